@@ -1,0 +1,19 @@
+# examples: programs to read, to try and to measure with. They see the public header only, and are
+# linked with the static library, so that they run from the build folder under any launcher.
+noinst_PROGRAMS += examples/hello
+examples_hello_SOURCES = examples/hello.c
+examples_hello_LDADD = libctran.la
+examples_hello_LDFLAGS = -static
+
+if HAVE_ZLIB
+noinst_PROGRAMS += examples/train
+examples_train_SOURCES = \
+	examples/train.c \
+	examples/idx.c examples/idx.h \
+	examples/mlp.c examples/mlp.h
+examples_train_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
+examples_train_LDADD = libctran.la $(ZLIB_LIBS) -lm
+examples_train_LDFLAGS = -static
+endif
+dist_check_SCRIPTS += examples/train.test
+TESTS += examples/train.test

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The job as ctranrun sees it: from the daemon's start to the exit status. */
+#ifndef CT_LAUNCHER_HEAD_H
+#define CT_LAUNCHER_HEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jobdesc.h"
+
+struct ct_head_args {
+    struct ct_jobdesc *desc;   /* one_sink is filled in */
+    const char        *daemon; /* the file of ctrand */
+    uint64_t           timeout_ms;
+    bool               tag_output;
+};
+
+/* Runs the job to its end; no process and no file of it is left. Returns ctranrun's status. */
+int ct_head_run(const struct ct_head_args *args);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * launcher - ctranrun, which starts the ranks of a job, and ctrand, its daemon on each node.
+ *
+ * The head (ctranrun) reads the options, owns the terminal and decides: it writes what the ranks
+ * print, hands its standard input to rank 0, catches signals, chooses the exit status and says
+ * what went wrong. The node daemon (ctrand) acts: it hosts the PMIx server, starts the ranks of
+ * its node, gathers their output, reaps and kills them. Between the two runs one byte stream with
+ * framed messages (proto.h) and nothing else: no shared memory, no shared files. Today that
+ * stream is a socketpair and there is one daemon; a second node is a second stream.
+ *
+ *     ctranrun.c   main of the head        ctrand.c     main of the daemon
+ *     options.c    the command line        pmixsrv.c    the PMIx server
+ *     program.c    finding the program     pmixinfo.c   what it tells its clients
+ *     head.c       the job seen from here  procs.c      the ranks: start, reap, signal
+ *     output.c     streams to our stdout   rankio.c     the ranks' pipes, cut into lines
+ *     input.c      our stdin, to rank 0    bind.c       cores for ranks
+ *     ownfd.c      both without blocking
+ *                       both: proto.c, jobdesc.c, session.c, reaper.c
+ *
+ * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first
+ * failure and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon.
+ * When no descendant is left and the pipes are drained, the daemon says DONE and leaves. If one of
+ * the two dies, the other sees its stream end and clears up alone: both are subreapers, so every
+ * process of the job stays a descendant of whoever is left.
+ *
+ * Output and memory. Bytes flow only against credit: the daemon sends at most CT_OUT_WINDOW of a
+ * stream that the head has not yet written, and the head as much standard input as rank 0 has
+ * taken. A slow reader therefore blocks the writing ranks, and control messages still pass.
+ */
+#ifndef CT_LAUNCHER_LAUNCHER_H
+#define CT_LAUNCHER_LAUNCHER_H
+
+#define CT_DAEMON_NAME    "ctrand"
+#define CT_SESSION_PREFIX "ctran-session"
+
+/* Descriptor on which the daemon finds its stream to the head. */
+#define CT_DAEMON_FD 3
+
+/* Exit statuses of ctranrun that are its own; the others are the job's. */
+enum {
+    CT_EXIT_INTERNAL = 1,      /* the launcher itself failed, or its daemon was lost */
+    CT_EXIT_USAGE = 2,         /* bad option or argument; nothing was started */
+    CT_EXIT_TIMEOUT = 124,     /* --timeout */
+    CT_EXIT_CANNOT_EXEC = 126, /* the program is there and cannot be run */
+    CT_EXIT_NOT_FOUND = 127,   /* there is no such program */
+    CT_EXIT_SIGNAL = 128,      /* plus the number of the signal */
+};
+
+enum {
+    CT_MAX_RANKS = 65536,
+
+    CT_TERM_GRACE_MS = 150,    /* from SIGTERM to SIGKILL when the job is ended */
+    CT_SIGNAL_GRACE_MS = 2000, /* from a forwarded SIGINT, SIGTERM or SIGHUP to SIGKILL; and then
+                                  for a reader of our output */
+
+    CT_SILENT_MS = 20000, /* an ended job's daemon says nothing and owes us something: killed */
+
+    CT_LINE_MAX = 64 << 10,    /* longer lines are passed on before they end */
+    CT_LINE_IDLE_MS = 5000,    /* such a line may keep others waiting, silent, this long */
+    CT_OUT_WINDOW = 256 << 10, /* bytes of one stream under way to the head */
+    CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */
+};
+
+#endif

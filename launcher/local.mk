@@ -1,0 +1,31 @@
+# ctranrun, and its daemon on each node.
+launcher_common = \
+	launcher/launcher.h \
+	launcher/jobdesc.c launcher/jobdesc.h \
+	launcher/proto.c launcher/proto.h \
+	launcher/reaper.c launcher/reaper.h \
+	launcher/session.c launcher/session.h
+
+bin_PROGRAMS += ctranrun
+ctranrun_SOURCES = $(launcher_common) \
+	launcher/ctranrun.c \
+	launcher/daemon.c launcher/daemon.h \
+	launcher/head.c launcher/head.h \
+	launcher/input.c launcher/input.h \
+	launcher/options.c launcher/options.h \
+	launcher/output.c launcher/output.h \
+	launcher/ownfd.c launcher/ownfd.h \
+	launcher/program.c launcher/program.h
+ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
+ctranrun_LDADD = libctbase.la $(EVENT_LIBS) -lm
+
+libexec_PROGRAMS += ctrand
+ctrand_SOURCES = $(launcher_common) \
+	launcher/bind.c launcher/bind.h \
+	launcher/ctrand.c \
+	launcher/pmixinfo.c launcher/pmixinfo.h \
+	launcher/pmixsrv.c launcher/pmixsrv.h \
+	launcher/procs.c launcher/procs.h \
+	launcher/rankio.c launcher/rankio.h
+ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(PMIX_CFLAGS)
+ctrand_LDADD = libctbase.la $(EVENT_LIBS) $(PMIX_LIBS) -lpthread

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the PMIx server tells its clients about the job, its nodes and its ranks. */
+#ifndef CT_LAUNCHER_PMIXINFO_H
+#define CT_LAUNCHER_PMIXINFO_H
+
+#include <pmix_common.h>
+
+#include "jobdesc.h"
+
+/* Registers the job under the name `nspace`. Blocks until libpmix has it. */
+pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *d,
+                                   const char *tmpdir);
+
+#endif

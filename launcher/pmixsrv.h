@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The PMIx server of one node: what lets ranks find each other before ctran's own network is up.
+ * It offers put, commit, get, fence with and without data, direct modex and abort; anything else
+ * is answered "not supported" by libpmix.
+ *
+ * libpmix calls back on a thread of its own. Only a rank's phase is noted there (an atomic in
+ * struct ct_proc, so that a client which connects while others are still being started is
+ * answered at once); every other request is put into a queue, taken out by the event loop, and
+ * answered from there.
+ */
+#ifndef CT_LAUNCHER_PMIXSRV_H
+#define CT_LAUNCHER_PMIXSRV_H
+
+#include <event2/event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jobdesc.h"
+#include "procs.h"
+
+struct ct_pmixsrv;
+
+/* A rank asked for the job's end with a status and a message ("" for none). */
+typedef void (*ct_pmixsrv_abort_fn)(void *arg, uint32_t rank, int status, const char *msg);
+
+/* Starts the server with its files in `tmpdir` and makes the job known to it. One at a time in a
+ * process, since libpmix has one. NULL, with one line in `why`, on failure. The server lives until
+ * the process ends, and `d` and `procs` must do so too: libpmix's thread may call at any time. */
+struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
+                                     struct ct_procs *procs, const char *tmpdir,
+                                     ct_pmixsrv_abort_fn on_abort, void *arg, char *why,
+                                     size_t cap);
+
+/* Adds to *env (malloc'd, NULL at the end) what a local rank needs to find the server. Returns 0
+ * or -1. */
+int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env);
+
+/* Handles the requests that have arrived up to now. Called before a rank's exit is judged, so that
+ * its abort is known by then. */
+void ct_pmixsrv_drain(struct ct_pmixsrv *s);
+
+#endif

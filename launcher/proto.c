@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Framing and payloads; see proto.h. Used by head.c and ctrand.c. */
+#include "config.h"
+#include "proto.h"
+
+#include <errno.h>
+#include <event2/bufferevent.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher.h"
+
+enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 1, HEAD_BYTES = 16 };
+
+struct ct_conn {
+    struct bufferevent *bev;
+    ct_conn_msg_fn      on_msg;
+    ct_conn_gone_fn     on_gone;
+    void (*on_sent)(void *arg); /* NULL: nobody waits */
+    void *arg;
+    bool  gone;
+};
+
+/* ---- payloads -------------------------------------------------------------------------------- */
+
+static void put_le(uint8_t *out, uint64_t v, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        out[i] = (uint8_t)(v >> (8 * i));
+    }
+}
+
+static uint64_t get_le(const uint8_t *in, unsigned bytes)
+{
+    uint64_t v = 0;
+    for (unsigned i = 0; i < bytes; i++) {
+        v |= (uint64_t)in[i] << (8 * i);
+    }
+    return v;
+}
+
+void ct_pack_u32(struct evbuffer *out, uint32_t v)
+{
+    uint8_t raw[4];
+    put_le(raw, v, sizeof raw);
+    evbuffer_add(out, raw, sizeof raw);
+}
+
+void ct_pack_u64(struct evbuffer *out, uint64_t v)
+{
+    uint8_t raw[8];
+    put_le(raw, v, sizeof raw);
+    evbuffer_add(out, raw, sizeof raw);
+}
+
+void ct_pack_text(struct evbuffer *out, const char *s)
+{
+    size_t len = strlen(s);
+    ct_pack_u32(out, (uint32_t)len);
+    evbuffer_add(out, s, len + 1);
+}
+
+/* The next `len` bytes, NULL when there are not as many. */
+static const uint8_t *take(struct ct_unpack *in, size_t len)
+{
+    if (in->bad || in->left < len) {
+        in->bad = true;
+        return NULL;
+    }
+    const uint8_t *at = in->at;
+    in->at += len;
+    in->left -= len;
+    return at;
+}
+
+uint32_t ct_unpack_u32(struct ct_unpack *in)
+{
+    const uint8_t *at = take(in, 4);
+    return at != NULL ? (uint32_t)get_le(at, 4) : 0;
+}
+
+uint64_t ct_unpack_u64(struct ct_unpack *in)
+{
+    const uint8_t *at = take(in, 8);
+    return at != NULL ? get_le(at, 8) : 0;
+}
+
+const char *ct_unpack_text(struct ct_unpack *in)
+{
+    size_t      len = ct_unpack_u32(in);
+    const char *at = (const char *)take(in, len + 1);
+    if (at == NULL || at[len] != '\0' || strlen(at) != len) {
+        in->bad = true;
+        return "";
+    }
+    return at;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* The longest payload of each type; 0 for a type that does not exist. */
+static size_t limit_of(uint32_t type)
+{
+    switch (type) {
+    case CT_MSG_JOB:
+        return 64u << 20; /* arguments and environment: the system's own limit is far below */
+    case CT_MSG_OUT:
+    case CT_MSG_STDIN:
+        return 2 * CT_LINE_MAX + 8;
+    default:
+        return type > 0 && type < CT_MSG_TYPES ? 8192 : 0;
+    }
+}
+
+static void lose(struct ct_conn *c, const char *why)
+{
+    if (!c->gone) {
+        c->gone = true;
+        bufferevent_disable(c->bev, EV_READ | EV_WRITE);
+        c->on_gone(c->arg, why);
+    }
+}
+
+/* Delivers the first message. Returns false when it is not all there, or is no message. */
+static bool deliver(struct ct_conn *c, struct evbuffer *in)
+{
+    const uint8_t *head = evbuffer_pullup(in, HEAD_BYTES);
+    if (head == NULL) {
+        return false;
+    }
+    uint32_t magic = (uint32_t)get_le(head, 4), version = (uint32_t)get_le(head + 4, 4);
+    uint32_t type = (uint32_t)get_le(head + 8, 4), len = (uint32_t)get_le(head + 12, 4);
+    char     why[128];
+    if (magic != WIRE_MAGIC || version != WIRE_VERSION || len > limit_of(type) ||
+        limit_of(type) == 0) {
+        snprintf(why, sizeof why,
+                 "not a message of this version (magic %08x, version %u, type %u, length %u)",
+                 magic, version, type, len);
+        lose(c, why);
+        return false;
+    }
+    if (evbuffer_get_length(in) < HEAD_BYTES + (size_t)len) {
+        return false;
+    }
+    struct ct_unpack body = {.at = evbuffer_pullup(in, HEAD_BYTES + (ssize_t)len) + HEAD_BYTES,
+                             .left = len};
+    c->on_msg(c->arg, type, &body);
+    evbuffer_drain(in, HEAD_BYTES + (size_t)len);
+    if (body.bad) {
+        snprintf(why, sizeof why, "a message of type %u and length %u makes no sense", type, len);
+        lose(c, why);
+    }
+    return !c->gone;
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+    while (deliver(arg, bufferevent_get_input(bev))) {
+    }
+}
+
+/* The output buffer has become empty. */
+static void on_write(struct bufferevent *bev, void *arg)
+{
+    struct ct_conn *c = arg;
+    void (*on_sent)(void *arg) = c->on_sent;
+    if (on_sent != NULL && evbuffer_get_length(bufferevent_get_output(bev)) == 0) {
+        c->on_sent = NULL;
+        on_sent(c->arg);
+    }
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+    /* A peer that left may have sent its last messages before; reading them finds the end too. */
+    if (what & BEV_EVENT_WRITING) {
+        struct evbuffer *out = bufferevent_get_output(bev);
+        evbuffer_unfreeze(out, 1);
+        evbuffer_drain(out, evbuffer_get_length(out));
+        evbuffer_freeze(out, 1);
+        return;
+    }
+    lose(arg, what & BEV_EVENT_EOF ? "the stream ended" : strerror(errno));
+}
+
+struct ct_conn *ct_conn_create(struct event_base *base, int fd, ct_conn_msg_fn on_msg,
+                               ct_conn_gone_fn on_gone, void *arg)
+{
+    struct ct_conn *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return NULL;
+    }
+    *c = (struct ct_conn){.on_msg = on_msg, .on_gone = on_gone, .arg = arg};
+    evutil_make_socket_nonblocking(fd);
+    c->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (c->bev == NULL) {
+        free(c);
+        return NULL;
+    }
+    bufferevent_setcb(c->bev, on_read, on_write, on_event, c);
+    bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+    return c;
+}
+
+void ct_conn_destroy(struct ct_conn *c)
+{
+    if (c != NULL) {
+        bufferevent_free(c->bev);
+        free(c);
+    }
+}
+
+void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *payload)
+{
+    size_t len = payload != NULL ? evbuffer_get_length(payload) : 0;
+    if (c->gone) {
+        if (payload != NULL) {
+            evbuffer_drain(payload, len);
+        }
+        return;
+    }
+    uint8_t head[HEAD_BYTES];
+    put_le(head, WIRE_MAGIC, 4);
+    put_le(head + 4, WIRE_VERSION, 4);
+    put_le(head + 8, type, 4);
+    put_le(head + 12, len, 4);
+    bufferevent_write(c->bev, head, sizeof head);
+    if (len > 0) {
+        bufferevent_write_buffer(c->bev, payload);
+    }
+}
+
+void ct_conn_send_u32(struct ct_conn *c, enum ct_msg_type type, uint32_t v)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, v);
+    ct_conn_send(c, type, body);
+    evbuffer_free(body);
+}
+
+void ct_conn_send_credit(struct ct_conn *c, uint32_t channel, uint32_t len_bytes)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, channel);
+    ct_pack_u32(body, len_bytes);
+    ct_conn_send(c, CT_MSG_CREDIT, body);
+    evbuffer_free(body);
+}
+
+void ct_conn_when_sent(struct ct_conn *c, void (*on_sent)(void *arg))
+{
+    c->on_sent = on_sent;
+    on_write(c->bev, c);
+}
+
+void ct_conn_flush(struct ct_conn *c, int timeout_ms)
+{
+    struct evbuffer *out = bufferevent_get_output(c->bev);
+    int              fd = bufferevent_getfd(c->bev);
+    uint64_t         end = ct_clock_ns() + (uint64_t)timeout_ms * CT_NS_PER_MS;
+    /* The bufferevent keeps the head of its output frozen outside of its own writes. */
+    evbuffer_unfreeze(out, 1);
+    while (!c->gone && evbuffer_get_length(out) > 0) {
+        uint64_t      now = ct_clock_ns();
+        struct pollfd p = {.fd = fd, .events = POLLOUT};
+        if (now >= end) {
+            break;
+        }
+        bool ok =
+            poll(&p, 1, (int)((end - now) / CT_NS_PER_MS) + 1) >= 0 && evbuffer_write(out, fd) >= 0;
+        if (!ok && errno != EAGAIN && errno != EINTR) {
+            break;
+        }
+    }
+    evbuffer_freeze(out, 1);
+}

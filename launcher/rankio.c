@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines from the ranks and input for rank 0; see rankio.h. Used by ctrand.c and procs.c. */
+#include "config.h"
+#include "rankio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher.h"
+
+struct channel;
+
+/* One rank's standard output or error. */
+struct source {
+    struct ct_rankio *io;
+    struct channel   *chan;
+    struct event     *readable; /* NULL once closed */
+    struct ct_list    waiting;  /* in chan->waiting while it may not send */
+    struct evbuffer  *line;     /* the beginning of a line, at most CT_LINE_MAX + one read */
+    uint32_t          id;       /* ct_source_of */
+    int               fd;
+};
+
+struct channel {
+    struct ct_rankio *io;
+    struct ct_list    waiting; /* sources with something to say, longest first */
+    struct source    *owner;   /* in the middle of a long line */
+    struct event     *idle;    /* the owner's time to go on */
+    struct event     *go;      /* active when waiting sources may perhaps send */
+    uint32_t          id;
+    int64_t           credit; /* bytes that may be sent; one reading may overdraw it */
+};
+
+/* Input for rank 0. */
+struct input {
+    struct event    *writable; /* NULL: rank 0 lives elsewhere, or reads no more */
+    struct evbuffer *pending;
+    int              fd;
+    bool             eof;
+};
+
+struct ct_rankio {
+    struct event_base *base;
+    struct ct_conn    *conn;
+    struct source     *sources; /* two a rank */
+    struct channel     chans[2];
+    struct input       in;
+    uint8_t           *scratch; /* CT_LINE_MAX bytes */
+    uint32_t           first, nranks, open;
+    int                null_fd;
+    bool               one_sink, single, finishing;
+    void (*on_drained)(void *arg);
+    void *arg;
+};
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+static void send_bytes(struct source *s, struct evbuffer *bytes, size_t len)
+{
+    struct evbuffer *body = evbuffer_new();
+    while (len > 0) {
+        size_t part = ct_min_size(len, CT_LINE_MAX);
+        ct_pack_u32(body, s->chan->id);
+        ct_pack_u32(body, s->id);
+        evbuffer_remove_buffer(bytes, body, part);
+        ct_conn_send(s->io->conn, CT_MSG_OUT, body);
+        s->chan->credit -= (int64_t)part;
+        len -= part;
+    }
+    evbuffer_free(body);
+}
+
+static void release(struct channel *chan)
+{
+    chan->owner = NULL;
+    event_del(chan->idle);
+    event_active(chan->go, 0, 0);
+}
+
+/* The owner's time starts anew; it runs only while others wait. */
+static void watch_owner(struct channel *chan)
+{
+    static const struct timeval idle = {CT_LINE_IDLE_MS / 1000, CT_LINE_IDLE_MS % 1000 * 1000};
+    if (chan->owner != NULL && !ct_list_empty(&chan->waiting)) {
+        event_add(chan->idle, &idle);
+    }
+}
+
+static void on_owner_idle(int fd, short what, void *arg)
+{
+    struct channel *chan = arg;
+    (void)fd;
+    (void)what;
+    /* Without credit it is the head's reader who is slow, not the owner. */
+    if (chan->credit <= 0) {
+        watch_owner(chan);
+        return;
+    }
+    release(chan);
+}
+
+static void close_source(struct source *s)
+{
+    struct ct_rankio *io = s->io;
+    struct channel   *chan = s->chan;
+    event_free(s->readable);
+    s->readable = NULL;
+    close(s->fd);
+    ct_list_remove(&s->waiting);
+    send_bytes(s, s->line, evbuffer_get_length(s->line));
+    evbuffer_free(s->line);
+    s->line = NULL;
+    if (chan->owner == s) {
+        release(chan);
+    }
+    if (--io->open == 0 && io->finishing) {
+        io->on_drained(io->arg);
+    }
+}
+
+/* Takes in what was read and sends what is whole. */
+static void take_in(struct source *s, const uint8_t *data, size_t len)
+{
+    const uint8_t *last = memrchr(data, '\n', len);
+    size_t         held = evbuffer_get_length(s->line);
+    size_t         whole = last != NULL ? held + (size_t)(last - data) + 1 : 0;
+    evbuffer_add(s->line, data, len);
+    if (s->io->single) {
+        whole = held + len;
+    } else if (s->chan->owner == s && last != NULL) {
+        release(s->chan);
+    } else if (s->chan->owner == s || held + len - whole > CT_LINE_MAX) {
+        whole = held + len;
+        s->chan->owner = s;
+    }
+    send_bytes(s, s->line, whole);
+    watch_owner(s->chan);
+}
+
+static bool may_send(const struct source *s)
+{
+    return s->chan->credit > 0 && (s->chan->owner == NULL || s->chan->owner == s);
+}
+
+/* Reads once. Returns false when there is nothing more just now, or the source is closed. */
+static bool read_some(struct source *s)
+{
+    ssize_t n = read(s->fd, s->io->scratch, CT_LINE_MAX);
+    if (n > 0) {
+        take_in(s, s->io->scratch, (size_t)n);
+        return true;
+    }
+    if (n < 0 && errno == EINTR) {
+        return true;
+    }
+    if (n < 0 && errno == EAGAIN && !s->io->finishing) {
+        return false;
+    }
+    close_source(s);
+    return false;
+}
+
+static void park(struct source *s)
+{
+    event_del(s->readable);
+    ct_list_remove(&s->waiting);
+    ct_list_append(&s->chan->waiting, &s->waiting);
+    if (!event_pending(s->chan->idle, EV_TIMEOUT, NULL)) {
+        watch_owner(s->chan);
+    }
+}
+
+static void on_readable(int fd, short what, void *arg)
+{
+    struct source *s = arg;
+    (void)fd;
+    (void)what;
+    if (may_send(s)) {
+        read_some(s);
+    } else {
+        park(s);
+    }
+}
+
+/* Lets a source that waited go on. Once all ranks are gone nothing announces the rest of a pipe
+ * that a stranger still holds open, so it is read here until it is empty. */
+static void resume(struct source *s)
+{
+    event_add(s->readable, NULL);
+    if (!s->io->finishing) {
+        read_some(s);
+        return;
+    }
+    while (s->readable != NULL && may_send(s) && read_some(s)) {
+    }
+    if (s->readable != NULL) {
+        park(s);
+    }
+}
+
+/* Gives each waiting source a turn, in the order in which they came. */
+static void on_go(int fd, short what, void *arg)
+{
+    struct channel *chan = arg;
+    struct ct_list  turn;
+    (void)fd;
+    (void)what;
+    ct_list_init(&turn);
+    for (struct ct_list *node; (node = ct_list_pop(&chan->waiting)) != NULL;) {
+        ct_list_append(&turn, node);
+    }
+    for (struct ct_list *node; (node = ct_list_pop(&turn)) != NULL;) {
+        struct source *s = CT_LIST_ENTRY(node, struct source, waiting);
+        if (may_send(s)) {
+            resume(s);
+        } else {
+            ct_list_append(&chan->waiting, &s->waiting);
+        }
+    }
+}
+
+/* ---- input of rank 0 ------------------------------------------------------------------------- */
+
+static void close_input(struct ct_rankio *io)
+{
+    if (io->in.writable != NULL) {
+        event_free(io->in.writable);
+        io->in.writable = NULL;
+        close(io->in.fd);
+        evbuffer_drain(io->in.pending, evbuffer_get_length(io->in.pending));
+        if (!io->in.eof) {
+            ct_conn_send(io->conn, CT_MSG_STDIN_CLOSED, NULL);
+        }
+    }
+}
+
+static void write_input(struct ct_rankio *io)
+{
+    while (evbuffer_get_length(io->in.pending) > 0) {
+        int n = evbuffer_write(io->in.pending, io->in.fd);
+        if (n > 0) {
+            ct_conn_send_credit(io->conn, CT_CHAN_STDIN, (uint32_t)n);
+        } else if (errno == EAGAIN) {
+            event_add(io->in.writable, NULL);
+            return;
+        } else if (errno != EINTR) {
+            close_input(io);
+            return;
+        }
+    }
+    if (io->in.eof) {
+        close_input(io);
+    }
+}
+
+static void on_writable(int fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    write_input(arg);
+}
+
+bool ct_rankio_stdin(struct ct_rankio *io, const uint8_t *data, size_t len_bytes)
+{
+    if (io->in.eof || evbuffer_get_length(io->in.pending) + len_bytes > CT_IN_WINDOW) {
+        return false;
+    }
+    if (len_bytes == 0) {
+        io->in.eof = true;
+    }
+    if (io->in.writable != NULL) {
+        evbuffer_add(io->in.pending, data, len_bytes);
+        write_input(io);
+    }
+    return true;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int make_pipe(int *parent, int *child, bool child_reads)
+{
+    int p[2];
+    if (pipe2(p, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    *child = p[child_reads ? 0 : 1];
+    *parent = p[child_reads ? 1 : 0];
+    fcntl(*parent, F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static int open_source(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int *child)
+{
+    struct source *s = &io->sources[2 * local_rank + is_stderr];
+    int            err = make_pipe(&s->fd, child, false);
+    if (err != 0) {
+        return err;
+    }
+    s->io = io;
+    s->id = ct_source_of(io->first + local_rank, is_stderr && !io->single);
+    s->chan = &io->chans[io->one_sink ? CT_CHAN_OUT : is_stderr];
+    s->line = evbuffer_new();
+    s->readable = event_new(io->base, s->fd, EV_READ | EV_PERSIST, on_readable, s);
+    event_add(s->readable, NULL);
+    io->open++;
+    return 0;
+}
+
+static int open_input(struct ct_rankio *io, uint32_t local_rank, int *child)
+{
+    if (io->first + local_rank != 0) {
+        *child = fcntl(io->null_fd, F_DUPFD_CLOEXEC, 0);
+        return *child < 0 ? errno : 0;
+    }
+    int err = make_pipe(&io->in.fd, child, true);
+    if (err == 0) {
+        io->in.writable = event_new(io->base, io->in.fd, EV_WRITE, on_writable, io);
+        ct_conn_send_credit(io->conn, CT_CHAN_STDIN, CT_IN_WINDOW);
+    }
+    return err;
+}
+
+int ct_rankio_open(struct ct_rankio *io, uint32_t local_rank, int fds[3])
+{
+    fds[0] = fds[1] = fds[2] = -1;
+    int err = open_input(io, local_rank, &fds[0]);
+    for (int i = 1; i <= 2 && err == 0; i++) {
+        err = open_source(io, local_rank, i == 2, &fds[i]);
+    }
+    for (int i = 0; i < 3 && err != 0; i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
+    }
+    return err;
+}
+
+void ct_rankio_pull(struct ct_rankio *io, uint32_t local_rank)
+{
+    for (uint32_t i = 2 * local_rank; i < 2 * local_rank + 2; i++) {
+        struct source *s = &io->sources[i];
+        while (s->readable != NULL && may_send(s) && read_some(s)) {
+        }
+    }
+}
+
+void ct_rankio_finish(struct ct_rankio *io)
+{
+    io->finishing = true;
+    close_input(io);
+    if (io->open == 0) {
+        io->on_drained(io->arg);
+        return;
+    }
+    for (uint32_t i = 0; i < 2 * io->nranks; i++) {
+        if (io->sources[i].readable != NULL) {
+            park(&io->sources[i]);
+        }
+    }
+    event_active(io->chans[0].go, 0, 0);
+    event_active(io->chans[1].go, 0, 0);
+}
+
+void ct_rankio_credit(struct ct_rankio *io, uint32_t channel, uint32_t len_bytes)
+{
+    if (channel < CT_ARRAY_LEN(io->chans)) {
+        io->chans[channel].credit += len_bytes;
+        event_active(io->chans[channel].go, 0, 0);
+    }
+}
+
+void ct_rankio_close_channel(struct ct_rankio *io, uint32_t channel)
+{
+    for (uint32_t i = 0; i < 2 * io->nranks; i++) {
+        struct source *s = &io->sources[i];
+        if (s->readable != NULL && s->chan->id == channel) {
+            evbuffer_drain(s->line, evbuffer_get_length(s->line));
+            close_source(s);
+        }
+    }
+}
+
+struct ct_rankio *ct_rankio_create(struct event_base *base, struct ct_conn *conn, uint32_t first,
+                                   uint32_t nranks, uint32_t job_ranks, bool one_sink,
+                                   void (*on_drained)(void *arg), void *arg)
+{
+    struct ct_rankio *io = calloc(1, sizeof *io);
+    if (io == NULL) {
+        return NULL;
+    }
+    *io = (struct ct_rankio){.base = base,
+                             .conn = conn,
+                             .first = first,
+                             .nranks = nranks,
+                             .one_sink = one_sink,
+                             .single = job_ranks == 1,
+                             .on_drained = on_drained,
+                             .arg = arg};
+    io->sources = calloc(2 * (size_t)nranks, sizeof *io->sources);
+    io->scratch = malloc(CT_LINE_MAX);
+    io->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    io->in.pending = evbuffer_new();
+    for (uint32_t i = 0; i < CT_ARRAY_LEN(io->chans); i++) {
+        struct channel *chan = &io->chans[i];
+        *chan = (struct channel){.io = io, .id = i, .credit = CT_OUT_WINDOW};
+        ct_list_init(&chan->waiting);
+        chan->idle = evtimer_new(base, on_owner_idle, chan);
+        chan->go = event_new(base, -1, 0, on_go, chan);
+    }
+    for (uint32_t i = 0; io->sources != NULL && i < 2 * nranks; i++) {
+        ct_list_init(&io->sources[i].waiting);
+    }
+    if (io->sources == NULL || io->scratch == NULL || io->null_fd < 0 || io->in.pending == NULL) {
+        ct_rankio_destroy(io);
+        return NULL;
+    }
+    return io;
+}
+
+void ct_rankio_destroy(struct ct_rankio *io)
+{
+    for (uint32_t i = 0; io->sources != NULL && i < 2 * io->nranks; i++) {
+        if (io->sources[i].readable != NULL) {
+            event_free(io->sources[i].readable);
+            evbuffer_free(io->sources[i].line);
+            close(io->sources[i].fd);
+        }
+    }
+    for (uint32_t i = 0; i < CT_ARRAY_LEN(io->chans); i++) {
+        event_free(io->chans[i].idle);
+        event_free(io->chans[i].go);
+    }
+    if (io->in.writable != NULL) {
+        event_free(io->in.writable);
+        close(io->in.fd);
+    }
+    if (io->in.pending != NULL) {
+        evbuffer_free(io->in.pending);
+    }
+    if (io->null_fd >= 0) {
+        close(io->null_fd);
+    }
+    free(io->scratch);
+    free(io->sources);
+    free(io);
+}

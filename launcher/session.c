@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Session directories; see session.h. Used by head.c and ctrand.c. */
+#include "config.h"
+#include "session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher.h"
+#include "reaper.h"
+
+void ct_session_job_id(char *out, size_t cap)
+{
+    uint32_t bits = 0;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
+        bits = (uint32_t)ct_clock_ns() ^ (uint32_t)getpid() << 8;
+    }
+    snprintf(out, cap, "%06x", bits & 0xffffff);
+}
+
+static const char *base_dir(void)
+{
+    const char *dir = getenv("TMPDIR");
+    return dir != NULL && *dir == '/' ? dir : "/tmp";
+}
+
+/* Opens a directory in the directory `at`, if it is one and no link to one. Returns -1 if not. */
+static int open_dir(int at, const char *name)
+{
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Empties the directory `fd` and closes it. It goes by descriptors, so nobody can lead it astray
+ * by renaming; what cannot go now is swept at a later start. */
+static void empty(int fd, unsigned depth)
+{
+    enum { MOST_LEVELS = 16 };
+    DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        close(fd);
+        return;
+    }
+    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+            unlinkat(fd, e->d_name, 0) == 0) {
+            continue;
+        }
+        int below = depth < MOST_LEVELS ? open_dir(fd, e->d_name) : -1;
+        if (below >= 0) {
+            empty(below, depth + 1);
+            (void)unlinkat(fd, e->d_name, AT_REMOVEDIR);
+        }
+    }
+    closedir(dir);
+}
+
+/* Anybody can make a directory of any name in /tmp: ours are this user's and nobody else's. */
+static bool is_ours(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0;
+}
+
+/* What the name of a session directory tells. */
+struct name {
+    unsigned           uid;
+    char               job[32];
+    long               pid;
+    unsigned long long start;
+};
+
+static bool read_name(struct name *out, const char *text)
+{
+    int end = 0;
+    return sscanf(text, CT_SESSION_PREFIX "-%u-%31[0-9a-f]-%ld-%llu%n", &out->uid, out->job,
+                  &out->pid, &out->start, &end) == 4 &&
+           text[end] == '\0' && out->uid == getuid();
+}
+
+/* Whether nobody lives in the directory `fd`: its owner is gone and the lock can be had. */
+static bool is_stale(int fd, const struct name *n)
+{
+    if (n->pid > 0 && ct_reaper_start_time((pid_t)n->pid) == n->start) {
+        return false;
+    }
+    return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Goes through this user's directories: removes those of `job`, or with NULL those of the dead. */
+static void sweep(const char *job)
+{
+    DIR *dir = opendir(base_dir());
+    if (dir == NULL) {
+        return;
+    }
+    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        struct name n;
+        if (!read_name(&n, e->d_name) || (job != NULL && strcmp(n.job, job) != 0)) {
+            continue;
+        }
+        int fd = open_dir(dirfd(dir), e->d_name);
+        if (fd >= 0 && is_ours(fd) && (job != NULL || is_stale(fd, &n))) {
+            empty(fd, 0);
+            (void)unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
+        } else if (fd >= 0) {
+            close(fd);
+        }
+    }
+    closedir(dir);
+}
+
+int ct_session_create(struct ct_session *s, const char *job)
+{
+    sweep(NULL);
+    snprintf(s->path, sizeof s->path, "%s/" CT_SESSION_PREFIX "-%u-%s-%ld-%llu", base_dir(),
+             (unsigned)getuid(), job, (long)getpid(),
+             (unsigned long long)ct_reaper_start_time(getpid()));
+    if (mkdir(s->path, 0700) != 0) {
+        return errno;
+    }
+    s->lock_fd = open_dir(AT_FDCWD, s->path);
+    if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+        return errno;
+    }
+    return 0;
+}
+
+/* Files that killed ranks of the job left in CTRAN_SHM_DIR (net/shm_segment.c names them). */
+static void remove_shm(const char *job)
+{
+    struct ct_log    log;
+    struct ct_config cfg;
+    char             prefix[64];
+    ct_log_init(&log, CT_LOG_NONE, "ctranrun");
+    snprintf(prefix, sizeof prefix, "ctran-%s-", job);
+    DIR *dir = ct_config_load(&cfg, &log) == CTRAN_SUCCESS ? opendir(cfg.shm_dir) : NULL;
+    for (struct dirent *e = NULL; dir != NULL && (e = readdir(dir)) != NULL;) {
+        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0) {
+            (void)unlinkat(dirfd(dir), e->d_name, 0); /* fails where it is not ours */
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    ct_config_fini(&cfg);
+}
+
+void ct_session_remove(const char *job)
+{
+    sweep(job);
+    remove_shm(job);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Job ids and session directories. A daemon keeps its files (the PMIx server's) in one directory,
+ * ctran-session-UID-JOB-PID-START in $TMPDIR or /tmp, mode 0700. PID and START name the daemon,
+ * which holds a lock on it as long as it lives. Whoever ends the job removes the directory; one
+ * that both head and daemon left behind is swept at the next start: its daemon is gone and its lock
+ * free (the lock also tells for daemons of another container with a view of the same directory).
+ */
+#ifndef CT_LAUNCHER_SESSION_H
+#define CT_LAUNCHER_SESSION_H
+
+#include <limits.h>
+#include <stddef.h>
+
+struct ct_session {
+    char path[PATH_MAX];
+    int  lock_fd;
+};
+
+/* A new random job id, six hex digits. */
+void ct_session_job_id(char *out, size_t cap);
+
+/* Sweeps what dead jobs left, then makes this process's directory. 0, or an errno with the path
+ * that could not be made in s->path. */
+int ct_session_create(struct ct_session *s, const char *job);
+
+/* Removes the directories of the job, whichever daemon made them, and what its ranks may have left
+ * in shared memory. Call it when the ranks are gone. */
+void ct_session_remove(const char *job);
+
+#endif

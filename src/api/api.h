@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * api - the thin entry points of ctran.h: they find the process, check arguments, call the floor
+ * that does the work, and hand errors to the communicator's error handler. The only global state
+ * of the library is here: the one process that the public interface speaks for.
+ */
+#ifndef CT_API_API_H
+#define CT_API_API_H
+
+#include "coll/coll.h"
+#include "pmi/pmi.h"
+
+enum ct_api_state { CT_API_BEFORE, CT_API_RUNNING, CT_API_AFTER, CT_API_FORKED };
+
+/* The process, if calls are possible now; else NULL after a message that names `call`. */
+struct ct_process *ct_api_enter(const char *call);
+enum ct_api_state  ct_api_now(void);
+
+/* Hands `error` to comm's handler with what went wrong, and returns it if that returns. fmt
+ * says what was asked, what was found, what to do. */
+int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
+    CT_PRINTF(4, 5);
+/* The same for an error whose cause has been logged where it was found: its text is the code's. */
+int ct_api_pass(struct ct_comm *comm, int error, const char *call);
+/* Ends the job. Does not return. */
+_Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
+
+/* ---- arguments. Each raises what is wrong and returns it; CTRAN_SUCCESS sets the outputs. --- */
+
+/* The communicator behind a handle, in a process where calls are possible. */
+int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out);
+/* count elements of a datatype, and where they are. */
+struct ct_span {
+    void                  *buf;
+    size_t                 count, bytes;
+    const struct ct_dtype *type;
+};
+int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
+                  ctran_datatype_t datatype, struct ct_span *out);
+/* Only count and type, where the buffer may be CTRAN_IN_PLACE or does not matter. */
+int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
+                   ctran_datatype_t datatype, struct ct_span *out);
+int ct_check_op(struct ct_comm *comm, const char *call, ctran_op_t handle,
+                const struct ct_dtype *type, const struct ct_op **out);
+int ct_check_root(struct ct_comm *comm, const char *call, int root);
+/* One count a rank; *out has their sum. */
+int ct_check_counts(struct ct_comm *comm, const char *call, const ctran_count_t *counts,
+                    ctran_datatype_t datatype, struct ct_span *out);
+/* A vector of one such block a rank must be addressable. */
+int ct_check_blocks(struct ct_comm *comm, const char *call, const struct ct_span *block);
+
+/* ---- transfers ------------------------------------------------------------------------------- */
+
+enum ct_transfer_mode { CT_TRANSFER_SEND, CT_TRANSFER_SSEND, CT_TRANSFER_RECV };
+
+/* A send or receive with its arguments checked. */
+struct ct_transfer {
+    struct ct_comm       *comm;
+    struct ct_ep         *ep;   /* NULL: any source, or nobody */
+    bool                  null; /* CTRAN_PROC_NULL: nothing is to be done */
+    enum ct_transfer_mode mode;
+    struct ct_p2p_key     key;
+    struct ct_iov         iov;
+};
+
+int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
+                      ctran_datatype_t datatype, int peer, int tag, ctran_comm_t handle,
+                      enum ct_transfer_mode mode, struct ct_transfer *t);
+/* Only peer and tag; t->comm is set. */
+int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t);
+/* Starts one that is not null. */
+void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req);
+/* Starts any as a request of the user's. */
+int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_request_t *request);
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* A request that is complete from the start, as for CTRAN_PROC_NULL; NULL when out of memory. */
+struct ct_request *ct_api_null_request(struct ct_process *p);
+/* Makes a started request the user's: it holds comm until it is released. */
+void ct_api_adopt(struct ct_request *req, struct ct_comm *comm);
+/* A status has the bytes that came in ctran_internal[0] and [1], and in this one: */
+enum { CT_STATUS_CANCELLED = 2 };
+/* Fills a status that may be CTRAN_STATUS_IGNORE; req NULL: the empty status. */
+void ct_api_status(ctran_status_t *status, const struct ct_request *req);
+/* The status of a receive from CTRAN_PROC_NULL. */
+void ct_api_null_status(ctran_status_t *status);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Barrier, bcast and the reductions: their arguments. */
+#define CT_FOLDER "api"
+#include <inttypes.h>
+
+#include "api/api.h"
+
+int ctran_barrier(ctran_comm_t handle)
+{
+    static const char call[] = "ctran_barrier";
+    struct ct_comm   *comm;
+    int               rc = ct_check_comm(call, handle, &comm);
+    return rc == CTRAN_SUCCESS ? ct_api_pass(comm, ct_coll_barrier(comm), call) : rc;
+}
+
+int ctran_bcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, int root,
+                ctran_comm_t handle)
+{
+    static const char call[] = "ctran_bcast";
+    struct ct_comm   *comm;
+    struct ct_span    span;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_root(comm, call, root);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(comm, call, buffer, count, datatype, &span);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    return ct_api_pass(comm, ct_coll_bcast(comm, buffer, span.bytes, (uint32_t)root), call);
+}
+
+/* The buffers of a reduction whose result this rank gets. *send becomes NULL in place. */
+static int check_reduction(struct ct_comm *comm, const char *call, const void **send, void *recv,
+                           ctran_count_t count, ctran_datatype_t datatype, struct ct_span *span)
+{
+    if (*send != CTRAN_IN_PLACE) {
+        int rc = ct_check_span(comm, call, *send, count, datatype, span);
+        if (rc != CTRAN_SUCCESS) {
+            return rc;
+        }
+        if (*send == recv && count > 0) {
+            return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
+                                "sendbuf and recvbuf are the same: use CTRAN_IN_PLACE");
+        }
+    } else {
+        *send = NULL;
+    }
+    return ct_check_span(comm, call, recv, count, datatype, span);
+}
+
+int ctran_reduce(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_datatype_t datatype,
+                 ctran_op_t handle_op, int root, ctran_comm_t handle)
+{
+    static const char   call[] = "ctran_reduce";
+    struct ct_comm     *comm;
+    struct ct_span      span;
+    const struct ct_op *op;
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_root(comm, call, root);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = (uint32_t)root == comm->run.me
+                 ? check_reduction(comm, call, &sendbuf, recvbuf, count, datatype, &span)
+                 : ct_check_span(comm, call, sendbuf, count, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(comm, call, handle_op, span.type, &op);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_reduce(comm, sendbuf, recvbuf, span.count, span.type, op, (uint32_t)root);
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                    ctran_datatype_t datatype, ctran_op_t handle_op, ctran_comm_t handle)
+{
+    static const char   call[] = "ctran_allreduce";
+    struct ct_comm     *comm;
+    struct ct_span      span;
+    const struct ct_op *op;
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_reduction(comm, call, &sendbuf, recvbuf, count, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(comm, call, handle_op, span.type, &op);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_allreduce(comm, sendbuf, recvbuf, span.count, span.type, op);
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
+                       ctran_datatype_t datatype, ctran_op_t handle_op)
+{
+    static const char   call[] = "ctran_reduce_local";
+    struct ct_comm     *self;
+    struct ct_span      in, inout;
+    const struct ct_op *op;
+    int                 rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(self, call, inbuf, count, datatype, &in);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(self, call, inoutbuf, count, datatype, &inout);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(self, call, handle_op, in.type, &op);
+    }
+    if (rc == CTRAN_SUCCESS && count > 0) {
+        ct_op_kernel(op, in.type)(inout.buf, in.buf, inout.buf, in.count);
+    }
+    return rc;
+}
+
+/* At rank 0 the result of an exclusive scan is nothing: without CTRAN_IN_PLACE, recvbuf does not
+ * matter there. */
+static int scan(const char *call, bool exclusive, const void *sendbuf, void *recvbuf,
+                ctran_count_t count, ctran_datatype_t datatype, ctran_op_t handle_op,
+                ctran_comm_t handle)
+{
+    struct ct_comm     *comm;
+    struct ct_span      span;
+    const struct ct_op *op;
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = exclusive && comm->run.me == 0 && sendbuf != CTRAN_IN_PLACE
+                 ? ct_check_span(comm, call, sendbuf, count, datatype, &span)
+                 : check_reduction(comm, call, &sendbuf, recvbuf, count, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(comm, call, handle_op, span.type, &op);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_scan(comm, sendbuf, recvbuf, span.count, span.type, op, exclusive);
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_scan(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_datatype_t datatype,
+               ctran_op_t op, ctran_comm_t comm)
+{
+    return scan("ctran_scan", false, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int ctran_exscan(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_datatype_t datatype,
+                 ctran_op_t op, ctran_comm_t comm)
+{
+    return scan("ctran_exscan", true, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf, ctran_count_t recvcount,
+                               ctran_datatype_t datatype, ctran_op_t handle_op, ctran_comm_t handle)
+{
+    static const char   call[] = "ctran_reduce_scatter_block";
+    struct ct_comm     *comm;
+    struct ct_span      block;
+    const struct ct_op *op;
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_reduction(comm, call, &sendbuf, recvbuf, recvcount, datatype, &block);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_blocks(comm, call, &block);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(comm, call, handle_op, block.type, &op);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_reduce_scatter_block(comm, sendbuf, recvbuf, block.count, block.type, op);
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t recvcounts[],
+                         ctran_datatype_t datatype, ctran_op_t handle_op, ctran_comm_t handle)
+{
+    static const char   call[] = "ctran_reduce_scatter";
+    const void         *send = sendbuf;
+    struct ct_comm     *comm;
+    struct ct_span      all;
+    const struct ct_op *op;
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_counts(comm, call, recvcounts, datatype, &all);
+    }
+    if (rc == CTRAN_SUCCESS && sendbuf != CTRAN_IN_PLACE) {
+        ctran_count_t own = recvcounts[comm->run.me];
+        rc = ct_check_span(comm, call, recvbuf, own, datatype, &(struct ct_span){0});
+    }
+    if (rc == CTRAN_SUCCESS) {
+        ctran_count_t count = (ctran_count_t)all.count;
+        rc = sendbuf != CTRAN_IN_PLACE
+                 ? ct_check_span(comm, call, sendbuf, count, datatype, &all)
+                 : check_reduction(comm, call, &send, recvbuf, count, datatype, &all);
+    }
+    if (rc == CTRAN_SUCCESS && send == recvbuf && all.count > 0) {
+        rc = ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
+                          "sendbuf and recvbuf are the same: use CTRAN_IN_PLACE");
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(comm, call, handle_op, all.type, &op);
+    }
+    if (rc != CTRAN_SUCCESS || all.count == 0) {
+        return rc;
+    }
+    rc = ct_coll_reduce_scatter(comm, send, recvbuf, recvcounts, all.type, op);
+    return ct_api_pass(comm, rc, call);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives that move blocks with counts and displacements: their arguments. */
+#define CT_FOLDER "api"
+#include <inttypes.h>
+
+#include "api/api.h"
+
+/* The buffer with a block of each rank. */
+static int check_all(struct ct_comm *comm, const char *call, const void *buf,
+                     const ctran_count_t *counts, const ctran_aint_t *displs,
+                     ctran_datatype_t datatype, struct ct_blocks *out)
+{
+    struct ct_span all;
+    ctran_aint_t   bytes;
+    int            rc = ct_check_counts(comm, call, counts, datatype, &all);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(comm, call, buf, (ctran_count_t)all.count, datatype, &all);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (displs == NULL) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of displacements is NULL");
+    }
+    for (uint32_t r = 0; r < comm->run.n; r++) {
+        if (__builtin_mul_overflow(displs[r], all.type->size_bytes, &bytes)) {
+            return ct_api_raise(comm, CTRAN_ERR_ARG, call,
+                                "displacement %" PRIdPTR " of rank %u is outside of memory",
+                                displs[r], r);
+        }
+    }
+    *out = (struct ct_blocks){all.buf, 0, comm->run.n, counts, displs, all.type->size_bytes};
+    return CTRAN_SUCCESS;
+}
+
+/* The buffer with this rank's block alone. */
+static int check_own(struct ct_comm *comm, const char *call, const void *buf,
+                     const ctran_count_t *count, ctran_datatype_t datatype, struct ct_blocks *out)
+{
+    static const ctran_aint_t here = 0;
+    struct ct_span            own;
+    int                       rc = ct_check_span(comm, call, buf, *count, datatype, &own);
+    if (rc == CTRAN_SUCCESS) {
+        *out = (struct ct_blocks){own.buf, comm->run.me, 1, count, &here, own.type->size_bytes};
+    }
+    return rc;
+}
+
+/* What a rank sends to itself is as long as what it receives from itself. */
+static int check_self(struct ct_comm *comm, const char *call, const struct ct_blocks *send,
+                      const struct ct_blocks *recv)
+{
+    uint32_t me = comm->run.me;
+    size_t   sent = (size_t)send->counts[me - send->first] * send->unit_elems;
+    size_t   received = (size_t)recv->counts[me - recv->first] * recv->unit_elems;
+    if (sent == received) {
+        return CTRAN_SUCCESS;
+    }
+    return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+                        "rank %u sends %zu bytes to itself and receives %zu: they must be equal",
+                        me, sent, received);
+}
+
+int ctran_allgatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
+                     void *recvbuf, const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                     ctran_datatype_t recvtype, ctran_comm_t handle)
+{
+    static const char call[] = "ctran_allgatherv";
+    struct ct_comm   *comm;
+    struct ct_blocks  send, recv;
+    bool              in_place = sendbuf == CTRAN_IN_PLACE;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_all(comm, call, recvbuf, recvcounts, displs, recvtype, &recv);
+    }
+    if (rc == CTRAN_SUCCESS && !in_place) {
+        rc = check_own(comm, call, sendbuf, &sendcount, sendtype, &send);
+        rc = rc == CTRAN_SUCCESS ? check_self(comm, call, &send, &recv) : rc;
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_move(comm, CT_ALLGATHER, in_place ? NULL : &send, &recv, 0);
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
+                  void *recvbuf, const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                  ctran_datatype_t recvtype, int root, ctran_comm_t handle)
+{
+    static const char call[] = "ctran_gatherv";
+    struct ct_comm   *comm;
+    struct ct_blocks  send, recv = {0};
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_root(comm, call, root);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    bool at_root = (uint32_t)root == comm->run.me, in_place = at_root && sendbuf == CTRAN_IN_PLACE;
+    if (at_root) {
+        rc = check_all(comm, call, recvbuf, recvcounts, displs, recvtype, &recv);
+    }
+    if (rc == CTRAN_SUCCESS && !in_place) {
+        rc = check_own(comm, call, sendbuf, &sendcount, sendtype, &send);
+    }
+    if (rc == CTRAN_SUCCESS && at_root && !in_place) {
+        rc = check_self(comm, call, &send, &recv);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_move(comm, CT_GATHER, in_place ? NULL : &send, &recv, (uint32_t)root);
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
+                   const ctran_aint_t displs[], ctran_datatype_t sendtype, void *recvbuf,
+                   ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
+                   ctran_comm_t handle)
+{
+    static const char call[] = "ctran_scatterv";
+    struct ct_comm   *comm;
+    struct ct_blocks  send = {0}, recv;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_root(comm, call, root);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    bool at_root = (uint32_t)root == comm->run.me, in_place = at_root && recvbuf == CTRAN_IN_PLACE;
+    if (at_root) {
+        rc = check_all(comm, call, sendbuf, sendcounts, displs, sendtype, &send);
+    }
+    if (rc == CTRAN_SUCCESS && !in_place) {
+        rc = check_own(comm, call, recvbuf, &recvcount, recvtype, &recv);
+    }
+    if (rc == CTRAN_SUCCESS && at_root && !in_place) {
+        rc = check_self(comm, call, &send, &recv);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_move(comm, CT_SCATTER, &send, in_place ? NULL : &recv, (uint32_t)root);
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
+                    const ctran_aint_t sdispls[], ctran_datatype_t sendtype, void *recvbuf,
+                    const ctran_count_t recvcounts[], const ctran_aint_t rdispls[],
+                    ctran_datatype_t recvtype, ctran_comm_t handle)
+{
+    static const char call[] = "ctran_alltoallv";
+    struct ct_comm   *comm;
+    struct ct_blocks  send, recv;
+    bool              in_place = sendbuf == CTRAN_IN_PLACE;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_all(comm, call, recvbuf, recvcounts, rdispls, recvtype, &recv);
+    }
+    if (rc == CTRAN_SUCCESS && !in_place) {
+        rc = check_all(comm, call, sendbuf, sendcounts, sdispls, sendtype, &send);
+        rc = rc == CTRAN_SUCCESS ? check_self(comm, call, &send, &recv) : rc;
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_coll_alltoallv(comm, in_place ? NULL : &send, &recv);
+    return ct_api_pass(comm, rc, call);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators. */
+#define CT_FOLDER "api"
+#include "api/api.h"
+
+int ctran_comm_size(ctran_comm_t handle, int *size)
+{
+    struct ct_comm *comm;
+    int             rc = ct_check_comm("ctran_comm_size", handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        *size = (int)comm->run.n;
+    }
+    return rc;
+}
+
+int ctran_comm_rank(ctran_comm_t handle, int *rank)
+{
+    struct ct_comm *comm;
+    int             rc = ct_check_comm("ctran_comm_rank", handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        *rank = (int)comm->run.me;
+    }
+    return rc;
+}
+
+int ctran_comm_compare(ctran_comm_t comm1, ctran_comm_t comm2, int *result)
+{
+    static const char call[] = "ctran_comm_compare";
+    struct ct_comm   *a, *b;
+    int               rc = ct_check_comm(call, comm1, &a);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_comm(call, comm2, &b);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (a == b) {
+        *result = CTRAN_IDENT;
+        return CTRAN_SUCCESS;
+    }
+    int members = CTRAN_UNEQUAL;
+    rc = ct_group_compare(a->group, b->group, &members);
+    if (rc == CTRAN_SUCCESS) {
+        *result = members == CTRAN_IDENT ? CTRAN_CONGRUENT : members;
+    }
+    return ct_api_pass(a, rc, call);
+}
+
+int ctran_comm_dup(ctran_comm_t handle, ctran_comm_t *newcomm)
+{
+    static const char call[] = "ctran_comm_dup";
+    struct ct_comm   *comm, *made;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_comm_dup(comm, &made);
+    if (rc == CTRAN_SUCCESS) {
+        *newcomm = ct_comm_handle(made);
+    }
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_comm_split(ctran_comm_t handle, int color, int key, ctran_comm_t *newcomm)
+{
+    static const char call[] = "ctran_comm_split";
+    struct ct_comm   *comm, *made;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (color < 0 && color != CTRAN_UNDEFINED) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call,
+                            "color is %d, must be >= 0 or CTRAN_UNDEFINED", color);
+    }
+    rc = ct_comm_split(comm, color, key, &made);
+    if (rc == CTRAN_SUCCESS) {
+        *newcomm = made != NULL ? ct_comm_handle(made) : CTRAN_COMM_NULL;
+    }
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_comm_free(ctran_comm_t *handle)
+{
+    static const char call[] = "ctran_comm_free";
+    struct ct_comm   *comm;
+    int               rc = ct_check_comm(call, *handle, &comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (*handle == CTRAN_COMM_WORLD || *handle == CTRAN_COMM_SELF) {
+        return ct_api_raise(comm, CTRAN_ERR_COMM, call,
+                            "CTRAN_COMM_WORLD and CTRAN_COMM_SELF cannot be freed");
+    }
+    rc = ct_attr_delete_all(comm);
+    if (rc != CTRAN_SUCCESS) {
+        return ct_api_pass(comm, rc, call);
+    }
+    ct_comm_release(comm);
+    *handle = CTRAN_COMM_NULL;
+    return CTRAN_SUCCESS;
+}

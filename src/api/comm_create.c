@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators out of groups and hosts, and their names. */
+#define CT_FOLDER "api"
+#include "api/api.h"
+
+/* Communicator and group of a call. */
+static int check(const char *call, ctran_comm_t handle, ctran_group_t members,
+                 struct ct_comm **comm, struct ct_group **group)
+{
+    int rc = ct_check_comm(call, handle, comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *group = ct_group_of((*comm)->p, members);
+    return *group != NULL
+               ? CTRAN_SUCCESS
+               : ct_api_raise(*comm, CTRAN_ERR_GROUP, call, "%s",
+                              members == CTRAN_GROUP_NULL ? "it is CTRAN_GROUP_NULL"
+                                                          : "it was freed, or never was one");
+}
+
+/* made, NULL where the caller is no member, becomes the user's; or the error is raised. */
+static int give(struct ct_comm *comm, int rc, const struct ct_comm *made, const char *call,
+                ctran_comm_t *newcomm)
+{
+    if (rc == CTRAN_ERR_GROUP) {
+        return ct_api_raise(comm, rc, call, "it has members that the communicator has not");
+    }
+    if (rc == CTRAN_SUCCESS) {
+        *newcomm = made != NULL ? ct_comm_handle(made) : CTRAN_COMM_NULL;
+    }
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_comm_create(ctran_comm_t handle, ctran_group_t members, ctran_comm_t *newcomm)
+{
+    static const char call[] = "ctran_comm_create";
+    struct ct_comm   *comm, *made;
+    struct ct_group  *group;
+    int               rc = check(call, handle, members, &comm, &group);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_comm_create(comm, group, &made);
+    return give(comm, rc, made, call, newcomm);
+}
+
+int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
+                            ctran_comm_t *newcomm)
+{
+    static const char call[] = "ctran_comm_create_group";
+    struct ct_comm   *comm, *made;
+    struct ct_group  *group;
+    int               rc = check(call, handle, members, &comm, &group);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (tag < 0) {
+        return ct_api_raise(comm, CTRAN_ERR_TAG, call, "tag is %d, must be 0 to %d", tag,
+                            CTRAN_TAG_MAX);
+    }
+    rc = ct_comm_create_group(comm, group, tag, &made);
+    return give(comm, rc, made, call, newcomm);
+}
+
+int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_info_t info,
+                          ctran_comm_t *newcomm)
+{
+    static const char call[] = "ctran_comm_split_type";
+    struct ct_comm   *comm, *made;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (split_type != CTRAN_COMM_TYPE_SHARED && split_type != CTRAN_UNDEFINED) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call,
+                            "split_type is %d, must be CTRAN_COMM_TYPE_SHARED or CTRAN_UNDEFINED",
+                            split_type);
+    }
+    if (info != CTRAN_INFO_NULL) {
+        return ct_api_raise(comm, CTRAN_ERR_INFO, call, "info is %p, must be CTRAN_INFO_NULL",
+                            (void *)info);
+    }
+    rc = ct_comm_split_host(comm, split_type != CTRAN_UNDEFINED, key, &made);
+    return give(comm, rc, made, call, newcomm);
+}
+
+int ctran_comm_test_inter(ctran_comm_t handle, int *flag)
+{
+    struct ct_comm *comm;
+    int             rc = ct_check_comm("ctran_comm_test_inter", handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        *flag = 0;
+    }
+    return rc;
+}
+
+int ctran_comm_set_name(ctran_comm_t handle, const char *comm_name)
+{
+    static const char call[] = "ctran_comm_set_name";
+    struct ct_comm   *comm;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (comm_name == NULL) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "comm_name is NULL");
+    }
+    size_t len = strnlen(comm_name, sizeof comm->name - 1);
+    memmove(comm->name, comm_name, len);
+    comm->name[len] = '\0';
+    return CTRAN_SUCCESS;
+}
+
+int ctran_comm_get_name(ctran_comm_t handle, char *comm_name, int *resultlen)
+{
+    static const char call[] = "ctran_comm_get_name";
+    struct ct_comm   *comm;
+    const bool        null = handle == CTRAN_COMM_NULL;
+    int               rc = ct_check_comm(call, null ? CTRAN_COMM_SELF : handle, &comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (comm_name == NULL || resultlen == NULL) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL",
+                            comm_name == NULL ? "comm_name" : "resultlen");
+    }
+    const char *name = null ? "CTRAN_COMM_NULL" : comm->name;
+    *resultlen = (int)strlen(name);
+    memcpy(comm_name, name, (size_t)*resultlen + 1);
+    return CTRAN_SUCCESS;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Wait and test in all their forms. Each is one loop over "look at the requests, then drive
+ * transfers"; the forms differ in what they look for.
+ */
+#define CT_FOLDER "api"
+#include "api/api.h"
+
+/* What a look at an array of requests is after. */
+enum goal { ALL, ANY, SOME };
+
+struct batch {
+    struct ct_process *p;
+    const char        *call;
+    int                count;
+    ctran_request_t   *requests;
+    int                active; /* requests that are neither null nor inactive */
+};
+
+static int check(const char *call, int count, ctran_request_t requests[], struct batch *b)
+{
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    *b = (struct batch){.p = p, .call = call, .count = count, .requests = requests};
+    if (count < 0 || (count > 0 && requests == NULL)) {
+        return ct_api_raise(
+            ct_comm_self(p), count < 0 ? CTRAN_ERR_COUNT : CTRAN_ERR_REQUEST, call,
+            count < 0 ? "count is %d, must be >= 0" : "the array of %d requests is NULL", count);
+    }
+    for (int i = 0; i < count; i++) {
+        ctran_request_t r = requests[i];
+        if (r == CTRAN_REQUEST_NULL) {
+            continue;
+        }
+        if ((uintptr_t)r < 0x1000 || (uintptr_t)r % _Alignof(struct ct_request) != 0 ||
+            r->magic != CT_REQUEST_MAGIC) {
+            return ct_api_raise(ct_comm_self(p), CTRAN_ERR_REQUEST, call,
+                                "number %d was completed before, or never was a request", i);
+        }
+        b->active += !r->inactive;
+    }
+    return CTRAN_SUCCESS;
+}
+
+static bool is_active(const struct batch *b, int i)
+{
+    return b->requests[i] != CTRAN_REQUEST_NULL && !b->requests[i]->inactive;
+}
+
+/* Takes a finished request from the user: fills the status, frees it, or makes it inactive where it
+ * is persistent, and returns its error. */
+static int retire(struct batch *b, int i, ctran_status_t *status)
+{
+    struct ct_request *req = b->requests[i];
+    int                error = req->error;
+    ct_api_status(status, req);
+    if (req->start != NULL) {
+        req->inactive = true;
+        return error;
+    }
+    req->release(b->p, req);
+    b->requests[i] = CTRAN_REQUEST_NULL;
+    return error;
+}
+
+static int count_done(const struct batch *b)
+{
+    int n = 0;
+    for (int i = 0; i < b->count; i++) {
+        n += is_active(b, i) && b->requests[i]->done;
+    }
+    return n;
+}
+
+static bool reached(const struct batch *b, enum goal goal)
+{
+    int done = count_done(b);
+    return goal == ALL ? done == b->active : done > 0;
+}
+
+static void wait_for(const struct batch *b, enum goal goal)
+{
+    struct ct_wait w = {0};
+    while (!reached(b, goal)) {
+        if (ct_ep_progress(b->p) > 0) {
+            ct_wait_reset(&w);
+        } else {
+            ct_ep_idle(b->p, &w);
+        }
+    }
+}
+
+/* A test looks, drives transfers once, and looks again. */
+static bool test_for(const struct batch *b, enum goal goal)
+{
+    if (reached(b, goal)) {
+        return true;
+    }
+    ct_ep_progress(b->p);
+    return reached(b, goal);
+}
+
+/* The communicator whose error handler answers for request i. */
+static struct ct_comm *owner(const struct batch *b, int i)
+{
+    struct ct_comm *comm = b->requests[i]->owner;
+    return comm != NULL ? comm : ct_comm_self(b->p);
+}
+
+/* ---- one ------------------------------------------------------------------------------------- */
+
+static int retire_one(struct batch *b, int i, ctran_status_t *status)
+{
+    struct ct_comm *comm = owner(b, i);
+    ct_comm_hold(comm); /* the handler is asked after the request has let go of it */
+    int rc = ct_api_pass(comm, retire(b, i, status), b->call);
+    ct_comm_drop(comm);
+    return rc;
+}
+
+int ctran_wait(ctran_request_t *request, ctran_status_t *status)
+{
+    struct batch b;
+    int          rc = check("ctran_wait", 1, request, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (b.active == 0) {
+        ct_api_status(status, NULL);
+        return CTRAN_SUCCESS;
+    }
+    wait_for(&b, ALL);
+    return retire_one(&b, 0, status);
+}
+
+int ctran_test(ctran_request_t *request, int *flag, ctran_status_t *status)
+{
+    struct batch b;
+    int          rc = check("ctran_test", 1, request, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *flag = test_for(&b, ALL);
+    if (b.active == 0) {
+        ct_api_status(status, NULL);
+        return CTRAN_SUCCESS;
+    }
+    return *flag ? retire_one(&b, 0, status) : CTRAN_SUCCESS;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static ctran_status_t *status_at(ctran_status_t statuses[], int i)
+{
+    return statuses != CTRAN_STATUSES_IGNORE ? &statuses[i] : CTRAN_STATUS_IGNORE;
+}
+
+static void set_error(ctran_status_t statuses[], int i, int error)
+{
+    if (statuses != CTRAN_STATUSES_IGNORE) {
+        statuses[i].CTRAN_ERROR = error;
+    }
+}
+
+/* Retires request i into place `at` of the statuses; on its error *worst becomes IN_STATUS, and
+ * *comm the communicator that answers (held). */
+static void retire_into(struct batch *b, int i, ctran_status_t statuses[], int at, int *worst,
+                        struct ct_comm **comm)
+{
+    if (b->requests[i]->error != CTRAN_SUCCESS && *comm == NULL) {
+        *comm = owner(b, i);
+        ct_comm_hold(*comm);
+    }
+    int error = retire(b, i, status_at(statuses, at));
+    set_error(statuses, at, error);
+    *worst = error != CTRAN_SUCCESS ? CTRAN_ERR_IN_STATUS : *worst;
+}
+
+static int answer(struct batch *b, int worst, struct ct_comm *comm)
+{
+    if (comm == NULL) {
+        return worst;
+    }
+    int rc = ct_api_pass(comm, worst, b->call);
+    ct_comm_drop(comm);
+    return rc;
+}
+
+static int retire_all(struct batch *b, ctran_status_t statuses[])
+{
+    int             worst = CTRAN_SUCCESS;
+    struct ct_comm *comm = NULL;
+    for (int i = 0; i < b->count; i++) {
+        if (!is_active(b, i)) {
+            ct_api_status(status_at(statuses, i), NULL);
+            set_error(statuses, i, CTRAN_SUCCESS);
+        } else {
+            retire_into(b, i, statuses, i, &worst, &comm);
+        }
+    }
+    return answer(b, worst, comm);
+}
+
+int ctran_waitall(int count, ctran_request_t requests[], ctran_status_t statuses[])
+{
+    struct batch b;
+    int          rc = check("ctran_waitall", count, requests, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    wait_for(&b, ALL);
+    return retire_all(&b, statuses);
+}
+
+int ctran_testall(int count, ctran_request_t requests[], int *flag, ctran_status_t statuses[])
+{
+    struct batch b;
+    int          rc = check("ctran_testall", count, requests, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *flag = test_for(&b, ALL);
+    return *flag ? retire_all(&b, statuses) : CTRAN_SUCCESS;
+}
+
+/* ---- any ------------------------------------------------------------------------------------- */
+
+static int retire_first(struct batch *b, int *index, ctran_status_t *status)
+{
+    for (int i = 0; i < b->count; i++) {
+        if (is_active(b, i) && b->requests[i]->done) {
+            *index = i;
+            return retire_one(b, i, status);
+        }
+    }
+    *index = CTRAN_UNDEFINED;
+    ct_api_status(status, NULL);
+    return CTRAN_SUCCESS;
+}
+
+int ctran_waitany(int count, ctran_request_t requests[], int *index, ctran_status_t *status)
+{
+    struct batch b;
+    int          rc = check("ctran_waitany", count, requests, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (b.active > 0) {
+        wait_for(&b, ANY);
+    }
+    return retire_first(&b, index, status);
+}
+
+int ctran_testany(int count, ctran_request_t requests[], int *index, int *flag,
+                  ctran_status_t *status)
+{
+    struct batch b;
+    int          rc = check("ctran_testany", count, requests, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *flag = b.active == 0 || test_for(&b, ANY);
+    *index = CTRAN_UNDEFINED;
+    return *flag ? retire_first(&b, index, status) : CTRAN_SUCCESS;
+}
+
+/* ---- some ------------------------------------------------------------------------------------ */
+
+static int retire_some(struct batch *b, int *outcount, int indices[], ctran_status_t statuses[])
+{
+    int             worst = CTRAN_SUCCESS, n = 0;
+    struct ct_comm *comm = NULL;
+    for (int i = 0; i < b->count; i++) {
+        if (is_active(b, i) && b->requests[i]->done) {
+            indices[n] = i;
+            retire_into(b, i, statuses, n, &worst, &comm);
+            n++;
+        }
+    }
+    *outcount = n;
+    return answer(b, worst, comm);
+}
+
+static int some(const char *call, bool blocking, int incount, ctran_request_t requests[],
+                int *outcount, int indices[], ctran_status_t statuses[])
+{
+    struct batch b;
+    int          rc = check(call, incount, requests, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (b.active == 0) {
+        *outcount = CTRAN_UNDEFINED;
+        return CTRAN_SUCCESS;
+    }
+    if (blocking) {
+        wait_for(&b, SOME);
+    } else {
+        (void)test_for(&b, SOME); /* none done is an answer, too */
+    }
+    return retire_some(&b, outcount, indices, statuses);
+}
+
+int ctran_waitsome(int incount, ctran_request_t requests[], int *outcount, int indices[],
+                   ctran_status_t statuses[])
+{
+    return some("ctran_waitsome", true, incount, requests, outcount, indices, statuses);
+}
+
+int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int indices[],
+                   ctran_status_t statuses[])
+{
+    return some("ctran_testsome", false, incount, requests, outcount, indices, statuses);
+}
+
+int ctran_request_free(ctran_request_t *request)
+{
+    struct batch b;
+    int          rc = check("ctran_request_free", 1, request, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (*request == CTRAN_REQUEST_NULL) {
+        return ct_api_raise(ct_comm_self(b.p), CTRAN_ERR_REQUEST, b.call,
+                            "it is CTRAN_REQUEST_NULL");
+    }
+    struct ct_request *req = *request;
+    *request = CTRAN_REQUEST_NULL;
+    if (req->done) {
+        req->release(b.p, req);
+    } else {
+        req->orphan = true;
+    }
+    return CTRAN_SUCCESS;
+}
+
+/* ---- without completing ---------------------------------------------------------------------- */
+
+int ctran_request_get_status(ctran_request_t request, int *flag, ctran_status_t *status)
+{
+    struct batch b;
+    int          rc = check("ctran_request_get_status", 1, &request, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *flag = test_for(&b, ALL);
+    if (*flag) {
+        ct_api_status(status, b.active > 0 ? request : NULL);
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ctran_cancel(ctran_request_t *request)
+{
+    struct batch b;
+    int          rc = check("ctran_cancel", 1, request, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (b.active == 0 || (*request)->cancel == NULL) {
+        return ct_api_raise(ct_comm_self(b.p), CTRAN_ERR_REQUEST, b.call, "%s",
+                            b.active == 0 ? "it is null or inactive"
+                                          : "its operation cannot be cancelled");
+    }
+    if (!(*request)->done) {
+        (*request)->cancel(*request);
+    }
+    return CTRAN_SUCCESS;
+}

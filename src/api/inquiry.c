@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Versions, names, the clock, and sizes of datatypes. */
+#define CT_FOLDER "api"
+#include "api/api.h"
+
+int ctran_get_version(int *version, int *subversion)
+{
+    *version = CTRAN_VERSION;
+    *subversion = CTRAN_SUBVERSION;
+    return CTRAN_SUCCESS;
+}
+
+int ctran_get_library_version(char *version, int *resultlen)
+{
+    *resultlen = snprintf(version, CTRAN_MAX_LIBRARY_VERSION_STRING, "ctran %s (build %s, %s)",
+                          ct_version_string(), ct_version_digest(), ct_version_build());
+    return CTRAN_SUCCESS;
+}
+
+int ctran_get_processor_name(char *name, int *resultlen)
+{
+    struct ct_process *p = ct_api_enter("ctran_get_processor_name");
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    int len = snprintf(name, CTRAN_MAX_PROCESSOR_NAME, "%s", p->job->host);
+    *resultlen = len < CTRAN_MAX_PROCESSOR_NAME ? len : CTRAN_MAX_PROCESSOR_NAME - 1;
+    return CTRAN_SUCCESS;
+}
+
+double ctran_wtime(void)
+{
+    return (double)ct_clock_ns() * 1e-9;
+}
+
+double ctran_wtick(void)
+{
+    struct timespec ts;
+    clock_getres(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+int ctran_type_size(ctran_datatype_t datatype, ctran_count_t *size)
+{
+    struct ct_process *p = ct_api_enter("ctran_type_size");
+    struct ct_span     one;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    int rc = ct_check_count(ct_comm_self(p), "ctran_type_size", 1, datatype, &one);
+    if (rc == CTRAN_SUCCESS) {
+        *size = (ctran_count_t)one.bytes;
+    }
+    return rc;
+}

@@ -1,0 +1,19 @@
+# api: the entry points.
+libctcore_la_SOURCES += \
+	src/api/api.h \
+	src/api/attr.c \
+	src/api/buffered.c \
+	src/api/check.c \
+	src/api/coll.c src/api/coll_blocks.c src/api/coll_counts.c \
+	src/api/comm.c \
+	src/api/comm_create.c \
+	src/api/completion.c \
+	src/api/errors.c \
+	src/api/group.c \
+	src/api/inquiry.c \
+	src/api/p2p.c \
+	src/api/persistent.c \
+	src/api/probe.c \
+	src/api/requests.c \
+	src/api/state.c \
+	src/api/transfer.c

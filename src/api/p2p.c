@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends and receives. */
+#define CT_FOLDER "api"
+#include <stdlib.h>
+
+#include "api/api.h"
+
+/* The blocking sends. */
+static int send(const char *call, const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                int dest, int tag, ctran_comm_t comm, enum ct_transfer_mode mode)
+{
+    struct ct_transfer t;
+    struct ct_p2p_req  req;
+    int rc = ct_check_transfer(call, buf, count, datatype, dest, tag, comm, mode, &t);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS || t.null)) {
+        return rc;
+    }
+    ct_transfer_start(&t, &req);
+    return ct_api_pass(t.comm, ct_p2p_wait(t.comm->p, &req.base), call);
+}
+
+int ctran_send(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
+               ctran_comm_t comm)
+{
+    return send("ctran_send", buf, count, datatype, dest, tag, comm, CT_TRANSFER_SEND);
+}
+
+int ctran_ssend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
+                ctran_comm_t comm)
+{
+    return send("ctran_ssend", buf, count, datatype, dest, tag, comm, CT_TRANSFER_SSEND);
+}
+
+/* That the receive is there already opens no shorter way. */
+int ctran_rsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
+                ctran_comm_t comm)
+{
+    return send("ctran_rsend", buf, count, datatype, dest, tag, comm, CT_TRANSFER_SEND);
+}
+
+int ctran_recv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int source, int tag,
+               ctran_comm_t comm, ctran_status_t *status)
+{
+    static const char  call[] = "ctran_recv";
+    struct ct_transfer t;
+    struct ct_p2p_req  req;
+    int rc = ct_check_transfer(call, buf, count, datatype, source, tag, comm, CT_TRANSFER_RECV, &t);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        return rc;
+    }
+    if (CT_UNLIKELY(t.null)) {
+        ct_api_null_status(status);
+        return CTRAN_SUCCESS;
+    }
+    ct_transfer_start(&t, &req);
+    rc = ct_p2p_wait(t.comm->p, &req.base);
+    ct_api_status(status, &req.base);
+    return ct_api_pass(t.comm, rc, call);
+}
+
+/* The nonblocking transfers. */
+static int istart(const char *call, const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                  int peer, int tag, ctran_comm_t comm, enum ct_transfer_mode mode,
+                  ctran_request_t *request)
+{
+    struct ct_transfer t;
+    int rc = ct_check_transfer(call, buf, count, datatype, peer, tag, comm, mode, &t);
+    return CT_LIKELY(rc == CTRAN_SUCCESS) ? ct_transfer_start_user(&t, call, request) : rc;
+}
+
+int ctran_isend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
+                ctran_comm_t comm, ctran_request_t *request)
+{
+    return istart("ctran_isend", buf, count, datatype, dest, tag, comm, CT_TRANSFER_SEND, request);
+}
+
+int ctran_issend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
+                 ctran_comm_t comm, ctran_request_t *request)
+{
+    return istart("ctran_issend", buf, count, datatype, dest, tag, comm, CT_TRANSFER_SSEND,
+                  request);
+}
+
+int ctran_irsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
+                 ctran_comm_t comm, ctran_request_t *request)
+{
+    return istart("ctran_irsend", buf, count, datatype, dest, tag, comm, CT_TRANSFER_SEND, request);
+}
+
+int ctran_irecv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int source, int tag,
+                ctran_comm_t comm, ctran_request_t *request)
+{
+    return istart("ctran_irecv", buf, count, datatype, source, tag, comm, CT_TRANSFER_RECV,
+                  request);
+}
+
+/* Both halves of an exchange; the receive is there before the message goes out. */
+static int exchange(const char *call, struct ct_transfer *out, struct ct_transfer *in,
+                    ctran_status_t *status)
+{
+    struct ct_p2p_req send, recv;
+    int               rc = CTRAN_SUCCESS;
+    if (!in->null) {
+        ct_transfer_start(in, &recv);
+    }
+    if (!out->null) {
+        ct_transfer_start(out, &send);
+        rc = ct_p2p_wait(out->comm->p, &send.base);
+    }
+    if (in->null) {
+        ct_api_null_status(status);
+    } else {
+        int err = ct_p2p_wait(in->comm->p, &recv.base);
+        ct_api_status(status, &recv.base);
+        rc = rc != CTRAN_SUCCESS ? rc : err;
+    }
+    return ct_api_pass(out->comm, rc, call);
+}
+
+int ctran_sendrecv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
+                   int dest, int sendtag, void *recvbuf, ctran_count_t recvcount,
+                   ctran_datatype_t recvtype, int source, int recvtag, ctran_comm_t comm,
+                   ctran_status_t *status)
+{
+    static const char  call[] = "ctran_sendrecv";
+    struct ct_transfer out, in;
+    int rc = ct_check_transfer(call, sendbuf, sendcount, sendtype, dest, sendtag, comm,
+                               CT_TRANSFER_SEND, &out);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_transfer(call, recvbuf, recvcount, recvtype, source, recvtag, comm,
+                               CT_TRANSFER_RECV, &in);
+    }
+    return rc == CTRAN_SUCCESS ? exchange(call, &out, &in, status) : rc;
+}
+
+int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
+                           int sendtag, int source, int recvtag, ctran_comm_t comm,
+                           ctran_status_t *status)
+{
+    static const char  call[] = "ctran_sendrecv_replace";
+    struct ct_transfer out, in;
+    void              *copy = NULL;
+    int                rc =
+        ct_check_transfer(call, buf, count, datatype, dest, sendtag, comm, CT_TRANSFER_SEND, &out);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_transfer(call, buf, count, datatype, source, recvtag, comm, CT_TRANSFER_RECV,
+                               &in);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (!out.null && !in.null && out.iov.len_bytes > 0) {
+        copy = malloc(out.iov.len_bytes);
+        if (copy == NULL) {
+            return ct_api_raise(out.comm, CTRAN_ERR_NO_MEM, call, "for a copy of %zu bytes",
+                                out.iov.len_bytes);
+        }
+        memcpy(copy, buf, out.iov.len_bytes);
+        out.iov.base = copy;
+    }
+    rc = exchange(call, &out, &in, status);
+    free(copy);
+    return rc;
+}
+
+int ctran_get_count(const ctran_status_t *status, ctran_datatype_t datatype, ctran_count_t *count)
+{
+    static const char  call[] = "ctran_get_count";
+    struct ct_process *p = ct_api_enter(call);
+    struct ct_span     one;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if (status == CTRAN_STATUS_IGNORE) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
+    }
+    int rc = ct_check_count(ct_comm_self(p), call, 1, datatype, &one);
+    if (rc == CTRAN_SUCCESS) {
+        int64_t bytes;
+        memcpy(&bytes, status->ctran_internal, sizeof bytes);
+        *count = (size_t)bytes % one.bytes == 0 ? bytes / (int64_t)one.bytes : CTRAN_UNDEFINED;
+    }
+    return rc;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Probes, and receives of messages that a probe has taken. */
+#define CT_FOLDER "api"
+#include <stdlib.h>
+
+#include "api/api.h"
+
+enum { MESSAGE_MAGIC = 0x4d736721 };
+
+/* A message that is out of the line and waits for its receive; it holds comm. */
+struct ct_message {
+    uint32_t              magic;
+    struct ct_comm       *comm;
+    struct ct_unexpected *what;
+};
+
+static void report(ctran_status_t *status, const struct ct_unexpected *u)
+{
+    struct ct_request found = {0};
+    ct_p2p_describe(u, &found);
+    ct_api_status(status, &found);
+}
+
+static int check(const char *call, int source, int tag, ctran_comm_t handle, struct ct_transfer *t)
+{
+    int rc = ct_check_comm(call, handle, &t->comm);
+    return rc == CTRAN_SUCCESS ? ct_check_key(call, source, tag, true, t) : rc;
+}
+
+int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag, ctran_status_t *status)
+{
+    static const char     call[] = "ctran_iprobe";
+    struct ct_transfer    t;
+    struct ct_unexpected *u;
+    int                   rc = check(call, source, tag, comm, &t);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (t.null) {
+        *flag = 1;
+        ct_api_null_status(status);
+        return CTRAN_SUCCESS;
+    }
+    rc = ct_p2p_iprobe(t.comm->p, t.ep, &t.key, false, &u);
+    if (rc != CTRAN_SUCCESS) {
+        return ct_api_pass(t.comm, rc, call);
+    }
+    *flag = u != NULL;
+    if (u != NULL) {
+        report(status, u);
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status)
+{
+    static const char     call[] = "ctran_probe";
+    struct ct_transfer    t;
+    struct ct_unexpected *u;
+    int                   rc = check(call, source, tag, comm, &t);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (t.null) {
+        ct_api_null_status(status);
+        return CTRAN_SUCCESS;
+    }
+    rc = ct_p2p_probe(t.comm->p, t.ep, &t.key, false, &u);
+    if (rc == CTRAN_SUCCESS) {
+        report(status, u);
+    }
+    return ct_api_pass(t.comm, rc, call);
+}
+
+/* ---- matched probes -------------------------------------------------------------------------- */
+
+/* The object is made before a message is taken: there is no way to put one back. */
+static int take(const char *call, struct ct_transfer *t, bool blocking, ctran_message_t *message,
+                ctran_status_t *status, int *flag)
+{
+    struct ct_message *m = malloc(sizeof *m);
+    if (m == NULL) {
+        return ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for a message");
+    }
+    *m = (struct ct_message){.magic = MESSAGE_MAGIC, .comm = t->comm};
+    int rc = (blocking ? ct_p2p_probe : ct_p2p_iprobe)(t->comm->p, t->ep, &t->key, true, &m->what);
+    if (rc != CTRAN_SUCCESS || m->what == NULL) {
+        free(m);
+        *flag = rc == CTRAN_SUCCESS ? 0 : *flag;
+        return ct_api_pass(t->comm, rc, call);
+    }
+    ct_comm_hold(t->comm);
+    report(status, m->what);
+    *flag = 1;
+    *message = m;
+    return CTRAN_SUCCESS;
+}
+
+static int mprobe(const char *call, bool blocking, int source, int tag, ctran_comm_t comm,
+                  int *flag, ctran_message_t *message, ctran_status_t *status)
+{
+    struct ct_transfer t;
+    int                rc = check(call, source, tag, comm, &t);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (t.null) {
+        *flag = 1;
+        *message = CTRAN_MESSAGE_NO_PROC;
+        ct_api_null_status(status);
+        return CTRAN_SUCCESS;
+    }
+    return take(call, &t, blocking, message, status, flag);
+}
+
+int ctran_mprobe(int source, int tag, ctran_comm_t comm, ctran_message_t *message,
+                 ctran_status_t *status)
+{
+    int flag = 0;
+    return mprobe("ctran_mprobe", true, source, tag, comm, &flag, message, status);
+}
+
+int ctran_improbe(int source, int tag, ctran_comm_t comm, int *flag, ctran_message_t *message,
+                  ctran_status_t *status)
+{
+    return mprobe("ctran_improbe", false, source, tag, comm, flag, message, status);
+}
+
+/* ---- their receives -------------------------------------------------------------------------- */
+
+/* Checks the arguments of a matched receive: *m is the message, NULL for one from nobody. */
+static int check_receive(const char *call, void *buf, ctran_count_t count,
+                         ctran_datatype_t datatype, const ctran_message_t *message,
+                         struct ct_transfer *t, struct ct_message **m)
+{
+    struct ct_process *p = ct_api_enter(call);
+    struct ct_span     span;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if (message == NULL || *message == CTRAN_MESSAGE_NULL || *message == NULL ||
+        (*message != CTRAN_MESSAGE_NO_PROC && (*message)->magic != MESSAGE_MAGIC)) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_REQUEST, call,
+                            "the message is null, or was received before");
+    }
+    t->null = *message == CTRAN_MESSAGE_NO_PROC;
+    *m = t->null ? NULL : *message;
+    t->comm = t->null ? ct_comm_self(p) : (*m)->comm;
+    int rc = ct_check_span(t->comm, call, buf, count, datatype, &span);
+    if (rc == CTRAN_SUCCESS) {
+        t->iov = (struct ct_iov){span.buf, span.bytes};
+    }
+    return rc;
+}
+
+static void start(struct ct_message *m, struct ct_transfer *t, struct ct_p2p_req *req)
+{
+    struct ct_unexpected *what = m->what;
+    m->magic = 0;
+    free(m);
+    ct_p2p_irecv_message(t->comm->p, req, what, &t->iov, 1);
+}
+
+int ctran_mrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype, ctran_message_t *message,
+                ctran_status_t *status)
+{
+    static const char  call[] = "ctran_mrecv";
+    struct ct_transfer t;
+    struct ct_message *m;
+    struct ct_p2p_req  req;
+    int                rc = check_receive(call, buf, count, datatype, message, &t, &m);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *message = CTRAN_MESSAGE_NULL;
+    if (t.null) {
+        ct_api_null_status(status);
+        return CTRAN_SUCCESS;
+    }
+    start(m, &t, &req);
+    rc = ct_p2p_wait(t.comm->p, &req.base);
+    ct_api_status(status, &req.base);
+    rc = ct_api_pass(t.comm, rc, call);
+    ct_comm_drop(t.comm);
+    return rc;
+}
+
+int ctran_imrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                 ctran_message_t *message, ctran_request_t *request)
+{
+    static const char  call[] = "ctran_imrecv";
+    struct ct_transfer t;
+    struct ct_message *m;
+    int                rc = check_receive(call, buf, count, datatype, message, &t, &m);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (t.null) {
+        rc = ct_transfer_start_user(&t, call, request);
+        *message = rc == CTRAN_SUCCESS ? CTRAN_MESSAGE_NULL : *message;
+        return rc;
+    }
+    struct ct_p2p_req *req = ct_p2p_req_get(t.comm->p);
+    if (req == NULL) {
+        return ct_api_raise(t.comm, CTRAN_ERR_NO_MEM, call, "for a request");
+    }
+    *message = CTRAN_MESSAGE_NULL;
+    start(m, &t, req);
+    ct_api_adopt(&req->base, t.comm);
+    ct_comm_drop(t.comm); /* the request holds it now */
+    *request = &req->base;
+    return CTRAN_SUCCESS;
+}

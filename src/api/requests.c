@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests as the user's handles: how they come, what they report, and how they go. */
+#define CT_FOLDER "api"
+#include "api/api.h"
+
+void ct_api_status(ctran_status_t *status, const struct ct_request *req)
+{
+    if (status == CTRAN_STATUS_IGNORE) {
+        return;
+    }
+    int64_t bytes = req != NULL ? (int64_t)req->len_bytes : 0;
+    status->CTRAN_SOURCE = req != NULL ? req->source : CTRAN_ANY_SOURCE;
+    status->CTRAN_TAG = req != NULL ? req->tag : CTRAN_ANY_TAG;
+    memset(status->ctran_internal, 0, sizeof status->ctran_internal);
+    memcpy(status->ctran_internal, &bytes, sizeof bytes);
+    status->ctran_internal[CT_STATUS_CANCELLED] = req != NULL && req->cancelled;
+}
+
+struct ct_request *ct_api_null_request(struct ct_process *p)
+{
+    struct ct_p2p_req *req = ct_p2p_req_get(p);
+    if (req == NULL) {
+        return NULL;
+    }
+    req->base.done = true;
+    req->base.orphan = false;
+    req->base.cancelled = false;
+    req->base.error = CTRAN_SUCCESS;
+    req->base.source = CTRAN_PROC_NULL;
+    req->base.tag = CTRAN_ANY_TAG;
+    req->base.len_bytes = 0;
+    return &req->base;
+}
+
+static void release_user(struct ct_process *p, struct ct_request *req)
+{
+    struct ct_comm *comm = req->owner;
+    ct_p2p_req_put(p, req);
+    ct_comm_drop(comm);
+}
+
+void ct_api_adopt(struct ct_request *req, struct ct_comm *comm)
+{
+    ct_comm_hold(comm);
+    req->owner = comm;
+    req->release = release_user;
+}
+
+int ctran_test_cancelled(const ctran_status_t *status, int *flag)
+{
+    static const char  call[] = "ctran_test_cancelled";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if (status == CTRAN_STATUS_IGNORE) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
+    }
+    *flag = status->ctran_internal[CT_STATUS_CANCELLED] != 0;
+    return CTRAN_SUCCESS;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A transfer from its arguments to a started operation: what all point-to-point calls share. */
+#define CT_FOLDER "api"
+#include "api/api.h"
+
+static int check_peer(const char *call, int rank, bool is_recv, struct ct_transfer *t)
+{
+    t->ep = NULL;
+    t->null = rank == CTRAN_PROC_NULL;
+    if (t->null || (is_recv && rank == CTRAN_ANY_SOURCE)) {
+        return CTRAN_SUCCESS;
+    }
+    if (CT_UNLIKELY(rank < 0 || (uint32_t)rank >= t->comm->run.n)) {
+        return ct_api_raise(t->comm, CTRAN_ERR_RANK, call,
+                            "rank is %d, the communicator has ranks 0 to %u", rank,
+                            t->comm->run.n - 1);
+    }
+    t->ep = ct_comm_ep(t->comm, (uint32_t)rank);
+    return t->ep != NULL ? CTRAN_SUCCESS
+                         : ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for an endpoint");
+}
+
+int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t)
+{
+    int rc = check_peer(call, peer, is_recv, t);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        return rc;
+    }
+    if (CT_UNLIKELY(tag < 0 && !(is_recv && tag == CTRAN_ANY_TAG))) {
+        return ct_api_raise(t->comm, CTRAN_ERR_TAG, call, "tag is %d, must be 0 to %d%s", tag,
+                            CTRAN_TAG_MAX, is_recv ? " or CTRAN_ANY_TAG" : "");
+    }
+    t->key = (struct ct_p2p_key){t->comm->id, is_recv ? peer : (int)t->comm->run.me, tag};
+    return CTRAN_SUCCESS;
+}
+
+int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
+                      ctran_datatype_t datatype, int peer, int tag, ctran_comm_t handle,
+                      enum ct_transfer_mode mode, struct ct_transfer *t)
+{
+    struct ct_span span;
+    int            rc = ct_check_comm(call, handle, &t->comm);
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        rc = ct_check_span(t->comm, call, buf, count, datatype, &span);
+    }
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        rc = ct_check_key(call, peer, tag, mode == CT_TRANSFER_RECV, t);
+    }
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        t->mode = mode;
+        t->iov = (struct ct_iov){span.buf, span.bytes};
+    }
+    return rc;
+}
+
+void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
+{
+    switch (t->mode) {
+    case CT_TRANSFER_SEND:
+        ct_p2p_isend(t->comm->p, req, t->ep, t->key, &t->iov, 1);
+        break;
+    case CT_TRANSFER_SSEND:
+        ct_p2p_issend(t->comm->p, req, t->ep, t->key, &t->iov, 1);
+        break;
+    case CT_TRANSFER_RECV:
+        ct_p2p_irecv(t->comm->p, req, t->ep, t->key, &t->iov, 1);
+        break;
+    }
+}
+
+void ct_api_null_status(ctran_status_t *status)
+{
+    ct_api_status(status, NULL);
+    if (status != CTRAN_STATUS_IGNORE) {
+        status->CTRAN_SOURCE = CTRAN_PROC_NULL;
+    }
+}
+
+int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_request_t *request)
+{
+    struct ct_request *base;
+    if (CT_UNLIKELY(t->null)) {
+        base = ct_api_null_request(t->comm->p);
+    } else {
+        struct ct_p2p_req *req = ct_p2p_req_get(t->comm->p);
+        base = req != NULL ? &req->base : NULL;
+        if (req != NULL) {
+            ct_transfer_start(t, req);
+        }
+    }
+    if (base == NULL) {
+        return ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for a request");
+    }
+    ct_api_adopt(base, t->comm);
+    *request = base;
+    return CTRAN_SUCCESS;
+}

@@ -1,0 +1,18 @@
+# base: the ground floor; the launcher and the tools link it alone.
+noinst_LTLIBRARIES += libctbase.la
+libctbase_la_SOURCES = \
+	src/base/base.h \
+	src/base/clock.h \
+	src/base/config.c src/base/config.h src/base/vars.def \
+	src/base/error.c src/base/error.h \
+	src/base/iov.c src/base/iov.h \
+	src/base/list.h \
+	src/base/log.c src/base/log.h \
+	src/base/request.h \
+	src/base/process.h \
+	src/base/slab.c src/base/slab.h \
+	src/base/util.h \
+	src/base/version.c src/base/version.h \
+	src/base/wait.c src/base/wait.h
+libctbase_la_CPPFLAGS = $(AM_CPPFLAGS) -DCT_SYSCONFDIR='"$(sysconfdir)"' \
+	-DCT_BUILD_CFLAGS='"$(CFLAGS)"'

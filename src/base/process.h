@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One rank: the root of all mutable state. Internal functions are given a ct_process, so that a
+ * test or an emulation can hold many ranks in one operating-system process; only src/api keeps
+ * one in a global, for the public interface.
+ *
+ * Each floor hangs its own state here behind a pointer that it alone looks into, made by its
+ * _init and released by its _fini in reverse order of the floors.
+ */
+#ifndef CT_BASE_PROCESS_H
+#define CT_BASE_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "base/log.h"
+
+struct ct_process {
+    struct ct_log    log;
+    struct ct_config cfg;
+    int              thread_level; /* CTRAN_THREAD_* provided */
+
+    struct ct_job    *job;   /* pmi: who and where this rank is */
+    struct ct_ep_set *ep;    /* ep: endpoints and the transports below them */
+    struct ct_p2p    *p2p;   /* p2p: matching */
+    struct ct_comms  *comms; /* comm: world, self, context ids */
+};
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Futex sleeping, and the schedule of a wait. */
+#include "base/wait.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+
+void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns)
+{
+    struct timespec ts = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
+                          .tv_nsec = (long)(timeout_ns % 1000000000u)};
+    /* Not FUTEX_PRIVATE: the word may lie in memory that other processes map. A spurious or early
+     * return is harmless, since every caller polls again. */
+    (void)syscall(SYS_futex, &w->asleep, FUTEX_WAIT, 1, &ts, NULL, 0);
+    ct_wake_cancel(w);
+}
+
+void ct_wake_rouse(struct ct_wake *w)
+{
+    if (atomic_exchange_explicit(&w->asleep, 0, memory_order_seq_cst) != 0) {
+        (void)syscall(SYS_futex, &w->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+    }
+}
+
+enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns)
+{
+    if (w->polls++ == 0) {
+        w->start_ns = 0;
+        w->yielding = spin_ns == 0;
+    }
+    /* While it spins the clock is read once in 64 polls: a poll may be cheaper than the clock. */
+    if (!w->yielding && w->polls % 64 != 0) {
+        return CT_WAIT_POLL;
+    }
+    uint64_t now = ct_clock_ns();
+    if (w->start_ns == 0) {
+        w->start_ns = now;
+    }
+    uint64_t waited = now - w->start_ns;
+    uint64_t yield_ns = ct_max_size(spin_ns * 10, CT_WAIT_YIELD_NS);
+    w->yielding = waited >= spin_ns;
+    if (!w->yielding) {
+        return CT_WAIT_POLL;
+    }
+    return waited < spin_ns + yield_ns ? CT_WAIT_YIELD : CT_WAIT_SLEEP;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waking and waiting.
+ *
+ * A ct_wake is a word, usually in shared memory, on which its owner sleeps and which anybody who
+ * has work for the owner signals. The protocol loses no wake-up as long as
+ *
+ *   the owner    announces (ct_wake_announce), looks for work once more with seq_cst loads, and
+ *                only then sleeps (ct_wake_sleep);
+ *   the others   publish work with a seq_cst store, then call ct_wake_signal.
+ *
+ * All four accesses are seq_cst, so in their one total order either the owner's second look sees
+ * the work or the signaller sees the announcement. Signalling an owner who is awake costs one
+ * load of a line that seldom changes.
+ *
+ * A ct_wait decides how a waiter spends its time: it spins briefly, then yields, then sleeps.
+ */
+#ifndef CT_BASE_WAIT_H
+#define CT_BASE_WAIT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ct_wake {
+    _Atomic uint32_t asleep; /* 1: the owner sleeps or is about to; also the futex word */
+};
+
+static inline void ct_wake_announce(struct ct_wake *w)
+{
+    atomic_store_explicit(&w->asleep, 1, memory_order_seq_cst);
+}
+
+static inline void ct_wake_cancel(struct ct_wake *w)
+{
+    atomic_store_explicit(&w->asleep, 0, memory_order_relaxed);
+}
+
+/* After ct_wake_announce and a second look: sleeps until signalled or timeout_ns has passed. */
+void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns);
+
+/* The slow half of ct_wake_signal. */
+void ct_wake_rouse(struct ct_wake *w);
+
+static inline void ct_wake_signal(struct ct_wake *w)
+{
+    if (__builtin_expect(atomic_load_explicit(&w->asleep, memory_order_seq_cst) != 0, 0)) {
+        ct_wake_rouse(w);
+    }
+}
+
+enum ct_wait_advice { CT_WAIT_POLL, CT_WAIT_YIELD, CT_WAIT_SLEEP };
+
+struct ct_wait {
+    uint32_t polls; /* fruitless polls in a row */
+    bool     yielding;
+    uint64_t start_ns; /* when the clock was first read in this row */
+};
+
+static inline void ct_wait_reset(struct ct_wait *w)
+{
+    w->polls = 0;
+}
+
+/* To be called after a fruitless poll: what to do before the next one. Polls for spin_ns, then
+ * yields for ten times as long (at least CT_WAIT_YIELD_NS), then says sleep. */
+enum { CT_WAIT_YIELD_NS = 50000 };
+enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns);
+
+#endif

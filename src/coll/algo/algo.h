@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll/algo - collective algorithms as pure functions over blocks.
+ *
+ * An algorithm answers one question: in round r, what does rank i of n do? The answer is a few
+ * steps on blocks. It touches no socket, no clock and no heap, knows no bytes and no datatypes,
+ * and keeps nothing between calls. Everything else reads the same functions: the runner moves real
+ * data, the prover in the tests executes all ranks symbolically, simulators put them on a clock.
+ * To add one: write a file with a struct ct_algo in it, and a line in table.c.
+ *
+ * Blocks. A collective's vector has nblk blocks, numbered alike on all ranks: its parts in rank
+ * order for allgather, reduce_scatter and the ring, or one whole. SEND and RECV are the user's
+ * buffers seen as that vector: in allgather and gather a rank's SEND has its own block `me` only,
+ * in reduce_scatter and scatter its RECV; at a rank where MPI gives no buffer (bcast: SEND
+ * everywhere; scatter: SEND, reduce and gather: RECV but at the root; exscan: RECV at rank 0) an
+ * algorithm must not name it. TMP is scratch, tmp() blocks of this rank.
+ * Where a slice lies in TMP, the step's other slice says which blocks those are, and so how long;
+ * both lie in TMP only where nblk is 1.
+ *
+ * Alltoall has n vectors: block j of rank i's SEND is for rank j, where it becomes block i of RECV.
+ * So there, and only there, a block has one number at its sender and another at its receiver.
+ *
+ * In place (env.inplace): SEND and RECV are the same memory, block by block; what is to be sent is
+ * already in RECV. An algorithm then makes no COPY from SEND to RECV. (reduce_scatter and alltoall
+ * in place are the exceptions: see ct_coll, which gives them a RECV or SEND apart.) Steps may still
+ * name SEND: it is the same block of RECV. bcast and barrier are never in place, reduce, gather and
+ * scatter at the root alone; rounds() does not depend on inplace.
+ *
+ * Barrier. nblk is 1, no buffer exists, slices are empty (run 0, in TMP): a message of no bytes. No
+ * other collective has empty slices.
+ *
+ * Steps. One of:
+ *   TX     send src to peer                            (dst: names the blocks if src is TMP)
+ *   RX     receive from peer into dst                  (src: names the blocks if dst is TMP)
+ *   RX_OP  receive `in` from peer; dst = in op src, with CT_SWAP dst = src op in
+ *   COPY   dst = src
+ *   OP     dst = dst op src, with CT_SWAP dst = src op dst
+ * The two slices of a step have the same number of blocks, and where neither lies in TMP the same
+ * blocks; dst and src of RX_OP may be the same. No step writes SEND, nor the root's RECV in bcast.
+ * "a op b" puts a's contributions before b's: a non-commutative operator sees ranks in order when
+ * the algorithm has the trait ORDERED and env.ordered asks for it; scan and exscan always are in
+ * order.
+ *
+ * Rounds. COPY and OP steps of a round are done, in the order given, when the round starts, before
+ * its transfers; all its TX and RX then run at once, so no transfer of a round may touch what
+ * another of it writes. Round r starts when the receives of rounds <= r - rxlag have landed and the
+ * sends of rounds <= r - txlag are drained (their source may be overwritten); rounds start in
+ * order. A receive has landed when RX_OP's reduction is done, too. Lags are >= 1; 1 and 1 is
+ * lockstep. A runner may wait for more than the lags ask. The k-th TX to a peer matches the k-th RX
+ * from this rank there, per plan, chunk and lane.
+ *
+ * Chunks. The runner cuts every block into chunks and runs the rounds once for each, several at a
+ * time; an algorithm knows nothing of it. Lanes are independent copies of the algorithm on their
+ * own parts of the blocks (a bidirectional ring has two); all but such algorithms have one.
+ */
+#ifndef CT_COLL_ALGO_ALGO_H
+#define CT_COLL_ALGO_ALGO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ct_buf { CT_SEND, CT_RECV, CT_TMP };
+enum ct_act { CT_TX, CT_RX, CT_RX_OP, CT_COPY, CT_OP };
+
+enum {
+    CT_SWAP = 1, /* the operands of RX_OP and OP change places */
+    CT_FWD = 2   /* the next round sends dst on: it may be streamed */
+};
+
+/* Blocks at, at + 1, ... at + run - 1, and the same again reps - 1 times, `stride` further on each
+ * time; all modulo nblk (SEND, RECV) or tmp() (TMP). reps is at least 1. */
+struct ct_slice {
+    uint8_t  buf; /* enum ct_buf */
+    uint32_t at, run, stride, reps;
+};
+
+struct ct_step {
+    uint8_t         act, flags; /* enum ct_act; CT_SWAP, CT_FWD */
+    uint32_t        peer;       /* TX, RX, RX_OP */
+    struct ct_slice dst, src;
+};
+
+enum {
+    CT_MAX_STEPS = 8,        /* most steps a round */
+    CT_LAG_FREE = UINT16_MAX /* a lag so long that rounds need not wait */
+};
+
+/* All that an algorithm may know. nblk is chosen by its nblk(). */
+struct ct_env {
+    uint32_t n, me;   /* ranks, and the one asked about */
+    uint32_t root;    /* bcast, reduce, gather, scatter */
+    uint32_t radix;   /* >= 2; for algorithms that have one */
+    uint32_t nblk;    /* blocks of the vector */
+    bool     inplace; /* SEND and RECV are the same memory */
+    bool     ordered; /* the operator does not commute */
+};
+
+/* Collectives, as bits, since one algorithm may serve several. */
+enum ct_coll_kind {
+    CT_BARRIER = 1 << 0,
+    CT_BCAST = 1 << 1,
+    CT_REDUCE = 1 << 2,
+    CT_ALLREDUCE = 1 << 3,
+    CT_ALLGATHER = 1 << 4,
+    CT_REDUCE_SCATTER = 1 << 5,
+    CT_GATHER = 1 << 6,
+    CT_SCATTER = 1 << 7,
+    CT_ALLTOALL = 1 << 8,
+    CT_SCAN = 1 << 9,
+    CT_EXSCAN = 1 << 10,
+};
+
+enum ct_trait {
+    CT_ORDERED = 1 << 0, /* reduces in rank order where env.ordered asks for it */
+    CT_CLOSED = 1 << 1,  /* rounds can be asked for in any order, in constant time */
+    CT_SHIFT = 1 << 2,   /* the same on all ranks but for a rotation of ranks and blocks */
+};
+
+struct ct_algo {
+    const char *name;
+    uint32_t    colls;  /* enum ct_coll_kind bits; exactly one a table row */
+    uint32_t    traits; /* enum ct_trait bits */
+    uint16_t    lanes, rxlag, txlag;
+    /* Whether it can serve this n, root, radix, ordered: the same answer on all ranks. */
+    bool (*fits)(const struct ct_env *env);
+    /* Into how many blocks it wants the vector cut: 1, or n. */
+    uint32_t (*nblk)(const struct ct_env *env);
+    uint32_t (*rounds)(const struct ct_env *env, unsigned lane);
+    uint32_t (*tmp)(const struct ct_env *env); /* may differ from rank to rank */
+    /* Writes the steps of round r, at most CT_MAX_STEPS, and returns their number. Rounds may
+     * be empty; all ranks have the same number of rounds. */
+    unsigned (*round)(const struct ct_env *env, unsigned lane, uint32_t r, struct ct_step *out);
+};
+
+/* The registry, in order of declaration, ended by NULL. */
+extern const struct ct_algo *const ct_algo_table[];
+
+/* By collective and name; NULL when there is none. */
+const struct ct_algo *ct_algo_find(uint32_t coll, const char *name);
+
+/* The name of a collective ("allreduce"), and the reverse; NULL and 0 when unknown. */
+const char *ct_algo_coll_name(uint32_t coll);
+uint32_t    ct_algo_coll_by_name(const char *name);
+
+#endif

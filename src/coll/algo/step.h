@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Words to write rounds with: slices, steps and the few sums that several algorithms share. Only
+ * the files of this folder include it. Nothing here decides anything.
+ */
+#ifndef CT_COLL_ALGO_STEP_H
+#define CT_COLL_ALGO_STEP_H
+
+#include "coll/algo/algo.h"
+
+/* Blocks at ... at + run - 1 of a buffer. */
+static inline struct ct_slice ct_algo_run(enum ct_buf buf, uint32_t at, uint32_t run)
+{
+    return (struct ct_slice){.buf = (uint8_t)buf, .at = at, .run = run, .reps = 1};
+}
+
+static inline struct ct_slice ct_algo_block(enum ct_buf buf, uint32_t at)
+{
+    return ct_algo_run(buf, at, 1);
+}
+
+/* `as` names the blocks, for a source in TMP; elsewhere it is the source itself. */
+static inline struct ct_step ct_algo_tx(uint32_t peer, struct ct_slice src, struct ct_slice as)
+{
+    return (struct ct_step){.act = CT_TX, .peer = peer, .dst = as, .src = src};
+}
+
+static inline struct ct_step ct_algo_rx(uint32_t peer, struct ct_slice dst, unsigned flags)
+{
+    return (struct ct_step){
+        .act = CT_RX, .flags = (uint8_t)flags, .peer = peer, .dst = dst, .src = dst};
+}
+
+static inline struct ct_step ct_algo_rx_op(uint32_t peer, struct ct_slice dst, struct ct_slice src,
+                                           unsigned flags)
+{
+    return (struct ct_step){
+        .act = CT_RX_OP, .flags = (uint8_t)flags, .peer = peer, .dst = dst, .src = src};
+}
+
+/* RECV = SEND on blocks at ...: a step, or none in place, where it is so already. */
+static inline unsigned ct_algo_copy_own(const struct ct_env *env, uint32_t at, struct ct_step *out)
+{
+    if (env->inplace) {
+        return 0;
+    }
+    *out = (struct ct_step){
+        .act = CT_COPY, .dst = ct_algo_block(CT_RECV, at), .src = ct_algo_block(CT_SEND, at)};
+    return 1;
+}
+
+/* (a + b) mod n and (a - b) mod n, for a < n and any b. */
+static inline uint32_t ct_algo_add(uint32_t a, uint32_t b, uint32_t n)
+{
+    return (uint32_t)(((uint64_t)a + b) % n);
+}
+
+static inline uint32_t ct_algo_sub(uint32_t a, uint32_t b, uint32_t n)
+{
+    return ct_algo_add(a, n - b % n, n);
+}
+
+/* Smallest k with 2^k >= n. */
+static inline uint32_t ct_algo_log2_up(uint32_t n)
+{
+    return n <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(n - 1);
+}
+
+/* Answers that many algorithms give. */
+bool     ct_algo_fits_all(const struct ct_env *env);
+bool     ct_algo_fits_commutative(const struct ct_env *env);
+uint32_t ct_algo_nblk_one(const struct ct_env *env);
+uint32_t ct_algo_nblk_ranks(const struct ct_env *env);
+uint32_t ct_algo_tmp_none(const struct ct_env *env);
+
+#endif

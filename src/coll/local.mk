@@ -1,0 +1,5 @@
+# coll: the collective calls.
+libctcore_la_SOURCES += \
+	src/coll/calls.c \
+	src/coll/coll.h \
+	src/coll/select.c

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arithmetic of layout.h. */
+#include "coll/run/layout.h"
+
+/* First element of block b of the vector cut evenly. */
+static size_t even_start(const struct ct_layout *l, uint32_t b)
+{
+    return b * (l->count / l->nblk) + ct_min_size(b, l->count % l->nblk);
+}
+
+/* Elements of block b of a buffer; a slice of scratch that names no other buffer is the
+ * vector's one block. */
+static size_t block_elems(const struct ct_layout *l, unsigned buf, uint32_t b)
+{
+    if (buf != CT_TMP && l->buf[buf].counts != NULL) {
+        const struct ct_blocks *in = &l->buf[buf];
+        return (size_t)in->counts[b - in->first] * in->unit_elems;
+    }
+    return even_start(l, b + 1) - even_start(l, b);
+}
+
+/* Where block b of SEND or RECV begins, in elements from the buffer's base on. */
+static ptrdiff_t block_start(const struct ct_layout *l, unsigned buf, uint32_t b)
+{
+    const struct ct_blocks *in = &l->buf[buf];
+    if (in->counts != NULL) {
+        return in->displs[b - in->first] * (ptrdiff_t)in->unit_elems;
+    }
+    return (ptrdiff_t)(even_start(l, b) - even_start(l, in->first));
+}
+
+size_t ct_layout_longest(const struct ct_layout *l)
+{
+    size_t longest = ct_div_up(l->count, l->nblk);
+    for (unsigned buf = CT_SEND; buf <= CT_RECV; buf++) {
+        for (uint32_t i = 0; l->buf[buf].counts != NULL && i < l->buf[buf].held; i++) {
+            longest = ct_max_size(longest, block_elems(l, buf, l->buf[buf].first + i));
+        }
+    }
+    return longest;
+}
+
+struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
+                            const struct ct_slice *names, uint32_t i)
+{
+    const struct ct_layout *l = v->layout;
+    const struct ct_slice  *named = s->buf == CT_TMP && names->buf != CT_TMP ? names : s;
+    uint32_t                b = ct_slice_at(named, i) % l->nblk; /* which one it is */
+    size_t                  from = v->chunk * v->chunk_elems;
+    size_t                  len = block_elems(l, named->buf, b);
+    struct ct_part part = {.elems = from < len ? ct_min_size(v->chunk_elems, len - from) : 0};
+    if (s->buf == CT_TMP) {
+        part.base = v->tmp + ct_slice_at(s, i) % v->ntmp * v->chunk_elems * l->elem_bytes;
+    } else {
+        ptrdiff_t at = part.elems > 0 ? block_start(l, s->buf, b) + (ptrdiff_t)from : 0;
+        part.base = part.elems > 0 ? l->buf[s->buf].base + at * (ptrdiff_t)l->elem_bytes : NULL;
+    }
+    return part;
+}
+
+uint32_t ct_view_pieces(const struct ct_view *v, const struct ct_slice *s,
+                        const struct ct_slice *names, struct ct_iov *out, size_t *total_bytes)
+{
+    uint32_t n = 0, blocks = ct_slice_blocks(s);
+    *total_bytes = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        struct ct_part part = ct_view_part(v, s, names, i);
+        size_t         len = part.elems * v->layout->elem_bytes;
+        *total_bytes += len;
+        if (len == 0) {
+            continue;
+        }
+        if (n > 0 && (char *)out[n - 1].base + out[n - 1].len_bytes == part.base) {
+            out[n - 1].len_bytes += len;
+        } else {
+            out[n++] = (struct ct_iov){part.base, len};
+        }
+    }
+    return n;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where blocks are: (buffer, block, chunk) to memory. Chunk c of a block is its elements from
+ * c * chunk_elems on, chunk_elems of them or what is left, which may be none. Scratch has a slot
+ * of chunk_elems for each of its blocks. Lengths and places of blocks are known to layout.c only.
+ */
+#ifndef CT_COLL_RUN_LAYOUT_H
+#define CT_COLL_RUN_LAYOUT_H
+
+#include "coll/run/run.h"
+
+/* One chunk's view. */
+struct ct_view {
+    const struct ct_layout *layout;
+    char                   *tmp;
+    uint32_t                ntmp;
+    size_t                  chunk_elems, chunk;
+};
+
+struct ct_part {
+    char  *base;
+    size_t elems;
+};
+
+/* Number of blocks that a slice names. */
+static inline uint32_t ct_slice_blocks(const struct ct_slice *s)
+{
+    return s->run * s->reps;
+}
+
+/* Block number i of slice s (before the modulo). */
+static inline uint32_t ct_slice_at(const struct ct_slice *s, uint32_t i)
+{
+    return s->at + i / s->run * s->stride + i % s->run;
+}
+
+/* The part in memory of the i-th block of `s`. `names` is the step's other slice: where s lies in
+ * scratch, it tells the length. */
+struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
+                            const struct ct_slice *names, uint32_t i);
+
+/* The slice as a list of memory pieces, neighbours joined; at most ct_slice_blocks of them. */
+uint32_t ct_view_pieces(const struct ct_view *v, const struct ct_slice *s,
+                        const struct ct_slice *names, struct ct_iov *out, size_t *total_bytes);
+
+/* Elements of the longest block that this rank knows. */
+size_t ct_layout_longest(const struct ct_layout *l);
+
+#endif

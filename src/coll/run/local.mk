@@ -1,0 +1,4 @@
+# coll/run: the runner.
+libctcore_la_SOURCES += \
+	src/coll/run/layout.c src/coll/run/layout.h \
+	src/coll/run/run.c src/coll/run/run.h

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * coll/run - the runner: executes an algorithm's rounds on real memory. A plan is one collective
+ * under way; ct_plan_step moves it on without blocking, whoever calls it. The plan cuts blocks
+ * into chunks of S bytes, keeps C chunks in flight, each running the same rounds, and turns steps
+ * into matched messages, copies and reductions.
+ *
+ * Chunks: all blocks are cut alike, by the longest one, so a shorter block may have empty chunks;
+ * a message without bytes is not sent, which both ends see alike since they name the same blocks
+ * (a barrier's are). Where ranks do not know all lengths (alltoallv, gatherv, scatterv), each goes
+ * by the longest that it knows: as long as an algorithm has one lane, the two ends of a message cut
+ * it alike even so, since a chunk is S bytes long or the block is shorter.
+ * Tags: 15 bits of the plan's number in its context, 4 of the lane, 12 of the chunk; so up to 4096
+ * chunks may be in flight, and 32768 plans of one context, before they repeat.
+ *
+ * It works over a plain context, below communicators, because a communicator's own construction
+ * needs collectives.
+ */
+#ifndef CT_COLL_RUN_RUN_H
+#define CT_COLL_RUN_RUN_H
+
+#include "coll/algo/algo.h"
+#include "dtype/dtype.h"
+#include "p2p/p2p.h"
+
+/* Who takes part, and how messages are kept apart from others. */
+struct ct_run_ctx {
+    struct ct_process *p;
+    uint64_t           id; /* context of messages */
+    uint32_t           n, me;
+    uint32_t           seq; /* plans started, the same on all ranks: ct_plan_init counts it up */
+    /* The endpoint of a rank; NULL when out of memory. */
+    struct ct_ep *(*ep)(const struct ct_run_ctx *ctx, uint32_t rank);
+};
+
+/* The blocks of one buffer, from block `first` on. Without counts they are the vector cut evenly;
+ * with counts, block first + i is counts[i] units from displs[i] units after base on. */
+struct ct_blocks {
+    char                *base;
+    uint32_t             first, held; /* held: how many counts there are */
+    const ctran_count_t *counts;      /* borrowed, as is displs */
+    const ctran_aint_t  *displs;
+    size_t               unit_elems;
+};
+
+/* A vector in memory. Cut evenly, it is `count` elements in nblk parts in order, the first
+ * count % nblk of them one element longer. */
+struct ct_layout {
+    size_t           elem_bytes;
+    size_t           count; /* 0 where buffers have counts */
+    uint32_t         nblk;
+    struct ct_blocks buf[2]; /* CT_SEND, CT_RECV */
+};
+
+/* What to run. Memory and ctx are borrowed until the plan is done. */
+struct ct_run_args {
+    struct ct_run_ctx    *ctx;
+    const struct ct_algo *algo;
+    struct ct_env         env; /* root, radix, inplace, ordered; the rest is filled in */
+    struct ct_layout      layout;
+    ct_op_fn              op;          /* NULL where nothing is reduced */
+    bool                  signal;      /* empty messages count: a barrier */
+    size_t                chunk_bytes; /* S; 0: one chunk */
+    uint32_t              chunks;      /* C, at least 1 */
+};
+
+struct ct_plan;
+
+/* Makes and starts a plan; all ranks of the context do so in the same order. An algorithm that
+ * does not fit gives CTRAN_ERR_UNSUPPORTED_OPERATION. */
+int ct_plan_start(const struct ct_run_args *args, struct ct_plan **plan);
+/* Moves it on; true when it is done. Whoever calls it also calls ct_ep_progress. After an error it
+ * is done once none of its transfers touches the buffers any more. */
+bool ct_plan_step(struct ct_plan *plan);
+/* Its result, once it is done; frees it. */
+int ct_plan_finish(struct ct_plan *plan);
+
+/* All of it: starts, drives, finishes. */
+int ct_run(const struct ct_run_args *args);
+
+#endif

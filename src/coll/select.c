@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which algorithm runs: the first row that fits, or what CTRAN_COLL_ALGORITHM says. */
+#define CT_FOLDER "coll"
+#include <stdlib.h>
+
+#include "coll/coll.h"
+
+/* Rows of one collective in order of size. Latency-bound algorithms first: with log n rounds they
+ * win until the extra bytes they move cost more than the rounds they save. */
+struct row {
+    uint32_t    coll;
+    size_t      up_to_bytes; /* of the whole vector */
+    const char *name;
+};
+
+static const struct row rows[] = {
+    {CT_BARRIER, SIZE_MAX, "dissemination"}, {CT_BCAST, SIZE_MAX, "binomial"},
+    {CT_REDUCE, SIZE_MAX, "binomial"},       {CT_ALLREDUCE, 32 << 10, "recursive_doubling"},
+    {CT_ALLREDUCE, SIZE_MAX, "ring"},        {CT_ALLGATHER, 64 << 10, "bruck"},
+    {CT_ALLGATHER, SIZE_MAX, "ring"},        {CT_REDUCE_SCATTER, SIZE_MAX, "ring"},
+    {CT_GATHER, SIZE_MAX, "linear"},         {CT_SCATTER, SIZE_MAX, "linear"},
+    {CT_ALLTOALL, SIZE_MAX, "linear"},       {CT_SCAN, SIZE_MAX, "chain"},
+    {CT_EXSCAN, SIZE_MAX, "chain"},
+};
+
+/* Reads the next "collective:algorithm" of the list at *s into `item`; false at its end. */
+static bool next_item(const char **s, char *item, size_t cap)
+{
+    *s += strspn(*s, ", ");
+    size_t len = strcspn(*s, ", ");
+    if (len == 0 || len >= cap) {
+        return false;
+    }
+    memcpy(item, *s, len);
+    item[len] = '\0';
+    *s += len;
+    return true;
+}
+
+/* The algorithm that the list names for `coll`, NULL if it names none. */
+static const struct ct_algo *forced(const char *list, uint32_t coll)
+{
+    char item[128];
+    while (next_item(&list, item, sizeof item)) {
+        char *colon = strchr(item, ':');
+        if (colon != NULL) {
+            *colon = '\0';
+            if (ct_algo_coll_by_name(item) == coll) {
+                return ct_algo_find(coll, colon + 1);
+            }
+        }
+    }
+    return NULL;
+}
+
+int ct_coll_check_config(const struct ct_process *p)
+{
+    const char *list = p->cfg.coll_algorithm;
+    char        item[128];
+    while (next_item(&list, item, sizeof item)) {
+        char    *colon = strchr(item, ':');
+        uint32_t coll = 0;
+        if (colon != NULL) {
+            *colon = '\0';
+            coll = ct_algo_coll_by_name(item);
+        }
+        if (coll == 0 || ct_algo_find(coll, colon + 1) == NULL) {
+            ct_error(&p->log,
+                     "CTRAN_COLL_ALGORITHM=\"%s\": no %s \"%s\"; expected a list like "
+                     "allreduce:ring,bcast:binomial (ctran_info lists the algorithms)",
+                     p->cfg.coll_algorithm, coll == 0 ? "collective" : "algorithm",
+                     coll == 0 ? item : colon + 1);
+            return CTRAN_ERR_CONFIG;
+        }
+    }
+    if (list[strspn(list, ", ")] != '\0') {
+        ct_error(&p->log, "CTRAN_COLL_ALGORITHM: an item of \"%s\" is too long",
+                 p->cfg.coll_algorithm);
+        return CTRAN_ERR_CONFIG;
+    }
+    return CTRAN_SUCCESS;
+}
+
+static bool fits(const struct ct_algo *algo, const struct ct_select *what)
+{
+    struct ct_env env = {.n = what->n, .root = what->root, .radix = 2, .ordered = what->ordered};
+    return algo != NULL && algo->fits(&env);
+}
+
+const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct_select *what)
+{
+    const struct ct_algo *algo = forced(p->cfg.coll_algorithm, what->coll);
+    if (fits(algo, what)) {
+        return algo;
+    }
+    if (algo != NULL) {
+        ct_info(&p->log, "%s %s does not fit %u ranks and this operator; another one runs",
+                ct_algo_coll_name(what->coll), algo->name, what->n);
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
+        algo = rows[i].coll == what->coll && what->bytes <= rows[i].up_to_bytes
+                   ? ct_algo_find(what->coll, rows[i].name)
+                   : NULL;
+        if (fits(algo, what)) {
+            return algo;
+        }
+    }
+    /* No row fits (an operator that wants ranks in order): any that does. */
+    for (size_t i = 0; ct_algo_table[i] != NULL; i++) {
+        if ((ct_algo_table[i]->colls & what->coll) != 0 && fits(ct_algo_table[i], what)) {
+            return ct_algo_table[i];
+        }
+    }
+    ct_error(&p->log, "no algorithm for %s on %u ranks", ct_algo_coll_name(what->coll), what->n);
+    return NULL;
+}

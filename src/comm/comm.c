@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators as objects: world, self, look-up, life and death. */
+#define CT_FOLDER "comm"
+#include <stdlib.h>
+
+#include "comm/comms.h"
+#include "pmi/pmi.h"
+
+/* Context numbers: process number above, count below; the top bit marks collectives. */
+static const uint64_t COLL_BIT = UINT64_C(1) << 63;
+enum { COUNT_WORLD = 1, COUNT_SELF = 2, COUNT_FIRST = 16, KEYVAL_FIRST = 1024 };
+
+static uint64_t make_id(uint32_t process, uint32_t count)
+{
+    return (uint64_t)process << 32 | count;
+}
+
+uint64_t ct_comms_propose(struct ct_process *p)
+{
+    return make_id(p->job->rank, p->comms->next_count++);
+}
+
+static struct ct_ep *run_ep(const struct ct_run_ctx *run, uint32_t rank)
+{
+    return ct_comm_ep(CT_CONTAINER_OF(run, struct ct_comm, run), rank);
+}
+
+struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group *group,
+                              uint32_t me)
+{
+    struct ct_comm *comm = group != NULL ? ct_slab_get(&p->comms->pool) : NULL;
+    if (comm == NULL) {
+        if (group != NULL) {
+            ct_group_drop(group);
+        }
+        return NULL;
+    }
+    *comm = (struct ct_comm){
+        .magic = CT_COMM_MAGIC,
+        .refs = 1,
+        .id = id,
+        .p = p,
+        .errhandler = CTRAN_ERRORS_ARE_FATAL,
+        .run = {.p = p, .id = id | COLL_BIT, .n = group->n, .me = me, .ep = run_ep},
+        .group = group,
+    };
+    ct_list_init(&comm->attrs);
+    struct ct_comms *s = p->comms;
+    HASH_ADD(hh, s->by_id, id, sizeof comm->id, comm);
+    return comm;
+}
+
+void ct_comm_drop(struct ct_comm *comm)
+{
+    if (--comm->refs == 0) {
+        HASH_DEL(comm->p->comms->by_id, comm);
+        comm->magic = 0;
+        ct_attr_discard_all(comm);
+        ct_group_drop(comm->group);
+        ct_slab_put(&comm->p->comms->pool, comm);
+    }
+}
+
+void ct_comm_release(struct ct_comm *comm)
+{
+    comm->magic = 0;
+    ct_comm_drop(comm);
+}
+
+/* ---- look-up --------------------------------------------------------------------------------- */
+
+struct ct_comm *ct_comm_world(struct ct_process *p)
+{
+    return p->comms->world;
+}
+
+struct ct_comm *ct_comm_self(struct ct_process *p)
+{
+    return p->comms->self;
+}
+
+struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle)
+{
+    if (CT_LIKELY(handle == CTRAN_COMM_WORLD)) {
+        return p->comms->world;
+    }
+    if (handle == CTRAN_COMM_SELF) {
+        return p->comms->self;
+    }
+    if ((uintptr_t)handle < 0x1000 || (uintptr_t)handle % _Alignof(struct ct_comm) != 0 ||
+        handle->magic != CT_COMM_MAGIC) {
+        return NULL;
+    }
+    return handle;
+}
+
+ctran_comm_t ct_comm_handle(const struct ct_comm *comm)
+{
+    if (comm == comm->p->comms->world) {
+        return CTRAN_COMM_WORLD;
+    }
+    return comm == comm->p->comms->self ? CTRAN_COMM_SELF : (ctran_comm_t)comm;
+}
+
+/* For matching: whether a process may send in a context, here that of point-to-point. */
+static bool is_member(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep)
+{
+    struct ct_comm *comm = NULL;
+    HASH_FIND(hh, p->comms->by_id, &ctx, sizeof ctx, comm);
+    return comm != NULL && ct_group_find(comm->group, ep->id) != CTRAN_UNDEFINED;
+}
+
+/* ---- init and fini --------------------------------------------------------------------------- */
+
+int ct_comm_init(struct ct_process *p)
+{
+    const struct ct_job *job = p->job;
+    struct ct_comms     *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    p->comms = s;
+    s->next_count = COUNT_FIRST;
+    s->next_keyval = KEYVAL_FIRST;
+    ct_slab_init(&s->pool, sizeof(struct ct_comm), 16);
+    ct_slab_init(&s->groups_pool, sizeof(struct ct_group), 16);
+    ct_list_init(&s->groups);
+    s->empty = ct_group_make(p, 0, NULL, 0);
+    s->world =
+        ct_comms_make(p, make_id(0, COUNT_WORLD), ct_group_make(p, job->size, NULL, 0), job->rank);
+    s->self =
+        ct_comms_make(p, make_id(job->rank, COUNT_SELF), ct_group_make(p, 1, NULL, job->rank), 0);
+    ct_p2p_set_member(p, is_member);
+    if (s->world != NULL && s->self != NULL) {
+        strcpy(s->world->name, "CTRAN_COMM_WORLD");
+        strcpy(s->self->name, "CTRAN_COMM_SELF");
+    }
+    return s->empty != NULL && s->world != NULL && s->self != NULL ? CTRAN_SUCCESS
+                                                                   : CTRAN_ERR_NO_MEM;
+}
+
+void ct_comm_fini(struct ct_process *p)
+{
+    struct ct_comms *s = p->comms;
+    if (s == NULL) {
+        return;
+    }
+    /* What the user has not freed goes too. */
+    struct ct_comm *comm, *next;
+    HASH_ITER (hh, s->by_id, comm, next) {
+        comm->refs = 1;
+        ct_comm_drop(comm);
+    }
+    CT_LIST_FOR (node, &s->groups) {
+        struct ct_group *group = CT_LIST_ENTRY(node, struct ct_group, node);
+        group->refs = 1;
+        ct_group_drop(group);
+    }
+    struct ct_keyval *keyval, *next_keyval;
+    HASH_ITER (hh, s->keyvals, keyval, next_keyval) {
+        ct_keyval_release(keyval);
+    }
+    ct_slab_fini(&s->pool);
+    ct_slab_fini(&s->groups_pool);
+    free(s);
+    p->comms = NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * comm - communicators: a group of processes in an order, and two contexts that keep its messages
+ * apart from all others, one for point-to-point, one for collectives.
+ *
+ * A context number is unique in the job without asking anybody: the first rank of the new
+ * communicator takes the next of its own numbers, (its process number, a count), and the others
+ * learn it in the same exchange that makes the communicator. A communicator costs nothing on the
+ * wire until it is used; endpoints are the process's, shared by all of its communicators.
+ */
+#ifndef CT_COMM_COMM_H
+#define CT_COMM_COMM_H
+
+#include "coll/run/run.h"
+#include "comm/attr.h"
+#include "comm/group.h"
+
+enum { CT_COMM_MAGIC = 0x436f6d6d };
+
+enum ct_errmode { CT_ERRMODE_FATAL, CT_ERRMODE_RETURN };
+
+struct ct_comm {
+    uint32_t           magic;
+    uint32_t           refs; /* the user's handle, and one for each pending request */
+    uint64_t           id;   /* context of point-to-point messages */
+    struct ct_process *p;
+    ctran_errhandler_t errhandler;
+    struct ct_run_ctx  run; /* n, me, and the context of collectives */
+    struct ct_group   *group;
+    struct ct_list     attrs;
+    char               name[CTRAN_MAX_OBJECT_NAME];
+    UT_hash_handle     hh; /* by id, among the process's communicators */
+};
+
+int  ct_comm_init(struct ct_process *p);
+void ct_comm_fini(struct ct_process *p);
+
+/* The object behind a handle; NULL for a null one, a freed one (most likely: its memory may serve
+ * another communicator by now), or what is no pointer. Pointers into nowhere are not told. */
+struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle);
+/* The handle of an object: the constant for world and self. */
+ctran_comm_t    ct_comm_handle(const struct ct_comm *comm);
+struct ct_comm *ct_comm_world(struct ct_process *p);
+struct ct_comm *ct_comm_self(struct ct_process *p);
+
+static inline uint32_t ct_comm_id_of(const struct ct_comm *comm, uint32_t rank)
+{
+    return ct_group_id_of(comm->group, rank);
+}
+
+/* The endpoint of a rank; NULL when out of memory. */
+static inline struct ct_ep *ct_comm_ep(const struct ct_comm *comm, uint32_t rank)
+{
+    return ct_ep_get(comm->p, ct_comm_id_of(comm, rank));
+}
+
+/* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
+int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
+int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out);
+/* The ranks of one host that join. */
+int ct_comm_split_host(struct ct_comm *comm, bool joins, int key, struct ct_comm **out);
+/* Collective over comm, and over the group alone; see ctran_comm_create, _create_group. *out is
+ * NULL for who is no member. CTRAN_ERR_GROUP where the group has others than comm. */
+int ct_comm_create(struct ct_comm *comm, struct ct_group *group, struct ct_comm **out);
+int ct_comm_create_group(struct ct_comm *comm, struct ct_group *group, int tag,
+                         struct ct_comm **out);
+
+static inline void ct_comm_hold(struct ct_comm *comm)
+{
+    comm->refs++;
+}
+
+/* Gives a reference back; the last one frees. */
+void ct_comm_drop(struct ct_comm *comm);
+/* Gives the user's handle back: it is void from now on, whatever is still pending. */
+void ct_comm_release(struct ct_comm *comm);
+
+#endif

@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ctran.h - the public interface of ctran, and the only header that is installed.
+ *
+ * The interface is that of MPI-4.1, spelled ctran_ and in lower case, with the same order of
+ * arguments: MPI_Allreduce is ctran_allreduce, MPI_COMM_WORLD is CTRAN_COMM_WORLD. Counts are
+ * ctran_count_t (signed 64 bits, MPI's large-count forms). Constants, predefined handles and the
+ * layout of a status have the values of the MPI-5.0 ABI.
+ *
+ * What holds for every call, and is not repeated below:
+ *
+ *   Errors    Every call returns CTRAN_SUCCESS or a CTRAN_ERR_*; ctran_error_string() explains it.
+ *             A call with a communicator first hands its error to that communicator's error
+ *             handler: CTRAN_ERRORS_ARE_FATAL, the default, ends the job with a message;
+ *             CTRAN_ERRORS_RETURN lets the call return. Calls without one use CTRAN_COMM_SELF's.
+ *             Outputs are set only on success, except by the calls that complete requests: these
+ *             retire what has completed, with its status, whether it succeeded or not.
+ *   Init      Calls other than ctran_initialized, ctran_finalized, ctran_get_version,
+ *             ctran_get_library_version, ctran_error_class, ctran_error_string, ctran_wtime and
+ *             ctran_wtick fail with CTRAN_ERR_OTHER before ctran_init and after ctran_finalize.
+ *   Buffers   A buffer belongs to the caller; the library only borrows it, until the call returns
+ *             or, for a nonblocking call, until its request completes. Any buffer may be NULL
+ *             where its count is 0; CTRAN_BOTTOM counts as NULL, since there are no datatypes
+ *             with absolute addresses yet.
+ *   Blocking  A blocking call waits as long as its peers live and drives all of the process's
+ *             transfers while it waits. It spins briefly, yields, then sleeps.
+ *   Threads   With CTRAN_THREAD_SINGLE and _FUNNELED only the thread that called ctran_init may
+ *             call; with _SERIALIZED any thread, one at a time. See ctran_init_thread.
+ *   Fork      A child made by fork() has no ctran: its calls fail with CTRAN_ERR_OTHER.
+ */
+#ifndef CTRAN_H
+#define CTRAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTRAN_VERSION_MAJOR 0
+#define CTRAN_VERSION_MINOR 1
+#define CTRAN_VERSION_PATCH 0
+#define CTRAN_VERSION       4 /* the MPI standard whose semantics the calls follow: 4.1 */
+#define CTRAN_SUBVERSION    1
+
+#if defined(__GNUC__)
+#define CTRAN_API __attribute__((visibility("default")))
+#else
+#define CTRAN_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * Types and handles
+ * ------------------------------------------------------------------------------------------ */
+
+typedef intptr_t ctran_aint_t;  /* an address or a displacement in bytes */
+typedef int64_t  ctran_count_t; /* a number of elements; MPI's large-count type */
+
+/* Handles are opaque pointers. Predefined ones are small constants, equal to those of the MPI-5.0
+ * ABI, so that they can initialise static objects. Never compare handles other than by ==. */
+typedef struct ct_comm       *ctran_comm_t;
+typedef struct ct_group      *ctran_group_t;
+typedef struct ct_dtype      *ctran_datatype_t;
+typedef struct ct_op         *ctran_op_t;
+typedef struct ct_request    *ctran_request_t;
+typedef struct ct_message    *ctran_message_t;
+typedef struct ct_errhandler *ctran_errhandler_t;
+typedef struct ct_info       *ctran_info_t; /* hints; only CTRAN_INFO_NULL so far */
+
+/* What a receive found. 32 bytes, laid out as in the MPI-5.0 ABI; the last member is private. */
+typedef struct ctran_status {
+    int CTRAN_SOURCE; /* rank of the sender in the receive's communicator */
+    int CTRAN_TAG;
+    int CTRAN_ERROR; /* set only by the calls that complete several requests */
+    int ctran_internal[5];
+} ctran_status_t;
+
+#define CTRAN_COMM_NULL  ((ctran_comm_t)0x100)
+#define CTRAN_COMM_WORLD ((ctran_comm_t)0x101) /* all ranks of the job */
+#define CTRAN_COMM_SELF  ((ctran_comm_t)0x102) /* the calling rank alone */
+
+#define CTRAN_GROUP_NULL  ((ctran_group_t)0x108)
+#define CTRAN_GROUP_EMPTY ((ctran_group_t)0x109) /* a group without members */
+
+#define CTRAN_INFO_NULL ((ctran_info_t)0x130)
+
+#define CTRAN_MESSAGE_NULL    ((ctran_message_t)0x128)
+#define CTRAN_MESSAGE_NO_PROC ((ctran_message_t)0x129) /* what a probe of CTRAN_PROC_NULL finds */
+
+#define CTRAN_ERRHANDLER_NULL  ((ctran_errhandler_t)0x140)
+#define CTRAN_ERRORS_ARE_FATAL ((ctran_errhandler_t)0x141) /* an error ends the job */
+#define CTRAN_ERRORS_ABORT     ((ctran_errhandler_t)0x142) /* here the same (MPI: ends comm) */
+#define CTRAN_ERRORS_RETURN    ((ctran_errhandler_t)0x143) /* an error is returned */
+
+#define CTRAN_REQUEST_NULL ((ctran_request_t)0x180)
+
+#define CTRAN_BOTTOM   ((void *)0)
+#define CTRAN_IN_PLACE ((void *)1) /* take the input from the receive buffer */
+
+#define CTRAN_STATUS_IGNORE   ((ctran_status_t *)0)
+#define CTRAN_STATUSES_IGNORE ((ctran_status_t *)0)
+
+enum {
+    CTRAN_ANY_SOURCE = -1, /* receive from any rank */
+    CTRAN_ANY_TAG = -2,    /* receive with any tag */
+    CTRAN_PROC_NULL = -3,  /* a rank that does not exist: transfers with it do nothing */
+    CTRAN_ROOT = -4,
+    CTRAN_UNDEFINED = -32766
+};
+
+enum { CTRAN_TAG_MAX = 0x7fffffff }; /* the largest tag */
+
+enum {
+    CTRAN_KEYVAL_INVALID = 0,
+    CTRAN_TAG_UB = 501, /* keys of predefined attributes */
+    CTRAN_IO = 502,
+    CTRAN_HOST = 503,
+    CTRAN_WTIME_IS_GLOBAL = 504,
+    CTRAN_APPNUM = 505,
+    CTRAN_LASTUSEDCODE = 506,
+    CTRAN_UNIVERSE_SIZE = 507
+};
+
+enum { CTRAN_COMM_TYPE_SHARED = 221 }; /* ranks of one host */
+enum { CTRAN_BSEND_OVERHEAD = 512 };   /* bytes of a buffer that a message takes besides its own */
+
+enum { CTRAN_IDENT = 201, CTRAN_CONGRUENT = 202, CTRAN_SIMILAR = 203, CTRAN_UNEQUAL = 204 };
+
+enum {
+    CTRAN_MAX_ERROR_STRING = 512,
+    CTRAN_MAX_PROCESSOR_NAME = 256,
+    CTRAN_MAX_LIBRARY_VERSION_STRING = 8192,
+    CTRAN_MAX_OBJECT_NAME = 128
+};
+
+enum {
+    CTRAN_THREAD_SINGLE = 0,
+    CTRAN_THREAD_FUNNELED = 1024,
+    CTRAN_THREAD_SERIALIZED = 2048,
+    CTRAN_THREAD_MULTIPLE = 4096
+};
+
+/* ---------------------------------------------------------------------------------------------
+ * Errors
+ *
+ * X(name, number, what is lost, text). Numbers up to 62 are MPI's classes; those from 80 on are
+ * ULFM's and ctran's own. "What is lost" is one of: nothing, argument (the call did nothing),
+ * operation (this one operation), peer (every operation with one process), communicator, process.
+ * ------------------------------------------------------------------------------------------ */
+#define CTRAN_ERROR_MAP(X)                                                                         \
+    X(SUCCESS, 0, nothing, "no error")                                                             \
+    X(ERR_BUFFER, 1, argument, "invalid buffer")                                                   \
+    X(ERR_COUNT, 2, argument, "invalid count")                                                     \
+    X(ERR_TYPE, 3, argument, "invalid datatype")                                                   \
+    X(ERR_TAG, 4, argument, "invalid tag")                                                         \
+    X(ERR_COMM, 5, argument, "invalid communicator")                                               \
+    X(ERR_RANK, 6, argument, "invalid rank")                                                       \
+    X(ERR_REQUEST, 7, argument, "invalid request")                                                 \
+    X(ERR_ROOT, 8, argument, "invalid root")                                                       \
+    X(ERR_GROUP, 9, argument, "invalid group")                                                     \
+    X(ERR_OP, 10, argument, "operator is invalid, or not defined for the datatype")                \
+    X(ERR_ARG, 13, argument, "invalid argument")                                                   \
+    X(ERR_UNKNOWN, 14, operation, "unknown error")                                                 \
+    X(ERR_TRUNCATE, 15, operation, "message is longer than the receive buffer; the rest is lost")  \
+    X(ERR_OTHER, 16, operation, "the operation was not possible")                                  \
+    X(ERR_INTERN, 17, process, "internal error of ctran: please report it")                        \
+    X(ERR_PENDING, 18, nothing, "request is still pending")                                        \
+    X(ERR_IN_STATUS, 19, operation, "errors are in the status array")                              \
+    X(ERR_INFO, 34, argument, "invalid info object")                                               \
+    X(ERR_KEYVAL, 36, argument, "invalid key of attributes")                                       \
+    X(ERR_NO_MEM, 39, operation, "out of memory")                                                  \
+    X(ERR_UNSUPPORTED_OPERATION, 55, operation, "operation is not supported here")                 \
+    X(ERR_PROC_ABORTED, 58, peer, "a process has aborted")                                         \
+    X(ERR_ERRHANDLER, 61, argument, "invalid error handler")                                       \
+    X(ERR_PROC_FAILED, 80, peer, "a process has failed")                                           \
+    X(ERR_PROC_FAILED_PENDING, 81, nothing, "a process that could match this receive has failed")  \
+    X(ERR_REVOKED, 82, communicator, "the communicator has been revoked")                          \
+    X(ERR_CONFIG, 83, process, "a CTRAN_ variable has a bad value")                                \
+    X(ERR_BOOTSTRAP, 84, process, "the job could not be joined")                                   \
+    X(ERR_SYSTEM, 85, operation, "a system call failed")                                           \
+    X(ERR_TIMEOUT, 86, operation, "a deadline has passed")                                         \
+    X(ERR_VERSION, 87, peer, "the peer runs another build of ctran")
+
+enum {
+#define CTRAN_ERROR_ENUM_(name, number, lost, text) CTRAN_##name = number,
+    CTRAN_ERROR_MAP(CTRAN_ERROR_ENUM_)
+#undef CTRAN_ERROR_ENUM_
+        CTRAN_ERR_LASTCODE = 16383
+};
+
+/* ---------------------------------------------------------------------------------------------
+ * Predefined datatypes (values: MPI-5.0 ABI; FLOAT16 and BFLOAT16 are ctran's own, stored in 16
+ * bits) and operators
+ * ------------------------------------------------------------------------------------------ */
+#define CTRAN_TYPE_(number)      ((ctran_datatype_t)(number))
+#define CTRAN_DATATYPE_NULL      CTRAN_TYPE_(0x200)
+#define CTRAN_AINT               CTRAN_TYPE_(0x201)
+#define CTRAN_COUNT              CTRAN_TYPE_(0x202)
+#define CTRAN_OFFSET             CTRAN_TYPE_(0x203)
+#define CTRAN_SHORT              CTRAN_TYPE_(0x208)
+#define CTRAN_INT                CTRAN_TYPE_(0x209)
+#define CTRAN_LONG               CTRAN_TYPE_(0x20a)
+#define CTRAN_LONG_LONG          CTRAN_TYPE_(0x20b)
+#define CTRAN_LONG_LONG_INT      CTRAN_LONG_LONG
+#define CTRAN_UNSIGNED_SHORT     CTRAN_TYPE_(0x20c)
+#define CTRAN_UNSIGNED           CTRAN_TYPE_(0x20d)
+#define CTRAN_UNSIGNED_LONG      CTRAN_TYPE_(0x20e)
+#define CTRAN_UNSIGNED_LONG_LONG CTRAN_TYPE_(0x20f)
+#define CTRAN_FLOAT              CTRAN_TYPE_(0x210)
+#define CTRAN_DOUBLE             CTRAN_TYPE_(0x214)
+#define CTRAN_LONG_DOUBLE        CTRAN_TYPE_(0x220)
+#define CTRAN_C_BOOL             CTRAN_TYPE_(0x238)
+#define CTRAN_WCHAR              CTRAN_TYPE_(0x23c)
+#define CTRAN_INT8_T             CTRAN_TYPE_(0x240)
+#define CTRAN_UINT8_T            CTRAN_TYPE_(0x241)
+#define CTRAN_CHAR               CTRAN_TYPE_(0x243) /* a character: no arithmetic */
+#define CTRAN_SIGNED_CHAR        CTRAN_TYPE_(0x244)
+#define CTRAN_UNSIGNED_CHAR      CTRAN_TYPE_(0x245)
+#define CTRAN_BYTE               CTRAN_TYPE_(0x247) /* uninterpreted: bitwise operators only */
+#define CTRAN_INT16_T            CTRAN_TYPE_(0x248)
+#define CTRAN_UINT16_T           CTRAN_TYPE_(0x249)
+#define CTRAN_FLOAT16            CTRAN_TYPE_(0x24a) /* IEEE 754 binary16 */
+#define CTRAN_BFLOAT16           CTRAN_TYPE_(0x24b) /* upper half of a binary32 */
+#define CTRAN_INT32_T            CTRAN_TYPE_(0x250)
+#define CTRAN_UINT32_T           CTRAN_TYPE_(0x251)
+#define CTRAN_INT64_T            CTRAN_TYPE_(0x258)
+#define CTRAN_UINT64_T           CTRAN_TYPE_(0x259)
+
+#define CTRAN_OP_(number) ((ctran_op_t)(number))
+#define CTRAN_OP_NULL     CTRAN_OP_(0x20)
+#define CTRAN_SUM         CTRAN_OP_(0x21)
+#define CTRAN_MIN         CTRAN_OP_(0x22)
+#define CTRAN_MAX         CTRAN_OP_(0x23)
+#define CTRAN_PROD        CTRAN_OP_(0x24)
+#define CTRAN_BAND        CTRAN_OP_(0x28)
+#define CTRAN_BOR         CTRAN_OP_(0x29)
+#define CTRAN_BXOR        CTRAN_OP_(0x2a)
+#define CTRAN_LAND        CTRAN_OP_(0x30)
+#define CTRAN_LOR         CTRAN_OP_(0x31)
+#define CTRAN_LXOR        CTRAN_OP_(0x32)
+
+/* ---------------------------------------------------------------------------------------------
+ * Start and end
+ * ------------------------------------------------------------------------------------------ */
+
+/* Joins the job: under ctranrun, srun --mpi=pmix, mpirun or any other PMIx launcher; started by
+ * hand, the process is a job of one rank. Collective over the job. argc and argv may be NULL and
+ * are not touched. Errors: CTRAN_ERR_CONFIG, CTRAN_ERR_BOOTSTRAP (names the cause), and
+ * CTRAN_ERR_OTHER on a second call. Since no communicator exists yet, errors are returned after a
+ * message on stderr. Source: MPI-4.1 sec. 11.2.1. */
+CTRAN_API int ctran_init(int *argc, char ***argv);
+
+/* The same, asking for thread level `required` (CTRAN_THREAD_*). *provided is the level that the
+ * library supports from here on, which may be lower: this version provides up to
+ * CTRAN_THREAD_SERIALIZED. Errors: as ctran_init, and CTRAN_ERR_ARG for an unknown level.
+ * Source: MPI-4.1 sec. 11.2.1. */
+CTRAN_API int ctran_init_thread(int *argc, char ***argv, int required, int *provided);
+
+/* Leaves the job: collective over the job, completes what other ranks still wait for, then frees
+ * everything. The user completes all requests first. A process that exits between ctran_init and
+ * the end of ctran_finalize has failed. Source: MPI-4.1 sec. 11.2.2. */
+CTRAN_API int ctran_finalize(void);
+
+/* *flag is 1 once ctran_init has returned (stays 1 after finalize). Any thread, any time.
+ * Source: MPI-4.1 sec. 11.2.3. */
+CTRAN_API int ctran_initialized(int *flag);
+
+/* *flag is 1 once ctran_finalize has returned. Any thread, any time. */
+CTRAN_API int ctran_finalized(int *flag);
+
+/* *provided is the thread level in force. Source: MPI-4.1 sec. 11.2.1. */
+CTRAN_API int ctran_query_thread(int *provided);
+
+/* Ends the whole job, best effort, with exit status `errorcode` (its low 8 bits; 1 where these are
+ * 0). Does not return. comm may be any communicator: all ranks of the job end.
+ * Source: MPI-4.1 sec. 11.4.2. */
+CTRAN_API int ctran_abort(ctran_comm_t comm, int errorcode);
+
+/* The version of the MPI standard that the semantics follow: CTRAN_VERSION, CTRAN_SUBVERSION.
+ * Source: MPI-4.1 sec. 9.1.1. */
+CTRAN_API int ctran_get_version(int *version, int *subversion);
+
+/* Writes a line such as "ctran 0.1.0 (...)" into `version`, which holds at least
+ * CTRAN_MAX_LIBRARY_VERSION_STRING bytes; *resultlen is its length without the 0. */
+CTRAN_API int ctran_get_library_version(char *version, int *resultlen);
+
+/* The host's name as the launcher knows it; name holds at least CTRAN_MAX_PROCESSOR_NAME bytes.
+ * Source: MPI-4.1 sec. 9.1.2. */
+CTRAN_API int ctran_get_processor_name(char *name, int *resultlen);
+
+/* Seconds since some moment in the past, the same for all ranks of a host; monotonic. */
+CTRAN_API double ctran_wtime(void);
+
+/* Resolution of ctran_wtime in seconds. Source: MPI-4.1 sec. 9.6. */
+CTRAN_API double ctran_wtick(void);
+
+/* ---------------------------------------------------------------------------------------------
+ * Errors and error handlers
+ * ------------------------------------------------------------------------------------------ */
+
+/* The text for `errorcode`; string holds at least CTRAN_MAX_ERROR_STRING bytes. An unknown code
+ * gives CTRAN_ERR_ARG. Any thread, any time. Source: MPI-4.1 sec. 9.4. */
+CTRAN_API int ctran_error_string(int errorcode, char *string, int *resultlen);
+
+/* The class of `errorcode`; in this version each code is its own class. */
+CTRAN_API int ctran_error_class(int errorcode, int *errorclass);
+
+/* Sets the error handler of comm: CTRAN_ERRORS_ARE_FATAL, _ABORT or _RETURN. Local. A communicator
+ * made from comm later starts with the same. Errors: CTRAN_ERR_COMM, CTRAN_ERR_ERRHANDLER.
+ * Source: MPI-4.1 sec. 9.3.1. */
+CTRAN_API int ctran_comm_set_errhandler(ctran_comm_t comm, ctran_errhandler_t errhandler);
+CTRAN_API int ctran_comm_get_errhandler(ctran_comm_t comm, ctran_errhandler_t *errhandler);
+
+/* Calls comm's error handler with `errorcode`; returns CTRAN_SUCCESS if it returns.
+ * Source: MPI-4.1 sec. 9.5. */
+CTRAN_API int ctran_comm_call_errhandler(ctran_comm_t comm, int errorcode);
+
+/* ---------------------------------------------------------------------------------------------
+ * Communicators
+ * ------------------------------------------------------------------------------------------ */
+
+/* The number of ranks in comm; the caller's rank in it (0 .. size - 1). Local.
+ * Source: MPI-4.1 sec. 7.4.1. */
+CTRAN_API int ctran_comm_size(ctran_comm_t comm, int *size);
+CTRAN_API int ctran_comm_rank(ctran_comm_t comm, int *rank);
+
+/* CTRAN_IDENT (same communicator), CTRAN_CONGRUENT (same ranks, same order), CTRAN_SIMILAR (same
+ * ranks) or CTRAN_UNEQUAL. Local. Source: MPI-4.1 sec. 7.4.1. */
+CTRAN_API int ctran_comm_compare(ctran_comm_t comm1, ctran_comm_t comm2, int *result);
+
+/* *newcomm: the same ranks in the same order, messages kept apart from comm's. Collective over
+ * comm. Free it with ctran_comm_free. Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_dup(ctran_comm_t comm, ctran_comm_t *newcomm);
+
+/* Splits comm: ranks with the same `color` (>= 0) come into one communicator, ordered by `key`,
+ * then by rank in comm. With CTRAN_UNDEFINED the caller joins none and gets CTRAN_COMM_NULL.
+ * Collective over comm. Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_split(ctran_comm_t comm, int color, int key, ctran_comm_t *newcomm);
+
+/* The same for all ranks of one `split_type`: CTRAN_COMM_TYPE_SHARED, those of one host; or
+ * CTRAN_UNDEFINED. info is CTRAN_INFO_NULL. Errors: also CTRAN_ERR_ARG, CTRAN_ERR_INFO.
+ * Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_split_type(ctran_comm_t comm, int split_type, int key, ctran_info_t info,
+                                    ctran_comm_t *newcomm);
+
+/* *newcomm: the members of `group`, all of them in comm, in its order. Who is no member gets
+ * CTRAN_COMM_NULL. Collective over comm; the members of a group give the same, and groups that are
+ * given at once are equal or have no member in common. Errors: CTRAN_ERR_COMM, CTRAN_ERR_GROUP.
+ * Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_create(ctran_comm_t comm, ctran_group_t group, ctran_comm_t *newcomm);
+
+/* The same, but collective over the members of `group` alone. Concurrent calls on one comm, which
+ * threads may order differently, are told apart by `tag`, which has nothing to do with those of
+ * messages. Errors: also CTRAN_ERR_TAG. Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_create_group(ctran_comm_t comm, ctran_group_t group, int tag,
+                                      ctran_comm_t *newcomm);
+
+/* *flag is 1 for an inter-communicator, of which there are none yet. Local.
+ * Source: MPI-4.1 sec. 7.6.1. */
+CTRAN_API int ctran_comm_test_inter(ctran_comm_t comm, int *flag);
+
+/* The name of comm, for messages and tools: at first "", "CTRAN_COMM_WORLD" or "CTRAN_COMM_SELF";
+ * no copy of comm has it. set keeps the first CTRAN_MAX_OBJECT_NAME - 1 bytes; get writes up to
+ * CTRAN_MAX_OBJECT_NAME and stores the length without the 0. CTRAN_COMM_NULL's name can be got: it
+ * is "CTRAN_COMM_NULL". Local. Errors: CTRAN_ERR_COMM; CTRAN_ERR_ARG for a null pointer.
+ * Source: MPI-4.1 sec. 7.8. */
+CTRAN_API int ctran_comm_set_name(ctran_comm_t comm, const char *comm_name);
+CTRAN_API int ctran_comm_get_name(ctran_comm_t comm, char *comm_name, int *resultlen);
+
+/* Frees *comm once its pending operations are done and sets it to CTRAN_COMM_NULL. Collective by
+ * the standard; here it does not wait for others. Not for CTRAN_COMM_WORLD or _SELF.
+ * Source: MPI-4.1 sec. 7.4.3. */
+CTRAN_API int ctran_comm_free(ctran_comm_t *comm);
+
+/* ---------------------------------------------------------------------------------------------
+ * Attributes: pointers that the program attaches to communicators under keys of its own. All are
+ * local. Errors: CTRAN_ERR_COMM; CTRAN_ERR_KEYVAL for a key that does not exist, or a predefined
+ * one where that is not possible; CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 7.7.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Called by ctran_comm_dup for each attribute of oldcomm: with *flag = 1 the new communicator gets
+ * what it stores in *(void **)attribute_val_out. And by ctran_comm_free, ctran_comm_delete_attr,
+ * ctran_comm_set_attr where there is a value already, and, for CTRAN_COMM_SELF, ctran_finalize.
+ * What they return, if not CTRAN_SUCCESS, is the error of that call, which then fails. */
+typedef int ctran_comm_copy_attr_function(ctran_comm_t oldcomm, int comm_keyval, void *extra_state,
+                                          void *attribute_val_in, void *attribute_val_out,
+                                          int *flag);
+typedef int ctran_comm_delete_attr_function(ctran_comm_t comm, int comm_keyval, void *attribute_val,
+                                            void *extra_state);
+#define CTRAN_COMM_NULL_COPY_FN   ((ctran_comm_copy_attr_function *)0) /* not copied */
+#define CTRAN_COMM_DUP_FN         ((ctran_comm_copy_attr_function *)1) /* the pointer is */
+#define CTRAN_COMM_NULL_DELETE_FN ((ctran_comm_delete_attr_function *)0)
+
+/* A new key; extra_state is handed to its functions. free sets *comm_keyval to
+ * CTRAN_KEYVAL_INVALID; values that communicators still have stay, with their functions, until they
+ * are deleted. */
+CTRAN_API int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_copy_attr_fn,
+                                       ctran_comm_delete_attr_function *comm_delete_attr_fn,
+                                       int *comm_keyval, void *extra_state);
+CTRAN_API int ctran_comm_free_keyval(int *comm_keyval);
+
+/* get: *flag is 1 where comm has a value, which is stored in *(void **)attribute_val. Every
+ * communicator has the predefined ones, as pointers to int: CTRAN_TAG_UB (CTRAN_TAG_MAX), _IO
+ * (CTRAN_ANY_SOURCE), _HOST (CTRAN_PROC_NULL), _WTIME_IS_GLOBAL (1 if the job has one host),
+ * _LASTUSEDCODE (CTRAN_ERR_LASTCODE); CTRAN_APPNUM and CTRAN_UNIVERSE_SIZE are not known. They
+ * cannot be set or deleted. Deleting what comm has not does nothing. */
+CTRAN_API int ctran_comm_set_attr(ctran_comm_t comm, int comm_keyval, void *attribute_val);
+CTRAN_API int ctran_comm_get_attr(ctran_comm_t comm, int comm_keyval, void *attribute_val,
+                                  int *flag);
+CTRAN_API int ctran_comm_delete_attr(ctran_comm_t comm, int comm_keyval);
+
+/* ---------------------------------------------------------------------------------------------
+ * Groups: processes in an order, ranks 0 to size - 1, without a way to talk. A group never changes;
+ * the calls that make one give a handle to be freed with ctran_group_free, and CTRAN_GROUP_EMPTY
+ * where it has no members. All are local. Errors: CTRAN_ERR_GROUP; CTRAN_ERR_RANK for a rank that
+ * the group does not have or that comes twice; CTRAN_ERR_ARG for n < 0, a null array or a bad
+ * range; CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 7.3.
+ * ------------------------------------------------------------------------------------------ */
+
+/* The group of comm. */
+CTRAN_API int ctran_comm_group(ctran_comm_t comm, ctran_group_t *group);
+
+/* The number of members; the caller's rank, CTRAN_UNDEFINED if it is no member. */
+CTRAN_API int ctran_group_size(ctran_group_t group, int *size);
+CTRAN_API int ctran_group_rank(ctran_group_t group, int *rank);
+
+/* ranks2[i] is the rank in group2 of the process that is ranks1[i] in group1; CTRAN_UNDEFINED where
+ * it is no member of group2; CTRAN_PROC_NULL stays that. The arrays may be the same. */
+CTRAN_API int ctran_group_translate_ranks(ctran_group_t group1, int n, const int ranks1[],
+                                          ctran_group_t group2, int ranks2[]);
+
+/* CTRAN_IDENT (same members, same order), CTRAN_SIMILAR (same members) or CTRAN_UNEQUAL. */
+CTRAN_API int ctran_group_compare(ctran_group_t group1, ctran_group_t group2, int *result);
+
+/* The members of group1, then those of group2 that are not among them; the members of group1 that
+ * are in group2; those that are not. */
+CTRAN_API int ctran_group_union(ctran_group_t group1, ctran_group_t group2,
+                                ctran_group_t *newgroup);
+CTRAN_API int ctran_group_intersection(ctran_group_t group1, ctran_group_t group2,
+                                       ctran_group_t *newgroup);
+CTRAN_API int ctran_group_difference(ctran_group_t group1, ctran_group_t group2,
+                                     ctran_group_t *newgroup);
+
+/* The members with the n distinct ranks of `ranks`, in this order; all others, in group's. */
+CTRAN_API int ctran_group_incl(ctran_group_t group, int n, const int ranks[],
+                               ctran_group_t *newgroup);
+CTRAN_API int ctran_group_excl(ctran_group_t group, int n, const int ranks[],
+                               ctran_group_t *newgroup);
+
+/* The same for the ranks of n ranges {first, last, stride}: first, first + stride, ... up to last,
+ * or down to it where stride < 0. The stride is not 0 and leads from first towards last. */
+CTRAN_API int ctran_group_range_incl(ctran_group_t group, int n, int ranges[][3],
+                                     ctran_group_t *newgroup);
+CTRAN_API int ctran_group_range_excl(ctran_group_t group, int n, int ranges[][3],
+                                     ctran_group_t *newgroup);
+
+/* Gives the handle back and sets *group to CTRAN_GROUP_NULL. Communicators made from the group
+ * stay. */
+CTRAN_API int ctran_group_free(ctran_group_t *group);
+
+/* ---------------------------------------------------------------------------------------------
+ * Point-to-point. Messages from one rank to another in one communicator do not overtake each
+ * other. count >= 0 elements of datatype; 0 <= tag <= CTRAN_TAG_MAX. Source: MPI-4.1 ch. 3.
+ * Errors of all of them: CTRAN_ERR_COMM, _COUNT, _TYPE, _BUFFER, _RANK, _TAG, _NO_MEM; and, when
+ * the peer is lost, CTRAN_ERR_PROC_FAILED.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Sends; returns when buf may be used again. Blocks until the receiver has taken the message where
+ * this is longer than CTRAN_EAGER_LIMIT. */
+CTRAN_API int ctran_send(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
+                         int tag, ctran_comm_t comm);
+
+/* Receives a message of at most `count` elements from `source` (or CTRAN_ANY_SOURCE) with `tag` (or
+ * CTRAN_ANY_TAG). status may be CTRAN_STATUS_IGNORE. A longer message fills buf and gives
+ * CTRAN_ERR_TRUNCATE. */
+CTRAN_API int ctran_recv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int source,
+                         int tag, ctran_comm_t comm, ctran_status_t *status);
+
+/* The same, nonblocking: *request completes through ctran_wait, ctran_test and their kin, which
+ * also free it. The transfer moves on whenever the process is inside a ctran call. */
+CTRAN_API int ctran_isend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
+                          int tag, ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_irecv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int source,
+                          int tag, ctran_comm_t comm, ctran_request_t *request);
+
+/* A synchronous send: completes only once the receiver has matched the message, and its buffer may
+ * be used again. Source: MPI-4.1 sec. 3.4. */
+CTRAN_API int ctran_ssend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
+                          int tag, ctran_comm_t comm);
+CTRAN_API int ctran_issend(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                           int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
+
+/* A ready send: the caller promises that the receive has been posted. Here it does what a standard
+ * send does, so that a broken promise has no consequence. Source: MPI-4.1 sec. 3.4. */
+CTRAN_API int ctran_rsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
+                          int tag, ctran_comm_t comm);
+CTRAN_API int ctran_irsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                           int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
+
+/* Gives the library `size` bytes at `buffer`, where buffered sends keep their messages; it is the
+ * library's until detached. One message takes up to CTRAN_BSEND_OVERHEAD bytes beyond its own.
+ * Local. Errors: CTRAN_ERR_BUFFER for NULL and where there is one already; CTRAN_ERR_ARG.
+ * Source: MPI-4.1 sec. 3.6. */
+CTRAN_API int ctran_buffer_attach(void *buffer, ctran_count_t size);
+
+/* Waits until all messages in the buffer have been sent, then gives it back: buffer_addr is the
+ * address of a pointer, which is set to it. CTRAN_ERR_BUFFER where there is none.
+ * Source: MPI-4.1 sec. 3.6. */
+CTRAN_API int ctran_buffer_detach(void *buffer_addr, ctran_count_t *size);
+
+/* A buffered send: copies the message to the attached buffer and never waits for the receiver; buf
+ * may be used again at once. CTRAN_ERR_BUFFER where the buffer has no room. That the receiver dies
+ * later goes unreported. Source: MPI-4.1 sec. 3.4. */
+CTRAN_API int ctran_bsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
+                          int tag, ctran_comm_t comm);
+CTRAN_API int ctran_ibsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                           int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
+
+/* Sends and receives at once, without deadlock whatever the partners do. The buffers are disjoint.
+ * status is that of the receive. Source: MPI-4.1 sec. 3.10. */
+CTRAN_API int ctran_sendrecv(const void *sendbuf, ctran_count_t sendcount,
+                             ctran_datatype_t sendtype, int dest, int sendtag, void *recvbuf,
+                             ctran_count_t recvcount, ctran_datatype_t recvtype, int source,
+                             int recvtag, ctran_comm_t comm, ctran_status_t *status);
+
+/* The same with one buffer: what it holds is sent, then replaced by what comes. Errors, too:
+ * CTRAN_ERR_NO_MEM, for a copy of the buffer. Source: MPI-4.1 sec. 3.10. */
+CTRAN_API int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                                     int dest, int sendtag, int source, int recvtag,
+                                     ctran_comm_t comm, ctran_status_t *status);
+
+/* The number of elements of `datatype` that the receive of `status` got; CTRAN_UNDEFINED where that
+ * is no whole number. Local. Source: MPI-4.1 sec. 3.2.5. */
+CTRAN_API int ctran_get_count(const ctran_status_t *status, ctran_datatype_t datatype,
+                              ctran_count_t *count);
+
+/* Waits for a message that a receive with these arguments would get, and tells of it in status; it
+ * stays where it is. CTRAN_PROC_NULL always has one, empty. Source: MPI-4.1 sec. 3.8.1. */
+CTRAN_API int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status);
+
+/* The same without waiting: *flag is 1 when there is one, else 0 and status is not touched. Drives
+ * transfers once. Source: MPI-4.1 sec. 3.8.1. */
+CTRAN_API int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag,
+                           ctran_status_t *status);
+
+/* The same, but the message leaves the line: no receive and no probe finds it any more. *message is
+ * the caller's, to be given to ctran_mrecv or ctran_imrecv once; it is CTRAN_MESSAGE_NO_PROC from
+ * CTRAN_PROC_NULL. Source: MPI-4.1 sec. 3.8.2. */
+CTRAN_API int ctran_mprobe(int source, int tag, ctran_comm_t comm, ctran_message_t *message,
+                           ctran_status_t *status);
+CTRAN_API int ctran_improbe(int source, int tag, ctran_comm_t comm, int *flag,
+                            ctran_message_t *message, ctran_status_t *status);
+
+/* Receive that message, and set *message to CTRAN_MESSAGE_NULL. Errors are handled by the
+ * communicator of the probe; CTRAN_ERR_REQUEST where *message is null. Source: MPI-4.1
+ * sec. 3.8.3. */
+CTRAN_API int ctran_mrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                          ctran_message_t *message, ctran_status_t *status);
+CTRAN_API int ctran_imrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                           ctran_message_t *message, ctran_request_t *request);
+
+/* ---------------------------------------------------------------------------------------------
+ * Completion. A completed request is freed and its handle set to CTRAN_REQUEST_NULL, also when its
+ * operation failed. Null requests are allowed: wait, test and the "all" forms give them an empty
+ * status (source CTRAN_ANY_SOURCE, tag CTRAN_ANY_TAG, count 0), the "any" and "some" forms pass
+ * them over. Statuses may be CTRAN_STATUS(ES)_IGNORE. A wait blocks; a test drives transfers once
+ * and never blocks. The calls that complete one request return its error. Those that may complete
+ * several return CTRAN_ERR_IN_STATUS when one of them failed, and set CTRAN_ERROR in each status;
+ * the "all" forms wait for every request before they say so. Source: MPI-4.1 sec. 3.7.
+ * ------------------------------------------------------------------------------------------ */
+CTRAN_API int ctran_wait(ctran_request_t *request, ctran_status_t *status);
+CTRAN_API int ctran_test(ctran_request_t *request, int *flag, ctran_status_t *status);
+
+/* All of `count` requests. */
+CTRAN_API int ctran_waitall(int count, ctran_request_t requests[], ctran_status_t statuses[]);
+CTRAN_API int ctran_testall(int count, ctran_request_t requests[], int *flag,
+                            ctran_status_t statuses[]);
+
+/* One of them: *index says which; CTRAN_UNDEFINED where all are null (test: *flag is 1 then, too)
+ * and where a test finds none complete. */
+CTRAN_API int ctran_waitany(int count, ctran_request_t requests[], int *index,
+                            ctran_status_t *status);
+CTRAN_API int ctran_testany(int count, ctran_request_t requests[], int *index, int *flag,
+                            ctran_status_t *status);
+
+/* At least one (wait), or any number (test): their *outcount indices and statuses; CTRAN_UNDEFINED
+ * where all are null. */
+CTRAN_API int ctran_waitsome(int incount, ctran_request_t requests[], int *outcount, int indices[],
+                             ctran_status_t statuses[]);
+CTRAN_API int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int indices[],
+                             ctran_status_t statuses[]);
+
+/* Marks *request for freeing once it completes, and sets it to CTRAN_REQUEST_NULL. Local.
+ * Source: MPI-4.1 sec. 3.7.3. */
+CTRAN_API int ctran_request_free(ctran_request_t *request);
+
+/* Persistent requests: the arguments of a transfer, to be started any number of times. *request is
+ * inactive until started; completing calls take an inactive one for null, and make it inactive
+ * again instead of freeing it. ctran_request_free frees it. Local. Source: MPI-4.1 sec. 3.9. */
+CTRAN_API int ctran_send_init(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                              int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_bsend_init(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                               int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ssend_init(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                               int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_rsend_init(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                               int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_recv_init(void *buf, ctran_count_t count, ctran_datatype_t datatype, int source,
+                              int tag, ctran_comm_t comm, ctran_request_t *request);
+
+/* Starts inactive persistent requests; the buffers are borrowed until they complete. A failure
+ * leaves those before it started. Local. Errors: CTRAN_ERR_REQUEST for others, CTRAN_ERR_BUFFER for
+ * a buffered send without room. Source: MPI-4.1 sec. 3.9. */
+CTRAN_API int ctran_start(ctran_request_t *request);
+CTRAN_API int ctran_startall(int count, ctran_request_t requests[]);
+
+/* *flag is 1 when `request` is complete, with its status; it stays as it is, to be completed by a
+ * wait or test. Drives transfers once. A null request has the empty status. The operation's own
+ * error comes with that wait or test. Source: MPI-4.1 sec. 3.7.6. */
+CTRAN_API int ctran_request_get_status(ctran_request_t request, int *flag, ctran_status_t *status);
+
+/* Asks for *request to end without effect; it must still be completed or freed. A receive that has
+ * no message yet ends at once, and ctran_test_cancelled says so of its status; a send is never
+ * cancelled, nor is what has its message. Local. Errors: CTRAN_ERR_REQUEST where it is null.
+ * Source: MPI-4.1 sec. 3.8.4. */
+CTRAN_API int ctran_cancel(ctran_request_t *request);
+
+/* *flag is 1 when the operation of `status` was cancelled. Local. Source: MPI-4.1 sec. 3.8.4. */
+CTRAN_API int ctran_test_cancelled(const ctran_status_t *status, int *flag);
+
+/* ---------------------------------------------------------------------------------------------
+ * Datatypes
+ * ------------------------------------------------------------------------------------------ */
+
+/* Bytes of data in one element. Local. Source: MPI-4.1 sec. 5.1.5. */
+CTRAN_API int ctran_type_size(ctran_datatype_t datatype, ctran_count_t *size);
+
+/* ---------------------------------------------------------------------------------------------
+ * Collectives: called by every rank of comm, in the same order, with matching arguments. Counts
+ * may be 0. sendbuf may be CTRAN_IN_PLACE where said. Blocking. Errors as for point-to-point,
+ * CTRAN_ERR_ROOT, and CTRAN_ERR_OP where the operator is not defined for the datatype. The order
+ * of a reduction, and so the bits of a floating-point result, depends on ranks, count, type,
+ * operator, the algorithms configured and, unless CTRAN_REPRODUCIBLE is 1, the placement of ranks
+ * on hosts; never on timing. Source: MPI-4.1 ch. 6.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Returns once all ranks of comm have called it. */
+CTRAN_API int ctran_barrier(ctran_comm_t comm);
+
+/* Copies root's buffer to all. */
+CTRAN_API int ctran_bcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, int root,
+                          ctran_comm_t comm);
+
+/* recvbuf at root = the ranks' sendbufs combined, element by element. recvbuf matters at root
+ * only, where sendbuf may be CTRAN_IN_PLACE. */
+CTRAN_API int ctran_reduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                           ctran_datatype_t datatype, ctran_op_t op, int root, ctran_comm_t comm);
+
+/* The same, the result at every rank; sendbuf may be CTRAN_IN_PLACE (at all ranks alike). */
+CTRAN_API int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                              ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm);
+
+/* inoutbuf = inbuf combined with inoutbuf, in this order. Local. Source: MPI-4.1 sec. 6.9.7. */
+CTRAN_API int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
+                                 ctran_datatype_t datatype, ctran_op_t op);
+
+/* recvbuf = the sendbufs of ranks 0 to the caller's combined, in rank order; sendbuf may be
+ * CTRAN_IN_PLACE (at all ranks alike). */
+CTRAN_API int ctran_scan(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                         ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm);
+
+/* The same without the caller's own. At rank 0 recvbuf is left as it is and, but for
+ * CTRAN_IN_PLACE, may be NULL. */
+CTRAN_API int ctran_exscan(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                           ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm);
+
+/* recvbuf = the ranks' sendbufs one after the other, recvcount elements of recvtype each.
+ * CTRAN_IN_PLACE: the caller's part is already in its place in recvbuf. */
+CTRAN_API int ctran_allgather(const void *sendbuf, ctran_count_t sendcount,
+                              ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                              ctran_datatype_t recvtype, ctran_comm_t comm);
+
+/* The same at root only; recvbuf, recvcount and recvtype matter there only, and sendbuf may be
+ * CTRAN_IN_PLACE there only. */
+CTRAN_API int ctran_gather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
+                           void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype,
+                           int root, ctran_comm_t comm);
+
+/* The reverse: rank r's recvbuf = block r, sendcount elements of sendtype, of root's sendbuf.
+ * sendbuf, sendcount and sendtype matter at root only, where recvbuf may be CTRAN_IN_PLACE: its
+ * block stays where it is. */
+CTRAN_API int ctran_scatter(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
+                            void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype,
+                            int root, ctran_comm_t comm);
+
+/* Block r of recvbuf, recvcount elements of recvtype, = the caller's block of rank r's sendbuf.
+ * CTRAN_IN_PLACE (at all ranks alike): what is sent is in recvbuf and is replaced, by way of a copy
+ * of it all. */
+CTRAN_API int ctran_alltoall(const void *sendbuf, ctran_count_t sendcount,
+                             ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                             ctran_datatype_t recvtype, ctran_comm_t comm);
+
+/* The same four with a count of its own for each block, and its displacement from the buffer's
+ * start, in elements of the buffer's type. The two ends of a block give it the same length; only
+ * the root of gatherv and scatterv gives any but its own, and only there the arrays matter. Blocks
+ * that are received may not overlap. CTRAN_IN_PLACE as above; sendcounts and sdispls of alltoallv
+ * are then ignored, too. */
+CTRAN_API int ctran_allgatherv(const void *sendbuf, ctran_count_t sendcount,
+                               ctran_datatype_t sendtype, void *recvbuf,
+                               const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                               ctran_datatype_t recvtype, ctran_comm_t comm);
+CTRAN_API int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
+                            void *recvbuf, const ctran_count_t recvcounts[],
+                            const ctran_aint_t displs[], ctran_datatype_t recvtype, int root,
+                            ctran_comm_t comm);
+CTRAN_API int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
+                             const ctran_aint_t displs[], ctran_datatype_t sendtype, void *recvbuf,
+                             ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
+                             ctran_comm_t comm);
+CTRAN_API int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
+                              const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
+                              void *recvbuf, const ctran_count_t recvcounts[],
+                              const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                              ctran_comm_t comm);
+
+/* Combines the ranks' sendbufs of size * recvcount elements and leaves block r, recvcount elements,
+ * at rank r. CTRAN_IN_PLACE: the input is in recvbuf, whose first block receives the result; the
+ * rest of it is undefined afterwards. */
+CTRAN_API int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf,
+                                         ctran_count_t recvcount, ctran_datatype_t datatype,
+                                         ctran_op_t op, ctran_comm_t comm);
+
+/* The same with blocks of different lengths: recvcounts[r] elements for each rank r, alike at all
+ * ranks. recvbuf may be NULL at a rank whose count is 0. */
+CTRAN_API int ctran_reduce_scatter(const void *sendbuf, void *recvbuf,
+                                   const ctran_count_t recvcounts[], ctran_datatype_t datatype,
+                                   ctran_op_t op, ctran_comm_t comm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

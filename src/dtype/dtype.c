@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The predefined datatypes: a constant table indexed by the handle's value. A handle that
+ * is no predefined constant is never followed. Called by every call that takes a
+ * datatype.
+ */
+#include "dtype/dtype.h"
+
+#include <wchar.h>
+
+#include "base/util.h"
+
+/* The handles of predefined datatypes lie in between. */
+enum { FIRST = 0x200, END = 0x260 };
+
+/* C types whose width the platform chooses are told apart by size and sign. */
+#define SIGNED_OF(T)                                                                               \
+    (sizeof(T) == 8   ? CT_SCALAR_I64                                                              \
+     : sizeof(T) == 4 ? CT_SCALAR_I32                                                              \
+     : sizeof(T) == 2 ? CT_SCALAR_I16                                                              \
+                      : CT_SCALAR_I8)
+#define UNSIGNED_OF(T) (SIGNED_OF(T) + CT_SCALAR_U8 - CT_SCALAR_I8)
+
+#define ENTRY(NAME, number, T, scalar_)                                                            \
+    [(number)-FIRST] = {.magic = CT_DTYPE_MAGIC,                                                   \
+                        .scalar = scalar_,                                                         \
+                        .size_bytes = sizeof(T),                                                   \
+                        .extent_bytes = sizeof(T),                                                 \
+                        .name = "CTRAN_" #NAME}
+
+/* The numbers are those of ctran.h; a unit test compares them. */
+static const struct ct_dtype table[END - FIRST] = {
+    ENTRY(AINT, 0x201, ctran_aint_t, SIGNED_OF(ctran_aint_t)),
+    ENTRY(COUNT, 0x202, ctran_count_t, CT_SCALAR_I64),
+    ENTRY(OFFSET, 0x203, int64_t, CT_SCALAR_I64),
+    ENTRY(SHORT, 0x208, short, SIGNED_OF(short)),
+    ENTRY(INT, 0x209, int, SIGNED_OF(int)),
+    ENTRY(LONG, 0x20a, long, SIGNED_OF(long)),
+    ENTRY(LONG_LONG, 0x20b, long long, SIGNED_OF(long long)),
+    ENTRY(UNSIGNED_SHORT, 0x20c, unsigned short, UNSIGNED_OF(short)),
+    ENTRY(UNSIGNED, 0x20d, unsigned, UNSIGNED_OF(int)),
+    ENTRY(UNSIGNED_LONG, 0x20e, unsigned long, UNSIGNED_OF(long)),
+    ENTRY(UNSIGNED_LONG_LONG, 0x20f, unsigned long long, UNSIGNED_OF(long long)),
+    ENTRY(FLOAT, 0x210, float, CT_SCALAR_F32),
+    ENTRY(DOUBLE, 0x214, double, CT_SCALAR_F64),
+    ENTRY(LONG_DOUBLE, 0x220, long double, CT_SCALAR_LDBL),
+    ENTRY(C_BOOL, 0x238, bool, CT_SCALAR_BOOL),
+    ENTRY(WCHAR, 0x23c, wchar_t, CT_SCALAR_WCHAR),
+    ENTRY(INT8_T, 0x240, int8_t, CT_SCALAR_I8),
+    ENTRY(UINT8_T, 0x241, uint8_t, CT_SCALAR_U8),
+    ENTRY(CHAR, 0x243, char, CT_SCALAR_CHAR),
+    ENTRY(SIGNED_CHAR, 0x244, signed char, CT_SCALAR_I8),
+    ENTRY(UNSIGNED_CHAR, 0x245, unsigned char, CT_SCALAR_U8),
+    ENTRY(BYTE, 0x247, uint8_t, CT_SCALAR_BYTE),
+    ENTRY(INT16_T, 0x248, int16_t, CT_SCALAR_I16),
+    ENTRY(UINT16_T, 0x249, uint16_t, CT_SCALAR_U16),
+    ENTRY(FLOAT16, 0x24a, uint16_t, CT_SCALAR_F16),
+    ENTRY(BFLOAT16, 0x24b, uint16_t, CT_SCALAR_BF16),
+    ENTRY(INT32_T, 0x250, int32_t, CT_SCALAR_I32),
+    ENTRY(UINT32_T, 0x251, uint32_t, CT_SCALAR_U32),
+    ENTRY(INT64_T, 0x258, int64_t, CT_SCALAR_I64),
+    ENTRY(UINT64_T, 0x259, uint64_t, CT_SCALAR_U64),
+};
+
+_Static_assert(sizeof(bool) == 1, "kernels read a bool as a byte");
+
+const struct ct_dtype *ct_dtype_get(ctran_datatype_t handle)
+{
+    uintptr_t index = (uintptr_t)handle - FIRST; /* wraps to a large number below FIRST */
+    if (index >= CT_ARRAY_LEN(table) || table[index].magic != CT_DTYPE_MAGIC) {
+        return NULL;
+    }
+    return &table[index];
+}

@@ -1,0 +1,14 @@
+# dtype: datatypes and reduction operators.
+libctcore_la_SOURCES += \
+	src/dtype/dtype.c src/dtype/dtype.h \
+	src/dtype/half.h \
+	src/dtype/op.c src/dtype/op_table.h
+
+# The kernels need "omp simd" (which brings no OpenMP runtime) to vectorise at -O2. Where
+# clang is told to optimise less, it would complain that it did not.
+noinst_LTLIBRARIES += libctkernels.la
+libctkernels_la_SOURCES = \
+	src/dtype/op_kernels.inc \
+	src/dtype/op_base.c src/dtype/op_avx2.c src/dtype/op_avx512.c
+libctkernels_la_CFLAGS = $(AM_CFLAGS) -fopenmp-simd -Wno-pass-failed
+libctcore_la_LIBADD += libctkernels.la

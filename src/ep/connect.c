@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which transports this process uses, and which of them leads to a peer. */
+#define CT_FOLDER "ep"
+#include <inttypes.h>
+
+#include "ep/ep_set.h"
+#include "pmi/pmi.h"
+
+int ct_ep_card_get(struct ct_ep *ep, const void **card, size_t *len_bytes)
+{
+    int rc = ep->p->job->ops->lookup(ep->p->job, ep->id, card, len_bytes);
+    return rc == CTRAN_SUCCESS ? ct_ep_card_check(ep->p->ep, ep->id, *card, *len_bytes) : rc;
+}
+
+void ct_ep_watch(struct ct_ep *ep)
+{
+    struct ct_ep_set *set = ep->p->ep;
+    if (ep->watched || ep->state != CT_EP_NEW) {
+        return;
+    }
+    ep->watched = true;
+    for (unsigned i = 0; i < set->nnets; i++) {
+        set->nets[i]->ops->watch(set->nets[i], ep, ep->id);
+    }
+}
+
+int ct_ep_connect(struct ct_ep *ep)
+{
+    struct ct_ep_set    *set = ep->p->ep;
+    const struct ct_log *log = &ep->p->log;
+    const void          *card;
+    size_t               card_len;
+    char                 reasons[512] = "";
+    int                  rc = ct_ep_card_get(ep, &card, &card_len);
+    if (rc != CTRAN_SUCCESS) {
+        ct_ep_fail(ep, rc);
+        return rc;
+    }
+    for (unsigned i = 0; i < set->nnets; i++) {
+        struct ct_net *net = set->nets[i];
+        size_t         len;
+        const void    *addr = ct_ep_card_find(card, card_len, net->ops->name, &len);
+        const char    *why =
+            addr != NULL ? net->ops->unreachable(net, addr, len) : "it does not use it";
+        if (why == NULL) {
+            rc = net->ops->connect(net, ep, ep->id, addr, len, &ep->link);
+            if (rc != CTRAN_SUCCESS) {
+                ct_ep_fail(ep, rc);
+                return rc;
+            }
+            ct_debug(log, "rank %" PRIu32 " is reached by %s", ep->id, net->ops->name);
+            ep->state = CT_EP_CONNECTED;
+            return CTRAN_SUCCESS;
+        }
+        size_t used = strlen(reasons);
+        snprintf(reasons + used, sizeof reasons - used, "%s%s: %s", used ? "; " : "",
+                 net->ops->name, why);
+    }
+    ct_error(log, "no transport of CTRAN_TRANSPORTS=\"%s\" reaches rank %" PRIu32 " (%s)",
+             ep->p->cfg.transports, ep->id, reasons);
+    ct_ep_fail(ep, CTRAN_ERR_UNSUPPORTED_OPERATION);
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}

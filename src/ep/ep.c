@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoints: sending in order, failing, and the transports' callbacks. */
+#define CT_FOLDER "ep"
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ep/ep_set.h"
+#include "pmi/pmi.h"
+
+/* ---- callbacks from transports --------------------------------------------------------------- */
+
+static void *peer(void *arg, uint32_t id, uint32_t incarnation)
+{
+    struct ct_ep_set *set = arg;
+    (void)incarnation; /* there is only the first one yet: every process of the job bears 0 */
+    return ct_ep_get(set->p, id);
+}
+
+static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
+                    size_t len_bytes)
+{
+    struct ct_ep     *ep = peer_;
+    struct ct_ep_set *set = ep->p->ep;
+    if (CT_UNLIKELY(type >= CT_EP_TYPE_COUNT || set->handlers[type] == NULL)) {
+        ct_error(&ep->p->log, "a message of unknown type %u from rank %" PRIu32 " is dropped", type,
+                 ep->id);
+        return;
+    }
+    if (CT_LIKELY(ep->state != CT_EP_FAILED)) {
+        set->handlers[type](ep, hdr, hdr_len, data, len_bytes);
+    }
+}
+
+static void failed(void *peer_, int why)
+{
+    ct_ep_fail(peer_, why);
+}
+
+static const void *lookup(void *peer_, const struct ct_net *net, size_t *len_bytes)
+{
+    struct ct_ep *ep = peer_;
+    const void   *card;
+    size_t        card_len;
+    if (ct_ep_card_get(ep, &card, &card_len) != CTRAN_SUCCESS) {
+        return NULL;
+    }
+    return ct_ep_card_find(card, card_len, net->ops->name, len_bytes);
+}
+
+/* ---- init and fini --------------------------------------------------------------------------- */
+
+/* Busy polling pays only while every rank of the host has a core. */
+static uint64_t spin_ns(const struct ct_process *p)
+{
+    enum { DEFAULT_NS = 50000 };
+    if (p->cfg.spin >= 0) {
+        return (uint64_t)p->cfg.spin * 1000;
+    }
+    return p->job->nlocal <= p->job->ncpus ? DEFAULT_NS : 0;
+}
+
+static int open_net(struct ct_ep_set *set, const char *name)
+{
+    const struct ct_net_ops *ops = ct_net_find(name);
+    if (ops == NULL || set->nnets == CT_EP_MAX_NETS) {
+        ct_error(&set->p->log,
+                 "CTRAN_TRANSPORTS=\"%s\": there is no transport \"%s\"; ctran_info "
+                 "lists them",
+                 set->p->cfg.transports, name);
+        return CTRAN_ERR_CONFIG;
+    }
+    struct ct_net *net;
+    int            rc = ops->open(&set->env, &net);
+    if (rc == CTRAN_SUCCESS) {
+        set->nets[set->nnets++] = net;
+        struct ct_wake *wake = ops->wake(net);
+        set->wake = wake != NULL ? wake : set->wake;
+    }
+    return rc;
+}
+
+static int open_nets(struct ct_ep_set *set)
+{
+    char *names = strdup(set->p->cfg.transports), *save = NULL;
+    int   rc = names != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    for (char *name = names != NULL ? strtok_r(names, ", ", &save) : NULL;
+         name != NULL && rc == CTRAN_SUCCESS; name = strtok_r(NULL, ", ", &save)) {
+        rc = open_net(set, name);
+    }
+    free(names);
+    return rc;
+}
+
+int ct_ep_init(struct ct_process *p)
+{
+    struct ct_ep_set    *set = calloc(1, sizeof *set);
+    const struct ct_job *job = p->job;
+    if (set == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    p->ep = set;
+    set->p = p;
+    set->wake = &set->own_wake;
+    set->spin_ns = spin_ns(p);
+    set->checked_ns = ct_clock_ns();
+    ct_list_init(&set->stalled);
+    ct_list_init(&set->failed);
+    set->env = (struct ct_net_env){
+        .log = &p->log,
+        .cfg = &p->cfg,
+        .job = job->id,
+        .id = job->rank,
+        .local_index = job->local_index,
+        .nlocal = job->nlocal,
+        .local_group = job->local_group,
+        .arg = set,
+        .peer = peer,
+        .deliver = deliver,
+        .failed = failed,
+        .lookup = lookup,
+    };
+    set->npages = (uint32_t)ct_div_up(job->size, CT_EP_PAGE);
+    set->pages = calloc(set->npages, sizeof *set->pages);
+    int rc = set->pages != NULL ? open_nets(set) : CTRAN_ERR_NO_MEM;
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_ep_card_make(set);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = p->job->ops->exchange(p->job, set->card, set->card_len);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        ct_ep_fini(p);
+    }
+    return rc;
+}
+
+void ct_ep_fini(struct ct_process *p)
+{
+    struct ct_ep_set *set = p->ep;
+    if (set == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; set->pages != NULL && i < set->npages; i++) {
+        for (uint32_t j = 0; set->pages[i] != NULL && j < CT_EP_PAGE; j++) {
+            struct ct_ep *ep = set->pages[i][j];
+            if (ep != NULL && ep->link != NULL) {
+                ep->link->net->ops->disconnect(ep->link);
+            }
+            free(ep);
+        }
+        free(set->pages[i]);
+    }
+    while (set->nnets > 0) {
+        struct ct_net *net = set->nets[--set->nnets];
+        net->ops->close(net);
+    }
+    free(set->pages);
+    free(set->card);
+    free(set);
+    p->ep = NULL;
+}
+
+void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler handler)
+{
+    assert(p->ep->handlers[type] == NULL);
+    p->ep->handlers[type] = handler;
+}
+
+void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail)
+{
+    assert(p->ep->non_fail < CT_EP_MAX_ON_FAIL);
+    p->ep->on_fail[p->ep->non_fail++] = on_fail;
+}
+
+void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
+{
+    assert(p->ep->on_look == NULL);
+    p->ep->on_look = on_look;
+}
+
+/* ---- endpoints ------------------------------------------------------------------------------- */
+
+static struct ct_ep *make(struct ct_ep_set *set, struct ct_ep ***page, uint32_t id)
+{
+    if (*page == NULL) {
+        *page = calloc(CT_EP_PAGE, sizeof **page);
+    }
+    struct ct_ep *ep = *page != NULL ? calloc(1, sizeof *ep) : NULL;
+    if (ep != NULL) {
+        ep->p = set->p;
+        ep->id = id;
+        ct_list_init(&ep->pending);
+        ct_list_init(&ep->stalled);
+        (*page)[id % CT_EP_PAGE] = ep;
+    }
+    return ep;
+}
+
+struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
+{
+    struct ct_ep_set *set = p->ep;
+    if (CT_UNLIKELY(id >= p->job->size)) {
+        return NULL;
+    }
+    struct ct_ep ***page = &set->pages[id / CT_EP_PAGE];
+    if (CT_LIKELY(*page != NULL && (*page)[id % CT_EP_PAGE] != NULL)) {
+        return (*page)[id % CT_EP_PAGE];
+    }
+    return make(set, page, id);
+}
+
+/* CTRAN_SUCCESS when ep can be used, connecting at first use. */
+static int usable(struct ct_ep *ep)
+{
+    if (CT_LIKELY(ep->state == CT_EP_CONNECTED)) {
+        return CTRAN_SUCCESS;
+    }
+    return ep->state == CT_EP_FAILED ? ep->why : ct_ep_connect(ep);
+}
+
+static int try_send(struct ct_ep *ep, struct ct_ep_op *op)
+{
+    struct ct_net_slice slice = {
+        .type = op->type,
+        .hdr_len = op->hdr_len,
+        .niov = op->niov,
+        .hdr = op->hdr,
+        .iov = op->iov,
+        .pos = &op->pos,
+        .len_bytes = op->len_bytes,
+    };
+    return ep->link->net->ops->send(ep->link, &slice);
+}
+
+int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
+{
+    int rc = usable(ep);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        return rc;
+    }
+    if (CT_LIKELY(ct_list_empty(&ep->pending))) {
+        rc = try_send(ep, op);
+        if (CT_LIKELY(rc != CT_AGAIN)) {
+            return rc;
+        }
+        ct_list_remove(&ep->stalled);
+        ct_list_append(&ep->p->ep->stalled, &ep->stalled);
+    }
+    ct_list_append(&ep->pending, &op->node);
+    return CT_QUEUED;
+}
+
+size_t ct_ep_max_payload(struct ct_ep *ep)
+{
+    return usable(ep) == CTRAN_SUCCESS ? ep->link->max_slice : 0;
+}
+
+int ct_ep_read(struct ct_ep *ep, const struct ct_iov *iov, uint32_t niov,
+               const struct ct_net_remote *from)
+{
+    int rc = usable(ep);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if ((ep->link->net->caps & CT_NET_GET) == 0) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    return ep->link->net->ops->get(ep->link, iov, niov, from);
+}
+
+void ct_ep_fail(struct ct_ep *ep, int why)
+{
+    if (ep->state == CT_EP_FAILED) {
+        return;
+    }
+    ct_info(&ep->p->log, "rank %" PRIu32 " is lost: %s", ep->id, ct_error_text(why));
+    ep->state = CT_EP_FAILED;
+    ep->why = why;
+    ct_list_remove(&ep->stalled);
+    ct_list_append(&ep->p->ep->failed, &ep->stalled);
+}
+
+/* Tells of failures, here alone: whoever noticed one may have been in the middle of anything. */
+static unsigned tell_failures(struct ct_ep_set *set)
+{
+    unsigned n = 0;
+    for (struct ct_list *node; (node = ct_list_pop(&set->failed)) != NULL; n++) {
+        struct ct_ep *ep = CT_LIST_ENTRY(node, struct ct_ep, stalled);
+        for (struct ct_list *first; (first = ct_list_pop(&ep->pending)) != NULL;) {
+            struct ct_ep_op *op = CT_LIST_ENTRY(first, struct ct_ep_op, node);
+            op->done(op, ep->why);
+        }
+        for (unsigned i = 0; i < set->non_fail; i++) {
+            set->on_fail[i](ep);
+        }
+    }
+    return n;
+}
+
+/* Sends what waited for room, until there is none again; returns how many went. An endpoint with
+ * messages left goes back to the stalled ones. */
+static unsigned retry(struct ct_ep *ep)
+{
+    unsigned n = 0;
+    while (!ct_list_empty(&ep->pending) && ep->state == CT_EP_CONNECTED) {
+        struct ct_ep_op *op = CT_LIST_ENTRY(ep->pending.next, struct ct_ep_op, node);
+        int              rc = try_send(ep, op);
+        if (rc == CT_AGAIN) {
+            break;
+        }
+        n++;
+        if (rc != CTRAN_SUCCESS) {
+            ct_ep_fail(ep, rc);
+            return n;
+        }
+        ct_list_remove(&op->node);
+        op->done(op, CTRAN_SUCCESS); /* may send the next one, which may queue */
+    }
+    if (!ct_list_empty(&ep->pending) && ep->state == CT_EP_CONNECTED) {
+        ct_list_remove(&ep->stalled);
+        ct_list_append(&ep->p->ep->stalled, &ep->stalled);
+    }
+    return n;
+}
+
+unsigned ct_ep_progress(struct ct_process *p)
+{
+    enum { LOOK_EVERY = 1024 }; /* turns between looks at the clock */
+    struct ct_ep_set *set = p->ep;
+    unsigned          n = 0;
+    assert(!set->in_progress);
+    set->in_progress = true;
+    if (CT_UNLIKELY(++set->turns % LOOK_EVERY == 0)) {
+        ct_ep_look_after(set);
+    }
+    for (unsigned i = 0; i < set->nnets; i++) {
+        n += set->nets[i]->ops->progress(set->nets[i]);
+    }
+    if (CT_UNLIKELY(!ct_list_empty(&set->stalled))) {
+        struct ct_list now;
+        ct_list_init(&now);
+        ct_list_splice(&now, &set->stalled);
+        for (struct ct_list *node; (node = ct_list_pop(&now)) != NULL;) {
+            n += retry(CT_LIST_ENTRY(node, struct ct_ep, stalled));
+        }
+    }
+    if (CT_UNLIKELY(!ct_list_empty(&set->failed))) {
+        n += tell_failures(set);
+    }
+    set->in_progress = false;
+    return n;
+}
+
+bool ct_ep_drained(const struct ct_process *p)
+{
+    return ct_list_empty(&p->ep->stalled);
+}
+
+void ct_ep_describe(const struct ct_process *p, char *out, size_t cap)
+{
+    size_t len = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < p->ep->nnets && len < cap; i++) {
+        int n =
+            snprintf(out + len, cap - len, "%s%s", i > 0 ? ", " : "", p->ep->nets[i]->ops->name);
+        len += (size_t)n;
+    }
+}

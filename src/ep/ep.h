@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ep - endpoints: one for each other process of the job, and for oneself. The layer chooses the
+ * transport of each pair, connects at first use, keeps messages in order when a transport has no
+ * room, hands arriving messages to whoever registered for their type (active messages), and turns
+ * the loss of a peer into errors of exactly the operations with that peer.
+ *
+ * It also owns waiting: ct_ep_progress drives all transports once, ct_ep_idle spends the time
+ * until something may have happened.
+ *
+ * Threads: one thread at a time per ct_process. Handlers, `done` and failure callbacks run inside
+ * ct_ep_progress alone, so ct_ep_send never calls back; they may send, and must not progress.
+ */
+#ifndef CT_EP_EP_H
+#define CT_EP_EP_H
+
+#include "net/net.h"
+
+/* Types of active messages; each has one owner above. */
+enum ct_ep_type {
+    CT_EP_TYPE_NONE, /* never on the wire */
+    CT_EP_EAGER,     /* p2p */
+    CT_EP_RTS,
+    CT_EP_CTS,
+    CT_EP_DATA,
+    CT_EP_FIN,
+    CT_EP_NAK,
+    CT_EP_WITHDRAW,
+    CT_EP_TYPE_COUNT
+};
+
+enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
+
+struct ct_ep {
+    struct ct_process  *p;
+    uint32_t            id;
+    enum ct_ep_state    state;
+    int                 why;  /* CT_EP_FAILED: the CTRAN_ERR_* of every operation */
+    struct ct_net_link *link; /* CT_EP_CONNECTED */
+    bool                watched;
+    struct ct_list      pending; /* struct ct_ep_op, in order, waiting for room */
+    struct ct_list      stalled; /* its place among those with pending messages, or failed */
+};
+
+/* A message on its way, embedded in its owner's object. The owner fills the first part, which
+ * stays valid until the message is taken; payload larger than a slice is not split here. */
+struct ct_ep_op {
+    uint8_t              type; /* enum ct_ep_type */
+    uint8_t              hdr_len;
+    uint32_t             niov;
+    const struct ct_iov *iov;
+    struct ct_iov_pos    pos; /* where in iov the payload starts */
+    size_t               len_bytes;
+    /* Called when a message that had to wait was taken (CTRAN_SUCCESS) or never will be. */
+    void (*done)(struct ct_ep_op *op, int status);
+    char hdr[CT_NET_MAX_HDR];
+
+    struct ct_list node; /* private */
+};
+
+typedef void (*ct_ep_handler)(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                              size_t len_bytes);
+/* An endpoint has failed: complete what waits for it. Endpoint state is already set. */
+typedef void (*ct_ep_on_fail)(struct ct_ep *ep);
+/* The time has come to look after peers: ct_ep_watch those that are waited for. */
+typedef void (*ct_ep_on_look)(struct ct_process *p);
+
+/* Opens the transports, publishes their addresses and learns where all peers are: the job's one
+ * combined exchange. Errors are logged. */
+int  ct_ep_init(struct ct_process *p);
+void ct_ep_fini(struct ct_process *p);
+
+/* One handler a type; before the first message. hdr and data are valid during the call. */
+void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler handler);
+/* At most a few; called in order of registration. */
+void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
+void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
+
+/* The endpoint of process `id`, made if need be; NULL when out of memory. */
+struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
+
+/* Sends op's message after all earlier ones to ep. CTRAN_SUCCESS: taken, op is free again and done
+ * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */
+int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op);
+
+/* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */
+size_t ct_ep_max_payload(struct ct_ep *ep);
+
+/* Has the transports notice ep's death even if nothing is ever sent to it. */
+void ct_ep_watch(struct ct_ep *ep);
+
+/* Reads the peer's memory (see ct_net_ops.get). CTRAN_ERR_UNSUPPORTED_OPERATION: the transport
+ * cannot, use messages. */
+int ct_ep_read(struct ct_ep *ep, const struct ct_iov *iov, uint32_t niov,
+               const struct ct_net_remote *from);
+
+/* Declares ep dead. Its queued messages fail, and those who registered are told, at the end of the
+ * next ct_ep_progress. Idempotent. */
+void ct_ep_fail(struct ct_ep *ep, int why);
+
+/* Takes in what has arrived and sends what waited; returns the number of events. */
+unsigned ct_ep_progress(struct ct_process *p);
+
+/* After a fruitless ct_ep_progress: polls on, yields or sleeps, as w's history advises. */
+void ct_ep_idle(struct ct_process *p, struct ct_wait *w);
+
+/* Whether all messages handed to ct_ep_send have been taken. */
+bool ct_ep_drained(const struct ct_process *p);
+
+/* The names of the transports in use, for messages and ctran_info. */
+void ct_ep_describe(const struct ct_process *p, char *out, size_t cap);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a process spends its time while nothing arrives. */
+#define CT_FOLDER "ep"
+#include <sched.h>
+
+#include "ep/ep_set.h"
+
+/* A sleeper wakes this often to look after its peers; nothing else depends on it. */
+enum { NAP_MS = 100 };
+
+void ct_ep_look_after(struct ct_ep_set *set)
+{
+    uint64_t now = ct_clock_ns();
+    if (now - set->checked_ns < NAP_MS * (uint64_t)CT_NS_PER_MS) {
+        return;
+    }
+    set->checked_ns = now;
+    if (set->on_look != NULL) {
+        set->on_look(set->p);
+    }
+    for (unsigned i = 0; i < set->nnets; i++) {
+        set->nets[i]->ops->check_peers(set->nets[i]);
+    }
+}
+
+void ct_ep_idle(struct ct_process *p, struct ct_wait *w)
+{
+    struct ct_ep_set *set = p->ep;
+    switch (ct_wait_next(w, set->spin_ns)) {
+    case CT_WAIT_POLL:
+        return;
+    case CT_WAIT_YIELD:
+        sched_yield();
+        return;
+    case CT_WAIT_SLEEP:
+        break;
+    }
+    ct_wake_announce(set->wake);
+    if (ct_ep_progress(p) > 0) {
+        ct_wake_cancel(set->wake);
+        ct_wait_reset(w);
+        return;
+    }
+    ct_wake_sleep(set->wake, NAP_MS * (uint64_t)CT_NS_PER_MS);
+    /* Now, not after a thousand turns: a process that sleeps takes few. */
+    set->turns = UINT32_MAX;
+}

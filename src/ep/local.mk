@@ -1,0 +1,6 @@
+# ep: endpoints.
+libctcore_la_SOURCES += \
+	src/ep/card.c \
+	src/ep/connect.c \
+	src/ep/ep.c src/ep/ep.h src/ep/ep_set.h \
+	src/ep/idle.c

@@ -1,0 +1,34 @@
+# The library. libctcore has every symbol, for tests and tools; libctran shows the public ones.
+noinst_LTLIBRARIES += libctcore.la
+libctcore_la_SOURCES = src/ctran.h
+libctcore_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
+libctcore_la_LIBADD = libctbase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
+
+# In the order of the floors.
+include src/coll/algo/local.mk
+include src/pmi/local.mk
+include src/dtype/local.mk
+include src/net/local.mk
+include src/ep/local.mk
+include src/p2p/local.mk
+include src/coll/run/local.mk
+include src/comm/local.mk
+include src/coll/local.mk
+include src/api/local.mk
+
+lib_LTLIBRARIES += libctran.la
+libctran_la_SOURCES =
+libctran_la_LIBADD = libctcore.la
+libctran_la_LDFLAGS = -version-info $(CTRAN_LT_VERSION) \
+	-Wl,--version-script=$(top_srcdir)/src/ctran.map -Wl,--no-undefined
+libctran_la_DEPENDENCIES = libctcore.la $(top_srcdir)/src/ctran.map
+EXTRA_DIST += src/ctran.map
+
+# The digest of all that decides what ranks say to each other; see base/version.h.
+digested = $(libctbase_la_SOURCES) $(libctcore_la_SOURCES) $(libctkernels_la_SOURCES)
+digest.h: $(digested)
+	$(AM_V_GEN)(cd $(srcdir) && cat $(digested)) | sha256sum | \
+	  sed 's/^\(................\).*/#define CT_BUILD_DIGEST "\1"/' > $@.tmp && \
+	  { cmp -s $@.tmp $@ || cp $@.tmp $@; rm -f $@.tmp; }
+BUILT_SOURCES += digest.h
+CLEANFILES += digest.h

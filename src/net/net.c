@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The built-in transports, best first, and what stands in for slots that one leaves out. */
+#include "net/net.h"
+
+#include "net/transports.h"
+
+const struct ct_net_ops *const ct_net_table[] = {&ct_net_self, &ct_net_shm, NULL};
+
+const struct ct_net_ops *ct_net_find(const char *name)
+{
+    for (int i = 0; ct_net_table[i] != NULL; i++) {
+        if (strcmp(ct_net_table[i]->name, name) == 0) {
+            return ct_net_table[i];
+        }
+    }
+    return NULL;
+}
+
+int ct_net_no_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+                  const struct ct_net_remote *from)
+{
+    (void)link, (void)iov, (void)niov, (void)from;
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+void ct_net_no_check(struct ct_net *net)
+{
+    (void)net;
+}
+
+void ct_net_no_watch(struct ct_net *net, void *peer, uint32_t id)
+{
+    (void)net, (void)peer, (void)id;
+}
+
+struct ct_wake *ct_net_no_wake(struct ct_net *net)
+{
+    (void)net;
+    return NULL;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net - transports: how bytes reach one other process. A transport is a struct of functions, and
+ * knows nothing of ranks, tags or communicators: peers are numbers that the endpoint layer gives,
+ * with the address that the peer's own instance published. Above it stands `ep`, alone.
+ *
+ * To add a transport: copy the smallest one (self.c), fill its struct ct_net_ops, add it to the
+ * array in net.c. Static description (ops) and live instance (ct_net) are two things; a test may
+ * hold thousands of instances in one process.
+ *
+ * Two ways to move data:
+ *   send  a slice: type, a header of at most CT_NET_MAX_HDR bytes, and up to max_slice bytes of
+ *         payload. The transport has taken a copy when send returns; it arrives whole, in order
+ *         per link, through the deliver callback of the receiving instance.
+ *   get   (CT_NET_GET) reads the peer's memory into the caller's, with no help from the peer.
+ *
+ * Nothing here blocks, but for the copying itself. deliver and failed are called from inside
+ * progress and check_peers alone; send, get, connect and watch call back nobody but lookup.
+ */
+#ifndef CT_NET_NET_H
+#define CT_NET_NET_H
+
+#include "base/base.h"
+
+struct ct_net;      /* a live instance; each transport embeds it at the start of its own */
+struct ct_net_link; /* a way to one peer; likewise */
+
+enum { CT_NET_MAX_HDR = 64 };
+
+enum ct_net_caps {
+    CT_NET_GET = 1 << 0,
+};
+
+/* Who the instance is and whom it reports to; borrowed until close. */
+struct ct_net_env {
+    const struct ct_log    *log;
+    const struct ct_config *cfg;
+    const char             *job;         /* id of the job, for names */
+    uint32_t                id;          /* this process's number in the job, and which */
+    uint32_t                incarnation; /* process it is that bears it */
+    uint32_t                local_index; /* its place among the nlocal processes of the job */
+    uint32_t                nlocal;      /* on this host */
+    uint64_t                local_group; /* equal on exactly these nlocal processes */
+    void                   *arg;
+
+    /* The endpoint layer's name for process `id` of that incarnation, to be given to the two
+     * below. NULL: no such process, or out of memory. */
+    void *(*peer)(void *arg, uint32_t id, uint32_t incarnation);
+    /* A slice from `peer`; hdr and data are valid during the call only. The callee may send. */
+    void (*deliver)(void *peer, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
+                    size_t len_bytes);
+    /* `peer` is lost, `why` is a CTRAN_ERR_*: called once, after which its link fails all. */
+    void (*failed)(void *peer, int why);
+    /* The address that `peer` published for this transport, valid until close; NULL: none. */
+    const void *(*lookup)(void *peer, const struct ct_net *net, size_t *len_bytes);
+};
+
+/* A slice to send: len_bytes of payload, found in the list iov from *pos on (pos moves on when
+ * the slice is taken). type is not 0. */
+struct ct_net_slice {
+    uint8_t              type;
+    uint8_t              hdr_len;
+    uint32_t             niov;
+    const void          *hdr;
+    const struct ct_iov *iov;
+    struct ct_iov_pos   *pos;
+    size_t               len_bytes;
+};
+
+/* Where the peer's memory is; both as the peer sees them. */
+struct ct_net_remote {
+    uint64_t addr;
+    uint64_t len_bytes;
+};
+
+struct ct_net_ops {
+    size_t      struct_size; /* sizeof(struct ct_net_ops) */
+    const char *name;        /* as in CTRAN_TRANSPORTS */
+    const char *description; /* one line, for ctran_info */
+    uint32_t    caps;        /* most that an instance may have; see ct_net.caps */
+
+    /* Makes an instance. On failure logs the cause and returns a CTRAN_ERR_*. */
+    int (*open)(const struct ct_net_env *env, struct ct_net **net);
+    /* Drops all links and releases everything. Slices not yet read by peers stay readable where
+     * the medium outlives the process's interest; callers synchronise first. */
+    void (*close)(struct ct_net *net);
+
+    /* What peers need to connect: bytes, at most CT_NET_MAX_ADDR, valid until close. */
+    const void *(*addr)(struct ct_net *net, size_t *len_bytes);
+    /* Whether connect could work: NULL if so, else the reason, in words a user understands. */
+    const char *(*unreachable)(struct ct_net *net, const void *addr, size_t len_bytes);
+    /* A link to `peer`, process `id`. Does not wait for it. Errors are logged, but for
+     * CTRAN_ERR_PROC_FAILED: it is gone. */
+    int (*connect)(struct ct_net *net, void *peer, uint32_t id, const void *addr, size_t len_bytes,
+                   struct ct_net_link **link);
+    void (*disconnect)(struct ct_net_link *link);
+    /* Lets check_peers look after `peer`, process `id`, without a link to it. */
+    void (*watch)(struct ct_net *net, void *peer, uint32_t id);
+
+    /* CTRAN_SUCCESS; CT_AGAIN: no room now, nothing taken: try again after progress (who makes
+     * room signals the sender's wake word); CTRAN_ERR_PROC_FAILED: the peer is gone. */
+    int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
+    /* Fills the list from the peer's memory, as many bytes as the list holds or `from` has.
+     * CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
+    int (*get)(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+               const struct ct_net_remote *from);
+
+    /* Takes in what has arrived; returns the number of events, 0 when there was nothing. */
+    unsigned (*progress)(struct ct_net *net);
+    /* Looks whether the peers that it knows still live, and reports those that do not. Called
+     * now and then by a process that has waited for long; may cost system calls. */
+    void (*check_peers)(struct ct_net *net);
+    /* The word that peers signal when they have sent something, or made room that we wait for;
+     * NULL when nobody will. */
+    struct ct_wake *(*wake)(struct ct_net *net);
+};
+
+enum { CT_NET_MAX_ADDR = 256 };
+
+struct ct_net {
+    const struct ct_net_ops *ops;
+    uint32_t                 caps; /* of this instance */
+};
+
+struct ct_net_link {
+    struct ct_net *net;
+    size_t         max_slice; /* payload bytes that a send takes */
+};
+
+/* The built-in transports, ended by NULL. */
+extern const struct ct_net_ops *const ct_net_table[];
+
+const struct ct_net_ops *ct_net_find(const char *name);
+
+/* For slots that a transport has no use for: each does nothing, or says that it cannot. */
+int             ct_net_no_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+                              const struct ct_net_remote *from);
+void            ct_net_no_check(struct ct_net *net);
+void            ct_net_no_watch(struct ct_net *net, void *peer, uint32_t id);
+struct ct_wake *ct_net_no_wake(struct ct_net *net);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shm - the transport between processes of one host. Every rank makes a segment with one receive
+ * ring a peer (shm_segment.h, shm_ring.h); a peer that wants to send maps it and takes its ring.
+ * Long messages may be read straight from the sender's memory (shm_copy.h).
+ *
+ * Ranks of one operating-system process work as well: they share the segment's very mapping.
+ */
+#define CT_FOLDER "net"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "net/shm_copy.h"
+#include "net/shm_ring.h"
+#include "net/shm_segment.h"
+#include "net/transports.h"
+
+enum { RECORDS_A_TURN = 16 };
+
+/* A process of this host that has connected to us, or to which we have. */
+struct peer {
+    struct ct_net_link    link;
+    uint32_t              id;
+    void                 *cookie; /* the endpoint layer's name for it */
+    bool                  mapped, receiving, lost;
+    enum ct_shm_copy      copy;
+    int                   pidfd; /* -1: none; a rank of this process, or an old kernel */
+    struct ct_shm_addr    addr;
+    struct ct_shm_segment seg; /* the peer's */
+    struct ct_ring        tx;  /* in the peer's segment */
+    struct ct_ring        rx;  /* in ours */
+};
+
+struct shm {
+    struct ct_net         net;
+    struct ct_net_env     env;
+    struct ct_shm_segment own;
+    struct ct_shm_addr    addr;
+    uint32_t              joins_seen;
+    uint64_t             *joined; /* rings taken up, as in ct_shm_head.joined */
+    uint32_t              nrx;
+    struct peer         **rx;    /* those that have connected to us: nrx of nlocal */
+    struct peer         **peers; /* by their place on the host; NULL until met */
+};
+
+static struct shm *shm_of(struct ct_net *net)
+{
+    return CT_CONTAINER_OF(net, struct shm, net);
+}
+
+static struct peer *peer_of(struct ct_net_link *link)
+{
+    return CT_CONTAINER_OF(link, struct peer, link);
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+/* Rings get smaller the more ranks share the host: 64 KiB up to 64 ranks, then 4 MiB a rank. */
+static size_t ring_bytes(const struct ct_net_env *env)
+{
+    size_t want = (size_t)env->cfg->shm_ring_size;
+    if (want == 0) {
+        want = ct_min_size(64 << 10, (4 << 20) / ct_max_size(env->nlocal, 1));
+    }
+    size_t bytes = CT_SHM_RING_MIN;
+    while (bytes < want && bytes < CT_SHM_RING_MAX) {
+        bytes *= 2;
+    }
+    return bytes;
+}
+
+static void shm_close(struct ct_net *net)
+{
+    struct shm *s = shm_of(net);
+    for (uint32_t i = 0; s->peers != NULL && i < s->env.nlocal; i++) {
+        struct peer *peer = s->peers[i];
+        if (peer != NULL) {
+            ct_shm_segment_close(&peer->seg, false);
+            if (peer->pidfd >= 0) {
+                close(peer->pidfd);
+            }
+            free(peer);
+        }
+    }
+    ct_shm_segment_close(&s->own, true);
+    free(s->peers);
+    free(s->rx);
+    free(s->joined);
+    free(s);
+}
+
+static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
+{
+    if (env->nlocal > CT_SHM_MAX_PEERS) {
+        ct_error(env->log, "%" PRIu32 " ranks on one host; shm serves at most %d", env->nlocal,
+                 CT_SHM_MAX_PEERS);
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    struct shm *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    s->env = *env;
+    s->own.fd = -1;
+    s->peers = calloc(env->nlocal, sizeof(struct peer *));
+    s->rx = calloc(env->nlocal, sizeof(struct peer *));
+    s->joined = calloc(ct_div_up(env->nlocal, 64), sizeof(uint64_t));
+    size_t bytes = ring_bytes(env);
+    bool   ok = s->peers != NULL && s->rx != NULL && s->joined != NULL;
+    int    rc = ok ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_shm_segment_create(env, env->nlocal, bytes, &s->own, &s->addr);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        shm_close(&s->net);
+        return rc;
+    }
+    s->net = (struct ct_net){.ops = &ct_net_shm};
+    if (env->cfg->shm_single_copy == CT_SHM_COPY_AUTO) {
+        s->net.caps |= CT_NET_GET;
+        ct_shm_copy_allow();
+    }
+    *net = &s->net;
+    return CTRAN_SUCCESS;
+}
+
+static const void *shm_addr(struct ct_net *net, size_t *len_bytes)
+{
+    *len_bytes = sizeof(struct ct_shm_addr);
+    return &shm_of(net)->addr;
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static const char *shm_unreachable(struct ct_net *net, const void *bytes, size_t len_bytes)
+{
+    struct shm        *s = shm_of(net);
+    struct ct_shm_addr addr;
+    if (len_bytes != sizeof addr) {
+        return "its address has a wrong length";
+    }
+    memcpy(&addr, bytes, sizeof addr);
+    if (addr.host != s->addr.host) {
+        return "it is on another host";
+    }
+    if (addr.local_group != s->addr.local_group || addr.local_index >= s->env.nlocal) {
+        return "it belongs to another group of local ranks";
+    }
+    if (addr.file[0] == '\0' && addr.pid_space != s->addr.pid_space) {
+        return "it is in another pid namespace (CTRAN_SHM_BACKING=file may help)";
+    }
+    return NULL;
+}
+
+/* The peer with this address, made if need be; NULL when out of memory, or when another process
+ * has its place. The pidfd comes before the segment is mapped: if the pid had been reused earlier,
+ * the mapping would show it; if later, the pidfd does. */
+static struct peer *peer_at(struct shm *s, const void *bytes, uint32_t id, void *cookie)
+{
+    struct ct_shm_addr addr;
+    memcpy(&addr, bytes, sizeof addr);
+    struct peer *peer = s->peers[addr.local_index];
+    if (peer != NULL) {
+        return peer->id == id ? peer : NULL;
+    }
+    peer = calloc(1, sizeof *peer);
+    if (peer == NULL) {
+        return NULL;
+    }
+    peer->link.net = &s->net;
+    peer->id = id;
+    peer->cookie = cookie;
+    peer->seg.fd = -1;
+    peer->addr = addr;
+    peer->pidfd = -1;
+    if (addr.pid_space == s->addr.pid_space && addr.pid != s->addr.pid) {
+        peer->pidfd = (int)syscall(SYS_pidfd_open, addr.pid, 0);
+    }
+    s->peers[addr.local_index] = peer;
+    return peer;
+}
+
+/* The same, by what the peer has published. */
+static struct peer *peer_find(struct shm *s, uint32_t id, void *cookie)
+{
+    size_t      len;
+    const void *addr = cookie != NULL ? s->env.lookup(cookie, &s->net, &len) : NULL;
+    if (addr == NULL || shm_unreachable(&s->net, addr, len) != NULL) {
+        return NULL;
+    }
+    return peer_at(s, addr, id, cookie);
+}
+
+static int peer_map(struct shm *s, struct peer *peer)
+{
+    if (peer->mapped) {
+        return CTRAN_SUCCESS;
+    }
+    int rc = ct_shm_segment_attach(&s->env, &peer->addr, &peer->seg);
+    peer->mapped = rc == CTRAN_SUCCESS;
+    return rc;
+}
+
+static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void *bytes,
+                       size_t len_bytes, struct ct_net_link **link)
+{
+    struct shm  *s = shm_of(net);
+    uint32_t     place = s->env.local_index;
+    struct peer *peer = peer_at(s, bytes, id, cookie);
+    (void)len_bytes; /* checked by unreachable */
+    if (peer == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    int rc = peer_map(s, peer);
+    if (rc == CTRAN_SUCCESS && place >= peer->seg.nrings) {
+        rc = CTRAN_ERR_PROC_FAILED;
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_shm_segment_reserve(&s->env, &peer->seg, ct_shm_segment_ring_at(&peer->seg, place),
+                                    ct_ring_memory(peer->seg.ring_bytes));
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    ct_shm_segment_settle(&peer->seg);
+    ct_ring_view(&peer->tx, ct_shm_segment_ring(&peer->seg, place), peer->seg.ring_bytes);
+    peer->tx.ctl->producer_id = s->env.id;
+    peer->tx.ctl->producer_incarnation = s->env.incarnation;
+    peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
+    peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
+    struct ct_shm_head *head = peer->seg.head;
+    atomic_fetch_or_explicit(&head->joined[place / 64], UINT64_C(1) << place % 64,
+                             memory_order_seq_cst);
+    atomic_fetch_add_explicit(&head->joins, 1, memory_order_seq_cst);
+    ct_wake_signal(&head->wake);
+    *link = &peer->link;
+    return CTRAN_SUCCESS;
+}
+
+/* The mapping stays until close: the peer may still send to us. */
+static void shm_disconnect(struct ct_net_link *link)
+{
+    (void)link;
+}
+
+static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
+{
+    (void)peer_find(shm_of(net), id, cookie);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
+{
+    struct peer *peer = peer_of(link);
+    if (CT_UNLIKELY(peer->lost)) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    char *to = ct_ring_reserve(&peer->tx, slice->hdr_len, slice->len_bytes);
+    if (CT_UNLIKELY(to == NULL)) {
+        /* The ring's end may have been marked as skipped just now: that has to be consumed. */
+        ct_wake_signal(&peer->seg.head->wake);
+        return CT_AGAIN;
+    }
+    memcpy(to, slice->hdr, slice->hdr_len);
+    if (slice->len_bytes > 0) {
+        ct_iov_gather(slice->iov, slice->niov, slice->pos, to + slice->hdr_len, slice->len_bytes);
+    }
+    ct_ring_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
+    ct_wake_signal(&peer->seg.head->wake);
+    return CTRAN_SUCCESS;
+}
+
+/* Whether the process has ended. Without a pidfd (an old kernel, another pid namespace) by what
+ * else shows it: the pid, or the lock on its file. */
+static bool has_ended(const struct shm *s, const struct peer *peer)
+{
+    if (peer->pidfd >= 0) {
+        struct pollfd pfd = {.fd = peer->pidfd, .events = POLLIN};
+        return poll(&pfd, 1, 0) == 1;
+    }
+    if (peer->addr.pid_space == s->addr.pid_space) {
+        return kill(peer->addr.pid, 0) != 0 && errno == ESRCH;
+    }
+    return ct_shm_segment_abandoned(&peer->addr);
+}
+
+static int shm_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+                   const struct ct_net_remote *from)
+{
+    struct peer *peer = peer_of(link);
+    if (peer->lost) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    if (peer->copy == CT_SHM_COPY_OFF) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    int rc = ct_shm_copy(peer->copy, peer->addr.pid, iov, niov, from);
+    if (rc == CTRAN_SUCCESS && has_ended(shm_of(link->net), peer)) {
+        return CTRAN_ERR_PROC_FAILED; /* its pid, and so what was read, may be another's by now */
+    }
+    return rc;
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+/* Takes up the ring at `place`, if its producer is who has that place. */
+static void take_ring(struct shm *s, uint32_t place)
+{
+    struct ct_ring ring;
+    ct_ring_view(&ring, ct_shm_segment_ring(&s->own, place), s->own.ring_bytes);
+    uint32_t     id = ring.ctl->producer_id;
+    void        *cookie = s->env.peer(s->env.arg, id, ring.ctl->producer_incarnation);
+    struct peer *peer = peer_find(s, id, cookie);
+    if (peer == NULL || peer->addr.local_index != place) {
+        ct_error(s->env.log,
+                 "the sender at place %" PRIu32 " of this host says that it is rank "
+                 "%" PRIu32 ", which cannot be; its messages are ignored",
+                 place, id);
+        return;
+    }
+    peer->rx = ring;
+    peer->receiving = true;
+    s->rx[s->nrx++] = peer;
+}
+
+/* Takes up the rings of peers that have connected since the last look. */
+static void take_joins(struct shm *s)
+{
+    struct ct_shm_head *head = s->own.head;
+    s->joins_seen = atomic_load_explicit(&head->joins, memory_order_seq_cst);
+    for (uint32_t place = 0; place < s->env.nlocal; place++) {
+        uint64_t word = atomic_load_explicit(&head->joined[place / 64], memory_order_seq_cst);
+        if ((word & ~s->joined[place / 64]) >> place % 64 & 1) {
+            s->joined[place / 64] |= UINT64_C(1) << place % 64;
+            take_ring(s, place);
+        }
+    }
+}
+
+static void lose(struct shm *s, struct peer *peer, int why)
+{
+    if (!peer->lost) {
+        peer->lost = true;
+        s->env.failed(peer->cookie, why);
+    }
+}
+
+/* The producer sleeps until there is room. Its segment is mapped for this if need be. */
+static void wake_producer(struct shm *s, struct peer *peer)
+{
+    if (peer_map(s, peer) == CTRAN_SUCCESS) {
+        ct_wake_signal(&peer->seg.head->wake);
+    }
+}
+
+/* Delivers up to `most` records; returns how many. */
+static unsigned drain(struct shm *s, struct peer *peer, unsigned most)
+{
+    unsigned         n = 0;
+    struct ct_record rec;
+    int              got;
+    while (n < most && (got = ct_ring_peek(&peer->rx, &rec)) != 0) {
+        if (CT_UNLIKELY(got < 0)) {
+            ct_error(s->env.log,
+                     "rank %" PRIu32 " has written rubbish to shared memory; it is "
+                     "treated as dead",
+                     peer->id);
+            lose(s, peer, CTRAN_ERR_PROC_FAILED);
+            return n;
+        }
+        if (CT_LIKELY(rec.type != CT_RING_SKIP)) {
+            s->env.deliver(peer->cookie, rec.type, rec.hdr, rec.hdr_len, rec.data, rec.len_bytes);
+            n++;
+        }
+        if (CT_UNLIKELY(ct_ring_release(&peer->rx, &rec))) {
+            wake_producer(s, peer);
+        }
+    }
+    return n;
+}
+
+static unsigned shm_progress(struct ct_net *net)
+{
+    struct shm *s = shm_of(net);
+    unsigned    n = 0;
+    if (CT_UNLIKELY(atomic_load_explicit(&s->own.head->joins, memory_order_seq_cst) !=
+                    s->joins_seen)) {
+        take_joins(s);
+    }
+    for (uint32_t i = 0; i < s->nrx; i++) {
+        if (CT_LIKELY(!s->rx[i]->lost)) {
+            n += drain(s, s->rx[i], RECORDS_A_TURN);
+        }
+    }
+    return n;
+}
+
+/* Whether the peer has ended, or closed its segment. What we cannot map for want of our own means
+ * says nothing of the peer. */
+static bool is_gone(struct shm *s, struct peer *peer)
+{
+    int rc = peer_map(s, peer);
+    return rc == CTRAN_ERR_PROC_FAILED || has_ended(s, peer) ||
+           (rc == CTRAN_SUCCESS &&
+            atomic_load_explicit(&peer->seg.head->state, memory_order_acquire) != CT_SHM_OPEN);
+}
+
+static void shm_check_peers(struct ct_net *net)
+{
+    struct shm *s = shm_of(net);
+    for (uint32_t i = 0; i < s->env.nlocal; i++) {
+        struct peer *peer = s->peers[i];
+        if (peer == NULL || peer->lost || !is_gone(s, peer)) {
+            continue;
+        }
+        /* What it sent before it went still counts, were it the first that we hear of it. */
+        take_joins(s);
+        while (peer->receiving && !peer->lost && drain(s, peer, RECORDS_A_TURN) > 0) {
+        }
+        lose(s, peer, CTRAN_ERR_PROC_FAILED);
+    }
+}
+
+static struct ct_wake *shm_wake(struct ct_net *net)
+{
+    return &shm_of(net)->own.head->wake;
+}
+
+const struct ct_net_ops ct_net_shm = {
+    .struct_size = sizeof(struct ct_net_ops),
+    .name = "shm",
+    .description = "shared memory between the processes of one host",
+    .caps = CT_NET_GET,
+    .open = shm_open_net,
+    .close = shm_close,
+    .addr = shm_addr,
+    .unreachable = shm_unreachable,
+    .connect = shm_connect,
+    .disconnect = shm_disconnect,
+    .watch = shm_watch,
+    .send = shm_send,
+    .get = shm_get,
+    .progress = shm_progress,
+    .check_peers = shm_check_peers,
+    .wake = shm_wake,
+};

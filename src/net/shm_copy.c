@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One-copy reads. Whether the kernel allows them (same user, no Yama, no seccomp filter) is found
+ * by trying, once a peer. */
+#define CT_FOLDER "net"
+#include "net/shm_copy.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PIECES = 64 }; /* a system call takes this many at a time */
+
+enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer)
+{
+    if (env->cfg->shm_single_copy != CT_SHM_COPY_AUTO || peer->pid_space != ct_shm_pid_space()) {
+        return CT_SHM_COPY_OFF;
+    }
+    if (peer->pid == getpid()) {
+        return CT_SHM_COPY_DIRECT;
+    }
+    uint64_t     nonce[2] = {0, 0};
+    size_t       at = offsetof(struct ct_shm_head, nonce);
+    struct iovec to = {nonce, sizeof nonce};
+    struct iovec from = {(void *)(uintptr_t)(peer->head + at), sizeof nonce};
+    ssize_t      n = process_vm_readv(peer->pid, &to, 1, &from, 1, 0);
+    bool works = n == sizeof nonce && nonce[0] == peer->nonce[0] && nonce[1] == peer->nonce[1];
+    if (!works) {
+        ct_info(env->log, "no one-copy reads from pid %d (%s): long messages go in pieces",
+                peer->pid, n < 0 ? strerror(errno) : "wrong contents");
+    }
+    return works ? CT_SHM_COPY_CMA : CT_SHM_COPY_OFF;
+}
+
+void ct_shm_copy_allow(void)
+{
+    (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* fails where there is no Yama */
+}
+
+/* Describes up to PIECES pieces from *pos on, at most `most` bytes; moves *pos; returns bytes. */
+static size_t describe(const struct ct_iov *iov, uint32_t niov, struct ct_iov_pos *pos, size_t most,
+                       struct iovec *out, unsigned *nout)
+{
+    size_t bytes = 0;
+    *nout = 0;
+    while (*nout < PIECES && bytes < most && pos->at < niov) {
+        size_t len = ct_min_size(iov[pos->at].len_bytes - pos->off_bytes, most - bytes);
+        if (len > 0) {
+            out[(*nout)++] = (struct iovec){(char *)iov[pos->at].base + pos->off_bytes, len};
+        }
+        bytes += len;
+        pos->off_bytes += len;
+        if (pos->off_bytes == iov[pos->at].len_bytes) {
+            pos->at++;
+            pos->off_bytes = 0;
+        }
+    }
+    return bytes;
+}
+
+/* Reads all of it; a short read is an error, since both ends agreed on the length. */
+static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, size_t len_bytes)
+{
+    struct iovec from = {(void *)(uintptr_t)addr, len_bytes};
+    ssize_t      n;
+    do {
+        n = process_vm_readv(pid, to, nto, &from, 1, 0);
+    } while (n < 0 && errno == EINTR);
+    if (n == (ssize_t)len_bytes) {
+        return CTRAN_SUCCESS;
+    }
+    if (n < 0 && errno == ESRCH) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_iov *iov, uint32_t niov,
+                const struct ct_net_remote *from)
+{
+    enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
+    struct ct_iov_pos pos = {0, 0};
+    size_t            done = 0;
+    if (how == CT_SHM_COPY_DIRECT) {
+        ct_iov_scatter(iov, niov, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
+        return CTRAN_SUCCESS;
+    }
+    while (done < from->len_bytes) {
+        struct iovec to[PIECES];
+        unsigned     nto;
+        size_t       bytes =
+            describe(iov, niov, &pos, ct_min_size(from->len_bytes - done, MOST), to, &nto);
+        if (bytes == 0) {
+            break; /* the receive buffer is full: truncation is the caller's business */
+        }
+        int rc = read_exact(pid, to, nto, from->addr + done, bytes);
+        if (rc != CTRAN_SUCCESS) {
+            return rc;
+        }
+        done += bytes;
+    }
+    return CTRAN_SUCCESS;
+}

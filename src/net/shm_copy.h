@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading a peer's memory in one copy: process_vm_readv, or plainly within one process. */
+#ifndef CT_NET_SHM_COPY_H
+#define CT_NET_SHM_COPY_H
+
+#include "net/shm_segment.h"
+
+/* CTRAN_SHM_SINGLE_COPY's choices, and what was found to work for a peer. */
+enum { CT_SHM_COPY_AUTO };
+enum ct_shm_copy { CT_SHM_COPY_OFF, CT_SHM_COPY_DIRECT, CT_SHM_COPY_CMA };
+
+/* Lets the other ranks read this process where the Yama module asks for that. */
+void ct_shm_copy_allow(void);
+
+/* Tries it on the peer's segment, whose contents are known. */
+enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer);
+
+/* See ct_net_ops.get. */
+int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_iov *iov, uint32_t niov,
+                const struct ct_net_remote *from);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making, finding and mapping segments. */
+#define CT_FOLDER "net"
+#include "net/shm_segment.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/shm_ring.h"
+
+enum { BACKING_AUTO, BACKING_MEMFD, BACKING_FILE }; /* CTRAN_SHM_BACKING's choices */
+
+static const uint64_t MAGIC = 0x316d68736e617274; /* "transhm1" */
+
+/* ---- where we are ---------------------------------------------------------------------------- */
+
+uint64_t ct_shm_host(void)
+{
+    char    id[64] = "";
+    int     fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, id, sizeof id - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (n <= 0 && gethostname(id, sizeof id - 1) != 0) {
+        return 0;
+    }
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *c = id; *c != '\0'; c++) {
+        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
+    }
+    return hash;
+}
+
+uint64_t ct_shm_pid_space(void)
+{
+    struct stat st;
+    return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+static size_t ring_at(uint32_t nrings, size_t ring_bytes, uint32_t i)
+{
+    size_t words = ct_div_up(nrings, 64);
+    size_t first = ct_round_up(sizeof(struct ct_shm_head) + words * sizeof(uint64_t), 4096);
+    return first + (size_t)i * ct_round_up(ct_ring_memory(ring_bytes), 4096);
+}
+
+size_t ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i)
+{
+    return ring_at(seg->nrings, seg->ring_bytes, i);
+}
+
+void *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint32_t i)
+{
+    return (char *)seg->head + ct_shm_segment_ring_at(seg, i);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const char *const PREFIX = "ctran-";
+
+/* Removes files that an earlier job left because it was killed: those whose lock is free. */
+static void sweep(const char *dir_name)
+{
+    DIR *dir = opendir(dir_name);
+    if (dir == NULL) {
+        return;
+    }
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0) {
+            continue;
+        }
+        int         fd = openat(dirfd(dir), e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        struct stat st;
+        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+            flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    closedir(dir);
+}
+
+/* The file appears under its name only once it is locked, so that no sweep takes it. */
+static int make_file(const struct ct_net_env *env, const uint64_t nonce[2], char *path, size_t cap)
+{
+    const char *dir = env->cfg->shm_dir;
+    int n = snprintf(path, cap, "%s/%s%s-%" PRIu32 "-%016" PRIx64, dir, PREFIX, env->job, env->id,
+                     nonce[0]);
+    if (n < 0 || (size_t)n >= cap) {
+        ct_error(env->log, "CTRAN_SHM_DIR=\"%s\" is too long: at most about 60 characters", dir);
+        return -1;
+    }
+    sweep(dir);
+    int  fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    if (fd < 0 || flock(fd, LOCK_EX) != 0 ||
+        linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0) {
+        ct_error(env->log,
+                 "cannot make a shared-memory file in \"%s\": %s; set CTRAN_SHM_DIR to "
+                 "a tmpfs that you may write, or CTRAN_SHM_BACKING=memfd",
+                 dir, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return -1;
+    }
+    return fd;
+}
+
+static int make_fd(const struct ct_net_env *env, const uint64_t nonce[2], char *path, size_t cap)
+{
+    path[0] = '\0';
+    if (env->cfg->shm_backing != BACKING_FILE) {
+        int fd = memfd_create("ctran", MFD_CLOEXEC);
+        if (fd >= 0) {
+            return fd;
+        }
+        if (env->cfg->shm_backing == BACKING_MEMFD) {
+            ct_error(env->log, "memfd_create: %s; set CTRAN_SHM_BACKING=file", strerror(errno));
+            return -1;
+        }
+    }
+    return make_file(env, nonce, path, cap);
+}
+
+int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_segment *seg,
+                           size_t at, size_t len_bytes)
+{
+    if (seg->fd < 0) {
+        return CTRAN_SUCCESS; /* the mapping of its owner, in this very process */
+    }
+    int rc;
+    do {
+        rc = fallocate(seg->fd, 0, (off_t)at, (off_t)len_bytes);
+    } while (rc != 0 && errno == EINTR);
+    if (rc == 0 || errno == EOPNOTSUPP) {
+        return CTRAN_SUCCESS;
+    }
+    ct_error(env->log, "no room for %zu bytes of shared memory%s%s: %s; %s", len_bytes,
+             seg->file[0] ? " in " : "", seg->file, strerror(errno),
+             seg->file[0] ? "enlarge the tmpfs, or set CTRAN_SHM_BACKING=memfd"
+                          : "lower CTRAN_SHM_RING_SIZE");
+    return CTRAN_ERR_NO_MEM;
+}
+
+/* ---- create and attach ----------------------------------------------------------------------- */
+
+static int map(struct ct_shm_segment *seg)
+{
+    void *mem = mmap(NULL, seg->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, seg->fd, 0);
+    if (mem == MAP_FAILED) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    seg->head = mem;
+    seg->mapped = true;
+    return CTRAN_SUCCESS;
+}
+
+static void fill_head(const struct ct_net_env *env, const struct ct_shm_segment *seg,
+                      const uint64_t nonce[2], struct ct_shm_head *head)
+{
+    head->nonce[0] = nonce[0];
+    head->nonce[1] = nonce[1];
+    head->id = env->id;
+    head->incarnation = env->incarnation;
+    head->nrings = seg->nrings;
+    head->ring_bytes = (uint32_t)seg->ring_bytes;
+    atomic_store_explicit(&head->state, CT_SHM_OPEN, memory_order_relaxed);
+    head->magic = MAGIC;
+}
+
+static void fill_addr(const struct ct_net_env *env, const struct ct_shm_segment *seg,
+                      struct ct_shm_addr *addr)
+{
+    *addr = (struct ct_shm_addr){
+        .host = ct_shm_host(),
+        .pid_space = ct_shm_pid_space(),
+        .local_group = env->local_group,
+        .head = (uintptr_t)seg->head,
+        .nonce = {seg->head->nonce[0], seg->head->nonce[1]},
+        .len_bytes = seg->len_bytes,
+        .incarnation = env->incarnation,
+        .pid = getpid(),
+        .fd = seg->fd,
+        .local_index = env->local_index,
+    };
+    memcpy(addr->file, seg->file, sizeof addr->file);
+}
+
+int ct_shm_segment_create(const struct ct_net_env *env, uint32_t nrings, size_t ring_bytes,
+                          struct ct_shm_segment *seg, struct ct_shm_addr *addr)
+{
+    uint64_t nonce[2];
+    *seg = (struct ct_shm_segment){.nrings = nrings, .ring_bytes = ring_bytes, .fd = -1};
+    if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce) {
+        ct_error(env->log, "getrandom: %s", strerror(errno));
+        return CTRAN_ERR_SYSTEM;
+    }
+    seg->len_bytes = ct_shm_segment_ring_at(seg, nrings);
+    seg->fd = make_fd(env, nonce, seg->file, sizeof seg->file);
+    if (seg->fd < 0) {
+        return CTRAN_ERR_SYSTEM;
+    }
+    size_t head_bytes = ct_shm_segment_ring_at(seg, 0);
+    int    rc = CTRAN_ERR_NO_MEM;
+    if (ftruncate(seg->fd, (off_t)seg->len_bytes) != 0) {
+        ct_error(env->log,
+                 "cannot size %zu bytes of shared memory: %s; lower "
+                 "CTRAN_SHM_RING_SIZE",
+                 seg->len_bytes, strerror(errno));
+    } else {
+        rc = ct_shm_segment_reserve(env, seg, 0, head_bytes);
+    }
+    if (rc == CTRAN_SUCCESS && (rc = map(seg)) != CTRAN_SUCCESS) {
+        ct_error(env->log, "cannot map %zu bytes of shared memory: %s", seg->len_bytes,
+                 strerror(errno));
+    }
+    if (rc != CTRAN_SUCCESS) {
+        ct_shm_segment_close(seg, true);
+        return rc;
+    }
+    fill_head(env, seg, nonce, seg->head);
+    fill_addr(env, seg, addr);
+    return CTRAN_SUCCESS;
+}
+
+/* The descriptor of a peer's segment; *gone if the peer no longer exists. */
+static int open_peer(const struct ct_shm_addr *addr, char *path, size_t cap, bool *gone)
+{
+    if (addr->file[0] != '\0') {
+        snprintf(path, cap, "%.*s", (int)sizeof addr->file, addr->file);
+    } else {
+        snprintf(path, cap, "/proc/%d/fd/%d", addr->pid, addr->fd);
+    }
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    *gone = fd < 0 && (errno == ENOENT || errno == ESRCH);
+    return fd;
+}
+
+/* Takes the shape over from the mapped head, and tells whether this is the segment of `addr`. */
+static bool take_shape(struct ct_shm_segment *seg, const struct ct_shm_addr *addr)
+{
+    const struct ct_shm_head *head = seg->head;
+    seg->nrings = head->nrings;
+    seg->ring_bytes = head->ring_bytes;
+    return head->magic == MAGIC && head->nonce[0] == addr->nonce[0] &&
+           head->nonce[1] == addr->nonce[1] && seg->nrings <= CT_SHM_MAX_PEERS &&
+           seg->ring_bytes >= CT_SHM_RING_MIN && seg->ring_bytes <= CT_SHM_RING_MAX &&
+           (seg->ring_bytes & (seg->ring_bytes - 1)) == 0 &&
+           ct_shm_segment_ring_at(seg, seg->nrings) == seg->len_bytes;
+}
+
+/* Maps the open segment: size before mapping, contents before use, since the path that led to it
+ * may by now name something else. */
+static int map_peer(const struct ct_net_env *env, const struct ct_shm_addr *addr,
+                    struct ct_shm_segment *seg)
+{
+    struct stat st;
+    if (fstat(seg->fd, &st) != 0 || (uint64_t)st.st_size != addr->len_bytes ||
+        addr->len_bytes < sizeof(struct ct_shm_head)) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    int rc = map(seg);
+    if (rc != CTRAN_SUCCESS) {
+        ct_error(env->log, "cannot map %zu bytes of a peer's shared memory: %s", seg->len_bytes,
+                 strerror(errno));
+        return rc;
+    }
+    return take_shape(seg, addr) ? CTRAN_SUCCESS : CTRAN_ERR_PROC_FAILED;
+}
+
+int ct_shm_segment_attach(const struct ct_net_env *env, const struct ct_shm_addr *addr,
+                          struct ct_shm_segment *seg)
+{
+    *seg = (struct ct_shm_segment){.fd = -1, .len_bytes = addr->len_bytes};
+    if (addr->pid == getpid() && addr->pid_space == ct_shm_pid_space()) {
+        seg->head = (struct ct_shm_head *)(uintptr_t)addr->head;
+        /* Another rank of this very process. */
+        return take_shape(seg, addr) ? CTRAN_SUCCESS : CTRAN_ERR_PROC_FAILED;
+    }
+    char path[160];
+    bool gone;
+    seg->fd = open_peer(addr, path, sizeof path, &gone);
+    if (gone) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    if (seg->fd < 0) {
+        ct_error(env->log, "cannot open the shared memory of pid %d (%s): %s%s", addr->pid, path,
+                 strerror(errno),
+                 errno == EACCES || errno == EPERM ? "; set CTRAN_SHM_BACKING=file"
+                                                   : "; raise the limit of open files (ulimit -n)");
+        return CTRAN_ERR_SYSTEM;
+    }
+    int rc = map_peer(env, addr, seg);
+    if (rc != CTRAN_SUCCESS) {
+        ct_shm_segment_close(seg, false);
+        return rc;
+    }
+    memcpy(seg->file, addr->file, sizeof seg->file);
+    return CTRAN_SUCCESS;
+}
+
+bool ct_shm_segment_abandoned(const struct ct_shm_addr *addr)
+{
+    char path[sizeof addr->file + 1];
+    if (addr->file[0] == '\0') {
+        return false;
+    }
+    snprintf(path, sizeof path, "%.*s", (int)sizeof addr->file, addr->file);
+    int  fd = open(path, O_RDWR | O_CLOEXEC);
+    bool abandoned = fd < 0 ? errno == ENOENT : flock(fd, LOCK_SH | LOCK_NB) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return abandoned;
+}
+
+void ct_shm_segment_settle(struct ct_shm_segment *seg)
+{
+    if (seg->fd >= 0) {
+        close(seg->fd);
+        seg->fd = -1;
+    }
+}
+
+void ct_shm_segment_close(struct ct_shm_segment *seg, bool owner)
+{
+    if (owner && seg->head != NULL) {
+        atomic_store_explicit(&seg->head->state, CT_SHM_CLOSED, memory_order_release);
+    }
+    if (owner && seg->file[0] != '\0') {
+        (void)unlink(seg->file);
+    }
+    if (seg->mapped) {
+        munmap(seg->head, seg->len_bytes);
+    }
+    if (seg->fd >= 0) {
+        close(seg->fd);
+    }
+    *seg = (struct ct_shm_segment){.fd = -1};
+}

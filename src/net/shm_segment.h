@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank's segment: the shared memory that it makes and its peers of the same host map. It holds
+ * the word on which the rank sleeps and one receive ring for each peer. Memory behind a ring is
+ * taken only when a peer connects, so the segment may be much larger than what is used.
+ *
+ * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. A
+ * file's owner keeps a lock on it; whoever makes a file removes those whose owner is gone.
+ */
+#ifndef CT_NET_SHM_SEGMENT_H
+#define CT_NET_SHM_SEGMENT_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "net/net.h"
+
+enum { CT_SHM_MAX_PEERS = 1 << 16, CT_SHM_RING_MIN = 4096, CT_SHM_RING_MAX = 16 << 20 };
+
+enum ct_shm_state { CT_SHM_OPEN = 1, CT_SHM_CLOSED };
+
+/* The segment's first bytes. */
+struct ct_shm_head {
+    uint64_t         magic;
+    uint64_t         nonce[2]; /* tells that the right segment was mapped */
+    uint32_t         id, incarnation;
+    uint32_t         nrings;
+    uint32_t         ring_bytes;
+    _Atomic uint32_t state; /* enum ct_shm_state */
+    CT_ALIGNED(CT_CACHE_LINE) struct ct_wake wake;
+    /* Peers that have connected: a count that moves, and a bit for each ring. */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t joins;
+    _Atomic uint64_t joined[]; /* (nrings + 63) / 64 words */
+};
+
+/* What peers are told. */
+struct ct_shm_addr {
+    uint64_t host;        /* hash of the boot id */
+    uint64_t pid_space;   /* inode of the pid namespace */
+    uint64_t local_group; /* ct_net_env.local_group */
+    uint64_t head;        /* the segment in the owner's address space */
+    uint64_t nonce[2];
+    uint64_t len_bytes;
+    uint32_t incarnation;
+    int32_t  pid, fd;
+    uint32_t local_index;
+    char     file[128]; /* empty: memfd, found through /proc/PID/fd/FD */
+};
+
+/* The shape is kept here and checked once: what stands in shared memory may change. */
+struct ct_shm_segment {
+    struct ct_shm_head *head;
+    uint32_t            nrings;
+    size_t              ring_bytes; /* a power of two in CT_SHM_RING_MIN .. _MAX */
+    size_t              len_bytes;
+    int                 fd; /* -1: mapped by a peer, or shared by address */
+    bool                mapped;
+    char                file[128];
+};
+
+/* Makes the caller's own segment. Errors are logged. */
+int ct_shm_segment_create(const struct ct_net_env *env, uint32_t nrings, size_t ring_bytes,
+                          struct ct_shm_segment *seg, struct ct_shm_addr *addr);
+
+/* Maps a peer's. Errors are logged but for one: CTRAN_ERR_PROC_FAILED, its owner is gone. Others
+ * are ours (descriptors, memory), and say nothing of the peer. */
+int ct_shm_segment_attach(const struct ct_net_env *env, const struct ct_shm_addr *addr,
+                          struct ct_shm_segment *seg);
+
+/* Unmaps; the owner also marks it closed and removes its file. */
+void ct_shm_segment_close(struct ct_shm_segment *seg, bool owner);
+
+/* Whether the owner of a segment in a file has let go of it: the only sign of its end that crosses
+ * pid namespaces. */
+bool ct_shm_segment_abandoned(const struct ct_shm_addr *addr);
+
+/* Makes sure that writing to the range cannot fault for lack of memory: CTRAN_ERR_NO_MEM, logged,
+ * if it would. */
+int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_segment *seg,
+                           size_t at, size_t len_bytes);
+
+/* No more reservations: gives the descriptor of a peer's segment back. */
+void ct_shm_segment_settle(struct ct_shm_segment *seg);
+
+/* The memory of ring i < nrings, and where it starts in the segment. */
+void  *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint32_t i);
+size_t ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i);
+
+/* This host and pid namespace, as in the address. */
+uint64_t ct_shm_host(void);
+uint64_t ct_shm_pid_space(void);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The transports that net.c knows. */
+#ifndef CT_NET_TRANSPORTS_H
+#define CT_NET_TRANSPORTS_H
+
+#include "net/net.h"
+
+extern const struct ct_net_ops ct_net_self;
+extern const struct ct_net_ops ct_net_shm;
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffered sends: a message and its request lie together in the user's buffer until the transfer is
+ * done. Entries are listed by address, and a new one takes the first gap that is wide enough, so
+ * the list is all that there is to keep. An entry costs at most CTRAN_BSEND_OVERHEAD beyond its
+ * message. Called by src/api/buffered.c.
+ */
+#include "p2p/state.h"
+
+enum { ALIGN = _Alignof(max_align_t) };
+
+struct entry {
+    struct ct_list    node;
+    struct ct_p2p_req req;
+    size_t            len_bytes; /* of the entry, a multiple of ALIGN */
+    _Alignas(ALIGN) char data[];
+};
+
+/* The entry's own rounding, and that of the buffer's start. */
+_Static_assert(sizeof(struct entry) + 2 * ALIGN <= CTRAN_BSEND_OVERHEAD, "overhead is too small");
+
+static uintptr_t align_up(uintptr_t x)
+{
+    return (x + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+int ct_p2p_buffer_attach(struct ct_process *p, void *base, size_t size_bytes)
+{
+    struct ct_p2p_buffer *b = &p->p2p->buffer;
+    if (base == NULL || b->base != NULL) {
+        return CTRAN_ERR_BUFFER;
+    }
+    b->base = base;
+    b->size_bytes = size_bytes;
+    return CTRAN_SUCCESS;
+}
+
+int ct_p2p_buffer_detach(struct ct_process *p, void **base, size_t *size_bytes)
+{
+    struct ct_p2p_buffer *b = &p->p2p->buffer;
+    struct ct_wait        w = {0};
+    if (b->base == NULL) {
+        return CTRAN_ERR_BUFFER;
+    }
+    while (!ct_list_empty(&b->entries)) {
+        if (ct_ep_progress(p) > 0) {
+            ct_wait_reset(&w);
+        } else {
+            ct_ep_idle(p, &w);
+        }
+    }
+    *base = b->base;
+    *size_bytes = b->size_bytes;
+    b->base = NULL;
+    return CTRAN_SUCCESS;
+}
+
+/* Links an entry for a message of len_bytes into the first gap; NULL: none is wide enough. */
+static struct entry *place(struct ct_p2p_buffer *b, size_t len_bytes)
+{
+    uintptr_t end = (uintptr_t)b->base + b->size_bytes, at = align_up((uintptr_t)b->base);
+    if (b->base == NULL || len_bytes > b->size_bytes) {
+        return NULL;
+    }
+    size_t          need = align_up(sizeof(struct entry) + len_bytes);
+    struct ct_list *next = b->entries.next;
+    for (; next != &b->entries; next = next->next) {
+        struct entry *e = CT_LIST_ENTRY(next, struct entry, node);
+        if ((uintptr_t)e - at >= need) {
+            break;
+        }
+        at = (uintptr_t)e + e->len_bytes;
+    }
+    if (next == &b->entries && (at > end || end - at < need)) {
+        return NULL;
+    }
+    struct entry *e = (struct entry *)at;
+    e->len_bytes = need;
+    ct_list_append(next, &e->node); /* before `next` */
+    return e;
+}
+
+static void release(struct ct_process *p, struct ct_request *base)
+{
+    struct ct_p2p_req *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
+    (void)p;
+    ct_list_remove(&CT_CONTAINER_OF(req, struct entry, req)->node);
+}
+
+int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
+                 const struct ct_iov *piece)
+{
+    struct entry *e = place(&p->p2p->buffer, piece->len_bytes);
+    if (e == NULL) {
+        (void)ct_ep_progress(p); /* what has been received makes room */
+        e = place(&p->p2p->buffer, piece->len_bytes);
+    }
+    if (e == NULL) {
+        return CTRAN_ERR_BUFFER;
+    }
+    if (piece->len_bytes > 0) {
+        memcpy(e->data, piece->base, piece->len_bytes);
+    }
+    struct ct_iov copy = {e->data, piece->len_bytes};
+    e->req.base.release = release;
+    ct_p2p_isend(p, &e->req, to, key, &copy, 1);
+    if (e->req.base.done) {
+        release(p, &e->req.base);
+    } else {
+        e->req.base.orphan = true;
+    }
+    return CTRAN_SUCCESS;
+}

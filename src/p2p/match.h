@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Matching: posted receives and unexpected messages, each in buckets by key, so that exact matches
+ * cost the same however many there are; receives with wildcards stand in a list of their own and
+ * look through unexpected messages in order of arrival. Order among candidates is by stamps.
+ */
+#ifndef CT_P2P_MATCH_H
+#define CT_P2P_MATCH_H
+
+#include "p2p/p2p.h"
+
+enum { CT_MATCH_BUCKETS = 256 };
+
+/* A message that came before its receive. */
+struct ct_unexpected {
+    struct ct_list    in_bucket, in_order;
+    struct ct_p2p_key key;
+    struct ct_ep     *ep;
+    bool              rendezvous;
+    size_t            len_bytes;
+    uint64_t          sender_id, sender_addr; /* rendezvous */
+    char              data[];                 /* eager */
+};
+
+struct ct_match {
+    struct ct_list posted[CT_MATCH_BUCKETS]; /* struct ct_p2p_req, exact keys */
+    struct ct_list posted_wild;
+    struct ct_list unexpected[CT_MATCH_BUCKETS];
+    struct ct_list unexpected_all; /* the same, in order of arrival */
+    uint64_t       stamp;
+};
+
+void ct_match_init(struct ct_match *m);
+/* Frees unexpected messages that nobody received. */
+void ct_match_fini(struct ct_match *m);
+
+/* Puts a receive at the end of the line; takes the first one that a message with `key` (no
+ * wildcards) matches out of it, NULL if there is none. */
+void               ct_match_post(struct ct_match *m, struct ct_p2p_req *req);
+struct ct_p2p_req *ct_match_take_posted(struct ct_match *m, const struct ct_p2p_key *key);
+
+/* The same for messages; `key` may have wildcards. _find leaves it where it is. */
+void                  ct_match_keep(struct ct_match *m, struct ct_unexpected *u);
+struct ct_unexpected *ct_match_find_unexpected(struct ct_match *m, const struct ct_p2p_key *key);
+struct ct_unexpected *ct_match_take_unexpected(struct ct_match *m, const struct ct_p2p_key *key);
+
+/* Calls fn for each posted receive; it may unlink that one. */
+void ct_match_for_posted(struct ct_match *m, void (*fn)(struct ct_p2p_req *, void *), void *arg);
+/* Drops a peer's announcements (rendezvous): the one that it calls sender_id, or with 0 all. */
+void ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_id);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting sends and receives, the eager protocol, completion, and what a peer's death ends. */
+#define CT_FOLDER "p2p"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "p2p/state.h"
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+void ct_p2p_complete(struct ct_p2p_req *req, int error)
+{
+    ct_rndv_leave(req);
+    req->base.error = error;
+    req->base.done = true;
+    if (CT_UNLIKELY(req->base.orphan)) {
+        req->base.release(req->p, &req->base);
+    }
+}
+
+void ct_p2p_req_put(struct ct_process *p, struct ct_request *base)
+{
+    base->magic = 0;
+    ct_slab_put(&p->p2p->reqs, CT_CONTAINER_OF(base, struct ct_p2p_req, base));
+}
+
+struct ct_p2p_req *ct_p2p_req_get(struct ct_process *p)
+{
+    struct ct_p2p_req *req = ct_slab_get(&p->p2p->reqs);
+    if (req != NULL) {
+        req->base.magic = CT_REQUEST_MAGIC;
+        req->base.owner = NULL;
+        req->base.release = ct_p2p_req_put;
+        req->base.cancel = ct_p2p_req_cancel;
+        req->base.start = NULL;
+        req->base.inactive = false;
+    }
+    return req;
+}
+
+int ct_p2p_wait(struct ct_process *p, struct ct_request *req)
+{
+    struct ct_wait w = {0};
+    while (!req->done) {
+        if (ct_ep_progress(p) > 0) {
+            ct_wait_reset(&w);
+        } else {
+            ct_ep_idle(p, &w);
+        }
+    }
+    return req->error;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static void prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, struct ct_ep *ep,
+                    struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+{
+    req->base.done = false;
+    req->base.orphan = false;
+    req->base.cancelled = false;
+    req->base.source = key.src;
+    req->base.tag = key.tag;
+    req->base.len_bytes = 0;
+    req->p = p;
+    req->is_recv = is_recv;
+    req->matched = false;
+    req->truncated = false;
+    req->withdrawn = CTRAN_SUCCESS;
+    req->ep = ep;
+    req->key = key;
+    req->id = 0;
+    req->niov = niov;
+    req->iov = iov;
+    if (CT_LIKELY(niov == 1)) {
+        req->one = iov[0];
+        req->iov = &req->one;
+    }
+    req->len_bytes = ct_iov_total(iov, niov);
+    ct_list_init(&req->node);
+    ct_list_init(&req->op.node);
+}
+
+static struct ct_p2p_req *req_of(struct ct_ep_op *op)
+{
+    return CT_CONTAINER_OF(op, struct ct_p2p_req, op);
+}
+
+void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+                    void (*taken)(struct ct_ep_op *op, int status))
+{
+    struct ct_ep_op *op = &req->op;
+    op->type = (uint8_t)type;
+    op->hdr_len = (uint8_t)hdr_len;
+    op->done = taken;
+    memcpy(op->hdr, hdr, hdr_len);
+    int rc = ct_ep_send(req->ep, op);
+    if (CT_LIKELY(rc != CT_QUEUED)) {
+        taken(op, rc);
+    }
+}
+
+static void no_payload(struct ct_ep_op *op)
+{
+    op->iov = NULL;
+    op->niov = 0;
+    op->len_bytes = 0;
+    op->pos = (struct ct_iov_pos){0, 0};
+}
+
+static void eager_taken(struct ct_ep_op *op, int status)
+{
+    ct_p2p_complete(req_of(op), status);
+}
+
+void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
+                  struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+{
+    prepare(p, req, false, to, key, iov, niov);
+    size_t limit = ct_min_size((size_t)p->cfg.eager_limit, ct_ep_max_payload(to));
+    if (CT_UNLIKELY(req->len_bytes > limit)) {
+        no_payload(&req->op);
+        ct_rndv_send(req);
+        return;
+    }
+    struct ct_wire_eager hdr = {key};
+    req->op.iov = req->iov;
+    req->op.niov = niov;
+    req->op.pos = (struct ct_iov_pos){0, 0};
+    req->op.len_bytes = req->len_bytes;
+    ct_p2p_post_op(req, CT_EP_EAGER, &hdr, sizeof hdr, eager_taken);
+}
+
+void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
+                   struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+{
+    prepare(p, req, false, to, key, iov, niov);
+    no_payload(&req->op);
+    ct_rndv_send(req);
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+/* The request now has its message: from here on it is about this sender and tag. */
+static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key)
+{
+    req->matched = true;
+    req->ep = ep;
+    req->base.source = key->src;
+    req->base.tag = key->tag;
+}
+
+static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes)
+{
+    struct ct_iov_pos pos = {0, 0};
+    req->base.len_bytes = ct_iov_scatter(req->iov, req->niov, &pos, data, len_bytes);
+    ct_p2p_complete(req, len_bytes > req->len_bytes ? CTRAN_ERR_TRUNCATE : CTRAN_SUCCESS);
+}
+
+int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *from, uint64_t ctx)
+{
+    struct ct_p2p *s = p->p2p;
+    for (size_t i = 0; i < s->nlost; i++) {
+        struct ct_ep *ep = s->lost[i];
+        if (from == ep || (from == NULL && (s->member == NULL || s->member(ep->p, ctx, ep)))) {
+            return ep->why;
+        }
+    }
+    return CTRAN_SUCCESS;
+}
+
+/* Receives a message that has come, and frees it. */
+static void take(struct ct_p2p_req *req, struct ct_unexpected *u)
+{
+    bind(req, u->ep, &u->key);
+    if (u->rendezvous) {
+        no_payload(&req->op);
+        ct_rndv_recv(req, u->ep, u->len_bytes, u->sender_id, u->sender_addr);
+    } else {
+        take_eager(req, u->data, u->len_bytes);
+    }
+    free(u);
+}
+
+void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct ct_unexpected *u,
+                          const struct ct_iov *iov, uint32_t niov)
+{
+    prepare(p, req, true, u->ep, u->key, iov, niov);
+    take(req, u);
+}
+
+void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
+                  struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+{
+    prepare(p, req, true, from, key, iov, niov);
+    struct ct_unexpected *u = ct_match_take_unexpected(&p->p2p->match, &key);
+    int                   rc;
+    if (u != NULL) {
+        take(req, u);
+    } else if (CT_UNLIKELY(p->p2p->nlost > 0 &&
+                           (rc = ct_p2p_sender_lost(p, from, key.ctx)) != CTRAN_SUCCESS)) {
+        ct_p2p_complete(req, rc);
+    } else {
+        ct_match_post(&p->p2p->match, req);
+    }
+}
+
+/* Keeps a message whose receive has not been posted. */
+static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
+                 const void *data, size_t len_bytes)
+{
+    struct ct_unexpected *u = malloc(sizeof *u + (rts != NULL ? 0 : len_bytes));
+    if (u == NULL) {
+        ct_error(&from->p->log,
+                 "no memory for a message of %zu bytes from rank %" PRIu32
+                 " that came before its receive; that rank is treated as failed",
+                 len_bytes, from->id);
+        ct_ep_fail(from, CTRAN_ERR_NO_MEM);
+        return;
+    }
+    *u = (struct ct_unexpected){
+        .key = *key, .ep = from, .rendezvous = rts != NULL, .len_bytes = len_bytes};
+    if (rts != NULL) {
+        u->sender_id = rts->sender_id;
+        u->sender_addr = rts->addr;
+    } else if (len_bytes > 0) {
+        memcpy(u->data, data, len_bytes);
+    }
+    ct_match_keep(&from->p->p2p->match, u);
+}
+
+static void on_eager(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                     size_t len_bytes)
+{
+    struct ct_wire_eager wire;
+    if (CT_UNLIKELY(hdr_len != sizeof wire)) {
+        ct_ep_fail(from, CTRAN_ERR_INTERN);
+        return;
+    }
+    memcpy(&wire, hdr, sizeof wire);
+    struct ct_p2p_req *req = ct_match_take_posted(&from->p->p2p->match, &wire.key);
+    if (CT_LIKELY(req != NULL)) {
+        bind(req, from, &wire.key);
+        take_eager(req, data, len_bytes);
+    } else {
+        keep(from, &wire.key, NULL, data, len_bytes);
+    }
+}
+
+static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                   size_t len_bytes)
+{
+    struct ct_wire_rts wire;
+    (void)data, (void)len_bytes;
+    if (CT_UNLIKELY(hdr_len != sizeof wire)) {
+        ct_ep_fail(from, CTRAN_ERR_INTERN);
+        return;
+    }
+    memcpy(&wire, hdr, sizeof wire);
+    struct ct_p2p_req *req = ct_match_take_posted(&from->p->p2p->match, &wire.key);
+    if (req != NULL) {
+        bind(req, from, &wire.key);
+        no_payload(&req->op);
+        ct_rndv_recv(req, from, wire.len_bytes, wire.sender_id, wire.addr);
+    } else {
+        keep(from, &wire.key, &wire, NULL, wire.len_bytes);
+    }
+}
+
+/* ---- failure and cancel ---------------------------------------------------------------------- */
+
+static void fail_posted(struct ct_p2p_req *req, void *p)
+{
+    int rc = ct_p2p_sender_lost(p, req->ep, req->key.ctx);
+    if (rc != CTRAN_SUCCESS) {
+        ct_list_remove(&req->node);
+        ct_p2p_complete(req, rc);
+    }
+}
+
+static void watch_sender(struct ct_p2p_req *req, void *arg)
+{
+    (void)arg;
+    if (req->ep != NULL) {
+        ct_ep_watch(req->ep);
+    }
+}
+
+/* A receive from a peer that we never met must still learn of its death. */
+static void on_look(struct ct_process *p)
+{
+    ct_match_for_posted(&p->p2p->match, watch_sender, NULL);
+}
+
+static void on_fail(struct ct_ep *ep)
+{
+    struct ct_p2p *s = ep->p->p2p;
+    struct ct_ep **lost = realloc(s->lost, (s->nlost + 1) * sizeof *lost);
+    if (lost != NULL) { /* without memory, wildcard receives miss this one */
+        s->lost = lost;
+        s->lost[s->nlost++] = ep;
+    }
+    ct_match_for_posted(&s->match, fail_posted, ep->p);
+    ct_match_drop(&s->match, ep, 0);
+    struct ct_p2p_req *req, *next;
+    HASH_ITER (hh, s->active, req, next) {
+        if (req->ep == ep) {
+            ct_p2p_complete(req, ep->why);
+        }
+    }
+}
+
+void ct_p2p_cancel(struct ct_p2p_req *req, int error)
+{
+    if (req->base.done) {
+        return;
+    }
+    if (req->is_recv && !req->matched) {
+        ct_list_remove(&req->node);
+        ct_p2p_complete(req, error);
+    } else if (!req->is_recv && req->id != 0) {
+        ct_rndv_withdraw(req, error);
+    }
+}
+
+void ct_p2p_req_cancel(struct ct_request *base)
+{
+    struct ct_p2p_req *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
+    if (!base->done && req->is_recv && !req->matched) {
+        base->cancelled = true; /* first: completion may release it */
+        ct_p2p_cancel(req, CTRAN_SUCCESS);
+    }
+}
+
+/* ---- init and fini --------------------------------------------------------------------------- */
+
+int ct_p2p_init(struct ct_process *p)
+{
+    struct ct_p2p *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    p->p2p = s;
+    ct_match_init(&s->match);
+    ct_list_init(&s->buffer.entries);
+    ct_slab_init(&s->reqs, sizeof(struct ct_p2p_req), 64);
+    ct_ep_register(p, CT_EP_EAGER, on_eager);
+    ct_ep_register(p, CT_EP_RTS, on_rts);
+    ct_rndv_register(p);
+    ct_ep_register_fail(p, on_fail);
+    ct_ep_register_look(p, on_look);
+    return CTRAN_SUCCESS;
+}
+
+void ct_p2p_fini(struct ct_process *p)
+{
+    struct ct_p2p *s = p->p2p;
+    if (s == NULL) {
+        return;
+    }
+    if (s->reqs.in_use > 0) {
+        ct_warn(&p->log, "%zu requests were not completed before ctran_finalize", s->reqs.in_use);
+    }
+    HASH_CLEAR(hh, s->active);
+    ct_match_fini(&s->match);
+    free(s->lost);
+    ct_slab_fini(&s->reqs);
+    free(s);
+    p->p2p = NULL;
+}
+
+void ct_p2p_set_member(struct ct_process *p, ct_p2p_member member)
+{
+    p->p2p->member = member;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rendezvous, for messages too long to travel unasked, and for synchronous sends of any length:
+ *
+ *   sender                          receiver
+ *     RTS (key, length, address) ->   waits for a matching receive, then either
+ *                                     reads the sender's memory:
+ *                              <- FIN
+ *                                     or asks for it in pieces:
+ *                              <- CTS
+ *     DATA, DATA, ...            ->   complete when all bytes are there
+ *
+ * Each side names its half by a number that is looked up in a table, never by an address; a late
+ * or false answer finds nothing. A sender that has to give a message up says WITHDRAW and keeps its
+ * buffer until the receiver's FIN; if it is asked for the message in between, it answers NAK.
+ */
+#define CT_FOLDER "p2p"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "p2p/state.h"
+
+static struct ct_p2p_req *req_of(struct ct_ep_op *op)
+{
+    return CT_CONTAINER_OF(op, struct ct_p2p_req, op);
+}
+
+static void enter(struct ct_p2p_req *req)
+{
+    struct ct_p2p *s = req->p->p2p;
+    req->id = ++s->next_id;
+    HASH_ADD(hh, s->active, id, sizeof req->id, req);
+}
+
+void ct_rndv_leave(struct ct_p2p_req *req)
+{
+    if (CT_UNLIKELY(req->id != 0)) {
+        HASH_DEL(req->p->p2p->active, req);
+        req->id = 0;
+    }
+}
+
+/* The operation `id` with this peer; NULL when there is none (any more), or when our own message
+ * about it has yet to go out, so that this one can only be false. */
+static struct ct_p2p_req *find(struct ct_ep *from, uint64_t id)
+{
+    struct ct_p2p_req *req = NULL;
+    HASH_FIND(hh, from->p->p2p->active, &id, sizeof id, req);
+    if (req == NULL || req->ep != from) {
+        return NULL;
+    }
+    bool waiting = !ct_list_empty(&req->op.node) && req->withdrawn == CTRAN_SUCCESS;
+    return waiting ? NULL : req;
+}
+
+static bool unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wire, size_t len)
+{
+    if (hdr_len != len) {
+        ct_error(&from->p->log,
+                 "rank %" PRIu32 " sent a header of %zu bytes instead of %zu; it is "
+                 "treated as failed",
+                 from->id, hdr_len, len);
+        ct_ep_fail(from, CTRAN_ERR_INTERN);
+        return false;
+    }
+    memcpy(wire, hdr, len);
+    return true;
+}
+
+/* ---- the sender ------------------------------------------------------------------------------ */
+
+/* The announcement is out, or never will be. */
+static void rts_taken(struct ct_ep_op *op, int status)
+{
+    ct_list_init(&op->node);
+    if (status != CTRAN_SUCCESS) {
+        ct_p2p_complete(req_of(op), status);
+    }
+}
+
+void ct_rndv_send(struct ct_p2p_req *req)
+{
+    enter(req);
+    req->moved_bytes = 0;
+    req->want_bytes = 0;
+    struct ct_wire_rts wire = {
+        .key = req->key,
+        .len_bytes = req->len_bytes,
+        .sender_id = req->id,
+        .addr = req->niov == 1 ? (uintptr_t)req->iov[0].base : 0,
+    };
+    ct_p2p_post_op(req, CT_EP_RTS, &wire, sizeof wire, rts_taken);
+}
+
+/* Sends pieces until there is no room for one, and goes on when that one was taken. */
+static void send_pieces(struct ct_p2p_req *req);
+
+static void piece_taken(struct ct_ep_op *op, int status)
+{
+    struct ct_p2p_req *req = req_of(op);
+    if (status != CTRAN_SUCCESS) {
+        ct_p2p_complete(req, status);
+        return;
+    }
+    req->moved_bytes += op->len_bytes;
+    send_pieces(req);
+}
+
+static void send_pieces(struct ct_p2p_req *req)
+{
+    size_t most = ct_ep_max_payload(req->ep);
+    while (req->moved_bytes < req->want_bytes) {
+        struct ct_wire_data wire = {.receiver_id = req->peer_id, .offset = req->moved_bytes};
+        struct ct_ep_op    *op = &req->op;
+        op->type = CT_EP_DATA;
+        op->hdr_len = sizeof wire;
+        op->iov = req->iov;
+        op->niov = req->niov;
+        op->len_bytes = ct_min_size(most, req->want_bytes - req->moved_bytes);
+        op->done = piece_taken;
+        memcpy(op->hdr, &wire, sizeof wire);
+        int rc = ct_ep_send(req->ep, op);
+        if (rc == CT_QUEUED) {
+            return;
+        }
+        if (rc != CTRAN_SUCCESS) {
+            ct_p2p_complete(req, rc);
+            return;
+        }
+        req->moved_bytes += op->len_bytes;
+    }
+    ct_p2p_complete(req, CTRAN_SUCCESS);
+}
+
+/* An answer that belongs to no request of ours: FIN or NAK, both a single number. It is lost
+ * without harm when the peer is gone. */
+static void answer_taken(struct ct_ep_op *op, int status)
+{
+    (void)status;
+    free(op);
+}
+
+static void answer(struct ct_ep *to, enum ct_ep_type type, uint64_t id)
+{
+    struct ct_ep_op *op = calloc(1, sizeof *op);
+    if (op == NULL) {
+        ct_ep_fail(to, CTRAN_ERR_NO_MEM);
+        return;
+    }
+    op->type = (uint8_t)type;
+    op->hdr_len = sizeof id;
+    op->done = answer_taken;
+    memcpy(op->hdr, &id, sizeof id);
+    if (ct_ep_send(to, op) != CT_QUEUED) {
+        free(op);
+    }
+}
+
+/* The message that asks for it is out, or never will be. */
+static void withdraw_taken(struct ct_ep_op *op, int status)
+{
+    if (status != CTRAN_SUCCESS) {
+        ct_p2p_complete(req_of(op), status);
+    }
+}
+
+void ct_rndv_withdraw(struct ct_p2p_req *req, int error)
+{
+    bool announced = ct_list_empty(&req->op.node); /* else its RTS still waits for room */
+    if (req->withdrawn != CTRAN_SUCCESS || req->want_bytes != 0 || !announced) {
+        return;
+    }
+    struct ct_wire_withdraw wire = {req->id};
+    req->withdrawn = error;
+    ct_p2p_post_op(req, CT_EP_WITHDRAW, &wire, sizeof wire, withdraw_taken);
+}
+
+static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                   size_t len_bytes)
+{
+    struct ct_wire_cts wire;
+    (void)data, (void)len_bytes;
+    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        return;
+    }
+    struct ct_p2p_req *req = find(from, wire.sender_id);
+    if (req == NULL || req->is_recv || req->withdrawn != CTRAN_SUCCESS || req->want_bytes != 0 ||
+        wire.want_bytes > req->len_bytes) {
+        answer(from, CT_EP_NAK, wire.receiver_id);
+        return;
+    }
+    req->peer_id = wire.receiver_id;
+    req->want_bytes = wire.want_bytes;
+    req->op.pos = (struct ct_iov_pos){0, 0};
+    send_pieces(req);
+}
+
+static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                   size_t len_bytes)
+{
+    struct ct_wire_fin wire;
+    (void)data, (void)len_bytes;
+    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        return;
+    }
+    struct ct_p2p_req *req = find(from, wire.sender_id);
+    if (req != NULL && !req->is_recv && req->want_bytes == 0) {
+        ct_p2p_complete(req, req->withdrawn);
+    }
+}
+
+/* ---- the receiver ---------------------------------------------------------------------------- */
+
+static void finish(struct ct_p2p_req *req, int status)
+{
+    if (status == CTRAN_SUCCESS && req->truncated) {
+        status = CTRAN_ERR_TRUNCATE;
+    }
+    ct_p2p_complete(req, status);
+}
+
+/* The message is here, whether or not its sender lives to hear of it. */
+static void fin_taken(struct ct_ep_op *op, int status)
+{
+    (void)status;
+    finish(req_of(op), CTRAN_SUCCESS);
+}
+
+static void cts_taken(struct ct_ep_op *op, int status)
+{
+    if (status != CTRAN_SUCCESS) {
+        ct_p2p_complete(req_of(op), status);
+    }
+}
+
+void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, uint64_t sender_id,
+                  uint64_t sender_addr)
+{
+    req->truncated = len_bytes > req->len_bytes;
+    req->want_bytes = ct_min_size(len_bytes, req->len_bytes);
+    req->moved_bytes = 0;
+    req->pos = (struct ct_iov_pos){0, 0};
+    struct ct_net_remote remote = {.addr = sender_addr, .len_bytes = req->want_bytes};
+    int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
+    if (req->want_bytes == 0) {
+        rc = CTRAN_SUCCESS;
+    } else if (sender_addr != 0) {
+        rc = ct_ep_read(from, req->iov, req->niov, &remote);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        struct ct_wire_fin wire = {sender_id};
+        req->base.len_bytes = req->want_bytes;
+        ct_p2p_post_op(req, CT_EP_FIN, &wire, sizeof wire, fin_taken);
+        return;
+    }
+    if (rc != CTRAN_ERR_UNSUPPORTED_OPERATION) {
+        ct_ep_fail(from, rc);
+        ct_p2p_complete(req, rc);
+        return;
+    }
+    enter(req);
+    struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes};
+    ct_p2p_post_op(req, CT_EP_CTS, &wire, sizeof wire, cts_taken);
+}
+
+static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                        size_t len_bytes)
+{
+    struct ct_wire_withdraw wire;
+    (void)data, (void)len_bytes;
+    if (unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        ct_match_drop(&from->p->p2p->match, from, wire.sender_id);
+        answer(from, CT_EP_FIN, wire.sender_id);
+    }
+}
+
+static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                    size_t len_bytes)
+{
+    struct ct_wire_data wire;
+    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        return;
+    }
+    struct ct_p2p_req *req = find(from, wire.receiver_id);
+    if (req == NULL || !req->is_recv) {
+        return;
+    }
+    if (wire.offset != req->moved_bytes || len_bytes > req->want_bytes - req->moved_bytes) {
+        ct_error(&from->p->log,
+                 "rank %" PRIu32 " sent %zu bytes at %" PRIu64 " where %zu of %zu "
+                 "had come; it is treated as failed",
+                 from->id, len_bytes, wire.offset, req->moved_bytes, req->want_bytes);
+        ct_ep_fail(from, CTRAN_ERR_INTERN);
+        return;
+    }
+    ct_iov_scatter(req->iov, req->niov, &req->pos, data, len_bytes);
+    req->moved_bytes += len_bytes;
+    req->base.len_bytes = req->moved_bytes;
+    if (req->moved_bytes == req->want_bytes) {
+        finish(req, CTRAN_SUCCESS);
+    }
+}
+
+static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                   size_t len_bytes)
+{
+    struct ct_wire_nak wire;
+    (void)data, (void)len_bytes;
+    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        return;
+    }
+    struct ct_p2p_req *req = find(from, wire.receiver_id);
+    if (req != NULL && req->is_recv) {
+        ct_p2p_complete(req, CTRAN_ERR_OTHER);
+    }
+}
+
+void ct_rndv_register(struct ct_process *p)
+{
+    ct_ep_register(p, CT_EP_CTS, on_cts);
+    ct_ep_register(p, CT_EP_FIN, on_fin);
+    ct_ep_register(p, CT_EP_DATA, on_data);
+    ct_ep_register(p, CT_EP_NAK, on_nak);
+    ct_ep_register(p, CT_EP_WITHDRAW, on_withdraw);
+}

@@ -1,0 +1,41 @@
+# tests/func: the public calls on real ranks. Each program covers one subject, takes any number of
+# ranks, and exits with 0 when all of its checks held on every rank.
+func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors \
+	tests/func/group
+check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
+# Linked against the convenience library: real binaries, which start without libtool's wrapper.
+func_check = tests/func/check.c tests/func/check.h
+tests_func_p2p_SOURCES = tests/func/p2p.c tests/func/p2p_wait.c \
+	tests/func/p2p_traffic.c tests/func/p2p_modes.c \
+	tests/func/p2p_probe.c tests/func/p2p_bsend.c tests/func/p2p_persistent.c tests/func/p2p_cancel.c tests/func/p2p.h $(func_check)
+tests_func_p2p_LDADD = libctcore.la
+tests_func_coll_SOURCES = tests/func/coll.c tests/func/coll_blocks.c \
+	tests/func/coll_counts.c \
+	tests/func/coll_reduce.c tests/func/coll.h \
+	$(func_check)
+tests_func_coll_LDADD = libctcore.la
+tests_func_comm_SOURCES = tests/func/comm.c $(func_check)
+tests_func_comm_LDADD = libctcore.la
+tests_func_errors_SOURCES = tests/func/errors.c $(func_check)
+tests_func_errors_LDADD = libctcore.la
+tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \
+	tests/func/group_attr.c tests/func/group.h \
+	$(func_check)
+tests_func_group_LDADD = libctcore.la
+tests_func_algos_SOURCES = tests/func/algos.c
+tests_func_algos_LDADD = libctcore.la
+tests_func_fatal_SOURCES = tests/func/fatal.c
+tests_func_fatal_LDADD = libctcore.la
+
+func_tests = \
+	tests/func/p2p.test \
+	tests/func/coll.test \
+	tests/func/comm.test \
+	tests/func/errors.test \
+	tests/func/fatal.test \
+	tests/func/group.test \
+	tests/func/settings.test \
+	tests/func/algorithms.test
+dist_check_SCRIPTS += $(func_tests)
+TESTS += $(func_tests)
+EXTRA_DIST += tests/func/func.sh

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Holds the #include lines of a tree against the floors of the house.
+
+usage: check_floors.py ROOT
+
+A file under src/ includes its own folder, the face of folders on lower floors, ctran.h, generated
+headers and system headers; coll/algo nothing but itself and headers of the C standard; launcher/
+and tools/ any face. Prints each violation; exit status 1 if there is one. Called by floors.test.
+"""
+import re
+import sys
+from pathlib import Path
+
+FLOORS = [
+    ["base"],
+    ["coll/algo"],
+    ["pmi", "dtype"],
+    ["topo", "gpu"],
+    ["mem"],
+    ["net"],
+    ["ep"],
+    ["p2p"],
+    ["coll/run"],
+    ["comm"],
+    ["coll", "rma", "stream"],
+    ["ft"],
+    ["api"],
+]
+LEVEL = {folder: level for level, row in enumerate(FLOORS) for folder in row}
+LEVEL["trace"] = 0.5  # stands on base alone; only api, which hangs it in, includes it
+STANDARD = set(
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal "
+    "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath "
+    "threads time uchar wchar wctype".split()
+)
+GENERATED = ("config.h", "digest.h")  # made in the build folder
+OUTSIDE = ["launcher", "tools"]
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+
+
+def folder_of(path):
+    """The folder of the house that 'net/shm/ring.h' belongs to: the longest name that fits."""
+    parts = path.split("/")[:-1]
+    for n in (2, 1):
+        name = "/".join(parts[:n])
+        if len(parts) >= n and name in LEVEL:
+            return name
+    return None
+
+
+def is_face(path, folder):
+    """base shows all of its headers, every other folder the one that bears its name."""
+    return folder == "base" or path == f"{folder}/{folder.split('/')[-1]}.h"
+
+
+def fault(owner, quote, target):
+    """Why `owner` (a folder; None: launcher or tools) may not include `target`, or None."""
+    if owner == "coll/algo":
+        if quote == "<":
+            return None if target.removesuffix(".h") in STANDARD else "not of the C standard"
+        return None if folder_of(target) == owner else "coll/algo includes only itself"
+    if quote == "<" or target == "ctran.h" or target in GENERATED:
+        return None
+    folder = folder_of(target)
+    if folder is None:
+        return "names no folder of the house" if owner else None
+    if folder == owner:
+        return None
+    if not is_face(target, folder):
+        return f"not the face of {folder}"
+    if owner is None:
+        return None
+    if folder == "trace":
+        return None if owner == "api" else "only api includes trace"
+    if LEVEL[folder] >= LEVEL[owner] or (owner == "trace" and folder != "base"):
+        return f"{folder} is not below {owner}"
+    return None
+
+
+def check(root, path, owner):
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        why = match and fault(owner, match.group(1), match.group(2))
+        if why:
+            found.append(f"{path.relative_to(root)}:{number}: {match.group(2)}: {why}")
+    return found
+
+
+def main(root):
+    found, files = [], 0
+    src = root / "src"
+    sources = [p for p in sorted(src.rglob("*")) if p.suffix in (".c", ".h", ".cu", ".def")]
+    for path in sources:
+        name = path.relative_to(src).as_posix()
+        files += 1
+        if "/" not in name:
+            continue
+        owner = folder_of(name)
+        if owner is None:
+            found.append(f"src/{name}: its folder is on no floor; name it in check_floors.py")
+        else:
+            found += check(root, path, owner)
+    for folder in OUTSIDE:
+        for path in sorted((root / folder).rglob("*.[ch]")):
+            files += 1
+            found += check(root, path, None)
+    print("\n".join(found + [f"{files} files, {len(found)} violations"]))
+    return 1 if found or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))

@@ -1,0 +1,12 @@
+# tests/house: the rules of the tree, held against its files and against what is built.
+house_tests = \
+	tests/house/exports.test \
+	tests/house/floors.test \
+	tests/house/headers.test \
+	tests/house/install.test \
+	tests/house/pages.test \
+	tests/house/scripts.test \
+	tests/house/style.test
+dist_check_SCRIPTS += $(house_tests)
+TESTS += $(house_tests)
+EXTRA_DIST += tests/house/calls.py tests/house/check_floors.py tests/house/check_style.py

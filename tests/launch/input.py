@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Standard input: to rank 0 alone, to its end, against back-pressure, never out of turn."""
+import os
+import pty
+import subprocess
+import sys
+import tempfile
+
+from launch import Job, check, expect, run, until
+
+COUNT = ["sh", "-c", "echo $PMIX_RANK $(wc -c)"]
+got = run("-n", 3, *COUNT, text="x" * 100001)
+check(sorted(got[1].split("\n")) == ["", "0 100001", "1 0", "2 0"], f"bytes by rank: {got}")
+expect(["-n", 2, "cat"], 0, out="", err="")
+with tempfile.TemporaryFile() as f:
+    f.write(b"y" * 3000000)
+    f.seek(0)
+    expect(["-n", 1, "wc", "-c"], 0, out="3000000\n", err="", stdin=f)
+
+# A rank 0 that does not read keeps the input out: the writer blocks, and memory with it.
+r, w = os.pipe()
+os.set_blocking(w, False)
+with Job("-n", 1, "sleep", "1000", stdin=r) as job:
+    os.close(r)
+    total = 0
+
+    def stuffed():
+        global total
+        try:
+            while True:
+                total += os.write(w, b"z" * 65536)
+        except BlockingIOError:
+            return total > 100000
+    until(stuffed, "the pipe to ctranrun fills up")
+    check(total < 4 << 20, f"{total} bytes were taken in for a rank that reads nothing")
+    job.proc.terminate()
+    job.finish()
+os.close(w)
+
+# A rank 0 that stops reading, or ends first, does no harm.
+got = run("-n", 1, "head", "-c", "5", text="abcdefgh" * 100000)
+check(got == (0, "abcde", ""), f"head: {got}")
+expect(["-n", 2, "sh", "-c", "exec <&-; exit 0"], 0, err="", text="x" * 1000000)
+
+# In the background of a terminal the input is left alone; nobody is stopped.
+pid, fd = pty.fork()
+if pid == 0:
+    tmp = tempfile.mkdtemp()
+    child = subprocess.Popen([os.path.join(os.environ["top_builddir"], "ctranrun"),
+                              "-n", "1", "true"],
+                             preexec_fn=lambda: os.setpgid(0, 0), env=dict(os.environ, TMPDIR=tmp),
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status = os.waitpid(child.pid, os.WUNTRACED)
+    os.rmdir(tmp)
+    os._exit(0 if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0 else 1)
+_, status = os.waitpid(pid, 0)
+os.close(fd)
+check(os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0, "in the background it was stopped")
+
+# In its foreground a line typed arrives.
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(os.path.join(os.environ["top_builddir"], "ctranrun"),
+             ["ctranrun", "-n", "1", "sh", "-c", "read x; echo \"<$x>\""])
+os.write(fd, b"typed\n")
+seen = b""
+try:
+    while True:
+        seen += os.read(fd, 4096)
+except OSError:
+    pass
+_, status = os.waitpid(pid, 0)
+check(b"<typed>" in seen and os.WEXITSTATUS(status) == 0, f"from a terminal: {seen!r}")
+# So it does from a terminal that is not the controlling one.
+master, slave = pty.openpty()
+with Job("-n", 1, "sh", "-c", "echo ready; read x; echo \"<$x>\"", stdin=slave,
+         start_new_session=True) as job:
+    os.close(slave)
+    check(job.proc.stdout.readline() == b"ready\n", "the reader is ready")
+    os.write(master, b"typed\n")
+    check(job.finish()[:2] == (0, b"<typed>\n"), "from somebody else's terminal")
+os.close(master)
+print("input: rank 0 has it all")

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the launcher's tests share: running ctranrun, and looking for what a job left behind.
+
+Every job runs with a directory of its own as TMPDIR and with a mark in its environment, so that
+its processes are found by their environment and its files by their place.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+TOP = os.environ.get("top_builddir", ".")
+CTRANRUN = os.path.join(TOP, "ctranrun")
+CLIENT = os.path.join(TOP, "tests/launch/pmixcli")
+BUSY = os.path.join(TOP, "tests/launch/busy")
+MARK = "CT_TEST_MARK"
+LIMIT = 300  # seconds; only a hang reaches it
+
+
+def sanitizer_env():
+    """Ranks are meant to die of signals, and libpmix's own leaks are not ours to mend."""
+    if os.environ.get("CT_SANITIZER") != "address":
+        return {}
+    asan = os.environ.get("ASAN_OPTIONS", "")
+    here = os.path.dirname(os.path.abspath(__file__))
+    return {"ASAN_OPTIONS": f"{asan}{':' if asan else ''}handle_segv=0",
+            "LSAN_OPTIONS": f"suppressions={here}/lsan.supp:print_suppressions=0"}
+
+
+class Job:
+    """One ctranrun. Used as a context, it checks at the end that nothing was left."""
+
+    def __init__(self, *args, env=None, file=CTRANRUN, **popen):
+        self.tmp = tempfile.mkdtemp(prefix="ctran-test-")
+        self.mark = uuid.uuid4().hex
+        full = dict(os.environ, TMPDIR=self.tmp, **{MARK: self.mark})
+        full.update(sanitizer_env())
+        full.update(env or {})
+        popen.setdefault("stdin", subprocess.DEVNULL)
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        self.proc = subprocess.Popen([file, *map(str, args)], env=full, **popen)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, tb):
+        try:
+            if kind is None:
+                self.check_clean()
+        finally:
+            for pid in self.processes():
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            self.proc.poll()
+            shutil.rmtree(self.tmp, ignore_errors=True)
+
+    def processes(self):
+        """All live processes that carry the job's mark."""
+        found = []
+        want = f"{MARK}={self.mark}".encode()
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                try:
+                    with open(f"/proc/{name}/environ", "rb") as f:
+                        if want in f.read().split(b"\0"):
+                            found.append(int(name))
+                except OSError:
+                    pass
+        return found
+
+    def ranks(self, name):
+        """The pids whose command line holds `name`, ctranrun and ctrand left out."""
+        return [p for p in self.processes() if name in cmdline(p) and
+                "ctranrun" not in cmdline(p) and "ctrand" not in cmdline(p)]
+
+    def daemon(self):
+        """The pid of ctrand, waited for."""
+        return until(lambda: [p for p in self.processes()
+                              if cmdline(p).startswith("ctrand --job")], "ctrand runs")[0]
+
+    def finish(self, text=None):
+        out, err = self.proc.communicate(text, timeout=LIMIT)
+        return self.proc.returncode, out, err
+
+    def check_clean(self, wait=False):
+        """No process and no file of the job is left; `wait` where nobody tells when."""
+        if wait:
+            until(lambda: not self.processes(), "the job's processes are gone")
+            until(lambda: not os.listdir(self.tmp), "the job's files are gone")
+        left = [(p, cmdline(p)) for p in self.processes()]
+        check(not left, f"processes are left: {left}")
+        check(not os.listdir(self.tmp), f"files are left: {os.listdir(self.tmp)}")
+
+
+def cmdline(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return f.read().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def state(pid):
+    """The state letter of a process, "" when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
+def until(test, what):
+    """Waits for something that must come; polls, since nobody announces it."""
+    end = time.monotonic() + LIMIT
+    while True:
+        got = test()
+        if got:
+            return got
+        check(time.monotonic() < end, f"never happened: {what}")
+        time.sleep(0.005)
+
+
+def check(ok, text):
+    if not ok:
+        print(f"FAIL: {text}")
+        sys.exit(1)
+
+
+def run(*args, text=None, **kw):
+    """Runs a job to its end: (status, stdout, stderr) as text; checks that nothing is left."""
+    if text is not None:
+        kw["stdin"] = subprocess.PIPE
+    with Job(*args, **kw) as job:
+        status, out, err = job.finish(text.encode() if text is not None else None)
+    return status, (out or b"").decode(errors="replace"), (err or b"").decode(errors="replace")
+
+
+def expect(args, status, out=None, err=None, **kw):
+    """Runs a job; `out` is compared, `err` is a pattern that all of stderr must match."""
+    got = run(*args, **kw)
+    told = f"ctranrun {' '.join(map(str, args))}\n gave {got}"
+    check(got[0] == status, f"{told}\n expected status {status}")
+    if out is not None:
+        check(got[1] == out, f"{told}\n expected stdout {out!r}")
+    if err is not None:
+        check(re.fullmatch(err, got[2], re.S), f"{told}\n expected stderr like {err!r}")
+    return got

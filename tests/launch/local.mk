@@ -1,0 +1,24 @@
+# tests/launch: ctranrun and ctrand. The tests are in Python; python.sh skips them without it.
+check_PROGRAMS += tests/launch/pmixcli
+tests_launch_pmixcli_SOURCES = tests/launch/pmixcli.c
+tests_launch_pmixcli_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
+tests_launch_pmixcli_LDADD = $(PMIX_LIBS)
+
+check_PROGRAMS += tests/launch/busy
+tests_launch_busy_SOURCES = tests/launch/busy.c
+tests_launch_busy_LDADD = libctcore.la
+
+TEST_EXTENSIONS += .py
+PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
+launch_tests = \
+	tests/launch/env.py \
+	tests/launch/input.py \
+	tests/launch/leftover.py \
+	tests/launch/many.py \
+	tests/launch/options.py \
+	tests/launch/output.py \
+	tests/launch/randomkill.py \
+	tests/launch/status.py
+TESTS += $(launch_tests)
+EXTRA_DIST += $(launch_tests) tests/launch/launch.py tests/launch/lsan.supp \
+	tests/launch/python.sh

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: a bad one gives one clear line, starts nothing and exits with 2, 126, 127."""
+import os
+import tempfile
+
+from launch import check, expect
+
+ONE_LINE = r"[^\n]*\n"
+
+
+def usage(args, words):
+    got = expect(args, 2, out="", err=ONE_LINE)
+    for word in words:
+        check(word in got[2], f"{args}: the message {got[2]!r} does not say {word!r}")
+
+
+for n in ("0", "-3", "x", "", "4x", "99999999999999999999", "1.5", "65537"):
+    for opt in ("-n", "-np", "--np"):
+        usage([opt, n, "true"], [f'{opt} "{n}"', "1 to 65536", "-n 4"])
+usage(["--np=0", "true"], ['--np "0"'])
+usage(["-n"], ["-n needs a value", "-n N"])
+usage([], ["no program", "usage: ctranrun"])
+usage(["-n", "2"], ["no program"])
+usage(["--tagoutput", "true"], ["unknown option --tagoutput", "--help"])
+usage(["-z", "true"], ["unknown option -z"])
+usage(["--tag-output=1", "true"], ["--tag-output takes no value", '"1"'])
+usage(["-x", "CT_TEST_UNSET", "true"], ["CT_TEST_UNSET", "no such variable", "CT_TEST_UNSET=VALUE"])
+usage(["-x", "=1", "true"], ["NAME or NAME=VALUE"])
+usage(["--set", "EAGER_LIMIT", "true"], ["NAME=VALUE"])
+usage(["--set", "EAGER_LIMT=1K", "true"], ["CTRAN_EAGER_LIMT", "did you mean CTRAN_EAGER_LIMIT"])
+usage(["--set", "EAGER_LIMIT=soon", "true"], ["CTRAN_EAGER_LIMIT", "soon", "expected a number"])
+usage(["--set", "LOG=loud", "true"], ["CTRAN_LOG", "loud", "none|error|warn"])
+usage(["--set", "LOG=warn\nSPIN=1", "true"], ["one line"])
+usage(["--wdir", "/no/such/dir", "true"], ['--wdir "/no/such/dir"', "No such file or directory"])
+usage(["--wdir", "/dev/null", "true"], ["not a directory"])
+for t in ("0", "-1", "soon", "nan", "1e99", ""):
+    usage(["--timeout", t, "true"], [f'--timeout "{t}"', "number of seconds"])
+usage(["--bind-to", "socket", "true"], ['"socket"', "none or core"])
+
+expect(["--version"], 0, err="")
+got = expect(["--help"], 0, err="")
+for word in ("usage: ctranrun", "-n, -np, --np N", "-x NAME[=VALUE]", "--set", "--wdir",
+             "--tag-output", "--timeout", "--bind-to", "-v", "--version"):
+    check(word in got[1], f"--help does not say {word!r}")
+
+# Programs that cannot be run.
+expect(["-n", "2", "no-such-program"], 127, out="",
+       err=r"ctranrun: no-such-program: not found in PATH \([^\n]*\); give the program's path\n")
+expect(["/no/such/program"], 127, out="",
+       err=r"ctranrun: /no/such/program: there is no such file[^\n]*\n")
+expect(["/"], 126, out="", err=r"ctranrun: /: cannot be executed: Is a directory[^\n]*\n")
+with tempfile.TemporaryDirectory() as d:
+    plain = os.path.join(d, "plain")
+    with open(plain, "w") as f:
+        f.write("no program\n")
+    expect([plain], 126, out="",
+           err=r"ctranrun: [^\n]*plain: cannot be executed: Permission denied[^\n]*\n")
+    expect(["-x", f"PATH={d}", "plain"], 126, out="",
+           err=r"ctranrun: [^\n]*Permission denied[^\n]*\n")
+    os.chmod(plain, 0o755)
+    expect(["-n", "3", plain], 126, out="",
+           err=r"ctranrun: job [0-9a-f]{6}: cannot execute [^\n]*plain: Exec format error\n")
+    with open(plain, "w") as f:
+        f.write("#!/no/such/interpreter\n")
+    expect(["-n", "3", plain], 127, out="",
+           err=r"ctranrun: job [^\n]*cannot execute [^\n]*No such file[^\n]*\n")
+    with open(plain, "w") as f:
+        f.write("#!/bin/sh\necho \"$0 in $PWD\"\n")
+    # A relative program is looked up where the ranks will be.
+    expect(["--wdir", d, "./plain"], 0, out=f"{d}/./plain in {d}\n", err="")
+    expect(["-x", f"PATH={d}:/usr/bin:/bin", "plain"], 0, err="")
+
+# Options end at the program, or at --.
+expect(["-n", "1", "echo", "-n", "x"], 0, out="x", err="")
+expect(["-n", "1", "--", "echo", "--help"], 0, err="")
+print("options: all messages as expected")

@@ -1,0 +1,20 @@
+# Tests. *.test are shell scripts that source tests/lib.sh; the others are programs of their own.
+# Exit status 77 means skipped, and the output says what is missing.
+TEST_EXTENSIONS = .test
+# No test may hang: a script limits each of its runs, and this limits the whole.
+LOG_COMPILER = timeout -k 10 900
+TEST_LOG_COMPILER = timeout -k 10 1800 $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
+	CT_SANITIZER='$(CT_SANITIZER)'; CC='$(CC)'; \
+	export top_srcdir top_builddir CT_SANITIZER CC;
+
+include tests/unit/local.mk
+include tests/prove/local.mk
+include tests/launch/local.mk
+include tests/func/local.mk
+include tests/lab/local.mk
+include tests/house/local.mk
+
+EXTRA_DIST += tests/lib.sh tests/setup.sh \
+	tests/suppressions/lsan.supp tests/suppressions/tsan.supp

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What can be said of steps without executing them: see prove.h. The engine calls it before it
+ * executes anything, and relies on every slice being in range afterwards.
+ */
+#include <string.h>
+
+#include "state.h"
+
+unsigned prove_ask(struct prove *p, uint32_t me, uint32_t r, struct ct_step *out)
+{
+    return p->algo->round(&p->envs[me], p->lane, r, out);
+}
+
+static bool same_slice(const struct ct_slice *a, const struct ct_slice *b)
+{
+    return a->buf == b->buf && a->at == b->at && a->run == b->run && a->reps == b->reps &&
+           (a->reps == 1 || a->stride == b->stride);
+}
+
+/* Which slices count in this step: bit 0 src, bit 1 dst. */
+static unsigned slices_used(const struct ct_step *s)
+{
+    switch (s->act) {
+    case CT_TX:
+        return s->src.buf == CT_TMP ? 3 : 1;
+    case CT_RX:
+        return s->dst.buf == CT_TMP ? 3 : 2;
+    default:
+        return 3;
+    }
+}
+
+static bool same_step(const struct ct_step *a, const struct ct_step *b)
+{
+    unsigned used = slices_used(a);
+    return a->act == b->act && a->flags == b->flags && (!step_transfers(a) || a->peer == b->peer) &&
+           ((used & 1) == 0 || same_slice(&a->src, &b->src)) &&
+           ((used & 2) == 0 || same_slice(&a->dst, &b->dst));
+}
+
+/* Whether MPI gives this rank this block of SEND. */
+static bool is_in_send(const struct prove *p, uint32_t me, uint32_t block)
+{
+    switch (p->algo->colls) {
+    case CT_BARRIER:
+    case CT_BCAST:
+        return false;
+    case CT_ALLGATHER:
+    case CT_GATHER:
+        return block == me;
+    case CT_SCATTER:
+        return me == p->c->root;
+    default:
+        return true;
+    }
+}
+
+bool prove_may_touch(const struct prove *p, uint32_t me, uint32_t buf, uint32_t block, bool write)
+{
+    bool at_root = me == p->c->root;
+    if (buf == CT_TMP) {
+        return true;
+    }
+    if (buf == CT_SEND) {
+        return !write && is_in_send(p, me, block);
+    }
+    switch (p->algo->colls) {
+    case CT_BARRIER:
+        return false;
+    case CT_BCAST:
+        return !write || !at_root;
+    case CT_REDUCE:
+    case CT_GATHER:
+        return at_root;
+    case CT_REDUCE_SCATTER:
+    case CT_SCATTER:
+        return block == me;
+    case CT_EXSCAN:
+        return me > 0;
+    default:
+        return true;
+    }
+}
+
+/* No block twice, for slices with repetitions; the others have none by their length. */
+static bool is_distinct(const struct prove *p, uint32_t me, const struct ct_slice *s)
+{
+    for (uint32_t k = 1; s->reps > 1 && k < slice_count(s); k++) {
+        for (uint32_t j = 0; j < k; j++) {
+            if (slice_place(p, me, s, j) == slice_place(p, me, s, k)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool check_slice(struct prove *p, uint32_t me, uint32_t r, const struct ct_slice *s,
+                        bool touched, bool write)
+{
+    uint32_t size = s->buf == CT_TMP ? p->tmp[me] : p->nblk;
+    bool     empty = s->run == 0;
+
+    if (s->buf > CT_TMP || s->reps == 0 || empty != (p->algo->colls == CT_BARRIER)) {
+        return prove_fail(p, "rank %u round %u: buffer %u, %u blocks %u times", me, r, s->buf,
+                          s->run, s->reps);
+    }
+    if (empty) {
+        return s->buf == CT_TMP || prove_fail(p, "rank %u round %u: empty, not TMP", me, r);
+    }
+    if (s->at >= size || (uint64_t)s->run * s->reps > size || !is_distinct(p, me, s)) {
+        return prove_fail(p, "rank %u round %u: blocks %u to %u, %u times, of %u", me, r, s->at,
+                          s->at + s->run - 1, s->reps, size);
+    }
+    for (uint32_t k = 0; touched && k < slice_count(s); k++) {
+        if (!prove_may_touch(p, me, s->buf, slice_place(p, me, s, k), write)) {
+            return prove_fail(p, "rank %u round %u: %s block %u of %s, which it may not", me, r,
+                              write ? "writes" : "reads", slice_place(p, me, s, k),
+                              s->buf == CT_SEND ? "SEND" : "RECV");
+        }
+    }
+    return true;
+}
+
+static bool check_both(struct prove *p, uint32_t me, uint32_t r, const struct ct_step *s)
+{
+    if (slice_count(&s->src) != slice_count(&s->dst)) {
+        return prove_fail(p, "rank %u round %u: %u blocks to %u", me, r, slice_count(&s->src),
+                          slice_count(&s->dst));
+    }
+    if (s->src.buf == CT_TMP && s->dst.buf == CT_TMP) {
+        return p->nblk == 1 || prove_fail(p, "rank %u round %u: nothing names the blocks", me, r);
+    }
+    if (s->src.buf == CT_TMP || s->dst.buf == CT_TMP) {
+        return true;
+    }
+    for (uint32_t k = 0; k < slice_count(&s->src); k++) {
+        if (slice_place(p, me, &s->src, k) != slice_place(p, me, &s->dst, k)) {
+            return prove_fail(p, "rank %u round %u: block %u to block %u", me, r,
+                              slice_place(p, me, &s->src, k), slice_place(p, me, &s->dst, k));
+        }
+    }
+    return true;
+}
+
+static unsigned flags_allowed(const struct ct_step *s)
+{
+    switch (s->act) {
+    case CT_RX:
+        return CT_FWD;
+    case CT_RX_OP:
+        return CT_FWD | CT_SWAP;
+    case CT_OP:
+        return CT_SWAP;
+    default:
+        return 0;
+    }
+}
+
+static bool check_step(struct prove *p, uint32_t me, uint32_t r, const struct ct_step *s)
+{
+    if (s->act > CT_OP || (s->flags & ~flags_allowed(s)) != 0) {
+        return prove_fail(p, "rank %u round %u: act %u, flags %u", me, r, s->act, s->flags);
+    }
+    if (step_transfers(s) && (s->peer >= p->n || s->peer == me)) {
+        return prove_fail(p, "rank %u round %u: peer %u", me, r, s->peer);
+    }
+    unsigned used = slices_used(s);
+    bool     reads = s->act != CT_RX, writes = s->act != CT_TX;
+    if (((used & 1) != 0 && !check_slice(p, me, r, &s->src, reads, false)) ||
+        ((used & 2) != 0 && !check_slice(p, me, r, &s->dst, writes, true))) {
+        return false;
+    }
+    return used != 3 || check_both(p, me, r, s);
+}
+
+/* A step that says its result is sent on: the next round sends just that, and changes nothing
+ * before it does. */
+static bool check_forward(struct prove *p, uint32_t me, uint32_t r, const struct ct_step *s)
+{
+    struct ct_step next[CT_MAX_STEPS];
+    unsigned       count = r + 1 < p->rounds ? prove_ask(p, me, r + 1, next) : 0;
+    bool           sent = false;
+
+    for (unsigned i = 0; i < count && i < CT_MAX_STEPS; i++) {
+        if (!step_transfers(&next[i]) && next[i].dst.buf == s->dst.buf) {
+            return prove_fail(p, "rank %u round %u: what is to be sent on is changed first", me, r);
+        }
+        sent = sent || (next[i].act == CT_TX && same_slice(&next[i].src, &s->dst));
+    }
+    return sent || prove_fail(p, "rank %u round %u: nothing sends on what is to be", me, r);
+}
+
+static bool is_rotated(const struct prove *p, uint32_t me, const struct ct_slice *zero,
+                       const struct ct_slice *s)
+{
+    struct ct_slice want = *zero;
+    if (zero->buf != CT_TMP && p->nblk == p->n) {
+        want.at = (zero->at + me) % p->n;
+    }
+    return same_slice(&want, s);
+}
+
+/* CT_SHIFT: rank me's round is rank 0's with me added to ranks and blocks. */
+static bool check_shift(struct prove *p, uint32_t me, uint32_t r, const struct ct_step *steps,
+                        unsigned count)
+{
+    struct ct_step zero[CT_MAX_STEPS];
+    if (prove_ask(p, 0, r, zero) != count) {
+        return prove_fail(p, "rank %u round %u: not as many steps as rank 0", me, r);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const struct ct_step *a = &zero[i], *b = &steps[i];
+        unsigned              used = slices_used(a);
+        if (a->act != b->act || a->flags != b->flags ||
+            (step_transfers(a) && (a->peer + me) % p->n != b->peer) ||
+            ((used & 1) != 0 && !is_rotated(p, me, &a->src, &b->src)) ||
+            ((used & 2) != 0 && !is_rotated(p, me, &a->dst, &b->dst))) {
+            return prove_fail(p, "rank %u round %u: not rank 0's, shifted", me, r);
+        }
+    }
+    return true;
+}
+
+/* Asked twice, into memory with different rubbish, it says the same. */
+static bool ask_twice(struct prove *p, uint32_t me, uint32_t r, struct ct_step *out,
+                      unsigned *count)
+{
+    struct ct_step again[CT_MAX_STEPS];
+
+    memset(out, 0xa5, sizeof(again));
+    memset(again, 0x5a, sizeof(again));
+    *count = prove_ask(p, me, r, out);
+    if (*count > CT_MAX_STEPS || prove_ask(p, me, r, again) != *count) {
+        return prove_fail(p, "rank %u round %u: %u steps", me, r, *count);
+    }
+    for (unsigned i = 0; i < *count; i++) {
+        if (!same_step(&out[i], &again[i])) {
+            return prove_fail(p, "rank %u round %u: step %u is not set alike twice", me, r, i);
+        }
+    }
+    return true;
+}
+
+static bool check_round(struct prove *p, uint32_t me, uint32_t r)
+{
+    struct ct_step steps[CT_MAX_STEPS];
+    unsigned       count;
+
+    if (!ask_twice(p, me, r, steps, &count)) {
+        return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (!check_step(p, me, r, &steps[i]) ||
+            ((steps[i].flags & CT_FWD) != 0 && !check_forward(p, me, r, &steps[i]))) {
+            return false;
+        }
+    }
+    return (p->algo->traits & CT_SHIFT) == 0 || check_shift(p, me, r, steps, count);
+}
+
+bool prove_check_steps(struct prove *p)
+{
+    if (p->algo->rxlag == 0 || p->algo->txlag == 0) {
+        return prove_fail(p, "a lag is 0");
+    }
+    for (uint32_t me = 0; me < p->n; me++) {
+        if (p->algo->rounds(&p->envs[me], p->lane) != p->rounds) {
+            return prove_fail(p, "rank %u has %u rounds, rank 0 has %u", me,
+                              p->algo->rounds(&p->envs[me], p->lane), p->rounds);
+        }
+        for (uint32_t r = 0; r < p->rounds; r++) {
+            if (!check_round(p, me, r)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

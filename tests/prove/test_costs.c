@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether algorithms cost what the head blocks of their files say: rounds, messages and blocks at
+ * the busiest rank, blocks reduced there, scratch. And words: that they tell right from wrong.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "coll/algo/step.h"
+#include "prove.h"
+#include "word.h"
+
+static unsigned failures;
+
+static void expect(const char *what, uint32_t n, uint64_t found, uint64_t wanted)
+{
+    if (found != wanted) {
+        failures++;
+        printf("FAIL %s, n %u: found %llu, expected %llu\n", what, n, (unsigned long long)found,
+               (unsigned long long)wanted);
+    }
+}
+
+/* What a case costs; `wanted` in the same members, with SKIP for what is not said. */
+#define SKIP UINT32_MAX
+
+struct costs {
+    uint32_t rounds, messages, blocks, joins, tmp;
+};
+
+static void check(struct prover *p, struct prove_case c, const char *name, uint32_t coll,
+                  struct costs want)
+{
+    struct prove_result res;
+    char                text[160];
+
+    c.algo = ct_algo_find(coll, name);
+    c.radix = 2;
+    if (c.algo == NULL || !prove_run(p, &c, &res)) {
+        failures++;
+        printf("FAIL %s %s: %s\n", ct_algo_coll_name(coll), name,
+               c.algo == NULL ? "not found" : res.why);
+        return;
+    }
+    const uint64_t found[] = {res.rounds, res.messages_max, res.blocks_max, res.joins_max, res.tmp};
+    const uint32_t wanted[] = {want.rounds, want.messages, want.blocks, want.joins, want.tmp};
+    const char *const names[] = {"rounds", "messages", "blocks", "blocks reduced", "scratch"};
+    for (int i = 0; i < 5; i++) {
+        if (wanted[i] != SKIP) {
+            (void)snprintf(text, sizeof(text), "%s %s root %u%s: %s", ct_algo_coll_name(coll), name,
+                           c.root, c.ordered ? " ordered" : "", names[i]);
+            expect(text, c.n, found[i], wanted[i]);
+        }
+    }
+}
+
+static void check_rings(struct prover *p, uint32_t n)
+{
+    struct prove_case c = {.n = n};
+    uint32_t          m = n - 1, scratch = n == 2 ? 0 : n == 3 ? 1 : 2;
+
+    check(p, c, "ring", CT_ALLREDUCE, (struct costs){2 * m, 2 * m, 2 * m, m, 0});
+    check(p, c, "bidirectional_ring", CT_ALLREDUCE, (struct costs){2 * m, 2 * m, 2 * m, m, 0});
+    check(p, c, "ring", CT_REDUCE_SCATTER, (struct costs){m, m, m, m, scratch});
+    check(p, c, "pairwise", CT_REDUCE_SCATTER, (struct costs){m, m, m, m, 0});
+    check(p, c, "ring", CT_ALLGATHER, (struct costs){m, m, m, 0, 0});
+}
+
+static void check_logarithmic(struct prover *p, uint32_t n)
+{
+    struct prove_case c = {.n = n};
+    uint32_t          up = ct_algo_log2_up(n), k = 31u - (uint32_t)__builtin_clz(n);
+    bool              power = n == 1u << k;
+    /* A folding rank has one exchange more than the others; it sends and receives k + 1. */
+    uint32_t messages = k + (power ? 0 : 1);
+
+    check(p, c, "bruck", CT_ALLGATHER, (struct costs){up, up, n - 1, 0, 0});
+    check(p, c, "dissemination", CT_BARRIER, (struct costs){up, up, 0, 0, 0});
+    check(p, c, "recursive_doubling", CT_ALLREDUCE,
+          (struct costs){k + (power ? 0 : 2), messages, messages, messages, n > 2 ? 1 : 0});
+    if (power) {
+        check(p, c, "recursive_doubling", CT_ALLGATHER, (struct costs){k, k, n - 1, 0, 0});
+    }
+}
+
+static void check_rooted(struct prover *p, uint32_t n)
+{
+    uint32_t up = ct_algo_log2_up(n), m = n - 1, linear = m / 8 + (m % 8 != 0);
+
+    for (uint32_t root = 0; root<n; root += n> 8 ? n - 1 : 1) {
+        struct prove_case c = {.n = n, .root = root}, o = c;
+        uint32_t          hop = root != 0 ? 1 : 0;
+
+        o.ordered = true;
+        check(p, c, "binomial", CT_BCAST, (struct costs){up, up, up, 0, 0});
+        check(p, c, "chain", CT_BCAST, (struct costs){m, 1, 1, 0, 0});
+        check(p, c, "linear", CT_BCAST, (struct costs){linear, m, m, 0, 0});
+        check(p, c, "binomial", CT_REDUCE, (struct costs){up, up, up, up, n > 3 ? 1 : 0});
+        check(p, o, "binomial", CT_REDUCE, (struct costs){up + hop, up, up, up, SKIP});
+        check(p, c, "chain", CT_REDUCE, (struct costs){m, 1, 1, 1, n > 2 ? 1 : 0});
+        check(p, o, "chain", CT_REDUCE, (struct costs){m + hop, SKIP, SKIP, 1, SKIP});
+        check(p, o, "linear", CT_REDUCE, (struct costs){m, m, m, m, 0});
+        check(p, c, "linear", CT_GATHER, (struct costs){(n + 7) / 8, m, m, 0, 0});
+        check(p, c, "linear", CT_SCATTER, (struct costs){(n + 7) / 8, m, m, 0, 0});
+    }
+}
+
+static void check_linear(struct prover *p, uint32_t n)
+{
+    struct prove_case c = {.n = n};
+    uint32_t          m = n - 1, linear = m / 8 + (m % 8 != 0), pairs = (n + 3) / 4;
+
+    check(p, c, "linear", CT_BARRIER, (struct costs){2 * linear, m, 0, 0, 0});
+    check(p, c, "linear", CT_ALLREDUCE, (struct costs){m + linear, m, m, m, 0});
+    check(p, c, "linear", CT_ALLGATHER, (struct costs){pairs, m, m, 0, 0});
+    check(p, c, "chain", CT_SCAN, (struct costs){2, 1, 1, 1, 0});
+    check(p, c, "chain", CT_EXSCAN, (struct costs){2, 1, 1, n > 2 ? 1 : 0, n > 2 ? 1 : 0});
+    check(p, c, "linear", CT_ALLTOALL, (struct costs){pairs, m, m, 0, 0});
+}
+
+static struct word joined(struct word_space *ws, const uint32_t *ranks, size_t count)
+{
+    struct word w = word_leaf(ranks[0], 0);
+    for (size_t i = 1; i < count; i++) {
+        const char *why = word_join(ws, w, word_leaf(ranks[i], 0), &w);
+        if (why != NULL) {
+            failures++;
+            printf("FAIL joining rank %u: %s\n", ranks[i], why);
+        }
+    }
+    return w;
+}
+
+static void check_words(void)
+{
+    static const uint32_t in_order[] = {0, 1, 2, 3, 4}, turned[] = {3, 4, 0, 1, 2};
+    static const uint32_t mixed[] = {0, 2, 1, 3, 4}, some[] = {0, 2, 4};
+    struct word_space     ws = {0};
+    struct word           w, a, b;
+
+    word_space_reset(&ws, 5);
+    w = joined(&ws, in_order, 5);
+    expect("in order is full and ordered", 5, word_is_full(&ws, w, 0, true), true);
+    expect("another block is not", 5, word_is_full(&ws, w, 1, false), false);
+    w = joined(&ws, turned, 5);
+    expect("turned is full", 5, word_is_full(&ws, w, 0, false), true);
+    expect("turned is not ordered", 5, word_is_full(&ws, w, 0, true), false);
+    w = joined(&ws, mixed, 5);
+    expect("mixed is full", 5, word_is_full(&ws, w, 0, false), true);
+    expect("mixed is not ordered", 5, word_is_full(&ws, w, 0, true), false);
+    w = joined(&ws, some, 3);
+    expect("some are not full", 5, word_is_full(&ws, w, 0, false), false);
+    expect("some are no prefix", 5, word_is_prefix(w, 3, 0), false);
+    expect("three are a prefix", 5, word_is_prefix(joined(&ws, in_order, 3), 3, 0), true);
+    expect("but not of two", 5, word_is_prefix(joined(&ws, in_order, 3), 2, 0), false);
+    expect("a rank twice", 5, word_join(&ws, w, word_leaf(2, 0), &a) != NULL, true);
+    expect("the same, of an interval", 5,
+           word_join(&ws, joined(&ws, in_order, 3), word_leaf(1, 0), &a) != NULL, true);
+    expect("another block", 5, word_join(&ws, w, word_leaf(3, 1), &a) != NULL, true);
+    expect("undefined", 5, word_join(&ws, w, (struct word){0}, &a) != NULL, true);
+    /* (0 1) 2 and 0 (1 2) are the same word, but not the same bits. */
+    a = joined(&ws, in_order, 3);
+    expect("tail", 5, word_join(&ws, word_leaf(1, 0), word_leaf(2, 0), &b) == NULL, true);
+    expect("whole", 5, word_join(&ws, word_leaf(0, 0), b, &b) == NULL, true);
+    expect("same ranks", 5, a.first == b.first && a.len == b.len, true);
+    expect("another tree", 5, a.tree == b.tree, false);
+    word_space_fini(&ws);
+}
+
+int main(void)
+{
+    struct prover *p = prove_create();
+
+    check_words();
+    for (uint32_t n = 2; n <= 70; n++) {
+        check_rings(p, n);
+        check_logarithmic(p, n);
+        check_rooted(p, n);
+        check_linear(p, n);
+    }
+    prove_destroy(p);
+    printf("%u failures\n", failures);
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether the prover can fail: plants faults in every algorithm, one at a time, at every place
+ * where a kind of fault applies, and expects each to be rejected.
+ *
+ * Kinds are chosen, and applies() says where they apply, such that no fault is harmless:
+ *   BUFFER   not in place, where SEND and RECV are one; not the own block alone in allgather, nor
+ *            rank 0's in scan, which SEND and RECV both hold after the copy
+ *   SWAP     only for operators that do not commute
+ *   REORDER  and EARLY only where a round sends what the one before received; in barriers, where
+ *            all messages look alike, only for n = 2^k, where each pair of ranks is connected by
+ *            one path only
+ * Lags are different: one lag for all n may be longer than some n needs. There a fault counts as
+ * rejected when some case rejects it, which shows that no lag is shorter than it could be.
+ * The claim to be a shift and FWD flags are taken from the faulty algorithm first, so that it is
+ * not rejected for its looks.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "prove.h"
+
+enum kind {
+    DROP,    /* a step is left out */
+    TWICE,   /* a transfer is made twice */
+    PEER,    /* the wrong peer */
+    BLOCK,   /* the next block */
+    RUN,     /* a block too many, or too few */
+    BUFFER,  /* sends from another buffer */
+    SWAP,    /* operands the wrong way round */
+    ACT,     /* reduces what it should not, or does not what it should */
+    FORWARD, /* claims that the next round sends it on */
+    REORDER, /* two rounds change places on one rank */
+    EARLY,   /* a send is made a round too early */
+    SCRATCH, /* a block of scratch too few */
+    LAST,    /* the last round is missing */
+    ORDERED, /* claims to keep the order */
+    SHIFT,   /* claims to be a shift */
+    RXLAG,   /* a longer lag of receives */
+    TXLAG,   /* a longer lag of sends */
+    KINDS
+};
+
+static const char *const kind_names[KINDS] = {
+    "drop",    "twice", "peer",    "block", "run",     "buffer", "swap",  "act",  "forward",
+    "reorder", "early", "scratch", "last",  "ordered", "shift",  "rxlag", "txlag"};
+
+/* The fault in force; the functions of a faulty algorithm have no other way to know. */
+static struct {
+    const struct ct_algo *algo;
+    enum kind             kind;
+    uint32_t              me, r;
+    unsigned              step;
+} fault;
+
+static struct {
+    uint32_t killed, planted;
+} score[KINDS];
+
+static uint32_t failures;
+
+/* ---------------------------------------------------------------------------------------------
+ * The faulty algorithm
+ * ------------------------------------------------------------------------------------------ */
+
+static unsigned ask(const struct ct_env *env, unsigned lane, uint32_t r, struct ct_step *out)
+{
+    unsigned count = fault.algo->round(env, lane, r, out);
+    for (unsigned i = 0; i < count && fault.kind != FORWARD; i++) {
+        out[i].flags &= (uint8_t)~CT_FWD;
+    }
+    return count;
+}
+
+static uint32_t size_of(const struct ct_env *env, const struct ct_slice *s)
+{
+    return s->buf == CT_TMP ? fault.algo->tmp(env) : env->nblk;
+}
+
+/* The slice that a transfer moves, or the target of a local step. */
+static struct ct_slice *main_slice(struct ct_step *s)
+{
+    return s->act == CT_TX ? &s->src : &s->dst;
+}
+
+static void grow_or_shrink(const struct ct_env *env, struct ct_step *s)
+{
+    bool grow = main_slice(s)->run < size_of(env, main_slice(s));
+    s->src.run += grow ? 1 : UINT32_MAX;
+    s->dst.run += grow ? 1 : UINT32_MAX;
+}
+
+static void spoil(const struct ct_env *env, struct ct_step *s)
+{
+    struct ct_slice *slice = main_slice(s);
+    switch (fault.kind) {
+    case PEER:
+        s->peer = (s->peer + 1) % env->n;
+        s->peer = s->peer == env->me ? (s->peer + 1) % env->n : s->peer;
+        break;
+    case BLOCK:
+        slice->at = (slice->at + 1) % size_of(env, slice);
+        break;
+    case RUN:
+        grow_or_shrink(env, s);
+        break;
+    case BUFFER:
+        s->dst = s->src.buf == CT_TMP ? s->dst : s->src;
+        s->src = s->dst;
+        s->src.buf = slice->buf == CT_SEND ? CT_RECV : CT_SEND;
+        break;
+    case SWAP:
+        s->flags ^= CT_SWAP;
+        break;
+    case ACT:
+        s->src = s->act == CT_RX ? s->dst : s->src;
+        s->act = s->act == CT_RX ? CT_RX_OP : CT_RX;
+        s->flags &= (uint8_t)~CT_SWAP;
+        break;
+    case FORWARD:
+        s->flags |= CT_FWD;
+        break;
+    default:
+        break;
+    }
+}
+
+static unsigned without(struct ct_step *steps, unsigned count, unsigned at)
+{
+    memmove(&steps[at], &steps[at + 1], (count - at - 1) * sizeof(*steps));
+    return count - 1;
+}
+
+static unsigned faulty_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                             struct ct_step *out)
+{
+    struct ct_step other[CT_MAX_STEPS];
+    unsigned       count;
+
+    if (env->me != fault.me || lane != 0) {
+        return ask(env, lane, r, out);
+    }
+    if (fault.kind == REORDER && (r == fault.r || r == fault.r + 1)) {
+        return ask(env, lane, 2 * fault.r + 1 - r, out);
+    }
+    count = ask(env, lane, r, out);
+    if (fault.kind == EARLY && r + 1 == fault.r) {
+        (void)ask(env, lane, fault.r, other);
+        out[count++] = other[fault.step];
+    } else if (r != fault.r) {
+        return count;
+    } else if (fault.kind == DROP || fault.kind == EARLY) {
+        return without(out, count, fault.step);
+    } else if (fault.kind == TWICE) {
+        out[count++] = out[fault.step];
+    } else if (fault.kind <= FORWARD) {
+        spoil(env, &out[fault.step]);
+    }
+    return count;
+}
+
+static uint32_t faulty_rounds(const struct ct_env *env, unsigned lane)
+{
+    return fault.algo->rounds(env, lane) - (fault.kind == LAST ? 1 : 0);
+}
+
+static uint32_t faulty_tmp(const struct ct_env *env)
+{
+    return fault.algo->tmp(env) - (fault.kind == SCRATCH && env->me == fault.me ? 1 : 0);
+}
+
+static bool fits_all(const struct ct_env *env)
+{
+    (void)env;
+    return true;
+}
+
+static struct ct_algo faulty_algo(void)
+{
+    struct ct_algo a = *fault.algo;
+    a.traits &= ~(uint32_t)CT_SHIFT;
+    a.traits |= fault.kind == SHIFT ? CT_SHIFT : 0;
+    a.rxlag += fault.kind == RXLAG ? 1 : 0;
+    a.txlag += fault.kind == TXLAG ? 1 : 0;
+    a.fits = fault.kind == ORDERED ? fits_all : a.fits;
+    a.round = faulty_round;
+    a.rounds = faulty_rounds;
+    a.tmp = faulty_tmp;
+    return a;
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Where faults apply
+ * ------------------------------------------------------------------------------------------ */
+
+static bool is_transfer(const struct ct_step *s)
+{
+    return s->act == CT_TX || s->act == CT_RX || s->act == CT_RX_OP;
+}
+
+/* Whether a round, ending with the step before `end`, receives what this step sends. */
+static bool depends(const struct ct_env *env, uint32_t r, const struct ct_step *tx)
+{
+    struct ct_step before[CT_MAX_STEPS];
+    unsigned       count = fault.algo->round(env, 0, r, before);
+
+    if (fault.algo->colls == CT_BARRIER) {
+        return (env->n & (env->n - 1)) == 0 && env->n > 2;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const struct ct_slice *dst = &before[i].dst;
+        if ((before[i].act == CT_RX || before[i].act == CT_RX_OP) && dst->run > 0 &&
+            dst->buf == tx->src.buf && dst->at == tx->src.at) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether SEND and RECV both hold what this step sends. */
+static bool is_in_both(const struct ct_env *env, const struct ct_step *s)
+{
+    return (fault.algo->colls == CT_ALLGATHER && s->src.at == env->me && s->src.run == 1) ||
+           (fault.algo->colls == CT_SCAN && env->me == 0);
+}
+
+/* Whether the fault's kind applies to this step. */
+static bool applies(const struct ct_env *env, uint32_t r, struct ct_step *steps, unsigned count,
+                    unsigned step)
+{
+    struct ct_step        *s = &steps[step];
+    const struct ct_slice *slice = main_slice(s);
+    bool                   tx = s->act == CT_TX, barrier = fault.algo->colls == CT_BARRIER;
+    struct ct_step         early[CT_MAX_STEPS];
+
+    switch (fault.kind) {
+    case DROP:
+        return true;
+    case TWICE:
+        return tx && count < CT_MAX_STEPS;
+    case PEER:
+        return is_transfer(s) && env->n > 2;
+    case BLOCK:
+        return size_of(env, slice) > 1 && !barrier && slice->run < env->nblk;
+    case RUN:
+        return is_transfer(s) && size_of(env, slice) > 1 && !barrier;
+    case BUFFER:
+        return tx && !barrier && !env->inplace && !is_in_both(env, s);
+    case SWAP:
+        return env->ordered && (s->act == CT_RX_OP || s->act == CT_OP);
+    case ACT:
+        return (s->act == CT_RX || s->act == CT_RX_OP) && !barrier;
+    case FORWARD:
+        return (s->act == CT_RX || s->act == CT_RX_OP) && !barrier && (s->flags & CT_FWD) == 0;
+    case REORDER:
+        return tx && r > 0 && depends(env, r - 1, s);
+    case EARLY:
+        return tx && r > 0 && depends(env, r - 1, s) &&
+               fault.algo->round(env, 0, r - 1, early) < CT_MAX_STEPS;
+    default:
+        return false;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------
+ * Hunting
+ * ------------------------------------------------------------------------------------------ */
+
+static bool is_rejected(struct prover *p, const struct prove_case *base)
+{
+    struct ct_algo      algo = faulty_algo();
+    struct prove_case   c = *base;
+    struct prove_result res;
+
+    c.algo = &algo;
+    for (c.seed = 0; c.seed < 6; c.seed++) {
+        if (!prove_run(p, &c, &res)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void plant(struct prover *p, const struct prove_case *c)
+{
+    char name[160];
+    bool rejected = is_rejected(p, c);
+
+    score[fault.kind].planted++;
+    score[fault.kind].killed += rejected;
+    if (!rejected && failures++ < 20) {
+        printf("FAIL not rejected: %s, rank %u round %u step %u of %s\n", kind_names[fault.kind],
+               fault.me, fault.r, fault.step, prove_case_name(c, name, sizeof(name)));
+    }
+}
+
+/* Faults in a step, wherever the kind applies. */
+static void plant_in_steps(struct prover *p, const struct prove_case *c)
+{
+    for (uint32_t me = 0; me < c->n; me++) {
+        struct ct_env env = prove_env(c, me);
+        for (uint32_t r = 0; r < c->algo->rounds(&env, 0); r++) {
+            struct ct_step steps[CT_MAX_STEPS];
+            unsigned       count = c->algo->round(&env, 0, r, steps);
+            for (unsigned s = 0; s < count; s++) {
+                if (applies(&env, r, steps, count, s)) {
+                    fault.me = me;
+                    fault.r = fault.kind == REORDER ? r - 1 : r;
+                    fault.step = s;
+                    plant(p, c);
+                }
+            }
+        }
+    }
+}
+
+/* Faults in what an algorithm says of itself. */
+static void plant_in_claims(struct prover *p, const struct prove_case *c)
+{
+    struct ct_env env = prove_env(c, 0);
+
+    fault.me = UINT32_MAX;
+    if (fault.kind == LAST && c->algo->rounds(&env, 0) > 0 && (c->n > 1 || !c->inplace)) {
+        plant(p, c);
+    }
+    if (fault.kind == SHIFT && (c->algo->traits & CT_SHIFT) == 0 && c->n > 2) {
+        plant(p, c);
+    }
+    for (uint32_t me = 0; fault.kind == SCRATCH && me < c->n; me++) {
+        env = prove_env(c, me);
+        fault.me = me;
+        if (c->algo->tmp(&env) > 0) {
+            plant(p, c);
+        }
+    }
+}
+
+/* Calls fn for every case of this algorithm that it fits. */
+static void each_case(struct prover *p, const struct ct_algo *algo,
+                      void (*fn)(struct prover *p, const struct prove_case *c))
+{
+    static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct prove_case c = {.algo = algo, .n = sizes[i], .radix = 2};
+        uint32_t          roots = prove_has_root(algo->colls) ? c.n : 1;
+        for (uint32_t at = 0; at < 4 * roots; at++) {
+            c.root = at / 4;
+            c.ordered = (at & 1) != 0;
+            c.inplace = (at & 2) != 0;
+            if ((c.ordered && !prove_reduces(algo->colls)) ||
+                (c.inplace && !prove_has_inplace(algo->colls))) {
+                continue;
+            }
+            fn(p, &c);
+        }
+    }
+}
+
+/* Each kind but lags, on a case that the algorithm fits; ORDERED on one that it does not. */
+static void plant_all(struct prover *p, const struct prove_case *c)
+{
+    if (!prove_fits(c)) {
+        fault.kind = ORDERED;
+        fault.me = UINT32_MAX;
+        if (c->ordered && c->n > 1) {
+            plant(p, c);
+        }
+        return;
+    }
+    for (fault.kind = DROP; fault.kind <= EARLY; fault.kind++) {
+        plant_in_steps(p, c);
+    }
+    for (fault.kind = SCRATCH; fault.kind <= SHIFT; fault.kind++) {
+        plant_in_claims(p, c);
+    }
+}
+
+static bool lag_rejected;
+
+static void try_lag(struct prover *p, const struct prove_case *c)
+{
+    if (!lag_rejected && prove_fits(c)) {
+        lag_rejected = is_rejected(p, c);
+    }
+}
+
+static void plant_lag(struct prover *p, enum kind kind, uint16_t lag)
+{
+    if (lag == CT_LAG_FREE) {
+        return;
+    }
+    fault.kind = kind;
+    fault.me = UINT32_MAX;
+    lag_rejected = false;
+    each_case(p, fault.algo, try_lag);
+    score[kind].planted++;
+    score[kind].killed += lag_rejected;
+    if (!lag_rejected) {
+        failures++;
+        printf("FAIL %s of %s %s could be longer\n", kind_names[kind],
+               ct_algo_coll_name(fault.algo->colls), fault.algo->name);
+    }
+}
+
+/* Without any fault all is well: else every fault would be "rejected". */
+static void check_sound(struct prover *p, const struct prove_case *c)
+{
+    fault.kind = KINDS;
+    fault.me = UINT32_MAX;
+    if (prove_fits(c) && is_rejected(p, c)) {
+        failures++;
+        printf("FAIL %s %s is rejected without a fault\n", ct_algo_coll_name(c->algo->colls),
+               c->algo->name);
+    }
+}
+
+static void hunt(struct prover *p, const struct ct_algo *algo, uint32_t totals[KINDS])
+{
+    unsigned kinds = 0;
+
+    memset(score, 0, sizeof(score));
+    fault.algo = algo;
+    each_case(p, algo, check_sound);
+    each_case(p, algo, plant_all);
+    plant_lag(p, RXLAG, algo->rxlag);
+    plant_lag(p, TXLAG, algo->txlag);
+    printf("%s %s:", ct_algo_coll_name(algo->colls), algo->name);
+    for (int k = 0; k < KINDS; k++) {
+        if (score[k].planted > 0) {
+            printf(" %s %u/%u", kind_names[k], score[k].killed, score[k].planted);
+        }
+        totals[k] += score[k].killed;
+        kinds += score[k].killed > 0;
+    }
+    printf("\n");
+    if (kinds < 5) {
+        failures++;
+        printf("FAIL only %u kinds of fault were tried on it\n", kinds);
+    }
+}
+
+int main(void)
+{
+    struct prover *p = prove_create();
+    uint32_t       totals[KINDS] = {0}, all = 0;
+
+    for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
+        hunt(p, *a, totals);
+    }
+    for (int k = 0; k < KINDS; k++) {
+        all += totals[k];
+        if (totals[k] == 0) {
+            failures++;
+            printf("FAIL no fault of kind %s was ever rejected\n", kind_names[k]);
+        }
+    }
+    prove_destroy(p);
+    printf("%u faults rejected, %u failures\n", all, failures);
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,82 @@
+# tests/unit: one floor's part at a time, in one process, without network. The programs test_ranks_*
+# hold many ranks, each a thread.
+
+if HAVE_CMOCKA
+unit_tests = \
+	tests/unit/test_config \
+	tests/unit/test_dtype \
+	tests/unit/test_error \
+	tests/unit/test_iov \
+	tests/unit/test_layout \
+	tests/unit/test_list \
+	tests/unit/test_log \
+	tests/unit/test_match \
+	tests/unit/test_op \
+	tests/unit/test_ranks_coll \
+	tests/unit/test_ranks_fail \
+	tests/unit/test_ranks_p2p \
+	tests/unit/test_ring \
+	tests/unit/test_shm_full \
+	tests/unit/test_shm_segment \
+	tests/unit/test_slab \
+	tests/unit/test_wait
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+unit_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+unit_ldadd = libctcore.la $(CMOCKA_LIBS)
+
+tests_unit_test_dtype_CFLAGS = $(unit_cflags)
+tests_unit_test_dtype_LDADD = $(unit_ldadd) -lm
+tests_unit_test_op_CFLAGS = $(unit_cflags)
+tests_unit_test_op_LDADD = $(unit_ldadd) -lm
+
+# Has its own copy of config.c, with a site folder that the test may write.
+tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/unit.h src/base/config.c
+tests_unit_test_config_CPPFLAGS = $(AM_CPPFLAGS) -DCT_SYSCONFDIR='"site"'
+tests_unit_test_config_CFLAGS = $(unit_cflags)
+tests_unit_test_config_LDADD = $(unit_ldadd)
+
+tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
+tests_unit_test_error_CFLAGS = $(unit_cflags)
+tests_unit_test_error_LDADD = $(unit_ldadd)
+tests_unit_test_iov_SOURCES = tests/unit/test_iov.c tests/unit/unit.h
+tests_unit_test_iov_CFLAGS = $(unit_cflags)
+tests_unit_test_iov_LDADD = $(unit_ldadd)
+tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
+tests_unit_test_layout_CFLAGS = $(unit_cflags)
+tests_unit_test_layout_LDADD = $(unit_ldadd)
+tests_unit_test_list_SOURCES = tests/unit/test_list.c tests/unit/unit.h
+tests_unit_test_list_CFLAGS = $(unit_cflags)
+tests_unit_test_list_LDADD = $(unit_ldadd)
+tests_unit_test_log_SOURCES = tests/unit/test_log.c tests/unit/unit.h
+tests_unit_test_log_CFLAGS = $(unit_cflags)
+tests_unit_test_log_LDADD = $(unit_ldadd)
+tests_unit_test_match_SOURCES = tests/unit/test_match.c tests/unit/unit.h
+tests_unit_test_match_CFLAGS = $(unit_cflags)
+tests_unit_test_match_LDADD = $(unit_ldadd)
+tests_unit_test_ring_SOURCES = tests/unit/test_ring.c tests/unit/unit.h
+tests_unit_test_ring_CFLAGS = $(unit_cflags)
+tests_unit_test_ring_LDADD = $(unit_ldadd)
+tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
+tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
+tests_unit_test_shm_full_LDADD = $(unit_ldadd)
+tests_unit_test_shm_segment_SOURCES = tests/unit/test_shm_segment.c tests/unit/unit.h
+tests_unit_test_shm_segment_CFLAGS = $(unit_cflags)
+tests_unit_test_shm_segment_LDADD = $(unit_ldadd)
+tests_unit_test_slab_SOURCES = tests/unit/test_slab.c tests/unit/unit.h
+tests_unit_test_slab_CFLAGS = $(unit_cflags)
+tests_unit_test_slab_LDADD = $(unit_ldadd)
+tests_unit_test_wait_SOURCES = tests/unit/test_wait.c tests/unit/unit.h
+tests_unit_test_wait_CFLAGS = $(unit_cflags)
+tests_unit_test_wait_LDADD = $(unit_ldadd)
+ranks_sources = tests/unit/ranks.c tests/unit/ranks.h tests/unit/unit.h
+tests_unit_test_ranks_coll_SOURCES = tests/unit/test_ranks_coll.c $(ranks_sources)
+tests_unit_test_ranks_coll_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_coll_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_fail_SOURCES = tests/unit/test_ranks_fail.c $(ranks_sources)
+tests_unit_test_ranks_fail_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_fail_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
+tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_p2p_LDADD = $(unit_ldadd) -lpthread
+endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Layouts: chunks and blocks tile a vector, whatever its length; slices become few pieces. */
+#include "unit.h"
+
+#include "coll/run/layout.h"
+
+enum { ELEM = 3 };
+
+static struct ct_slice block(uint8_t buf, uint32_t at)
+{
+    return (struct ct_slice){.buf = buf, .at = at, .run = 1, .reps = 1};
+}
+
+/* Marks what every (chunk, block) names; at the end each element is marked once. */
+static void tile(size_t count, uint32_t nblk, size_t chunk_elems)
+{
+    char            *mem = calloc(count * ELEM + 1, 1);
+    struct ct_layout l = {.elem_bytes = ELEM, .count = count, .nblk = nblk};
+    struct ct_view   v = {.layout = &l, .chunk_elems = chunk_elems};
+    size_t           nchunks = ct_div_up(ct_layout_longest(&l), chunk_elems), total = 0;
+    assert_non_null(mem);
+    l.buf[CT_SEND].base = l.buf[CT_RECV].base = mem;
+    for (v.chunk = 0; v.chunk < nchunks; v.chunk++) {
+        for (uint32_t b = 0; b < nblk; b++) {
+            struct ct_slice s = block(CT_RECV, b + 2 * nblk); /* block numbers are cyclic */
+            struct ct_part  part = ct_view_part(&v, &s, &s, 0);
+            assert_true(part.elems <= chunk_elems);
+            for (size_t i = 0; i < part.elems * ELEM; i++) {
+                assert_true(part.base + i >= mem && part.base + i < mem + count * ELEM);
+                assert_int_equal(part.base[i]++, 0);
+            }
+            total += part.elems;
+        }
+    }
+    assert_int_equal(total, count);
+    free(mem);
+}
+
+static void test_tilings(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count <= 33; count++) {
+        for (uint32_t nblk = 1; nblk <= 9; nblk++) {
+            for (size_t chunk = 1; chunk <= 12; chunk++) {
+                tile(count, nblk, chunk);
+            }
+        }
+    }
+    tile(100003, 7, 1000);
+}
+
+/* All blocks of a one-chunk vector are one piece, from any block on at most two. */
+static void test_joined(void **state)
+{
+    (void)state;
+    char          mem[64 * ELEM];
+    struct ct_iov iov[64];
+    size_t        bytes;
+    for (uint32_t nblk = 1; nblk <= 8; nblk++) {
+        for (size_t count = 0; count <= 20; count++) {
+            struct ct_layout l = {.elem_bytes = ELEM, .count = count, .nblk = nblk};
+            struct ct_view   v = {.layout = &l, .chunk_elems = 64};
+            l.buf[CT_SEND].base = mem;
+            for (uint32_t at = 0; at < nblk; at++) {
+                struct ct_slice s = {.buf = CT_SEND, .at = at, .run = nblk, .reps = 1};
+                uint32_t        n = ct_view_pieces(&v, &s, &s, iov, &bytes);
+                assert_int_equal(bytes, count * ELEM);
+                assert_int_equal(ct_iov_total(iov, n), bytes);
+                assert_true(n <= (at == 0 ? 1 : 2) && (n > 0 || count == 0));
+            }
+        }
+    }
+}
+
+/* The pieces of any slice are its parts one after the other. */
+static void expect_pieces(const struct ct_view *v, const struct ct_slice *s)
+{
+    struct ct_iov iov[64];
+    size_t        bytes, off = 0;
+    uint32_t      n = ct_view_pieces(v, s, s, iov, &bytes), at = 0;
+    assert_int_equal(ct_iov_total(iov, n), bytes);
+    for (uint32_t i = 0; i < ct_slice_blocks(s); i++) {
+        struct ct_part part = ct_view_part(v, s, s, i);
+        size_t         len = part.elems * v->layout->elem_bytes;
+        if (len == 0) {
+            continue;
+        }
+        if (off == iov[at].len_bytes) {
+            at++;
+            off = 0;
+        }
+        assert_true(at < n && off + len <= iov[at].len_bytes);
+        assert_ptr_equal((char *)iov[at].base + off, part.base);
+        off += len;
+    }
+    assert_true(n == 0 ? bytes == 0 : at == n - 1 && off == iov[at].len_bytes);
+    for (uint32_t i = 1; i < n; i++) { /* neighbours are joined */
+        assert_ptr_not_equal((char *)iov[i - 1].base + iov[i - 1].len_bytes, iov[i].base);
+    }
+}
+
+static void test_slices(void **state)
+{
+    (void)state;
+    char     mem[64 * ELEM];
+    uint64_t seed = 9;
+    for (unsigned r = 0; r < 20000; r++) {
+        uint32_t         nblk = unit_below(&seed, 8) + 1;
+        struct ct_layout l = {.elem_bytes = ELEM, .count = unit_below(&seed, 60), .nblk = nblk};
+        struct ct_view   v = {
+              .layout = &l, .chunk_elems = unit_below(&seed, 9) + 1, .chunk = unit_below(&seed, 4)};
+        struct ct_slice s = {.buf = CT_RECV,
+                             .at = unit_below(&seed, 3 * nblk),
+                             .run = unit_below(&seed, 4),
+                             .stride = unit_below(&seed, 5),
+                             .reps = unit_below(&seed, 4) + 1};
+        l.buf[CT_RECV].base = mem;
+        expect_pieces(&v, &s);
+    }
+}
+
+/* A buffer that holds one block only: its base is that block. */
+static void test_first(void **state)
+{
+    (void)state;
+    char             mem[64 * ELEM];
+    struct ct_layout l = {.elem_bytes = ELEM, .count = 11, .nblk = 4}; /* 3 3 3 2 */
+    struct ct_view   v = {.layout = &l, .chunk_elems = 2};
+    static const struct {
+        uint32_t block;
+        size_t   chunk, elems, at;
+    } rows[] = {{0, 0, 2, 0}, {0, 1, 1, 2}, {2, 0, 2, 0}, {2, 1, 1, 2}, {3, 0, 2, 0}, {3, 1, 0, 0}};
+    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
+        struct ct_slice s = block(CT_SEND, rows[i].block);
+        l.buf[CT_SEND].base = mem;
+        l.buf[CT_SEND].first = rows[i].block;
+        v.chunk = rows[i].chunk;
+        struct ct_part part = ct_view_part(&v, &s, &s, 0);
+        assert_int_equal(part.elems, rows[i].elems);
+        assert_ptr_equal(part.base, rows[i].elems > 0 ? mem + rows[i].at * ELEM : NULL);
+    }
+}
+
+/* Blocks with counts lie where the displacements say, in units of several elements; a buffer knows
+ * of those only that it holds. */
+static void test_counts(void **state)
+{
+    (void)state;
+    char                mem[64 * ELEM];
+    const ctran_count_t counts[] = {2, 0, 3}, own = 3;
+    const ctran_aint_t  displs[] = {4, 9, 0}, here = 0;
+    struct ct_layout    l = {.elem_bytes = ELEM, .nblk = 3};
+    struct ct_view      v = {.layout = &l, .tmp = mem, .ntmp = 1, .chunk_elems = 4};
+    l.buf[CT_SEND] = (struct ct_blocks){mem, 0, 3, counts, displs, 2};
+    l.buf[CT_RECV] = (struct ct_blocks){mem + ELEM, 2, 1, &own, &here, 2};
+    assert_int_equal(ct_layout_longest(&l), 6);
+    static const struct {
+        uint32_t block;
+        size_t   chunk, elems, at;
+    } rows[] = {{0, 0, 4, 8}, {0, 1, 0, 0}, {1, 0, 0, 0}, {2, 0, 4, 0}, {2, 1, 2, 4}, {2, 2, 0, 0}};
+    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
+        struct ct_slice s = block(CT_SEND, rows[i].block), r = block(CT_RECV, rows[i].block);
+        struct ct_slice t = block(CT_TMP, 0);
+        v.chunk = rows[i].chunk;
+        struct ct_part part = ct_view_part(&v, &s, &s, 0);
+        assert_int_equal(part.elems, rows[i].elems);
+        assert_ptr_equal(part.base, rows[i].elems > 0 ? mem + rows[i].at * ELEM : NULL);
+        assert_int_equal(ct_view_part(&v, &t, &s, 0).elems, rows[i].elems);
+        if (rows[i].block == 2 && rows[i].elems > 0) {
+            part = ct_view_part(&v, &r, &r, 0);
+            assert_int_equal(part.elems, rows[i].elems);
+            assert_ptr_equal(part.base, mem + ELEM + rows[i].at * ELEM);
+        }
+    }
+}
+
+/* Scratch has a slot of one chunk for each of its blocks; the other slice says how long. */
+static void test_scratch(void **state)
+{
+    (void)state;
+    char             mem[64 * ELEM], tmp[64 * ELEM];
+    struct ct_layout l = {.elem_bytes = ELEM, .count = 11, .nblk = 4};
+    struct ct_view   v = {.layout = &l, .tmp = tmp, .ntmp = 3, .chunk_elems = 2, .chunk = 1};
+    l.buf[CT_RECV].base = mem;
+    for (uint32_t b = 0; b < 4; b++) {
+        for (uint32_t slot = 0; slot < 7; slot++) {
+            struct ct_slice s = block(CT_TMP, slot), names = block(CT_RECV, b);
+            struct ct_part  part = ct_view_part(&v, &s, &names, 0);
+            assert_int_equal(part.elems, b < 3 ? 1 : 0);
+            assert_ptr_equal(part.base, tmp + slot % 3 * 2 * ELEM);
+        }
+    }
+    /* Both in scratch: then the vector is one block. */
+    l.nblk = 1;
+    struct ct_slice s = block(CT_TMP, 1);
+    assert_int_equal(ct_view_part(&v, &s, &s, 0).elems, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tilings), cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_slices),  cmocka_unit_test(test_first),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_scratch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

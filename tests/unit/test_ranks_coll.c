@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives between ranks that are threads: every collective by every algorithm, on 1 to 9
+ * ranks, against what one process computes; with an operator that commutes, and with one that does
+ * not. And communicators made from others.
+ */
+#define CT_FOLDER "unit"
+#include "ranks.h"
+
+enum { MOST_RANKS = 9, MOST_COUNT = 700, GUARD = 8 };
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+/* x -> a x + b modulo 2^32; the operator is composition, which does not commute. */
+struct affine {
+    uint32_t a, b;
+};
+
+static void compose(void *dst, const void *left, const void *right, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct affine l, r, out;
+        memcpy(&l, (const struct affine *)left + i, sizeof l);
+        memcpy(&r, (const struct affine *)right + i, sizeof r);
+        out.a = l.a * r.a;
+        out.b = l.a * r.b + l.b;
+        memcpy((struct affine *)dst + i, &out, sizeof out);
+    }
+}
+
+static const struct ct_op composition = {
+    .magic = CT_OP_MAGIC,
+    .name = "composition",
+    .commutative = false,
+    .fn = {[CT_SCALAR_U64] = compose},
+};
+
+/* What rank `rank` contributes at place i: eight bytes, read as a number or as a map. */
+static uint64_t input(uint32_t rank, size_t i)
+{
+    uint64_t seed = (rank + 1) * UINT64_C(1000003) + i * 77 + 5;
+    return unit_random(&seed);
+}
+
+static uint64_t combined(const struct ct_op *op, const struct ct_dtype *type, uint32_t n, size_t i)
+{
+    uint64_t sum = input(0, i);
+    for (uint32_t k = 1; k < n; k++) {
+        uint64_t more = input(k, i);
+        ct_op_kernel(op, type)(&sum, &sum, &more, 1);
+    }
+    return sum;
+}
+
+/* ---- one call -------------------------------------------------------------------------------- */
+
+/* A call, alike on all ranks. */
+struct call {
+    uint32_t               coll, root;
+    size_t                 count; /* of elements: of the vector, or of each rank's block */
+    bool                   inplace;
+    const struct ct_op    *op;
+    const struct ct_dtype *type;
+};
+
+struct buffers {
+    uint64_t send[MOST_RANKS * MOST_COUNT + GUARD], recv[MOST_RANKS * MOST_COUNT + GUARD];
+};
+
+static bool at_root(const struct rank *r, const struct call *c)
+{
+    return c->coll != CT_REDUCE || r->me == c->root;
+}
+
+/* Elements that this rank puts in, and where in the whole vector they begin. */
+static size_t sent(const struct rank *r, const struct call *c)
+{
+    return c->coll == CT_REDUCE_SCATTER ? c->count * r->n : c->count;
+}
+
+static void prepare(const struct rank *r, const struct call *c, struct buffers *b)
+{
+    memset(b, 0x5a, sizeof *b);
+    uint64_t *to = b->send;
+    if (c->inplace && at_root(r, c)) {
+        to = c->coll == CT_ALLGATHER ? b->recv + r->me * c->count : b->recv;
+    }
+    if (c->coll == CT_BCAST) {
+        to = b->recv;
+    }
+    for (size_t i = 0; i < sent(r, c) && (c->coll != CT_BCAST || r->me == c->root); i++) {
+        to[i] = input(r->me, i);
+    }
+}
+
+static int perform(struct ct_comm *comm, const struct call *c, struct buffers *b)
+{
+    size_t      bytes = c->count * sizeof b->send[0];
+    const void *send = c->inplace ? NULL : b->send;
+    switch (c->coll) {
+    case CT_BARRIER:
+        return ct_coll_barrier(comm);
+    case CT_BCAST:
+        return ct_coll_bcast(comm, b->recv, bytes, c->root);
+    case CT_REDUCE:
+        send = comm->run.me == c->root ? send : b->send;
+        return ct_coll_reduce(comm, send, b->recv, c->count, c->type, c->op, c->root);
+    case CT_ALLREDUCE:
+        return ct_coll_allreduce(comm, send, b->recv, c->count, c->type, c->op);
+    case CT_ALLGATHER:
+        return ct_coll_allgather(comm, send, b->recv, bytes);
+    default:
+        return ct_coll_reduce_scatter_block(comm, send, b->recv, c->count, c->type, c->op);
+    }
+}
+
+/* Element i of what this rank should have received, and how many there are. */
+static uint64_t expected(const struct rank *r, const struct call *c, size_t i)
+{
+    switch (c->coll) {
+    case CT_BCAST:
+        return input(c->root, i);
+    case CT_ALLGATHER:
+        return input((uint32_t)(i / c->count), i % c->count);
+    case CT_REDUCE_SCATTER:
+        return combined(c->op, c->type, r->n, r->me * c->count + i);
+    default:
+        return combined(c->op, c->type, r->n, i);
+    }
+}
+
+static size_t received(const struct rank *r, const struct call *c)
+{
+    return c->coll == CT_ALLGATHER                  ? c->count * r->n
+           : at_root(r, c) && c->coll != CT_BARRIER ? c->count
+                                                    : 0;
+}
+
+static void verify(const struct rank *r, const struct call *c, const struct buffers *b)
+{
+    size_t got = received(r, c), mine = sent(r, c);
+    for (size_t i = 0; i < got; i++) {
+        RANK_EQUAL(r, b->recv[i], expected(r, c, i));
+    }
+    for (size_t i = 0; i < GUARD; i++) {
+        /* reduce_scatter in place may use all of its input's memory. */
+        size_t end = c->inplace && c->coll == CT_REDUCE_SCATTER ? mine : got;
+        RANK_EQUAL(r, b->recv[end + i], UINT64_C(0x5a5a5a5a5a5a5a5a));
+        RANK_EQUAL(r, b->send[mine + i], UINT64_C(0x5a5a5a5a5a5a5a5a));
+    }
+    bool has_send = c->coll != CT_BCAST && c->coll != CT_BARRIER;
+    bool reads_send = has_send && !(c->inplace && at_root(r, c));
+    for (size_t i = 0; i < mine && reads_send; i++) {
+        RANK_EQUAL(r, b->send[i], input(r->me, i)); /* inputs are only read */
+    }
+}
+
+/* ---- all calls ------------------------------------------------------------------------------- */
+
+static void force(struct rank *r, const struct ct_algo *algo, const struct call *c)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s:%s", ct_algo_coll_name(c->coll), algo->name);
+    RANK_EQUAL(r, ct_config_set(&r->p.cfg, &r->p.log, "CTRAN_COLL_ALGORITHM", text, CT_ORIGIN_SET),
+               CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_check_config(&r->p), CTRAN_SUCCESS);
+}
+
+/* Runs the call by the algorithm; false where it does not fit. */
+static bool run_call(struct rank *r, const struct ct_algo *algo, const struct call *c)
+{
+    static _Thread_local struct buffers b;
+    struct ct_select what = {c->coll, r->n, c->count * 8, !c->op->commutative, c->root};
+    struct ct_env    env = {
+           .n = r->n, .me = r->me, .root = c->root, .radix = 2, .ordered = what.ordered};
+    if (!algo->fits(&env)) {
+        return false;
+    }
+    RANK_CHECK(r, ct_coll_select(&r->p, &what) == algo);
+    prepare(r, c, &b);
+    RANK_EQUAL(r, perform(ct_comm_world(&r->p), c, &b), CTRAN_SUCCESS);
+    verify(r, c, &b);
+    return true;
+}
+
+/* All roots, lengths, operators and both places for one algorithm; returns how many ran. */
+static unsigned run_algo(struct rank *r, const struct ct_algo *algo, uint32_t coll)
+{
+    const size_t counts[] = {0, 1, r->n, 3 * r->n + 1, MOST_COUNT};
+    unsigned     ran = 0;
+    struct call  c = {.coll = coll, .type = ct_dtype_get(CTRAN_UINT64_T)};
+    bool         rooted = coll == CT_BCAST || coll == CT_REDUCE;
+    force(r, algo, &c);
+    for (c.root = 0; c.root < (rooted ? r->n : 1); c.root++) {
+        for (unsigned i = 0; i < (coll == CT_BARRIER ? 1 : CT_ARRAY_LEN(counts)); i++) {
+            for (unsigned k = 0; k < (coll == CT_BCAST || coll == CT_BARRIER ? 1 : 4); k++) {
+                c.count = counts[i];
+                c.inplace = k % 2 != 0;
+                c.op = k < 2 ? ct_op_get(CTRAN_SUM) : &composition;
+                r->p.cfg.chunks = 1 + (c.root + i + k) % 4;
+                ran += run_call(r, algo, &c);
+            }
+        }
+    }
+    return ran;
+}
+
+static void all_calls(struct rank *r, void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; ct_algo_table[i] != NULL; i++) {
+        const struct ct_algo *algo = ct_algo_table[i];
+        bool                  power = (r->n & (r->n - 1)) == 0;
+        for (uint32_t coll = CT_BARRIER; coll <= CT_REDUCE_SCATTER; coll <<= 1) {
+            if ((algo->colls & coll) != 0) {
+                unsigned ran = run_algo(r, algo, coll);
+                RANK_CHECK(r, ran > 0 || !power);
+            }
+        }
+    }
+}
+
+static void test_all(void **state)
+{
+    (void)state;
+    static const char *const small[] = {"CTRAN_CHUNK_SIZE", "256", NULL};
+    for (uint32_t n = 1; n <= MOST_RANKS; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .settings = small, .body = all_calls});
+    }
+}
+
+static void test_pieces(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"CTRAN_SHM_SINGLE_COPY",
+                                         "off",
+                                         "CTRAN_EAGER_LIMIT",
+                                         "64",
+                                         "CTRAN_SHM_RING_SIZE",
+                                         "4K",
+                                         "CTRAN_CHUNK_SIZE",
+                                         "3000",
+                                         NULL};
+    for (uint32_t n = 2; n <= 5; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .settings = pieces, .body = all_calls});
+    }
+}
+
+/* ---- communicators --------------------------------------------------------------------------- */
+
+static uint64_t sum_of(struct rank *r, struct ct_comm *comm, uint64_t value)
+{
+    uint64_t sum = 0;
+    RANK_EQUAL(r,
+               ct_coll_allreduce(comm, &value, &sum, 1, ct_dtype_get(CTRAN_UINT64_T),
+                                 ct_op_get(CTRAN_SUM)),
+               CTRAN_SUCCESS);
+    return sum;
+}
+
+/* The same key in two communicators: each receive takes its own's message. */
+static void keep_apart(struct rank *r, struct ct_comm *a, struct ct_comm *b)
+{
+    uint32_t          n = a->run.n, me = a->run.me, right = (me + 1) % n, left = (me + n - 1) % n;
+    uint32_t          out[2] = {me * 2, me * 2 + 1}, in[2] = {0, 0};
+    struct ct_p2p_req send[2], recv[2];
+    struct ct_comm   *comms[2] = {a, b};
+    RANK_CHECK(r, a->id != b->id && a->run.id != b->run.id && a->id != b->run.id);
+    for (int i = 0; i < 2; i++) {
+        ct_p2p_isend(&r->p, &send[i], ct_comm_ep(comms[i], right),
+                     (struct ct_p2p_key){comms[i]->id, (int32_t)me, 0},
+                     &(struct ct_iov){&out[i], sizeof out[i]}, 1);
+    }
+    for (int i = 1; i >= 0; i--) { /* in the other order */
+        ct_p2p_irecv(&r->p, &recv[i], ct_comm_ep(comms[i], left),
+                     (struct ct_p2p_key){comms[i]->id, (int32_t)left, 0},
+                     &(struct ct_iov){&in[i], sizeof in[i]}, 1);
+        RANK_EQUAL(r, ct_p2p_wait(&r->p, &recv[i].base), CTRAN_SUCCESS);
+        RANK_EQUAL(r, in[i], left * 2 + (uint32_t)i);
+    }
+    for (int i = 0; i < 2; i++) {
+        RANK_EQUAL(r, ct_p2p_wait(&r->p, &send[i].base), CTRAN_SUCCESS);
+    }
+}
+
+/* By rank modulo 3, in reverse order; colour 2 joins nothing. */
+static struct ct_comm *split(struct rank *r, struct ct_comm *comm)
+{
+    struct ct_comm *part;
+    uint32_t        color = r->me % 3;
+    int             asked = color == 2 ? CTRAN_UNDEFINED : (int)color;
+    RANK_EQUAL(r, ct_comm_split(comm, asked, -(int)r->me, &part), CTRAN_SUCCESS);
+    RANK_EQUAL(r, part == NULL, color == 2);
+    if (part == NULL) {
+        return NULL;
+    }
+    uint32_t last = color + (r->n - 1 - color) / 3 * 3, want = 0;
+    RANK_EQUAL(r, part->run.n, (last - color) / 3 + 1);
+    for (uint32_t i = 0; i < part->run.n; i++) {
+        RANK_EQUAL(r, ct_comm_id_of(part, i), last - 3 * i);
+        want += last - 3 * i;
+    }
+    RANK_EQUAL(r, ct_comm_id_of(part, part->run.me), r->me);
+    RANK_EQUAL(r, sum_of(r, part, r->me), want);
+    return part;
+}
+
+static void communicators(struct rank *r, void *arg)
+{
+    struct ct_comm *world = ct_comm_world(&r->p), *copy, *half;
+    (void)arg;
+    RANK_EQUAL(r, sum_of(r, ct_comm_self(&r->p), 5), 5);
+    RANK_EQUAL(r, ct_comm_dup(world, &copy), CTRAN_SUCCESS);
+    keep_apart(r, world, copy);
+    for (int turn = 0; turn < 3; turn++) {
+        struct ct_comm *part = split(r, copy);
+        if (part != NULL) {
+            struct ct_comm *twin;
+            RANK_EQUAL(r, ct_comm_dup(part, &twin), CTRAN_SUCCESS);
+            keep_apart(r, part, twin);
+            RANK_EQUAL(r, ct_comm_split(twin, (int)twin->run.me / 2, 0, &half), CTRAN_SUCCESS);
+            RANK_CHECK(r, half != NULL && half->run.n <= 2);
+            RANK_EQUAL(r, sum_of(r, half, 1), half->run.n);
+            ct_comm_drop(half);
+            ct_comm_drop(twin);
+            ct_comm_drop(part);
+        }
+        RANK_EQUAL(r, sum_of(r, world, r->me), r->n * (r->n - 1) / 2);
+    }
+    ct_comm_drop(copy);
+}
+
+static void test_communicators(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= MOST_RANKS; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .body = communicators});
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_communicators),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ctran_info - what this build of ctran is, what it finds on this machine, and what every
+ * variable is set to, and by whom. Starts no job and changes nothing. The same facts come
+ * as text or, with --json, for programs; --vars-mdoc writes the list that ctran-vars(7)
+ * holds.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <hwloc.h>
+#include <pmix.h>
+
+#include "base/base.h"
+#include "coll/algo/algo.h"
+#include "net/net.h"
+
+/* ---- the build --------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *what;
+    bool        have;
+} features[] = {
+    {"nvcc", "GPU kernels", CT_HAVE_NVCC},
+    {"verbs", "InfiniBand and RoCE by libibverbs", CT_HAVE_VERBS},
+};
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+static void format_hwloc_version(char *out, size_t cap)
+{
+    unsigned v = hwloc_get_api_version();
+    snprintf(out, cap, "%u.%u.%u", v >> 16, v >> 8 & 0xff, v & 0xff);
+}
+
+static void print_build(void)
+{
+    char hwloc[32];
+    format_hwloc_version(hwloc, sizeof hwloc);
+    printf("ctran %s, MPI %d.%d semantics\n\n", PACKAGE_VERSION, CTRAN_VERSION, CTRAN_SUBVERSION);
+    printf("build\n");
+    printf("  compiler    %s\n", COMPILER);
+    printf("  flags       %s\n", CT_FLAGS);
+    printf("  libraries   %s; hwloc API %s\n", PMIx_Get_version(), hwloc);
+    for (size_t i = 0; i < CT_ARRAY_LEN(features); i++) {
+        printf("  %-10s  %s (%s)\n", features[i].name, features[i].have ? "yes" : "no",
+               features[i].what);
+    }
+}
+
+static void print_transports(void)
+{
+    printf("\ntransports\n");
+    for (const struct ct_net_ops *const *net = ct_net_table; *net != NULL; net++) {
+        printf("  %-10s  %s\n", (*net)->name, (*net)->description);
+    }
+}
+
+/* As CTRAN_COLL_ALGORITHM names them: a line a collective. */
+static void print_algorithms(void)
+{
+    printf("\nalgorithms\n");
+    for (uint32_t coll = 1; ct_algo_coll_name(coll) != NULL; coll <<= 1) {
+        printf("  %-14s", ct_algo_coll_name(coll));
+        for (const struct ct_algo *const *algo = ct_algo_table; *algo != NULL; algo++) {
+            if ((*algo)->colls == coll) {
+                printf(" %s", (*algo)->name);
+            }
+        }
+        printf("\n");
+    }
+}
+
+/* ---- the machine ------------------------------------------------------------------- */
+
+/* What may be a device of interest; NULL for disks and the like. */
+static const char *device_kind(hwloc_obj_t obj)
+{
+    switch (obj->attr->osdev.type) {
+    case HWLOC_OBJ_OSDEV_NETWORK:
+        return "network";
+    case HWLOC_OBJ_OSDEV_OPENFABRICS:
+        return "rdma";
+    case HWLOC_OBJ_OSDEV_GPU:
+        return "gpu";
+    case HWLOC_OBJ_OSDEV_COPROC:
+        return "coprocessor";
+    default:
+        return NULL;
+    }
+}
+
+/* The PCI address that the device hangs on, "" where there is none. */
+static void format_bus(hwloc_obj_t obj, char *out, size_t cap)
+{
+    snprintf(out, cap, "%s", "");
+    for (; obj != NULL; obj = obj->parent) {
+        if (obj->type == HWLOC_OBJ_PCI_DEVICE) {
+            const struct hwloc_pcidev_attr_s *pci = &obj->attr->pcidev;
+            snprintf(out, cap, "%04x:%02x:%02x.%x", (unsigned)pci->domain, pci->bus, pci->dev,
+                     pci->func);
+            return;
+        }
+    }
+}
+
+/* The machine's tree with its devices; false after a message. */
+static bool load_topology(hwloc_topology_t *topology)
+{
+    if (hwloc_topology_init(topology) == 0) {
+        hwloc_topology_set_io_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+        if (hwloc_topology_load(*topology) == 0) {
+            return true;
+        }
+        hwloc_topology_destroy(*topology);
+    }
+    fprintf(stderr, "ctran_info: hwloc cannot read this machine's topology\n");
+    return false;
+}
+
+static bool print_machine(void)
+{
+    hwloc_topology_t t;
+    unsigned         devices = 0;
+    if (!load_topology(&t)) {
+        return false;
+    }
+    printf("\nmachine\n");
+    printf("  processors  %d cores, %d hardware threads, %d NUMA nodes\n",
+           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE), hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU),
+           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE));
+    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(t, obj)) != NULL;) {
+        if (device_kind(obj) != NULL) {
+            char bus[32];
+            format_bus(obj, bus, sizeof bus);
+            printf("  %-10s  %s%s%s\n", device_kind(obj), obj->name, bus[0] ? " at " : "", bus);
+            devices++;
+        }
+    }
+    if (devices == 0) {
+        printf("  devices     none that hwloc knows\n");
+    }
+    hwloc_topology_destroy(t);
+    return true;
+}
+
+/* ---- variables --------------------------------------------------------------------- */
+
+/* What values the variable takes, in words. */
+static void format_range(const struct ct_var *v, char *out, size_t cap)
+{
+    switch (v->type) {
+    case CT_VAR_BOOL:
+        snprintf(out, cap, "0 or 1");
+        break;
+    case CT_VAR_ENUM:
+        snprintf(out, cap, "one of %s", v->unit);
+        break;
+    case CT_VAR_STR:
+        snprintf(out, cap, "text");
+        break;
+    default:
+        snprintf(out, cap, "%" PRId64 " to %" PRId64 "%s%s%s", v->min, v->max,
+                 v->unit[0] ? " " : "", v->unit,
+                 v->type == CT_VAR_SIZE   ? ", suffix K, M or G allowed"
+                 : v->type == CT_VAR_TIME ? ", suffix ms, s or m allowed"
+                                          : "");
+    }
+}
+
+static const char *scope_text(const struct ct_var *v)
+{
+    return strcmp(v->scope, "job") == 0 ? "the same on all ranks" : "each rank its own";
+}
+
+static void print_var(const struct ct_config *cfg, int index)
+{
+    const struct ct_var *v = &ct_config_vars()[index];
+    char                 value[4096], range[256];
+    ct_config_format(cfg, index, value, sizeof value);
+    format_range(v, range, sizeof range);
+    printf("%s = %s  (%s)\n", v->name, value[0] ? value : "\"\"",
+           ct_config_origin_name(cfg->origin[index]));
+    printf("    %s\n", v->help);
+    printf("    %s; default %s; %s\n", range, v->def[0] ? v->def : "\"\"", scope_text(v));
+}
+
+static void print_vars(const struct ct_config *cfg)
+{
+    printf("\nvariables, from %s/ctran.conf, ~/.config/ctran.conf, the file in %s, the\n"
+           "environment and ctranrun --set; what comes later wins\n\n",
+           CT_SYSCONFDIR, CT_ENV_CONFIG);
+    for (int i = 0; i < CT_VAR_COUNT; i++) {
+        print_var(cfg, i);
+    }
+}
+
+static bool print_named_var(const struct ct_config *cfg, const char *name)
+{
+    for (int i = 0; i < CT_VAR_COUNT; i++) {
+        if (strcmp(ct_config_vars()[i].name, name) == 0) {
+            print_var(cfg, i);
+            return true;
+        }
+    }
+    const char *near = ct_config_nearest(name);
+    fprintf(stderr, "ctran_info: %s: no such variable%s%s; --all lists them\n", name,
+            near != NULL ? "; did you mean " : "", near != NULL ? near : "");
+    return false;
+}
+
+/* ---- for programs ------------------------------------------------------------------ */
+
+/* "name": "text", escaped, and then whatever follows. */
+static void json_text(const char *name, const char *text, const char *after)
+{
+    printf("\"%s\": \"", name);
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\') {
+            printf("\\%c", *c);
+        } else if (*c < 0x20) {
+            printf("\\u%04x", *c);
+        } else {
+            putchar(*c);
+        }
+    }
+    printf("\"%s", after);
+}
+
+static void json_build(void)
+{
+    char hwloc[32];
+    format_hwloc_version(hwloc, sizeof hwloc);
+    printf("  \"mpi\": \"%d.%d\",\n  \"build\": {", CTRAN_VERSION, CTRAN_SUBVERSION);
+    json_text("compiler", COMPILER, ", ");
+    json_text("flags", CT_FLAGS, ", ");
+    json_text("pmix", PMIx_Get_version(), ", ");
+    json_text("hwloc_api", hwloc, "");
+    for (size_t i = 0; i < CT_ARRAY_LEN(features); i++) {
+        printf(", \"%s\": %s", features[i].name, features[i].have ? "true" : "false");
+    }
+    printf("},\n");
+}
+
+static void json_algorithms(void)
+{
+    const char *separator = "";
+    printf("  \"algorithms\": [");
+    for (const struct ct_algo *const *algo = ct_algo_table; *algo != NULL; algo++) {
+        printf("%s{", separator);
+        json_text("collective", ct_algo_coll_name((*algo)->colls), ", ");
+        json_text("name", (*algo)->name, "}");
+        separator = ", ";
+    }
+    printf("],\n");
+}
+
+static void json_transports(void)
+{
+    printf("  \"transports\": [");
+    for (const struct ct_net_ops *const *net = ct_net_table; *net != NULL; net++) {
+        printf("%s{", net == ct_net_table ? "" : ", ");
+        json_text("name", (*net)->name, ", ");
+        json_text("description", (*net)->description, "}");
+    }
+    printf("],\n");
+}
+
+static bool json_machine(void)
+{
+    hwloc_topology_t t;
+    const char      *separator = "";
+    if (!load_topology(&t)) {
+        printf("  \"machine\": null,\n");
+        return false;
+    }
+    printf("  \"machine\": {\"cores\": %d, \"threads\": %d, \"numa_nodes\": %d, "
+           "\"devices\": [",
+           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE), hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU),
+           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE));
+    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(t, obj)) != NULL;) {
+        if (device_kind(obj) != NULL) {
+            char bus[32];
+            format_bus(obj, bus, sizeof bus);
+            printf("%s{", separator);
+            json_text("kind", device_kind(obj), ", ");
+            json_text("name", obj->name, ", ");
+            json_text("bus", bus, "}");
+            separator = ", ";
+        }
+    }
+    printf("]},\n");
+    hwloc_topology_destroy(t);
+    return true;
+}
+
+static void json_var(const struct ct_config *cfg, int index)
+{
+    static const char *const types[] = {"bool", "int", "size", "time", "text", "choice"};
+    const struct ct_var     *v = &ct_config_vars()[index];
+    char                     value[4096];
+    ct_config_format(cfg, index, value, sizeof value);
+    printf("    {");
+    json_text("name", v->name, ", ");
+    json_text("value", value, ", ");
+    json_text("origin", ct_config_origin_name(cfg->origin[index]), ", ");
+    json_text("default", v->def, ", ");
+    json_text("type", types[v->type], ", ");
+    if (v->type == CT_VAR_ENUM) {
+        json_text("choices", v->unit, ", ");
+    } else if (v->type == CT_VAR_INT || v->type == CT_VAR_SIZE || v->type == CT_VAR_TIME) {
+        json_text("unit", v->unit, ", ");
+        printf("\"min\": %" PRId64 ", \"max\": %" PRId64 ", ", v->min, v->max);
+    }
+    json_text("scope", v->scope, ", ");
+    json_text("help", v->help, index + 1 < CT_VAR_COUNT ? "},\n" : "}\n");
+}
+
+static bool print_json(const struct ct_config *cfg)
+{
+    printf("{\n  ");
+    json_text("version", PACKAGE_VERSION, ",\n");
+    json_build();
+    json_transports();
+    json_algorithms();
+    bool good = json_machine();
+    printf("  \"variables\": [\n");
+    for (int i = 0; i < CT_VAR_COUNT; i++) {
+        json_var(cfg, i);
+    }
+    printf("  ]\n}\n");
+    return good;
+}
+
+/* ---- for the manual page ----------------------------------------------------------- */
+
+/* Text as mdoc input, where backslashes and minus signs are special. */
+static void mdoc_text(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\\' || *text == '-') {
+            printf("\\%c", *text == '-' ? '-' : 'e');
+        } else {
+            putchar(*text);
+        }
+    }
+}
+
+static void print_vars_mdoc(void)
+{
+    for (int i = 0; i < CT_VAR_COUNT; i++) {
+        const struct ct_var *v = &ct_config_vars()[i];
+        char                 range[256];
+        format_range(v, range, sizeof range);
+        printf(".It Ev %s\n", v->name);
+        putchar(toupper((unsigned char)v->help[0]));
+        mdoc_text(v->help + 1);
+        printf(".\nValue: ");
+        mdoc_text(range);
+        printf("; %s.\n", scope_text(v));
+        if (v->def[0] != '\0') {
+            printf("Default:\n.Ql ");
+            mdoc_text(v->def);
+            printf(" .\n");
+        }
+    }
+}
+
+/* ---- command line ------------------------------------------------------------------ */
+
+enum action { DO_SUMMARY, DO_ALL, DO_JSON, DO_VAR, DO_MDOC, DO_VERSION, DO_HELP, DO_BAD };
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "usage: ctran_info [--all | --json | --var NAME]\n"
+                "Shows this build of ctran and what it finds on this machine.\n"
+                "  --all        also every variable: value, origin, meaning, range, default\n"
+                "  --json       the same for programs\n"
+                "  --var NAME   this variable only\n"
+                "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
+                "  --version    the version only\n"
+                "  --help       print this\n");
+}
+
+static enum action parse(int argc, char **argv, const char **name)
+{
+    static const struct option table[] = {
+        {"all", no_argument, NULL, DO_ALL},
+        {"json", no_argument, NULL, DO_JSON},
+        {"var", required_argument, NULL, DO_VAR},
+        {"vars-mdoc", no_argument, NULL, DO_MDOC},
+        {"version", no_argument, NULL, DO_VERSION},
+        {"help", no_argument, NULL, DO_HELP},
+        {NULL, 0, NULL, 0},
+    };
+    enum action action = DO_SUMMARY;
+    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        if (c == '?') {
+            return DO_BAD;
+        }
+        if (action != DO_SUMMARY) {
+            fprintf(stderr, "ctran_info: one option at a time\n");
+            return DO_BAD;
+        }
+        action = (enum action)c;
+        *name = optarg;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "ctran_info: unexpected argument \"%s\"\n", argv[optind]);
+        return DO_BAD;
+    }
+    return action;
+}
+
+static bool act(enum action action, const char *name, const struct ct_config *cfg)
+{
+    bool good = true;
+    switch (action) {
+    case DO_JSON:
+        return print_json(cfg);
+    case DO_VAR:
+        return print_named_var(cfg, name);
+    case DO_ALL:
+    case DO_SUMMARY:
+        print_build();
+        print_transports();
+        print_algorithms();
+        good = print_machine();
+        if (action == DO_ALL) {
+            print_vars(cfg);
+        } else {
+            printf("\nctran_info --all also lists all variables\n");
+        }
+        return good;
+    case DO_MDOC:
+        print_vars_mdoc();
+        return true;
+    case DO_VERSION:
+        printf("ctran_info %s\n", PACKAGE_VERSION);
+        return true;
+    case DO_HELP:
+        print_usage(stdout);
+        return true;
+    default:
+        print_usage(stderr);
+        return false;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char      *name = NULL;
+    enum action      action = parse(argc, argv, &name);
+    struct ct_log    log;
+    struct ct_config cfg;
+    bool             shows_values = action <= DO_VAR;
+
+    /* A bad value has been logged when load returns; what is good is shown all the same.
+     */
+    ct_log_init(&log, shows_values ? CT_LOG_WARN : CT_LOG_NONE, "ctran_info");
+    bool good = ct_config_load(&cfg, &log) == CTRAN_SUCCESS || !shows_values;
+    good = act(action, name, &cfg) && good;
+    ct_config_fini(&cfg);
+    ct_log_fini(&log);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "ctran_info: output cannot be written\n");
+        good = false;
+    }
+    return action == DO_BAD ? 2 : good ? 0 : 1;
+}
