@@ -106,13 +106,14 @@ int ctran_init_thread(int *argc, char ***argv, int required, int *provided)
                  required);
         return CTRAN_ERR_ARG;
     }
+    process.thread_level = required < CTRAN_THREAD_SERIALIZED ? required : CTRAN_THREAD_SERIALIZED;
+    process.threaded = required == CTRAN_THREAD_MULTIPLE;
     int rc = bring_up(&process);
     if (rc != CTRAN_SUCCESS) {
         take_down(&process);
         memset(&process, 0, sizeof process);
         return rc;
     }
-    process.thread_level = required < CTRAN_THREAD_SERIALIZED ? required : CTRAN_THREAD_SERIALIZED;
     pthread_once(&once, watch_fork);
     if (provided != NULL) {
         *provided = process.thread_level;

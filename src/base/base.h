@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/iov.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/request.h"

@@ -7,6 +7,7 @@ libctbase_la_SOURCES = \
 	src/base/error.c src/base/error.h \
 	src/base/iov.c src/base/iov.h \
 	src/base/list.h \
+	src/base/lock.h \
 	src/base/log.c src/base/log.h \
 	src/base/request.h \
 	src/base/process.h \

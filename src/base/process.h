@@ -20,6 +20,7 @@ struct ct_process {
     struct ct_log    log;
     struct ct_config cfg;
     int              thread_level; /* CTRAN_THREAD_* provided */
+    bool             threaded;     /* several threads may be inside at once: locks are on */
 
     struct ct_job    *job;   /* pmi: who and where this rank is */
     struct ct_ep_set *ep;    /* ep: endpoints and the transports below them */

@@ -9,6 +9,7 @@ unit_tests = \
 	tests/unit/test_iov \
 	tests/unit/test_layout \
 	tests/unit/test_list \
+	tests/unit/test_lock \
 	tests/unit/test_log \
 	tests/unit/test_match \
 	tests/unit/test_op \
@@ -48,6 +49,9 @@ tests_unit_test_layout_LDADD = $(unit_ldadd)
 tests_unit_test_list_SOURCES = tests/unit/test_list.c tests/unit/unit.h
 tests_unit_test_list_CFLAGS = $(unit_cflags)
 tests_unit_test_list_LDADD = $(unit_ldadd)
+tests_unit_test_lock_SOURCES = tests/unit/test_lock.c tests/unit/unit.h
+tests_unit_test_lock_CFLAGS = $(unit_cflags)
+tests_unit_test_lock_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_log_SOURCES = tests/unit/test_log.c tests/unit/unit.h
 tests_unit_test_log_CFLAGS = $(unit_cflags)
 tests_unit_test_log_LDADD = $(unit_ldadd)
