@@ -488,8 +488,12 @@ static bool set_up(struct daemon *d)
     d->grace = evtimer_new(d->base, on_grace, d);
     d->look_again = evtimer_new(d->base, on_look_again, d);
     for (size_t i = 0; i < CT_ARRAY_LEN(end_signals); i++) {
-        d->end[i] = evsignal_new(d->base, end_signals[i], on_end_signal, d);
-        event_add(d->end[i], NULL);
+        struct sigaction now;
+        /* What was ignored (nohup, a background job) stays so, for the ranks as well. */
+        if (sigaction(end_signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) {
+            d->end[i] = evsignal_new(d->base, end_signals[i], on_end_signal, d);
+            event_add(d->end[i], NULL);
+        }
     }
     return d->conn != NULL && d->grace != NULL && d->look_again != NULL &&
            event_add(d->child, NULL) == 0;

@@ -68,11 +68,15 @@ def limits():
 expect(["-n", "1", "sh", "-c", "ulimit -n"], 0, out=f"{lower}\n", err="", preexec_fn=limits)
 # (the 31 ordinary ones; the C library keeps some of the others for itself)
 SIGNALS = ["sh", "-c", "grep -E 'SigBlk|SigIgn' /proc/self/status | grep -o '.[0-9a-f]\\{7\\}$'"]
-plain = subprocess.run(SIGNALS, capture_output=True, text=True).stdout
-got = run(*SIGNALS)[1]
 mask = lambda text: [int(w, 16) & 0x7fffffff for w in text.split()]
-check(len(mask(got)) == 2 and mask(got) == mask(plain),
-      f"signals of a rank: {got!r}, without ctranrun {plain!r}")
+def ignore():
+    for signo in (signal.SIGHUP, signal.SIGINT):
+        signal.signal(signo, signal.SIG_IGN)
+for before in (None, ignore):
+    plain = subprocess.run(SIGNALS, capture_output=True, text=True, preexec_fn=before).stdout
+    got = run(*SIGNALS, preexec_fn=before)[1]
+    check(len(mask(got)) == 2 and mask(got) == mask(plain),
+          f"signals of a rank: {got!r}, without ctranrun {plain!r}")
 
 def few():
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))

@@ -21,6 +21,10 @@ BUSY = os.path.join(TOP, "tests/launch/busy")
 MARK = "CT_TEST_MARK"
 LIMIT = 300  # seconds; only a hang reaches it
 
+# A shell starts its background jobs with some signals ignored, which ctranrun would respect.
+for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    signal.signal(signo, signal.SIG_DFL)
+
 
 def sanitizer_env():
     """Ranks are meant to die of signals, and libpmix's own leaks are not ours to mend."""
