@@ -60,7 +60,7 @@ struct ct_transfer {
     bool                  null; /* CTRAN_PROC_NULL: nothing is to be done */
     enum ct_transfer_mode mode;
     struct ct_p2p_key     key;
-    struct ct_iov         iov;
+    struct ct_area        area;
 };
 
 int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,

@@ -46,11 +46,11 @@ static int bsend(const char *call, const void *buf, ctran_count_t count, ctran_d
     if (rc != CTRAN_SUCCESS || t->null) {
         return rc;
     }
-    if (ct_p2p_bsend(t->comm->p, t->ep, t->key, &t->iov) != CTRAN_SUCCESS) {
+    if (ct_p2p_bsend(t->comm->p, t->ep, t->key, &t->area) != CTRAN_SUCCESS) {
         return ct_api_raise(t->comm, CTRAN_ERR_BUFFER, call,
                             "the attached buffer has no room for %zu bytes and "
                             "CTRAN_BSEND_OVERHEAD (see ctran_buffer_attach)",
-                            t->iov.len_bytes);
+                            t->area.len_bytes);
     }
     return CTRAN_SUCCESS;
 }

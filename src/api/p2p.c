@@ -149,14 +149,15 @@ int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t data
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if (!out.null && !in.null && out.iov.len_bytes > 0) {
-        copy = malloc(out.iov.len_bytes);
+    size_t len = out.area.len_bytes;
+    if (!out.null && !in.null && len > 0) {
+        copy = malloc(len);
         if (copy == NULL) {
-            return ct_api_raise(out.comm, CTRAN_ERR_NO_MEM, call, "for a copy of %zu bytes",
-                                out.iov.len_bytes);
+            return ct_api_raise(out.comm, CTRAN_ERR_NO_MEM, call, "for a copy of %zu bytes", len);
         }
-        memcpy(copy, buf, out.iov.len_bytes);
-        out.iov.base = copy;
+        struct ct_area_pos pos = {0};
+        out.area =
+            (struct ct_area){.base = copy, .len_bytes = ct_area_gather(&out.area, &pos, copy, len)};
     }
     rc = exchange(call, &out, &in, status);
     free(copy);

@@ -42,7 +42,7 @@ static int start(struct ct_process *p, struct ct_request *base)
     if (r->t.null) {
         finish(base);
     } else if (r->buffered) {
-        rc = ct_p2p_bsend(p, r->t.ep, r->t.key, &r->t.iov);
+        rc = ct_p2p_bsend(p, r->t.ep, r->t.key, &r->t.area);
         finish(base);
     } else {
         ct_transfer_start(&r->t, &r->req);

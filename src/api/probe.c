@@ -148,7 +148,7 @@ static int check_receive(const char *call, void *buf, ctran_count_t count,
     t->comm = t->null ? ct_comm_self(p) : (*m)->comm;
     int rc = ct_check_span(t->comm, call, buf, count, datatype, &span);
     if (rc == CTRAN_SUCCESS) {
-        t->iov = (struct ct_iov){span.buf, span.bytes};
+        t->area = (struct ct_area){.base = span.buf, .len_bytes = span.bytes};
     }
     return rc;
 }
@@ -158,7 +158,7 @@ static void start(struct ct_message *m, struct ct_transfer *t, struct ct_p2p_req
     struct ct_unexpected *what = m->what;
     m->magic = 0;
     free(m);
-    ct_p2p_irecv_message(t->comm->p, req, what, &t->iov, 1);
+    ct_p2p_irecv_message(t->comm->p, req, what, &t->area);
 }
 
 int ctran_mrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype, ctran_message_t *message,

@@ -48,7 +48,7 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         t->mode = mode;
-        t->iov = (struct ct_iov){span.buf, span.bytes};
+        t->area = (struct ct_area){.base = span.buf, .len_bytes = span.bytes};
     }
     return rc;
 }
@@ -57,13 +57,13 @@ void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
 {
     switch (t->mode) {
     case CT_TRANSFER_SEND:
-        ct_p2p_isend(t->comm->p, req, t->ep, t->key, &t->iov, 1);
+        ct_p2p_isend(t->comm->p, req, t->ep, t->key, &t->area);
         break;
     case CT_TRANSFER_SSEND:
-        ct_p2p_issend(t->comm->p, req, t->ep, t->key, &t->iov, 1);
+        ct_p2p_issend(t->comm->p, req, t->ep, t->key, &t->area);
         break;
     case CT_TRANSFER_RECV:
-        ct_p2p_irecv(t->comm->p, req, t->ep, t->key, &t->iov, 1);
+        ct_p2p_irecv(t->comm->p, req, t->ep, t->key, &t->area);
         break;
     }
 }

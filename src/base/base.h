@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/error.h"
-#include "base/iov.h"
+#include "base/area.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/log.h"

@@ -1,11 +1,11 @@
 # base: the ground floor; the launcher and the tools link it alone.
 noinst_LTLIBRARIES += libctbase.la
 libctbase_la_SOURCES = \
+	src/base/area.c src/base/area.h \
 	src/base/base.h \
 	src/base/clock.h \
 	src/base/config.c src/base/config.h src/base/vars.def \
 	src/base/error.c src/base/error.h \
-	src/base/iov.c src/base/iov.h \
 	src/base/list.h \
 	src/base/lock.h \
 	src/base/log.c src/base/log.h \

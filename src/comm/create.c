@@ -64,15 +64,15 @@ static int transfer(struct ct_comm *comm, uint32_t peer_id, bool is_recv, int ta
     struct ct_p2p_key  key = {.ctx = comm->id | CREATE_BIT,
                               .src = (int32_t)(is_recv ? peer_id : p->job->rank),
                               .tag = tag};
-    struct ct_iov      iov = {number, sizeof *number};
+    struct ct_area     area = {.base = number, .len_bytes = sizeof *number};
     struct ct_p2p_req  req;
     if (ep == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     if (is_recv) {
-        ct_p2p_irecv(p, &req, ep, key, &iov, 1);
+        ct_p2p_irecv(p, &req, ep, key, &area);
     } else {
-        ct_p2p_isend(p, &req, ep, key, &iov, 1);
+        ct_p2p_isend(p, &req, ep, key, &area);
     }
     return ct_p2p_wait(p, &req.base);
 }

@@ -225,9 +225,8 @@ static int try_send(struct ct_ep *ep, struct ct_ep_op *op)
     struct ct_net_slice slice = {
         .type = op->type,
         .hdr_len = op->hdr_len,
-        .niov = op->niov,
         .hdr = op->hdr,
-        .iov = op->iov,
+        .area = op->area,
         .pos = &op->pos,
         .len_bytes = op->len_bytes,
     };
@@ -257,8 +256,7 @@ size_t ct_ep_max_payload(struct ct_ep *ep)
     return usable(ep) == CTRAN_SUCCESS ? ep->link->max_slice : 0;
 }
 
-int ct_ep_read(struct ct_ep *ep, const struct ct_iov *iov, uint32_t niov,
-               const struct ct_net_remote *from)
+int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net_remote *from)
 {
     int rc = usable(ep);
     if (rc != CTRAN_SUCCESS) {
@@ -267,7 +265,7 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_iov *iov, uint32_t niov,
     if ((ep->link->net->caps & CT_NET_GET) == 0) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    return ep->link->net->ops->get(ep->link, iov, niov, from);
+    return ep->link->net->ops->get(ep->link, area, from);
 }
 
 void ct_ep_fail(struct ct_ep *ep, int why)

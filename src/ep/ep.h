@@ -45,12 +45,11 @@ struct ct_ep {
 /* A message on its way, embedded in its owner's object. The owner fills the first part, which
  * stays valid until the message is taken; payload larger than a slice is not split here. */
 struct ct_ep_op {
-    uint8_t              type; /* enum ct_ep_type */
-    uint8_t              hdr_len;
-    uint32_t             niov;
-    const struct ct_iov *iov;
-    struct ct_iov_pos    pos; /* where in iov the payload starts */
-    size_t               len_bytes;
+    uint8_t               type; /* enum ct_ep_type */
+    uint8_t               hdr_len;
+    const struct ct_area *area; /* may be NULL where there is no payload */
+    struct ct_area_pos    pos;  /* where in it the payload starts */
+    size_t                len_bytes;
     /* Called when a message that had to wait was taken (CTRAN_SUCCESS) or never will be. */
     void (*done)(struct ct_ep_op *op, int status);
     char hdr[CT_NET_MAX_HDR];
@@ -91,8 +90,7 @@ void ct_ep_watch(struct ct_ep *ep);
 
 /* Reads the peer's memory (see ct_net_ops.get). CTRAN_ERR_UNSUPPORTED_OPERATION: the transport
  * cannot, use messages. */
-int ct_ep_read(struct ct_ep *ep, const struct ct_iov *iov, uint32_t niov,
-               const struct ct_net_remote *from);
+int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net_remote *from);
 
 /* Declares ep dead. Its queued messages fail, and those who registered are told, at the end of the
  * next ct_ep_progress. Idempotent. */

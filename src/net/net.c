@@ -16,10 +16,10 @@ const struct ct_net_ops *ct_net_find(const char *name)
     return NULL;
 }
 
-int ct_net_no_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+int ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
                   const struct ct_net_remote *from)
 {
-    (void)link, (void)iov, (void)niov, (void)from;
+    (void)link, (void)area, (void)from;
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 

@@ -55,16 +55,15 @@ struct ct_net_env {
     const void *(*lookup)(void *peer, const struct ct_net *net, size_t *len_bytes);
 };
 
-/* A slice to send: len_bytes of payload, found in the list iov from *pos on (pos moves on when
- * the slice is taken). type is not 0. */
+/* A slice to send: len_bytes of payload, found in the area from *pos on (pos moves on when the
+ * slice is taken); area may be NULL where there are none. type is not 0. */
 struct ct_net_slice {
-    uint8_t              type;
-    uint8_t              hdr_len;
-    uint32_t             niov;
-    const void          *hdr;
-    const struct ct_iov *iov;
-    struct ct_iov_pos   *pos;
-    size_t               len_bytes;
+    uint8_t               type;
+    uint8_t               hdr_len;
+    const void           *hdr;
+    const struct ct_area *area;
+    struct ct_area_pos   *pos;
+    size_t                len_bytes;
 };
 
 /* Where the peer's memory is; both as the peer sees them. */
@@ -100,9 +99,9 @@ struct ct_net_ops {
     /* CTRAN_SUCCESS; CT_AGAIN: no room now, nothing taken: try again after progress (who makes
      * room signals the sender's wake word); CTRAN_ERR_PROC_FAILED: the peer is gone. */
     int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
-    /* Fills the list from the peer's memory, as many bytes as the list holds or `from` has.
+    /* Fills the area from the peer's memory, as many bytes as it holds or `from` has.
      * CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
-    int (*get)(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+    int (*get)(struct ct_net_link *link, const struct ct_area *area,
                const struct ct_net_remote *from);
 
     /* Takes in what has arrived; returns the number of events, 0 when there was nothing. */
@@ -133,7 +132,7 @@ extern const struct ct_net_ops *const ct_net_table[];
 const struct ct_net_ops *ct_net_find(const char *name);
 
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
-int             ct_net_no_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
                               const struct ct_net_remote *from);
 void            ct_net_no_check(struct ct_net *net);
 void            ct_net_no_watch(struct ct_net *net, void *peer, uint32_t id);

@@ -88,7 +88,9 @@ static int self_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     m->hdr_len = slice->hdr_len;
     m->len_bytes = slice->len_bytes;
     memcpy(m->bytes, slice->hdr, slice->hdr_len);
-    ct_iov_gather(slice->iov, slice->niov, slice->pos, m->bytes + data_at, slice->len_bytes);
+    if (slice->len_bytes > 0) {
+        ct_area_gather(slice->area, slice->pos, m->bytes + data_at, slice->len_bytes);
+    }
     ct_list_append(&s->queue, &m->node);
     return CTRAN_SUCCESS;
 }
@@ -113,12 +115,12 @@ static unsigned self_progress(struct ct_net *net)
     return n;
 }
 
-static int self_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+static int self_get(struct ct_net_link *link, const struct ct_area *area,
                     const struct ct_net_remote *from)
 {
     (void)link;
-    struct ct_iov_pos pos = {0, 0};
-    ct_iov_scatter(iov, niov, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
+    struct ct_area_pos pos = {0};
+    ct_area_scatter(area, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
     return CTRAN_SUCCESS;
 }
 

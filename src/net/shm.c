@@ -269,7 +269,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     }
     memcpy(to, slice->hdr, slice->hdr_len);
     if (slice->len_bytes > 0) {
-        ct_iov_gather(slice->iov, slice->niov, slice->pos, to + slice->hdr_len, slice->len_bytes);
+        ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
     }
     ct_ring_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
     ct_wake_signal(&peer->seg.head->wake);
@@ -290,7 +290,7 @@ static bool has_ended(const struct shm *s, const struct peer *peer)
     return ct_shm_segment_abandoned(&peer->addr);
 }
 
-static int shm_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t niov,
+static int shm_get(struct ct_net_link *link, const struct ct_area *area,
                    const struct ct_net_remote *from)
 {
     struct peer *peer = peer_of(link);
@@ -300,7 +300,7 @@ static int shm_get(struct ct_net_link *link, const struct ct_iov *iov, uint32_t 
     if (peer->copy == CT_SHM_COPY_OFF) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    int rc = ct_shm_copy(peer->copy, peer->addr.pid, iov, niov, from);
+    int rc = ct_shm_copy(peer->copy, peer->addr.pid, area, from);
     if (rc == CTRAN_SUCCESS && has_ended(shm_of(link->net), peer)) {
         return CTRAN_ERR_PROC_FAILED; /* its pid, and so what was read, may be another's by now */
     }

@@ -37,27 +37,6 @@ void ct_shm_copy_allow(void)
     (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* fails where there is no Yama */
 }
 
-/* Describes up to PIECES pieces from *pos on, at most `most` bytes; moves *pos; returns bytes. */
-static size_t describe(const struct ct_iov *iov, uint32_t niov, struct ct_iov_pos *pos, size_t most,
-                       struct iovec *out, unsigned *nout)
-{
-    size_t bytes = 0;
-    *nout = 0;
-    while (*nout < PIECES && bytes < most && pos->at < niov) {
-        size_t len = ct_min_size(iov[pos->at].len_bytes - pos->off_bytes, most - bytes);
-        if (len > 0) {
-            out[(*nout)++] = (struct iovec){(char *)iov[pos->at].base + pos->off_bytes, len};
-        }
-        bytes += len;
-        pos->off_bytes += len;
-        if (pos->off_bytes == iov[pos->at].len_bytes) {
-            pos->at++;
-            pos->off_bytes = 0;
-        }
-    }
-    return bytes;
-}
-
 /* Reads all of it; a short read is an error, since both ends agreed on the length. */
 static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, size_t len_bytes)
 {
@@ -75,21 +54,21 @@ static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, si
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
-int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_iov *iov, uint32_t niov,
+int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
                 const struct ct_net_remote *from)
 {
     enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
-    struct ct_iov_pos pos = {0, 0};
-    size_t            done = 0;
+    struct ct_area_pos pos = {0};
+    size_t             done = 0;
     if (how == CT_SHM_COPY_DIRECT) {
-        ct_iov_scatter(iov, niov, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
+        ct_area_scatter(area, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
         return CTRAN_SUCCESS;
     }
     while (done < from->len_bytes) {
         struct iovec to[PIECES];
         unsigned     nto;
-        size_t       bytes =
-            describe(iov, niov, &pos, ct_min_size(from->len_bytes - done, MOST), to, &nto);
+        size_t       most = ct_min_size(from->len_bytes - done, MOST);
+        size_t       bytes = ct_area_next(area, &pos, most, to, PIECES, &nto);
         if (bytes == 0) {
             break; /* the receive buffer is full: truncation is the caller's business */
         }

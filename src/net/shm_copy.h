@@ -16,7 +16,7 @@ void ct_shm_copy_allow(void);
 enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer);
 
 /* See ct_net_ops.get. */
-int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_iov *iov, uint32_t niov,
+int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
                 const struct ct_net_remote *from);
 
 #endif

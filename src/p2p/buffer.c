@@ -88,22 +88,21 @@ static void release(struct ct_process *p, struct ct_request *base)
 }
 
 int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
-                 const struct ct_iov *piece)
+                 const struct ct_area *area)
 {
-    struct entry *e = place(&p->p2p->buffer, piece->len_bytes);
+    struct entry *e = place(&p->p2p->buffer, area->len_bytes);
     if (e == NULL) {
         (void)ct_ep_progress(p); /* what has been received makes room */
-        e = place(&p->p2p->buffer, piece->len_bytes);
+        e = place(&p->p2p->buffer, area->len_bytes);
     }
     if (e == NULL) {
         return CTRAN_ERR_BUFFER;
     }
-    if (piece->len_bytes > 0) {
-        memcpy(e->data, piece->base, piece->len_bytes);
-    }
-    struct ct_iov copy = {e->data, piece->len_bytes};
+    struct ct_area_pos pos = {0};
+    struct ct_area     copy = {.base = e->data,
+                               .len_bytes = ct_area_gather(area, &pos, e->data, area->len_bytes)};
     e->req.base.release = release;
-    ct_p2p_isend(p, &e->req, to, key, &copy, 1);
+    ct_p2p_isend(p, &e->req, to, key, &copy);
     if (e->req.base.done) {
         release(p, &e->req.base);
     } else {

@@ -54,7 +54,7 @@ int ct_p2p_wait(struct ct_process *p, struct ct_request *req)
 /* ---- sending --------------------------------------------------------------------------------- */
 
 static void prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, struct ct_ep *ep,
-                    struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+                    struct ct_p2p_key key, const struct ct_area *area)
 {
     req->base.done = false;
     req->base.orphan = false;
@@ -70,13 +70,7 @@ static void prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->ep = ep;
     req->key = key;
     req->id = 0;
-    req->niov = niov;
-    req->iov = iov;
-    if (CT_LIKELY(niov == 1)) {
-        req->one = iov[0];
-        req->iov = &req->one;
-    }
-    req->len_bytes = ct_iov_total(iov, niov);
+    ct_area_copy(&req->area, area);
     ct_list_init(&req->node);
     ct_list_init(&req->op.node);
 }
@@ -102,10 +96,9 @@ void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hd
 
 static void no_payload(struct ct_ep_op *op)
 {
-    op->iov = NULL;
-    op->niov = 0;
+    op->area = NULL;
     op->len_bytes = 0;
-    op->pos = (struct ct_iov_pos){0, 0};
+    op->pos = (struct ct_area_pos){0};
 }
 
 static void eager_taken(struct ct_ep_op *op, int status)
@@ -114,27 +107,26 @@ static void eager_taken(struct ct_ep_op *op, int status)
 }
 
 void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
-                  struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+                  struct ct_p2p_key key, const struct ct_area *area)
 {
-    prepare(p, req, false, to, key, iov, niov);
+    prepare(p, req, false, to, key, area);
     size_t limit = ct_min_size((size_t)p->cfg.eager_limit, ct_ep_max_payload(to));
-    if (CT_UNLIKELY(req->len_bytes > limit)) {
+    if (CT_UNLIKELY(req->area.len_bytes > limit)) {
         no_payload(&req->op);
         ct_rndv_send(req);
         return;
     }
     struct ct_wire_eager hdr = {key};
-    req->op.iov = req->iov;
-    req->op.niov = niov;
-    req->op.pos = (struct ct_iov_pos){0, 0};
-    req->op.len_bytes = req->len_bytes;
+    req->op.area = &req->area;
+    req->op.pos = (struct ct_area_pos){0};
+    req->op.len_bytes = req->area.len_bytes;
     ct_p2p_post_op(req, CT_EP_EAGER, &hdr, sizeof hdr, eager_taken);
 }
 
 void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
-                   struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+                   struct ct_p2p_key key, const struct ct_area *area)
 {
-    prepare(p, req, false, to, key, iov, niov);
+    prepare(p, req, false, to, key, area);
     no_payload(&req->op);
     ct_rndv_send(req);
 }
@@ -152,9 +144,9 @@ static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_k
 
 static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes)
 {
-    struct ct_iov_pos pos = {0, 0};
-    req->base.len_bytes = ct_iov_scatter(req->iov, req->niov, &pos, data, len_bytes);
-    ct_p2p_complete(req, len_bytes > req->len_bytes ? CTRAN_ERR_TRUNCATE : CTRAN_SUCCESS);
+    struct ct_area_pos pos = {0};
+    req->base.len_bytes = ct_area_scatter(&req->area, &pos, data, len_bytes);
+    ct_p2p_complete(req, len_bytes > req->area.len_bytes ? CTRAN_ERR_TRUNCATE : CTRAN_SUCCESS);
 }
 
 int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *from, uint64_t ctx)
@@ -183,16 +175,16 @@ static void take(struct ct_p2p_req *req, struct ct_unexpected *u)
 }
 
 void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct ct_unexpected *u,
-                          const struct ct_iov *iov, uint32_t niov)
+                          const struct ct_area *area)
 {
-    prepare(p, req, true, u->ep, u->key, iov, niov);
+    prepare(p, req, true, u->ep, u->key, area);
     take(req, u);
 }
 
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
-                  struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov)
+                  struct ct_p2p_key key, const struct ct_area *area)
 {
-    prepare(p, req, true, from, key, iov, niov);
+    prepare(p, req, true, from, key, area);
     struct ct_unexpected *u = ct_match_take_unexpected(&p->p2p->match, &key);
     int                   rc;
     if (u != NULL) {

@@ -6,7 +6,7 @@
  * in pipelined pieces).
  *
  * It knows contexts (64-bit numbers that keep communicators apart) and source numbers, which the
- * floor above makes from communicators and ranks. The memory of a message is a list of pieces.
+ * floor above makes from communicators and ranks. The memory of a message is an area.
  *
  * A message is eager up to the smaller of CTRAN_EAGER_LIMIT and what the transport takes at once.
  */
@@ -27,27 +27,24 @@ struct ct_p2p_key {
 /* A send or a receive. Made by the caller (on its stack, in a plan, from ct_p2p_req_get) and owned
  * by it, but p2p keeps pointers to it from the start until base.done. */
 struct ct_p2p_req {
-    struct ct_request    base;
-    bool                 is_recv, matched; /* a receive that has its message */
-    struct ct_process   *p;
-    struct ct_ep        *ep; /* the peer; NULL for a wildcard receive without its message */
-    struct ct_p2p_key    key;
-    const struct ct_iov *iov;
-    uint32_t             niov;
-    struct ct_iov        one;       /* storage for the usual list of one piece */
-    size_t               len_bytes; /* of the list */
+    struct ct_request  base;
+    bool               is_recv, matched; /* a receive that has its message */
+    struct ct_process *p;
+    struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
+    struct ct_p2p_key  key;
+    struct ct_area     area;
 
     struct ct_list node;  /* among posted receives */
     uint64_t       stamp; /* their order */
 
     /* Rendezvous: how the two sides name the operation, and how far it got. */
-    uint64_t          id, peer_id;
-    UT_hash_handle    hh;
-    struct ct_iov_pos pos;
-    size_t            want_bytes, moved_bytes;
-    bool              truncated;
-    int               withdrawn; /* a send that is being taken back: the error it will end with */
-    struct ct_ep_op   op;        /* its message on the way */
+    uint64_t           id, peer_id;
+    UT_hash_handle     hh;
+    struct ct_area_pos pos;
+    size_t             want_bytes, moved_bytes;
+    bool               truncated;
+    int                withdrawn; /* a send that is being taken back: the error it will end with */
+    struct ct_ep_op    op;        /* its message on the way */
 };
 
 /* Whether process `ep` may send in context ctx: decides which wildcard receives its death ends. */
@@ -57,16 +54,16 @@ int  ct_p2p_init(struct ct_process *p);
 void ct_p2p_fini(struct ct_process *p);
 void ct_p2p_set_member(struct ct_process *p, ct_p2p_member member);
 
-/* Start an operation whose memory is iov[0 .. niov - 1], borrowed until done (a list of one piece
- * is copied). They do not fail: an error completes the request, maybe before they return. */
+/* Start an operation on the memory of `area`, which is borrowed until done, as are its pieces. They
+ * do not fail: an error completes the request, maybe before they return. */
 void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
-                  struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov);
+                  struct ct_p2p_key key, const struct ct_area *area);
 /* The same, but done only once the receiver has matched the message: a rendezvous at any length. */
 void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
-                   struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov);
+                   struct ct_p2p_key key, const struct ct_area *area);
 /* `from` is the endpoint of key.src, NULL when that is CTRAN_ANY_SOURCE. */
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
-                  struct ct_p2p_key key, const struct ct_iov *iov, uint32_t niov);
+                  struct ct_p2p_key key, const struct ct_area *area);
 
 /* A message that came before its receive. */
 struct ct_unexpected;
@@ -74,10 +71,10 @@ struct ct_unexpected;
  * CTRAN_ERR_BUFFER: there is one already, or none to detach. _detach waits for its messages. */
 int ct_p2p_buffer_attach(struct ct_process *p, void *base, size_t size_bytes);
 int ct_p2p_buffer_detach(struct ct_process *p, void **base, size_t *size_bytes);
-/* Sends a copy of the piece, which is the caller's again on return. CTRAN_ERR_BUFFER: there is no
+/* Sends a copy of the area, which is the caller's again on return. CTRAN_ERR_BUFFER: there is no
  * room for it. A peer's loss loses the message in silence. */
 int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
-                 const struct ct_iov *piece);
+                 const struct ct_area *area);
 
 /* Looks for the first message that a receive of (from, key) would match now, after driving
  * transfers once if need be; *out is NULL when there is none. _probe waits for one. `take` takes it
@@ -91,7 +88,7 @@ int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_k
 void ct_p2p_describe(const struct ct_unexpected *u, struct ct_request *req);
 /* Receives a message that was taken, and frees it. */
 void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct ct_unexpected *u,
-                          const struct ct_iov *iov, uint32_t niov);
+                          const struct ct_area *area);
 
 /* Drives transfers until req is done; returns its error. */
 int ct_p2p_wait(struct ct_process *p, struct ct_request *req);

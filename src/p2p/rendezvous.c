@@ -85,9 +85,9 @@ void ct_rndv_send(struct ct_p2p_req *req)
     req->want_bytes = 0;
     struct ct_wire_rts wire = {
         .key = req->key,
-        .len_bytes = req->len_bytes,
+        .len_bytes = req->area.len_bytes,
         .sender_id = req->id,
-        .addr = req->niov == 1 ? (uintptr_t)req->iov[0].base : 0,
+        .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
     };
     ct_p2p_post_op(req, CT_EP_RTS, &wire, sizeof wire, rts_taken);
 }
@@ -114,8 +114,7 @@ static void send_pieces(struct ct_p2p_req *req)
         struct ct_ep_op    *op = &req->op;
         op->type = CT_EP_DATA;
         op->hdr_len = sizeof wire;
-        op->iov = req->iov;
-        op->niov = req->niov;
+        op->area = &req->area;
         op->len_bytes = ct_min_size(most, req->want_bytes - req->moved_bytes);
         op->done = piece_taken;
         memcpy(op->hdr, &wire, sizeof wire);
@@ -185,13 +184,13 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
     struct ct_p2p_req *req = find(from, wire.sender_id);
     if (req == NULL || req->is_recv || req->withdrawn != CTRAN_SUCCESS || req->want_bytes != 0 ||
-        wire.want_bytes > req->len_bytes) {
+        wire.want_bytes > req->area.len_bytes) {
         answer(from, CT_EP_NAK, wire.receiver_id);
         return;
     }
     req->peer_id = wire.receiver_id;
     req->want_bytes = wire.want_bytes;
-    req->op.pos = (struct ct_iov_pos){0, 0};
+    req->op.pos = (struct ct_area_pos){0};
     send_pieces(req);
 }
 
@@ -236,16 +235,16 @@ static void cts_taken(struct ct_ep_op *op, int status)
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, uint64_t sender_id,
                   uint64_t sender_addr)
 {
-    req->truncated = len_bytes > req->len_bytes;
-    req->want_bytes = ct_min_size(len_bytes, req->len_bytes);
+    req->truncated = len_bytes > req->area.len_bytes;
+    req->want_bytes = ct_min_size(len_bytes, req->area.len_bytes);
     req->moved_bytes = 0;
-    req->pos = (struct ct_iov_pos){0, 0};
+    req->pos = (struct ct_area_pos){0};
     struct ct_net_remote remote = {.addr = sender_addr, .len_bytes = req->want_bytes};
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;
     } else if (sender_addr != 0) {
-        rc = ct_ep_read(from, req->iov, req->niov, &remote);
+        rc = ct_ep_read(from, &req->area, &remote);
     }
     if (rc == CTRAN_SUCCESS) {
         struct ct_wire_fin wire = {sender_id};
@@ -293,7 +292,7 @@ static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
         ct_ep_fail(from, CTRAN_ERR_INTERN);
         return;
     }
-    ct_iov_scatter(req->iov, req->niov, &req->pos, data, len_bytes);
+    ct_area_scatter(&req->area, &req->pos, data, len_bytes);
     req->moved_bytes += len_bytes;
     req->base.len_bytes = req->moved_bytes;
     if (req->moved_bytes == req->want_bytes) {

@@ -3,10 +3,10 @@
 
 if HAVE_CMOCKA
 unit_tests = \
+	tests/unit/test_area \
 	tests/unit/test_config \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
-	tests/unit/test_iov \
 	tests/unit/test_layout \
 	tests/unit/test_list \
 	tests/unit/test_lock \
@@ -40,9 +40,9 @@ tests_unit_test_config_LDADD = $(unit_ldadd)
 tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
 tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
-tests_unit_test_iov_SOURCES = tests/unit/test_iov.c tests/unit/unit.h
-tests_unit_test_iov_CFLAGS = $(unit_cflags)
-tests_unit_test_iov_LDADD = $(unit_ldadd)
+tests_unit_test_area_SOURCES = tests/unit/test_area.c tests/unit/unit.h
+tests_unit_test_area_CFLAGS = $(unit_cflags)
+tests_unit_test_area_LDADD = $(unit_ldadd)
 tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
 tests_unit_test_layout_CFLAGS = $(unit_cflags)
 tests_unit_test_layout_LDADD = $(unit_ldadd)

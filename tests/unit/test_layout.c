@@ -53,9 +53,8 @@ static void test_tilings(void **state)
 static void test_joined(void **state)
 {
     (void)state;
-    char          mem[64 * ELEM];
-    struct ct_iov iov[64];
-    size_t        bytes;
+    char            mem[64 * ELEM];
+    struct ct_piece pieces[64];
     for (uint32_t nblk = 1; nblk <= 8; nblk++) {
         for (size_t count = 0; count <= 20; count++) {
             struct ct_layout l = {.elem_bytes = ELEM, .count = count, .nblk = nblk};
@@ -63,39 +62,41 @@ static void test_joined(void **state)
             l.buf[CT_SEND].base = mem;
             for (uint32_t at = 0; at < nblk; at++) {
                 struct ct_slice s = {.buf = CT_SEND, .at = at, .run = nblk, .reps = 1};
-                uint32_t        n = ct_view_pieces(&v, &s, &s, iov, &bytes);
-                assert_int_equal(bytes, count * ELEM);
-                assert_int_equal(ct_iov_total(iov, n), bytes);
-                assert_true(n <= (at == 0 ? 1 : 2) && (n > 0 || count == 0));
+                struct ct_area  area = ct_view_area(&v, &s, &s, pieces);
+                assert_int_equal(area.len_bytes, count * ELEM);
+                assert_true(area.pieces == NULL || (at > 0 && area.npieces <= 2));
             }
         }
     }
 }
 
-/* The pieces of any slice are its parts one after the other. */
-static void expect_pieces(const struct ct_view *v, const struct ct_slice *s)
+/* The area of any slice is its parts one after the other, neighbours joined. */
+static void expect_area(const struct ct_view *v, const struct ct_slice *s)
 {
-    struct ct_iov iov[64];
-    size_t        bytes, off = 0;
-    uint32_t      n = ct_view_pieces(v, s, s, iov, &bytes), at = 0;
-    assert_int_equal(ct_iov_total(iov, n), bytes);
+    struct ct_piece    pieces[64];
+    struct iovec       out[64];
+    struct ct_area     area = ct_view_area(v, s, s, pieces);
+    struct ct_area_pos pos = {0};
+    size_t             off = 0;
+    unsigned           n, at = 0;
+    assert_int_equal(ct_area_next(&area, &pos, SIZE_MAX, out, 64, &n), area.len_bytes);
     for (uint32_t i = 0; i < ct_slice_blocks(s); i++) {
         struct ct_part part = ct_view_part(v, s, s, i);
         size_t         len = part.elems * v->layout->elem_bytes;
         if (len == 0) {
             continue;
         }
-        if (off == iov[at].len_bytes) {
+        if (off == out[at].iov_len) {
             at++;
             off = 0;
         }
-        assert_true(at < n && off + len <= iov[at].len_bytes);
-        assert_ptr_equal((char *)iov[at].base + off, part.base);
+        assert_true(at < n && off + len <= out[at].iov_len);
+        assert_ptr_equal((char *)out[at].iov_base + off, part.base);
         off += len;
     }
-    assert_true(n == 0 ? bytes == 0 : at == n - 1 && off == iov[at].len_bytes);
-    for (uint32_t i = 1; i < n; i++) { /* neighbours are joined */
-        assert_ptr_not_equal((char *)iov[i - 1].base + iov[i - 1].len_bytes, iov[i].base);
+    assert_true(n == 0 ? area.len_bytes == 0 : at == n - 1 && off == out[at].iov_len);
+    for (uint32_t i = 1; i < n; i++) {
+        assert_ptr_not_equal((char *)out[i - 1].iov_base + out[i - 1].iov_len, out[i].iov_base);
     }
 }
 
@@ -115,7 +116,7 @@ static void test_slices(void **state)
                              .stride = unit_below(&seed, 5),
                              .reps = unit_below(&seed, 4) + 1};
         l.buf[CT_RECV].base = mem;
-        expect_pieces(&v, &s);
+        expect_area(&v, &s);
     }
 }
 

@@ -269,12 +269,12 @@ static void keep_apart(struct rank *r, struct ct_comm *a, struct ct_comm *b)
     for (int i = 0; i < 2; i++) {
         ct_p2p_isend(&r->p, &send[i], ct_comm_ep(comms[i], right),
                      (struct ct_p2p_key){comms[i]->id, (int32_t)me, 0},
-                     &(struct ct_iov){&out[i], sizeof out[i]}, 1);
+                     &(struct ct_area){.base = &out[i], .len_bytes = sizeof out[i]});
     }
     for (int i = 1; i >= 0; i--) { /* in the other order */
         ct_p2p_irecv(&r->p, &recv[i], ct_comm_ep(comms[i], left),
                      (struct ct_p2p_key){comms[i]->id, (int32_t)left, 0},
-                     &(struct ct_iov){&in[i], sizeof in[i]}, 1);
+                     &(struct ct_area){.base = &in[i], .len_bytes = sizeof in[i]});
         RANK_EQUAL(r, ct_p2p_wait(&r->p, &recv[i].base), CTRAN_SUCCESS);
         RANK_EQUAL(r, in[i], left * 2 + (uint32_t)i);
     }

@@ -33,7 +33,8 @@ static void isend(struct rank *r, struct ct_p2p_req *req, const struct ct_comm *
                   int32_t tag, void *mem, size_t len_bytes)
 {
     struct ct_p2p_key key = {comm->id, (int32_t)comm->run.me, tag};
-    ct_p2p_isend(&r->p, req, ct_comm_ep(comm, to), key, &(struct ct_iov){mem, len_bytes}, 1);
+    ct_p2p_isend(&r->p, req, ct_comm_ep(comm, to), key,
+                 &(struct ct_area){.base = mem, .len_bytes = len_bytes});
 }
 
 static void irecv(struct rank *r, struct ct_p2p_req *req, const struct ct_comm *comm, int from,
@@ -41,7 +42,7 @@ static void irecv(struct rank *r, struct ct_p2p_req *req, const struct ct_comm *
 {
     struct ct_p2p_key key = {comm->id, from, tag};
     struct ct_ep     *ep = from >= 0 ? ct_comm_ep(comm, (uint32_t)from) : NULL;
-    ct_p2p_irecv(&r->p, req, ep, key, &(struct ct_iov){mem, len_bytes}, 1);
+    ct_p2p_irecv(&r->p, req, ep, key, &(struct ct_area){.base = mem, .len_bytes = len_bytes});
 }
 
 static void expect_end(struct rank *r, struct ct_p2p_req *req, int error)
@@ -431,12 +432,11 @@ static void wrong_piece(struct rank *r, void *arg)
     ranks_sync(r);
     if (r->me == 1) {
         struct ct_wire_rts  rts = {.key = {world(r)->id, 1, 0}, .len_bytes = 1000, .sender_id = 50};
-        struct ct_iov       iov = {mem, too_long ? 30 : 5};
+        struct ct_area      area = {.base = mem, .len_bytes = too_long ? 30 : 5};
         struct ct_ep_op     op = {.type = CT_EP_DATA,
                                   .hdr_len = sizeof(struct ct_wire_data),
-                                  .niov = 1,
-                                  .iov = &iov,
-                                  .len_bytes = iov.len_bytes};
+                                  .area = &area,
+                                  .len_bytes = area.len_bytes};
         struct ct_wire_data data = {1, too_long ? 0 : 3};
         memset(mem, 2, sizeof mem);
         memcpy(op.hdr, &data, sizeof data);

@@ -34,7 +34,8 @@ struct part {
     bool                  is_recv;
     struct ct_p2p_req     req;
     unsigned char        *mem;
-    struct ct_iov         iov[MOST_PIECES];
+    struct ct_piece       pieces[MOST_PIECES];
+    struct ct_area        area;
 };
 
 static unsigned char byte_of(uint64_t seed, size_t i)
@@ -77,18 +78,18 @@ static void make_traffic(struct traffic *t, uint32_t n, unsigned count, uint64_t
     }
 }
 
-/* Cuts mem into pieces, some of them empty; a single piece half of the time. */
-static uint32_t cut(struct part *part, size_t len_bytes, uint64_t *seed)
+/* Cuts mem into pieces; a single one half of the time. */
+static void cut(struct part *part, size_t len_bytes, uint64_t *seed)
 {
-    uint32_t n = unit_below(seed, 2) == 0 ? 1 : 1 + unit_below(seed, MOST_PIECES);
-    char    *at = (char *)part->mem + GUARD;
-    for (uint32_t i = 0; i < n; i++) {
-        size_t len = i + 1 == n ? len_bytes : unit_below(seed, (uint32_t)len_bytes + 1);
-        part->iov[i] = (struct ct_iov){at, len};
+    uint32_t n = unit_below(seed, 2) == 0 ? 1 : 1 + unit_below(seed, MOST_PIECES), pieces = 0;
+    size_t   at = GUARD, left = len_bytes;
+    for (uint32_t i = 0; i < n && left > 0; i++) {
+        size_t len = i + 1 == n ? left : 1 + unit_below(seed, (uint32_t)left);
+        part->pieces[pieces++] = (struct ct_piece){(ptrdiff_t)at, len, 1, 0};
         at += len;
-        len_bytes -= len;
+        left -= len;
     }
-    return n;
+    part->area = ct_area_make(part->mem, len_bytes, part->pieces, pieces, 1, 0);
 }
 
 static void start(struct rank *r, struct part *part)
@@ -99,15 +100,15 @@ static void start(struct rank *r, struct part *part)
     part->mem = malloc(len + 2 * GUARD);
     RANK_CHECK(r, part->mem != NULL);
     memset(part->mem, 0xa5, len + 2 * GUARD);
-    uint32_t niov = cut(part, len, &r->seed);
+    cut(part, len, &r->seed);
     if (part->is_recv) {
-        ct_p2p_irecv(&r->p, &part->req, ranks_ep(r, m->src), key, part->iov, niov);
+        ct_p2p_irecv(&r->p, &part->req, ranks_ep(r, m->src), key, &part->area);
         return;
     }
     for (size_t i = 0; i < len; i++) {
         part->mem[GUARD + i] = byte_of(m->seed, i);
     }
-    ct_p2p_isend(&r->p, &part->req, ranks_ep(r, m->dst), key, part->iov, niov);
+    ct_p2p_isend(&r->p, &part->req, ranks_ep(r, m->dst), key, &part->area);
 }
 
 static void check_received(struct rank *r, const struct part *part)
@@ -246,10 +247,11 @@ static void wildcards(struct rank *r, void *arg)
             out[i].src = r->me;
             out[i].number = i / r->n;
             ct_p2p_isend(&r->p, &sends[i], ranks_ep(r, i % r->n), key,
-                         &(struct ct_iov){&out[i], len}, 1);
+                         &(struct ct_area){.base = &out[i], .len_bytes = len});
         }
         for (unsigned i = 0; i < total && (pass == 0) != late; i++) {
-            ct_p2p_irecv(&r->p, &recvs[i], NULL, any, &(struct ct_iov){&in[i], sizeof *in}, 1);
+            ct_p2p_irecv(&r->p, &recvs[i], NULL, any,
+                         &(struct ct_area){.base = &in[i], .len_bytes = sizeof *in});
         }
     }
     for (unsigned i = 0; i < total; i++) {
@@ -304,8 +306,8 @@ static void burst(struct rank *r, void *arg)
     RANK_CHECK(r, reqs != NULL && mem != NULL);
     for (uint32_t i = 0; r->me == 0 && i < BURST; i++) {
         mem[i][0] = mem[i][199] = i;
-        ct_p2p_isend(&r->p, &reqs[i], ranks_ep(r, 1), key, &(struct ct_iov){mem[i], sizeof mem[i]},
-                     1);
+        ct_p2p_isend(&r->p, &reqs[i], ranks_ep(r, 1), key,
+                     &(struct ct_area){.base = mem[i], .len_bytes = sizeof mem[i]});
         queued += !reqs[i].base.done;
     }
     RANK_EQUAL(r, ct_ep_drained(&r->p), r->me != 0);
@@ -317,7 +319,7 @@ static void burst(struct rank *r, void *arg)
     for (uint32_t i = 0; i < BURST; i++) {
         if (r->me == 1) {
             ct_p2p_irecv(&r->p, &reqs[i], ranks_ep(r, 0), key,
-                         &(struct ct_iov){mem[i], sizeof mem[i]}, 1);
+                         &(struct ct_area){.base = mem[i], .len_bytes = sizeof mem[i]});
         }
         RANK_EQUAL(r, ct_p2p_wait(&r->p, &reqs[i].base), CTRAN_SUCCESS);
         RANK_EQUAL(r, mem[i][0], i);
@@ -344,13 +346,13 @@ static void wake_up(struct rank *r, void *arg)
         uint32_t          value = i, other = 1 - r->me;
         struct ct_p2p_key key = {CTX, (int32_t)(i % 2), 0};
         struct ct_p2p_req req;
-        struct ct_iov     iov = {&value, sizeof value};
+        struct ct_area    area = {.base = &value, .len_bytes = sizeof value};
         if (r->me == i % 2) {
             await_sleep(r, other);
-            ct_p2p_isend(&r->p, &req, ranks_ep(r, other), key, &iov, 1);
+            ct_p2p_isend(&r->p, &req, ranks_ep(r, other), key, &area);
         } else {
             value = 0;
-            ct_p2p_irecv(&r->p, &req, ranks_ep(r, other), key, &iov, 1);
+            ct_p2p_irecv(&r->p, &req, ranks_ep(r, other), key, &area);
         }
         RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_SUCCESS);
         RANK_EQUAL(r, value, i);
@@ -369,29 +371,29 @@ static void test_wake_up(void **state)
 static int wait_signal(struct rank *r, uint32_t from, int tag)
 {
     struct ct_p2p_req req;
-    struct ct_iov     none = {NULL, 0};
+    struct ct_area    none = {.base = NULL, .len_bytes = 0};
     struct ct_p2p_key key = {CTX, (int32_t)from, tag};
-    ct_p2p_irecv(&r->p, &req, ranks_ep(r, from), key, &none, 1);
+    ct_p2p_irecv(&r->p, &req, ranks_ep(r, from), key, &none);
     return ct_p2p_wait(&r->p, &req.base);
 }
 
 static int give_signal(struct rank *r, uint32_t to, int tag)
 {
     struct ct_p2p_req req;
-    struct ct_iov     none = {NULL, 0};
+    struct ct_area    none = {.base = NULL, .len_bytes = 0};
     struct ct_p2p_key key = {CTX, (int32_t)r->me, tag};
-    ct_p2p_isend(&r->p, &req, ranks_ep(r, to), key, &none, 1);
+    ct_p2p_isend(&r->p, &req, ranks_ep(r, to), key, &none);
     return ct_p2p_wait(&r->p, &req.base);
 }
 
 enum { GIVEN_UP = 4, SIGNAL = 5 };
 
 /* A long send that is given up ends only when its receiver has let go of it. */
-static void withdraw(struct rank *r, struct ct_iov *iov)
+static void withdraw(struct rank *r, struct ct_area *area)
 {
     struct ct_p2p_key key = {CTX, 0, GIVEN_UP};
     struct ct_p2p_req req;
-    ct_p2p_isend(&r->p, &req, ranks_ep(r, 1), key, iov, 1);
+    ct_p2p_isend(&r->p, &req, ranks_ep(r, 1), key, area);
     RANK_CHECK(r, !req.base.done);
     ct_p2p_cancel(&req, CTRAN_ERR_OTHER);
     RANK_CHECK(r, !req.base.done);         /* the receiver may be at it */
@@ -401,33 +403,33 @@ static void withdraw(struct rank *r, struct ct_iov *iov)
     RANK_EQUAL(r, req.base.error, CTRAN_ERR_OTHER);
 }
 
-static void give_up_sender(struct rank *r, struct ct_iov *iov)
+static void give_up_sender(struct rank *r, struct ct_area *area)
 {
     struct ct_p2p_key key = {CTX, 0, GIVEN_UP};
     struct ct_p2p_req req;
-    struct ct_iov     byte = {iov->base, 1};
-    withdraw(r, iov); /* nobody has asked for it */
+    struct ct_area    byte = {.base = area->base, .len_bytes = 1};
+    withdraw(r, area); /* nobody has asked for it */
     RANK_EQUAL(r, give_signal(r, 1, SIGNAL), CTRAN_SUCCESS);
     RANK_EQUAL(r, wait_signal(r, 1, SIGNAL), CTRAN_SUCCESS);
-    withdraw(r, iov); /* a receive waits for it */
+    withdraw(r, area); /* a receive waits for it */
     RANK_EQUAL(r, wait_signal(r, 1, SIGNAL), CTRAN_SUCCESS);
-    ct_p2p_isend(&r->p, &req, ranks_ep(r, 1), key, &byte, 1);
+    ct_p2p_isend(&r->p, &req, ranks_ep(r, 1), key, &byte);
     RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_SUCCESS);
 }
 
-static void give_up_receiver(struct rank *r, struct ct_iov *iov)
+static void give_up_receiver(struct rank *r, struct ct_area *area)
 {
     struct ct_p2p_key key = {CTX, 0, GIVEN_UP};
     struct ct_p2p_req first, second;
     RANK_EQUAL(r, wait_signal(r, 0, SIGNAL), CTRAN_SUCCESS);
     /* The first one is forgotten, so this receive meets the second, and is told. */
-    ct_p2p_irecv(&r->p, &first, ranks_ep(r, 0), key, iov, 1);
+    ct_p2p_irecv(&r->p, &first, ranks_ep(r, 0), key, area);
     RANK_CHECK(r, !first.base.done);
     RANK_EQUAL(r, give_signal(r, 0, SIGNAL), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_p2p_wait(&r->p, &first.base), CTRAN_ERR_OTHER);
     /* A receive that is given up leaves its message to the next one. */
-    ct_p2p_irecv(&r->p, &first, ranks_ep(r, 0), key, iov, 1);
-    ct_p2p_irecv(&r->p, &second, ranks_ep(r, 0), key, iov, 1);
+    ct_p2p_irecv(&r->p, &first, ranks_ep(r, 0), key, area);
+    ct_p2p_irecv(&r->p, &second, ranks_ep(r, 0), key, area);
     ct_p2p_cancel(&first, CTRAN_ERR_OTHER);
     RANK_EQUAL(r, ct_p2p_wait(&r->p, &first.base), CTRAN_ERR_OTHER);
     RANK_EQUAL(r, give_signal(r, 0, SIGNAL), CTRAN_SUCCESS);
@@ -437,13 +439,13 @@ static void give_up_receiver(struct rank *r, struct ct_iov *iov)
 
 static void give_up(struct rank *r, void *arg)
 {
-    static char   mem[2][LONG];
-    struct ct_iov iov = {mem[r->me], LONG};
+    static char    mem[2][LONG];
+    struct ct_area area = {.base = mem[r->me], .len_bytes = LONG};
     (void)arg;
     if (r->me == 0) {
-        give_up_sender(r, &iov);
+        give_up_sender(r, &area);
     } else {
-        give_up_receiver(r, &iov);
+        give_up_receiver(r, &area);
     }
 }
 

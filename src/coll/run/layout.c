@@ -58,23 +58,19 @@ struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
     return part;
 }
 
-uint32_t ct_view_pieces(const struct ct_view *v, const struct ct_slice *s,
-                        const struct ct_slice *names, struct ct_iov *out, size_t *total_bytes)
+struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
+                            const struct ct_slice *names, struct ct_piece *pieces)
 {
+    char    *base = s->buf == CT_TMP ? v->tmp : v->layout->buf[s->buf].base;
     uint32_t n = 0, blocks = ct_slice_blocks(s);
-    *total_bytes = 0;
+    size_t   total = 0;
     for (uint32_t i = 0; i < blocks; i++) {
         struct ct_part part = ct_view_part(v, s, names, i);
         size_t         len = part.elems * v->layout->elem_bytes;
-        *total_bytes += len;
-        if (len == 0) {
-            continue;
-        }
-        if (n > 0 && (char *)out[n - 1].base + out[n - 1].len_bytes == part.base) {
-            out[n - 1].len_bytes += len;
-        } else {
-            out[n++] = (struct ct_iov){part.base, len};
+        if (len > 0) {
+            n = ct_piece_add(pieces, n, part.base - base, len);
+            total += len;
         }
     }
-    return n;
+    return ct_area_make(base, total, pieces, n, 1, 0);
 }

@@ -39,9 +39,9 @@ static inline uint32_t ct_slice_at(const struct ct_slice *s, uint32_t i)
 struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, uint32_t i);
 
-/* The slice as a list of memory pieces, neighbours joined; at most ct_slice_blocks of them. */
-uint32_t ct_view_pieces(const struct ct_view *v, const struct ct_slice *s,
-                        const struct ct_slice *names, struct ct_iov *out, size_t *total_bytes);
+/* The slice as an area, whose pieces, at most ct_slice_blocks of them, are put into `pieces`. */
+struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
+                            const struct ct_slice *names, struct ct_piece *pieces);
 
 /* Elements of the longest block that this rank knows. */
 size_t ct_layout_longest(const struct ct_layout *l);

@@ -10,7 +10,7 @@
 
 enum {
     SLOTS = 2 * CT_MAX_STEPS, /* transfers that a strand may have under way */
-    SMALL_IOV = 4,
+    SMALL_PIECES = 4,
     SMALL_BOUNCE = 512,
 };
 
@@ -20,11 +20,11 @@ struct slot {
     uint32_t          round;
     struct ct_step    step;
     struct ct_p2p_req req;
-    struct ct_iov    *iov; /* small, or from the heap */
-    uint32_t          iov_cap;
+    struct ct_piece  *pieces; /* small, or from the heap */
+    uint32_t          pieces_cap;
     char             *bounce; /* RX_OP receives here */
     size_t            bounce_cap;
-    struct ct_iov     small[SMALL_IOV];
+    struct ct_piece   small[SMALL_PIECES];
     CT_ALIGNED(16) char small_bounce[SMALL_BOUNCE];
 };
 
@@ -68,20 +68,20 @@ static struct slot *free_slot(struct strand *s)
 }
 
 /* Room for the pieces of `blocks` blocks, and for len_bytes to bounce. */
-static int slot_reserve_iov(struct slot *slot, uint32_t blocks)
+static int slot_reserve_pieces(struct slot *slot, uint32_t blocks)
 {
-    if (blocks <= slot->iov_cap) {
+    if (blocks <= slot->pieces_cap) {
         return CTRAN_SUCCESS;
     }
-    struct ct_iov *iov = malloc(blocks * sizeof *iov);
-    if (iov == NULL) {
+    struct ct_piece *pieces = malloc(blocks * sizeof *pieces);
+    if (pieces == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    if (slot->iov != slot->small) {
-        free(slot->iov);
+    if (slot->pieces != slot->small) {
+        free(slot->pieces);
     }
-    slot->iov = iov;
-    slot->iov_cap = blocks;
+    slot->pieces = pieces;
+    slot->pieces_cap = blocks;
     return CTRAN_SUCCESS;
 }
 
@@ -111,19 +111,17 @@ static int start_transfer(struct strand *s, const struct ct_step *step)
     bool                   is_tx = step->act == CT_TX;
     const struct ct_slice *mine = is_tx ? &step->src : &step->dst;
     const struct ct_slice *other = is_tx ? &step->dst : &step->src;
-    size_t                 total;
-    int                    rc = slot_reserve_iov(slot, ct_slice_blocks(mine));
+    int                    rc = slot_reserve_pieces(slot, ct_slice_blocks(mine));
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    uint32_t niov = ct_view_pieces(&s->view, mine, other, slot->iov, &total);
-    if (total == 0 && !s->plan->args.signal) {
+    struct ct_area area = ct_view_area(&s->view, mine, other, slot->pieces);
+    if (area.len_bytes == 0 && !s->plan->args.signal) {
         return CTRAN_SUCCESS;
     }
     if (step->act == CT_RX_OP) {
-        rc = slot_reserve_bounce(slot, total);
-        slot->iov[0] = (struct ct_iov){slot->bounce, total};
-        niov = 1;
+        rc = slot_reserve_bounce(slot, area.len_bytes);
+        area = (struct ct_area){.base = slot->bounce, .len_bytes = area.len_bytes};
     }
     struct ct_ep *ep = rc == CTRAN_SUCCESS ? ctx->ep(ctx, step->peer) : NULL;
     if (ep == NULL) {
@@ -135,9 +133,9 @@ static int start_transfer(struct strand *s, const struct ct_step *step)
     s->busy++;
     struct ct_p2p_key key = {ctx->id, (int32_t)(is_tx ? ctx->me : step->peer), tag_of(s)};
     if (is_tx) {
-        ct_p2p_isend(ctx->p, &slot->req, ep, key, slot->iov, niov);
+        ct_p2p_isend(ctx->p, &slot->req, ep, key, &area);
     } else {
-        ct_p2p_irecv(ctx->p, &slot->req, ep, key, slot->iov, niov);
+        ct_p2p_irecv(ctx->p, &slot->req, ep, key, &area);
     }
     return CTRAN_SUCCESS;
 }
@@ -318,8 +316,8 @@ static void strand_init(struct ct_plan *plan, struct strand *s, unsigned lane, c
     for (unsigned i = 0; i < SLOTS; i++) {
         struct slot *slot = &s->slots[i];
         slot->used = false;
-        slot->iov = slot->small;
-        slot->iov_cap = SMALL_IOV;
+        slot->pieces = slot->small;
+        slot->pieces_cap = SMALL_PIECES;
         slot->bounce = slot->small_bounce;
         slot->bounce_cap = SMALL_BOUNCE;
     }
@@ -348,8 +346,8 @@ static void destroy(struct ct_plan *plan)
     for (unsigned i = 0; plan->strands != NULL && i < plan->nstrands; i++) {
         for (unsigned j = 0; j < SLOTS; j++) {
             struct slot *slot = &plan->strands[i].slots[j];
-            if (slot->iov != slot->small) {
-                free(slot->iov);
+            if (slot->pieces != slot->small) {
+                free(slot->pieces);
             }
             if (slot->bounce != slot->small_bounce) {
                 free(slot->bounce);
