@@ -9,14 +9,16 @@
  * framed messages (proto.h) and nothing else: no shared memory, no shared files. Today that
  * stream is a socketpair and there is one daemon; a second node is a second stream.
  *
- *     ctranrun.c   main of the head        ctrand.c     main of the daemon
- *     options.c    the command line        pmixsrv.c    the PMIx server
- *     program.c    finding the program     pmixinfo.c   what it tells its clients
- *     head.c       the job seen from here  procs.c      the ranks: start, reap, signal
- *     output.c     streams to our stdout   rankio.c     the ranks' pipes, cut into lines
- *     input.c      our stdin, to rank 0    bind.c       cores for ranks
- *     ownfd.c      both without blocking
- *                       both: proto.c, jobdesc.c, session.c, reaper.c
+ *     ctranrun.c     main of the head        ctrand.c        main of the daemon
+ *     options.c      the command line        ctrand_start.c  starting its part of the job
+ *     program.c      finding the program     ctrand_end.c    ending it
+ *     head.c         the job seen from here  pmixsrv.c       the PMIx server
+ *     head_report.c  facts into words        pmixinfo.c      what it tells its clients
+ *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
+ *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
+ *     input.c        our stdin, to a rank    bind.c          cores for ranks
+ *     ownfd.c        both without blocking
+ *                         both: proto.c, jobdesc.c, session.c, reaper.c
  *
  * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first
  * failure and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon.
@@ -54,7 +56,8 @@ enum {
     CT_SIGNAL_GRACE_MS = 2000, /* from a forwarded SIGINT, SIGTERM or SIGHUP to SIGKILL; and then
                                   for a reader of our output */
 
-    CT_SILENT_MS = 20000, /* an ended job's daemon says nothing and owes us something: killed */
+    CT_KILL_LIMIT_MS = 10000, /* a killed process may take to be torn down on a busy machine */
+    CT_SILENT_MS = 20000,     /* an ended job's daemon says nothing and owes us something: killed */
 
     CT_LINE_MAX = 64 << 10,    /* longer lines are passed on before they end */
     CT_LINE_IDLE_MS = 5000,    /* such a line may keep others waiting, silent, this long */

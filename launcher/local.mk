@@ -10,7 +10,9 @@ bin_PROGRAMS += ctranrun
 ctranrun_SOURCES = $(launcher_common) \
 	launcher/ctranrun.c \
 	launcher/daemon.c launcher/daemon.h \
-	launcher/head.c launcher/head.h \
+	launcher/head.c launcher/head.h launcher/head_job.h \
+	launcher/head_end.c \
+	launcher/head_report.c \
 	launcher/input.c launcher/input.h \
 	launcher/options.c launcher/options.h \
 	launcher/output.c launcher/output.h \
@@ -22,7 +24,9 @@ ctranrun_LDADD = libctbase.la $(EVENT_LIBS) -lm
 libexec_PROGRAMS += ctrand
 ctrand_SOURCES = $(launcher_common) \
 	launcher/bind.c launcher/bind.h \
-	launcher/ctrand.c \
+	launcher/ctrand.c launcher/ctrand.h \
+	launcher/ctrand_end.c \
+	launcher/ctrand_start.c \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/procs.c launcher/procs.h \

@@ -87,8 +87,13 @@ class Job:
 
     def daemon(self):
         """The pid of ctrand, waited for."""
-        return until(lambda: [p for p in self.processes()
-                              if cmdline(p).startswith("ctrand --job")], "ctrand runs")[0]
+        def look():
+            found = [p for p in self.processes() if cmdline(p).startswith("ctrand --job")]
+            check(found or self.proc.poll() is None,
+                  f"ctranrun ended with {self.proc.poll()} before its daemon was seen; it said "
+                  f"{self.proc.stderr and self.proc.poll() and self.proc.stderr.read()!r}")
+            return found
+        return until(look, "ctrand runs")[0]
 
     def finish(self, text=None):
         out, err = self.proc.communicate(text, timeout=LIMIT)

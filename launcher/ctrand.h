@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The daemon as its parts share it: ctrand.c, ctrand_start.c, ctrand_end.c. */
+#ifndef CT_LAUNCHER_CTRAND_H
+#define CT_LAUNCHER_CTRAND_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jobdesc.h"
+#include "pmixsrv.h"
+#include "procs.h"
+#include "proto.h"
+#include "rankio.h"
+#include "session.h"
+
+struct ct_daemon {
+    const char        *job;
+    struct event_base *base;
+    struct ct_conn    *conn;
+    struct ct_jobdesc  desc;
+    struct ct_session  session;
+    struct ct_procs    procs;
+    struct ct_rankio  *io;
+    struct ct_pmixsrv *pmix;
+    struct event      *child, *end[3], *grace, *look_again;
+    uint32_t          *untold; /* local ranks whose end is not reported yet, in order of death */
+    uint32_t           nuntold, looks;
+    bool               have_job, ending, finishing;
+    bool               told; /* a failure was reported: the head knows whom to blame */
+    bool               end_signalled;
+    bool               undone; /* the end is not what the head asked for: leave without DONE */
+};
+
+/* ---- ctrand_start.c -------------------------------------------------------------------------- */
+
+/* Starts what d->desc describes, or refuses: then the head is told why, and the process ends. */
+void ct_daemon_start_job(struct ct_daemon *d);
+
+/* ---- ctrand_end.c ---------------------------------------------------------------------------- */
+
+/* Makes the timers and catches signals. Returns false when out of memory. */
+bool ct_daemon_end_init(struct ct_daemon *d);
+
+/* Children may have ended: reaps them, reports the ranks among them. */
+void ct_daemon_look_at_children(struct ct_daemon *d);
+
+/* SIGTERM to all that descends from us, SIGKILL after the grace; at once when that is 0. */
+void ct_daemon_begin_end(struct ct_daemon *d, uint32_t grace_ms);
+
+/* Every pipe is drained and closed: the last step, in ct_rankio_create's terms. */
+void ct_daemon_on_drained(void *arg);
+
+/* Leaves without a word: no process and no file stays. */
+_Noreturn void ct_daemon_vanish(struct ct_daemon *d, int status);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The job as the parts of the head share it: head.c, head_end.c, head_report.c. */
+#ifndef CT_LAUNCHER_HEAD_JOB_H
+#define CT_LAUNCHER_HEAD_JOB_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "head.h"
+#include "input.h"
+#include "output.h"
+#include "proto.h"
+
+enum { CT_HEAD_SIGNALS = 8 };
+
+struct ct_head {
+    const struct ct_head_args *args;
+    const char                *job, *host;
+    struct event_base         *base;
+    struct ct_conn            *conn;
+    struct ct_output          *out;
+    struct ct_input           *in;
+    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *lost;
+    char                       lost_why[160];
+    pid_t                      daemon;
+    pid_t                     *spared; /* children from before we became ctranrun */
+    size_t                     nspared;
+    uint64_t                   t0;
+    int                        status; /* the first failure's; 0 while there is none */
+    bool                       failed; /* `status` is decided */
+    bool                       signalled;
+    bool                       job_sent;   /* the daemon has something to end and to signal */
+    bool                       hurry;      /* the end does not wait for readers of our output */
+    int                        force;      /* 0 asked to end, 1 killed, 2 given up */
+    bool                       done, gone; /* the daemon has finished; its stream has ended */
+};
+
+/* ---- head_report.c: words and facts ---------------------------------------------------------- */
+
+/* Writes one line to standard error, with the job's id before it. */
+void ct_head_say(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
+
+/* The daemon's messages, one each. */
+void ct_head_take_hello(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_started(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in);
+
+/* ---- head_end.c: the end --------------------------------------------------------------------- */
+
+/* Decides the status once. Returns false when it is decided already. */
+bool ct_head_fail(struct ct_head *h, int status);
+
+/* Has the daemon end the job: SIGTERM, and SIGKILL after the grace. A daemon without a job is just
+ * stopped: its stream ends, and with it everything. */
+void ct_head_ask_to_end(struct ct_head *h, uint32_t grace_ms);
+
+/* After the failure of a rank a slow reader gets its time, but a daemon that is stuck does not:
+ * the time until it is given up starts anew. */
+void ct_head_watch_daemon(struct ct_head *h);
+
+/* The daemon is gone or does not answer. Its descendants have come to us: kills them all, and
+ * removes the job's files. */
+void ct_head_clear_up(struct ct_head *h);
+
+/* Makes the timers, starts that of --timeout, and catches signals. One that was ignored when we
+ * were started (nohup, a background job) stays ignored. Returns false when out of memory. */
+bool ct_head_end_init(struct ct_head *h);
+void ct_head_end_fini(struct ct_head *h);
+
+#endif

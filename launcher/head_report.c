@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the daemon reports, turned into an exit status and into words. The first failure decides
+ * both; of later ones -v tells. Used by head.c.
+ */
+#include "config.h"
+#include "head_job.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/base.h"
+#include "launcher.h"
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+void ct_head_say(struct ct_head *h, const char *fmt, ...)
+{
+    char    line[4096];
+    va_list ap;
+    int     len = snprintf(line, sizeof line, "ctranrun: job %s: ", h->job);
+    va_start(ap, fmt);
+    int more = vsnprintf(line + len, sizeof line - (size_t)len - 1, fmt, ap);
+    va_end(ap);
+    size_t total = ct_min_size((size_t)len + (size_t)(more > 0 ? more : 0), sizeof line - 2);
+    for (size_t i = 0; i < total; i++) {
+        line[i] = line[i] == '\n' ? ' ' : line[i]; /* a rank's message may hold anything */
+    }
+    line[total] = '\n';
+    line[total + 1] = '\0';
+    ct_output_say(h->out, line);
+}
+
+/* ---- what the daemon reports ----------------------------------------------------------------- */
+
+/* A rank's end as a failure: the words for it, and its status; 0 when it is none. */
+static int judge_exit(int wait_status, uint32_t phase, char *words, size_t cap)
+{
+    bool inside = phase == CT_PHASE_CONNECTED;
+    words[0] = '\0';
+    if (WIFSIGNALED(wait_status)) {
+        int signo = WTERMSIG(wait_status);
+        snprintf(words, cap, "was killed by signal %d (%s)", signo, strsignal(signo));
+        return CT_EXIT_SIGNAL + signo;
+    }
+    int code = WEXITSTATUS(wait_status);
+    if (code != 0 || inside) {
+        snprintf(words, cap, "exited with status %d%s", code,
+                 inside ? " without ctran_finalize" : "");
+    }
+    return code != 0 ? code : inside ? 1 : 0;
+}
+
+void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in)
+{
+    char     words[256];
+    uint32_t rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
+    int      wait_status = (int)ct_unpack_u32(in);
+    int      status = judge_exit(wait_status, ct_unpack_u32(in), words, sizeof words);
+    if (status == 0 || in->bad) {
+        return;
+    }
+    if (ct_head_fail(h, status)) {
+        ct_head_say(h, "rank %u (pid %u on host %s) %s", rank, pid, h->host, words);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    } else if (h->args->desc->verbose) {
+        ct_head_say(h, "then rank %u (pid %u on host %s) %s", rank, pid, h->host, words);
+    }
+}
+
+void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t    rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
+    int         status = (int)ct_unpack_u32(in);
+    const char *msg = ct_unpack_text(in);
+    /* An exit status has eight bits, and a failure must not come out as success by their loss. */
+    int code = (status & 0xff) == 0 && status != 0 ? 1 : status & 0xff;
+    if (!in->bad && ct_head_fail(h, code)) {
+        ct_head_say(h, "rank %u (pid %u on host %s) aborted the job with status %d%s%s", rank, pid,
+                    h->host, status, *msg ? ": " : "", msg);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    }
+}
+
+void ct_head_take_hello(struct ct_head *h, struct ct_unpack *in)
+{
+    const char *build = ct_unpack_text(in);
+    uint32_t    pid = ct_unpack_u32(in);
+    const char *host = ct_unpack_text(in);
+    if (in->bad || strcmp(build, PACKAGE_VERSION) != 0) {
+        ct_head_say(h, "the daemon %s is of version %s, this is ctranrun %s; install both anew",
+                    h->args->daemon, in->bad ? "unknown" : build, PACKAGE_VERSION);
+        ct_head_fail(h, CT_EXIT_INTERNAL);
+        in->bad = true;
+        return;
+    }
+    if (h->args->desc->verbose) {
+        ct_head_say(h, CT_DAEMON_NAME " runs as pid %u on host %s", pid, host);
+    }
+    if (h->failed) {
+        return; /* a signal or the time limit was first; the daemon is being stopped */
+    }
+    h->job_sent = true;
+    struct evbuffer *body = evbuffer_new();
+    ct_jobdesc_pack(h->args->desc, body);
+    ct_conn_send(h->conn, CT_MSG_JOB, body);
+    evbuffer_free(body);
+}
+
+void ct_head_take_started(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t    rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
+    const char *cpus = ct_unpack_text(in);
+    ct_head_say(h, "rank %u is pid %u on host %s, %s%s", rank, pid, h->host,
+                *cpus ? "cpu " : "not bound", cpus);
+}
+
+void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
+{
+    uint64_t server = ct_unpack_u64(in), ranks = ct_unpack_u64(in);
+    if (h->args->desc->verbose) {
+        ct_head_say(h,
+                    "%u ranks started %.1f ms after ctranrun: PMIx server %.1f ms, ranks %.1f ms",
+                    ct_jobdesc_ranks(h->args->desc), (double)(ct_clock_ns() - h->t0) / 1e6,
+                    (double)server / 1e3, (double)ranks / 1e3);
+    }
+}
+
+void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in)
+{
+    int         status = (int)ct_unpack_u32(in);
+    const char *why = ct_unpack_text(in);
+    h->done = true;
+    if (ct_head_fail(h, status)) {
+        ct_head_say(h, "%s", why);
+    }
+}
