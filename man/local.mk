@@ -20,6 +20,9 @@ dist_man_MANS += \
 
 nodist_man_MANS = \
 	man/ctran_abort.3 \
+	man/ctran_add_error_class.3 \
+	man/ctran_add_error_code.3 \
+	man/ctran_add_error_string.3 \
 	man/ctran_allgather.3 \
 	man/ctran_allgatherv.3 \
 	man/ctran_allreduce.3 \
@@ -34,6 +37,7 @@ nodist_man_MANS = \
 	man/ctran_comm_call_errhandler.3 \
 	man/ctran_comm_compare.3 \
 	man/ctran_comm_create.3 \
+	man/ctran_comm_create_errhandler.3 \
 	man/ctran_comm_create_group.3 \
 	man/ctran_comm_create_keyval.3 \
 	man/ctran_comm_delete_attr.3 \
@@ -52,6 +56,7 @@ nodist_man_MANS = \
 	man/ctran_comm_split.3 \
 	man/ctran_comm_split_type.3 \
 	man/ctran_comm_test_inter.3 \
+	man/ctran_errhandler_free.3 \
 	man/ctran_error_class.3 \
 	man/ctran_exscan.3 \
 	man/ctran_finalize.3 \
@@ -92,6 +97,9 @@ nodist_man_MANS = \
 	man/ctran_reduce_local.3 \
 	man/ctran_reduce_scatter.3 \
 	man/ctran_reduce_scatter_block.3 \
+	man/ctran_remove_error_class.3 \
+	man/ctran_remove_error_code.3 \
+	man/ctran_remove_error_string.3 \
 	man/ctran_request_free.3 \
 	man/ctran_request_get_status.3 \
 	man/ctran_rsend.3 \

@@ -12,12 +12,14 @@
  *   Errors    Every call returns CTRAN_SUCCESS or a CTRAN_ERR_*; ctran_error_string() explains it.
  *             A call with a communicator first hands its error to that communicator's error
  *             handler: CTRAN_ERRORS_ARE_FATAL, the default, ends the job with a message;
- *             CTRAN_ERRORS_RETURN lets the call return. Calls without one use CTRAN_COMM_SELF's.
+ *             CTRAN_ERRORS_RETURN lets the call return; so does a function of the program, see
+ *             ctran_comm_create_errhandler. Calls without one use CTRAN_COMM_SELF's.
  *             Outputs are set only on success, except by the calls that complete requests: these
  *             retire what has completed, with its status, whether it succeeded or not.
  *   Init      Calls other than ctran_initialized, ctran_finalized, ctran_get_version,
- *             ctran_get_library_version, ctran_error_class, ctran_error_string, ctran_wtime and
- *             ctran_wtick fail with CTRAN_ERR_OTHER before ctran_init and after ctran_finalize.
+ *             ctran_get_library_version, ctran_error_class, ctran_error_string,
+ *             ctran_add_error_*, ctran_remove_error_*, ctran_wtime and ctran_wtick fail with
+ *             CTRAN_ERR_OTHER before ctran_init and after ctran_finalize.
  *   Buffers   A buffer belongs to the caller; the library only borrows it, until the call returns
  *             or, for a nonblocking call, until its request completes. Any buffer may be NULL
  *             where its count is 0; CTRAN_BOTTOM counts as NULL, since there are no datatypes
@@ -300,20 +302,50 @@ CTRAN_API double ctran_wtick(void);
  * ------------------------------------------------------------------------------------------ */
 
 /* The text for `errorcode`; string holds at least CTRAN_MAX_ERROR_STRING bytes. An unknown code
- * gives CTRAN_ERR_ARG. Any thread, any time. Source: MPI-4.1 sec. 9.4. */
+ * gives CTRAN_ERR_ARG. Any thread, any time; no error handler is asked.
+ * Source: MPI-4.1 sec. 9.3.5. */
 CTRAN_API int ctran_error_string(int errorcode, char *string, int *resultlen);
 
-/* The class of `errorcode`; in this version each code is its own class. */
+/* The class of `errorcode`: ctran's codes are their own classes. Any thread, any time. */
 CTRAN_API int ctran_error_class(int errorcode, int *errorclass);
 
-/* Sets the error handler of comm: CTRAN_ERRORS_ARE_FATAL, _ABORT or _RETURN. Local. A communicator
- * made from comm later starts with the same. Errors: CTRAN_ERR_COMM, CTRAN_ERR_ERRHANDLER.
- * Source: MPI-4.1 sec. 9.3.1. */
+/* Codes of the program's own, for layers above ctran: a new class, a code of any class but
+ * CTRAN_SUCCESS, and the text that ctran_error_string gives for one of them (at first ""; cut to
+ * CTRAN_MAX_ERROR_STRING - 1 bytes). Their numbers are above CTRAN_ERR_LASTCODE, the attribute
+ * CTRAN_LASTUSEDCODE is the last one given, and none is given twice. remove takes them back: codes
+ * with their text, classes once they have no codes. Local; any thread, any time; no error handler
+ * is asked. Errors: CTRAN_ERR_ARG for what is no class, or was not added; CTRAN_ERR_OTHER for a
+ * class that has codes; CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 9.5. */
+CTRAN_API int ctran_add_error_class(int *errorclass);
+CTRAN_API int ctran_remove_error_class(int errorclass);
+CTRAN_API int ctran_add_error_code(int errorclass, int *errorcode);
+CTRAN_API int ctran_remove_error_code(int errorcode);
+CTRAN_API int ctran_add_error_string(int errorcode, const char *string);
+CTRAN_API int ctran_remove_error_string(int errorcode);
+
+/* Called instead of ending the job, in the thread of the call that has failed, which returns
+ * *error_code afterwards; the function may change that, not to CTRAN_SUCCESS. *comm is the
+ * communicator, CTRAN_COMM_NULL where it was freed before its last operation failed. A third
+ * argument follows, a const char * that says which call failed and why. The function may make any
+ * call, also free *comm or its handler. */
+typedef void ctran_comm_errhandler_function(ctran_comm_t *comm, int *error_code, ...);
+
+/* A handler made of a function. free gives the caller's handle back and sets it to
+ * CTRAN_ERRHANDLER_NULL; communicators that use the handler keep it. Local. Errors: CTRAN_ERR_ARG
+ * for a null pointer, CTRAN_ERR_ERRHANDLER, CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 9.3.1, 9.3.5. */
+CTRAN_API int ctran_comm_create_errhandler(ctran_comm_errhandler_function *comm_errhandler_fn,
+                                           ctran_errhandler_t             *errhandler);
+CTRAN_API int ctran_errhandler_free(ctran_errhandler_t *errhandler);
+
+/* Sets the error handler of comm: such a one, or CTRAN_ERRORS_ARE_FATAL, _ABORT or _RETURN. A
+ * communicator made from comm later starts with the same; CTRAN_COMM_WORLD and _SELF start with
+ * CTRAN_INITIAL_ERRHANDLER's. get gives a handle that ctran_errhandler_free takes back. Local.
+ * Errors: CTRAN_ERR_COMM, CTRAN_ERR_ERRHANDLER. Source: MPI-4.1 sec. 9.3.1. */
 CTRAN_API int ctran_comm_set_errhandler(ctran_comm_t comm, ctran_errhandler_t errhandler);
 CTRAN_API int ctran_comm_get_errhandler(ctran_comm_t comm, ctran_errhandler_t *errhandler);
 
-/* Calls comm's error handler with `errorcode`; returns CTRAN_SUCCESS if it returns.
- * Source: MPI-4.1 sec. 9.5. */
+/* Calls comm's error handler with `errorcode`; returns CTRAN_SUCCESS if it returns. Errors:
+ * CTRAN_ERR_COMM; CTRAN_ERR_ARG for what is no code. Source: MPI-4.1 sec. 9.5. */
 CTRAN_API int ctran_comm_call_errhandler(ctran_comm_t comm, int errorcode);
 
 /* ---------------------------------------------------------------------------------------------
@@ -403,8 +435,8 @@ CTRAN_API int ctran_comm_free_keyval(int *comm_keyval);
 /* get: *flag is 1 where comm has a value, which is stored in *(void **)attribute_val. Every
  * communicator has the predefined ones, as pointers to int: CTRAN_TAG_UB (CTRAN_TAG_MAX), _IO
  * (CTRAN_ANY_SOURCE), _HOST (CTRAN_PROC_NULL), _WTIME_IS_GLOBAL (1 if the job has one host),
- * _LASTUSEDCODE (CTRAN_ERR_LASTCODE); CTRAN_APPNUM and CTRAN_UNIVERSE_SIZE are not known. They
- * cannot be set or deleted. Deleting what comm has not does nothing. */
+ * _LASTUSEDCODE (see ctran_add_error_class); CTRAN_APPNUM and CTRAN_UNIVERSE_SIZE are not known.
+ * They cannot be set or deleted. Deleting what comm has not does nothing. */
 CTRAN_API int ctran_comm_set_attr(ctran_comm_t comm, int comm_keyval, void *attribute_val);
 CTRAN_API int ctran_comm_get_attr(ctran_comm_t comm, int comm_keyval, void *attribute_val,
                                   int *flag);

@@ -15,9 +15,12 @@ enum ct_api_state { CT_API_BEFORE, CT_API_RUNNING, CT_API_AFTER, CT_API_FORKED }
 /* The process, if calls are possible now; else NULL after a message that names `call`. */
 struct ct_process *ct_api_enter(const char *call);
 enum ct_api_state  ct_api_now(void);
+/* The process in any state, for what is possible at any time. */
+struct ct_process *ct_api_process(void);
 
-/* Hands `error` to comm's handler with what went wrong, and returns it if that returns. fmt
- * says what was asked, what was found, what to do. */
+/* Hands `error` to comm's handler with what went wrong, and returns it, or the code that a function
+ * of the program made of it, if that returns: never CTRAN_SUCCESS. fmt says what was asked, what
+ * was found, what to do. */
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
     CT_PRINTF(4, 5);
 /* The same for an error whose cause has been logged where it was found: its text is the code's. */

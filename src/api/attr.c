@@ -87,7 +87,7 @@ int ctran_comm_delete_attr(ctran_comm_t handle, int comm_keyval)
 static const int *predefined(const struct ct_process *p, int number)
 {
     static const int no = 0, yes = 1, tag_ub = CTRAN_TAG_MAX, io = CTRAN_ANY_SOURCE,
-                     host = CTRAN_PROC_NULL, last = CTRAN_ERR_LASTCODE;
+                     host = CTRAN_PROC_NULL;
     switch (number) {
     case CTRAN_TAG_UB:
         return &tag_ub;
@@ -98,7 +98,7 @@ static const int *predefined(const struct ct_process *p, int number)
     case CTRAN_WTIME_IS_GLOBAL:
         return p->job->nlocal == p->job->size ? &yes : &no; /* hosts have clocks of their own */
     case CTRAN_LASTUSEDCODE:
-        return &last;
+        return &p->codes.last_used;
     default:
         return NULL;
     }

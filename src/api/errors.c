@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error handlers, and the texts of errors. */
+/*
+ * Where errors go: every error of a public call comes through ct_api_raise or ct_api_pass, which
+ * ask the communicator's handler. One without a communicator is CTRAN_COMM_SELF's (MPI-4.1
+ * sec. 9.3).
+ */
 #define CT_FOLDER "api"
 #include <stdarg.h>
 
 #include "api/api.h"
 
-static bool is_fatal(ctran_errhandler_t h)
-{
-    return h == CTRAN_ERRORS_ARE_FATAL || h == CTRAN_ERRORS_ABORT;
-}
+enum { TEXT_MAX = CTRAN_MAX_ERROR_STRING + 1024 };
 
-/* A code may be the program's own, from a function that it gave. */
-static const char *text_of(int error)
+/* A code may be the program's own, added or not, from a function that it gave. */
+static void name_error(struct ct_process *p, int error, const char *call, char *out)
 {
-    const char *text = ct_error_text(error);
-    return text != NULL ? text : "a code of the program's own";
+    char text[CTRAN_MAX_ERROR_STRING];
+    if (ct_codes_describe(&p->codes, error, false, text) < 0) {
+        snprintf(text, sizeof text, "code %d, which is the program's own", error);
+    }
+    snprintf(out, TEXT_MAX, "%s: %s", call, text);
 }
 
 /* Ends the job over `error`. When that is another process's death, the launcher is given the time
@@ -28,94 +32,56 @@ static _Noreturn void die_of(struct ct_process *p, int error, const char *call)
     ct_api_die(p, error, call);
 }
 
+/* The program's function may free what it is called about, and may change the code; but not to
+ * success, since the call has failed. */
+static int call_user(struct ct_comm *comm, int error, const char *text)
+{
+    struct ct_errhandler *h = ct_errhandler_hold(comm->errhandler);
+    const bool            freed = comm->magic != CT_COMM_MAGIC;
+    ctran_comm_t          handle = freed ? CTRAN_COMM_NULL : ct_comm_handle(comm);
+    int                   code = error;
+    ct_comm_hold(comm);
+    h->fn(&handle, &code, text);
+    ct_comm_drop(comm);
+    ct_errhandler_drop(h);
+    return code != CTRAN_SUCCESS ? code : error;
+}
+
+static int handle(struct ct_comm *comm, int error, const char *call, const char *text)
+{
+    struct ct_errhandler *h = comm->errhandler;
+    if (h == CTRAN_ERRORS_RETURN) {
+        return error;
+    }
+    if (!ct_errhandler_is_fixed(h)) {
+        return call_user(comm, error, text);
+    }
+    ct_error(&comm->p->log, "%s", text);
+    die_of(comm->p, error, call);
+}
+
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
 {
-    char    text[1024];
+    char    text[TEXT_MAX];
     va_list ap;
+    name_error(comm->p, error, call, text);
+    size_t len = strlen(text);
+    len += (size_t)snprintf(text + len, sizeof text - len, ": ");
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(text + len, sizeof text - len, fmt, ap);
     va_end(ap);
-    struct ct_process *p = comm->p;
-    if (is_fatal(comm->errhandler)) {
-        ct_error(&p->log, "%s: %s: %s", call, text_of(error), text);
-        die_of(p, error, call);
+    if (comm->errhandler == CTRAN_ERRORS_RETURN) {
+        ct_info(&comm->p->log, "%s", text);
     }
-    ct_info(&p->log, "%s: %s: %s", call, text_of(error), text);
-    return error;
+    return handle(comm, error, call, text);
 }
 
 int ct_api_pass(struct ct_comm *comm, int error, const char *call)
 {
+    char text[TEXT_MAX];
     if (CT_LIKELY(error == CTRAN_SUCCESS)) {
         return CTRAN_SUCCESS;
     }
-    if (is_fatal(comm->errhandler)) {
-        ct_error(&comm->p->log, "%s: %s", call, text_of(error));
-        die_of(comm->p, error, call);
-    }
-    return error;
-}
-
-int ctran_error_class(int errorcode, int *errorclass)
-{
-    if (ct_error_name(errorcode) == NULL) {
-        return CTRAN_ERR_ARG;
-    }
-    *errorclass = errorcode;
-    return CTRAN_SUCCESS;
-}
-
-int ctran_error_string(int errorcode, char *string, int *resultlen)
-{
-    const char *name = ct_error_name(errorcode);
-    if (name == NULL) {
-        return CTRAN_ERR_ARG;
-    }
-    *resultlen =
-        snprintf(string, CTRAN_MAX_ERROR_STRING, "CTRAN_%s: %s", name, ct_error_text(errorcode));
-    return CTRAN_SUCCESS;
-}
-
-int ctran_comm_set_errhandler(ctran_comm_t handle, ctran_errhandler_t errhandler)
-{
-    static const char call[] = "ctran_comm_set_errhandler";
-    struct ct_comm   *comm;
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    if (!is_fatal(errhandler) && errhandler != CTRAN_ERRORS_RETURN) {
-        return ct_api_raise(comm, CTRAN_ERR_ERRHANDLER, call,
-                            "%p is none of CTRAN_ERRORS_ARE_FATAL, _ABORT, _RETURN",
-                            (void *)errhandler);
-    }
-    comm->errhandler = errhandler;
-    return CTRAN_SUCCESS;
-}
-
-int ctran_comm_get_errhandler(ctran_comm_t handle, ctran_errhandler_t *errhandler)
-{
-    struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_comm_get_errhandler", handle, &comm);
-    if (rc == CTRAN_SUCCESS) {
-        *errhandler = comm->errhandler;
-    }
-    return rc;
-}
-
-int ctran_comm_call_errhandler(ctran_comm_t handle, int errorcode)
-{
-    static const char call[] = "ctran_comm_call_errhandler";
-    struct ct_comm   *comm;
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    if (ct_error_name(errorcode) == NULL) {
-        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "%d is no error code", errorcode);
-    }
-    if (errorcode != CTRAN_SUCCESS) {
-        (void)ct_api_raise(comm, errorcode, call, "raised by the program");
-    }
-    return CTRAN_SUCCESS;
+    name_error(comm->p, error, call, text);
+    return handle(comm, error, call, text);
 }

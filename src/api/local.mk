@@ -8,6 +8,8 @@ libctcore_la_SOURCES += \
 	src/api/comm.c \
 	src/api/comm_create.c \
 	src/api/completion.c \
+	src/api/errhandler.c \
+	src/api/error_codes.c \
 	src/api/errors.c \
 	src/api/group.c \
 	src/api/inquiry.c \

@@ -9,7 +9,7 @@
 #include "api/api.h"
 
 static _Atomic int       state = CT_API_BEFORE; /* enum ct_api_state */
-static struct ct_process process;
+static struct ct_process process = {.codes = CT_CODES_INIT};
 
 enum ct_api_state ct_api_now(void)
 {
@@ -32,6 +32,11 @@ struct ct_process *ct_api_enter(const char *call)
     ct_log_init(&log, CT_LOG_ERROR, "ctran");
     ct_error(&log, "%s: %s", call, reasons[now]);
     return NULL;
+}
+
+struct ct_process *ct_api_process(void)
+{
+    return &process;
 }
 
 static void in_fork_child(void)
@@ -111,7 +116,6 @@ int ctran_init_thread(int *argc, char ***argv, int required, int *provided)
     int rc = bring_up(&process);
     if (rc != CTRAN_SUCCESS) {
         take_down(&process);
-        memset(&process, 0, sizeof process);
         return rc;
     }
     pthread_once(&once, watch_fork);

@@ -10,6 +10,7 @@
 #define CT_BASE_BASE_H
 
 #include "base/clock.h"
+#include "base/codes.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/area.h"

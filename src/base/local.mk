@@ -4,6 +4,7 @@ libctbase_la_SOURCES = \
 	src/base/area.c src/base/area.h \
 	src/base/base.h \
 	src/base/clock.h \
+	src/base/codes.c src/base/codes.h \
 	src/base/config.c src/base/config.h src/base/vars.def \
 	src/base/error.c src/base/error.h \
 	src/base/list.h \

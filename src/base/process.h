@@ -13,12 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/codes.h"
 #include "base/config.h"
 #include "base/log.h"
 
 struct ct_process {
     struct ct_log    log;
     struct ct_config cfg;
+    struct ct_codes  codes; /* at any time, before init and after finalize too */
     int              thread_level; /* CTRAN_THREAD_* provided */
     bool             threaded;     /* several threads may be inside at once: locks are on */
 

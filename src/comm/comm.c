@@ -56,6 +56,7 @@ void ct_comm_drop(struct ct_comm *comm)
         HASH_DEL(comm->p->comms->by_id, comm);
         comm->magic = 0;
         ct_attr_discard_all(comm);
+        ct_errhandler_drop(comm->errhandler);
         ct_group_drop(comm->group);
         ct_slab_put(&comm->p->comms->pool, comm);
     }
@@ -110,6 +111,14 @@ static bool is_member(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep
     return comm != NULL && ct_group_find(comm->group, ep->id) != CTRAN_UNDEFINED;
 }
 
+/* What world and self start with (MPI-4.1 sec. 9.3). */
+static struct ct_errhandler *initial_errhandler(const struct ct_process *p)
+{
+    static struct ct_errhandler *const choices[] = {CTRAN_ERRORS_ARE_FATAL, CTRAN_ERRORS_ABORT,
+                                                    CTRAN_ERRORS_RETURN};
+    return choices[p->cfg.initial_errhandler];
+}
+
 /* ---- init and fini --------------------------------------------------------------------------- */
 
 int ct_comm_init(struct ct_process *p)
@@ -125,6 +134,8 @@ int ct_comm_init(struct ct_process *p)
     ct_slab_init(&s->pool, sizeof(struct ct_comm), 16);
     ct_slab_init(&s->groups_pool, sizeof(struct ct_group), 16);
     ct_list_init(&s->groups);
+    ct_slab_init(&s->errhandlers_pool, sizeof(struct ct_errhandler), 8);
+    ct_list_init(&s->errhandlers);
     s->empty = ct_group_make(p, 0, NULL, 0);
     s->world =
         ct_comms_make(p, make_id(0, COUNT_WORLD), ct_group_make(p, job->size, NULL, 0), job->rank);
@@ -134,6 +145,7 @@ int ct_comm_init(struct ct_process *p)
     if (s->world != NULL && s->self != NULL) {
         strcpy(s->world->name, "CTRAN_COMM_WORLD");
         strcpy(s->self->name, "CTRAN_COMM_SELF");
+        s->world->errhandler = s->self->errhandler = initial_errhandler(p);
     }
     return s->empty != NULL && s->world != NULL && s->self != NULL ? CTRAN_SUCCESS
                                                                    : CTRAN_ERR_NO_MEM;
@@ -156,12 +168,18 @@ void ct_comm_fini(struct ct_process *p)
         group->refs = 1;
         ct_group_drop(group);
     }
+    CT_LIST_FOR (node, &s->errhandlers) {
+        struct ct_errhandler *h = CT_LIST_ENTRY(node, struct ct_errhandler, node);
+        h->refs = 1;
+        ct_errhandler_drop(h);
+    }
     struct ct_keyval *keyval, *next_keyval;
     HASH_ITER (hh, s->keyvals, keyval, next_keyval) {
         ct_keyval_release(keyval);
     }
     ct_slab_fini(&s->pool);
     ct_slab_fini(&s->groups_pool);
+    ct_slab_fini(&s->errhandlers_pool);
     free(s);
     p->comms = NULL;
 }

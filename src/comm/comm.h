@@ -13,23 +13,22 @@
 
 #include "coll/run/run.h"
 #include "comm/attr.h"
+#include "comm/errhandler.h"
 #include "comm/group.h"
 
 enum { CT_COMM_MAGIC = 0x436f6d6d };
 
-enum ct_errmode { CT_ERRMODE_FATAL, CT_ERRMODE_RETURN };
-
 struct ct_comm {
-    uint32_t           magic;
-    uint32_t           refs; /* the user's handle, and one for each pending request */
-    uint64_t           id;   /* context of point-to-point messages */
-    struct ct_process *p;
-    ctran_errhandler_t errhandler;
-    struct ct_run_ctx  run; /* n, me, and the context of collectives */
-    struct ct_group   *group;
-    struct ct_list     attrs;
-    char               name[CTRAN_MAX_OBJECT_NAME];
-    UT_hash_handle     hh; /* by id, among the process's communicators */
+    uint32_t              magic;
+    uint32_t              refs; /* the user's handle, and one for each pending request */
+    uint64_t              id;   /* context of point-to-point messages */
+    struct ct_process    *p;
+    struct ct_errhandler *errhandler; /* held */
+    struct ct_run_ctx     run;        /* n, me, and the context of collectives */
+    struct ct_group      *group;
+    struct ct_list        attrs;
+    char                  name[CTRAN_MAX_OBJECT_NAME];
+    UT_hash_handle        hh; /* by id, among the process's communicators */
 };
 
 int  ct_comm_init(struct ct_process *p);

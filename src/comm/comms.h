@@ -15,6 +15,9 @@ struct ct_comms {
     struct ct_list   groups;
     struct ct_slab   groups_pool;
 
+    struct ct_list errhandlers; /* the program's */
+    struct ct_slab errhandlers_pool;
+
     struct ct_keyval *keyvals; /* uthash */
     int               next_keyval;
 };

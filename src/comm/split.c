@@ -32,7 +32,7 @@ int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, void *recv, size_t by
 struct ct_comm *ct_comms_inherit(struct ct_comm *parent, struct ct_comm *child)
 {
     if (child != NULL) {
-        child->errhandler = parent->errhandler;
+        child->errhandler = ct_errhandler_hold(parent->errhandler);
     }
     return child;
 }

@@ -1,7 +1,7 @@
 # tests/func: the public calls on real ranks. Each program covers one subject, takes any number of
 # ranks, and exits with 0 when all of its checks held on every rank.
 func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors \
-	tests/func/group
+	tests/func/group tests/func/errhandlers
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
 func_check = tests/func/check.c tests/func/check.h
@@ -22,6 +22,8 @@ tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \
 	tests/func/group_attr.c tests/func/group.h \
 	$(func_check)
 tests_func_group_LDADD = libctcore.la
+tests_func_errhandlers_SOURCES = tests/func/errhandlers.c $(func_check)
+tests_func_errhandlers_LDADD = libctcore.la
 tests_func_algos_SOURCES = tests/func/algos.c
 tests_func_algos_LDADD = libctcore.la
 tests_func_fatal_SOURCES = tests/func/fatal.c
@@ -32,6 +34,7 @@ func_tests = \
 	tests/func/coll.test \
 	tests/func/comm.test \
 	tests/func/errors.test \
+	tests/func/errhandlers.test \
 	tests/func/fatal.test \
 	tests/func/group.test \
 	tests/func/settings.test \

@@ -4,6 +4,7 @@
 if HAVE_CMOCKA
 unit_tests = \
 	tests/unit/test_area \
+	tests/unit/test_codes \
 	tests/unit/test_config \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
@@ -37,6 +38,9 @@ tests_unit_test_config_CPPFLAGS = $(AM_CPPFLAGS) -DCT_SYSCONFDIR='"site"'
 tests_unit_test_config_CFLAGS = $(unit_cflags)
 tests_unit_test_config_LDADD = $(unit_ldadd)
 
+tests_unit_test_codes_SOURCES = tests/unit/test_codes.c tests/unit/unit.h
+tests_unit_test_codes_CFLAGS = $(unit_cflags)
+tests_unit_test_codes_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
 tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
