@@ -3,4 +3,31 @@ noinst_PROGRAMS += bench/resident
 bench_resident_SOURCES = bench/resident.c
 bench_resident_LDADD = libctran.la
 bench_resident_LDFLAGS = -static
-EXTRA_DIST += bench/startup.sh bench/RESULTS.md
+
+# ctran_perf: the driver, its modules, and the program that it starts on every rank, with its
+# sources, since a peer's compiler builds them again.
+dist_bin_SCRIPTS += bench/ctran_perf
+perf_sources = \
+	bench/perf/coll.c \
+	bench/perf/data.c \
+	bench/perf/main.c \
+	bench/perf/measure.c \
+	bench/perf/mpi_map.h \
+	bench/perf/perf.h \
+	bench/perf/pt2pt.c \
+	bench/perf/spawn.c
+libexec_PROGRAMS += bench/ctran_perf_rank
+bench_ctran_perf_rank_SOURCES = $(perf_sources)
+bench_ctran_perf_rank_LDADD = libctran.la
+bench_ctran_perf_rank_LDFLAGS = -static
+perfdir = $(datadir)/ctran/perf
+dist_perf_DATA = $(perf_sources) \
+	bench/perf/libraries.py \
+	bench/perf/plot.py \
+	bench/perf/points.py \
+	bench/perf/report.py \
+	bench/perf/stats.py
+dist_man_MANS += man/ctran_perf.1
+dist_check_SCRIPTS += bench/ctran_perf.test
+TESTS += bench/ctran_perf.test
+EXTRA_DIST += bench/perf/test_perf.py bench/RESULTS.md

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpi_map.h - the calls of ctran that the measuring program makes, by their names in MPI. With
+ * CT_PERF_MPI the same sources are compiled by an MPI library's mpicc and measure that library.
+ * Included by perf.h, which every file of the program includes, instead of ctran.h.
+ */
+#ifndef PERF_MPI_MAP_H
+#define PERF_MPI_MAP_H
+
+#include <mpi.h>
+
+#define ctran_comm_t    MPI_Comm
+#define ctran_request_t MPI_Request
+typedef int ctran_count_t; /* arrays of counts and displacements are MPI's first, narrow forms */
+typedef int ctran_aint_t;
+
+#define CTRAN_SUCCESS                    MPI_SUCCESS
+#define CTRAN_COMM_WORLD                 MPI_COMM_WORLD
+#define CTRAN_BYTE                       MPI_BYTE
+#define CTRAN_INT                        MPI_INT
+#define CTRAN_FLOAT                      MPI_FLOAT
+#define CTRAN_DOUBLE                     MPI_DOUBLE
+#define CTRAN_SUM                        MPI_SUM
+#define CTRAN_MAX                        MPI_MAX
+#define CTRAN_STATUS_IGNORE              MPI_STATUS_IGNORE
+#define CTRAN_STATUSES_IGNORE            MPI_STATUSES_IGNORE
+#define CTRAN_MAX_LIBRARY_VERSION_STRING MPI_MAX_LIBRARY_VERSION_STRING
+
+#define ctran_init                 MPI_Init
+#define ctran_finalize             MPI_Finalize
+#define ctran_abort                MPI_Abort
+#define ctran_get_library_version  MPI_Get_library_version
+#define ctran_comm_rank            MPI_Comm_rank
+#define ctran_comm_size            MPI_Comm_size
+#define ctran_send                 MPI_Send
+#define ctran_recv                 MPI_Recv
+#define ctran_isend                MPI_Isend
+#define ctran_irecv                MPI_Irecv
+#define ctran_waitall              MPI_Waitall
+#define ctran_barrier              MPI_Barrier
+#define ctran_bcast                MPI_Bcast
+#define ctran_reduce               MPI_Reduce
+#define ctran_allreduce            MPI_Allreduce
+#define ctran_scan                 MPI_Scan
+#define ctran_exscan               MPI_Exscan
+#define ctran_gather               MPI_Gather
+#define ctran_gatherv              MPI_Gatherv
+#define ctran_scatter              MPI_Scatter
+#define ctran_scatterv             MPI_Scatterv
+#define ctran_allgather            MPI_Allgather
+#define ctran_allgatherv           MPI_Allgatherv
+#define ctran_alltoall             MPI_Alltoall
+#define ctran_alltoallv            MPI_Alltoallv
+#define ctran_reduce_scatter_block MPI_Reduce_scatter_block
+#define ctran_reduce_scatter       MPI_Reduce_scatter
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * perf.h - the measuring program of ctran_perf. It runs on every rank of a job, measures the
+ * patterns it is asked for at the sizes it is asked for, and rank 0 prints a line each. The sources
+ * are ctran's calls; mpi_map.h turns them into MPI's, so that peers are measured by the same code.
+ *
+ * A pattern is a function that performs its operation a number of times (pt2pt.c, coll.c). How
+ * often, and what time an operation took, is found by measure.c; whether data arrives right, by
+ * data.c.
+ */
+#ifndef PERF_H
+#define PERF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef CT_PERF_MPI
+#include "mpi_map.h"
+#else
+#include <ctran.h>
+#endif
+
+/* What a pattern's figure is. Bandwidth and rate are those of all pairs together. */
+enum perf_unit { PERF_US, PERF_MB_S, PERF_KMSG_S };
+
+struct perf_pattern;
+
+/* One pattern at one size, on this rank. Buffers hold `bytes` for each rank of the job. */
+struct perf_job {
+    const struct perf_pattern *pattern;
+    int                        rank, size;
+    size_t                     bytes; /* of a message, or of one rank's block in a collective */
+    int                        root;  /* of the first operation; then it goes round the ranks */
+    int                        window;
+    unsigned char             *sbuf, *rbuf;
+    ctran_request_t           *requests; /* 2 * window + 1 */
+    ctran_count_t             *counts;   /* `size` times the count of one block */
+    ctran_aint_t              *displs;   /* where each block begins */
+};
+
+/* How a collective combines: the ranks up to the caller, those before it, or all. */
+enum perf_combine { PERF_MOVES, PERF_ALL, PERF_PREFIX, PERF_BEFORE };
+
+struct perf_pattern {
+    const char       *name;
+    enum perf_unit    unit;
+    int               share;              /* operations that one iteration stands for */
+    bool              pairs;              /* rank i with rank i + size / 2 */
+    bool              one_way;            /* only the second of a pair receives */
+    bool              sizeless;           /* there is no data: measured once, as size 0 */
+    bool              rooted;             /* a collective with a root */
+    bool              to_root;            /* which alone receives */
+    bool              send_all, recv_all; /* a block for, or of, each rank; else one */
+    enum perf_combine combine;
+    void (*run)(const struct perf_job *job, long iterations);
+};
+
+/* All patterns, ended by one without a name. */
+extern const struct perf_pattern perf_pt2pt[], perf_coll[];
+
+/* A pair of ranks: the other one, or -1 for a rank that is left over. */
+int  perf_partner(const struct perf_job *job);
+bool perf_is_first(const struct perf_job *job);
+
+/* The figure of a job in its pattern's unit: the median of `batches` batches, each of at least
+ * about time_s / batches seconds. *iterations is the number in a batch. Collective. */
+double perf_measure(const struct perf_job *job, double time_s, int batches, long *iterations);
+
+/* Performs the job's operation on known data, from every root, and tells whether every rank got
+ * what it has to. Collective; the first wrong byte is printed by the rank that found it. */
+bool perf_check(struct perf_job *job);
+
+double perf_now(void); /* seconds of a monotonic clock */
+
+/* Starts n copies of this program that end at once, and waits for them: what any launcher has to
+ * spend. 0, or -1 with a message. Uses no ctran. */
+int perf_spawn(const char *program, int n);
+
+#endif
