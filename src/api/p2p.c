@@ -155,7 +155,7 @@ int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t data
         if (copy == NULL) {
             return ct_api_raise(out.comm, CTRAN_ERR_NO_MEM, call, "for a copy of %zu bytes", len);
         }
-        struct ct_area_pos pos = {0};
+        size_t pos = 0;
         out.area =
             (struct ct_area){.base = copy, .len_bytes = ct_area_gather(&out.area, &pos, copy, len)};
     }

@@ -2,59 +2,113 @@
 /* Walking through areas of several pieces. Called by transports, p2p and whoever packs. */
 #include "base/area.h"
 
-/* An area as it is walked: one with a single block a time is a piece in itself, so that the loop
- * over its blocks is the innermost one. Positions mean the same whenever the area is the same. */
+/* ---- walking --------------------------------------------------------------------------------- */
+
+/* What is done on the way: `run` takes blocks of memory at the same distance, and returns how many
+ * of their bytes it took; less than all ends the walk. */
 struct walk {
-    uintptr_t              base;
-    const struct ct_piece *pieces;
-    uint32_t               npieces;
-    size_t                 reps;
-    uintptr_t              stride;
-    struct ct_piece        one;
+    size_t left; /* bytes to go */
+    size_t (*run)(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride);
+    char         *flat; /* copying */
+    struct iovec *out;  /* listing */
+    unsigned      room;
 };
 
-static void walk_init(struct walk *w, const struct ct_area *area)
+static bool visit(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
 {
-    w->base = (uintptr_t)area->base;
-    w->pieces = area->pieces;
-    w->npieces = area->npieces;
-    w->reps = area->reps;
-    w->stride = (uintptr_t)area->stride_bytes;
-    if (area->pieces == NULL) {
-        w->one = (struct ct_piece){0, area->len_bytes, 1, 0};
-        w->reps = area->len_bytes > 0;
-    } else if (area->npieces == 1 && area->pieces->reps == 1) {
-        w->one = *area->pieces;
-        w->one.reps = area->reps;
-        w->one.stride_bytes = area->stride_bytes;
-        w->reps = area->reps > 0;
-    } else {
-        return;
+    size_t taken = w->run(w, at, len, blocks, stride);
+    w->left -= taken;
+    return taken == len * blocks && w->left > 0;
+}
+
+/* Blocks of memory, from byte `skip` of the first one on: what does not begin or end with a block
+ * goes alone. */
+static bool walk_memory(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride,
+                        size_t skip)
+{
+    if (skip > 0) {
+        if (!visit(w, at + skip, ct_min_size(len - skip, w->left), 1, 0)) {
+            return false;
+        }
+        at += stride;
+        blocks--;
     }
-    w->pieces = &w->one;
-    w->npieces = 1;
+    size_t whole = w->left >= blocks * len ? blocks : w->left / len;
+    if (whole > 0 && !visit(w, at, len, whole, stride)) {
+        return false;
+    }
+    return whole == blocks || visit(w, at + whole * stride, w->left, 1, 0);
 }
 
-/* Where the current block begins. */
-static uintptr_t block_at(const struct walk *w, const struct ct_area_pos *pos)
+static bool walk_list(struct walk *w, const struct ct_piece *list, uint32_t n, uintptr_t base,
+                      size_t skip);
+
+/* false once the walk is over. */
+static bool walk_piece(struct walk *w, const struct ct_piece *p, uintptr_t base, size_t skip)
 {
-    const struct ct_piece *piece = &w->pieces[pos->piece];
-    return w->base + pos->rep * w->stride + (uintptr_t)piece->at_bytes +
-           pos->block * (uintptr_t)piece->stride_bytes;
+    size_t    rep = skip > 0 ? skip / p->len_bytes : 0;
+    uintptr_t stride = (uintptr_t)p->stride_bytes;
+    uintptr_t at = base + (uintptr_t)p->at_bytes + rep * stride;
+    skip -= rep * p->len_bytes;
+    if (p->inner == NULL) {
+        return walk_memory(w, at, p->len_bytes, p->reps - rep, stride, skip);
+    }
+    bool on = true;
+    for (; on && rep < p->reps; rep++, at += stride, skip = 0) {
+        on = walk_list(w, p->inner, p->ninner, at, skip);
+    }
+    return on;
 }
 
-/* Passes over `blocks` whole blocks of the current piece. */
-static void pass(const struct walk *w, struct ct_area_pos *pos, size_t blocks)
+/* The piece that has byte `skip`. */
+static uint32_t find(const struct ct_piece *list, uint32_t n, size_t skip)
 {
-    pos->off_bytes = 0;
-    pos->block += blocks;
-    if (pos->block == w->pieces[pos->piece].reps) {
-        pos->block = 0;
-        if (++pos->piece == w->npieces) {
-            pos->piece = 0;
-            pos->rep++;
+    uint32_t low = 0;
+    while (n - low > 1) {
+        uint32_t mid = low + (n - low) / 2;
+        if (list[mid].from_bytes <= skip) {
+            low = mid;
+        } else {
+            n = mid;
         }
     }
+    return low;
+}
+
+static bool walk_list(struct walk *w, const struct ct_piece *list, uint32_t n, uintptr_t base,
+                      size_t skip)
+{
+    bool on = true;
+    for (uint32_t i = skip > 0 ? find(list, n, skip) : 0; on && i < n; i++, skip = 0) {
+        on = walk_piece(w, &list[i], base, skip > 0 ? skip - list[i].from_bytes : 0);
+    }
+    return on;
+}
+
+/* From byte *pos on, which moves; returns the bytes that the walk took. */
+static size_t walk(const struct ct_area *area, size_t *pos, struct walk *w)
+{
+    size_t          want = ct_min_size(w->left, area->len_bytes - *pos);
+    struct ct_piece all = {.len_bytes = area->len_bytes, .reps = 1};
+    w->left = want;
+    if (want == 0) {
+        return 0;
+    }
+    if (area->pieces != NULL) {
+        all = (struct ct_piece){.len_bytes = ct_pieces_len(area->pieces, area->npieces),
+                                .reps = area->reps,
+                                .stride_bytes = area->stride_bytes,
+                                .inner = area->pieces,
+                                .ninner = area->npieces};
+        if (area->npieces == 1 && area->pieces->reps == 1) { /* a loop of its own would be slow */
+            all.at_bytes = area->pieces->at_bytes;
+            all.inner = area->pieces->inner;
+            all.ninner = area->pieces->ninner;
+        }
+    }
+    (void)walk_piece(w, &all, (uintptr_t)area->base, *pos);
+    *pos += want - w->left;
+    return want - w->left;
 }
 
 /* ---- copying --------------------------------------------------------------------------------- */
@@ -62,7 +116,7 @@ static void pass(const struct walk *w, struct ct_area_pos *pos, size_t blocks)
 #define INLINE static inline __attribute__((always_inline))
 
 /* Inlined with `len` and `out` constant, this is a few instructions a block. */
-INLINE void loop(char *flat, uintptr_t at, size_t blocks, size_t len, uintptr_t stride, bool out)
+INLINE void loop(char *flat, uintptr_t at, size_t len, size_t blocks, uintptr_t stride, bool out)
 {
     for (size_t i = 0; i < blocks; i++) {
         memcpy(out ? flat : (char *)at, out ? (char *)at : flat, len);
@@ -72,142 +126,126 @@ INLINE void loop(char *flat, uintptr_t at, size_t blocks, size_t len, uintptr_t 
 }
 
 /* The lengths of scalars, pairs and small vectors. */
-INLINE void copy_blocks(char *flat, uintptr_t at, size_t blocks, size_t len, uintptr_t stride,
-                        bool out)
+INLINE size_t copy(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride,
+                   bool out)
 {
+    char *flat = w->flat;
+    w->flat += len * blocks;
     switch (len) {
     case 1:
-        loop(flat, at, blocks, 1, stride, out);
+        loop(flat, at, 1, blocks, stride, out);
         break;
     case 2:
-        loop(flat, at, blocks, 2, stride, out);
+        loop(flat, at, 2, blocks, stride, out);
         break;
     case 4:
-        loop(flat, at, blocks, 4, stride, out);
+        loop(flat, at, 4, blocks, stride, out);
         break;
     case 8:
-        loop(flat, at, blocks, 8, stride, out);
+        loop(flat, at, 8, blocks, stride, out);
         break;
     case 12:
-        loop(flat, at, blocks, 12, stride, out);
+        loop(flat, at, 12, blocks, stride, out);
         break;
     case 16:
-        loop(flat, at, blocks, 16, stride, out);
+        loop(flat, at, 16, blocks, stride, out);
         break;
     case 24:
-        loop(flat, at, blocks, 24, stride, out);
+        loop(flat, at, 24, blocks, stride, out);
         break;
     case 32:
-        loop(flat, at, blocks, 32, stride, out);
+        loop(flat, at, 32, blocks, stride, out);
         break;
     default:
-        loop(flat, at, blocks, len, stride, out);
+        loop(flat, at, len, blocks, stride, out);
     }
+    return len * blocks;
 }
 
-/* Whole blocks in one go; what does not begin or end with a block goes alone. */
-INLINE size_t copy(const struct ct_area *area, struct ct_area_pos *pos, char *flat,
-                   size_t len_bytes, bool out)
+static size_t copy_out(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
 {
-    struct walk        w;
-    struct ct_area_pos at = *pos;
-    size_t             left = len_bytes;
-    walk_init(&w, area);
-    while (left > 0 && at.rep < w.reps) {
-        const struct ct_piece *piece = &w.pieces[at.piece];
-        size_t                 len = piece->len_bytes, rest = piece->reps - at.block;
-        if (at.off_bytes > 0 || left < len) {
-            size_t n = ct_min_size(len - at.off_bytes, left);
-            loop(flat, block_at(&w, &at) + at.off_bytes, 1, n, 0, out);
-            flat += n;
-            left -= n;
-            at.off_bytes += n;
-            if (at.off_bytes == len) {
-                pass(&w, &at, 1);
-            }
-        } else {
-            size_t blocks = left >= rest * len ? rest : left / len;
-            copy_blocks(flat, block_at(&w, &at), blocks, len, (uintptr_t)piece->stride_bytes, out);
-            flat += blocks * len;
-            left -= blocks * len;
-            pass(&w, &at, blocks);
-        }
-    }
-    *pos = at;
-    return len_bytes - left;
+    return copy(w, at, len, blocks, stride, true);
 }
 
-size_t ct_area_gather_pieces(const struct ct_area *area, struct ct_area_pos *pos, void *dst,
-                             size_t len_bytes)
+static size_t copy_in(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
 {
-    return copy(area, pos, dst, len_bytes, true);
+    return copy(w, at, len, blocks, stride, false);
 }
 
-size_t ct_area_scatter_pieces(const struct ct_area *area, struct ct_area_pos *pos, const void *src,
+size_t ct_area_gather_pieces(const struct ct_area *area, size_t *pos, void *dst, size_t len_bytes)
+{
+    return walk(area, pos, &(struct walk){.left = len_bytes, .run = copy_out, .flat = dst});
+}
+
+size_t ct_area_scatter_pieces(const struct ct_area *area, size_t *pos, const void *src,
                               size_t len_bytes)
 {
-    return copy(area, pos, (char *)src, len_bytes, false);
+    return walk(area, pos, &(struct walk){.left = len_bytes, .run = copy_in, .flat = (char *)src});
 }
 
-/* ---- describing ------------------------------------------------------------------------------ */
+/* ---- listing --------------------------------------------------------------------------------- */
 
-size_t ct_area_next(const struct ct_area *area, struct ct_area_pos *pos, size_t most_bytes,
-                    struct iovec *out, unsigned n, unsigned *count)
+static size_t list(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
 {
-    struct walk w;
-    size_t      left = most_bytes;
-    walk_init(&w, area);
-    for (*count = 0; *count < n && left > 0 && pos->rep < w.reps; ++*count) {
-        size_t whole = w.pieces[pos->piece].len_bytes;
-        size_t len = ct_min_size(whole - pos->off_bytes, left);
-        out[*count] = (struct iovec){(char *)(block_at(&w, pos) + pos->off_bytes), len};
-        left -= len;
-        pos->off_bytes += len;
-        if (pos->off_bytes == whole) {
-            pass(&w, pos, 1);
-        }
+    size_t n = ct_min_size(blocks, w->room);
+    for (size_t i = 0; i < n; i++) {
+        *w->out++ = (struct iovec){(char *)(at + i * stride), len};
     }
-    return most_bytes - left;
+    w->room -= (unsigned)n;
+    return n * len;
+}
+
+size_t ct_area_next(const struct ct_area *area, size_t *pos, size_t most_bytes, struct iovec *out,
+                    unsigned n, unsigned *count)
+{
+    struct walk w = {.left = most_bytes, .run = list, .out = out, .room = n};
+    size_t      bytes = walk(area, pos, &w);
+    *count = n - w.room;
+    return bytes;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-uint32_t ct_piece_add(struct ct_piece *pieces, uint32_t n, ptrdiff_t at_bytes, size_t len_bytes)
+static bool is_block(const struct ct_piece *p)
 {
-    struct ct_piece fresh = {at_bytes, len_bytes, 1, 0};
-    if (len_bytes == 0) {
-        return n;
-    }
-    if (n > 0) {
+    return p->reps == 1 && p->inner == NULL;
+}
+
+uint32_t ct_piece_add(struct ct_piece *pieces, uint32_t n, struct ct_piece piece)
+{
+    piece.from_bytes = ct_pieces_len(pieces, n);
+    if (n > 0 && is_block(&piece) && pieces[n - 1].inner == NULL) {
         struct ct_piece *last = &pieces[n - 1];
-        ptrdiff_t last_at = last->at_bytes + (ptrdiff_t)(last->reps - 1) * last->stride_bytes;
-        bool      joins = at_bytes == last_at + (ptrdiff_t)last->len_bytes;
+        ptrdiff_t        end = last->at_bytes + (ptrdiff_t)(last->reps - 1) * last->stride_bytes;
+        bool             joins = piece.at_bytes == end + (ptrdiff_t)last->len_bytes;
         if (joins && last->reps == 1) {
-            last->len_bytes += len_bytes;
+            last->len_bytes += piece.len_bytes;
             return n;
         }
         if (joins) { /* the last block leaves its piece for a longer one */
-            fresh = (struct ct_piece){last_at, last->len_bytes + len_bytes, 1, 0};
             last->reps--;
-        } else if (len_bytes == last->len_bytes &&
-                   (last->reps == 1 || at_bytes - last_at == last->stride_bytes)) {
-            last->stride_bytes = at_bytes - last_at;
+            piece.from_bytes -= last->len_bytes;
+            piece.len_bytes += last->len_bytes;
+            piece.at_bytes = end;
+        } else if (piece.len_bytes == last->len_bytes &&
+                   (last->reps == 1 || piece.at_bytes - end == last->stride_bytes)) {
+            last->stride_bytes = piece.at_bytes - end;
             last->reps++;
             return n;
         }
     }
-    pieces[n] = fresh;
+    pieces[n] = piece;
     return n + 1;
 }
 
-struct ct_area ct_area_make(void *base, size_t len_bytes, const struct ct_piece *pieces, uint32_t n,
-                            size_t reps, ptrdiff_t stride_bytes)
+struct ct_area ct_area_make(void *base, const struct ct_piece *pieces, uint32_t n, size_t reps,
+                            ptrdiff_t stride_bytes)
 {
-    struct ct_area area = {base, len_bytes, pieces, n, reps, stride_bytes};
-    if (len_bytes == 0) {
+    size_t         len = ct_pieces_len(pieces, n);
+    struct ct_area area = {base, len * reps, pieces, n, reps, stride_bytes};
+    if (area.len_bytes == 0) {
         area.pieces = NULL;
-    } else if (n == 1 && pieces->reps == 1 &&
-               (reps == 1 || stride_bytes == (ptrdiff_t)pieces->len_bytes)) {
+    } else if (n == 1 && is_block(pieces) && (reps == 1 || stride_bytes == (ptrdiff_t)len)) {
         area.base = (char *)((uintptr_t)base + (uintptr_t)pieces->at_bytes);
         area.pieces = NULL;
     }

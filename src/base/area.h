@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An area: the memory of a message, which transfers read and write in order. Most are one block;
- * what a datatype spreads out is a list of pieces that comes again and again, and never a list as
- * long as the message.
+ * what a datatype spreads out is a list of pieces that comes again and again, and pieces may be
+ * lists again, so that its description is as short as the program's own and never as long as the
+ * message. A position is a number of bytes: transfers may go on from anywhere.
  *
- * Invariant: no piece and no block is empty, so that a position always stands at a byte, or at the
- * end. Addresses are computed as numbers: a base may be NULL where pieces say where memory is.
+ * Invariant: no list, piece or block is empty. Addresses are computed as numbers: a base may be
+ * NULL where pieces say where memory is.
  */
 #ifndef CT_BASE_AREA_H
 #define CT_BASE_AREA_H
@@ -17,77 +18,77 @@
 
 #include "base/util.h"
 
-/* Blocks of the same length at the same distance. */
+/* Equal blocks at the same distance: each of memory, or of a list of pieces. */
 struct ct_piece {
-    ptrdiff_t at_bytes;     /* the first block, from the base on */
-    size_t    len_bytes;    /* of a block */
-    size_t    reps;         /* blocks */
-    ptrdiff_t stride_bytes; /* from one to the next, if there are several */
+    size_t                 from_bytes;   /* the bytes of the pieces before it */
+    ptrdiff_t              at_bytes;     /* where the first block is, from the base on */
+    size_t                 len_bytes;    /* of a block */
+    size_t                 reps;         /* blocks */
+    ptrdiff_t              stride_bytes; /* from one to the next, if there are several */
+    const struct ct_piece *inner;        /* NULL: memory; else a list, whose base is the block */
+    uint32_t               ninner;
 };
 
 /* {base, len_bytes} alone is one block of memory. */
 struct ct_area {
     void                  *base;
     size_t                 len_bytes; /* in all */
-    const struct ct_piece *pieces; /* borrowed; NULL: one block, the rest is unused */
+    const struct ct_piece *pieces;    /* borrowed; NULL: one block, the rest is unused */
     uint32_t               npieces;
     size_t                 reps;         /* the pieces come so often, */
     ptrdiff_t              stride_bytes; /* each time so much further on */
 };
 
-/* A position in an area, so that a long transfer can go on where it stopped; {0} is its start. */
-struct ct_area_pos {
-    size_t   off_bytes; /* within a block */
-    size_t   block;     /* of the piece */
-    uint32_t piece;
-    size_t   rep;
-};
+/* The bytes of a list. */
+static inline size_t ct_pieces_len(const struct ct_piece *pieces, uint32_t n)
+{
+    return n > 0 ? pieces[n - 1].from_bytes + pieces[n - 1].len_bytes * pieces[n - 1].reps : 0;
+}
 
-/* Adds a block to a list of n pieces, which is in order of the message: joins it to the last block
- * or counts it as the next of its piece where it can. Returns the new n; there is room for it. */
-uint32_t ct_piece_add(struct ct_piece *pieces, uint32_t n, ptrdiff_t at_bytes, size_t len_bytes);
+/* Adds a piece to a list of n: joins it to the last block, or makes it one of the last piece's
+ * blocks, where it can. Its from_bytes is set here. Returns the new n; there is room for it. */
+uint32_t ct_piece_add(struct ct_piece *pieces, uint32_t n, struct ct_piece piece);
 
-/* The area of `reps` times these pieces, len_bytes in all; one block where it is one. */
-struct ct_area ct_area_make(void *base, size_t len_bytes, const struct ct_piece *pieces, uint32_t n,
-                            size_t reps, ptrdiff_t stride_bytes);
+/* The area of `reps` times these pieces; one block where it is one. */
+struct ct_area ct_area_make(void *base, const struct ct_piece *pieces, uint32_t n, size_t reps,
+                            ptrdiff_t stride_bytes);
 
-/* The next pieces from *pos on as plain ones: at most n of them, at most most_bytes in all. Sets
+/* The memory from byte *pos on as plain pieces: at most n of them, at most most_bytes in all. Sets
  * *count, moves *pos on, and returns their bytes. */
-size_t ct_area_next(const struct ct_area *area, struct ct_area_pos *pos, size_t most_bytes,
-                    struct iovec *out, unsigned n, unsigned *count);
+size_t ct_area_next(const struct ct_area *area, size_t *pos, size_t most_bytes, struct iovec *out,
+                    unsigned n, unsigned *count);
 
-size_t ct_area_gather_pieces(const struct ct_area *area, struct ct_area_pos *pos, void *dst,
-                             size_t len_bytes);
-size_t ct_area_scatter_pieces(const struct ct_area *area, struct ct_area_pos *pos, const void *src,
+size_t ct_area_gather_pieces(const struct ct_area *area, size_t *pos, void *dst, size_t len_bytes);
+size_t ct_area_scatter_pieces(const struct ct_area *area, size_t *pos, const void *src,
                               size_t len_bytes);
 
 /* Copies up to len_bytes from the area at *pos into flat memory (gather) or from flat memory into
  * the area (scatter), and moves *pos on. Returns the bytes copied: less only at the area's end. */
-static inline size_t ct_area_gather(const struct ct_area *area, struct ct_area_pos *pos, void *dst,
+static inline size_t ct_area_gather(const struct ct_area *area, size_t *pos, void *dst,
                                     size_t len_bytes)
 {
     if (CT_UNLIKELY(area->pieces != NULL)) {
         return ct_area_gather_pieces(area, pos, dst, len_bytes);
     }
-    size_t n = ct_min_size(len_bytes, area->len_bytes - pos->off_bytes);
+    size_t n = ct_min_size(len_bytes, area->len_bytes - *pos);
     if (n > 0) {
-        memcpy(dst, (char *)area->base + pos->off_bytes, n);
+        memcpy(dst, (char *)area->base + *pos, n);
     }
-    pos->off_bytes += n;
+    *pos += n;
     return n;
 }
 
-static inline size_t ct_area_scatter(const struct ct_area *area, struct ct_area_pos *pos,
-                                     const void *src, size_t len_bytes)
+static inline size_t ct_area_scatter(const struct ct_area *area, size_t *pos, const void *src,
+                                     size_t len_bytes)
 {
     if (CT_UNLIKELY(area->pieces != NULL)) {
         return ct_area_scatter_pieces(area, pos, src, len_bytes);
     }
-    size_t n = ct_min_size(len_bytes, area->len_bytes - pos->off_bytes);
+    size_t n = ct_min_size(len_bytes, area->len_bytes - *pos);
     if (n > 0) {
-        memcpy((char *)area->base + pos->off_bytes, src, n);
+        memcpy((char *)area->base + *pos, src, n);
     }
-    pos->off_bytes += n;
+    *pos += n;
     return n;
 }
 

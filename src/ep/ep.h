@@ -48,7 +48,7 @@ struct ct_ep_op {
     uint8_t               type; /* enum ct_ep_type */
     uint8_t               hdr_len;
     const struct ct_area *area; /* may be NULL where there is no payload */
-    struct ct_area_pos    pos;  /* where in it the payload starts */
+    size_t                pos;  /* the byte of it where the payload starts */
     size_t                len_bytes;
     /* Called when a message that had to wait was taken (CTRAN_SUCCESS) or never will be. */
     void (*done)(struct ct_ep_op *op, int status);

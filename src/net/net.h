@@ -55,14 +55,14 @@ struct ct_net_env {
     const void *(*lookup)(void *peer, const struct ct_net *net, size_t *len_bytes);
 };
 
-/* A slice to send: len_bytes of payload, found in the area from *pos on (pos moves on when the
+/* A slice to send: len_bytes of payload, found in the area from byte *pos on (pos moves on when the
  * slice is taken); area may be NULL where there are none. type is not 0. */
 struct ct_net_slice {
     uint8_t               type;
     uint8_t               hdr_len;
     const void           *hdr;
     const struct ct_area *area;
-    struct ct_area_pos   *pos;
+    size_t               *pos;
     size_t                len_bytes;
 };
 

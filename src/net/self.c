@@ -119,7 +119,7 @@ static int self_get(struct ct_net_link *link, const struct ct_area *area,
                     const struct ct_net_remote *from)
 {
     (void)link;
-    struct ct_area_pos pos = {0};
+    size_t pos = 0;
     ct_area_scatter(area, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
     return CTRAN_SUCCESS;
 }

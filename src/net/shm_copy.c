@@ -58,25 +58,24 @@ int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
                 const struct ct_net_remote *from)
 {
     enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
-    struct ct_area_pos pos = {0};
-    size_t             done = 0;
+    size_t pos = 0;
     if (how == CT_SHM_COPY_DIRECT) {
         ct_area_scatter(area, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
         return CTRAN_SUCCESS;
     }
-    while (done < from->len_bytes) {
+    while (pos < from->len_bytes) {
         struct iovec to[PIECES];
         unsigned     nto;
-        size_t       most = ct_min_size(from->len_bytes - done, MOST);
+        size_t       at = pos;
+        size_t       most = ct_min_size(from->len_bytes - pos, MOST);
         size_t       bytes = ct_area_next(area, &pos, most, to, PIECES, &nto);
         if (bytes == 0) {
             break; /* the receive buffer is full: truncation is the caller's business */
         }
-        int rc = read_exact(pid, to, nto, from->addr + done, bytes);
+        int rc = read_exact(pid, to, nto, from->addr + at, bytes);
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }
-        done += bytes;
     }
     return CTRAN_SUCCESS;
 }

@@ -98,9 +98,9 @@ int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
     if (e == NULL) {
         return CTRAN_ERR_BUFFER;
     }
-    struct ct_area_pos pos = {0};
-    struct ct_area     copy = {.base = e->data,
-                               .len_bytes = ct_area_gather(area, &pos, e->data, area->len_bytes)};
+    size_t         pos = 0;
+    struct ct_area copy = {.base = e->data,
+                           .len_bytes = ct_area_gather(area, &pos, e->data, area->len_bytes)};
     e->req.base.release = release;
     ct_p2p_isend(p, &e->req, to, key, &copy);
     if (e->req.base.done) {

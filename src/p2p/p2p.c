@@ -98,7 +98,7 @@ static void no_payload(struct ct_ep_op *op)
 {
     op->area = NULL;
     op->len_bytes = 0;
-    op->pos = (struct ct_area_pos){0};
+    op->pos = 0;
 }
 
 static void eager_taken(struct ct_ep_op *op, int status)
@@ -118,7 +118,7 @@ void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to
     }
     struct ct_wire_eager hdr = {key};
     req->op.area = &req->area;
-    req->op.pos = (struct ct_area_pos){0};
+    req->op.pos = 0;
     req->op.len_bytes = req->area.len_bytes;
     ct_p2p_post_op(req, CT_EP_EAGER, &hdr, sizeof hdr, eager_taken);
 }
@@ -144,7 +144,7 @@ static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_k
 
 static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes)
 {
-    struct ct_area_pos pos = {0};
+    size_t pos = 0;
     req->base.len_bytes = ct_area_scatter(&req->area, &pos, data, len_bytes);
     ct_p2p_complete(req, len_bytes > req->area.len_bytes ? CTRAN_ERR_TRUNCATE : CTRAN_SUCCESS);
 }

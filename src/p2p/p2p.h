@@ -38,13 +38,12 @@ struct ct_p2p_req {
     uint64_t       stamp; /* their order */
 
     /* Rendezvous: how the two sides name the operation, and how far it got. */
-    uint64_t           id, peer_id;
-    UT_hash_handle     hh;
-    struct ct_area_pos pos;
-    size_t             want_bytes, moved_bytes;
-    bool               truncated;
-    int                withdrawn; /* a send that is being taken back: the error it will end with */
-    struct ct_ep_op    op;        /* its message on the way */
+    uint64_t        id, peer_id;
+    UT_hash_handle  hh;
+    size_t          want_bytes, moved_bytes;
+    bool            truncated;
+    int             withdrawn; /* a send that is being taken back: the error it will end with */
+    struct ct_ep_op op;        /* its message on the way */
 };
 
 /* Whether process `ep` may send in context ctx: decides which wildcard receives its death ends. */

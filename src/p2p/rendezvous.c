@@ -190,7 +190,7 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
     req->peer_id = wire.receiver_id;
     req->want_bytes = wire.want_bytes;
-    req->op.pos = (struct ct_area_pos){0};
+    req->op.pos = 0;
     send_pieces(req);
 }
 
@@ -238,7 +238,6 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, 
     req->truncated = len_bytes > req->area.len_bytes;
     req->want_bytes = ct_min_size(len_bytes, req->area.len_bytes);
     req->moved_bytes = 0;
-    req->pos = (struct ct_area_pos){0};
     struct ct_net_remote remote = {.addr = sender_addr, .len_bytes = req->want_bytes};
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
@@ -292,8 +291,7 @@ static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
         ct_ep_fail(from, CTRAN_ERR_INTERN);
         return;
     }
-    ct_area_scatter(&req->area, &req->pos, data, len_bytes);
-    req->moved_bytes += len_bytes;
+    ct_area_scatter(&req->area, &req->moved_bytes, data, len_bytes);
     req->base.len_bytes = req->moved_bytes;
     if (req->moved_bytes == req->want_bytes) {
         finish(req, CTRAN_SUCCESS);

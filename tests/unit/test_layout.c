@@ -73,12 +73,11 @@ static void test_joined(void **state)
 /* The area of any slice is its parts one after the other, neighbours joined. */
 static void expect_area(const struct ct_view *v, const struct ct_slice *s)
 {
-    struct ct_piece    pieces[64];
-    struct iovec       out[64];
-    struct ct_area     area = ct_view_area(v, s, s, pieces);
-    struct ct_area_pos pos = {0};
-    size_t             off = 0;
-    unsigned           n, at = 0;
+    struct ct_piece pieces[64];
+    struct iovec    out[64];
+    struct ct_area  area = ct_view_area(v, s, s, pieces);
+    size_t          pos = 0, off = 0;
+    unsigned        n, at = 0;
     assert_int_equal(ct_area_next(&area, &pos, SIZE_MAX, out, 64, &n), area.len_bytes);
     for (uint32_t i = 0; i < ct_slice_blocks(s); i++) {
         struct ct_part part = ct_view_part(v, s, s, i);

@@ -85,11 +85,12 @@ static void cut(struct part *part, size_t len_bytes, uint64_t *seed)
     size_t   at = GUARD, left = len_bytes;
     for (uint32_t i = 0; i < n && left > 0; i++) {
         size_t len = i + 1 == n ? left : 1 + unit_below(seed, (uint32_t)left);
-        part->pieces[pieces++] = (struct ct_piece){(ptrdiff_t)at, len, 1, 0};
+        part->pieces[pieces++] = (struct ct_piece){
+            .from_bytes = at - GUARD, .at_bytes = (ptrdiff_t)at, .len_bytes = len, .reps = 1};
         at += len;
         left -= len;
     }
-    part->area = ct_area_make(part->mem, len_bytes, part->pieces, pieces, 1, 0);
+    part->area = ct_area_make(part->mem, part->pieces, pieces, 1, 0);
 }
 
 static void start(struct rank *r, struct part *part)

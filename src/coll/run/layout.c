@@ -63,14 +63,14 @@ struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
 {
     char    *base = s->buf == CT_TMP ? v->tmp : v->layout->buf[s->buf].base;
     uint32_t n = 0, blocks = ct_slice_blocks(s);
-    size_t   total = 0;
     for (uint32_t i = 0; i < blocks; i++) {
         struct ct_part part = ct_view_part(v, s, names, i);
         size_t         len = part.elems * v->layout->elem_bytes;
         if (len > 0) {
-            n = ct_piece_add(pieces, n, part.base - base, len);
-            total += len;
+            n = ct_piece_add(
+                pieces, n,
+                (struct ct_piece){.at_bytes = part.base - base, .len_bytes = len, .reps = 1});
         }
     }
-    return ct_area_make(base, total, pieces, n, 1, 0);
+    return ct_area_make(base, pieces, n, 1, 0);
 }
