@@ -38,6 +38,7 @@ struct ct_ring {
     uint64_t            ncells; /* a power of two, at least 4 */
     uint64_t            pos;    /* next cell to write or read, counted since the start */
     uint64_t            seen;   /* producer: head as last read; consumer: head as last published */
+    unsigned            streak; /* consumer: records found since there last was none */
 };
 
 /* A record as the consumer sees it; valid until ct_ring_release. */
