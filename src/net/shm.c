@@ -20,7 +20,12 @@
 #include "net/shm_segment.h"
 #include "net/transports.h"
 
-enum { RECORDS_A_TURN = 16 };
+enum {
+    RECORDS_A_TURN = 16,
+    /* How long a process that was seen alive keeps its pid for sure, were it to end right then: the
+     * kernel gives pids out in turn, and this is far less than a round takes. */
+    PID_KEEPS_NS = 5000000,
+};
 
 /* A process of this host that has connected to us, or to which we have. */
 struct peer {
@@ -29,7 +34,8 @@ struct peer {
     void                 *cookie; /* the endpoint layer's name for it */
     bool                  mapped, receiving, lost;
     enum ct_shm_copy      copy;
-    int                   pidfd; /* -1: none; a rank of this process, or an old kernel */
+    int                   pidfd;    /* -1: none; a rank of this process, or an old kernel */
+    uint64_t              alive_ns; /* when it was last seen alive */
     struct ct_shm_addr    addr;
     struct ct_shm_segment seg; /* the peer's */
     struct ct_ring        tx;  /* in the peer's segment */
@@ -290,6 +296,20 @@ static bool has_ended(const struct shm *s, const struct peer *peer)
     return ct_shm_segment_abandoned(&peer->addr);
 }
 
+/* Whether the pid is still the peer's, so that what was just read in its name is its memory. */
+static bool keeps_pid(const struct shm *s, struct peer *peer)
+{
+    uint64_t now = ct_clock_ns();
+    if (now - peer->alive_ns < PID_KEEPS_NS) {
+        return true;
+    }
+    if (has_ended(s, peer)) {
+        return false;
+    }
+    peer->alive_ns = now;
+    return true;
+}
+
 static int shm_get(struct ct_net_link *link, const struct ct_area *area,
                    const struct ct_net_remote *from)
 {
@@ -301,10 +321,7 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     int rc = ct_shm_copy(peer->copy, peer->addr.pid, area, from);
-    if (rc == CTRAN_SUCCESS && has_ended(shm_of(link->net), peer)) {
-        return CTRAN_ERR_PROC_FAILED; /* its pid, and so what was read, may be another's by now */
-    }
-    return rc;
+    return rc == CTRAN_SUCCESS && !keeps_pid(shm_of(link->net), peer) ? CTRAN_ERR_PROC_FAILED : rc;
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
