@@ -15,6 +15,7 @@ struct batch {
     int                count;
     ctran_request_t   *requests;
     int                active; /* requests that are neither null nor inactive */
+    int                over;   /* so many from the front on are known to be done, or not active */
 };
 
 static int check(const char *call, int count, ctran_request_t requests[], struct batch *b)
@@ -65,22 +66,31 @@ static int retire(struct batch *b, int i, ctran_status_t *status)
     return error;
 }
 
-static int count_done(const struct batch *b)
+/* Each request is looked at until it is done and never again, however often the batch is. */
+static bool all_done(struct batch *b)
 {
-    int n = 0;
-    for (int i = 0; i < b->count; i++) {
-        n += is_active(b, i) && b->requests[i]->done;
+    while (b->over < b->count && (!is_active(b, b->over) || b->requests[b->over]->done)) {
+        b->over++;
     }
-    return n;
+    return b->over == b->count;
 }
 
-static bool reached(const struct batch *b, enum goal goal)
+static bool some_done(const struct batch *b)
 {
-    int done = count_done(b);
-    return goal == ALL ? done == b->active : done > 0;
+    for (int i = 0; i < b->count; i++) {
+        if (is_active(b, i) && b->requests[i]->done) {
+            return true;
+        }
+    }
+    return false;
 }
 
-static void wait_for(const struct batch *b, enum goal goal)
+static bool reached(struct batch *b, enum goal goal)
+{
+    return goal == ALL ? all_done(b) : some_done(b);
+}
+
+static void wait_for(struct batch *b, enum goal goal)
 {
     struct ct_wait w = {0};
     while (!reached(b, goal)) {
@@ -93,7 +103,7 @@ static void wait_for(const struct batch *b, enum goal goal)
 }
 
 /* A test looks, drives transfers once, and looks again. */
-static bool test_for(const struct batch *b, enum goal goal)
+static bool test_for(struct batch *b, enum goal goal)
 {
     if (reached(b, goal)) {
         return true;
