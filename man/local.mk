@@ -11,6 +11,7 @@ dist_man_MANS += \
 	man/ctran_error_string.3 \
 	man/ctran_get_version.3 \
 	man/ctran_group.3 \
+	man/ctran_info.3 \
 	man/ctran_init.3 \
 	man/ctran_probe.3 \
 	man/ctran_send.3 \
@@ -42,15 +43,18 @@ nodist_man_MANS = \
 	man/ctran_comm_create_keyval.3 \
 	man/ctran_comm_delete_attr.3 \
 	man/ctran_comm_dup.3 \
+	man/ctran_comm_dup_with_info.3 \
 	man/ctran_comm_free.3 \
 	man/ctran_comm_free_keyval.3 \
 	man/ctran_comm_get_attr.3 \
 	man/ctran_comm_get_errhandler.3 \
+	man/ctran_comm_get_info.3 \
 	man/ctran_comm_get_name.3 \
 	man/ctran_comm_group.3 \
 	man/ctran_comm_rank.3 \
 	man/ctran_comm_set_attr.3 \
 	man/ctran_comm_set_errhandler.3 \
+	man/ctran_comm_set_info.3 \
 	man/ctran_comm_set_name.3 \
 	man/ctran_comm_size.3 \
 	man/ctran_comm_split.3 \
@@ -81,6 +85,15 @@ nodist_man_MANS = \
 	man/ctran_ibsend.3 \
 	man/ctran_improbe.3 \
 	man/ctran_imrecv.3 \
+	man/ctran_info_create.3 \
+	man/ctran_info_create_env.3 \
+	man/ctran_info_delete.3 \
+	man/ctran_info_dup.3 \
+	man/ctran_info_free.3 \
+	man/ctran_info_get_nkeys.3 \
+	man/ctran_info_get_nthkey.3 \
+	man/ctran_info_get_string.3 \
+	man/ctran_info_set.3 \
 	man/ctran_init_thread.3 \
 	man/ctran_initialized.3 \
 	man/ctran_iprobe.3 \

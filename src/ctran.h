@@ -18,8 +18,8 @@
  *             retire what has completed, with its status, whether it succeeded or not.
  *   Init      Calls other than ctran_initialized, ctran_finalized, ctran_get_version,
  *             ctran_get_library_version, ctran_error_class, ctran_error_string,
- *             ctran_add_error_*, ctran_remove_error_*, ctran_wtime and ctran_wtick fail with
- *             CTRAN_ERR_OTHER before ctran_init and after ctran_finalize.
+ *             ctran_add_error_*, ctran_remove_error_*, ctran_info_*, ctran_wtime and ctran_wtick
+ *             fail with CTRAN_ERR_OTHER before ctran_init and after ctran_finalize.
  *   Buffers   A buffer belongs to the caller; the library only borrows it, until the call returns
  *             or, for a nonblocking call, until its request completes. Any buffer may be NULL
  *             where its count is 0; CTRAN_BOTTOM counts as NULL, since there are no datatypes
@@ -68,7 +68,7 @@ typedef struct ct_op         *ctran_op_t;
 typedef struct ct_request    *ctran_request_t;
 typedef struct ct_message    *ctran_message_t;
 typedef struct ct_errhandler *ctran_errhandler_t;
-typedef struct ct_info       *ctran_info_t; /* hints; only CTRAN_INFO_NULL so far */
+typedef struct ct_info       *ctran_info_t;
 
 /* What a receive found. 32 bytes, laid out as in the MPI-5.0 ABI; the last member is private. */
 typedef struct ctran_status {
@@ -86,6 +86,7 @@ typedef struct ctran_status {
 #define CTRAN_GROUP_EMPTY ((ctran_group_t)0x109) /* a group without members */
 
 #define CTRAN_INFO_NULL ((ctran_info_t)0x130)
+#define CTRAN_INFO_ENV  ((ctran_info_t)0x131) /* what the program was started with */
 
 #define CTRAN_MESSAGE_NULL    ((ctran_message_t)0x128)
 #define CTRAN_MESSAGE_NO_PROC ((ctran_message_t)0x129) /* what a probe of CTRAN_PROC_NULL finds */
@@ -133,7 +134,9 @@ enum {
     CTRAN_MAX_ERROR_STRING = 512,
     CTRAN_MAX_PROCESSOR_NAME = 256,
     CTRAN_MAX_LIBRARY_VERSION_STRING = 8192,
-    CTRAN_MAX_OBJECT_NAME = 128
+    CTRAN_MAX_OBJECT_NAME = 128,
+    CTRAN_MAX_INFO_KEY = 256, /* these two, too, with the closing 0 */
+    CTRAN_MAX_INFO_VAL = 1024
 };
 
 enum {
@@ -169,6 +172,9 @@ enum {
     X(ERR_INTERN, 17, process, "internal error of ctran: please report it")                        \
     X(ERR_PENDING, 18, nothing, "request is still pending")                                        \
     X(ERR_IN_STATUS, 19, operation, "errors are in the status array")                              \
+    X(ERR_INFO_KEY, 31, argument, "invalid key of an info object")                                 \
+    X(ERR_INFO_NOKEY, 32, argument, "the info object has no such key")                             \
+    X(ERR_INFO_VALUE, 33, argument, "invalid value of an info object")                             \
     X(ERR_INFO, 34, argument, "invalid info object")                                               \
     X(ERR_KEYVAL, 36, argument, "invalid key of attributes")                                       \
     X(ERR_NO_MEM, 39, operation, "out of memory")                                                  \
@@ -349,6 +355,42 @@ CTRAN_API int ctran_comm_get_errhandler(ctran_comm_t comm, ctran_errhandler_t *e
 CTRAN_API int ctran_comm_call_errhandler(ctran_comm_t comm, int errorcode);
 
 /* ---------------------------------------------------------------------------------------------
+ * Info objects: strings under keys, by which the program hands hints to calls, which ignore those
+ * that they do not know. Local; any thread, any time. Errors: CTRAN_ERR_INFO for what is no info
+ * object, and for a change of CTRAN_INFO_ENV; CTRAN_ERR_INFO_KEY, _VALUE for NULL, or one that with
+ * its 0 is longer than CTRAN_MAX_INFO_KEY, _VAL; CTRAN_ERR_ARG; CTRAN_ERR_NO_MEM. Before ctran_init
+ * and after ctran_finalize they are returned without asking a handler. Source: MPI-4.1 ch. 10.
+ * ------------------------------------------------------------------------------------------ */
+
+/* A new object without keys; a copy. Free it with ctran_info_free, which sets *info to
+ * CTRAN_INFO_NULL: what it was given to keeps no reference. */
+CTRAN_API int ctran_info_create(ctran_info_t *info);
+CTRAN_API int ctran_info_dup(ctran_info_t info, ctran_info_t *newinfo);
+CTRAN_API int ctran_info_free(ctran_info_t *info);
+
+/* A new object with what is known of the program's start, as CTRAN_INFO_ENV has it: "command" and
+ * "argv" (from the arguments, or with argc 0 or argv NULL from the system), "wdir", "arch"; while
+ * the job is joined "maxprocs", "soft", "host", too. A value that is too long is not there.
+ * CTRAN_INFO_ENV itself exists from ctran_init to ctran_finalize. */
+CTRAN_API int ctran_info_create_env(int argc, char *argv[], ctran_info_t *info);
+
+/* Sets the value of a key, over an old one. delete takes a key away: CTRAN_ERR_INFO_NOKEY where it
+ * is not there. */
+CTRAN_API int ctran_info_set(ctran_info_t info, const char *key, const char *value);
+CTRAN_API int ctran_info_delete(ctran_info_t info, const char *key);
+
+/* *flag is 1 where info has the key: then `value` gets the first *buflen - 1 bytes of its value and
+ * a 0 (nothing where *buflen is 0), and *buflen becomes what the whole value takes with its 0. Else
+ * they stay as they are. */
+CTRAN_API int ctran_info_get_string(ctran_info_t info, const char *key, int *buflen, char *value,
+                                    int *flag);
+
+/* The number of keys, and key number n, from 0 on in the order of their setting; it has room for
+ * CTRAN_MAX_INFO_KEY bytes. */
+CTRAN_API int ctran_info_get_nkeys(ctran_info_t info, int *nkeys);
+CTRAN_API int ctran_info_get_nthkey(ctran_info_t info, int n, char *key);
+
+/* ---------------------------------------------------------------------------------------------
  * Communicators
  * ------------------------------------------------------------------------------------------ */
 
@@ -365,13 +407,27 @@ CTRAN_API int ctran_comm_compare(ctran_comm_t comm1, ctran_comm_t comm2, int *re
  * comm. Free it with ctran_comm_free. Source: MPI-4.1 sec. 7.4.2. */
 CTRAN_API int ctran_comm_dup(ctran_comm_t comm, ctran_comm_t *newcomm);
 
+/* The same, and newcomm starts with the hints of info; with ctran_comm_dup it starts with none.
+ * Errors: also CTRAN_ERR_INFO. Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_dup_with_info(ctran_comm_t comm, ctran_info_t info, ctran_comm_t *newcomm);
+
+/* Hints: what the program promises, "true" or "false" under the keys mpi_assert_no_any_tag,
+ * mpi_assert_no_any_source, mpi_assert_exact_length, mpi_assert_allow_overtaking and
+ * mpi_assert_strict_persistent_collective_ordering. set changes those that info has, and is
+ * collective by the standard; here it does not wait for others. get gives a new info object with
+ * all of them. This version uses none. Errors: CTRAN_ERR_COMM, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM.
+ * Source: MPI-4.1 sec. 7.4.4. */
+CTRAN_API int ctran_comm_set_info(ctran_comm_t comm, ctran_info_t info);
+CTRAN_API int ctran_comm_get_info(ctran_comm_t comm, ctran_info_t *info_used);
+
 /* Splits comm: ranks with the same `color` (>= 0) come into one communicator, ordered by `key`,
  * then by rank in comm. With CTRAN_UNDEFINED the caller joins none and gets CTRAN_COMM_NULL.
  * Collective over comm. Source: MPI-4.1 sec. 7.4.2. */
 CTRAN_API int ctran_comm_split(ctran_comm_t comm, int color, int key, ctran_comm_t *newcomm);
 
 /* The same for all ranks of one `split_type`: CTRAN_COMM_TYPE_SHARED, those of one host; or
- * CTRAN_UNDEFINED. info is CTRAN_INFO_NULL. Errors: also CTRAN_ERR_ARG, CTRAN_ERR_INFO.
+ * CTRAN_UNDEFINED. *newcomm starts with the hints of info, which may be CTRAN_INFO_NULL. Errors:
+ * also CTRAN_ERR_ARG, CTRAN_ERR_INFO.
  * Source: MPI-4.1 sec. 7.4.2. */
 CTRAN_API int ctran_comm_split_type(ctran_comm_t comm, int split_type, int key, ctran_info_t info,
                                     ctran_comm_t *newcomm);

@@ -25,6 +25,9 @@ int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *
     CT_PRINTF(4, 5);
 /* The same for an error whose cause has been logged where it was found: its text is the code's. */
 int ct_api_pass(struct ct_comm *comm, int error, const char *call);
+/* CTRAN_INFO_ENV's beginning and end. */
+int  ct_api_make_env(struct ct_process *p);
+void ct_api_free_env(struct ct_process *p);
 /* Ends the job. Does not return. */
 _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
 
@@ -32,6 +35,9 @@ _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
 
 /* The communicator behind a handle, in a process where calls are possible. */
 int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out);
+/* The object behind a handle of hints; NULL for CTRAN_INFO_NULL. */
+int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
+                  struct ct_info **info);
 /* count elements of a datatype, and where they are. */
 struct ct_span {
     void                  *buf;

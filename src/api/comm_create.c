@@ -63,11 +63,12 @@ int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
     return give(comm, rc, made, call, newcomm);
 }
 
-int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_info_t info,
+int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_info_t info_handle,
                           ctran_comm_t *newcomm)
 {
     static const char call[] = "ctran_comm_split_type";
     struct ct_comm   *comm, *made;
+    struct ct_info   *info;
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -77,11 +78,14 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
                             "split_type is %d, must be CTRAN_COMM_TYPE_SHARED or CTRAN_UNDEFINED",
                             split_type);
     }
-    if (info != CTRAN_INFO_NULL) {
-        return ct_api_raise(comm, CTRAN_ERR_INFO, call, "info is %p, must be CTRAN_INFO_NULL",
-                            (void *)info);
+    rc = ct_check_info(comm, call, info_handle, &info);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
     rc = ct_comm_split_host(comm, split_type != CTRAN_UNDEFINED, key, &made);
+    if (rc == CTRAN_SUCCESS && made != NULL) {
+        made->hints = ct_hints_update(comm->p, made->hints, info);
+    }
     return give(comm, rc, made, call, newcomm);
 }
 

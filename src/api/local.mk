@@ -7,11 +7,13 @@ libctcore_la_SOURCES += \
 	src/api/coll.c src/api/coll_blocks.c src/api/coll_counts.c \
 	src/api/comm.c \
 	src/api/comm_create.c \
+	src/api/comm_info.c \
 	src/api/completion.c \
 	src/api/errhandler.c \
 	src/api/error_codes.c \
 	src/api/errors.c \
 	src/api/group.c \
+	src/api/info.c src/api/info_env.c \
 	src/api/inquiry.c \
 	src/api/p2p.c \
 	src/api/persistent.c \

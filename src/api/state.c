@@ -9,7 +9,7 @@
 #include "api/api.h"
 
 static _Atomic int       state = CT_API_BEFORE; /* enum ct_api_state */
-static struct ct_process process = {.codes = CT_CODES_INIT};
+static struct ct_process process = {.codes = CT_CODES_INIT, .infos = CT_INFOS_INIT};
 
 enum ct_api_state ct_api_now(void)
 {
@@ -64,6 +64,7 @@ static int start_log(struct ct_process *p)
 
 static void take_down(struct ct_process *p)
 {
+    ct_api_free_env(p);
     ct_comm_fini(p);
     ct_p2p_fini(p);
     ct_ep_fini(p);
@@ -75,7 +76,7 @@ static void take_down(struct ct_process *p)
 static int bring_up(struct ct_process *p)
 {
     static int (*const floors[])(struct ct_process *) = {
-        ct_job_open, start_log, ct_ep_init, ct_p2p_init, ct_comm_init,
+        ct_job_open, start_log, ct_ep_init, ct_p2p_init, ct_comm_init, ct_api_make_env,
     };
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);

@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/area.h"
+#include "base/info.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/log.h"

@@ -7,6 +7,7 @@ libctbase_la_SOURCES = \
 	src/base/codes.c src/base/codes.h \
 	src/base/config.c src/base/config.h src/base/vars.def \
 	src/base/error.c src/base/error.h \
+	src/base/info.c src/base/info.h \
 	src/base/list.h \
 	src/base/lock.h \
 	src/base/log.c src/base/log.h \

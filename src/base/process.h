@@ -15,12 +15,14 @@
 
 #include "base/codes.h"
 #include "base/config.h"
+#include "base/info.h"
 #include "base/log.h"
 
 struct ct_process {
     struct ct_log    log;
     struct ct_config cfg;
-    struct ct_codes  codes; /* at any time, before init and after finalize too */
+    struct ct_codes  codes; /* this and infos: at any time, before init and after finalize too */
+    struct ct_infos  infos;
     int              thread_level; /* CTRAN_THREAD_* provided */
     bool             threaded;     /* several threads may be inside at once: locks are on */
 

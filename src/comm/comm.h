@@ -15,6 +15,7 @@
 #include "comm/attr.h"
 #include "comm/errhandler.h"
 #include "comm/group.h"
+#include "comm/hints.h"
 
 enum { CT_COMM_MAGIC = 0x436f6d6d };
 
@@ -27,6 +28,7 @@ struct ct_comm {
     struct ct_run_ctx     run;        /* n, me, and the context of collectives */
     struct ct_group      *group;
     struct ct_list        attrs;
+    uint32_t              hints; /* CT_HINT_ */
     char                  name[CTRAN_MAX_OBJECT_NAME];
     UT_hash_handle        hh; /* by id, among the process's communicators */
 };

@@ -1,7 +1,7 @@
 # tests/func: the public calls on real ranks. Each program covers one subject, takes any number of
 # ranks, and exits with 0 when all of its checks held on every rank.
 func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors \
-	tests/func/group tests/func/errhandlers
+	tests/func/group tests/func/errhandlers tests/func/info
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
 func_check = tests/func/check.c tests/func/check.h
@@ -24,6 +24,8 @@ tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \
 tests_func_group_LDADD = libctcore.la
 tests_func_errhandlers_SOURCES = tests/func/errhandlers.c $(func_check)
 tests_func_errhandlers_LDADD = libctcore.la
+tests_func_info_SOURCES = tests/func/info.c $(func_check)
+tests_func_info_LDADD = libctcore.la -lpthread
 tests_func_algos_SOURCES = tests/func/algos.c
 tests_func_algos_LDADD = libctcore.la
 tests_func_fatal_SOURCES = tests/func/fatal.c
@@ -37,6 +39,7 @@ func_tests = \
 	tests/func/errhandlers.test \
 	tests/func/fatal.test \
 	tests/func/group.test \
+	tests/func/info.test \
 	tests/func/settings.test \
 	tests/func/algorithms.test
 dist_check_SCRIPTS += $(func_tests)
