@@ -18,6 +18,7 @@
 #include "net/shm_copy.h"
 #include "net/shm_ring.h"
 #include "net/shm_segment.h"
+#include "net/shm_share.h"
 #include "net/transports.h"
 
 enum {
@@ -228,7 +229,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_shm_segment_reserve(&s->env, &peer->seg, ct_shm_segment_ring_at(&peer->seg, place),
-                                    ct_ring_memory(peer->seg.ring_bytes));
+                                    ct_shm_segment_place_bytes(&peer->seg));
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -310,6 +311,47 @@ static bool keeps_pid(const struct shm *s, struct peer *peer)
     return true;
 }
 
+/* ---- reads that both ends work at ------------------------------------------------------------ */
+
+static bool has_gone(void *peer)
+{
+    return !keeps_pid(shm_of(((struct peer *)peer)->link.net), peer);
+}
+
+static struct ct_shm_mate mate_of(struct peer *peer)
+{
+    return (struct ct_shm_mate){peer->copy, peer->addr.pid, has_gone, peer};
+}
+
+static bool shares(const struct shm *s, const struct ct_area *area,
+                   const struct ct_net_remote *from)
+{
+    size_t least = (size_t)s->env.cfg->shm_share;
+    return least > 0 && from->len_bytes >= least && area->pieces == NULL &&
+           area->len_bytes >= from->len_bytes;
+}
+
+static int share(struct peer *peer, void *to, const struct ct_net_remote *from)
+{
+    uint32_t           place = shm_of(peer->link.net)->env.local_index;
+    struct ct_shm_mate owner = mate_of(peer);
+    return ct_shm_share_read(ct_shm_segment_offer(&peer->seg, place), &peer->seg.head->offer, place,
+                             &owner, to, from);
+}
+
+/* Does a part of what a peer reads from this process. */
+static unsigned help(struct shm *s, uint32_t place)
+{
+    struct peer *peer = place < s->env.nlocal ? s->peers[place] : NULL;
+    if (peer == NULL || peer->lost) {
+        atomic_store_explicit(&s->own.head->offer, 0, memory_order_relaxed);
+        return 0;
+    }
+    struct ct_shm_mate reader = mate_of(peer);
+    return ct_shm_share_help(ct_shm_segment_offer(&s->own, place), &s->own.head->offer, place,
+                             &reader);
+}
+
 static int shm_get(struct ct_net_link *link, const struct ct_area *area,
                    const struct ct_net_remote *from)
 {
@@ -320,7 +362,9 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     if (peer->copy == CT_SHM_COPY_OFF) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    int rc = ct_shm_copy(peer->copy, peer->addr.pid, area, from);
+    int rc = shares(shm_of(link->net), area, from)
+                 ? share(peer, area->base, from)
+                 : ct_shm_copy(peer->copy, peer->addr.pid, area, from);
     return rc == CTRAN_SUCCESS && !keeps_pid(shm_of(link->net), peer) ? CTRAN_ERR_PROC_FAILED : rc;
 }
 
@@ -409,6 +453,10 @@ static unsigned shm_progress(struct ct_net *net)
     if (CT_UNLIKELY(atomic_load_explicit(&s->own.head->joins, memory_order_seq_cst) !=
                     s->joins_seen)) {
         take_joins(s);
+    }
+    uint32_t offer = atomic_load_explicit(&s->own.head->offer, memory_order_acquire);
+    if (CT_UNLIKELY(offer != 0)) {
+        n += help(s, offer - 1);
     }
     for (uint32_t i = 0; i < s->nrx; i++) {
         if (CT_LIKELY(!s->rx[i]->lost)) {

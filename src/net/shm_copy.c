@@ -79,3 +79,18 @@ int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
     }
     return CTRAN_SUCCESS;
 }
+
+int ct_shm_put(enum ct_shm_copy how, int pid, const void *from, const struct ct_net_remote *to)
+{
+    if (how == CT_SHM_COPY_DIRECT) {
+        memcpy((void *)(uintptr_t)to->addr, from, to->len_bytes);
+        return CTRAN_SUCCESS;
+    }
+    struct iovec mine = {(void *)from, to->len_bytes};
+    struct iovec theirs = {(void *)(uintptr_t)to->addr, to->len_bytes};
+    ssize_t      n;
+    do {
+        n = process_vm_writev(pid, &mine, 1, &theirs, 1, 0);
+    } while (n < 0 && errno == EINTR);
+    return n == (ssize_t)to->len_bytes ? CTRAN_SUCCESS : CTRAN_ERR_UNSUPPORTED_OPERATION;
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a peer's memory in one copy: process_vm_readv, or plainly within one process. */
+/* Reading and writing a peer's memory in one copy: process_vm_readv, or plainly within one
+ * process. */
 #ifndef CT_NET_SHM_COPY_H
 #define CT_NET_SHM_COPY_H
 
@@ -18,5 +19,8 @@ enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct
 /* See ct_net_ops.get. */
 int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
                 const struct ct_net_remote *from);
+
+/* The other way round: fills the peer's memory from one block of the caller's. */
+int ct_shm_put(enum ct_shm_copy how, int pid, const void *from, const struct ct_net_remote *to);
 
 #endif

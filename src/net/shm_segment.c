@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "net/shm_ring.h"
+#include "net/shm_share.h"
 
 enum { BACKING_AUTO, BACKING_MEMFD, BACKING_FILE }; /* CTRAN_SHM_BACKING's choices */
 
@@ -48,11 +49,16 @@ uint64_t ct_shm_pid_space(void)
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
+static size_t place_bytes(size_t ring_bytes)
+{
+    return ct_ring_memory(ring_bytes) + sizeof(struct ct_shm_offer);
+}
+
 static size_t ring_at(uint32_t nrings, size_t ring_bytes, uint32_t i)
 {
     size_t words = ct_div_up(nrings, 64);
     size_t first = ct_round_up(sizeof(struct ct_shm_head) + words * sizeof(uint64_t), 4096);
-    return first + (size_t)i * ct_round_up(ct_ring_memory(ring_bytes), 4096);
+    return first + (size_t)i * ct_round_up(place_bytes(ring_bytes), 4096);
 }
 
 size_t ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i)
@@ -63,6 +69,17 @@ size_t ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i)
 void *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint32_t i)
 {
     return (char *)seg->head + ct_shm_segment_ring_at(seg, i);
+}
+
+size_t ct_shm_segment_place_bytes(const struct ct_shm_segment *seg)
+{
+    return place_bytes(seg->ring_bytes);
+}
+
+struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint32_t i)
+{
+    char *ring = ct_shm_segment_ring(seg, i);
+    return (struct ct_shm_offer *)(ring + ct_ring_memory(seg->ring_bytes));
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

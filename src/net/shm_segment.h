@@ -17,6 +17,8 @@
 
 enum { CT_SHM_MAX_PEERS = 1 << 16, CT_SHM_RING_MIN = 4096, CT_SHM_RING_MAX = 16 << 20 };
 
+struct ct_shm_offer;
+
 enum ct_shm_state { CT_SHM_OPEN = 1, CT_SHM_CLOSED };
 
 /* The segment's first bytes. */
@@ -30,6 +32,7 @@ struct ct_shm_head {
     CT_ALIGNED(CT_CACHE_LINE) struct ct_wake wake;
     /* Peers that have connected: a count that moves, and a bit for each ring. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t joins;
+    _Atomic uint32_t offer;    /* 1 + the place of a peer that wants help with a read, 0: none */
     _Atomic uint64_t joined[]; /* (nrings + 63) / 64 words */
 };
 
@@ -82,9 +85,12 @@ int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_seg
 /* No more reservations: gives the descriptor of a peer's segment back. */
 void ct_shm_segment_settle(struct ct_shm_segment *seg);
 
-/* The memory of ring i < nrings, and where it starts in the segment. */
-void  *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint32_t i);
-size_t ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i);
+/* The memory of ring i < nrings, where it starts in the segment, and the bytes from there on that
+ * belong to the peer at that place: its offers (shm_share.h) lie behind the ring. */
+void                *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint32_t i);
+size_t               ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i);
+size_t               ct_shm_segment_place_bytes(const struct ct_shm_segment *seg);
+struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint32_t i);
 
 /* This host and pid namespace, as in the address. */
 uint64_t ct_shm_host(void);

@@ -20,6 +20,7 @@ unit_tests = \
 	tests/unit/test_ring \
 	tests/unit/test_shm_full \
 	tests/unit/test_shm_segment \
+	tests/unit/test_shm_share \
 	tests/unit/test_slab \
 	tests/unit/test_wait
 check_PROGRAMS += $(unit_tests)
@@ -68,6 +69,9 @@ tests_unit_test_ring_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)
+tests_unit_test_shm_share_SOURCES = tests/unit/test_shm_share.c tests/unit/unit.h
+tests_unit_test_shm_share_CFLAGS = $(unit_cflags)
+tests_unit_test_shm_share_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_shm_segment_SOURCES = tests/unit/test_shm_segment.c tests/unit/unit.h
 tests_unit_test_shm_segment_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_segment_LDADD = $(unit_ldadd)

@@ -63,9 +63,9 @@ static void test_rings(void **state)
     assert_int_equal(ct_shm_segment_create(&env, n, RING_BYTES, &seg, &addr), CTRAN_SUCCESS);
     for (i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
         rc = ct_shm_segment_reserve(&env, &seg, ct_shm_segment_ring_at(&seg, i),
-                                    ct_ring_memory(RING_BYTES));
+                                    ct_shm_segment_place_bytes(&seg));
         if (rc == CTRAN_SUCCESS) {
-            memset(ct_shm_segment_ring(&seg, i), 0xff, ct_ring_memory(RING_BYTES));
+            memset(ct_shm_segment_ring(&seg, i), 0xff, ct_shm_segment_place_bytes(&seg));
         }
     }
     expect_no_room(rc);

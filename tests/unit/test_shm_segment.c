@@ -102,7 +102,7 @@ static int visit(const struct ct_shm_addr *addr)
         return 3;
     }
     if (ct_shm_segment_reserve(&env, &seg, ct_shm_segment_ring_at(&seg, 2),
-                               ct_ring_memory(RING_BYTES)) != CTRAN_SUCCESS) {
+                               ct_shm_segment_place_bytes(&seg)) != CTRAN_SUCCESS) {
         return 4;
     }
     uint32_t value = atomic_load(word_of(&seg, 1));
@@ -121,8 +121,8 @@ static void share(const char *backing, bool has_file)
     assert_int_equal(files(), has_file);
     for (uint32_t i = 0; i < RINGS; i++) { /* rings lie apart, and within */
         size_t at = ct_shm_segment_ring_at(&seg, i);
-        assert_true(ct_shm_segment_ring_at(&seg, i + 1) >= at + ct_ring_memory(RING_BYTES));
-        assert_true(at + ct_ring_memory(RING_BYTES) <= seg.len_bytes);
+        assert_true(ct_shm_segment_ring_at(&seg, i + 1) >= at + ct_shm_segment_place_bytes(&seg));
+        assert_true(at + ct_shm_segment_place_bytes(&seg) <= seg.len_bytes);
         assert_int_equal((uintptr_t)ct_shm_segment_ring(&seg, i) % CT_CACHE_LINE, 0);
     }
     atomic_store(word_of(&seg, 1), 41);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long reads that both ends work at. Whoever reads another's memory (shm_copy.h) offers the read to
+ * that process: it takes blocks from the front, and the owner of the memory, whenever its progress
+ * finds the offer, writes one from the back, until they meet. Two cores copy about twice as fast;
+ * an owner that is busy elsewhere is not waited for, but for a block that it has begun.
+ *
+ * There is one offer a place in each segment, written by the peer at that place, and one word a
+ * segment (ct_shm_head.offer) that says which of them is open. A reader that finds it taken reads
+ * alone.
+ *
+ * Invariant: a block is claimed once, by a change of `claim`, which has the number of the read in
+ * it: who claims with an old one changes nothing. The reader leaves only when all blocks that the
+ * owner has claimed are done, so nobody writes to its buffer afterwards.
+ */
+#ifndef CT_NET_SHM_SHARE_H
+#define CT_NET_SHM_SHARE_H
+
+#include "net/shm_copy.h"
+
+struct ct_shm_offer {
+    /* Number of the read (32 bits), next block from the front (16), end of those left (16). */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
+    _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
+    /* Of the owner: blocks over, and whether one of them failed. */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
+    _Atomic uint32_t failed;
+};
+
+/* The other process. */
+struct ct_shm_mate {
+    enum ct_shm_copy how;
+    int              pid;
+    bool (*gone)(void *arg); /* whether it has ended; may cost a system call */
+    void *arg;
+};
+
+/* Reads from the memory of `owner` into `to`, with its help if it offers any. `offer` and `word`
+ * lie in its segment, `place` is the caller's there. */
+int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
+                      const struct ct_shm_mate *owner, void *to, const struct ct_net_remote *from);
+
+/* The owner: moves one block of the offer, if one is left; false: there was none, the word is free
+ * again. */
+bool ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
+                       const struct ct_shm_mate *reader);
+
+#endif
