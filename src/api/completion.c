@@ -69,7 +69,8 @@ static int retire(struct batch *b, int i, ctran_status_t *status)
 /* Each request is looked at until it is done and never again, however often the batch is. */
 static bool all_done(struct batch *b)
 {
-    while (b->over < b->count && (!is_active(b, b->over) || b->requests[b->over]->done)) {
+    while (b->over < b->count &&
+           (!is_active(b, b->over) || ct_request_is_done(b->requests[b->over]))) {
         b->over++;
     }
     return b->over == b->count;
@@ -78,7 +79,7 @@ static bool all_done(struct batch *b)
 static bool some_done(const struct batch *b)
 {
     for (int i = 0; i < b->count; i++) {
-        if (is_active(b, i) && b->requests[i]->done) {
+        if (is_active(b, i) && ct_request_is_done(b->requests[i])) {
             return true;
         }
     }
@@ -92,14 +93,14 @@ static bool reached(struct batch *b, enum goal goal)
 
 static void wait_for(struct batch *b, enum goal goal)
 {
-    struct ct_wait w = {0};
+    struct ct_waiter w;
+    const size_t     n = (size_t)b->count;
+    ct_waiter_init(&w, goal == ALL);
+    ct_waiter_join(b->p, &w, b->requests, n);
     while (!reached(b, goal)) {
-        if (ct_ep_progress(b->p) > 0) {
-            ct_wait_reset(&w);
-        } else {
-            ct_ep_idle(b->p, &w);
-        }
+        ct_waiter_wait(b->p, &w);
     }
+    ct_waiter_part(b->p, &w, b->requests, n);
 }
 
 /* A test looks, drives transfers once, and looks again. */
@@ -108,7 +109,7 @@ static bool test_for(struct batch *b, enum goal goal)
     if (reached(b, goal)) {
         return true;
     }
-    ct_ep_progress(b->p);
+    ct_domain_poke(b->p);
     return reached(b, goal);
 }
 
@@ -240,7 +241,7 @@ int ctran_testall(int count, ctran_request_t requests[], int *flag, ctran_status
 static int retire_first(struct batch *b, int *index, ctran_status_t *status)
 {
     for (int i = 0; i < b->count; i++) {
-        if (is_active(b, i) && b->requests[i]->done) {
+        if (is_active(b, i) && ct_request_is_done(b->requests[i])) {
             *index = i;
             return retire_one(b, i, status);
         }
@@ -283,7 +284,7 @@ static int retire_some(struct batch *b, int *outcount, int indices[], ctran_stat
     int             worst = CTRAN_SUCCESS, n = 0;
     struct ct_comm *comm = NULL;
     for (int i = 0; i < b->count; i++) {
-        if (is_active(b, i) && b->requests[i]->done) {
+        if (is_active(b, i) && ct_request_is_done(b->requests[i])) {
             indices[n] = i;
             retire_into(b, i, statuses, n, &worst, &comm);
             n++;
@@ -338,11 +339,7 @@ int ctran_request_free(ctran_request_t *request)
     }
     struct ct_request *req = *request;
     *request = CTRAN_REQUEST_NULL;
-    if (req->done) {
-        req->release(b.p, req);
-    } else {
-        req->orphan = true;
-    }
+    ct_request_let_go(b.p, req);
     return CTRAN_SUCCESS;
 }
 
@@ -374,8 +371,6 @@ int ctran_cancel(ctran_request_t *request)
                             b.active == 0 ? "it is null or inactive"
                                           : "its operation cannot be cancelled");
     }
-    if (!(*request)->done) {
-        (*request)->cancel(*request);
-    }
+    (*request)->cancel(*request);
     return CTRAN_SUCCESS;
 }

@@ -27,7 +27,7 @@ static void release(struct ct_process *p, struct ct_request *base)
 /* Nothing is left to do: nobody is the peer, or the message is in the buffer. */
 static void finish(struct ct_request *base)
 {
-    base->done = true;
+    ct_request_set_done(base, true);
     base->cancelled = false;
     base->error = CTRAN_SUCCESS;
     base->source = CTRAN_PROC_NULL;

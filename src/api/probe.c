@@ -14,13 +14,6 @@ struct ct_message {
     struct ct_unexpected *what;
 };
 
-static void report(ctran_status_t *status, const struct ct_unexpected *u)
-{
-    struct ct_request found = {0};
-    ct_p2p_describe(u, &found);
-    ct_api_status(status, &found);
-}
-
 static int check(const char *call, int source, int tag, ctran_comm_t handle, struct ct_transfer *t)
 {
     int rc = ct_check_comm(call, handle, &t->comm);
@@ -29,10 +22,11 @@ static int check(const char *call, int source, int tag, ctran_comm_t handle, str
 
 int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag, ctran_status_t *status)
 {
-    static const char     call[] = "ctran_iprobe";
-    struct ct_transfer    t;
-    struct ct_unexpected *u;
-    int                   rc = check(call, source, tag, comm, &t);
+    static const char  call[] = "ctran_iprobe";
+    struct ct_transfer t;
+    struct ct_request  what = {0};
+    bool               found;
+    int                rc = check(call, source, tag, comm, &t);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -41,23 +35,23 @@ int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag, ctran_status
         ct_api_null_status(status);
         return CTRAN_SUCCESS;
     }
-    rc = ct_p2p_iprobe(t.comm->p, t.ep, &t.key, false, &u);
+    rc = ct_p2p_iprobe(t.comm->p, t.ep, &t.key, &found, &what, NULL);
     if (rc != CTRAN_SUCCESS) {
         return ct_api_pass(t.comm, rc, call);
     }
-    *flag = u != NULL;
-    if (u != NULL) {
-        report(status, u);
+    *flag = found;
+    if (found) {
+        ct_api_status(status, &what);
     }
     return CTRAN_SUCCESS;
 }
 
 int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status)
 {
-    static const char     call[] = "ctran_probe";
-    struct ct_transfer    t;
-    struct ct_unexpected *u;
-    int                   rc = check(call, source, tag, comm, &t);
+    static const char  call[] = "ctran_probe";
+    struct ct_transfer t;
+    struct ct_request  what = {0};
+    int                rc = check(call, source, tag, comm, &t);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -65,9 +59,9 @@ int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status)
         ct_api_null_status(status);
         return CTRAN_SUCCESS;
     }
-    rc = ct_p2p_probe(t.comm->p, t.ep, &t.key, false, &u);
+    rc = ct_p2p_probe(t.comm->p, t.ep, &t.key, &what, NULL);
     if (rc == CTRAN_SUCCESS) {
-        report(status, u);
+        ct_api_status(status, &what);
     }
     return ct_api_pass(t.comm, rc, call);
 }
@@ -78,19 +72,23 @@ int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status)
 static int take(const char *call, struct ct_transfer *t, bool blocking, ctran_message_t *message,
                 ctran_status_t *status, int *flag)
 {
+    struct ct_process *p = t->comm->p;
     struct ct_message *m = malloc(sizeof *m);
+    struct ct_request  what = {0};
+    bool               found = blocking;
     if (m == NULL) {
         return ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for a message");
     }
     *m = (struct ct_message){.magic = MESSAGE_MAGIC, .comm = t->comm};
-    int rc = (blocking ? ct_p2p_probe : ct_p2p_iprobe)(t->comm->p, t->ep, &t->key, true, &m->what);
-    if (rc != CTRAN_SUCCESS || m->what == NULL) {
+    int rc = blocking ? ct_p2p_probe(p, t->ep, &t->key, &what, &m->what)
+                      : ct_p2p_iprobe(p, t->ep, &t->key, &found, &what, &m->what);
+    if (rc != CTRAN_SUCCESS || !found) {
         free(m);
         *flag = rc == CTRAN_SUCCESS ? 0 : *flag;
         return ct_api_pass(t->comm, rc, call);
     }
     ct_comm_hold(t->comm);
-    report(status, m->what);
+    ct_api_status(status, &what);
     *flag = 1;
     *message = m;
     return CTRAN_SUCCESS;

@@ -22,7 +22,7 @@ struct ct_request *ct_api_null_request(struct ct_process *p)
     if (req == NULL) {
         return NULL;
     }
-    req->base.done = true;
+    ct_request_set_done(&req->base, true);
     req->base.orphan = false;
     req->base.cancelled = false;
     req->base.error = CTRAN_SUCCESS;

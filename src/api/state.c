@@ -143,13 +143,8 @@ int ctran_finalize(void)
     /* A library's way to clean up is an attribute of CTRAN_COMM_SELF (MPI-4.1 sec. 11.2.4). */
     int freed = ct_api_pass(ct_comm_self(p), ct_attr_delete_all(ct_comm_self(p)), "ctran_finalize");
     /* Nobody leaves while another may still need an answer. */
-    int            rc = ct_coll_barrier(ct_comm_world(p));
-    struct ct_wait w = {0};
-    while (!ct_ep_drained(p)) {
-        if (ct_ep_progress(p) == 0) {
-            ct_ep_idle(p, &w);
-        }
-    }
+    int rc = ct_coll_barrier(ct_comm_world(p));
+    ct_ep_drain(p);
     atomic_store_explicit(&state, CT_API_AFTER, memory_order_release);
     take_down(p);
     return rc != CTRAN_SUCCESS ? rc : freed;

@@ -6,35 +6,53 @@
 #ifndef CT_BASE_REQUEST_H
 #define CT_BASE_REQUEST_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct ct_process;
 struct ct_request;
+struct ct_waiter;
 
 enum { CT_REQUEST_MAGIC = 0x52657173 };
 
 struct ct_request {
-    uint32_t magic;     /* CT_REQUEST_MAGIC while it is a user's handle */
-    bool     done;      /* the rest of this struct is final */
-    bool     orphan;    /* the user let go of it: it releases itself when done */
-    bool     cancelled; /* done, and nothing was received */
-    int      error;
+    uint32_t magic; /* CT_REQUEST_MAGIC while it is a user's handle */
+    /* The rest of this struct is final: set by ct_request_complete, or by whoever makes a request
+     * that is done from the start. */
+    _Atomic bool done;
+    bool         orphan;    /* the user let go of it: it releases itself when done */
+    bool         cancelled; /* done, and nothing was received */
+    bool         inactive;  /* see start */
+    int          error;
     /* What a status reports. */
     int32_t source, tag;
     size_t  len_bytes;
+    /* Whom its completion tells, under the domain's lock; NULL: nobody. */
+    struct ct_waiter *waiter;
     /* Gives a finished request back to its pool. */
     void (*release)(struct ct_process *p, struct ct_request *req);
     /* Starts a persistent request; NULL: it is none. One that is inactive has not been started, or
      * its completion has been told; it is done, too. */
     int (*start)(struct ct_process *p, struct ct_request *req);
-    bool inactive;
-    /* Asks a request that is not done to end without effect, which it may not heed; NULL: its kind
-     * cannot be asked. */
+    /* Asks a request to end without effect, which it may not heed, as where it is done; NULL: its
+     * kind cannot be asked. */
     void (*cancel)(struct ct_request *req);
     /* The error handler of this communicator answers for it (a struct ct_comm); NULL: self's. */
     void *owner;
 };
+
+/* Whether it is done: if so, what it says may be read. */
+static inline bool ct_request_is_done(const struct ct_request *req)
+{
+    return atomic_load_explicit(&req->done, memory_order_acquire);
+}
+
+/* By its owner alone, before it starts or where there is nothing to do. */
+static inline void ct_request_set_done(struct ct_request *req, bool done)
+{
+    atomic_store_explicit(&req->done, done, memory_order_relaxed);
+}
 
 #endif

@@ -10,13 +10,28 @@
 #include "base/clock.h"
 #include "base/util.h"
 
-void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns)
+/* A spurious or early return is harmless, since every caller looks again. */
+static void futex_wait(_Atomic uint32_t *word, int op, uint32_t value, uint64_t timeout_ns)
 {
     struct timespec ts = {.tv_sec = (time_t)(timeout_ns / 1000000000u),
                           .tv_nsec = (long)(timeout_ns % 1000000000u)};
-    /* Not FUTEX_PRIVATE: the word may lie in memory that other processes map. A spurious or early
-     * return is harmless, since every caller polls again. */
-    (void)syscall(SYS_futex, &w->asleep, FUTEX_WAIT, 1, &ts, NULL, 0);
+    (void)syscall(SYS_futex, word, op, value, &ts, NULL, 0);
+}
+
+void ct_futex_wait_private(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+{
+    futex_wait(word, FUTEX_WAIT_PRIVATE, value, timeout_ns);
+}
+
+void ct_futex_wake_private(_Atomic uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns)
+{
+    /* Not private: the word may lie in memory that other processes map. */
+    futex_wait(&w->asleep, FUTEX_WAIT, 1, timeout_ns);
     ct_wake_cancel(w);
 }
 

@@ -49,6 +49,11 @@ static inline void ct_wake_signal(struct ct_wake *w)
     }
 }
 
+/* Sleeps while *word is `value`, at most for timeout_ns, and maybe for less. For threads of one
+ * process; _wake needs no more than the address, at which there may be other things by now. */
+void ct_futex_wait_private(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns);
+void ct_futex_wake_private(_Atomic uint32_t *word);
+
 enum ct_wait_advice { CT_WAIT_POLL, CT_WAIT_YIELD, CT_WAIT_SLEEP };
 
 struct ct_wait {

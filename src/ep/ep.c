@@ -19,7 +19,7 @@ static void *peer(void *arg, uint32_t id, uint32_t incarnation)
 }
 
 static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
-                    size_t len_bytes)
+                    size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_ep     *ep = peer_;
     struct ct_ep_set *set = ep->p->ep;
@@ -33,7 +33,7 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
     }
 }
 
-static void failed(void *peer_, int why)
+static void failed(void *peer_, int why) CT_IN_DOMAIN
 {
     ct_ep_fail(peer_, why);
 }
@@ -47,6 +47,12 @@ static const void *lookup(void *peer_, const struct ct_net *net, size_t *len_byt
         return NULL;
     }
     return ct_ep_card_find(card, card_len, net->ops->name, len_bytes);
+}
+
+static void arrived(void *arg)
+{
+    struct ct_ep_set *set = arg;
+    ct_wake_signal(set->wake);
 }
 
 /* ---- init and fini --------------------------------------------------------------------------- */
@@ -93,7 +99,8 @@ static int open_nets(struct ct_ep_set *set)
     return rc;
 }
 
-int ct_ep_init(struct ct_process *p)
+/* No other thread is here yet. */
+int ct_ep_init(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_ep_set    *set = calloc(1, sizeof *set);
     const struct ct_job *job = p->job;
@@ -105,6 +112,10 @@ int ct_ep_init(struct ct_process *p)
     set->wake = &set->own_wake;
     set->spin_ns = spin_ns(p);
     set->checked_ns = ct_clock_ns();
+    ct_lock_init(&set->making, p->threaded);
+    ct_lock_init(&set->domain.lock, p->threaded);
+    ct_list_init(&set->domain.sleepers);
+    set->domain.cores = job->ncpus / (job->nlocal > 0 ? job->nlocal : 1);
     ct_list_init(&set->stalled);
     ct_list_init(&set->failed);
     set->env = (struct ct_net_env){
@@ -120,6 +131,7 @@ int ct_ep_init(struct ct_process *p)
         .deliver = deliver,
         .failed = failed,
         .lookup = lookup,
+        .arrived = arrived,
     };
     set->npages = (uint32_t)ct_div_up(job->size, CT_EP_PAGE);
     set->pages = calloc(set->npages, sizeof *set->pages);
@@ -136,26 +148,30 @@ int ct_ep_init(struct ct_process *p)
     return rc;
 }
 
-void ct_ep_fini(struct ct_process *p)
+/* No other thread is here any more. */
+void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_ep_set *set = p->ep;
     if (set == NULL) {
         return;
     }
     for (uint32_t i = 0; set->pages != NULL && i < set->npages; i++) {
-        for (uint32_t j = 0; set->pages[i] != NULL && j < CT_EP_PAGE; j++) {
-            struct ct_ep *ep = set->pages[i][j];
+        struct ct_ep_page *page = atomic_load_explicit(&set->pages[i], memory_order_relaxed);
+        for (uint32_t j = 0; page != NULL && j < CT_EP_PAGE; j++) {
+            struct ct_ep *ep = atomic_load_explicit(&page->ep[j], memory_order_relaxed);
             if (ep != NULL && ep->link != NULL) {
                 ep->link->net->ops->disconnect(ep->link);
             }
             free(ep);
         }
-        free(set->pages[i]);
+        free(page);
     }
     while (set->nnets > 0) {
         struct ct_net *net = set->nets[--set->nnets];
         net->ops->close(net);
     }
+    ct_lock_fini(&set->making);
+    ct_lock_fini(&set->domain.lock);
     free(set->pages);
     free(set->card);
     free(set);
@@ -182,18 +198,39 @@ void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
 
 /* ---- endpoints ------------------------------------------------------------------------------- */
 
-static struct ct_ep *make(struct ct_ep_set *set, struct ct_ep ***page, uint32_t id)
+static struct ct_ep *look_up(struct ct_ep_set *set, uint32_t id)
 {
-    if (*page == NULL) {
-        *page = calloc(CT_EP_PAGE, sizeof **page);
-    }
-    struct ct_ep *ep = *page != NULL ? calloc(1, sizeof *ep) : NULL;
+    struct ct_ep_page *page =
+        atomic_load_explicit(&set->pages[id / CT_EP_PAGE], memory_order_acquire);
+    return CT_LIKELY(page != NULL)
+               ? atomic_load_explicit(&page->ep[id % CT_EP_PAGE], memory_order_acquire)
+               : NULL;
+}
+
+static struct ct_ep *ep_new(struct ct_process *p, uint32_t id) CT_UNCHECKED
+{
+    struct ct_ep *ep = calloc(1, sizeof *ep);
     if (ep != NULL) {
-        ep->p = set->p;
+        ep->p = p;
         ep->id = id;
         ct_list_init(&ep->pending);
         ct_list_init(&ep->stalled);
-        (*page)[id % CT_EP_PAGE] = ep;
+    }
+    return ep;
+}
+
+/* Makes what is missing and publishes it, each thing when it is complete. */
+static struct ct_ep *make(struct ct_ep_set *set, uint32_t id) CT_REQUIRES(set->making)
+{
+    _Atomic(struct ct_ep_page *) *place = &set->pages[id / CT_EP_PAGE];
+    struct ct_ep_page            *page = atomic_load_explicit(place, memory_order_relaxed);
+    if (page == NULL) {
+        page = calloc(1, sizeof *page);
+        atomic_store_explicit(place, page, memory_order_release);
+    }
+    struct ct_ep *ep = page != NULL ? ep_new(set->p, id) : NULL;
+    if (ep != NULL) {
+        atomic_store_explicit(&page->ep[id % CT_EP_PAGE], ep, memory_order_release);
     }
     return ep;
 }
@@ -204,15 +241,18 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
     if (CT_UNLIKELY(id >= p->job->size)) {
         return NULL;
     }
-    struct ct_ep ***page = &set->pages[id / CT_EP_PAGE];
-    if (CT_LIKELY(*page != NULL && (*page)[id % CT_EP_PAGE] != NULL)) {
-        return (*page)[id % CT_EP_PAGE];
+    struct ct_ep *ep = look_up(set, id);
+    if (CT_UNLIKELY(ep == NULL)) {
+        ct_lock_acquire(&set->making);
+        ep = look_up(set, id); /* another thread may have made it meanwhile */
+        ep = ep != NULL ? ep : make(set, id);
+        ct_lock_release(&set->making);
     }
-    return make(set, page, id);
+    return ep;
 }
 
 /* CTRAN_SUCCESS when ep can be used, connecting at first use. */
-static int usable(struct ct_ep *ep)
+static int usable(struct ct_ep *ep) CT_IN_DOMAIN
 {
     if (CT_LIKELY(ep->state == CT_EP_CONNECTED)) {
         return CTRAN_SUCCESS;
@@ -220,7 +260,7 @@ static int usable(struct ct_ep *ep)
     return ep->state == CT_EP_FAILED ? ep->why : ct_ep_connect(ep);
 }
 
-static int try_send(struct ct_ep *ep, struct ct_ep_op *op)
+static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN
 {
     struct ct_net_slice slice = {
         .type = op->type,
@@ -278,10 +318,11 @@ void ct_ep_fail(struct ct_ep *ep, int why)
     ep->why = why;
     ct_list_remove(&ep->stalled);
     ct_list_append(&ep->p->ep->failed, &ep->stalled);
+    ct_wake_signal(ep->p->ep->wake); /* a sleeper shall tell of it now */
 }
 
 /* Tells of failures, here alone: whoever noticed one may have been in the middle of anything. */
-static unsigned tell_failures(struct ct_ep_set *set)
+static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
 {
     unsigned n = 0;
     for (struct ct_list *node; (node = ct_list_pop(&set->failed)) != NULL; n++) {
@@ -299,7 +340,7 @@ static unsigned tell_failures(struct ct_ep_set *set)
 
 /* Sends what waited for room, until there is none again; returns how many went. An endpoint with
  * messages left goes back to the stalled ones. */
-static unsigned retry(struct ct_ep *ep)
+static unsigned retry(struct ct_ep *ep) CT_IN_DOMAIN
 {
     unsigned n = 0;
     while (!ct_list_empty(&ep->pending) && ep->state == CT_EP_CONNECTED) {
@@ -354,6 +395,16 @@ unsigned ct_ep_progress(struct ct_process *p)
 bool ct_ep_drained(const struct ct_process *p)
 {
     return ct_list_empty(&p->ep->stalled);
+}
+
+void ct_ep_drain(struct ct_process *p)
+{
+    struct ct_wait pace = {0};
+    ct_domain_enter(p);
+    while (!ct_ep_drained(p)) {
+        ct_waiter_turn_(p, &pace);
+    }
+    ct_domain_leave(p);
 }
 
 void ct_ep_describe(const struct ct_process *p, char *out, size_t cap)

@@ -8,12 +8,14 @@
  * It also owns waiting: ct_ep_progress drives all transports once, ct_ep_idle spends the time
  * until something may have happened.
  *
- * Threads: one thread at a time per ct_process. Handlers, `done` and failure callbacks run inside
- * ct_ep_progress alone, so ct_ep_send never calls back; they may send, and must not progress.
+ * Threads: all of it runs in the progress domain (domain.h), but for init, fini and ct_ep_get.
+ * Handlers, `done` and failure callbacks run inside ct_ep_progress alone, so ct_ep_send never calls
+ * back; they may send, and must not progress.
  */
 #ifndef CT_EP_EP_H
 #define CT_EP_EP_H
 
+#include "ep/domain.h"
 #include "net/net.h"
 
 /* Types of active messages; each has one owner above. */
@@ -32,14 +34,14 @@ enum ct_ep_type {
 enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
 
 struct ct_ep {
-    struct ct_process  *p;
-    uint32_t            id;
-    enum ct_ep_state    state;
-    int                 why;  /* CT_EP_FAILED: the CTRAN_ERR_* of every operation */
-    struct ct_net_link *link; /* CT_EP_CONNECTED */
-    bool                watched;
-    struct ct_list      pending; /* struct ct_ep_op, in order, waiting for room */
-    struct ct_list      stalled; /* its place among those with pending messages, or failed */
+    struct ct_process       *p;
+    uint32_t                 id;
+    enum ct_ep_state state   CT_GUARDED_BY(ct_domain);
+    int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
+    struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
+    bool watched             CT_GUARDED_BY(ct_domain);
+    struct ct_list pending   CT_GUARDED_BY(ct_domain); /* struct ct_ep_op, waiting for room */
+    struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
 };
 
 /* A message on its way, embedded in its owner's object. The owner fills the first part, which
@@ -75,35 +77,38 @@ void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler ha
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 
-/* The endpoint of process `id`, made if need be; NULL when out of memory. */
+/* The endpoint of process `id`, made if need be; NULL when out of memory. In the domain or not. */
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
 
 /* Sends op's message after all earlier ones to ep. CTRAN_SUCCESS: taken, op is free again and done
  * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */
-int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op);
+int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN;
 
 /* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */
-size_t ct_ep_max_payload(struct ct_ep *ep);
+size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Has the transports notice ep's death even if nothing is ever sent to it. */
-void ct_ep_watch(struct ct_ep *ep);
+void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Reads the peer's memory (see ct_net_ops.get). CTRAN_ERR_UNSUPPORTED_OPERATION: the transport
  * cannot, use messages. */
-int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net_remote *from);
+int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
+               const struct ct_net_remote *from) CT_IN_DOMAIN;
 
 /* Declares ep dead. Its queued messages fail, and those who registered are told, at the end of the
  * next ct_ep_progress. Idempotent. */
-void ct_ep_fail(struct ct_ep *ep, int why);
+void ct_ep_fail(struct ct_ep *ep, int why) CT_IN_DOMAIN;
 
 /* Takes in what has arrived and sends what waited; returns the number of events. */
-unsigned ct_ep_progress(struct ct_process *p);
+unsigned ct_ep_progress(struct ct_process *p) CT_IN_DOMAIN;
 
 /* After a fruitless ct_ep_progress: polls on, yields or sleeps, as w's history advises. */
-void ct_ep_idle(struct ct_process *p, struct ct_wait *w);
+void ct_ep_idle(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN;
 
 /* Whether all messages handed to ct_ep_send have been taken. */
-bool ct_ep_drained(const struct ct_process *p);
+bool ct_ep_drained(const struct ct_process *p) CT_IN_DOMAIN;
+/* Waits until it is so. No other thread waits. */
+void ct_ep_drain(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
 /* The names of the transports in use, for messages and ctran_info. */
 void ct_ep_describe(const struct ct_process *p, char *out, size_t cap);

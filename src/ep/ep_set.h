@@ -5,30 +5,49 @@
 
 #include "ep/ep.h"
 
+/* A sleeper wakes this often to look after its peers; nothing else depends on it. */
+#define CT_EP_NAP_NS (100 * (uint64_t)CT_NS_PER_MS)
+
+struct ct_domain {
+    struct ct_lock           lock;
+    uint32_t                 cores;                    /* for each process of this host */
+    _Atomic uint32_t         wanted;                   /* threads that wait for the lock */
+    struct ct_waiter *poller CT_GUARDED_BY(ct_domain); /* NULL: nobody waits */
+    struct ct_list sleepers  CT_GUARDED_BY(ct_domain); /* struct ct_waiter */
+    uint32_t nsleepers       CT_GUARDED_BY(ct_domain);
+};
+
 enum { CT_EP_MAX_NETS = 8, CT_EP_MAX_ON_FAIL = 4, CT_EP_PAGE = 256 };
+
+struct ct_ep_page {
+    _Atomic(struct ct_ep *) ep[CT_EP_PAGE];
+};
 
 struct ct_ep_set {
     struct ct_process *p;
+    struct ct_domain   domain;
     struct ct_net_env  env;
     unsigned           nnets;
     struct ct_net     *nets[CT_EP_MAX_NETS]; /* best first */
-    /* Endpoints by id, in pages made at first use: a process that talks to few holds few. */
-    struct ct_ep ***pages;
-    uint32_t        npages;
-    struct ct_list  stalled; /* endpoints with pending messages */
-    struct ct_list  failed;  /* endpoints whose failure has yet to be told */
-    bool            in_progress;
-    unsigned        turns; /* of progress */
-    ct_ep_handler   handlers[CT_EP_TYPE_COUNT];
-    ct_ep_on_fail   on_fail[CT_EP_MAX_ON_FAIL];
-    unsigned        non_fail;
-    ct_ep_on_look   on_look;
-    struct ct_wake *wake; /* where this process sleeps: a transport's, or own_wake */
-    struct ct_wake  own_wake;
-    uint64_t        spin_ns;
-    uint64_t        checked_ns; /* when peers were last looked after */
-    void           *card;
-    size_t          card_len;
+    /* Endpoints by id, in pages made at first use: a process that talks to few holds few. Read by
+     * any thread; what is not there yet is made under this lock. */
+    struct ct_lock                making;
+    _Atomic(struct ct_ep_page *) *pages;
+    uint32_t                      npages;
+    struct ct_list stalled        CT_GUARDED_BY(ct_domain); /* endpoints with pending messages */
+    struct ct_list failed         CT_GUARDED_BY(ct_domain); /* whose failure has yet to be told */
+    bool in_progress              CT_GUARDED_BY(ct_domain);
+    unsigned turns                CT_GUARDED_BY(ct_domain); /* of progress */
+    ct_ep_handler                 handlers[CT_EP_TYPE_COUNT];
+    ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
+    unsigned                      non_fail;
+    ct_ep_on_look                 on_look;
+    struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
+    struct ct_wake                own_wake;
+    uint64_t                      spin_ns;
+    uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */
+    void                         *card;
+    size_t                        card_len;
 };
 
 /* A card is what a process publishes: who built it, and its address in each transport. */
@@ -43,9 +62,9 @@ const void *ct_ep_card_find(const void *card, size_t card_len, const char *name,
 int ct_ep_card_get(struct ct_ep *ep, const void **card, size_t *len_bytes);
 
 /* Has the transports look whether the peers that matter still live, unless that was lately. */
-void ct_ep_look_after(struct ct_ep_set *set);
+void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* Finds a transport that reaches ep and connects. On failure ep has failed. */
-int ct_ep_connect(struct ct_ep *ep);
+int ct_ep_connect(struct ct_ep *ep) CT_IN_DOMAIN;
 
 #endif

@@ -5,13 +5,10 @@
 
 #include "ep/ep_set.h"
 
-/* A sleeper wakes this often to look after its peers; nothing else depends on it. */
-enum { NAP_MS = 100 };
-
 void ct_ep_look_after(struct ct_ep_set *set)
 {
     uint64_t now = ct_clock_ns();
-    if (now - set->checked_ns < NAP_MS * (uint64_t)CT_NS_PER_MS) {
+    if (now - set->checked_ns < CT_EP_NAP_NS) {
         return;
     }
     set->checked_ns = now;
@@ -30,7 +27,9 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w)
     case CT_WAIT_POLL:
         return;
     case CT_WAIT_YIELD:
+        ct_domain_leave(p);
         sched_yield();
+        ct_domain_enter(p);
         return;
     case CT_WAIT_SLEEP:
         break;
@@ -41,7 +40,9 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w)
         ct_wait_reset(w);
         return;
     }
-    ct_wake_sleep(set->wake, NAP_MS * (uint64_t)CT_NS_PER_MS);
+    ct_domain_leave(p);
+    ct_wake_sleep(set->wake, CT_EP_NAP_NS);
+    ct_domain_enter(p);
     /* Now, not after a thousand turns: a process that sleeps takes few. */
     set->turns = UINT32_MAX;
 }

@@ -15,7 +15,9 @@
  *   get   (CT_NET_GET) reads the peer's memory into the caller's, with no help from the peer.
  *
  * Nothing here blocks, but for the copying itself. deliver and failed are called from inside
- * progress and check_peers alone; send, get, connect and watch call back nobody but lookup.
+ * progress and check_peers alone; send, get, connect and watch call back nobody but lookup and
+ * arrived. All calls but open and close come under the lock of the progress domain (ep/domain.h),
+ * so a transport needs none of its own.
  */
 #ifndef CT_NET_NET_H
 #define CT_NET_NET_H
@@ -53,6 +55,9 @@ struct ct_net_env {
     void (*failed)(void *peer, int why);
     /* The address that `peer` published for this transport, valid until close; NULL: none. */
     const void *(*lookup)(void *peer, const struct ct_net *net, size_t *len_bytes);
+    /* progress would find something that nobody signals: another thread of this process may sleep
+     * meanwhile. */
+    void (*arrived)(void *arg);
 };
 
 /* A slice to send: len_bytes of payload, found in the area from byte *pos on (pos moves on when the

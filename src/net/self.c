@@ -92,6 +92,7 @@ static int self_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         ct_area_gather(slice->area, slice->pos, m->bytes + data_at, slice->len_bytes);
     }
     ct_list_append(&s->queue, &m->node);
+    s->env.arrived(s->env.arg);
     return CTRAN_SUCCESS;
 }
 

@@ -27,36 +27,35 @@ static uintptr_t align_up(uintptr_t x)
 int ct_p2p_buffer_attach(struct ct_process *p, void *base, size_t size_bytes)
 {
     struct ct_p2p_buffer *b = &p->p2p->buffer;
-    if (base == NULL || b->base != NULL) {
-        return CTRAN_ERR_BUFFER;
+    ct_domain_enter(p);
+    const bool free = base != NULL && b->base == NULL;
+    if (free) {
+        b->base = base;
+        b->size_bytes = size_bytes;
     }
-    b->base = base;
-    b->size_bytes = size_bytes;
-    return CTRAN_SUCCESS;
+    ct_domain_leave(p);
+    return free ? CTRAN_SUCCESS : CTRAN_ERR_BUFFER;
 }
 
 int ct_p2p_buffer_detach(struct ct_process *p, void **base, size_t *size_bytes)
 {
     struct ct_p2p_buffer *b = &p->p2p->buffer;
-    struct ct_wait        w = {0};
-    if (b->base == NULL) {
-        return CTRAN_ERR_BUFFER;
+    struct ct_p2p_watcher w;
+    ct_domain_enter(p);
+    ct_p2p_watch(p, &w);
+    while (b->base != NULL && !ct_list_empty(&b->entries)) {
+        ct_p2p_watch_wait(p, &w);
     }
-    while (!ct_list_empty(&b->entries)) {
-        if (ct_ep_progress(p) > 0) {
-            ct_wait_reset(&w);
-        } else {
-            ct_ep_idle(p, &w);
-        }
-    }
+    ct_p2p_unwatch(&w);
     *base = b->base;
     *size_bytes = b->size_bytes;
     b->base = NULL;
-    return CTRAN_SUCCESS;
+    ct_domain_leave(p);
+    return *base != NULL ? CTRAN_SUCCESS : CTRAN_ERR_BUFFER;
 }
 
 /* Links an entry for a message of len_bytes into the first gap; NULL: none is wide enough. */
-static struct entry *place(struct ct_p2p_buffer *b, size_t len_bytes)
+static struct entry *place(struct ct_p2p_buffer *b, size_t len_bytes) CT_IN_DOMAIN
 {
     uintptr_t end = (uintptr_t)b->base + b->size_bytes, at = align_up((uintptr_t)b->base);
     if (b->base == NULL || len_bytes > b->size_bytes) {
@@ -80,33 +79,45 @@ static struct entry *place(struct ct_p2p_buffer *b, size_t len_bytes)
     return e;
 }
 
-static void release(struct ct_process *p, struct ct_request *base)
+/* Inside the domain: as the release of an orphan, or where the send was over at once. */
+static void release(struct ct_process *p, struct ct_request *base) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
-    (void)p;
     ct_list_remove(&CT_CONTAINER_OF(req, struct entry, req)->node);
+    ct_p2p_tell_watchers(p);
 }
 
-int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
-                 const struct ct_area *area)
+/* An entry with a copy of the message; NULL: there is no room. */
+static struct entry *enter(struct ct_process *p, const struct ct_area *area) CT_IN_DOMAIN
 {
     struct entry *e = place(&p->p2p->buffer, area->len_bytes);
     if (e == NULL) {
         (void)ct_ep_progress(p); /* what has been received makes room */
         e = place(&p->p2p->buffer, area->len_bytes);
     }
-    if (e == NULL) {
-        return CTRAN_ERR_BUFFER;
+    if (e != NULL) {
+        size_t pos = 0;
+        (void)ct_area_gather(area, &pos, e->data, area->len_bytes);
     }
-    size_t         pos = 0;
-    struct ct_area copy = {.base = e->data,
-                           .len_bytes = ct_area_gather(area, &pos, e->data, area->len_bytes)};
-    e->req.base.release = release;
-    ct_p2p_isend(p, &e->req, to, key, &copy);
-    if (e->req.base.done) {
-        release(p, &e->req.base);
-    } else {
-        e->req.base.orphan = true;
+    return e;
+}
+
+int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
+                 const struct ct_area *area)
+{
+    ct_domain_enter(p);
+    struct entry *e = enter(p, area);
+    if (e != NULL) {
+        struct ct_area copy = {.base = e->data, .len_bytes = area->len_bytes};
+        ct_p2p_prepare(p, &e->req, false, to, key, &copy);
+        e->req.base.release = release;
+        ct_p2p_start_send(&e->req);
+        if (ct_request_is_done(&e->req.base)) {
+            release(p, &e->req.base);
+        } else {
+            e->req.base.orphan = true;
+        }
     }
-    return CTRAN_SUCCESS;
+    ct_domain_leave(p);
+    return e != NULL ? CTRAN_SUCCESS : CTRAN_ERR_BUFFER;
 }

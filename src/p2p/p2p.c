@@ -12,21 +12,35 @@ void ct_p2p_complete(struct ct_p2p_req *req, int error)
 {
     ct_rndv_leave(req);
     req->base.error = error;
-    req->base.done = true;
-    if (CT_UNLIKELY(req->base.orphan)) {
-        req->base.release(req->p, &req->base);
-    }
+    ct_request_complete(req->p, &req->base);
+}
+
+/* A leaf of its own, since completion puts requests back inside the domain. */
+static void reqs_lock(struct ct_p2p *s) CT_ACQUIRE(ct_p2p_reqs) CT_UNCHECKED
+{
+    ct_lock_acquire(&s->reqs_lock);
+}
+
+static void reqs_unlock(struct ct_p2p *s) CT_RELEASE(ct_p2p_reqs) CT_UNCHECKED
+{
+    ct_lock_release(&s->reqs_lock);
 }
 
 void ct_p2p_req_put(struct ct_process *p, struct ct_request *base)
 {
+    struct ct_p2p *s = p->p2p;
     base->magic = 0;
-    ct_slab_put(&p->p2p->reqs, CT_CONTAINER_OF(base, struct ct_p2p_req, base));
+    reqs_lock(s);
+    ct_slab_put(&s->reqs, CT_CONTAINER_OF(base, struct ct_p2p_req, base));
+    reqs_unlock(s);
 }
 
 struct ct_p2p_req *ct_p2p_req_get(struct ct_process *p)
 {
-    struct ct_p2p_req *req = ct_slab_get(&p->p2p->reqs);
+    struct ct_p2p *s = p->p2p;
+    reqs_lock(s);
+    struct ct_p2p_req *req = ct_slab_get(&s->reqs);
+    reqs_unlock(s);
     if (req != NULL) {
         req->base.magic = CT_REQUEST_MAGIC;
         req->base.owner = NULL;
@@ -40,23 +54,23 @@ struct ct_p2p_req *ct_p2p_req_get(struct ct_process *p)
 
 int ct_p2p_wait(struct ct_process *p, struct ct_request *req)
 {
-    struct ct_wait w = {0};
-    while (!req->done) {
-        if (ct_ep_progress(p) > 0) {
-            ct_wait_reset(&w);
-        } else {
-            ct_ep_idle(p, &w);
-        }
+    struct ct_waiter w;
+    ct_waiter_init(&w, true);
+    ct_waiter_join(p, &w, &req, 1);
+    while (!ct_request_is_done(req)) {
+        ct_waiter_wait(p, &w);
     }
+    ct_waiter_part(p, &w, &req, 1);
     return req->error;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static void prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, struct ct_ep *ep,
+void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, struct ct_ep *ep,
                     struct ct_p2p_key key, const struct ct_area *area)
 {
-    req->base.done = false;
+    ct_request_set_done(&req->base, false);
+    req->base.waiter = NULL;
     req->base.orphan = false;
     req->base.cancelled = false;
     req->base.source = key.src;
@@ -66,7 +80,8 @@ static void prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->is_recv = is_recv;
     req->matched = false;
     req->truncated = false;
-    req->withdrawn = CTRAN_SUCCESS;
+    req->withdrawing = false;
+    req->give_up = CTRAN_SUCCESS;
     req->ep = ep;
     req->key = key;
     req->id = 0;
@@ -101,34 +116,44 @@ static void no_payload(struct ct_ep_op *op)
     op->pos = 0;
 }
 
-static void eager_taken(struct ct_ep_op *op, int status)
+static void eager_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     ct_p2p_complete(req_of(op), status);
 }
 
-void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
-                  struct ct_p2p_key key, const struct ct_area *area)
+void ct_p2p_start_send(struct ct_p2p_req *req)
 {
-    prepare(p, req, false, to, key, area);
-    size_t limit = ct_min_size((size_t)p->cfg.eager_limit, ct_ep_max_payload(to));
+    struct ct_ep *to = req->ep;
+    size_t        limit = ct_min_size((size_t)req->p->cfg.eager_limit, ct_ep_max_payload(to));
     if (CT_UNLIKELY(req->area.len_bytes > limit)) {
         no_payload(&req->op);
         ct_rndv_send(req);
         return;
     }
-    struct ct_wire_eager hdr = {key};
+    struct ct_wire_eager hdr = {req->key};
     req->op.area = &req->area;
     req->op.pos = 0;
     req->op.len_bytes = req->area.len_bytes;
     ct_p2p_post_op(req, CT_EP_EAGER, &hdr, sizeof hdr, eager_taken);
 }
 
+void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
+                  struct ct_p2p_key key, const struct ct_area *area)
+{
+    ct_p2p_prepare(p, req, false, to, key, area);
+    ct_domain_enter(p);
+    ct_p2p_start_send(req);
+    ct_domain_leave(p);
+}
+
 void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                    struct ct_p2p_key key, const struct ct_area *area)
 {
-    prepare(p, req, false, to, key, area);
+    ct_p2p_prepare(p, req, false, to, key, area);
     no_payload(&req->op);
+    ct_domain_enter(p);
     ct_rndv_send(req);
+    ct_domain_leave(p);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
@@ -142,7 +167,7 @@ static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_k
     req->base.tag = key->tag;
 }
 
-static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes)
+static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes) CT_IN_DOMAIN
 {
     size_t pos = 0;
     req->base.len_bytes = ct_area_scatter(&req->area, &pos, data, len_bytes);
@@ -162,7 +187,7 @@ int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *from, uin
 }
 
 /* Receives a message that has come, and frees it. */
-static void take(struct ct_p2p_req *req, struct ct_unexpected *u)
+static void take(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
 {
     bind(req, u->ep, &u->key);
     if (u->rendezvous) {
@@ -177,14 +202,17 @@ static void take(struct ct_p2p_req *req, struct ct_unexpected *u)
 void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct ct_unexpected *u,
                           const struct ct_area *area)
 {
-    prepare(p, req, true, u->ep, u->key, area);
+    ct_p2p_prepare(p, req, true, u->ep, u->key, area);
+    ct_domain_enter(p);
     take(req, u);
+    ct_domain_leave(p);
 }
 
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                   struct ct_p2p_key key, const struct ct_area *area)
 {
-    prepare(p, req, true, from, key, area);
+    ct_p2p_prepare(p, req, true, from, key, area);
+    ct_domain_enter(p);
     struct ct_unexpected *u = ct_match_take_unexpected(&p->p2p->match, &key);
     int                   rc;
     if (u != NULL) {
@@ -195,11 +223,12 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
     } else {
         ct_match_post(&p->p2p->match, req);
     }
+    ct_domain_leave(p);
 }
 
 /* Keeps a message whose receive has not been posted. */
 static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
-                 const void *data, size_t len_bytes)
+                 const void *data, size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_unexpected *u = malloc(sizeof *u + (rts != NULL ? 0 : len_bytes));
     if (u == NULL) {
@@ -219,10 +248,11 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
         memcpy(u->data, data, len_bytes);
     }
     ct_match_keep(&from->p->p2p->match, u);
+    ct_p2p_tell_watchers(from->p);
 }
 
 static void on_eager(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                     size_t len_bytes)
+                     size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_eager wire;
     if (CT_UNLIKELY(hdr_len != sizeof wire)) {
@@ -240,7 +270,7 @@ static void on_eager(struct ct_ep *from, const void *hdr, size_t hdr_len, const 
 }
 
 static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                   size_t len_bytes)
+                   size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_rts wire;
     (void)data, (void)len_bytes;
@@ -261,7 +291,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
 
 /* ---- failure and cancel ---------------------------------------------------------------------- */
 
-static void fail_posted(struct ct_p2p_req *req, void *p)
+static void fail_posted(struct ct_p2p_req *req, void *p) CT_IN_DOMAIN
 {
     int rc = ct_p2p_sender_lost(p, req->ep, req->key.ctx);
     if (rc != CTRAN_SUCCESS) {
@@ -270,7 +300,7 @@ static void fail_posted(struct ct_p2p_req *req, void *p)
     }
 }
 
-static void watch_sender(struct ct_p2p_req *req, void *arg)
+static void watch_sender(struct ct_p2p_req *req, void *arg) CT_IN_DOMAIN
 {
     (void)arg;
     if (req->ep != NULL) {
@@ -279,12 +309,12 @@ static void watch_sender(struct ct_p2p_req *req, void *arg)
 }
 
 /* A receive from a peer that we never met must still learn of its death. */
-static void on_look(struct ct_process *p)
+static void on_look(struct ct_process *p) CT_IN_DOMAIN
 {
     ct_match_for_posted(&p->p2p->match, watch_sender, NULL);
 }
 
-static void on_fail(struct ct_ep *ep)
+static void on_fail(struct ct_ep *ep) CT_IN_DOMAIN
 {
     struct ct_p2p *s = ep->p->p2p;
     struct ct_ep **lost = realloc(s->lost, (s->nlost + 1) * sizeof *lost);
@@ -300,33 +330,48 @@ static void on_fail(struct ct_ep *ep)
             ct_p2p_complete(req, ep->why);
         }
     }
+    ct_p2p_tell_watchers(ep->p);
+}
+
+static bool has_no_message(const struct ct_p2p_req *req)
+{
+    return !ct_request_is_done(&req->base) && req->is_recv && !req->matched;
+}
+
+static void end_unmatched(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
+{
+    ct_list_remove(&req->node);
+    ct_p2p_complete(req, error);
 }
 
 void ct_p2p_cancel(struct ct_p2p_req *req, int error)
 {
-    if (req->base.done) {
-        return;
-    }
-    if (req->is_recv && !req->matched) {
-        ct_list_remove(&req->node);
-        ct_p2p_complete(req, error);
-    } else if (!req->is_recv && req->id != 0) {
+    struct ct_process *p = req->p;
+    ct_domain_enter(p);
+    if (has_no_message(req)) {
+        end_unmatched(req, error);
+    } else if (!ct_request_is_done(&req->base) && !req->is_recv && req->id != 0) {
         ct_rndv_withdraw(req, error);
     }
+    ct_domain_leave(p);
 }
 
 void ct_p2p_req_cancel(struct ct_request *base)
 {
     struct ct_p2p_req *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
-    if (!base->done && req->is_recv && !req->matched) {
+    struct ct_process *p = req->p;
+    ct_domain_enter(p);
+    if (has_no_message(req)) {
         base->cancelled = true; /* first: completion may release it */
-        ct_p2p_cancel(req, CTRAN_SUCCESS);
+        end_unmatched(req, CTRAN_SUCCESS);
     }
+    ct_domain_leave(p);
 }
 
 /* ---- init and fini --------------------------------------------------------------------------- */
 
-int ct_p2p_init(struct ct_process *p)
+/* No other thread is here yet. */
+int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_p2p *s = calloc(1, sizeof *s);
     if (s == NULL) {
@@ -335,6 +380,8 @@ int ct_p2p_init(struct ct_process *p)
     p->p2p = s;
     ct_match_init(&s->match);
     ct_list_init(&s->buffer.entries);
+    ct_list_init(&s->watchers);
+    ct_lock_init(&s->reqs_lock, p->threaded);
     ct_slab_init(&s->reqs, sizeof(struct ct_p2p_req), 64);
     ct_ep_register(p, CT_EP_EAGER, on_eager);
     ct_ep_register(p, CT_EP_RTS, on_rts);
@@ -344,7 +391,8 @@ int ct_p2p_init(struct ct_process *p)
     return CTRAN_SUCCESS;
 }
 
-void ct_p2p_fini(struct ct_process *p)
+/* No other thread is here any more. */
+void ct_p2p_fini(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_p2p *s = p->p2p;
     if (s == NULL) {
@@ -357,6 +405,7 @@ void ct_p2p_fini(struct ct_process *p)
     ct_match_fini(&s->match);
     free(s->lost);
     ct_slab_fini(&s->reqs);
+    ct_lock_fini(&s->reqs_lock);
     free(s);
     p->p2p = NULL;
 }

@@ -9,6 +9,9 @@
  * floor above makes from communicators and ranks. The memory of a message is an area.
  *
  * A message is eager up to the smaller of CTRAN_EAGER_LIMIT and what the transport takes at once.
+ *
+ * Threads: any may call all but init, fini and set_member. These functions enter the progress
+ * domain (ep/domain.h), so they are not called from inside it.
  */
 #ifndef CT_P2P_P2P_H
 #define CT_P2P_P2P_H
@@ -29,6 +32,9 @@ struct ct_p2p_key {
 struct ct_p2p_req {
     struct ct_request  base;
     bool               is_recv, matched; /* a receive that has its message */
+    bool               truncated;
+    bool               withdrawing; /* a send that is being taken back */
+    int                give_up;     /* the error to end it with, as soon as it can be taken back */
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
     struct ct_p2p_key  key;
@@ -41,9 +47,7 @@ struct ct_p2p_req {
     uint64_t        id, peer_id;
     UT_hash_handle  hh;
     size_t          want_bytes, moved_bytes;
-    bool            truncated;
-    int             withdrawn; /* a send that is being taken back: the error it will end with */
-    struct ct_ep_op op;        /* its message on the way */
+    struct ct_ep_op op; /* its message on the way */
 };
 
 /* Whether process `ep` may send in context ctx: decides which wildcard receives its death ends. */
@@ -76,15 +80,13 @@ int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
                  const struct ct_area *area);
 
 /* Looks for the first message that a receive of (from, key) would match now, after driving
- * transfers once if need be; *out is NULL when there is none. _probe waits for one. `take` takes it
- * out of the line: no receive matches it any more but ct_p2p_irecv_message. Else it is valid until
- * transfers are driven. Errors: the sender is lost. probe.c */
-int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key, bool take,
-                  struct ct_unexpected **out);
-int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key, bool take,
-                 struct ct_unexpected **out);
-/* Fills in what a status reports of the message. */
-void ct_p2p_describe(const struct ct_unexpected *u, struct ct_request *req);
+ * transfers once if need be; _probe waits for one. `what` gets what a status reports of it. Where
+ * `take` is not NULL it gets the message, which is then out of the line: no receive matches it any
+ * more but ct_p2p_irecv_message. Errors: the sender is lost. probe.c */
+int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key,
+                  bool *found, struct ct_request *what, struct ct_unexpected **take);
+int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key,
+                 struct ct_request *what, struct ct_unexpected **take);
 /* Receives a message that was taken, and frees it. */
 void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct ct_unexpected *u,
                           const struct ct_area *area);
@@ -93,8 +95,7 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
 int ct_p2p_wait(struct ct_process *p, struct ct_request *req);
 
 /* Ends a request that has not moved data yet with `error`: a receive without its message at once, a
- * send whose receiver has not answered once that has let go of it. Others are left to complete.
- * May be called again until the request is done. */
+ * send whose receiver has not answered once that has let go of it. Others are left to complete. */
 void ct_p2p_cancel(struct ct_p2p_req *req, int error);
 
 /* The cancel of a request of ct_p2p_req_get: a receive without its message ends with success; all

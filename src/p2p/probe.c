@@ -6,51 +6,57 @@
  */
 #include "p2p/state.h"
 
-static struct ct_unexpected *look(struct ct_process *p, const struct ct_p2p_key *key, bool take)
+/* What is found is described at once: outside of the domain another thread may receive it. */
+static bool look(struct ct_process *p, const struct ct_p2p_key *key, struct ct_request *what,
+                 struct ct_unexpected **take) CT_IN_DOMAIN
 {
-    struct ct_match *m = &p->p2p->match;
-    return take ? ct_match_take_unexpected(m, key) : ct_match_find_unexpected(m, key);
+    struct ct_match      *m = &p->p2p->match;
+    struct ct_unexpected *u =
+        take != NULL ? ct_match_take_unexpected(m, key) : ct_match_find_unexpected(m, key);
+    if (u == NULL) {
+        return false;
+    }
+    what->source = u->key.src;
+    what->tag = u->key.tag;
+    what->len_bytes = u->len_bytes;
+    if (take != NULL) {
+        *take = u;
+    }
+    return true;
 }
 
-int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key, bool take,
-                  struct ct_unexpected **out)
+int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key,
+                  bool *found, struct ct_request *what, struct ct_unexpected **take)
 {
-    *out = look(p, key, take);
-    if (*out == NULL && ct_ep_progress(p) > 0) {
-        *out = look(p, key, take);
+    int rc = CTRAN_SUCCESS;
+    ct_domain_enter(p);
+    *found = look(p, key, what, take) || (ct_ep_progress(p) > 0 && look(p, key, what, take));
+    if (!*found) {
+        if (from != NULL) {
+            ct_ep_watch(from); /* one that we never met may die, too */
+        }
+        rc = ct_p2p_sender_lost(p, from, key->ctx);
     }
-    if (*out == NULL && from != NULL) {
-        ct_ep_watch(from); /* one that we never met may die, too */
-    }
-    return *out != NULL ? CTRAN_SUCCESS : ct_p2p_sender_lost(p, from, key->ctx);
+    ct_domain_leave(p);
+    return rc;
 }
 
-int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key, bool take,
-                 struct ct_unexpected **out)
+int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_key *key,
+                 struct ct_request *what, struct ct_unexpected **take)
 {
-    struct ct_wait w = {0};
-    *out = look(p, key, take);
-    if (*out == NULL && from != NULL) {
+    struct ct_p2p_watcher w;
+    int                   rc = CTRAN_SUCCESS;
+    ct_domain_enter(p);
+    bool found = look(p, key, what, take);
+    if (!found && from != NULL) {
         ct_ep_watch(from);
     }
-    while (*out == NULL) {
-        int rc = ct_p2p_sender_lost(p, from, key->ctx);
-        if (rc != CTRAN_SUCCESS) {
-            return rc;
-        }
-        if (ct_ep_progress(p) > 0) {
-            ct_wait_reset(&w);
-        } else {
-            ct_ep_idle(p, &w);
-        }
-        *out = look(p, key, take); /* idling drives transfers, too */
+    ct_p2p_watch(p, &w);
+    while (!found && (rc = ct_p2p_sender_lost(p, from, key->ctx)) == CTRAN_SUCCESS) {
+        ct_p2p_watch_wait(p, &w);
+        found = look(p, key, what, take);
     }
-    return CTRAN_SUCCESS;
-}
-
-void ct_p2p_describe(const struct ct_unexpected *u, struct ct_request *req)
-{
-    req->source = u->key.src;
-    req->tag = u->key.tag;
-    req->len_bytes = u->len_bytes;
+    ct_p2p_unwatch(&w);
+    ct_domain_leave(p);
+    return rc;
 }

@@ -25,7 +25,7 @@ static struct ct_p2p_req *req_of(struct ct_ep_op *op)
     return CT_CONTAINER_OF(op, struct ct_p2p_req, op);
 }
 
-static void enter(struct ct_p2p_req *req)
+static void enter(struct ct_p2p_req *req) CT_IN_DOMAIN
 {
     struct ct_p2p *s = req->p->p2p;
     req->id = ++s->next_id;
@@ -42,18 +42,19 @@ void ct_rndv_leave(struct ct_p2p_req *req)
 
 /* The operation `id` with this peer; NULL when there is none (any more), or when our own message
  * about it has yet to go out, so that this one can only be false. */
-static struct ct_p2p_req *find(struct ct_ep *from, uint64_t id)
+static struct ct_p2p_req *find(struct ct_ep *from, uint64_t id) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = NULL;
     HASH_FIND(hh, from->p->p2p->active, &id, sizeof id, req);
     if (req == NULL || req->ep != from) {
         return NULL;
     }
-    bool waiting = !ct_list_empty(&req->op.node) && req->withdrawn == CTRAN_SUCCESS;
+    bool waiting = !ct_list_empty(&req->op.node) && !req->withdrawing;
     return waiting ? NULL : req;
 }
 
-static bool unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wire, size_t len)
+static bool unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wire,
+                   size_t len) CT_IN_DOMAIN
 {
     if (hdr_len != len) {
         ct_error(&from->p->log,
@@ -70,11 +71,14 @@ static bool unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wi
 /* ---- the sender ------------------------------------------------------------------------------ */
 
 /* The announcement is out, or never will be. */
-static void rts_taken(struct ct_ep_op *op, int status)
+static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
+    struct ct_p2p_req *req = req_of(op);
     ct_list_init(&op->node);
     if (status != CTRAN_SUCCESS) {
-        ct_p2p_complete(req_of(op), status);
+        ct_p2p_complete(req, status);
+    } else if (CT_UNLIKELY(req->give_up != CTRAN_SUCCESS)) {
+        ct_rndv_withdraw(req, req->give_up);
     }
 }
 
@@ -93,9 +97,9 @@ void ct_rndv_send(struct ct_p2p_req *req)
 }
 
 /* Sends pieces until there is no room for one, and goes on when that one was taken. */
-static void send_pieces(struct ct_p2p_req *req);
+static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN;
 
-static void piece_taken(struct ct_ep_op *op, int status)
+static void piece_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = req_of(op);
     if (status != CTRAN_SUCCESS) {
@@ -106,7 +110,7 @@ static void piece_taken(struct ct_ep_op *op, int status)
     send_pieces(req);
 }
 
-static void send_pieces(struct ct_p2p_req *req)
+static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
 {
     size_t most = ct_ep_max_payload(req->ep);
     while (req->moved_bytes < req->want_bytes) {
@@ -139,7 +143,7 @@ static void answer_taken(struct ct_ep_op *op, int status)
     free(op);
 }
 
-static void answer(struct ct_ep *to, enum ct_ep_type type, uint64_t id)
+static void answer(struct ct_ep *to, enum ct_ep_type type, uint64_t id) CT_IN_DOMAIN
 {
     struct ct_ep_op *op = calloc(1, sizeof *op);
     if (op == NULL) {
@@ -156,7 +160,7 @@ static void answer(struct ct_ep *to, enum ct_ep_type type, uint64_t id)
 }
 
 /* The message that asks for it is out, or never will be. */
-static void withdraw_taken(struct ct_ep_op *op, int status)
+static void withdraw_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     if (status != CTRAN_SUCCESS) {
         ct_p2p_complete(req_of(op), status);
@@ -165,17 +169,18 @@ static void withdraw_taken(struct ct_ep_op *op, int status)
 
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error)
 {
-    bool announced = ct_list_empty(&req->op.node); /* else its RTS still waits for room */
-    if (req->withdrawn != CTRAN_SUCCESS || req->want_bytes != 0 || !announced) {
+    bool announced = ct_list_empty(&req->op.node); /* else rts_taken comes back here */
+    req->give_up = req->give_up != CTRAN_SUCCESS ? req->give_up : error;
+    if (req->withdrawing || req->want_bytes != 0 || !announced) {
         return;
     }
     struct ct_wire_withdraw wire = {req->id};
-    req->withdrawn = error;
+    req->withdrawing = true;
     ct_p2p_post_op(req, CT_EP_WITHDRAW, &wire, sizeof wire, withdraw_taken);
 }
 
 static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                   size_t len_bytes)
+                   size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_cts wire;
     (void)data, (void)len_bytes;
@@ -183,7 +188,7 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         return;
     }
     struct ct_p2p_req *req = find(from, wire.sender_id);
-    if (req == NULL || req->is_recv || req->withdrawn != CTRAN_SUCCESS || req->want_bytes != 0 ||
+    if (req == NULL || req->is_recv || req->withdrawing || req->want_bytes != 0 ||
         wire.want_bytes > req->area.len_bytes) {
         answer(from, CT_EP_NAK, wire.receiver_id);
         return;
@@ -195,7 +200,7 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
 }
 
 static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                   size_t len_bytes)
+                   size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_fin wire;
     (void)data, (void)len_bytes;
@@ -204,13 +209,13 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
     struct ct_p2p_req *req = find(from, wire.sender_id);
     if (req != NULL && !req->is_recv && req->want_bytes == 0) {
-        ct_p2p_complete(req, req->withdrawn);
+        ct_p2p_complete(req, req->withdrawing ? req->give_up : CTRAN_SUCCESS);
     }
 }
 
 /* ---- the receiver ---------------------------------------------------------------------------- */
 
-static void finish(struct ct_p2p_req *req, int status)
+static void finish(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
 {
     if (status == CTRAN_SUCCESS && req->truncated) {
         status = CTRAN_ERR_TRUNCATE;
@@ -219,13 +224,13 @@ static void finish(struct ct_p2p_req *req, int status)
 }
 
 /* The message is here, whether or not its sender lives to hear of it. */
-static void fin_taken(struct ct_ep_op *op, int status)
+static void fin_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     (void)status;
     finish(req_of(op), CTRAN_SUCCESS);
 }
 
-static void cts_taken(struct ct_ep_op *op, int status)
+static void cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     if (status != CTRAN_SUCCESS) {
         ct_p2p_complete(req_of(op), status);
@@ -262,7 +267,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, 
 }
 
 static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                        size_t len_bytes)
+                        size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_withdraw wire;
     (void)data, (void)len_bytes;
@@ -273,7 +278,7 @@ static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, con
 }
 
 static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                    size_t len_bytes)
+                    size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_data wire;
     if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
@@ -299,7 +304,7 @@ static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
 }
 
 static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
-                   size_t len_bytes)
+                   size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_nak wire;
     (void)data, (void)len_bytes;

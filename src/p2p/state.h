@@ -12,16 +12,33 @@ struct ct_p2p_buffer {
     struct ct_list entries; /* messages in it, by address */
 };
 
+extern struct ct_guard ct_p2p_reqs;
+
 struct ct_p2p {
-    struct ct_match      match;
-    struct ct_p2p_buffer buffer;
-    struct ct_slab       reqs;   /* struct ct_p2p_req, for ct_p2p_req_get */
-    struct ct_p2p_req   *active; /* uthash by id: operations in a rendezvous */
-    uint64_t             next_id;
-    ct_p2p_member        member;
-    struct ct_ep       **lost; /* peers that have failed */
-    size_t               nlost;
+    struct ct_match match       CT_GUARDED_BY(ct_domain);
+    struct ct_p2p_buffer buffer CT_GUARDED_BY(ct_domain);
+    struct ct_list watchers     CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
+    struct ct_p2p_req *active   CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
+    uint64_t next_id            CT_GUARDED_BY(ct_domain);
+    struct ct_ep **lost         CT_GUARDED_BY(ct_domain); /* peers that have failed */
+    size_t nlost                CT_GUARDED_BY(ct_domain);
+    ct_p2p_member               member;
+    struct ct_lock              reqs_lock;
+    struct ct_slab reqs         CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
 };
+
+/* A thread that waits for something else than requests: for a message that a probe would find, or
+ * for the buffer to be empty. It is told whenever one may be so, and looks for itself. */
+struct ct_p2p_watcher {
+    struct ct_list   node;
+    struct ct_waiter waiter;
+};
+
+void ct_p2p_watch(struct ct_process *p, struct ct_p2p_watcher *w) CT_IN_DOMAIN;
+/* One turn of waiting; the domain is left meanwhile. */
+void ct_p2p_watch_wait(struct ct_process *p, struct ct_p2p_watcher *w) CT_IN_DOMAIN;
+void ct_p2p_unwatch(struct ct_p2p_watcher *w) CT_IN_DOMAIN;
+void ct_p2p_tell_watchers(struct ct_process *p) CT_IN_DOMAIN;
 
 /* The message headers of each type. */
 struct ct_wire_eager {
@@ -49,24 +66,31 @@ struct ct_wire_withdraw { /* "forget it, and tell me so": the answer is FIN */
     uint64_t sender_id;
 };
 
-/* Completes a request with `error`; a receive reports what it moved. */
-void ct_p2p_complete(struct ct_p2p_req *req, int error);
+/* Fills a request in; what starts it comes after. */
+void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, struct ct_ep *ep,
+                    struct ct_p2p_key key, const struct ct_area *area);
+/* The inside of ct_p2p_isend. */
+void ct_p2p_start_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
+
+/* Completes a request with `error`; a receive reports what it moved. It may be gone then. */
+void ct_p2p_complete(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 
 /* Hands req's message over; when it was taken, at once or later, `taken` is called. */
 void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hdr, size_t hdr_len,
-                    void (*taken)(struct ct_ep_op *op, int status));
+                    void (*taken)(struct ct_ep_op *op, int status)) CT_IN_DOMAIN;
 
 /* The error of a receive of (ep, ctx) whose sender has failed: the one named, or with NULL any that
  * could send in ctx. */
-int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *ep, uint64_t ctx);
+int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *ep,
+                       uint64_t ctx) CT_IN_DOMAIN;
 
 /* rendezvous.c: the two ends, and their handlers. */
-void ct_rndv_send(struct ct_p2p_req *req);
+void ct_rndv_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, uint64_t sender_id,
-                  uint64_t sender_addr);
-void ct_rndv_leave(struct ct_p2p_req *req);
+                  uint64_t sender_addr) CT_IN_DOMAIN;
+void ct_rndv_leave(struct ct_p2p_req *req) CT_IN_DOMAIN;
 /* Takes an announced send back; it ends with `error` when the receiver has let go of it. */
-void ct_rndv_withdraw(struct ct_p2p_req *req, int error);
+void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_rndv_register(struct ct_process *p);
 
 #endif

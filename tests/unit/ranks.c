@@ -223,12 +223,12 @@ struct rank *ranks_of(struct rank *r, uint32_t id)
 
 void ranks_drive_until(struct rank *r, _Atomic bool *flag)
 {
-    struct ct_wait w = {0};
+    struct ct_wait pace = {0};
+    ct_domain_enter(&r->p);
     while (!atomic_load(flag)) {
-        if (ct_ep_progress(&r->p) == 0) {
-            ct_ep_idle(&r->p, &w);
-        }
+        ct_waiter_turn_(&r->p, &pace);
     }
+    ct_domain_leave(&r->p);
 }
 
 struct ct_ep *ranks_ep(struct rank *r, uint32_t id)
@@ -236,4 +236,35 @@ struct ct_ep *ranks_ep(struct rank *r, uint32_t id)
     struct ct_ep *ep = ct_ep_get(&r->p, id);
     RANK_CHECK(r, ep != NULL);
     return ep;
+}
+
+int ranks_send(struct rank *r, uint32_t to, struct ct_ep_op *op)
+{
+    ct_domain_enter(&r->p);
+    int rc = ct_ep_send(ranks_ep(r, to), op);
+    ct_domain_leave(&r->p);
+    return rc;
+}
+
+void ranks_fail(struct rank *r, uint32_t id, int why)
+{
+    ct_domain_enter(&r->p);
+    ct_ep_fail(ranks_ep(r, id), why);
+    ct_domain_leave(&r->p);
+}
+
+size_t ranks_max_payload(struct rank *r, uint32_t to)
+{
+    ct_domain_enter(&r->p);
+    size_t most = ct_ep_max_payload(ranks_ep(r, to));
+    ct_domain_leave(&r->p);
+    return most;
+}
+
+bool ranks_drained(struct rank *r)
+{
+    ct_domain_enter(&r->p);
+    bool drained = ct_ep_drained(&r->p);
+    ct_domain_leave(&r->p);
+    return drained;
 }

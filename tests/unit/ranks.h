@@ -50,6 +50,12 @@ void ranks_drive_until(struct rank *r, _Atomic bool *flag);
 
 struct ct_ep *ranks_ep(struct rank *r, uint32_t id);
 
+/* The functions of ep by these names, from outside of the progress domain. */
+int    ranks_send(struct rank *r, uint32_t to, struct ct_ep_op *op);
+void   ranks_fail(struct rank *r, uint32_t id, int why);
+size_t ranks_max_payload(struct rank *r, uint32_t to);
+bool   ranks_drained(struct rank *r);
+
 /* Checks; RANK_EQUAL shows both values. */
 #define RANK_CHECK(r, cond) rank_check((r), (cond), #cond, __FILE__, __LINE__)
 #define RANK_EQUAL(r, a, b)                                                                        \

@@ -89,7 +89,7 @@ static void send_raw(struct rank *r, uint32_t to, uint8_t type, const void *hdr,
 {
     struct ct_ep_op op = {.type = type, .hdr_len = (uint8_t)hdr_len};
     memcpy(op.hdr, hdr, hdr_len);
-    RANK_EQUAL(r, ct_ep_send(ranks_ep(r, to), &op), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ranks_send(r, to, &op), CTRAN_SUCCESS);
 }
 
 /* ---- a peer is declared dead ----------------------------------------------------------------- */
@@ -110,8 +110,8 @@ static void survivor(struct rank *r, struct ct_comm *others)
         isend(r, &eager[i], world(r), 2, 1, mem[1], 1000);
     }
     RANK_CHECK(r, eager[0].base.done && !eager[63].base.done && !rndv.base.done);
-    ct_ep_fail(ranks_ep(r, 2), CTRAN_ERR_PROC_FAILED);
-    ct_ep_fail(ranks_ep(r, 2), CTRAN_ERR_INTERN); /* it cannot fail twice */
+    ranks_fail(r, 2, CTRAN_ERR_PROC_FAILED);
+    ranks_fail(r, 2, CTRAN_ERR_INTERN); /* it cannot fail twice */
     expect_end(r, &recv, CTRAN_ERR_PROC_FAILED);
     expect_end(r, &any, CTRAN_ERR_PROC_FAILED);
     expect_end(r, &any_tag, CTRAN_ERR_PROC_FAILED);
@@ -119,7 +119,7 @@ static void survivor(struct rank *r, struct ct_comm *others)
     expect_end(r, &eager[0], CTRAN_SUCCESS);
     expect_end(r, &eager[63], CTRAN_ERR_PROC_FAILED);
     RANK_CHECK(r, !from_1.base.done && !other_any.base.done);
-    RANK_CHECK(r, ct_ep_drained(&r->p));
+    RANK_CHECK(r, ranks_drained(r));
     /* Later ones fail at once. */
     isend(r, &again, world(r), 2, 1, mem[1], 1);
     RANK_CHECK(r, again.base.done && again.base.error == CTRAN_ERR_PROC_FAILED);
@@ -127,7 +127,7 @@ static void survivor(struct rank *r, struct ct_comm *others)
     RANK_CHECK(r, again.base.done && again.base.error == CTRAN_ERR_PROC_FAILED);
     irecv(r, &again, world(r), 2, 1, byte, 1);
     RANK_CHECK(r, again.base.done && again.base.error == CTRAN_ERR_PROC_FAILED);
-    RANK_EQUAL(r, ct_ep_max_payload(ranks_ep(r, 2)), 0);
+    RANK_EQUAL(r, ranks_max_payload(r, 2), 0);
     greet(r, 1);
     expect_end(r, &from_1, CTRAN_SUCCESS);
     expect_end(r, &other_any, CTRAN_SUCCESS);
@@ -172,7 +172,7 @@ static void failed_ring(struct rank *r, void *arg)
     RANK_EQUAL(r, ct_coll_barrier(world(r)), CTRAN_SUCCESS);
     ranks_sync(r);
     if (r->me != 2) {
-        ct_ep_fail(ranks_ep(r, 2), CTRAN_ERR_PROC_FAILED);
+        ranks_fail(r, 2, CTRAN_ERR_PROC_FAILED);
         for (int i = 0; i < 20; i++) {
             RANK_EQUAL(r,
                        ct_coll_allreduce(world(r), in, out, 64, ct_dtype_get(CTRAN_UINT64_T),
@@ -241,7 +241,7 @@ static void last_word(struct rank *r, void *arg)
         isend(r, &req, world(r), 1, 0, &value, sizeof value);
         expect_end(r, &req, CTRAN_SUCCESS);
         irecv(r, &req, world(r), 1, 0, &value, sizeof value);
-        ct_ep_progress(&r->p);
+        ct_domain_poke(&r->p);
     }
     ranks_sync(r);
     if (r->me == 1) {
@@ -385,7 +385,7 @@ static void early_answer(struct rank *r, void *arg)
         }
         isend(r, &reqs[FILL], world(r), 1, 1, mem, LONG);
         RANK_EQUAL(r, reqs[FILL].id, 1);
-        RANK_CHECK(r, !ct_ep_drained(&r->p));
+        RANK_CHECK(r, !ranks_drained(r));
     }
     ranks_sync(r);
     if (r->me == 1) {
@@ -394,7 +394,7 @@ static void early_answer(struct rank *r, void *arg)
     }
     ranks_sync(r);
     if (r->me == 0) {
-        ct_ep_progress(&r->p);
+        ct_domain_poke(&r->p);
         RANK_CHECK(r, !reqs[FILL].base.done);
     }
     ranks_sync(r);
@@ -441,7 +441,7 @@ static void wrong_piece(struct rank *r, void *arg)
         memset(mem, 2, sizeof mem);
         memcpy(op.hdr, &data, sizeof data);
         send_raw(r, 0, CT_EP_RTS, &rts, sizeof rts);
-        RANK_EQUAL(r, ct_ep_send(ranks_ep(r, 0), &op), CTRAN_SUCCESS);
+        RANK_EQUAL(r, ranks_send(r, 0, &op), CTRAN_SUCCESS);
     } else if (r->me == 0) {
         expect_end(r, &req, CTRAN_ERR_INTERN);
         for (size_t i = 0; i < sizeof mem; i++) {

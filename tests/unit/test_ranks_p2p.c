@@ -159,7 +159,7 @@ static void exchange_traffic(struct rank *r, void *arg)
         part->is_recv = is_recv;
         start(r, part);
         if (unit_below(&r->seed, 8) == 0) {
-            ct_ep_progress(&r->p);
+            ct_domain_poke(&r->p);
         }
     }
     while (first < next) {
@@ -311,7 +311,7 @@ static void burst(struct rank *r, void *arg)
                      &(struct ct_area){.base = mem[i], .len_bytes = sizeof mem[i]});
         queued += !reqs[i].base.done;
     }
-    RANK_EQUAL(r, ct_ep_drained(&r->p), r->me != 0);
+    RANK_EQUAL(r, ranks_drained(r), r->me != 0);
     RANK_CHECK(r, r->me != 0 || queued > BURST / 2);
     ranks_sync(r);
     if (r->me == 1) {
@@ -326,7 +326,7 @@ static void burst(struct rank *r, void *arg)
         RANK_EQUAL(r, mem[i][0], i);
         RANK_EQUAL(r, mem[i][199], i);
     }
-    RANK_CHECK(r, ct_ep_drained(&r->p));
+    RANK_CHECK(r, ranks_drained(r));
     RANK_EQUAL(r, ct_coll_barrier(ct_comm_world(&r->p)), CTRAN_SUCCESS);
     free(mem);
     free(reqs);

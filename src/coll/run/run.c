@@ -47,6 +47,7 @@ struct ct_plan {
     unsigned           nstrands, nactive;
     struct strand     *strands;
     char              *tmp;
+    struct ct_waiter   waiter; /* told by each transfer */
 };
 
 /* ---- transfers ------------------------------------------------------------------------------- */
@@ -137,6 +138,7 @@ static int start_transfer(struct strand *s, const struct ct_step *step)
     } else {
         ct_p2p_irecv(ctx->p, &slot->req, ep, key, &area);
     }
+    ct_waiter_join(ctx->p, &s->plan->waiter, &(struct ct_request *){&slot->req.base}, 1);
     return CTRAN_SUCCESS;
 }
 
@@ -190,7 +192,7 @@ static void land(struct strand *s, struct slot *slot)
 static void reap(struct strand *s)
 {
     for (unsigned i = 0; s->busy > 0 && i < SLOTS; i++) {
-        if (s->slots[i].used && s->slots[i].req.base.done) {
+        if (s->slots[i].used && ct_request_is_done(&s->slots[i].req.base)) {
             land(s, &s->slots[i]);
         }
     }
@@ -274,7 +276,7 @@ static void strand_step(struct strand *s)
 static void strand_abandon(struct strand *s)
 {
     for (unsigned i = 0; i < SLOTS; i++) {
-        if (s->slots[i].used && !s->slots[i].req.base.done) {
+        if (s->slots[i].used && !ct_request_is_done(&s->slots[i].req.base)) {
             ct_p2p_cancel(&s->slots[i].req, s->plan->error);
         }
     }
@@ -287,6 +289,7 @@ static void strand_abandon(struct strand *s)
 
 bool ct_plan_step(struct ct_plan *plan)
 {
+    ct_waiter_rearm(plan->args.ctx->p, &plan->waiter);
     for (unsigned i = 0; i < plan->nstrands; i++) {
         struct strand *s = &plan->strands[i];
         if (s->active && plan->error == CTRAN_SUCCESS) {
@@ -370,6 +373,7 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     }
     plan->args = *args;
     plan->seq = seq;
+    ct_waiter_init(&plan->waiter, false);
     plan->args.env.n = args->ctx->n;
     plan->args.env.me = args->ctx->me;
     if (!algo->fits(&plan->args.env)) {
@@ -402,9 +406,15 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     return CTRAN_SUCCESS;
 }
 
+void ct_plan_wait(struct ct_plan *plan)
+{
+    ct_waiter_wait(plan->args.ctx->p, &plan->waiter);
+}
+
 int ct_plan_finish(struct ct_plan *plan)
 {
     int error = plan->error;
+    ct_waiter_part(plan->args.ctx->p, &plan->waiter, NULL, 0);
     destroy(plan);
     return error;
 }
@@ -412,17 +422,12 @@ int ct_plan_finish(struct ct_plan *plan)
 int ct_run(const struct ct_run_args *args)
 {
     struct ct_plan *plan;
-    struct ct_wait  w = {0};
     int             rc = ct_plan_start(args, &plan);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     while (!ct_plan_step(plan)) {
-        if (ct_ep_progress(args->ctx->p) > 0) {
-            ct_wait_reset(&w);
-        } else {
-            ct_ep_idle(args->ctx->p, &w);
-        }
+        ct_plan_wait(plan);
     }
     return ct_plan_finish(plan);
 }

@@ -69,9 +69,11 @@ struct ct_plan;
 /* Makes and starts a plan; all ranks of the context do so in the same order. An algorithm that
  * does not fit gives CTRAN_ERR_UNSUPPORTED_OPERATION. */
 int ct_plan_start(const struct ct_run_args *args, struct ct_plan **plan);
-/* Moves it on; true when it is done. Whoever calls it also calls ct_ep_progress. After an error it
- * is done once none of its transfers touches the buffers any more. */
+/* Moves it on; true when it is done. After an error it is done once none of its transfers touches
+ * the buffers any more. */
 bool ct_plan_step(struct ct_plan *plan);
+/* Drives transfers, or sleeps while another thread does, until another step may get further. */
+void ct_plan_wait(struct ct_plan *plan);
 /* Its result, once it is done; frees it. */
 int ct_plan_finish(struct ct_plan *plan);
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The progress domain: everything of a process that moves messages - p2p, ep and net - under one
+ * lock, and how threads share the waiting.
+ *
+ * The lock is taken by the functions of p2p/p2p.h, at their face; what they call is marked
+ * CT_IN_DOMAIN, callbacks from below included. Nobody calls the user's functions in it.
+ *
+ * Waiting. One thread, the poller, drives transfers for all; the others sleep, each on a word of
+ * its own, until they are told. Invariant: where there are sleepers there is a poller; one that
+ * leaves makes a sleeper its successor. The poller keeps the lock while it polls, gives it up to
+ * whoever wants it, and never has it while it yields or sleeps. It sleeps on the process's wake
+ * word, which peers signal; so does whoever ends its wait or makes work for it in the meantime.
+ *
+ * A wait is a loop, since ct_waiter_wait may return for no reason:
+ *
+ *   ct_waiter_init(&w, all);
+ *   ct_waiter_join(p, &w, requests, n);
+ *   while (!enough(requests)) {
+ *       ct_waiter_wait(p, &w);
+ *   }
+ *   ct_waiter_part(p, &w, requests, n);
+ *
+ * With `all` it is told when the last of the requests is done, else by each; what else may end a
+ * wait calls ct_waiter_tell. One that goes on after it was told calls ct_waiter_rearm before it
+ * looks again. In a process that is not threaded ct_waiter_wait is one turn of progress, and the
+ * others do nothing.
+ */
+#ifndef CT_EP_DOMAIN_H
+#define CT_EP_DOMAIN_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+
+/* The name of the domain's lock, for clang. */
+extern struct ct_guard ct_domain;
+#define CT_IN_DOMAIN CT_REQUIRES(ct_domain)
+
+/* A thread that waits; lives on its stack. */
+struct ct_waiter {
+    struct ct_wait      pace;
+    bool                all;
+    uint32_t need       CT_GUARDED_BY(ct_domain); /* of `all`: requests that are not done */
+    _Atomic uint32_t    state;
+    struct ct_list node CT_GUARDED_BY(ct_domain); /* among the sleepers */
+};
+
+/* ---- the slow halves, for threaded processes ------------------------------------------------- */
+
+void ct_domain_lock(struct ct_process *p);
+void ct_domain_unlock(struct ct_process *p);
+void ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
+                     size_t n) CT_EXCLUDES(ct_domain);
+void ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
+                     size_t n) CT_EXCLUDES(ct_domain);
+void ct_waiter_rearm_(struct ct_waiter *w);
+void ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w) CT_EXCLUDES(ct_domain);
+void ct_waiter_completed_(struct ct_process *p, struct ct_waiter *w) CT_IN_DOMAIN;
+/* One turn: drives transfers, or idles. */
+void ct_waiter_turn_(struct ct_process *p, struct ct_wait *pace) CT_IN_DOMAIN;
+
+/* ---- the lock -------------------------------------------------------------------------------- */
+
+static inline void ct_domain_enter(struct ct_process *p) CT_ACQUIRE(ct_domain) CT_UNCHECKED
+{
+    if (CT_UNLIKELY(p->threaded)) {
+        ct_domain_lock(p);
+    }
+}
+
+static inline void ct_domain_leave(struct ct_process *p) CT_RELEASE(ct_domain) CT_UNCHECKED
+{
+    if (CT_UNLIKELY(p->threaded)) {
+        ct_domain_unlock(p);
+    }
+}
+
+/* Drives transfers once, unless another thread is at it. */
+void ct_domain_poke(struct ct_process *p) CT_EXCLUDES(ct_domain);
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static inline void ct_waiter_init(struct ct_waiter *w, bool all) CT_UNCHECKED
+{
+    *w = (struct ct_waiter){.all = all};
+    ct_list_init(&w->node);
+}
+
+/* Makes those of the requests that are not NULL and not done tell w. One request tells one waiter.
+ * A waiter for all joins once. */
+static inline void ct_waiter_join(struct ct_process *p, struct ct_waiter *w,
+                                  struct ct_request *const reqs[], size_t n)
+{
+    if (CT_UNLIKELY(p->threaded)) {
+        ct_waiter_join_(p, w, reqs, n);
+    }
+}
+
+/* The end of a wait: none of the requests, which may be done or not, tells w any more. */
+static inline void ct_waiter_part(struct ct_process *p, struct ct_waiter *w,
+                                  struct ct_request *const reqs[], size_t n)
+{
+    if (CT_UNLIKELY(p->threaded)) {
+        ct_waiter_part_(p, w, reqs, n);
+    }
+}
+
+static inline void ct_waiter_rearm(const struct ct_process *p, struct ct_waiter *w)
+{
+    if (CT_UNLIKELY(p->threaded)) {
+        ct_waiter_rearm_(w);
+    }
+}
+
+/* Returns once w has been told, or earlier. */
+static inline void ct_waiter_wait(struct ct_process *p, struct ct_waiter *w) CT_UNCHECKED
+{
+    if (CT_UNLIKELY(p->threaded)) {
+        ct_waiter_wait_(p, w);
+    } else {
+        ct_waiter_turn_(p, &w->pace);
+    }
+}
+
+/* Ends w's wait. It may be gone when this returns. */
+void ct_waiter_tell(struct ct_process *p, struct ct_waiter *w) CT_IN_DOMAIN;
+
+/* Releases a request that is done; one that is not will do so itself. */
+void ct_request_let_go(struct ct_process *p, struct ct_request *req) CT_EXCLUDES(ct_domain);
+
+/* Marks a request as done: all else of it is final, and the user may take it before this returns.
+ * One that the user let go of is released. */
+static inline void ct_request_complete(struct ct_process *p, struct ct_request *req) CT_IN_DOMAIN
+{
+    struct ct_waiter *w = req->waiter;
+    const bool        orphan = req->orphan;
+    atomic_store_explicit(&req->done, true, memory_order_release);
+    if (CT_UNLIKELY(w != NULL)) {
+        ct_waiter_completed_(p, w);
+    }
+    if (CT_UNLIKELY(orphan)) {
+        req->release(p, req);
+    }
+}
+
+#endif
