@@ -51,7 +51,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         take_job(d, in);
         break;
     case CT_MSG_STDIN:
-        in->bad = !ct_rankio_stdin(d->io, in->at, in->left);
+        in->bad = !ct_rankin_take(d->in, in->at, in->left);
         break;
     case CT_MSG_SIGNAL:
         take_signal(d, ct_unpack_u32(in));

@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "jobdesc.h"
+#include "place.h"
 #include "pmixsrv.h"
 #include "procs.h"
 #include "proto.h"
+#include "rankin.h"
 #include "rankio.h"
 #include "session.h"
 
@@ -21,7 +23,9 @@ struct ct_daemon {
     struct ct_jobdesc  desc;
     struct ct_session  session;
     struct ct_procs    procs;
+    struct ct_places   places;
     struct ct_rankio  *io;
+    struct ct_rankin  *in;
     struct ct_pmixsrv *pmix;
     struct event      *child, *end[3], *grace, *look_again;
     uint32_t          *untold; /* local ranks whose end is not reported yet, in order of death */

@@ -152,6 +152,7 @@ static void finish(struct ct_daemon *d)
     if (!d->finishing) {
         d->finishing = true;
         report_ends(d);
+        ct_rankin_close(d->in);
         ct_rankio_finish(d->io);
     }
 }

@@ -11,10 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
-#include "bind.h"
 #include "launcher.h"
+#include "strlist.h"
 
 extern char **environ;
 
@@ -47,46 +48,27 @@ static void on_abort(void *arg, uint32_t rank, int status, const char *msg)
     evbuffer_free(body);
 }
 
-/* The variable's place in env, the end of env if it is not there. */
-static size_t env_find(char **env, const char *setting)
-{
-    size_t i = 0, len = strcspn(setting, "=") + 1;
-    while (env[i] != NULL && strncmp(env[i], setting, len) != 0) {
-        i++;
-    }
-    return i;
-}
-
 /* A copy of the daemon's environment with the job's settings in it, and what PMIx wants. */
 static char **make_env(struct ct_daemon *d, uint32_t local_rank)
 {
-    size_t n = 0, more = 0;
-    while (environ[n] != NULL) {
-        n++;
+    char **more = ct_jobdesc_env(&d->desc, d->procs.first + local_rank);
+    char **env = ct_strlist_copy(environ, ct_strlist_count(environ));
+    bool   ok = more != NULL && env != NULL;
+    for (char **s = more; ok && *s != NULL; s++) {
+        ok = ct_strlist_set(&env, *s);
     }
-    while (d->desc.env[more] != NULL) {
-        more++;
-    }
-    char **env = calloc(n + more + 1, sizeof *env);
-    for (size_t i = 0; env != NULL && i < n; i++) {
-        env[i] = strdup(environ[i]);
-    }
-    for (size_t i = 0; env != NULL && i < more; i++) {
-        size_t at = env_find(env, d->desc.env[i]);
-        free(env[at]);
-        env[at] = strdup(d->desc.env[i]);
-    }
-    if (env == NULL || ct_pmixsrv_env(d->pmix, local_rank, &env) != 0) {
+    ct_strlist_free(more);
+    if (!ok || ct_pmixsrv_env(d->pmix, local_rank, &env) != 0) {
         refuse(d, CT_EXIT_INTERNAL, "cannot make the environment of a rank: out of memory");
     }
     return env;
 }
 
-static void send_started(struct ct_daemon *d, uint32_t local_rank, const cpu_set_t *cpus)
+static void send_started(struct ct_daemon *d, uint32_t local_rank)
 {
     struct evbuffer *body = evbuffer_new();
     char             text[1024];
-    ct_cores_format(cpus, text, sizeof text);
+    ct_places_describe(&d->places, local_rank, text, sizeof text);
     ct_pack_u32(body, d->procs.first + local_rank);
     ct_pack_u32(body, (uint32_t)d->procs.all[local_rank].pid);
     ct_pack_text(body, text);
@@ -94,42 +76,79 @@ static void send_started(struct ct_daemon *d, uint32_t local_rank, const cpu_set
     evbuffer_free(body);
 }
 
-static void start_ranks(struct ct_daemon *d)
+static void open_stdio(struct ct_daemon *d, uint32_t local_rank, int fds[3])
 {
-    struct ct_cores cores;
-    ct_cores_init(&cores, d->desc.bind, d->procs.n);
-    for (uint32_t i = 0; i < d->procs.n; i++) {
-        const cpu_set_t *cpus = ct_cores_of(&cores, i);
-        char           **env = make_env(d, i), why[1024];
-        int status = ct_procs_start(&d->procs, i, &d->desc, env, cpus, d->io, why, sizeof why);
-        if (status != 0) {
-            refuse(d, status, why);
-        }
-        if (d->desc.verbose) {
-            send_started(d, i, cpus);
-        }
-        for (char **e = env; *e != NULL; e++) {
-            free(*e);
-        }
-        free(env);
+    char why[PATH_MAX + 256];
+    int  err = ct_rankin_open(d->in, local_rank, &fds[0]);
+    if (err != 0) {
+        snprintf(why, sizeof why, "cannot make pipes for rank %u: %s", d->procs.first + local_rank,
+                 strerror(err));
+    } else {
+        err = ct_rankio_open(d->io, local_rank, fds + 1, why, sizeof why);
     }
-    ct_cores_fini(&cores);
+    if (err != 0) {
+        refuse(d, CT_EXIT_INTERNAL, why);
+    }
 }
 
-static void start_server(struct ct_daemon *d)
+static void start_rank(struct ct_daemon *d, uint32_t local_rank)
+{
+    const struct ct_app *app =
+        &d->desc.apps[ct_jobdesc_app_of(&d->desc, d->procs.first + local_rank)];
+    struct ct_proc_start start = {.path = app->path,
+                                  .wdir = app->wdir,
+                                  .argv = app->argv,
+                                  .env = make_env(d, local_rank),
+                                  .cpus = ct_places_of(&d->places, local_rank)};
+    char                 why[PATH_MAX + 256];
+    open_stdio(d, local_rank, start.fds);
+    int status = ct_procs_start(&d->procs, local_rank, &start, why, sizeof why);
+    if (status != 0) {
+        refuse(d, status, why);
+    }
+    for (int i = 0; i < 3; i++) {
+        close(start.fds[i]);
+    }
+    ct_strlist_free(start.env);
+    if (d->desc.tell_ranks) {
+        send_started(d, local_rank);
+    }
+}
+
+/* What the start would need is there; the head hears where the ranks would be, and that is all. */
+static void pretend(struct ct_daemon *d)
+{
+    for (uint32_t i = 0; i < d->procs.n; i++) {
+        send_started(d, i);
+    }
+    d->have_job = d->finishing = true;
+    ct_daemon_on_drained(d);
+}
+
+/* What can be wanting for the ranks, found before any of them is there. */
+static void prepare_ranks(struct ct_daemon *d)
 {
     const struct ct_jobdesc *j = &d->desc;
-    uint32_t                 n = j->nodes[j->me].ranks, first = ct_jobdesc_first(j, j->me);
-    char                     why[PATH_MAX + 256];
-    int                      err = ct_procs_init(&d->procs, n, first, why, sizeof why);
-    if (err != 0) {
-        refuse(d, err, why);
+    uint32_t                 n = j->nodes[j->me].ranks;
+    char                     why[1024];
+    int status = ct_procs_init(&d->procs, n, ct_jobdesc_first(j, j->me), why, sizeof why);
+    if (status == 0) {
+        status = ct_places_init(&d->places, j, n, why, sizeof why);
+    }
+    if (status != 0) {
+        refuse(d, status, why);
     }
     d->untold = calloc(n, sizeof *d->untold);
     if (d->untold == NULL) {
         refuse(d, CT_EXIT_INTERNAL, "cannot prepare the ranks: out of memory");
     }
-    err = ct_session_create(&d->session, j->job);
+}
+
+static void start_server(struct ct_daemon *d)
+{
+    const struct ct_jobdesc *j = &d->desc;
+    char                     why[PATH_MAX + 256];
+    int                      err = ct_session_create(&d->session, j->job);
     if (err != 0) {
         snprintf(why, sizeof why,
                  "cannot make the session directory %s: %s; set TMPDIR to a "
@@ -137,10 +156,12 @@ static void start_server(struct ct_daemon *d)
                  d->session.path, strerror(err));
         refuse(d, CT_EXIT_INTERNAL, why);
     }
-    d->io = ct_rankio_create(d->base, d->conn, first, n, ct_jobdesc_ranks(j), j->one_sink,
-                             ct_daemon_on_drained, d);
-    if (d->io == NULL) {
-        refuse(d, CT_EXIT_INTERNAL, "cannot prepare the output: out of memory or descriptors");
+    d->io = ct_rankio_create(d->base, d->conn, j, ct_daemon_on_drained, d);
+    d->in = ct_rankin_create(d->base, d->conn, j);
+    if (d->io == NULL || d->in == NULL) {
+        refuse(d, CT_EXIT_INTERNAL,
+               "cannot prepare the ranks' streams: out of memory or "
+               "descriptors");
     }
     d->pmix =
         ct_pmixsrv_create(d->base, j, &d->procs, d->session.path, on_abort, d, why, sizeof why);
@@ -152,9 +173,16 @@ static void start_server(struct ct_daemon *d)
 void ct_daemon_start_job(struct ct_daemon *d)
 {
     uint64_t t0 = ct_clock_ns();
+    prepare_ranks(d);
+    if (d->desc.dry_run) {
+        pretend(d);
+        return;
+    }
     start_server(d);
     uint64_t t1 = ct_clock_ns();
-    start_ranks(d);
+    for (uint32_t i = 0; i < d->procs.n; i++) {
+        start_rank(d, i);
+    }
     uint64_t         t2 = ct_clock_ns();
     struct evbuffer *body = evbuffer_new();
     ct_pack_u64(body, (t1 - t0) / 1000);

@@ -18,6 +18,7 @@
 #include "options.h"
 #include "program.h"
 #include "session.h"
+#include "strlist.h"
 
 /* A closed standard stream would give its number to the next descriptor we open. */
 static void open_missing_stdio(void)
@@ -29,72 +30,99 @@ static void open_missing_stdio(void)
     }
 }
 
-/* The PATH that the ranks will have. */
-static const char *ranks_path(const struct ct_options *o)
+/* The PATH that an app's ranks will have. */
+static const char *ranks_path(const struct ct_app *app)
 {
     const char *path = getenv("PATH");
-    for (uint32_t i = 0; i < o->nenv; i++) {
-        if (strncmp(o->env[i], "PATH=", 5) == 0) {
-            path = o->env[i] + 5;
+    for (char **s = app->env; s != NULL && *s != NULL; s++) {
+        if (strncmp(*s, "PATH=", 5) == 0) {
+            path = *s + 5;
         }
     }
     return path != NULL ? path : "/usr/local/bin:/bin:/usr/bin";
 }
 
+/* Returns 0, or the status that tells which program cannot be run. */
+static int find_programs(struct ct_jobdesc *d)
+{
+    char file[PATH_MAX];
+    for (uint32_t i = 0; i < d->napps; i++) {
+        struct ct_app *a = &d->apps[i];
+        int status = ct_program_find(a->argv[0], ranks_path(a), a->wdir, file, sizeof file);
+        if (status != 0) {
+            return status;
+        }
+        a->path = strdup(file);
+    }
+    return 0;
+}
+
+/* NAME=VALUE for all ranks. */
+static bool add_env(struct ct_jobdesc *d, const char *name, const char *value)
+{
+    char *setting;
+    bool  ok = asprintf(&setting, "%s=%s", name, value) >= 0 && ct_strlist_add(&d->env, setting);
+    free(setting);
+    return ok;
+}
+
 /* The settings of --set come after those of a ctranrun that started us, and so override them. */
-static bool add_launcher_env(struct ct_options *o, const char *job)
+static bool add_launcher_env(struct ct_options *o)
 {
     const char *above = getenv(CT_ENV_SET);
     char       *all;
-    bool        ok = ct_options_add_env(o, CT_ENV_JOB, job);
+    bool        ok = add_env(&o->desc, CT_ENV_JOB, o->desc.job);
     if (ok && o->set != NULL) {
         ok = asprintf(&all, "%s%s%s", above != NULL ? above : "", above != NULL ? "\n" : "",
                       o->set) >= 0;
         /* For the ranks; and for ourselves and our daemon, who clean up where they put files. */
-        ok = ok && ct_options_add_env(o, CT_ENV_SET, all) && setenv(CT_ENV_SET, all, 1) == 0;
+        ok = ok && add_env(&o->desc, CT_ENV_SET, all) && setenv(CT_ENV_SET, all, 1) == 0;
         free(all);
     }
     return ok;
 }
 
-static int run(struct ct_options *o, const char *file, const char *daemon)
+/* All ranks on this machine. */
+static bool place_here(struct ct_jobdesc *d)
 {
     char job[16], host[256] = "localhost";
     gethostname(host, sizeof host - 1);
     ct_session_job_id(job, sizeof job);
-    if (!add_launcher_env(o, job)) {
+    d->job = strdup(job);
+    d->nodes = calloc(1, sizeof *d->nodes);
+    if (d->nodes == NULL) {
+        return false;
+    }
+    d->nodes[0] = (struct ct_node){.host = strdup(host), .ranks = ct_jobdesc_ranks(d)};
+    d->nnodes = 1;
+    return d->job != NULL && d->nodes[0].host != NULL;
+}
+
+static int run(struct ct_options *o, const char *daemon)
+{
+    if (!place_here(&o->desc) || !add_launcher_env(o)) {
         fprintf(stderr, "ctranrun: out of memory\n");
         return CT_EXIT_INTERNAL;
     }
-    struct ct_node    node = {.host = host, .ranks = o->ranks};
-    struct ct_jobdesc desc = {
-        .job = job,
-        .path = (char *)(uintptr_t)file,
-        .wdir = (char *)(uintptr_t)o->wdir,
-        .argv = o->argv,
-        .env = o->env,
-        .nodes = &node,
-        .nnodes = 1,
-        .bind = o->bind,
-        .verbose = o->verbose,
-    };
-    return ct_head_run(&(struct ct_head_args){
-        .desc = &desc, .daemon = daemon, .timeout_ms = o->timeout_ms, .tag_output = o->tag_output});
+    return ct_head_run(&(struct ct_head_args){.desc = &o->desc,
+                                              .daemon = daemon,
+                                              .timeout_ms = o->timeout_ms,
+                                              .tag_output = o->tag_output});
 }
 
 int main(int argc, char **argv)
 {
     struct ct_options o;
-    char              file[PATH_MAX], daemon[PATH_MAX];
+    char              daemon[PATH_MAX];
     open_missing_stdio();
     int status = ct_options_parse(&o, argc, argv);
     if (status < 0) {
-        status = ct_program_find(o.argv[0], ranks_path(&o), o.wdir, file, sizeof file);
+        status = find_programs(&o.desc);
         if (status == 0) {
             status = ct_program_find_daemon(daemon, sizeof daemon);
         }
         if (status == 0) {
-            status = run(&o, file, daemon);
+            status = run(&o, daemon);
         }
     }
     ct_options_fini(&o);

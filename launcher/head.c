@@ -67,6 +67,9 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_ABORT:
         ct_head_take_abort(h, in);
         break;
+    case CT_MSG_NOT_KEPT:
+        ct_head_take_not_kept(h, in);
+        break;
     case CT_MSG_STDIN_CLOSED:
         ct_input_stop(h->in);
         break;

@@ -50,6 +50,7 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in);
 
 /* ---- head_end.c: the end --------------------------------------------------------------------- */
 

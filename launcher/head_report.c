@@ -9,11 +9,13 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "base/base.h"
 #include "launcher.h"
+#include "strlist.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -112,12 +114,45 @@ void ct_head_take_hello(struct ct_head *h, struct ct_unpack *in)
     evbuffer_free(body);
 }
 
+/* A line of --dry-run: a rank, its host, its place and its command, and under it what it has in its
+ * environment beside ours. */
+static void print_plan(struct ct_head *h, uint32_t rank, const char *place)
+{
+    const struct ct_jobdesc *d = h->args->desc;
+    const struct ct_app     *app = &d->apps[ct_jobdesc_app_of(d, rank)];
+    char                   **env = ct_jobdesc_env(d, rank), *text = NULL;
+    size_t                   len = 0;
+    FILE                    *f = open_memstream(&text, &len);
+    if (f != NULL) {
+        fprintf(f, "rank %u on host %s, %s:", rank, h->host, place);
+        for (char **a = app->argv; *a != NULL; a++) {
+            fprintf(f, " %s", *a);
+        }
+        fprintf(f, "\n    program %s\n", app->path);
+        if (app->wdir[0] != '\0') {
+            fprintf(f, "    directory %s\n", app->wdir);
+        }
+        for (char **s = env; s != NULL && *s != NULL; s++) {
+            fprintf(f, "    environment %s\n", *s);
+        }
+        fclose(f);
+        ct_output_print(h->out, text);
+    }
+    free(text);
+    ct_strlist_free(env);
+}
+
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in)
 {
     uint32_t    rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
-    const char *cpus = ct_unpack_text(in);
-    ct_head_say(h, "rank %u is pid %u on host %s, %s%s", rank, pid, h->host,
-                *cpus ? "cpu " : "not bound", cpus);
+    const char *place = ct_unpack_text(in);
+    if (in->bad || rank >= ct_jobdesc_ranks(h->args->desc)) {
+        in->bad = true;
+    } else if (pid == 0) {
+        print_plan(h, rank, place);
+    } else {
+        ct_head_say(h, "rank %u is pid %u on host %s, %s", rank, pid, h->host, place);
+    }
 }
 
 void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
@@ -128,6 +163,7 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
                     "%u ranks started %.1f ms after ctranrun: PMIx server %.1f ms, ranks %.1f ms",
                     ct_jobdesc_ranks(h->args->desc), (double)(ct_clock_ns() - h->t0) / 1e6,
                     (double)server / 1e3, (double)ranks / 1e3);
+        ct_head_say(h, "a debugger attaches to a rank on its host with: gdb -p PID");
     }
 }
 
@@ -138,5 +174,15 @@ void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in)
     h->done = true;
     if (ct_head_fail(h, status)) {
         ct_head_say(h, "%s", why);
+    }
+}
+
+void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in)
+{
+    const char *why = ct_unpack_text(in);
+    if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        ct_head_say(h, "%s", why);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
     }
 }

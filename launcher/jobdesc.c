@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job descriptions to and from messages; see jobdesc.h. */
+/* Job descriptions, to and from messages; see jobdesc.h. */
 #include "config.h"
 #include "jobdesc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "launcher.h"
+#include "ranklist.h"
+#include "strlist.h"
+
+/* ---- questions ------------------------------------------------------------------------------- */
 
 uint32_t ct_jobdesc_first(const struct ct_jobdesc *d, uint32_t node)
 {
@@ -17,19 +22,92 @@ uint32_t ct_jobdesc_first(const struct ct_jobdesc *d, uint32_t node)
     return rank;
 }
 
+uint32_t ct_jobdesc_app_first(const struct ct_jobdesc *d, uint32_t app)
+{
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < app; i++) {
+        rank += d->apps[i].ranks;
+    }
+    return rank;
+}
+
 uint32_t ct_jobdesc_ranks(const struct ct_jobdesc *d)
 {
-    return ct_jobdesc_first(d, d->nnodes);
+    return ct_jobdesc_app_first(d, d->napps);
 }
+
+uint32_t ct_jobdesc_app_of(const struct ct_jobdesc *d, uint32_t rank)
+{
+    uint32_t app = 0;
+    while (app + 1 < d->napps && rank >= d->apps[app].ranks) {
+        rank -= d->apps[app].ranks;
+        app++;
+    }
+    return app;
+}
+
+/* The text with %r, %l, %n and %% replaced. The caller frees it. */
+static char *expand(const struct ct_jobdesc *d, const char *text, uint32_t rank)
+{
+    char  *out = NULL;
+    size_t len = 0;
+    FILE  *f = open_memstream(&out, &len);
+    if (f == NULL) {
+        return NULL;
+    }
+    for (const char *c = text; *c != '\0'; c++) {
+        uint32_t number = c[0] != '%'   ? CT_MAX_RANKS
+                          : c[1] == 'r' ? rank
+                          : c[1] == 'l' ? rank - ct_jobdesc_first(d, d->me)
+                          : c[1] == 'n' ? d->me
+                                        : CT_MAX_RANKS;
+        if (number != CT_MAX_RANKS) {
+            fprintf(f, "%u", number);
+            c++;
+        } else {
+            c += c[0] == '%' && c[1] == '%';
+            fputc(*c, f);
+        }
+    }
+    return fclose(f) == 0 ? out : NULL;
+}
+
+static bool set_all(char ***env, char *const *more)
+{
+    for (char *const *s = more; s != NULL && *s != NULL; s++) {
+        if (!ct_strlist_set(env, *s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank)
+{
+    char **env = calloc(1, sizeof *env);
+    bool   ok = env != NULL && set_all(&env, d->env) &&
+              set_all(&env, d->apps[ct_jobdesc_app_of(d, rank)].env);
+    for (char **s = d->rank_env; ok && s != NULL && *s != NULL; s++) {
+        if (ct_ranklist_has(*s, rank)) {
+            char *setting = expand(d, strchr(*s, ':') + 1, rank);
+            ok = setting != NULL && ct_strlist_set(&env, setting);
+            free(setting);
+        }
+    }
+    if (!ok) {
+        ct_strlist_free(env);
+        return NULL;
+    }
+    return env;
+}
+
+/* ---- to messages ----------------------------------------------------------------------------- */
 
 static void pack_list(struct evbuffer *out, char *const *list)
 {
-    uint32_t n = 0;
-    while (list[n] != NULL) {
-        n++;
-    }
-    ct_pack_u32(out, n);
-    for (uint32_t i = 0; i < n; i++) {
+    size_t n = ct_strlist_count(list);
+    ct_pack_u32(out, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
         ct_pack_text(out, list[i]);
     }
 }
@@ -37,20 +115,35 @@ static void pack_list(struct evbuffer *out, char *const *list)
 void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
 {
     ct_pack_text(out, d->job);
-    ct_pack_text(out, d->path);
-    ct_pack_text(out, d->wdir);
-    pack_list(out, d->argv);
+    ct_pack_u32(out, d->napps);
+    for (uint32_t i = 0; i < d->napps; i++) {
+        ct_pack_u32(out, d->apps[i].ranks);
+        ct_pack_text(out, d->apps[i].path);
+        ct_pack_text(out, d->apps[i].wdir);
+        pack_list(out, d->apps[i].argv);
+        pack_list(out, d->apps[i].env);
+    }
     pack_list(out, d->env);
+    pack_list(out, d->rank_env);
     ct_pack_u32(out, d->nnodes);
     for (uint32_t i = 0; i < d->nnodes; i++) {
         ct_pack_text(out, d->nodes[i].host);
         ct_pack_u32(out, d->nodes[i].ranks);
     }
     ct_pack_u32(out, d->me);
+    ct_pack_u32(out, d->map);
+    ct_pack_u32(out, d->pe);
     ct_pack_u32(out, d->bind);
+    ct_pack_u32(out, (uint32_t)d->stdin_to);
+    ct_pack_text(out, d->output_dir);
+    ct_pack_u32(out, d->output_hidden);
     ct_pack_u32(out, d->one_sink);
     ct_pack_u32(out, d->verbose);
+    ct_pack_u32(out, d->tell_ranks);
+    ct_pack_u32(out, d->dry_run);
 }
+
+/* ---- from messages --------------------------------------------------------------------------- */
 
 static char *unpack_copy(struct ct_unpack *in)
 {
@@ -71,6 +164,21 @@ static uint32_t unpack_count(struct ct_unpack *in, size_t each)
     return in->bad ? 0 : n;
 }
 
+static bool unpack_bool(struct ct_unpack *in)
+{
+    return ct_unpack_u32(in) != 0;
+}
+
+/* A value of an enum whose last is `most`. */
+static uint32_t unpack_enum(struct ct_unpack *in, uint32_t most)
+{
+    uint32_t v = ct_unpack_u32(in);
+    if (v > most) {
+        in->bad = true;
+    }
+    return in->bad ? 0 : v;
+}
+
 static char **unpack_list(struct ct_unpack *in)
 {
     uint32_t n = unpack_count(in, 5);
@@ -83,6 +191,33 @@ static char **unpack_list(struct ct_unpack *in)
         list[i] = unpack_copy(in);
     }
     return list;
+}
+
+static void unpack_apps(struct ct_jobdesc *d, struct ct_unpack *in)
+{
+    uint64_t total = 0;
+    uint32_t n = unpack_count(in, 22);
+    d->apps = calloc((size_t)n + 1, sizeof *d->apps);
+    if (d->apps == NULL) {
+        in->bad = true;
+        return;
+    }
+    d->napps = n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct ct_app *a = &d->apps[i];
+        a->ranks = ct_unpack_u32(in);
+        a->path = unpack_copy(in);
+        a->wdir = unpack_copy(in);
+        a->argv = unpack_list(in);
+        a->env = unpack_list(in);
+        total += a->ranks;
+        if (a->ranks == 0 || a->argv == NULL || a->argv[0] == NULL) {
+            in->bad = true;
+        }
+    }
+    if (total == 0 || total > CT_MAX_RANKS) {
+        in->bad = true;
+    }
 }
 
 static void unpack_nodes(struct ct_jobdesc *d, struct ct_unpack *in)
@@ -101,8 +236,19 @@ static void unpack_nodes(struct ct_jobdesc *d, struct ct_unpack *in)
         total += d->nodes[i].ranks;
     }
     d->me = ct_unpack_u32(in);
-    if (d->me >= n || total == 0 || total > CT_MAX_RANKS) {
+    if (d->me >= n || total != ct_jobdesc_ranks(d)) {
         in->bad = true;
+    }
+}
+
+/* Every rank_env has a valid list before its colon. */
+static void check_rank_env(struct ct_jobdesc *d, struct ct_unpack *in)
+{
+    uint32_t highest;
+    for (char **s = d->rank_env; s != NULL && *s != NULL; s++) {
+        if (strchr(*s, ':') == NULL || !ct_ranklist_is_valid(*s, &highest)) {
+            in->bad = true;
+        }
     }
 }
 
@@ -110,38 +256,39 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
 {
     *d = (struct ct_jobdesc){0};
     d->job = unpack_copy(in);
-    d->path = unpack_copy(in);
-    d->wdir = unpack_copy(in);
-    d->argv = unpack_list(in);
+    unpack_apps(d, in);
     d->env = unpack_list(in);
+    d->rank_env = unpack_list(in);
+    check_rank_env(d, in);
     unpack_nodes(d, in);
-    uint32_t bind = ct_unpack_u32(in);
-    d->bind = (enum ct_bind)bind;
-    d->one_sink = ct_unpack_u32(in) != 0;
-    d->verbose = ct_unpack_u32(in) != 0;
-    if (bind > CT_BIND_CORE || d->argv == NULL || d->argv[0] == NULL) {
-        in->bad = true;
-    }
-}
-
-static void free_list(char **list)
-{
-    for (char **s = list; s != NULL && *s != NULL; s++) {
-        free(*s);
-    }
-    free(list);
+    d->map = (enum ct_map)unpack_enum(in, CT_MAP_HWTHREAD);
+    d->pe = ct_unpack_u32(in);
+    d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_HWTHREAD);
+    d->stdin_to = (int32_t)ct_unpack_u32(in);
+    d->output_dir = unpack_copy(in);
+    d->output_hidden = unpack_bool(in);
+    d->one_sink = unpack_bool(in);
+    d->verbose = unpack_bool(in);
+    d->tell_ranks = unpack_bool(in);
+    d->dry_run = unpack_bool(in);
 }
 
 void ct_jobdesc_fini(struct ct_jobdesc *d)
 {
+    for (uint32_t i = 0; i < d->napps; i++) {
+        free(d->apps[i].path);
+        free(d->apps[i].wdir);
+        ct_strlist_free(d->apps[i].argv);
+        ct_strlist_free(d->apps[i].env);
+    }
     for (uint32_t i = 0; i < d->nnodes; i++) {
         free(d->nodes[i].host);
     }
+    free(d->apps);
     free(d->nodes);
-    free_list(d->argv);
-    free_list(d->env);
+    ct_strlist_free(d->env);
+    ct_strlist_free(d->rank_env);
     free(d->job);
-    free(d->path);
-    free(d->wdir);
+    free(d->output_dir);
     *d = (struct ct_jobdesc){0};
 }

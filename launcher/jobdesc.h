@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The description of a job, which the head sends to each daemon: what to run, where its ranks
- * are, and which of the nodes the daemon is. Ranks are placed in blocks: node 0 has the first
- * nodes[0].ranks of them, and so on.
+ * are, and which of the nodes the daemon is. Ranks are numbered in blocks: the first program has
+ * the first apps[0].ranks of them, and so on; node 0 has the first nodes[0].ranks, and so on.
  */
 #ifndef CT_LAUNCHER_JOBDESC_H
 #define CT_LAUNCHER_JOBDESC_H
@@ -12,29 +12,62 @@
 
 #include "proto.h"
 
-enum ct_bind { CT_BIND_DEFAULT, CT_BIND_NONE, CT_BIND_CORE };
+/* What ranks are spread over in turn, and what each is held to; place.h. */
+enum ct_map { CT_MAP_DEFAULT, CT_MAP_SLOT, CT_MAP_NODE, CT_MAP_CORE, CT_MAP_NUMA, CT_MAP_HWTHREAD };
+enum ct_bind { CT_BIND_DEFAULT, CT_BIND_NONE, CT_BIND_CORE, CT_BIND_NUMA, CT_BIND_HWTHREAD };
+
+/* stdin_to, where it is no rank. */
+enum { CT_STDIN_NONE = -1, CT_STDIN_ALL = -2 };
+
+/* One program of the job and its ranks. */
+struct ct_app {
+    uint32_t ranks;
+    char    *path; /* its file */
+    char    *wdir; /* "" to stay where the daemon is */
+    char   **argv; /* its arguments */
+    char   **env;  /* NAME=VALUE for its ranks */
+};
 
 struct ct_node {
     char    *host;
     uint32_t ranks;
 };
 
+/* Strings and lists are owned (strlist.h); a text that is not given is "". */
 struct ct_jobdesc {
-    char           *job;  /* its id */
-    char           *path; /* the program's file */
-    char           *wdir; /* "" to stay where the daemon is */
-    char          **argv; /* the program's arguments, NULL at the end */
-    char          **env;  /* NAME=VALUE to add to the daemon's environment, NULL at the end */
+    char           *job; /* its id */
+    struct ct_app  *apps;
+    uint32_t        napps;
+    char          **env;      /* NAME=VALUE for all ranks */
+    char          **rank_env; /* RANKS:NAME=VALUE; %r, %l, %n in VALUE are numbers of the rank */
     struct ct_node *nodes;
     uint32_t        nnodes, me; /* nodes, and the receiver among them */
-    enum ct_bind    bind;
-    bool            one_sink; /* standard output and error go to one file: one channel */
-    bool            verbose;
+
+    enum ct_map  map;
+    uint32_t     pe; /* processing elements a rank; 0: not given */
+    enum ct_bind bind;
+
+    int32_t stdin_to;      /* the rank that gets the input, or CT_STDIN_* */
+    char   *output_dir;    /* where the output is kept as well */
+    bool    output_hidden; /* kept there only */
+    bool    one_sink;      /* standard output and error go to one file: one channel */
+
+    bool verbose;
+    bool tell_ranks; /* STARTED is wanted for each rank */
+    bool dry_run;    /* find out everything and start nothing */
 };
 
 /* All ranks; and the first rank on a node. */
 uint32_t ct_jobdesc_ranks(const struct ct_jobdesc *d);
 uint32_t ct_jobdesc_first(const struct ct_jobdesc *d, uint32_t node);
+
+/* The program of a rank, as its index in apps; and a program's first rank. */
+uint32_t ct_jobdesc_app_of(const struct ct_jobdesc *d, uint32_t rank);
+uint32_t ct_jobdesc_app_first(const struct ct_jobdesc *d, uint32_t app);
+
+/* What is added to the environment of a rank of this node: of the job, its program, itself. The
+ * caller frees it (strlist.h). NULL when out of memory. */
+char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank);
 
 void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out);
 

@@ -16,7 +16,7 @@
  *     head_report.c  facts into words        pmixinfo.c      what it tells its clients
  *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
- *     input.c        our stdin, to a rank    bind.c          cores for ranks
+ *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking
  *                         both: proto.c, jobdesc.c, session.c, reaper.c
  *
@@ -35,6 +35,9 @@
 
 #define CT_DAEMON_NAME    "ctrand"
 #define CT_SESSION_PREFIX "ctran-session"
+
+/* The abstract socket that a daemon binds for a core that its ranks have; a number follows. */
+#define CT_CORE_SOCKET "ctran-core-"
 
 /* Descriptor on which the daemon finds its stream to the head. */
 #define CT_DAEMON_FD 3

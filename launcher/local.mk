@@ -3,8 +3,10 @@ launcher_common = \
 	launcher/launcher.h \
 	launcher/jobdesc.c launcher/jobdesc.h \
 	launcher/proto.c launcher/proto.h \
+	launcher/ranklist.c launcher/ranklist.h \
 	launcher/reaper.c launcher/reaper.h \
-	launcher/session.c launcher/session.h
+	launcher/session.c launcher/session.h \
+	launcher/strlist.c launcher/strlist.h
 
 bin_PROGRAMS += ctranrun
 ctranrun_SOURCES = $(launcher_common) \
@@ -15,6 +17,7 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/head_report.c \
 	launcher/input.c launcher/input.h \
 	launcher/options.c launcher/options.h \
+	launcher/options_take.c launcher/options_take.h \
 	launcher/output.c launcher/output.h \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h
@@ -23,13 +26,15 @@ ctranrun_LDADD = libctbase.la $(EVENT_LIBS) -lm
 
 libexec_PROGRAMS += ctrand
 ctrand_SOURCES = $(launcher_common) \
-	launcher/bind.c launcher/bind.h \
 	launcher/ctrand.c launcher/ctrand.h \
 	launcher/ctrand_end.c \
 	launcher/ctrand_start.c \
+	launcher/outdir.c launcher/outdir.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
+	launcher/place.c launcher/place.h \
 	launcher/procs.c launcher/procs.h \
+	launcher/rankin.c launcher/rankin.h \
 	launcher/rankio.c launcher/rankio.h
-ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(PMIX_CFLAGS)
-ctrand_LDADD = libctbase.la $(EVENT_LIBS) $(PMIX_LIBS) -lpthread
+ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS)
+ctrand_LDADD = libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread

@@ -1,198 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line; see options.h. One table declares every option for the parser and for --help.
- * A message about a bad one says what was asked, what is expected, and leaves nothing started.
- * Used by ctranrun.c.
+ * The command line; see options.h. One table declares every option for the parser, for --help and
+ * for the shells' completion. A message about a bad one says what was asked, what is expected, and
+ * leaves nothing started. Used by ctranrun.c.
  */
 #include "config.h"
 #include "options.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "launcher.h"
+#include "options_take.h"
+#include "ranklist.h"
+#include "strlist.h"
 
-/* A reader takes the option as it was written, and its value; it returns false after a message. */
-typedef bool (*take_fn)(struct ct_options *o, const char *opt, const char *value);
-
-struct option_row {
-    const char *names[3];
-    const char *value; /* NULL: takes none */
-    take_fn     take;  /* NULL: --help and --version */
-    const char *help;
-};
-
-static bool complain(const char *fmt, ...) CT_PRINTF(1, 2);
-static bool complain(const char *fmt, ...)
-{
-    char    line[2048];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof line, fmt, ap);
-    va_end(ap);
-    for (char *c = line; *c != '\0'; c++) {
-        *c = *c == '\n' ? ' ' : *c; /* one line, whatever was asked */
-    }
-    fprintf(stderr, "ctranrun: %s\n", line);
-    return false;
-}
-
-static bool take_ranks(struct ct_options *o, const char *opt, const char *value)
-{
-    char *end;
-    errno = 0;
-    long n = strtol(value, &end, 10);
-    if (errno != 0 || end == value || *end != '\0' || n < 1 || n > CT_MAX_RANKS) {
-        return complain("%s \"%s\": expected a number of ranks from 1 to %d, as in -n 4", opt,
-                        value, CT_MAX_RANKS);
-    }
-    o->ranks = (uint32_t)n;
-    return true;
-}
-
-bool ct_options_add_env(struct ct_options *o, const char *name, const char *value)
-{
-    char **more = realloc(o->env, (o->nenv + 2) * sizeof *more);
-    if (more == NULL) {
-        return false;
-    }
-    o->env = more;
-    if (asprintf(&o->env[o->nenv], "%s%s%s", name, value != NULL ? "=" : "",
-                 value != NULL ? value : "") < 0) {
-        o->env[o->nenv] = NULL;
-        return false;
-    }
-    o->env[++o->nenv] = NULL;
-    return true;
-}
-
-static bool take_env(struct ct_options *o, const char *opt, const char *value)
-{
-    const char *eq = strchr(value, '=');
-    if (*value == '\0' || eq == value) {
-        return complain("%s \"%s\": expected NAME or NAME=VALUE", opt, value);
-    }
-    if (eq != NULL) {
-        return ct_options_add_env(o, value, NULL) || complain("out of memory");
-    }
-    const char *now = getenv(value);
-    if (now == NULL) {
-        return complain("%s %s: there is no such variable in the environment; set it, or give a "
-                        "value: %s %s=VALUE",
-                        opt, value, opt, value);
-    }
-    return ct_options_add_env(o, value, now) || complain("out of memory");
-}
-
-/* Whether the library takes this setting; if not, a line has been written. */
-static bool check_setting(const char *name, const char *value)
-{
-    struct ct_log    log;
-    struct ct_config scratch = {0};
-    ct_log_init(&log, CT_LOG_ERROR, "ctranrun");
-    int rc = ct_config_set(&scratch, &log, name, value, CT_ORIGIN_SET);
-    ct_config_fini(&scratch);
-    return rc == CTRAN_SUCCESS;
-}
-
-static bool take_set(struct ct_options *o, const char *opt, const char *value)
-{
-    const char *eq = strchr(value, '=');
-    char       *name, *all;
-    if (eq == NULL || eq == value || strchr(value, '\n') != NULL) {
-        return complain("%s \"%s\": expected NAME=VALUE on one line, as in %s EAGER_LIMIT=64K", opt,
-                        value, opt);
-    }
-    if (asprintf(&name, "%s%.*s", strncmp(value, "CTRAN_", 6) == 0 ? "" : "CTRAN_",
-                 (int)(eq - value), value) < 0) {
-        return complain("out of memory");
-    }
-    for (char *c = name; *c != '\0'; c++) {
-        *c = (char)toupper((unsigned char)*c);
-    }
-    bool ok = check_setting(name, eq + 1);
-    if (ok && asprintf(&all, "%s%s=%s\n", o->set != NULL ? o->set : "", name, eq + 1) >= 0) {
-        free(o->set);
-        o->set = all;
-    }
-    free(name);
-    return ok;
-}
-
-static bool take_wdir(struct ct_options *o, const char *opt, const char *value)
-{
-    struct stat st;
-    if (stat(value, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        return complain("%s \"%s\": %s; give a directory that exists", opt, value,
-                        errno != 0 && stat(value, &st) != 0 ? strerror(errno) : "not a directory");
-    }
-    o->wdir = value;
-    return true;
-}
-
-static bool take_timeout(struct ct_options *o, const char *opt, const char *value)
-{
-    char  *end;
-    double seconds = strtod(value, &end);
-    if (end == value || *end != '\0' || !isfinite(seconds) || seconds < 0.001 || seconds > 1e8) {
-        return complain("%s \"%s\": expected a number of seconds above 0, as in %s 60", opt, value,
-                        opt);
-    }
-    o->timeout_ms = (uint64_t)(seconds * 1000.0);
-    return true;
-}
-
-static bool take_bind(struct ct_options *o, const char *opt, const char *value)
-{
-    if (strcmp(value, "none") != 0 && strcmp(value, "core") != 0) {
-        return complain("%s \"%s\": expected none or core", opt, value);
-    }
-    o->bind = strcmp(value, "core") == 0 ? CT_BIND_CORE : CT_BIND_NONE;
-    return true;
-}
-
-static bool take_tag(struct ct_options *o, const char *opt, const char *value)
-{
-    (void)opt;
-    (void)value;
-    o->tag_output = true;
-    return true;
-}
-
-static bool take_verbose(struct ct_options *o, const char *opt, const char *value)
-{
-    (void)opt;
-    (void)value;
-    o->verbose = true;
-    return true;
-}
-
-static const struct option_row rows[] = {
-    {{"-n", "-np", "--np"}, "N", take_ranks, "start N ranks (default 1)"},
-    {{"-x"}, "NAME[=VALUE]", take_env, "put a variable into the ranks' environment"},
-    {{"--set"}, "NAME=VALUE", take_set, "set a variable of the library, CTRAN_NAME"},
-    {{"--wdir"}, "DIR", take_wdir, "start the ranks in this directory"},
-    {{"--tag-output"}, NULL, take_tag, "put [rank] before every line the ranks print"},
-    {{"--timeout"}, "SECONDS", take_timeout, "end the job after this time, with status 124"},
+static const struct ct_option_row rows[] = {
+    {{"-n", "-np", "--np"}, "N", ct_take_ranks, "start N ranks (default 1)"},
+    {{"-x"}, "NAME[=VALUE]", ct_take_env, "put a variable into the ranks' environment"},
+    {{"--env-rank"}, "RANKS:NAME=VALUE", ct_take_rank_env, "the same for some; %r is the rank"},
+    {{"--wdir"}, "DIR", ct_take_wdir, "start the ranks in this directory"},
+    {{"--set"}, "NAME=VALUE", ct_take_set, "set a variable of the library, CTRAN_NAME"},
+    {{"--map-by"}, "UNIT[:pe=N]", ct_take_map, "spread over slot, node, core, numa or hwthread"},
     {{"--bind-to"},
-     "none|core",
-     take_bind,
-     "bind each rank to a core; default: core if there are enough"},
-    {{"-v", "--verbose"}, NULL, take_verbose, "tell what is started, where, and how fast"},
-    {{"--version"}, NULL, NULL, "print the version"},
-    {{"-h", "--help"}, NULL, NULL, "print this text"},
+     "none|core|numa|hwthread",
+     ct_take_bind,
+     "hold each rank to its place; default: a core if all fit"},
+    {{"--report-bindings"}, NULL, ct_take_report, "tell each rank's place"},
+    {{"--stdin"}, "RANK|all|none", ct_take_stdin, "who gets the standard input (default 0)"},
+    {{"--tag-output"}, NULL, ct_take_tag, "put [rank] before every line the ranks print"},
+    {{"--output-dir"}, "DIR[:nocopy]", ct_take_output_dir, "keep each rank's output in files too"},
+    {{"--timeout"}, "SECONDS", ct_take_timeout, "end the job after this time, with status 124"},
+    {{"--dry-run"}, NULL, ct_take_dry_run, "tell what would be started, and start nothing"},
+    {{"-v", "--verbose"}, NULL, ct_take_verbose, "tell what is started, where, and how fast"},
+    {{"--version"}, NULL, ct_take_version, "print the version"},
+    {{"-h", "--help"}, NULL, ct_take_help, "print this text"},
 };
+
+const struct ct_option_row *ct_options_rows(size_t *n)
+{
+    *n = CT_ARRAY_LEN(rows);
+    return rows;
+}
+
+/* ---- --help ---------------------------------------------------------------------------------- */
 
 static void print_help(void)
 {
-    printf("usage: ctranrun [OPTION]... PROGRAM [ARGUMENT]...\n"
+    printf("usage: ctranrun [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM ...]...\n"
            "Starts the ranks of a parallel program on this machine.\n\n");
     for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
         char   left[64];
@@ -201,14 +61,19 @@ static void print_help(void)
             len += (size_t)snprintf(left + len, sizeof left - len, "%s%s", k > 0 ? ", " : "",
                                     rows[i].names[k]);
         }
-        snprintf(left + len, sizeof left - len, " %s", rows[i].value != NULL ? rows[i].value : "");
-        printf("  %-24s %s\n", left, rows[i].help);
+        len += (size_t)snprintf(left + len, sizeof left - len, " %s",
+                                rows[i].value != NULL ? rows[i].value : "");
+        printf("  %-27s%s%s\n", left, len > 26 ? "\n                             " : "",
+               rows[i].help);
     }
-    printf("\nOptions end at PROGRAM. See ctranrun(1); ctran_info --all lists the variables.\n");
+    printf("\nOptions end at PROGRAM. -n, -x and --wdir are for one program, and after ':' comes\n"
+           "another. See ctranrun(1); ctran_info --all lists the variables.\n");
 }
 
+/* ---- the parser ------------------------------------------------------------------------------ */
+
 /* The row of an option; name_len leaves out "=value". */
-static const struct option_row *find_row(const char *arg, size_t name_len)
+static const struct ct_option_row *find_row(const char *arg, size_t name_len)
 {
     for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
         for (size_t k = 0; k < CT_ARRAY_LEN(rows[i].names) && rows[i].names[k] != NULL; k++) {
@@ -221,70 +86,138 @@ static const struct option_row *find_row(const char *arg, size_t name_len)
     return NULL;
 }
 
-/* Takes the option at argv[*at] and moves on. Returns -1 to go on, or an exit status. */
-static int take_option(struct ct_options *o, int argc, char **argv, int *at)
+/* Takes the option at argv[*at] and moves on. */
+static bool take_option(struct ct_options *o, int argc, char **argv, int *at)
 {
     const char *arg = argv[(*at)++], *eq = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
     size_t      name_len = eq != NULL ? (size_t)(eq - arg) : strlen(arg);
-    const struct option_row *row = find_row(arg, name_len);
-    char                     name[64];
+    const struct ct_option_row *row = find_row(arg, name_len);
+    const char                 *value = eq != NULL ? eq + 1 : NULL;
+    char                        name[64];
     snprintf(name, sizeof name, "%.*s", (int)name_len, arg);
     if (row == NULL) {
-        complain("unknown option %s; ctranrun --help lists the options", arg);
-        return CT_EXIT_USAGE;
+        return ct_take_complain("unknown option %s; ctranrun --help lists the options", arg);
     }
-    if (eq != NULL && row->value == NULL) {
-        complain("%s takes no value, \"%s\" was given", name, eq + 1);
-        return CT_EXIT_USAGE;
+    if (value != NULL && row->value == NULL) {
+        return ct_take_complain("%s takes no value, \"%s\" was given", name, value);
     }
-    if (row->take == NULL && strcmp(row->names[0], "--version") == 0) {
-        printf("ctranrun %s\n", PACKAGE_VERSION);
-        return 0;
-    }
-    if (row->take == NULL) {
-        print_help();
-        return 0;
-    }
-    const char *value = eq != NULL ? eq + 1 : NULL;
     if (row->value != NULL && value == NULL) {
-        if (*at >= argc) {
-            complain("%s needs a value: %s %s", name, name, row->value);
-            return CT_EXIT_USAGE;
+        bool may_miss = row->value[0] == '[';
+        if (*at >= argc && !may_miss) {
+            return ct_take_complain("%s needs a value: %s %s", name, name, row->value);
         }
-        value = argv[(*at)++];
+        value = *at < argc ? argv[(*at)++] : NULL;
     }
-    return row->take(o, name, value) ? -1 : CT_EXIT_USAGE;
+    return row->take(o, name, value);
+}
+
+static bool begin_app(struct ct_options *o)
+{
+    struct ct_jobdesc *d = &o->desc;
+    struct ct_app     *more = realloc(d->apps, (d->napps + 1) * sizeof *more);
+    if (more == NULL) {
+        return ct_take_complain("out of memory");
+    }
+    d->apps = more;
+    d->apps[d->napps] = (struct ct_app){.ranks = 1, .wdir = strdup("")};
+    return d->apps[d->napps++].wdir != NULL || ct_take_complain("out of memory");
+}
+
+/* Takes one program with its options, up to the end or past a ":". */
+static bool take_app(struct ct_options *o, int argc, char **argv, int *at)
+{
+    bool ok = begin_app(o);
+    while (ok && o->action == CT_ACTION_RUN && *at < argc && argv[*at][0] == '-' &&
+           strcmp(argv[*at], "--") != 0) {
+        ok = take_option(o, argc, argv, at);
+    }
+    if (!ok || o->action != CT_ACTION_RUN) {
+        return ok;
+    }
+    *at += *at < argc && strcmp(argv[*at], "--") == 0;
+    int begin = *at;
+    while (*at < argc && strcmp(argv[*at], ":") != 0) {
+        (*at)++;
+    }
+    if (*at == begin) {
+        return ct_take_complain("no program was given%s; usage: ctranrun [OPTION]... PROGRAM "
+                                "[ARGUMENT]...",
+                                begin < argc        ? " before \":\""
+                                : o->desc.napps > 1 ? " after \":\""
+                                                    : "");
+    }
+    o->desc.apps[o->desc.napps - 1].argv = ct_strlist_copy(argv + begin, (size_t)(*at - begin));
+    return o->desc.apps[o->desc.napps - 1].argv != NULL || ct_take_complain("out of memory");
+}
+
+/* Makes the directory and those above it. Returns false with errno set. */
+static bool make_dirs(char *path)
+{
+    for (char *c = path + 1; *c != '\0'; c++) {
+        if (*c == '/') {
+            *c = '\0';
+            bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+            *c = '/';
+            if (!ok) {
+                return false;
+            }
+        }
+    }
+    struct stat st;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return false;
+    }
+    errno = stat(path, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    return errno == 0 && access(path, W_OK | X_OK) == 0;
+}
+
+/* What only the whole command line can tell. */
+static bool check_whole(struct ct_options *o)
+{
+    uint32_t highest, n = ct_jobdesc_ranks(&o->desc);
+    if (n > CT_MAX_RANKS) {
+        return ct_take_complain("the programs have %u ranks together, at most %d can be started", n,
+                                CT_MAX_RANKS);
+    }
+    for (char **s = o->desc.rank_env; s != NULL && *s != NULL; s++) {
+        if (ct_ranklist_is_valid(*s, &highest) && highest >= n) {
+            return ct_take_complain("--env-rank \"%s\": there is no rank %u, only 0 to %u", *s,
+                                    highest, n - 1);
+        }
+    }
+    if (o->desc.stdin_to >= 0 && (uint32_t)o->desc.stdin_to >= n) {
+        return ct_take_complain("--stdin %d: there is no such rank, only 0 to %u", o->desc.stdin_to,
+                                n - 1);
+    }
+    if (*o->desc.output_dir != '\0' && !o->desc.dry_run && !make_dirs(o->desc.output_dir)) {
+        return ct_take_complain("--output-dir \"%s\": %s; give a directory that can be made and "
+                                "written",
+                                o->desc.output_dir, strerror(errno));
+    }
+    return true;
 }
 
 int ct_options_parse(struct ct_options *o, int argc, char **argv)
 {
-    int at = 1, status = -1;
-    *o = (struct ct_options){.ranks = 1, .wdir = ""};
-    o->env = calloc(1, sizeof *o->env);
-    if (o->env == NULL) {
-        complain("out of memory");
-        return CT_EXIT_INTERNAL;
+    int  at = 1;
+    bool ok = true;
+    *o = (struct ct_options){.desc.output_dir = strdup("")};
+    do {
+        ok = take_app(o, argc, argv, &at);
+    } while (ok && o->action == CT_ACTION_RUN && at++ < argc);
+    if (o->action == CT_ACTION_RUN) {
+        return ok && check_whole(o) ? -1 : CT_EXIT_USAGE;
     }
-    while (status < 0 && at < argc && argv[at][0] == '-' && strcmp(argv[at], "--") != 0) {
-        status = take_option(o, argc, argv, &at);
+    if (ok && o->action == CT_ACTION_HELP) {
+        print_help();
+    } else if (ok && o->action == CT_ACTION_VERSION) {
+        printf("ctranrun %s\n", PACKAGE_VERSION);
     }
-    if (status >= 0) {
-        return status;
-    }
-    at += at < argc && strcmp(argv[at], "--") == 0;
-    if (at >= argc) {
-        complain("no program was given; usage: ctranrun [OPTION]... PROGRAM [ARGUMENT]...");
-        return CT_EXIT_USAGE;
-    }
-    o->argv = argv + at;
-    return -1;
+    return ok ? 0 : CT_EXIT_USAGE;
 }
 
 void ct_options_fini(struct ct_options *o)
 {
-    for (uint32_t i = 0; i < o->nenv; i++) {
-        free(o->env[i]);
-    }
-    free(o->env);
+    ct_jobdesc_fini(&o->desc);
     free(o->set);
 }

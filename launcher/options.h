@@ -4,29 +4,38 @@
 #define CT_LAUNCHER_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "jobdesc.h"
 
+enum ct_action { CT_ACTION_RUN, CT_ACTION_HELP, CT_ACTION_VERSION };
+
 struct ct_options {
-    uint32_t     ranks;
-    char       **env; /* -x: NAME=VALUE, NULL at the end */
-    uint32_t     nenv;
-    char        *set;        /* --set: one NAME=VALUE a line; NULL for none */
-    const char  *wdir;       /* "" for none */
-    uint64_t     timeout_ms; /* 0 for none */
-    enum ct_bind bind;
-    bool         tag_output, verbose;
-    char       **argv; /* the program and its arguments */
+    enum ct_action    action;
+    struct ct_jobdesc desc; /* its job, nodes and the programs' files are still to be filled in */
+    char             *set;  /* --set: one NAME=VALUE a line; NULL for none */
+    uint64_t          timeout_ms; /* 0 for none */
+    bool              tag_output;
 };
 
-/* Reads the command line; options end at the program. Returns -1 to go on, or the status to exit
- * with: 0 after --help and --version, CT_EXIT_USAGE after one line on stderr. ct_options_fini is
- * due in any case. Strings point into argv where they can. */
+/* A reader takes the option as it was written, and its value; it returns false after a message.
+ * Options of one program go to the last of o->desc.apps. */
+typedef bool (*ct_option_take_fn)(struct ct_options *o, const char *opt, const char *value);
+
+struct ct_option_row {
+    const char       *names[3];
+    const char       *value; /* NULL: takes none; "a|b|c": one of these; "[X]": may be missing */
+    ct_option_take_fn take;
+    const char       *help;
+};
+
+/* All options. */
+const struct ct_option_row *ct_options_rows(size_t *n);
+
+/* Reads the command line; a program's options end at its name, and it at ":". Returns -1 to go on,
+ * or the status to exit with after one line on stderr. ct_options_fini is due in any case. */
 int  ct_options_parse(struct ct_options *o, int argc, char **argv);
 void ct_options_fini(struct ct_options *o);
-
-/* Adds NAME=VALUE to what the ranks get. Returns false when out of memory. */
-bool ct_options_add_env(struct ct_options *o, const char *name, const char *value);
 
 #endif

@@ -148,12 +148,21 @@ bool ct_output_add(struct ct_output *o, uint32_t channel, uint32_t source, const
     return true;
 }
 
+static void add_own(struct sink *s, const char *text)
+{
+    if (!s->broken) {
+        add_lines(s, NO_SOURCE, (const uint8_t *)text, strlen(text));
+    }
+}
+
 void ct_output_say(struct ct_output *o, const char *line)
 {
-    struct sink *s = &o->sinks[o->one_sink ? CT_CHAN_OUT : CT_CHAN_ERR];
-    if (!s->broken) {
-        add_lines(s, NO_SOURCE, (const uint8_t *)line, strlen(line));
-    }
+    add_own(&o->sinks[o->one_sink ? CT_CHAN_OUT : CT_CHAN_ERR], line);
+}
+
+void ct_output_print(struct ct_output *o, const char *lines)
+{
+    add_own(&o->sinks[CT_CHAN_OUT], lines);
 }
 
 bool ct_output_is_one_sink(const struct ct_output *o)

@@ -38,8 +38,9 @@ bool ct_output_is_one_sink(const struct ct_output *o);
 bool ct_output_add(struct ct_output *o, uint32_t channel, uint32_t source, const uint8_t *data,
                    size_t len_bytes);
 
-/* A line of ctranrun's own, newline included, to standard error. */
+/* Lines of ctranrun's own, newline included, to standard error; to standard output. */
 void ct_output_say(struct ct_output *o, const char *line);
+void ct_output_print(struct ct_output *o, const char *lines);
 
 bool ct_output_is_idle(const struct ct_output *o);
 

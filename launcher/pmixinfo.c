@@ -99,8 +99,7 @@ static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc
     add_u32(l, PMIX_JOB_SIZE, n);
     add_u32(l, PMIX_UNIV_SIZE, n);
     add_u32(l, PMIX_MAX_PROCS, n);
-    add_u32(l, PMIX_APP_SIZE, n);
-    add_u32(l, PMIX_JOB_NUM_APPS, 1);
+    add_u32(l, PMIX_JOB_NUM_APPS, d->napps);
     add_u32(l, PMIX_NUM_NODES, d->nnodes);
     add(l, PMIX_TMPDIR, tmpdir, PMIX_STRING);
     add(l, PMIX_NSDIR, tmpdir, PMIX_STRING);
@@ -127,21 +126,43 @@ static bool add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node,
 {
     struct infos p;
     uint32_t     rank = ct_jobdesc_first(d, node) + local;
+    uint32_t     app = ct_jobdesc_app_of(d, rank), app_first = ct_jobdesc_app_first(d, app);
     uint16_t     local16 = (uint16_t)local;
-    if (!infos_init(&p, 9)) {
+    if (!infos_init(&p, 11)) {
         return false;
     }
     add_rank(&p, PMIX_RANK, rank);
     add_rank(&p, PMIX_GLOBAL_RANK, rank);
-    add_rank(&p, PMIX_APP_RANK, rank);
+    add_rank(&p, PMIX_APP_RANK, rank - app_first);
+    add_rank(&p, PMIX_APPLDR, app_first);
+    add_u32(&p, PMIX_APP_SIZE, d->apps[app].ranks);
     add(&p, PMIX_LOCAL_RANK, &local16, PMIX_UINT16);
     add(&p, PMIX_NODE_RANK, &local16, PMIX_UINT16);
     add_u32(&p, PMIX_NODEID, node);
     add(&p, PMIX_HOSTNAME, d->nodes[node].host, PMIX_STRING);
-    add_u32(&p, PMIX_APPNUM, 0);
+    add_u32(&p, PMIX_APPNUM, app);
     add_u32(&p, PMIX_REINCARNATION, 0);
     pmix_data_array_t array = {.type = PMIX_INFO, .size = p.n, .array = p.all};
     add(l, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
+    PMIX_INFO_FREE(p.all, p.cap);
+    return true;
+}
+
+/* What holds for one program, as an array in one attribute. */
+static bool add_app(struct infos *l, const struct ct_jobdesc *d, uint32_t app)
+{
+    const struct ct_app *a = &d->apps[app];
+    struct infos         p;
+    if (!infos_init(&p, 5)) {
+        return false;
+    }
+    add_u32(&p, PMIX_APPNUM, app);
+    add_u32(&p, PMIX_APP_SIZE, a->ranks);
+    add_rank(&p, PMIX_APPLDR, ct_jobdesc_app_first(d, app));
+    add(&p, PMIX_APP_ARGV, a->argv[0], PMIX_STRING);
+    add(&p, PMIX_WDIR, a->wdir, PMIX_STRING);
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = p.n, .array = p.all};
+    add(l, PMIX_APP_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(p.all, p.cap);
     return true;
 }
@@ -150,11 +171,14 @@ pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *
                                    const char *tmpdir)
 {
     struct infos l;
-    bool         ok = infos_init(&l, 32 + (size_t)ct_jobdesc_ranks(d));
+    bool         ok = infos_init(&l, 32 + (size_t)ct_jobdesc_ranks(d) + d->napps);
     if (ok) {
         add_job(&l, nspace, d, tmpdir);
         add_this_node(&l, d);
         ok = add_maps(&l, d);
+    }
+    for (uint32_t app = 0; ok && app < d->napps; app++) {
+        ok = add_app(&l, d, app);
     }
     for (uint32_t node = 0; ok && node < d->nnodes; node++) {
         for (uint32_t i = 0; ok && i < d->nodes[node].ranks; i++) {

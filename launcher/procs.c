@@ -75,12 +75,9 @@ void ct_procs_fini(struct ct_procs *p)
 /* All that a child needs. It runs in the daemon's memory until exec, so it only reads, and leaves
  * word of a failure in `failed` and `error`. */
 struct child {
-    const struct ct_jobdesc *d;
-    char                   **env;
-    const cpu_set_t         *cpus;
-    const struct rlimit     *nofile;
-    const int               *fds;
-    pid_t                    parent;
+    const struct ct_proc_start *start;
+    const struct rlimit        *nofile;
+    pid_t                       parent;
     const char *volatile failed; /* the step that failed */
     volatile int error;
 };
@@ -93,7 +90,8 @@ static bool take_stdio(const int *fds)
 
 static void run_child(struct child *c)
 {
-    sigset_t none;
+    const struct ct_proc_start *s = c->start;
+    sigset_t                    none;
     c->failed = "prepare a process for";
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
@@ -103,13 +101,13 @@ static void run_child(struct child *c)
     if (getppid() != c->parent) {
         _exit(CT_EXIT_INTERNAL);
     }
-    if (take_stdio(c->fds) && setrlimit(RLIMIT_NOFILE, c->nofile) == 0) {
+    if (take_stdio(s->fds) && setrlimit(RLIMIT_NOFILE, c->nofile) == 0) {
         c->failed = "bind";
-        if (c->cpus == NULL || sched_setaffinity(0, sizeof *c->cpus, c->cpus) == 0) {
+        if (s->cpus == NULL || sched_setaffinity(0, sizeof *s->cpus, s->cpus) == 0) {
             c->failed = "enter the working directory of";
-            if (c->d->wdir[0] == '\0' || chdir(c->d->wdir) == 0) {
+            if (s->wdir[0] == '\0' || chdir(s->wdir) == 0) {
                 c->failed = "execute";
-                execve(c->d->path, c->d->argv, c->env);
+                execve(s->path, s->argv, s->env);
             }
         }
     }
@@ -144,23 +142,12 @@ static void watch(struct ct_procs *p, uint32_t local_rank)
     }
 }
 
-int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_jobdesc *d, char **env,
-                   const cpu_set_t *cpus, struct ct_rankio *io, char *why, size_t cap)
+int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc_start *start,
+                   char *why, size_t cap)
 {
-    int          fds[3];
-    int          err = ct_rankio_open(io, local_rank, fds);
-    struct child c = {
-        .d = d, .env = env, .cpus = cpus, .nofile = &p->nofile, .fds = fds, .parent = getpid()};
-    if (err != 0) {
-        snprintf(why, cap, "cannot make pipes for rank %u: %s", p->first + local_rank,
-                 strerror(err));
-        return CT_EXIT_INTERNAL;
-    }
-    pid_t pid = start_child(&c);
-    err = errno;
-    for (int i = 0; i < 3; i++) {
-        close(fds[i]);
-    }
+    struct child c = {.start = start, .nofile = &p->nofile, .parent = getpid()};
+    pid_t        pid = start_child(&c);
+    int          err = errno;
     if (pid < 0) {
         snprintf(why, cap, "cannot start rank %u: %s%s", p->first + local_rank, strerror(err),
                  err == EAGAIN ? "; raise the limit of processes (ulimit -u, or the pids limit of "
@@ -170,7 +157,7 @@ int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_jobd
     }
     if (c.error != 0) {
         waitpid(pid, NULL, 0);
-        snprintf(why, cap, "cannot %s %s: %s", c.failed, d->path, strerror(c.error));
+        snprintf(why, cap, "cannot %s %s: %s", c.failed, start->path, strerror(c.error));
         return c.error == ENOENT ? CT_EXIT_NOT_FOUND : CT_EXIT_CANNOT_EXEC;
     }
     p->all[local_rank].pid = pid;

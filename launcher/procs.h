@@ -6,15 +6,12 @@
 #ifndef CT_LAUNCHER_PROCS_H
 #define CT_LAUNCHER_PROCS_H
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
-
-#include "bind.h"
-#include "jobdesc.h"
-#include "rankio.h"
 
 struct ct_proc {
     pid_t       pid;    /* 0 before the start */
@@ -37,10 +34,18 @@ struct ct_procs {
 int  ct_procs_init(struct ct_procs *p, uint32_t n, uint32_t first, char *why, size_t cap);
 void ct_procs_fini(struct ct_procs *p);
 
-/* Starts one local rank with the environment `env`. Returns 0, or the exit status that tells
- * what is wrong, with one line in `why`. */
-int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_jobdesc *d, char **env,
-                   const cpu_set_t *cpus, struct ct_rankio *io, char *why, size_t cap);
+/* What a rank is started with. */
+struct ct_proc_start {
+    const char      *path, *wdir; /* "" to stay here */
+    char           **argv, **env;
+    const cpu_set_t *cpus; /* NULL: not bound */
+    int              fds[3];
+};
+
+/* Starts one local rank. Returns 0, or the exit status that tells what is wrong, with one line in
+ * `why`. */
+int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc_start *start,
+                   char *why, size_t cap);
 
 /* Called once for each rank that ended. */
 typedef void (*ct_procs_exit_fn)(void *arg, uint32_t local_rank);

@@ -20,13 +20,14 @@
 enum ct_msg_type {
     /* daemon to head */
     CT_MSG_HELLO = 1,    /* text build, u32 pid, text host: the first message */
-    CT_MSG_STARTED,      /* u32 rank, u32 pid, text cpus ("" when not bound) */
+    CT_MSG_STARTED,      /* u32 rank, u32 pid (0: it would be started), text: its place */
     CT_MSG_RUNNING,      /* u64 us for the PMIx server, u64 us for the ranks: all are started */
     CT_MSG_REFUSED,      /* u32 exit status, text: the job cannot be started here */
     CT_MSG_OUT,          /* u32 channel, u32 source, bytes */
     CT_MSG_EXIT,         /* u32 rank, u32 pid, u32 wait status, u32 enum ct_rank_phase */
     CT_MSG_ABORT,        /* u32 rank, u32 pid, u32 status, text: a rank called PMIx_Abort */
-    CT_MSG_STDIN_CLOSED, /* rank 0 reads no more */
+    CT_MSG_STDIN_CLOSED, /* nobody reads it any more */
+    CT_MSG_NOT_KEPT,     /* text: output cannot be written to its file */
     CT_MSG_DONE,         /* no process of the job is left on the node; all output is sent */
 
     /* head to daemon */

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines from the ranks and input for rank 0; see rankio.h. Used by ctrand.c and procs.c. */
+/* Lines from the ranks; see rankio.h. Used by ctrand.c and procs.c. */
 #include "config.h"
 #include "rankio.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "launcher.h"
+#include "outdir.h"
 
 struct channel;
 
@@ -23,6 +25,7 @@ struct source {
     struct evbuffer  *line;     /* the beginning of a line, at most CT_LINE_MAX + one read */
     uint32_t          id;       /* ct_source_of */
     int               fd;
+    int               file; /* where it is kept as well; -1: nowhere */
 };
 
 struct channel {
@@ -35,24 +38,16 @@ struct channel {
     int64_t           credit; /* bytes that may be sent; one reading may overdraw it */
 };
 
-/* Input for rank 0. */
-struct input {
-    struct event    *writable; /* NULL: rank 0 lives elsewhere, or reads no more */
-    struct evbuffer *pending;
-    int              fd;
-    bool             eof;
-};
-
 struct ct_rankio {
-    struct event_base *base;
-    struct ct_conn    *conn;
-    struct source     *sources; /* two a rank */
-    struct channel     chans[2];
-    struct input       in;
-    uint8_t           *scratch; /* CT_LINE_MAX bytes */
-    uint32_t           first, nranks, open;
-    int                null_fd;
-    bool               one_sink, single, finishing;
+    struct event_base       *base;
+    struct ct_conn          *conn;
+    const struct ct_jobdesc *desc;
+    struct source           *sources; /* two a rank */
+    struct channel           chans[2];
+    uint8_t                 *scratch; /* CT_LINE_MAX bytes */
+    uint32_t                 first, nranks, open;
+    bool                     single, finishing;
+    bool                     keeping; /* no file has failed yet */
     void (*on_drained)(void *arg);
     void *arg;
 };
@@ -110,6 +105,9 @@ static void close_source(struct source *s)
     event_free(s->readable);
     s->readable = NULL;
     close(s->fd);
+    if (s->file >= 0) {
+        close(s->file);
+    }
     ct_list_remove(&s->waiting);
     send_bytes(s, s->line, evbuffer_get_length(s->line));
     evbuffer_free(s->line);
@@ -119,6 +117,23 @@ static void close_source(struct source *s)
     }
     if (--io->open == 0 && io->finishing) {
         io->on_drained(io->arg);
+    }
+}
+
+/* What cannot be kept is lost, so the job must not end well; the first such word is enough. */
+static void keep(struct source *s, const uint8_t *data, size_t len)
+{
+    struct ct_rankio *io = s->io;
+    int               err = s->file >= 0 && io->keeping ? ct_outdir_write(s->file, data, len) : 0;
+    if (err != 0) {
+        struct evbuffer *body = evbuffer_new();
+        char             why[256];
+        io->keeping = false;
+        snprintf(why, sizeof why, "cannot write the output of rank %u into --output-dir: %s",
+                 s->id / 2, strerror(err));
+        ct_pack_text(body, why);
+        ct_conn_send(io->conn, CT_MSG_NOT_KEPT, body);
+        evbuffer_free(body);
     }
 }
 
@@ -151,6 +166,7 @@ static bool read_some(struct source *s)
 {
     ssize_t n = read(s->fd, s->io->scratch, CT_LINE_MAX);
     if (n > 0) {
+        keep(s, s->io->scratch, (size_t)n);
         take_in(s, s->io->scratch, (size_t)n);
         return true;
     }
@@ -223,86 +239,24 @@ static void on_go(int fd, short what, void *arg)
     }
 }
 
-/* ---- input of rank 0 ------------------------------------------------------------------------- */
-
-static void close_input(struct ct_rankio *io)
-{
-    if (io->in.writable != NULL) {
-        event_free(io->in.writable);
-        io->in.writable = NULL;
-        close(io->in.fd);
-        evbuffer_drain(io->in.pending, evbuffer_get_length(io->in.pending));
-        if (!io->in.eof) {
-            ct_conn_send(io->conn, CT_MSG_STDIN_CLOSED, NULL);
-        }
-    }
-}
-
-static void write_input(struct ct_rankio *io)
-{
-    while (evbuffer_get_length(io->in.pending) > 0) {
-        int n = evbuffer_write(io->in.pending, io->in.fd);
-        if (n > 0) {
-            ct_conn_send_credit(io->conn, CT_CHAN_STDIN, (uint32_t)n);
-        } else if (errno == EAGAIN) {
-            event_add(io->in.writable, NULL);
-            return;
-        } else if (errno != EINTR) {
-            close_input(io);
-            return;
-        }
-    }
-    if (io->in.eof) {
-        close_input(io);
-    }
-}
-
-static void on_writable(int fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    write_input(arg);
-}
-
-bool ct_rankio_stdin(struct ct_rankio *io, const uint8_t *data, size_t len_bytes)
-{
-    if (io->in.eof || evbuffer_get_length(io->in.pending) + len_bytes > CT_IN_WINDOW) {
-        return false;
-    }
-    if (len_bytes == 0) {
-        io->in.eof = true;
-    }
-    if (io->in.writable != NULL) {
-        evbuffer_add(io->in.pending, data, len_bytes);
-        write_input(io);
-    }
-    return true;
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static int make_pipe(int *parent, int *child, bool child_reads)
+/* A pipe, and a file beside it if one is wanted. */
+static int open_source(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int file,
+                       int *child)
 {
-    int p[2];
+    struct source *s = &io->sources[2 * local_rank + is_stderr];
+    int            p[2];
     if (pipe2(p, O_CLOEXEC) != 0) {
         return errno;
     }
-    *child = p[child_reads ? 0 : 1];
-    *parent = p[child_reads ? 1 : 0];
-    fcntl(*parent, F_SETFL, O_NONBLOCK);
-    return 0;
-}
-
-static int open_source(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int *child)
-{
-    struct source *s = &io->sources[2 * local_rank + is_stderr];
-    int            err = make_pipe(&s->fd, child, false);
-    if (err != 0) {
-        return err;
-    }
+    *child = p[1];
+    fcntl(p[0], F_SETFL, O_NONBLOCK);
     s->io = io;
+    s->fd = p[0];
+    s->file = file;
     s->id = ct_source_of(io->first + local_rank, is_stderr && !io->single);
-    s->chan = &io->chans[io->one_sink ? CT_CHAN_OUT : is_stderr];
+    s->chan = &io->chans[io->desc->one_sink ? CT_CHAN_OUT : is_stderr];
     s->line = evbuffer_new();
     s->readable = event_new(io->base, s->fd, EV_READ | EV_PERSIST, on_readable, s);
     event_add(s->readable, NULL);
@@ -310,31 +264,38 @@ static int open_source(struct ct_rankio *io, uint32_t local_rank, bool is_stderr
     return 0;
 }
 
-static int open_input(struct ct_rankio *io, uint32_t local_rank, int *child)
+static int open_stream(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int *child,
+                       char *why, size_t cap)
 {
-    if (io->first + local_rank != 0) {
-        *child = fcntl(io->null_fd, F_DUPFD_CLOEXEC, 0);
-        return *child < 0 ? errno : 0;
+    const struct ct_jobdesc *d = io->desc;
+    uint32_t                 rank = io->first + local_rank;
+    int                      file = -1;
+    if (*d->output_dir != '\0') {
+        file = ct_outdir_open(d->output_dir, rank, ct_jobdesc_ranks(d), is_stderr, why, cap);
+        if (file < 0) {
+            return errno;
+        }
     }
-    int err = make_pipe(&io->in.fd, child, true);
-    if (err == 0) {
-        io->in.writable = event_new(io->base, io->in.fd, EV_WRITE, on_writable, io);
-        ct_conn_send_credit(io->conn, CT_CHAN_STDIN, CT_IN_WINDOW);
+    if (d->output_hidden) {
+        *child = file;
+        return 0;
+    }
+    int err = open_source(io, local_rank, is_stderr, file, child);
+    if (err != 0) {
+        snprintf(why, cap, "cannot make pipes for rank %u: %s", rank, strerror(err));
     }
     return err;
 }
 
-int ct_rankio_open(struct ct_rankio *io, uint32_t local_rank, int fds[3])
+int ct_rankio_open(struct ct_rankio *io, uint32_t local_rank, int fds[2], char *why, size_t cap)
 {
-    fds[0] = fds[1] = fds[2] = -1;
-    int err = open_input(io, local_rank, &fds[0]);
-    for (int i = 1; i <= 2 && err == 0; i++) {
-        err = open_source(io, local_rank, i == 2, &fds[i]);
+    fds[0] = fds[1] = -1;
+    int err = open_stream(io, local_rank, false, &fds[0], why, cap);
+    if (err == 0) {
+        err = open_stream(io, local_rank, true, &fds[1], why, cap);
     }
-    for (int i = 0; i < 3 && err != 0; i++) {
-        if (fds[i] >= 0) {
-            close(fds[i]);
-        }
+    if (err != 0 && fds[0] >= 0) {
+        close(fds[0]);
     }
     return err;
 }
@@ -351,7 +312,6 @@ void ct_rankio_pull(struct ct_rankio *io, uint32_t local_rank)
 void ct_rankio_finish(struct ct_rankio *io)
 {
     io->finishing = true;
-    close_input(io);
     if (io->open == 0) {
         io->on_drained(io->arg);
         return;
@@ -384,26 +344,26 @@ void ct_rankio_close_channel(struct ct_rankio *io, uint32_t channel)
     }
 }
 
-struct ct_rankio *ct_rankio_create(struct event_base *base, struct ct_conn *conn, uint32_t first,
-                                   uint32_t nranks, uint32_t job_ranks, bool one_sink,
-                                   void (*on_drained)(void *arg), void *arg)
+struct ct_rankio *ct_rankio_create(struct event_base *base, struct ct_conn *conn,
+                                   const struct ct_jobdesc *d, void (*on_drained)(void *arg),
+                                   void                    *arg)
 {
     struct ct_rankio *io = calloc(1, sizeof *io);
+    uint32_t          nranks = d->nodes[d->me].ranks;
     if (io == NULL) {
         return NULL;
     }
     *io = (struct ct_rankio){.base = base,
                              .conn = conn,
-                             .first = first,
+                             .desc = d,
+                             .first = ct_jobdesc_first(d, d->me),
                              .nranks = nranks,
-                             .one_sink = one_sink,
-                             .single = job_ranks == 1,
+                             .single = ct_jobdesc_ranks(d) == 1,
+                             .keeping = true,
                              .on_drained = on_drained,
                              .arg = arg};
     io->sources = calloc(2 * (size_t)nranks, sizeof *io->sources);
     io->scratch = malloc(CT_LINE_MAX);
-    io->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    io->in.pending = evbuffer_new();
     for (uint32_t i = 0; i < CT_ARRAY_LEN(io->chans); i++) {
         struct channel *chan = &io->chans[i];
         *chan = (struct channel){.io = io, .id = i, .credit = CT_OUT_WINDOW};
@@ -414,7 +374,7 @@ struct ct_rankio *ct_rankio_create(struct event_base *base, struct ct_conn *conn
     for (uint32_t i = 0; io->sources != NULL && i < 2 * nranks; i++) {
         ct_list_init(&io->sources[i].waiting);
     }
-    if (io->sources == NULL || io->scratch == NULL || io->null_fd < 0 || io->in.pending == NULL) {
+    if (io->sources == NULL || io->scratch == NULL) {
         ct_rankio_destroy(io);
         return NULL;
     }
@@ -433,16 +393,6 @@ void ct_rankio_destroy(struct ct_rankio *io)
     for (uint32_t i = 0; i < CT_ARRAY_LEN(io->chans); i++) {
         event_free(io->chans[i].idle);
         event_free(io->chans[i].go);
-    }
-    if (io->in.writable != NULL) {
-        event_free(io->in.writable);
-        close(io->in.fd);
-    }
-    if (io->in.pending != NULL) {
-        evbuffer_free(io->in.pending);
-    }
-    if (io->null_fd >= 0) {
-        close(io->null_fd);
     }
     free(io->scratch);
     free(io->sources);

@@ -48,17 +48,11 @@ with Job("-n", 2, "sh", "-c", "echo $PMIX_NAMESPACE; read x", stdin=subprocess.P
               f"the session directory {name}")
     job.finish(b"\n")
 
-# Binding: a core each while there are enough, else none; asked for, it goes round.
-allowed = sorted(os.sched_getaffinity(0))
-SET = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status | cut -f2"]
-free = run("--bind-to", "none", *SET)[1]
-one = run(*SET)[1].strip()
-check(one == free.strip() if len(allowed) == 1 else True, f"one rank got {one}")
-many = run("-n", 4 * len(allowed), *SET)[1].split()
-check(set(many) == {free.strip()}, f"with too many ranks they were bound: {many}")
-bound = run("-n", 2 * len(allowed), "--bind-to", "core", *SET)[1].split()
-check(len(bound) == 2 * len(allowed), f"--bind-to core: {bound}")
-check(len(allowed) == 1 or free.strip() not in bound, f"--bind-to core did not bind: {bound}")
+# A variable for some ranks, with their numbers in it; it comes after -x, and the last counts.
+got = run("-n", 4, "-x", "A=all", "--env-rank", "0,2-3:A=%r of %n, %l %% %x",
+          "--env-rank", "3:A=last", "--env-rank", "all:B=%r%r", *SHOW)
+check(sorted(got[1].split("\n")) == sorted(["", "0 of 0, 0 % %x|00", "all|11", "2 of 0, 2 % %x|22",
+                                            "last|33"]) and got[2] == "", f"--env-rank: {got}")
 
 # The ranks' limits and signals are ours, not the daemon's.
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

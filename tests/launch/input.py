@@ -12,6 +12,34 @@ COUNT = ["sh", "-c", "echo $PMIX_RANK $(wc -c)"]
 got = run("-n", 3, *COUNT, text="x" * 100001)
 check(sorted(got[1].split("\n")) == ["", "0 100001", "1 0", "2 0"], f"bytes by rank: {got}")
 expect(["-n", 2, "cat"], 0, out="", err="")
+# To another rank, to all, to none.
+got = run("-n", 3, "--stdin", "2", *COUNT, text="x" * 100001)
+check(sorted(got[1].split("\n")) == ["", "0 0", "1 0", "2 100001"], f"--stdin 2: {got}")
+got = run("-n", 3, "--stdin", "all", *COUNT, text="x" * 300001)
+check(sorted(got[1].split("\n")) == ["", "0 300001", "1 300001", "2 300001"], f"--stdin all: {got}")
+got = run("-n", 3, "--stdin", "all", "sh", "-c", "test $PMIX_RANK = 1 && exit; wc -c",
+          text="x" * 300001)
+check(got == (0, "300001\n" * 2, ""), f"--stdin all and a rank that does not read: {got}")
+with Job("-n", 2, "--stdin", "none", "cat", stdin=subprocess.PIPE) as job:
+    check(job.proc.wait(timeout=300) == 0, "--stdin none while the input is open")
+    job.finish()
+# The slowest of all sets the pace.
+with Job("-n", 2, "--stdin", "all", "sh", "-c", "test $PMIX_RANK = 1 && sleep 1000; exec cat >&2",
+         stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
+    os.set_blocking(job.proc.stdin.fileno(), False)
+    total = 0
+
+    def stuffed_for_all():
+        global total
+        try:
+            while True:
+                total += os.write(job.proc.stdin.fileno(), b"z" * 65536)
+        except BlockingIOError:
+            return total > 100000
+    until(stuffed_for_all, "the pipe to ctranrun fills up")
+    check(total < 4 << 20, f"{total} bytes were taken in while one of two ranks reads nothing")
+    job.proc.terminate()
+    job.proc.wait(timeout=300)
 with tempfile.TemporaryFile() as f:
     f.write(b"y" * 3000000)
     f.seek(0)

@@ -11,14 +11,17 @@ tests_launch_busy_LDADD = libctcore.la
 TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
+	tests/launch/apps.py \
 	tests/launch/env.py \
 	tests/launch/input.py \
 	tests/launch/leftover.py \
 	tests/launch/many.py \
 	tests/launch/options.py \
+	tests/launch/outdir.py \
 	tests/launch/output.py \
+	tests/launch/place.py \
 	tests/launch/randomkill.py \
 	tests/launch/status.py
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/launch/launch.py tests/launch/lsan.supp \
-	tests/launch/python.sh
+	tests/launch/place_inner.py tests/launch/python.sh

@@ -35,12 +35,34 @@ usage(["--wdir", "/no/such/dir", "true"], ['--wdir "/no/such/dir"', "No such fil
 usage(["--wdir", "/dev/null", "true"], ["not a directory"])
 for t in ("0", "-1", "soon", "nan", "1e99", ""):
     usage(["--timeout", t, "true"], [f'--timeout "{t}"', "number of seconds"])
-usage(["--bind-to", "socket", "true"], ['"socket"', "none or core"])
+usage(["--bind-to", "socket", "true"], ['"socket"', "none, core, numa or hwthread"])
+for v in ("socket", "", "core:", "core:pe", "core:pe=", "core:pe=0", "core:pe=x", "core:2", ":pe=1",
+          "core:pe=70000"):
+    usage(["--map-by", v, "true"],
+          [f'--map-by "{v}"', "slot, node, core, numa or hwthread", ":pe="])
+for v in ("x", "", "-3", "1.5", "70000", "some"):
+    usage(["--stdin", v, "true"], [f'--stdin "{v}"', "a rank, all or none"])
+usage(["-n", 2, "--stdin", "2", "true"], ["--stdin 2", "0 to 1"])
+for v in ("", "A=1", "0", "0:", "0:A", "0:=1", "x:A=1", "0,:A=1", ",0:A=1", "1-0:A=1", "0-:A=1",
+          "all,1:A=1", "0 1:A=1", "99999999999:A=1"):
+    usage(["--env-rank", v, "true"], [f'--env-rank "{v}"', "RANKS:NAME=VALUE"])
+usage(["-n", 3, "--env-rank", "0-3:A=1", "true"], ["no rank 3", "0 to 2"])
+usage(["--output-dir", "", "true"], ["--output-dir", "a directory"])
+usage(["--output-dir", ":nocopy", "true"], ["--output-dir", "a directory"])
+usage(["--output-dir", "/dev/null", "true"], ['"/dev/null"', "Not a directory"])
+usage(["--output-dir", "/dev/null/x", "true"], ['"/dev/null/x"', "Not a directory"])
+usage(["--output-dir", "/proc/no", "true"], ['"/proc/no"', "No such file or directory"])
+for args in ([":", "true"], ["true", ":"], ["true", ":", "-n", 2], ["true", ":", ":", "true"]):
+    usage(args, ["no program was given"])
+usage(["true", ":", "-n", "x", "true"], ['-n "x"'])
+usage(["-n", 40000, "true", ":", "-n", 40000, "true"], ["80000 ranks together", "65536"])
 
 expect(["--version"], 0, err="")
 got = expect(["--help"], 0, err="")
 for word in ("usage: ctranrun", "-n, -np, --np N", "-x NAME[=VALUE]", "--set", "--wdir",
-             "--tag-output", "--timeout", "--bind-to", "-v", "--version"):
+             "--tag-output", "--timeout", "--bind-to none|core", "-v", "--version",
+             "--map-by", "--stdin", "--output-dir", "--dry-run", "--report-bindings",
+             "--env-rank"):
     check(word in got[1], f"--help does not say {word!r}")
 
 # Programs that cannot be run.

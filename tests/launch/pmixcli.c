@@ -100,6 +100,57 @@ static void expect_text(pmix_rank_t rank, const char *key, const char *want)
     free(got);
 }
 
+/* A fact about a program, asked for by its number. */
+static void expect_app(unsigned long app, const char *key, unsigned long want)
+{
+    pmix_proc_t   who;
+    pmix_value_t *v;
+    pmix_info_t   info[2];
+    uint32_t      number32 = (uint32_t)app;
+    bool          yes = true;
+    PMIX_LOAD_PROCID(&who, me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&info[0], PMIX_APP_INFO, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_APPNUM, &number32, PMIX_UINT32);
+    must(PMIx_Get(&who, key, info, 2, &v), key);
+    if (number(v) != want) {
+        fail(key, number(v), want);
+    }
+    PMIX_VALUE_RELEASE(v);
+}
+
+/* The ranks of each program, from EXPECT_APPS ("2,1") or one program of all. Returns how many. */
+static unsigned long read_apps(unsigned long *sizes, unsigned long most, unsigned long n)
+{
+    const char   *text = getenv("EXPECT_APPS");
+    unsigned long napps = 0;
+    sizes[0] = n;
+    while (text != NULL && *text != '\0' && napps < most) {
+        char *end;
+        sizes[napps++] = strtoul(text, &end, 10);
+        text = *end == ',' ? end + 1 : end;
+    }
+    return napps > 0 ? napps : 1;
+}
+
+/* What a rank is told about the programs, its own and the others'. */
+static void check_apps(unsigned long n)
+{
+    unsigned long sizes[16], napps = read_apps(sizes, 16, n), first = 0;
+    expect(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS, napps);
+    for (unsigned long app = 0; app < napps; app++) {
+        for (unsigned long i = 0; i < sizes[app]; i++) {
+            pmix_rank_t r = (pmix_rank_t)(first + i);
+            expect(r, PMIX_APPNUM, app);
+            expect(r, PMIX_APP_RANK, i);
+            expect(r, PMIX_APPLDR, first);
+            expect(r, PMIX_APP_SIZE, sizes[app]);
+        }
+        expect_app(app, PMIX_APP_SIZE, sizes[app]);
+        expect_app(app, PMIX_APPLDR, first);
+        first += sizes[app];
+    }
+}
+
 /* The tests run on one node, so local and global numbers agree. */
 static void check_info(void)
 {
@@ -112,7 +163,6 @@ static void check_info(void)
     expect(PMIX_RANK_WILDCARD, PMIX_MAX_PROCS, n);
     expect(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, n);
     expect(PMIX_RANK_WILDCARD, PMIX_NUM_NODES, 1);
-    expect(PMIX_RANK_WILDCARD, PMIX_JOB_NUM_APPS, 1);
     expect_text(PMIX_RANK_WILDCARD, PMIX_NODE_LIST, host);
     expect_text(PMIX_RANK_WILDCARD, PMIX_JOBID, me.nspace);
     for (unsigned long i = 0; i < n; i++) {
@@ -125,9 +175,9 @@ static void check_info(void)
         expect(r, PMIX_LOCAL_RANK, r);
         expect(r, PMIX_NODE_RANK, r);
         expect(r, PMIX_NODEID, 0);
-        expect(r, PMIX_APPNUM, 0);
         expect_text(r, PMIX_HOSTNAME, host);
     }
+    check_apps(n);
     char *dir = text_fact(PMIX_RANK_WILDCARD, PMIX_TMPDIR);
     if (access(dir, W_OK) != 0) {
         printf("rank %u: the session directory %s cannot be written\n", me.rank, dir);

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of options; see options_take.h. Used by options.c, by way of its table. */
+#include "config.h"
+#include "options_take.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher.h"
+#include "ranklist.h"
+#include "strlist.h"
+
+bool ct_take_complain(const char *fmt, ...)
+{
+    char    line[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    for (char *c = line; *c != '\0'; c++) {
+        *c = *c == '\n' ? ' ' : *c; /* one line, whatever was asked */
+    }
+    fprintf(stderr, "ctranrun: %s\n", line);
+    return false;
+}
+
+static bool no_memory(void)
+{
+    return ct_take_complain("out of memory");
+}
+
+static struct ct_app *this_app(struct ct_options *o)
+{
+    return &o->desc.apps[o->desc.napps - 1];
+}
+
+/* A whole number from 1 to most. */
+static bool read_number(const char *text, long most, long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtol(text, &end, 10);
+    return isdigit((unsigned char)text[0]) && errno == 0 && *end == '\0' && *out >= 1 &&
+           *out <= most;
+}
+
+/* The place of a word in a list of them that ends with NULL, -1 where it is not. */
+static int find_word(const char *word, size_t len, const char *const *words)
+{
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strlen(words[i]) == len && strncmp(word, words[i], len) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* ---- what is started ------------------------------------------------------------------------- */
+
+bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value)
+{
+    long n;
+    if (!read_number(value, CT_MAX_RANKS, &n)) {
+        return ct_take_complain("%s \"%s\": expected a number of ranks from 1 to %d, as in -n 4",
+                                opt, value, CT_MAX_RANKS);
+    }
+    this_app(o)->ranks = (uint32_t)n;
+    return true;
+}
+
+bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
+{
+    const char *eq = strchr(value, '=');
+    char       *setting = NULL;
+    if (*value == '\0' || eq == value) {
+        return ct_take_complain("%s \"%s\": expected NAME or NAME=VALUE", opt, value);
+    }
+    const char *now = eq == NULL ? getenv(value) : "";
+    if (now == NULL) {
+        return ct_take_complain("%s %s: there is no such variable in the environment; set it, or "
+                                "give a value: %s %s=VALUE",
+                                opt, value, opt, value);
+    }
+    bool ok = asprintf(&setting, "%s%s%s", value, eq == NULL ? "=" : "", now) >= 0 &&
+              ct_strlist_set(&this_app(o)->env, setting);
+    free(setting);
+    return ok || no_memory();
+}
+
+bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
+{
+    uint32_t    highest;
+    const char *colon = strchr(value, ':');
+    const char *eq = colon != NULL ? strchr(colon, '=') : NULL;
+    if (eq == NULL || eq == colon + 1 || !ct_ranklist_is_valid(value, &highest)) {
+        return ct_take_complain("%s \"%s\": expected RANKS:NAME=VALUE, as in %s 0,2-5:A=1 or "
+                                "%s all:FILE=log.%%r",
+                                opt, value, opt, opt);
+    }
+    return ct_strlist_add(&o->desc.rank_env, value) || no_memory();
+}
+
+/* Puts a copy of the text in the place of what was there. */
+static bool replace(char **text, const char *with)
+{
+    free(*text);
+    *text = strdup(with);
+    return *text != NULL || no_memory();
+}
+
+bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value)
+{
+    struct stat st;
+    if (stat(value, &st) != 0) {
+        return ct_take_complain("%s \"%s\": %s; give a directory that exists", opt, value,
+                                strerror(errno));
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        return ct_take_complain("%s \"%s\": not a directory; give a directory that exists", opt,
+                                value);
+    }
+    return replace(&this_app(o)->wdir, value);
+}
+
+/* Whether the library takes this setting; if not, a line has been written. */
+static bool check_setting(const char *name, const char *value)
+{
+    struct ct_log    log;
+    struct ct_config scratch = {0};
+    ct_log_init(&log, CT_LOG_ERROR, "ctranrun");
+    int rc = ct_config_set(&scratch, &log, name, value, CT_ORIGIN_SET);
+    ct_config_fini(&scratch);
+    return rc == CTRAN_SUCCESS;
+}
+
+bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
+{
+    const char *eq = strchr(value, '=');
+    char       *name, *all;
+    if (eq == NULL || eq == value || strchr(value, '\n') != NULL) {
+        return ct_take_complain("%s \"%s\": expected NAME=VALUE on one line, as in %s "
+                                "EAGER_LIMIT=64K",
+                                opt, value, opt);
+    }
+    if (asprintf(&name, "%s%.*s", strncmp(value, "CTRAN_", 6) == 0 ? "" : "CTRAN_",
+                 (int)(eq - value), value) < 0) {
+        return no_memory();
+    }
+    for (char *c = name; *c != '\0'; c++) {
+        *c = (char)toupper((unsigned char)*c);
+    }
+    bool ok = check_setting(name, eq + 1);
+    if (ok && asprintf(&all, "%s%s=%s\n", o->set != NULL ? o->set : "", name, eq + 1) >= 0) {
+        free(o->set);
+        o->set = all;
+    }
+    free(name);
+    return ok;
+}
+
+bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value)
+{
+    char  *end;
+    double seconds = strtod(value, &end);
+    if (end == value || *end != '\0' || !isfinite(seconds) || seconds < 0.001 || seconds > 1e8) {
+        return ct_take_complain("%s \"%s\": expected a number of seconds above 0, as in %s 60", opt,
+                                value, opt);
+    }
+    o->timeout_ms = (uint64_t)(seconds * 1000.0);
+    return true;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
+{
+    static const char *const units[] = {"slot", "node", "core", "numa", "hwthread", NULL};
+    size_t                   len = strcspn(value, ":");
+    long                     pe = 0;
+    int                      unit = find_word(value, len, units);
+    bool                     pe_ok = value[len] == '\0' ||
+                 ((strncmp(value + len, ":pe=", 4) == 0 || strncmp(value + len, ":PE=", 4) == 0) &&
+                  read_number(value + len + 4, CT_MAX_RANKS, &pe));
+    if (unit < 0 || !pe_ok) {
+        return ct_take_complain("%s \"%s\": expected slot, node, core, numa or hwthread, and :pe=N "
+                                "after it if ranks are to have more than one, as in %s core:pe=2",
+                                opt, value, opt);
+    }
+    o->desc.map = (enum ct_map)(CT_MAP_SLOT + unit);
+    o->desc.pe = (uint32_t)pe;
+    return true;
+}
+
+bool ct_take_bind(struct ct_options *o, const char *opt, const char *value)
+{
+    static const char *const units[] = {"none", "core", "numa", "hwthread", NULL};
+    int                      unit = find_word(value, strlen(value), units);
+    if (unit < 0) {
+        return ct_take_complain("%s \"%s\": expected none, core, numa or hwthread", opt, value);
+    }
+    o->desc.bind = (enum ct_bind)(CT_BIND_NONE + unit);
+    return true;
+}
+
+/* ---- input and output ------------------------------------------------------------------------ */
+
+bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value)
+{
+    char *end;
+    errno = 0;
+    long rank = strtol(value, &end, 10);
+    if (strcmp(value, "none") == 0) {
+        rank = CT_STDIN_NONE;
+    } else if (strcmp(value, "all") == 0) {
+        rank = CT_STDIN_ALL;
+    } else if (!isdigit((unsigned char)*value) || errno != 0 || *end != '\0' ||
+               rank >= CT_MAX_RANKS) {
+        return ct_take_complain("%s \"%s\": expected a rank, all or none", opt, value);
+    }
+    o->desc.stdin_to = (int32_t)rank;
+    return true;
+}
+
+bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value)
+{
+    static const char hidden[] = ":nocopy";
+    size_t            len = strlen(value), tail = sizeof hidden - 1;
+    char              path[PATH_MAX], here[PATH_MAX];
+    o->desc.output_hidden = len >= tail && strcmp(value + len - tail, hidden) == 0;
+    len -= o->desc.output_hidden ? tail : 0;
+    if (len == 0 || (value[0] != '/' && getcwd(here, sizeof here) == NULL)) {
+        return ct_take_complain("%s \"%s\": expected a directory", opt, value);
+    }
+    int n = snprintf(path, sizeof path, "%s%s%.*s", value[0] == '/' ? "" : here,
+                     value[0] == '/' ? "" : "/", (int)len, value);
+    if ((size_t)n >= sizeof path) {
+        return ct_take_complain("%s \"%s\": %s", opt, value, strerror(ENAMETOOLONG));
+    }
+    return replace(&o->desc.output_dir, path);
+}
+
+/* ---- words without a value ------------------------------------------------------------------- */
+
+bool ct_take_report(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->desc.tell_ranks = true;
+    return true;
+}
+
+bool ct_take_tag(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->tag_output = true;
+    return true;
+}
+
+bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->desc.dry_run = o->desc.tell_ranks = true;
+    return true;
+}
+
+bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->desc.verbose = o->desc.tell_ranks = true;
+    return true;
+}
+
+bool ct_take_version(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->action = CT_ACTION_VERSION;
+    return true;
+}
+
+bool ct_take_help(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->action = CT_ACTION_HELP;
+    return true;
+}

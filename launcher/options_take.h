@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The readers of the options' values, of the type ct_option_take_fn; see options.h. */
+#ifndef CT_LAUNCHER_OPTIONS_TAKE_H
+#define CT_LAUNCHER_OPTIONS_TAKE_H
+
+#include "base/base.h"
+#include "options.h"
+
+bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_env(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_set(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_map(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_bind(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_report(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_tag(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_version(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_help(struct ct_options *o, const char *opt, const char *value);
+
+/* Writes one line to standard error. Returns false. */
+bool ct_take_complain(const char *fmt, ...) CT_PRINTF(1, 2);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Places by hwloc; see place.h. Used by ctrand_start.c. */
+#include "config.h"
+#include "place.h"
+
+#include <hwloc.h>
+#include <hwloc/glibc-sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher.h"
+
+/* Processing elements that ranks of one turn share: of the machine, or of a NUMA node. */
+struct domain {
+    hwloc_obj_t *elements;
+    uint32_t     n;
+};
+
+struct machine {
+    hwloc_topology_t topology;
+    struct domain   *domains;
+    uint32_t         ndomains;
+    uint32_t         cores;
+};
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+/* Leaves out what taskset or a batch system has taken from us. */
+static void keep_ours(hwloc_topology_t t)
+{
+    hwloc_bitmap_t ours = hwloc_bitmap_alloc();
+    if (hwloc_topology_is_thissystem(t) && hwloc_get_cpubind(t, ours, HWLOC_CPUBIND_THREAD) == 0) {
+        (void)hwloc_topology_restrict(t, ours, 0); /* as it was, if that cannot be */
+    }
+    hwloc_bitmap_free(ours);
+}
+
+/* Cores and NUMA nodes are all we ask for; caches, devices and the CPU's own words cost time. */
+static bool load(hwloc_topology_t *t)
+{
+    if (hwloc_topology_init(t) != 0) {
+        return false;
+    }
+    hwloc_topology_set_all_types_filter(*t, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_type_filter(*t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+    /* What a NUMA node hangs on: without it each would seem to have all cores. */
+    hwloc_topology_set_type_filter(*t, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    hwloc_topology_set_components(*t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    if (hwloc_topology_load(*t) != 0) {
+        hwloc_topology_destroy(*t);
+        return false;
+    }
+    keep_ours(*t);
+    return true;
+}
+
+/* The objects that are processing elements: cores, or threads where the kernel tells of none. */
+static hwloc_obj_type_t element_type(const struct machine *m, const struct ct_jobdesc *d)
+{
+    bool threads = d->map == CT_MAP_HWTHREAD ||
+                   (d->bind == CT_BIND_HWTHREAD && d->map <= CT_MAP_SLOT) || m->cores == 0;
+    return threads ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE;
+}
+
+/* The elements inside `set`. Returns false when out of memory. */
+static bool fill_domain(struct domain *dom, hwloc_topology_t t, hwloc_obj_type_t type,
+                        hwloc_const_cpuset_t set)
+{
+    int n = hwloc_get_nbobjs_by_type(t, type);
+    dom->elements = calloc((size_t)(n > 0 ? n : 0) + 1, sizeof *dom->elements);
+    for (hwloc_obj_t o = NULL;
+         dom->elements != NULL && (o = hwloc_get_next_obj_by_type(t, type, o)) != NULL;) {
+        if (hwloc_bitmap_isincluded(o->cpuset, set)) {
+            dom->elements[dom->n++] = o;
+        }
+    }
+    return dom->elements != NULL;
+}
+
+static bool find_domains(struct machine *m, const struct ct_jobdesc *d)
+{
+    hwloc_topology_t t = m->topology;
+    hwloc_obj_type_t type = element_type(m, d);
+    int              nodes = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE);
+    m->domains = calloc((size_t)(nodes > 0 ? nodes : 0) + 1, sizeof *m->domains);
+    if (m->domains == NULL) {
+        return false;
+    }
+    if (d->map != CT_MAP_NUMA) {
+        m->ndomains = 1;
+        return fill_domain(&m->domains[0], t, type, hwloc_topology_get_topology_cpuset(t));
+    }
+    for (hwloc_obj_t o = NULL;
+         (o = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, o)) != NULL;) {
+        struct domain *dom = &m->domains[m->ndomains];
+        if (!fill_domain(dom, t, type, o->cpuset)) {
+            return false;
+        }
+        if (dom->n > 0) {
+            m->ndomains++;
+        } else {
+            free(dom->elements); /* a node of memory alone */
+            *dom = (struct domain){0};
+        }
+    }
+    return true;
+}
+
+static void machine_fini(struct machine *m)
+{
+    for (uint32_t i = 0; m->domains != NULL && i < m->ndomains; i++) {
+        free(m->domains[i].elements);
+    }
+    free(m->domains);
+    hwloc_topology_destroy(m->topology);
+}
+
+/* ---- cores that jobs hold -------------------------------------------------------------------- */
+
+/* Holds the core from now on. Returns false where somebody does already. */
+static bool hold(struct ct_places *p, hwloc_const_bitmap_t core)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int                fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int                len = snprintf(at.sun_path + 1, sizeof at.sun_path - 1, CT_CORE_SOCKET "%d",
+                                      hwloc_bitmap_first(core));
+    socklen_t          size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+    int               *more = realloc(p->held, (p->nheld + 1) * sizeof *more);
+    p->held = more != NULL ? more : p->held;
+    if (fd < 0 || more == NULL || bind(fd, (struct sockaddr *)&at, size) != 0) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return false;
+    }
+    p->held[p->nheld++] = fd;
+    return true;
+}
+
+static void let_go(struct ct_places *p)
+{
+    for (uint32_t i = 0; i < p->nheld; i++) {
+        close(p->held[i]);
+    }
+    free(p->held);
+    p->held = NULL;
+    p->nheld = 0;
+}
+
+/* Elements that nobody holds come first in the domain, and are held. Returns how many there are,
+ * at most `wanted`. */
+static uint32_t take_free(struct ct_places *p, struct domain *dom, uint32_t wanted)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < dom->n && n < wanted; i++) {
+        if (hold(p, dom->elements[i]->cpuset)) {
+            dom->elements[n++] = dom->elements[i];
+        }
+    }
+    return n;
+}
+
+/* The cores that the ranks are bound to: jobs that have the choice shall keep off them. */
+static void hold_used(struct ct_places *p, const struct machine *m, uint32_t n)
+{
+    hwloc_obj_type_t type = m->cores > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    hwloc_bitmap_t   used = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
+    for (uint32_t i = 0; i < n; i++) {
+        hwloc_cpuset_from_glibc_sched_affinity(m->topology, one, &p->sets[i], sizeof *p->sets);
+        hwloc_bitmap_or(used, used, one);
+    }
+    for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(m->topology, type, o)) != NULL;) {
+        if (hwloc_bitmap_intersects(o->cpuset, used)) {
+            (void)hold(p, o->cpuset); /* where another job has it too, so be it: it was asked for */
+        }
+    }
+    hwloc_bitmap_free(used);
+    hwloc_bitmap_free(one);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* What the unit of binding makes of a rank's elements. */
+static void widen(const struct machine *m, enum ct_bind bind, hwloc_obj_t element,
+                  hwloc_bitmap_t out)
+{
+    hwloc_obj_t o;
+    if (bind == CT_BIND_HWTHREAD && element->type != HWLOC_OBJ_PU) {
+        hwloc_bitmap_set(out, (unsigned)hwloc_bitmap_first(element->cpuset));
+        return;
+    }
+    hwloc_bitmap_or(out, out, element->cpuset);
+    o = bind == CT_BIND_CORE ? hwloc_get_ancestor_obj_by_type(m->topology, HWLOC_OBJ_CORE, element)
+                             : NULL;
+    if (o != NULL) {
+        hwloc_bitmap_or(out, out, o->cpuset);
+    }
+    for (o = NULL; bind == CT_BIND_NUMA &&
+                   (o = hwloc_get_next_obj_by_type(m->topology, HWLOC_OBJ_NUMANODE, o)) != NULL;) {
+        if (hwloc_bitmap_intersects(o->cpuset, element->cpuset)) {
+            hwloc_bitmap_or(out, out, o->cpuset);
+        }
+    }
+}
+
+/* What ranks are held to where --bind-to does not say: their elements, or with --map-by numa and
+ * no number of elements the whole NUMA node. */
+static enum ct_bind bind_unit(const struct ct_jobdesc *d)
+{
+    if (d->bind != CT_BIND_DEFAULT) {
+        return d->bind;
+    }
+    return d->map == CT_MAP_HWTHREAD             ? CT_BIND_HWTHREAD
+           : d->map == CT_MAP_NUMA && d->pe == 0 ? CT_BIND_NUMA
+                                                 : CT_BIND_CORE;
+}
+
+static void place(struct ct_places *p, const struct machine *m, const struct ct_jobdesc *d,
+                  uint32_t rank)
+{
+    uint32_t             pe = d->pe > 0 ? d->pe : 1;
+    const struct domain *dom = &m->domains[rank % m->ndomains];
+    uint32_t             first = rank / m->ndomains % (dom->n / pe) * pe;
+    hwloc_bitmap_t       set = hwloc_bitmap_alloc();
+    for (uint32_t i = first; i < first + pe; i++) {
+        widen(m, bind_unit(d), dom->elements[i], set);
+    }
+    hwloc_cpuset_to_glibc_sched_affinity(m->topology, set, &p->sets[rank], sizeof *p->sets);
+    hwloc_bitmap_free(set);
+}
+
+/* Whether every domain has as many elements as one rank wants. */
+static int check_order(const struct machine *m, const struct ct_jobdesc *d, char *why, size_t cap)
+{
+    for (uint32_t i = 0; i < m->ndomains; i++) {
+        if (m->domains[i].n < (d->pe > 0 ? d->pe : 1)) {
+            snprintf(why, cap,
+                     "--map-by asks for %u %s a rank, and %s has only %u that may be used; "
+                     "ask for fewer",
+                     d->pe, element_type(m, d) == HWLOC_OBJ_PU ? "hardware threads" : "cores",
+                     d->map == CT_MAP_NUMA ? "a NUMA node" : "this machine", m->domains[i].n);
+            return CT_EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+/* Whether the command line leaves the places to us. */
+static bool is_free_choice(const struct ct_jobdesc *d)
+{
+    return d->bind == CT_BIND_DEFAULT && d->map == CT_MAP_DEFAULT;
+}
+
+/* Cores of their own for all ranks, or none is bound. Returns whether they have them. */
+static bool choose_default(struct ct_places *p, struct machine *m, uint32_t n)
+{
+    struct domain *all = &m->domains[0];
+    bool           here = hwloc_topology_is_thissystem(m->topology) != 0;
+    if (n > all->n) {
+        snprintf(p->why, sizeof p->why, "there are %u ranks and %u cores", n, all->n);
+        return false;
+    }
+    uint32_t mine = here ? take_free(p, all, n) : n;
+    if (mine < n) {
+        snprintf(p->why, sizeof p->why, "other jobs have %u of the %u cores", all->n - mine,
+                 all->n);
+        let_go(p);
+    }
+    return mine == n;
+}
+
+/* Finds the places on the machine m. */
+static int find_places(struct ct_places *p, struct machine *m, const struct ct_jobdesc *d,
+                       uint32_t n, char *why, size_t cap)
+{
+    m->cores = (uint32_t)hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_CORE);
+    p->sets = calloc(n, sizeof *p->sets);
+    if (p->sets == NULL || !find_domains(m, d)) {
+        snprintf(why, cap, "cannot place the ranks: out of memory");
+        return CT_EXIT_INTERNAL;
+    }
+    if (is_free_choice(d) && !choose_default(p, m, n)) {
+        free(p->sets);
+        p->sets = NULL;
+        return 0;
+    }
+    int status = check_order(m, d, why, cap);
+    for (uint32_t i = 0; status == 0 && i < n; i++) {
+        place(p, m, d, i);
+    }
+    if (status == 0 && !is_free_choice(d) && bind_unit(d) != CT_BIND_NUMA &&
+        hwloc_topology_is_thissystem(m->topology)) {
+        hold_used(p, m, n);
+    }
+    return status;
+}
+
+int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n, char *why,
+                   size_t cap)
+{
+    struct machine m = {0};
+    cpu_set_t      allowed;
+    *p = (struct ct_places){0};
+    if (d->bind == CT_BIND_NONE) {
+        return 0;
+    }
+    if (is_free_choice(d) && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+        (uint32_t)CPU_COUNT(&allowed) < n) {
+        snprintf(p->why, sizeof p->why, "there are %u ranks and %d CPUs", n, CPU_COUNT(&allowed));
+        return 0;
+    }
+    if (!load(&m.topology)) {
+        snprintf(p->why, sizeof p->why, "hwloc cannot tell what this machine is like");
+        return 0;
+    }
+    int status = find_places(p, &m, d, n, why, cap);
+    machine_fini(&m);
+    return status;
+}
+
+void ct_places_fini(struct ct_places *p)
+{
+    let_go(p);
+    free(p->sets);
+    *p = (struct ct_places){0};
+}
+
+const cpu_set_t *ct_places_of(const struct ct_places *p, uint32_t local_rank)
+{
+    return p->sets != NULL ? &p->sets[local_rank] : NULL;
+}
+
+void ct_places_describe(const struct ct_places *p, uint32_t local_rank, char *out, size_t cap)
+{
+    const cpu_set_t *set = ct_places_of(p, local_rank);
+    size_t           len = 0;
+    if (set == NULL) {
+        snprintf(out, cap, "not bound%s%s", p->why[0] ? ", since " : "", p->why);
+        return;
+    }
+    for (int cpu = 0; cpu < CPU_SETSIZE && len < cap; cpu++) {
+        int last = cpu;
+        if (!CPU_ISSET(cpu, set)) {
+            continue;
+        }
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set)) {
+            last++;
+        }
+        len += (size_t)snprintf(out + len, cap - len, "%s%d", len > 0 ? "," : "cpu ", cpu);
+        if (last > cpu && len < cap) {
+            len += (size_t)snprintf(out + len, cap - len, "-%d", last);
+        }
+        cpu = last;
+    }
+}

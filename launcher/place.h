@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Places for the ranks of a node: which CPUs each may use.
+ *
+ * The machine's processing elements (cores; hardware threads with --map-by hwthread) that this
+ * process may use stand in hwloc's order, all together or by NUMA node. Ranks take the groups
+ * (domains) in turn, and in a domain the next `pe` elements, from the first again where they are
+ * used up. What a rank is then held to is its elements, or the NUMA nodes that they lie in.
+ *
+ * Without a word on the command line each rank gets a core of its own that no other job of ctran on
+ * this machine holds, or, where not all ranks can have one, none is bound. Which cores are held is
+ * known by sockets: a daemon binds the abstract name of each core that it gives to ranks
+ * (CT_CORE_SOCKET and the core's first CPU), so that a core is taken by one, and free when its
+ * daemon is gone, however it went. A job with an order of its own takes what it is told to.
+ */
+#ifndef CT_LAUNCHER_PLACE_H
+#define CT_LAUNCHER_PLACE_H
+
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jobdesc.h"
+
+struct ct_places {
+    cpu_set_t *sets;     /* one a rank; NULL: no rank is bound */
+    char       why[128]; /* why not, as a part of a sentence; "" where it was asked for */
+    int       *held;     /* sockets of the cores that this job holds */
+    uint32_t   nheld;
+};
+
+/* Finds the places of n ranks. Returns 0, or CT_EXIT_USAGE with a line in `why` for an order that
+ * this machine cannot follow. Cores stay held until ct_places_fini or the end of the process. */
+int  ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n, char *why,
+                    size_t cap);
+void ct_places_fini(struct ct_places *p);
+
+/* The CPUs of a local rank, NULL when it is not bound. */
+const cpu_set_t *ct_places_of(const struct ct_places *p, uint32_t local_rank);
+
+/* "cpu 0,4-7", or that it is not bound and why. */
+void ct_places_describe(const struct ct_places *p, uint32_t local_rank, char *out, size_t cap);
+
+#endif

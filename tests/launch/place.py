@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places: on machines that hwloc makes up, seen by --dry-run; then on this one, where the ranks say
+what they got. Two jobs at a time are not given the same cores unless both ask for them."""
+import os
+import re
+import subprocess
+
+from launch import Job, check, expect, run
+
+# machine, arguments, the CPUs of rank 0, 1, ...
+TWO_NODES = "numa:2 core:4 pu:2"  # cores 0-3 are CPUs 0-7 of node 0
+MADE_UP = [
+    (TWO_NODES, ["-n", 3, "--bind-to", "core"], "0-1 2-3 4-5"),
+    (TWO_NODES, ["-n", 3, "--map-by", "slot"], "0-1 2-3 4-5"),
+    (TWO_NODES, ["-n", 3, "--map-by", "node"], "0-1 2-3 4-5"),
+    (TWO_NODES, ["-n", 9, "--map-by", "core"], "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15 0-1"),
+    (TWO_NODES, ["-n", 3, "--map-by", "core:pe=3"], "0-5 6-11 0-5"),
+    (TWO_NODES, ["-n", 3, "--map-by", "numa"], "0-7 8-15 0-7"),
+    (TWO_NODES, ["-n", 5, "--map-by", "numa:pe=2"], "0-3 8-11 4-7 12-15 0-3"),
+    (TWO_NODES, ["-n", 4, "--map-by", "numa", "--bind-to", "core"], "0-1 8-9 2-3 10-11"),
+    (TWO_NODES, ["-n", 4, "--map-by", "hwthread"], "0 1 2 3"),
+    (TWO_NODES, ["-n", 2, "--map-by", "hwthread:pe=3"], "0-2 3-5"),
+    (TWO_NODES, ["-n", 2, "--map-by", "hwthread", "--bind-to", "core"], "0-1 0-1"),
+    (TWO_NODES, ["-n", 2, "--map-by", "core:pe=2", "--bind-to", "hwthread"], "0,2 4,6"),
+    (TWO_NODES, ["-n", 3, "--bind-to", "hwthread"], "0 1 2"),
+    (TWO_NODES, ["-n", 5, "--bind-to", "numa"], "0-7 0-7 0-7 0-7 8-15"),
+    (TWO_NODES, ["-n", 2, "--map-by", "core:pe=5", "--bind-to", "numa"], "0-15 0-15"),
+    ("pack:2 [numa] l3:1 core:2 pu:1", ["-n", 4, "--map-by", "numa", "--bind-to", "core"],
+     "0 2 1 3"),
+    ("pack:2 [numa] l3:1 core:2 pu:1", ["-n", 3, "--map-by", "numa"], "0-1 2-3 0-1"),
+    ("pu:4", ["-n", 3, "--bind-to", "core"], "0 1 2"),
+]
+for machine, args, want in MADE_UP:
+    got = expect(["--dry-run", *args, "true"], 0, err="", env={"HWLOC_SYNTHETIC": machine})
+    cpus = re.findall(r"^rank \d+ on host \S+, cpu (\S+): true$", got[1], re.M)
+    check(" ".join(cpus) == want, f"{machine}, {args}: {cpus}, expected {want}")
+    check("not bound" not in got[1], f"{machine}, {args}: {got[1]}")
+got = run("--dry-run", "-n", 3, "--map-by", "core:pe=2", "--bind-to", "none", "true",
+          env={"HWLOC_SYNTHETIC": TWO_NODES})
+check(got[1].count("not bound:") == 3, f"--map-by with --bind-to none: {got}")
+for order, words in (("core:pe=9", "9 cores a rank, and this machine has only 8"),
+                     ("numa:pe=5", "5 cores a rank, and a NUMA node has only 4"),
+                     ("hwthread:pe=17", "only 16")):
+    expect(["--map-by", order, "true"], 2, out="", env={"HWLOC_SYNTHETIC": TWO_NODES},
+           err=rf"ctranrun: job \w+: --map-by asks for [^\n]*{words}[^\n]*ask for fewer\n")
+
+# This machine.
+allowed = sorted(os.sched_getaffinity(0))
+SET = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status | cut -f2"]
+free = run("--bind-to", "none", *SET)[1].strip()
+many = run("-n", 4 * len(allowed), *SET)[1].split()
+check(set(many) == {free}, f"with too many ranks they were bound: {many}")
+bound = run("-n", 2 * len(allowed), "--bind-to", "hwthread", *SET)[1].split()
+check(sorted(bound) == sorted(2 * list(map(str, allowed))), f"--bind-to hwthread: {bound}")
+told = run("-n", 2, "--bind-to", "hwthread", "--report-bindings", "true")
+check(told[0] == 0 and told[1] == "" and
+      re.fullmatch(r"(ctranrun: job \w+: rank [01] is pid \d+ on host \S+, cpu \d+\n){2}", told[2]),
+      f"--report-bindings: {told}")
+told = run("-n", 4 * len(allowed), "--report-bindings", "true")
+check(told[2].count(f"not bound, since there are {4 * len(allowed)} ranks and") == 4 * len(allowed),
+      f"--report-bindings without binding: {told}")
+# Only what we may use ourselves.
+one = run("--bind-to", "core", *SET, preexec_fn=lambda: os.sched_setaffinity(0, allowed[-1:]))
+check(one[1].split() == [str(allowed[-1])], f"on one of {allowed}: {one}")
+
+# A job beside others. In a network of our own nobody else's jobs are seen.
+alone = ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
+    print("place: jobs beside each other not tried: unshare -n, or ip in it, does not work here")
+    raise SystemExit(0)
+INNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "place_inner.py")
+inner = subprocess.run([*alone, "python3", "-B", INNER], timeout=600, capture_output=True,
+                       text=True)
+check(inner.returncode == 0, f"jobs beside each other: {inner.stdout}{inner.stderr}")
+print("place: as ordered")
