@@ -13,6 +13,7 @@ dist_man_MANS += \
 	man/ctran_group.3 \
 	man/ctran_info.3 \
 	man/ctran_init.3 \
+	man/ctran_op_create.3 \
 	man/ctran_probe.3 \
 	man/ctran_send.3 \
 	man/ctran_start.3 \
@@ -103,6 +104,8 @@ nodist_man_MANS = \
 	man/ctran_issend.3 \
 	man/ctran_mprobe.3 \
 	man/ctran_mrecv.3 \
+	man/ctran_op_commutative.3 \
+	man/ctran_op_free.3 \
 	man/ctran_query_thread.3 \
 	man/ctran_recv.3 \
 	man/ctran_recv_init.3 \

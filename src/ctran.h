@@ -235,6 +235,19 @@ enum {
 #define CTRAN_INT64_T            CTRAN_TYPE_(0x258)
 #define CTRAN_UINT64_T           CTRAN_TYPE_(0x259)
 
+#define CTRAN_C_FLOAT_COMPLEX       CTRAN_TYPE_(0x212) /* complex: SUM and PROD only */
+#define CTRAN_C_COMPLEX             CTRAN_C_FLOAT_COMPLEX
+#define CTRAN_C_DOUBLE_COMPLEX      CTRAN_TYPE_(0x216)
+#define CTRAN_C_LONG_DOUBLE_COMPLEX CTRAN_TYPE_(0x224)
+
+/* Pairs, laid out as struct { T value; int index; }: MINLOC and MAXLOC only. */
+#define CTRAN_FLOAT_INT       CTRAN_TYPE_(0x228)
+#define CTRAN_DOUBLE_INT      CTRAN_TYPE_(0x229)
+#define CTRAN_LONG_INT        CTRAN_TYPE_(0x22a)
+#define CTRAN_2INT            CTRAN_TYPE_(0x22b)
+#define CTRAN_SHORT_INT       CTRAN_TYPE_(0x22c)
+#define CTRAN_LONG_DOUBLE_INT CTRAN_TYPE_(0x22d)
+
 #define CTRAN_OP_(number) ((ctran_op_t)(number))
 #define CTRAN_OP_NULL     CTRAN_OP_(0x20)
 #define CTRAN_SUM         CTRAN_OP_(0x21)
@@ -247,6 +260,10 @@ enum {
 #define CTRAN_LAND        CTRAN_OP_(0x30)
 #define CTRAN_LOR         CTRAN_OP_(0x31)
 #define CTRAN_LXOR        CTRAN_OP_(0x32)
+#define CTRAN_MINLOC      CTRAN_OP_(0x38) /* least value and its index; of equals the lowest */
+#define CTRAN_MAXLOC      CTRAN_OP_(0x39)
+#define CTRAN_REPLACE     CTRAN_OP_(0x3c) /* accumulation in windows only */
+#define CTRAN_NO_OP       CTRAN_OP_(0x3d)
 
 /* ---------------------------------------------------------------------------------------------
  * Start and end
@@ -725,6 +742,35 @@ CTRAN_API int ctran_test_cancelled(const ctran_status_t *status, int *flag);
 CTRAN_API int ctran_type_size(ctran_datatype_t datatype, ctran_count_t *size);
 
 /* ---------------------------------------------------------------------------------------------
+ * Reduction operators
+ * ------------------------------------------------------------------------------------------ */
+
+/* inoutvec[i] = invec[i] op inoutvec[i] for the *len elements of *datatype. It may be called on any
+ * part of a buffer, any number of times, and by any thread that drives transfers; no lock is held.
+ * A result may depend on its two elements only. The function calls nothing of ctran but
+ * ctran_abort. Source: MPI-4.1 sec. 6.9.5. */
+typedef void ctran_user_function(void *invec, void *inoutvec, ctran_count_t *len,
+                                 ctran_datatype_t *datatype);
+
+/* *op is a new operator, for every datatype that the function understands, in all reductions; the
+ * function is associative. Where `commute` is 0 it is applied in order of ranks; else the order
+ * depends on the same as that of predefined operators. *op is the caller's, to be freed by
+ * ctran_op_free. Local. Errors: CTRAN_ERR_ARG for NULL, CTRAN_ERR_NO_MEM. Source: MPI-4.1
+ * sec. 6.9.5. */
+CTRAN_API int ctran_op_create(ctran_user_function *user_fn, int commute, ctran_op_t *op);
+
+/* Gives *op up, and sets it to CTRAN_OP_NULL; reductions under way go on. Local. Errors:
+ * CTRAN_ERR_OP where it is predefined, or is no operator. Source: MPI-4.1 sec. 6.9.5. */
+CTRAN_API int ctran_op_free(ctran_op_t *op);
+
+/* *commute is 1 where op may be applied in any order, else 0. Local. Source: MPI-4.1 sec. 6.9.7. */
+CTRAN_API int ctran_op_commutative(ctran_op_t op, int *commute);
+
+/* inoutbuf = inbuf combined with inoutbuf, in this order. Local. Source: MPI-4.1 sec. 6.9.7. */
+CTRAN_API int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
+                                 ctran_datatype_t datatype, ctran_op_t op);
+
+/* ---------------------------------------------------------------------------------------------
  * Collectives: called by every rank of comm, in the same order, with matching arguments. Counts
  * may be 0. sendbuf may be CTRAN_IN_PLACE where said. Blocking. Errors as for point-to-point,
  * CTRAN_ERR_ROOT, and CTRAN_ERR_OP where the operator is not defined for the datatype. The order
@@ -748,10 +794,6 @@ CTRAN_API int ctran_reduce(const void *sendbuf, void *recvbuf, ctran_count_t cou
 /* The same, the result at every rank; sendbuf may be CTRAN_IN_PLACE (at all ranks alike). */
 CTRAN_API int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
                               ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm);
-
-/* inoutbuf = inbuf combined with inoutbuf, in this order. Local. Source: MPI-4.1 sec. 6.9.7. */
-CTRAN_API int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
-                                 ctran_datatype_t datatype, ctran_op_t op);
 
 /* recvbuf = the sendbufs of ranks 0 to the caller's combined, in rank order; sendbuf may be
  * CTRAN_IN_PLACE (at all ranks alike). */

@@ -49,6 +49,9 @@ int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran
 /* Only count and type, where the buffer may be CTRAN_IN_PLACE or does not matter. */
 int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
                    ctran_datatype_t datatype, struct ct_span *out);
+/* An operator of any kind; and one that reduces elements of `type`. */
+int ct_check_op_handle(struct ct_comm *comm, const char *call, ctran_op_t handle,
+                       const struct ct_op **out);
 int ct_check_op(struct ct_comm *comm, const char *call, ctran_op_t handle,
                 const struct ct_dtype *type, const struct ct_op **out);
 int ct_check_root(struct ct_comm *comm, const char *call, int root);

@@ -36,10 +36,10 @@ int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
     out->buf = NULL;
     out->type = type;
     out->count = (size_t)count;
-    if (CT_UNLIKELY(__builtin_mul_overflow(out->count, type->size_bytes, &out->bytes))) {
+    if (CT_UNLIKELY(__builtin_mul_overflow(out->count, type->extent_bytes, &out->bytes))) {
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                             "%" PRId64 " elements of %zu bytes are more than memory can hold",
-                            count, type->size_bytes);
+                            count, (size_t)type->extent_bytes);
     }
     return CTRAN_SUCCESS;
 }
@@ -63,11 +63,14 @@ int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran
 int ct_check_op(struct ct_comm *comm, const char *call, ctran_op_t handle,
                 const struct ct_dtype *type, const struct ct_op **out)
 {
-    *out = ct_op_get(handle);
-    if (*out == NULL) {
-        return ct_api_raise(comm, CTRAN_ERR_OP, call, "%s",
-                            handle == CTRAN_OP_NULL ? "it is CTRAN_OP_NULL"
-                                                    : "it is no predefined operator");
+    int rc = ct_check_op_handle(comm, call, handle, out);
+    if (rc != CTRAN_SUCCESS || (*out)->user != NULL) {
+        return rc;
+    }
+    if ((*out)->rma_only) {
+        return ct_api_raise(comm, CTRAN_ERR_OP, call,
+                            "%s is for accumulation in windows only (MPI-4.1 sec. 12.3.4)",
+                            (*out)->name);
     }
     if (ct_op_kernel(*out, type) == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_OP, call,

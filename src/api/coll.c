@@ -98,29 +98,6 @@ int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
     return ct_api_pass(comm, rc, call);
 }
 
-int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
-                       ctran_datatype_t datatype, ctran_op_t handle_op)
-{
-    static const char   call[] = "ctran_reduce_local";
-    struct ct_comm     *self;
-    struct ct_span      in, inout;
-    const struct ct_op *op;
-    int                 rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_span(self, call, inbuf, count, datatype, &in);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_span(self, call, inoutbuf, count, datatype, &inout);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_op(self, call, handle_op, in.type, &op);
-    }
-    if (rc == CTRAN_SUCCESS && count > 0) {
-        ct_op_kernel(op, in.type)(inout.buf, in.buf, inout.buf, in.count);
-    }
-    return rc;
-}
-
 /* At rank 0 the result of an exclusive scan is nothing: without CTRAN_IN_PLACE, recvbuf does not
  * matter there. */
 static int scan(const char *call, bool exclusive, const void *sendbuf, void *recvbuf,

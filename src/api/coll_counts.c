@@ -23,13 +23,14 @@ static int check_all(struct ct_comm *comm, const char *call, const void *buf,
         return ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of displacements is NULL");
     }
     for (uint32_t r = 0; r < comm->run.n; r++) {
-        if (__builtin_mul_overflow(displs[r], all.type->size_bytes, &bytes)) {
+        if (__builtin_mul_overflow(displs[r], all.type->extent_bytes, &bytes)) {
             return ct_api_raise(comm, CTRAN_ERR_ARG, call,
                                 "displacement %" PRIdPTR " of rank %u is outside of memory",
                                 displs[r], r);
         }
     }
-    *out = (struct ct_blocks){all.buf, 0, comm->run.n, counts, displs, all.type->size_bytes};
+    *out =
+        (struct ct_blocks){all.buf, 0, comm->run.n, counts, displs, (size_t)all.type->extent_bytes};
     return CTRAN_SUCCESS;
 }
 
@@ -41,7 +42,8 @@ static int check_own(struct ct_comm *comm, const char *call, const void *buf,
     struct ct_span            own;
     int                       rc = ct_check_span(comm, call, buf, *count, datatype, &own);
     if (rc == CTRAN_SUCCESS) {
-        *out = (struct ct_blocks){own.buf, comm->run.me, 1, count, &here, own.type->size_bytes};
+        *out = (struct ct_blocks){own.buf, comm->run.me, 1,
+                                  count,   &here,        (size_t)own.type->extent_bytes};
     }
     return rc;
 }

@@ -15,6 +15,7 @@ libctcore_la_SOURCES += \
 	src/api/group.c \
 	src/api/info.c src/api/info_env.c \
 	src/api/inquiry.c \
+	src/api/op.c \
 	src/api/p2p.c \
 	src/api/persistent.c \
 	src/api/probe.c \

@@ -52,12 +52,13 @@ int ct_coll_bcast(struct ct_comm *comm, void *buf, size_t bytes, uint32_t root)
 static struct ct_run_args reduction(const void *send, void *recv, size_t count,
                                     const struct ct_dtype *type, const struct ct_op *op)
 {
+    struct ct_reduction r = ct_reduction_of(op, type);
     return (struct ct_run_args){
         .env = {.inplace = send == NULL, .ordered = !op->commutative},
-        .layout = {.elem_bytes = type->size_bytes,
+        .layout = {.elem_bytes = r.elem_bytes,
                    .count = count,
                    .buf = {{.base = send != NULL ? (char *)send : recv}, {.base = recv}}},
-        .op = ct_op_kernel(op, type),
+        .op = r,
     };
 }
 
@@ -242,8 +243,8 @@ int ct_coll_reduce_scatter_block(struct ct_comm *comm, const void *send, void *r
                                  size_t block_count, const struct ct_dtype *type,
                                  const struct ct_op *op)
 {
-    size_t             own = block_count * type->size_bytes;
     struct ct_run_args args = reduction(send, recv, block_count * comm->run.n, type, op);
+    size_t             own = block_count * args.layout.elem_bytes;
     return own > 0 ? reduce_scatter(comm, &args, own * comm->run.n, own) : CTRAN_SUCCESS;
 }
 
@@ -266,8 +267,8 @@ int ct_coll_reduce_scatter(struct ct_comm *comm, const void *send, void *recv,
     struct ct_layout  *l = &args.layout;
     l->buf[CT_SEND] = (struct ct_blocks){l->buf[CT_SEND].base, 0, n, counts, displs, 1};
     l->buf[CT_RECV] = (struct ct_blocks){recv, me, 1, &counts[me], &here, 1};
-    int rc = reduce_scatter(comm, &args, (size_t)total * type->size_bytes,
-                            (size_t)counts[me] * type->size_bytes);
+    int rc = reduce_scatter(comm, &args, (size_t)total * l->elem_bytes,
+                            (size_t)counts[me] * l->elem_bytes);
     free(displs);
     return rc;
 }

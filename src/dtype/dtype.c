@@ -28,6 +28,13 @@ enum { FIRST = 0x200, END = 0x260 };
                         .extent_bytes = sizeof(T),                                                 \
                         .name = "CTRAN_" #NAME}
 
+#define PAIR(NAME, number, value_type, pair, scalar_)                                              \
+    [(number)-FIRST] = {.magic = CT_DTYPE_MAGIC,                                                   \
+                        .scalar = scalar_,                                                         \
+                        .size_bytes = sizeof(value_type) + sizeof(int),                            \
+                        .extent_bytes = sizeof(struct pair),                                       \
+                        .name = "CTRAN_" #NAME}
+
 /* The numbers are those of ctran.h; a unit test compares them. */
 static const struct ct_dtype table[END - FIRST] = {
     ENTRY(AINT, 0x201, ctran_aint_t, SIGNED_OF(ctran_aint_t)),
@@ -44,6 +51,15 @@ static const struct ct_dtype table[END - FIRST] = {
     ENTRY(FLOAT, 0x210, float, CT_SCALAR_F32),
     ENTRY(DOUBLE, 0x214, double, CT_SCALAR_F64),
     ENTRY(LONG_DOUBLE, 0x220, long double, CT_SCALAR_LDBL),
+    ENTRY(C_FLOAT_COMPLEX, 0x212, float _Complex, CT_SCALAR_CF32),
+    ENTRY(C_DOUBLE_COMPLEX, 0x216, double _Complex, CT_SCALAR_CF64),
+    ENTRY(C_LONG_DOUBLE_COMPLEX, 0x224, long double _Complex, CT_SCALAR_CLDBL),
+    PAIR(FLOAT_INT, 0x228, float, ct_pair_float, CT_SCALAR_F32_INT),
+    PAIR(DOUBLE_INT, 0x229, double, ct_pair_double, CT_SCALAR_F64_INT),
+    PAIR(LONG_INT, 0x22a, long, ct_pair_long, CT_SCALAR_LONG_INT),
+    PAIR(2INT, 0x22b, int, ct_pair_int, CT_SCALAR_INT_INT),
+    PAIR(SHORT_INT, 0x22c, short, ct_pair_short, CT_SCALAR_SHORT_INT),
+    PAIR(LONG_DOUBLE_INT, 0x22d, long double, ct_pair_ldbl, CT_SCALAR_LDBL_INT),
     ENTRY(C_BOOL, 0x238, bool, CT_SCALAR_BOOL),
     ENTRY(WCHAR, 0x23c, wchar_t, CT_SCALAR_WCHAR),
     ENTRY(INT8_T, 0x240, int8_t, CT_SCALAR_I8),
@@ -71,4 +87,9 @@ const struct ct_dtype *ct_dtype_get(ctran_datatype_t handle)
         return NULL;
     }
     return &table[index];
+}
+
+ctran_datatype_t ct_dtype_handle(const struct ct_dtype *dtype)
+{
+    return (ctran_datatype_t)((uintptr_t)FIRST + (uintptr_t)(dtype - table));
 }

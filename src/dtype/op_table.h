@@ -23,6 +23,8 @@ enum ct_op_index {
     CT_OP_LAND,
     CT_OP_LOR,
     CT_OP_LXOR,
+    CT_OP_MINLOC,
+    CT_OP_MAXLOC,
     CT_OP_COUNT
 };
 
@@ -38,7 +40,11 @@ extern const struct ct_op ct_op_table_avx512[CT_OP_COUNT];
  * it. */
 const struct ct_op *ct_op_table(enum ct_isa isa);
 
-/* As ct_op_get, from one such table. */
+/* As ct_op_get, from one such table; its operators only. */
 const struct ct_op *ct_op_get_from(const struct ct_op *table, ctran_op_t handle);
+
+/* REPLACE (move = 0, gives a) and NO_OP (1, gives b): copies, with the same kernels everywhere.
+ * op_move.c */
+extern const struct ct_op ct_op_moves[2];
 
 #endif

@@ -299,6 +299,24 @@ static void bad_op(ctran_op_t op, ctran_datatype_t type)
     EXPECT_RC(CTRAN_ERR_OP, ctran_reduce_scatter_block(&real, &real_out, 1, type, op, world));
 }
 
+static void do_nothing(void *in, void *inout, ctran_count_t *len, ctran_datatype_t *type)
+{
+    (void)in, (void)inout, (void)len, (void)type;
+}
+
+static void bad_operators(void)
+{
+    ctran_op_t op = CTRAN_SUM, none = CTRAN_OP_NULL, wild = WILD_OP;
+    int        commute;
+    EXPECT_RC(CTRAN_ERR_ARG, ctran_op_create(NULL, 1, &op));
+    EXPECT_RC(CTRAN_ERR_ARG, ctran_op_create(do_nothing, 1, NULL));
+    EXPECT_RC(CTRAN_ERR_OP, ctran_op_free(&op));
+    EXPECT_RC(CTRAN_ERR_OP, ctran_op_free(&none));
+    EXPECT_RC(CTRAN_ERR_OP, ctran_op_free(&wild));
+    EXPECT_RC(CTRAN_ERR_OP, ctran_op_commutative(CTRAN_OP_NULL, &commute));
+    EXPECT_PTR(CTRAN_SUM, op);
+}
+
 static void bad_root(int root)
 {
     EXPECT_RC(CTRAN_ERR_ROOT, ctran_bcast(&value, 1, CTRAN_INT, root, CTRAN_COMM_WORLD));
@@ -332,6 +350,12 @@ static void collectives(void)
     bad_op(CTRAN_LAND, CTRAN_BYTE);
     bad_op(CTRAN_MAX, CTRAN_CHAR);
     bad_op(CTRAN_BAND, CTRAN_WCHAR);
+    bad_op(CTRAN_MIN, CTRAN_C_DOUBLE_COMPLEX);
+    bad_op(CTRAN_MINLOC, CTRAN_DOUBLE);
+    bad_op(CTRAN_SUM, CTRAN_DOUBLE_INT);
+    bad_op(CTRAN_REPLACE, CTRAN_DOUBLE);
+    bad_op(CTRAN_NO_OP, CTRAN_DOUBLE);
+    bad_operators();
     bad_arrays();
     bad_root(check_size);
     bad_root(-1);

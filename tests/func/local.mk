@@ -16,6 +16,12 @@ tests_func_coll_SOURCES = tests/func/coll.c tests/func/coll_blocks.c \
 tests_func_coll_LDADD = libctcore.la
 tests_func_comm_SOURCES = tests/func/comm.c $(func_check)
 tests_func_comm_LDADD = libctcore.la
+# Operators.
+check_PROGRAMS += tests/func/op
+dist_check_SCRIPTS += tests/func/op.test
+TESTS += tests/func/op.test
+tests_func_op_SOURCES = tests/func/op.c $(func_check)
+tests_func_op_LDADD = libctcore.la
 tests_func_errors_SOURCES = tests/func/errors.c $(func_check)
 tests_func_errors_LDADD = libctcore.la
 tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \

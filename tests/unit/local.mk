@@ -14,6 +14,8 @@ unit_tests = \
 	tests/unit/test_log \
 	tests/unit/test_match \
 	tests/unit/test_op \
+	tests/unit/test_op_parts \
+	tests/unit/test_op_user \
 	tests/unit/test_ranks_coll \
 	tests/unit/test_ranks_fail \
 	tests/unit/test_ranks_p2p \
@@ -32,6 +34,13 @@ tests_unit_test_dtype_CFLAGS = $(unit_cflags)
 tests_unit_test_dtype_LDADD = $(unit_ldadd) -lm
 tests_unit_test_op_CFLAGS = $(unit_cflags)
 tests_unit_test_op_LDADD = $(unit_ldadd) -lm
+# The reference product is two roundings, as the kernels' is.
+tests_unit_test_op_parts_SOURCES = tests/unit/test_op_parts.c tests/unit/unit.h
+tests_unit_test_op_parts_CFLAGS = $(unit_cflags) -ffp-contract=off
+tests_unit_test_op_parts_LDADD = $(unit_ldadd) -lm
+tests_unit_test_op_user_SOURCES = tests/unit/test_op_user.c tests/unit/unit.h
+tests_unit_test_op_user_CFLAGS = $(unit_cflags)
+tests_unit_test_op_user_LDADD = $(unit_ldadd)
 
 # Has its own copy of config.c, with a site folder that the test may write.
 tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/unit.h src/base/config.c

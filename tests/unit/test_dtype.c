@@ -21,7 +21,7 @@
 /* ---- handles ----------------------------------------------------------------------- */
 
 /* What the kernels must take a type for: kind and size. */
-enum kind { SIGNED, UNSIGNED, FLOATING, HALF, BRAIN, LOGICAL, RAW, CHARACTER };
+enum kind { SIGNED, UNSIGNED, FLOATING, HALF, BRAIN, LOGICAL, RAW, CHARACTER, COMPLEX };
 
 #define ROW(NAME, T, kind)                                                                         \
     {                                                                                              \
@@ -64,6 +64,24 @@ static const struct row {
     ROW(UINT32_T, uint32_t, UNSIGNED),
     ROW(INT64_T, int64_t, SIGNED),
     ROW(UINT64_T, uint64_t, UNSIGNED),
+    ROW(C_FLOAT_COMPLEX, float _Complex, COMPLEX),
+    ROW(C_DOUBLE_COMPLEX, double _Complex, COMPLEX),
+    ROW(C_LONG_DOUBLE_COMPLEX, long double _Complex, COMPLEX),
+};
+
+/* Pairs have gaps: size and extent differ. */
+static const struct pair_row {
+    ctran_datatype_t handle;
+    const char      *name;
+    enum ct_scalar   scalar;
+    size_t           size, extent;
+} pairs[] = {
+    {CTRAN_FLOAT_INT, "CTRAN_FLOAT_INT", CT_SCALAR_F32_INT, 8, 8},
+    {CTRAN_DOUBLE_INT, "CTRAN_DOUBLE_INT", CT_SCALAR_F64_INT, 12, 16},
+    {CTRAN_LONG_INT, "CTRAN_LONG_INT", CT_SCALAR_LONG_INT, 12, 16},
+    {CTRAN_2INT, "CTRAN_2INT", CT_SCALAR_INT_INT, 8, 8},
+    {CTRAN_SHORT_INT, "CTRAN_SHORT_INT", CT_SCALAR_SHORT_INT, 6, 8},
+    {CTRAN_LONG_DOUBLE_INT, "CTRAN_LONG_DOUBLE_INT", CT_SCALAR_LDBL_INT, 20, 32},
 };
 
 static enum ct_scalar expected_scalar(const struct row *r)
@@ -87,6 +105,8 @@ static enum ct_scalar expected_scalar(const struct row *r)
         return CT_SCALAR_BOOL;
     case RAW:
         return CT_SCALAR_BYTE;
+    case COMPLEX:
+        return CT_SCALAR_CF32 + log2_size - 3;
     default:
         return r->size == 1 ? CT_SCALAR_CHAR : CT_SCALAR_WCHAR;
     }
@@ -104,7 +124,18 @@ static void every_predefined_type(void **state)
         assert_int_equal(t->extent_bytes, rows[i].size);
         assert_int_equal(t->scalar, expected_scalar(&rows[i]));
         assert_ptr_equal(t, ct_dtype_get(rows[i].handle));
+        assert_ptr_equal(rows[i].handle, ct_dtype_handle(t));
     }
+    for (size_t i = 0; i < CT_ARRAY_LEN(pairs); i++) {
+        const struct ct_dtype *t = ct_dtype_get(pairs[i].handle);
+        assert_non_null(t);
+        assert_string_equal(t->name, pairs[i].name);
+        assert_int_equal(t->size_bytes, pairs[i].size);
+        assert_int_equal(t->extent_bytes, pairs[i].extent);
+        assert_int_equal(t->scalar, pairs[i].scalar);
+        assert_ptr_equal(pairs[i].handle, ct_dtype_handle(t));
+    }
+    assert_ptr_equal(CTRAN_C_COMPLEX, CTRAN_C_FLOAT_COMPLEX);
     assert_ptr_equal(ct_dtype_get(CTRAN_LONG_LONG_INT), ct_dtype_get(CTRAN_LONG_LONG));
 }
 
@@ -112,6 +143,11 @@ static bool is_predefined(uintptr_t value)
 {
     for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
         if ((uintptr_t)rows[i].handle == value) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(pairs); i++) {
+        if ((uintptr_t)pairs[i].handle == value) {
             return true;
         }
     }

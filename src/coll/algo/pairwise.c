@@ -3,18 +3,21 @@
  * Pairwise exchange: in round r every rank sends to the one r + 1 further on what that one is to
  * have, straight from the user's buffer.
  *
- * Source: Thakur et al. 2005, sec. 4.4 (long messages).
- * Restriction: commutative operators; block i is summed up from rank i downwards and around.
- * Cost: reduce_scatter (n-1) a + (n-1)/n m b + (n-1)/n m c, as the ring, but without scratch and
- * without passing on, so that a late rank delays only what waits for it. Every pair of ranks
- * needs a connection.
+ * Source: Thakur et al. 2005, sec. 4.4 (long messages); the order is our own.
+ * Restriction: "pairwise" is for commutative operators; it sums block i up from rank i downwards
+ * and around. "ordered_pairwise" serves all: it puts the sum aside when it has come down to rank 0,
+ * sums up what comes from above in its place, and puts the former before it.
+ * Cost: reduce_scatter (n-1) a + (n-1)/n m b + (n-1)/n m c, as the ring, but without scratch (in
+ * order: one block) and without passing on, so that a late rank delays only what waits for it.
+ * Every pair of ranks needs a connection.
  *
- * Rank 0 of 5:
- *   round   sends block   receives, of block 0   has then
- *     0     1 to 1        from 4                 40
- *     1     2 to 2        from 3                 340
- *     2     3 to 3        from 2                 2340
- *     3     4 to 4        from 1                 12340
+ * Ranks 0 and 2 of 5, the latter in order:
+ *   round   0 sends   receives of block 0   has then   2 in order: of block 2   has then
+ *     0     1 to 1    from 4                40         from 1                   12
+ *     1     2 to 2    from 3                340        from 0                   012
+ *     2     3 to 3    from 2                2340       from 4                   012 and 4
+ *     3     4 to 4    from 1                12340      from 3                   012 and 34
+ *     4                                                                         01234
  */
 #include "coll/algo/step.h"
 
@@ -41,6 +44,50 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     return 2;
 }
 
+/* ---- in order -------------------------------------------------------------------------------- */
+
+static uint32_t ordered_rounds(const struct ct_env *env, unsigned lane)
+{
+    (void)lane;
+    return env->n;
+}
+
+/* Whether there is a sum to put aside: of this rank and ranks below, before those above. */
+static uint32_t ordered_tmp(const struct ct_env *env)
+{
+    return env->me > 0 && env->me + 1 < env->n ? 1 : 0;
+}
+
+static unsigned join(const struct ct_env *env, struct ct_step *out)
+{
+    struct ct_slice own = ct_algo_block(CT_SEND, env->me), saved = ct_algo_block(CT_TMP, 0);
+    *out = (struct ct_step){.act = CT_OP,
+                            .flags = CT_SWAP,
+                            .dst = ct_algo_block(CT_RECV, env->me),
+                            .src = env->me > 0 ? saved : own};
+    return env->me + 1 < env->n ? 1 : 0;
+}
+
+/* Round `me` is the one in which the last rank's contribution comes. */
+static unsigned ordered_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                              struct ct_step *out)
+{
+    struct ct_slice sum = ct_algo_block(CT_RECV, env->me), saved = ct_algo_block(CT_TMP, 0);
+    unsigned        k = 0;
+    if (env->n > 1 && r == env->n - 1) {
+        return join(env, out);
+    }
+    if (env->n == 1 || r != env->me) {
+        return round_steps(env, lane, r, out);
+    }
+    if (env->me > 0) {
+        out[k++] = (struct ct_step){.act = CT_COPY, .dst = saved, .src = sum};
+    }
+    k += round_steps(env, lane, r, out + k);
+    out[k - 1] = ct_algo_rx(env->n - 1, sum, 0);
+    return k;
+}
+
 const struct ct_algo ct_algo_pairwise_reduce_scatter = {
     .name = "pairwise",
     .colls = CT_REDUCE_SCATTER,
@@ -53,4 +100,18 @@ const struct ct_algo ct_algo_pairwise_reduce_scatter = {
     .rounds = rounds,
     .tmp = ct_algo_tmp_none,
     .round = round_steps,
+};
+
+const struct ct_algo ct_algo_ordered_pairwise_reduce_scatter = {
+    .name = "ordered_pairwise",
+    .colls = CT_REDUCE_SCATTER,
+    .traits = CT_ORDERED | CT_CLOSED,
+    .lanes = 1,
+    .rxlag = 1,
+    .txlag = CT_LAG_FREE,
+    .fits = ct_algo_fits_all,
+    .nblk = ct_algo_nblk_ranks,
+    .rounds = ordered_rounds,
+    .tmp = ordered_tmp,
+    .round = ordered_round,
 };

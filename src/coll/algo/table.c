@@ -28,6 +28,7 @@
     X(linear_allgather)                                                                            \
     X(ring_reduce_scatter)                                                                         \
     X(pairwise_reduce_scatter)                                                                     \
+    X(ordered_pairwise_reduce_scatter)                                                             \
     X(linear_gather)                                                                               \
     X(linear_scatter)                                                                              \
     X(linear_alltoall)                                                                             \

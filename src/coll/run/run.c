@@ -148,14 +148,14 @@ static int start_transfer(struct strand *s, const struct ct_step *step)
  * dst itself. */
 static void reduce(const struct strand *s, const struct ct_step *step, const char *in)
 {
-    ct_op_fn op = s->plan->args.op;
+    const struct ct_reduction *op = &s->plan->args.op;
     for (uint32_t i = 0; i < ct_slice_blocks(&step->dst); i++) {
         struct ct_part dst = ct_view_part(&s->view, &step->dst, &step->src, i);
         struct ct_part src = ct_view_part(&s->view, &step->src, &step->dst, i);
         const char    *a = in != NULL ? in : dst.base;
         if (dst.elems > 0) {
-            op(dst.base, step->flags & CT_SWAP ? src.base : a, step->flags & CT_SWAP ? a : src.base,
-               dst.elems);
+            bool swap = (step->flags & CT_SWAP) != 0;
+            ct_reduction_apply(op, dst.base, swap ? src.base : a, swap ? a : src.base, dst.elems);
         }
         if (in != NULL) {
             in += dst.elems * s->plan->args.layout.elem_bytes;
@@ -360,6 +360,7 @@ static void destroy(struct ct_plan *plan)
     free(plan->strands);
     free(plan->tmp);
     free(plan->next_chunk);
+    ct_reduction_end(&plan->args.op);
     free(plan);
 }
 
@@ -390,7 +391,8 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     plan->strands = malloc(nstrands * sizeof *plan->strands);
     plan->tmp = slot_bytes > 0 ? malloc(nstrands * slot_bytes) : NULL;
     if (plan->next_chunk == NULL || plan->strands == NULL ||
-        (plan->tmp == NULL && slot_bytes > 0)) {
+        (plan->tmp == NULL && slot_bytes > 0) ||
+        ct_reduction_begin(&plan->args.op) != CTRAN_SUCCESS) {
         destroy(plan);
         return CTRAN_ERR_NO_MEM;
     }

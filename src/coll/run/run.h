@@ -58,7 +58,7 @@ struct ct_run_args {
     const struct ct_algo *algo;
     struct ct_env         env; /* root, radix, inplace, ordered; the rest is filled in */
     struct ct_layout      layout;
-    ct_op_fn              op;          /* NULL where nothing is reduced */
+    struct ct_reduction   op;          /* empty where nothing is reduced */
     bool                  signal;      /* empty messages count: a barrier */
     size_t                chunk_bytes; /* S; 0: one chunk */
     uint32_t              chunks;      /* C, at least 1 */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reduction operators: making and freeing them, and applying one here. */
+#define CT_FOLDER "api"
+#include "api/api.h"
+
+int ctran_op_create(ctran_user_function *user_fn, int commute, ctran_op_t *op)
+{
+    static const char  call[] = "ctran_op_create";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if (user_fn == NULL || op == NULL) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "%s is NULL",
+                            user_fn == NULL ? "the function" : "op");
+    }
+    const struct ct_op *made = ct_op_create(user_fn, commute != 0);
+    if (made == NULL) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_NO_MEM, call, "for an operator");
+    }
+    *op = (ctran_op_t)made;
+    return CTRAN_SUCCESS;
+}
+
+int ct_check_op_handle(struct ct_comm *comm, const char *call, ctran_op_t handle,
+                       const struct ct_op **out)
+{
+    *out = ct_op_get(handle);
+    if (CT_LIKELY(*out != NULL)) {
+        return CTRAN_SUCCESS;
+    }
+    return ct_api_raise(comm, CTRAN_ERR_OP, call, "%s",
+                        handle == CTRAN_OP_NULL
+                            ? "it is CTRAN_OP_NULL"
+                            : "it is no predefined operator, and none of ctran_op_create's that "
+                              "was not freed");
+}
+
+int ctran_op_free(ctran_op_t *op)
+{
+    static const char   call[] = "ctran_op_free";
+    struct ct_process  *p = ct_api_enter(call);
+    const struct ct_op *old;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    int rc = ct_check_op_handle(ct_comm_self(p), call, *op, &old);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (old->user == NULL) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_OP, call, "%s is predefined", old->name);
+    }
+    ct_op_drop(old);
+    *op = CTRAN_OP_NULL;
+    return CTRAN_SUCCESS;
+}
+
+int ctran_op_commutative(ctran_op_t handle, int *commute)
+{
+    static const char   call[] = "ctran_op_commutative";
+    struct ct_process  *p = ct_api_enter(call);
+    const struct ct_op *op;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    int rc = ct_check_op_handle(ct_comm_self(p), call, handle, &op);
+    if (rc == CTRAN_SUCCESS) {
+        *commute = op->commutative;
+    }
+    return rc;
+}
+
+int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
+                       ctran_datatype_t datatype, ctran_op_t handle_op)
+{
+    static const char   call[] = "ctran_reduce_local";
+    struct ct_comm     *self;
+    struct ct_span      in, inout;
+    const struct ct_op *op;
+    int                 rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(self, call, inbuf, count, datatype, &in);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(self, call, inoutbuf, count, datatype, &inout);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(self, call, handle_op, in.type, &op);
+    }
+    if (rc == CTRAN_SUCCESS && count > 0) {
+        const struct ct_reduction r = ct_reduction_of(op, in.type); /* inout = in op inout */
+        ct_reduction_apply(&r, inout.buf, in.buf, inout.buf, in.count);
+    }
+    return rc;
+}
