@@ -5,11 +5,13 @@ dist_man_MANS += \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
 	man/ctran_buffer_attach.3 \
+	man/ctran_cart_create.3 \
 	man/ctran_coll.3 \
 	man/ctran_comm.3 \
 	man/ctran_comm_attr.3 \
 	man/ctran_error_string.3 \
 	man/ctran_get_version.3 \
+	man/ctran_graph_create.3 \
 	man/ctran_group.3 \
 	man/ctran_info.3 \
 	man/ctran_init.3 \
@@ -36,6 +38,24 @@ nodist_man_MANS = \
 	man/ctran_bsend_init.3 \
 	man/ctran_buffer_detach.3 \
 	man/ctran_cancel.3 \
+	man/ctran_cart_coords.3 \
+	man/ctran_cart_get.3 \
+	man/ctran_cart_map.3 \
+	man/ctran_cart_rank.3 \
+	man/ctran_cart_shift.3 \
+	man/ctran_cart_sub.3 \
+	man/ctran_cartdim_get.3 \
+	man/ctran_dims_create.3 \
+	man/ctran_dist_graph_create.3 \
+	man/ctran_dist_graph_create_adjacent.3 \
+	man/ctran_dist_graph_neighbors.3 \
+	man/ctran_dist_graph_neighbors_count.3 \
+	man/ctran_graph_get.3 \
+	man/ctran_graph_map.3 \
+	man/ctran_graph_neighbors.3 \
+	man/ctran_graph_neighbors_count.3 \
+	man/ctran_graphdims_get.3 \
+	man/ctran_topo_test.3 \
 	man/ctran_comm_call_errhandler.3 \
 	man/ctran_comm_compare.3 \
 	man/ctran_comm_create.3 \

@@ -130,6 +130,13 @@ enum { CTRAN_BSEND_OVERHEAD = 512 };   /* bytes of a buffer that a message takes
 
 enum { CTRAN_IDENT = 201, CTRAN_CONGRUENT = 202, CTRAN_SIMILAR = 203, CTRAN_UNEQUAL = 204 };
 
+/* Kinds of topology. */
+enum { CTRAN_CART = 211, CTRAN_GRAPH = 212, CTRAN_DIST_GRAPH = 213 };
+
+/* In place of weights: the graph has none; it has, but the caller has no edges. */
+#define CTRAN_UNWEIGHTED    ((int *)10)
+#define CTRAN_WEIGHTS_EMPTY ((int *)11)
+
 enum {
     CTRAN_MAX_ERROR_STRING = 512,
     CTRAN_MAX_PROCESSOR_NAME = 256,
@@ -165,6 +172,8 @@ enum {
     X(ERR_ROOT, 8, argument, "invalid root")                                                       \
     X(ERR_GROUP, 9, argument, "invalid group")                                                     \
     X(ERR_OP, 10, argument, "operator is invalid, or not defined for the datatype")                \
+    X(ERR_TOPOLOGY, 11, argument, "invalid topology, or none of this kind")                        \
+    X(ERR_DIMS, 12, argument, "invalid dimensions")                                                \
     X(ERR_ARG, 13, argument, "invalid argument")                                                   \
     X(ERR_UNKNOWN, 14, operation, "unknown error")                                                 \
     X(ERR_TRUNCATE, 15, operation, "message is longer than the receive buffer; the rest is lost")  \
@@ -563,6 +572,93 @@ CTRAN_API int ctran_group_range_excl(ctran_group_t group, int n, int ranges[][3]
 /* Gives the handle back and sets *group to CTRAN_GROUP_NULL. Communicators made from the group
  * stay. */
 CTRAN_API int ctran_group_free(ctran_group_t *group);
+
+/* ---------------------------------------------------------------------------------------------
+ * Virtual topologies. Source: MPI-4.1 ch. 8
+ *
+ * Ranks as points of a grid, or nodes of a graph. A new communicator has the topology, as have its
+ * duplicates. Ranks stay as they are in comm_old: `reorder` allows another order; none is chosen.
+ * Creation is collective over comm_old, which is no inter-communicator, with the same arguments on
+ * all ranks; everything else is local. Errors, besides those of comm: CTRAN_ERR_TOPOLOGY where comm
+ * has not the topology that a question is about, CTRAN_ERR_DIMS, CTRAN_ERR_RANK, CTRAN_ERR_ARG.
+ * Output arrays are the caller's and are filled up to the room that it names. (Weights are declared
+ * as pointers, since compilers warn of CTRAN_UNWEIGHTED for an array.)
+ * ------------------------------------------------------------------------------------------ */
+
+/* Chooses the dims that are 0, so that dims[0] * ... * dims[ndims - 1] is nnodes: as even as
+ * possible (the largest as small as can be, then the next), not increasing. Errors: CTRAN_ERR_DIMS
+ * where the dims that are given do not divide nnodes. Source: sec. 8.5.2. */
+CTRAN_API int ctran_dims_create(int nnodes, int ndims, int dims[]);
+
+/* A grid: row-major, the last dimension varies fastest; along those with periods[i] it closes to a
+ * ring. Ranks beyond its places get CTRAN_COMM_NULL. ndims may be 0: one place. Source: sec. 8.5.1.
+ */
+CTRAN_API int ctran_cart_create(ctran_comm_t comm_old, int ndims, const int dims[],
+                                const int periods[], int reorder, ctran_comm_t *comm_cart);
+
+/* The grids of the dimensions with remain_dims[i]; the caller's is the one that it lies in.
+ * Collective over comm. Source: sec. 8.5.6. */
+CTRAN_API int ctran_cart_sub(ctran_comm_t comm, const int remain_dims[], ctran_comm_t *newcomm);
+
+/* CTRAN_CART, CTRAN_GRAPH, CTRAN_DIST_GRAPH, or CTRAN_UNDEFINED for none. Source: sec. 8.5.5. */
+CTRAN_API int ctran_topo_test(ctran_comm_t comm, int *status);
+
+/* What the grid was made with, and the caller's place in it. Source: sec. 8.5.5. */
+CTRAN_API int ctran_cartdim_get(ctran_comm_t comm, int *ndims);
+CTRAN_API int ctran_cart_get(ctran_comm_t comm, int maxdims, int dims[], int periods[],
+                             int coords[]);
+
+/* Places to ranks, where a coordinate of a periodic dimension may lie outside, and back.
+ * Source: sec. 8.5.5. */
+CTRAN_API int ctran_cart_rank(ctran_comm_t comm, const int coords[], int *rank);
+CTRAN_API int ctran_cart_coords(ctran_comm_t comm, int rank, int maxdims, int coords[]);
+
+/* The ranks to exchange with for a shift by disp (also negative) along a dimension: receive from
+ * *rank_source, send to *rank_dest; CTRAN_PROC_NULL beyond an edge. Source: sec. 8.5.5. */
+CTRAN_API int ctran_cart_shift(ctran_comm_t comm, int direction, int disp, int *rank_source,
+                               int *rank_dest);
+
+/* The rank that the caller would have in such a grid or graph; CTRAN_UNDEFINED beyond it.
+ * Source: sec. 8.5.8. */
+CTRAN_API int ctran_cart_map(ctran_comm_t comm, int ndims, const int dims[], const int periods[],
+                             int *newrank);
+CTRAN_API int ctran_graph_map(ctran_comm_t comm, int nnodes, const int index[], const int edges[],
+                              int *newrank);
+
+/* A graph that all ranks know: index[i] is the number of neighbours of nodes 0 to i together, edges
+ * lists them. Ranks beyond nnodes get CTRAN_COMM_NULL. Source: sec. 8.5.3. */
+CTRAN_API int ctran_graph_create(ctran_comm_t comm_old, int nnodes, const int index[],
+                                 const int edges[], int reorder, ctran_comm_t *comm_graph);
+CTRAN_API int ctran_graphdims_get(ctran_comm_t comm, int *nnodes, int *nedges);
+CTRAN_API int ctran_graph_get(ctran_comm_t comm, int maxindex, int maxedges, int index[],
+                              int edges[]);
+CTRAN_API int ctran_graph_neighbors_count(ctran_comm_t comm, int rank, int *nneighbors);
+CTRAN_API int ctran_graph_neighbors(ctran_comm_t comm, int rank, int maxneighbors, int neighbors[]);
+
+/* A graph of which each rank gives its own edges, from `sources` and to `destinations`; an edge may
+ * come several times. Weights, at least 0, are kept and mean nothing to ctran; all ranks give
+ * CTRAN_UNWEIGHTED, or none does (who has no edges may give CTRAN_WEIGHTS_EMPTY). info may be
+ * CTRAN_INFO_NULL; its hints have no effect. Source: sec. 8.5.4. */
+CTRAN_API int ctran_dist_graph_create_adjacent(ctran_comm_t comm_old, int indegree,
+                                               const int sources[], const int *sourceweights,
+                                               int outdegree, const int destinations[],
+                                               const int *destweights, ctran_info_t info,
+                                               int reorder, ctran_comm_t *comm_dist_graph);
+
+/* The same where a rank gives any edges: degrees[i] of them go out from sources[i], to the next of
+ * `destinations`. Each rank learns its own, in the order of who gave them. Source: sec. 8.5.4. */
+CTRAN_API int ctran_dist_graph_create(ctran_comm_t comm_old, int n, const int sources[],
+                                      const int degrees[], const int destinations[],
+                                      const int *weights, ctran_info_t info, int reorder,
+                                      ctran_comm_t *comm_dist_graph);
+
+/* The caller's edges; weights may be CTRAN_UNWEIGHTED, and are left alone where the graph has none.
+ * Source: sec. 8.5.5. */
+CTRAN_API int ctran_dist_graph_neighbors_count(ctran_comm_t comm, int *indegree, int *outdegree,
+                                               int *weighted);
+CTRAN_API int ctran_dist_graph_neighbors(ctran_comm_t comm, int maxindegree, int sources[],
+                                         int *sourceweights, int maxoutdegree, int destinations[],
+                                         int *destweights);
 
 /* ---------------------------------------------------------------------------------------------
  * Point-to-point. Messages from one rank to another in one communicator do not overtake each

@@ -20,6 +20,26 @@ int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out)
                                                   : "it was freed, or never was one");
 }
 
+int ct_check_intra(const char *call, ctran_comm_t handle, struct ct_comm **out)
+{
+    return ct_check_comm(call, handle, out);
+}
+
+int ct_check_topo(const char *call, ctran_comm_t handle, int kind, struct ct_comm **out)
+{
+    static const char *const names[] = {"Cartesian", "graph", "distributed graph"};
+    int                      rc = ct_check_comm(call, handle, out);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    const struct ct_topo *topo = (*out)->topo;
+    return topo != NULL && topo->kind == kind
+               ? CTRAN_SUCCESS
+               : ct_api_raise(*out, CTRAN_ERR_TOPOLOGY, call,
+                              "the communicator has %s topology, a %s one is needed",
+                              topo != NULL ? "another" : "no", names[kind - CTRAN_CART]);
+}
+
 int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
                    ctran_datatype_t datatype, struct ct_span *out)
 {

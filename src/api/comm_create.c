@@ -19,9 +19,8 @@ static int check(const char *call, ctran_comm_t handle, ctran_group_t members,
                                                           : "it was freed, or never was one");
 }
 
-/* made, NULL where the caller is no member, becomes the user's; or the error is raised. */
-static int give(struct ct_comm *comm, int rc, const struct ct_comm *made, const char *call,
-                ctran_comm_t *newcomm)
+int ct_api_give_comm(struct ct_comm *comm, int rc, const struct ct_comm *made, const char *call,
+                     ctran_comm_t *newcomm)
 {
     if (rc == CTRAN_ERR_GROUP) {
         return ct_api_raise(comm, rc, call, "it has members that the communicator has not");
@@ -42,7 +41,7 @@ int ctran_comm_create(ctran_comm_t handle, ctran_group_t members, ctran_comm_t *
         return rc;
     }
     rc = ct_comm_create(comm, group, &made);
-    return give(comm, rc, made, call, newcomm);
+    return ct_api_give_comm(comm, rc, made, call, newcomm);
 }
 
 int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
@@ -60,7 +59,7 @@ int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
                             CTRAN_TAG_MAX);
     }
     rc = ct_comm_create_group(comm, group, tag, &made);
-    return give(comm, rc, made, call, newcomm);
+    return ct_api_give_comm(comm, rc, made, call, newcomm);
 }
 
 int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_info_t info_handle,
@@ -86,7 +85,7 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
     if (rc == CTRAN_SUCCESS && made != NULL) {
         made->hints = ct_hints_update(comm->p, made->hints, info);
     }
-    return give(comm, rc, made, call, newcomm);
+    return ct_api_give_comm(comm, rc, made, call, newcomm);
 }
 
 int ctran_comm_test_inter(ctran_comm_t handle, int *flag)

@@ -3,6 +3,7 @@ libctcore_la_SOURCES += \
 	src/api/api.h \
 	src/api/attr.c \
 	src/api/buffered.c \
+	src/api/cart.c \
 	src/api/check.c \
 	src/api/coll.c src/api/coll_blocks.c src/api/coll_counts.c \
 	src/api/comm.c \
@@ -12,6 +13,7 @@ libctcore_la_SOURCES += \
 	src/api/errhandler.c \
 	src/api/error_codes.c \
 	src/api/errors.c \
+	src/api/graph.c \
 	src/api/group.c \
 	src/api/info.c src/api/info_env.c \
 	src/api/inquiry.c \

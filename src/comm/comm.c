@@ -58,6 +58,7 @@ void ct_comm_drop(struct ct_comm *comm)
         ct_attr_discard_all(comm);
         ct_errhandler_drop(comm->errhandler);
         ct_group_drop(comm->group);
+        ct_topo_drop(comm->topo);
         ct_slab_put(&comm->p->comms->pool, comm);
     }
 }

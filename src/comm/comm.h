@@ -16,6 +16,7 @@
 #include "comm/errhandler.h"
 #include "comm/group.h"
 #include "comm/hints.h"
+#include "comm/topo.h"
 
 enum { CT_COMM_MAGIC = 0x436f6d6d };
 
@@ -29,6 +30,7 @@ struct ct_comm {
     struct ct_group      *group;
     struct ct_list        attrs;
     uint32_t              hints; /* CT_HINT_ */
+    struct ct_topo       *topo;  /* NULL: none */
     char                  name[CTRAN_MAX_OBJECT_NAME];
     UT_hash_handle        hh; /* by id, among the process's communicators */
 };
@@ -65,6 +67,18 @@ int ct_comm_split_host(struct ct_comm *comm, bool joins, int key, struct ct_comm
 int ct_comm_create(struct ct_comm *comm, struct ct_group *group, struct ct_comm **out);
 int ct_comm_create_group(struct ct_comm *comm, struct ct_group *group, int tag,
                          struct ct_comm **out);
+
+/* Collective over comm; see ctran_cart_create, _cart_sub, _graph_create. *out is NULL for who is no
+ * member. Arguments have been checked, all ranks give the same. topo_create.c */
+int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *periods,
+                 struct ct_comm **out);
+int ct_comm_cart_sub(struct ct_comm *comm, const int *remain, struct ct_comm **out);
+int ct_comm_graph(struct ct_comm *comm, int nnodes, const int *index, const int *edges,
+                  struct ct_comm **out);
+/* Of a distributed graph a rank gives its own edges; or any edges, which are told to their ends. */
+int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, struct ct_comm **out);
+int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *edges, size_t n,
+                            bool weighted, struct ct_comm **out);
 
 static inline void ct_comm_hold(struct ct_comm *comm)
 {

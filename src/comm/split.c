@@ -49,6 +49,7 @@ int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
     if (ct_comms_inherit(comm, made) == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
+    made->topo = ct_topo_hold(comm->topo);
     rc = ct_attr_copy_all(comm, made);
     if (rc == CTRAN_SUCCESS) {
         *out = made;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Virtual topologies as objects, and the arithmetic of grids. */
+#define CT_FOLDER "comm"
+#include "comm/topo.h"
+
+#include <stdlib.h>
+
+static struct ct_topo *make(int kind, size_t numbers)
+{
+    struct ct_topo *topo = calloc(1, sizeof *topo + numbers * sizeof(int));
+    if (topo != NULL) {
+        topo->refs = 1;
+        topo->kind = kind;
+    }
+    return topo;
+}
+
+void ct_topo_drop(struct ct_topo *topo)
+{
+    if (topo != NULL && --topo->refs == 0) {
+        free(topo);
+    }
+}
+
+/* Copies n numbers to *at, which moves on; returns where they are now. */
+static int *keep(int **at, const int *from, int n)
+{
+    int *here = *at;
+    if (n > 0) {
+        memcpy(here, from, (size_t)n * sizeof *from);
+    }
+    *at += n;
+    return here;
+}
+
+struct ct_topo *ct_topo_make_cart(int ndims, const int *dims, const int *periods, int rank)
+{
+    struct ct_topo *topo = make(CTRAN_CART, 3 * (size_t)ndims);
+    if (topo != NULL) {
+        int *at = topo->numbers;
+        topo->cart.ndims = ndims;
+        topo->cart.dims = keep(&at, dims, ndims);
+        topo->cart.periods = keep(&at, periods, ndims);
+        topo->cart.coords = at;
+        ct_topo_cart_coords(&topo->cart, rank, at);
+    }
+    return topo;
+}
+
+struct ct_topo *ct_topo_make_graph(int nnodes, const int *index, const int *edges)
+{
+    int             nedges = nnodes > 0 ? index[nnodes - 1] : 0;
+    struct ct_topo *topo = make(CTRAN_GRAPH, (size_t)nnodes + (size_t)nedges);
+    if (topo != NULL) {
+        int *at = topo->numbers;
+        topo->graph.nnodes = nnodes;
+        topo->graph.nedges = nedges;
+        topo->graph.index = keep(&at, index, nnodes);
+        topo->graph.edges = keep(&at, edges, nedges);
+    }
+    return topo;
+}
+
+static void keep_edges(int **at, struct ct_topo_edges *to, const struct ct_topo_edges *from,
+                       bool weighted)
+{
+    to->n = from->n;
+    to->peers = keep(at, from->peers, from->n);
+    to->weights = weighted ? keep(at, from->weights, from->n) : NULL;
+}
+
+struct ct_topo *ct_topo_make_dist(const struct ct_topo_dist *from)
+{
+    size_t          edges = (size_t)from->in.n + (size_t)from->out.n;
+    struct ct_topo *topo = make(CTRAN_DIST_GRAPH, edges * (from->weighted ? 2 : 1));
+    if (topo != NULL) {
+        int *at = topo->numbers;
+        topo->dist.weighted = from->weighted;
+        keep_edges(&at, &topo->dist.in, &from->in, from->weighted);
+        keep_edges(&at, &topo->dist.out, &from->out, from->weighted);
+    }
+    return topo;
+}
+
+/* ---- grids ----------------------------------------------------------------------------------- */
+
+void ct_topo_cart_coords(const struct ct_topo_cart *cart, int rank, int *coords)
+{
+    for (int i = cart->ndims - 1; i >= 0; i--) {
+        coords[i] = rank % cart->dims[i];
+        rank /= cart->dims[i];
+    }
+}
+
+/* The coordinate that `at` stands for in a dimension; -1 where it lies outside. */
+static int wrap(const struct ct_topo_cart *cart, int dim, int64_t at)
+{
+    int64_t extent = cart->dims[dim];
+    if (at >= 0 && at < extent) {
+        return (int)at;
+    }
+    return cart->periods[dim] ? (int)((at % extent + extent) % extent) : -1;
+}
+
+int ct_topo_cart_rank(const struct ct_topo_cart *cart, const int *coords)
+{
+    int rank = 0;
+    for (int i = 0; i < cart->ndims; i++) {
+        int at = wrap(cart, i, coords[i]);
+        if (at < 0) {
+            return CTRAN_PROC_NULL;
+        }
+        rank = rank * cart->dims[i] + at;
+    }
+    return rank;
+}
+
+int ct_topo_cart_at(const struct ct_topo_cart *cart, int dim, int64_t disp)
+{
+    int at = wrap(cart, dim, cart->coords[dim] + disp);
+    int rank = 0;
+    for (int i = 0; at >= 0 && i < cart->ndims; i++) {
+        rank = rank * cart->dims[i] + (i == dim ? at : cart->coords[i]);
+    }
+    return at >= 0 ? rank : CTRAN_PROC_NULL;
+}
+
+/* ---- even grids ------------------------------------------------------------------------------ */
+
+enum {
+    MAX_DIVISORS = 1536, /* of a number of 31 bits */
+    MAX_FACTORS = 32     /* no such number has more prime factors: the rest are ones */
+};
+
+struct divisors {
+    int n;
+    int of[MAX_DIVISORS]; /* in order */
+};
+
+static void find_divisors(int n, struct divisors *all)
+{
+    int small = 0;
+    for (int64_t d = 1; d * d <= n; d++) {
+        if (n % d == 0) {
+            all->of[small++] = (int)d;
+        }
+    }
+    all->n = small;
+    for (int i = small - 1; i >= 0; i--) {
+        if (n / all->of[i] != all->of[i]) {
+            all->of[all->n++] = n / all->of[i];
+        }
+    }
+}
+
+/* Whether k factors of at most d can multiply to n at all. */
+static bool can_reach(int64_t n, int k, int64_t d)
+{
+    int64_t reach = 1;
+    for (int i = 0; i < k && reach < n; i++) {
+        reach *= d;
+    }
+    return reach >= n;
+}
+
+/* Writes n as k factors that do not increase, the first as small as can be, none above `most`.
+ * False where there are none. */
+static bool factor(const struct divisors *all, int n, int k, int most, int *out)
+{
+    if (k == 0) {
+        return n == 1;
+    }
+    for (int i = 0; i < all->n && all->of[i] <= most && all->of[i] <= n; i++) {
+        int d = all->of[i];
+        if (n % d == 0 && can_reach(n, k, d) && factor(all, n / d, k - 1, d, out + 1)) {
+            *out = d;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ct_topo_dims(int nnodes, int ndims, int *dims)
+{
+    struct divisors all;
+    int             found[MAX_FACTORS], open = 0, next = 0;
+    int64_t         given = 1;
+    for (int i = 0; i < ndims; i++) {
+        if (dims[i] > 0) {
+            given = given <= nnodes ? given * dims[i] : given;
+        } else {
+            open++;
+        }
+    }
+    if (given > nnodes || nnodes % given != 0 || (open == 0 && given != nnodes)) {
+        return false;
+    }
+    int k = open < MAX_FACTORS ? open : MAX_FACTORS;
+    find_divisors(nnodes / (int)given, &all);
+    if (!factor(&all, nnodes / (int)given, k, nnodes, found)) {
+        return false;
+    }
+    for (int i = 0; i < ndims; i++) {
+        if (dims[i] == 0) {
+            dims[i] = next < k ? found[next] : 1;
+            next++;
+        }
+    }
+    return true;
+}

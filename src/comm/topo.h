@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Virtual topologies: how the ranks of a communicator are neighbours. One is made once, never
+ * changes, and is shared by the communicators that were duplicated from each other. Questions about
+ * it need no messages. A Cartesian one and a general graph are known whole to every rank; of a
+ * distributed graph a rank knows its own edges.
+ */
+#ifndef CT_COMM_TOPO_H
+#define CT_COMM_TOPO_H
+
+#include "base/base.h"
+
+struct ct_topo_cart {
+    int  ndims;
+    int *dims, *periods, *coords; /* coords: of this rank */
+};
+
+struct ct_topo_graph {
+    int  nnodes, nedges;
+    int *index, *edges; /* as in ctran_graph_create */
+};
+
+/* Edges of this rank, in one direction. */
+struct ct_topo_edges {
+    int  n;
+    int *peers, *weights; /* weights: NULL where the graph has none */
+};
+
+/* An edge on its way to its ends. */
+struct ct_topo_triple {
+    int source, destination, weight;
+};
+
+struct ct_topo_dist {
+    bool                 weighted;
+    struct ct_topo_edges in, out;
+};
+
+struct ct_topo {
+    uint32_t refs;
+    int      kind; /* CTRAN_CART, CTRAN_GRAPH or CTRAN_DIST_GRAPH: which of these it is */
+    union {
+        struct ct_topo_cart  cart;
+        struct ct_topo_graph graph;
+        struct ct_topo_dist  dist;
+    };
+    int numbers[]; /* what the pointers above point to */
+};
+
+/* They copy what they are given; NULL when out of memory. `rank` is the caller's in the grid. */
+struct ct_topo *ct_topo_make_cart(int ndims, const int *dims, const int *periods, int rank);
+struct ct_topo *ct_topo_make_graph(int nnodes, const int *index, const int *edges);
+struct ct_topo *ct_topo_make_dist(const struct ct_topo_dist *from);
+
+static inline struct ct_topo *ct_topo_hold(struct ct_topo *topo)
+{
+    if (topo != NULL) {
+        topo->refs++;
+    }
+    return topo;
+}
+
+/* Gives a reference back, which may be NULL; the last one frees. */
+void ct_topo_drop(struct ct_topo *topo);
+
+/* Row-major, the last dimension varies fastest. Coordinates of periodic dimensions may lie outside;
+ * the rank is CTRAN_PROC_NULL where one of another dimension does. */
+int  ct_topo_cart_rank(const struct ct_topo_cart *cart, const int *coords);
+void ct_topo_cart_coords(const struct ct_topo_cart *cart, int rank, int *coords);
+/* The rank at distance disp along a dimension. */
+int ct_topo_cart_at(const struct ct_topo_cart *cart, int dim, int64_t disp);
+
+/* Fills in those of dims that are 0, so that all multiply to nnodes and the new ones, which do not
+ * increase, are as even as possible: the largest is as small as can be, then the next. False where
+ * the given ones do not divide nnodes. */
+bool ct_topo_dims(int nnodes, int ndims, int *dims);
+
+#endif
