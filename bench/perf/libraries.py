@@ -69,8 +69,9 @@ class Ctran:
             if not path.exists():
                 raise Trouble(f"{path} is not there: build ctran first, or say --build FOLDER")
 
-    def command(self, ranks, bind):
-        return [self.launcher, "-n", str(ranks), "--bind-to", binding(ranks, bind), self.program]
+    def launch(self, ranks, bind):
+        """The command that starts ranks of the program whose command follows."""
+        return [self.launcher, "-n", str(ranks), "--bind-to", binding(ranks, bind)]
 
 
 class Peer:
@@ -97,16 +98,16 @@ class Peer:
             os.replace(f"{program}.new", program)
         return program
 
-    def command(self, ranks, bind):
+    def launch(self, ranks, bind):
         bind = binding(ranks, bind)
         if self.hydra:
-            return [self.launcher, "-bind-to", bind, "-n", str(ranks), self.program]
+            return [self.launcher, "-bind-to", bind, "-n", str(ranks)]
         command = [self.launcher, "--bind-to", bind, "-n", str(ranks)]
         if ranks > cores():
             command += ["--oversubscribe"]
         if os.geteuid() == 0:
             command += ["--allow-run-as-root"]
-        return [*command, self.program]
+        return command
 
 
 def unpack(wheel, folder):
