@@ -16,6 +16,7 @@ dist_man_MANS += \
 	man/ctran_info.3 \
 	man/ctran_init.3 \
 	man/ctran_op_create.3 \
+	man/ctran_intercomm_create.3 \
 	man/ctran_probe.3 \
 	man/ctran_send.3 \
 	man/ctran_start.3 \
@@ -60,6 +61,7 @@ nodist_man_MANS = \
 	man/ctran_comm_compare.3 \
 	man/ctran_comm_create.3 \
 	man/ctran_comm_create_errhandler.3 \
+	man/ctran_comm_create_from_group.3 \
 	man/ctran_comm_create_group.3 \
 	man/ctran_comm_create_keyval.3 \
 	man/ctran_comm_delete_attr.3 \
@@ -72,7 +74,11 @@ nodist_man_MANS = \
 	man/ctran_comm_get_info.3 \
 	man/ctran_comm_get_name.3 \
 	man/ctran_comm_group.3 \
+	man/ctran_comm_idup.3 \
+	man/ctran_comm_idup_with_info.3 \
 	man/ctran_comm_rank.3 \
+	man/ctran_comm_remote_group.3 \
+	man/ctran_comm_remote_size.3 \
 	man/ctran_comm_set_attr.3 \
 	man/ctran_comm_set_errhandler.3 \
 	man/ctran_comm_set_info.3 \
@@ -117,6 +123,8 @@ nodist_man_MANS = \
 	man/ctran_info_set.3 \
 	man/ctran_init_thread.3 \
 	man/ctran_initialized.3 \
+	man/ctran_intercomm_create_from_groups.3 \
+	man/ctran_intercomm_merge.3 \
 	man/ctran_iprobe.3 \
 	man/ctran_irecv.3 \
 	man/ctran_irsend.3 \

@@ -125,7 +125,12 @@ enum {
     CTRAN_UNIVERSE_SIZE = 507
 };
 
-enum { CTRAN_COMM_TYPE_SHARED = 221 }; /* ranks of one host */
+enum {
+    CTRAN_COMM_TYPE_SHARED = 221, /* ranks of one host */
+    CTRAN_COMM_TYPE_HW_UNGUIDED = 222,
+    CTRAN_COMM_TYPE_HW_GUIDED = 223,
+    CTRAN_COMM_TYPE_RESOURCE_GUIDED = 224
+};
 enum { CTRAN_BSEND_OVERHEAD = 512 };   /* bytes of a buffer that a message takes besides its own */
 
 enum { CTRAN_IDENT = 201, CTRAN_CONGRUENT = 202, CTRAN_SIMILAR = 203, CTRAN_UNEQUAL = 204 };
@@ -142,6 +147,7 @@ enum {
     CTRAN_MAX_PROCESSOR_NAME = 256,
     CTRAN_MAX_LIBRARY_VERSION_STRING = 8192,
     CTRAN_MAX_OBJECT_NAME = 128,
+    CTRAN_MAX_STRINGTAG_LEN = 1024,
     CTRAN_MAX_INFO_KEY = 256, /* these two, too, with the closing 0 */
     CTRAN_MAX_INFO_VAL = 1024
 };
@@ -420,13 +426,15 @@ CTRAN_API int ctran_info_get_nthkey(ctran_info_t info, int n, char *key);
  * Communicators
  * ------------------------------------------------------------------------------------------ */
 
-/* The number of ranks in comm; the caller's rank in it (0 .. size - 1). Local.
+/* The number of ranks in comm, or in the local group of an inter-communicator; the caller's rank
+ * there (0 .. size - 1). Local.
  * Source: MPI-4.1 sec. 7.4.1. */
 CTRAN_API int ctran_comm_size(ctran_comm_t comm, int *size);
 CTRAN_API int ctran_comm_rank(ctran_comm_t comm, int *rank);
 
 /* CTRAN_IDENT (same communicator), CTRAN_CONGRUENT (same ranks, same order), CTRAN_SIMILAR (same
- * ranks) or CTRAN_UNEQUAL. Local. Source: MPI-4.1 sec. 7.4.1. */
+ * ranks) or CTRAN_UNEQUAL; of inter-communicators this holds for both groups. Local.
+ * Source: MPI-4.1 sec. 7.4.1. */
 CTRAN_API int ctran_comm_compare(ctran_comm_t comm1, ctran_comm_t comm2, int *result);
 
 /* *newcomm: the same ranks in the same order, messages kept apart from comm's. Collective over
@@ -436,6 +444,13 @@ CTRAN_API int ctran_comm_dup(ctran_comm_t comm, ctran_comm_t *newcomm);
 /* The same, and newcomm starts with the hints of info; with ctran_comm_dup it starts with none.
  * Errors: also CTRAN_ERR_INFO. Source: MPI-4.1 sec. 7.4.2. */
 CTRAN_API int ctran_comm_dup_with_info(ctran_comm_t comm, ctran_info_t info, ctran_comm_t *newcomm);
+
+/* The same, nonblocking: newcomm is made once *request is completed by a call that completes
+ * requests, and void before that. Attributes and hints are those at the time of the call. The
+ * request cannot be freed or cancelled. Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_idup(ctran_comm_t comm, ctran_comm_t *newcomm, ctran_request_t *request);
+CTRAN_API int ctran_comm_idup_with_info(ctran_comm_t comm, ctran_info_t info, ctran_comm_t *newcomm,
+                                        ctran_request_t *request);
 
 /* Hints: what the program promises, "true" or "false" under the keys mpi_assert_no_any_tag,
  * mpi_assert_no_any_source, mpi_assert_exact_length, mpi_assert_allow_overtaking and
@@ -451,10 +466,12 @@ CTRAN_API int ctran_comm_get_info(ctran_comm_t comm, ctran_info_t *info_used);
  * Collective over comm. Source: MPI-4.1 sec. 7.4.2. */
 CTRAN_API int ctran_comm_split(ctran_comm_t comm, int color, int key, ctran_comm_t *newcomm);
 
-/* The same for all ranks of one `split_type`: CTRAN_COMM_TYPE_SHARED, those of one host; or
- * CTRAN_UNDEFINED. *newcomm starts with the hints of info, which may be CTRAN_INFO_NULL. Errors:
- * also CTRAN_ERR_ARG, CTRAN_ERR_INFO.
- * Source: MPI-4.1 sec. 7.4.2. */
+/* The same for all ranks of one `split_type`: CTRAN_COMM_TYPE_SHARED, those of one host; _HW_GUIDED
+ * and _RESOURCE_GUIDED, those that share what info has under "mpi_hw_resource_type", which is
+ * "mpi_shared_memory" for a host; or CTRAN_UNDEFINED. With any other resource, and with
+ * _HW_UNGUIDED, there is no part to be had in this version: *newcomm is CTRAN_COMM_NULL. *newcomm
+ * starts with the hints of info, which may be CTRAN_INFO_NULL. Errors: also CTRAN_ERR_ARG,
+ * CTRAN_ERR_INFO. Source: MPI-4.1 sec. 7.4.2. */
 CTRAN_API int ctran_comm_split_type(ctran_comm_t comm, int split_type, int key, ctran_info_t info,
                                     ctran_comm_t *newcomm);
 
@@ -470,9 +487,48 @@ CTRAN_API int ctran_comm_create(ctran_comm_t comm, ctran_group_t group, ctran_co
 CTRAN_API int ctran_comm_create_group(ctran_comm_t comm, ctran_group_t group, int tag,
                                       ctran_comm_t *newcomm);
 
-/* *flag is 1 for an inter-communicator, of which there are none yet. Local.
- * Source: MPI-4.1 sec. 7.6.1. */
+/* The same without a parent: concurrent calls are told apart by `stringtag`, of less than
+ * CTRAN_MAX_STRINGTAG_LEN bytes. newcomm starts with the hints of info and with errhandler. Who is
+ * no member gets CTRAN_COMM_NULL. Errors are those of CTRAN_COMM_SELF; also CTRAN_ERR_ARG,
+ * CTRAN_ERR_ERRHANDLER, CTRAN_ERR_INFO. Source: MPI-4.1 sec. 7.4.2. */
+CTRAN_API int ctran_comm_create_from_group(ctran_group_t group, const char *stringtag,
+                                           ctran_info_t info, ctran_errhandler_t errhandler,
+                                           ctran_comm_t *newcomm);
+
+/* Inter-communicators: two groups without a common process. A rank is in the local one; the ranks
+ * that messages go to and come from are those of the remote one. dup, idup, split, split_type,
+ * create, compare, free, names, attributes and error handlers are as of others. split joins the
+ * ranks of both groups that give the same color; it and create give CTRAN_COMM_NULL where one group
+ * would be empty, and of create all ranks of a group give the same. Collectives other than those
+ * that make communicators give CTRAN_ERR_COMM. Source: MPI-4.1 sec. 7.6.
+ *
+ * *flag is 1 for an inter-communicator. The size of the remote group, and the group, which is freed
+ * with ctran_group_free. Local. Errors: CTRAN_ERR_COMM, too, for an intra-communicator. */
 CTRAN_API int ctran_comm_test_inter(ctran_comm_t comm, int *flag);
+CTRAN_API int ctran_comm_remote_size(ctran_comm_t comm, int *size);
+CTRAN_API int ctran_comm_remote_group(ctran_comm_t comm, ctran_group_t *group);
+
+/* Makes one of the group of local_comm, an intra-communicator, and that of another, whose ranks
+ * call at the same time. Collective over both. In each, local_leader knows the other group's
+ * leader: by its rank remote_leader in peer_comm, which both leaders have, with the same tag;
+ * elsewhere these three do not count. The messages between leaders meet no others of peer_comm.
+ * Errors: CTRAN_ERR_COMM; CTRAN_ERR_RANK for a leader, CTRAN_ERR_TAG, which all ranks of the group
+ * get; CTRAN_ERR_GROUP where both groups have a process in common. */
+CTRAN_API int ctran_intercomm_create(ctran_comm_t local_comm, int local_leader,
+                                     ctran_comm_t peer_comm, int remote_leader, int tag,
+                                     ctran_comm_t *newintercomm);
+
+/* The same of two groups that all know, without a parent; stringtag, info and errhandler as of
+ * ctran_comm_create_from_group. The leaders, ranks in their groups, have nothing to do here. */
+CTRAN_API int ctran_intercomm_create_from_groups(ctran_group_t local_group, int local_leader,
+                                                 ctran_group_t remote_group, int remote_leader,
+                                                 const char *stringtag, ctran_info_t info,
+                                                 ctran_errhandler_t errhandler,
+                                                 ctran_comm_t      *newintercomm);
+
+/* An intra-communicator of both groups: first the one whose ranks give high = 0, then the one with
+ * high != 0; where both give the same, some order. Collective over both. */
+CTRAN_API int ctran_intercomm_merge(ctran_comm_t intercomm, int high, ctran_comm_t *newintracomm);
 
 /* The name of comm, for messages and tools: at first "", "CTRAN_COMM_WORLD" or "CTRAN_COMM_SELF";
  * no copy of comm has it. set keeps the first CTRAN_MAX_OBJECT_NAME - 1 bytes; get writes up to

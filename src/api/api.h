@@ -35,9 +35,6 @@ _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
 
 /* The communicator behind a handle, in a process where calls are possible. */
 int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out);
-/* The object behind a handle of hints; NULL for CTRAN_INFO_NULL. */
-int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
-                  struct ct_info **info);
 /* The same for calls that an intercommunicator has no part in. */
 int ct_check_intra(const char *call, ctran_comm_t handle, struct ct_comm **out);
 /* The same for one with a topology of this kind (CTRAN_CART, ...). */
@@ -45,6 +42,9 @@ int ct_check_topo(const char *call, ctran_comm_t handle, int kind, struct ct_com
 /* A new communicator, NULL where the caller is no member, becomes the user's; or rc is raised. */
 int ct_api_give_comm(struct ct_comm *comm, int rc, const struct ct_comm *made, const char *call,
                      ctran_comm_t *newcomm);
+/* The object behind a handle of hints; NULL for CTRAN_INFO_NULL. */
+int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
+                  struct ct_info **info);
 /* count elements of a datatype, and where they are. */
 struct ct_span {
     void                  *buf;

@@ -22,7 +22,12 @@ int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out)
 
 int ct_check_intra(const char *call, ctran_comm_t handle, struct ct_comm **out)
 {
-    return ct_check_comm(call, handle, out);
+    int rc = ct_check_comm(call, handle, out);
+    if (CT_UNLIKELY(rc == CTRAN_SUCCESS && (*out)->remote != NULL)) {
+        rc = ct_api_raise(*out, CTRAN_ERR_COMM, call,
+                          "it is an inter-communicator, which this call does not take");
+    }
+    return rc;
 }
 
 int ct_check_topo(const char *call, ctran_comm_t handle, int kind, struct ct_comm **out)

@@ -9,7 +9,7 @@ int ctran_barrier(ctran_comm_t handle)
 {
     static const char call[] = "ctran_barrier";
     struct ct_comm   *comm;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_intra(call, handle, &comm);
     return rc == CTRAN_SUCCESS ? ct_api_pass(comm, ct_coll_barrier(comm), call) : rc;
 }
 
@@ -19,7 +19,7 @@ int ctran_bcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, in
     static const char call[] = "ctran_bcast";
     struct ct_comm   *comm;
     struct ct_span    span;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -58,7 +58,7 @@ int ctran_reduce(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_
     struct ct_comm     *comm;
     struct ct_span      span;
     const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    int                 rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -84,7 +84,7 @@ int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
     struct ct_comm     *comm;
     struct ct_span      span;
     const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    int                 rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = check_reduction(comm, call, &sendbuf, recvbuf, count, datatype, &span);
     }
@@ -107,7 +107,7 @@ static int scan(const char *call, bool exclusive, const void *sendbuf, void *rec
     struct ct_comm     *comm;
     struct ct_span      span;
     const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    int                 rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = exclusive && comm->run.me == 0 && sendbuf != CTRAN_IN_PLACE
                  ? ct_check_span(comm, call, sendbuf, count, datatype, &span)
@@ -142,7 +142,7 @@ int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf, ctran_count_t
     struct ct_comm     *comm;
     struct ct_span      block;
     const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    int                 rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = check_reduction(comm, call, &sendbuf, recvbuf, recvcount, datatype, &block);
     }
@@ -167,7 +167,7 @@ int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t
     struct ct_comm     *comm;
     struct ct_span      all;
     const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    int                 rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_counts(comm, call, recvcounts, datatype, &all);
     }

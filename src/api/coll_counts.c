@@ -71,7 +71,7 @@ int ctran_allgatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatyp
     struct ct_comm   *comm;
     struct ct_blocks  send, recv;
     bool              in_place = sendbuf == CTRAN_IN_PLACE;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = check_all(comm, call, recvbuf, recvcounts, displs, recvtype, &recv);
     }
@@ -93,7 +93,7 @@ int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t
     static const char call[] = "ctran_gatherv";
     struct ct_comm   *comm;
     struct ct_blocks  send, recv = {0};
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -125,7 +125,7 @@ int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
     static const char call[] = "ctran_scatterv";
     struct ct_comm   *comm;
     struct ct_blocks  send = {0}, recv;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -158,7 +158,7 @@ int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
     struct ct_comm   *comm;
     struct ct_blocks  send, recv;
     bool              in_place = sendbuf == CTRAN_IN_PLACE;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = check_all(comm, call, recvbuf, recvcounts, rdispls, recvtype, &recv);
     }

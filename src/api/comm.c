@@ -23,6 +23,26 @@ int ctran_comm_rank(ctran_comm_t handle, int *rank)
     return rc;
 }
 
+/* Of two different communicators; those of different kinds have nothing in common. */
+static int compare(const struct ct_comm *a, const struct ct_comm *b, int *result)
+{
+    int local = CTRAN_UNEQUAL, remote = CTRAN_IDENT;
+    if ((a->remote == NULL) != (b->remote == NULL)) {
+        *result = CTRAN_UNEQUAL;
+        return CTRAN_SUCCESS;
+    }
+    int rc = ct_group_compare(a->group, b->group, &local);
+    if (rc == CTRAN_SUCCESS && a->remote != NULL) {
+        rc = ct_group_compare(a->remote, b->remote, &remote);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        *result = local == CTRAN_UNEQUAL || remote == CTRAN_UNEQUAL ? CTRAN_UNEQUAL
+                  : local == CTRAN_IDENT && remote == CTRAN_IDENT   ? CTRAN_CONGRUENT
+                                                                    : CTRAN_SIMILAR;
+    }
+    return rc;
+}
+
 int ctran_comm_compare(ctran_comm_t comm1, ctran_comm_t comm2, int *result)
 {
     static const char call[] = "ctran_comm_compare";
@@ -38,11 +58,7 @@ int ctran_comm_compare(ctran_comm_t comm1, ctran_comm_t comm2, int *result)
         *result = CTRAN_IDENT;
         return CTRAN_SUCCESS;
     }
-    int members = CTRAN_UNEQUAL;
-    rc = ct_group_compare(a->group, b->group, &members);
-    if (rc == CTRAN_SUCCESS) {
-        *result = members == CTRAN_IDENT ? CTRAN_CONGRUENT : members;
-    }
+    rc = compare(a, b, result);
     return ct_api_pass(a, rc, call);
 }
 
@@ -59,6 +75,37 @@ int ctran_comm_dup(ctran_comm_t handle, ctran_comm_t *newcomm)
         *newcomm = ct_comm_handle(made);
     }
     return ct_api_pass(comm, rc, call);
+}
+
+static int idup(const char *call, ctran_comm_t handle, ctran_info_t info_handle,
+                ctran_comm_t *newcomm, ctran_request_t *request)
+{
+    struct ct_comm *comm, *made;
+    struct ct_info *info;
+    int             rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_info(comm, call, info_handle, &info);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_comm_idup(comm, &made, request);
+    if (rc == CTRAN_SUCCESS) {
+        made->hints = ct_hints_update(comm->p, made->hints, info);
+        *newcomm = made;
+    }
+    return ct_api_pass(comm, rc, call);
+}
+
+int ctran_comm_idup(ctran_comm_t comm, ctran_comm_t *newcomm, ctran_request_t *request)
+{
+    return idup("ctran_comm_idup", comm, CTRAN_INFO_NULL, newcomm, request);
+}
+
+int ctran_comm_idup_with_info(ctran_comm_t comm, ctran_info_t info, ctran_comm_t *newcomm,
+                              ctran_request_t *request)
+{
+    return idup("ctran_comm_idup_with_info", comm, info, newcomm, request);
 }
 
 int ctran_comm_split(ctran_comm_t handle, int color, int key, ctran_comm_t *newcomm)

@@ -51,6 +51,9 @@ int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
     struct ct_comm   *comm, *made;
     struct ct_group  *group;
     int               rc = check(call, handle, members, &comm, &group);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_intra(call, handle, &comm);
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -60,6 +63,19 @@ int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
     }
     rc = ct_comm_create_group(comm, group, tag, &made);
     return ct_api_give_comm(comm, rc, made, call, newcomm);
+}
+
+/* Whether the ranks of a host are to come together; else there is nothing for this rank. */
+static bool is_by_host(struct ct_process *p, int split_type, const struct ct_info *info)
+{
+    char resource[32] = "";
+    if (split_type == CTRAN_COMM_TYPE_HW_GUIDED || split_type == CTRAN_COMM_TYPE_RESOURCE_GUIDED) {
+        if (info != NULL) {
+            (void)ct_info_get(&p->infos, info, "mpi_hw_resource_type", resource, sizeof resource);
+        }
+        return strcmp(resource, "mpi_shared_memory") == 0;
+    }
+    return split_type == CTRAN_COMM_TYPE_SHARED;
 }
 
 int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_info_t info_handle,
@@ -72,30 +88,21 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if (split_type != CTRAN_COMM_TYPE_SHARED && split_type != CTRAN_UNDEFINED) {
+    if (split_type != CTRAN_UNDEFINED &&
+        (split_type < CTRAN_COMM_TYPE_SHARED || split_type > CTRAN_COMM_TYPE_RESOURCE_GUIDED)) {
         return ct_api_raise(comm, CTRAN_ERR_ARG, call,
-                            "split_type is %d, must be CTRAN_COMM_TYPE_SHARED or CTRAN_UNDEFINED",
+                            "split_type is %d, must be a CTRAN_COMM_TYPE_ or CTRAN_UNDEFINED",
                             split_type);
     }
     rc = ct_check_info(comm, call, info_handle, &info);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_comm_split_host(comm, split_type != CTRAN_UNDEFINED, key, &made);
+    rc = ct_comm_split_host(comm, is_by_host(comm->p, split_type, info), key, &made);
     if (rc == CTRAN_SUCCESS && made != NULL) {
         made->hints = ct_hints_update(comm->p, made->hints, info);
     }
     return ct_api_give_comm(comm, rc, made, call, newcomm);
-}
-
-int ctran_comm_test_inter(ctran_comm_t handle, int *flag)
-{
-    struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_comm_test_inter", handle, &comm);
-    if (rc == CTRAN_SUCCESS) {
-        *flag = 0;
-    }
-    return rc;
 }
 
 int ctran_comm_set_name(ctran_comm_t handle, const char *comm_name)

@@ -16,6 +16,7 @@ libctcore_la_SOURCES += \
 	src/api/graph.c \
 	src/api/group.c \
 	src/api/info.c src/api/info_env.c \
+	src/api/intercomm.c \
 	src/api/inquiry.c \
 	src/api/op.c \
 	src/api/p2p.c \

@@ -10,10 +10,10 @@ static int check_peer(const char *call, int rank, bool is_recv, struct ct_transf
     if (t->null || (is_recv && rank == CTRAN_ANY_SOURCE)) {
         return CTRAN_SUCCESS;
     }
-    if (CT_UNLIKELY(rank < 0 || (uint32_t)rank >= t->comm->run.n)) {
-        return ct_api_raise(t->comm, CTRAN_ERR_RANK, call,
-                            "rank is %d, the communicator has ranks 0 to %u", rank,
-                            t->comm->run.n - 1);
+    const uint32_t n = ct_comm_peers(t->comm)->n;
+    if (CT_UNLIKELY(rank < 0 || (uint32_t)rank >= n)) {
+        return ct_api_raise(t->comm, CTRAN_ERR_RANK, call, "rank is %d, the %s has ranks 0 to %u",
+                            rank, t->comm->remote != NULL ? "remote group" : "communicator", n - 1);
     }
     t->ep = ct_comm_ep(t->comm, (uint32_t)rank);
     return t->ep != NULL ? CTRAN_SUCCESS

@@ -6,8 +6,7 @@
 #include "comm/comms.h"
 #include "pmi/pmi.h"
 
-/* Context numbers: process number above, count below; the top bit marks collectives. */
-static const uint64_t COLL_BIT = UINT64_C(1) << 63;
+/* Numbers of communicators: process number above, count below. */
 enum { COUNT_WORLD = 1, COUNT_SELF = 2, COUNT_FIRST = 16, KEYVAL_FIRST = 1024 };
 
 static uint64_t make_id(uint32_t process, uint32_t count)
@@ -20,44 +19,73 @@ uint64_t ct_comms_propose(struct ct_process *p)
     return make_id(p->job->rank, p->comms->next_count++);
 }
 
+/* Collectives run over the local group. */
 static struct ct_ep *run_ep(const struct ct_run_ctx *run, uint32_t rank)
 {
-    return ct_comm_ep(CT_CONTAINER_OF(run, struct ct_comm, run), rank);
+    const struct ct_comm *comm = CT_CONTAINER_OF(run, struct ct_comm, run);
+    return ct_ep_get(comm->p, ct_comm_id_of(comm, rank));
 }
 
-struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group *group,
-                              uint32_t me)
+static void drop_groups(struct ct_group *group, struct ct_group *remote)
+{
+    if (group != NULL) {
+        ct_group_drop(group);
+    }
+    if (remote != NULL) {
+        ct_group_drop(remote);
+    }
+}
+
+struct ct_comm *ct_comms_prepare(struct ct_process *p, struct ct_group *group, uint32_t me,
+                                 struct ct_group *remote)
 {
     struct ct_comm *comm = group != NULL ? ct_slab_get(&p->comms->pool) : NULL;
     if (comm == NULL) {
-        if (group != NULL) {
-            ct_group_drop(group);
-        }
+        drop_groups(group, remote);
         return NULL;
     }
     *comm = (struct ct_comm){
-        .magic = CT_COMM_MAGIC,
         .refs = 1,
-        .id = id,
         .p = p,
         .errhandler = CTRAN_ERRORS_ARE_FATAL,
-        .run = {.p = p, .id = id | COLL_BIT, .n = group->n, .me = me, .ep = run_ep},
+        .run = {.p = p, .n = group->n, .me = me, .ep = run_ep},
         .group = group,
+        .remote = remote,
     };
     ct_list_init(&comm->attrs);
-    struct ct_comms *s = p->comms;
+    return comm;
+}
+
+void ct_comms_open(struct ct_comm *comm, uint64_t id)
+{
+    struct ct_comms *s = comm->p->comms;
+    comm->magic = CT_COMM_MAGIC;
+    comm->open = true;
+    comm->id = id;
+    comm->run.id = ct_ctx(id, CT_CTX_COLL);
     HASH_ADD(hh, s->by_id, id, sizeof comm->id, comm);
+}
+
+struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group *group,
+                              uint32_t me, struct ct_group *remote)
+{
+    struct ct_comm *comm = ct_comms_prepare(p, group, me, remote);
+    if (comm != NULL) {
+        ct_comms_open(comm, id);
+    }
     return comm;
 }
 
 void ct_comm_drop(struct ct_comm *comm)
 {
     if (--comm->refs == 0) {
-        HASH_DEL(comm->p->comms->by_id, comm);
+        if (comm->open) {
+            HASH_DEL(comm->p->comms->by_id, comm);
+        }
         comm->magic = 0;
         ct_attr_discard_all(comm);
         ct_errhandler_drop(comm->errhandler);
-        ct_group_drop(comm->group);
+        drop_groups(comm->group, comm->remote);
         ct_topo_drop(comm->topo);
         ct_slab_put(&comm->p->comms->pool, comm);
     }
@@ -104,12 +132,17 @@ ctran_comm_t ct_comm_handle(const struct ct_comm *comm)
     return comm == comm->p->comms->self ? CTRAN_COMM_SELF : (ctran_comm_t)comm;
 }
 
-/* For matching: whether a process may send in a context, here that of point-to-point. */
+/* For matching: whether a process may send in a context. */
 static bool is_member(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep)
 {
     struct ct_comm *comm = NULL;
-    HASH_FIND(hh, p->comms->by_id, &ctx, sizeof ctx, comm);
-    return comm != NULL && ct_group_find(comm->group, ep->id) != CTRAN_UNDEFINED;
+    const uint64_t  id = ctx & (((uint64_t)1 << CT_CTX_SHIFT) - 1);
+    HASH_FIND(hh, p->comms->by_id, &id, sizeof id, comm);
+    if (comm == NULL) {
+        return false;
+    }
+    return ct_group_find(ct_comm_peers(comm), ep->id) != CTRAN_UNDEFINED ||
+           (ctx != id && ct_group_find(comm->group, ep->id) != CTRAN_UNDEFINED);
 }
 
 /* What world and self start with (MPI-4.1 sec. 9.3). */
@@ -138,10 +171,10 @@ int ct_comm_init(struct ct_process *p)
     ct_slab_init(&s->errhandlers_pool, sizeof(struct ct_errhandler), 8);
     ct_list_init(&s->errhandlers);
     s->empty = ct_group_make(p, 0, NULL, 0);
-    s->world =
-        ct_comms_make(p, make_id(0, COUNT_WORLD), ct_group_make(p, job->size, NULL, 0), job->rank);
-    s->self =
-        ct_comms_make(p, make_id(job->rank, COUNT_SELF), ct_group_make(p, 1, NULL, job->rank), 0);
+    s->world = ct_comms_make(p, make_id(0, COUNT_WORLD), ct_group_make(p, job->size, NULL, 0),
+                             job->rank, NULL);
+    s->self = ct_comms_make(p, make_id(job->rank, COUNT_SELF), ct_group_make(p, 1, NULL, job->rank),
+                            0, NULL);
     ct_p2p_set_member(p, is_member);
     if (s->world != NULL && s->self != NULL) {
         strcpy(s->world->name, "CTRAN_COMM_WORLD");

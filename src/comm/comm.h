@@ -7,6 +7,10 @@
  * communicator takes the next of its own numbers, (its process number, a count), and the others
  * learn it in the same exchange that makes the communicator. A communicator costs nothing on the
  * wire until it is used; endpoints are the process's, shared by all of its communicators.
+ *
+ * An inter-communicator has a second, remote group (see inter.h). Its `group` and `run` are those
+ * of the local one, and messages go to the other: who sends or receives asks for ct_comm_peers, who
+ * runs a collective on the local group's behalf for the rest.
  */
 #ifndef CT_COMM_COMM_H
 #define CT_COMM_COMM_H
@@ -18,16 +22,35 @@
 #include "comm/hints.h"
 #include "comm/topo.h"
 
+/* The contexts of one communicator, which keep messages of different purpose apart: a number in the
+ * three highest bits of its id, which no process number reaches. */
+enum ct_ctx_kind {
+    CT_CTX_P2P,
+    CT_CTX_INTER,  /* between the groups of an inter-communicator, or those that make one */
+    CT_CTX_CREATE, /* making communicators by the members alone */
+    CT_CTX_DUP,    /* nonblocking */
+    CT_CTX_COLL,
+    CT_CTX_NAMED, /* no communicator's: numbers made of the program's strings */
+};
+enum { CT_CTX_SHIFT = 61 };
+
+static inline uint64_t ct_ctx(uint64_t id, enum ct_ctx_kind kind)
+{
+    return id | (uint64_t)kind << CT_CTX_SHIFT;
+}
+
 enum { CT_COMM_MAGIC = 0x436f6d6d };
 
 struct ct_comm {
     uint32_t              magic;
     uint32_t              refs; /* the user's handle, and one for each pending request */
-    uint64_t              id;   /* context of point-to-point messages */
+    bool                  open; /* has its number, and is found by it */
+    uint64_t              id;   /* of all of its contexts, see ct_ctx */
     struct ct_process    *p;
     struct ct_errhandler *errhandler; /* held */
     struct ct_run_ctx     run;        /* n, me, and the context of collectives */
     struct ct_group      *group;
+    struct ct_group      *remote; /* NULL: an intra-communicator */
     struct ct_list        attrs;
     uint32_t              hints; /* CT_HINT_ */
     struct ct_topo       *topo;  /* NULL: none */
@@ -51,10 +74,16 @@ static inline uint32_t ct_comm_id_of(const struct ct_comm *comm, uint32_t rank)
     return ct_group_id_of(comm->group, rank);
 }
 
-/* The endpoint of a rank; NULL when out of memory. */
+/* The group that messages go to and come from: the remote one of an inter-communicator. */
+static inline struct ct_group *ct_comm_peers(const struct ct_comm *comm)
+{
+    return comm->remote != NULL ? comm->remote : comm->group;
+}
+
+/* The endpoint of a rank among the peers; NULL when out of memory. */
 static inline struct ct_ep *ct_comm_ep(const struct ct_comm *comm, uint32_t rank)
 {
-    return ct_ep_get(comm->p, ct_comm_id_of(comm, rank));
+    return ct_ep_get(comm->p, ct_group_id_of(ct_comm_peers(comm), rank));
 }
 
 /* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
@@ -79,6 +108,28 @@ int ct_comm_graph(struct ct_comm *comm, int nnodes, const int *index, const int 
 int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, struct ct_comm **out);
 int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *edges, size_t n,
                             bool weighted, struct ct_comm **out);
+
+/* The same by the members alone, who know each other from elsewhere; concurrent calls are told
+ * apart by `tag`. The second makes an inter-communicator of two groups without a common process.
+ * There is no parent: the error handler is CTRAN_ERRORS_ARE_FATAL. create.c */
+int ct_comm_from_group(struct ct_process *p, struct ct_group *group, const char *tag,
+                       struct ct_comm **out);
+int ct_comm_from_groups(struct ct_process *p, struct ct_group *local, struct ct_group *remote,
+                        const char *tag, struct ct_comm **out);
+
+/* See ctran_comm_idup. *out is void until the request has been completed by the program; with an
+ * error there are neither. idup.c */
+int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request **request);
+
+/* Collective over `local`; see ctran_intercomm_create. peer, remote_leader, tag and bad count at
+ * the leader alone: its argument error `bad` comes to all. CTRAN_ERR_GROUP: the groups have a
+ * process in common. inter.c */
+int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, int remote_leader,
+                 int tag, int bad, struct ct_comm **out);
+int ct_comm_merge(struct ct_comm *comm, bool high, struct ct_comm **out);
+/* A message each way between the groups' ranks 0, which alone call. */
+int ct_inter_leaders_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,
+                          size_t recv_bytes);
 
 static inline void ct_comm_hold(struct ct_comm *comm)
 {

@@ -8,10 +8,8 @@
 #define CT_FOLDER "comm"
 #include <stdlib.h>
 
-#include "comm/comms.h"
+#include "comm/inter.h"
 #include "pmi/pmi.h"
-
-static const uint64_t CREATE_BIT = UINT64_C(1) << 62; /* of contexts; no process has this number */
 
 /* Whether all members are in comm. */
 static int check_members(struct ct_comm *comm, const struct ct_group *group)
@@ -28,22 +26,25 @@ static int check_members(struct ct_comm *comm, const struct ct_group *group)
 static int make(struct ct_comm *comm, uint64_t id, struct ct_group *group, int me,
                 struct ct_comm **out)
 {
-    struct ct_comm *made = ct_comms_make(comm->p, id, ct_group_hold(group), (uint32_t)me);
+    struct ct_comm *made = ct_comms_make(comm->p, id, ct_group_hold(group), (uint32_t)me, NULL);
     *out = ct_comms_inherit(comm, made);
     return made != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
 int ct_comm_create(struct ct_comm *comm, struct ct_group *group, struct ct_comm **out)
 {
+    /* Others wait for this rank, whatever is wrong with its group. */
+    int bad = check_members(comm, group);
+    if (comm->remote != NULL) {
+        return ct_inter_create(comm, group, bad, out);
+    }
     uint64_t *all = malloc(comm->run.n * sizeof *all);
     *out = NULL;
     if (all == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    /* Others wait for this rank's number, whatever is wrong with its group. */
-    int bad = check_members(comm, group);
     all[comm->run.me] = ct_comms_propose(comm->p);
-    int rc = ct_comms_exchange(comm, CT_ALLGATHER, all, comm->run.n * sizeof *all);
+    int rc = ct_comms_exchange(comm, CT_ALLGATHER, 0, all, comm->run.n * sizeof *all);
     rc = bad != CTRAN_SUCCESS ? bad : rc;
     int me = ct_group_find(group, comm->p->job->rank);
     if (rc == CTRAN_SUCCESS && me != CTRAN_UNDEFINED) {
@@ -56,16 +57,14 @@ int ct_comm_create(struct ct_comm *comm, struct ct_group *group, struct ct_comm 
 
 /* ---- members only ---------------------------------------------------------------------------- */
 
-/* One number to or from a member. */
-static int transfer(struct ct_comm *comm, uint32_t peer_id, bool is_recv, int tag, uint64_t *number)
+int ct_comms_transfer(struct ct_process *p, uint32_t peer_id, bool is_recv, uint64_t ctx, int tag,
+                      void *buf, size_t bytes)
 {
-    struct ct_process *p = comm->p;
-    struct ct_ep      *ep = ct_ep_get(p, peer_id);
-    struct ct_p2p_key  key = {.ctx = comm->id | CREATE_BIT,
-                              .src = (int32_t)(is_recv ? peer_id : p->job->rank),
-                              .tag = tag};
-    struct ct_area     area = {.base = number, .len_bytes = sizeof *number};
-    struct ct_p2p_req  req;
+    struct ct_ep     *ep = ct_ep_get(p, peer_id);
+    struct ct_p2p_key key = {
+        .ctx = ctx, .src = (int32_t)(is_recv ? peer_id : p->job->rank), .tag = tag};
+    struct ct_area    area = {.base = buf, .len_bytes = bytes};
+    struct ct_p2p_req req;
     if (ep == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -77,13 +76,18 @@ static int transfer(struct ct_comm *comm, uint32_t peer_id, bool is_recv, int ta
     return ct_p2p_wait(p, &req.base);
 }
 
-/* Down the tree: the parent of member i is i without its lowest bit. 0 says that it went wrong
+/* A new number, the same at all members, in a context of messages that no others use with this tag.
+ * Down the tree: the parent of member i is i without its lowest bit. 0 says that it went wrong
  * above, so that nobody waits for a number that cannot come. */
-static int spread(struct ct_comm *comm, struct ct_group *group, uint32_t me, int tag, uint64_t *id)
+static int spread(struct ct_process *p, const struct ct_group *group, uint64_t ctx, int tag,
+                  uint64_t *id)
 {
-    int rc = CTRAN_SUCCESS;
+    const uint32_t me = (uint32_t)ct_group_find(group, p->job->rank);
+    int            rc = CTRAN_SUCCESS;
+    *id = me == 0 ? ct_comms_propose(p) : 0;
     if (me > 0) {
-        rc = transfer(comm, ct_group_id_of(group, me & (me - 1)), true, tag, id);
+        rc = ct_comms_transfer(p, ct_group_id_of(group, me & (me - 1)), true, ctx, tag, id,
+                               sizeof *id);
         if (rc != CTRAN_SUCCESS) {
             *id = 0;
         } else if (*id == 0) {
@@ -91,7 +95,8 @@ static int spread(struct ct_comm *comm, struct ct_group *group, uint32_t me, int
         }
     }
     for (uint32_t bit = 1; (me & bit) == 0 && bit < group->n - me; bit <<= 1) {
-        int err = transfer(comm, ct_group_id_of(group, me | bit), false, tag, id);
+        int err =
+            ct_comms_transfer(p, ct_group_id_of(group, me | bit), false, ctx, tag, id, sizeof *id);
         rc = rc != CTRAN_SUCCESS ? rc : err;
     }
     return rc;
@@ -106,7 +111,57 @@ int ct_comm_create_group(struct ct_comm *comm, struct ct_group *group, int tag,
     if (rc != CTRAN_SUCCESS || me == CTRAN_UNDEFINED) {
         return rc;
     }
-    uint64_t id = me == 0 ? ct_comms_propose(comm->p) : 0;
-    rc = spread(comm, group, (uint32_t)me, tag, &id);
+    uint64_t id;
+    rc = spread(comm->p, group, ct_ctx(comm->id, CT_CTX_CREATE), tag, &id);
     return rc == CTRAN_SUCCESS ? make(comm, id, group, me, out) : rc;
+}
+
+/* The context that a string names: a hash of 61 bits (FNV-1a), in which two strings that a program
+ * uses at once do not meet by chance. */
+static uint64_t named_ctx(const char *string)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (; *string != '\0'; string++) {
+        h = (h ^ (unsigned char)*string) * UINT64_C(0x100000001b3);
+    }
+    return ct_ctx((h ^ h >> CT_CTX_SHIFT) & (((uint64_t)1 << CT_CTX_SHIFT) - 1), CT_CTX_NAMED);
+}
+
+int ct_comm_from_group(struct ct_process *p, struct ct_group *group, const char *tag,
+                       struct ct_comm **out)
+{
+    uint64_t  id;
+    const int me = ct_group_find(group, p->job->rank);
+    *out = NULL;
+    if (me == CTRAN_UNDEFINED) {
+        return CTRAN_SUCCESS;
+    }
+    int rc = spread(p, group, named_ctx(tag), 0, &id);
+    if (rc == CTRAN_SUCCESS) {
+        *out = ct_comms_make(p, id, ct_group_hold(group), (uint32_t)me, NULL);
+        rc = *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    }
+    return rc;
+}
+
+int ct_comm_from_groups(struct ct_process *p, struct ct_group *local, struct ct_group *remote,
+                        const char *tag, struct ct_comm **out)
+{
+    uint64_t         id;
+    struct ct_group *both;
+    const bool       in_order = ct_groups_in_order(local, remote);
+    int rc = ct_group_combine(in_order ? local : remote, in_order ? remote : local, CT_GROUP_UNION,
+                              &both);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc =
+        both->n == local->n + remote->n ? spread(p, both, named_ctx(tag), 1, &id) : CTRAN_ERR_GROUP;
+    ct_group_drop(both);
+    if (rc == CTRAN_SUCCESS) {
+        *out = ct_comms_make(p, id, ct_group_hold(local),
+                             (uint32_t)ct_group_find(local, p->job->rank), ct_group_hold(remote));
+        rc = *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    }
+    return rc;
 }

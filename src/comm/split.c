@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * New communicators out of old ones. dup is a broadcast of one number; split one allgather of
- * (color, key, proposed number), after which every rank works its own group out.
+ * (color, key, proposed number), after which every rank works its own group out. Where there are
+ * two groups, they swap what each has gathered.
  */
 #define CT_FOLDER "comm"
 #include <stdlib.h>
 
-#include "comm/comms.h"
+#include "comm/inter.h"
 #include "pmi/pmi.h"
 
 struct entry {
@@ -16,13 +17,13 @@ struct entry {
     uint64_t proposed; /* context number, if this rank becomes the first of its group */
 };
 
-int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, void *recv, size_t bytes)
+int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, uint32_t root, void *recv, size_t bytes)
 {
     const char        *name = coll == CT_ALLGATHER ? "bruck" : "binomial";
     struct ct_run_args args = {
         .ctx = &comm->run,
         .algo = ct_algo_find(coll, name),
-        .env = {.radix = 2, .inplace = coll == CT_ALLGATHER},
+        .env = {.root = root, .radix = 2, .inplace = coll == CT_ALLGATHER},
         .layout = {.elem_bytes = 1, .count = bytes, .buf = {{.base = recv}, {.base = recv}}},
         .chunks = 1,
     };
@@ -37,19 +38,42 @@ struct ct_comm *ct_comms_inherit(struct ct_comm *parent, struct ct_comm *child)
     return child;
 }
 
+struct ct_comm *ct_comms_copy(struct ct_comm *comm)
+{
+    struct ct_group *remote = comm->remote != NULL ? ct_group_hold(comm->remote) : NULL;
+    struct ct_comm  *copy =
+        ct_comms_prepare(comm->p, ct_group_hold(comm->group), comm->run.me, remote);
+    if (copy != NULL) {
+        copy->topo = ct_topo_hold(comm->topo);
+    }
+    return ct_comms_inherit(comm, copy);
+}
+
+/* A new number, the same at all ranks of comm. */
+static int agree(struct ct_comm *comm, uint64_t *id)
+{
+    if (comm->remote != NULL) {
+        struct ct_inter_deal deal;
+        int                  rc = ct_inter_agree(comm, 0, &deal);
+        *id = deal.id;
+        return rc;
+    }
+    *id = ct_comms_propose(comm->p);
+    return ct_comms_exchange(comm, CT_BCAST, 0, id, sizeof *id);
+}
+
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
 {
-    uint64_t id = ct_comms_propose(comm->p);
-    int      rc = ct_comms_exchange(comm, CT_BCAST, &id, sizeof id);
+    uint64_t id = 0;
+    int      rc = agree(comm, &id);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_group *group = ct_group_hold(comm->group);
-    struct ct_comm  *made = ct_comms_make(comm->p, id, group, comm->run.me);
-    if (ct_comms_inherit(comm, made) == NULL) {
+    struct ct_comm *made = ct_comms_copy(comm);
+    if (made == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    made->topo = ct_topo_hold(comm->topo);
+    ct_comms_open(made, id);
     rc = ct_attr_copy_all(comm, made);
     if (rc == CTRAN_SUCCESS) {
         *out = made;
@@ -88,42 +112,75 @@ static uint32_t collect(const struct entry *all, uint32_t n, uint64_t color, str
     return count;
 }
 
-static int make_group(struct ct_comm *comm, const struct entry *all, uint64_t color,
-                      struct ct_comm **out)
+/* The part of one old group. */
+struct part {
+    struct ct_group *group;
+    uint64_t         proposed; /* by its first */
+};
+
+/* The members of our colour out of `old`, whose choices are `all`; no group without any. */
+static int make_part(struct ct_process *p, const struct ct_group *old, const struct entry *all,
+                     uint64_t color, struct part *out)
 {
-    struct member *members = malloc(comm->run.n * sizeof *members);
-    uint32_t       n = members != NULL ? collect(all, comm->run.n, color, members) : 0;
+    struct member *members = malloc(old->n * sizeof *members);
+    uint32_t       n = members != NULL ? collect(all, old->n, color, members) : 0;
     uint32_t      *ids = n > 0 ? malloc(n * sizeof *ids) : NULL;
-    if (ids == NULL) {
-        free(members);
-        return CTRAN_ERR_NO_MEM;
+    int rc = members != NULL && (ids != NULL || n == 0) ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    *out = (struct part){0};
+    if (ids != NULL) {
+        for (uint32_t i = 0; i < n; i++) {
+            ids[i] = ct_group_id_of(old, members[i].rank);
+        }
+        out->proposed = all[members[0].rank].proposed;
+        out->group = ct_group_make(p, n, ids, 0); /* takes ids */
+        rc = out->group != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     }
-    uint32_t me = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        ids[i] = ct_comm_id_of(comm, members[i].rank);
-        me = members[i].rank == comm->run.me ? i : me;
-    }
-    uint64_t id = all[members[0].rank].proposed;
     free(members);
-    *out =
-        ct_comms_inherit(comm, ct_comms_make(comm->p, id, ct_group_make(comm->p, n, ids, 0), me));
+    return rc;
+}
+
+/* The new communicator of our colour: of an inter-communicator it has parts of both groups, and
+ * there is none where one is empty. `theirs` is NULL for an intra-communicator. */
+static int make_parts(struct ct_comm *comm, const struct entry *ours, const struct entry *theirs,
+                      uint64_t color, struct ct_comm **out)
+{
+    struct part own, other = {0};
+    int         rc = make_part(comm->p, comm->group, ours, color, &own);
+    if (rc == CTRAN_SUCCESS && theirs != NULL) {
+        rc = make_part(comm->p, comm->remote, theirs, color, &other);
+    }
+    if (rc != CTRAN_SUCCESS || (theirs != NULL && other.group == NULL)) {
+        if (own.group != NULL) {
+            ct_group_drop(own.group);
+        }
+        return rc;
+    }
+    const bool by_other = other.group != NULL && !ct_groups_in_order(own.group, other.group);
+    const int  me = ct_group_find(own.group, comm->p->job->rank);
+    *out = ct_comms_inherit(comm, ct_comms_make(comm->p, by_other ? other.proposed : own.proposed,
+                                                own.group, (uint32_t)me, other.group));
     return *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
 static int split(struct ct_comm *comm, bool joins, uint64_t color, int key, struct ct_comm **out)
 {
-    uint32_t      n = comm->run.n;
-    struct entry *all = malloc(n * sizeof *all);
+    const size_t  n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
+    struct entry *ours = malloc((n + m) * sizeof *ours);
+    struct entry *theirs = m > 0 && ours != NULL ? ours + n : NULL;
     *out = NULL;
-    if (all == NULL) {
+    if (ours == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    all[comm->run.me] = (struct entry){color, key, joins, ct_comms_propose(comm->p)};
-    int rc = ct_comms_exchange(comm, CT_ALLGATHER, all, n * sizeof *all);
-    if (rc == CTRAN_SUCCESS && joins) {
-        rc = make_group(comm, all, color, out);
+    ours[comm->run.me] = (struct entry){color, key, joins, ct_comms_propose(comm->p)};
+    int rc = ct_comms_exchange(comm, CT_ALLGATHER, 0, ours, n * sizeof *ours);
+    if (theirs != NULL) {
+        int err = ct_inter_swap(comm, ours, n * sizeof *ours, theirs, m * sizeof *theirs);
+        rc = rc != CTRAN_SUCCESS ? rc : err;
     }
-    free(all);
+    if (rc == CTRAN_SUCCESS && joins) {
+        rc = make_parts(comm, ours, theirs, color, out);
+    }
+    free(ours);
     return rc;
 }
 

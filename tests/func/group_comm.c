@@ -121,6 +121,34 @@ void created_by_members(void)
     EXPECT_EQ(check_rank, in);
 }
 
+/* Types that name a resource: of those only the host's memory is one here. */
+static void hosts_by_resource(void)
+{
+    static const int types[] = {CTRAN_COMM_TYPE_HW_UNGUIDED, CTRAN_COMM_TYPE_HW_GUIDED,
+                                CTRAN_COMM_TYPE_RESOURCE_GUIDED};
+    const char      *resources[] = {NULL, "mpi_shared_memory", "hwloc://Core",
+                                    "a name that is longer than any resource has"};
+    for (size_t t = 0; t < LEN(types); t++) {
+        for (size_t i = 0; i < LEN(resources); i++) {
+            ctran_comm_t comm = CTRAN_COMM_SELF;
+            ctran_info_t info;
+            int          n = -1;
+            OK(ctran_info_create(&info));
+            if (resources[i] != NULL) {
+                OK(ctran_info_set(info, "mpi_hw_resource_type", resources[i]));
+            }
+            OK(ctran_comm_split_type(CTRAN_COMM_WORLD, types[t], 0, info, &comm));
+            OK(ctran_info_free(&info));
+            if (i == 1 && t > 0) {
+                OK(ctran_comm_size(comm, &n));
+                EXPECT_EQ(check_size, n);
+                OK(ctran_comm_free(&comm));
+            }
+            EXPECT_PTR(CTRAN_COMM_NULL, comm);
+        }
+    }
+}
+
 /* The test's job has one host. */
 void hosts(void)
 {
@@ -133,6 +161,7 @@ void hosts(void)
     EXPECT_EQ(0, flag);
     OK(ctran_group_range_incl(group_world, 1, range, &group));
     expect_comm(&group, &comm);
+    hosts_by_resource();
     const int mine = check_rank == 0 ? CTRAN_UNDEFINED : CTRAN_COMM_TYPE_SHARED;
     OK(ctran_comm_split_type(CTRAN_COMM_WORLD, mine, 0, CTRAN_INFO_NULL, &comm));
     if (check_rank == 0) {
@@ -190,7 +219,7 @@ void bad_creations(void)
     EXPECT_RC(CTRAN_ERR_COMM, ctran_comm_create(CTRAN_COMM_NULL, some, &kept));
     EXPECT_RC(CTRAN_ERR_COMM, ctran_comm_create_group(CTRAN_COMM_NULL, some, 0, &kept));
     EXPECT_RC(CTRAN_ERR_TAG, ctran_comm_create_group(all, some, -1, &kept));
-    EXPECT_RC(CTRAN_ERR_ARG, ctran_comm_split_type(all, 222, 0, CTRAN_INFO_NULL, &kept));
+    EXPECT_RC(CTRAN_ERR_ARG, ctran_comm_split_type(all, 225, 0, CTRAN_INFO_NULL, &kept));
     EXPECT_RC(CTRAN_ERR_INFO, ctran_comm_split_type(all, CTRAN_COMM_TYPE_SHARED, 0, NULL, &kept));
     EXPECT_RC(CTRAN_ERR_COMM, ctran_comm_test_inter(CTRAN_COMM_NULL, &flag));
     EXPECT_EQ(-77, flag);

@@ -2,7 +2,7 @@
 # ranks, and exits with 0 when all of its checks held on every rank.
 func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors \
 	tests/func/group tests/func/errhandlers tests/func/info \
-	tests/func/topo
+	tests/func/inter tests/func/topo
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
 func_check = tests/func/check.c tests/func/check.h
@@ -35,6 +35,9 @@ tests_func_info_SOURCES = tests/func/info.c $(func_check)
 tests_func_info_LDADD = libctcore.la -lpthread
 tests_func_topo_SOURCES = tests/func/topo.c $(func_check)
 tests_func_topo_LDADD = libctcore.la
+tests_func_inter_SOURCES = tests/func/inter.c tests/func/inter_idup.c tests/func/inter.h \
+	$(func_check)
+tests_func_inter_LDADD = libctcore.la
 tests_func_algos_SOURCES = tests/func/algos.c
 tests_func_algos_LDADD = libctcore.la
 tests_func_fatal_SOURCES = tests/func/fatal.c
@@ -49,6 +52,7 @@ func_tests = \
 	tests/func/fatal.test \
 	tests/func/group.test \
 	tests/func/info.test \
+	tests/func/inter.test \
 	tests/func/settings.test \
 	tests/func/topo.test \
 	tests/func/algorithms.test

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inter-communicators: two groups without a common process, of which a rank is in the local one and
+ * talks to the remote one. An inter-communicator is a struct ct_comm with a remote group: both
+ * groups know the same context for point-to-point messages, and the context of collectives is, in
+ * each group, that of the group alone; so what runs over a communicator runs over the local group.
+ *
+ * What the groups tell each other goes between their ranks 0, in a context of its own, and from
+ * there to all of the group: so everything here is one exchange and one local broadcast. Of the two
+ * groups the one whose rank 0 has the lower process number is called the first.
+ */
+#ifndef CT_COMM_INTER_H
+#define CT_COMM_INTER_H
+
+#include "comm/comms.h"
+
+/* Whether the first of both groups is the one called local. */
+static inline bool ct_groups_in_order(const struct ct_group *local, const struct ct_group *remote)
+{
+    return ct_group_id_of(local, 0) < ct_group_id_of(remote, 0);
+}
+
+/* Rank 0's `bytes` of this group go to the other, and those of the other's rank 0 come to all of
+ * this one. An error on the way is the same at all ranks of a group. */
+int ct_inter_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,
+                  size_t recv_bytes);
+
+/* What both groups agree on: a new context number, and a word of each rank 0. */
+struct ct_inter_deal {
+    uint64_t id;
+    uint32_t mine, theirs;
+};
+int ct_inter_agree(struct ct_comm *comm, uint32_t word, struct ct_inter_deal *deal);
+
+/* The inter-communicator part of ct_comm_create. */
+int ct_inter_create(struct ct_comm *comm, struct ct_group *group, int bad, struct ct_comm **out);
+
+#endif
