@@ -4,6 +4,13 @@ bench_resident_SOURCES = bench/resident.c
 bench_resident_LDADD = libctran.la
 bench_resident_LDFLAGS = -static
 
+# Its loop to compare with shall be vectorised, as the kernels are.
+noinst_PROGRAMS += bench/reduce_local
+bench_reduce_local_SOURCES = bench/reduce_local.c
+bench_reduce_local_CFLAGS = $(AM_CFLAGS) -fopenmp-simd
+bench_reduce_local_LDADD = libctran.la
+bench_reduce_local_LDFLAGS = -static
+
 # ctran_perf: the driver, its modules, and the program that it starts on every rank, with its
 # sources, since a peer's compiler builds them again.
 dist_bin_SCRIPTS += bench/ctran_perf

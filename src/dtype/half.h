@@ -73,12 +73,17 @@ CT_HALF_INLINE float ct_bf16_to_float(uint16_t h)
     return ct_float_of_bits((uint32_t)h << 16);
 }
 
-CT_HALF_INLINE uint16_t ct_bf16_from_float(float f)
+/* The upper half of the result is the number; the lower one is left over. */
+CT_HALF_INLINE uint32_t ct_bf16_round(float f)
 {
     const uint32_t u = ct_float_bits(f);
-    const uint32_t rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
-    const uint32_t nan = u >> 16 | 0x40;
-    return (uint16_t)ct_half_select((u & 0x7fffffff) > 0x7f800000, nan, rounded);
+    const uint32_t rounded = u + 0x7fff + (u >> 16 & 1);
+    return ct_half_select((u & 0x7fffffff) > 0x7f800000, u | 0x400000, rounded);
+}
+
+CT_HALF_INLINE uint16_t ct_bf16_from_float(float f)
+{
+    return (uint16_t)(ct_bf16_round(f) >> 16);
 }
 
 #endif
