@@ -141,6 +141,35 @@ enum { CTRAN_CART = 211, CTRAN_GRAPH = 212, CTRAN_DIST_GRAPH = 213 };
 /* In place of weights: the graph has none; it has, but the caller has no edges. */
 #define CTRAN_UNWEIGHTED    ((int *)10)
 #define CTRAN_WEIGHTS_EMPTY ((int *)11)
+/* Orders of arrays, distributions of their dimensions, constructors of datatypes, and classes for
+ * ctran_type_match_size. */
+enum { CTRAN_ORDER_C = 12, CTRAN_ORDER_FORTRAN = 15 };
+enum {
+    CTRAN_DISTRIBUTE_NONE = 16,
+    CTRAN_DISTRIBUTE_BLOCK = 17,
+    CTRAN_DISTRIBUTE_CYCLIC = 18,
+    CTRAN_DISTRIBUTE_DFLT_DARG = 19
+};
+enum {
+    CTRAN_COMBINER_NAMED = 101,
+    CTRAN_COMBINER_DUP = 102,
+    CTRAN_COMBINER_CONTIGUOUS = 103,
+    CTRAN_COMBINER_VECTOR = 104,
+    CTRAN_COMBINER_HVECTOR = 105,
+    CTRAN_COMBINER_INDEXED = 106,
+    CTRAN_COMBINER_HINDEXED = 107,
+    CTRAN_COMBINER_INDEXED_BLOCK = 108,
+    CTRAN_COMBINER_HINDEXED_BLOCK = 109,
+    CTRAN_COMBINER_STRUCT = 110,
+    CTRAN_COMBINER_SUBARRAY = 111,
+    CTRAN_COMBINER_DARRAY = 112,
+    CTRAN_COMBINER_F90_REAL = 113, /* the library makes none of these */
+    CTRAN_COMBINER_F90_COMPLEX = 114,
+    CTRAN_COMBINER_F90_INTEGER = 115,
+    CTRAN_COMBINER_RESIZED = 116,
+    CTRAN_COMBINER_VALUE_INDEX = 117
+};
+enum { CTRAN_TYPECLASS_INTEGER = 192, CTRAN_TYPECLASS_REAL = 193, CTRAN_TYPECLASS_COMPLEX = 194 };
 
 enum {
     CTRAN_MAX_ERROR_STRING = 512,
@@ -221,6 +250,7 @@ enum {
 #define CTRAN_AINT               CTRAN_TYPE_(0x201)
 #define CTRAN_COUNT              CTRAN_TYPE_(0x202)
 #define CTRAN_OFFSET             CTRAN_TYPE_(0x203)
+#define CTRAN_PACKED             CTRAN_TYPE_(0x207) /* what ctran_pack makes */
 #define CTRAN_SHORT              CTRAN_TYPE_(0x208)
 #define CTRAN_INT                CTRAN_TYPE_(0x209)
 #define CTRAN_LONG               CTRAN_TYPE_(0x20a)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The predefined datatypes: a constant table indexed by the handle's value. A handle that
- * is no predefined constant is never followed. Called by every call that takes a
- * datatype.
+ * The predefined datatypes: a constant table indexed by the handle's value. Called by every call
+ * that takes a datatype.
  */
 #include "dtype/dtype.h"
 
@@ -10,8 +9,9 @@
 
 #include "base/util.h"
 
-/* The handles of predefined datatypes lie in between. */
-enum { FIRST = 0x200, END = 0x260 };
+/* The handles of predefined datatypes lie in between, those of all predefined objects below the
+ * last; no object has such an address. */
+enum { FIRST = 0x200, END = 0x260, CONSTANTS_END = 0x1000 };
 
 /* C types whose width the platform chooses are told apart by size and sign. */
 #define SIGNED_OF(T)                                                                               \
@@ -26,20 +26,43 @@ enum { FIRST = 0x200, END = 0x260 };
                         .scalar = scalar_,                                                         \
                         .size_bytes = sizeof(T),                                                   \
                         .extent_bytes = sizeof(T),                                                 \
+                        .true_extent_bytes = sizeof(T),                                            \
+                        .align_bytes = _Alignof(T),                                                \
+                        .contiguous = true,                                                        \
+                        .committed = true,                                                         \
+                        .npieces = 1,                                                              \
+                        .pieces = (const struct ct_piece[]){{.len_bytes = sizeof(T), .reps = 1}},  \
                         .name = "CTRAN_" #NAME}
 
+/* Between value and index there may be a gap, and behind them. */
+#define GAP(value_type, pair) (offsetof(struct pair, index) > sizeof(value_type))
 #define PAIR(NAME, number, value_type, pair, scalar_)                                              \
-    [(number)-FIRST] = {.magic = CT_DTYPE_MAGIC,                                                   \
-                        .scalar = scalar_,                                                         \
-                        .size_bytes = sizeof(value_type) + sizeof(int),                            \
-                        .extent_bytes = sizeof(struct pair),                                       \
-                        .name = "CTRAN_" #NAME}
+    [(number)-FIRST] = {                                                                           \
+        .magic = CT_DTYPE_MAGIC,                                                                   \
+        .scalar = scalar_,                                                                         \
+        .size_bytes = sizeof(value_type) + sizeof(int),                                            \
+        .extent_bytes = sizeof(struct pair),                                                       \
+        .true_extent_bytes = offsetof(struct pair, index) + sizeof(int),                           \
+        .align_bytes = _Alignof(struct pair),                                                      \
+        .contiguous = sizeof(struct pair) == sizeof(value_type) + sizeof(int),                     \
+        .committed = true,                                                                         \
+        .npieces = GAP(value_type, pair) ? 2 : 1,                                                  \
+        .pieces =                                                                                  \
+            (const struct ct_piece[]){                                                             \
+                {.len_bytes = sizeof(value_type) + (GAP(value_type, pair) ? 0 : sizeof(int)),      \
+                 .reps = 1},                                                                       \
+                {.from_bytes = sizeof(value_type),                                                 \
+                 .at_bytes = offsetof(struct pair, index),                                         \
+                 .len_bytes = sizeof(int),                                                         \
+                 .reps = 1}},                                                                      \
+        .name = "CTRAN_" #NAME}
 
 /* The numbers are those of ctran.h; a unit test compares them. */
 static const struct ct_dtype table[END - FIRST] = {
     ENTRY(AINT, 0x201, ctran_aint_t, SIGNED_OF(ctran_aint_t)),
     ENTRY(COUNT, 0x202, ctran_count_t, CT_SCALAR_I64),
     ENTRY(OFFSET, 0x203, int64_t, CT_SCALAR_I64),
+    ENTRY(PACKED, 0x207, char, CT_SCALAR_CHAR), /* what ctran_pack makes: just bytes */
     ENTRY(SHORT, 0x208, short, SIGNED_OF(short)),
     ENTRY(INT, 0x209, int, SIGNED_OF(int)),
     ENTRY(LONG, 0x20a, long, SIGNED_OF(long)),
@@ -80,16 +103,28 @@ static const struct ct_dtype table[END - FIRST] = {
 
 _Static_assert(sizeof(bool) == 1, "kernels read a bool as a byte");
 
+static const struct ct_dtype *derived(ctran_datatype_t handle)
+{
+    bool is_object =
+        (uintptr_t)handle >= CONSTANTS_END && (uintptr_t)handle % _Alignof(struct ct_dtype) == 0;
+    return is_object && handle->magic == CT_DTYPE_MAGIC && handle->scalar == CT_SCALAR_DERIVED
+               ? handle
+               : NULL;
+}
+
 const struct ct_dtype *ct_dtype_get(ctran_datatype_t handle)
 {
     uintptr_t index = (uintptr_t)handle - FIRST; /* wraps to a large number below FIRST */
-    if (index >= CT_ARRAY_LEN(table) || table[index].magic != CT_DTYPE_MAGIC) {
-        return NULL;
+    if (CT_UNLIKELY(index >= CT_ARRAY_LEN(table))) {
+        return derived(handle);
     }
-    return &table[index];
+    return table[index].magic == CT_DTYPE_MAGIC ? &table[index] : NULL;
 }
 
-ctran_datatype_t ct_dtype_handle(const struct ct_dtype *dtype)
+ctran_datatype_t ct_dtype_handle(const struct ct_dtype *type)
 {
-    return (ctran_datatype_t)((uintptr_t)FIRST + (uintptr_t)(dtype - table));
+    if (type->scalar == CT_SCALAR_DERIVED) {
+        return (ctran_datatype_t)type;
+    }
+    return (ctran_datatype_t)((uintptr_t)FIRST + (uintptr_t)(type - table));
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dtype - what an element is, and what can be done to it: the predefined datatypes, and
- * reduction operators, predefined and the user's.
+ * dtype - what an element is, and what can be done to it: datatypes and reduction operators, both
+ * predefined and the user's.
  *
- * A datatype is a scalar (how its bits are read), a size and an extent. A predefined
- * operator is a table with one kernel a scalar; an empty slot says that MPI does not
- * define the operator there (MPI-4.1 sec. 6.9.2). A user's operator is a function for
- * any type (sec. 6.9.5), shared by those who hold it. Predefined objects are constant
- * and live as long as the program, so pointers to them may be kept and compared. Nothing
- * here takes a lock; all may be called from any thread.
+ * A datatype is a layout in memory: a size, an extent and a list of pieces; a predefined one is a
+ * scalar, too (how its bits are read). A derived one is made of others, which it holds; nothing of
+ * it changes once it is made, but for its name, its attributes, and that it is committed.
  *
- * Whoever combines elements does so through a ct_reduction, an operator made ready for
- * one type: it does not see which of the two kinds of operator it has.
+ * A predefined operator is a table with one kernel a scalar; an empty slot says that MPI does not
+ * define the operator there (MPI-4.1 sec. 6.9.2). A user's operator is a function for any type
+ * (sec. 6.9.5). Whoever combines elements does so through a ct_reduction, an operator made ready
+ * for one type: it does not see which of the two kinds of operator it has.
+ *
+ * Predefined objects are constant and live as long as the program, the user's as long as they are
+ * held, so pointers to them may be kept and compared. Nothing here takes a lock; all may be called
+ * from any thread.
  *
  * What the kernels promise:
  *   - the result depends on the operands alone: never on length, alignment, position or
@@ -38,11 +41,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ctran.h"
+#include "base/base.h"
 
-/* How the bits of one element are read. CHAR and WCHAR are characters: no operator
- * applies to them. BYTE is uninterpreted: bitwise operators only. BOOL: logical
- * operators only. F16 and BF16 are stored in a uint16_t. */
+/* How the bits of one element of a predefined type are read. CHAR and WCHAR are characters: no
+ * operator applies to them. BYTE is uninterpreted: bitwise operators only. BOOL: logical operators
+ * only. F16 and BF16 are stored in a uint16_t. */
 enum ct_scalar {
     CT_SCALAR_I8,
     CT_SCALAR_U8,
@@ -70,6 +73,7 @@ enum ct_scalar {
     CT_SCALAR_SHORT_INT,
     CT_SCALAR_INT_INT,
     CT_SCALAR_LONG_INT,
+    CT_SCALAR_DERIVED, /* made of other types: no predefined operator applies */
     CT_SCALAR_COUNT
 };
 
@@ -101,12 +105,21 @@ struct ct_pair_long {
     int  index;
 };
 
+/* An element at address a claims the bytes from a + lb on, extent of them: where the next one
+ * begins. Its data lie between a + true_lb and true_extent bytes further on, maybe with gaps, in
+ * this order: those of `pieces`, based at a. */
 struct ct_dtype {
-    uint32_t       magic; /* CT_DTYPE_MAGIC */
-    enum ct_scalar scalar;
-    size_t         size_bytes;   /* bytes of data in one element */
-    ptrdiff_t      extent_bytes; /* from one element to the next */
-    const char    *name;         /* "CTRAN_INT" */
+    uint32_t               magic; /* CT_DTYPE_MAGIC as long as it has a handle */
+    enum ct_scalar         scalar;
+    size_t                 size_bytes; /* of data in one element */
+    ptrdiff_t              extent_bytes, lb_bytes;
+    ptrdiff_t              true_extent_bytes, true_lb_bytes;
+    size_t                 align_bytes; /* what the strictest of its scalars wants */
+    bool                   contiguous;  /* any number of elements is one block, at true_lb */
+    bool                   committed;
+    uint32_t               npieces; /* 0: no data */
+    const struct ct_piece *pieces;
+    const char            *name; /* "CTRAN_INT"; of a derived one, what the user called it */
 };
 
 /* dst[i] = a[i] op b[i] for i < count. dst may be the same as a, as b, or as both; no
@@ -124,11 +137,11 @@ struct ct_op {
     ct_op_fn             fn[CT_SCALAR_COUNT]; /* NULL: not defined for this scalar */
 };
 
-/* The object behind a handle; NULL for CTRAN_DATATYPE_NULL, NULL itself and every value that is no
- * predefined constant. Never follows the handle. */
+/* The object behind a handle; NULL for CTRAN_DATATYPE_NULL, NULL itself and what is neither
+ * predefined nor, as far as can be told, a derived type that was not freed. */
 const struct ct_dtype *ct_dtype_get(ctran_datatype_t handle);
 /* The reverse. */
-ctran_datatype_t ct_dtype_handle(const struct ct_dtype *dtype);
+ctran_datatype_t ct_dtype_handle(const struct ct_dtype *type);
 
 /* The operator behind a handle; NULL for CTRAN_OP_NULL, NULL and what is neither predefined nor a
  * user's operator that still lives. */
@@ -178,5 +191,96 @@ static inline void ct_reduction_apply(const struct ct_reduction *r, void *dst, c
         ct_reduction_call(r, dst, a, b, count);
     }
 }
+
+/* ---- derived datatypes ----------------------------------------------------------------------- */
+
+/* count elements at buf. The pieces are the type's: it is held while the area is used. The caller
+ * has checked that count * size_bytes and count * extent_bytes are no more than memory can hold. */
+static inline struct ct_area ct_dtype_area(const struct ct_dtype *type, void *buf, size_t count)
+{
+    if (CT_LIKELY(type->contiguous)) {
+        return (struct ct_area){.base = (char *)((uintptr_t)buf + (uintptr_t)type->true_lb_bytes),
+                                .len_bytes = count * type->size_bytes};
+    }
+    return ct_area_make(buf, type->pieces, type->npieces, count, type->extent_bytes);
+}
+
+/* Keep a derived type, and give it back: the last one frees it. Predefined ones are not counted. */
+void ct_dtype_hold_derived(const struct ct_dtype *type);
+void ct_dtype_drop_derived(const struct ct_dtype *type);
+
+static inline void ct_dtype_hold(const struct ct_dtype *type)
+{
+    if (CT_UNLIKELY(type->scalar == CT_SCALAR_DERIVED)) {
+        ct_dtype_hold_derived(type);
+    }
+}
+
+static inline void ct_dtype_drop(const struct ct_dtype *type)
+{
+    if (CT_UNLIKELY(type->scalar == CT_SCALAR_DERIVED)) {
+        ct_dtype_drop_derived(type);
+    }
+}
+
+/* The user's handles: a constructor gives one, _take_handle another, maybe to a type that had none
+ * any more. _release gives one back: with the last, the type lives only as long as it is held. */
+void ct_dtype_take_handle(const struct ct_dtype *type);
+bool ct_dtype_last_handle(const struct ct_dtype *type);
+void ct_dtype_release(const struct ct_dtype *type);
+void ct_dtype_commit(const struct ct_dtype *type);
+
+/* The constructors. Counts and lengths are not negative, the old types are not NULL. Errors:
+ * CTRAN_ERR_NO_MEM; CTRAN_ERR_COUNT where the type would be more than memory can hold. */
+int ct_dtype_contiguous(ctran_count_t count, const struct ct_dtype *old,
+                        const struct ct_dtype **out);
+/* The stride and displacements are in extents of `old`, or in bytes. */
+int ct_dtype_vector(ctran_count_t count, ctran_count_t blocklength, ctran_count_t stride,
+                    bool in_bytes, const struct ct_dtype *old, const struct ct_dtype **out);
+/* All blocks have `length` where `lengths` is NULL. */
+int ct_dtype_indexed(size_t count, const ctran_count_t *lengths, ctran_count_t length,
+                     const ctran_count_t *displs, bool in_bytes, const struct ct_dtype *old,
+                     const struct ct_dtype **out);
+int ct_dtype_struct(size_t count, const ctran_count_t *lengths, const ctran_count_t *displs,
+                    const struct ct_dtype *const *types, const struct ct_dtype **out);
+int ct_dtype_resized(const struct ct_dtype *old, ctran_count_t lb, ctran_count_t extent,
+                     const struct ct_dtype **out);
+int ct_dtype_dup(const struct ct_dtype *old, const struct ct_dtype **out);
+
+/* Arrays of ndims >= 1 dimensions in an order of CTRAN_ORDER_*; as MPI-4.1 sec. 5.1.3 and 5.1.4 ask
+ * for. */
+struct ct_subarray {
+    int                  ndims, order;
+    const ctran_count_t *sizes, *subsizes, *starts;
+};
+struct ct_darray {
+    int                  size, rank, ndims, order;
+    const ctran_count_t *gsizes;
+    const int           *distribs, *dargs, *psizes;
+};
+int ct_dtype_subarray(const struct ct_subarray *a, const struct ct_dtype *old,
+                      const struct ct_dtype **out);
+int ct_dtype_darray(const struct ct_darray *a, const struct ct_dtype *old,
+                    const struct ct_dtype **out);
+
+/* What the type's constructor was given; all borrowed from the type. contents.c */
+struct ct_dtype_contents {
+    int                           combiner;
+    size_t                        nints, ncounts, ntypes;
+    const int                    *ints;
+    const ctran_count_t          *counts;
+    const struct ct_dtype *const *types;
+};
+void ct_dtype_contents(const struct ct_dtype *type, struct ct_dtype_contents *out);
+
+/* *elems: the scalars in the first `bytes` bytes of data of elements of type; false where these are
+ * no whole number. elements.c */
+bool ct_dtype_count_elems(const struct ct_dtype *type, size_t bytes, size_t *elems);
+
+/* external32.c: the bytes of one element, and packing. */
+size_t ct_dtype_external_size(const struct ct_dtype *type);
+void   ct_dtype_pack_external(const struct ct_dtype *type, const void *buf, size_t count, void *to);
+void   ct_dtype_unpack_external(const struct ct_dtype *type, void *buf, size_t count,
+                                const void *from);
 
 #endif

@@ -1,6 +1,13 @@
 # dtype: datatypes and reduction operators.
 libctcore_la_SOURCES += \
+	src/dtype/array.c \
+	src/dtype/construct.c \
+	src/dtype/contents.c \
+	src/dtype/derived.c src/dtype/derived.h \
 	src/dtype/dtype.c src/dtype/dtype.h \
+	src/dtype/elements.c \
+	src/dtype/external32.c \
+	src/dtype/flatten.c \
 	src/dtype/half.h \
 	src/dtype/op.c src/dtype/op_table.h \
 	src/dtype/op_move.c src/dtype/op_user.c

@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/test_shm_segment \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
+	tests/unit/test_types \
 	tests/unit/test_wait
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -88,6 +89,10 @@ tests_unit_test_shm_segment_LDADD = $(unit_ldadd)
 tests_unit_test_slab_SOURCES = tests/unit/test_slab.c tests/unit/unit.h
 tests_unit_test_slab_CFLAGS = $(unit_cflags)
 tests_unit_test_slab_LDADD = $(unit_ldadd)
+tests_unit_test_types_SOURCES = tests/unit/test_types.c tests/unit/unit.h \
+	tests/typemap.c tests/typemap.h
+tests_unit_test_types_CFLAGS = $(unit_cflags)
+tests_unit_test_types_LDADD = $(unit_ldadd)
 tests_unit_test_wait_SOURCES = tests/unit/test_wait.c tests/unit/unit.h
 tests_unit_test_wait_CFLAGS = $(unit_cflags)
 tests_unit_test_wait_LDADD = $(unit_ldadd)
