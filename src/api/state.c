@@ -66,6 +66,7 @@ static void take_down(struct ct_process *p)
 {
     ct_api_free_env(p);
     ct_comm_fini(p);
+    ct_run_fini(p);
     ct_p2p_fini(p);
     ct_ep_fini(p);
     ct_job_close(p);
@@ -76,7 +77,7 @@ static void take_down(struct ct_process *p)
 static int bring_up(struct ct_process *p)
 {
     static int (*const floors[])(struct ct_process *) = {
-        ct_job_open, start_log, ct_ep_init, ct_p2p_init, ct_comm_init, ct_api_make_env,
+        ct_job_open, start_log, ct_ep_init, ct_p2p_init, ct_run_init, ct_comm_init, ct_api_make_env,
     };
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);

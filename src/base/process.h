@@ -29,6 +29,7 @@ struct ct_process {
     struct ct_job    *job;   /* pmi: who and where this rank is */
     struct ct_ep_set *ep;    /* ep: endpoints and the transports below them */
     struct ct_p2p    *p2p;   /* p2p: matching */
+    struct ct_runner *run;   /* coll/run: plans */
     struct ct_comms  *comms; /* comm: world, self, context ids */
 };
 

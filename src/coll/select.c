@@ -8,20 +8,32 @@
 /* Rows of one collective in order of size. Latency-bound algorithms first: with log n rounds they
  * win until the extra bytes they move cost more than the rounds they save. */
 struct row {
-    uint32_t    coll;
-    size_t      up_to_bytes; /* of the whole vector */
-    const char *name;
+    uint32_t              coll;
+    size_t                up_to_bytes; /* of the whole vector */
+    const struct ct_algo *algo;
 };
 
-static const struct row rows[] = {
-    {CT_BARRIER, SIZE_MAX, "dissemination"}, {CT_BCAST, SIZE_MAX, "binomial"},
-    {CT_REDUCE, SIZE_MAX, "binomial"},       {CT_ALLREDUCE, 32 << 10, "recursive_doubling"},
-    {CT_ALLREDUCE, SIZE_MAX, "ring"},        {CT_ALLGATHER, 64 << 10, "bruck"},
-    {CT_ALLGATHER, SIZE_MAX, "ring"},        {CT_REDUCE_SCATTER, SIZE_MAX, "ring"},
-    {CT_GATHER, SIZE_MAX, "linear"},         {CT_SCATTER, SIZE_MAX, "linear"},
-    {CT_ALLTOALL, SIZE_MAX, "linear"},       {CT_SCAN, SIZE_MAX, "chain"},
-    {CT_EXSCAN, SIZE_MAX, "chain"},
-};
+/* X(collective, up to so many bytes, algorithm) */
+#define ROWS(X)                                                                                    \
+    X(BARRIER, SIZE_MAX, dissemination_barrier)                                                    \
+    X(BCAST, SIZE_MAX, binomial_bcast)                                                             \
+    X(REDUCE, SIZE_MAX, binomial_reduce)                                                           \
+    X(ALLREDUCE, 32 << 10, recursive_doubling_allreduce)                                           \
+    X(ALLREDUCE, SIZE_MAX, ring_allreduce)                                                         \
+    X(ALLGATHER, 64 << 10, bruck_allgather)                                                        \
+    X(ALLGATHER, SIZE_MAX, ring_allgather)                                                         \
+    X(REDUCE_SCATTER, SIZE_MAX, ring_reduce_scatter)                                               \
+    X(GATHER, SIZE_MAX, linear_gather)                                                             \
+    X(SCATTER, SIZE_MAX, linear_scatter)                                                           \
+    X(ALLTOALL, SIZE_MAX, linear_alltoall)                                                         \
+    X(SCAN, SIZE_MAX, chain_scan)                                                                  \
+    X(EXSCAN, SIZE_MAX, chain_exscan)
+
+#define DECLARE(coll, up_to, algo) extern const struct ct_algo ct_algo_##algo;
+ROWS(DECLARE)
+
+#define ROW(coll, up_to, algo) {CT_##coll, up_to, &ct_algo_##algo},
+static const struct row rows[] = {ROWS(ROW)};
 
 /* Reads the next "collective:algorithm" of the list at *s into `item`; false at its end. */
 static bool next_item(const char **s, char *item, size_t cap)
@@ -89,7 +101,8 @@ static bool fits(const struct ct_algo *algo, const struct ct_select *what)
 
 const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct_select *what)
 {
-    const struct ct_algo *algo = forced(p->cfg.coll_algorithm, what->coll);
+    const char           *list = p->cfg.coll_algorithm;
+    const struct ct_algo *algo = CT_LIKELY(list[0] == '\0') ? NULL : forced(list, what->coll);
     if (fits(algo, what)) {
         return algo;
     }
@@ -98,11 +111,9 @@ const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct
                 ct_algo_coll_name(what->coll), algo->name, what->n);
     }
     for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
-        algo = rows[i].coll == what->coll && what->bytes <= rows[i].up_to_bytes
-                   ? ct_algo_find(what->coll, rows[i].name)
-                   : NULL;
-        if (fits(algo, what)) {
-            return algo;
+        if (rows[i].coll == what->coll && what->bytes <= rows[i].up_to_bytes &&
+            fits(rows[i].algo, what)) {
+            return rows[i].algo;
         }
     }
     /* No row fits (an operator that wants ranks in order): any that does. */

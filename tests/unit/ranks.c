@@ -150,12 +150,14 @@ static void bring_up(struct rank *r)
     RANK_EQUAL(r, ct_coll_check_config(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_ep_init(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_p2p_init(&r->p), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_run_init(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_comm_init(&r->p), CTRAN_SUCCESS);
 }
 
 static void take_down(struct rank *r)
 {
     ct_comm_fini(&r->p);
+    ct_run_fini(&r->p);
     ct_p2p_fini(&r->p);
     ct_ep_fini(&r->p);
     ct_job_close(&r->p);

@@ -1,4 +1,5 @@
 # coll/run: the runner.
 libctcore_la_SOURCES += \
 	src/coll/run/layout.c src/coll/run/layout.h \
+	src/coll/run/plan.c src/coll/run/plan.h \
 	src/coll/run/run.c src/coll/run/run.h

@@ -66,6 +66,10 @@ struct ct_run_args {
 
 struct ct_plan;
 
+/* The memory of plans that are over, kept for the next ones. */
+int  ct_run_init(struct ct_process *p);
+void ct_run_fini(struct ct_process *p);
+
 /* Makes and starts a plan; all ranks of the context do so in the same order. An algorithm that
  * does not fit gives CTRAN_ERR_UNSUPPORTED_OPERATION. */
 int ct_plan_start(const struct ct_run_args *args, struct ct_plan **plan);
