@@ -27,7 +27,7 @@ struct ct_daemon {
     struct ct_rankio  *io;
     struct ct_rankin  *in;
     struct ct_pmixsrv *pmix;
-    struct event      *child, *end[3], *grace, *look_again;
+    struct event      *child, *end[3], *grace, *look_again, *progress;
     uint32_t          *untold; /* local ranks whose end is not reported yet, in order of death */
     uint32_t           nuntold, looks;
     bool               have_job, ending, finishing;

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "ctrand.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "nodelimits.h"
+#include "statussrv.h"
 #include "strlist.h"
 
 extern char **environ;
@@ -22,6 +25,14 @@ extern char **environ;
 enum { FLUSH_LIMIT_MS = 5000 };
 
 /* ---- the start ------------------------------------------------------------------------------- */
+
+static void send_text(struct ct_daemon *d, enum ct_msg_type type, const char *text)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_text(body, text);
+    ct_conn_send(d->conn, type, body);
+    evbuffer_free(body);
+}
 
 static void refuse(struct ct_daemon *d, int status, const char *why)
 {
@@ -115,6 +126,49 @@ static void start_rank(struct ct_daemon *d, uint32_t local_rank)
     }
 }
 
+/* ---- progress -------------------------------------------------------------------------------- */
+
+static uint32_t count_connected(struct ct_daemon *d)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->procs.n; i++) {
+        int phase = atomic_load_explicit(&d->procs.all[i].phase, memory_order_acquire);
+        n += phase != CT_PHASE_PLAIN;
+    }
+    return n;
+}
+
+/* Tells how far the start is, until all ranks have come to the PMIx server. */
+static void on_progress(int fd, short what, void *arg)
+{
+    static const struct timeval each = {0, CT_PROGRESS_EACH_MS * 1000};
+    struct ct_daemon           *d = arg;
+    uint32_t                    connected = count_connected(d);
+    struct evbuffer            *body = evbuffer_new();
+    (void)fd;
+    (void)what;
+    ct_pack_u32(body, d->procs.started);
+    ct_pack_u32(body, connected);
+    ct_conn_send(d->conn, CT_MSG_PROGRESS, body);
+    evbuffer_free(body);
+    if (connected < d->procs.n && d->procs.ended < d->procs.n) {
+        event_add(d->progress, &each);
+    }
+}
+
+/* The loop does not run while ranks are started, so it is done by hand now and then. */
+static void tell_progress(struct ct_daemon *d, uint64_t *told_ns)
+{
+    uint64_t now = ct_clock_ns();
+    if (d->desc.progress && now - *told_ns > CT_PROGRESS_EACH_MS * CT_NS_PER_MS) {
+        *told_ns = now;
+        on_progress(-1, 0, d);
+        ct_conn_flush(d->conn, 0);
+    }
+}
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
 /* What the start would need is there; the head hears where the ranks would be, and that is all. */
 static void pretend(struct ct_daemon *d)
 {
@@ -130,8 +184,14 @@ static void prepare_ranks(struct ct_daemon *d)
 {
     const struct ct_jobdesc *j = &d->desc;
     uint32_t                 n = j->nodes[j->me].ranks;
-    char                     why[1024];
+    char                     why[PATH_MAX + 1024] = "";
     int status = ct_procs_init(&d->procs, n, ct_jobdesc_first(j, j->me), why, sizeof why);
+    if (status == 0) {
+        status = ct_limits_check(j, why, sizeof why);
+    }
+    if (status == 0 && why[0] != '\0') {
+        send_text(d, CT_MSG_WARNING, why);
+    }
     if (status == 0) {
         status = ct_places_init(&d->places, j, n, why, sizeof why);
     }
@@ -163,6 +223,11 @@ static void start_server(struct ct_daemon *d)
                "cannot prepare the ranks' streams: out of memory or "
                "descriptors");
     }
+    if (ct_statussrv_create(d->base, &d->session, j, &d->procs) == NULL) {
+        snprintf(why, sizeof why, "warning: ctranrun --status will not find this job: %s",
+                 strerror(errno));
+        send_text(d, CT_MSG_WARNING, why);
+    }
     d->pmix =
         ct_pmixsrv_create(d->base, j, &d->procs, d->session.path, on_abort, d, why, sizeof why);
     if (d->pmix == NULL) {
@@ -179,9 +244,14 @@ void ct_daemon_start_job(struct ct_daemon *d)
         return;
     }
     start_server(d);
-    uint64_t t1 = ct_clock_ns();
+    uint64_t t1 = ct_clock_ns(), told = t1;
+    d->progress = evtimer_new(d->base, on_progress, d);
     for (uint32_t i = 0; i < d->procs.n; i++) {
         start_rank(d, i);
+        tell_progress(d, &told);
+    }
+    if (d->desc.progress) {
+        on_progress(-1, 0, d);
     }
     uint64_t         t2 = ct_clock_ns();
     struct evbuffer *body = evbuffer_new();

@@ -52,6 +52,9 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_STARTED:
         ct_head_take_started(h, in);
         break;
+    case CT_MSG_PROGRESS:
+        ct_head_take_progress(h, in);
+        break;
     case CT_MSG_RUNNING:
         ct_head_take_running(h, in);
         break;
@@ -67,6 +70,9 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_ABORT:
         ct_head_take_abort(h, in);
         break;
+    case CT_MSG_WARNING:
+        ct_head_say(h, "%s", ct_unpack_text(in));
+        break;
     case CT_MSG_NOT_KEPT:
         ct_head_take_not_kept(h, in);
         break;
@@ -79,6 +85,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         break;
     case CT_MSG_DONE:
         h->done = true;
+        ct_output_progress(h->out, "");
         ct_input_stop(h->in);
         break;
     default:
@@ -220,6 +227,7 @@ int ct_head_run(const struct ct_head_args *args)
         return CT_EXIT_INTERNAL;
     }
     args->desc->one_sink = ct_output_is_one_sink(h.out);
+    args->desc->progress = !args->desc->verbose && isatty(STDERR_FILENO);
     event_base_dispatch(h.base);
     if (!h.gone) {
         ct_head_clear_up(&h);

@@ -47,6 +47,7 @@ void ct_head_say(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
 void ct_head_take_hello(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in);

@@ -167,6 +167,23 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
+/* One line for the eyes, while the start takes long and no rank has printed anything. */
+void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t started = ct_unpack_u32(in), ready = ct_unpack_u32(in);
+    uint32_t n = ct_jobdesc_ranks(h->args->desc);
+    char     line[128] = "";
+    if (in->bad || ct_clock_ns() - h->t0 < CT_PROGRESS_AFTER_MS * CT_NS_PER_MS) {
+        return;
+    }
+    if (started < n) {
+        snprintf(line, sizeof line, "ctranrun: %u of %u ranks are started", started, n);
+    } else if (ready > 0 && ready < n) {
+        snprintf(line, sizeof line, "ctranrun: %u of %u ranks are ready", ready, n);
+    }
+    ct_output_progress(h->out, line);
+}
+
 void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in)
 {
     int         status = (int)ct_unpack_u32(in);

@@ -140,6 +140,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_u32(out, d->one_sink);
     ct_pack_u32(out, d->verbose);
     ct_pack_u32(out, d->tell_ranks);
+    ct_pack_u32(out, d->progress);
     ct_pack_u32(out, d->dry_run);
 }
 
@@ -270,6 +271,7 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->one_sink = unpack_bool(in);
     d->verbose = unpack_bool(in);
     d->tell_ranks = unpack_bool(in);
+    d->progress = unpack_bool(in);
     d->dry_run = unpack_bool(in);
 }
 

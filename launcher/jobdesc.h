@@ -54,6 +54,7 @@ struct ct_jobdesc {
 
     bool verbose;
     bool tell_ranks; /* STARTED is wanted for each rank */
+    bool progress;   /* PROGRESS is wanted now and then */
     bool dry_run;    /* find out everything and start nothing */
 };
 

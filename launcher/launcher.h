@@ -17,8 +17,11 @@
  *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
- *     ownfd.c        both without blocking
- *                         both: proto.c, jobdesc.c, session.c, reaper.c
+ *     ownfd.c        both without blocking   rankin.c        the input for ranks
+ *     statuscmd.c    --status asks            statussrv.c     and is answered
+ *     completion.c   for shells              nodelimits.c    what the node allows
+ *                                             outdir.c        files of the ranks' output
+ *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c
  *
  * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first
  * failure and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon.
@@ -54,6 +57,7 @@ enum {
 
 enum {
     CT_MAX_RANKS = 65536,
+    CT_PMIX_SHARED_FROM = 48, /* ranks of a node get the job's data from shared memory; pmixsrv.c */
 
     CT_TERM_GRACE_MS = 150,    /* from SIGTERM to SIGKILL when the job is ended */
     CT_SIGNAL_GRACE_MS = 2000, /* from a forwarded SIGINT, SIGTERM or SIGHUP to SIGKILL; and then
@@ -61,6 +65,11 @@ enum {
 
     CT_KILL_LIMIT_MS = 10000, /* a killed process may take to be torn down on a busy machine */
     CT_SILENT_MS = 20000,     /* an ended job's daemon says nothing and owes us something: killed */
+
+    CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */
+
+    CT_PROGRESS_AFTER_MS = 1000, /* a start that takes longer tells a terminal how far it is, */
+    CT_PROGRESS_EACH_MS = 100,   /* so often */
 
     CT_LINE_MAX = 64 << 10,    /* longer lines are passed on before they end */
     CT_LINE_IDLE_MS = 5000,    /* such a line may keep others waiting, silent, this long */

@@ -10,6 +10,7 @@ launcher_common = \
 
 bin_PROGRAMS += ctranrun
 ctranrun_SOURCES = $(launcher_common) \
+	launcher/completion.c launcher/completion.h \
 	launcher/ctranrun.c \
 	launcher/daemon.c launcher/daemon.h \
 	launcher/head.c launcher/head.h launcher/head_job.h \
@@ -20,7 +21,8 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/options_take.c launcher/options_take.h \
 	launcher/output.c launcher/output.h \
 	launcher/ownfd.c launcher/ownfd.h \
-	launcher/program.c launcher/program.h
+	launcher/program.c launcher/program.h \
+	launcher/statuscmd.c launcher/statuscmd.h
 ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
 ctranrun_LDADD = libctbase.la $(EVENT_LIBS) -lm
 
@@ -29,12 +31,27 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/ctrand.c launcher/ctrand.h \
 	launcher/ctrand_end.c \
 	launcher/ctrand_start.c \
+	launcher/nodelimits.c launcher/nodelimits.h \
 	launcher/outdir.c launcher/outdir.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \
 	launcher/procs.c launcher/procs.h \
 	launcher/rankin.c launcher/rankin.h \
-	launcher/rankio.c launcher/rankio.h
+	launcher/rankio.c launcher/rankio.h \
+	launcher/statussrv.c launcher/statussrv.h
 ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS)
 ctrand_LDADD = libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread
+
+# What shells have to know of our command line, made from the table of options (completion.c).
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = launcher/completion/bash/ctranrun
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = launcher/completion/zsh/_ctranrun
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = launcher/completion/fish/ctranrun.fish
+.PHONY: update-completion
+update-completion: ctranrun$(EXEEXT)
+	./ctranrun --completion bash >$(srcdir)/launcher/completion/bash/ctranrun
+	./ctranrun --completion zsh >$(srcdir)/launcher/completion/zsh/_ctranrun
+	./ctranrun --completion fish >$(srcdir)/launcher/completion/fish/ctranrun.fish

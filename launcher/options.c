@@ -15,29 +15,39 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "completion.h"
 #include "launcher.h"
 #include "options_take.h"
 #include "ranklist.h"
+#include "statuscmd.h"
 #include "strlist.h"
 
 static const struct ct_option_row rows[] = {
     {{"-n", "-np", "--np"}, "N", ct_take_ranks, "start N ranks (default 1)"},
-    {{"-x"}, "NAME[=VALUE]", ct_take_env, "put a variable into the ranks' environment"},
+    {{"-x"}, "NAME[=VALUE]", ct_take_env, "put a variable into the environment of the ranks"},
     {{"--env-rank"}, "RANKS:NAME=VALUE", ct_take_rank_env, "the same for some; %r is the rank"},
     {{"--wdir"}, "DIR", ct_take_wdir, "start the ranks in this directory"},
     {{"--set"}, "NAME=VALUE", ct_take_set, "set a variable of the library, CTRAN_NAME"},
-    {{"--map-by"}, "UNIT[:pe=N]", ct_take_map, "spread over slot, node, core, numa or hwthread"},
+    {{"--map-by"}, "slot|node|core|numa|hwthread[:pe=N]", ct_take_map, "give places in this order"},
     {{"--bind-to"},
      "none|core|numa|hwthread",
      ct_take_bind,
      "hold each rank to its place; default: a core if all fit"},
-    {{"--report-bindings"}, NULL, ct_take_report, "tell each rank's place"},
+    {{"--report-bindings"}, NULL, ct_take_report, "tell the place of each rank"},
     {{"--stdin"}, "RANK|all|none", ct_take_stdin, "who gets the standard input (default 0)"},
     {{"--tag-output"}, NULL, ct_take_tag, "put [rank] before every line the ranks print"},
-    {{"--output-dir"}, "DIR[:nocopy]", ct_take_output_dir, "keep each rank's output in files too"},
+    {{"--output-dir"},
+     "DIR[:nocopy]",
+     ct_take_output_dir,
+     "keep the output of each rank in files too"},
     {{"--timeout"}, "SECONDS", ct_take_timeout, "end the job after this time, with status 124"},
     {{"--dry-run"}, NULL, ct_take_dry_run, "tell what would be started, and start nothing"},
     {{"-v", "--verbose"}, NULL, ct_take_verbose, "tell what is started, where, and how fast"},
+    {{"--status"},
+     "[JOB]",
+     ct_take_status,
+     "list your jobs, or the ranks of one, and nothing else"},
+    {{"--completion"}, "bash|zsh|fish", ct_take_completion, "print the completion for a shell"},
     {{"--version"}, NULL, ct_take_version, "print the version"},
     {{"-h", "--help"}, NULL, ct_take_help, "print this text"},
 };
@@ -212,6 +222,14 @@ int ct_options_parse(struct ct_options *o, int argc, char **argv)
         print_help();
     } else if (ok && o->action == CT_ACTION_VERSION) {
         printf("ctranrun %s\n", PACKAGE_VERSION);
+    } else if (ok && o->action == CT_ACTION_COMPLETION) {
+        ct_completion_print(o->word);
+    } else if (ok && o->action == CT_ACTION_STATUS) {
+        if (at < argc) {
+            ct_take_complain("--status takes one job at most, \"%s\" was given", argv[at]);
+            return CT_EXIT_USAGE;
+        }
+        return ct_statuscmd_run(o->word);
     }
     return ok ? 0 : CT_EXIT_USAGE;
 }

@@ -9,10 +9,17 @@
 
 #include "jobdesc.h"
 
-enum ct_action { CT_ACTION_RUN, CT_ACTION_HELP, CT_ACTION_VERSION };
+enum ct_action {
+    CT_ACTION_RUN,
+    CT_ACTION_HELP,
+    CT_ACTION_VERSION,
+    CT_ACTION_STATUS,
+    CT_ACTION_COMPLETION
+};
 
 struct ct_options {
     enum ct_action    action;
+    const char       *word; /* of STATUS: a job or NULL; of COMPLETION: a shell */
     struct ct_jobdesc desc; /* its job, nodes and the programs' files are still to be filled in */
     char             *set;  /* --set: one NAME=VALUE a line; NULL for none */
     uint64_t          timeout_ms; /* 0 for none */

@@ -248,6 +248,31 @@ bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value
     return replace(&o->desc.output_dir, path);
 }
 
+/* ---- other things to do than start a job ----------------------------------------------------- */
+
+bool ct_take_status(struct ct_options *o, const char *opt, const char *value)
+{
+    if (value != NULL && (*value == '\0' || strspn(value, "0123456789abcdef") != strlen(value))) {
+        return ct_take_complain("%s \"%s\": expected the id of a job, hexadecimal digits as in %s "
+                                "4f2a91",
+                                opt, value, opt);
+    }
+    o->action = CT_ACTION_STATUS;
+    o->word = value;
+    return true;
+}
+
+bool ct_take_completion(struct ct_options *o, const char *opt, const char *value)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+    if (find_word(value, strlen(value), shells) < 0) {
+        return ct_take_complain("%s \"%s\": expected bash, zsh or fish", opt, value);
+    }
+    o->action = CT_ACTION_COMPLETION;
+    o->word = value;
+    return true;
+}
+
 /* ---- words without a value ------------------------------------------------------------------- */
 
 bool ct_take_report(struct ct_options *o, const char *opt, const char *value)

@@ -35,6 +35,8 @@ struct sink {
     uint32_t          channel, last; /* the last byte's source */
     struct ct_ownfd   own;
     bool              mid_line, broken;
+    bool              used;    /* something was written that stays */
+    bool              showing; /* a line of progress, which goes */
 };
 
 struct ct_output {
@@ -118,8 +120,21 @@ static void begin(struct sink *s, uint32_t source)
     s->last = source;
 }
 
+static const char ERASE[] = "\r\033[K";
+
+static void erase(struct sink *s)
+{
+    if (s->showing) {
+        evbuffer_add(s->pending, ERASE, sizeof ERASE - 1);
+        event_add(s->writable, NULL);
+        s->showing = false;
+    }
+}
+
 static void add_lines(struct sink *s, uint32_t source, const uint8_t *data, size_t len)
 {
+    erase(s);
+    s->used = true;
     while (len > 0) {
         const uint8_t *end = s->o->tag ? memchr(data, '\n', len) : NULL;
         size_t         part = end != NULL ? (size_t)(end - data) + 1 : len;
@@ -155,9 +170,29 @@ static void add_own(struct sink *s, const char *text)
     }
 }
 
+/* Where standard error goes. */
+static struct sink *error_sink(struct ct_output *o)
+{
+    return &o->sinks[o->one_sink ? CT_CHAN_OUT : CT_CHAN_ERR];
+}
+
 void ct_output_say(struct ct_output *o, const char *line)
 {
-    add_own(&o->sinks[o->one_sink ? CT_CHAN_OUT : CT_CHAN_ERR], line);
+    add_own(error_sink(o), line);
+}
+
+void ct_output_progress(struct ct_output *o, const char *line)
+{
+    struct sink *s = error_sink(o);
+    if (s->broken || s->used) {
+        return;
+    }
+    erase(s);
+    if (*line != '\0') {
+        evbuffer_add(s->pending, line, strlen(line));
+        event_add(s->writable, NULL);
+        s->showing = true;
+    }
 }
 
 void ct_output_print(struct ct_output *o, const char *lines)

@@ -42,6 +42,10 @@ bool ct_output_add(struct ct_output *o, uint32_t channel, uint32_t source, const
 void ct_output_say(struct ct_output *o, const char *line);
 void ct_output_print(struct ct_output *o, const char *lines);
 
+/* Shows a line on the terminal that standard error is, in the place of the last such line; with ""
+ * it is taken away, as it is before anything else is written there, and then never comes back. */
+void ct_output_progress(struct ct_output *o, const char *line);
+
 bool ct_output_is_idle(const struct ct_output *o);
 
 /* Drops what is not written, now and from now on. */

@@ -211,10 +211,9 @@ static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
  * stands. Returns whether there was none. */
 static bool choose_store(uint32_t nlocal)
 {
-    enum { SHARED_FROM = 48 };
     bool mine = getenv(STORE_VARIABLE) == NULL;
     if (mine) {
-        setenv(STORE_VARIABLE, nlocal < SHARED_FROM ? "hash" : "ds21,hash", 1);
+        setenv(STORE_VARIABLE, nlocal < CT_PMIX_SHARED_FROM ? "hash" : "ds21,hash", 1);
     }
     return mine;
 }

@@ -22,16 +22,8 @@
 #include "base/base.h"
 #include "launcher.h"
 
-/* Three descriptors a rank (two pipes and the PMIx server's connection) and its pid_fd, and what
- * the daemon, libevent and libpmix need besides. */
-static rlim_t descriptors_for(uint32_t n)
-{
-    return 4 * (rlim_t)n + 64;
-}
-
 int ct_procs_init(struct ct_procs *p, uint32_t n, uint32_t first, char *why, size_t cap)
 {
-    struct rlimit lim;
     *p = (struct ct_procs){.n = n, .first = first, .death_fd = epoll_create1(EPOLL_CLOEXEC)};
     p->all = calloc(n, sizeof *p->all);
     if (p->all == NULL || p->death_fd < 0 || getrlimit(RLIMIT_NOFILE, &p->nofile) != 0) {
@@ -40,18 +32,6 @@ int ct_procs_init(struct ct_procs *p, uint32_t n, uint32_t first, char *why, siz
     }
     for (uint32_t i = 0; i < n; i++) {
         p->all[i].pid_fd = -1;
-    }
-    lim = p->nofile;
-    if (lim.rlim_cur < descriptors_for(n)) {
-        lim.rlim_cur = lim.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &lim); /* the next line judges the outcome */
-    }
-    if (lim.rlim_max < descriptors_for(n)) {
-        snprintf(why, cap,
-                 "%u ranks on one node need %llu open files, the hard limit is %llu; raise it "
-                 "(ulimit -Hn, or nofile in limits.conf) or start fewer ranks",
-                 n, (unsigned long long)descriptors_for(n), (unsigned long long)lim.rlim_max);
-        return CT_EXIT_INTERNAL;
     }
     return 0;
 }

@@ -29,8 +29,8 @@ struct ct_procs {
     struct rlimit   nofile;   /* as the ranks shall have it */
 };
 
-/* Makes room and raises this process's limit of descriptors to what n ranks need. Returns 0, or
- * CT_EXIT_INTERNAL with one line in `why`. */
+/* Makes room for n ranks, which shall have the limit of descriptors that this process has now.
+ * Returns 0, or CT_EXIT_INTERNAL with one line in `why`. */
 int  ct_procs_init(struct ct_procs *p, uint32_t n, uint32_t first, char *why, size_t cap);
 void ct_procs_fini(struct ct_procs *p);
 

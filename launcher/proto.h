@@ -21,12 +21,14 @@ enum ct_msg_type {
     /* daemon to head */
     CT_MSG_HELLO = 1,    /* text build, u32 pid, text host: the first message */
     CT_MSG_STARTED,      /* u32 rank, u32 pid (0: it would be started), text: its place */
+    CT_MSG_PROGRESS,     /* u32 ranks started, u32 ranks that have found the PMIx server */
     CT_MSG_RUNNING,      /* u64 us for the PMIx server, u64 us for the ranks: all are started */
     CT_MSG_REFUSED,      /* u32 exit status, text: the job cannot be started here */
     CT_MSG_OUT,          /* u32 channel, u32 source, bytes */
     CT_MSG_EXIT,         /* u32 rank, u32 pid, u32 wait status, u32 enum ct_rank_phase */
     CT_MSG_ABORT,        /* u32 rank, u32 pid, u32 status, text: a rank called PMIx_Abort */
     CT_MSG_STDIN_CLOSED, /* nobody reads it any more */
+    CT_MSG_WARNING,      /* text: the job goes on, perhaps not well */
     CT_MSG_NOT_KEPT,     /* text: output cannot be written to its file */
     CT_MSG_DONE,         /* no process of the job is left on the node; all output is sent */
 
@@ -36,6 +38,14 @@ enum ct_msg_type {
     CT_MSG_SIGNAL,    /* u32 number: for the ranks' process groups */
     CT_MSG_END,       /* u32 grace in ms, 0: SIGKILL at once */
     CT_MSG_OUT_CLOSE, /* u32 channel: nobody reads it any more, close the ranks' pipes */
+
+    /* between ctranrun --status and a daemon, which answers and ends with DONE */
+    CT_MSG_STATUS_ASK,  /* u32: with its ranks */
+    CT_MSG_STATUS_JOB,  /* text job, text host, u32 pid of ctranrun, u64 ms since the start,
+                           u32 ranks, u32 running, text program */
+    CT_MSG_STATUS_RANK, /* u32 rank, u32 pid, u32 letter of its state (0: ended), u32 wait status,
+                           u32 enum ct_rank_phase, u64 ms of CPU, u64 bytes resident,
+                           text program */
 
     /* both ways */
     CT_MSG_CREDIT, /* u32 channel (CT_CHAN_STDIN to the head), u32 bytes */

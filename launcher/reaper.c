@@ -21,6 +21,8 @@
 struct seen {
     pid_t    pid, parent;
     uint64_t start;
+    uint64_t ticks; /* of CPU time, without that of its children */
+    uint64_t pages; /* resident */
     unsigned flags; /* the kernel's PF_ bits */
     char     state;
     bool     below; /* descends from this process */
@@ -45,13 +47,16 @@ static bool read_stat(pid_t pid, struct seen *out)
     text[len > 0 ? len : 0] = '\0';
     char              *after = strrchr(text, ')');
     long               parent;
-    unsigned long long start;
-    if (after == NULL || sscanf(after + 1,
-                                " %c %ld %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d "
-                                "%*d %*d %*d %*d %llu",
-                                &out->state, &parent, &out->flags, &start) != 4) {
+    unsigned long long start, user, system, pages;
+    if (after == NULL ||
+        sscanf(after + 1,
+               " %c %ld %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %*d %*d "
+               "%*d %*d %*d %*d %llu %*u %llu",
+               &out->state, &parent, &out->flags, &user, &system, &start, &pages) != 7) {
         return false;
     }
+    out->ticks = user + system;
+    out->pages = pages;
     out->pid = pid;
     out->parent = (pid_t)parent;
     out->start = start;
@@ -180,6 +185,41 @@ size_t ct_reaper_signal(int signo, const pid_t *spare, size_t nspare)
     }
     free(p.all);
     return live;
+}
+
+/* The place in `use` of the process that `s` is or descends from; n for none. */
+static size_t find_owner(const struct picture *p, const struct seen *s, const struct ct_usage *use,
+                         size_t n)
+{
+    while (s != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            if (use[i].pid == s->pid) {
+                return i;
+            }
+        }
+        struct seen key = {.pid = s->parent};
+        s = bsearch(&key, p->all, p->n, sizeof key, by_pid);
+    }
+    return n;
+}
+
+void ct_reaper_usage(struct ct_usage *use, size_t n)
+{
+    struct picture p;
+    uint64_t       tick_ms = 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t       page = (uint64_t)sysconf(_SC_PAGESIZE);
+    take_picture(&p);
+    mark_below(&p, NULL, 0);
+    for (size_t k = 0; k < p.n; k++) {
+        const struct seen *s = &p.all[k];
+        size_t             i = s->below ? find_owner(&p, s, use, n) : n;
+        if (i < n) {
+            use[i].state = use[i].pid == s->pid ? s->state : use[i].state;
+            use[i].cpu_ms += s->ticks * tick_ms;
+            use[i].resident_bytes += s->pages * page;
+        }
+    }
+    free(p.all);
 }
 
 bool ct_reaper_collect(ct_reaper_fn fn, void *arg)

@@ -20,6 +20,14 @@ uint64_t ct_reaper_start_time(pid_t pid);
 /* Whether a process is on its way out: it has closed its files or is about to. */
 bool ct_reaper_is_dying(pid_t pid);
 
+/* What a process and all below it use: `pid` is given (0 for none), the rest is found. */
+struct ct_usage {
+    pid_t    pid;
+    char     state; /* of the process itself, as in ps; 0 when it is gone */
+    uint64_t cpu_ms, resident_bytes;
+};
+void ct_reaper_usage(struct ct_usage *use, size_t n);
+
 /* Lists the children that this process has; *out is the caller's to free. A program that was
  * started by exec in a process with children must not take those for its own. Returns false when
  * out of memory. */

@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -29,7 +31,7 @@ void ct_session_job_id(char *out, size_t cap)
     snprintf(out, cap, "%06x", bits & 0xffffff);
 }
 
-static const char *base_dir(void)
+const char *ct_session_base(void)
 {
     const char *dir = getenv("TMPDIR");
     return dir != NULL && *dir == '/' ? dir : "/tmp";
@@ -100,7 +102,7 @@ static bool is_stale(int fd, const struct name *n)
 /* Goes through this user's directories: removes those of `job`, or with NULL those of the dead. */
 static void sweep(const char *job)
 {
-    DIR *dir = opendir(base_dir());
+    DIR *dir = opendir(ct_session_base());
     if (dir == NULL) {
         return;
     }
@@ -123,7 +125,7 @@ static void sweep(const char *job)
 int ct_session_create(struct ct_session *s, const char *job)
 {
     sweep(NULL);
-    snprintf(s->path, sizeof s->path, "%s/" CT_SESSION_PREFIX "-%u-%s-%ld-%llu", base_dir(),
+    snprintf(s->path, sizeof s->path, "%s/" CT_SESSION_PREFIX "-%u-%s-%ld-%llu", ct_session_base(),
              (unsigned)getuid(), job, (long)getpid(),
              (unsigned long long)ct_reaper_start_time(getpid()));
     if (mkdir(s->path, 0700) != 0) {
@@ -160,4 +162,58 @@ void ct_session_remove(const char *job)
 {
     sweep(job);
     remove_shm(job);
+}
+
+/* ---- the socket in the directory ------------------------------------------------------------- */
+
+/* A socket's path has at most 107 bytes, and TMPDIR may be longer: it is named by the descriptor of
+ * its directory. */
+static int make_socket(int dir_fd, struct sockaddr_un *at)
+{
+    *at = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(at->sun_path, sizeof at->sun_path, "/proc/self/fd/%d/status", dir_fd);
+    return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+int ct_session_listen(int dir_fd)
+{
+    struct sockaddr_un at;
+    int                fd = make_socket(dir_fd, &at);
+    if (fd >= 0 && (bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || listen(fd, 8) != 0 ||
+                    fcntl(fd, F_SETFL, O_NONBLOCK) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int ct_session_connect(int dir_fd)
+{
+    struct sockaddr_un at;
+    int                fd = make_socket(dir_fd, &at);
+    /* Nonblocking: a daemon that is stopped, with its queue full, must not keep us. */
+    if (fd >= 0 && (fcntl(fd, F_SETFL, O_NONBLOCK) != 0 ||
+                    connect(fd, (struct sockaddr *)&at, sizeof at) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void ct_session_each(ct_session_fn fn, void *arg)
+{
+    DIR *dir = opendir(ct_session_base());
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        struct name n;
+        int         fd = read_name(&n, e->d_name) ? open_dir(dirfd(dir), e->d_name) : -1;
+        if (fd >= 0 && is_ours(fd) && !is_stale(fd, &n)) {
+            fn(arg, n.job, fd);
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
 }

@@ -17,6 +17,9 @@ struct ct_session {
     int  lock_fd;
 };
 
+/* Where session directories are made: $TMPDIR, or /tmp. */
+const char *ct_session_base(void);
+
 /* A new random job id, six hex digits. */
 void ct_session_job_id(char *out, size_t cap);
 
@@ -27,5 +30,14 @@ int ct_session_create(struct ct_session *s, const char *job);
 /* Removes the directories of the job, whichever daemon made them, and what its ranks may have left
  * in shared memory. Call it when the ranks are gone. */
 void ct_session_remove(const char *job);
+
+/* The socket of a session directory, on which its daemon answers: a new listening one; one that is
+ * connected to it. -1 with errno set on failure. */
+int ct_session_listen(int dir_fd);
+int ct_session_connect(int dir_fd);
+
+/* Calls fn for the directory of each daemon of this user that lives. */
+typedef void (*ct_session_fn)(void *arg, const char *job, int dir_fd);
+void ct_session_each(ct_session_fn fn, void *arg);
 
 #endif

@@ -12,14 +12,18 @@ TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
 	tests/launch/apps.py \
+	tests/launch/completion.py \
 	tests/launch/env.py \
 	tests/launch/input.py \
+	tests/launch/jobs.py \
 	tests/launch/leftover.py \
+	tests/launch/limits.py \
 	tests/launch/many.py \
 	tests/launch/options.py \
 	tests/launch/outdir.py \
 	tests/launch/output.py \
 	tests/launch/place.py \
+	tests/launch/progress.py \
 	tests/launch/randomkill.py \
 	tests/launch/status.py
 TESTS += $(launch_tests)

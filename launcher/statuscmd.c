@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The asking side of --status; see statuscmd.h. Used by ctranrun.c. */
+#include "config.h"
+#include "statuscmd.h"
+
+#include <event2/event.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher.h"
+#include "proto.h"
+#include "session.h"
+
+/* One request for the state of the jobs. */
+struct query {
+    const char        *job; /* NULL: all, without their ranks */
+    struct event_base *base;
+    uint64_t           elapsed_ms; /* of the job that answers */
+    bool               answered, found, silent;
+};
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* "1:02:03" */
+static void format_time(uint64_t ms, char *out, size_t cap)
+{
+    uint64_t s = ms / 1000;
+    snprintf(out, cap, "%" PRIu64 ":%02u:%02u", s / 3600, (unsigned)(s / 60 % 60),
+             (unsigned)(s % 60));
+}
+
+/* What a process does, in ps's letters and in words. */
+static void format_state(uint32_t state, int wait_status, char *out, size_t cap)
+{
+    static const struct {
+        char        letter;
+        const char *word;
+    } words[] = {{'R', "running"}, {'S', "sleeping"}, {'D', "blocked"},
+                 {'T', "stopped"}, {'t', "traced"},   {'Z', "ending"}};
+    if (state == 0 && WIFSIGNALED(wait_status)) {
+        snprintf(out, cap, "killed:%d", WTERMSIG(wait_status));
+        return;
+    }
+    if (state == 0) {
+        snprintf(out, cap, "exited:%d", WEXITSTATUS(wait_status));
+        return;
+    }
+    snprintf(out, cap, "%c", (char)state);
+    for (size_t i = 0; i < CT_ARRAY_LEN(words); i++) {
+        if (words[i].letter == (char)state) {
+            snprintf(out, cap, "%s", words[i].word);
+        }
+    }
+}
+
+static void print_job(struct query *q, struct ct_unpack *in)
+{
+    const char *job = ct_unpack_text(in), *host = ct_unpack_text(in);
+    uint32_t    head = ct_unpack_u32(in);
+    char        time[32];
+    q->elapsed_ms = ct_unpack_u64(in);
+    uint32_t    ranks = ct_unpack_u32(in), running = ct_unpack_u32(in);
+    const char *program = ct_unpack_text(in);
+    format_time(q->elapsed_ms, time, sizeof time);
+    if (in->bad) {
+        return;
+    }
+    if (q->job == NULL) {
+        printf("%-8s %7u %6u %8u %9s  %s\n", job, head, ranks, running, time, program);
+        return;
+    }
+    printf("job %s, %u ranks on host %s, %u running, ctranrun is pid %u, started %s ago\n", job,
+           ranks, host, running, head, time);
+    printf("%6s %8s %-10s %-9s %5s %9s %9s  %s\n", "RANK", "PID", "STATE", "PMIX", "CPU%", "CPU",
+           "RSS", "PROGRAM");
+}
+
+static void print_rank(struct query *q, struct ct_unpack *in)
+{
+    static const char *const phases[] = {"-", "connected", "finalized"};
+    uint32_t                 rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
+    uint32_t                 state = ct_unpack_u32(in);
+    int                      wait_status = (int)ct_unpack_u32(in);
+    uint32_t                 phase = ct_unpack_u32(in);
+    uint64_t                 cpu_ms = ct_unpack_u64(in), resident = ct_unpack_u64(in);
+    const char              *program = ct_unpack_text(in);
+    char                     what[32], cpu[32];
+    if (in->bad || phase >= CT_ARRAY_LEN(phases)) {
+        in->bad = true;
+        return;
+    }
+    format_state(state, wait_status, what, sizeof what);
+    format_time(cpu_ms, cpu, sizeof cpu);
+    printf("%6u %8u %-10s %-9s %5.0f %9s %8.1fM  %s\n", rank, pid, what, phases[phase],
+           q->elapsed_ms > 0 ? 100.0 * (double)cpu_ms / (double)q->elapsed_ms : 0.0, cpu,
+           (double)resident / (1 << 20), program);
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+{
+    struct query *q = arg;
+    switch (type) {
+    case CT_MSG_STATUS_JOB:
+        print_job(q, in);
+        break;
+    case CT_MSG_STATUS_RANK:
+        print_rank(q, in);
+        break;
+    case CT_MSG_DONE:
+        q->answered = true;
+        event_base_loopbreak(q->base);
+        break;
+    default:
+        in->bad = true;
+    }
+}
+
+static void on_gone(void *arg, const char *why)
+{
+    struct query *q = arg;
+    (void)why; /* the job has ended, or does not want us */
+    event_base_loopbreak(q->base);
+}
+
+/* Asks one daemon, for a while. */
+static void ask(struct query *q, int fd)
+{
+    static const struct timeval limit = {CT_STATUS_LIMIT_MS / 1000,
+                                         CT_STATUS_LIMIT_MS % 1000 * 1000};
+    struct ct_conn             *conn = ct_conn_create(q->base, fd, on_msg, on_gone, q);
+    q->answered = false;
+    if (conn != NULL) {
+        ct_conn_send_u32(conn, CT_MSG_STATUS_ASK, q->job != NULL);
+        event_base_loopexit(q->base, &limit);
+        event_base_dispatch(q->base);
+        ct_conn_destroy(conn);
+    }
+}
+
+static void on_session(void *arg, const char *job, int dir_fd)
+{
+    struct query *q = arg;
+    if (q->job != NULL && strcmp(job, q->job) != 0) {
+        return;
+    }
+    int fd = ct_session_connect(dir_fd);
+    q->base = event_base_new();
+    if (fd >= 0 && q->base != NULL) {
+        q->found = true;
+        ask(q, fd);
+        if (!q->answered) {
+            q->silent = true;
+            fflush(stdout);
+            fprintf(stderr,
+                    "ctranrun: the daemon of job %s does not answer; it ends just now, or is "
+                    "stopped\n",
+                    job);
+        }
+    }
+    if (q->base != NULL) {
+        event_base_free(q->base);
+    }
+}
+
+int ct_statuscmd_run(const char *job)
+{
+    struct query q = {.job = job};
+    signal(SIGPIPE, SIG_IGN);
+    if (job == NULL) {
+        printf("%-8s %7s %6s %8s %9s  %s\n", "JOB", "PID", "RANKS", "RUNNING", "TIME", "PROGRAM");
+    }
+    ct_session_each(on_session, &q);
+    if (job != NULL && !q.found) {
+        fprintf(stderr,
+                "ctranrun: there is no job %s of yours on this machine (looked in %s, as TMPDIR "
+                "says); ctranrun --status lists the jobs\n",
+                job, ct_session_base());
+    }
+    return q.silent || (job != NULL && !q.found) ? CT_EXIT_INTERNAL : 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The daemon's side of --status; see statussrv.h. Used by ctrand_start.c. */
+#include "config.h"
+#include "statussrv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher.h"
+#include "proto.h"
+#include "reaper.h"
+
+enum { MOST_CLIENTS = 8 };
+
+struct client {
+    struct ct_statussrv *s;
+    struct ct_conn      *conn; /* NULL: the place is free */
+    struct event        *end;  /* its time, or the moment to let it go */
+};
+
+struct ct_statussrv {
+    struct event_base       *base;
+    struct event            *readable;
+    const struct ct_jobdesc *desc;
+    const struct ct_procs   *procs;
+    uint64_t                 t0;
+    struct client            clients[MOST_CLIENTS];
+};
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void send_job(struct client *c)
+{
+    const struct ct_statussrv *s = c->s;
+    struct evbuffer           *body = evbuffer_new();
+    ct_pack_text(body, s->desc->job);
+    ct_pack_text(body, s->desc->nodes[s->desc->me].host);
+    ct_pack_u32(body, (uint32_t)getppid());
+    ct_pack_u64(body, (ct_clock_ns() - s->t0) / CT_NS_PER_MS);
+    ct_pack_u32(body, s->procs->n);
+    ct_pack_u32(body, s->procs->started - s->procs->ended);
+    ct_pack_text(body, s->desc->apps[0].path);
+    ct_conn_send(c->conn, CT_MSG_STATUS_JOB, body);
+    evbuffer_free(body);
+}
+
+static void send_rank(struct client *c, uint32_t local_rank, const struct ct_usage *use)
+{
+    const struct ct_statussrv *s = c->s;
+    const struct ct_proc      *r = &s->procs->all[local_rank];
+    uint32_t                   rank = s->procs->first + local_rank;
+    struct evbuffer           *body = evbuffer_new();
+    ct_pack_u32(body, rank);
+    ct_pack_u32(body, (uint32_t)r->pid);
+    ct_pack_u32(body, r->ended ? 0 : (uint32_t)use->state);
+    ct_pack_u32(body, (uint32_t)r->wait_status);
+    ct_pack_u32(body, (uint32_t)atomic_load_explicit(&r->phase, memory_order_acquire));
+    ct_pack_u64(body, use->cpu_ms);
+    ct_pack_u64(body, use->resident_bytes);
+    ct_pack_text(body, s->desc->apps[ct_jobdesc_app_of(s->desc, rank)].path);
+    ct_conn_send(c->conn, CT_MSG_STATUS_RANK, body);
+    evbuffer_free(body);
+}
+
+static void send_ranks(struct client *c)
+{
+    const struct ct_procs *p = c->s->procs;
+    struct ct_usage       *use = calloc(p->n, sizeof *use);
+    for (uint32_t i = 0; use != NULL && i < p->n; i++) {
+        use[i].pid = p->all[i].ended ? 0 : p->all[i].pid;
+    }
+    if (use != NULL) {
+        ct_reaper_usage(use, p->n);
+    }
+    for (uint32_t i = 0; use != NULL && i < p->n; i++) {
+        send_rank(c, i, &use[i]);
+    }
+    free(use);
+}
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+/* A connection must not be destroyed from its own callbacks, so the timer does it. */
+static void let_go(void *arg)
+{
+    static const struct timeval at_once = {0, 0};
+    struct client              *c = arg;
+    event_add(c->end, &at_once);
+}
+
+static void on_end(int fd, short what, void *arg)
+{
+    struct client *c = arg;
+    (void)fd;
+    (void)what;
+    ct_conn_destroy(c->conn);
+    event_free(c->end);
+    c->conn = NULL;
+}
+
+static void on_gone(void *arg, const char *why)
+{
+    (void)why; /* it has what it wanted, or not */
+    let_go(arg);
+}
+
+static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+{
+    struct client *c = arg;
+    uint32_t       with_ranks = ct_unpack_u32(in);
+    if (type != CT_MSG_STATUS_ASK || in->bad) {
+        in->bad = true;
+        return;
+    }
+    send_job(c);
+    if (with_ranks != 0) {
+        send_ranks(c);
+    }
+    ct_conn_send(c->conn, CT_MSG_DONE, NULL);
+    ct_conn_when_sent(c->conn, let_go);
+}
+
+static bool is_welcome(int fd)
+{
+    struct ucred who;
+    socklen_t    len = sizeof who;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+           (who.uid == getuid() || who.uid == 0);
+}
+
+static bool serve(struct ct_statussrv *s, struct client *c, int fd)
+{
+    static const struct timeval limit = {CT_STATUS_LIMIT_MS / 1000,
+                                         CT_STATUS_LIMIT_MS % 1000 * 1000};
+    *c = (struct client){.s = s, .end = evtimer_new(s->base, on_end, c)};
+    if (c->end == NULL) {
+        return false;
+    }
+    c->conn = ct_conn_create(s->base, fd, on_msg, on_gone, c);
+    if (c->conn == NULL) {
+        event_free(c->end);
+        return false;
+    }
+    event_add(c->end, &limit);
+    return true;
+}
+
+static void on_readable(int listener, short what, void *arg)
+{
+    struct ct_statussrv *s = arg;
+    struct client       *c = s->clients;
+    (void)what;
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        return;
+    }
+    while (c < s->clients + MOST_CLIENTS && c->conn != NULL) {
+        c++;
+    }
+    if (c == s->clients + MOST_CLIENTS || !is_welcome(fd) || !serve(s, c, fd)) {
+        close(fd);
+    }
+}
+
+struct ct_statussrv *ct_statussrv_create(struct event_base *base, const struct ct_session *session,
+                                         const struct ct_jobdesc *d, const struct ct_procs *procs)
+{
+    struct ct_statussrv *s = calloc(1, sizeof *s);
+    int                  fd = s != NULL ? ct_session_listen(session->lock_fd) : -1;
+    if (fd < 0) {
+        free(s);
+        return NULL;
+    }
+    *s = (struct ct_statussrv){.base = base, .desc = d, .procs = procs, .t0 = ct_clock_ns()};
+    s->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, s);
+    if (s->readable == NULL || event_add(s->readable, NULL) != 0) {
+        close(fd);
+        free(s);
+        return NULL;
+    }
+    return s;
+}

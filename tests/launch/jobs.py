@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--status: the jobs of a user and the ranks of one; for nobody else, and no harm to the job."""
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+
+from launch import CLIENT, CTRANRUN, Job, check, cmdline, state, until
+
+HEAD = r"JOB +PID +RANKS +RUNNING +TIME +PROGRAM\n"
+
+
+def status(job, *args, **kw):
+    """ctranrun --status where `job` has its files."""
+    got = subprocess.run([CTRANRUN, "--status", *args], capture_output=True, text=True, timeout=300,
+                         env=dict(os.environ, TMPDIR=job.tmp), **kw)
+    return got.returncode, got.stdout, got.stderr
+
+
+def until_status(job, name, pattern):
+    def look():
+        got = status(job, name)
+        return re.fullmatch(pattern, got[1]) and got
+    return until(look, f"--status {name} says {pattern!r}; last {status(job, name)}")
+
+
+def job_id(job):
+    return until(lambda: [d.split("-")[3] for d in os.listdir(job.tmp)
+                          if os.path.exists(f"{job.tmp}/{d}/status")], "there is a socket")[0]
+
+
+WORK = ["sh", "-c", """
+case $PMIX_RANK in
+0) exit 0;;
+1) while :; do :; done & wait;;
+2) kill -STOP $$;;
+3) exec "$CLIENT" init wait;;
+esac"""]
+with Job("-n", 4, "-x", f"CLIENT={CLIENT}", *WORK, ":", "sleep", "1000") as job:
+    name = job_id(job)
+    row = r" +%d +\d+ %s +%s +\d+ +\d+:\d\d:\d\d +[\d.]+M  /\S*/%s\n"
+    want = (rf"job {name}, 5 ranks on host {re.escape(socket.gethostname())}, 4 running, ctranrun "
+            rf"is pid {job.proc.pid}, started \d+:\d\d:\d\d ago\n"
+            r" +RANK +PID STATE +PMIX +CPU% +CPU +RSS +PROGRAM\n" +
+            row % (0, "exited:0", "-", "sh") + row % (1, r"\w+", "-", "sh") +
+            row % (2, "stopped", "-", "sh") + row % (3, r"\w+", "connected", "sh") +
+            row % (4, r"\w+", "-", "sleep"))
+    got = until_status(job, name, want)
+    check(got[0] == 0 and got[2] == "", f"--status {name}: {got}")
+    # The pids are right, and so is what the children of a rank use.
+    for line in got[1].split("\n")[2:7]:
+        rank, pid = map(int, line.split()[:2])
+        check(rank == 0 or ("sleep" if rank == 4 else "") in cmdline(pid) and state(pid) != "",
+              f"the pid in {line!r} is {cmdline(pid)!r}")
+    until_status(job, name, r"(?s).*\n +1 +\d+ \w+ +- +\d+ +0:00:0[1-9] .*")
+    check(re.fullmatch(HEAD + rf"{name} +{job.proc.pid} +5 +4 +\d+:\d\d:\d\d +/\S*/sh\n",
+                       status(job)[1]), f"the list of jobs: {status(job)}")
+    # Somebody else is turned away, and so is who talks nonsense or nothing at all.
+    path = f"{job.tmp}/{os.listdir(job.tmp)[0]}/status"
+    check(os.stat(os.path.dirname(path)).st_mode & 0o777 == 0o700, "others may enter the directory")
+    if os.getuid() == 0:
+        os.chmod(job.tmp, 0o755)
+        os.chmod(os.path.dirname(path), 0o755)
+        os.chmod(path, 0o777)
+        told = subprocess.run(["python3", "-c", f"""
+import os, socket
+os.setgid(65534); os.setuid(65534)
+s = socket.socket(socket.AF_UNIX)
+s.connect({path!r})
+print(s.recv(1))"""], capture_output=True, text=True, timeout=300)
+        check(told.stdout.strip() in ("b''", "") and "b'1" not in told.stdout,
+              f"another user was told {told.stdout!r}")
+        os.chmod(os.path.dirname(path), 0o700)
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(12)]
+    for s in silent:
+        s.connect(path)
+    # The places are taken by those; they are given back in time.
+    for junk in (b"GET / HTTP/1.0\r\n\r\n" * 10, struct.pack("<4I", 0x52544331, 1, 5, 1 << 30),
+                 struct.pack("<4I", 0x52544331, 1, 14, 4) + b"abcd", os.urandom(1000)):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(path)
+            try:
+                s.sendall(junk)
+                while s.recv(4096):
+                    pass
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+    until(lambda: status(job, name)[0] == 0, "--status is answered again")
+    for s in silent:
+        s.close()
+    # A stopped daemon is told of, in time.
+    os.kill(job.daemon(), signal.SIGSTOP)
+    got = status(job, name)
+    check(got[0] == 1 and
+          re.fullmatch(rf"ctranrun: the daemon of job {name} does not answer[^\n]*\n", got[2]),
+          f"a stopped daemon: {got}")
+    os.kill(job.daemon(), signal.SIGCONT)
+    until(lambda: status(job, name)[0] == 0, "--status is answered again")
+    got = status(job, "abcdef0")
+    check(got[0] == 1 and got[1] == "" and
+          re.fullmatch(rf"ctranrun: there is no job abcdef0 of yours [^\n]*{job.tmp}[^\n]*\n",
+                       got[2]), f"no such job: {got}")
+    job.proc.send_signal(signal.SIGTERM)
+    check(job.finish()[0] == 143, "the job after all this")
+    check(re.fullmatch(HEAD, status(job)[1]), f"after the end: {status(job)}")
+
+# A directory whose name is longer than a socket's may be.
+with tempfile.TemporaryDirectory() as tmp:
+    long = f"{tmp}/{'x' * 100}/{'y' * 100}"
+    os.makedirs(long)
+    with Job("sleep", "1000", env={"TMPDIR": long}) as job:
+        job.daemon()
+        job.tmp, before = long, job.tmp
+        name = job_id(job)
+        until_status(job, name, rf"(?s)job {name}, 1 ranks .*sleep\n")
+        job.proc.send_signal(signal.SIGTERM)
+        job.finish()
+        job.check_clean()
+        job.tmp = before
+print("jobs: --status tells them")
