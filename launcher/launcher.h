@@ -42,6 +42,12 @@
 /* The abstract socket that a daemon binds for a core that its ranks have; a number follows. */
 #define CT_CORE_SOCKET "ctran-core-"
 
+/* How long the launcher waits for what should not take long, in percent. A build of its own in the
+ * tests has less patience, so that they see what comes then. */
+#ifndef CT_PATIENCE
+#define CT_PATIENCE 100
+#endif
+
 /* Descriptor on which the daemon finds its stream to the head. */
 #define CT_DAEMON_FD 3
 
@@ -63,8 +69,10 @@ enum {
     CT_SIGNAL_GRACE_MS = 2000, /* from a forwarded SIGINT, SIGTERM or SIGHUP to SIGKILL; and then
                                   for a reader of our output */
 
-    CT_KILL_LIMIT_MS = 10000, /* a killed process may take to be torn down on a busy machine */
-    CT_SILENT_MS = 20000,     /* an ended job's daemon says nothing and owes us something: killed */
+    CT_KILL_LIMIT_MS =
+        100 * CT_PATIENCE, /* a killed process may take to be torn down on a busy machine */
+    CT_SILENT_MS =
+        200 * CT_PATIENCE, /* an ended job's daemon says nothing and owes us something: killed */
 
     CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */
 

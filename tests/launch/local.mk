@@ -8,6 +8,18 @@ check_PROGRAMS += tests/launch/busy
 tests_launch_busy_SOURCES = tests/launch/busy.c
 tests_launch_busy_LDADD = libctcore.la
 
+check_PROGRAMS += tests/launch/immortal
+tests_launch_immortal_SOURCES = tests/launch/immortal.c
+
+# The launcher once more, with less patience, for the tests of what it does when that is over.
+check_PROGRAMS += tests/launch/impatient/ctranrun tests/launch/impatient/ctrand
+tests_launch_impatient_ctranrun_SOURCES = $(ctranrun_SOURCES)
+tests_launch_impatient_ctranrun_CPPFLAGS = $(ctranrun_CPPFLAGS) -DCT_PATIENCE=2
+tests_launch_impatient_ctranrun_LDADD = $(ctranrun_LDADD)
+tests_launch_impatient_ctrand_SOURCES = $(ctrand_SOURCES)
+tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=2
+tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
+
 TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
@@ -25,7 +37,8 @@ launch_tests = \
 	tests/launch/place.py \
 	tests/launch/progress.py \
 	tests/launch/randomkill.py \
-	tests/launch/status.py
+	tests/launch/status.py \
+	tests/launch/stuck.py
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/launch/launch.py tests/launch/lsan.supp \
 	tests/launch/place_inner.py tests/launch/python.sh
