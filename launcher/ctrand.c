@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "pty.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -55,6 +56,10 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         break;
     case CT_MSG_SIGNAL:
         take_signal(d, ct_unpack_u32(in));
+        break;
+    case CT_MSG_SIZE:
+        a = ct_unpack_u32(in);
+        ct_pty_set_size(d->terminal, a, ct_unpack_u32(in));
         break;
     case CT_MSG_END:
         ct_daemon_begin_end(d, ct_unpack_u32(in));

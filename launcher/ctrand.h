@@ -26,6 +26,7 @@ struct ct_daemon {
     struct ct_places   places;
     struct ct_rankio  *io;
     struct ct_rankin  *in;
+    int                terminal; /* our end of a debugged rank's, -1 for none */
     struct ct_pmixsrv *pmix;
     struct event      *child, *end[3], *grace, *look_again, *progress;
     uint32_t          *untold; /* local ranks whose end is not reported yet, in order of death */

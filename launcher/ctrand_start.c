@@ -8,6 +8,7 @@
 #include "ctrand.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "base/base.h"
 #include "launcher.h"
 #include "nodelimits.h"
+#include "pty.h"
 #include "statussrv.h"
 #include "strlist.h"
 
@@ -87,14 +89,33 @@ static void send_started(struct ct_daemon *d, uint32_t local_rank)
     evbuffer_free(body);
 }
 
+/* A terminal is input and output in one. 0 or an errno. */
+static int open_terminal(struct ct_daemon *d, uint32_t local_rank, int fds[3])
+{
+    int err = ct_pty_open(&d->terminal, &fds[0]);
+    if (err != 0) {
+        return err;
+    }
+    ct_pty_set_size(d->terminal, d->desc.rows, d->desc.columns);
+    ct_rankin_attach(d->in, fcntl(d->terminal, F_DUPFD_CLOEXEC, 0));
+    ct_rankio_attach(d->io, local_rank, fcntl(d->terminal, F_DUPFD_CLOEXEC, 0));
+    for (int i = 1; i < 3; i++) {
+        fds[i] = fcntl(fds[0], F_DUPFD_CLOEXEC, 0);
+    }
+    return fds[2] < 0 ? errno : 0;
+}
+
 static void open_stdio(struct ct_daemon *d, uint32_t local_rank, int fds[3])
 {
-    char why[PATH_MAX + 256];
-    int  err = ct_rankin_open(d->in, local_rank, &fds[0]);
+    char     why[PATH_MAX + 256];
+    uint32_t rank = d->procs.first + local_rank;
+    bool     terminal = ct_jobdesc_has_terminal(&d->desc, rank);
+    int      err =
+        terminal ? open_terminal(d, local_rank, fds) : ct_rankin_open(d->in, local_rank, &fds[0]);
     if (err != 0) {
-        snprintf(why, sizeof why, "cannot make pipes for rank %u: %s", d->procs.first + local_rank,
-                 strerror(err));
-    } else {
+        snprintf(why, sizeof why, "cannot make %s for rank %u: %s",
+                 terminal ? "a terminal" : "pipes", rank, strerror(err));
+    } else if (!terminal) {
         err = ct_rankio_open(d->io, local_rank, fds + 1, why, sizeof why);
     }
     if (err != 0) {
@@ -106,12 +127,20 @@ static void start_rank(struct ct_daemon *d, uint32_t local_rank)
 {
     const struct ct_app *app =
         &d->desc.apps[ct_jobdesc_app_of(&d->desc, d->procs.first + local_rank)];
+    uint32_t             rank = d->procs.first + local_rank;
     struct ct_proc_start start = {.path = app->path,
                                   .wdir = app->wdir,
-                                  .argv = app->argv,
+                                  .argv = ct_jobdesc_command(&d->desc, rank),
                                   .env = make_env(d, local_rank),
-                                  .cpus = ct_places_of(&d->places, local_rank)};
+                                  .cpus = ct_places_of(&d->places, local_rank),
+                                  .terminal = ct_jobdesc_has_terminal(&d->desc, rank)};
     char                 why[PATH_MAX + 256];
+    if (start.argv == NULL) {
+        refuse(d, CT_EXIT_INTERNAL, "cannot make the command of a rank: out of memory");
+    }
+    if (ct_jobdesc_is_debugged(&d->desc, rank)) {
+        start.path = d->desc.debugger[0];
+    }
     open_stdio(d, local_rank, start.fds);
     int status = ct_procs_start(&d->procs, local_rank, &start, why, sizeof why);
     if (status != 0) {
@@ -120,6 +149,7 @@ static void start_rank(struct ct_daemon *d, uint32_t local_rank)
     for (int i = 0; i < 3; i++) {
         close(start.fds[i]);
     }
+    ct_strlist_free(start.argv);
     ct_strlist_free(start.env);
     if (d->desc.tell_ranks) {
         send_started(d, local_rank);

@@ -17,8 +17,10 @@
 #include "launcher.h"
 #include "options.h"
 #include "program.h"
+#include "ranklist.h"
 #include "session.h"
 #include "strlist.h"
+#include "terminal.h"
 
 /* A closed standard stream would give its number to the next descriptor we open. */
 static void open_missing_stdio(void)
@@ -57,6 +59,36 @@ static int find_programs(struct ct_jobdesc *d)
     return 0;
 }
 
+/* The debugger's file takes the place of its name. */
+static int find_debugger(struct ct_jobdesc *d)
+{
+    char file[PATH_MAX];
+    if (d->debugger == NULL) {
+        return 0;
+    }
+    const char *path = getenv("PATH");
+    int         status =
+        ct_program_find(d->debugger[0], path != NULL ? path : "/usr/local/bin:/bin:/usr/bin", "",
+                        file, sizeof file);
+    if (status == 0) {
+        free(d->debugger[0]);
+        d->debugger[0] = strdup(file);
+    }
+    return status;
+}
+
+/* A single rank under a debugger gets a terminal if we have one to share. */
+static void choose_terminal(struct ct_options *o)
+{
+    struct ct_jobdesc *d = &o->desc;
+    d->debug_terminal = d->debugger != NULL && !o->stdin_given && !d->output_hidden &&
+                        ct_ranklist_count(d->debug_ranks, ct_jobdesc_ranks(d)) == 1 &&
+                        ct_terminal_is_ours();
+    if (d->debug_terminal) {
+        ct_terminal_size(&d->rows, &d->columns);
+    }
+}
+
 /* NAME=VALUE for all ranks. */
 static bool add_env(struct ct_jobdesc *d, const char *name, const char *value)
 {
@@ -72,6 +104,10 @@ static bool add_launcher_env(struct ct_options *o)
     const char *above = getenv(CT_ENV_SET);
     char       *all;
     bool        ok = add_env(&o->desc, CT_ENV_JOB, o->desc.job);
+    /* Who sits before a debugger takes longer than ranks that start by themselves. */
+    if (ok && o->desc.debugger != NULL && getenv(CT_ENV_BOOTSTRAP_TIMEOUT) == NULL) {
+        ok = add_env(&o->desc, CT_ENV_BOOTSTRAP_TIMEOUT, "86400s");
+    }
     if (ok && o->set != NULL) {
         ok = asprintf(&all, "%s%s%s", above != NULL ? above : "", above != NULL ? "\n" : "",
                       o->set) >= 0;
@@ -104,6 +140,7 @@ static int run(struct ct_options *o, const char *daemon)
         fprintf(stderr, "ctranrun: out of memory\n");
         return CT_EXIT_INTERNAL;
     }
+    choose_terminal(o);
     return ct_head_run(&(struct ct_head_args){.desc = &o->desc,
                                               .daemon = daemon,
                                               .timeout_ms = o->timeout_ms,
@@ -118,6 +155,7 @@ int main(int argc, char **argv)
     int status = ct_options_parse(&o, argc, argv);
     if (status < 0) {
         status = find_programs(&o.desc);
+        status = status == 0 ? find_debugger(&o.desc) : status;
         if (status == 0) {
             status = ct_program_find_daemon(daemon, sizeof daemon);
         }

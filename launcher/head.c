@@ -155,6 +155,34 @@ static void on_output_idle(void *arg)
     leave_if_over(arg);
 }
 
+/* ---- our terminal ---------------------------------------------------------------------------- */
+
+static void on_resized(int signo, short what, void *arg)
+{
+    struct ct_head  *h = arg;
+    struct evbuffer *body = evbuffer_new();
+    uint32_t         rows, columns;
+    (void)signo;
+    (void)what;
+    ct_terminal_size(&rows, &columns);
+    ct_pack_u32(body, rows);
+    ct_pack_u32(body, columns);
+    if (h->job_sent) {
+        ct_conn_send(h->conn, CT_MSG_SIZE, body);
+    }
+    evbuffer_free(body);
+}
+
+static bool share_terminal(struct ct_head *h)
+{
+    if (!h->args->desc->debug_terminal) {
+        return true;
+    }
+    ct_terminal_pass_keys(&h->terminal);
+    h->resized = evsignal_new(h->base, SIGWINCH, on_resized, h);
+    return h->resized != NULL && event_add(h->resized, NULL) == 0;
+}
+
 static void on_input(void *arg, const uint8_t *data, size_t len_bytes)
 {
     struct ct_head  *h = arg;
@@ -191,7 +219,8 @@ static bool set_up(struct ct_head *h)
     h->out = ct_output_create(h->base, h->args->tag_output, &ops, h);
     h->in = ct_input_create(h->base, on_input, h);
     h->lost = evtimer_new(h->base, on_lost, h);
-    if (h->out == NULL || h->in == NULL || h->lost == NULL || !ct_head_end_init(h)) {
+    if (h->out == NULL || h->in == NULL || h->lost == NULL || !ct_head_end_init(h) ||
+        !share_terminal(h)) {
         return false;
     }
     h->daemon = ct_daemon_start(h->args->daemon, h->job, &fd);
@@ -204,6 +233,10 @@ static bool set_up(struct ct_head *h)
 
 static void tear_down(struct ct_head *h)
 {
+    ct_terminal_restore(&h->terminal);
+    if (h->resized != NULL) {
+        event_free(h->resized);
+    }
     ct_head_end_fini(h);
     event_free(h->lost);
     ct_conn_destroy(h->conn);
@@ -223,6 +256,7 @@ int ct_head_run(const struct ct_head_args *args)
     signal(SIGTTIN, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!ct_reaper_children(&h.spared, &h.nspared) || !set_up(&h)) {
+        ct_terminal_restore(&h.terminal);
         fprintf(stderr, "ctranrun: cannot start %s: %s\n", args->daemon, strerror(errno));
         return CT_EXIT_INTERNAL;
     }

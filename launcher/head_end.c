@@ -163,7 +163,11 @@ static void on_stop_signal(int signo, short what, void *arg)
     (void)what;
     forward(h, signo);
     ct_conn_flush(h->conn, 100);
+    ct_terminal_restore(&h->terminal);
     raise(SIGSTOP);
+    if (h->args->desc->debug_terminal) {
+        ct_terminal_pass_keys(&h->terminal);
+    }
 }
 
 /* A signal that was ignored when we were started (nohup, a background job) stays ignored. */

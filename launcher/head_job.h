@@ -13,6 +13,7 @@
 #include "input.h"
 #include "output.h"
 #include "proto.h"
+#include "terminal.h"
 
 enum { CT_HEAD_SIGNALS = 8 };
 
@@ -24,6 +25,8 @@ struct ct_head {
     struct ct_output          *out;
     struct ct_input           *in;
     struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *lost;
+    struct ct_terminal         terminal;
+    struct event              *resized;
     char                       lost_why[160];
     pid_t                      daemon;
     pid_t                     *spared; /* children from before we became ctranrun */

@@ -120,12 +120,13 @@ static void print_plan(struct ct_head *h, uint32_t rank, const char *place)
 {
     const struct ct_jobdesc *d = h->args->desc;
     const struct ct_app     *app = &d->apps[ct_jobdesc_app_of(d, rank)];
-    char                   **env = ct_jobdesc_env(d, rank), *text = NULL;
+    char                   **env = ct_jobdesc_env(d, rank);
+    char                   **command = ct_jobdesc_command(d, rank), *text = NULL;
     size_t                   len = 0;
     FILE                    *f = open_memstream(&text, &len);
     if (f != NULL) {
         fprintf(f, "rank %u on host %s, %s:", rank, h->host, place);
-        for (char **a = app->argv; *a != NULL; a++) {
+        for (char **a = command; a != NULL && *a != NULL; a++) {
             fprintf(f, " %s", *a);
         }
         fprintf(f, "\n    program %s\n", app->path);
@@ -139,6 +140,7 @@ static void print_plan(struct ct_head *h, uint32_t rank, const char *place)
         ct_output_print(h->out, text);
     }
     free(text);
+    ct_strlist_free(command);
     ct_strlist_free(env);
 }
 

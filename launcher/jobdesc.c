@@ -101,6 +101,32 @@ char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank)
     return env;
 }
 
+bool ct_jobdesc_is_debugged(const struct ct_jobdesc *d, uint32_t rank)
+{
+    return ct_strlist_count(d->debugger) > 0 && ct_ranklist_has(d->debug_ranks, rank);
+}
+
+bool ct_jobdesc_has_terminal(const struct ct_jobdesc *d, uint32_t rank)
+{
+    return d->debug_terminal && rank == ct_ranklist_first(d->debug_ranks);
+}
+
+char **ct_jobdesc_command(const struct ct_jobdesc *d, uint32_t rank)
+{
+    const struct ct_app *app = &d->apps[ct_jobdesc_app_of(d, rank)];
+    bool                 debugged = ct_jobdesc_is_debugged(d, rank);
+    char               **list = calloc(1, sizeof *list);
+    bool ok = list != NULL && ct_strlist_add_all(&list, debugged ? d->debugger : app->argv);
+    if (ok && debugged) {
+        ok = ct_strlist_add(&list, app->path) && ct_strlist_add_all(&list, app->argv + 1);
+    }
+    if (!ok) {
+        ct_strlist_free(list);
+        return NULL;
+    }
+    return list;
+}
+
 /* ---- to messages ----------------------------------------------------------------------------- */
 
 static void pack_list(struct evbuffer *out, char *const *list)
@@ -134,6 +160,11 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_u32(out, d->map);
     ct_pack_u32(out, d->pe);
     ct_pack_u32(out, d->bind);
+    pack_list(out, d->debugger);
+    ct_pack_text(out, d->debug_ranks);
+    ct_pack_u32(out, d->debug_terminal);
+    ct_pack_u32(out, d->rows);
+    ct_pack_u32(out, d->columns);
     ct_pack_u32(out, (uint32_t)d->stdin_to);
     ct_pack_text(out, d->output_dir);
     ct_pack_u32(out, d->output_hidden);
@@ -242,10 +273,13 @@ static void unpack_nodes(struct ct_jobdesc *d, struct ct_unpack *in)
     }
 }
 
-/* Every rank_env has a valid list before its colon. */
-static void check_rank_env(struct ct_jobdesc *d, struct ct_unpack *in)
+/* Every rank_env has a valid list before its colon, and debug_ranks is one. */
+static void check_lists(struct ct_jobdesc *d, struct ct_unpack *in)
 {
     uint32_t highest;
+    if (!ct_ranklist_is_valid(d->debug_ranks != NULL ? d->debug_ranks : "", &highest)) {
+        in->bad = true;
+    }
     for (char **s = d->rank_env; s != NULL && *s != NULL; s++) {
         if (strchr(*s, ':') == NULL || !ct_ranklist_is_valid(*s, &highest)) {
             in->bad = true;
@@ -260,11 +294,15 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     unpack_apps(d, in);
     d->env = unpack_list(in);
     d->rank_env = unpack_list(in);
-    check_rank_env(d, in);
     unpack_nodes(d, in);
     d->map = (enum ct_map)unpack_enum(in, CT_MAP_HWTHREAD);
     d->pe = ct_unpack_u32(in);
     d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_HWTHREAD);
+    d->debugger = unpack_list(in);
+    d->debug_ranks = unpack_copy(in);
+    d->debug_terminal = unpack_bool(in);
+    d->rows = ct_unpack_u32(in);
+    d->columns = ct_unpack_u32(in);
     d->stdin_to = (int32_t)ct_unpack_u32(in);
     d->output_dir = unpack_copy(in);
     d->output_hidden = unpack_bool(in);
@@ -273,6 +311,7 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->tell_ranks = unpack_bool(in);
     d->progress = unpack_bool(in);
     d->dry_run = unpack_bool(in);
+    check_lists(d, in);
 }
 
 void ct_jobdesc_fini(struct ct_jobdesc *d)
@@ -290,6 +329,8 @@ void ct_jobdesc_fini(struct ct_jobdesc *d)
     free(d->nodes);
     ct_strlist_free(d->env);
     ct_strlist_free(d->rank_env);
+    ct_strlist_free(d->debugger);
+    free(d->debug_ranks);
     free(d->job);
     free(d->output_dir);
     *d = (struct ct_jobdesc){0};

@@ -47,6 +47,11 @@ struct ct_jobdesc {
     uint32_t     pe; /* processing elements a rank; 0: not given */
     enum ct_bind bind;
 
+    char   **debugger;       /* what some ranks run under: file and arguments; NULL: nothing */
+    char    *debug_ranks;    /* which (ranklist.h) */
+    bool     debug_terminal; /* the first of them has a terminal */
+    uint32_t rows, columns;  /* of that */
+
     int32_t stdin_to;      /* the rank that gets the input, or CT_STDIN_* */
     char   *output_dir;    /* where the output is kept as well */
     bool    output_hidden; /* kept there only */
@@ -69,6 +74,14 @@ uint32_t ct_jobdesc_app_first(const struct ct_jobdesc *d, uint32_t app);
 /* What is added to the environment of a rank of this node: of the job, its program, itself. The
  * caller frees it (strlist.h). NULL when out of memory. */
 char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank);
+
+/* Whether a rank runs under the debugger; whether it has a terminal. */
+bool ct_jobdesc_is_debugged(const struct ct_jobdesc *d, uint32_t rank);
+bool ct_jobdesc_has_terminal(const struct ct_jobdesc *d, uint32_t rank);
+
+/* The words of a rank's command, with the debugger's before them if it has one. The caller frees
+ * them. NULL when out of memory. */
+char **ct_jobdesc_command(const struct ct_jobdesc *d, uint32_t rank);
 
 void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out);
 

@@ -19,6 +19,7 @@
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
  *     statuscmd.c    --status asks            statussrv.c     and is answered
+ *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows
  *                                             outdir.c        files of the ranks' output
  *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c
@@ -38,6 +39,8 @@
 
 #define CT_DAEMON_NAME    "ctrand"
 #define CT_SESSION_PREFIX "ctran-session"
+
+#define CT_ENV_BOOTSTRAP_TIMEOUT "CTRAN_BOOTSTRAP_TIMEOUT"
 
 /* The abstract socket that a daemon binds for a core that its ranks have; a number follows. */
 #define CT_CORE_SOCKET "ctran-core-"

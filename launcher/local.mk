@@ -22,7 +22,8 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/output.c launcher/output.h \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
-	launcher/statuscmd.c launcher/statuscmd.h
+	launcher/statuscmd.c launcher/statuscmd.h \
+	launcher/terminal.c launcher/terminal.h
 ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
 ctranrun_LDADD = libctbase.la $(EVENT_LIBS) -lm
 
@@ -37,6 +38,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \
 	launcher/procs.c launcher/procs.h \
+	launcher/pty.c launcher/pty.h \
 	launcher/rankin.c launcher/rankin.h \
 	launcher/rankio.c launcher/rankio.h \
 	launcher/statussrv.c launcher/statussrv.h

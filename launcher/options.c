@@ -40,6 +40,8 @@ static const struct ct_option_row rows[] = {
      "DIR[:nocopy]",
      ct_take_output_dir,
      "keep the output of each rank in files too"},
+    {{"--debugger"}, "COMMAND", ct_take_debugger, "run ranks under it, as in \"gdb --args\""},
+    {{"--debug-ranks"}, "RANKS", ct_take_debug_ranks, "which: 0,2-5 or all (default 0)"},
     {{"--timeout"}, "SECONDS", ct_take_timeout, "end the job after this time, with status 124"},
     {{"--dry-run"}, NULL, ct_take_dry_run, "tell what would be started, and start nothing"},
     {{"-v", "--verbose"}, NULL, ct_take_verbose, "tell what is started, where, and how fast"},
@@ -195,6 +197,13 @@ static bool check_whole(struct ct_options *o)
                                     highest, n - 1);
         }
     }
+    if (ct_ranklist_is_valid(o->desc.debug_ranks, &highest) && highest >= n) {
+        return ct_take_complain("--debug-ranks %s: there is no rank %u, only 0 to %u",
+                                o->desc.debug_ranks, highest, n - 1);
+    }
+    if (o->desc.debugger != NULL && !o->stdin_given) {
+        o->desc.stdin_to = (int32_t)ct_ranklist_first(o->desc.debug_ranks);
+    }
     if (o->desc.stdin_to >= 0 && (uint32_t)o->desc.stdin_to >= n) {
         return ct_take_complain("--stdin %d: there is no such rank, only 0 to %u", o->desc.stdin_to,
                                 n - 1);
@@ -211,7 +220,7 @@ int ct_options_parse(struct ct_options *o, int argc, char **argv)
 {
     int  at = 1;
     bool ok = true;
-    *o = (struct ct_options){.desc.output_dir = strdup("")};
+    *o = (struct ct_options){.desc = {.output_dir = strdup(""), .debug_ranks = strdup("0")}};
     do {
         ok = take_app(o, argc, argv, &at);
     } while (ok && o->action == CT_ACTION_RUN && at++ < argc);

@@ -24,6 +24,7 @@ struct ct_options {
     char             *set;  /* --set: one NAME=VALUE a line; NULL for none */
     uint64_t          timeout_ms; /* 0 for none */
     bool              tag_output;
+    bool              stdin_given;
 };
 
 /* A reader takes the option as it was written, and its value; it returns false after a message.

@@ -179,6 +179,59 @@ bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value)
     return true;
 }
 
+/* ---- debugging ------------------------------------------------------------------------------- */
+
+/* Takes the next word as a shell would: blanks end it, quotes and backslashes keep them. Moves on.
+ * Returns false where a quote does not end. */
+static bool take_word(const char **at, char *out)
+{
+    char quote = '\0';
+    for (; **at != '\0' && (quote != '\0' || !isspace((unsigned char)**at)); (*at)++) {
+        char c = **at;
+        if (quote == '\0' && (c == '"' || c == '\'')) {
+            quote = c;
+        } else if (c == quote) {
+            quote = '\0';
+        } else {
+            *at += c == '\\' && quote != '\'' && (*at)[1] != '\0';
+            *out++ = **at;
+        }
+    }
+    *out = '\0';
+    return quote == '\0';
+}
+
+bool ct_take_debugger(struct ct_options *o, const char *opt, const char *value)
+{
+    const char *at = value + strspn(value, " \t\n");
+    char       *word = malloc(strlen(value) + 1);
+    bool        ok = word != NULL, whole = true;
+    ct_strlist_free(o->desc.debugger);
+    o->desc.debugger = NULL;
+    while (ok && whole && *at != '\0') {
+        whole = take_word(&at, word);
+        ok = ct_strlist_add(&o->desc.debugger, word);
+        at += strspn(at, " \t\n");
+    }
+    free(word);
+    if (!ok) {
+        return no_memory();
+    }
+    return (whole && o->desc.debugger != NULL) ||
+           ct_take_complain("%s \"%s\": expected a command%s, as in %s \"gdb --args\"", opt, value,
+                            whole ? "" : " whose quotes end", opt);
+}
+
+bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *value)
+{
+    uint32_t highest;
+    if (strchr(value, ':') != NULL || !ct_ranklist_is_valid(value, &highest)) {
+        return ct_take_complain("%s \"%s\": expected ranks, as in %s 0,2-5, or all", opt, value,
+                                opt);
+    }
+    return replace(&o->desc.debug_ranks, value);
+}
+
 /* ---- places ---------------------------------------------------------------------------------- */
 
 bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
@@ -227,6 +280,7 @@ bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value)
         return ct_take_complain("%s \"%s\": expected a rank, all or none", opt, value);
     }
     o->desc.stdin_to = (int32_t)rank;
+    o->stdin_given = true;
     return true;
 }
 

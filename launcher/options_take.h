@@ -17,6 +17,8 @@ bool ct_take_report(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_tag(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_debugger(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -76,7 +77,12 @@ static void run_child(struct child *c)
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setpgid(0, 0);
+    if (!s->terminal) {
+        setpgid(0, 0);
+    } else if (setsid() < 0 || ioctl(s->fds[0], TIOCSCTTY, 0) != 0) {
+        c->error = errno;
+        _exit(CT_EXIT_INTERNAL);
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != c->parent) {
         _exit(CT_EXIT_INTERNAL);

@@ -40,6 +40,7 @@ struct ct_proc_start {
     char           **argv, **env;
     const cpu_set_t *cpus; /* NULL: not bound */
     int              fds[3];
+    bool             terminal; /* they are a terminal, to be its own */
 };
 
 /* Starts one local rank. Returns 0, or the exit status that tells what is wrong, with one line in

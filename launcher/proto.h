@@ -36,6 +36,7 @@ enum ct_msg_type {
     CT_MSG_JOB,       /* jobdesc.h */
     CT_MSG_STDIN,     /* bytes; none: end of file */
     CT_MSG_SIGNAL,    /* u32 number: for the ranks' process groups */
+    CT_MSG_SIZE,      /* u32 rows, u32 columns: of the terminal */
     CT_MSG_END,       /* u32 grace in ms, 0: SIGKILL at once */
     CT_MSG_OUT_CLOSE, /* u32 channel: nobody reads it any more, close the ranks' pipes */
 

@@ -105,21 +105,26 @@ bool ct_rankin_take(struct ct_rankin *in, const uint8_t *data, size_t len_bytes)
     return true;
 }
 
-static int open_reader(struct ct_rankin *in, int *child)
+void ct_rankin_attach(struct ct_rankin *in, int fd)
 {
     struct reader *r = &in->readers[in->nreaders];
-    int            p[2];
+    *r = (struct reader){.in = in, .fd = fd, .pending = evbuffer_new()};
+    r->writable = event_new(in->base, fd, EV_WRITE, on_writable, r);
+    in->open++;
+    if (in->nreaders++ == 0) {
+        ct_conn_send_credit(in->conn, CT_CHAN_STDIN, CT_IN_WINDOW);
+    }
+}
+
+static int open_reader(struct ct_rankin *in, int *child)
+{
+    int p[2];
     if (pipe2(p, O_CLOEXEC) != 0) {
         return errno;
     }
     *child = p[0];
     fcntl(p[1], F_SETFL, O_NONBLOCK);
-    *r = (struct reader){.in = in, .fd = p[1], .pending = evbuffer_new()};
-    r->writable = event_new(in->base, p[1], EV_WRITE, on_writable, r);
-    in->open++;
-    if (in->nreaders++ == 0) {
-        ct_conn_send_credit(in->conn, CT_CHAN_STDIN, CT_IN_WINDOW);
-    }
+    ct_rankin_attach(in, p[1]);
     return 0;
 }
 

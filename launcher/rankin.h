@@ -24,6 +24,9 @@ void              ct_rankin_destroy(struct ct_rankin *in);
  * an errno. */
 int ct_rankin_open(struct ct_rankin *in, uint32_t local_rank, int *child);
 
+/* Takes `fd`, nonblocking, for what is to be written for a rank that reads it by other ways. */
+void ct_rankin_attach(struct ct_rankin *in, int fd);
+
 /* Input from the head; none is its end. Returns false where the head overran its credit. */
 bool ct_rankin_take(struct ct_rankin *in, const uint8_t *data, size_t len_bytes);
 

@@ -25,7 +25,8 @@ struct source {
     struct evbuffer  *line;     /* the beginning of a line, at most CT_LINE_MAX + one read */
     uint32_t          id;       /* ct_source_of */
     int               fd;
-    int               file; /* where it is kept as well; -1: nowhere */
+    bool              at_once; /* what it writes is passed on before its lines end */
+    int               file;    /* where it is kept as well; -1: nowhere */
 };
 
 struct channel {
@@ -144,7 +145,7 @@ static void take_in(struct source *s, const uint8_t *data, size_t len)
     size_t         held = evbuffer_get_length(s->line);
     size_t         whole = last != NULL ? held + (size_t)(last - data) + 1 : 0;
     evbuffer_add(s->line, data, len);
-    if (s->io->single) {
+    if (s->at_once) {
         whole = held + len;
     } else if (s->chan->owner == s && last != NULL) {
         release(s->chan);
@@ -241,27 +242,42 @@ static void on_go(int fd, short what, void *arg)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+static void watch_source(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int file,
+                         int fd)
+{
+    struct source *s = &io->sources[2 * local_rank + is_stderr];
+    s->io = io;
+    s->fd = fd;
+    s->file = file;
+    /* A prompt is the same line as what follows on the other stream. */
+    s->id = ct_source_of(io->first + local_rank, is_stderr && !s->at_once);
+    s->chan = &io->chans[io->desc->one_sink ? CT_CHAN_OUT : is_stderr];
+    s->line = evbuffer_new();
+    s->readable = event_new(io->base, fd, EV_READ | EV_PERSIST, on_readable, s);
+    event_add(s->readable, NULL);
+    io->open++;
+}
+
 /* A pipe, and a file beside it if one is wanted. */
 static int open_source(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int file,
                        int *child)
 {
     struct source *s = &io->sources[2 * local_rank + is_stderr];
     int            p[2];
+    s->at_once = io->single || ct_jobdesc_is_debugged(io->desc, io->first + local_rank);
     if (pipe2(p, O_CLOEXEC) != 0) {
         return errno;
     }
     *child = p[1];
     fcntl(p[0], F_SETFL, O_NONBLOCK);
-    s->io = io;
-    s->fd = p[0];
-    s->file = file;
-    s->id = ct_source_of(io->first + local_rank, is_stderr && !io->single);
-    s->chan = &io->chans[io->desc->one_sink ? CT_CHAN_OUT : is_stderr];
-    s->line = evbuffer_new();
-    s->readable = event_new(io->base, s->fd, EV_READ | EV_PERSIST, on_readable, s);
-    event_add(s->readable, NULL);
-    io->open++;
+    watch_source(io, local_rank, is_stderr, file, p[0]);
     return 0;
+}
+
+void ct_rankio_attach(struct ct_rankio *io, uint32_t local_rank, int fd)
+{
+    io->sources[2 * local_rank].at_once = true;
+    watch_source(io, local_rank, false, -1, fd);
 }
 
 static int open_stream(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int *child,

@@ -34,6 +34,10 @@ void              ct_rankio_destroy(struct ct_rankio *io);
  * close-on-exec, for the caller to close. Returns 0, or an errno with one line in `why`. */
 int ct_rankio_open(struct ct_rankio *io, uint32_t local_rank, int fds[2], char *why, size_t cap);
 
+/* Takes `fd`, nonblocking, as all that a rank writes, from a terminal: it is passed on as it comes,
+ * as with a job of one rank. */
+void ct_rankio_attach(struct ct_rankio *io, uint32_t local_rank, int fd);
+
 /* Reads what the rank has written so far, so that it is sent before what the caller sends next;
  * gives up where there is no credit. */
 void ct_rankio_pull(struct ct_rankio *io, uint32_t local_rank);

@@ -25,6 +25,7 @@ PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
 	tests/launch/apps.py \
 	tests/launch/completion.py \
+	tests/launch/debugger.py \
 	tests/launch/env.py \
 	tests/launch/input.py \
 	tests/launch/jobs.py \

@@ -52,6 +52,11 @@ usage(["--output-dir", ":nocopy", "true"], ["--output-dir", "a directory"])
 usage(["--output-dir", "/dev/null", "true"], ['"/dev/null"', "Not a directory"])
 usage(["--output-dir", "/dev/null/x", "true"], ['"/dev/null/x"', "Not a directory"])
 usage(["--output-dir", "/proc/no", "true"], ['"/proc/no"', "No such file or directory"])
+for v in ("", " ", "gdb '--args", 'gdb "'):
+    usage(["--debugger", v, "true"], [f'--debugger "{v}"', '--debugger "gdb --args"'])
+for v in ("", "x", "0:", "1-0", "0,"):
+    usage(["--debug-ranks", v, "true"], [f'--debug-ranks "{v}"', "expected ranks"])
+usage(["-n", 2, "--debug-ranks", "1-2", "true"], ["no rank 2", "0 to 1"])
 usage(["--status", "../x"], ['--status "../x"', "hexadecimal", "4f2a91"])
 usage(["--status", ""], ['--status ""', "hexadecimal"])
 usage(["--status", "abc", "def"], ["one job at most", '"def"'])
