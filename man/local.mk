@@ -129,6 +129,7 @@ nodist_man_MANS = \
 	man/ctran_irecv.3 \
 	man/ctran_irsend.3 \
 	man/ctran_isend.3 \
+	man/ctran_is_thread_main.3 \
 	man/ctran_issend.3 \
 	man/ctran_mprobe.3 \
 	man/ctran_mrecv.3 \

@@ -27,7 +27,11 @@
  *   Blocking  A blocking call waits as long as its peers live and drives all of the process's
  *             transfers while it waits. It spins briefly, yields, then sleeps.
  *   Threads   With CTRAN_THREAD_SINGLE and _FUNNELED only the thread that called ctran_init may
- *             call; with _SERIALIZED any thread, one at a time. See ctran_init_thread.
+ *             call; with _SERIALIZED any thread, one at a time; with _MULTIPLE any threads at any
+ *             time, but for calls on one object that MPI puts in the user's order: one collective
+ *             at a time on a communicator, one call that completes a request, and none after the
+ *             one that frees an object. Functions that the user gives are called by the thread
+ *             whose call needs them. See ctran_init_thread.
  *   Fork      A child made by fork() has no ctran: its calls fail with CTRAN_ERR_OTHER.
  */
 #ifndef CTRAN_H
@@ -321,10 +325,9 @@ enum {
  * message on stderr. Source: MPI-4.1 sec. 11.2.1. */
 CTRAN_API int ctran_init(int *argc, char ***argv);
 
-/* The same, asking for thread level `required` (CTRAN_THREAD_*). *provided is the level that the
- * library supports from here on, which may be lower: this version provides up to
- * CTRAN_THREAD_SERIALIZED. Errors: as ctran_init, and CTRAN_ERR_ARG for an unknown level.
- * Source: MPI-4.1 sec. 11.2.1. */
+/* The same, asking for thread level `required` (CTRAN_THREAD_*), which is provided: *provided is
+ * the same. Levels below CTRAN_THREAD_MULTIPLE cost nothing. Errors: as ctran_init, and
+ * CTRAN_ERR_ARG for an unknown level. Source: MPI-4.1 sec. 11.2.1. */
 CTRAN_API int ctran_init_thread(int *argc, char ***argv, int required, int *provided);
 
 /* Leaves the job: collective over the job, completes what other ranks still wait for, then frees
@@ -341,6 +344,10 @@ CTRAN_API int ctran_finalized(int *flag);
 
 /* *provided is the thread level in force. Source: MPI-4.1 sec. 11.2.1. */
 CTRAN_API int ctran_query_thread(int *provided);
+
+/* *flag is 1 in the thread that called ctran_init or ctran_init_thread, else 0. Any thread.
+ * Source: MPI-4.1 sec. 11.2.1. */
+CTRAN_API int ctran_is_thread_main(int *flag);
 
 /* Ends the whole job, best effort, with exit status `errorcode` (its low 8 bits; 1 where these are
  * 0). Does not return. comm may be any communicator: all ranks of the job end.

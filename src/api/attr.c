@@ -21,9 +21,10 @@ int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_copy_attr_fn,
     return CTRAN_SUCCESS;
 }
 
+/* The key is held for the caller. */
 static int check_keyval(struct ct_comm *comm, const char *call, int number, struct ct_keyval **out)
 {
-    *out = ct_keyval_of(comm->p, number);
+    *out = ct_keyval_hold(comm->p, number);
     if (*out != NULL) {
         return CTRAN_SUCCESS;
     }
@@ -43,11 +44,12 @@ int ctran_comm_free_keyval(int *comm_keyval)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if (keyval->freed) {
+    const bool first = ct_keyval_release(keyval);
+    ct_keyval_drop(keyval);
+    if (!first) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_KEYVAL, call, "%d was freed before",
                             *comm_keyval);
     }
-    ct_keyval_release(keyval);
     *comm_keyval = CTRAN_KEYVAL_INVALID;
     return CTRAN_SUCCESS;
 }
@@ -68,7 +70,9 @@ int ctran_comm_set_attr(ctran_comm_t handle, int comm_keyval, void *attribute_va
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    return ct_api_pass(comm, ct_attr_set(comm, keyval, attribute_val), call);
+    rc = ct_attr_set(comm, keyval, attribute_val);
+    ct_keyval_drop(keyval);
+    return ct_api_pass(comm, rc, call);
 }
 
 int ctran_comm_delete_attr(ctran_comm_t handle, int comm_keyval)
@@ -80,7 +84,9 @@ int ctran_comm_delete_attr(ctran_comm_t handle, int comm_keyval)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    return ct_api_pass(comm, ct_attr_delete(comm, keyval), call);
+    rc = ct_attr_delete(comm, keyval);
+    ct_keyval_drop(keyval);
+    return ct_api_pass(comm, rc, call);
 }
 
 /* Where a predefined value lies; NULL for one that is not known here. */
@@ -123,6 +129,7 @@ int ctran_comm_get_attr(ctran_comm_t handle, int comm_keyval, void *attribute_va
             return rc;
         }
         *flag = ct_attr_get(comm, keyval, &value);
+        ct_keyval_drop(keyval);
     }
     if (*flag) {
         memcpy(attribute_val, &value, sizeof value);

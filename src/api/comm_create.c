@@ -116,9 +116,7 @@ int ctran_comm_set_name(ctran_comm_t handle, const char *comm_name)
     if (comm_name == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_ARG, call, "comm_name is NULL");
     }
-    size_t len = strnlen(comm_name, sizeof comm->name - 1);
-    memmove(comm->name, comm_name, len);
-    comm->name[len] = '\0';
+    ct_comm_set_name(comm, comm_name);
     return CTRAN_SUCCESS;
 }
 
@@ -135,8 +133,11 @@ int ctran_comm_get_name(ctran_comm_t handle, char *comm_name, int *resultlen)
         return ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL",
                             comm_name == NULL ? "comm_name" : "resultlen");
     }
-    const char *name = null ? "CTRAN_COMM_NULL" : comm->name;
-    *resultlen = (int)strlen(name);
-    memcpy(comm_name, name, (size_t)*resultlen + 1);
+    if (null) {
+        strcpy(comm_name, "CTRAN_COMM_NULL");
+    } else {
+        ct_comm_get_name(comm, comm_name);
+    }
+    *resultlen = (int)strlen(comm_name);
     return CTRAN_SUCCESS;
 }

@@ -25,7 +25,7 @@ int ctran_comm_create_errhandler(ctran_comm_errhandler_function *comm_errhandler
 
 static int check(struct ct_comm *comm, const char *call, ctran_errhandler_t errhandler)
 {
-    if (ct_errhandler_of(errhandler) != NULL) {
+    if (ct_errhandler_of(comm->p, errhandler) != NULL) {
         return CTRAN_SUCCESS;
     }
     return ct_api_raise(comm, CTRAN_ERR_ERRHANDLER, call, "%s",
@@ -44,7 +44,7 @@ int ctran_errhandler_free(ctran_errhandler_t *errhandler)
     }
     int rc = check(ct_comm_self(p), call, *errhandler);
     if (rc == CTRAN_SUCCESS) {
-        ct_errhandler_release(*errhandler);
+        ct_errhandler_release(p, *errhandler);
         *errhandler = CTRAN_ERRHANDLER_NULL;
     }
     return rc;
@@ -59,9 +59,7 @@ int ctran_comm_set_errhandler(ctran_comm_t handle, ctran_errhandler_t errhandler
         rc = check(comm, call, errhandler);
     }
     if (rc == CTRAN_SUCCESS) {
-        struct ct_errhandler *old = comm->errhandler;
-        comm->errhandler = ct_errhandler_hold(errhandler);
-        ct_errhandler_drop(old);
+        ct_comm_errhandler_set(comm, errhandler);
     }
     return rc;
 }
@@ -71,7 +69,7 @@ int ctran_comm_get_errhandler(ctran_comm_t handle, ctran_errhandler_t *errhandle
     struct ct_comm *comm;
     int             rc = ct_check_comm("ctran_comm_get_errhandler", handle, &comm);
     if (rc == CTRAN_SUCCESS) {
-        *errhandler = ct_errhandler_give(comm->errhandler);
+        *errhandler = ct_comm_errhandler_give(comm);
     }
     return rc;
 }

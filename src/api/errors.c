@@ -34,30 +34,36 @@ static _Noreturn void die_of(struct ct_process *p, int error, const char *call)
 
 /* The program's function may free what it is called about, and may change the code; but not to
  * success, since the call has failed. */
-static int call_user(struct ct_comm *comm, int error, const char *text)
+static int call_user(struct ct_comm *comm, const struct ct_errhandler *h, int error,
+                     const char *text)
 {
-    struct ct_errhandler *h = ct_errhandler_hold(comm->errhandler);
-    const bool            freed = comm->magic != CT_COMM_MAGIC;
-    ctran_comm_t          handle = freed ? CTRAN_COMM_NULL : ct_comm_handle(comm);
-    int                   code = error;
+    const bool   freed = comm->magic != CT_COMM_MAGIC;
+    ctran_comm_t handle = freed ? CTRAN_COMM_NULL : ct_comm_handle(comm);
+    int          code = error;
     ct_comm_hold(comm);
     h->fn(&handle, &code, text);
     ct_comm_drop(comm);
-    ct_errhandler_drop(h);
     return code != CTRAN_SUCCESS ? code : error;
 }
 
-static int handle(struct ct_comm *comm, int error, const char *call, const char *text)
+/* `told`: the log has the cause already. */
+static int handle(struct ct_comm *comm, int error, const char *call, const char *text, bool told)
 {
-    struct ct_errhandler *h = comm->errhandler;
+    struct ct_process    *p = comm->p;
+    struct ct_errhandler *h = ct_comm_errhandler_hold(comm);
     if (h == CTRAN_ERRORS_RETURN) {
+        if (!told) {
+            ct_info(&p->log, "%s", text);
+        }
         return error;
     }
     if (!ct_errhandler_is_fixed(h)) {
-        return call_user(comm, error, text);
+        error = call_user(comm, h, error, text);
+        ct_errhandler_drop(p, h);
+        return error;
     }
-    ct_error(&comm->p->log, "%s", text);
-    die_of(comm->p, error, call);
+    ct_error(&p->log, "%s", text);
+    die_of(p, error, call);
 }
 
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
@@ -70,10 +76,7 @@ int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *
     va_start(ap, fmt);
     vsnprintf(text + len, sizeof text - len, fmt, ap);
     va_end(ap);
-    if (comm->errhandler == CTRAN_ERRORS_RETURN) {
-        ct_info(&comm->p->log, "%s", text);
-    }
-    return handle(comm, error, call, text);
+    return handle(comm, error, call, text, false);
 }
 
 int ct_api_pass(struct ct_comm *comm, int error, const char *call)
@@ -83,5 +86,5 @@ int ct_api_pass(struct ct_comm *comm, int error, const char *call)
         return CTRAN_SUCCESS;
     }
     name_error(comm->p, error, call, text);
-    return handle(comm, error, call, text);
+    return handle(comm, error, call, text, true);
 }

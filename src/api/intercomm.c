@@ -126,7 +126,7 @@ static int check_from(struct ct_comm *self, const char *call, const char *string
         return ct_api_raise(self, CTRAN_ERR_ARG, call, "stringtag is %s",
                             stringtag == NULL ? "NULL" : "longer than CTRAN_MAX_STRINGTAG_LEN - 1");
     }
-    if (ct_errhandler_of(errhandler) == NULL) {
+    if (ct_errhandler_of(self->p, errhandler) == NULL) {
         return ct_api_raise(self, CTRAN_ERR_ERRHANDLER, call,
                             "errhandler is null, was freed, or never was one");
     }
@@ -136,7 +136,7 @@ static int check_from(struct ct_comm *self, const char *call, const char *string
 static void dress(struct ct_comm *made, const struct ct_info *info, struct ct_errhandler *h)
 {
     if (made != NULL) {
-        made->errhandler = ct_errhandler_hold(h);
+        ct_comm_errhandler_set(made, h);
         made->hints = ct_hints_update(made->p, 0, info);
     }
 }

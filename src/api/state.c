@@ -9,6 +9,7 @@
 #include "api/api.h"
 
 static _Atomic int       state = CT_API_BEFORE; /* enum ct_api_state */
+static pthread_t         main_thread;
 static struct ct_process process = {.codes = CT_CODES_INIT, .infos = CT_INFOS_INIT};
 
 enum ct_api_state ct_api_now(void)
@@ -113,7 +114,8 @@ int ctran_init_thread(int *argc, char ***argv, int required, int *provided)
                  required);
         return CTRAN_ERR_ARG;
     }
-    process.thread_level = required < CTRAN_THREAD_SERIALIZED ? required : CTRAN_THREAD_SERIALIZED;
+    main_thread = pthread_self();
+    process.thread_level = required;
     process.threaded = required == CTRAN_THREAD_MULTIPLE;
     int rc = bring_up(&process);
     if (rc != CTRAN_SUCCESS) {
@@ -193,5 +195,14 @@ int ctran_query_thread(int *provided)
         return CTRAN_ERR_OTHER;
     }
     *provided = p->thread_level;
+    return CTRAN_SUCCESS;
+}
+
+int ctran_is_thread_main(int *flag)
+{
+    if (ct_api_enter("ctran_is_thread_main") == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    *flag = pthread_equal(pthread_self(), main_thread) != 0;
     return CTRAN_SUCCESS;
 }

@@ -19,6 +19,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/ref.h"
 #include "base/request.h"
 #include "base/slab.h"
 #include "base/util.h"

@@ -22,6 +22,7 @@ struct ct_keyval *ct_keyval_make(struct ct_process *p, ctran_comm_copy_attr_func
     if (keyval == NULL) {
         return NULL;
     }
+    ct_comms_enter(p);
     /* Numbers do not come again, so that a freed key is told. */
     *keyval = (struct ct_keyval){.number = p->comms->next_keyval++,
                                  .refs = 1,
@@ -30,17 +31,23 @@ struct ct_keyval *ct_keyval_make(struct ct_process *p, ctran_comm_copy_attr_func
                                  .del = del,
                                  .extra_state = extra_state};
     HASH_ADD_INT(p->comms->keyvals, number, keyval);
+    ct_comms_leave(p);
     return keyval;
 }
 
-struct ct_keyval *ct_keyval_of(struct ct_process *p, int number)
+struct ct_keyval *ct_keyval_hold(struct ct_process *p, int number)
 {
     struct ct_keyval *keyval = NULL;
+    ct_comms_enter(p);
     HASH_FIND_INT(p->comms->keyvals, &number, keyval);
+    if (keyval != NULL) {
+        keyval->refs++;
+    }
+    ct_comms_leave(p);
     return keyval;
 }
 
-static void keyval_drop(struct ct_keyval *keyval)
+static void keyval_unref(struct ct_keyval *keyval) CT_IN_COMMS
 {
     if (--keyval->refs == 0) {
         HASH_DEL(keyval->p->comms->keyvals, keyval);
@@ -48,15 +55,30 @@ static void keyval_drop(struct ct_keyval *keyval)
     }
 }
 
-void ct_keyval_release(struct ct_keyval *keyval)
+void ct_keyval_drop(struct ct_keyval *keyval)
 {
+    struct ct_process *p = keyval->p;
+    ct_comms_enter(p);
+    keyval_unref(keyval);
+    ct_comms_leave(p);
+}
+
+bool ct_keyval_release(struct ct_keyval *keyval)
+{
+    struct ct_process *p = keyval->p;
+    ct_comms_enter(p);
+    const bool first = !keyval->freed;
     keyval->freed = true;
-    keyval_drop(keyval);
+    if (first) {
+        keyval_unref(keyval);
+    }
+    ct_comms_leave(p);
+    return first;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static struct attr *find(const struct ct_comm *comm, const struct ct_keyval *keyval)
+static struct attr *find(const struct ct_comm *comm, const struct ct_keyval *keyval) CT_IN_COMMS
 {
     CT_LIST_FOR (node, &comm->attrs) {
         struct attr *attr = CT_LIST_ENTRY(node, struct attr, node);
@@ -67,86 +89,136 @@ static struct attr *find(const struct ct_comm *comm, const struct ct_keyval *key
     return NULL;
 }
 
-static int call_delete(struct ct_comm *comm, const struct ct_keyval *keyval, void *value)
+static int call_delete(struct ct_comm *comm, const struct attr *attr)
 {
+    const struct ct_keyval *keyval = attr->keyval;
     return keyval->del == CTRAN_COMM_NULL_DELETE_FN
                ? CTRAN_SUCCESS
-               : keyval->del(ct_comm_handle(comm), keyval->number, value, keyval->extra_state);
+               : keyval->del(ct_comm_handle(comm), keyval->number, attr->value,
+                             keyval->extra_state);
 }
 
-static void attr_free(struct attr *attr)
+static void attr_free(struct attr *attr) CT_IN_COMMS
 {
-    keyval_drop(attr->keyval);
+    keyval_unref(attr->keyval);
     free(attr);
 }
 
-static int attach(struct ct_comm *comm, struct ct_keyval *keyval, void *value)
+/* What comm has for this key, off its list, which is what its function expects: it may look at the
+ * other values. keyval NULL: the last one of all. NULL when there is none. */
+static struct attr *take(struct ct_comm *comm, const struct ct_keyval *keyval)
+{
+    struct attr *attr = NULL;
+    ct_comms_enter(comm->p);
+    if (keyval != NULL) {
+        attr = find(comm, keyval);
+    } else if (!ct_list_empty(&comm->attrs)) {
+        attr = CT_LIST_ENTRY(comm->attrs.prev, struct attr, node);
+    }
+    if (attr != NULL) {
+        ct_list_remove(&attr->node);
+    }
+    ct_comms_leave(comm->p);
+    return attr;
+}
+
+/* Deletes one that was taken; it stays where its function says no. */
+static int delete_taken(struct ct_comm *comm, struct attr *attr)
+{
+    int rc = call_delete(comm, attr);
+    ct_comms_enter(comm->p);
+    if (rc == CTRAN_SUCCESS) {
+        attr_free(attr);
+    } else {
+        ct_list_append(&comm->attrs, &attr->node);
+    }
+    ct_comms_leave(comm->p);
+    return rc;
+}
+
+/* Puts a new value on the list unless there is one of its key. */
+static bool put(struct ct_comm *comm, struct attr *attr)
+{
+    ct_comms_enter(comm->p);
+    const bool ok = find(comm, attr->keyval) == NULL;
+    if (ok) {
+        attr->keyval->refs++;
+        ct_list_append(&comm->attrs, &attr->node);
+    }
+    ct_comms_leave(comm->p);
+    return ok;
+}
+
+int ct_attr_set(struct ct_comm *comm, struct ct_keyval *keyval, void *value)
 {
     struct attr *attr = malloc(sizeof *attr);
     if (attr == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     *attr = (struct attr){.keyval = keyval, .value = value};
-    keyval->refs++;
-    ct_list_append(&comm->attrs, &attr->node);
+    while (!put(comm, attr)) { /* another thread may set one while the old one goes */
+        int rc = ct_attr_delete(comm, keyval);
+        if (rc != CTRAN_SUCCESS) {
+            free(attr);
+            return rc;
+        }
+    }
     return CTRAN_SUCCESS;
-}
-
-int ct_attr_set(struct ct_comm *comm, struct ct_keyval *keyval, void *value)
-{
-    struct attr *attr = find(comm, keyval);
-    if (attr == NULL) {
-        return attach(comm, keyval, value);
-    }
-    int rc = call_delete(comm, keyval, attr->value);
-    if (rc == CTRAN_SUCCESS) {
-        attr->value = value;
-    }
-    return rc;
 }
 
 bool ct_attr_get(const struct ct_comm *comm, const struct ct_keyval *keyval, void **value)
 {
+    ct_comms_enter(comm->p);
     const struct attr *attr = find(comm, keyval);
     if (attr != NULL) {
         *value = attr->value;
     }
+    ct_comms_leave(comm->p);
     return attr != NULL;
-}
-
-/* Off the list while its function runs, which may look at the communicator's other values. */
-static int delete_one(struct ct_comm *comm, struct attr *attr)
-{
-    ct_list_remove(&attr->node);
-    int rc = call_delete(comm, attr->keyval, attr->value);
-    if (rc == CTRAN_SUCCESS) {
-        attr_free(attr);
-    } else {
-        ct_list_append(&comm->attrs, &attr->node);
-    }
-    return rc;
 }
 
 int ct_attr_delete(struct ct_comm *comm, struct ct_keyval *keyval)
 {
-    struct attr *attr = find(comm, keyval);
-    return attr != NULL ? delete_one(comm, attr) : CTRAN_SUCCESS;
+    struct attr *attr = take(comm, keyval);
+    return attr != NULL ? delete_taken(comm, attr) : CTRAN_SUCCESS;
 }
 
 int ct_attr_delete_all(struct ct_comm *comm)
 {
     int rc = CTRAN_SUCCESS;
-    while (rc == CTRAN_SUCCESS && !ct_list_empty(&comm->attrs)) {
-        rc = delete_one(comm, CT_LIST_ENTRY(comm->attrs.prev, struct attr, node));
+    for (struct attr *attr; rc == CTRAN_SUCCESS && (attr = take(comm, NULL)) != NULL;) {
+        rc = delete_taken(comm, attr);
     }
     return rc;
 }
 
-void ct_attr_discard_all(struct ct_comm *comm)
+void ct_attr_discard(struct ct_comm *comm)
 {
     for (struct ct_list *node; (node = ct_list_pop(&comm->attrs)) != NULL;) {
         attr_free(CT_LIST_ENTRY(node, struct attr, node));
     }
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* The values of a communicator as they are now, with their keys held: in a list, since the
+ * functions that copy them run without the lock. CTRAN_ERR_NO_MEM. */
+static int snapshot(struct ct_comm *comm, struct ct_list *out)
+{
+    int rc = CTRAN_SUCCESS;
+    ct_comms_enter(comm->p);
+    CT_LIST_FOR (node, &comm->attrs) {
+        struct attr *copy = malloc(sizeof *copy);
+        if (copy == NULL) {
+            rc = CTRAN_ERR_NO_MEM;
+            break;
+        }
+        *copy = *CT_LIST_ENTRY(node, struct attr, node);
+        copy->keyval->refs++;
+        ct_list_append(out, &copy->node);
+    }
+    ct_comms_leave(comm->p);
+    return rc;
 }
 
 static int copy_one(struct ct_comm *from, struct ct_comm *to, const struct attr *attr)
@@ -158,14 +230,20 @@ static int copy_one(struct ct_comm *from, struct ct_comm *to, const struct attr 
         rc = keyval->copy(ct_comm_handle(from), keyval->number, keyval->extra_state, attr->value,
                           &value, &flag);
     }
-    return rc == CTRAN_SUCCESS && flag ? attach(to, keyval, value) : rc;
+    return rc == CTRAN_SUCCESS && flag ? ct_attr_set(to, keyval, value) : rc;
 }
 
 int ct_attr_copy_all(struct ct_comm *from, struct ct_comm *to)
 {
-    int rc = CTRAN_SUCCESS;
-    CT_LIST_FOR (node, &from->attrs) {
-        rc = rc == CTRAN_SUCCESS ? copy_one(from, to, CT_LIST_ENTRY(node, struct attr, node)) : rc;
+    struct ct_list all;
+    ct_list_init(&all);
+    int rc = snapshot(from, &all);
+    for (struct ct_list *node; (node = ct_list_pop(&all)) != NULL;) {
+        struct attr *attr = CT_LIST_ENTRY(node, struct attr, node);
+        rc = rc == CTRAN_SUCCESS ? copy_one(from, to, attr) : rc;
+        ct_comms_enter(from->p);
+        attr_free(attr);
+        ct_comms_leave(from->p);
     }
     return rc;
 }

@@ -11,15 +11,17 @@
 
 #include "base/base.h"
 
+extern struct ct_guard ct_comms_guard; /* comms.h */
+
 struct ct_keyval {
     int                              number;
-    bool                             freed; /* by the user: values stay */
-    uint32_t                         refs;  /* the user's, and one for each value */
+    bool freed                       CT_GUARDED_BY(ct_comms_guard); /* by the user: values stay */
+    uint32_t refs                    CT_GUARDED_BY(ct_comms_guard); /* the user's, each value's */
     struct ct_process               *p;
     ctran_comm_copy_attr_function   *copy;
     ctran_comm_delete_attr_function *del;
     void                            *extra_state;
-    UT_hash_handle                   hh; /* by number */
+    UT_hash_handle hh                CT_GUARDED_BY(ct_comms_guard); /* by number */
 };
 
 struct ct_comm;
@@ -27,13 +29,15 @@ struct ct_comm;
 /* NULL when out of memory. */
 struct ct_keyval *ct_keyval_make(struct ct_process *p, ctran_comm_copy_attr_function *copy,
                                  ctran_comm_delete_attr_function *del, void *extra_state);
-/* NULL when there is no such key, or no longer. */
-struct ct_keyval *ct_keyval_of(struct ct_process *p, int number);
-/* Ends the user's hold, once. */
-void ct_keyval_release(struct ct_keyval *keyval);
+/* Holds it for the caller; NULL when there is no such key, or no longer. */
+struct ct_keyval *ct_keyval_hold(struct ct_process *p, int number);
+void              ct_keyval_drop(struct ct_keyval *keyval);
+/* Ends the user's hold; false: that was done before. */
+bool ct_keyval_release(struct ct_keyval *keyval);
 
-/* These return CTRAN_ERR_NO_MEM, or what the program's function returned; then nothing has changed,
- * except that the functions for other values may have run. */
+/* The program's functions are called without a lock. These return CTRAN_ERR_NO_MEM, or what the
+ * program's function returned; then nothing has changed, except that the functions for other values
+ * may have run. */
 int  ct_attr_set(struct ct_comm *comm, struct ct_keyval *keyval, void *value);
 bool ct_attr_get(const struct ct_comm *comm, const struct ct_keyval *keyval, void **value);
 int  ct_attr_delete(struct ct_comm *comm, struct ct_keyval *keyval);
@@ -41,7 +45,5 @@ int  ct_attr_delete(struct ct_comm *comm, struct ct_keyval *keyval);
 int ct_attr_copy_all(struct ct_comm *from, struct ct_comm *to);
 /* Deletes all values, the last one first. */
 int ct_attr_delete_all(struct ct_comm *comm);
-/* The same without calling anybody. */
-void ct_attr_discard_all(struct ct_comm *comm);
 
 #endif

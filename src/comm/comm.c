@@ -16,7 +16,8 @@ static uint64_t make_id(uint32_t process, uint32_t count)
 
 uint64_t ct_comms_propose(struct ct_process *p)
 {
-    return make_id(p->job->rank, p->comms->next_count++);
+    return make_id(p->job->rank,
+                   atomic_fetch_add_explicit(&p->comms->next_count, 1, memory_order_relaxed));
 }
 
 /* Collectives run over the local group. */
@@ -26,44 +27,51 @@ static struct ct_ep *run_ep(const struct ct_run_ctx *run, uint32_t rank)
     return ct_ep_get(comm->p, ct_comm_id_of(comm, rank));
 }
 
-static void drop_groups(struct ct_group *group, struct ct_group *remote)
+static void unref_groups(struct ct_group *group, struct ct_group *remote) CT_IN_COMMS
 {
     if (group != NULL) {
-        ct_group_drop(group);
+        ct_group_unref(group);
     }
     if (remote != NULL) {
-        ct_group_drop(remote);
+        ct_group_unref(remote);
     }
 }
 
 struct ct_comm *ct_comms_prepare(struct ct_process *p, struct ct_group *group, uint32_t me,
                                  struct ct_group *remote)
 {
-    struct ct_comm *comm = group != NULL ? ct_slab_get(&p->comms->pool) : NULL;
-    if (comm == NULL) {
-        drop_groups(group, remote);
-        return NULL;
+    struct ct_comm *comm = NULL;
+    ct_comms_enter(p);
+    if (group != NULL) {
+        comm = ct_slab_get(&p->comms->pool);
     }
-    *comm = (struct ct_comm){
-        .refs = 1,
-        .p = p,
-        .errhandler = CTRAN_ERRORS_ARE_FATAL,
-        .run = {.p = p, .n = group->n, .me = me, .ep = run_ep},
-        .group = group,
-        .remote = remote,
-    };
-    ct_list_init(&comm->attrs);
+    if (comm != NULL) {
+        *comm = (struct ct_comm){
+            .refs = {1},
+            .p = p,
+            .errhandler = CTRAN_ERRORS_ARE_FATAL,
+            .run = {.p = p, .n = group->n, .me = me, .ep = run_ep},
+            .group = group,
+            .remote = remote,
+        };
+        ct_list_init(&comm->attrs);
+    } else {
+        unref_groups(group, remote);
+    }
+    ct_comms_leave(p);
     return comm;
 }
 
 void ct_comms_open(struct ct_comm *comm, uint64_t id)
 {
     struct ct_comms *s = comm->p->comms;
-    comm->magic = CT_COMM_MAGIC;
     comm->open = true;
     comm->id = id;
     comm->run.id = ct_ctx(id, CT_CTX_COLL);
+    ct_comms_enter(comm->p);
     HASH_ADD(hh, s->by_id, id, sizeof comm->id, comm);
+    ct_comms_leave(comm->p);
+    comm->magic = CT_COMM_MAGIC;
 }
 
 struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group *group,
@@ -78,16 +86,19 @@ struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group
 
 void ct_comm_drop(struct ct_comm *comm)
 {
-    if (--comm->refs == 0) {
+    struct ct_process *p = comm->p;
+    if (ct_ref_drop(&comm->refs, p->threaded)) {
+        ct_comms_enter(p);
         if (comm->open) {
-            HASH_DEL(comm->p->comms->by_id, comm);
+            HASH_DEL(p->comms->by_id, comm);
         }
         comm->magic = 0;
-        ct_attr_discard_all(comm);
-        ct_errhandler_drop(comm->errhandler);
-        drop_groups(comm->group, comm->remote);
+        ct_attr_discard(comm);
+        ct_errhandler_unref(comm->errhandler);
+        unref_groups(comm->group, comm->remote);
         ct_topo_drop(comm->topo);
-        ct_slab_put(&comm->p->comms->pool, comm);
+        ct_slab_put(&p->comms->pool, comm);
+        ct_comms_leave(p);
     }
 }
 
@@ -95,6 +106,22 @@ void ct_comm_release(struct ct_comm *comm)
 {
     comm->magic = 0;
     ct_comm_drop(comm);
+}
+
+void ct_comm_set_name(struct ct_comm *comm, const char *name)
+{
+    ct_comms_enter(comm->p);
+    size_t len = strnlen(name, sizeof comm->name - 1);
+    memmove(comm->name, name, len);
+    comm->name[len] = '\0';
+    ct_comms_leave(comm->p);
+}
+
+void ct_comm_get_name(struct ct_comm *comm, char *name)
+{
+    ct_comms_enter(comm->p);
+    strcpy(name, comm->name);
+    ct_comms_leave(comm->p);
 }
 
 /* ---- look-up --------------------------------------------------------------------------------- */
@@ -137,12 +164,13 @@ static bool is_member(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep
 {
     struct ct_comm *comm = NULL;
     const uint64_t  id = ctx & (((uint64_t)1 << CT_CTX_SHIFT) - 1);
+    ct_comms_enter(p);
     HASH_FIND(hh, p->comms->by_id, &id, sizeof id, comm);
-    if (comm == NULL) {
-        return false;
-    }
-    return ct_group_find(ct_comm_peers(comm), ep->id) != CTRAN_UNDEFINED ||
-           (ctx != id && ct_group_find(comm->group, ep->id) != CTRAN_UNDEFINED);
+    bool is =
+        comm != NULL && (ct_group_find(ct_comm_peers(comm), ep->id) != CTRAN_UNDEFINED ||
+                         (ctx != id && ct_group_find(comm->group, ep->id) != CTRAN_UNDEFINED));
+    ct_comms_leave(p);
+    return is;
 }
 
 /* What world and self start with (MPI-4.1 sec. 9.3). */
@@ -155,7 +183,8 @@ static struct ct_errhandler *initial_errhandler(const struct ct_process *p)
 
 /* ---- init and fini --------------------------------------------------------------------------- */
 
-int ct_comm_init(struct ct_process *p)
+/* No other thread is here yet. */
+int ct_comm_init(struct ct_process *p) CT_UNCHECKED
 {
     const struct ct_job *job = p->job;
     struct ct_comms     *s = calloc(1, sizeof *s);
@@ -163,6 +192,7 @@ int ct_comm_init(struct ct_process *p)
         return CTRAN_ERR_NO_MEM;
     }
     p->comms = s;
+    ct_lock_init(&s->lock, p->threaded);
     s->next_count = COUNT_FIRST;
     s->next_keyval = KEYVAL_FIRST;
     ct_slab_init(&s->pool, sizeof(struct ct_comm), 16);
@@ -185,7 +215,8 @@ int ct_comm_init(struct ct_process *p)
                                                                    : CTRAN_ERR_NO_MEM;
 }
 
-void ct_comm_fini(struct ct_process *p)
+/* No other thread is here any more. */
+void ct_comm_fini(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_comms *s = p->comms;
     if (s == NULL) {
@@ -194,26 +225,28 @@ void ct_comm_fini(struct ct_process *p)
     /* What the user has not freed goes too. */
     struct ct_comm *comm, *next;
     HASH_ITER (hh, s->by_id, comm, next) {
-        comm->refs = 1;
+        comm->refs.n = 1;
         ct_comm_drop(comm);
     }
     CT_LIST_FOR (node, &s->groups) {
         struct ct_group *group = CT_LIST_ENTRY(node, struct ct_group, node);
         group->refs = 1;
-        ct_group_drop(group);
+        ct_group_unref(group);
     }
     CT_LIST_FOR (node, &s->errhandlers) {
         struct ct_errhandler *h = CT_LIST_ENTRY(node, struct ct_errhandler, node);
         h->refs = 1;
-        ct_errhandler_drop(h);
+        ct_errhandler_unref(h);
     }
     struct ct_keyval *keyval, *next_keyval;
     HASH_ITER (hh, s->keyvals, keyval, next_keyval) {
-        ct_keyval_release(keyval);
+        keyval->refs = 1;
+        ct_keyval_drop(keyval);
     }
     ct_slab_fini(&s->pool);
     ct_slab_fini(&s->groups_pool);
     ct_slab_fini(&s->errhandlers_pool);
+    ct_lock_fini(&s->lock);
     free(s);
     p->comms = NULL;
 }

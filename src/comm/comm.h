@@ -42,20 +42,20 @@ static inline uint64_t ct_ctx(uint64_t id, enum ct_ctx_kind kind)
 enum { CT_COMM_MAGIC = 0x436f6d6d };
 
 struct ct_comm {
-    uint32_t              magic;
-    uint32_t              refs; /* the user's handle, and one for each pending request */
-    bool                  open; /* has its number, and is found by it */
-    uint64_t              id;   /* of all of its contexts, see ct_ctx */
-    struct ct_process    *p;
-    struct ct_errhandler *errhandler; /* held */
-    struct ct_run_ctx     run;        /* n, me, and the context of collectives */
-    struct ct_group      *group;
-    struct ct_group      *remote; /* NULL: an intra-communicator */
-    struct ct_list        attrs;
-    uint32_t              hints; /* CT_HINT_ */
-    struct ct_topo       *topo;  /* NULL: none */
-    char                  name[CTRAN_MAX_OBJECT_NAME];
-    UT_hash_handle        hh; /* by id, among the process's communicators */
+    _Atomic uint32_t                 magic;
+    struct ct_ref                    refs; /* the user's handle, and one for each pending request */
+    bool                             open; /* has its number, and is found by it */
+    uint64_t                         id;   /* of all of its contexts, see ct_ctx */
+    struct ct_process               *p;
+    struct ct_errhandler *errhandler CT_GUARDED_BY(ct_comms_guard); /* held */
+    struct ct_run_ctx                run; /* n, me, and the context of collectives */
+    struct ct_group                 *group;
+    struct ct_group                 *remote; /* NULL: an intra-communicator */
+    struct ct_list attrs             CT_GUARDED_BY(ct_comms_guard);
+    _Atomic uint32_t                 hints; /* CT_HINT_ */
+    struct ct_topo                  *topo;  /* NULL: none */
+    char                             name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
+    UT_hash_handle hh                CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
 };
 
 int  ct_comm_init(struct ct_process *p);
@@ -133,11 +133,15 @@ int ct_inter_leaders_swap(struct ct_comm *comm, const void *send, size_t send_by
 
 static inline void ct_comm_hold(struct ct_comm *comm)
 {
-    comm->refs++;
+    ct_ref_hold(&comm->refs, comm->p->threaded);
 }
 
 /* Gives a reference back; the last one frees. */
 void ct_comm_drop(struct ct_comm *comm);
+/* The name is cut to CTRAN_MAX_OBJECT_NAME - 1 bytes; _get fills as many and a 0. */
+void ct_comm_set_name(struct ct_comm *comm, const char *name);
+void ct_comm_get_name(struct ct_comm *comm, char *name);
+
 /* Gives the user's handle back: it is void from now on, whatever is still pending. */
 void ct_comm_release(struct ct_comm *comm);
 

@@ -5,22 +5,42 @@
 
 #include "comm/comm.h"
 
+/* A leaf lock guards all of it, and what counts references to the objects in it. */
+extern struct ct_guard ct_comms_guard;
+#define CT_IN_COMMS CT_REQUIRES(ct_comms_guard)
+
 struct ct_comms {
-    struct ct_comm *world, *self;
-    struct ct_comm *by_id;      /* uthash */
-    uint32_t        next_count; /* of the context numbers that this process may give */
-    struct ct_slab  pool;       /* memory of freed ones stays readable: a stale handle is told */
+    struct ct_lock   lock;
+    struct ct_comm  *world, *self;
+    struct ct_group *empty;      /* what CTRAN_GROUP_EMPTY stands for */
+    _Atomic uint32_t next_count; /* of the context numbers that this process may give */
 
-    struct ct_group *empty; /* what CTRAN_GROUP_EMPTY stands for */
-    struct ct_list   groups;
-    struct ct_slab   groups_pool;
-
-    struct ct_list errhandlers; /* the program's */
-    struct ct_slab errhandlers_pool;
-
-    struct ct_keyval *keyvals; /* uthash */
-    int               next_keyval;
+    struct ct_comm *by_id CT_GUARDED_BY(ct_comms_guard); /* uthash */
+    /* Memory of freed objects stays readable: a stale handle is told. */
+    struct ct_slab pool             CT_GUARDED_BY(ct_comms_guard);
+    struct ct_list groups           CT_GUARDED_BY(ct_comms_guard);
+    struct ct_slab groups_pool      CT_GUARDED_BY(ct_comms_guard);
+    struct ct_list errhandlers      CT_GUARDED_BY(ct_comms_guard); /* the program's */
+    struct ct_slab errhandlers_pool CT_GUARDED_BY(ct_comms_guard);
+    struct ct_keyval *keyvals       CT_GUARDED_BY(ct_comms_guard); /* uthash */
+    int next_keyval                 CT_GUARDED_BY(ct_comms_guard);
 };
+
+static inline void ct_comms_enter(struct ct_process *p) CT_ACQUIRE(ct_comms_guard) CT_UNCHECKED
+{
+    ct_lock_acquire(&p->comms->lock);
+}
+
+static inline void ct_comms_leave(struct ct_process *p) CT_RELEASE(ct_comms_guard) CT_UNCHECKED
+{
+    ct_lock_release(&p->comms->lock);
+}
+
+/* The insides of ct_group_drop, ct_errhandler_hold and _drop, ct_attr_discard_all. */
+void                  ct_group_unref(struct ct_group *group) CT_IN_COMMS;
+struct ct_errhandler *ct_errhandler_ref(struct ct_errhandler *h) CT_IN_COMMS;
+void                  ct_errhandler_unref(struct ct_errhandler *h) CT_IN_COMMS;
+void                  ct_attr_discard(struct ct_comm *comm) CT_IN_COMMS;
 
 /* The number that this process gives to a communicator whose first rank it is; a new one at each
  * call, since others may have taken the last one up even where the call failed here. */

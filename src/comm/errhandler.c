@@ -7,28 +7,32 @@
 
 struct ct_errhandler *ct_errhandler_make(struct ct_process *p, ctran_comm_errhandler_function *fn)
 {
+    ct_comms_enter(p);
     struct ct_errhandler *h = ct_slab_get(&p->comms->errhandlers_pool);
     if (h != NULL) {
         *h = (struct ct_errhandler){
             .magic = CT_ERRHANDLER_MAGIC, .refs = 1, .handles = 1, .p = p, .fn = fn};
         ct_list_append(&p->comms->errhandlers, &h->node);
     }
+    ct_comms_leave(p);
     return h;
 }
 
-struct ct_errhandler *ct_errhandler_of(ctran_errhandler_t handle)
+struct ct_errhandler *ct_errhandler_of(struct ct_process *p, ctran_errhandler_t handle)
 {
     if (ct_errhandler_is_fixed(handle)) {
         return handle;
     }
-    if ((uintptr_t)handle < 0x1000 || (uintptr_t)handle % _Alignof(struct ct_errhandler) != 0 ||
-        handle->magic != CT_ERRHANDLER_MAGIC || handle->handles == 0) {
+    if ((uintptr_t)handle < 0x1000 || (uintptr_t)handle % _Alignof(struct ct_errhandler) != 0) {
         return NULL;
     }
-    return handle;
+    ct_comms_enter(p);
+    const bool ok = handle->magic == CT_ERRHANDLER_MAGIC && handle->handles > 0;
+    ct_comms_leave(p);
+    return ok ? handle : NULL;
 }
 
-struct ct_errhandler *ct_errhandler_hold(struct ct_errhandler *h)
+struct ct_errhandler *ct_errhandler_ref(struct ct_errhandler *h)
 {
     if (!ct_errhandler_is_fixed(h)) {
         h->refs++;
@@ -36,7 +40,7 @@ struct ct_errhandler *ct_errhandler_hold(struct ct_errhandler *h)
     return h;
 }
 
-void ct_errhandler_drop(struct ct_errhandler *h)
+void ct_errhandler_unref(struct ct_errhandler *h)
 {
     if (!ct_errhandler_is_fixed(h) && --h->refs == 0) {
         ct_list_remove(&h->node);
@@ -45,18 +49,49 @@ void ct_errhandler_drop(struct ct_errhandler *h)
     }
 }
 
-ctran_errhandler_t ct_errhandler_give(struct ct_errhandler *h)
+void ct_errhandler_drop(struct ct_process *p, struct ct_errhandler *h)
 {
-    if (!ct_errhandler_is_fixed(h)) {
-        h->handles++;
-    }
-    return ct_errhandler_hold(h);
+    ct_comms_enter(p);
+    ct_errhandler_unref(h);
+    ct_comms_leave(p);
 }
 
-void ct_errhandler_release(struct ct_errhandler *h)
+void ct_errhandler_release(struct ct_process *p, struct ct_errhandler *h)
 {
+    ct_comms_enter(p);
     if (!ct_errhandler_is_fixed(h)) {
         h->handles--;
     }
-    ct_errhandler_drop(h);
+    ct_errhandler_unref(h);
+    ct_comms_leave(p);
+}
+
+/* ---- of a communicator ----------------------------------------------------------------------- */
+
+struct ct_errhandler *ct_comm_errhandler_hold(struct ct_comm *comm)
+{
+    ct_comms_enter(comm->p);
+    struct ct_errhandler *h = ct_errhandler_ref(comm->errhandler);
+    ct_comms_leave(comm->p);
+    return h;
+}
+
+ctran_errhandler_t ct_comm_errhandler_give(struct ct_comm *comm)
+{
+    ct_comms_enter(comm->p);
+    struct ct_errhandler *h = ct_errhandler_ref(comm->errhandler);
+    if (!ct_errhandler_is_fixed(h)) {
+        h->handles++;
+    }
+    ct_comms_leave(comm->p);
+    return h;
+}
+
+void ct_comm_errhandler_set(struct ct_comm *comm, struct ct_errhandler *h)
+{
+    ct_comms_enter(comm->p);
+    struct ct_errhandler *old = comm->errhandler;
+    comm->errhandler = ct_errhandler_ref(h);
+    ct_errhandler_unref(old);
+    ct_comms_leave(comm->p);
 }

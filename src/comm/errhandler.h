@@ -11,13 +11,16 @@
 
 enum { CT_ERRHANDLER_MAGIC = 0x45727248 };
 
+extern struct ct_guard ct_comms_guard; /* comms.h */
+struct ct_comm;
+
 struct ct_errhandler {
     uint32_t                        magic;
-    uint32_t                        refs;    /* objects that use it, and the user's handles */
-    uint32_t                        handles; /* of these, the user's */
+    uint32_t refs                   CT_GUARDED_BY(ct_comms_guard); /* uses, and the user's */
+    uint32_t handles                CT_GUARDED_BY(ct_comms_guard); /* of these, the user's */
     struct ct_process              *p;
     ctran_comm_errhandler_function *fn;
-    struct ct_list                  node; /* among the process's */
+    struct ct_list node             CT_GUARDED_BY(ct_comms_guard); /* among the process's */
 };
 
 /* Whether it is one of the constants. */
@@ -29,14 +32,16 @@ static inline bool ct_errhandler_is_fixed(const struct ct_errhandler *h)
 /* A handler with one handle of the user's; NULL when out of memory. */
 struct ct_errhandler *ct_errhandler_make(struct ct_process *p, ctran_comm_errhandler_function *fn);
 /* What is behind a handle; NULL for a null one, a freed one (most likely), or what is none. */
-struct ct_errhandler *ct_errhandler_of(ctran_errhandler_t handle);
+struct ct_errhandler *ct_errhandler_of(struct ct_process *p, ctran_errhandler_t handle);
 
-struct ct_errhandler *ct_errhandler_hold(struct ct_errhandler *h);
 /* Gives a reference back; the last one frees. */
-void ct_errhandler_drop(struct ct_errhandler *h);
+void ct_errhandler_drop(struct ct_process *p, struct ct_errhandler *h);
+/* Takes a handle of the user's back. */
+void ct_errhandler_release(struct ct_process *p, struct ct_errhandler *h);
 
-/* One handle more for the user, and one less. */
-ctran_errhandler_t ct_errhandler_give(struct ct_errhandler *h);
-void               ct_errhandler_release(struct ct_errhandler *h);
+/* A communicator's handler: held for the caller, with a handle for the user, or another one. */
+struct ct_errhandler *ct_comm_errhandler_hold(struct ct_comm *comm);
+ctran_errhandler_t    ct_comm_errhandler_give(struct ct_comm *comm);
+void                  ct_comm_errhandler_set(struct ct_comm *comm, struct ct_errhandler *h);
 
 #endif

@@ -20,31 +20,50 @@ static bool consecutive(const uint32_t *ids, uint32_t n)
 
 struct ct_group *ct_group_make(struct ct_process *p, uint32_t n, uint32_t *ids, uint32_t base)
 {
-    struct ct_group *group = ct_slab_get(&p->comms->groups_pool);
-    if (group == NULL) {
-        free(ids);
-        return NULL;
-    }
     if (ids != NULL && consecutive(ids, n)) {
         base = n > 0 ? ids[0] : 0;
         free(ids);
         ids = NULL;
     }
+    ct_comms_enter(p);
+    struct ct_group *group = ct_slab_get(&p->comms->groups_pool);
+    if (group == NULL) {
+        ct_comms_leave(p);
+        free(ids);
+        return NULL;
+    }
     *group = (struct ct_group){
         .magic = CT_GROUP_MAGIC, .refs = 1, .n = n, .p = p, .ids = ids, .base = base};
     ct_list_append(&p->comms->groups, &group->node);
+    ct_comms_leave(p);
     return group;
 }
 
-void ct_group_drop(struct ct_group *group)
+struct ct_group *ct_group_hold(struct ct_group *group)
+{
+    ct_comms_enter(group->p);
+    group->refs++;
+    ct_comms_leave(group->p);
+    return group;
+}
+
+void ct_group_unref(struct ct_group *group)
 {
     if (--group->refs == 0) {
         ct_list_remove(&group->node);
         group->magic = 0;
         free(group->ids);
-        free(group->index);
+        free(atomic_load_explicit(&group->index, memory_order_relaxed));
         ct_slab_put(&group->p->comms->groups_pool, group);
     }
+}
+
+void ct_group_drop(struct ct_group *group)
+{
+    struct ct_process *p = group->p;
+    ct_comms_enter(p);
+    ct_group_unref(group);
+    ct_comms_leave(p);
 }
 
 /* ---- look-up --------------------------------------------------------------------------------- */
@@ -55,9 +74,15 @@ static int by_id(const void *a_, const void *b_)
     return (a->id > b->id) - (a->id < b->id);
 }
 
+static const struct ct_group_place *index_of(const struct ct_group *group)
+{
+    return atomic_load_explicit(&group->index, memory_order_acquire);
+}
+
 int ct_group_index(struct ct_group *group)
 {
-    if (group->ids == NULL || group->index != NULL) {
+    struct ct_group_place *none = NULL;
+    if (group->ids == NULL || index_of(group) != NULL) {
         return CTRAN_SUCCESS;
     }
     struct ct_group_place *index = malloc(group->n * sizeof *index);
@@ -68,7 +93,10 @@ int ct_group_index(struct ct_group *group)
         index[r] = (struct ct_group_place){group->ids[r], r};
     }
     qsort(index, group->n, sizeof *index, by_id);
-    group->index = index;
+    if (!atomic_compare_exchange_strong_explicit(&group->index, &none, index, memory_order_release,
+                                                 memory_order_relaxed)) {
+        free(index); /* another thread was faster */
+    }
     return CTRAN_SUCCESS;
 }
 
@@ -78,10 +106,10 @@ int ct_group_find(const struct ct_group *group, uint32_t id)
         return id >= group->base && id - group->base < group->n ? (int)(id - group->base)
                                                                 : CTRAN_UNDEFINED;
     }
-    if (group->index != NULL) {
+    const struct ct_group_place *index = index_of(group);
+    if (index != NULL) {
         const struct ct_group_place  want = {.id = id};
-        const struct ct_group_place *found =
-            bsearch(&want, group->index, group->n, sizeof want, by_id);
+        const struct ct_group_place *found = bsearch(&want, index, group->n, sizeof want, by_id);
         return found != NULL ? (int)found->rank : CTRAN_UNDEFINED;
     }
     for (uint32_t r = 0; r < group->n; r++) {
@@ -99,12 +127,14 @@ struct ct_group *ct_group_of(struct ct_process *p, ctran_group_t handle)
     if (handle == CTRAN_GROUP_EMPTY) {
         return p->comms->empty;
     }
-    /* Without `handles`, freeing the user's group twice would take a communicator's. */
-    if ((uintptr_t)handle < 0x1000 || (uintptr_t)handle % _Alignof(struct ct_group) != 0 ||
-        handle->magic != CT_GROUP_MAGIC || handle->handles == 0) {
+    if ((uintptr_t)handle < 0x1000 || (uintptr_t)handle % _Alignof(struct ct_group) != 0) {
         return NULL;
     }
-    return handle;
+    /* Without `handles`, freeing the user's group twice would take a communicator's. */
+    ct_comms_enter(p);
+    const bool ok = handle->magic == CT_GROUP_MAGIC && handle->handles > 0;
+    ct_comms_leave(p);
+    return ok ? handle : NULL;
 }
 
 ctran_group_t ct_group_give(struct ct_group *group)
@@ -113,15 +143,20 @@ ctran_group_t ct_group_give(struct ct_group *group)
         ct_group_drop(group);
         return CTRAN_GROUP_EMPTY;
     }
+    ct_comms_enter(group->p);
     group->handles++;
+    ct_comms_leave(group->p);
     return group;
 }
 
 void ct_group_release(struct ct_group *group)
 {
-    if (group != group->p->comms->empty) {
+    struct ct_process *p = group->p;
+    if (group != p->comms->empty) {
+        ct_comms_enter(p);
         group->handles--;
-        ct_group_drop(group);
+        ct_group_unref(group);
+        ct_comms_leave(p);
     }
 }
 

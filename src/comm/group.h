@@ -11,32 +11,31 @@
 
 enum { CT_GROUP_MAGIC = 0x47727570 };
 
+extern struct ct_guard ct_comms_guard; /* comms.h */
+
 struct ct_group_place {
     uint32_t id, rank;
 };
 
 struct ct_group {
     uint32_t           magic;
-    uint32_t           refs;    /* communicators, and the user's handles */
-    uint32_t           handles; /* of these, the user's */
+    uint32_t refs      CT_GUARDED_BY(ct_comms_guard); /* communicators, and the user's handles */
+    uint32_t handles   CT_GUARDED_BY(ct_comms_guard); /* of these, the user's */
     uint32_t           n;
     struct ct_process *p;
     /* Process numbers by rank; NULL: rank r is process `base` + r. */
-    uint32_t              *ids;
-    uint32_t               base;
-    struct ct_group_place *index; /* ids in order, with their ranks; NULL before the first use */
-    struct ct_list         node;  /* among the process's groups */
+    uint32_t *ids;
+    uint32_t  base;
+    /* ids in order, with their ranks; NULL before the first use, and made once. */
+    _Atomic(struct ct_group_place *) index;
+    struct ct_list node              CT_GUARDED_BY(ct_comms_guard); /* among the process's groups */
 };
 
 /* The group of n processes: those of `ids`, of which it takes ownership (also when it fails), or
  * base, base + 1, ... where that is NULL. NULL when out of memory. */
 struct ct_group *ct_group_make(struct ct_process *p, uint32_t n, uint32_t *ids, uint32_t base);
 
-static inline struct ct_group *ct_group_hold(struct ct_group *group)
-{
-    group->refs++;
-    return group;
-}
+struct ct_group *ct_group_hold(struct ct_group *group);
 
 /* Gives a reference back; the last one frees. */
 void ct_group_drop(struct ct_group *group);

@@ -50,15 +50,6 @@ static void notice_release(struct ct_process *p, struct ct_request *base)
     free(CT_CONTAINER_OF(base, struct notice, req.base));
 }
 
-static void let_go(struct ct_p2p_req *req)
-{
-    if (req->base.done) {
-        req->base.release(req->p, &req->base);
-    } else {
-        req->base.orphan = true;
-    }
-}
-
 /* Sends the number and forgets about it. A peer's loss is its own. */
 static int send_notice(struct ct_comm *comm, uint32_t peer_id, uint64_t id)
 {
@@ -73,7 +64,7 @@ static int send_notice(struct ct_comm *comm, uint32_t peer_id, uint64_t id)
     n->id = id;
     n->req.base.release = notice_release;
     ct_p2p_isend(comm->p, &n->req, ep, key, &area);
-    let_go(&n->req);
+    ct_request_let_go(comm->p, &n->req.base);
     return CTRAN_SUCCESS;
 }
 
@@ -114,7 +105,7 @@ static void start(struct ct_comm *comm, struct idup *op)
     }
     base->source = CTRAN_ANY_SOURCE;
     base->tag = CTRAN_ANY_TAG;
-    base->done = true;
+    ct_request_set_done(base, true);
 }
 
 int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request **request)

@@ -9,7 +9,7 @@ static struct ct_topo *make(int kind, size_t numbers)
 {
     struct ct_topo *topo = calloc(1, sizeof *topo + numbers * sizeof(int));
     if (topo != NULL) {
-        topo->refs = 1;
+        topo->refs.n = 1;
         topo->kind = kind;
     }
     return topo;
@@ -17,7 +17,7 @@ static struct ct_topo *make(int kind, size_t numbers)
 
 void ct_topo_drop(struct ct_topo *topo)
 {
-    if (topo != NULL && --topo->refs == 0) {
+    if (topo != NULL && ct_ref_drop(&topo->refs, true)) {
         free(topo);
     }
 }

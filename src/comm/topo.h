@@ -37,8 +37,8 @@ struct ct_topo_dist {
 };
 
 struct ct_topo {
-    uint32_t refs;
-    int      kind; /* CTRAN_CART, CTRAN_GRAPH or CTRAN_DIST_GRAPH: which of these it is */
+    struct ct_ref refs;
+    int           kind; /* CTRAN_CART, CTRAN_GRAPH or CTRAN_DIST_GRAPH: which of these it is */
     union {
         struct ct_topo_cart  cart;
         struct ct_topo_graph graph;
@@ -55,7 +55,7 @@ struct ct_topo *ct_topo_make_dist(const struct ct_topo_dist *from);
 static inline struct ct_topo *ct_topo_hold(struct ct_topo *topo)
 {
     if (topo != NULL) {
-        topo->refs++;
+        ct_ref_hold(&topo->refs, true);
     }
     return topo;
 }

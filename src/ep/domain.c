@@ -132,7 +132,7 @@ void ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_reques
 {
     ct_domain_enter(p);
     for (size_t i = 0; i < n; i++) {
-        if (reqs[i] != NULL && !ct_request_is_done(reqs[i])) {
+        if (reqs[i] != CTRAN_REQUEST_NULL && !ct_request_is_done(reqs[i])) {
             reqs[i]->waiter = w;
             w->need++;
         }
@@ -153,7 +153,7 @@ void ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_reques
     }
     ct_domain_enter(p); /* after who is just about to tell, too */
     for (size_t i = 0; i < n; i++) {
-        if (reqs[i] != NULL && reqs[i]->waiter == w) {
+        if (reqs[i] != CTRAN_REQUEST_NULL && reqs[i]->waiter == w) {
             reqs[i]->waiter = NULL;
         }
     }

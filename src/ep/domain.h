@@ -87,8 +87,8 @@ static inline void ct_waiter_init(struct ct_waiter *w, bool all) CT_UNCHECKED
     ct_list_init(&w->node);
 }
 
-/* Makes those of the requests that are not NULL and not done tell w. One request tells one waiter.
- * A waiter for all joins once. */
+/* Makes those of the requests that are not CTRAN_REQUEST_NULL and not done tell w. One request
+ * tells one waiter. A waiter for all joins once. */
 static inline void ct_waiter_join(struct ct_process *p, struct ct_waiter *w,
                                   struct ct_request *const reqs[], size_t n)
 {

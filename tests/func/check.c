@@ -147,14 +147,21 @@ size_t size_setting(const char *name, size_t otherwise)
     return size * unit;
 }
 
-void check_start(int argc, char **argv)
+void check_start_threads(int argc, char **argv, int level)
 {
+    int         provided = -1;
     const char *seed = argc > 1 ? argv[1] : getenv("CT_SEED");
     check_seed = seed != NULL ? strtoull(seed, NULL, 0) : 1;
-    OK(ctran_init(&argc, &argv));
+    OK(ctran_init_thread(&argc, &argv, level, &provided));
+    EXPECT_EQ(level, provided);
     OK(ctran_comm_rank(CTRAN_COMM_WORLD, &check_rank));
     OK(ctran_comm_size(CTRAN_COMM_WORLD, &check_size));
     EXPECT(check_rank >= 0 && check_rank < check_size);
+}
+
+void check_start(int argc, char **argv)
+{
+    check_start_threads(argc, argv, CTRAN_THREAD_SINGLE);
 }
 
 void check_run(const struct subject *subjects, size_t count)

@@ -124,6 +124,8 @@ struct subject {
 
 /* Init and finalize. check_end's result is main's. */
 void check_start(int argc, char **argv);
+/* The same with a thread level, which is provided. */
+void check_start_threads(int argc, char **argv, int level);
 int  check_end(void);
 
 /* Runs all subjects, or those that CT_ONLY names a part of. CT_VERBOSE tells when each begins. */

@@ -384,6 +384,7 @@ static void all_fail(void)
     int                n = -5;
     char               name[CTRAN_MAX_PROCESSOR_NAME];
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_query_thread(&n));
+    EXPECT_RC(CTRAN_ERR_OTHER, ctran_is_thread_main(&n));
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_get_processor_name(name, &n));
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_comm_rank(CTRAN_COMM_WORLD, &n));
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_comm_size(CTRAN_COMM_WORLD, &n));

@@ -70,7 +70,8 @@ static void check_all(struct ct_codes *codes, const struct model *m, int n)
         assert_int_equal(ct_codes_class_of(codes, m[i].number, &found), rc);
         if (rc == CTRAN_SUCCESS) {
             assert_int_equal(found, m[i].error_class);
-            snprintf(wanted, sizeof wanted, m[i].has_text ? "text %d" : "", m[i].number);
+            int len = snprintf(wanted, sizeof wanted, "text %d", m[i].number);
+            wanted[m[i].has_text ? len : 0] = '\0';
             assert_int_equal(ct_codes_describe(codes, m[i].number, true, text), strlen(wanted));
             assert_string_equal(text, wanted);
         }

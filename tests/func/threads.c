@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* threads - the team of threads.h, the thread level, and the list of subjects. */
+#include "threads.h"
+
+static pthread_barrier_t meeting;
+static ctran_comm_t      comms[MEMBERS];
+static void (*team_body)(struct member *m);
+
+static void *start(void *arg)
+{
+    team_body(arg);
+    return NULL;
+}
+
+void team_run(void (*body)(struct member *m), void *arg)
+{
+    static uint64_t runs = 0;
+    struct member   members[MEMBERS];
+    pthread_t       threads[MEMBERS];
+    team_body = body;
+    runs++;
+    for (int i = 0; i < MEMBERS; i++) {
+        uint64_t seed = rng_of(1000 * runs + (uint64_t)i);
+        members[i] = (struct member){i, comms[i], seed, mix(seed + (uint64_t)check_rank), arg};
+        EXPECT_EQ(0, pthread_create(&threads[i], NULL, start, &members[i]));
+    }
+    for (int i = 0; i < MEMBERS; i++) {
+        EXPECT_EQ(0, pthread_join(threads[i], NULL));
+    }
+}
+
+void team_meet(void)
+{
+    int rc = pthread_barrier_wait(&meeting);
+    EXPECT(rc == 0 || rc == PTHREAD_BARRIER_SERIAL_THREAD);
+}
+
+/* ---- the level ------------------------------------------------------------------------------- */
+
+static void ask_level(struct member *m)
+{
+    int level, is_main = -1;
+    (void)m;
+    OK(ctran_query_thread(&level));
+    EXPECT_EQ(CTRAN_THREAD_MULTIPLE, level);
+    OK(ctran_is_thread_main(&is_main));
+    EXPECT_EQ(0, is_main);
+}
+
+static void run_level(void)
+{
+    int level, is_main = -1;
+    OK(ctran_query_thread(&level));
+    EXPECT_EQ(CTRAN_THREAD_MULTIPLE, level);
+    OK(ctran_is_thread_main(&is_main));
+    EXPECT_EQ(1, is_main);
+    team_run(ask_level, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct subject subjects[] = {
+        {"the level", run_level},
+        {"traffic on communicators of their own", run_own_comms},
+        {"traffic on a shared communicator", run_shared_comm},
+        {"wildcards", run_wildcards},
+        {"matched probes", run_mprobes},
+        {"messages between threads of a process", run_to_self},
+        {"handing the polling over", run_handover},
+        {"requests of another thread", run_others_requests},
+        {"cancelling", run_cancels},
+        {"persistent requests", run_persistent},
+        {"buffered sends", run_buffered},
+        {"collectives", run_collectives},
+        {"making communicators", run_comms},
+        {"attributes", run_attributes},
+        {"groups", run_groups},
+    };
+    check_start_threads(argc, argv, CTRAN_THREAD_MULTIPLE);
+    EXPECT_EQ(0, pthread_barrier_init(&meeting, NULL, MEMBERS));
+    for (int i = 0; i < MEMBERS; i++) {
+        OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comms[i]));
+    }
+    check_run(subjects, LEN(subjects));
+    for (int i = 0; i < MEMBERS; i++) {
+        OK(ctran_comm_free(&comms[i]));
+    }
+    pthread_barrier_destroy(&meeting);
+    return check_end();
+}
