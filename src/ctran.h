@@ -536,8 +536,9 @@ CTRAN_API int ctran_comm_create_from_group(ctran_group_t group, const char *stri
  * that messages go to and come from are those of the remote one. dup, idup, split, split_type,
  * create, compare, free, names, attributes and error handlers are as of others. split joins the
  * ranks of both groups that give the same color; it and create give CTRAN_COMM_NULL where one group
- * would be empty, and of create all ranks of a group give the same. Collectives other than those
- * that make communicators give CTRAN_ERR_COMM. Source: MPI-4.1 sec. 7.6.
+ * would be empty, and of create all ranks of a group give the same. Collectives but scan and exscan
+ * take them, without CTRAN_IN_PLACE: what a rank gets comes from the remote group (see there).
+ * Source: MPI-4.1 sec. 6.2.3, 7.6.
  *
  * *flag is 1 for an inter-communicator. The size of the remote group, and the group, which is freed
  * with ctran_group_free. Local. Errors: CTRAN_ERR_COMM, too, for an intra-communicator. */
@@ -966,6 +967,13 @@ CTRAN_API int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_
  * of a reduction, and so the bits of a floating-point result, depends on ranks, count, type,
  * operator, the algorithms configured and, unless CTRAN_REPRODUCIBLE is 1, the placement of ranks
  * on hosts; never on timing. Source: MPI-4.1 ch. 6.
+ *
+ * On an inter-communicator data go from each group to the other: there is a block for each rank of
+ * the remote group, and a reduction's result is of the remote group's input. With a root they go
+ * one way: the root gives CTRAN_ROOT, the others of its group CTRAN_PROC_NULL, which ends the call
+ * at once, and those of the other group the root's rank. What one group sends is as long as what
+ * the other receives for it; a reduction's count, or the sum of reduce_scatter's, is the same in
+ * both. CTRAN_ERR_COMM from calls that do not take it.
  * ------------------------------------------------------------------------------------------ */
 
 /* Returns once all ranks of comm have called it. */

@@ -9,8 +9,12 @@ int ctran_barrier(ctran_comm_t handle)
 {
     static const char call[] = "ctran_barrier";
     struct ct_comm   *comm;
-    int               rc = ct_check_intra(call, handle, &comm);
-    return rc == CTRAN_SUCCESS ? ct_api_pass(comm, ct_coll_barrier(comm), call) : rc;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = comm->remote != NULL ? ct_coll_inter_barrier(comm) : ct_coll_barrier(comm);
+    return ct_api_pass(comm, rc, call);
 }
 
 int ctran_bcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, int root,
@@ -19,7 +23,11 @@ int ctran_bcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, in
     static const char call[] = "ctran_bcast";
     struct ct_comm   *comm;
     struct ct_span    span;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side side = {.buf = buffer, .count = count, .type = datatype};
+        return ct_inter_rooted(comm, call, &side, &side, true, root);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -58,7 +66,12 @@ int ctran_reduce(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_
     struct ct_comm     *comm;
     struct ct_span      span;
     const struct ct_op *op;
-    int                 rc = ct_check_intra(call, handle, &comm);
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        return ct_inter_reduce(&(struct ct_inter_reduction){comm, call, sendbuf, recvbuf, count, 0,
+                                                            count, datatype, handle_op},
+                               root);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -84,7 +97,11 @@ int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
     struct ct_comm     *comm;
     struct ct_span      span;
     const struct ct_op *op;
-    int                 rc = ct_check_intra(call, handle, &comm);
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        return ct_inter_allreduce(&(struct ct_inter_reduction){comm, call, sendbuf, recvbuf, count,
+                                                               0, count, datatype, handle_op});
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_reduction(comm, call, &sendbuf, recvbuf, count, datatype, &span);
     }
@@ -142,7 +159,16 @@ int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf, ctran_count_t
     struct ct_comm     *comm;
     struct ct_span      block;
     const struct ct_op *op;
-    int                 rc = ct_check_intra(call, handle, &comm);
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        struct ct_span whole;
+        rc = ct_check_count(comm, call, recvcount, datatype, &whole);
+        rc = rc == CTRAN_SUCCESS ? ct_check_blocks(comm, call, &whole) : rc;
+        return rc != CTRAN_SUCCESS ? rc
+                                   : ct_inter_reduce_scatter(&(struct ct_inter_reduction){
+                                         comm, call, sendbuf, recvbuf, recvcount * comm->run.n,
+                                         recvcount * comm->run.me, recvcount, datatype, handle_op});
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_reduction(comm, call, &sendbuf, recvbuf, recvcount, datatype, &block);
     }
@@ -167,7 +193,18 @@ int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t
     struct ct_comm     *comm;
     struct ct_span      all;
     const struct ct_op *op;
-    int                 rc = ct_check_intra(call, handle, &comm);
+    int                 rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        rc = ct_check_counts(comm, call, recvcounts, datatype, &all);
+        ctran_count_t first = 0;
+        for (uint32_t r = 0; rc == CTRAN_SUCCESS && r < comm->run.me; r++) {
+            first += recvcounts[r];
+        }
+        return rc != CTRAN_SUCCESS ? rc
+                                   : ct_inter_reduce_scatter(&(struct ct_inter_reduction){
+                                         comm, call, sendbuf, recvbuf, (ctran_count_t)all.count,
+                                         first, recvcounts[comm->run.me], datatype, handle_op});
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_counts(comm, call, recvcounts, datatype, &all);
     }

@@ -38,7 +38,13 @@ int ctran_allgather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype
     static const char call[] = "ctran_allgather";
     struct ct_comm   *comm;
     struct ct_span    recv;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
+        const struct ct_side in = {
+            .buf = recvbuf, .count = recvcount, .type = recvtype, .each = true};
+        return ct_inter_all(comm, call, &out, &in);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &recv);
     }
@@ -58,7 +64,13 @@ int ctran_gather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t 
     static const char call[] = "ctran_gather";
     struct ct_comm   *comm;
     struct ct_span    block;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
+        const struct ct_side in = {
+            .buf = recvbuf, .count = recvcount, .type = recvtype, .each = true};
+        return ct_inter_rooted(comm, call, &in, &out, false, root);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -88,7 +100,13 @@ int ctran_scatter(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t
     struct ct_comm   *comm;
     struct ct_span    block;
     const void       *own = recvbuf;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {
+            .buf = sendbuf, .count = sendcount, .type = sendtype, .each = true};
+        const struct ct_side in = {.buf = recvbuf, .count = recvcount, .type = recvtype};
+        return ct_inter_rooted(comm, call, &out, &in, true, root);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -117,7 +135,14 @@ int ctran_alltoall(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_
     static const char call[] = "ctran_alltoall";
     struct ct_comm   *comm;
     struct ct_span    recv;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {
+            .buf = sendbuf, .count = sendcount, .type = sendtype, .each = true};
+        const struct ct_side in = {
+            .buf = recvbuf, .count = recvcount, .type = recvtype, .each = true};
+        return ct_inter_all(comm, call, &out, &in);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &recv);
     }

@@ -71,7 +71,17 @@ int ctran_allgatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatyp
     struct ct_comm   *comm;
     struct ct_blocks  send, recv;
     bool              in_place = sendbuf == CTRAN_IN_PLACE;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
+        const struct ct_side in = {.buf = recvbuf,
+                                   .counts = recvcounts,
+                                   .displs = displs,
+                                   .type = recvtype,
+                                   .each = true,
+                                   .by_counts = true};
+        return ct_inter_all(comm, call, &out, &in);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_all(comm, call, recvbuf, recvcounts, displs, recvtype, &recv);
     }
@@ -93,7 +103,17 @@ int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t
     static const char call[] = "ctran_gatherv";
     struct ct_comm   *comm;
     struct ct_blocks  send, recv = {0};
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
+        const struct ct_side in = {.buf = recvbuf,
+                                   .counts = recvcounts,
+                                   .displs = displs,
+                                   .type = recvtype,
+                                   .each = true,
+                                   .by_counts = true};
+        return ct_inter_rooted(comm, call, &in, &out, false, root);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -125,7 +145,17 @@ int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
     static const char call[] = "ctran_scatterv";
     struct ct_comm   *comm;
     struct ct_blocks  send = {0}, recv;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf,
+                                    .counts = sendcounts,
+                                    .displs = displs,
+                                    .type = sendtype,
+                                    .each = true,
+                                    .by_counts = true};
+        const struct ct_side in = {.buf = recvbuf, .count = recvcount, .type = recvtype};
+        return ct_inter_rooted(comm, call, &out, &in, true, root);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_root(comm, call, root);
     }
@@ -158,7 +188,22 @@ int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
     struct ct_comm   *comm;
     struct ct_blocks  send, recv;
     bool              in_place = sendbuf == CTRAN_IN_PLACE;
-    int               rc = ct_check_intra(call, handle, &comm);
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf,
+                                    .counts = sendcounts,
+                                    .displs = sdispls,
+                                    .type = sendtype,
+                                    .each = true,
+                                    .by_counts = true};
+        const struct ct_side in = {.buf = recvbuf,
+                                   .counts = recvcounts,
+                                   .displs = rdispls,
+                                   .type = recvtype,
+                                   .each = true,
+                                   .by_counts = true};
+        return ct_inter_all(comm, call, &out, &in);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_all(comm, call, recvbuf, recvcounts, rdispls, recvtype, &recv);
     }

@@ -5,7 +5,7 @@ libctcore_la_SOURCES += \
 	src/api/buffered.c \
 	src/api/cart.c \
 	src/api/check.c \
-	src/api/coll.c src/api/coll_blocks.c src/api/coll_counts.c \
+	src/api/coll.c src/api/coll_blocks.c src/api/coll_counts.c src/api/coll_inter.c \
 	src/api/comm.c \
 	src/api/comm_create.c \
 	src/api/comm_info.c \

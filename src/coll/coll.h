@@ -45,6 +45,18 @@ int ct_coll_reduce_scatter(struct ct_comm *comm, const void *send, void *recv,
                            const ctran_count_t *counts, const struct ct_dtype *type,
                            const struct ct_op *op);
 
+/* The same for inter-communicators: what a rank gets is of the remote group's input. root is
+ * CTRAN_ROOT, CTRAN_PROC_NULL or a rank of the remote group; of `total` elements this rank gets
+ * `own` from `first` on. inter.c */
+int ct_coll_inter_barrier(struct ct_comm *comm);
+int ct_coll_inter_reduce(struct ct_comm *comm, const void *send, void *recv, size_t count,
+                         const struct ct_dtype *type, const struct ct_op *op, int root);
+int ct_coll_inter_allreduce(struct ct_comm *comm, const void *send, void *recv, size_t count,
+                            const struct ct_dtype *type, const struct ct_op *op);
+int ct_coll_inter_reduce_scatter(struct ct_comm *comm, const void *send, void *recv, size_t total,
+                                 size_t first, size_t own, const struct ct_dtype *type,
+                                 const struct ct_op *op);
+
 /* select.c: which algorithm runs. */
 struct ct_select {
     uint32_t coll;  /* enum ct_coll_kind */

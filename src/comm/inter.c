@@ -40,8 +40,7 @@ int ct_inter_leaders_swap(struct ct_comm *comm, const void *send, size_t send_by
                      SWAP_TAG, send, send_bytes, recv, recv_bytes);
 }
 
-/* Hands what `root` has, or its error, to all of the local group. */
-static int tell_all(struct ct_comm *comm, uint32_t root, int error, void *data, size_t bytes)
+int ct_inter_tell(struct ct_comm *comm, uint32_t root, int error, void *data, size_t bytes)
 {
     int32_t said = error;
     int     rc = ct_comms_exchange(comm, CT_BCAST, root, &said, sizeof said);
@@ -56,7 +55,7 @@ int ct_inter_swap(struct ct_comm *comm, const void *send, size_t send_bytes, voi
 {
     int rc = comm->run.me == 0 ? ct_inter_leaders_swap(comm, send, send_bytes, recv, recv_bytes)
                                : CTRAN_SUCCESS;
-    return tell_all(comm, 0, rc, recv, recv_bytes);
+    return ct_inter_tell(comm, 0, rc, recv, recv_bytes);
 }
 
 int ct_inter_agree(struct ct_comm *comm, uint32_t word, struct ct_inter_deal *deal)
@@ -72,7 +71,7 @@ int ct_inter_agree(struct ct_comm *comm, uint32_t word, struct ct_inter_deal *de
             .theirs = other.mine,
         };
     }
-    return tell_all(comm, 0, rc, deal, sizeof *deal);
+    return ct_inter_tell(comm, 0, rc, deal, sizeof *deal);
 }
 
 /* ---- meeting --------------------------------------------------------------------------------- */
@@ -140,7 +139,7 @@ int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, i
             rc = CTRAN_ERR_GROUP;
         }
     }
-    rc = tell_all(local, leader, rc, &theirs, sizeof theirs);
+    rc = ct_inter_tell(local, leader, rc, &theirs, sizeof theirs);
     if (rc == CTRAN_SUCCESS && ids == NULL) {
         ids = malloc(theirs.n * sizeof *ids);
     }

@@ -581,6 +581,9 @@ int main(int argc, char **argv)
         {"from groups", from_groups},
         {"refused", refused},
         {"idups between", idups_between},
+        {"collectives", collectives},
+        {"collectives in a row", collectives_in_a_row},
+        {"collectives refused", collectives_refused},
     };
     static const struct subject any_size[] = {
         {"idups", idups},

@@ -33,4 +33,9 @@ void idups(void);
 void idups_between(void);
 void idups_refused(void);
 
+/* inter_coll.c */
+void collectives(void);
+void collectives_in_a_row(void);
+void collectives_refused(void);
+
 #endif

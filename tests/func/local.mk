@@ -35,7 +35,8 @@ tests_func_info_SOURCES = tests/func/info.c $(func_check)
 tests_func_info_LDADD = libctcore.la -lpthread
 tests_func_topo_SOURCES = tests/func/topo.c $(func_check)
 tests_func_topo_LDADD = libctcore.la
-tests_func_inter_SOURCES = tests/func/inter.c tests/func/inter_idup.c tests/func/inter.h \
+tests_func_inter_SOURCES = tests/func/inter.c tests/func/inter_idup.c \
+	tests/func/inter_coll.c tests/func/inter.h \
 	$(func_check)
 tests_func_inter_LDADD = libctcore.la
 tests_func_threads_SOURCES = tests/func/threads.c tests/func/threads_traffic.c \
