@@ -8,7 +8,8 @@
 
 #include "check.h"
 
-#define WILD_TYPE ((ctran_datatype_t)0x7ffff1230)
+/* No predefined one, and not aligned as an object is: pointers into nowhere are not told. */
+#define WILD_TYPE ((ctran_datatype_t)0x7ffff1231)
 #define WILD_OP   ((ctran_op_t)0x23456)
 
 static int    value = 7, other = 8;
