@@ -258,8 +258,8 @@ static void start_server(struct ct_daemon *d)
                  strerror(errno));
         send_text(d, CT_MSG_WARNING, why);
     }
-    d->pmix =
-        ct_pmixsrv_create(d->base, j, &d->procs, d->session.path, on_abort, d, why, sizeof why);
+    d->pmix = ct_pmixsrv_create(d->base, j, &d->procs, d->places.topology, d->session.path,
+                                on_abort, d, why, sizeof why);
     if (d->pmix == NULL) {
         refuse(d, CT_EXIT_INTERNAL, why);
     }

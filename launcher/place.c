@@ -112,13 +112,12 @@ static bool find_domains(struct machine *m, const struct ct_jobdesc *d)
     return true;
 }
 
-static void machine_fini(struct machine *m)
+static void free_domains(struct machine *m)
 {
     for (uint32_t i = 0; m->domains != NULL && i < m->ndomains; i++) {
         free(m->domains[i].elements);
     }
     free(m->domains);
-    hwloc_topology_destroy(m->topology);
 }
 
 /* ---- cores that jobs hold -------------------------------------------------------------------- */
@@ -304,23 +303,18 @@ static int find_places(struct ct_places *p, struct machine *m, const struct ct_j
 int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n, char *why,
                    size_t cap)
 {
-    struct machine m = {0};
-    cpu_set_t      allowed;
     *p = (struct ct_places){0};
-    if (d->bind == CT_BIND_NONE) {
-        return 0;
-    }
-    if (is_free_choice(d) && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-        (uint32_t)CPU_COUNT(&allowed) < n) {
-        snprintf(p->why, sizeof p->why, "there are %u ranks and %d CPUs", n, CPU_COUNT(&allowed));
-        return 0;
-    }
-    if (!load(&m.topology)) {
+    if (!load(&p->topology)) {
+        p->topology = NULL;
         snprintf(p->why, sizeof p->why, "hwloc cannot tell what this machine is like");
         return 0;
     }
-    int status = find_places(p, &m, d, n, why, cap);
-    machine_fini(&m);
+    if (d->bind == CT_BIND_NONE) {
+        return 0;
+    }
+    struct machine m = {.topology = p->topology};
+    int            status = find_places(p, &m, d, n, why, cap);
+    free_domains(&m);
     return status;
 }
 
@@ -328,6 +322,9 @@ void ct_places_fini(struct ct_places *p)
 {
     let_go(p);
     free(p->sets);
+    if (p->topology != NULL) {
+        hwloc_topology_destroy(p->topology);
+    }
     *p = (struct ct_places){0};
 }
 

@@ -16,6 +16,7 @@
 #ifndef CT_LAUNCHER_PLACE_H
 #define CT_LAUNCHER_PLACE_H
 
+#include <hwloc.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,10 +24,11 @@
 #include "jobdesc.h"
 
 struct ct_places {
-    cpu_set_t *sets;     /* one a rank; NULL: no rank is bound */
-    char       why[128]; /* why not, as a part of a sentence; "" where it was asked for */
-    int       *held;     /* sockets of the cores that this job holds */
-    uint32_t   nheld;
+    hwloc_topology_t topology; /* cores and NUMA nodes that we may use; NULL: hwloc failed */
+    cpu_set_t       *sets;     /* one a rank; NULL: no rank is bound */
+    char             why[128]; /* why not, as a part of a sentence; "" where it was asked for */
+    int             *held;     /* sockets of the cores that this job holds */
+    uint32_t         nheld;
 };
 
 /* Finds the places of n ranks. Returns 0, or CT_EXIT_USAGE with a line in `why` for an order that

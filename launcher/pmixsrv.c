@@ -41,6 +41,7 @@ struct request {
 struct ct_pmixsrv {
     const struct ct_jobdesc *desc;
     struct ct_procs         *procs;
+    pmix_topology_t          machine;      /* for libpmix to keep */
     pmix_nspace_t            nspace, name; /* the job's, and this server's own */
     pthread_mutex_t          lock;
     struct ct_list           queue; /* under lock */
@@ -249,9 +250,11 @@ static bool make_names(struct ct_pmixsrv *s)
     return true;
 }
 
-static pmix_status_t init_library(struct ct_pmixsrv *s, const char *tmpdir)
+static pmix_status_t init_library(struct ct_pmixsrv *s, hwloc_topology_t topology,
+                                  const char *tmpdir)
 {
-    pmix_info_t info[4];
+    pmix_info_t info[5];
+    size_t      n = 4;
     pmix_rank_t rank = s->desc->me;
     bool        mine = choose_store(s->procs->n);
     divert_words(s, tmpdir);
@@ -259,17 +262,26 @@ static pmix_status_t init_library(struct ct_pmixsrv *s, const char *tmpdir)
     PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, tmpdir, PMIX_STRING);
     PMIX_INFO_LOAD(&info[2], PMIX_SERVER_NSPACE, s->name, PMIX_STRING);
     PMIX_INFO_LOAD(&info[3], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
+    if (topology != NULL && hwloc_topology_is_thissystem(topology)) {
+        /* By hand, since PMIX_INFO_LOAD copies the topology and libpmix keeps what it is given. */
+        s->machine = (pmix_topology_t){.source = (char *)(uintptr_t) "hwloc", .topology = topology};
+        PMIX_INFO_CONSTRUCT(&info[n]);
+        PMIX_LOAD_KEY(info[n].key, PMIX_TOPOLOGY2);
+        info[n].value.type = PMIX_TOPO;
+        info[n].value.data.topo = &s->machine;
+        n++;
+    }
 
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* its threads take no signals of ours */
-    pmix_status_t rc = PMIx_server_init(&module, info, CT_ARRAY_LEN(info));
+    pmix_status_t rc = PMIx_server_init(&module, info, n);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (mine) {
         unsetenv(STORE_VARIABLE); /* it is no choice for jobs that the ranks start */
     }
     unsetenv("PMIX_OUTPUT_STDERR_FD"); /* the ranks have another descriptor of that number */
-    for (size_t i = 0; i < CT_ARRAY_LEN(info); i++) {
+    for (size_t i = 0; i < 4; i++) {
         PMIX_INFO_DESTRUCT(&info[i]);
     }
     return rc;
@@ -292,8 +304,9 @@ static pmix_status_t register_clients(struct ct_pmixsrv *s)
 }
 
 struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
-                                     struct ct_procs *procs, const char *tmpdir,
-                                     ct_pmixsrv_abort_fn abort_fn, void *arg, char *why, size_t cap)
+                                     struct ct_procs *procs, hwloc_topology_t topology,
+                                     const char *tmpdir, ct_pmixsrv_abort_fn abort_fn, void *arg,
+                                     char *why, size_t cap)
 {
     struct ct_pmixsrv *s = calloc(1, sizeof *s);
     if (s == NULL) {
@@ -312,7 +325,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     the_server = s;
 
     const char   *step = "start the PMIx server";
-    pmix_status_t rc = make_names(s) ? init_library(s, tmpdir) : PMIX_ERROR;
+    pmix_status_t rc = make_names(s) ? init_library(s, topology, tmpdir) : PMIX_ERROR;
     if (is_ok(rc)) {
         step = "describe the job to the PMIx server";
         rc = ct_pmixinfo_register(s->nspace, d, tmpdir);
