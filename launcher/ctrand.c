@@ -112,6 +112,7 @@ int main(int argc, char **argv)
         return CT_EXIT_USAGE;
     }
     d.job = argv[2];
+    d.terminal = -1;
     fcntl(CT_DAEMON_FD, F_SETFD, FD_CLOEXEC);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -29,6 +29,7 @@ struct ct_daemon {
     int                terminal; /* our end of a debugged rank's, -1 for none */
     struct ct_pmixsrv *pmix;
     struct event      *child, *end[3], *grace, *look_again, *progress;
+    uint32_t           connected, progress_ms; /* as last told; how long until the next time */
     uint32_t          *untold; /* local ranks whose end is not reported yet, in order of death */
     uint32_t           nuntold, looks;
     bool               have_job, ending, finishing;

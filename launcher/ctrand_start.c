@@ -168,21 +168,27 @@ static uint32_t count_connected(struct ct_daemon *d)
     return n;
 }
 
-/* Tells how far the start is, until all ranks have come to the PMIx server. */
+/* Tells how far the start is, until all ranks have come to the PMIx server; less and less often
+ * while nothing happens, since a program without PMIx never comes there. */
 static void on_progress(int fd, short what, void *arg)
 {
-    static const struct timeval each = {0, CT_PROGRESS_EACH_MS * 1000};
-    struct ct_daemon           *d = arg;
-    uint32_t                    connected = count_connected(d);
-    struct evbuffer            *body = evbuffer_new();
+    enum { MOST_MS = 10000 };
+    struct ct_daemon *d = arg;
+    uint32_t          connected = count_connected(d);
+    struct evbuffer  *body = evbuffer_new();
     (void)fd;
     (void)what;
+    d->progress_ms = connected != d->connected || d->progress_ms == 0 ? CT_PROGRESS_EACH_MS
+                     : d->progress_ms < MOST_MS                       ? d->progress_ms * 5 / 4
+                                                                      : MOST_MS;
+    d->connected = connected;
     ct_pack_u32(body, d->procs.started);
     ct_pack_u32(body, connected);
     ct_conn_send(d->conn, CT_MSG_PROGRESS, body);
     evbuffer_free(body);
     if (connected < d->procs.n && d->procs.ended < d->procs.n) {
-        event_add(d->progress, &each);
+        event_add(d->progress, &(struct timeval){.tv_sec = d->progress_ms / 1000,
+                                                 .tv_usec = d->progress_ms % 1000 * 1000});
     }
 }
 

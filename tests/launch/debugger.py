@@ -25,7 +25,7 @@ ASK = "sh -c 'printf \"(dbg) \"; read x; echo \"<$x>\"; exec \"$@\"' dbg"
 got = run("-n", 2, "--debugger", ASK, "--debug-ranks", "1", "true", text="run\n")
 check(got == (0, "(dbg) <run>\n", ""), f"a command for the debugger: {got}")
 got = run("-n", 2, "--debugger", ASK, "--debug-ranks", "1", "--stdin", "0", "cat", text="run\n")
-check(got[0] == 0 and sorted(re.split(r"\n|(?<=\)) ", got[1])) == ["", "(dbg)", "<>", "run"],
+check(got[0] == 0 and sorted(re.findall(r"\S+", got[1])) == ["(dbg)", "<>", "run"],
       f"--stdin with a debugger: {got}")
 with Job("-n", 2, "--debugger", ASK, "--debug-ranks", "1", "true", stdin=-1) as job:
     check(job.proc.stdout.read(6) == b"(dbg) ", "the prompt did not come")
@@ -48,6 +48,11 @@ if shutil.which("gdb"):
     check("SIGSEGV" in got[1] and "at:" in got[1] and "raise" in got[1], f"gdb: {got}")
 else:
     print("debugger: no gdb to try it with")
+
+# Where a debugger can be attached is told.
+got = run("-v", "-n", 2, "true")
+check(len(re.findall(r"rank [01] is pid \d+ on host", got[2])) == 2 and "gdb -p PID" in got[2],
+      f"-v: {got}")
 
 # ---- with a terminal ---------------------------------------------------------------------------
 

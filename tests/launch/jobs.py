@@ -56,8 +56,8 @@ with Job("-n", 4, "-x", f"CLIENT={CLIENT}", *WORK, ":", "sleep", "1000") as job:
         check(rank == 0 or ("sleep" if rank == 4 else "") in cmdline(pid) and state(pid) != "",
               f"the pid in {line!r} is {cmdline(pid)!r}")
     until_status(job, name, r"(?s).*\n +1 +\d+ \w+ +- +\d+ +0:00:0[1-9] .*")
-    check(re.fullmatch(HEAD + rf"{name} +{job.proc.pid} +5 +4 +\d+:\d\d:\d\d +/\S*/sh\n",
-                       status(job)[1]), f"the list of jobs: {status(job)}")
+    listed = HEAD + rf"{name} +{job.proc.pid} +5 +4 +\d+:\d\d:\d\d +/\S*/sh\n"
+    until(lambda: re.fullmatch(listed, status(job)[1]), f"the list of jobs is like {listed!r}")
     # Somebody else is turned away, and so is who talks nonsense or nothing at all.
     path = f"{job.tmp}/{os.listdir(job.tmp)[0]}/status"
     check(os.stat(os.path.dirname(path)).st_mode & 0o777 == 0o700, "others may enter the directory")
