@@ -4,6 +4,7 @@ dist_man_MANS += \
 	man/ctran.7 \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
+	man/ctran_alloc_mem.3 \
 	man/ctran_buffer_attach.3 \
 	man/ctran_cart_create.3 \
 	man/ctran_coll.3 \
@@ -65,6 +66,7 @@ nodist_man_MANS = \
 	man/ctran_comm_create_group.3 \
 	man/ctran_comm_create_keyval.3 \
 	man/ctran_comm_delete_attr.3 \
+	man/ctran_comm_disconnect.3 \
 	man/ctran_comm_dup.3 \
 	man/ctran_comm_dup_with_info.3 \
 	man/ctran_comm_free.3 \
@@ -92,9 +94,11 @@ nodist_man_MANS = \
 	man/ctran_exscan.3 \
 	man/ctran_finalize.3 \
 	man/ctran_finalized.3 \
+	man/ctran_free_mem.3 \
 	man/ctran_gather.3 \
 	man/ctran_gatherv.3 \
 	man/ctran_get_count.3 \
+	man/ctran_get_hw_resource_info.3 \
 	man/ctran_get_library_version.3 \
 	man/ctran_get_processor_name.3 \
 	man/ctran_group_compare.3 \
@@ -135,6 +139,7 @@ nodist_man_MANS = \
 	man/ctran_mrecv.3 \
 	man/ctran_op_commutative.3 \
 	man/ctran_op_free.3 \
+	man/ctran_pcontrol.3 \
 	man/ctran_query_thread.3 \
 	man/ctran_recv.3 \
 	man/ctran_recv_init.3 \

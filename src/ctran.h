@@ -135,7 +135,7 @@ enum {
     CTRAN_COMM_TYPE_HW_GUIDED = 223,
     CTRAN_COMM_TYPE_RESOURCE_GUIDED = 224
 };
-enum { CTRAN_BSEND_OVERHEAD = 512 };   /* bytes of a buffer that a message takes besides its own */
+enum { CTRAN_BSEND_OVERHEAD = 512 }; /* bytes of a buffer that a message takes besides its own */
 
 enum { CTRAN_IDENT = 201, CTRAN_CONGRUENT = 202, CTRAN_SIMILAR = 203, CTRAN_UNEQUAL = 204 };
 
@@ -220,6 +220,7 @@ enum {
     X(ERR_INTERN, 17, process, "internal error of ctran: please report it")                        \
     X(ERR_PENDING, 18, nothing, "request is still pending")                                        \
     X(ERR_IN_STATUS, 19, operation, "errors are in the status array")                              \
+    X(ERR_BASE, 24, argument, "not the address of memory that the library gave")                   \
     X(ERR_INFO_KEY, 31, argument, "invalid key of an info object")                                 \
     X(ERR_INFO_NOKEY, 32, argument, "the info object has no such key")                             \
     X(ERR_INFO_VALUE, 33, argument, "invalid value of an info object")                             \
@@ -365,6 +366,23 @@ CTRAN_API int ctran_get_library_version(char *version, int *resultlen);
 /* The host's name as the launcher knows it; name holds at least CTRAN_MAX_PROCESSOR_NAME bytes.
  * Source: MPI-4.1 sec. 9.1.2. */
 CTRAN_API int ctran_get_processor_name(char *name, int *resultlen);
+
+/* What kinds of hardware resources the calling process is on, as a new info object: "true" under
+ * each name that ctran_comm_split_type takes as "mpi_hw_resource_type" and whose resource confines
+ * the process, which it may split by. Local. Errors: CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM.
+ * Source: MPI-4.1 sec. 9.1.2. */
+CTRAN_API int ctran_get_hw_resource_info(ctran_info_t *hw_info);
+
+/* Does nothing, whatever its arguments: for profilers that stand before the library.
+ * Source: MPI-4.1 sec. 15.2.4. */
+CTRAN_API int ctran_pcontrol(int level, ...);
+
+/* Stores the address of `size` bytes of memory in *(void **)baseptr, at a multiple of 64 or of what
+ * info has under "mpi_minimum_memory_alignment". free gives them back; NULL is ignored. Local.
+ * Errors: CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM; CTRAN_ERR_BASE for an address that
+ * cannot have come from alloc. Source: MPI-4.1 sec. 9.2. */
+CTRAN_API int ctran_alloc_mem(ctran_aint_t size, ctran_info_t info, void *baseptr);
+CTRAN_API int ctran_free_mem(void *base);
 
 /* Seconds since some moment in the past, the same for all ranks of a host; monotonic. */
 CTRAN_API double ctran_wtime(void);
@@ -580,6 +598,10 @@ CTRAN_API int ctran_comm_get_name(ctran_comm_t comm, char *comm_name, int *resul
  * the standard; here it does not wait for others. Not for CTRAN_COMM_WORLD or _SELF.
  * Source: MPI-4.1 sec. 7.4.3. */
 CTRAN_API int ctran_comm_free(ctran_comm_t *comm);
+
+/* The same, once all communication on *comm has been completed by the calls that complete it, so
+ * that it waits for nothing here either. Source: MPI-4.1 sec. 11.10.4. */
+CTRAN_API int ctran_comm_disconnect(ctran_comm_t *comm);
 
 /* ---------------------------------------------------------------------------------------------
  * Attributes: pointers that the program attaches to communicators under keys of its own. All are

@@ -127,11 +127,10 @@ int ctran_comm_split(ctran_comm_t handle, int color, int key, ctran_comm_t *newc
     return ct_api_pass(comm, rc, call);
 }
 
-int ctran_comm_free(ctran_comm_t *handle)
+static int free_comm(const char *call, ctran_comm_t *handle)
 {
-    static const char call[] = "ctran_comm_free";
-    struct ct_comm   *comm;
-    int               rc = ct_check_comm(call, *handle, &comm);
+    struct ct_comm *comm;
+    int             rc = ct_check_comm(call, *handle, &comm);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -146,4 +145,15 @@ int ctran_comm_free(ctran_comm_t *handle)
     ct_comm_release(comm);
     *handle = CTRAN_COMM_NULL;
     return CTRAN_SUCCESS;
+}
+
+int ctran_comm_free(ctran_comm_t *comm)
+{
+    return free_comm("ctran_comm_free", comm);
+}
+
+/* All communication has been completed by the caller: there is nothing more to wait for. */
+int ctran_comm_disconnect(ctran_comm_t *comm)
+{
+    return free_comm("ctran_comm_disconnect", comm);
 }

@@ -28,6 +28,35 @@ int ctran_get_processor_name(char *name, int *resultlen)
     return CTRAN_SUCCESS;
 }
 
+/* What split_type can split by. */
+int ctran_get_hw_resource_info(ctran_info_t *hw_info)
+{
+    static const char  call[] = "ctran_get_hw_resource_info";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if (hw_info == NULL) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "hw_info is NULL");
+    }
+    struct ct_info *info = ct_info_make(&p->infos);
+    if (info == NULL ||
+        ct_info_set(&p->infos, info, "mpi_shared_memory", "true") != CTRAN_SUCCESS) {
+        if (info != NULL) {
+            ct_info_free(&p->infos, info);
+        }
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_NO_MEM, call, "for an info object");
+    }
+    *hw_info = info;
+    return CTRAN_SUCCESS;
+}
+
+int ctran_pcontrol(int level, ...)
+{
+    (void)level;
+    return CTRAN_SUCCESS;
+}
+
 double ctran_wtime(void)
 {
     return (double)ct_clock_ns() * 1e-9;

@@ -19,6 +19,7 @@ libctcore_la_SOURCES += \
 	src/api/intercomm.c \
 	src/api/inquiry.c \
 	src/api/op.c \
+	src/api/memory.c \
 	src/api/p2p.c \
 	src/api/persistent.c \
 	src/api/probe.c \

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory that the program asks the library for. */
+#define CT_FOLDER "api"
+#include <stdlib.h>
+
+#include "api/api.h"
+
+enum { ALIGNMENT = CT_CACHE_LINE, MOST_ALIGNMENT = 1 << 30 };
+
+/* The hint mpi_minimum_memory_alignment, a power of two in bytes; others are ignored. */
+static size_t alignment_of(struct ct_process *p, const struct ct_info *info)
+{
+    char text[16], *end;
+    if (info == NULL ||
+        ct_info_get(&p->infos, info, "mpi_minimum_memory_alignment", text, sizeof text) < 0) {
+        return ALIGNMENT;
+    }
+    const unsigned long wanted = strtoul(text, &end, 10);
+    const bool          fits = *end == '\0' && wanted <= MOST_ALIGNMENT;
+    return fits && (wanted & (wanted - 1)) == 0 ? ct_max_size(wanted, ALIGNMENT) : ALIGNMENT;
+}
+
+int ctran_alloc_mem(ctran_aint_t size, ctran_info_t info_handle, void *baseptr)
+{
+    static const char  call[] = "ctran_alloc_mem";
+    struct ct_process *p = ct_api_enter(call);
+    struct ct_info    *info;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    struct ct_comm *self = ct_comm_self(p);
+    if (size < 0 || baseptr == NULL) {
+        return ct_api_raise(self, CTRAN_ERR_ARG, call, "%s",
+                            baseptr == NULL ? "baseptr is NULL" : "size is negative");
+    }
+    int rc = ct_check_info(self, call, info_handle, &info);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    void *base = NULL;
+    /* No object is longer than PTRDIFF_MAX, with the byte that makes one of size 0. */
+    if (size == PTRDIFF_MAX ||
+        posix_memalign(&base, alignment_of(p, info), (size_t)size + 1) != 0) {
+        return ct_api_raise(self, CTRAN_ERR_NO_MEM, call, "for %td bytes", size);
+    }
+    memcpy(baseptr, &base, sizeof base);
+    return CTRAN_SUCCESS;
+}
+
+int ctran_free_mem(void *base)
+{
+    static const char  call[] = "ctran_free_mem";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if ((uintptr_t)base % ALIGNMENT != 0) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_BASE, call,
+                            "%p is not what ctran_alloc_mem gave", base);
+    }
+    free(base);
+    return CTRAN_SUCCESS;
+}
