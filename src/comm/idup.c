@@ -15,8 +15,8 @@
 #include "pmi/pmi.h"
 
 struct idup {
-    struct ct_p2p_req req; /* first: the user's handle points here */
-    struct ct_comm   *made;
+    struct ct_p2p_req req;  /* first: the user's handle points here */
+    struct ct_comm   *made; /* NULL: it could not be made here, though the number is under way */
     uint64_t          id;
 };
 
@@ -27,9 +27,9 @@ static void release(struct ct_process *p, struct ct_request *base)
     struct idup    *op = CT_CONTAINER_OF(base, struct idup, req.base);
     struct ct_comm *parent = base->owner;
     (void)p;
-    if (base->error == CTRAN_SUCCESS) {
+    if (op->made != NULL && base->error == CTRAN_SUCCESS) {
         ct_comms_open(op->made, op->id);
-    } else {
+    } else if (op->made != NULL) {
         ct_comm_drop(op->made);
     }
     base->magic = 0;
@@ -116,14 +116,6 @@ int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request *
         free(op);
         return CTRAN_ERR_NO_MEM;
     }
-    int rc = ct_attr_copy_all(comm, made);
-    if (rc != CTRAN_SUCCESS) {
-        (void)ct_attr_delete_all(made); /* the first error is the one to tell */
-        ct_comm_drop(made);
-        free(op);
-        return rc;
-    }
-    op->made = made;
     ct_comm_hold(comm);
     op->req.base = (struct ct_request){
         .magic = CT_REQUEST_MAGIC,
@@ -131,6 +123,15 @@ int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request *
         .owner = comm,
     };
     start(comm, op);
+    /* A number is sent and taken whatever happens here, or the next dup would get this one's. */
+    int rc = ct_attr_copy_all(comm, made);
+    if (rc != CTRAN_SUCCESS) {
+        (void)ct_attr_delete_all(made); /* the first error is the one to tell */
+        ct_comm_drop(made);
+        ct_request_let_go(comm->p, &op->req.base);
+        return rc;
+    }
+    op->made = made;
     *out = made;
     *request = &op->req.base;
     return CTRAN_SUCCESS;

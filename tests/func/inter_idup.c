@@ -157,6 +157,28 @@ static int refuse_copy(ctran_comm_t oldcomm, int key, void *extra, void *in, voi
     return CTRAN_ERR_OP;
 }
 
+/* One rank's function refuses, the first's or the last's: the others get theirs, and the next dup
+ * is everybody's. */
+static void refused_by(ctran_comm_t comm, int rank, int key)
+{
+    ctran_comm_t    made = CTRAN_COMM_NULL, next;
+    ctran_request_t requests[2] = {CTRAN_REQUEST_NULL, CTRAN_REQUEST_NULL};
+    if (check_rank == rank) {
+        OK(ctran_comm_set_attr(comm, key, &key));
+    }
+    EXPECT_RC(check_rank == rank ? CTRAN_ERR_OP : CTRAN_SUCCESS,
+              ctran_comm_idup(comm, &made, &requests[0]));
+    OK(ctran_comm_delete_attr(comm, key));
+    OK(ctran_comm_idup(comm, &next, &requests[1]));
+    OK(ctran_waitall(2, requests, CTRAN_STATUSES_IGNORE));
+    works(next);
+    OK(ctran_comm_free(&next));
+    EXPECT((made == CTRAN_COMM_NULL) == (check_rank == rank));
+    if (made != CTRAN_COMM_NULL) {
+        OK(ctran_comm_free(&made));
+    }
+}
+
 void idups_refused(void)
 {
     ctran_comm_t    comm, made = CTRAN_COMM_NULL;
@@ -172,6 +194,8 @@ void idups_refused(void)
     EXPECT_PTR(CTRAN_COMM_NULL, made);
     EXPECT_PTR(CTRAN_REQUEST_NULL, request);
     OK(ctran_comm_delete_attr(comm, key));
+    refused_by(comm, 0, key);
+    refused_by(comm, check_size - 1, key);
     OK(ctran_comm_idup(comm, &made, &request));
     EXPECT_RC(CTRAN_ERR_REQUEST, ctran_cancel(&request));
     OK(ctran_wait(&request, CTRAN_STATUS_IGNORE));
