@@ -19,6 +19,7 @@ dist_man_MANS += \
 	man/ctran_op_create.3 \
 	man/ctran_intercomm_create.3 \
 	man/ctran_probe.3 \
+	man/ctran_psend_init.3 \
 	man/ctran_send.3 \
 	man/ctran_start.3 \
 	man/ctran_type_size.3 \
@@ -142,6 +143,11 @@ nodist_man_MANS = \
 	man/ctran_pcontrol.3 \
 	man/ctran_query_thread.3 \
 	man/ctran_recv.3 \
+	man/ctran_parrived.3 \
+	man/ctran_pready.3 \
+	man/ctran_pready_list.3 \
+	man/ctran_pready_range.3 \
+	man/ctran_precv_init.3 \
 	man/ctran_recv_init.3 \
 	man/ctran_reduce.3 \
 	man/ctran_reduce_local.3 \

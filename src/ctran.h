@@ -932,6 +932,42 @@ CTRAN_API int ctran_recv_init(void *buf, ctran_count_t count, ctran_datatype_t d
 CTRAN_API int ctran_start(ctran_request_t *request);
 CTRAN_API int ctran_startall(int count, ctran_request_t requests[]);
 
+/* ---------------------------------------------------------------------------------------------
+ * Partitioned messages: persistent transfers of `partitions` times count elements, which the sender
+ * hands over part by part. Both ends give the same total; their partitions may differ. The ends
+ * meet in the order in which they are made, by (comm, rank, tag), without wildcards and apart from
+ * all other messages. Source: MPI-4.1 ch. 4.
+ * ------------------------------------------------------------------------------------------ */
+
+/* *request is inactive until ctran_start. A send is complete when all of its partitions have been
+ * marked ready and the buffer may be used again; until a partition is marked, it may be written. A
+ * receive is complete when all has arrived; its error is CTRAN_ERR_COUNT where the totals differ.
+ * Wait, test and free as for other persistent requests; there is no cancelling. info may be
+ * CTRAN_INFO_NULL, no key is known yet. Local. Errors: as ctran_send_init; CTRAN_ERR_RANK,
+ * CTRAN_ERR_TAG for wildcards, CTRAN_ERR_COUNT. Source: MPI-4.1 sec. 4.2.1. */
+CTRAN_API int ctran_psend_init(const void *buf, int partitions, ctran_count_t count,
+                               ctran_datatype_t datatype, int dest, int tag, ctran_comm_t comm,
+                               ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_precv_init(void *buf, int partitions, ctran_count_t count,
+                               ctran_datatype_t datatype, int source, int tag, ctran_comm_t comm,
+                               ctran_info_t info, ctran_request_t *request);
+
+/* Marks partitions of a started send as ready: one; low to high, both included; those of a list.
+ * Each once a start. Several threads may do so at once where the thread level allows calls at once.
+ * Small partitions may travel together, so marking many in one call is cheaper. Local. Errors,
+ * which mark none: CTRAN_ERR_REQUEST where it is no partitioned send or has not been started,
+ * CTRAN_ERR_ARG for a partition that it does not have or that was marked. Source: MPI-4.1
+ * sec. 4.2.1. */
+CTRAN_API int ctran_pready(int partition, ctran_request_t request);
+CTRAN_API int ctran_pready_range(int partition_low, int partition_high, ctran_request_t request);
+CTRAN_API int ctran_pready_list(int length, const int array_of_partitions[],
+                                ctran_request_t request);
+
+/* *flag is 1 when a partition of this receive (as the receive counts them) is there, or the request
+ * is null or inactive. Drives transfers once. Errors: CTRAN_ERR_REQUEST where it is no partitioned
+ * receive, CTRAN_ERR_ARG; the operation's own once it has failed. Source: MPI-4.1 sec. 4.2.2. */
+CTRAN_API int ctran_parrived(ctran_request_t request, int partition, int *flag);
+
 /* *flag is 1 when `request` is complete, with its status; it stays as it is, to be completed by a
  * wait or test. Drives transfers once. A null request has the empty status. The operation's own
  * error comes with that wait or test. Source: MPI-4.1 sec. 3.7.6. */

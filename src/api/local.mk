@@ -21,6 +21,7 @@ libctcore_la_SOURCES += \
 	src/api/op.c \
 	src/api/memory.c \
 	src/api/p2p.c \
+	src/api/partitioned.c \
 	src/api/persistent.c \
 	src/api/probe.c \
 	src/api/requests.c \

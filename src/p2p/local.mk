@@ -3,6 +3,7 @@ libctcore_la_SOURCES += \
 	src/p2p/buffer.c \
 	src/p2p/match.c src/p2p/match.h \
 	src/p2p/p2p.c src/p2p/p2p.h src/p2p/state.h \
+	src/p2p/part.c \
 	src/p2p/probe.c \
 	src/p2p/rendezvous.c \
 	src/p2p/watch.c

@@ -85,6 +85,7 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->ep = ep;
     req->key = key;
     req->id = 0;
+    req->place = NULL;
     ct_area_copy(&req->area, area);
     ct_list_init(&req->node);
     ct_list_init(&req->op.node);
@@ -121,13 +122,21 @@ static void eager_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
     ct_p2p_complete(req_of(op), status);
 }
 
+size_t ct_p2p_eager_limit(struct ct_ep *to)
+{
+    return ct_min_size((size_t)to->p->cfg.eager_limit, ct_ep_max_payload(to));
+}
+
+void ct_p2p_start_ssend(struct ct_p2p_req *req)
+{
+    no_payload(&req->op);
+    ct_rndv_send(req);
+}
+
 void ct_p2p_start_send(struct ct_p2p_req *req)
 {
-    struct ct_ep *to = req->ep;
-    size_t        limit = ct_min_size((size_t)req->p->cfg.eager_limit, ct_ep_max_payload(to));
-    if (CT_UNLIKELY(req->area.len_bytes > limit)) {
-        no_payload(&req->op);
-        ct_rndv_send(req);
+    if (CT_UNLIKELY(req->area.len_bytes > ct_p2p_eager_limit(req->ep))) {
+        ct_p2p_start_ssend(req);
         return;
     }
     struct ct_wire_eager hdr = {req->key};
@@ -150,21 +159,24 @@ void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *t
                    struct ct_p2p_key key, const struct ct_area *area)
 {
     ct_p2p_prepare(p, req, false, to, key, area);
-    no_payload(&req->op);
     ct_domain_enter(p);
-    ct_rndv_send(req);
+    ct_p2p_start_ssend(req);
     ct_domain_leave(p);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* The request now has its message: from here on it is about this sender and tag. */
-static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key)
+static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key,
+                 size_t len_bytes)
 {
     req->matched = true;
     req->ep = ep;
     req->base.source = key->src;
     req->base.tag = key->tag;
+    if (CT_UNLIKELY(req->place != NULL)) {
+        req->place(req, len_bytes);
+    }
 }
 
 static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes) CT_IN_DOMAIN
@@ -189,7 +201,7 @@ int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *from, uin
 /* Receives a message that has come, and frees it. */
 static void take(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
 {
-    bind(req, u->ep, &u->key);
+    bind(req, u->ep, &u->key, u->len_bytes);
     if (u->rendezvous) {
         no_payload(&req->op);
         ct_rndv_recv(req, u->ep, u->len_bytes, u->sender_id, u->sender_addr);
@@ -208,21 +220,27 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
     ct_domain_leave(p);
 }
 
+void ct_p2p_start_recv(struct ct_p2p_req *req)
+{
+    struct ct_process    *p = req->p;
+    struct ct_unexpected *u = ct_match_take_unexpected(&p->p2p->match, &req->key);
+    int                   rc;
+    if (u != NULL) {
+        take(req, u);
+    } else if (CT_UNLIKELY(p->p2p->nlost > 0 &&
+                           (rc = ct_p2p_sender_lost(p, req->ep, req->key.ctx)) != CTRAN_SUCCESS)) {
+        ct_p2p_complete(req, rc);
+    } else {
+        ct_match_post(&p->p2p->match, req);
+    }
+}
+
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                   struct ct_p2p_key key, const struct ct_area *area)
 {
     ct_p2p_prepare(p, req, true, from, key, area);
     ct_domain_enter(p);
-    struct ct_unexpected *u = ct_match_take_unexpected(&p->p2p->match, &key);
-    int                   rc;
-    if (u != NULL) {
-        take(req, u);
-    } else if (CT_UNLIKELY(p->p2p->nlost > 0 &&
-                           (rc = ct_p2p_sender_lost(p, from, key.ctx)) != CTRAN_SUCCESS)) {
-        ct_p2p_complete(req, rc);
-    } else {
-        ct_match_post(&p->p2p->match, req);
-    }
+    ct_p2p_start_recv(req);
     ct_domain_leave(p);
 }
 
@@ -262,7 +280,7 @@ static void on_eager(struct ct_ep *from, const void *hdr, size_t hdr_len, const 
     memcpy(&wire, hdr, sizeof wire);
     struct ct_p2p_req *req = ct_match_take_posted(&from->p->p2p->match, &wire.key);
     if (CT_LIKELY(req != NULL)) {
-        bind(req, from, &wire.key);
+        bind(req, from, &wire.key, len_bytes);
         take_eager(req, data, len_bytes);
     } else {
         keep(from, &wire.key, NULL, data, len_bytes);
@@ -281,7 +299,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     memcpy(&wire, hdr, sizeof wire);
     struct ct_p2p_req *req = ct_match_take_posted(&from->p->p2p->match, &wire.key);
     if (req != NULL) {
-        bind(req, from, &wire.key);
+        bind(req, from, &wire.key, wire.len_bytes);
         no_payload(&req->op);
         ct_rndv_recv(req, from, wire.len_bytes, wire.sender_id, wire.addr);
     } else {

@@ -48,6 +48,10 @@ struct ct_p2p_req {
     UT_hash_handle  hh;
     size_t          want_bytes, moved_bytes;
     struct ct_ep_op op; /* its message on the way */
+
+    /* A receive whose memory is chosen when its message is known: called in the domain, sets
+     * `area` for len_bytes. NULL: it has its memory. */
+    void (*place)(struct ct_p2p_req *req, size_t len_bytes);
 };
 
 /* Whether process `ep` may send in context ctx: decides which wildcard receives its death ends. */
@@ -90,6 +94,35 @@ int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_k
 /* Receives a message that was taken, and frees it. */
 void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct ct_unexpected *u,
                           const struct ct_area *area);
+
+/* ---- partitioned messages, part.c ------------------------------------------------------------ */
+
+/* One end of a message that the program fills or reads in equal parts. */
+struct ct_part_args {
+    struct ct_ep *ep; /* NULL: there is no other end */
+    struct ct_p2p_key
+                   key; /* of the first message, by which the ends find each other; ctx is theirs */
+    bool           is_recv;
+    struct ct_area area; /* all partitions; borrowed, as are its pieces */
+    uint32_t       partitions;
+};
+
+/* Makes a persistent request; the ends meet in the order in which they were made. NULL when out of
+ * memory. The caller sets owner and calls ct_part_destroy when it is released. */
+struct ct_request *ct_part_create(struct ct_process *p, const struct ct_part_args *args);
+void               ct_part_destroy(struct ct_request *base);
+
+/* What ct_part_create made, or NULL. */
+struct ct_part *ct_part_of(struct ct_request *base);
+bool            ct_part_is_recv(const struct ct_part *part);
+uint32_t        ct_part_count(const struct ct_part *part);
+
+/* Marks partitions of a started send as ready: those of the list, or n from `first` on. On error
+ * none: CTRAN_ERR_ARG, *which is ready already (or twice in the list). */
+int ct_part_ready(struct ct_part *part, uint32_t first, const int *list, uint32_t n,
+                  uint32_t *which);
+/* Whether a partition of a started receive is there. */
+bool ct_part_arrived(const struct ct_part *part, uint32_t partition);
 
 /* Drives transfers until req is done; returns its error. */
 int ct_p2p_wait(struct ct_process *p, struct ct_request *req);

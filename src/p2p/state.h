@@ -22,6 +22,7 @@ struct ct_p2p {
     uint64_t next_id            CT_GUARDED_BY(ct_domain);
     struct ct_ep **lost         CT_GUARDED_BY(ct_domain); /* peers that have failed */
     size_t nlost                CT_GUARDED_BY(ct_domain);
+    uint32_t next_part          CT_GUARDED_BY(ct_domain); /* numbers partitioned sends */
     ct_p2p_member               member;
     struct ct_lock              reqs_lock;
     struct ct_slab reqs         CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
@@ -69,8 +70,13 @@ struct ct_wire_withdraw { /* "forget it, and tell me so": the answer is FIN */
 /* Fills a request in; what starts it comes after. */
 void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, struct ct_ep *ep,
                     struct ct_p2p_key key, const struct ct_area *area);
-/* The inside of ct_p2p_isend. */
+/* The inside of ct_p2p_isend, _issend and _irecv. */
 void ct_p2p_start_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
+void ct_p2p_start_ssend(struct ct_p2p_req *req) CT_IN_DOMAIN;
+void ct_p2p_start_recv(struct ct_p2p_req *req) CT_IN_DOMAIN;
+
+/* The longest message that travels unasked. */
+size_t ct_p2p_eager_limit(struct ct_ep *to) CT_IN_DOMAIN;
 
 /* Completes a request with `error`; a receive reports what it moved. It may be gone then. */
 void ct_p2p_complete(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;

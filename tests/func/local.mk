@@ -23,6 +23,12 @@ dist_check_SCRIPTS += tests/func/op.test
 TESTS += tests/func/op.test
 tests_func_op_SOURCES = tests/func/op.c $(func_check)
 tests_func_op_LDADD = libctcore.la
+# Partitioned messages.
+check_PROGRAMS += tests/func/part
+dist_check_SCRIPTS += tests/func/part.test
+TESTS += tests/func/part.test
+tests_func_part_SOURCES = tests/func/part.c $(func_check)
+tests_func_part_LDADD = libctcore.la -lpthread
 tests_func_errors_SOURCES = tests/func/errors.c $(func_check)
 tests_func_errors_LDADD = libctcore.la
 tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \
