@@ -13,6 +13,7 @@ dist_man_MANS += \
 	man/ctran_error_string.3 \
 	man/ctran_get_version.3 \
 	man/ctran_graph_create.3 \
+	man/ctran_grequest_start.3 \
 	man/ctran_group.3 \
 	man/ctran_info.3 \
 	man/ctran_init.3 \
@@ -102,6 +103,7 @@ nodist_man_MANS = \
 	man/ctran_get_hw_resource_info.3 \
 	man/ctran_get_library_version.3 \
 	man/ctran_get_processor_name.3 \
+	man/ctran_grequest_complete.3 \
 	man/ctran_group_compare.3 \
 	man/ctran_group_difference.3 \
 	man/ctran_group_excl.3 \
@@ -169,6 +171,8 @@ nodist_man_MANS = \
 	man/ctran_ssend.3 \
 	man/ctran_ssend_init.3 \
 	man/ctran_startall.3 \
+	man/ctran_status_set_cancelled.3 \
+	man/ctran_status_set_elements.3 \
 	man/ctran_test.3 \
 	man/ctran_test_cancelled.3 \
 	man/ctran_testall.3 \

@@ -968,6 +968,35 @@ CTRAN_API int ctran_pready_list(int length, const int array_of_partitions[],
  * receive, CTRAN_ERR_ARG; the operation's own once it has failed. Source: MPI-4.1 sec. 4.2.2. */
 CTRAN_API int ctran_parrived(ctran_request_t request, int partition, int *flag);
 
+/* ---------------------------------------------------------------------------------------------
+ * Generalized requests: operations of the program's own that waits, tests and ctran_request_free
+ * take like any other. Source: MPI-4.1 sec. 13.2.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Called, each with the request's extra_state, by the call that wants a status (which is empty at
+ * first; its error is that call's); by the one that frees the request, once; and by ctran_cancel,
+ * with whether the operation is complete already. No lock is held. */
+typedef int ctran_grequest_query_function(void *extra_state, ctran_status_t *status);
+typedef int ctran_grequest_free_function(void *extra_state);
+typedef int ctran_grequest_cancel_function(void *extra_state, int complete);
+
+/* *request is an active request with these functions, each of which may be NULL: there is nothing
+ * to do then. Local. Errors: CTRAN_ERR_NO_MEM. */
+CTRAN_API int ctran_grequest_start(ctran_grequest_query_function  *query_fn,
+                                   ctran_grequest_free_function   *free_fn,
+                                   ctran_grequest_cancel_function *cancel_fn, void *extra_state,
+                                   ctran_request_t *request);
+
+/* Its operation is complete: waits for it end. Once a request, also by another thread, where the
+ * thread level allows calls at once. Local. Errors: CTRAN_ERR_REQUEST for other requests. */
+CTRAN_API int ctran_grequest_complete(ctran_request_t request);
+
+/* Make a status say that `count` elements of datatype came, and whether the operation was
+ * cancelled. Local. Errors: CTRAN_ERR_ARG for CTRAN_STATUS_IGNORE. Source: MPI-4.1 sec. 13.3. */
+CTRAN_API int ctran_status_set_elements(ctran_status_t *status, ctran_datatype_t datatype,
+                                        ctran_count_t count);
+CTRAN_API int ctran_status_set_cancelled(ctran_status_t *status, int flag);
+
 /* *flag is 1 when `request` is complete, with its status; it stays as it is, to be completed by a
  * wait or test. Drives transfers once. A null request has the empty status. The operation's own
  * error comes with that wait or test. Source: MPI-4.1 sec. 3.7.6. */

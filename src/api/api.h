@@ -137,6 +137,8 @@ void ct_api_adopt(struct ct_request *req, struct ct_comm *comm);
 enum { CT_STATUS_CANCELLED = 2 };
 /* Fills a status that may be CTRAN_STATUS_IGNORE; req NULL: the empty status. */
 void ct_api_status(ctran_status_t *status, const struct ct_request *req);
+/* The same for one that is done; returns its error. */
+int ct_api_outcome(struct ct_request *req, ctran_status_t *status);
 /* The status of a receive from CTRAN_PROC_NULL. */
 void ct_api_null_status(ctran_status_t *status);
 

@@ -55,8 +55,7 @@ static bool is_active(const struct batch *b, int i)
 static int retire(struct batch *b, int i, ctran_status_t *status)
 {
     struct ct_request *req = b->requests[i];
-    int                error = req->error;
-    ct_api_status(status, req);
+    int                error = ct_api_outcome(req, status);
     if (req->start != NULL) {
         req->inactive = true;
         return error;
@@ -180,7 +179,8 @@ static void set_error(ctran_status_t statuses[], int i, int error)
 static void retire_into(struct batch *b, int i, ctran_status_t statuses[], int at, int *worst,
                         struct ct_comm **comm)
 {
-    if (b->requests[i]->error != CTRAN_SUCCESS && *comm == NULL) {
+    if ((b->requests[i]->error != CTRAN_SUCCESS || b->requests[i]->query != NULL) &&
+        *comm == NULL) {
         *comm = owner(b, i);
         ct_comm_hold(*comm);
     }
@@ -353,8 +353,10 @@ int ctran_request_get_status(ctran_request_t request, int *flag, ctran_status_t 
         return rc;
     }
     *flag = test_for(&b, ALL);
-    if (*flag) {
-        ct_api_status(status, b.active > 0 ? request : NULL);
+    if (*flag && b.active > 0) {
+        (void)ct_api_outcome(request, status); /* the error is told by what completes it */
+    } else if (*flag) {
+        ct_api_status(status, NULL);
     }
     return CTRAN_SUCCESS;
 }
@@ -371,6 +373,5 @@ int ctran_cancel(ctran_request_t *request)
                             b.active == 0 ? "it is null or inactive"
                                           : "its operation cannot be cancelled");
     }
-    (*request)->cancel(*request);
-    return CTRAN_SUCCESS;
+    return ct_api_pass(owner(&b, 0), (*request)->cancel(*request), b.call);
 }

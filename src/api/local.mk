@@ -14,6 +14,7 @@ libctcore_la_SOURCES += \
 	src/api/error_codes.c \
 	src/api/errors.c \
 	src/api/graph.c \
+	src/api/grequest.c \
 	src/api/group.c \
 	src/api/info.c src/api/info_env.c \
 	src/api/intercomm.c \

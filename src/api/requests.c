@@ -16,6 +16,19 @@ void ct_api_status(ctran_status_t *status, const struct ct_request *req)
     status->ctran_internal[CT_STATUS_CANCELLED] = req != NULL && req->cancelled;
 }
 
+int ct_api_outcome(struct ct_request *req, ctran_status_t *status)
+{
+    ctran_status_t unwanted;
+    if (CT_LIKELY(req->query == NULL)) {
+        ct_api_status(status, req);
+        return req->error;
+    }
+    status =
+        status != CTRAN_STATUS_IGNORE ? status : &unwanted; /* a query always has one to fill */
+    ct_api_status(status, NULL);
+    return req->query(req, status);
+}
+
 struct ct_request *ct_api_null_request(struct ct_process *p)
 {
     struct ct_p2p_req *req = ct_p2p_req_get(p);

@@ -13,6 +13,7 @@
 
 struct ct_process;
 struct ct_request;
+struct ctran_status;
 struct ct_waiter;
 
 enum { CT_REQUEST_MAGIC = 0x52657173 };
@@ -38,7 +39,10 @@ struct ct_request {
     int (*start)(struct ct_process *p, struct ct_request *req);
     /* Asks a request to end without effect, which it may not heed, as where it is done; NULL: its
      * kind cannot be asked. */
-    void (*cancel)(struct ct_request *req);
+    int (*cancel)(struct ct_request *req);
+    /* Fills a status that is empty, and returns the operation's error; NULL: what is above says
+     * both. Called without a lock. */
+    int (*query)(struct ct_request *req, struct ctran_status *status);
     /* The error handler of this communicator answers for it (a struct ct_comm); NULL: self's. */
     void *owner;
 };

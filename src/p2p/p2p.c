@@ -47,6 +47,7 @@ struct ct_p2p_req *ct_p2p_req_get(struct ct_process *p)
         req->base.release = ct_p2p_req_put;
         req->base.cancel = ct_p2p_req_cancel;
         req->base.start = NULL;
+        req->base.query = NULL;
         req->base.inactive = false;
     }
     return req;
@@ -374,7 +375,7 @@ void ct_p2p_cancel(struct ct_p2p_req *req, int error)
     ct_domain_leave(p);
 }
 
-void ct_p2p_req_cancel(struct ct_request *base)
+int ct_p2p_req_cancel(struct ct_request *base)
 {
     struct ct_p2p_req *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
     struct ct_process *p = req->p;
@@ -384,6 +385,7 @@ void ct_p2p_req_cancel(struct ct_request *base)
         end_unmatched(req, CTRAN_SUCCESS);
     }
     ct_domain_leave(p);
+    return CTRAN_SUCCESS;
 }
 
 /* ---- init and fini --------------------------------------------------------------------------- */

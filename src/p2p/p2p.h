@@ -133,7 +133,7 @@ void ct_p2p_cancel(struct ct_p2p_req *req, int error);
 
 /* The cancel of a request of ct_p2p_req_get: a receive without its message ends with success; all
  * else goes on. */
-void ct_p2p_req_cancel(struct ct_request *base);
+int ct_p2p_req_cancel(struct ct_request *base);
 
 /* Requests that outlive their caller's frame; NULL when out of memory. _put is their release. */
 struct ct_p2p_req *ct_p2p_req_get(struct ct_process *p);

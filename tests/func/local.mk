@@ -29,6 +29,12 @@ dist_check_SCRIPTS += tests/func/part.test
 TESTS += tests/func/part.test
 tests_func_part_SOURCES = tests/func/part.c $(func_check)
 tests_func_part_LDADD = libctcore.la -lpthread
+# Generalized requests.
+check_PROGRAMS += tests/func/grequest
+dist_check_SCRIPTS += tests/func/grequest.test
+TESTS += tests/func/grequest.test
+tests_func_grequest_SOURCES = tests/func/grequest.c $(func_check)
+tests_func_grequest_LDADD = libctcore.la -lpthread
 tests_func_errors_SOURCES = tests/func/errors.c $(func_check)
 tests_func_errors_LDADD = libctcore.la
 tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \

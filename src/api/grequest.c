@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Generalized requests (MPI-4.1 sec. 13.2): operations that the program does by itself, with a
+ * request that waits and tests know. Its functions are called without any lock: query each time
+ * that a status is asked for, free once, after the last of completion and the user's letting go.
+ */
+#define CT_FOLDER "api"
+#include <stdlib.h>
+
+#include "api/api.h"
+
+struct grequest {
+    struct ct_request               base; /* first: the user's handle */
+    struct ct_process              *p;
+    ctran_grequest_query_function  *query;
+    ctran_grequest_free_function   *free;
+    ctran_grequest_cancel_function *cancel;
+    void                           *extra;
+};
+
+static struct grequest *of(struct ct_request *base)
+{
+    return CT_CONTAINER_OF(base, struct grequest, base);
+}
+
+static int query(struct ct_request *base, ctran_status_t *status)
+{
+    return of(base)->query != NULL ? of(base)->query(of(base)->extra, status) : CTRAN_SUCCESS;
+}
+
+static int cancel(struct ct_request *base)
+{
+    return of(base)->cancel != NULL ? of(base)->cancel(of(base)->extra, ct_request_is_done(base))
+                                    : CTRAN_SUCCESS;
+}
+
+static void release(struct ct_process *p, struct ct_request *base)
+{
+    struct grequest *g = of(base);
+    (void)p;
+    base->magic = 0;
+    if (g->free != NULL) {
+        (void)g->free(g->extra); /* nobody is left to be told */
+    }
+    free(g);
+}
+
+int ctran_grequest_start(ctran_grequest_query_function  *query_fn,
+                         ctran_grequest_free_function   *free_fn,
+                         ctran_grequest_cancel_function *cancel_fn, void *extra_state,
+                         ctran_request_t *request)
+{
+    static const char  call[] = "ctran_grequest_start";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    struct grequest *g = calloc(1, sizeof *g);
+    if (g == NULL) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_NO_MEM, call, "for a request");
+    }
+    *g = (struct grequest){
+        .base = {.magic = CT_REQUEST_MAGIC, .release = release, .cancel = cancel, .query = query},
+        .p = p,
+        .query = query_fn,
+        .free = free_fn,
+        .cancel = cancel_fn,
+        .extra = extra_state,
+    };
+    *request = &g->base;
+    return CTRAN_SUCCESS;
+}
+
+/* Completion would release what the user let go of inside the domain: its function is called
+ * afterwards instead. */
+static void complete(struct grequest *g)
+{
+    struct ct_process *p = g->p;
+    ct_domain_enter(p);
+    const bool orphan = g->base.orphan;
+    g->base.orphan = false;
+    ct_request_complete(p, &g->base);
+    ct_domain_leave(p);
+    if (orphan) {
+        release(p, &g->base);
+    }
+}
+
+int ctran_grequest_complete(ctran_request_t request)
+{
+    static const char  call[] = "ctran_grequest_complete";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if ((uintptr_t)request < 0x1000 || (uintptr_t)request % _Alignof(struct ct_request) != 0 ||
+        request == CTRAN_REQUEST_NULL || request->magic != CT_REQUEST_MAGIC ||
+        request->release != release) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_REQUEST, call,
+                            "it is no request of ctran_grequest_start");
+    }
+    if (ct_request_is_done(request)) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_REQUEST, call, "it was completed before");
+    }
+    complete(of(request));
+    return CTRAN_SUCCESS;
+}
+
+int ctran_status_set_elements(ctran_status_t *status, ctran_datatype_t datatype,
+                              ctran_count_t count)
+{
+    static const char  call[] = "ctran_status_set_elements";
+    struct ct_process *p = ct_api_enter(call);
+    struct ct_span     span;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if (status == CTRAN_STATUS_IGNORE) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
+    }
+    int rc = ct_check_count(ct_comm_self(p), call, count, datatype, &span);
+    if (rc == CTRAN_SUCCESS) {
+        const int64_t bytes = (int64_t)span.bytes;
+        memcpy(status->ctran_internal, &bytes, sizeof bytes);
+    }
+    return rc;
+}
+
+int ctran_status_set_cancelled(ctran_status_t *status, int flag)
+{
+    static const char  call[] = "ctran_status_set_cancelled";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    if (status == CTRAN_STATUS_IGNORE) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
+    }
+    status->ctran_internal[CT_STATUS_CANCELLED] = flag != 0;
+    return CTRAN_SUCCESS;
+}
