@@ -11,6 +11,7 @@ dist_man_MANS += \
 	man/ctran_comm.3 \
 	man/ctran_comm_attr.3 \
 	man/ctran_error_string.3 \
+	man/ctran_get_address.3 \
 	man/ctran_get_version.3 \
 	man/ctran_graph_create.3 \
 	man/ctran_grequest_start.3 \
@@ -19,11 +20,15 @@ dist_man_MANS += \
 	man/ctran_init.3 \
 	man/ctran_op_create.3 \
 	man/ctran_intercomm_create.3 \
+	man/ctran_pack.3 \
 	man/ctran_probe.3 \
 	man/ctran_psend_init.3 \
 	man/ctran_send.3 \
 	man/ctran_start.3 \
+	man/ctran_type_create_subarray.3 \
+	man/ctran_type_get_envelope.3 \
 	man/ctran_type_size.3 \
+	man/ctran_type_vector.3 \
 	man/ctran_wait.3
 
 nodist_man_MANS = \
@@ -31,6 +36,8 @@ nodist_man_MANS = \
 	man/ctran_add_error_class.3 \
 	man/ctran_add_error_code.3 \
 	man/ctran_add_error_string.3 \
+	man/ctran_aint_add.3 \
+	man/ctran_aint_diff.3 \
 	man/ctran_allgather.3 \
 	man/ctran_allgatherv.3 \
 	man/ctran_allreduce.3 \
@@ -49,17 +56,6 @@ nodist_man_MANS = \
 	man/ctran_cart_shift.3 \
 	man/ctran_cart_sub.3 \
 	man/ctran_cartdim_get.3 \
-	man/ctran_dims_create.3 \
-	man/ctran_dist_graph_create.3 \
-	man/ctran_dist_graph_create_adjacent.3 \
-	man/ctran_dist_graph_neighbors.3 \
-	man/ctran_dist_graph_neighbors_count.3 \
-	man/ctran_graph_get.3 \
-	man/ctran_graph_map.3 \
-	man/ctran_graph_neighbors.3 \
-	man/ctran_graph_neighbors_count.3 \
-	man/ctran_graphdims_get.3 \
-	man/ctran_topo_test.3 \
 	man/ctran_comm_call_errhandler.3 \
 	man/ctran_comm_compare.3 \
 	man/ctran_comm_create.3 \
@@ -91,6 +87,11 @@ nodist_man_MANS = \
 	man/ctran_comm_split.3 \
 	man/ctran_comm_split_type.3 \
 	man/ctran_comm_test_inter.3 \
+	man/ctran_dims_create.3 \
+	man/ctran_dist_graph_create.3 \
+	man/ctran_dist_graph_create_adjacent.3 \
+	man/ctran_dist_graph_neighbors.3 \
+	man/ctran_dist_graph_neighbors_count.3 \
 	man/ctran_errhandler_free.3 \
 	man/ctran_error_class.3 \
 	man/ctran_exscan.3 \
@@ -101,9 +102,15 @@ nodist_man_MANS = \
 	man/ctran_gatherv.3 \
 	man/ctran_get_count.3 \
 	man/ctran_get_hw_resource_info.3 \
+	man/ctran_get_elements.3 \
 	man/ctran_get_library_version.3 \
 	man/ctran_get_processor_name.3 \
 	man/ctran_grequest_complete.3 \
+	man/ctran_graph_get.3 \
+	man/ctran_graph_map.3 \
+	man/ctran_graph_neighbors.3 \
+	man/ctran_graph_neighbors_count.3 \
+	man/ctran_graphdims_get.3 \
 	man/ctran_group_compare.3 \
 	man/ctran_group_difference.3 \
 	man/ctran_group_excl.3 \
@@ -143,6 +150,9 @@ nodist_man_MANS = \
 	man/ctran_op_commutative.3 \
 	man/ctran_op_free.3 \
 	man/ctran_pcontrol.3 \
+	man/ctran_pack_external.3 \
+	man/ctran_pack_external_size.3 \
+	man/ctran_pack_size.3 \
 	man/ctran_query_thread.3 \
 	man/ctran_recv.3 \
 	man/ctran_parrived.3 \
@@ -178,6 +188,25 @@ nodist_man_MANS = \
 	man/ctran_testall.3 \
 	man/ctran_testany.3 \
 	man/ctran_testsome.3 \
+	man/ctran_topo_test.3 \
+	man/ctran_type_commit.3 \
+	man/ctran_type_contiguous.3 \
+	man/ctran_type_create_darray.3 \
+	man/ctran_type_create_hindexed.3 \
+	man/ctran_type_create_hindexed_block.3 \
+	man/ctran_type_create_hvector.3 \
+	man/ctran_type_create_indexed_block.3 \
+	man/ctran_type_create_resized.3 \
+	man/ctran_type_create_struct.3 \
+	man/ctran_type_dup.3 \
+	man/ctran_type_free.3 \
+	man/ctran_type_get_contents.3 \
+	man/ctran_type_get_extent.3 \
+	man/ctran_type_get_true_extent.3 \
+	man/ctran_type_indexed.3 \
+	man/ctran_type_match_size.3 \
+	man/ctran_unpack.3 \
+	man/ctran_unpack_external.3 \
 	man/ctran_waitall.3 \
 	man/ctran_waitany.3 \
 	man/ctran_waitsome.3 \

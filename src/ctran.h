@@ -22,8 +22,8 @@
  *             fail with CTRAN_ERR_OTHER before ctran_init and after ctran_finalize.
  *   Buffers   A buffer belongs to the caller; the library only borrows it, until the call returns
  *             or, for a nonblocking call, until its request completes. Any buffer may be NULL
- *             where its count is 0; CTRAN_BOTTOM counts as NULL, since there are no datatypes
- *             with absolute addresses yet.
+ *             where it has no data. It may be CTRAN_BOTTOM where the datatype has absolute
+ *             addresses.
  *   Blocking  A blocking call waits as long as its peers live and drives all of the process's
  *             transfers while it waits. It spins briefly, yields, then sleeps.
  *   Threads   With CTRAN_THREAD_SINGLE and _FUNNELED only the thread that called ctran_init may
@@ -227,6 +227,7 @@ enum {
     X(ERR_INFO, 34, argument, "invalid info object")                                               \
     X(ERR_KEYVAL, 36, argument, "invalid key of attributes")                                       \
     X(ERR_NO_MEM, 39, operation, "out of memory")                                                  \
+    X(ERR_UNSUPPORTED_DATAREP, 54, argument, "data representation is not known")                   \
     X(ERR_UNSUPPORTED_OPERATION, 55, operation, "operation is not supported here")                 \
     X(ERR_PROC_ABORTED, 58, peer, "a process has aborted")                                         \
     X(ERR_ERRHANDLER, 61, argument, "invalid error handler")                                       \
@@ -852,6 +853,12 @@ CTRAN_API int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datat
 CTRAN_API int ctran_get_count(const ctran_status_t *status, ctran_datatype_t datatype,
                               ctran_count_t *count);
 
+/* The number of basic elements, the scalars that `datatype` is made of at last, that it got: also
+ * where the last element of datatype is not whole. A pair counts as two. CTRAN_UNDEFINED where a
+ * scalar is cut. Local. Source: MPI-4.1 sec. 5.1.11. */
+CTRAN_API int ctran_get_elements(const ctran_status_t *status, ctran_datatype_t datatype,
+                                 ctran_count_t *count);
+
 /* Waits for a message that a receive with these arguments would get, and tells of it in status; it
  * stays where it is. CTRAN_PROC_NULL always has one, empty. Source: MPI-4.1 sec. 3.8.1. */
 CTRAN_API int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status);
@@ -1013,10 +1020,168 @@ CTRAN_API int ctran_test_cancelled(const ctran_status_t *status, int *flag);
 
 /* ---------------------------------------------------------------------------------------------
  * Datatypes
+ *
+ * A derived datatype says where in memory the elements of others are, and in which order they
+ * travel: its type map. Both ends of a message may have different ones, as long as their scalars
+ * are the same in the same order. A constructor gives a handle, which is the caller's, to be freed
+ * by ctran_type_free; types that it was made of may be freed before. It describes at once, however
+ * large it is, and moves data only once it was committed: an uncommitted one gives CTRAN_ERR_TYPE.
+ * What is regular (blocks, columns, parts of arrays) costs the same however many elements it has.
+ * Blocks that do not touch one another are gathered and scattered as they travel, without a copy of
+ * the whole; collectives work on copies without gaps.
+ *
+ * All are local. Any thread may use a datatype that another is using. Errors: CTRAN_ERR_TYPE for
+ * what is no datatype, CTRAN_ERR_COUNT for a count < 0 and for a type that is more than memory can
+ * hold, CTRAN_ERR_ARG for another bad argument, CTRAN_ERR_NO_MEM. Source: MPI-4.1 ch. 5.
+ *
+ * Example: column 3 of `double m[100][50]` is 100 blocks of one double, 50 doubles apart:
+ *
+ *     ctran_type_vector(100, 1, 50, CTRAN_DOUBLE, &column);
+ *     ctran_type_commit(&column);
+ *     ctran_send(&m[0][3], 1, column, dest, tag, comm);
  * ------------------------------------------------------------------------------------------ */
 
-/* Bytes of data in one element. Local. Source: MPI-4.1 sec. 5.1.5. */
+/* `count` elements one after the other. Source: MPI-4.1 sec. 5.1.2, as all of these. */
+CTRAN_API int ctran_type_contiguous(ctran_count_t count, ctran_datatype_t oldtype,
+                                    ctran_datatype_t *newtype);
+
+/* `count` blocks of `blocklength` elements, their starts `stride` extents of oldtype apart;
+ * hvector: `stride` bytes. */
+CTRAN_API int ctran_type_vector(ctran_count_t count, ctran_count_t blocklength,
+                                ctran_count_t stride, ctran_datatype_t oldtype,
+                                ctran_datatype_t *newtype);
+CTRAN_API int ctran_type_create_hvector(ctran_count_t count, ctran_count_t blocklength,
+                                        ctran_count_t stride, ctran_datatype_t oldtype,
+                                        ctran_datatype_t *newtype);
+
+/* `count` blocks, each with a length and a displacement of its own, this in extents of oldtype or,
+ * for hindexed, in bytes; the "block" forms: all of one length. */
+CTRAN_API int ctran_type_indexed(ctran_count_t count, const ctran_count_t array_of_blocklengths[],
+                                 const ctran_count_t array_of_displacements[],
+                                 ctran_datatype_t oldtype, ctran_datatype_t *newtype);
+CTRAN_API int ctran_type_create_hindexed(ctran_count_t       count,
+                                         const ctran_count_t array_of_blocklengths[],
+                                         const ctran_count_t array_of_displacements[],
+                                         ctran_datatype_t oldtype, ctran_datatype_t *newtype);
+CTRAN_API int ctran_type_create_indexed_block(ctran_count_t count, ctran_count_t blocklength,
+                                              const ctran_count_t array_of_displacements[],
+                                              ctran_datatype_t    oldtype,
+                                              ctran_datatype_t   *newtype);
+CTRAN_API int ctran_type_create_hindexed_block(ctran_count_t count, ctran_count_t blocklength,
+                                               const ctran_count_t array_of_displacements[],
+                                               ctran_datatype_t    oldtype,
+                                               ctran_datatype_t   *newtype);
+
+/* `count` blocks, each with a datatype, a length and a displacement in bytes. The extent is rounded
+ * up to what the strictest scalar wants, as a C compiler does. */
+CTRAN_API int ctran_type_create_struct(ctran_count_t          count,
+                                       const ctran_count_t    array_of_blocklengths[],
+                                       const ctran_count_t    array_of_displacements[],
+                                       const ctran_datatype_t array_of_types[],
+                                       ctran_datatype_t      *newtype);
+
+/* The part of an array of ndims >= 1 dimensions that has subsizes[i] >= 1 elements from starts[i]
+ * on in dimension i of sizes[i]; its extent is the whole array's. order: CTRAN_ORDER_C, the last
+ * index varies fastest, or CTRAN_ORDER_FORTRAN, the first. Source: MPI-4.1 sec. 5.1.3. */
+CTRAN_API int ctran_type_create_subarray(int ndims, const ctran_count_t array_of_sizes[],
+                                         const ctran_count_t array_of_subsizes[],
+                                         const ctran_count_t array_of_starts[], int order,
+                                         ctran_datatype_t oldtype, ctran_datatype_t *newtype);
+
+/* What process `rank` of `size` has of an array that is distributed over a grid of psizes[0] x ...
+ * processes, row by row. Dimension i is dealt out in blocks of dargs[i] elements: one to each
+ * process (CTRAN_DISTRIBUTE_BLOCK), round and round (_CYCLIC), or not at all (_NONE, psizes[i] is
+ * 1). CTRAN_DISTRIBUTE_DFLT_DARG, whose ABI value is 19, stands for blocks of equal length, or of
+ * 1. The extent is the whole array's. Source: MPI-4.1 sec. 5.1.4. */
+CTRAN_API int ctran_type_create_darray(int size, int rank, int ndims,
+                                       const ctran_count_t array_of_gsizes[],
+                                       const int array_of_distribs[], const int array_of_dargs[],
+                                       const int array_of_psizes[], int order,
+                                       ctran_datatype_t oldtype, ctran_datatype_t *newtype);
+
+/* The same data, but its elements begin at lb and are `extent` apart. Source: MPI-4.1 sec. 5.1.7.
+ * Example: as the extent of a column is nearly the matrix, for all 50 columns one after the other
+ * each begins a double after the one before:
+ *
+ *     ctran_type_create_resized(column, 0, sizeof(double), &next_to_next);
+ */
+CTRAN_API int ctran_type_create_resized(ctran_datatype_t oldtype, ctran_count_t lb,
+                                        ctran_count_t extent, ctran_datatype_t *newtype);
+
+/* A copy, committed if oldtype is. Source: MPI-4.1 sec. 5.1.10. */
+CTRAN_API int ctran_type_dup(ctran_datatype_t oldtype, ctran_datatype_t *newtype);
+
+/* Lets it move data; a second time, or of a predefined one, nothing happens. Source: MPI-4.1
+ * sec. 5.1.9. */
+CTRAN_API int ctran_type_commit(ctran_datatype_t *datatype);
+
+/* Gives the handle back and sets it to CTRAN_DATATYPE_NULL. Pending operations with it go on, and
+ * types made of it stay. Errors: also CTRAN_ERR_TYPE for a predefined one. Source: MPI-4.1
+ * sec. 5.1.9. */
+CTRAN_API int ctran_type_free(ctran_datatype_t *datatype);
+
+/* Bytes of data in one element. Source: MPI-4.1 sec. 5.1.5. */
 CTRAN_API int ctran_type_size(ctran_datatype_t datatype, ctran_count_t *size);
+
+/* Where an element begins, and how far from it the next one does: as its constructor says, ... */
+CTRAN_API int ctran_type_get_extent(ctran_datatype_t datatype, ctran_count_t *lb,
+                                    ctran_count_t *extent);
+/* ... and its data alone, whatever it says. Source: MPI-4.1 sec. 5.1.7 and 5.1.8. */
+CTRAN_API int ctran_type_get_true_extent(ctran_datatype_t datatype, ctran_count_t *true_lb,
+                                         ctran_count_t *true_extent);
+
+/* How it was made: what its constructor was given, in the order of MPI-4.1 sec. 5.1.13, counts and
+ * displacements as large counts; there are no addresses. The maxima are at least what the envelope
+ * says. Datatypes that come out are the caller's to free, but for predefined ones. A predefined
+ * datatype is CTRAN_COMBINER_NAMED and has no contents: CTRAN_ERR_TYPE. */
+CTRAN_API int ctran_type_get_envelope(ctran_datatype_t datatype, ctran_count_t *num_integers,
+                                      ctran_count_t *num_addresses, ctran_count_t *num_large_counts,
+                                      ctran_count_t *num_datatypes, int *combiner);
+CTRAN_API int ctran_type_get_contents(ctran_datatype_t datatype, ctran_count_t max_integers,
+                                      ctran_count_t max_addresses, ctran_count_t max_large_counts,
+                                      ctran_count_t max_datatypes, int array_of_integers[],
+                                      ctran_aint_t     array_of_addresses[],
+                                      ctran_count_t    array_of_large_counts[],
+                                      ctran_datatype_t array_of_datatypes[]);
+
+/* The predefined datatype of `size` bytes in a CTRAN_TYPECLASS_*: the C types, and CTRAN_FLOAT16
+ * for 2 bytes. CTRAN_ERR_ARG where there is none. Source: MPI-4.1 sec. 19.1.9. */
+CTRAN_API int ctran_type_match_size(int typeclass, int size, ctran_datatype_t *datatype);
+
+/* The address of location, to be used as a displacement; sums and differences of such. Any thread,
+ * any time. Source: MPI-4.1 sec. 5.1.5 and 5.1.12. */
+CTRAN_API int          ctran_get_address(const void *location, ctran_aint_t *address);
+CTRAN_API ctran_aint_t ctran_aint_add(ctran_aint_t base, ctran_aint_t disp);
+CTRAN_API ctran_aint_t ctran_aint_diff(ctran_aint_t addr1, ctran_aint_t addr2);
+
+/* ---------------------------------------------------------------------------------------------
+ * Packing: elements of any committed datatype to and from memory without gaps. Packed data are sent
+ * and received as CTRAN_PACKED; they may also be received as what was packed, and the reverse. All
+ * are local. *position is where in the packed buffer to begin, and is moved behind. Errors: as for
+ * datatypes; CTRAN_ERR_ARG where the packed buffer is too short. Source: MPI-4.1 sec. 5.2 and 5.3.
+ * ------------------------------------------------------------------------------------------ */
+CTRAN_API int ctran_pack(const void *inbuf, ctran_count_t incount, ctran_datatype_t datatype,
+                         void *outbuf, ctran_count_t outsize, ctran_count_t *position,
+                         ctran_comm_t comm);
+CTRAN_API int ctran_unpack(const void *inbuf, ctran_count_t insize, ctran_count_t *position,
+                           void *outbuf, ctran_count_t outcount, ctran_datatype_t datatype,
+                           ctran_comm_t comm);
+
+/* The bytes that ctran_pack takes for it: no more than the data. */
+CTRAN_API int ctran_pack_size(ctran_count_t incount, ctran_datatype_t datatype, ctran_comm_t comm,
+                              ctran_count_t *size);
+
+/* The same in the representation datarep, which is "external32" (MPI-4.1 sec. 14.5.2): big endian,
+ * and of the same size everywhere. There, long has 4 bytes: the upper ones are lost. Errors: also
+ * CTRAN_ERR_UNSUPPORTED_DATAREP. */
+CTRAN_API int ctran_pack_external(const char datarep[], const void *inbuf, ctran_count_t incount,
+                                  ctran_datatype_t datatype, void *outbuf, ctran_count_t outsize,
+                                  ctran_count_t *position);
+CTRAN_API int ctran_unpack_external(const char datarep[], const void *inbuf, ctran_count_t insize,
+                                    ctran_count_t *position, void *outbuf, ctran_count_t outcount,
+                                    ctran_datatype_t datatype);
+CTRAN_API int ctran_pack_external_size(const char datarep[], ctran_count_t incount,
+                                       ctran_datatype_t datatype, ctran_count_t *size);
 
 /* ---------------------------------------------------------------------------------------------
  * Reduction operators

@@ -45,10 +45,19 @@ int ct_api_give_comm(struct ct_comm *comm, int rc, const struct ct_comm *made, c
 /* The object behind a handle of hints; NULL for CTRAN_INFO_NULL. */
 int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
                   struct ct_info **info);
-/* count elements of a datatype, and where they are. */
+/* Any datatype, committed or not. */
+int ct_check_type(struct ct_comm *comm, const char *call, ctran_datatype_t datatype,
+                  const struct ct_dtype **out);
+/* The same for calls without a communicator. *self handles their errors. */
+int ct_check_own_type(const char *call, ctran_datatype_t datatype, struct ct_comm **self,
+                      const struct ct_dtype **out);
+/* A new datatype becomes the user's; or rc is raised. */
+int ct_api_give_type(struct ct_comm *self, int rc, const struct ct_dtype *const *made,
+                     const char *call, ctran_datatype_t *newtype);
+/* count elements of a committed datatype, and where they are. */
 struct ct_span {
     void                  *buf;
-    size_t                 count, bytes;
+    size_t                 count, bytes; /* of data */
     const struct ct_dtype *type;
 };
 int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
@@ -66,7 +75,7 @@ int ct_check_root(struct ct_comm *comm, const char *call, int root);
 int ct_check_counts(struct ct_comm *comm, const char *call, const ctran_count_t *counts,
                     ctran_datatype_t datatype, struct ct_span *out);
 /* A vector of one such block a rank must be addressable. */
-int ct_check_blocks(struct ct_comm *comm, const char *call, const struct ct_span *block);
+int ct_check_blocks(struct ct_comm *comm, const char *call, struct ct_span *block);
 
 /* ---- collectives of inter-communicators; the arguments are checked here -----------------------
  * */
@@ -109,17 +118,20 @@ enum ct_transfer_mode { CT_TRANSFER_SEND, CT_TRANSFER_SSEND, CT_TRANSFER_RECV };
 
 /* A send or receive with its arguments checked. */
 struct ct_transfer {
-    struct ct_comm       *comm;
-    struct ct_ep         *ep;   /* NULL: any source, or nobody */
-    bool                  null; /* CTRAN_PROC_NULL: nothing is to be done */
-    enum ct_transfer_mode mode;
-    struct ct_p2p_key     key;
-    struct ct_area        area;
+    struct ct_comm        *comm;
+    struct ct_ep          *ep;   /* NULL: any source, or nobody */
+    bool                   null; /* CTRAN_PROC_NULL: nothing is to be done */
+    enum ct_transfer_mode  mode;
+    struct ct_p2p_key      key;
+    struct ct_area         area;
+    const struct ct_dtype *type; /* whose pieces the area has; NULL: it is one block */
 };
 
 int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
                       ctran_datatype_t datatype, int peer, int tag, ctran_comm_t handle,
                       enum ct_transfer_mode mode, struct ct_transfer *t);
+/* Sets the memory of one. */
+void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span);
 /* Only peer and tag; t->comm is set. */
 int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t);
 /* Starts one that is not null. */
@@ -131,8 +143,11 @@ int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_reques
 
 /* A request that is complete from the start, as for CTRAN_PROC_NULL; NULL when out of memory. */
 struct ct_request *ct_api_null_request(struct ct_process *p);
-/* Makes a started request the user's: it holds comm until it is released. */
-void ct_api_adopt(struct ct_request *req, struct ct_comm *comm);
+/* Makes a started request the user's: it holds comm, and type where it is not NULL, until it is
+ * released. */
+void ct_api_adopt(struct ct_request *req, struct ct_comm *comm, const struct ct_dtype *type);
+/* Lets go of both: the end of a request's release. */
+void ct_api_disown(struct ct_comm *comm, const struct ct_dtype *type);
 /* A status has the bytes that came in ctran_internal[0] and [1], and in this one: */
 enum { CT_STATUS_CANCELLED = 2 };
 /* Fills a status that may be CTRAN_STATUS_IGNORE; req NULL: the empty status. */

@@ -45,28 +45,68 @@ int ct_check_topo(const char *call, ctran_comm_t handle, int kind, struct ct_com
                               topo != NULL ? "another" : "no", names[kind - CTRAN_CART]);
 }
 
+int ct_check_type(struct ct_comm *comm, const char *call, ctran_datatype_t datatype,
+                  const struct ct_dtype **out)
+{
+    const struct ct_dtype *type = ct_dtype_get(datatype);
+    if (CT_UNLIKELY(type == NULL)) {
+        return ct_api_raise(comm, CTRAN_ERR_TYPE, call, "%s",
+                            datatype == CTRAN_DATATYPE_NULL
+                                ? "it is CTRAN_DATATYPE_NULL"
+                                : "it is no datatype, or one that was freed");
+    }
+    *out = type;
+    return CTRAN_SUCCESS;
+}
+
+/* A derived type may be what all elements together do not fit into memory with, and may have been
+ * made without being committed. */
+static int check_derived(struct ct_comm *comm, const char *call, ctran_count_t count,
+                         const struct ct_dtype *type)
+{
+    ptrdiff_t reach;
+    if (!type->committed) {
+        return ct_api_raise(comm, CTRAN_ERR_TYPE, call,
+                            "the datatype %s was not committed: see ctran_type_commit", type->name);
+    }
+    if (__builtin_mul_overflow(count, type->extent_bytes, &reach) ||
+        __builtin_add_overflow(reach, type->true_extent_bytes, &reach)) {
+        return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+                            "%" PRId64 " elements, %td bytes apart, are more than memory can hold",
+                            count, type->extent_bytes);
+    }
+    return CTRAN_SUCCESS;
+}
+
 int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
                    ctran_datatype_t datatype, struct ct_span *out)
 {
-    const struct ct_dtype *type = ct_dtype_get(datatype);
     if (CT_UNLIKELY(count < 0)) {
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call, "count is %" PRId64 ", must be >= 0",
                             count);
     }
-    if (CT_UNLIKELY(type == NULL)) {
-        return ct_api_raise(comm, CTRAN_ERR_TYPE, call, "%s",
-                            datatype == CTRAN_DATATYPE_NULL ? "it is CTRAN_DATATYPE_NULL"
-                                                            : "it is no predefined datatype");
+    int rc = ct_check_type(comm, call, datatype, &out->type);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        return rc;
     }
     out->buf = NULL;
-    out->type = type;
     out->count = (size_t)count;
-    if (CT_UNLIKELY(__builtin_mul_overflow(out->count, type->extent_bytes, &out->bytes))) {
+    if (CT_UNLIKELY(__builtin_mul_overflow(out->count, out->type->size_bytes, &out->bytes))) {
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                             "%" PRId64 " elements of %zu bytes are more than memory can hold",
-                            count, (size_t)type->extent_bytes);
+                            count, out->type->size_bytes);
     }
-    return CTRAN_SUCCESS;
+    return CT_LIKELY(out->type->contiguous && out->type->committed)
+               ? CTRAN_SUCCESS
+               : check_derived(comm, call, count, out->type);
+}
+
+/* No data lie at address 0: what begins there has absolute addresses in its type. */
+static bool is_bottom(const void *buf, const struct ct_dtype *type)
+{
+    enum { FIRST_PAGE = 4096 };
+    return buf == CTRAN_BOTTOM && type->scalar == CT_SCALAR_DERIVED &&
+           (uintptr_t)type->true_lb_bytes >= FIRST_PAGE;
 }
 
 int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
@@ -76,10 +116,12 @@ int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         return rc;
     }
-    if (CT_UNLIKELY(count > 0 && (buf == NULL || buf == CTRAN_IN_PLACE))) {
+    if (CT_UNLIKELY(out->bytes > 0 && (buf == NULL || buf == CTRAN_IN_PLACE) &&
+                    !is_bottom(buf, out->type))) {
         return ct_api_raise(comm, CTRAN_ERR_BUFFER, call, "a buffer for %" PRId64 " elements is %s",
                             count,
-                            buf == NULL ? "NULL" : "CTRAN_IN_PLACE, which is not possible here");
+                            buf == NULL ? "NULL, and their datatype has no absolute addresses"
+                                        : "CTRAN_IN_PLACE, which is not possible here");
     }
     out->buf = (void *)buf;
     return CTRAN_SUCCESS;
@@ -99,7 +141,8 @@ int ct_check_op(struct ct_comm *comm, const char *call, ctran_op_t handle,
     }
     if (ct_op_kernel(*out, type) == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_OP, call,
-                            "%s is not defined for %s (MPI-4.1 sec. 6.9.2)", (*out)->name,
+                            "%s is not defined for %s%s (MPI-4.1 sec. 6.9.2)", (*out)->name,
+                            type->scalar == CT_SCALAR_DERIVED ? "a derived datatype " : "",
                             type->name);
     }
     return CTRAN_SUCCESS;
@@ -114,15 +157,21 @@ int ct_check_root(struct ct_comm *comm, const char *call, int root)
                         "root is %d, the communicator has ranks 0 to %u", root, comm->run.n - 1);
 }
 
-int ct_check_blocks(struct ct_comm *comm, const char *call, const struct ct_span *block)
+int ct_check_blocks(struct ct_comm *comm, const char *call, struct ct_span *block)
 {
-    size_t total;
-    if (!__builtin_mul_overflow(block->bytes, comm->run.n, &total) && total <= PTRDIFF_MAX) {
-        return CTRAN_SUCCESS;
+    ctran_count_t  count;
+    struct ct_span all;
+    if (__builtin_mul_overflow((ctran_count_t)block->count, comm->run.n, &count)) {
+        return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+                            "%u blocks of %zu elements are more than memory can hold", comm->run.n,
+                            block->count);
     }
-    return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
-                        "%u blocks of %zu bytes are more than memory can hold", comm->run.n,
-                        block->bytes);
+    int rc = ct_check_count(comm, call, count, ct_dtype_handle(block->type), &all);
+    return rc != CTRAN_SUCCESS || all.bytes <= PTRDIFF_MAX
+               ? rc
+               : ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+                              "%u blocks of %zu bytes are more than memory can hold", comm->run.n,
+                              block->bytes);
 }
 
 int ct_check_counts(struct ct_comm *comm, const char *call, const ctran_count_t *counts,

@@ -3,7 +3,7 @@
 #define CT_FOLDER "api"
 #include <inttypes.h>
 
-#include "api/api.h"
+#include "api/dense.h"
 
 int ctran_barrier(ctran_comm_t handle)
 {
@@ -23,6 +23,7 @@ int ctran_bcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, in
     static const char call[] = "ctran_bcast";
     struct ct_comm   *comm;
     struct ct_span    span;
+    struct ct_dense   d;
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side side = {.buf = buffer, .count = count, .type = datatype};
@@ -34,10 +35,16 @@ int ctran_bcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, in
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(comm, call, buffer, count, datatype, &span);
     }
+    if (rc == CTRAN_SUCCESS) {
+        bool is_root = (uint32_t)root == comm->run.me;
+        rc = ct_dense_open(comm, call, buffer, span.count, span.type, is_root, &d);
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    return ct_api_pass(comm, ct_coll_bcast(comm, buffer, span.bytes, (uint32_t)root), call);
+    rc = ct_coll_bcast(comm, d.base, span.bytes, (uint32_t)root);
+    ct_dense_close(&d, rc == CTRAN_SUCCESS && (uint32_t)root != comm->run.me);
+    return ct_api_pass(comm, rc, call);
 }
 
 /* The buffers of a reduction whose result this rank gets. *send becomes NULL in place. */
@@ -62,11 +69,12 @@ static int check_reduction(struct ct_comm *comm, const char *call, const void **
 int ctran_reduce(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_datatype_t datatype,
                  ctran_op_t handle_op, int root, ctran_comm_t handle)
 {
-    static const char   call[] = "ctran_reduce";
-    struct ct_comm     *comm;
-    struct ct_span      span;
-    const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    static const char    call[] = "ctran_reduce";
+    struct ct_comm      *comm;
+    struct ct_span       span;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         return ct_inter_reduce(&(struct ct_inter_reduction){comm, call, sendbuf, recvbuf, count, 0,
                                                             count, datatype, handle_op},
@@ -83,21 +91,27 @@ int ctran_reduce(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(comm, call, handle_op, span.type, &op);
     }
-    if (rc != CTRAN_SUCCESS) {
+    if (rc == CTRAN_SUCCESS && span.bytes > 0) {
+        void *recv = (uint32_t)root == comm->run.me ? recvbuf : NULL;
+        rc = ct_dense_open_reduction(comm, call, sendbuf, span.count, recv, span.count, span.type,
+                                     false, &e);
+    }
+    if (rc != CTRAN_SUCCESS || span.bytes == 0) {
         return rc;
     }
-    rc = ct_coll_reduce(comm, sendbuf, recvbuf, span.count, span.type, op, (uint32_t)root);
-    return ct_api_pass(comm, rc, call);
+    rc = ct_coll_reduce(comm, e.in.base, e.out.base, span.count, span.type, op, (uint32_t)root);
+    return ct_dense_close_reduction(comm, call, &e, rc);
 }
 
 int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
                     ctran_datatype_t datatype, ctran_op_t handle_op, ctran_comm_t handle)
 {
-    static const char   call[] = "ctran_allreduce";
-    struct ct_comm     *comm;
-    struct ct_span      span;
-    const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    static const char    call[] = "ctran_allreduce";
+    struct ct_comm      *comm;
+    struct ct_span       span;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         return ct_inter_allreduce(&(struct ct_inter_reduction){comm, call, sendbuf, recvbuf, count,
                                                                0, count, datatype, handle_op});
@@ -108,11 +122,15 @@ int ctran_allreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(comm, call, handle_op, span.type, &op);
     }
-    if (rc != CTRAN_SUCCESS) {
+    if (rc == CTRAN_SUCCESS && span.bytes > 0) {
+        rc = ct_dense_open_reduction(comm, call, sendbuf, span.count, recvbuf, span.count,
+                                     span.type, false, &e);
+    }
+    if (rc != CTRAN_SUCCESS || span.bytes == 0) {
         return rc;
     }
-    rc = ct_coll_allreduce(comm, sendbuf, recvbuf, span.count, span.type, op);
-    return ct_api_pass(comm, rc, call);
+    rc = ct_coll_allreduce(comm, e.in.base, e.out.base, span.count, span.type, op);
+    return ct_dense_close_reduction(comm, call, &e, rc);
 }
 
 /* At rank 0 the result of an exclusive scan is nothing: without CTRAN_IN_PLACE, recvbuf does not
@@ -121,10 +139,11 @@ static int scan(const char *call, bool exclusive, const void *sendbuf, void *rec
                 ctran_count_t count, ctran_datatype_t datatype, ctran_op_t handle_op,
                 ctran_comm_t handle)
 {
-    struct ct_comm     *comm;
-    struct ct_span      span;
-    const struct ct_op *op;
-    int                 rc = ct_check_intra(call, handle, &comm);
+    struct ct_comm      *comm;
+    struct ct_span       span;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
         rc = exclusive && comm->run.me == 0 && sendbuf != CTRAN_IN_PLACE
                  ? ct_check_span(comm, call, sendbuf, count, datatype, &span)
@@ -133,11 +152,16 @@ static int scan(const char *call, bool exclusive, const void *sendbuf, void *rec
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(comm, call, handle_op, span.type, &op);
     }
-    if (rc != CTRAN_SUCCESS) {
+    if (rc == CTRAN_SUCCESS && span.bytes > 0) {
+        void *recv = exclusive && comm->run.me == 0 && sendbuf != NULL ? NULL : recvbuf;
+        rc = ct_dense_open_reduction(comm, call, sendbuf, span.count, recv, span.count, span.type,
+                                     exclusive, &e);
+    }
+    if (rc != CTRAN_SUCCESS || span.bytes == 0) {
         return rc;
     }
-    rc = ct_coll_scan(comm, sendbuf, recvbuf, span.count, span.type, op, exclusive);
-    return ct_api_pass(comm, rc, call);
+    rc = ct_coll_scan(comm, e.in.base, e.out.base, span.count, span.type, op, exclusive);
+    return ct_dense_close_reduction(comm, call, &e, rc);
 }
 
 int ctran_scan(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_datatype_t datatype,
@@ -155,11 +179,12 @@ int ctran_exscan(const void *sendbuf, void *recvbuf, ctran_count_t count, ctran_
 int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf, ctran_count_t recvcount,
                                ctran_datatype_t datatype, ctran_op_t handle_op, ctran_comm_t handle)
 {
-    static const char   call[] = "ctran_reduce_scatter_block";
-    struct ct_comm     *comm;
-    struct ct_span      block;
-    const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    static const char    call[] = "ctran_reduce_scatter_block";
+    struct ct_comm      *comm;
+    struct ct_span       block;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         struct ct_span whole;
         rc = ct_check_count(comm, call, recvcount, datatype, &whole);
@@ -178,22 +203,28 @@ int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf, ctran_count_t
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(comm, call, handle_op, block.type, &op);
     }
-    if (rc != CTRAN_SUCCESS) {
+    if (rc == CTRAN_SUCCESS && block.bytes > 0) {
+        size_t all = block.count * comm->run.n;
+        rc = ct_dense_open_reduction(comm, call, sendbuf, all, recvbuf,
+                                     sendbuf == NULL ? all : block.count, block.type, false, &e);
+    }
+    if (rc != CTRAN_SUCCESS || block.bytes == 0) {
         return rc;
     }
-    rc = ct_coll_reduce_scatter_block(comm, sendbuf, recvbuf, block.count, block.type, op);
-    return ct_api_pass(comm, rc, call);
+    rc = ct_coll_reduce_scatter_block(comm, e.in.base, e.out.base, block.count, block.type, op);
+    return ct_dense_close_reduction(comm, call, &e, rc);
 }
 
 int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t recvcounts[],
                          ctran_datatype_t datatype, ctran_op_t handle_op, ctran_comm_t handle)
 {
-    static const char   call[] = "ctran_reduce_scatter";
-    const void         *send = sendbuf;
-    struct ct_comm     *comm;
-    struct ct_span      all;
-    const struct ct_op *op;
-    int                 rc = ct_check_comm(call, handle, &comm);
+    static const char    call[] = "ctran_reduce_scatter";
+    const void          *send = sendbuf;
+    struct ct_comm      *comm;
+    struct ct_span       all;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         rc = ct_check_counts(comm, call, recvcounts, datatype, &all);
         ctran_count_t first = 0;
@@ -225,9 +256,14 @@ int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(comm, call, handle_op, all.type, &op);
     }
-    if (rc != CTRAN_SUCCESS || all.count == 0) {
+    if (rc == CTRAN_SUCCESS && all.bytes > 0) {
+        size_t mine = send == NULL ? all.count : (size_t)recvcounts[comm->run.me];
+        rc = ct_dense_open_reduction(comm, call, send, all.count, recvbuf, mine, all.type, false,
+                                     &e);
+    }
+    if (rc != CTRAN_SUCCESS || all.bytes == 0) {
         return rc;
     }
-    rc = ct_coll_reduce_scatter(comm, send, recvbuf, recvcounts, all.type, op);
-    return ct_api_pass(comm, rc, call);
+    rc = ct_coll_reduce_scatter(comm, e.in.base, e.out.base, recvcounts, all.type, op);
+    return ct_dense_close_reduction(comm, call, &e, rc);
 }

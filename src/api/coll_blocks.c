@@ -1,34 +1,82 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives that move one block for each rank: their arguments. */
 #define CT_FOLDER "api"
-#include "api/api.h"
+#include "api/dense.h"
+
+/* The two buffers of a call. One that is in place, or not used by this rank, has no type. */
+struct ends {
+    struct ct_span  send, recv;  /* all elements */
+    size_t          block_bytes; /* of one rank's data */
+    struct ct_dense in, out;
+};
 
 /* The buffer that holds a block of each rank. */
 static int check_whole(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
-                       ctran_datatype_t datatype, struct ct_span *block)
+                       ctran_datatype_t datatype, struct ends *e, struct ct_span *out)
 {
-    int rc = ct_check_span(comm, call, buf, count, datatype, block);
-    return rc == CTRAN_SUCCESS ? ct_check_blocks(comm, call, block) : rc;
+    int rc = ct_check_span(comm, call, buf, count, datatype, out);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_blocks(comm, call, out);
+    }
+    e->block_bytes = out->bytes;
+    out->count *= comm->run.n;
+    return rc;
 }
 
-/* The buffer with this rank's part of a call whose other buffer is `whole`: as many bytes, or in
- * place. *buf becomes NULL in place. */
-static int check_part(struct ct_comm *comm, const char *call, const void **buf, ctran_count_t count,
-                      ctran_datatype_t datatype, const struct ct_span *whole)
+/* The buffer with this rank's part of a call whose other buffer is whole: as many bytes, or in
+ * place. */
+static int check_part(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
+                      ctran_datatype_t datatype, const struct ends *e, struct ct_span *out)
 {
-    struct ct_span part;
-    if (*buf == CTRAN_IN_PLACE) {
-        *buf = NULL;
+    if (buf == CTRAN_IN_PLACE) {
         return CTRAN_SUCCESS;
     }
-    int rc = ct_check_span(comm, call, *buf, count, datatype, &part);
-    if (rc == CTRAN_SUCCESS && part.bytes != whole->bytes) {
+    int rc = ct_check_span(comm, call, buf, count, datatype, out);
+    if (rc == CTRAN_SUCCESS && out->bytes != e->block_bytes) {
         rc = ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                           "a block sent has %zu bytes and one received %zu, or the reverse: they "
                           "must be equal",
-                          part.bytes, whole->bytes);
+                          out->bytes, e->block_bytes);
     }
     return rc;
+}
+
+/* The buffer of a rank that has its part alone. */
+static int check_only(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
+                      ctran_datatype_t datatype, struct ends *e, struct ct_span *out)
+{
+    int rc = ct_check_span(comm, call, buf, count, datatype, out);
+    e->block_bytes = out->bytes;
+    return rc;
+}
+
+static int open_end(struct ct_comm *comm, const char *call, const struct ct_span *span, bool fill,
+                    struct ct_dense *d)
+{
+    return span->type == NULL
+               ? CTRAN_SUCCESS
+               : ct_dense_open(comm, call, span->buf, span->count, span->type, fill, d);
+}
+
+/* What the collective is to be given. in_place: it reads what it sends from where it receives. */
+static int open_ends(struct ct_comm *comm, const char *call, struct ends *e, bool in_place)
+{
+    int rc = open_end(comm, call, &e->send, true, &e->in);
+    if (rc == CTRAN_SUCCESS) {
+        rc = open_end(comm, call, &e->recv, in_place, &e->out);
+        if (rc != CTRAN_SUCCESS) {
+            ct_dense_close(&e->in, false);
+        }
+    }
+    return rc;
+}
+
+/* It has ended with rc. */
+static int close_ends(struct ct_comm *comm, const char *call, struct ends *e, int rc)
+{
+    ct_dense_close(&e->in, false);
+    ct_dense_close(&e->out, rc == CTRAN_SUCCESS);
+    return ct_api_pass(comm, rc, call);
 }
 
 int ctran_allgather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
@@ -37,7 +85,7 @@ int ctran_allgather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype
 {
     static const char call[] = "ctran_allgather";
     struct ct_comm   *comm;
-    struct ct_span    recv;
+    struct ends       e = {.block_bytes = 0};
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
@@ -46,15 +94,19 @@ int ctran_allgather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype
         return ct_inter_all(comm, call, &out, &in);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &recv);
+        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_part(comm, call, &sendbuf, sendcount, sendtype, &recv);
+        rc = check_part(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = open_ends(comm, call, &e, e.send.type == NULL);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    return ct_api_pass(comm, ct_coll_allgather(comm, sendbuf, recvbuf, recv.bytes), call);
+    rc = ct_coll_allgather(comm, e.in.base, e.out.base, e.block_bytes);
+    return close_ends(comm, call, &e, rc);
 }
 
 int ctran_gather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
@@ -63,7 +115,7 @@ int ctran_gather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t 
 {
     static const char call[] = "ctran_gather";
     struct ct_comm   *comm;
-    struct ct_span    block;
+    struct ends       e = {.block_bytes = 0};
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
@@ -78,18 +130,21 @@ int ctran_gather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t 
         return rc;
     }
     if ((uint32_t)root != comm->run.me) {
-        rc = ct_check_span(comm, call, sendbuf, sendcount, sendtype, &block);
+        rc = check_only(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
     } else {
-        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &block);
+        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
         if (rc == CTRAN_SUCCESS) {
-            rc = check_part(comm, call, &sendbuf, sendcount, sendtype, &block);
+            rc = check_part(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
         }
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = open_ends(comm, call, &e, e.send.type == NULL);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_coll_gather(comm, sendbuf, recvbuf, block.bytes, (uint32_t)root);
-    return ct_api_pass(comm, rc, call);
+    rc = ct_coll_gather(comm, e.in.base, e.out.base, e.block_bytes, (uint32_t)root);
+    return close_ends(comm, call, &e, rc);
 }
 
 int ctran_scatter(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
@@ -98,8 +153,7 @@ int ctran_scatter(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t
 {
     static const char call[] = "ctran_scatter";
     struct ct_comm   *comm;
-    struct ct_span    block;
-    const void       *own = recvbuf;
+    struct ends       e = {.block_bytes = 0};
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side out = {
@@ -114,18 +168,21 @@ int ctran_scatter(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t
         return rc;
     }
     if ((uint32_t)root != comm->run.me) {
-        rc = ct_check_span(comm, call, recvbuf, recvcount, recvtype, &block);
+        rc = check_only(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
     } else {
-        rc = check_whole(comm, call, sendbuf, sendcount, sendtype, &block);
+        rc = check_whole(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
         if (rc == CTRAN_SUCCESS) {
-            rc = check_part(comm, call, &own, recvcount, recvtype, &block);
+            rc = check_part(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
         }
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = open_ends(comm, call, &e, false);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_coll_scatter(comm, sendbuf, (void *)own, block.bytes, (uint32_t)root);
-    return ct_api_pass(comm, rc, call);
+    rc = ct_coll_scatter(comm, e.in.base, e.out.base, e.block_bytes, (uint32_t)root);
+    return close_ends(comm, call, &e, rc);
 }
 
 int ctran_alltoall(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
@@ -134,7 +191,7 @@ int ctran_alltoall(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_
 {
     static const char call[] = "ctran_alltoall";
     struct ct_comm   *comm;
-    struct ct_span    recv;
+    struct ends       e = {.block_bytes = 0};
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side out = {
@@ -144,13 +201,23 @@ int ctran_alltoall(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_
         return ct_inter_all(comm, call, &out, &in);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &recv);
+        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
+    }
+    if (rc == CTRAN_SUCCESS && sendbuf != CTRAN_IN_PLACE) {
+        struct ends other = e;
+        rc = check_whole(comm, call, sendbuf, sendcount, sendtype, &other, &e.send);
+        if (rc == CTRAN_SUCCESS && other.block_bytes != e.block_bytes) {
+            rc = ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+                              "a block sent has %zu bytes and one received %zu: they must be equal",
+                              other.block_bytes, e.block_bytes);
+        }
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_part(comm, call, &sendbuf, sendcount, sendtype, &recv);
+        rc = open_ends(comm, call, &e, e.send.type == NULL);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    return ct_api_pass(comm, ct_coll_alltoall(comm, sendbuf, recvbuf, recv.bytes), call);
+    rc = ct_coll_alltoall(comm, e.in.base, e.out.base, e.block_bytes);
+    return close_ends(comm, call, &e, rc);
 }

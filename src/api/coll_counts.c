@@ -3,12 +3,20 @@
 #define CT_FOLDER "api"
 #include <inttypes.h>
 
-#include "api/api.h"
+#include "api/dense.h"
+
+/* A buffer of a call: blocks, and their type. One that is in place, or not used by this rank, has
+ * no type. */
+struct end {
+    struct ct_blocks       blocks; /* displacements in extents */
+    const struct ct_dtype *type;
+    struct ct_dense_blocks dense;
+};
 
 /* The buffer with a block of each rank. */
 static int check_all(struct ct_comm *comm, const char *call, const void *buf,
                      const ctran_count_t *counts, const ctran_aint_t *displs,
-                     ctran_datatype_t datatype, struct ct_blocks *out)
+                     ctran_datatype_t datatype, struct end *out)
 {
     struct ct_span all;
     ctran_aint_t   bytes;
@@ -29,32 +37,34 @@ static int check_all(struct ct_comm *comm, const char *call, const void *buf,
                                 displs[r], r);
         }
     }
-    *out =
-        (struct ct_blocks){all.buf, 0, comm->run.n, counts, displs, (size_t)all.type->extent_bytes};
+    out->blocks = (struct ct_blocks){all.buf, 0, comm->run.n, counts, displs, all.type->size_bytes};
+    out->type = all.type;
     return CTRAN_SUCCESS;
 }
 
 /* The buffer with this rank's block alone. */
 static int check_own(struct ct_comm *comm, const char *call, const void *buf,
-                     const ctran_count_t *count, ctran_datatype_t datatype, struct ct_blocks *out)
+                     const ctran_count_t *count, ctran_datatype_t datatype, struct end *out)
 {
     static const ctran_aint_t here = 0;
     struct ct_span            own;
     int                       rc = ct_check_span(comm, call, buf, *count, datatype, &own);
     if (rc == CTRAN_SUCCESS) {
-        *out = (struct ct_blocks){own.buf, comm->run.me, 1,
-                                  count,   &here,        (size_t)own.type->extent_bytes};
+        out->blocks =
+            (struct ct_blocks){own.buf, comm->run.me, 1, count, &here, own.type->size_bytes};
+        out->type = own.type;
     }
     return rc;
 }
 
 /* What a rank sends to itself is as long as what it receives from itself. */
-static int check_self(struct ct_comm *comm, const char *call, const struct ct_blocks *send,
-                      const struct ct_blocks *recv)
+static int check_self(struct ct_comm *comm, const char *call, const struct end *send,
+                      const struct end *recv)
 {
-    uint32_t me = comm->run.me;
-    size_t   sent = (size_t)send->counts[me - send->first] * send->unit_elems;
-    size_t   received = (size_t)recv->counts[me - recv->first] * recv->unit_elems;
+    const struct ct_blocks *out = &send->blocks, *in = &recv->blocks;
+    uint32_t                me = comm->run.me;
+    size_t                  sent = (size_t)out->counts[me - out->first] * out->unit_elems;
+    size_t                  received = (size_t)in->counts[me - in->first] * in->unit_elems;
     if (sent == received) {
         return CTRAN_SUCCESS;
     }
@@ -63,13 +73,46 @@ static int check_self(struct ct_comm *comm, const char *call, const struct ct_bl
                         me, sent, received);
 }
 
+static int open_end(struct ct_comm *comm, const char *call, struct end *e, bool fill)
+{
+    return ct_dense_open_blocks(comm, call, e->type != NULL ? &e->blocks : NULL, e->type, fill,
+                                &e->dense);
+}
+
+/* What a call of ct_coll is given. */
+static const struct ct_blocks *given(const struct end *e, bool in_place)
+{
+    return in_place ? NULL : &e->dense.blocks;
+}
+
+/* Runs it between the copies that the types ask for. in_place: `send`, or scatterv's `recv`. */
+static int move(struct ct_comm *comm, const char *call, uint32_t coll, struct end *send,
+                struct end *recv, bool in_place, uint32_t root)
+{
+    bool of_recv = coll == CT_SCATTER;
+    int  rc = open_end(comm, call, send, true);
+    if (rc == CTRAN_SUCCESS) {
+        rc = open_end(comm, call, recv, in_place && !of_recv);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        const struct ct_blocks *out = given(send, in_place && !of_recv);
+        const struct ct_blocks *in = given(recv, in_place && of_recv);
+        rc = coll == CT_ALLTOALL ? ct_coll_alltoallv(comm, out, in)
+                                 : ct_coll_move(comm, coll, out, in, root);
+        rc = ct_api_pass(comm, rc, call);
+    }
+    ct_dense_close_blocks(&send->dense, false);
+    ct_dense_close_blocks(&recv->dense, rc == CTRAN_SUCCESS);
+    return rc;
+}
+
 int ctran_allgatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
                      void *recvbuf, const ctran_count_t recvcounts[], const ctran_aint_t displs[],
                      ctran_datatype_t recvtype, ctran_comm_t handle)
 {
     static const char call[] = "ctran_allgatherv";
     struct ct_comm   *comm;
-    struct ct_blocks  send, recv;
+    struct end        send = {.type = NULL}, recv = {.type = NULL};
     bool              in_place = sendbuf == CTRAN_IN_PLACE;
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
@@ -89,11 +132,7 @@ int ctran_allgatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatyp
         rc = check_own(comm, call, sendbuf, &sendcount, sendtype, &send);
         rc = rc == CTRAN_SUCCESS ? check_self(comm, call, &send, &recv) : rc;
     }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_move(comm, CT_ALLGATHER, in_place ? NULL : &send, &recv, 0);
-    return ct_api_pass(comm, rc, call);
+    return rc == CTRAN_SUCCESS ? move(comm, call, CT_ALLGATHER, &send, &recv, in_place, 0) : rc;
 }
 
 int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
@@ -102,7 +141,7 @@ int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t
 {
     static const char call[] = "ctran_gatherv";
     struct ct_comm   *comm;
-    struct ct_blocks  send, recv = {0};
+    struct end        send = {.type = NULL}, recv = {.type = NULL};
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
@@ -130,11 +169,8 @@ int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t
     if (rc == CTRAN_SUCCESS && at_root && !in_place) {
         rc = check_self(comm, call, &send, &recv);
     }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_move(comm, CT_GATHER, in_place ? NULL : &send, &recv, (uint32_t)root);
-    return ct_api_pass(comm, rc, call);
+    return rc == CTRAN_SUCCESS ? move(comm, call, CT_GATHER, &send, &recv, in_place, (uint32_t)root)
+                               : rc;
 }
 
 int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
@@ -144,7 +180,7 @@ int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
 {
     static const char call[] = "ctran_scatterv";
     struct ct_comm   *comm;
-    struct ct_blocks  send = {0}, recv;
+    struct end        send = {.type = NULL}, recv = {.type = NULL};
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side out = {.buf = sendbuf,
@@ -172,11 +208,9 @@ int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
     if (rc == CTRAN_SUCCESS && at_root && !in_place) {
         rc = check_self(comm, call, &send, &recv);
     }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_move(comm, CT_SCATTER, &send, in_place ? NULL : &recv, (uint32_t)root);
-    return ct_api_pass(comm, rc, call);
+    return rc == CTRAN_SUCCESS
+               ? move(comm, call, CT_SCATTER, &send, &recv, in_place, (uint32_t)root)
+               : rc;
 }
 
 int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
@@ -186,7 +220,7 @@ int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
 {
     static const char call[] = "ctran_alltoallv";
     struct ct_comm   *comm;
-    struct ct_blocks  send, recv;
+    struct end        send = {.type = NULL}, recv = {.type = NULL};
     bool              in_place = sendbuf == CTRAN_IN_PLACE;
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
@@ -211,9 +245,5 @@ int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
         rc = check_all(comm, call, sendbuf, sendcounts, sdispls, sendtype, &send);
         rc = rc == CTRAN_SUCCESS ? check_self(comm, call, &send, &recv) : rc;
     }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_alltoallv(comm, in_place ? NULL : &send, &recv);
-    return ct_api_pass(comm, rc, call);
+    return rc == CTRAN_SUCCESS ? move(comm, call, CT_ALLTOALL, &send, &recv, in_place, 0) : rc;
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "api/dense.h"
 
 enum { MOVE_TAG = -18 }; /* none of the program's */
 
@@ -141,8 +141,8 @@ int ct_inter_rooted(struct ct_comm *comm, const char *call, const struct ct_side
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 /* Both buffers, where this rank has them, and the operator. */
-static int check_reduction(const struct ct_inter_reduction *r, bool sends, bool receives,
-                           struct ct_span *span, const struct ct_op **op)
+static int open_reduction(const struct ct_inter_reduction *r, bool sends, bool receives,
+                          struct ct_span *span, const struct ct_op **op, struct ct_dense_ends *e)
 {
     int rc = ct_check_count(r->comm, r->call, r->count, r->type, span);
     if (rc == CTRAN_SUCCESS && sends) {
@@ -151,46 +151,55 @@ static int check_reduction(const struct ct_inter_reduction *r, bool sends, bool 
     if (rc == CTRAN_SUCCESS && receives) {
         rc = ct_check_span(r->comm, r->call, r->recv, r->own, r->type, &(struct ct_span){0});
     }
-    return rc == CTRAN_SUCCESS ? ct_check_op(r->comm, r->call, r->op, span->type, op) : rc;
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_op(r->comm, r->call, r->op, span->type, op);
+    }
+    return rc == CTRAN_SUCCESS ? ct_dense_open_reduction(r->comm, r->call, sends ? r->send : NULL,
+                                                         span->count, receives ? r->recv : NULL,
+                                                         (size_t)r->own, span->type, true, e)
+                               : rc;
 }
 
 int ct_inter_reduce(const struct ct_inter_reduction *r, int root)
 {
-    struct ct_span      span;
-    const struct ct_op *op;
-    int                 rc = check_root(r->comm, r->call, root);
+    struct ct_span       span;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = check_root(r->comm, r->call, root);
     if (rc != CTRAN_SUCCESS || root == CTRAN_PROC_NULL) {
         return rc;
     }
-    rc = check_reduction(r, root != CTRAN_ROOT, root == CTRAN_ROOT, &span, &op);
+    rc = open_reduction(r, root != CTRAN_ROOT, root == CTRAN_ROOT, &span, &op, &e);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_coll_inter_reduce(r->comm, r->send, r->recv, span.count, span.type, op, root);
-    return ct_api_pass(r->comm, rc, r->call);
+    rc = ct_coll_inter_reduce(r->comm, e.in.base, e.out.base, span.count, span.type, op, root);
+    return ct_dense_close_reduction(r->comm, r->call, &e, rc);
 }
 
 int ct_inter_allreduce(const struct ct_inter_reduction *r)
 {
-    struct ct_span      span;
-    const struct ct_op *op;
-    int                 rc = check_reduction(r, true, true, &span, &op);
+    struct ct_span       span;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = open_reduction(r, true, true, &span, &op, &e);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_coll_inter_allreduce(r->comm, r->send, r->recv, span.count, span.type, op);
-    return ct_api_pass(r->comm, rc, r->call);
+    rc = ct_coll_inter_allreduce(r->comm, e.in.base, e.out.base, span.count, span.type, op);
+    return ct_dense_close_reduction(r->comm, r->call, &e, rc);
 }
 
 int ct_inter_reduce_scatter(const struct ct_inter_reduction *r)
 {
-    struct ct_span      span;
-    const struct ct_op *op;
-    int                 rc = check_reduction(r, true, true, &span, &op);
+    struct ct_span       span;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = open_reduction(r, true, true, &span, &op, &e);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_coll_inter_reduce_scatter(r->comm, r->send, r->recv, span.count, (size_t)r->first,
+    rc = ct_coll_inter_reduce_scatter(r->comm, e.in.base, e.out.base, span.count, (size_t)r->first,
                                       (size_t)r->own, span.type, op);
-    return ct_api_pass(r->comm, rc, r->call);
+    return ct_dense_close_reduction(r->comm, r->call, &e, rc);
 }

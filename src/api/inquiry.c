@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Versions, names, the clock, and sizes of datatypes. */
+/* Versions, names, and the clock. */
 #define CT_FOLDER "api"
 #include "api/api.h"
 
@@ -67,18 +67,4 @@ double ctran_wtick(void)
     struct timespec ts;
     clock_getres(CLOCK_MONOTONIC, &ts);
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
-int ctran_type_size(ctran_datatype_t datatype, ctran_count_t *size)
-{
-    struct ct_process *p = ct_api_enter("ctran_type_size");
-    struct ct_span     one;
-    if (p == NULL) {
-        return CTRAN_ERR_OTHER;
-    }
-    int rc = ct_check_count(ct_comm_self(p), "ctran_type_size", 1, datatype, &one);
-    if (rc == CTRAN_SUCCESS) {
-        *size = (ctran_count_t)one.bytes;
-    }
-    return rc;
 }

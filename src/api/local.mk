@@ -10,6 +10,7 @@ libctcore_la_SOURCES += \
 	src/api/comm_create.c \
 	src/api/comm_info.c \
 	src/api/completion.c \
+	src/api/dense.c src/api/dense.h \
 	src/api/errhandler.c \
 	src/api/error_codes.c \
 	src/api/errors.c \
@@ -21,10 +22,13 @@ libctcore_la_SOURCES += \
 	src/api/inquiry.c \
 	src/api/op.c \
 	src/api/memory.c \
+	src/api/pack.c \
 	src/api/p2p.c \
 	src/api/partitioned.c \
 	src/api/persistent.c \
 	src/api/probe.c \
 	src/api/requests.c \
 	src/api/state.c \
-	src/api/transfer.c
+	src/api/transfer.c \
+	src/api/type.c src/api/type_construct.c src/api/type_array.c \
+	src/api/type_contents.c

@@ -90,7 +90,9 @@ int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
     }
     if (rc == CTRAN_SUCCESS && count > 0) {
         const struct ct_reduction r = ct_reduction_of(op, in.type); /* inout = in op inout */
-        ct_reduction_apply(&r, inout.buf, in.buf, inout.buf, in.count);
+        const uintptr_t           first = (uintptr_t)in.type->true_lb_bytes;
+        void                     *result = (void *)((uintptr_t)inout.buf + first);
+        ct_reduction_apply(&r, result, (void *)((uintptr_t)in.buf + first), result, in.count);
     }
     return rc;
 }

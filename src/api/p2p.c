@@ -163,23 +163,3 @@ int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t data
     free(copy);
     return rc;
 }
-
-int ctran_get_count(const ctran_status_t *status, ctran_datatype_t datatype, ctran_count_t *count)
-{
-    static const char  call[] = "ctran_get_count";
-    struct ct_process *p = ct_api_enter(call);
-    struct ct_span     one;
-    if (p == NULL) {
-        return CTRAN_ERR_OTHER;
-    }
-    if (status == CTRAN_STATUS_IGNORE) {
-        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
-    }
-    int rc = ct_check_count(ct_comm_self(p), call, 1, datatype, &one);
-    if (rc == CTRAN_SUCCESS) {
-        int64_t bytes;
-        memcpy(&bytes, status->ctran_internal, sizeof bytes);
-        *count = (size_t)bytes % one.bytes == 0 ? bytes / (int64_t)one.bytes : CTRAN_UNDEFINED;
-    }
-    return rc;
-}

@@ -7,10 +7,11 @@
 
 static void release(struct ct_process *p, struct ct_request *base)
 {
-    struct ct_comm *comm = base->owner;
+    struct ct_comm        *comm = base->owner;
+    const struct ct_dtype *type = base->type;
     (void)p;
     ct_part_destroy(base);
-    ct_comm_drop(comm);
+    ct_api_disown(comm, type);
 }
 
 /* The two ends find each other by rank and tag: there are no wildcards. */
@@ -81,7 +82,7 @@ static int init(const char *call, const void *buf, int partitions, ctran_count_t
         return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for a request of %d partitions",
                             partitions);
     }
-    ct_api_adopt(base, comm);
+    ct_api_adopt(base, comm, t.type);
     base->release = release;
     *request = base;
     return CTRAN_SUCCESS;

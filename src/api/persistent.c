@@ -17,11 +17,10 @@ struct persistent {
 static void release(struct ct_process *p, struct ct_request *base)
 {
     struct persistent *r = CT_CONTAINER_OF(base, struct persistent, req.base);
-    struct ct_comm    *comm = base->owner;
     (void)p;
     base->magic = 0;
+    ct_api_disown(base->owner, base->type);
     free(r);
-    ct_comm_drop(comm);
 }
 
 /* Nothing is left to do: nobody is the peer, or the message is in the buffer. */
@@ -67,7 +66,7 @@ static int init(const char *call, const void *buf, ctran_count_t count, ctran_da
     r->t = t;
     r->buffered = buffered;
     finish(&r->req.base);
-    ct_api_adopt(&r->req.base, t.comm);
+    ct_api_adopt(&r->req.base, t.comm, t.type);
     r->req.base.magic = CT_REQUEST_MAGIC;
     r->req.base.release = release;
     r->req.base.cancel = ct_p2p_req_cancel;

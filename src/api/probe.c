@@ -146,7 +146,7 @@ static int check_receive(const char *call, void *buf, ctran_count_t count,
     t->comm = t->null ? ct_comm_self(p) : (*m)->comm;
     int rc = ct_check_span(t->comm, call, buf, count, datatype, &span);
     if (rc == CTRAN_SUCCESS) {
-        t->area = (struct ct_area){.base = span.buf, .len_bytes = span.bytes};
+        ct_transfer_describe(t, &span);
     }
     return rc;
 }
@@ -204,7 +204,7 @@ int ctran_imrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype,
     }
     *message = CTRAN_MESSAGE_NULL;
     start(m, &t, req);
-    ct_api_adopt(&req->base, t.comm);
+    ct_api_adopt(&req->base, t.comm, t.type);
     ct_comm_drop(t.comm); /* the request holds it now */
     *request = &req->base;
     return CTRAN_SUCCESS;

@@ -47,15 +47,28 @@ struct ct_request *ct_api_null_request(struct ct_process *p)
 
 static void release_user(struct ct_process *p, struct ct_request *req)
 {
-    struct ct_comm *comm = req->owner;
+    struct ct_comm        *comm = req->owner;
+    const struct ct_dtype *type = req->type;
     ct_p2p_req_put(p, req);
+    ct_api_disown(comm, type);
+}
+
+void ct_api_disown(struct ct_comm *comm, const struct ct_dtype *type)
+{
+    if (CT_UNLIKELY(type != NULL)) {
+        ct_dtype_drop(type);
+    }
     ct_comm_drop(comm);
 }
 
-void ct_api_adopt(struct ct_request *req, struct ct_comm *comm)
+void ct_api_adopt(struct ct_request *req, struct ct_comm *comm, const struct ct_dtype *type)
 {
     ct_comm_hold(comm);
+    if (CT_UNLIKELY(type != NULL)) {
+        ct_dtype_hold(type);
+    }
     req->owner = comm;
+    req->type = type;
     req->release = release_user;
 }
 

@@ -34,6 +34,12 @@ int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_tr
     return CTRAN_SUCCESS;
 }
 
+void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span)
+{
+    t->area = ct_dtype_area(span->type, span->buf, span->count);
+    t->type = CT_LIKELY(t->area.pieces == NULL) ? NULL : span->type;
+}
+
 int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
                       ctran_datatype_t datatype, int peer, int tag, ctran_comm_t handle,
                       enum ct_transfer_mode mode, struct ct_transfer *t)
@@ -48,7 +54,7 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         t->mode = mode;
-        t->area = (struct ct_area){.base = span.buf, .len_bytes = span.bytes};
+        ct_transfer_describe(t, &span);
     }
     return rc;
 }
@@ -91,7 +97,7 @@ int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_reques
     if (base == NULL) {
         return ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for a request");
     }
-    ct_api_adopt(base, t->comm);
+    ct_api_adopt(base, t->comm, t->null ? NULL : t->type);
     *request = base;
     return CTRAN_SUCCESS;
 }

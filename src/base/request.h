@@ -45,6 +45,9 @@ struct ct_request {
     int (*query)(struct ct_request *req, struct ctran_status *status);
     /* The error handler of this communicator answers for it (a struct ct_comm); NULL: self's. */
     void *owner;
+    /* What describes its memory, held as long as it is pending (a struct ct_dtype); NULL: it needs
+     * nobody. */
+    const void *type;
 };
 
 /* Whether it is done: if so, what it says may be read. */

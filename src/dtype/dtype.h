@@ -181,7 +181,8 @@ void ct_reduction_end(struct ct_reduction *r);
 void ct_reduction_call(const struct ct_reduction *r, void *dst, const void *a, const void *b,
                        size_t count);
 
-/* dst[i] = a[i] op b[i], under the rules of ct_op_fn. One thread at a time for each reduction. */
+/* dst[i] = a[i] op b[i], under the rules of ct_op_fn. Elements lie an extent apart; the pointers
+ * are to where the first one's data begin. One thread at a time for each reduction. */
 static inline void ct_reduction_apply(const struct ct_reduction *r, void *dst, const void *a,
                                       const void *b, size_t count)
 {

@@ -17,6 +17,13 @@ tests_func_coll_SOURCES = tests/func/coll.c tests/func/coll_blocks.c \
 tests_func_coll_LDADD = libctcore.la
 tests_func_comm_SOURCES = tests/func/comm.c $(func_check)
 tests_func_comm_LDADD = libctcore.la
+# Datatypes.
+check_PROGRAMS += tests/func/types
+dist_check_SCRIPTS += tests/func/types.test
+TESTS += tests/func/types.test
+tests_func_types_SOURCES = tests/func/types.c tests/func/types_coll.c \
+	tests/func/types_inquiry.c tests/func/types.h tests/typemap.c tests/typemap.h $(func_check)
+tests_func_types_LDADD = libctcore.la
 # Operators.
 check_PROGRAMS += tests/func/op
 dist_check_SCRIPTS += tests/func/op.test

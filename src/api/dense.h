@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dense - buffers of any datatype as the collectives take them: blocks of bytes. What has no gaps
+ * is used where it lies; of all else a copy is taken before the collective, and what it received is
+ * copied back after it. So algorithms and chunks depend on sizes alone, which all ranks know alike.
+ *
+ * The order of calls: _open (with `fill`, where the collective reads the buffer), the collective,
+ * _close (with `store`, where it wrote it and succeeded). A failed _open counts as the collective,
+ * as the other ranks do, so that the next one is the same for all.
+ */
+#ifndef CT_API_DENSE_H
+#define CT_API_DENSE_H
+
+#include "api/api.h"
+
+struct ct_dense {
+    char          *base; /* what the collective is given */
+    char          *copy; /* NULL: the user's own memory */
+    struct ct_area user; /* where the elements are, and */
+    struct ct_area here; /* where their copies are */
+};
+
+/* count elements of type at buf as one block. A NULL buf, or a count of 0, gives base NULL. */
+int ct_dense_open(struct ct_comm *comm, const char *call, const void *buf, size_t count,
+                  const struct ct_dtype *type, bool fill, struct ct_dense *d);
+/* The same for a reduction: elements an extent apart, the first one's data from its true lower
+ * bound on. Only derived types are ever copied. */
+int  ct_dense_open_elements(struct ct_comm *comm, const char *call, const void *buf, size_t count,
+                            const struct ct_dtype *type, bool fill, struct ct_dense *d);
+void ct_dense_close(struct ct_dense *d, bool store);
+
+/* Both buffers of a reduction: nsend and nrecv elements. send is NULL in place, recv where the rank
+ * gets no result. keep: what is in recv stays where nothing is received. _close has rc, how the
+ * reduction ended, and raises it. */
+struct ct_dense_ends {
+    struct ct_dense in, out;
+};
+int ct_dense_open_reduction(struct ct_comm *comm, const char *call, const void *send, size_t nsend,
+                            void *recv, size_t nrecv, const struct ct_dtype *type, bool keep,
+                            struct ct_dense_ends *e);
+int ct_dense_close_reduction(struct ct_comm *comm, const char *call, struct ct_dense_ends *e,
+                             int rc);
+
+/* The same for blocks with counts and displacements, which are in extents of the type. */
+struct ct_dense_blocks {
+    struct ct_blocks       blocks; /* what the collective is given */
+    char                  *copy;
+    ctran_aint_t          *displs; /* of the copies */
+    struct ct_blocks       user;
+    const struct ct_dtype *type;
+};
+
+/* user: NULL for a buffer that the call does not use; then blocks is all zeros. */
+int  ct_dense_open_blocks(struct ct_comm *comm, const char *call, const struct ct_blocks *user,
+                          const struct ct_dtype *type, bool fill, struct ct_dense_blocks *d);
+void ct_dense_close_blocks(struct ct_dense_blocks *d, bool store);
+
+#endif

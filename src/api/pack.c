@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packing into memory and out of it, as the machine has it and as external32 says. */
+#define CT_FOLDER "api"
+#include <inttypes.h>
+
+#include "api/api.h"
+
+/* The packed side: `need` bytes from *position on in `size`. */
+static int check_packed(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t size,
+                        const ctran_count_t *position, size_t need)
+{
+    if (position == NULL || size < 0 || *position < 0 || *position > size ||
+        (size_t)(size - *position) < need) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call,
+                            "%zu bytes from position %" PRId64 " on do not fit into %" PRId64, need,
+                            position != NULL ? *position : -1, size);
+    }
+    if (need > 0 && buf == NULL) {
+        return ct_api_raise(comm, CTRAN_ERR_BUFFER, call, "the packed buffer is NULL");
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ctran_pack(const void *inbuf, ctran_count_t incount, ctran_datatype_t datatype, void *outbuf,
+               ctran_count_t outsize, ctran_count_t *position, ctran_comm_t comm)
+{
+    static const char call[] = "ctran_pack";
+    struct ct_comm   *c;
+    struct ct_span    span;
+    int               rc = ct_check_comm(call, comm, &c);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(c, call, inbuf, incount, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_packed(c, call, outbuf, outsize, position, span.bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        struct ct_area area = ct_dtype_area(span.type, span.buf, span.count);
+        size_t         pos = 0;
+        ct_area_gather(&area, &pos, (char *)outbuf + *position, span.bytes);
+        *position += (ctran_count_t)span.bytes;
+    }
+    return rc;
+}
+
+int ctran_unpack(const void *inbuf, ctran_count_t insize, ctran_count_t *position, void *outbuf,
+                 ctran_count_t outcount, ctran_datatype_t datatype, ctran_comm_t comm)
+{
+    static const char call[] = "ctran_unpack";
+    struct ct_comm   *c;
+    struct ct_span    span;
+    int               rc = ct_check_comm(call, comm, &c);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(c, call, outbuf, outcount, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_packed(c, call, inbuf, insize, position, span.bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        struct ct_area area = ct_dtype_area(span.type, span.buf, span.count);
+        size_t         pos = 0;
+        ct_area_scatter(&area, &pos, (const char *)inbuf + *position, span.bytes);
+        *position += (ctran_count_t)span.bytes;
+    }
+    return rc;
+}
+
+int ctran_pack_size(ctran_count_t incount, ctran_datatype_t datatype, ctran_comm_t comm,
+                    ctran_count_t *size)
+{
+    static const char call[] = "ctran_pack_size";
+    struct ct_comm   *c;
+    struct ct_span    span;
+    int               rc = ct_check_comm(call, comm, &c);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_count(c, call, incount, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        *size = (ctran_count_t)span.bytes;
+    }
+    return rc;
+}
+
+/* ---- external32 ------------------------------------------------------------------------------ */
+
+/* datarep, and the bytes that count elements take. */
+static int check_external(struct ct_comm *self, const char *call, const char *datarep,
+                          const struct ct_span *span, size_t *bytes)
+{
+    if (datarep == NULL || strcmp(datarep, "external32") != 0) {
+        return ct_api_raise(self, CTRAN_ERR_UNSUPPORTED_DATAREP, call,
+                            "datarep is \"%s\", must be \"external32\"",
+                            datarep != NULL ? datarep : "NULL");
+    }
+    if (__builtin_mul_overflow(span->count, ct_dtype_external_size(span->type), bytes) ||
+        *bytes > PTRDIFF_MAX) {
+        return ct_api_raise(self, CTRAN_ERR_COUNT, call,
+                            "%zu elements are more than memory can hold", span->count);
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ctran_pack_external(const char datarep[], const void *inbuf, ctran_count_t incount,
+                        ctran_datatype_t datatype, void *outbuf, ctran_count_t outsize,
+                        ctran_count_t *position)
+{
+    static const char call[] = "ctran_pack_external";
+    struct ct_comm   *self;
+    struct ct_span    span;
+    size_t            bytes;
+    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(self, call, inbuf, incount, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_external(self, call, datarep, &span, &bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_packed(self, call, outbuf, outsize, position, bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        ct_dtype_pack_external(span.type, span.buf, span.count, (char *)outbuf + *position);
+        *position += (ctran_count_t)bytes;
+    }
+    return rc;
+}
+
+int ctran_unpack_external(const char datarep[], const void *inbuf, ctran_count_t insize,
+                          ctran_count_t *position, void *outbuf, ctran_count_t outcount,
+                          ctran_datatype_t datatype)
+{
+    static const char call[] = "ctran_unpack_external";
+    struct ct_comm   *self;
+    struct ct_span    span;
+    size_t            bytes;
+    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_span(self, call, outbuf, outcount, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_external(self, call, datarep, &span, &bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_packed(self, call, inbuf, insize, position, bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        ct_dtype_unpack_external(span.type, span.buf, span.count, (const char *)inbuf + *position);
+        *position += (ctran_count_t)bytes;
+    }
+    return rc;
+}
+
+int ctran_pack_external_size(const char datarep[], ctran_count_t incount, ctran_datatype_t datatype,
+                             ctran_count_t *size)
+{
+    static const char call[] = "ctran_pack_external_size";
+    struct ct_comm   *self;
+    struct ct_span    span;
+    size_t            bytes;
+    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_count(self, call, incount, datatype, &span);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_external(self, call, datarep, &span, &bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        *size = (ctran_count_t)bytes;
+    }
+    return rc;
+}
