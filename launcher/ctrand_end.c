@@ -110,7 +110,7 @@ static void report_ends(struct ct_daemon *d)
 {
     enum { MOST_LOOKS = 100 };
     static const struct timeval soon = {0, 2000};
-    if (!d->finishing && d->looks < MOST_LOOKS && is_culprit_unsure(d)) {
+    if (!d->finishing && !d->desc.recovery && d->looks < MOST_LOOKS && is_culprit_unsure(d)) {
         d->looks++;
         event_add(d->look_again, &soon);
         return;
@@ -138,6 +138,7 @@ static void note_exit(void *arg, uint32_t local_rank)
 {
     struct ct_daemon *d = arg;
     d->untold[d->nuntold++] = local_rank;
+    ct_pmixsrv_ended(d->pmix, local_rank); /* the other ranks come first */
 }
 
 static void on_killed(void *arg, pid_t pid, int wait_status)

@@ -84,7 +84,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         ct_input_credit(h->in, ct_unpack_u32(in));
         break;
     case CT_MSG_DONE:
-        h->done = true;
+        ct_head_take_done(h);
         ct_output_progress(h->out, "");
         ct_input_stop(h->in);
         break;

@@ -34,6 +34,8 @@ struct ct_head {
     uint64_t                   t0;
     int                        status; /* the first failure's; 0 while there is none */
     bool                       failed; /* `status` is decided */
+    uint32_t                   nlost;  /* ranks whose death the job outlives */
+    int                        lost_status, left_status; /* the first of these; of the others */
     bool                       signalled;
     bool                       job_sent;   /* the daemon has something to end and to signal */
     bool                       hurry;      /* the end does not wait for readers of our output */
@@ -53,6 +55,7 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_done(struct ct_head *h);
 void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in);
 

@@ -56,21 +56,50 @@ static int judge_exit(int wait_status, uint32_t phase, char *words, size_t cap)
     return code != 0 ? code : inside ? 1 : 0;
 }
 
+/* The job outlives the rank. One that was killed, or that ended in the midst of the others, is
+ * lost; one that had left, or never came, has just failed. */
+static void outlive(struct ct_head *h, bool lost, int status, const char *line)
+{
+    int *first = lost ? &h->lost_status : &h->left_status;
+    bool is_first = *first == 0;
+    h->nlost += lost;
+    *first = is_first ? status : *first;
+    if (lost) {
+        ct_head_say(h, "%s; the job goes on without it", line);
+    } else if (is_first || h->args->desc->verbose) {
+        ct_head_say(h, "%s", line);
+    }
+}
+
 void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in)
 {
-    char     words[256];
+    char     words[256], line[1024];
     uint32_t rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
     int      wait_status = (int)ct_unpack_u32(in);
-    int      status = judge_exit(wait_status, ct_unpack_u32(in), words, sizeof words);
+    uint32_t phase = ct_unpack_u32(in);
+    int      status = judge_exit(wait_status, phase, words, sizeof words);
     if (status == 0 || in->bad) {
         return;
     }
-    if (ct_head_fail(h, status)) {
-        ct_head_say(h, "rank %u (pid %u on host %s) %s", rank, pid, h->host, words);
+    snprintf(line, sizeof line, "rank %u (pid %u on host %s) %s", rank, pid, h->host, words);
+    if (h->args->desc->recovery && !h->failed) {
+        outlive(h, WIFSIGNALED(wait_status) || phase == CT_PHASE_CONNECTED, status, line);
+    } else if (ct_head_fail(h, status)) {
+        ct_head_say(h, "%s", line);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     } else if (h->args->desc->verbose) {
-        ct_head_say(h, "then rank %u (pid %u on host %s) %s", rank, pid, h->host, words);
+        ct_head_say(h, "then %s", line);
+    }
+}
+
+void ct_head_take_done(struct ct_head *h)
+{
+    bool none_left = h->nlost == ct_jobdesc_ranks(h->args->desc);
+    int  status = h->left_status != 0 ? h->left_status : none_left ? h->lost_status : 0;
+    h->done = true;
+    if (status != 0) {
+        (void)ct_head_fail(h, status); /* a status that was decided before stands */
     }
 }
 

@@ -173,6 +173,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_u32(out, d->tell_ranks);
     ct_pack_u32(out, d->progress);
     ct_pack_u32(out, d->dry_run);
+    ct_pack_u32(out, d->recovery);
 }
 
 /* ---- from messages --------------------------------------------------------------------------- */
@@ -311,6 +312,7 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->tell_ranks = unpack_bool(in);
     d->progress = unpack_bool(in);
     d->dry_run = unpack_bool(in);
+    d->recovery = unpack_bool(in);
     check_lists(d, in);
 }
 

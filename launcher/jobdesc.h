@@ -61,6 +61,7 @@ struct ct_jobdesc {
     bool tell_ranks; /* STARTED is wanted for each rank */
     bool progress;   /* PROGRESS is wanted now and then */
     bool dry_run;    /* find out everything and start nothing */
+    bool recovery;   /* the job outlives the death of ranks */
 };
 
 /* All ranks; and the first rank on a node. */

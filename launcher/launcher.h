@@ -22,13 +22,15 @@
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows
  *                                             outdir.c        files of the ranks' output
+ *                                             recovery.c      news for those who outlive others
  *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c
  *
- * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first
- * failure and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon.
- * When no descendant is left and the pipes are drained, the daemon says DONE and leaves. If one of
- * the two dies, the other sees its stream end and clears up alone: both are subreapers, so every
- * process of the job stays a descendant of whoever is left.
+ * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first failure
+ * and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon. With
+ * --enable-recovery the death of a rank ends nothing: the daemon tells the other ranks, and the job
+ * ends with the last of them. When no descendant is left and the pipes are drained, the daemon says
+ * DONE and leaves. If one of the two dies, the other sees its stream end and clears up alone: both
+ * are subreapers, so every process of the job stays a descendant of whoever is left.
  *
  * Output and memory. Bytes flow only against credit: the daemon sends at most CT_OUT_WINDOW of a
  * stream that the head has not yet written, and the head as much standard input as rank 0 has

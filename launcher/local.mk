@@ -41,6 +41,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/pty.c launcher/pty.h \
 	launcher/rankin.c launcher/rankin.h \
 	launcher/rankio.c launcher/rankio.h \
+	launcher/recovery.c launcher/recovery.h \
 	launcher/statussrv.c launcher/statussrv.h
 ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS)
 ctrand_LDADD = libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread

@@ -44,6 +44,7 @@ static const struct ct_option_row rows[] = {
     {{"--debug-ranks"}, "RANKS", ct_take_debug_ranks, "which: 0,2-5 or all (default 0)"},
     {{"--timeout"}, "SECONDS", ct_take_timeout, "end the job after this time, with status 124"},
     {{"--dry-run"}, NULL, ct_take_dry_run, "tell what would be started, and start nothing"},
+    {{"--enable-recovery"}, NULL, ct_take_recovery, "let the job outlive the death of ranks"},
     {{"-v", "--verbose"}, NULL, ct_take_verbose, "tell what is started, where, and how fast"},
     {{"--status"},
      "[JOB]",

@@ -353,6 +353,14 @@ bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value)
     return true;
 }
 
+bool ct_take_recovery(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->desc.recovery = true;
+    return true;
+}
+
 bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value)
 {
     (void)opt;

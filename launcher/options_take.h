@@ -21,6 +21,7 @@ bool ct_take_debugger(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_recovery(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_status(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_completion(struct ct_options *o, const char *opt, const char *value);

@@ -104,6 +104,9 @@ static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc
     add(l, PMIX_TMPDIR, tmpdir, PMIX_STRING);
     add(l, PMIX_NSDIR, tmpdir, PMIX_STRING);
     add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
+    if (d->recovery) {
+        add(l, PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL);
+    }
 }
 
 /* What holds for the node of this daemon. */

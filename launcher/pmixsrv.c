@@ -20,9 +20,11 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "pmi/pmi.h"
 #include "pmixinfo.h"
+#include "recovery.h"
 
-enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX };
+enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX, REQ_LEAVE };
 
 /* A request from libpmix's thread on its way to the event loop. */
 struct request {
@@ -47,6 +49,7 @@ struct ct_pmixsrv {
     struct ct_list           queue; /* under lock */
     int                      wake_fd;
     struct event            *wake;
+    struct ct_recovery       recovery;
     ct_pmixsrv_abort_fn      on_abort;
     void                    *arg;
 };
@@ -137,14 +140,32 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
         .kind = REQ_DMODEX, .rank = proc->rank, .modex_done = done, .cbdata = cbdata});
 }
 
+/* The one request that is known is a rank's for leave. It is noted; the permission is an event. */
+static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_proc_t targets[],
+                                    size_t ntargets, const pmix_info_t directives[], size_t ndirs,
+                                    pmix_info_cbfunc_t done, void *cbdata)
+{
+    (void)targets;
+    (void)ntargets;
+    (void)done;
+    (void)cbdata;
+    if (!the_server->desc->recovery || ndirs != 1 ||
+        !PMIX_CHECK_KEY(&directives[0], CT_PMIX_WANT_LEAVE)) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    pmix_status_t rc = enqueue(&(struct request){.kind = REQ_LEAVE, .rank = requestor->rank});
+    return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
+}
+
 /* ---- on the event loop ----------------------------------------------------------------------- */
 
 /* All local participants have come to a fence. This daemon has all ranks, so their contributions
  * are everybody's and go straight back; with more daemons they would be exchanged here, and the
  * answer would wait for the others'. */
-static void complete_fence(struct request *r)
+static void complete_fence(struct ct_pmixsrv *s, struct request *r)
 {
-    r->modex_done(PMIX_SUCCESS, r->data, r->len, r->cbdata, free, r->data);
+    pmix_status_t status = ct_recovery_fence(&s->recovery) ? PMIX_SUCCESS : CT_PMIX_NO_START;
+    r->modex_done(status, r->data, r->len, r->cbdata, free, r->data);
 }
 
 /* libpmix answers gets of data of local ranks alone, waiting for their commit. It asks here for
@@ -162,10 +183,13 @@ static void handle(struct ct_pmixsrv *s, struct request *r)
         r->op_done(PMIX_SUCCESS, r->cbdata);
         break;
     case REQ_FENCE:
-        complete_fence(r);
+        complete_fence(s, r);
         break;
     case REQ_DMODEX:
         complete_direct_modex(r);
+        break;
+    case REQ_LEAVE:
+        ct_recovery_wants_leave(&s->recovery, r->rank - s->procs->first);
         break;
     }
     free(r->text);
@@ -202,6 +226,7 @@ static pmix_server_module_t module = {
     .abort = on_abort,
     .fence_nb = on_fence,
     .direct_modex = on_direct_modex,
+    .job_control = on_job_control,
 };
 
 static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
@@ -324,9 +349,11 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     event_add(s->wake, NULL);
     the_server = s;
 
-    const char   *step = "start the PMIx server";
-    pmix_status_t rc = make_names(s) ? init_library(s, topology, tmpdir) : PMIX_ERROR;
+    const char *step = "start the PMIx server";
+    bool ok = make_names(s) && ct_recovery_init(&s->recovery, d->recovery, s->nspace, procs) == 0;
+    pmix_status_t rc = ok ? init_library(s, topology, tmpdir) : PMIX_ERROR;
     if (is_ok(rc)) {
+        ct_recovery_listening(&s->recovery);
         step = "describe the job to the PMIx server";
         rc = ct_pmixinfo_register(s->nspace, d, tmpdir);
     }
@@ -346,4 +373,10 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env)
     pmix_proc_t proc;
     PMIX_LOAD_PROCID(&proc, s->nspace, s->procs->first + local_rank);
     return PMIx_server_setup_fork(&proc, env) == PMIX_SUCCESS ? 0 : -1;
+}
+
+void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank)
+{
+    ct_pmixsrv_drain(s); /* whatever it still asked for came first */
+    ct_recovery_ended(&s->recovery, local_rank);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The PMIx server of one node: what lets ranks find each other before ctran's own network is up.
- * It offers put, commit, get, fence with and without data, direct modex and abort; anything else
- * is answered "not supported" by libpmix.
+ * It offers put, commit, get, fence with and without data, direct modex and abort, and to a job
+ * that outlives deaths news of them (recovery.h); anything else is answered "not supported".
  *
  * libpmix calls back on a thread of its own. Only a rank's phase is noted there (an atomic in
  * struct ct_proc, so that a client which connects while others are still being started is
@@ -43,5 +43,8 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env);
 /* Handles the requests that have arrived up to now. Called before a rank's exit is judged, so that
  * its abort is known by then. */
 void ct_pmixsrv_drain(struct ct_pmixsrv *s);
+
+/* A local rank has ended, as procs says: where the job outlives that, the others are told. */
+void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank);
 
 #endif

@@ -26,6 +26,16 @@
  *             addresses.
  *   Blocking  A blocking call waits as long as its peers live and drives all of the process's
  *             transfers while it waits. It spins briefly, yields, then sleeps.
+ *   Failures  A rank that dies ends the job, unless the launcher lets the job outlive it (ctranrun
+ *             --enable-recovery). Then every operation with it ends with CTRAN_ERR_PROC_FAILED:
+ *             sends and named receives, those under way and later ones; receives and probes from
+ *             CTRAN_ANY_SOURCE on communicators that have it as a member; and collectives on these,
+ *             on every member, also where that one has nothing to do with it. Messages of it that
+ *             have arrived whole are received before that, in order. Before the error is returned
+ *             the buffer is the caller's again, and nothing writes to it any more. All else goes
+ *             on. This follows ULFM, the MPI Forum's proposal, but for one thing: there a
+ *             nonblocking receive from any source stays pending (CTRAN_ERR_PROC_FAILED_PENDING),
+ *             here it ends.
  *   Threads   With CTRAN_THREAD_SINGLE and _FUNNELED only the thread that called ctran_init may
  *             call; with _SERIALIZED any thread, one at a time; with _MULTIPLE any threads at any
  *             time, but for calls on one object that MPI puts in the user's order: one collective
@@ -332,9 +342,10 @@ CTRAN_API int ctran_init(int *argc, char ***argv);
  * CTRAN_ERR_ARG for an unknown level. Source: MPI-4.1 sec. 11.2.1. */
 CTRAN_API int ctran_init_thread(int *argc, char ***argv, int required, int *provided);
 
-/* Leaves the job: collective over the job, completes what other ranks still wait for, then frees
- * everything. The user completes all requests first. A process that exits between ctran_init and
- * the end of ctran_finalize has failed. Source: MPI-4.1 sec. 11.2.2. */
+/* Leaves the job: collective over the ranks that live, completes what these still wait for, then
+ * frees everything. The user completes all requests first. A process that exits between ctran_init
+ * and the end of ctran_finalize has failed. In a job that outlives failures, those of other ranks
+ * are no error here. Source: MPI-4.1 sec. 11.2.2. */
 CTRAN_API int ctran_finalize(void);
 
 /* *flag is 1 once ctran_init has returned (stays 1 after finalize). Any thread, any time.

@@ -25,7 +25,7 @@ static void name_error(struct ct_process *p, int error, const char *call, char *
  * to find out for itself and name the one that died first, not us; it ends us meanwhile. */
 static _Noreturn void die_of(struct ct_process *p, int error, const char *call)
 {
-    if (ct_error_lost(error) == CT_LOST_peer) {
+    if (ct_error_lost(error) == CT_LOST_peer && !p->job->news.on) {
         struct timespec second = {.tv_sec = 1};
         nanosleep(&second, NULL);
     }

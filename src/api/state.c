@@ -137,6 +137,24 @@ int ctran_init(int *argc, char ***argv)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* Nobody leaves while another may still need an answer. That is a barrier, or, in a job that
+ * outlives deaths, the launcher's word: it knows who lives. */
+static int see_off(struct ct_process *p)
+{
+    struct ct_job *job = p->job;
+    if (!job->news.on) {
+        int rc = ct_coll_barrier(ct_comm_world(p));
+        ct_ep_drain(p);
+        return rc;
+    }
+    ct_ep_drain(p);
+    int rc = job->ops->leave(job);
+    if (rc == CTRAN_SUCCESS) {
+        ct_ep_drive_until(p, &job->news.may_leave);
+    }
+    return rc;
+}
+
 int ctran_finalize(void)
 {
     struct ct_process *p = ct_api_enter("ctran_finalize");
@@ -145,9 +163,7 @@ int ctran_finalize(void)
     }
     /* A library's way to clean up is an attribute of CTRAN_COMM_SELF (MPI-4.1 sec. 11.2.4). */
     int freed = ct_api_pass(ct_comm_self(p), ct_attr_delete_all(ct_comm_self(p)), "ctran_finalize");
-    /* Nobody leaves while another may still need an answer. */
-    int rc = ct_coll_barrier(ct_comm_world(p));
-    ct_ep_drain(p);
+    int rc = see_off(p);
     atomic_store_explicit(&state, CT_API_AFTER, memory_order_release);
     take_down(p);
     return rc != CTRAN_SUCCESS ? rc : freed;

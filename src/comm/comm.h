@@ -34,6 +34,9 @@ enum ct_ctx_kind {
 };
 enum { CT_CTX_SHIFT = 61 };
 
+/* Collectives need all members; a named context has the bit, too, but no members to lose. */
+_Static_assert((uint64_t)CT_CTX_COLL << CT_CTX_SHIFT == CT_P2P_CTX_ALL, "the bit of p2p");
+
 static inline uint64_t ct_ctx(uint64_t id, enum ct_ctx_kind kind)
 {
     return id | (uint64_t)kind << CT_CTX_SHIFT;

@@ -144,8 +144,10 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     }
     if (rc != CTRAN_SUCCESS) {
         ct_ep_fini(p);
+        return rc;
     }
-    return rc;
+    ct_news_set_wake(&p->job->news, set->wake);
+    return CTRAN_SUCCESS;
 }
 
 /* No other thread is here any more. */
@@ -155,6 +157,7 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     if (set == NULL) {
         return;
     }
+    ct_news_set_wake(&p->job->news, NULL); /* the word goes with its transport */
     for (uint32_t i = 0; set->pages != NULL && i < set->npages; i++) {
         struct ct_ep_page *page = atomic_load_explicit(&set->pages[i], memory_order_relaxed);
         for (uint32_t j = 0; page != NULL && j < CT_EP_PAGE; j++) {
@@ -316,9 +319,21 @@ void ct_ep_fail(struct ct_ep *ep, int why)
     ct_info(&ep->p->log, "rank %" PRIu32 " is lost: %s", ep->id, ct_error_text(why));
     ep->state = CT_EP_FAILED;
     ep->why = why;
+    ep->dead =
+        ep->p->job->news.on && why == CTRAN_ERR_PROC_FAILED; /* the launcher is about to say */
     ct_list_remove(&ep->stalled);
     ct_list_append(&ep->p->ep->failed, &ep->stalled);
     ct_wake_signal(ep->p->ep->wake); /* a sleeper shall tell of it now */
+}
+
+void ct_ep_die(struct ct_ep *ep)
+{
+    ct_ep_fail(ep, CTRAN_ERR_PROC_FAILED);
+    if (!ep->dead) {
+        ep->dead = true;
+        ct_list_remove(&ep->stalled);
+        ct_list_append(&ep->p->ep->failed, &ep->stalled);
+    }
 }
 
 /* Tells of failures, here alone: whoever noticed one may have been in the middle of anything. */
@@ -374,6 +389,10 @@ unsigned ct_ep_progress(struct ct_process *p)
     if (CT_UNLIKELY(++set->turns % LOOK_EVERY == 0)) {
         ct_ep_look_after(set);
     }
+    if (CT_UNLIKELY(atomic_load_explicit(&p->job->news.told, memory_order_seq_cst) !=
+                    set->news_seen)) {
+        n += ct_ep_take_news(set);
+    }
     for (unsigned i = 0; i < set->nnets; i++) {
         n += set->nets[i]->ops->progress(set->nets[i]);
     }
@@ -402,6 +421,16 @@ void ct_ep_drain(struct ct_process *p)
     struct ct_wait pace = {0};
     ct_domain_enter(p);
     while (!ct_ep_drained(p)) {
+        ct_waiter_turn_(p, &pace);
+    }
+    ct_domain_leave(p);
+}
+
+void ct_ep_drive_until(struct ct_process *p, const _Atomic bool *flag)
+{
+    struct ct_wait pace = {0};
+    ct_domain_enter(p);
+    while (!atomic_load_explicit(flag, memory_order_seq_cst)) {
         ct_waiter_turn_(p, &pace);
     }
     ct_domain_leave(p);

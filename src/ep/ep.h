@@ -40,6 +40,7 @@ struct ct_ep {
     int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
     struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
     bool watched             CT_GUARDED_BY(ct_domain);
+    bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */
     struct ct_list pending   CT_GUARDED_BY(ct_domain); /* struct ct_ep_op, waiting for room */
     struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
 };
@@ -61,7 +62,8 @@ struct ct_ep_op {
 
 typedef void (*ct_ep_handler)(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
                               size_t len_bytes);
-/* An endpoint has failed: complete what waits for it. Endpoint state is already set. */
+/* An endpoint has failed, or one that had failed is dead: complete what waits for it. Endpoint
+ * state is already set. */
 typedef void (*ct_ep_on_fail)(struct ct_ep *ep);
 /* The time has come to look after peers: ct_ep_watch those that are waited for. */
 typedef void (*ct_ep_on_look)(struct ct_process *p);
@@ -95,9 +97,12 @@ void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
 int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
                const struct ct_net_remote *from) CT_IN_DOMAIN;
 
-/* Declares ep dead. Its queued messages fail, and those who registered are told, at the end of the
+/* Declares ep lost. Its queued messages fail, and those who registered are told, at the end of the
  * next ct_ep_progress. Idempotent. */
 void ct_ep_fail(struct ct_ep *ep, int why) CT_IN_DOMAIN;
+/* The same on the launcher's word that the process is dead, which a transport may have noticed
+ * before. Those who registered are told so even if it was lost for another reason. */
+void ct_ep_die(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Takes in what has arrived and sends what waited; returns the number of events. */
 unsigned ct_ep_progress(struct ct_process *p) CT_IN_DOMAIN;
@@ -109,6 +114,8 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN;
 bool ct_ep_drained(const struct ct_process *p) CT_IN_DOMAIN;
 /* Waits until it is so. No other thread waits. */
 void ct_ep_drain(struct ct_process *p) CT_EXCLUDES(ct_domain);
+/* Drives transfers until another thread sets *flag (seq_cst), and then wakes the process. */
+void ct_ep_drive_until(struct ct_process *p, const _Atomic bool *flag) CT_EXCLUDES(ct_domain);
 
 /* The names of the transports in use, for messages and ctran_info. */
 void ct_ep_describe(const struct ct_process *p, char *out, size_t cap);

@@ -4,6 +4,7 @@
 #define CT_EP_EP_SET_H
 
 #include "ep/ep.h"
+#include "pmi/pmi.h"
 
 /* A sleeper wakes this often to look after its peers; nothing else depends on it. */
 #define CT_EP_NAP_NS (100 * (uint64_t)CT_NS_PER_MS)
@@ -36,6 +37,8 @@ struct ct_ep_set {
     uint32_t                      npages;
     struct ct_list stalled        CT_GUARDED_BY(ct_domain); /* endpoints with pending messages */
     struct ct_list failed         CT_GUARDED_BY(ct_domain); /* whose failure has yet to be told */
+    uint32_t news_seen            CT_GUARDED_BY(ct_domain); /* of the launcher's */
+    uint32_t deaths               CT_GUARDED_BY(ct_domain); /* of those, taken up */
     bool in_progress              CT_GUARDED_BY(ct_domain);
     unsigned turns                CT_GUARDED_BY(ct_domain); /* of progress */
     ct_ep_handler                 handlers[CT_EP_TYPE_COUNT];
@@ -63,6 +66,9 @@ int ct_ep_card_get(struct ct_ep *ep, const void **card, size_t *len_bytes);
 
 /* Has the transports look whether the peers that matter still live, unless that was lately. */
 void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;
+
+/* Takes up what the launcher has told since the last time; returns the number of events. */
+unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* Finds a transport that reaches ep and connects. On failure ep has failed. */
 int ct_ep_connect(struct ct_ep *ep) CT_IN_DOMAIN;

@@ -2,6 +2,7 @@
 libctcore_la_SOURCES += \
 	src/ep/card.c \
 	src/ep/connect.c \
+	src/ep/news.c \
 	src/ep/domain.c src/ep/domain.h \
 	src/ep/ep.c src/ep/ep.h src/ep/ep_set.h \
 	src/ep/idle.c

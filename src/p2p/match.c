@@ -130,9 +130,10 @@ void ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_i
 {
     CT_LIST_FOR (node, &m->unexpected_all) {
         struct ct_unexpected *u = CT_LIST_ENTRY(node, struct ct_unexpected, in_order);
-        if (u->rendezvous && u->ep == ep && (sender_id == 0 || u->sender_id == sender_id)) {
+        if (u->rendezvous && u->ep == ep && u->sender_id == sender_id) {
             forget(u);
             free(u);
+            return;
         }
     }
 }

@@ -46,7 +46,7 @@ struct ct_unexpected *ct_match_take_unexpected(struct ct_match *m, const struct 
 
 /* Calls fn for each posted receive; it may unlink that one. */
 void ct_match_for_posted(struct ct_match *m, void (*fn)(struct ct_p2p_req *, void *), void *arg);
-/* Drops a peer's announcements (rendezvous): the one that it calls sender_id, or with 0 all. */
+/* Drops the announcement (rendezvous) that a peer calls sender_id, if it is there. */
 void ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting sends and receives, the eager protocol, completion, and what a peer's death ends. */
+/* Starting sends and receives, the eager protocol, completion and cancelling. */
 #define CT_FOLDER "p2p"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -136,6 +136,12 @@ void ct_p2p_start_ssend(struct ct_p2p_req *req)
 
 void ct_p2p_start_send(struct ct_p2p_req *req)
 {
+    int rc;
+    if (CT_UNLIKELY(req->p->p2p->nlost > 0 &&
+                    (rc = ct_p2p_lost(req->p, req->ep, req->key.ctx)) != CTRAN_SUCCESS)) {
+        ct_p2p_complete(req, rc);
+        return;
+    }
     if (CT_UNLIKELY(req->area.len_bytes > ct_p2p_eager_limit(req->ep))) {
         ct_p2p_start_ssend(req);
         return;
@@ -187,18 +193,6 @@ static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_byte
     ct_p2p_complete(req, len_bytes > req->area.len_bytes ? CTRAN_ERR_TRUNCATE : CTRAN_SUCCESS);
 }
 
-int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *from, uint64_t ctx)
-{
-    struct ct_p2p *s = p->p2p;
-    for (size_t i = 0; i < s->nlost; i++) {
-        struct ct_ep *ep = s->lost[i];
-        if (from == ep || (from == NULL && (s->member == NULL || s->member(ep->p, ctx, ep)))) {
-            return ep->why;
-        }
-    }
-    return CTRAN_SUCCESS;
-}
-
 /* Receives a message that has come, and frees it. */
 static void take(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
 {
@@ -229,7 +223,7 @@ void ct_p2p_start_recv(struct ct_p2p_req *req)
     if (u != NULL) {
         take(req, u);
     } else if (CT_UNLIKELY(p->p2p->nlost > 0 &&
-                           (rc = ct_p2p_sender_lost(p, req->ep, req->key.ctx)) != CTRAN_SUCCESS)) {
+                           (rc = ct_p2p_lost(p, req->ep, req->key.ctx)) != CTRAN_SUCCESS)) {
         ct_p2p_complete(req, rc);
     } else {
         ct_match_post(&p->p2p->match, req);
@@ -308,49 +302,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
 }
 
-/* ---- failure and cancel ---------------------------------------------------------------------- */
-
-static void fail_posted(struct ct_p2p_req *req, void *p) CT_IN_DOMAIN
-{
-    int rc = ct_p2p_sender_lost(p, req->ep, req->key.ctx);
-    if (rc != CTRAN_SUCCESS) {
-        ct_list_remove(&req->node);
-        ct_p2p_complete(req, rc);
-    }
-}
-
-static void watch_sender(struct ct_p2p_req *req, void *arg) CT_IN_DOMAIN
-{
-    (void)arg;
-    if (req->ep != NULL) {
-        ct_ep_watch(req->ep);
-    }
-}
-
-/* A receive from a peer that we never met must still learn of its death. */
-static void on_look(struct ct_process *p) CT_IN_DOMAIN
-{
-    ct_match_for_posted(&p->p2p->match, watch_sender, NULL);
-}
-
-static void on_fail(struct ct_ep *ep) CT_IN_DOMAIN
-{
-    struct ct_p2p *s = ep->p->p2p;
-    struct ct_ep **lost = realloc(s->lost, (s->nlost + 1) * sizeof *lost);
-    if (lost != NULL) { /* without memory, wildcard receives miss this one */
-        s->lost = lost;
-        s->lost[s->nlost++] = ep;
-    }
-    ct_match_for_posted(&s->match, fail_posted, ep->p);
-    ct_match_drop(&s->match, ep, 0);
-    struct ct_p2p_req *req, *next;
-    HASH_ITER (hh, s->active, req, next) {
-        if (req->ep == ep) {
-            ct_p2p_complete(req, ep->why);
-        }
-    }
-    ct_p2p_tell_watchers(ep->p);
-}
+/* ---- cancel ---------------------------------------------------------------------------------- */
 
 static bool has_no_message(const struct ct_p2p_req *req)
 {
@@ -363,15 +315,20 @@ static void end_unmatched(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
     ct_p2p_complete(req, error);
 }
 
-void ct_p2p_cancel(struct ct_p2p_req *req, int error)
+void ct_p2p_end(struct ct_p2p_req *req, int error)
 {
-    struct ct_process *p = req->p;
-    ct_domain_enter(p);
     if (has_no_message(req)) {
         end_unmatched(req, error);
     } else if (!ct_request_is_done(&req->base) && !req->is_recv && req->id != 0) {
         ct_rndv_withdraw(req, error);
     }
+}
+
+void ct_p2p_cancel(struct ct_p2p_req *req, int error)
+{
+    struct ct_process *p = req->p;
+    ct_domain_enter(p);
+    ct_p2p_end(req, error);
     ct_domain_leave(p);
 }
 
@@ -406,8 +363,7 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     ct_ep_register(p, CT_EP_EAGER, on_eager);
     ct_ep_register(p, CT_EP_RTS, on_rts);
     ct_rndv_register(p);
-    ct_ep_register_fail(p, on_fail);
-    ct_ep_register_look(p, on_look);
+    ct_p2p_failure_register(p);
     return CTRAN_SUCCESS;
 }
 

@@ -54,7 +54,12 @@ struct ct_p2p_req {
     void (*place)(struct ct_p2p_req *req, size_t len_bytes);
 };
 
-/* Whether process `ep` may send in context ctx: decides which wildcard receives its death ends. */
+/* Bit of a context that needs all of its members, as collectives do: the death of one ends all
+ * operations in it. */
+#define CT_P2P_CTX_ALL (UINT64_C(1) << 63)
+
+/* Whether process `ep` may send in context ctx: decides what its loss ends besides operations with
+ * it, in an ordinary context receives from anybody. */
 typedef bool (*ct_p2p_member)(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep);
 
 int  ct_p2p_init(struct ct_process *p);

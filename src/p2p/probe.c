@@ -35,7 +35,7 @@ int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_
         if (from != NULL) {
             ct_ep_watch(from); /* one that we never met may die, too */
         }
-        rc = ct_p2p_sender_lost(p, from, key->ctx);
+        rc = ct_p2p_lost(p, from, key->ctx);
     }
     ct_domain_leave(p);
     return rc;
@@ -52,7 +52,7 @@ int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_k
         ct_ep_watch(from);
     }
     ct_p2p_watch(p, &w);
-    while (!found && (rc = ct_p2p_sender_lost(p, from, key->ctx)) == CTRAN_SUCCESS) {
+    while (!found && (rc = ct_p2p_lost(p, from, key->ctx)) == CTRAN_SUCCESS) {
         ct_p2p_watch_wait(p, &w);
         found = look(p, key, what, take);
     }

@@ -135,15 +135,16 @@ static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
     ct_p2p_complete(req, CTRAN_SUCCESS);
 }
 
-/* An answer that belongs to no request of ours: FIN or NAK, both a single number. It is lost
- * without harm when the peer is gone. */
+/* An answer that belongs to no request of ours: FIN or NAK. It is lost without harm when the peer
+ * is gone. */
 static void answer_taken(struct ct_ep_op *op, int status)
 {
     (void)status;
     free(op);
 }
 
-static void answer(struct ct_ep *to, enum ct_ep_type type, uint64_t id) CT_IN_DOMAIN
+static void answer(struct ct_ep *to, enum ct_ep_type type, const void *wire,
+                   size_t len) CT_IN_DOMAIN
 {
     struct ct_ep_op *op = calloc(1, sizeof *op);
     if (op == NULL) {
@@ -151,12 +152,18 @@ static void answer(struct ct_ep *to, enum ct_ep_type type, uint64_t id) CT_IN_DO
         return;
     }
     op->type = (uint8_t)type;
-    op->hdr_len = sizeof id;
+    op->hdr_len = (uint8_t)len;
     op->done = answer_taken;
-    memcpy(op->hdr, &id, sizeof id);
+    memcpy(op->hdr, wire, len);
     if (ct_ep_send(to, op) != CT_QUEUED) {
         free(op);
     }
+}
+
+static void refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN
+{
+    struct ct_wire_nak wire = {receiver_id, error};
+    answer(to, CT_EP_NAK, &wire, sizeof wire);
 }
 
 /* The message that asks for it is out, or never will be. */
@@ -188,9 +195,13 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         return;
     }
     struct ct_p2p_req *req = find(from, wire.sender_id);
-    if (req == NULL || req->is_recv || req->withdrawing || req->want_bytes != 0 ||
+    if (req == NULL || req->is_recv || req->want_bytes != 0 ||
         wire.want_bytes > req->area.len_bytes) {
-        answer(from, CT_EP_NAK, wire.receiver_id);
+        refuse(from, wire.receiver_id, CTRAN_ERR_OTHER);
+        return;
+    }
+    if (req->withdrawing) {
+        refuse(from, wire.receiver_id, req->give_up);
         return;
     }
     req->peer_id = wire.receiver_id;
@@ -273,7 +284,7 @@ static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, con
     (void)data, (void)len_bytes;
     if (unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         ct_match_drop(&from->p->p2p->match, from, wire.sender_id);
-        answer(from, CT_EP_FIN, wire.sender_id);
+        answer(from, CT_EP_FIN, &(struct ct_wire_fin){wire.sender_id}, sizeof(struct ct_wire_fin));
     }
 }
 
@@ -313,7 +324,8 @@ static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
     struct ct_p2p_req *req = find(from, wire.receiver_id);
     if (req != NULL && req->is_recv) {
-        ct_p2p_complete(req, CTRAN_ERR_OTHER);
+        bool known = ct_error_name((int)wire.error) != NULL && wire.error != CTRAN_SUCCESS;
+        ct_p2p_complete(req, known ? (int)wire.error : CTRAN_ERR_OTHER);
     }
 }
 

@@ -60,8 +60,9 @@ struct ct_wire_data { /* the payload is the piece at `offset` */
 struct ct_wire_fin { /* "I have it" */
     uint64_t sender_id;
 };
-struct ct_wire_nak { /* "there is no such send any more" */
+struct ct_wire_nak { /* "there is no such send any more", and what ended it */
     uint64_t receiver_id;
+    int64_t  error;
 };
 struct ct_wire_withdraw { /* "forget it, and tell me so": the answer is FIN */
     uint64_t sender_id;
@@ -85,10 +86,13 @@ void ct_p2p_complete(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hdr, size_t hdr_len,
                     void (*taken)(struct ct_ep_op *op, int status)) CT_IN_DOMAIN;
 
-/* The error of a receive of (ep, ctx) whose sender has failed: the one named, or with NULL any that
- * could send in ctx. */
-int ct_p2p_sender_lost(const struct ct_process *p, const struct ct_ep *ep,
-                       uint64_t ctx) CT_IN_DOMAIN;
+/* Ends a request that has not moved data yet, now or soon: see ct_p2p_cancel. */
+void ct_p2p_end(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
+
+/* failure.c: the error of an operation in ctx with `peer`, or with NULL of a receive from anybody,
+ * for the loss of a process; CTRAN_SUCCESS where none concerns it. */
+int  ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx) CT_IN_DOMAIN;
+void ct_p2p_failure_register(struct ct_process *p);
 
 /* rendezvous.c: the two ends, and their handlers. */
 void ct_rndv_send(struct ct_p2p_req *req) CT_IN_DOMAIN;

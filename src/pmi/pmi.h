@@ -12,6 +12,37 @@
 
 struct ct_job;
 
+/* Beyond the standard, between ctran's launcher and library (both have included pmix.h): events
+ * whose affected process is the one that they are about, and the directive of a job control
+ * request. */
+#define CT_PMIX_ENDED      PMIX_EVENT_PROC_TERMINATED     /* it is no more, and did not leave */
+#define CT_PMIX_NO_START   PMIX_ERR_PROC_FAILED_TO_START  /* the same, before all had met */
+#define CT_PMIX_MAY_LEAVE  (PMIX_EXTERNAL_ERR_BASE - 101) /* all that live want to leave */
+#define CT_PMIX_WANT_LEAVE "ctran.leave"                  /* (bool) */
+
+/* What the launcher tells of the job while it runs, if it lets a job outlive the death of a process
+ * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; whoever
+ * reads a number or a flag (acquire) may read what stands behind it. */
+struct ct_news {
+    bool             on;
+    uint32_t        *dead; /* processes that ended without leaving, in order */
+    uint32_t         cap;
+    _Atomic uint32_t ndead;
+    _Atomic uint32_t told;      /* pieces of news */
+    _Atomic bool     no_start;  /* one of them before all had met: the exchange fails */
+    _Atomic bool     may_leave; /* all that live want to leave */
+    struct ct_lock   lock;
+    struct ct_wake  *wake; /* under lock: signalled after each piece of news */
+};
+
+int  ct_news_init(struct ct_news *news, uint32_t job_size);
+void ct_news_fini(struct ct_news *news);
+void ct_news_dead(struct ct_news *news, uint32_t id);
+void ct_news_no_start(struct ct_news *news, uint32_t id);
+void ct_news_may_leave(struct ct_news *news);
+/* Where to signal from now on; NULL: nowhere. */
+void ct_news_set_wake(struct ct_news *news, struct ct_wake *wake);
+
 /* One way to be part of a job. A test supplies its own, to hold many ranks in one process. */
 struct ct_job_ops {
     const char *name;
@@ -21,12 +52,15 @@ struct ct_job_ops {
     /* The card of process `id`, valid until close; local or one round trip to the node's server.
      * CTRAN_ERR_BOOTSTRAP, logged. */
     int (*lookup)(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes);
+    /* Tells the launcher that this process wants to leave, and returns: news.may_leave follows when
+     * all that live have said so. Only where news are on; NULL where they never are. */
+    int (*leave)(struct ct_job *job);
     /* Tells the launcher that the job shall end. Returns when the word is given. */
     void (*abort)(struct ct_job *job, int status, const char *text);
     void (*close)(struct ct_job *job);
 };
 
-/* Facts, fixed from open to close. */
+/* Facts, fixed from open to close, and news. */
 struct ct_job {
     const struct ct_job_ops *ops;
     struct ct_process       *p;
@@ -36,6 +70,7 @@ struct ct_job {
     uint32_t                 local_index, nlocal; /* among the job's processes on this host */
     uint64_t                 local_group;         /* equal on these, different elsewhere */
     uint32_t                 ncpus;               /* of this host */
+    struct ct_news           news;
 };
 
 /* Finds out how the process was started and joins; sets p->job. Errors are logged. */

@@ -2,6 +2,10 @@
 /*
  * The way in through PMIx. It asks of the server only what all have: put, commit, fence, get,
  * abort. Types of values differ between servers, so numbers are read in any integer type.
+ *
+ * Where the server says that the job outlives deaths (PMIX_JOB_RECOVERABLE: ctranrun does), it is
+ * also asked for news, as events, and for leave. Then nothing here waits on a collective of
+ * libpmix's without listening: one with a process that died early never ends.
  */
 #define CT_FOLDER "pmi"
 #include <inttypes.h>
@@ -20,10 +24,19 @@ struct card {
     char         bytes[];
 };
 
+/* A fence under way. */
+struct fence {
+    pmix_info_t    info[2];
+    _Atomic bool   done;
+    int            status; /* once it is done */
+    struct ct_wake wake;   /* the news signal it too */
+};
+
 struct pmix {
     struct ct_job job;
     pmix_proc_t   me;
     struct card  *cards; /* looked up so far: kept, since callers borrow them */
+    struct fence  fence;
 };
 
 static struct pmix *pmix_of(struct ct_job *job)
@@ -190,6 +203,48 @@ static int put_card(const void *card, size_t len_bytes)
     return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
 }
 
+static void on_fenced(pmix_status_t status, void *arg)
+{
+    struct fence *f = arg;
+    f->status = status;
+    atomic_store_explicit(&f->done, true, memory_order_seq_cst);
+    ct_wake_signal(&f->wake);
+}
+
+/* Waits for the fence, or for the news that it cannot end. The server decides which: it tells
+ * everybody the same. */
+static int await_fence(struct pmix *x)
+{
+    struct fence   *f = &x->fence;
+    struct ct_news *news = &x->job.news;
+    ct_news_set_wake(news, &f->wake);
+    while (!atomic_load_explicit(&f->done, memory_order_seq_cst) &&
+           !atomic_load_explicit(&news->no_start, memory_order_seq_cst)) {
+        ct_wake_announce(&f->wake);
+        if (!atomic_load_explicit(&f->done, memory_order_seq_cst) &&
+            !atomic_load_explicit(&news->no_start, memory_order_seq_cst)) {
+            ct_wake_sleep(&f->wake, 100 * (uint64_t)CT_NS_PER_MS);
+        }
+        ct_wake_cancel(&f->wake);
+    }
+    ct_news_set_wake(news, NULL);
+    return atomic_load_explicit(&f->done, memory_order_acquire) ? f->status : CT_PMIX_NO_START;
+}
+
+static int run_fence(struct pmix *x)
+{
+    struct fence *f = &x->fence;
+    bool          collect = true;
+    int           timeout_s = (int)ct_div_up((size_t)x->job.p->cfg.bootstrap_timeout, 1000);
+    PMIX_INFO_LOAD(&f->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    PMIX_INFO_LOAD(&f->info[1], PMIX_TIMEOUT, &timeout_s, PMIX_INT);
+    if (!x->job.news.on) {
+        return PMIx_Fence(NULL, 0, f->info, CT_ARRAY_LEN(f->info));
+    }
+    int rc = PMIx_Fence_nb(NULL, 0, f->info, CT_ARRAY_LEN(f->info), on_fenced, f);
+    return rc == PMIX_SUCCESS ? await_fence(x) : rc;
+}
+
 static int pmix_exchange(struct ct_job *job, const void *card, size_t len_bytes)
 {
     const struct ct_log *log = &job->p->log;
@@ -199,14 +254,12 @@ static int pmix_exchange(struct ct_job *job, const void *card, size_t len_bytes)
                  PMIx_Error_string(rc));
         return CTRAN_ERR_BOOTSTRAP;
     }
-    pmix_info_t info[2];
-    bool        collect = true;
-    int         timeout_s = (int)ct_div_up((size_t)job->p->cfg.bootstrap_timeout, 1000);
-    PMIX_INFO_LOAD(&info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    PMIX_INFO_LOAD(&info[1], PMIX_TIMEOUT, &timeout_s, PMIX_INT);
-    rc = PMIx_Fence(NULL, 0, info, 2);
-    PMIX_INFO_DESTRUCT(&info[0]);
-    PMIX_INFO_DESTRUCT(&info[1]);
+    rc = run_fence(pmix_of(job));
+    if (rc == CT_PMIX_NO_START) {
+        ct_error(log, "rank %" PRIu32 " has ended before all ranks of job %s had started",
+                 job->news.dead[0], job->id);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
     if (rc != PMIX_SUCCESS) {
         ct_error(log,
                  "the ranks of job %s did not all start: PMIx_Fence says %s (limit %" PRId64
@@ -272,13 +325,105 @@ static void pmix_close(struct ct_job *job)
         next = c->next;
         free(c);
     }
+    ct_news_fini(&job->news);
     free(x);
 }
+
+/* ---- news ------------------------------------------------------------------------------------ */
+
+/* On libpmix's thread. The object is the one that was given with the registration. An event from
+ * before that has lost its source, so the process is named in the event as well. */
+static void on_event(size_t registration, pmix_status_t status, const pmix_proc_t *source,
+                     pmix_info_t info[], size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    struct ct_news *news = NULL;
+    uint32_t        about = UINT32_MAX;
+    (void)registration, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_RETURN_OBJECT)) {
+            news = info[i].value.data.ptr;
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) &&
+                   info[i].value.type == PMIX_PROC) {
+            about = info[i].value.data.proc->rank;
+        }
+    }
+    if (news != NULL && status == CT_PMIX_ENDED) {
+        ct_news_dead(news, about);
+    } else if (news != NULL && status == CT_PMIX_NO_START) {
+        ct_news_no_start(news, about);
+    } else if (news != NULL && status == CT_PMIX_MAY_LEAVE) {
+        ct_news_may_leave(news);
+    }
+    if (done != NULL) {
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    }
+}
+
+/* Whether this launcher lets jobs outlive deaths. */
+static bool is_recoverable(struct pmix *x)
+{
+    pmix_value_t *v = get_fact(x, PMIX_RANK_WILDCARD, PMIX_JOB_RECOVERABLE);
+    bool          yes = v != NULL && v->type == PMIX_BOOL && v->data.flag;
+    if (v != NULL) {
+        PMIX_VALUE_RELEASE(v);
+    }
+    return yes && getenv(CT_ENV_JOB) != NULL; /* ctranrun's word: no other tells news */
+}
+
+static int listen_for_news(struct pmix *x)
+{
+    pmix_status_t codes[] = {CT_PMIX_ENDED, CT_PMIX_NO_START, CT_PMIX_MAY_LEAVE};
+    pmix_info_t   info;
+    int           rc = ct_news_init(&x->job.news, x->job.size);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, &x->job.news, PMIX_POINTER);
+    int id =
+        PMIx_Register_event_handler(codes, CT_ARRAY_LEN(codes), &info, 1, on_event, NULL, NULL);
+    PMIX_INFO_DESTRUCT(&info);
+    if (id < 0) {
+        ct_error(&x->job.p->log, "cannot hear of other ranks' deaths from the PMIx server: %s",
+                 PMIx_Error_string(id));
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    return CTRAN_SUCCESS;
+}
+
+/* The server has heard it. If it could not, there is nobody to wait for. */
+static void on_asked(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *arg,
+                     pmix_release_cbfunc_t release, void *release_arg)
+{
+    struct ct_job *job = arg;
+    (void)info, (void)ninfo;
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+        ct_warn(&job->p->log, "leaving without the others: the PMIx server says %s",
+                PMIx_Error_string(status));
+        ct_news_may_leave(&job->news);
+    }
+    if (release != NULL) {
+        release(release_arg);
+    }
+}
+
+static int pmix_leave(struct ct_job *job)
+{
+    pmix_info_t info;
+    bool        yes = true;
+    PMIX_INFO_LOAD(&info, CT_PMIX_WANT_LEAVE, &yes, PMIX_BOOL);
+    int rc = PMIx_Job_control_nb(NULL, 0, &info, 1, on_asked, job);
+    PMIX_INFO_DESTRUCT(&info);
+    return rc == PMIX_SUCCESS ? CTRAN_SUCCESS : CTRAN_ERR_SYSTEM;
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
 
 static const struct ct_job_ops pmix_ops = {
     .name = "PMIx",
     .exchange = pmix_exchange,
     .lookup = pmix_lookup,
+    .leave = pmix_leave,
     .abort = pmix_abort,
     .close = pmix_close,
 };
@@ -301,6 +446,9 @@ int ct_job_open_pmix(struct ct_process *p, struct ct_job **job)
         return CTRAN_ERR_BOOTSTRAP;
     }
     rc = read_facts(x);
+    if (rc == CTRAN_SUCCESS && is_recoverable(x)) {
+        rc = listen_for_news(x);
+    }
     if (rc != CTRAN_SUCCESS) {
         pmix_close(&x->job);
         return rc;

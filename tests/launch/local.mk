@@ -38,6 +38,7 @@ launch_tests = \
 	tests/launch/place.py \
 	tests/launch/progress.py \
 	tests/launch/randomkill.py \
+	tests/launch/recovery.py \
 	tests/launch/status.py \
 	tests/launch/stuck.py
 TESTS += $(launch_tests)

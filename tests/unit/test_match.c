@@ -201,26 +201,30 @@ static void test_for_posted(void **state)
     ct_match_fini(&m);
 }
 
-/* Of a dead peer the announcements go, whose data nobody can fetch; what came whole stays. */
+/* A withdrawn announcement goes, and nothing else. */
 static void test_drop(void **state)
 {
     (void)state;
     struct ct_match m;
-    struct ct_ep    dead = {0}, alive = {0};
+    struct ct_ep    one = {0}, other = {0};
     ct_match_init(&m);
     for (unsigned i = 0; i < 40; i++) {
         struct ct_unexpected *u = calloc(1, sizeof *u);
         assert_non_null(u);
         u->key = (struct ct_p2p_key){1, 0, 0};
-        u->ep = i % 2 == 0 ? &dead : &alive;
+        u->ep = i % 2 == 0 ? &one : &other;
         u->rendezvous = i % 3 == 0;
+        u->sender_id = i / 2;
         u->len_bytes = i;
         ct_match_keep(&m, u);
     }
-    ct_match_drop(&m, &dead, 0);
+    ct_match_drop(&m, &one, 6);    /* 12 */
+    ct_match_drop(&m, &one, 7);    /* 14 is not announced, but here */
+    ct_match_drop(&m, &other, 10); /* 21 */
+    ct_match_drop(&m, &other, 99);
     struct ct_p2p_key any = {1, CTRAN_ANY_SOURCE, CTRAN_ANY_TAG};
     for (unsigned i = 0; i < 40; i++) {
-        if (i % 6 == 0) {
+        if (i == 12 || i == 21) {
             continue;
         }
         struct ct_unexpected *u = ct_match_take_unexpected(&m, &any);

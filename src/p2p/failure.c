@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the loss of a process ends: all operations with it, and receives from anybody among whom it
+ * is. If it is dead, in a job that outlives that, so are contexts that need all of their members
+ * (CT_P2P_CTX_ALL): in these everything ends, on every process, since all are told. In another job
+ * it may merely have left, as a barrier's last rounds see, and ends nothing of what others can
+ * still do.
+ *
+ * Operations with the lost one are over; others end as if cancelled, so that their peers, who live,
+ * have let go of the buffers first.
+ *
+ * Messages that it has announced stay in line: whoever receives one gets the error, and those
+ * behind it, which are here, go to the receives that they were sent for.
+ */
+#include <stdlib.h>
+
+#include "p2p/state.h"
+
+int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx)
+{
+    struct ct_p2p *s = p->p2p;
+    if (peer != NULL && peer->state == CT_EP_FAILED) {
+        return peer->why;
+    }
+    if (peer != NULL && (ctx & CT_P2P_CTX_ALL) == 0) {
+        return CTRAN_SUCCESS;
+    }
+    for (size_t i = 0; i < s->nlost; i++) {
+        struct ct_ep *ep = s->lost[i];
+        if ((peer == NULL || ep->dead) && (s->member == NULL || s->member(ep->p, ctx, ep))) {
+            return ep->why;
+        }
+    }
+    return CTRAN_SUCCESS;
+}
+
+/* Ends req, which is not done, if a loss concerns it. */
+static void end_if_lost(struct ct_p2p_req *req, void *p) CT_IN_DOMAIN
+{
+    int rc = ct_p2p_lost(p, req->ep, req->key.ctx);
+    if (rc != CTRAN_SUCCESS && req->id != 0 && req->ep->state == CT_EP_FAILED) {
+        ct_p2p_complete(req, rc); /* in a rendezvous with it */
+    } else if (rc != CTRAN_SUCCESS) {
+        ct_p2p_end(req, rc);
+    }
+}
+
+static void remember(struct ct_p2p *s, struct ct_ep *ep) CT_IN_DOMAIN
+{
+    for (size_t i = 0; i < s->nlost; i++) {
+        if (s->lost[i] == ep) {
+            return;
+        }
+    }
+    struct ct_ep **lost = realloc(s->lost, (s->nlost + 1) * sizeof *lost);
+    if (lost != NULL) { /* without memory, only operations with this one end */
+        s->lost = lost;
+        s->lost[s->nlost++] = ep;
+    }
+}
+
+static void on_fail(struct ct_ep *ep) CT_IN_DOMAIN
+{
+    struct ct_p2p     *s = ep->p->p2p;
+    struct ct_p2p_req *req, *next;
+    remember(s, ep);
+    ct_match_for_posted(&s->match, end_if_lost, ep->p);
+    HASH_ITER (hh, s->active, req, next) {
+        end_if_lost(req, ep->p);
+    }
+    ct_p2p_tell_watchers(ep->p);
+}
+
+static void watch_sender(struct ct_p2p_req *req, void *arg) CT_IN_DOMAIN
+{
+    (void)arg;
+    if (req->ep != NULL) {
+        ct_ep_watch(req->ep);
+    }
+}
+
+/* A receive from a peer that we never met must still learn of its death. */
+static void on_look(struct ct_process *p) CT_IN_DOMAIN
+{
+    ct_match_for_posted(&p->p2p->match, watch_sender, NULL);
+}
+
+void ct_p2p_failure_register(struct ct_process *p)
+{
+    ct_ep_register_fail(p, on_fail);
+    ct_ep_register_look(p, on_look);
+}
