@@ -13,6 +13,7 @@ include tests/unit/local.mk
 include tests/prove/local.mk
 include tests/launch/local.mk
 include tests/func/local.mk
+include tests/fault/local.mk
 include tests/lab/local.mk
 include tests/house/local.mk
 

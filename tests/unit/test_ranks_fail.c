@@ -290,6 +290,87 @@ static void test_never_met(void **state)
     ranks_run(&(struct ranks_args){.n = 2, .body = never_met});
 }
 
+/* Rank 1 announces a long message, sends a short one behind it with the same tag, and is gone: the
+ * first receive is the long one's and fails, the second has the short one. */
+static void announced(struct rank *r, void *arg)
+{
+    static char       mem[2][LONG];
+    struct ct_p2p_req reqs[2];
+    uint32_t          value = 6;
+    (void)arg;
+    greet(r, 1 - r->me);
+    if (r->me == 1) {
+        isend(r, &reqs[0], world(r), 0, 1, mem[1], LONG);
+        isend(r, &reqs[1], world(r), 0, 1, &value, sizeof value);
+        expect_end(r, &reqs[1], CTRAN_SUCCESS);
+        play_dead(r);
+    }
+    ranks_sync(r);
+    if (r->me == 0) {
+        irecv(r, &reqs[0], world(r), 1, 2, mem[0], LONG);
+        expect_end(r, &reqs[0], CTRAN_ERR_PROC_FAILED);
+        irecv(r, &reqs[0], world(r), 1, 1, mem[0], LONG);
+        expect_end(r, &reqs[0], CTRAN_ERR_PROC_FAILED);
+        value = 0;
+        irecv(r, &reqs[1], world(r), CTRAN_ANY_SOURCE, 1, &value, sizeof value);
+        expect_end(r, &reqs[1], CTRAN_SUCCESS);
+        RANK_EQUAL(r, value, 6);
+    }
+    ranks_sync(r);
+    if (r->me == 1) {
+        ct_p2p_cancel(&reqs[0], CTRAN_ERR_OTHER);
+        ct_ep_fail(ranks_ep(r, 0), CTRAN_ERR_PROC_FAILED);
+        expect_end(r, &reqs[0], CTRAN_ERR_PROC_FAILED);
+    }
+}
+
+static void test_announced(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .body = announced});
+    ranks_run(&(struct ranks_args){.n = 2, .body = announced, .settings = PIECES});
+}
+
+/* The launcher tells rank 0 of rank 2's death while it waits in a collective for rank 1, which
+ * lives and never comes. A message from rank 1 still does. */
+static void dead_member(struct rank *r, void *arg)
+{
+    struct ct_news *news = &ranks_of(r, 0)->job.news;
+    uint64_t        in[8] = {1}, out[8];
+    (void)arg;
+    if (r->me == 0) {
+        RANK_EQUAL(r, ct_news_init(news, r->n), CTRAN_SUCCESS);
+        ct_news_set_wake(news, r->p.ep->wake);
+    }
+    ranks_sync(r);
+    if (r->me == 2) {
+        ct_news_dead(news, 99); /* no such process: nothing */
+        ct_news_dead(news, 2);
+    } else if (r->me == 0) {
+        for (int i = 0; i < 3; i++) {
+            RANK_EQUAL(r,
+                       ct_coll_allreduce(world(r), in, out, 8, ct_dtype_get(CTRAN_UINT64_T),
+                                         ct_op_get(CTRAN_SUM)),
+                       CTRAN_ERR_PROC_FAILED);
+        }
+        RANK_CHECK(r, ranks_ep(r, 2)->dead && !ranks_ep(r, 1)->dead);
+    }
+    if (r->me != 2) {
+        greet(r, 1 - r->me);
+    }
+    ranks_sync(r);
+    if (r->me == 0) {
+        ct_news_fini(news);
+        *news = (struct ct_news){0};
+    }
+}
+
+static void test_dead_member(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 3, .body = dead_member});
+}
+
 /* ---- nonsense -------------------------------------------------------------------------------- */
 
 static void unknown_type(struct rank *r, void *arg)
@@ -587,7 +668,8 @@ int main(void)
         cmocka_unit_test(test_wrong_piece),   cmocka_unit_test(test_rubbish),
         cmocka_unit_test(test_bad_card),      cmocka_unit_test(test_early_answer),
         cmocka_unit_test(test_last_word),     cmocka_unit_test(test_stranger),
-        cmocka_unit_test(test_never_met),
+        cmocka_unit_test(test_never_met),     cmocka_unit_test(test_announced),
+        cmocka_unit_test(test_dead_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

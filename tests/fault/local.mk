@@ -1,0 +1,9 @@
+# tests/fault: ranks that die while others go on.
+check_PROGRAMS += tests/fault/survive
+tests_fault_survive_SOURCES = tests/fault/collectives.c tests/fault/fault.h tests/fault/plan.c \
+	tests/fault/survive.c tests/fault/traffic.c $(func_check)
+tests_fault_survive_LDADD = libctcore.la
+
+fault_tests = tests/fault/kills.py
+TESTS += $(fault_tests)
+EXTRA_DIST += $(fault_tests)
