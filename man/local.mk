@@ -27,6 +27,7 @@ dist_man_MANS += \
 	man/ctran_start.3 \
 	man/ctran_type_create_subarray.3 \
 	man/ctran_type_get_envelope.3 \
+	man/ctran_type_set_attr.3 \
 	man/ctran_type_size.3 \
 	man/ctran_type_vector.3 \
 	man/ctran_wait.3
@@ -205,6 +206,12 @@ nodist_man_MANS = \
 	man/ctran_type_get_true_extent.3 \
 	man/ctran_type_indexed.3 \
 	man/ctran_type_match_size.3 \
+	man/ctran_type_get_attr.3 \
+	man/ctran_type_delete_attr.3 \
+	man/ctran_type_create_keyval.3 \
+	man/ctran_type_free_keyval.3 \
+	man/ctran_type_set_name.3 \
+	man/ctran_type_get_name.3 \
 	man/ctran_unpack.3 \
 	man/ctran_unpack_external.3 \
 	man/ctran_waitall.3 \

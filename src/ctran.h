@@ -1119,7 +1119,8 @@ CTRAN_API int ctran_type_create_darray(int size, int rank, int ndims,
 CTRAN_API int ctran_type_create_resized(ctran_datatype_t oldtype, ctran_count_t lb,
                                         ctran_count_t extent, ctran_datatype_t *newtype);
 
-/* A copy, committed if oldtype is. Source: MPI-4.1 sec. 5.1.10. */
+/* A copy, committed if oldtype is, with the attributes that their functions let pass. Source:
+ * MPI-4.1 sec. 5.1.10. */
 CTRAN_API int ctran_type_dup(ctran_datatype_t oldtype, ctran_datatype_t *newtype);
 
 /* Lets it move data; a second time, or of a predefined one, nothing happens. Source: MPI-4.1
@@ -1154,6 +1155,31 @@ CTRAN_API int ctran_type_get_contents(ctran_datatype_t datatype, ctran_count_t m
                                       ctran_aint_t     array_of_addresses[],
                                       ctran_count_t    array_of_large_counts[],
                                       ctran_datatype_t array_of_datatypes[]);
+
+/* The name of a datatype, for messages and tools: at first that of a predefined one, which may be
+ * changed, else "". As ctran_comm_set_name and _get_name. Source: MPI-4.1 sec. 7.8. */
+CTRAN_API int ctran_type_set_name(ctran_datatype_t datatype, const char *type_name);
+CTRAN_API int ctran_type_get_name(ctran_datatype_t datatype, char *type_name, int *resultlen);
+
+/* Attributes of datatypes, predefined ones too: as those of communicators, with keys of their own.
+ * Their functions run in ctran_type_dup, and in ctran_type_free, ctran_type_delete_attr and
+ * ctran_type_set_attr. Source: MPI-4.1 sec. 7.7.4. */
+typedef int ctran_type_copy_attr_function(ctran_datatype_t oldtype, int type_keyval,
+                                          void *extra_state, void *attribute_val_in,
+                                          void *attribute_val_out, int *flag);
+typedef int ctran_type_delete_attr_function(ctran_datatype_t datatype, int type_keyval,
+                                            void *attribute_val, void *extra_state);
+#define CTRAN_TYPE_NULL_COPY_FN   ((ctran_type_copy_attr_function *)0) /* not copied */
+#define CTRAN_TYPE_DUP_FN         ((ctran_type_copy_attr_function *)1) /* the pointer is */
+#define CTRAN_TYPE_NULL_DELETE_FN ((ctran_type_delete_attr_function *)0)
+CTRAN_API int ctran_type_create_keyval(ctran_type_copy_attr_function   *type_copy_attr_fn,
+                                       ctran_type_delete_attr_function *type_delete_attr_fn,
+                                       int *type_keyval, void *extra_state);
+CTRAN_API int ctran_type_free_keyval(int *type_keyval);
+CTRAN_API int ctran_type_set_attr(ctran_datatype_t datatype, int type_keyval, void *attribute_val);
+CTRAN_API int ctran_type_get_attr(ctran_datatype_t datatype, int type_keyval, void *attribute_val,
+                                  int *flag);
+CTRAN_API int ctran_type_delete_attr(ctran_datatype_t datatype, int type_keyval);
 
 /* The predefined datatype of `size` bytes in a CTRAN_TYPECLASS_*: the C types, and CTRAN_FLOAT16
  * for 2 bytes. CTRAN_ERR_ARG where there is none. Source: MPI-4.1 sec. 19.1.9. */

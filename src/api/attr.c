@@ -12,8 +12,8 @@ int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_copy_attr_fn,
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
-    struct ct_keyval *keyval =
-        ct_keyval_make(p, comm_copy_attr_fn, comm_delete_attr_fn, extra_state);
+    struct ct_keyval *keyval = ct_keyval_make(ct_comm_keyvals(p), (ct_attr_fn *)comm_copy_attr_fn,
+                                              (ct_attr_fn *)comm_delete_attr_fn, extra_state);
     if (keyval == NULL) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_NO_MEM, call, "for a key");
     }
@@ -24,7 +24,7 @@ int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_copy_attr_fn,
 /* The key is held for the caller. */
 static int check_keyval(struct ct_comm *comm, const char *call, int number, struct ct_keyval **out)
 {
-    *out = ct_keyval_hold(comm->p, number);
+    *out = ct_keyval_hold(ct_comm_keyvals(comm->p), number);
     if (*out != NULL) {
         return CTRAN_SUCCESS;
     }
@@ -70,7 +70,7 @@ int ctran_comm_set_attr(ctran_comm_t handle, int comm_keyval, void *attribute_va
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_attr_set(comm, keyval, attribute_val);
+    rc = ct_attr_set(&comm->attrs, keyval, attribute_val);
     ct_keyval_drop(keyval);
     return ct_api_pass(comm, rc, call);
 }
@@ -84,7 +84,7 @@ int ctran_comm_delete_attr(ctran_comm_t handle, int comm_keyval)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_attr_delete(comm, keyval);
+    rc = ct_attr_delete(&comm->attrs, keyval);
     ct_keyval_drop(keyval);
     return ct_api_pass(comm, rc, call);
 }
@@ -128,7 +128,7 @@ int ctran_comm_get_attr(ctran_comm_t handle, int comm_keyval, void *attribute_va
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }
-        *flag = ct_attr_get(comm, keyval, &value);
+        *flag = ct_attr_get(&comm->attrs, keyval, &value);
         ct_keyval_drop(keyval);
     }
     if (*flag) {

@@ -138,7 +138,7 @@ static int free_comm(const char *call, ctran_comm_t *handle)
         return ct_api_raise(comm, CTRAN_ERR_COMM, call,
                             "CTRAN_COMM_WORLD and CTRAN_COMM_SELF cannot be freed");
     }
-    rc = ct_attr_delete_all(comm);
+    rc = ct_attr_delete_all(&comm->attrs);
     if (rc != CTRAN_SUCCESS) {
         return ct_api_pass(comm, rc, call);
     }

@@ -31,4 +31,4 @@ libctcore_la_SOURCES += \
 	src/api/state.c \
 	src/api/transfer.c \
 	src/api/type.c src/api/type_construct.c src/api/type_array.c \
-	src/api/type_contents.c
+	src/api/type_attr.c src/api/type_contents.c

@@ -70,6 +70,7 @@ static void take_down(struct ct_process *p)
     ct_run_fini(p);
     ct_p2p_fini(p);
     ct_ep_fini(p);
+    ct_dtype_fini(p);
     ct_job_close(p);
     ct_log_fini(&p->log);
     ct_config_fini(&p->cfg);
@@ -78,7 +79,8 @@ static void take_down(struct ct_process *p)
 static int bring_up(struct ct_process *p)
 {
     static int (*const floors[])(struct ct_process *) = {
-        ct_job_open, start_log, ct_ep_init, ct_p2p_init, ct_run_init, ct_comm_init, ct_api_make_env,
+        ct_job_open, start_log,   ct_dtype_init, ct_ep_init,
+        ct_p2p_init, ct_run_init, ct_comm_init,  ct_api_make_env,
     };
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
@@ -162,7 +164,8 @@ int ctran_finalize(void)
         return CTRAN_ERR_OTHER;
     }
     /* A library's way to clean up is an attribute of CTRAN_COMM_SELF (MPI-4.1 sec. 11.2.4). */
-    int freed = ct_api_pass(ct_comm_self(p), ct_attr_delete_all(ct_comm_self(p)), "ctran_finalize");
+    int freed =
+        ct_api_pass(ct_comm_self(p), ct_attr_delete_all(&ct_comm_self(p)->attrs), "ctran_finalize");
     int rc = see_off(p);
     atomic_store_explicit(&state, CT_API_AFTER, memory_order_release);
     take_down(p);

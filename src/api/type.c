@@ -54,6 +54,12 @@ int ctran_type_free(ctran_datatype_t *datatype)
         return ct_api_raise(self, CTRAN_ERR_TYPE, call, "%s is predefined: it cannot be freed",
                             type->name);
     }
+    if (ct_dtype_last_handle(type)) {
+        rc = ct_attr_delete_all(ct_dtype_attrs(self->p, type));
+        if (rc != CTRAN_SUCCESS) {
+            return ct_api_pass(self, rc, call);
+        }
+    }
     ct_dtype_release(type);
     *datatype = CTRAN_DATATYPE_NULL;
     return CTRAN_SUCCESS;
@@ -65,9 +71,20 @@ int ctran_type_dup(ctran_datatype_t oldtype, ctran_datatype_t *newtype)
     const struct ct_dtype *old, *made = NULL;
     struct ct_comm        *self;
     int                    rc = ct_check_own_type(call, oldtype, &self, &old);
-    return rc == CTRAN_SUCCESS
-               ? ct_api_give_type(self, ct_dtype_dup(old, &made), &made, call, newtype)
-               : rc;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_dtype_dup(old, &made);
+    if (rc == CTRAN_SUCCESS) {
+        struct ct_attrs *attrs = ct_dtype_attrs(self->p, made);
+        rc = ct_attr_copy_all(ct_dtype_attrs(self->p, old), attrs);
+        if (rc != CTRAN_SUCCESS) {
+            (void)ct_attr_delete_all(attrs); /* the first error is the one to tell */
+            ct_dtype_release(made);
+            return ct_api_pass(self, rc, call);
+        }
+    }
+    return ct_api_give_type(self, rc, &made, call, newtype);
 }
 
 /* ---- measures -------------------------------------------------------------------------------- */

@@ -9,11 +9,12 @@
 #ifndef CT_BASE_BASE_H
 #define CT_BASE_BASE_H
 
+#include "base/area.h"
+#include "base/attr.h"
 #include "base/clock.h"
 #include "base/codes.h"
 #include "base/config.h"
 #include "base/error.h"
-#include "base/area.h"
 #include "base/info.h"
 #include "base/list.h"
 #include "base/lock.h"

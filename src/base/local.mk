@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libctbase.la
 libctbase_la_SOURCES = \
 	src/base/area.c src/base/area.h \
+	src/base/attr.c src/base/attr.h \
 	src/base/base.h \
 	src/base/clock.h \
 	src/base/codes.c src/base/codes.h \

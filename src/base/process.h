@@ -27,6 +27,7 @@ struct ct_process {
     bool             threaded;     /* several threads may be inside at once: locks are on */
 
     struct ct_job    *job;   /* pmi: who and where this rank is */
+    struct ct_types  *types; /* dtype: names and attributes of datatypes */
     struct ct_ep_set *ep;    /* ep: endpoints and the transports below them */
     struct ct_p2p    *p2p;   /* p2p: matching */
     struct ct_runner *run;   /* coll/run: plans */

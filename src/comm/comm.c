@@ -7,7 +7,7 @@
 #include "pmi/pmi.h"
 
 /* Numbers of communicators: process number above, count below. */
-enum { COUNT_WORLD = 1, COUNT_SELF = 2, COUNT_FIRST = 16, KEYVAL_FIRST = 1024 };
+enum { COUNT_WORLD = 1, COUNT_SELF = 2, COUNT_FIRST = 16 };
 
 static uint64_t make_id(uint32_t process, uint32_t count)
 {
@@ -54,7 +54,7 @@ struct ct_comm *ct_comms_prepare(struct ct_process *p, struct ct_group *group, u
             .group = group,
             .remote = remote,
         };
-        ct_list_init(&comm->attrs);
+        ct_attrs_init(&comm->attrs, &p->comms->keyvals, comm);
     } else {
         unref_groups(group, remote);
     }
@@ -88,12 +88,12 @@ void ct_comm_drop(struct ct_comm *comm)
 {
     struct ct_process *p = comm->p;
     if (ct_ref_drop(&comm->refs, p->threaded)) {
+        ct_attrs_fini(&comm->attrs);
         ct_comms_enter(p);
         if (comm->open) {
             HASH_DEL(p->comms->by_id, comm);
         }
         comm->magic = 0;
-        ct_attr_discard(comm);
         ct_errhandler_unref(comm->errhandler);
         unref_groups(comm->group, comm->remote);
         ct_topo_drop(comm->topo);
@@ -125,6 +125,11 @@ void ct_comm_get_name(struct ct_comm *comm, char *name)
 }
 
 /* ---- look-up --------------------------------------------------------------------------------- */
+
+struct ct_keyvals *ct_comm_keyvals(struct ct_process *p)
+{
+    return &p->comms->keyvals;
+}
 
 struct ct_comm *ct_comm_world(struct ct_process *p)
 {
@@ -183,6 +188,20 @@ static struct ct_errhandler *initial_errhandler(const struct ct_process *p)
 
 /* ---- init and fini --------------------------------------------------------------------------- */
 
+static int copy_attr(const struct ct_keyval *keyval, void *comm, void *in, void *out, int *flag)
+{
+    ctran_comm_copy_attr_function *fn = (ctran_comm_copy_attr_function *)keyval->copy;
+    return fn(ct_comm_handle(comm), keyval->number, keyval->extra_state, in, out, flag);
+}
+
+static int delete_attr(const struct ct_keyval *keyval, void *comm, void *value)
+{
+    ctran_comm_delete_attr_function *fn = (ctran_comm_delete_attr_function *)keyval->del;
+    return fn(ct_comm_handle(comm), keyval->number, value, keyval->extra_state);
+}
+
+static const struct ct_attr_ops attr_ops = {copy_attr, delete_attr};
+
 /* No other thread is here yet. */
 int ct_comm_init(struct ct_process *p) CT_UNCHECKED
 {
@@ -194,7 +213,7 @@ int ct_comm_init(struct ct_process *p) CT_UNCHECKED
     p->comms = s;
     ct_lock_init(&s->lock, p->threaded);
     s->next_count = COUNT_FIRST;
-    s->next_keyval = KEYVAL_FIRST;
+    ct_keyvals_init(&s->keyvals, &attr_ops, p->threaded);
     ct_slab_init(&s->pool, sizeof(struct ct_comm), 16);
     ct_slab_init(&s->groups_pool, sizeof(struct ct_group), 16);
     ct_list_init(&s->groups);
@@ -238,11 +257,7 @@ void ct_comm_fini(struct ct_process *p) CT_UNCHECKED
         h->refs = 1;
         ct_errhandler_unref(h);
     }
-    struct ct_keyval *keyval, *next_keyval;
-    HASH_ITER (hh, s->keyvals, keyval, next_keyval) {
-        keyval->refs = 1;
-        ct_keyval_drop(keyval);
-    }
+    ct_keyvals_fini(&s->keyvals);
     ct_slab_fini(&s->pool);
     ct_slab_fini(&s->groups_pool);
     ct_slab_fini(&s->errhandlers_pool);

@@ -16,7 +16,6 @@
 #define CT_COMM_COMM_H
 
 #include "coll/run/run.h"
-#include "comm/attr.h"
 #include "comm/errhandler.h"
 #include "comm/group.h"
 #include "comm/hints.h"
@@ -54,7 +53,7 @@ struct ct_comm {
     struct ct_run_ctx                run; /* n, me, and the context of collectives */
     struct ct_group                 *group;
     struct ct_group                 *remote; /* NULL: an intra-communicator */
-    struct ct_list attrs             CT_GUARDED_BY(ct_comms_guard);
+    struct ct_attrs                  attrs;
     _Atomic uint32_t                 hints; /* CT_HINT_ */
     struct ct_topo                  *topo;  /* NULL: none */
     char                             name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
@@ -71,6 +70,8 @@ struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle);
 ctran_comm_t    ct_comm_handle(const struct ct_comm *comm);
 struct ct_comm *ct_comm_world(struct ct_process *p);
 struct ct_comm *ct_comm_self(struct ct_process *p);
+/* The keys of their attributes. */
+struct ct_keyvals *ct_comm_keyvals(struct ct_process *p);
 
 static inline uint32_t ct_comm_id_of(const struct ct_comm *comm, uint32_t rank)
 {

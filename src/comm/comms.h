@@ -22,8 +22,8 @@ struct ct_comms {
     struct ct_slab groups_pool      CT_GUARDED_BY(ct_comms_guard);
     struct ct_list errhandlers      CT_GUARDED_BY(ct_comms_guard); /* the program's */
     struct ct_slab errhandlers_pool CT_GUARDED_BY(ct_comms_guard);
-    struct ct_keyval *keyvals       CT_GUARDED_BY(ct_comms_guard); /* uthash */
-    int next_keyval                 CT_GUARDED_BY(ct_comms_guard);
+
+    struct ct_keyvals keyvals; /* of attributes, with a lock of its own */
 };
 
 static inline void ct_comms_enter(struct ct_process *p) CT_ACQUIRE(ct_comms_guard) CT_UNCHECKED
@@ -36,11 +36,10 @@ static inline void ct_comms_leave(struct ct_process *p) CT_RELEASE(ct_comms_guar
     ct_lock_release(&p->comms->lock);
 }
 
-/* The insides of ct_group_drop, ct_errhandler_hold and _drop, ct_attr_discard_all. */
+/* The insides of ct_group_drop, ct_errhandler_hold and _drop. */
 void                  ct_group_unref(struct ct_group *group) CT_IN_COMMS;
 struct ct_errhandler *ct_errhandler_ref(struct ct_errhandler *h) CT_IN_COMMS;
 void                  ct_errhandler_unref(struct ct_errhandler *h) CT_IN_COMMS;
-void                  ct_attr_discard(struct ct_comm *comm) CT_IN_COMMS;
 
 /* The number that this process gives to a communicator whose first rank it is; a new one at each
  * call, since others may have taken the last one up even where the call failed here. */

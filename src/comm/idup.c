@@ -124,9 +124,9 @@ int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request *
     };
     start(comm, op);
     /* A number is sent and taken whatever happens here, or the next dup would get this one's. */
-    int rc = ct_attr_copy_all(comm, made);
+    int rc = ct_attr_copy_all(&comm->attrs, &made->attrs);
     if (rc != CTRAN_SUCCESS) {
-        (void)ct_attr_delete_all(made); /* the first error is the one to tell */
+        (void)ct_attr_delete_all(&made->attrs); /* the first error is the one to tell */
         ct_comm_drop(made);
         ct_request_let_go(comm->p, &op->req.base);
         return rc;

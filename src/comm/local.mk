@@ -1,6 +1,6 @@
 # comm: communicators.
 libctcore_la_SOURCES += \
-	src/comm/attr.c src/comm/attr.h src/comm/comm.c src/comm/comm.h src/comm/comms.h \
+	src/comm/comm.c src/comm/comm.h src/comm/comms.h \
 	src/comm/create.c src/comm/errhandler.c src/comm/errhandler.h src/comm/group.c src/comm/group.h \
 	src/comm/hints.c src/comm/hints.h \
 	src/comm/idup.c src/comm/inter.c src/comm/inter.h \

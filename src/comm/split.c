@@ -76,11 +76,11 @@ int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
         return CTRAN_ERR_NO_MEM;
     }
     ct_comms_open(made, id);
-    rc = ct_attr_copy_all(comm, made);
+    rc = ct_attr_copy_all(&comm->attrs, &made->attrs);
     if (rc == CTRAN_SUCCESS) {
         *out = made;
     } else {
-        (void)ct_attr_delete_all(made); /* the first error is the one to tell */
+        (void)ct_attr_delete_all(&made->attrs); /* the first error is the one to tell */
         ct_comm_release(made);
     }
     return rc;

@@ -33,6 +33,9 @@ static void destroy(struct ct_derived *d)
     for (size_t i = 0; i < d->nparts; i++) {
         ct_dtype_drop(d->parts[i].type);
     }
+    if (d->attrs.kind != NULL) {
+        ct_attrs_fini(&d->attrs);
+    }
     ct_contents_fini(&d->contents);
     free(d->own);
     free(d);

@@ -45,6 +45,7 @@ struct ct_derived {
     struct ct_piece   *own;   /* the memory of type.pieces; NULL: they are another's, who is held */
     struct ct_contents contents;
     char               name[CTRAN_MAX_OBJECT_NAME];
+    struct ct_attrs    attrs; /* made ready at first use: types.c */
     size_t             nparts;
     struct ct_part     parts[];
 };

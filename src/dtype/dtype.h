@@ -284,4 +284,16 @@ void   ct_dtype_pack_external(const struct ct_dtype *type, const void *buf, size
 void   ct_dtype_unpack_external(const struct ct_dtype *type, void *buf, size_t count,
                                 const void *from);
 
+/* What a process keeps of all types; before the first and after the last of the calls below.
+ * types.c */
+int  ct_dtype_init(struct ct_process *p);
+void ct_dtype_fini(struct ct_process *p);
+
+/* The attributes of a type, and the keys of all. */
+struct ct_attrs   *ct_dtype_attrs(struct ct_process *p, const struct ct_dtype *type);
+struct ct_keyvals *ct_dtype_keyvals(struct ct_process *p);
+/* Keeps up to CTRAN_MAX_OBJECT_NAME - 1 bytes: CTRAN_ERR_NO_MEM; copies as many and a 0. */
+int  ct_dtype_set_name(struct ct_process *p, const struct ct_dtype *type, const char *name);
+void ct_dtype_get_name(struct ct_process *p, const struct ct_dtype *type, char *name);
+
 #endif

@@ -8,6 +8,7 @@ libctcore_la_SOURCES += \
 	src/dtype/elements.c \
 	src/dtype/external32.c \
 	src/dtype/flatten.c \
+	src/dtype/types.c \
 	src/dtype/half.h \
 	src/dtype/op.c src/dtype/op_table.h \
 	src/dtype/op_move.c src/dtype/op_user.c

@@ -416,6 +416,7 @@ int main(int argc, char **argv)
         {"collectives", types_collectives},
         {"reductions", types_reductions},
         {"contents", types_contents},
+        {"attributes", types_attributes},
         {"counts", types_counts},
         {"packing", types_packing},
         {"errors", types_errors},

@@ -36,6 +36,7 @@ unsigned char *types_flat(size_t len, uint64_t key);
 void types_collectives(void);
 void types_reductions(void);
 void types_contents(void);
+void types_attributes(void);
 void types_counts(void);
 void types_packing(void);
 void types_errors(void);

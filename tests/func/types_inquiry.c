@@ -110,6 +110,89 @@ void types_contents(void)
     }
 }
 
+/* ---- names and attributes -------------------------------------------------------------------- */
+
+static int deleted, copied;
+
+static int copy_fn(ctran_datatype_t old, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)old, (void)keyval;
+    EXPECT(extra == &copied);
+    copied++;
+    *(void **)out = (char *)in + 1;
+    *flag = 1;
+    return CTRAN_SUCCESS;
+}
+
+static int delete_fn(ctran_datatype_t type, int keyval, void *value, void *extra)
+{
+    (void)type, (void)keyval;
+    EXPECT(extra == &copied);
+    deleted++;
+    return value == &deleted ? CTRAN_ERR_OTHER : CTRAN_SUCCESS; /* one that does not want to go */
+}
+
+static void expect_attr(ctran_datatype_t type, int key, void *value)
+{
+    void *found = NULL;
+    int   flag;
+    OK(ctran_type_get_attr(type, key, &found, &flag));
+    EXPECT_EQ(value != NULL, flag);
+    EXPECT_PTR(value, found);
+}
+
+void types_attributes(void)
+{
+    static char      x[4];
+    ctran_datatype_t t, dup;
+    int              key, plain, len;
+    char             name[CTRAN_MAX_OBJECT_NAME];
+    OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_RETURN));
+    OK(ctran_type_contiguous(3, CTRAN_INT, &t));
+    OK(ctran_type_get_name(t, name, &len));
+    EXPECT_EQ(0, len);
+    OK(ctran_type_set_name(t, "three"));
+    OK(ctran_type_get_name(t, name, &len));
+    EXPECT(strcmp(name, "three") == 0 && len == 5);
+    OK(ctran_type_get_name(CTRAN_INT, name, &len));
+    EXPECT(strcmp(name, "CTRAN_INT") == 0);
+    OK(ctran_type_set_name(CTRAN_INT, "an integer"));
+    OK(ctran_type_get_name(CTRAN_INT, name, &len));
+    EXPECT(strcmp(name, "an integer") == 0);
+    OK(ctran_type_set_name(CTRAN_INT, "CTRAN_INT"));
+    OK(ctran_type_get_name(CTRAN_DATATYPE_NULL, name, &len));
+    EXPECT(strcmp(name, "CTRAN_DATATYPE_NULL") == 0);
+
+    OK(ctran_type_create_keyval(copy_fn, delete_fn, &key, &copied));
+    OK(ctran_type_create_keyval(CTRAN_TYPE_DUP_FN, CTRAN_TYPE_NULL_DELETE_FN, &plain, NULL));
+    expect_attr(t, key, NULL);
+    OK(ctran_type_set_attr(t, key, &x[0]));
+    OK(ctran_type_set_attr(t, plain, &x[2]));
+    OK(ctran_type_set_attr(CTRAN_DOUBLE, plain, &x[3])); /* stays to the end */
+    OK(ctran_type_dup(t, &dup));
+    EXPECT_EQ(1, copied);
+    expect_attr(dup, key, &x[1]);
+    expect_attr(dup, plain, &x[2]);
+    expect_attr(CTRAN_DOUBLE, plain, &x[3]);
+    OK(ctran_type_set_attr(dup, key, &x[3])); /* deletes the one that was there */
+    EXPECT_EQ(1, deleted);
+    OK(ctran_type_delete_attr(dup, plain));
+    expect_attr(dup, plain, NULL);
+    OK(ctran_type_free(&dup));
+    EXPECT_EQ(2, deleted);
+    OK(ctran_type_set_attr(t, key, &deleted));
+    EXPECT_EQ(3, deleted);
+    EXPECT_RC(CTRAN_ERR_OTHER, ctran_type_free(&t));
+    expect_attr(t, key, &deleted);
+    int old = key;
+    OK(ctran_type_free_keyval(&key));
+    EXPECT_EQ(CTRAN_KEYVAL_INVALID, key);
+    expect_attr(t, old, &deleted); /* it lives as long as values do */
+    EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_type_free_keyval(&old));
+    EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_type_set_attr(t, CTRAN_TAG_UB, NULL));
+    OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_ARE_FATAL));
+}
+
 /* ---- counts of a status ---------------------------------------------------------------------- */
 
 /* 10 of the 12 scalars of two structs of an int and five shorts, then 3 bytes. */
