@@ -218,6 +218,9 @@ static struct ct_ep *ep_new(struct ct_process *p, uint32_t id) CT_UNCHECKED
         ep->id = id;
         ct_list_init(&ep->pending);
         ct_list_init(&ep->stalled);
+        ct_list_init(&ep->flow.line);
+        ct_list_init(&ep->flow.lined);
+        ct_list_init(&ep->flow.waits);
     }
     return ep;
 }

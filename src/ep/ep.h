@@ -28,10 +28,23 @@ enum ct_ep_type {
     CT_EP_FIN,
     CT_EP_NAK,
     CT_EP_WITHDRAW,
+    CT_EP_STALL,
+    CT_EP_CREDIT,
     CT_EP_TYPE_COUNT
 };
 
 enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
+
+/* What p2p keeps for each peer: see p2p/flow.h. */
+struct ct_ep_flow {
+    uint64_t       used;  /* sender: credit that is out */
+    struct ct_list line;  /* sends that wait for credit */
+    struct ct_list lined; /* among the peers that have some */
+    bool           told;  /* the peer knows that there are some, and has not answered */
+    uint32_t       held;  /* receiver: messages that are kept */
+    uint64_t       owed;  /* credit to be given back */
+    struct ct_list waits; /* among the peers that wait for an answer */
+};
 
 struct ct_ep {
     struct ct_process       *p;
@@ -43,6 +56,7 @@ struct ct_ep {
     bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */
     struct ct_list pending   CT_GUARDED_BY(ct_domain); /* struct ct_ep_op, waiting for room */
     struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
+    struct ct_ep_flow flow   CT_GUARDED_BY(ct_domain);
 };
 
 /* A message on its way, embedded in its owner's object. The owner fills the first part, which

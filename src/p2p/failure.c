@@ -14,7 +14,7 @@
  */
 #include <stdlib.h>
 
-#include "p2p/state.h"
+#include "p2p/flow.h"
 
 int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx)
 {
@@ -64,6 +64,8 @@ static void on_fail(struct ct_ep *ep) CT_IN_DOMAIN
     struct ct_p2p     *s = ep->p->p2p;
     struct ct_p2p_req *req, *next;
     remember(s, ep);
+    ct_flow_fail(ep);
+    ct_flow_for_line(ep->p, end_if_lost, ep->p);
     ct_match_for_posted(&s->match, end_if_lost, ep->p);
     HASH_ITER (hh, s->active, req, next) {
         end_if_lost(req, ep->p);

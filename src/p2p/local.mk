@@ -2,6 +2,7 @@
 libctcore_la_SOURCES += \
 	src/p2p/buffer.c \
 	src/p2p/failure.c \
+	src/p2p/flow.c src/p2p/flow.h \
 	src/p2p/match.c src/p2p/match.h \
 	src/p2p/p2p.c src/p2p/p2p.h src/p2p/state.h \
 	src/p2p/part.c \

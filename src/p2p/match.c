@@ -33,12 +33,37 @@ void ct_match_init(struct ct_match *m)
     ct_list_init(&m->posted_wild);
     ct_list_init(&m->unexpected_all);
     m->stamp = 0;
+    m->bytes = m->most_bytes = 0;
+    ct_slab_init(&m->small, CT_MATCH_SMALL, 64);
 }
 
 void ct_match_fini(struct ct_match *m)
 {
     for (struct ct_list *node; (node = ct_list_pop(&m->unexpected_all)) != NULL;) {
-        free(CT_LIST_ENTRY(node, struct ct_unexpected, in_order));
+        ct_match_release(m, CT_LIST_ENTRY(node, struct ct_unexpected, in_order));
+    }
+    ct_slab_fini(&m->small);
+}
+
+struct ct_unexpected *ct_match_make(struct ct_match *m, size_t len_bytes)
+{
+    size_t                cost = ct_match_cost(len_bytes);
+    struct ct_unexpected *u = cost == CT_MATCH_SMALL ? ct_slab_get(&m->small) : malloc(cost);
+    if (u != NULL) {
+        u->cost = cost;
+        m->bytes += cost;
+        m->most_bytes = ct_max_size(m->most_bytes, m->bytes);
+    }
+    return u;
+}
+
+void ct_match_release(struct ct_match *m, struct ct_unexpected *u)
+{
+    m->bytes -= u->cost;
+    if (u->cost == CT_MATCH_SMALL) {
+        ct_slab_put(&m->small, u);
+    } else {
+        free(u);
     }
 }
 
@@ -126,14 +151,15 @@ void ct_match_for_posted(struct ct_match *m, void (*fn)(struct ct_p2p_req *, voi
     }
 }
 
-void ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_id)
+bool ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_id)
 {
     CT_LIST_FOR (node, &m->unexpected_all) {
         struct ct_unexpected *u = CT_LIST_ENTRY(node, struct ct_unexpected, in_order);
         if (u->rendezvous && u->ep == ep && u->sender_id == sender_id) {
             forget(u);
-            free(u);
-            return;
+            ct_match_release(m, u);
+            return true;
         }
     }
+    return false;
 }

@@ -18,9 +18,19 @@ struct ct_unexpected {
     struct ct_ep     *ep;
     bool              rendezvous;
     size_t            len_bytes;
+    size_t            cost;                   /* of its memory */
     uint64_t          sender_id, sender_addr; /* rendezvous */
     char              data[];                 /* eager */
 };
+
+/* The memory of a message: small ones come from a pool, and cost as much as its objects. */
+enum { CT_MATCH_SMALL = 192 };
+
+static inline size_t ct_match_cost(size_t len_bytes)
+{
+    size_t bytes = sizeof(struct ct_unexpected) + len_bytes;
+    return CT_LIKELY(bytes <= CT_MATCH_SMALL) ? CT_MATCH_SMALL : bytes;
+}
 
 struct ct_match {
     struct ct_list posted[CT_MATCH_BUCKETS]; /* struct ct_p2p_req, exact keys */
@@ -28,11 +38,18 @@ struct ct_match {
     struct ct_list unexpected[CT_MATCH_BUCKETS];
     struct ct_list unexpected_all; /* the same, in order of arrival */
     uint64_t       stamp;
+    struct ct_slab small;             /* unexpected messages of CT_MATCH_SMALL bytes */
+    size_t         bytes, most_bytes; /* that messages take now, and have taken at most */
 };
 
 void ct_match_init(struct ct_match *m);
 /* Frees unexpected messages that nobody received. */
 void ct_match_fini(struct ct_match *m);
+
+/* A message with room for a payload of len_bytes, which has to be kept or released; NULL when out
+ * of memory. */
+struct ct_unexpected *ct_match_make(struct ct_match *m, size_t len_bytes);
+void                  ct_match_release(struct ct_match *m, struct ct_unexpected *u);
 
 /* Puts a receive at the end of the line; takes the first one that a message with `key` (no
  * wildcards) matches out of it, NULL if there is none. */
@@ -46,7 +63,7 @@ struct ct_unexpected *ct_match_take_unexpected(struct ct_match *m, const struct 
 
 /* Calls fn for each posted receive; it may unlink that one. */
 void ct_match_for_posted(struct ct_match *m, void (*fn)(struct ct_p2p_req *, void *), void *arg);
-/* Drops the announcement (rendezvous) that a peer calls sender_id, if it is there. */
-void ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_id);
+/* Drops the announcement (rendezvous) that a peer calls sender_id; false: it is not there. */
+bool ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_id);
 
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "p2p/state.h"
+#include "p2p/flow.h"
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
@@ -128,10 +128,18 @@ size_t ct_p2p_eager_limit(struct ct_ep *to)
     return ct_min_size((size_t)to->p->cfg.eager_limit, ct_ep_max_payload(to));
 }
 
-void ct_p2p_start_ssend(struct ct_p2p_req *req)
+void ct_p2p_hand_over(struct ct_p2p_req *req)
 {
-    no_payload(&req->op);
-    ct_rndv_send(req);
+    if (CT_UNLIKELY(req->announced)) {
+        no_payload(&req->op);
+        ct_rndv_send(req);
+        return;
+    }
+    struct ct_wire_eager hdr = {req->key};
+    req->op.area = &req->area;
+    req->op.pos = 0;
+    req->op.len_bytes = req->area.len_bytes;
+    ct_p2p_post_op(req, CT_EP_EAGER, &hdr, sizeof hdr, eager_taken);
 }
 
 void ct_p2p_start_send(struct ct_p2p_req *req)
@@ -142,15 +150,14 @@ void ct_p2p_start_send(struct ct_p2p_req *req)
         ct_p2p_complete(req, rc);
         return;
     }
-    if (CT_UNLIKELY(req->area.len_bytes > ct_p2p_eager_limit(req->ep))) {
-        ct_p2p_start_ssend(req);
-        return;
-    }
-    struct ct_wire_eager hdr = {req->key};
-    req->op.area = &req->area;
-    req->op.pos = 0;
-    req->op.len_bytes = req->area.len_bytes;
-    ct_p2p_post_op(req, CT_EP_EAGER, &hdr, sizeof hdr, eager_taken);
+    req->announced = req->area.len_bytes > ct_p2p_eager_limit(req->ep);
+    ct_flow_send(req);
+}
+
+void ct_p2p_start_ssend(struct ct_p2p_req *req)
+{
+    req->announced = true;
+    ct_flow_send(req);
 }
 
 void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
@@ -169,6 +176,46 @@ void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *t
     ct_domain_enter(p);
     ct_p2p_start_ssend(req);
     ct_domain_leave(p);
+}
+
+/* ---- messages without a request ------------------------------------------------------------- */
+
+static void answer_taken(struct ct_ep_op *op, int status)
+{
+    (void)status;
+    free(op);
+}
+
+void ct_p2p_answer(struct ct_ep *to, enum ct_ep_type type, const void *hdr, size_t hdr_len)
+{
+    struct ct_ep_op *op = calloc(1, sizeof *op);
+    if (op == NULL) {
+        ct_ep_fail(to, CTRAN_ERR_NO_MEM);
+        return;
+    }
+    op->type = (uint8_t)type;
+    op->hdr_len = (uint8_t)hdr_len;
+    op->done = answer_taken;
+    if (hdr_len > 0) {
+        memcpy(op->hdr, hdr, hdr_len);
+    }
+    if (ct_ep_send(to, op) != CT_QUEUED) {
+        free(op);
+    }
+}
+
+bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wire, size_t len)
+{
+    if (hdr_len != len) {
+        ct_error(&from->p->log,
+                 "rank %" PRIu32 " sent a header of %zu bytes instead of %zu; it is "
+                 "treated as failed",
+                 from->id, hdr_len, len);
+        ct_ep_fail(from, CTRAN_ERR_INTERN);
+        return false;
+    }
+    memcpy(wire, hdr, len);
+    return true;
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
@@ -196,14 +243,17 @@ static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_byte
 /* Receives a message that has come, and frees it. */
 static void take(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
 {
-    bind(req, u->ep, &u->key, u->len_bytes);
+    struct ct_ep *from = u->ep;
+    bind(req, from, &u->key, u->len_bytes);
+    from->flow.held--;
+    ct_flow_matched(from, u->rendezvous ? 0 : u->len_bytes);
     if (u->rendezvous) {
         no_payload(&req->op);
-        ct_rndv_recv(req, u->ep, u->len_bytes, u->sender_id, u->sender_addr);
+        ct_rndv_recv(req, from, u->len_bytes, u->sender_id, u->sender_addr);
     } else {
         take_eager(req, u->data, u->len_bytes);
     }
-    free(u);
+    ct_match_release(&from->p->p2p->match, u);
 }
 
 void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct ct_unexpected *u,
@@ -227,6 +277,7 @@ void ct_p2p_start_recv(struct ct_p2p_req *req)
         ct_p2p_complete(req, rc);
     } else {
         ct_match_post(&p->p2p->match, req);
+        ct_flow_want(p, req->ep, req->key.ctx);
     }
 }
 
@@ -243,7 +294,8 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
 static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
                  const void *data, size_t len_bytes) CT_IN_DOMAIN
 {
-    struct ct_unexpected *u = malloc(sizeof *u + (rts != NULL ? 0 : len_bytes));
+    struct ct_match      *m = &from->p->p2p->match;
+    struct ct_unexpected *u = ct_match_make(m, rts != NULL ? 0 : len_bytes);
     if (u == NULL) {
         ct_error(&from->p->log,
                  "no memory for a message of %zu bytes from rank %" PRIu32
@@ -252,15 +304,18 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
         ct_ep_fail(from, CTRAN_ERR_NO_MEM);
         return;
     }
-    *u = (struct ct_unexpected){
-        .key = *key, .ep = from, .rendezvous = rts != NULL, .len_bytes = len_bytes};
+    u->key = *key;
+    u->ep = from;
+    u->rendezvous = rts != NULL;
+    u->len_bytes = len_bytes;
     if (rts != NULL) {
         u->sender_id = rts->sender_id;
         u->sender_addr = rts->addr;
     } else if (len_bytes > 0) {
         memcpy(u->data, data, len_bytes);
     }
-    ct_match_keep(&from->p->p2p->match, u);
+    from->flow.held++;
+    ct_match_keep(m, u);
     ct_p2p_tell_watchers(from->p);
 }
 
@@ -276,6 +331,7 @@ static void on_eager(struct ct_ep *from, const void *hdr, size_t hdr_len, const 
     struct ct_p2p_req *req = ct_match_take_posted(&from->p->p2p->match, &wire.key);
     if (CT_LIKELY(req != NULL)) {
         bind(req, from, &wire.key, len_bytes);
+        ct_flow_matched(from, len_bytes);
         take_eager(req, data, len_bytes);
     } else {
         keep(from, &wire.key, NULL, data, len_bytes);
@@ -295,6 +351,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     struct ct_p2p_req *req = ct_match_take_posted(&from->p->p2p->match, &wire.key);
     if (req != NULL) {
         bind(req, from, &wire.key, wire.len_bytes);
+        ct_flow_matched(from, 0);
         no_payload(&req->op);
         ct_rndv_recv(req, from, wire.len_bytes, wire.sender_id, wire.addr);
     } else {
@@ -315,12 +372,21 @@ static void end_unmatched(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
     ct_p2p_complete(req, error);
 }
 
+static void withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
+{
+    if (ct_flow_withdraw(req)) {
+        ct_p2p_complete(req, error);
+    } else if (req->id != 0) {
+        ct_rndv_withdraw(req, error);
+    }
+}
+
 void ct_p2p_end(struct ct_p2p_req *req, int error)
 {
     if (has_no_message(req)) {
         end_unmatched(req, error);
-    } else if (!ct_request_is_done(&req->base) && !req->is_recv && req->id != 0) {
-        ct_rndv_withdraw(req, error);
+    } else if (!ct_request_is_done(&req->base) && !req->is_recv) {
+        withdraw(req, error);
     }
 }
 
@@ -363,6 +429,7 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     ct_ep_register(p, CT_EP_EAGER, on_eager);
     ct_ep_register(p, CT_EP_RTS, on_rts);
     ct_rndv_register(p);
+    ct_flow_init(p);
     ct_p2p_failure_register(p);
     return CTRAN_SUCCESS;
 }

@@ -32,6 +32,7 @@ struct ct_p2p_key {
 struct ct_p2p_req {
     struct ct_request  base;
     bool               is_recv, matched; /* a receive that has its message */
+    bool               announced;        /* a send that goes by rendezvous */
     bool               truncated;
     bool               withdrawing; /* a send that is being taken back */
     int                give_up;     /* the error to end it with, as soon as it can be taken back */

@@ -4,7 +4,7 @@
  * would get: messages that are in line, in the same order; what a posted receive waits for never
  * stands there. Called by src/api/probe.c.
  */
-#include "p2p/state.h"
+#include "p2p/flow.h"
 
 /* What is found is described at once: outside of the domain another thread may receive it. */
 static bool look(struct ct_process *p, const struct ct_p2p_key *key, struct ct_request *what,
@@ -32,6 +32,7 @@ int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_
     ct_domain_enter(p);
     *found = look(p, key, what, take) || (ct_ep_progress(p) > 0 && look(p, key, what, take));
     if (!*found) {
+        ct_flow_want(p, from, key->ctx);
         if (from != NULL) {
             ct_ep_watch(from); /* one that we never met may die, too */
         }
@@ -53,6 +54,7 @@ int ct_p2p_probe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_k
     }
     ct_p2p_watch(p, &w);
     while (!found && (rc = ct_p2p_lost(p, from, key->ctx)) == CTRAN_SUCCESS) {
+        ct_flow_want(p, from, key->ctx);
         ct_p2p_watch_wait(p, &w);
         found = look(p, key, what, take);
     }

@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "p2p/state.h"
+#include "p2p/flow.h"
 
 static struct ct_p2p_req *req_of(struct ct_ep_op *op)
 {
@@ -51,21 +51,6 @@ static struct ct_p2p_req *find(struct ct_ep *from, uint64_t id) CT_IN_DOMAIN
     }
     bool waiting = !ct_list_empty(&req->op.node) && !req->withdrawing;
     return waiting ? NULL : req;
-}
-
-static bool unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wire,
-                   size_t len) CT_IN_DOMAIN
-{
-    if (hdr_len != len) {
-        ct_error(&from->p->log,
-                 "rank %" PRIu32 " sent a header of %zu bytes instead of %zu; it is "
-                 "treated as failed",
-                 from->id, hdr_len, len);
-        ct_ep_fail(from, CTRAN_ERR_INTERN);
-        return false;
-    }
-    memcpy(wire, hdr, len);
-    return true;
 }
 
 /* ---- the sender ------------------------------------------------------------------------------ */
@@ -135,35 +120,10 @@ static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
     ct_p2p_complete(req, CTRAN_SUCCESS);
 }
 
-/* An answer that belongs to no request of ours: FIN or NAK. It is lost without harm when the peer
- * is gone. */
-static void answer_taken(struct ct_ep_op *op, int status)
-{
-    (void)status;
-    free(op);
-}
-
-static void answer(struct ct_ep *to, enum ct_ep_type type, const void *wire,
-                   size_t len) CT_IN_DOMAIN
-{
-    struct ct_ep_op *op = calloc(1, sizeof *op);
-    if (op == NULL) {
-        ct_ep_fail(to, CTRAN_ERR_NO_MEM);
-        return;
-    }
-    op->type = (uint8_t)type;
-    op->hdr_len = (uint8_t)len;
-    op->done = answer_taken;
-    memcpy(op->hdr, wire, len);
-    if (ct_ep_send(to, op) != CT_QUEUED) {
-        free(op);
-    }
-}
-
 static void refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN
 {
     struct ct_wire_nak wire = {receiver_id, error};
-    answer(to, CT_EP_NAK, &wire, sizeof wire);
+    ct_p2p_answer(to, CT_EP_NAK, &wire, sizeof wire);
 }
 
 /* The message that asks for it is out, or never will be. */
@@ -191,7 +151,7 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
 {
     struct ct_wire_cts wire;
     (void)data, (void)len_bytes;
-    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+    if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
     struct ct_p2p_req *req = find(from, wire.sender_id);
@@ -215,7 +175,7 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
 {
     struct ct_wire_fin wire;
     (void)data, (void)len_bytes;
-    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+    if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
     struct ct_p2p_req *req = find(from, wire.sender_id);
@@ -282,9 +242,13 @@ static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, con
 {
     struct ct_wire_withdraw wire;
     (void)data, (void)len_bytes;
-    if (unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
-        ct_match_drop(&from->p->p2p->match, from, wire.sender_id);
-        answer(from, CT_EP_FIN, &(struct ct_wire_fin){wire.sender_id}, sizeof(struct ct_wire_fin));
+    if (ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        if (ct_match_drop(&from->p->p2p->match, from, wire.sender_id)) {
+            from->flow.held--;
+            ct_flow_matched(from, 0);
+        }
+        ct_p2p_answer(from, CT_EP_FIN, &(struct ct_wire_fin){wire.sender_id},
+                      sizeof(struct ct_wire_fin));
     }
 }
 
@@ -292,7 +256,7 @@ static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
                     size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_data wire;
-    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+    if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
     struct ct_p2p_req *req = find(from, wire.receiver_id);
@@ -319,7 +283,7 @@ static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
 {
     struct ct_wire_nak wire;
     (void)data, (void)len_bytes;
-    if (!unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+    if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
     struct ct_p2p_req *req = find(from, wire.receiver_id);

@@ -23,6 +23,9 @@ struct ct_p2p {
     struct ct_ep **lost         CT_GUARDED_BY(ct_domain); /* peers that have failed */
     size_t nlost                CT_GUARDED_BY(ct_domain);
     uint32_t next_part          CT_GUARDED_BY(ct_domain); /* numbers partitioned sends */
+    struct ct_list waiting      CT_GUARDED_BY(ct_domain); /* peers that want credit: flow.h */
+    struct ct_list lined        CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
+    size_t                      share;                    /* the credit that each sender has */
     ct_p2p_member               member;
     struct ct_lock              reqs_lock;
     struct ct_slab reqs         CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
@@ -78,6 +81,16 @@ void ct_p2p_start_recv(struct ct_p2p_req *req) CT_IN_DOMAIN;
 
 /* The longest message that travels unasked. */
 size_t ct_p2p_eager_limit(struct ct_ep *to) CT_IN_DOMAIN;
+
+/* Starts a send for which there is credit. */
+void ct_p2p_hand_over(struct ct_p2p_req *req) CT_IN_DOMAIN;
+
+/* Sends a message that belongs to no request. It is lost without harm when the peer is gone. */
+void ct_p2p_answer(struct ct_ep *to, enum ct_ep_type type, const void *hdr,
+                   size_t hdr_len) CT_IN_DOMAIN;
+/* Reads a header of exactly this length; false: the peer has failed by sending another. */
+bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wire,
+                   size_t len) CT_IN_DOMAIN;
 
 /* Completes a request with `error`; a receive reports what it moved. It may be gone then. */
 void ct_p2p_complete(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;

@@ -24,6 +24,12 @@ TESTS += tests/func/types.test
 tests_func_types_SOURCES = tests/func/types.c tests/func/types_coll.c \
 	tests/func/types_inquiry.c tests/func/types.h tests/typemap.c tests/typemap.h $(func_check)
 tests_func_types_LDADD = libctcore.la
+# Unexpected messages.
+check_PROGRAMS += tests/func/flood
+dist_check_SCRIPTS += tests/func/flood.test
+TESTS += tests/func/flood.test
+tests_func_flood_SOURCES = tests/func/flood.c $(func_check)
+tests_func_flood_LDADD = libctcore.la
 # Operators.
 check_PROGRAMS += tests/func/op
 dist_check_SCRIPTS += tests/func/op.test

@@ -224,7 +224,7 @@ void p2p_random(void)
 
 /* ---- one way --------------------------------------------------------------------------------- */
 
-enum { FLOOD = 10000 };
+enum { FLOOD = 5000 };
 
 static size_t flood_len(int i)
 {
@@ -259,10 +259,12 @@ static void flood_receive(int peer, bool late)
     }
 }
 
-/* Whether a blocking send of a short message waits for its receive, as with CTRAN_EAGER_LIMIT=0. */
+/* Whether blocking sends of so many short messages wait for receives, as with CTRAN_EAGER_LIMIT=0,
+ * or where there is no credit for them. */
 static bool sends_wait(void)
 {
-    return size_setting("CTRAN_EAGER_LIMIT", 16 << 10) < 64;
+    return size_setting("CTRAN_EAGER_LIMIT", 4 << 10) < 64 ||
+           size_setting("CTRAN_UNEXPECTED_LIMIT", 4 << 20) < FLOOD * 200;
 }
 
 void p2p_flood(void)

@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/test_op_user \
 	tests/unit/test_ranks_coll \
 	tests/unit/test_ranks_fail \
+	tests/unit/test_ranks_flow \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ring \
@@ -100,6 +101,9 @@ ranks_sources = tests/unit/ranks.c tests/unit/ranks.h tests/unit/unit.h
 tests_unit_test_ranks_coll_SOURCES = tests/unit/test_ranks_coll.c $(ranks_sources)
 tests_unit_test_ranks_coll_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_coll_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_flow_SOURCES = tests/unit/test_ranks_flow.c $(ranks_sources)
+tests_unit_test_ranks_flow_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_flow_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_inter_SOURCES = tests/unit/test_ranks_inter.c $(ranks_sources)
 tests_unit_test_ranks_inter_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_inter_LDADD = $(unit_ldadd) -lpthread
