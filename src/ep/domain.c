@@ -182,6 +182,7 @@ void ct_request_let_go(struct ct_process *p, struct ct_request *req)
 void ct_waiter_turn_(struct ct_process *p, struct ct_wait *pace)
 {
     if (ct_ep_progress(p) > 0) {
+        ct_trial_learn(&p->ep->trial, pace);
         ct_wait_reset(pace);
     } else {
         ct_ep_idle(p, pace);

@@ -48,6 +48,7 @@ struct ct_ep_set {
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;
     uint64_t                      spin_ns;
+    struct ct_trial trial         CT_GUARDED_BY(ct_domain);
     uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */
     void                         *card;
     size_t                        card_len;

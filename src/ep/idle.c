@@ -23,6 +23,9 @@ void ct_ep_look_after(struct ct_ep_set *set)
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w)
 {
     struct ct_ep_set *set = p->ep;
+    if (set->spin_ns == 0 && ct_trial_goes_on(&set->trial, w)) {
+        return;
+    }
     switch (ct_wait_next(w, set->spin_ns)) {
     case CT_WAIT_POLL:
         return;
