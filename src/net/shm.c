@@ -67,12 +67,12 @@ static struct peer *peer_of(struct ct_net_link *link)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-/* Rings get smaller the more ranks share the host: 64 KiB up to 64 ranks, then 4 MiB a rank. */
+/* Rings get smaller the more ranks share the host: 256 KiB up to 16 ranks, then 4 MiB a rank. */
 static size_t ring_bytes(const struct ct_net_env *env)
 {
     size_t want = (size_t)env->cfg->shm_ring_size;
     if (want == 0) {
-        want = ct_min_size(64 << 10, (4 << 20) / ct_max_size(env->nlocal, 1));
+        want = ct_min_size(256 << 10, (4 << 20) / ct_max_size(env->nlocal, 1));
     }
     size_t bytes = CT_SHM_RING_MIN;
     while (bytes < want && bytes < CT_SHM_RING_MAX) {
