@@ -265,19 +265,29 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
     ct_domain_leave(p);
 }
 
+/* The error of a receive that a loss has ended before it began. A message that has come is received
+ * all the same, but for contexts that need all: what came before their end counts no more. */
+static int ended(struct ct_p2p_req *req, bool has_come) CT_IN_DOMAIN
+{
+    const struct ct_p2p *s = req->p->p2p;
+    if (CT_LIKELY(s->nlost == 0) || (has_come && (req->key.ctx & CT_P2P_CTX_ALL) == 0)) {
+        return CTRAN_SUCCESS;
+    }
+    return ct_p2p_lost(req->p, req->ep, req->key.ctx);
+}
+
 void ct_p2p_start_recv(struct ct_p2p_req *req)
 {
-    struct ct_process    *p = req->p;
-    struct ct_unexpected *u = ct_match_take_unexpected(&p->p2p->match, &req->key);
-    int                   rc;
-    if (u != NULL) {
-        take(req, u);
-    } else if (CT_UNLIKELY(p->p2p->nlost > 0 &&
-                           (rc = ct_p2p_lost(p, req->ep, req->key.ctx)) != CTRAN_SUCCESS)) {
+    struct ct_match      *m = &req->p->p2p->match;
+    struct ct_unexpected *u = ct_match_find_unexpected(m, &req->key);
+    int                   rc = ended(req, u != NULL);
+    if (rc != CTRAN_SUCCESS) {
         ct_p2p_complete(req, rc);
+    } else if (u != NULL) {
+        take(req, ct_match_take_unexpected(m, &req->key));
     } else {
-        ct_match_post(&p->p2p->match, req);
-        ct_flow_want(p, req->ep, req->key.ctx);
+        ct_match_post(m, req);
+        ct_flow_want(req->p, req->ep, req->key.ctx);
     }
 }
 
