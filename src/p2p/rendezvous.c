@@ -208,6 +208,19 @@ static void cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
     }
 }
 
+/* Whether the transport is to fill it block by block: each costs the kernel about 50 ns, so that
+ * blocks below some 256 bytes come sooner in pieces, through two copies (1 MiB into blocks of 8, 64
+ * and 512 bytes: 3295, 471, 135 us so, 227, 207, 189 us in pieces). Judged by its beginning. */
+static bool is_coarse(const struct ct_area *area)
+{
+    enum { SAMPLE = 16, LEAST_BYTES = 256 };
+    struct iovec blocks[SAMPLE];
+    unsigned     n;
+    size_t       pos = 0;
+    return area->pieces == NULL ||
+           ct_area_next(area, &pos, SIZE_MAX, blocks, SAMPLE, &n) >= (size_t)n * LEAST_BYTES;
+}
+
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, uint64_t sender_id,
                   uint64_t sender_addr)
 {
@@ -218,7 +231,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, 
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;
-    } else if (sender_addr != 0) {
+    } else if (sender_addr != 0 && is_coarse(&req->area)) {
         rc = ct_ep_read(from, &req->area, &remote);
     }
     if (rc == CTRAN_SUCCESS) {

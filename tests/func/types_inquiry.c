@@ -112,7 +112,8 @@ void types_contents(void)
 
 /* ---- names and attributes -------------------------------------------------------------------- */
 
-static int deleted, copied;
+static int  deleted, copied;
+static bool stubborn; /* a value of &deleted does not want to go */
 
 static int copy_fn(ctran_datatype_t old, int keyval, void *extra, void *in, void *out, int *flag)
 {
@@ -129,7 +130,7 @@ static int delete_fn(ctran_datatype_t type, int keyval, void *value, void *extra
     (void)type, (void)keyval;
     EXPECT(extra == &copied);
     deleted++;
-    return value == &deleted ? CTRAN_ERR_OTHER : CTRAN_SUCCESS; /* one that does not want to go */
+    return value == &deleted && stubborn ? CTRAN_ERR_OTHER : CTRAN_SUCCESS;
 }
 
 static void expect_attr(ctran_datatype_t type, int key, void *value)
@@ -182,6 +183,7 @@ void types_attributes(void)
     EXPECT_EQ(2, deleted);
     OK(ctran_type_set_attr(t, key, &deleted));
     EXPECT_EQ(3, deleted);
+    stubborn = true;
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_type_free(&t));
     expect_attr(t, key, &deleted);
     int old = key;
@@ -190,6 +192,9 @@ void types_attributes(void)
     expect_attr(t, old, &deleted); /* it lives as long as values do */
     EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_type_free_keyval(&old));
     EXPECT_RC(CTRAN_ERR_KEYVAL, ctran_type_set_attr(t, CTRAN_TAG_UB, NULL));
+    stubborn = false;
+    OK(ctran_type_free(&t));
+    EXPECT_EQ(5, deleted);
     OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_ARE_FATAL));
 }
 
