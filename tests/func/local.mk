@@ -93,3 +93,11 @@ func_tests = \
 dist_check_SCRIPTS += $(func_tests)
 TESTS += $(func_tests)
 EXTRA_DIST += tests/func/func.sh
+
+# Random messages of every kind.
+check_PROGRAMS += tests/func/storm
+dist_check_SCRIPTS += tests/func/storm.test
+TESTS += tests/func/storm.test
+tests_func_storm_SOURCES = tests/func/storm.c tests/func/storm_plan.c tests/func/storm.h \
+	$(func_check)
+tests_func_storm_LDADD = libctcore.la -lpthread
