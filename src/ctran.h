@@ -25,7 +25,8 @@
  *             where it has no data. It may be CTRAN_BOTTOM where the datatype has absolute
  *             addresses.
  *   Blocking  A blocking call waits as long as its peers live and drives all of the process's
- *             transfers while it waits. It spins briefly, yields, then sleeps.
+ *             transfers while it waits. It spins briefly, yields, then sleeps. Outside of calls
+ *             transfers rest, but with CTRAN_PROGRESS_THREAD=1.
  *   Failures  A rank that dies ends the job, unless the launcher lets the job outlive it (ctranrun
  *             --enable-recovery). Then every operation with it ends with CTRAN_ERR_PROC_FAILED:
  *             sends and named receives, those under way and later ones; receives and probes from

@@ -65,6 +65,7 @@ static int start_log(struct ct_process *p)
 
 static void take_down(struct ct_process *p)
 {
+    ct_ep_thread_stop(p);
     ct_api_free_env(p);
     ct_comm_fini(p);
     ct_run_fini(p);
@@ -85,11 +86,15 @@ static int bring_up(struct ct_process *p)
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
     p->log.level = rc == CTRAN_SUCCESS ? (enum ct_log_level)p->cfg.log : p->log.level;
+    p->threaded = p->thread_level == CTRAN_THREAD_MULTIPLE || p->cfg.progress_thread;
     if (rc == CTRAN_SUCCESS) {
         rc = ct_coll_check_config(p);
     }
     for (size_t i = 0; i < CT_ARRAY_LEN(floors) && rc == CTRAN_SUCCESS; i++) {
         rc = floors[i](p);
+    }
+    if (rc == CTRAN_SUCCESS && p->cfg.progress_thread) {
+        rc = ct_ep_thread_start(p);
     }
     return rc;
 }
@@ -118,7 +123,6 @@ int ctran_init_thread(int *argc, char ***argv, int required, int *provided)
     }
     main_thread = pthread_self();
     process.thread_level = required;
-    process.threaded = required == CTRAN_THREAD_MULTIPLE;
     int rc = bring_up(&process);
     if (rc != CTRAN_SUCCESS) {
         take_down(&process);
@@ -166,6 +170,7 @@ int ctran_finalize(void)
     /* A library's way to clean up is an attribute of CTRAN_COMM_SELF (MPI-4.1 sec. 11.2.4). */
     int freed =
         ct_api_pass(ct_comm_self(p), ct_attr_delete_all(&ct_comm_self(p)->attrs), "ctran_finalize");
+    ct_ep_thread_stop(p); /* from here on this thread drives what is left */
     int rc = see_off(p);
     atomic_store_explicit(&state, CT_API_AFTER, memory_order_release);
     take_down(p);

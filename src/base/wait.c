@@ -2,6 +2,7 @@
 /* Futex sleeping, and the schedule of a wait. */
 #include "base/wait.h"
 
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -32,13 +33,12 @@ void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns)
 {
     /* Not private: the word may lie in memory that other processes map. */
     futex_wait(&w->asleep, FUTEX_WAIT, 1, timeout_ns);
-    ct_wake_cancel(w);
 }
 
 void ct_wake_rouse(struct ct_wake *w)
 {
     if (atomic_exchange_explicit(&w->asleep, 0, memory_order_seq_cst) != 0) {
-        (void)syscall(SYS_futex, &w->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+        (void)syscall(SYS_futex, &w->asleep, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
 }
 

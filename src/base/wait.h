@@ -36,7 +36,9 @@ static inline void ct_wake_cancel(struct ct_wake *w)
     atomic_store_explicit(&w->asleep, 0, memory_order_relaxed);
 }
 
-/* After ct_wake_announce and a second look: sleeps until signalled or timeout_ns has passed. */
+/* After ct_wake_announce and a second look: sleeps until signalled or timeout_ns has passed. All
+ * that sleep here wake up; one whose time has passed leaves the announcement as it is, since it may
+ * be another's by now. */
 void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns);
 
 /* The slow half of ct_wake_signal. */

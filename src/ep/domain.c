@@ -84,6 +84,7 @@ static void step_aside(struct ct_process *p) CT_IN_DOMAIN
 void ct_domain_poke(struct ct_process *p)
 {
     if (CT_LIKELY(try_enter(p))) {
+        p->ep->domain.visits++;
         (void)ct_ep_progress(p);
         ct_domain_leave(p);
     } else {
@@ -179,14 +180,19 @@ void ct_request_let_go(struct ct_process *p, struct ct_request *req)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-void ct_waiter_turn_(struct ct_process *p, struct ct_wait *pace)
+static void turn(struct ct_process *p, struct ct_wait *pace, uint64_t spin_ns) CT_IN_DOMAIN
 {
     if (ct_ep_progress(p) > 0) {
         ct_trial_learn(&p->ep->trial, pace);
         ct_wait_reset(pace);
     } else {
-        ct_ep_idle(p, pace);
+        ct_ep_idle(p, pace, spin_ns);
     }
+}
+
+void ct_waiter_turn_(struct ct_process *p, struct ct_wait *pace)
+{
+    turn(p, pace, p->ep->spin_ns);
 }
 
 /* The one that came last: it is the likeliest to be awake. */
@@ -201,17 +207,25 @@ static void hand_over(struct ct_process *p) CT_IN_DOMAIN
     }
 }
 
-/* Drives transfers until the poller is told. */
-static void poll_until_told(struct ct_process *p, struct ct_waiter *w) CT_IN_DOMAIN
+void ct_domain_poll(struct ct_process *p, struct ct_waiter *w, uint64_t spin_ns)
 {
     struct ct_domain *d = &p->ep->domain;
     while (!is_told(w)) {
-        ct_waiter_turn_(p, &w->pace);
+        turn(p, &w->pace, spin_ns);
         if (CT_UNLIKELY(is_wanted(d))) {
             step_aside(p);
         }
     }
-    hand_over(p);
+    if (d->poller == w) {
+        hand_over(p);
+    }
+}
+
+void ct_domain_claim(struct ct_domain *d, struct ct_waiter *w)
+{
+    d->poller = w;
+    d->visits++;
+    atomic_store_explicit(&w->state, POLLS, memory_order_relaxed);
 }
 
 /* Until it is told or made the poller. Where cores are scarce it does not spin at all. */
@@ -230,12 +244,17 @@ static void sleep_until_told(const struct ct_ep_set *set, struct ct_waiter *w, b
     ct_wait_reset(&w->pace);
 }
 
-/* Takes the poller's place, or the last one in line. True: it polls. */
-static bool take_place(struct ct_domain *d, struct ct_waiter *w, bool *crowded) CT_IN_DOMAIN
+/* Takes the poller's place, from the progress thread if need be, or the last one in line. True: it
+ * polls. */
+static bool take_place(struct ct_process *p, struct ct_waiter *w, bool *crowded) CT_IN_DOMAIN
 {
-    if (d->poller == NULL) {
-        d->poller = w;
-        atomic_store_explicit(&w->state, POLLS, memory_order_relaxed);
+    struct ct_domain *d = &p->ep->domain;
+    struct ct_waiter *thread = &p->ep->thread.waiter;
+    if (d->poller == NULL || d->poller == thread) {
+        if (d->poller == thread) {
+            ct_waiter_tell(p, thread);
+        }
+        ct_domain_claim(d, w);
         return true;
     }
     ct_list_append(&d->sleepers, &w->node);
@@ -245,19 +264,19 @@ static bool take_place(struct ct_domain *d, struct ct_waiter *w, bool *crowded) 
 
 void ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w)
 {
-    struct ct_domain *d = &p->ep->domain;
+    struct ct_ep_set *set = p->ep;
     bool              crowded;
     ct_domain_enter(p);
-    if (!is_told(w) && !take_place(d, w, &crowded)) {
+    if (!is_told(w) && !take_place(p, w, &crowded)) {
         ct_domain_leave(p);
-        sleep_until_told(p->ep, w, crowded);
+        sleep_until_told(set, w, crowded);
         if (atomic_load_explicit(&w->state, memory_order_acquire) == TOLD) {
             return;
         }
         ct_domain_enter(p);
     }
-    if (d->poller == w) {
-        poll_until_told(p, w);
+    if (set->domain.poller == w) {
+        ct_domain_poll(p, w, set->spin_ns);
     }
     ct_domain_leave(p);
 }

@@ -121,8 +121,14 @@ void ct_ep_die(struct ct_ep *ep) CT_IN_DOMAIN;
 /* Takes in what has arrived and sends what waited; returns the number of events. */
 unsigned ct_ep_progress(struct ct_process *p) CT_IN_DOMAIN;
 
-/* After a fruitless ct_ep_progress: polls on, yields or sleeps, as w's history advises. */
-void ct_ep_idle(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN;
+/* After a fruitless ct_ep_progress: polls on for spin_ns, then yields, then sleeps, as w's history
+ * advises. */
+void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN_DOMAIN;
+
+/* Asks for a thread that drives transfers while no other does, in a threaded process; it is started
+ * once. CTRAN_ERR_SYSTEM, logged. _stop ends it, if there is one, before all else ends. thread.c */
+int  ct_ep_thread_start(struct ct_process *p) CT_EXCLUDES(ct_domain);
+void ct_ep_thread_stop(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
 /* Whether all messages handed to ct_ep_send have been taken. */
 bool ct_ep_drained(const struct ct_process *p) CT_IN_DOMAIN;

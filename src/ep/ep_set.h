@@ -16,6 +16,21 @@ struct ct_domain {
     struct ct_waiter *poller CT_GUARDED_BY(ct_domain); /* NULL: nobody waits */
     struct ct_list sleepers  CT_GUARDED_BY(ct_domain); /* struct ct_waiter */
     uint32_t nsleepers       CT_GUARDED_BY(ct_domain);
+    uint32_t visits          CT_GUARDED_BY(ct_domain); /* how often somebody came to poll */
+};
+
+/* w, which is not told, becomes the poller. */
+void ct_domain_claim(struct ct_domain *d, struct ct_waiter *w) CT_IN_DOMAIN;
+/* Drives transfers until w, the poller, is told; then finds a successor, if it is not replaced. */
+void ct_domain_poll(struct ct_process *p, struct ct_waiter *w, uint64_t spin_ns) CT_IN_DOMAIN;
+
+/* The progress thread: see thread.c. */
+struct ct_ep_thread {
+    pthread_t        id;
+    struct ct_waiter waiter;
+    bool runs        CT_GUARDED_BY(ct_domain);
+    bool stop        CT_GUARDED_BY(ct_domain);
+    _Atomic uint32_t bell; /* 1: a nap shall end */
 };
 
 enum { CT_EP_MAX_NETS = 8, CT_EP_MAX_ON_FAIL = 4, CT_EP_PAGE = 256 };
@@ -25,11 +40,12 @@ struct ct_ep_page {
 };
 
 struct ct_ep_set {
-    struct ct_process *p;
-    struct ct_domain   domain;
-    struct ct_net_env  env;
-    unsigned           nnets;
-    struct ct_net     *nets[CT_EP_MAX_NETS]; /* best first */
+    struct ct_process  *p;
+    struct ct_domain    domain;
+    struct ct_ep_thread thread;
+    struct ct_net_env   env;
+    unsigned            nnets;
+    struct ct_net      *nets[CT_EP_MAX_NETS]; /* best first */
     /* Endpoints by id, in pages made at first use: a process that talks to few holds few. Read by
      * any thread; what is not there yet is made under this lock. */
     struct ct_lock                making;

@@ -20,13 +20,14 @@ void ct_ep_look_after(struct ct_ep_set *set)
     }
 }
 
-void ct_ep_idle(struct ct_process *p, struct ct_wait *w)
+void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
 {
     struct ct_ep_set *set = p->ep;
-    if (set->spin_ns == 0 && ct_trial_goes_on(&set->trial, w)) {
+    const bool        is_thread = w == &set->thread.waiter.pace; /* whose polls are nobody's gain */
+    if (set->spin_ns == 0 && !is_thread && ct_trial_goes_on(&set->trial, w)) {
         return;
     }
-    switch (ct_wait_next(w, set->spin_ns)) {
+    switch (ct_wait_next(w, spin_ns)) {
     case CT_WAIT_POLL:
         return;
     case CT_WAIT_YIELD:

@@ -5,4 +5,5 @@ libctcore_la_SOURCES += \
 	src/ep/news.c \
 	src/ep/domain.c src/ep/domain.h \
 	src/ep/ep.c src/ep/ep.h src/ep/ep_set.h \
-	src/ep/idle.c
+	src/ep/idle.c \
+	src/ep/thread.c

@@ -2,7 +2,8 @@
 # ranks, and exits with 0 when all of its checks held on every rank.
 func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors \
 	tests/func/group tests/func/errhandlers tests/func/info \
-	tests/func/inter tests/func/environment tests/func/topo tests/func/threads
+	tests/func/inter tests/func/environment tests/func/topo tests/func/threads \
+	tests/func/progress
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
 func_check = tests/func/check.c tests/func/check.h
@@ -67,6 +68,8 @@ tests_func_inter_LDADD = libctcore.la
 tests_func_threads_SOURCES = tests/func/threads.c tests/func/threads_traffic.c \
 	tests/func/threads_waits.c tests/func/threads_objects.c tests/func/threads.h \
 	$(func_check)
+tests_func_progress_SOURCES = tests/func/progress.c $(func_check)
+tests_func_progress_LDADD = libctcore.la -lpthread
 tests_func_threads_LDADD = libctcore.la -lpthread
 tests_func_environment_SOURCES = tests/func/environment.c $(func_check)
 tests_func_environment_LDADD = libctcore.la
@@ -89,6 +92,7 @@ func_tests = \
 	tests/func/settings.test \
 	tests/func/topo.test \
 	tests/func/threads.test \
+	tests/func/progress.test \
 	tests/func/algorithms.test
 dist_check_SCRIPTS += $(func_tests)
 TESTS += $(func_tests)

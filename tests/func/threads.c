@@ -2,6 +2,7 @@
 /* threads - the team of threads.h, the thread level, and the list of subjects. */
 #include "threads.h"
 
+static int               level; /* CTRAN_THREAD_MULTIPLE, or with CT_SERIALIZED _SERIALIZED */
 static pthread_barrier_t meeting;
 static ctran_comm_t      comms[MEMBERS];
 static void (*team_body)(struct member *m);
@@ -37,23 +38,28 @@ void team_meet(void)
 
 /* ---- the level ------------------------------------------------------------------------------- */
 
+static void expect_level(int is_main)
+{
+    int found, flag = -1;
+    OK(ctran_query_thread(&found));
+    EXPECT_EQ(level, found);
+    OK(ctran_is_thread_main(&flag));
+    EXPECT_EQ(is_main, flag);
+}
+
 static void ask_level(struct member *m)
 {
-    int level, is_main = -1;
-    (void)m;
-    OK(ctran_query_thread(&level));
-    EXPECT_EQ(CTRAN_THREAD_MULTIPLE, level);
-    OK(ctran_is_thread_main(&is_main));
-    EXPECT_EQ(0, is_main);
+    for (int turn = 0; turn < MEMBERS; turn++) {
+        if (turn == m->me) {
+            expect_level(0);
+        }
+        team_meet();
+    }
 }
 
 static void run_level(void)
 {
-    int level, is_main = -1;
-    OK(ctran_query_thread(&level));
-    EXPECT_EQ(CTRAN_THREAD_MULTIPLE, level);
-    OK(ctran_is_thread_main(&is_main));
-    EXPECT_EQ(1, is_main);
+    expect_level(1);
     team_run(ask_level, NULL);
 }
 
@@ -61,6 +67,7 @@ int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
         {"the level", run_level},
+        {"traffic in turns", run_in_turns},
         {"traffic on communicators of their own", run_own_comms},
         {"traffic on a shared communicator", run_shared_comm},
         {"wildcards", run_wildcards},
@@ -76,12 +83,13 @@ int main(int argc, char **argv)
         {"attributes", run_attributes},
         {"groups", run_groups},
     };
-    check_start_threads(argc, argv, CTRAN_THREAD_MULTIPLE);
+    level = getenv("CT_SERIALIZED") != NULL ? CTRAN_THREAD_SERIALIZED : CTRAN_THREAD_MULTIPLE;
+    check_start_threads(argc, argv, level);
     EXPECT_EQ(0, pthread_barrier_init(&meeting, NULL, MEMBERS));
     for (int i = 0; i < MEMBERS; i++) {
         OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comms[i]));
     }
-    check_run(subjects, LEN(subjects));
+    check_run(subjects, level == CTRAN_THREAD_MULTIPLE ? LEN(subjects) : 2);
     for (int i = 0; i < MEMBERS; i++) {
         OK(ctran_comm_free(&comms[i]));
     }

@@ -28,6 +28,7 @@ void team_run(void (*body)(struct member *m), void *arg);
 void team_meet(void);
 
 /* threads_traffic.c */
+void run_in_turns(void);
 void run_own_comms(void);
 void run_shared_comm(void);
 void run_wildcards(void);

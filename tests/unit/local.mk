@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/test_area \
 	tests/unit/test_codes \
 	tests/unit/test_config \
+	tests/unit/test_domain \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
 	tests/unit/test_layout \
@@ -98,6 +99,9 @@ tests_unit_test_wait_SOURCES = tests/unit/test_wait.c tests/unit/unit.h
 tests_unit_test_wait_CFLAGS = $(unit_cflags)
 tests_unit_test_wait_LDADD = $(unit_ldadd)
 ranks_sources = tests/unit/ranks.c tests/unit/ranks.h tests/unit/unit.h
+tests_unit_test_domain_SOURCES = tests/unit/test_domain.c $(ranks_sources)
+tests_unit_test_domain_CFLAGS = $(unit_cflags)
+tests_unit_test_domain_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_coll_SOURCES = tests/unit/test_ranks_coll.c $(ranks_sources)
 tests_unit_test_ranks_coll_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_coll_LDADD = $(unit_ldadd) -lpthread

@@ -134,6 +134,7 @@ static void bring_up(struct rank *r)
 {
     long ncpus = sysconf(_SC_NPROCESSORS_ONLN);
     configure(r);
+    r->p.threaded = r->all->args->threaded;
     r->job = (struct ct_job){
         .ops = &ranks_ops,
         .p = &r->p,

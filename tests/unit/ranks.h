@@ -29,6 +29,7 @@ struct rank {
 
 struct ranks_args {
     uint32_t           n;
+    bool               threaded;             /* each rank may have several threads */
     const char *const *settings;             /* name, value, name, value, ..., NULL; may be NULL */
     void (*body)(struct rank *r, void *arg); /* runs in each rank's thread */
     void *arg;

@@ -62,8 +62,8 @@ static void dies(struct rank *r, void *arg)
         ranks_sync(r);
         return;
     }
-    ct_ep_fail(ranks_ep(r, RANKS - 1), CTRAN_ERR_PROC_FAILED);
-    ct_ep_progress(&r->p);
+    ranks_fail(r, RANKS - 1, CTRAN_ERR_PROC_FAILED);
+    ct_domain_poke(&r->p);
     RANK_EQUAL(r, wild.base.done, odd);
     if (odd) {
         RANK_EQUAL(r, wild.base.error, CTRAN_ERR_PROC_FAILED);

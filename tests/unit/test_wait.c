@@ -102,7 +102,9 @@ static void test_signal_first(void **state)
     ct_wake_sleep(&w, UINT64_C(600) * 1000000000);
     assert_int_equal(atomic_load(&w.asleep), 0);
     ct_wake_announce(&w);
-    ct_wake_sleep(&w, 1); /* ends by itself */
+    ct_wake_sleep(&w, 1); /* ends by itself, and leaves the word to the next signal */
+    assert_int_equal(atomic_load(&w.asleep), 1);
+    ct_wake_signal(&w);
     assert_int_equal(atomic_load(&w.asleep), 0);
 }
 

@@ -64,6 +64,7 @@ struct ct_run_args {
     uint32_t              chunks;      /* C, at least 1 */
 };
 
+/* One thread at a time calls for a plan. */
 struct ct_plan;
 
 /* The memory of plans that are over, kept for the next ones. */
