@@ -319,7 +319,7 @@ static void announced(struct rank *r, void *arg)
     ranks_sync(r);
     if (r->me == 1) {
         ct_p2p_cancel(&reqs[0], CTRAN_ERR_OTHER);
-        ct_ep_fail(ranks_ep(r, 0), CTRAN_ERR_PROC_FAILED);
+        ranks_fail(r, 0, CTRAN_ERR_PROC_FAILED);
         expect_end(r, &reqs[0], CTRAN_ERR_PROC_FAILED);
     }
 }
@@ -353,7 +353,9 @@ static void dead_member(struct rank *r, void *arg)
                                          ct_op_get(CTRAN_SUM)),
                        CTRAN_ERR_PROC_FAILED);
         }
+        ct_domain_enter(&r->p);
         RANK_CHECK(r, ranks_ep(r, 2)->dead && !ranks_ep(r, 1)->dead);
+        ct_domain_leave(&r->p);
     }
     if (r->me != 2) {
         greet(r, 1 - r->me);

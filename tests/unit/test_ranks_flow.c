@@ -108,17 +108,21 @@ static void soak(struct rank *r)
         poke(r);
     }
     size_t most = (r->n - 1) * r->p.p2p->share;
+    ct_domain_enter(&r->p);
     RANK_CHECK(r, r->p.p2p->share <= LIMIT);
     RANK_CHECK(r, r->p.p2p->match.most_bytes <= most);
     RANK_CHECK(r, r->p.p2p->match.most_bytes > most / 2);
+    ct_domain_leave(&r->p);
 }
 
 static void settled(struct rank *r)
 {
+    ct_domain_enter(&r->p);
     RANK_EQUAL(r, r->p.p2p->match.bytes, 0);
     for (uint32_t id = 1; id < r->n; id++) {
         RANK_EQUAL(r, ranks_ep(r, id)->flow.held, 0);
     }
+    ct_domain_leave(&r->p);
 }
 
 static void in_order(struct rank *r, void *arg)
@@ -135,7 +139,9 @@ static void in_order(struct rank *r, void *arg)
         }
     }
     /* Whoever takes them as they come stays within the bound. */
+    ct_domain_enter(&r->p);
     RANK_CHECK(r, r->p.p2p->match.most_bytes <= 2 * (r->n - 1) * r->p.p2p->share);
+    ct_domain_leave(&r->p);
     settled(r);
 }
 
