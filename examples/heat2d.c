@@ -15,6 +15,9 @@
  *       . o o o o .
  *         . . . .
  *
+ * Columns are no contiguous memory: a datatype says how far apart their cells are. The grid of
+ * ranks is a Cartesian communicator, which knows the neighbours.
+ *
  * Every cell goes through the same arithmetic wherever it lies, so the field is the same, bit by
  * bit, for any number of ranks; --check compares it with that of one rank alone.
  */
@@ -43,8 +46,13 @@ struct options {
 struct part {
     int     x0, y0, w, h, row;
     double *now, *next;
-    double *columns[2][2]; /* left and right column: to send, received */
-    int     neighbour[SIDES];
+};
+
+/* The ranks: a grid of as many rows and columns, without wrapping round. */
+struct ranks {
+    ctran_comm_t comm;
+    int          rank, size, rows, columns;
+    int          neighbour[SIDES];
 };
 
 static double *cell(const struct part *p, double *field, int x, int y)
@@ -55,19 +63,18 @@ static double *cell(const struct part *p, double *field, int x, int y)
 /* ---- the grid of ranks ------------------------------------------------------------------------
  */
 
-/* Columns of ranks, so that they and the rows multiply to `size` and the parts are most nearly
- * square. A prime number of ranks makes stripes. */
-static int rank_columns(int size, const struct options *o)
+/* As nearly square as the number of ranks allows; the longer side along the plate's longer one. */
+static void make_grid(struct ranks *r, const struct options *o)
 {
-    int best = 1;
-    for (int columns = 1; columns <= size; columns++) {
-        double shape = (double)o->width / columns / ((double)o->height * columns / size);
-        double shape_of_best = (double)o->width / best / ((double)o->height * best / size);
-        if (size % columns == 0 && fabs(log(shape)) < fabs(log(shape_of_best))) {
-            best = columns;
-        }
-    }
-    return best;
+    int dims[2] = {0, 0}, wrap[2] = {0, 0};
+    ctran_comm_size(CTRAN_COMM_WORLD, &r->size);
+    ctran_dims_create(r->size, 2, dims);
+    r->rows = o->height > o->width ? dims[0] : dims[1];
+    r->columns = r->size / r->rows;
+    ctran_cart_create(CTRAN_COMM_WORLD, 2, (int[]){r->rows, r->columns}, wrap, 0, &r->comm);
+    ctran_comm_rank(r->comm, &r->rank);
+    ctran_cart_shift(r->comm, 0, 1, &r->neighbour[UP], &r->neighbour[DOWN]);
+    ctran_cart_shift(r->comm, 1, 1, &r->neighbour[LEFT], &r->neighbour[RIGHT]);
 }
 
 /* Where the i-th of n pieces of `length` cells begins. */
@@ -76,20 +83,21 @@ static int piece(int length, int i, int n)
     return (int)((long)length * i / n);
 }
 
-/* The part of a rank; ranks go row by row over the plate. */
-static void place(struct part *p, const struct options *o, int rank, int size)
+/* Which cells are the part at this place of a grid of rows and columns. */
+static struct part part_at(const struct options *o, int y, int x, int rows, int columns)
 {
-    int columns = rank_columns(size, o), rows = size / columns;
-    int x = rank % columns, y = rank / columns;
-    p->x0 = piece(o->width, x, columns);
-    p->y0 = piece(o->height, y, rows);
-    p->w = piece(o->width, x + 1, columns) - p->x0;
-    p->h = piece(o->height, y + 1, rows) - p->y0;
-    p->row = p->w + 2;
-    p->neighbour[UP] = y > 0 ? rank - columns : CTRAN_PROC_NULL;
-    p->neighbour[DOWN] = y < rows - 1 ? rank + columns : CTRAN_PROC_NULL;
-    p->neighbour[LEFT] = x > 0 ? rank - 1 : CTRAN_PROC_NULL;
-    p->neighbour[RIGHT] = x < columns - 1 ? rank + 1 : CTRAN_PROC_NULL;
+    struct part p = {.x0 = piece(o->width, x, columns), .y0 = piece(o->height, y, rows)};
+    p.w = piece(o->width, x + 1, columns) - p.x0;
+    p.h = piece(o->height, y + 1, rows) - p.y0;
+    p.row = p.w + 2;
+    return p;
+}
+
+static struct part part_of(const struct ranks *r, const struct options *o, int rank)
+{
+    int at[2];
+    ctran_cart_coords(r->comm, rank, 2, at);
+    return part_at(o, at[0], at[1], r->rows, r->columns);
 }
 
 /* ---- the field --------------------------------------------------------------------------------
@@ -106,70 +114,55 @@ static bool in_disc(int x, int y, const struct options *o)
  * received: it stays as it is set here. */
 static bool prepare(struct part *p, const struct options *o)
 {
-    size_t  cells = (size_t)p->row * (size_t)(p->h + 2);
-    double *columns = calloc(4 * (size_t)p->h, sizeof *columns);
+    size_t cells = (size_t)p->row * (size_t)(p->h + 2);
     p->now = calloc(cells, sizeof *p->now);
     p->next = calloc(cells, sizeof *p->next);
-    if (p->now == NULL || p->next == NULL || columns == NULL) {
-        return false;
-    }
-    for (int i = 0; i < 4; i++) {
-        p->columns[i / 2][i % 2] = columns + i * p->h;
-    }
-    for (int y = -1; y <= p->h; y++) {
+    for (int y = -1; p->now != NULL && p->next != NULL && y <= p->h; y++) {
         for (int x = -1; x <= p->w; x++) {
             bool hot = p->y0 + y < 0 || in_disc(p->x0 + x, p->y0 + y, o);
             *cell(p, p->now, x, y) = *cell(p, p->next, x, y) = hot ? 1 : 0;
         }
     }
-    return true;
+    return p->now != NULL && p->next != NULL;
 }
 
 static void drop(struct part *p)
 {
     free(p->now);
     free(p->next);
-    free(p->columns[0][0]);
 }
 
-/* One column of the field, to or from contiguous memory. */
-static void copy_column(struct part *p, int x, double *memory, bool out)
+/* h rows of w cells each, `row` cells apart. */
+static ctran_datatype_t block_type(int h, int w, int row)
 {
-    for (int y = 0; y < p->h; y++) {
-        double *at = cell(p, p->now, x, y);
-        if (out) {
-            memory[y] = *at;
-        } else {
-            *at = memory[y];
-        }
-    }
+    ctran_datatype_t type;
+    ctran_type_vector(h, w, row, CTRAN_DOUBLE, &type);
+    ctran_type_commit(&type);
+    return type;
 }
 
 /* Fills the rim with the neighbours' outermost cells. All receives and sends are under way at the
  * same time; those with CTRAN_PROC_NULL, at the edge of the plate, do nothing. */
-static void exchange(struct part *p)
+static void exchange(const struct part *p, const struct ranks *r, ctran_datatype_t column)
 {
+    const struct {
+        double          *receive, *send;
+        ctran_datatype_t type;
+        int              count;
+    } side[SIDES] = {
+        [UP] = {cell(p, p->now, 0, -1), cell(p, p->now, 0, 0), CTRAN_DOUBLE, p->w},
+        [DOWN] = {cell(p, p->now, 0, p->h), cell(p, p->now, 0, p->h - 1), CTRAN_DOUBLE, p->w},
+        [LEFT] = {cell(p, p->now, -1, 0), cell(p, p->now, 0, 0), column, 1},
+        [RIGHT] = {cell(p, p->now, p->w, 0), cell(p, p->now, p->w - 1, 0), column, 1},
+    };
     ctran_request_t requests[2 * SIDES];
-    double *receive[SIDES] = {cell(p, p->now, 0, -1), cell(p, p->now, 0, p->h), p->columns[0][1],
-                              p->columns[1][1]};
-    double *send[SIDES] = {cell(p, p->now, 0, 0), cell(p, p->now, 0, p->h - 1), p->columns[0][0],
-                           p->columns[1][0]};
-    copy_column(p, 0, send[LEFT], true);
-    copy_column(p, p->w - 1, send[RIGHT], true);
-    for (int side = 0; side < SIDES; side++) {
-        int count = side == UP || side == DOWN ? p->w : p->h;
-        ctran_irecv(receive[side], count, CTRAN_DOUBLE, p->neighbour[side], 0, CTRAN_COMM_WORLD,
-                    &requests[side]);
-        ctran_isend(send[side], count, CTRAN_DOUBLE, p->neighbour[side], 0, CTRAN_COMM_WORLD,
-                    &requests[SIDES + side]);
+    for (int i = 0; i < SIDES; i++) {
+        ctran_irecv(side[i].receive, side[i].count, side[i].type, r->neighbour[i], 0, r->comm,
+                    &requests[i]);
+        ctran_isend(side[i].send, side[i].count, side[i].type, r->neighbour[i], 0, r->comm,
+                    &requests[SIDES + i]);
     }
     ctran_waitall(2 * SIDES, requests, CTRAN_STATUSES_IGNORE);
-    if (p->neighbour[LEFT] != CTRAN_PROC_NULL) {
-        copy_column(p, -1, receive[LEFT], false);
-    }
-    if (p->neighbour[RIGHT] != CTRAN_PROC_NULL) {
-        copy_column(p, p->w, receive[RIGHT], false);
-    }
 }
 
 /* One step; the largest change of a cell. */
@@ -196,40 +189,38 @@ static double step(struct part *p)
  */
 
 /* The whole field at rank 0, row by row, to be freed there; NULL elsewhere. Each rank sends its
- * rows, and rank 0 knows where those of each rank belong. */
-static double *collect(struct part *p, const struct options *o, int rank, int size)
+ * part, and rank 0 receives it where it belongs: with datatypes on both sides nobody copies. */
+static double *collect(struct part *p, const struct ranks *r, const struct options *o)
 {
-    double *all = NULL;
-    if (rank == 0) {
+    ctran_request_t  request;
+    ctran_datatype_t type = block_type(p->h, p->w, p->row);
+    double          *all = NULL;
+    ctran_isend(cell(p, p->now, 0, 0), 1, type, 0, 0, r->comm, &request);
+    ctran_type_free(&type);
+    if (r->rank == 0) {
         all = malloc(sizeof *all * (size_t)o->width * (size_t)o->height);
-        for (int y = 0; all != NULL && y < p->h; y++) {
-            memcpy(all + (long)y * o->width, cell(p, p->now, 0, y), (size_t)p->w * sizeof *all);
+        if (all == NULL) {
+            fprintf(stderr, "heat2d: no memory for the whole field\n");
+            ctran_abort(r->comm, 1);
         }
     }
-    for (int y = 0; rank > 0 && y < p->h; y++) {
-        ctran_send(cell(p, p->now, 0, y), p->w, CTRAN_DOUBLE, 0, y, CTRAN_COMM_WORLD);
+    for (int from = 0; r->rank == 0 && from < r->size; from++) {
+        struct part part = part_of(r, o, from);
+        type = block_type(part.h, part.w, o->width);
+        ctran_recv(all + (long)part.y0 * o->width + part.x0, 1, type, from, 0, r->comm,
+                   CTRAN_STATUS_IGNORE);
+        ctran_type_free(&type);
     }
-    for (int from = 1; all != NULL && from < size; from++) {
-        struct part other;
-        place(&other, o, from, size);
-        for (int y = 0; y < other.h; y++) {
-            ctran_recv(all + (long)(other.y0 + y) * o->width + other.x0, other.w, CTRAN_DOUBLE,
-                       from, y, CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE);
-        }
-    }
+    ctran_wait(&request, CTRAN_STATUS_IGNORE);
     return all;
 }
 
 /* The same field, computed by this rank alone. */
 static bool same_as_alone(const double *all, const struct options *o)
 {
-    struct part alone;
-    bool        same = true;
-    place(&alone, o, 0, 1);
-    if (!prepare(&alone, o)) {
-        return false;
-    }
-    for (int i = 0; i < o->steps; i++) {
+    struct part alone = part_at(o, 0, 0, 1, 1);
+    bool        same = prepare(&alone, o);
+    for (int i = 0; same && i < o->steps; i++) {
         step(&alone);
     }
     for (int y = 0; same && y < o->height; y++) {
@@ -264,19 +255,19 @@ static bool draw(const double *all, const struct options *o)
 }
 
 /* What rank 0 does in the end; its success is everybody's. */
-static bool finish(struct part *p, const struct options *o, int rank, int size)
+static bool finish(struct part *p, const struct ranks *r, const struct options *o)
 {
     int     good = 1;
-    double *all = collect(p, o, rank, size);
-    if (rank == 0) {
-        good = all != NULL && (o->picture == NULL || draw(all, o));
+    double *all = collect(p, r, o);
+    if (r->rank == 0) {
+        good = o->picture == NULL || draw(all, o);
         if (good && o->check) {
             good = same_as_alone(all, o);
             printf("the field %s that of one rank\n", good ? "equals" : "DIFFERS from");
         }
     }
     free(all);
-    ctran_bcast(&good, 1, CTRAN_INT, 0, CTRAN_COMM_WORLD);
+    ctran_bcast(&good, 1, CTRAN_INT, 0, r->comm);
     return good;
 }
 
@@ -320,51 +311,56 @@ static bool parse(int argc, char **argv, struct options *o)
     return good && o->width > 0 && o->width <= 1 << 15 && o->height > 0 && o->height <= 1 << 15;
 }
 
+/* All steps, and what rank 0 tells of them. */
+static bool compute(struct part *p, const struct ranks *r, const struct options *o)
+{
+    double           change = 0, largest, begin = ctran_wtime();
+    ctran_datatype_t column = block_type(p->h, 1, p->row);
+    for (int i = 0; i < o->steps; i++) {
+        exchange(p, r, column);
+        change = step(p);
+    }
+    ctran_type_free(&column);
+    ctran_reduce(&change, &largest, 1, CTRAN_DOUBLE, CTRAN_MAX, 0, r->comm);
+    if (r->rank == 0) {
+        printf("%dx%d cells on %dx%d ranks, %d steps: last change %.3e, %.3f s\n", o->width,
+               o->height, r->columns, r->rows, o->steps, largest, ctran_wtime() - begin);
+    }
+    return finish(p, r, o);
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
-    struct part    part;
-    int            rank, size;
-    double         change = 0, largest;
+    struct ranks   ranks;
+    bool           good = false;
 
     if (ctran_init(&argc, &argv) != CTRAN_SUCCESS) {
         return 1;
     }
-    ctran_comm_rank(CTRAN_COMM_WORLD, &rank);
-    ctran_comm_size(CTRAN_COMM_WORLD, &size);
+    ctran_comm_rank(CTRAN_COMM_WORLD, &ranks.rank);
     if (!parse(argc, argv, &o)) {
-        if (rank == 0) {
+        if (ranks.rank == 0) {
             fputs(usage, stderr);
         }
         ctran_finalize();
         return 2;
     }
 
-    int columns = rank_columns(size, &o);
-    if (columns > o.width || size / columns > o.height) {
-        if (rank == 0) {
-            fprintf(stderr, "heat2d: %dx%d cells are too few for %d ranks\n", o.width, o.height,
-                    size);
+    make_grid(&ranks, &o);
+    struct part part = part_of(&ranks, &o, ranks.rank);
+    if (ranks.columns > o.width || ranks.rows > o.height) {
+        if (ranks.rank == 0) {
+            fprintf(stderr, "heat2d: %dx%d cells are too few for %dx%d ranks\n", o.width, o.height,
+                    ranks.columns, ranks.rows);
         }
-        ctran_finalize();
-        return 1;
+    } else if (!prepare(&part, &o)) {
+        fprintf(stderr, "heat2d: rank %d has no memory for its part\n", ranks.rank);
+        ctran_abort(ranks.comm, 1);
+    } else {
+        good = compute(&part, &ranks, &o);
+        drop(&part);
     }
-    place(&part, &o, rank, size);
-    if (!prepare(&part, &o)) {
-        fprintf(stderr, "heat2d: rank %d has no memory for its part\n", rank);
-        ctran_abort(CTRAN_COMM_WORLD, 1);
-    }
-    double begin = ctran_wtime();
-    for (int i = 0; i < o.steps; i++) {
-        exchange(&part);
-        change = step(&part);
-    }
-    ctran_reduce(&change, &largest, 1, CTRAN_DOUBLE, CTRAN_MAX, 0, CTRAN_COMM_WORLD);
-    if (rank == 0) {
-        printf("%dx%d cells on %dx%d ranks, %d steps: last change %.3e, %.3f s\n", o.width,
-               o.height, columns, size / columns, o.steps, largest, ctran_wtime() - begin);
-    }
-    bool good = finish(&part, &o, rank, size);
-    drop(&part);
+    ctran_comm_free(&ranks.comm);
     return ctran_finalize() == CTRAN_SUCCESS && good ? 0 : 1;
 }
