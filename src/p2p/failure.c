@@ -16,22 +16,29 @@
 
 #include "p2p/flow.h"
 
-int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx)
+/* The error of the first member of ctx that is lost, or with `dead` that is dead. */
+static int lost_member(const struct ct_p2p *s, uint64_t ctx, bool dead) CT_IN_DOMAIN
 {
-    struct ct_p2p *s = p->p2p;
-    if (peer != NULL && peer->state == CT_EP_FAILED) {
-        return peer->why;
-    }
-    if (peer != NULL && (ctx & CT_P2P_CTX_ALL) == 0) {
-        return CTRAN_SUCCESS;
-    }
     for (size_t i = 0; i < s->nlost; i++) {
         struct ct_ep *ep = s->lost[i];
-        if ((peer == NULL || ep->dead) && (s->member == NULL || s->member(ep->p, ctx, ep))) {
+        if ((ep->dead || !dead) && (s->member == NULL || s->member(ep->p, ctx, ep))) {
             return ep->why;
         }
     }
     return CTRAN_SUCCESS;
+}
+
+int ct_p2p_over(const struct ct_process *p, uint64_t ctx)
+{
+    return (ctx & CT_P2P_CTX_ALL) != 0 ? lost_member(p->p2p, ctx, true) : CTRAN_SUCCESS;
+}
+
+int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx)
+{
+    if (peer == NULL) {
+        return lost_member(p->p2p, ctx, false);
+    }
+    return peer->state == CT_EP_FAILED ? peer->why : ct_p2p_over(p, ctx);
 }
 
 /* Ends req, which is not done, if a loss concerns it. */

@@ -266,14 +266,16 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
 }
 
 /* The error of a receive that a loss has ended before it began. A message that has come is received
- * all the same, but for contexts that need all: what came before their end counts no more. */
+ * all the same, unless the context is over: what came before its end counts no more. (A process
+ * that merely left ends no context, and has sent all that others need.) */
 static int ended(struct ct_p2p_req *req, bool has_come) CT_IN_DOMAIN
 {
     const struct ct_p2p *s = req->p->p2p;
-    if (CT_LIKELY(s->nlost == 0) || (has_come && (req->key.ctx & CT_P2P_CTX_ALL) == 0)) {
+    if (CT_LIKELY(s->nlost == 0)) {
         return CTRAN_SUCCESS;
     }
-    return ct_p2p_lost(req->p, req->ep, req->key.ctx);
+    return has_come ? ct_p2p_over(req->p, req->key.ctx)
+                    : ct_p2p_lost(req->p, req->ep, req->key.ctx);
 }
 
 void ct_p2p_start_recv(struct ct_p2p_req *req)

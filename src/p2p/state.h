@@ -105,6 +105,8 @@ void ct_p2p_end(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 /* failure.c: the error of an operation in ctx with `peer`, or with NULL of a receive from anybody,
  * for the loss of a process; CTRAN_SUCCESS where none concerns it. */
 int  ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx) CT_IN_DOMAIN;
+/* The error of a context that needs all of its members and has a dead one; CTRAN_SUCCESS: none. */
+int  ct_p2p_over(const struct ct_process *p, uint64_t ctx) CT_IN_DOMAIN;
 void ct_p2p_failure_register(struct ct_process *p);
 
 /* rendezvous.c: the two ends, and their handlers. */
