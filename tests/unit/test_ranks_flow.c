@@ -259,6 +259,7 @@ static void given_up(struct rank *r, void *arg)
         failed += rc != CTRAN_SUCCESS;
     }
     RANK_CHECK(r, failed > 0);
+    free(out[WINDOW - 1].mem);
     start(r, &out[WINDOW - 1], 1, 5);
     RANK_EQUAL(r, ct_p2p_wait(&r->p, &out[WINDOW - 1].req.base), CTRAN_ERR_PROC_FAILED);
     for (uint32_t i = 0; i < WINDOW; i++) {
