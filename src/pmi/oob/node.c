@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An agent: takes the cards of its node's ranks, exchanges them with the other agents, and tells
+ * its ranks where the table is. Whoever connects is a guest until he has said what he is: a rank,
+ * by a card for a slot of this node, or an agent.
+ */
+#define CT_FOLDER "pmi"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pmi/oob/gather.h"
+
+/* SPARE: more connections than the node needs, for strangers until their time is over. */
+enum { ACCEPTS = 64, PROOF_MS = 30000, SPARE = 256 };
+
+struct ct_oob_node {
+    const struct ct_oob_terms *terms;
+    uint32_t                   index, first, nlocal, ncards, nguests;
+    ct_oob_node_fn             fn;
+    void                      *arg;
+    struct ct_gather           gather;
+    unsigned char             *table;
+    size_t                     size;
+    int                        memory, lfd;
+    bool                       published, gathered; /* in the store; the table is complete */
+    bool                       ended;
+    struct event               acceptable, limit;
+    struct ct_list             guests;
+    struct ct_link           **ranks; /* by local slot; NULL: not here */
+    bool                      *cards; /* by local slot: its card is in the table */
+};
+
+static void end(struct ct_oob_node *n, int status)
+{
+    if (!n->ended) {
+        n->ended = true;
+        (void)event_del(&n->limit);
+        n->fn(n->arg, n, status);
+    }
+}
+
+static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body);
+
+static void tell_ready(struct ct_oob_node *n, struct ct_link *rank)
+{
+    unsigned char where[CT_OOB_READY_BYTES];
+    ct_wire_put32(where, (uint32_t)getpid());
+    ct_wire_put32(where + 4, (uint32_t)n->memory);
+    ct_wire_put64(where + 8, n->size);
+    (void)ct_conn_send(&rank->conn, CT_OOB_READY, 0, where, sizeof where, NULL, 0, false);
+}
+
+static void on_gathered(void *arg, int status, const char *why)
+{
+    struct ct_oob_node *n = arg;
+    if (status != CTRAN_SUCCESS && !n->ended) {
+        ct_error(n->terms->loop->log, "the exchange %s has failed on node %u: another node %s",
+                 n->terms->name, n->index, why);
+    }
+    n->gathered = status == CTRAN_SUCCESS;
+    for (uint32_t i = 0; i < n->nlocal && n->gathered; i++) {
+        if (n->ranks[i] != NULL) {
+            tell_ready(n, n->ranks[i]);
+        }
+    }
+    if (n->published || !n->gathered) {
+        end(n, status);
+    }
+}
+
+static void on_limit(evutil_socket_t fd, short what, void *arg)
+{
+    struct ct_oob_node *n = arg;
+    uint32_t            lacking = 0, node = 0;
+    uint32_t            missing = ct_gather_missing(&n->gather, &node);
+    (void)fd, (void)what;
+    while (lacking < n->nlocal && n->cards[lacking]) {
+        lacking++;
+    }
+    ct_error(n->terms->loop->log,
+             "the exchange %s took too long on node %u: %u of %u ranks are here (%s %u); %u of %u "
+             "other nodes are awaited (first: %u)",
+             n->terms->name, n->index, n->ncards, n->nlocal,
+             lacking < n->nlocal ? "first missing:" : "all up to", n->first + lacking, missing,
+             n->gather.npeers, node);
+    n->gather.ended = true;
+    end(n, CTRAN_ERR_TIMEOUT);
+}
+
+/* A rank's card. A rank that has come before may come again, as long as nothing has been sent. */
+static int take_card(struct ct_oob_node *n, struct ct_link *link, const struct ct_frame *f,
+                     const void *body)
+{
+    uint64_t local = f->id - n->first;
+    if (f->id < n->first || local >= n->nlocal || f->len != n->terms->shape.entry_bytes ||
+        n->ranks[local] != NULL || link->rank > 0) {
+        return CTRAN_ERR_ARG;
+    }
+    n->ranks[local] = link;
+    link->rank = (uint32_t)local + 1;
+    if (n->gather.begun) {
+        if (n->gathered) {
+            tell_ready(n, link);
+        }
+        return CTRAN_SUCCESS;
+    }
+    memcpy(n->table + f->id * n->terms->shape.entry_bytes, body, f->len);
+    n->ncards += !n->cards[local];
+    n->cards[local] = true;
+    if (n->ncards == n->nlocal) {
+        ct_gather_begin(&n->gather);
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+{
+    struct ct_link     *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
+    struct ct_oob_node *n = link->owner;
+    if (link->peer != NULL) {
+        return ct_peers_message(link, f, body);
+    }
+    if (f->type == CT_OOB_CARD) {
+        return take_card(n, link, f, body);
+    }
+    if (f->type == CT_OOB_HELLO && f->len == 0 && f->id < UINT32_MAX) {
+        return ct_peers_adopt(&n->gather, link, (uint32_t)f->id);
+    }
+    return CTRAN_ERR_ARG;
+}
+
+static void *on_place(struct ct_conn *conn, const struct ct_frame *f)
+{
+    struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
+    return link->peer != NULL ? ct_peers_place(link, f) : NULL;
+}
+
+static void on_drained(struct ct_conn *conn)
+{
+    struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
+    if (link->peer != NULL) {
+        ct_gather_go_on(link->gather);
+    }
+}
+
+static void guest_free(struct ct_oob_node *n, struct ct_link *link)
+{
+    if (link->rank > 0) {
+        n->ranks[link->rank - 1] = NULL;
+    }
+    n->nguests--;
+    ct_list_remove(&link->node);
+    ct_conn_close(&link->conn);
+    free(link);
+}
+
+static void on_closed(struct ct_conn *conn, int code, const char *why)
+{
+    struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
+    (void)code;
+    if (link->peer != NULL) {
+        ((struct ct_oob_node *)link->owner)->nguests--;
+        ct_peers_closed(link, why);
+    } else {
+        guest_free(link->owner, link);
+    }
+}
+
+static const struct ct_conn_ops ops = {
+    .place = on_place,
+    .message = on_message,
+    .drained = on_drained,
+    .closed = on_closed,
+};
+
+static void on_acceptable(evutil_socket_t lfd, short what, void *arg)
+{
+    struct ct_oob_node  *n = arg;
+    struct ct_conn_terms terms = {.key = n->terms->key,
+                                  .context = CT_OOB_CONTEXT,
+                                  .limit_ms = PROOF_MS,
+                                  .traffic = CT_TRAFFIC_NODE};
+    (void)what;
+    for (unsigned i = 0; i < ACCEPTS; i++) {
+        int fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0) {
+            return; /* none, or none that could be had: asked again while there are any */
+        }
+        bool            full = n->nguests >= n->nlocal + n->gather.npeers + SPARE;
+        struct ct_link *link = full ? NULL : calloc(1, sizeof *link);
+        if (link == NULL) {
+            (void)close(fd);
+            return;
+        }
+        if (ct_conn_accept(&link->conn, n->terms->loop, &ops, &terms, fd) != CTRAN_SUCCESS) {
+            free(link);
+            return;
+        }
+        link->conn.max_body = n->terms->shape.entry_bytes;
+        link->owner = n;
+        n->nguests++;
+        ct_list_append(&n->guests, &link->node);
+    }
+}
+
+static void on_published(void *arg, const struct ct_store_reply *reply)
+{
+    struct ct_oob_node *n = arg;
+    if (reply->status != CTRAN_SUCCESS && !n->ended) {
+        ct_error(n->terms->loop->log, "node %u cannot tell the store its address: %s", n->index,
+                 ct_error_text(reply->status));
+        n->gather.ended = true;
+        end(n, CTRAN_ERR_BOOTSTRAP);
+    }
+    n->published = true;
+    if (n->gathered) {
+        end(n, CTRAN_SUCCESS);
+    }
+}
+
+static int make_table(struct ct_oob_node *n)
+{
+    n->size = (size_t)n->terms->shape.nslots * n->terms->shape.entry_bytes;
+    n->memory = memfd_create("ctran-cards", MFD_CLOEXEC);
+    if (n->memory < 0 || ftruncate(n->memory, (off_t)n->size) != 0) {
+        return CTRAN_ERR_SYSTEM;
+    }
+    n->table = mmap(NULL, n->size, PROT_READ | PROT_WRITE, MAP_SHARED, n->memory, 0);
+    if (n->table == MAP_FAILED) {
+        n->table = NULL;
+        return CTRAN_ERR_SYSTEM;
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int take_part(struct ct_oob_node *n, struct ct_addr *addr)
+{
+    struct timeval          limit = ct_wire_timeval(n->terms->limit_ms);
+    char                    key[CT_OOB_KEY_SIZE];
+    struct ct_store_request set = {.op = CT_STORE_SET, .timeout_ms = n->terms->limit_ms};
+    int                     rc = ct_wire_listen(n->terms->loop, addr, &n->lfd);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    (void)event_assign(&n->acceptable, n->terms->loop->base, n->lfd, EV_READ | EV_PERSIST,
+                       on_acceptable, n);
+    if (event_add(&n->acceptable, NULL) != 0 || event_add(&n->limit, &limit) != 0) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    set.key = (struct ct_bytes){key, ct_oob_key(key, n->terms->name, n->index)};
+    set.value = (struct ct_bytes){addr, sizeof *addr};
+    rc = ct_store_ask(n->terms->store, &set, on_published, n);
+    return rc == CTRAN_SUCCESS ? ct_gather_open(&n->gather, n->terms, n->index, n->table) : rc;
+}
+
+int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms, uint32_t index,
+                     struct ct_addr *addr, ct_oob_node_fn fn, void *arg)
+{
+    struct ct_oob_node *n = calloc(1, sizeof *n);
+    if (n == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    n->terms = terms;
+    n->index = index;
+    n->fn = fn;
+    n->arg = arg;
+    n->first = ct_oob_first(&terms->shape, index);
+    n->nlocal = ct_oob_first(&terms->shape, index + 1) - n->first;
+    n->lfd = n->memory = -1;
+    n->gather.done = on_gathered;
+    n->gather.arg = n;
+    n->ranks = calloc(n->nlocal, sizeof(struct ct_link *));
+    n->cards = calloc(n->nlocal, sizeof *n->cards);
+    ct_list_init(&n->guests);
+    (void)evtimer_assign(&n->limit, terms->loop->base, on_limit, n);
+    int rc = n->ranks == NULL || n->cards == NULL ? CTRAN_ERR_NO_MEM : make_table(n);
+    rc = rc == CTRAN_SUCCESS ? take_part(n, addr) : rc;
+    if (rc != CTRAN_SUCCESS) {
+        ct_error(terms->loop->log, "node %u cannot take part in the exchange %s: %s", index,
+                 terms->name, ct_error_text(rc));
+        ct_oob_node_close(n);
+        return rc;
+    }
+    *node = n;
+    return CTRAN_SUCCESS;
+}
+
+const void *ct_oob_node_table(const struct ct_oob_node *node)
+{
+    return node->table;
+}
+
+void ct_oob_node_close(struct ct_oob_node *n)
+{
+    n->ended = true;
+    (void)event_del(&n->limit);
+    if (n->lfd >= 0) {
+        (void)event_del(&n->acceptable);
+        (void)close(n->lfd);
+    }
+    ct_gather_close(&n->gather);
+    CT_LIST_FOR (node, &n->guests) {
+        struct ct_link *link = CT_LIST_ENTRY(node, struct ct_link, node);
+        ct_list_remove(node);
+        ct_conn_close(&link->conn);
+        free(link);
+    }
+    if (n->table != NULL) {
+        (void)munmap(n->table, n->size);
+    }
+    if (n->memory >= 0) {
+        (void)close(n->memory);
+    }
+    free(n->ranks);
+    free(n->cards);
+    free(n);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The server: accepts connections, reads requests, and holds those that wait.
+ *
+ * What a stranger can do is bounded: so many at a time, so many bytes and so long until the proof
+ * of the key (pmi/wire); the oldest gives way to the newest, so that slow ones cannot keep the
+ * others out. What a holder of the key can do is bounded, too: bytes of a request, requests that
+ * wait, memory of all keys, and output that he does not read.
+ */
+#define CT_FOLDER "pmi"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pmi/store/proto.h"
+#include "pmi/store/store.h"
+#include "pmi/store/table.h"
+
+enum { ACCEPTS = 64, PAUSE_MS = 50, DAY_MS = 24 * 3600 * 1000 };
+
+struct ct_store_server {
+    struct ct_loop        *loop;
+    struct ct_store_limits limits;
+    struct ct_auth_key     key;
+    struct ct_conn_terms   terms;
+    int                    fd;
+    struct event           acceptable, resume;
+    struct ct_table        table;
+    struct ct_list         strangers, clients; /* without a proof, oldest first; with one */
+    struct ct_store_stats  stats;
+};
+
+struct client {
+    struct ct_conn          conn;
+    struct ct_store_server *server;
+    struct ct_list          node, pending;
+    uint32_t                npending;
+    bool                    stranger;
+};
+
+/* A request that waits. */
+struct pending {
+    struct ct_waiter waiter;
+    struct ct_list   node; /* in its client */
+    struct client   *client;
+    uint64_t         id;
+    struct event     limit;
+};
+
+static void pending_drop(struct pending *p)
+{
+    ct_table_forget(&p->client->server->table, &p->waiter);
+    (void)event_del(&p->limit);
+    ct_list_remove(&p->node);
+    p->client->npending--;
+    free(p);
+}
+
+/* Sends a reply; if that fails the connection ends from the loop. */
+static void reply_to(struct client *c, uint8_t op, uint64_t id, const struct ct_store_reply *r)
+{
+    unsigned char fixed[CT_STORE_REPLY_BYTES];
+    ct_store_reply_pack(r, fixed);
+    (void)ct_conn_send(&c->conn, op | CT_STORE_ANSWER, id, fixed, sizeof fixed, r->value.at,
+                       r->value.len, false);
+}
+
+static void on_answer(void *arg, struct ct_waiter *w, const struct ct_store_reply *r)
+{
+    struct pending *p = CT_CONTAINER_OF(w, struct pending, waiter);
+    (void)arg;
+    reply_to(p->client, w->op, p->id, r);
+    pending_drop(p);
+}
+
+static void on_limit(evutil_socket_t fd, short what, void *arg)
+{
+    struct pending       *p = arg;
+    struct ct_store_reply r = {.status = CTRAN_ERR_TIMEOUT};
+    (void)fd, (void)what;
+    reply_to(p->client, p->waiter.op, p->id, &r);
+    pending_drop(p);
+}
+
+/* Keeps a request until its time has come; an error is to be answered. */
+static int hold(struct client *c, const struct ct_frame *f, const struct ct_store_request *req)
+{
+    struct ct_store_server *s = c->server;
+    uint32_t                ms =
+        req->timeout_ms < s->limits.longest_wait_ms ? req->timeout_ms : s->limits.longest_wait_ms;
+    struct timeval  limit = ct_wire_timeval(ms);
+    struct pending *p = c->npending < s->limits.requests ? calloc(1, sizeof *p) : NULL;
+    if (p == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    p->client = c;
+    p->id = f->id;
+    ct_list_init(&p->waiter.node);
+    ct_list_append(&c->pending, &p->node);
+    c->npending++;
+    (void)evtimer_assign(&p->limit, s->loop->base, on_limit, p);
+    int rc = event_add(&p->limit, &limit) == 0 ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    rc = rc == CTRAN_SUCCESS ? ct_table_wait(&s->table, req, &p->waiter) : rc;
+    if (rc != CTRAN_SUCCESS) {
+        pending_drop(p);
+    }
+    return rc;
+}
+
+static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+{
+    struct client          *c = CT_CONTAINER_OF(conn, struct client, conn);
+    struct ct_store_request req;
+    struct ct_store_reply   reply;
+    void                   *memory;
+    int                     rc = ct_store_request_unpack(&req, f->type, body, f->len);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    c->server->stats.requests++;
+    if (ct_table_ask(&c->server->table, &req, &reply, &memory)) {
+        reply_to(c, f->type, f->id, &reply);
+        free(memory);
+        return CTRAN_SUCCESS;
+    }
+    rc = hold(c, f, &req);
+    if (rc != CTRAN_SUCCESS) {
+        reply = (struct ct_store_reply){.status = rc};
+        reply_to(c, f->type, f->id, &reply);
+    }
+    return CTRAN_SUCCESS;
+}
+
+static void client_free(struct client *c)
+{
+    while (!ct_list_empty(&c->pending)) {
+        pending_drop(CT_LIST_ENTRY(c->pending.next, struct pending, node));
+    }
+    ct_conn_close(&c->conn);
+    ct_list_remove(&c->node);
+    c->server->stats.connections--;
+    c->server->stats.strangers -= c->stranger;
+    free(c);
+}
+
+static void on_ready(struct ct_conn *conn)
+{
+    struct client *c = CT_CONTAINER_OF(conn, struct client, conn);
+    c->stranger = false;
+    c->server->stats.strangers--;
+    ct_list_remove(&c->node);
+    ct_list_append(&c->server->clients, &c->node);
+}
+
+static void on_closed(struct ct_conn *conn, int code, const char *why)
+{
+    struct client *c = CT_CONTAINER_OF(conn, struct client, conn);
+    bool           left = !c->stranger && code == CTRAN_ERR_SYSTEM;
+    if (!left) {
+        ct_debug(c->server->loop->log, "a client of the store %s, and was dropped", why);
+    }
+    c->server->stats.refused += c->stranger;
+    c->server->stats.dropped += !c->stranger && !left;
+    client_free(c);
+}
+
+static const struct ct_conn_ops ops = {
+    .ready = on_ready,
+    .message = on_message,
+    .closed = on_closed,
+};
+
+/* Makes room for one more: the stranger who has had the most time goes. */
+static bool make_room(struct ct_store_server *s)
+{
+    if (s->stats.strangers < s->limits.strangers && s->stats.connections < s->limits.connections) {
+        return true;
+    }
+    if (ct_list_empty(&s->strangers)) {
+        return false;
+    }
+    s->stats.refused++;
+    client_free(CT_LIST_ENTRY(s->strangers.next, struct client, node));
+    return true;
+}
+
+static void welcome(struct ct_store_server *s, int fd)
+{
+    struct client *c = make_room(s) ? calloc(1, sizeof *c) : NULL;
+    if (c == NULL || ct_conn_accept(&c->conn, s->loop, &ops, &s->terms, fd) != CTRAN_SUCCESS) {
+        if (c == NULL) {
+            (void)close(fd);
+        }
+        free(c);
+        return;
+    }
+    c->conn.max_body = CT_STORE_BODY_MAX;
+    c->conn.max_out = s->limits.output;
+    c->server = s;
+    c->stranger = true;
+    ct_list_init(&c->pending);
+    ct_list_append(&s->strangers, &c->node);
+    s->stats.connections++;
+    s->stats.strangers++;
+}
+
+static void on_acceptable(evutil_socket_t lfd, short what, void *arg)
+{
+    struct ct_store_server *s = arg;
+    (void)what;
+    for (unsigned i = 0; i < ACCEPTS; i++) {
+        int fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            welcome(s, fd);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            struct timeval pause = ct_wire_timeval(PAUSE_MS);
+            (void)event_del(&s->acceptable); /* it would be called again and again */
+            (void)event_add(&s->resume, &pause);
+            return;
+        } else if (errno == EAGAIN) {
+            return;
+        }
+    }
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *arg)
+{
+    struct ct_store_server *s = arg;
+    (void)fd, (void)what;
+    (void)event_add(&s->acceptable, NULL);
+}
+
+static size_t or_default(size_t value, size_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+static void limits_fill(struct ct_store_limits *out, const struct ct_store_limits *in)
+{
+    static const struct ct_store_limits none;
+    in = in != NULL ? in : &none;
+    *out = (struct ct_store_limits){
+        .memory = or_default(in->memory, (size_t)256 << 20),
+        .connections = (uint32_t)or_default(in->connections, 16384),
+        .strangers = (uint32_t)or_default(in->strangers, 1024),
+        .requests = (uint32_t)or_default(in->requests, 4096),
+        .proof_ms = (uint32_t)or_default(in->proof_ms, 10000),
+        .output = or_default(in->output, (size_t)4 << 20),
+        .longest_wait_ms = (uint32_t)or_default(in->longest_wait_ms, DAY_MS),
+    };
+}
+
+int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
+                         struct ct_addr *addr, const struct ct_auth_key *key,
+                         const struct ct_store_limits *limits)
+{
+    struct ct_store_server *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    int rc = ct_wire_listen(loop, addr, &s->fd);
+    if (rc != CTRAN_SUCCESS) {
+        free(s);
+        return rc;
+    }
+    limits_fill(&s->limits, limits);
+    s->loop = loop;
+    s->key = *key;
+    s->terms = (struct ct_conn_terms){.key = &s->key,
+                                      .context = CT_STORE_CONTEXT,
+                                      .limit_ms = s->limits.proof_ms,
+                                      .traffic = CT_TRAFFIC_STORE};
+    ct_table_init(&s->table, s->limits.memory);
+    s->table.answer = on_answer;
+    ct_list_init(&s->strangers);
+    ct_list_init(&s->clients);
+    (void)event_assign(&s->acceptable, loop->base, s->fd, EV_READ | EV_PERSIST, on_acceptable, s);
+    (void)evtimer_assign(&s->resume, loop->base, on_resume, s);
+    if (event_add(&s->acceptable, NULL) != 0) {
+        ct_store_server_close(s);
+        return CTRAN_ERR_NO_MEM;
+    }
+    *server = s;
+    return CTRAN_SUCCESS;
+}
+
+void ct_store_server_close(struct ct_store_server *s)
+{
+    struct ct_list *lists[] = {&s->strangers, &s->clients};
+    (void)event_del(&s->acceptable);
+    (void)event_del(&s->resume);
+    (void)close(s->fd);
+    for (size_t i = 0; i < CT_ARRAY_LEN(lists); i++) {
+        while (!ct_list_empty(lists[i])) {
+            client_free(CT_LIST_ENTRY(lists[i]->next, struct client, node));
+        }
+    }
+    ct_table_fini(&s->table);
+    ct_auth_wipe(&s->key, sizeof s->key);
+    free(s);
+}
+
+void ct_store_server_stats(const struct ct_store_server *s, struct ct_store_stats *stats)
+{
+    *stats = s->stats;
+    stats->keys = HASH_COUNT(s->table.entries);
+    stats->memory = s->table.memory;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One server as a client sees it: a connection that is made when a request needs it and made again,
+ * after a pause that grows, as long as requests wait. Requests that had gone out when a connection
+ * was lost are answered with CTRAN_ERR_SYSTEM, since nobody knows whether they were done; those
+ * that had not, stay.
+ */
+#define CT_FOLDER "pmi"
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmi/store/client.h"
+
+enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 2000, WARN_AT = 6 };
+
+static void connect_now(struct ct_shard *s);
+
+void ct_ask_drop(struct ct_ask *ask)
+{
+    if (ask->out) {
+        HASH_DEL(ask->shard->out, ask);
+    } else {
+        ct_list_remove(&ask->queued);
+    }
+    (void)event_del(&ask->limit);
+    free(ask);
+}
+
+static void answer(struct ct_ask *ask, const struct ct_store_reply *reply)
+{
+    ct_store_fn fn = ask->fn;
+    void       *arg = ask->arg;
+    ct_ask_drop(ask);
+    fn(arg, reply);
+}
+
+static void pause_then_connect(struct ct_shard *s, const char *why)
+{
+    struct timeval pause = ct_wire_timeval(
+        ct_loop_backoff_ms(s->store->loop, s->attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
+    if (++s->attempt >= WARN_AT && !s->warned) {
+        char text[64];
+        ct_addr_format(&s->addr, text, sizeof text);
+        ct_warn(s->store->loop->log, "the store at %s %s; it is tried again", text, why);
+        s->warned = true;
+    }
+    s->state = CT_SHARD_PAUSING;
+    (void)event_add(&s->again, &pause);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+    struct ct_shard *s = arg;
+    (void)fd, (void)what;
+    s->state = CT_SHARD_IDLE;
+    if (!ct_list_empty(&s->queue)) {
+        connect_now(s);
+    }
+}
+
+static void send_ask(struct ct_shard *s, struct ct_ask *ask)
+{
+    if (ct_conn_send(&s->conn, ask->op, ask->id, ask->body, ask->len, NULL, 0, false) !=
+        CTRAN_SUCCESS) {
+        return; /* it stays in the queue; the connection's end is told from the loop */
+    }
+    ct_list_remove(&ask->queued);
+    HASH_ADD(hh, s->out, id, sizeof ask->id, ask);
+    ask->out = ask->hh.tbl != NULL;
+    if (!ask->out) { /* no memory: its answer would not be known, so its time is over */
+        event_active(&ask->limit, EV_TIMEOUT, 0);
+    }
+}
+
+static void on_ready(struct ct_conn *conn)
+{
+    struct ct_shard *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
+    s->state = CT_SHARD_READY;
+    s->attempt = 0;
+    s->warned = false;
+    CT_LIST_FOR (node, &s->queue) {
+        send_ask(s, CT_LIST_ENTRY(node, struct ct_ask, queued));
+    }
+}
+
+static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+{
+    struct ct_shard      *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
+    struct ct_store_reply reply;
+    struct ct_ask        *ask;
+    int                   rc = ct_store_reply_unpack(&reply, body, f->len);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    HASH_FIND(hh, s->out, &f->id, sizeof f->id, ask);
+    if (ask == NULL) {
+        return CTRAN_SUCCESS; /* its deadline passed on our side first */
+    }
+    if (f->type != (ask->op | CT_STORE_ANSWER)) {
+        return CTRAN_ERR_OTHER;
+    }
+    answer(ask, &reply);
+    return CTRAN_SUCCESS;
+}
+
+static void on_closed(struct ct_conn *conn, int code, const char *why)
+{
+    struct ct_shard      *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
+    struct ct_store_reply lost = {.status = CTRAN_ERR_SYSTEM};
+    (void)code;
+    s->state = CT_SHARD_PAUSING; /* a callback may ask anew: that request waits for the pause */
+    while (s->out != NULL) {
+        answer(s->out, &lost);
+    }
+    if (ct_list_empty(&s->queue)) {
+        s->state = CT_SHARD_IDLE;
+    } else {
+        pause_then_connect(s, why);
+    }
+}
+
+static const struct ct_conn_ops ops = {
+    .ready = on_ready,
+    .message = on_message,
+    .closed = on_closed,
+};
+
+static void connect_now(struct ct_shard *s)
+{
+    s->state = CT_SHARD_CONNECTING;
+    if (ct_conn_connect(&s->conn, s->store->loop, &ops, &s->store->terms, &s->addr) !=
+        CTRAN_SUCCESS) {
+        pause_then_connect(s, "cannot be connected to");
+        return;
+    }
+    s->conn.max_body = CT_STORE_REPLY_BYTES + CT_STORE_VALUE_MAX;
+    s->conn.max_out = SIZE_MAX; /* what waits is what the program has asked */
+}
+
+void ct_shard_init(struct ct_shard *s, struct ct_store *store, const struct ct_addr *addr)
+{
+    memset(s, 0, sizeof *s);
+    s->store = store;
+    s->addr = *addr;
+    s->conn.fd = -1;
+    ct_list_init(&s->queue);
+    (void)evtimer_assign(&s->again, store->loop->base, on_again, s);
+}
+
+void ct_shard_fini(struct ct_shard *s)
+{
+    (void)event_del(&s->again);
+    ct_conn_close(&s->conn);
+    while (s->out != NULL) {
+        ct_ask_drop(s->out);
+    }
+    while (!ct_list_empty(&s->queue)) {
+        ct_ask_drop(CT_LIST_ENTRY(s->queue.next, struct ct_ask, queued));
+    }
+}
+
+static void on_limit(evutil_socket_t fd, short what, void *arg)
+{
+    struct ct_store_reply late = {.status = CTRAN_ERR_TIMEOUT};
+    (void)fd, (void)what;
+    answer(arg, &late);
+}
+
+void ct_shard_push(struct ct_shard *s, struct ct_ask *ask)
+{
+    ask->shard = s;
+    ct_list_append(&s->queue, &ask->queued);
+    (void)evtimer_assign(&ask->limit, s->store->loop->base, on_limit, ask);
+    if (s->state == CT_SHARD_IDLE) {
+        connect_now(s);
+    } else if (s->state == CT_SHARD_READY) {
+        send_ask(s, ask);
+    }
+}

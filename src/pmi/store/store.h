@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmi/store - the job's key-value service: who needs to know something of a process that it is not
+ * yet connected to finds it here.
+ *
+ * Keys and values are bytes, of bounded size. A server holds a part of the keys and answers many
+ * requests of a connection at once, in the order in which they can be answered: wait, watch and
+ * barrier stay with it until their time has come. Keys are shared out over several servers by
+ * rendezvous hashing, which every client works out by itself; those that begin with '@' are the
+ * first server's alone, so that what has to be decided once (identities, commits) is decided in one
+ * place. Connections carry the proof of the job's key before anything else.
+ *
+ *   server.c   connections and limits      table.c   the keys, and who waits for them
+ *   client.c   requests of one process     shard.c   one server as a client sees it
+ *   proto.c    requests and replies as bytes          sync.c    a client that blocks
+ *
+ * This header is the folder's face.
+ */
+#ifndef CT_PMI_STORE_STORE_H
+#define CT_PMI_STORE_STORE_H
+
+#include "pmi/wire/wire.h"
+
+#define CT_STORE_CONTEXT "ctran store"
+
+enum {
+    CT_STORE_KEY_MAX = 1024,        /* bytes, of a key */
+    CT_STORE_VALUE_MAX = 256 * 1024 /* and of a value */
+};
+
+/* What a server can be asked. `found` of the reply is told with each.
+ *   SET      the key has this value from now on; number: its version
+ *   GET      found: the key has a value, which follows; number: its version
+ *   WAIT     the same, as soon as the key has a value
+ *   ADD      adds `number` to the decimal number that the key holds (none: 0); number: the sum
+ *   CAS      sets the value if the key holds `expected`, or with number 1 if it has none; found:
+ *            that was so; the value that it holds afterwards follows
+ *   CHECK    like GET, without the value
+ *   DELETE   found: the key had a value
+ *   LIST     the keys that begin with `key`, in order, after `expected` and at most `number` of
+ *            them; found: there are more. In the reply's value each has its length before it
+ *   WATCH    waits until the key's version (0 without a value) is not `number`; then as GET
+ *   BARRIER  waits until `number` requests are at this key's barrier */
+enum ct_store_op {
+    CT_STORE_SET = 1,
+    CT_STORE_GET,
+    CT_STORE_WAIT,
+    CT_STORE_ADD,
+    CT_STORE_CAS,
+    CT_STORE_CHECK,
+    CT_STORE_DELETE,
+    CT_STORE_LIST,
+    CT_STORE_WATCH,
+    CT_STORE_BARRIER,
+    CT_STORE_OPS
+};
+
+struct ct_bytes {
+    const void *at;
+    uint32_t    len;
+};
+
+struct ct_store_request {
+    uint8_t         op; /* enum ct_store_op */
+    uint32_t        timeout_ms;
+    int64_t         number;
+    struct ct_bytes key, expected, value;
+};
+
+struct ct_store_reply {
+    int             status; /* CTRAN_SUCCESS, or why it was not done */
+    bool            found;
+    int64_t         number;
+    struct ct_bytes value;
+};
+
+/* The bytes of a text without its end. */
+struct ct_bytes ct_bytes_of(const char *text);
+
+/* What a server holds at most; 0 stands for the default behind it. */
+struct ct_store_limits {
+    size_t   memory;          /* bytes of keys, values and waiting requests: 256 MiB */
+    uint32_t connections;     /* 16384 */
+    uint32_t strangers;       /* connections without a proof; the oldest goes: 1024 */
+    uint32_t requests;        /* that wait, of one connection: 4096 */
+    uint32_t proof_ms;        /* until the proof is done: 10 s */
+    size_t   output;          /* bytes that a connection may leave unread: 4 MiB */
+    uint32_t longest_wait_ms; /* of a request that waits: 1 day */
+};
+
+struct ct_store_stats {
+    uint64_t requests, keys, memory, connections, strangers;
+    uint64_t refused, dropped; /* strangers without a proof; others for what they did */
+};
+
+struct ct_store_server;
+
+/* Listens on *addr (port 0: any; it is then filled in) and serves from the loop. Logged. */
+int  ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
+                          struct ct_addr *addr, const struct ct_auth_key *key,
+                          const struct ct_store_limits *limits);
+void ct_store_server_close(struct ct_store_server *server);
+void ct_store_server_stats(const struct ct_store_server *server, struct ct_store_stats *stats);
+
+struct ct_store;
+
+/* The answer to a request, from the loop, exactly once; its value is valid during the call. Status
+ * besides the server's: CTRAN_ERR_TIMEOUT, the deadline has passed; CTRAN_ERR_SYSTEM, the
+ * connection was lost after the request had gone out: it may or may not have been done. A callback
+ * may make requests; it must not close the client. */
+typedef void (*ct_store_fn)(void *arg, const struct ct_store_reply *reply);
+
+/* A client of these servers; nothing is connected before the first request needs it. A connection
+ * that fails is tried again, with exponential back-off and jitter, as long as requests wait. */
+int ct_store_open(struct ct_store **store, struct ct_loop *loop, const struct ct_addr *servers,
+                  uint32_t nservers, const struct ct_auth_key *key);
+/* Requests that are under way are dropped without an answer. */
+void ct_store_close(struct ct_store *store);
+
+/* Asks; the bytes are copied. CTRAN_ERR_ARG for an op, a key or a value beyond the limits,
+ * CTRAN_ERR_NO_MEM; then there is no answer. LIST asks one server of `shard`, see below. */
+int ct_store_ask(struct ct_store *store, const struct ct_store_request *req, ct_store_fn fn,
+                 void *arg);
+/* The same of a certain server, whatever the key. */
+int ct_store_ask_shard(struct ct_store *store, uint32_t shard, const struct ct_store_request *req,
+                       ct_store_fn fn, void *arg);
+
+/* Which of n servers has the key. */
+uint32_t ct_store_shard_of(struct ct_bytes key, uint32_t nservers);
+
+/* Asks and runs the loop until the answer is there; the reply's value is in memory that the caller
+ * frees (NULL if empty). Not from a callback. Returns the reply's status. */
+int ct_store_call(struct ct_store *store, const struct ct_store_request *req,
+                  struct ct_store_reply *reply, void **memory);
+int ct_store_call_shard(struct ct_store *store, uint32_t shard, const struct ct_store_request *req,
+                        struct ct_store_reply *reply, void **memory);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The store, server and clients on one loop: each operation, requests that wait, deadlines, limits,
+ * shards, a server that goes away, and bytes that are no request.
+ */
+#include <sys/socket.h>
+
+#include "unit.h"
+
+#include "pmi/store/proto.h"
+#include "pmi/store/store.h"
+
+enum { LONG_MS = 60000, SERVERS = 3 };
+
+static struct ct_log      log_;
+static struct ct_loop     loop;
+static struct ct_auth_key key;
+
+struct world {
+    struct ct_store_server *servers[SERVERS];
+    struct ct_addr          addrs[SERVERS];
+    struct ct_store        *store;
+    uint32_t                n;
+};
+
+static void open_world(struct world *w, uint32_t n, const struct ct_store_limits *limits)
+{
+    *w = (struct world){.n = n};
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(ct_addr_parse(&w->addrs[i], "127.0.0.1:0"), CTRAN_SUCCESS);
+        assert_int_equal(ct_store_server_open(&w->servers[i], &loop, &w->addrs[i], &key, limits),
+                         CTRAN_SUCCESS);
+    }
+    assert_int_equal(ct_store_open(&w->store, &loop, w->addrs, n, &key), CTRAN_SUCCESS);
+}
+
+static void close_world(struct world *w)
+{
+    ct_store_close(w->store);
+    for (uint32_t i = 0; i < w->n; i++) {
+        ct_store_server_close(w->servers[i]);
+    }
+}
+
+static struct ct_store_request ask_of(uint8_t op, const char *name, const char *value)
+{
+    return (struct ct_store_request){
+        .op = op, .timeout_ms = LONG_MS, .key = ct_bytes_of(name), .value = ct_bytes_of(value)};
+}
+
+/* Asks, waits, and expects this status, found and value (NULL: any). */
+static int64_t expect(struct world *w, struct ct_store_request req, int status, bool found,
+                      const char *value)
+{
+    struct ct_store_reply reply;
+    void                 *memory;
+    assert_int_equal(ct_store_call(w->store, &req, &reply, &memory), status);
+    assert_int_equal(reply.found, found);
+    if (value != NULL) {
+        assert_int_equal(reply.value.len, strlen(value));
+        assert_memory_equal(reply.value.at != NULL ? reply.value.at : "", value, strlen(value));
+    }
+    free(memory);
+    return reply.number;
+}
+
+static void test_operations(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, 1, NULL);
+    expect(&w, ask_of(CT_STORE_GET, "a", ""), 0, false, "");
+    int64_t v1 = expect(&w, ask_of(CT_STORE_SET, "a", "one"), 0, true, "");
+    assert_int_equal(expect(&w, ask_of(CT_STORE_GET, "a", ""), 0, true, "one"), v1);
+    assert_true(expect(&w, ask_of(CT_STORE_SET, "a", "two"), 0, true, "") > v1);
+    expect(&w, ask_of(CT_STORE_CHECK, "a", ""), 0, true, "");
+    expect(&w, ask_of(CT_STORE_WAIT, "a", ""), 0, true, "two");
+
+    struct ct_store_request add = ask_of(CT_STORE_ADD, "n", "");
+    add.number = 5;
+    assert_int_equal(expect(&w, add, 0, true, ""), 5);
+    add.number = -12;
+    assert_int_equal(expect(&w, add, 0, true, ""), -7);
+    expect(&w, ask_of(CT_STORE_GET, "n", ""), 0, true, "-7");
+    add.number = INT64_MIN;
+    expect(&w, add, CTRAN_ERR_ARG, false, "");
+    add.key = ct_bytes_of("a");
+    expect(&w, add, CTRAN_ERR_ARG, false, ""); /* "two" is no number */
+
+    struct ct_store_request cas = ask_of(CT_STORE_CAS, "a", "three");
+    cas.expected = ct_bytes_of("one");
+    expect(&w, cas, 0, false, "two");
+    cas.expected = ct_bytes_of("two");
+    expect(&w, cas, 0, true, "three");
+    cas = ask_of(CT_STORE_CAS, "new", "x");
+    expect(&w, cas, 0, false, ""); /* has no value, not an empty one */
+    cas.number = 1;
+    expect(&w, cas, 0, true, "x");
+    expect(&w, cas, 0, false, "x");
+
+    expect(&w, ask_of(CT_STORE_DELETE, "a", ""), 0, true, "");
+    expect(&w, ask_of(CT_STORE_DELETE, "a", ""), 0, false, "");
+    expect(&w, ask_of(CT_STORE_CHECK, "a", ""), 0, false, "");
+    close_world(&w);
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    struct world w;
+    char         name[16];
+    open_world(&w, 1, NULL);
+    for (unsigned i = 0; i < 100; i++) {
+        (void)snprintf(name, sizeof name, "k/%02u", i * 37 % 100);
+        expect(&w, ask_of(CT_STORE_SET, name, "v"), 0, true, "");
+    }
+    expect(&w, ask_of(CT_STORE_SET, "other", "v"), 0, true, "");
+    struct ct_store_request list = ask_of(CT_STORE_LIST, "k/", "");
+    struct ct_store_reply   reply;
+    void                   *memory;
+    unsigned                next = 0;
+    char                    last[16] = "";
+    list.number = 7;
+    do {
+        list.expected = ct_bytes_of(last);
+        assert_int_equal(ct_store_call(w.store, &list, &reply, &memory), CTRAN_SUCCESS);
+        const unsigned char *at = reply.value.at, *end = at + reply.value.len;
+        while (at < end) {
+            (void)snprintf(name, sizeof name, "k/%02u", next++);
+            assert_int_equal(ct_wire_get32(at), strlen(name));
+            assert_memory_equal(at + 4, name, strlen(name));
+            at += 4 + strlen(name);
+        }
+        memcpy(last, name, sizeof last);
+        free(memory);
+    } while (reply.found);
+    assert_int_equal(next, 100);
+    close_world(&w);
+}
+
+/* Answers that came, in order. */
+struct heard {
+    unsigned n;
+    int      status[64];
+    int64_t  number[64];
+    char     value[64][16];
+};
+
+static void on_reply(void *arg, const struct ct_store_reply *r)
+{
+    struct heard *h = arg;
+    assert_true(h->n < 64 && r->value.len < 16);
+    h->status[h->n] = r->status;
+    h->number[h->n] = r->number;
+    memcpy(h->value[h->n], r->value.len > 0 ? r->value.at : "", r->value.len);
+    h->value[h->n][r->value.len] = '\0';
+    h->n++;
+}
+
+static void ask(struct world *w, struct ct_store_request req, struct heard *h)
+{
+    assert_int_equal(ct_store_ask(w->store, &req, on_reply, h), CTRAN_SUCCESS);
+}
+
+static void until(const struct heard *h, unsigned n)
+{
+    uint64_t end = ct_clock_ns() + (uint64_t)LONG_MS * CT_NS_PER_MS;
+    while (h->n < n) {
+        assert_true(ct_clock_ns() < end);
+        (void)event_base_loop(loop.base, EVLOOP_ONCE);
+    }
+    assert_int_equal(h->n, n);
+}
+
+/* Requests that wait do not hold up those behind them, and are answered when their time comes. */
+static void test_waiting(void **state)
+{
+    (void)state;
+    struct world            w;
+    struct heard            wait = {0}, watch = {0}, barrier = {0}, late = {0};
+    struct ct_store_request req;
+    open_world(&w, 1, NULL);
+    for (unsigned i = 0; i < 8; i++) {
+        ask(&w, ask_of(CT_STORE_WAIT, "later", ""), &wait);
+    }
+    req = ask_of(CT_STORE_WATCH, "later", "");
+    ask(&w, req, &watch); /* version 0: nothing there yet */
+    expect(&w, ask_of(CT_STORE_GET, "later", ""), 0, false, "");
+    assert_int_equal(wait.n + watch.n, 0);
+    int64_t v = expect(&w, ask_of(CT_STORE_SET, "later", "now"), 0, true, "");
+    until(&wait, 8);
+    until(&watch, 1);
+    assert_string_equal(wait.value[7], "now");
+    assert_int_equal(watch.number[0], v);
+
+    req.number = v;
+    ask(&w, req, &watch);
+    expect(&w, ask_of(CT_STORE_DELETE, "later", ""), 0, true, "");
+    until(&watch, 2);
+    assert_int_equal(watch.number[1], 0);
+
+    req = ask_of(CT_STORE_BARRIER, "all", "");
+    req.number = 3;
+    ask(&w, req, &barrier);
+    ask(&w, req, &barrier);
+    req.number = 4;
+    expect(&w, req, CTRAN_ERR_ARG, false, ""); /* the others count on 3 */
+    assert_int_equal(barrier.n, 0);
+    req.number = 3;
+    expect(&w, req, 0, true, "");
+    until(&barrier, 2);
+    req.number = 1; /* and it can be used again */
+    expect(&w, req, 0, true, "");
+
+    /* Those whose deadline passes are told so; what they had waited for is theirs no more. */
+    req.number = 2;
+    req.timeout_ms = 1;
+    ask(&w, req, &late);
+    until(&late, 1);
+    assert_int_equal(late.status[0], CTRAN_ERR_TIMEOUT);
+    req.timeout_ms = LONG_MS;
+    ask(&w, req, &barrier);
+    expect(&w, ask_of(CT_STORE_CHECK, "x", ""), 0, false, "");
+    assert_int_equal(barrier.n, 2);
+    expect(&w, req, 0, true, "");
+    until(&barrier, 3);
+
+    struct ct_store_stats stats;
+    ct_store_server_stats(w.servers[0], &stats);
+    assert_int_equal(stats.keys, 0);
+    assert_int_equal(stats.memory, 0);
+    close_world(&w);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct world            w;
+    struct ct_store_limits  limits = {.memory = 200000, .requests = 10};
+    struct ct_store_stats   stats;
+    struct ct_store_reply   reply;
+    void                   *memory;
+    char                    name[16], *big = calloc(1, CT_STORE_VALUE_MAX + 1);
+    struct ct_store_request req = ask_of(CT_STORE_SET, "k", "");
+    open_world(&w, 1, &limits);
+    req.value = (struct ct_bytes){big, CT_STORE_VALUE_MAX + 1};
+    assert_int_equal(ct_store_call(w.store, &req, &reply, &memory), CTRAN_ERR_ARG);
+    req.value.len = 10000;
+    req.key = (struct ct_bytes){big, CT_STORE_KEY_MAX + 1};
+    assert_int_equal(ct_store_call(w.store, &req, &reply, &memory), CTRAN_ERR_ARG);
+    unsigned stored = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        (void)snprintf(name, sizeof name, "k%u", i);
+        req.key = ct_bytes_of(name);
+        stored += ct_store_call(w.store, &req, &reply, &memory) == CTRAN_SUCCESS;
+    }
+    assert_in_range(stored, 15, 19);
+    ct_store_server_stats(w.servers[0], &stats);
+    assert_true(stats.memory <= limits.memory);
+    /* What is there can still be read, replaced by less, and deleted. */
+    req.op = CT_STORE_DELETE;
+    req.value.len = 0;
+    req.key = ct_bytes_of("k0");
+    assert_int_equal(ct_store_call(w.store, &req, &reply, &memory), CTRAN_SUCCESS);
+    assert_true(reply.found);
+
+    struct heard h = {0};
+    for (unsigned i = 0; i < 12; i++) {
+        ask(&w, ask_of(CT_STORE_WAIT, "none", ""), &h);
+    }
+    until(&h, 2); /* beyond ten at a time */
+    assert_int_equal(h.status[0], CTRAN_ERR_NO_MEM);
+    free(big);
+    close_world(&w);
+}
+
+static void test_shards(void **state)
+{
+    (void)state;
+    struct world w;
+    char         name[16];
+    unsigned     held[SERVERS] = {0};
+    open_world(&w, SERVERS, NULL);
+    for (unsigned i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof name, "key%u", i);
+        expect(&w, ask_of(CT_STORE_SET, name, name), 0, true, "");
+        uint32_t three = ct_store_shard_of(ct_bytes_of(name), 3);
+        uint32_t two = ct_store_shard_of(ct_bytes_of(name), 2);
+        held[three]++;
+        assert_true(three == 2 || two == three); /* only the third server's keys move */
+    }
+    for (unsigned i = 0; i < SERVERS; i++) {
+        struct ct_store_stats stats;
+        ct_store_server_stats(w.servers[i], &stats);
+        assert_int_equal(stats.keys, held[i]);
+        assert_in_range(held[i], 60, 140);
+    }
+    for (unsigned i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof name, "key%u", i);
+        expect(&w, ask_of(CT_STORE_GET, name, ""), 0, true, name);
+    }
+    assert_int_equal(ct_store_shard_of(ct_bytes_of("@id"), SERVERS), 0);
+    assert_int_equal(ct_store_shard_of(ct_bytes_of("@other"), SERVERS), 0);
+    close_world(&w);
+}
+
+/* A server that is not there yet is tried again; one that goes loses what had been asked. */
+static void test_lost(void **state)
+{
+    (void)state;
+    struct world            w;
+    struct heard            early = {0}, lost = {0};
+    struct ct_store_request req = ask_of(CT_STORE_WAIT, "k", "");
+    open_world(&w, 1, NULL);
+    ask(&w, req, &lost);
+    expect(&w, ask_of(CT_STORE_CHECK, "k", ""), 0, false, "");
+    ct_store_server_close(w.servers[0]);
+    until(&lost, 1);
+    assert_int_equal(lost.status[0], CTRAN_ERR_SYSTEM);
+    ask(&w, ask_of(CT_STORE_SET, "k", "v"), &early);
+    req.timeout_ms = 0;
+    for (unsigned i = 0; i < 5; i++) { /* five refused connections or so pass */
+        (void)event_base_loop(loop.base, EVLOOP_ONCE);
+    }
+    assert_int_equal(early.n, 0);
+    assert_int_equal(ct_store_server_open(&w.servers[0], &loop, &w.addrs[0], &key, NULL),
+                     CTRAN_SUCCESS);
+    until(&early, 1);
+    assert_int_equal(early.status[0], CTRAN_SUCCESS);
+    close_world(&w);
+}
+
+static void test_wrong_key(void **state)
+{
+    (void)state;
+    struct world            w;
+    struct ct_store        *stranger;
+    struct ct_auth_key      other;
+    struct ct_store_reply   reply;
+    struct ct_store_stats   stats;
+    void                   *memory;
+    struct ct_store_request req = ask_of(CT_STORE_SET, "k", "v");
+    open_world(&w, 1, NULL);
+    assert_int_equal(ct_auth_key_make(&other), CTRAN_SUCCESS);
+    assert_int_equal(ct_store_open(&stranger, &loop, w.addrs, 1, &other), CTRAN_SUCCESS);
+    req.timeout_ms = 1;
+    assert_int_equal(ct_store_call(stranger, &req, &reply, &memory), CTRAN_ERR_TIMEOUT);
+    ct_store_server_stats(w.servers[0], &stats);
+    assert_int_equal(stats.requests, 0);
+    assert_int_equal(stats.keys, 0);
+    assert_true(stats.refused > 0);
+    ct_store_close(stranger);
+    close_world(&w);
+}
+
+/* Bodies that are no request, or one with lengths that do not add up, are never taken for one. */
+static void test_proto(void **state)
+{
+    (void)state;
+    unsigned char           body[200];
+    uint64_t                seed = 11;
+    struct ct_store_request req = ask_of(CT_STORE_CAS, "key", "value"), back;
+    struct ct_store_reply   reply;
+    req.expected = ct_bytes_of("was");
+    req.number = -3;
+    size_t len = CT_STORE_REQUEST_BYTES;
+    ct_store_request_pack(&req, body);
+    memcpy(body + len, "keywasvalue", 11);
+    len += 11;
+    assert_int_equal(ct_store_request_unpack(&back, CT_STORE_CAS, body, len), CTRAN_SUCCESS);
+    assert_int_equal(back.number, -3);
+    assert_memory_equal(back.key.at, "key", 3);
+    assert_memory_equal(back.expected.at, "was", 3);
+    assert_memory_equal(back.value.at, "value", 5);
+    for (size_t n = 0; n < len; n++) {
+        assert_int_equal(ct_store_request_unpack(&back, CT_STORE_CAS, body, n), CTRAN_ERR_ARG);
+    }
+    assert_int_equal(ct_store_request_unpack(&back, 0, body, len), CTRAN_ERR_ARG);
+    assert_int_equal(ct_store_request_unpack(&back, CT_STORE_OPS, body, len), CTRAN_ERR_ARG);
+    for (unsigned i = 0; i < 100000; i++) {
+        for (size_t k = 0; k < sizeof body; k++) {
+            body[k] = unit_below(&seed, 3) ? 0 : (unsigned char)unit_random(&seed);
+        }
+        size_t n = unit_below(&seed, sizeof body);
+        if (ct_store_request_unpack(&back, (uint8_t)unit_below(&seed, 16), body, n) == 0) {
+            assert_true(
+                back.key.len + back.expected.len + back.value.len + CT_STORE_REQUEST_BYTES == n);
+        }
+        if (ct_store_reply_unpack(&reply, body, n) == 0) {
+            assert_int_equal(reply.value.len, n - CT_STORE_REPLY_BYTES);
+        }
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    unit_log_init(&log_, CT_LOG_WARN);
+    return ct_loop_init(&loop, &log_) == CTRAN_SUCCESS && ct_auth_key_make(&key) == CTRAN_SUCCESS
+               ? 0
+               : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ct_loop_fini(&loop);
+    ct_log_fini(&log_);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_list),
+        cmocka_unit_test(test_waiting),    cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_shards),     cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_wrong_key),  cmocka_unit_test(test_proto),
+    };
+    if (!ct_auth_available()) {
+        puts("SKIP: this build is without libsodium");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
