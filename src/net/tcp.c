@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tcp - the transport between hosts: sockets that do not block, under one epoll instance. tcp.h
+ * tells what its files do, ctran-tcp(7) what the user sees.
+ *
+ * Looking at the sockets is a system call, so while they are silent and other transports are busy,
+ * only some turns of progress do it.
+ */
+#define CT_FOLDER "net"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "net/tcp.h"
+#include "net/transports.h"
+
+enum {
+    EVENTS = 64,
+    MOST_PERIOD = 16,  /* turns between looks while there are peers, */
+    LONE_PERIOD = 512, /* and while there are none */
+    MOST_ROUNDS = 64,  /* of taking in what has come */
+};
+
+static struct ct_tcp *tcp_of(struct ct_net *net)
+{
+    return CT_CONTAINER_OF(net, struct ct_tcp, net);
+}
+
+uint64_t ct_tcp_random(struct ct_tcp *t)
+{
+    t->random ^= t->random << 13;
+    t->random ^= t->random >> 7;
+    t->random ^= t->random << 17;
+    return (t->random * 0x2545f4914f6cdd1du) >> 16;
+}
+
+int ct_tcp_watch(struct ct_tcp *t, struct ct_tcp_source *source, uint32_t events, bool again)
+{
+    struct epoll_event e = {.events = events, .data.ptr = source};
+    return epoll_ctl(t->epoll, again ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, source->fd, &e);
+}
+
+const struct ct_auth_key *ct_tcp_key(struct ct_tcp *t)
+{
+    if (!t->has_key) {
+        t->has_key = t->env.key(t->env.arg, &t->key) == CTRAN_SUCCESS;
+    }
+    return t->has_key ? &t->key : NULL;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static void bury(struct ct_tcp *t)
+{
+    for (struct ct_list *node; (node = ct_list_pop(&t->buried)) != NULL;) {
+        free(CT_LIST_ENTRY(node, struct ct_tcp_conn, node));
+    }
+}
+
+static void handle(struct ct_tcp *t, const struct epoll_event *e)
+{
+    struct ct_tcp_source *source = e->data.ptr;
+    if (source->kind == CT_TCP_LISTENS) {
+        ct_tcp_conn_accept(t, source);
+    } else if (source->kind == CT_TCP_TIMER) {
+        ct_tcp_wait_over(t);
+    } else {
+        struct ct_tcp_conn *c = CT_CONTAINER_OF(source, struct ct_tcp_conn, source);
+        if (c->phase == CT_TCP_OPEN) {
+            ct_tcp_lane_event(c->lane, e->events);
+        } else if (c->phase != CT_TCP_CLOSED) {
+            ct_tcp_conn_event(c, e->events);
+        }
+    }
+}
+
+/* Handles what has come to the sockets, waiting up to timeout_ms for it; returns the number of
+ * events that concern those above. */
+static unsigned look(struct ct_tcp *t, int timeout_ms)
+{
+    struct epoll_event events[EVENTS];
+    t->news = 0;
+    int n = epoll_wait(t->epoll, events, EVENTS, timeout_ms);
+    for (int i = 0; i < n; i++) {
+        handle(t, &events[i]);
+    }
+    return t->news;
+}
+
+static void flush(struct ct_tcp *t)
+{
+    while (!ct_list_empty(&t->dirty)) {
+        ct_tcp_lane_flush(CT_LIST_ENTRY(t->dirty.next, struct ct_tcp_lane, dirty));
+    }
+    if (CT_UNLIKELY(!ct_list_empty(&t->buried))) {
+        bury(t);
+    }
+}
+
+static unsigned tcp_progress(struct ct_net *net)
+{
+    struct ct_tcp *t = tcp_of(net);
+    unsigned       n = t->uncounted;
+    t->uncounted = 0;
+    if (CT_LIKELY(t->skip > 0)) {
+        t->skip--;
+    } else if (t->unusable == NULL) {
+        t->in_progress = true;
+        n += look(t, 0);
+        unsigned most = t->peers != NULL ? MOST_PERIOD : LONE_PERIOD;
+        t->period = n > 0 ? 1 : (unsigned)ct_min_size((size_t)t->period * 2, most);
+        t->skip = t->period - 1;
+        flush(t);
+        t->in_progress = false;
+    }
+    return n;
+}
+
+/* What a peer sent before it went still counts. */
+static void tcp_check_peers(struct ct_net *net)
+{
+    struct ct_tcp      *t = tcp_of(net);
+    struct ct_tcp_peer *peer, *next;
+    if (t->unusable != NULL) {
+        return;
+    }
+    t->in_progress = true;
+    unsigned n = 1;
+    for (unsigned i = 0; i < MOST_ROUNDS && n > 0; i++) {
+        n = look(t, 0);
+        t->uncounted += n;
+    }
+    HASH_ITER (hh, t->peers, peer, next) {
+        if (peer->left) {
+            ct_tcp_peer_lose(peer, CTRAN_ERR_PROC_FAILED);
+        }
+    }
+    flush(t);
+    t->in_progress = false;
+}
+
+/* ---- open ------------------------------------------------------------------------------------ */
+
+static void listen_at(struct ct_tcp *t, struct ct_tcp_where where)
+{
+    int fd = ct_tcp_addr_listen(&where);
+    if (fd < 0) {
+        ct_warn(t->env.log, "cannot listen at an address of this host: %s", strerror(errno));
+        return;
+    }
+    struct ct_tcp_source *source = &t->listeners[t->nlisteners++];
+    *source = (struct ct_tcp_source){.kind = CT_TCP_LISTENS, .fd = fd};
+    t->addr.where[t->addr.count] = t->own[t->addr.count] = where;
+    t->addr.count++;
+}
+
+/* Makes the sockets; sets `unusable` where this host has no use for them. */
+static int open_sockets(struct ct_tcp *t)
+{
+    struct ct_tcp_where list[CT_TCP_MAX_IFS];
+    unsigned            n = ct_tcp_addr_list(&t->env, list);
+    if (n == 0 && t->env.cfg->tcp_interfaces[0] != '\0') {
+        return CTRAN_ERR_CONFIG;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        listen_at(t, list[i]);
+    }
+    if (t->nlisteners == 0) {
+        t->unusable = "this host has no network interface to use";
+        return CTRAN_SUCCESS;
+    }
+    t->epoll = epoll_create1(EPOLL_CLOEXEC);
+    t->timer.kind = CT_TCP_TIMER;
+    t->timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    bool ok = t->epoll >= 0 && t->timer.fd >= 0 && ct_tcp_watch(t, &t->timer, EPOLLIN, false) == 0;
+    for (unsigned i = 0; ok && i < t->nlisteners; i++) {
+        ok = ct_tcp_watch(t, &t->listeners[i], EPOLLIN, false) == 0;
+    }
+    if (!ok) {
+        ct_error(t->env.log, "cannot make the sockets of tcp: %s", strerror(errno));
+        return CTRAN_ERR_SYSTEM;
+    }
+    t->accepting = true;
+    return CTRAN_SUCCESS;
+}
+
+static void release(struct ct_tcp *t)
+{
+    struct ct_tcp_peer *peer, *next;
+    HASH_ITER (hh, t->peers, peer, next) {
+        ct_tcp_peer_free(peer);
+    }
+    while (!ct_list_empty(&t->timed)) { /* strangers */
+        ct_tcp_conn_close(CT_LIST_ENTRY(t->timed.next, struct ct_tcp_conn, node), true);
+    }
+    bury(t);
+    for (unsigned i = 0; i < t->nlisteners; i++) {
+        close(t->listeners[i].fd);
+    }
+    if (t->timer.fd >= 0) {
+        close(t->timer.fd);
+    }
+    if (t->epoll >= 0) {
+        close(t->epoll);
+    }
+    ct_auth_wipe(&t->key, sizeof t->key);
+    ct_slab_fini(&t->frames);
+    free(t->spare);
+    free(t);
+}
+
+static void set_up(struct ct_tcp *t, const struct ct_net_env *env)
+{
+    enum { FRAMES_A_PAGE = 64 };
+    t->env = *env;
+    t->net = (struct ct_net){
+        .ops = &ct_net_tcp, .caps = CT_NET_PUT, .eager_bytes = (size_t)env->cfg->tcp_eager_limit};
+    t->epoll = t->timer.fd = -1;
+    t->period = 1;
+    t->nlanes = (uint32_t)env->cfg->tcp_sockets;
+    ct_slab_init(&t->frames, CT_TCP_POOLED, FRAMES_A_PAGE);
+    ct_list_init(&t->dirty);
+    ct_list_init(&t->waiting);
+    ct_list_init(&t->timed);
+    ct_list_init(&t->buried);
+    ct_list_init(&t->done);
+    t->addr = (struct ct_tcp_addr){.magic = CT_TCP_ADDR_MAGIC,
+                                   .version = CT_TCP_VERSION,
+                                   .lanes = (uint16_t)t->nlanes,
+                                   .host = ct_tcp_addr_host()};
+}
+
+static int tcp_open(const struct ct_net_env *env, struct ct_net **net)
+{
+    struct ct_tcp *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    set_up(t, env);
+    t->spare = malloc(CT_TCP_SPARE);
+    int rc = t->spare != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    if (rc == CTRAN_SUCCESS && getrandom(&t->addr.instance, sizeof t->addr.instance, 0) < 0) {
+        ct_error(env->log, "the system gives no random numbers: %s", strerror(errno));
+        rc = CTRAN_ERR_SYSTEM;
+    }
+    t->random = t->addr.instance | 1;
+    if (rc == CTRAN_SUCCESS && !ct_auth_available()) {
+        t->unusable = "this build has no libsodium, without which no rank can prove who it is";
+    } else if (rc == CTRAN_SUCCESS && env->size > 1) {
+        rc = open_sockets(t);
+    } else {
+        t->unusable = "there is no other rank";
+    }
+    if (rc != CTRAN_SUCCESS) {
+        release(t);
+        return rc;
+    }
+    t->addr_len = offsetof(struct ct_tcp_addr, where) + t->addr.count * sizeof t->addr.where[0];
+    *net = &t->net;
+    return CTRAN_SUCCESS;
+}
+
+/* ---- close ----------------------------------------------------------------------------------- */
+
+static bool settled(const struct ct_tcp *t)
+{
+    for (const struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
+        for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
+            if (!ct_tcp_lane_settled(&peer->lanes[i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Waits until the peers have all that was sent, or have said that they need nothing more. */
+static void say_bye(struct ct_tcp *t)
+{
+    enum { NAP_MS = 100 };
+    uint64_t end = ct_clock_ns() + (uint64_t)t->env.cfg->tcp_timeout * CT_NS_PER_MS;
+    t->closing = true;
+    t->in_progress = true;
+    for (struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
+        for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
+            ct_tcp_lane_bye(&peer->lanes[i]);
+        }
+    }
+    flush(t);
+    while (!settled(t) && ct_clock_ns() < end) {
+        (void)look(t, NAP_MS);
+        flush(t);
+    }
+}
+
+static void tcp_close(struct ct_net *net)
+{
+    struct ct_tcp *t = tcp_of(net);
+    if (t->unusable == NULL) {
+        say_bye(t);
+    }
+    release(t);
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static const void *tcp_addr(struct ct_net *net, size_t *len_bytes)
+{
+    *len_bytes = tcp_of(net)->addr_len;
+    return &tcp_of(net)->addr;
+}
+
+static const char *tcp_unreachable(struct ct_net *net, const void *bytes, size_t len_bytes)
+{
+    struct ct_tcp     *t = tcp_of(net);
+    struct ct_tcp_addr addr = {0};
+    struct ct_tcp_pair pairs[CT_TCP_MAX_IFS];
+    unsigned           nbest;
+    if (t->unusable != NULL) {
+        return t->unusable;
+    }
+    if (len_bytes < offsetof(struct ct_tcp_addr, where) || len_bytes > sizeof addr) {
+        return "its address has a wrong length";
+    }
+    memcpy(&addr, bytes, len_bytes);
+    if (addr.magic != CT_TCP_ADDR_MAGIC || addr.version != CT_TCP_VERSION ||
+        addr.count > CT_TCP_MAX_IFS ||
+        len_bytes != offsetof(struct ct_tcp_addr, where) + addr.count * sizeof addr.where[0]) {
+        return "its address is no address of this version";
+    }
+    if (addr.lanes != t->nlanes) {
+        return "its CTRAN_TCP_SOCKETS is another";
+    }
+    return ct_tcp_addr_pairs(t, &addr, pairs, &nbest) > 0
+               ? NULL
+               : "no network is common to both hosts (see CTRAN_TCP_INTERFACES)";
+}
+
+static int tcp_connect(struct ct_net *net, void *cookie, uint32_t id, const void *bytes,
+                       size_t len_bytes, struct ct_net_link **link)
+{
+    struct ct_tcp_addr addr = {0};
+    memcpy(&addr, bytes, len_bytes); /* checked by unreachable */
+    struct ct_tcp_peer *peer = ct_tcp_peer_get(tcp_of(net), id, cookie, &addr);
+    if (peer == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    if (peer->lost) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    ct_tcp_lane_need(&peer->lanes[0]);
+    *link = &peer->link;
+    return CTRAN_SUCCESS;
+}
+
+static void tcp_disconnect(struct ct_net_link *link)
+{
+    ct_tcp_peer_quit(ct_tcp_peer_of(link));
+}
+
+/* Where shm reaches every rank a connection is the exception, and comes to notice in time. */
+static bool is_needed(const struct ct_tcp *t)
+{
+    return t->peers != NULL || t->nconns > 0 || t->env.nlocal < t->env.size ||
+           strstr(t->env.cfg->transports, "shm") == NULL;
+}
+
+static int tcp_fd(struct ct_net *net)
+{
+    struct ct_tcp *t = tcp_of(net);
+    t->period = 1; /* who asks is about to sleep, and then to look */
+    t->skip = 0;
+    return t->unusable == NULL && is_needed(t) ? t->epoll : -1;
+}
+
+const struct ct_net_ops ct_net_tcp = {
+    .struct_size = sizeof(struct ct_net_ops),
+    .name = "tcp",
+    .description = "sockets between hosts, several for each pair of ranks",
+    .caps = CT_NET_PUT,
+    .open = tcp_open,
+    .close = tcp_close,
+    .addr = tcp_addr,
+    .unreachable = tcp_unreachable,
+    .connect = tcp_connect,
+    .disconnect = tcp_disconnect,
+    .watch = ct_net_no_watch,
+    .send = ct_tcp_peer_send,
+    .get = ct_net_no_get,
+    .put = ct_tcp_peer_put,
+    .progress = tcp_progress,
+    .check_peers = tcp_check_peers,
+    .wake = ct_net_no_wake,
+    .fd = tcp_fd,
+};

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A lane: its two streams, moved over one connection after the other.
+ *
+ * MSG_ZEROCOPY, where a write is long and the peer is on another host: the system then sends from
+ * the very memory. A frame is kept until the peer has acknowledged it, and so is a put's memory, so
+ * what the system's own notices say need only be read and dropped; one that says that it copied all
+ * the same ends the attempt for that connection.
+ */
+#define CT_FOLDER "net"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h> /* which the next one needs */
+
+#include <linux/errqueue.h>
+#include <unistd.h>
+
+#include "net/tcp.h"
+
+enum {
+    PIECES = 64,      /* entries of one system call */
+    READS_A_TURN = 8, /* so that no lane keeps the others waiting */
+    MOST_A_WRITE = 4 << 20,
+    LOW_WATER = 128 << 10, /* less than this to write: a lane asks for more of a put */
+};
+
+enum { FIRST_RETRY_MS = 2, LAST_RETRY_MS = 500, YIELDS_MS = 20, CLOSING_TRIES = 8 };
+
+void ct_tcp_lane_init(struct ct_tcp_lane *lane, struct ct_tcp_peer *peer, uint32_t index)
+{
+    *lane = (struct ct_tcp_lane){.peer = peer, .index = index};
+    ct_tcp_out_init(&lane->out, &peer->t->frames);
+    ct_tcp_in_init(&lane->in, &ct_tcp_peer_sink, lane);
+    ct_list_init(&lane->dirty);
+    ct_list_init(&lane->waiting);
+}
+
+static void hang_up(struct ct_tcp_lane *lane, bool abruptly)
+{
+    ct_list_remove(&lane->waiting);
+    ct_list_remove(&lane->dirty);
+    lane->blocked = false;
+    if (lane->attempt != NULL) {
+        ct_tcp_conn_close(lane->attempt, true);
+        lane->attempt = NULL;
+    }
+    if (lane->conn != NULL) {
+        ct_tcp_conn_close(lane->conn, abruptly);
+        lane->conn = NULL;
+    }
+}
+
+void ct_tcp_lane_fini(struct ct_tcp_lane *lane)
+{
+    hang_up(lane, !ct_tcp_lane_settled(lane));
+    ct_tcp_out_fini(&lane->out);
+    lane->in.area = NULL;
+    ct_tcp_in_fini(&lane->in);
+}
+
+/* ---- getting connected ----------------------------------------------------------------------- */
+
+static uint64_t jittered_ns(struct ct_tcp *t, uint64_t ms)
+{
+    uint64_t ns = ms * CT_NS_PER_MS;
+    return ns / 2 + ct_tcp_random(t) % ns;
+}
+
+static bool is_wanted(const struct ct_tcp_lane *lane)
+{
+    const struct ct_tcp_peer *peer = lane->peer;
+    return !peer->lost && !peer->left && !lane->bye_seen &&
+           (!peer->t->closing || !ct_tcp_lane_settled(lane));
+}
+
+void ct_tcp_lane_need(struct ct_tcp_lane *lane)
+{
+    if (lane->conn == NULL && lane->attempt == NULL && ct_list_empty(&lane->waiting)) {
+        ct_tcp_lane_call(lane);
+    }
+}
+
+void ct_tcp_lane_call(struct ct_tcp_lane *lane)
+{
+    if (lane->conn != NULL || lane->attempt != NULL || !is_wanted(lane)) {
+        return;
+    }
+    lane->attempt = ct_tcp_conn_call(lane);
+    if (lane->attempt == NULL) {
+        ct_tcp_lane_missed(lane, strerror(errno), false);
+    }
+}
+
+/* Inside progress the peer may be reported as lost; a send from outside leaves that to the next
+ * try, which is inside. */
+void ct_tcp_lane_missed(struct ct_tcp_lane *lane, const char *why, bool met)
+{
+    struct ct_tcp_peer *peer = lane->peer;
+    struct ct_tcp      *t = peer->t;
+    uint64_t            now = ct_clock_ns();
+    uint64_t            most_ns = (uint64_t)t->env.cfg->tcp_timeout * CT_NS_PER_MS;
+    if (!is_wanted(lane)) {
+        return;
+    }
+    if (met || lane->down_ns == 0) {
+        lane->down_ns = now;
+    }
+    if (t->closing && lane->tries >= CLOSING_TRIES) {
+        ct_tcp_peer_lose(peer, CTRAN_ERR_PROC_FAILED); /* who lives still listens */
+        return;
+    }
+    if (now - lane->down_ns > most_ns && t->in_progress) {
+        ct_error(t->env.log,
+                 "rank %" PRIu32 " cannot be reached by tcp: %s; tried for %" PRId64
+                 " ms (CTRAN_TCP_TIMEOUT) at %u addresses. Is a firewall between the hosts, or is "
+                 "CTRAN_TCP_INTERFACES to name another network?",
+                 peer->id, why, t->env.cfg->tcp_timeout, peer->npairs);
+        ct_tcp_peer_lose(peer, CTRAN_ERR_PROC_FAILED);
+        return;
+    }
+    ct_debug(t->env.log,
+             "rank %" PRIu32 ", lane %" PRIu32 ": no connection: %s; tried %" PRIu32 " times",
+             peer->id, lane->index, why, lane->tries + 1);
+    uint64_t ms = (uint64_t)FIRST_RETRY_MS << ct_min_size(lane->tries, 10);
+    lane->tries += met ? 0 : 1;
+    ct_tcp_wait_retry(lane, jittered_ns(t, ct_min_size(met ? YIELDS_MS : ms, LAST_RETRY_MS)));
+}
+
+/* The next break of CTRAN_TCP_BREAK, after so many bytes on the average. */
+static void plan_break(struct ct_tcp_lane *lane)
+{
+    uint64_t every = (uint64_t)lane->peer->t->env.cfg->tcp_break;
+    lane->break_in = every > 0 ? 1 + ct_tcp_random(lane->peer->t) % (2 * every) : UINT64_MAX;
+}
+
+static void spread(struct ct_tcp *t)
+{
+    for (struct ct_list *node; (node = ct_list_pop(&t->done)) != NULL;) {
+        struct ct_net_put *put = CT_LIST_ENTRY(node, struct ct_net_put, node);
+        t->news++;
+        if (!t->closing) {
+            put->done(put);
+        }
+    }
+}
+
+static void use_zerocopy(struct ct_tcp_lane *lane, struct ct_tcp_conn *c)
+{
+    const struct ct_config *cfg = lane->peer->t->env.cfg;
+    bool                    asked = cfg->origin[CT_VAR_IX_tcp_zerocopy] != CT_ORIGIN_DEFAULT;
+    int                     yes = 1;
+    c->zerocopy = cfg->tcp_zerocopy > 0 && (!lane->peer->near || asked) &&
+                  setsockopt(c->source.fd, SOL_SOCKET, SO_ZEROCOPY, &yes, sizeof yes) == 0;
+}
+
+void ct_tcp_lane_adopt(struct ct_tcp_lane *lane, struct ct_tcp_conn *c, uint64_t received)
+{
+    struct ct_tcp *t = lane->peer->t;
+    ct_debug(t->env.log,
+             "rank %" PRIu32 ", lane %" PRIu32 ": connected with %s, from byte %" PRIu64
+             " on, %" PRIu64 " have come",
+             lane->peer->id, lane->index, c->name, received, lane->in.received);
+    c->phase = CT_TCP_OPEN;
+    lane->conn = c;
+    lane->blocked = false;
+    lane->tries = 0;
+    lane->down_ns = 0;
+    ct_list_remove(&lane->waiting);
+    plan_break(lane);
+    use_zerocopy(lane, c);
+    if (!ct_tcp_out_resume(&lane->out, received, &t->done)) {
+        ct_error(t->env.log,
+                 "rank %" PRIu32 " says that it has %" PRIu64 " bytes of a stream of which %" PRIu64
+                 " were sent; it is treated as failed",
+                 lane->peer->id, received, lane->out.sent);
+        ct_tcp_peer_lose(lane->peer, CTRAN_ERR_INTERN);
+        return;
+    }
+    spread(t);
+    ct_tcp_lane_push(lane);
+}
+
+void ct_tcp_lane_lost(struct ct_tcp_lane *lane, const char *why)
+{
+    struct ct_tcp *t = lane->peer->t;
+    hang_up(lane, true);
+    if (!is_wanted(lane)) {
+        return;
+    }
+    ct_debug(t->env.log, "rank %" PRIu32 ", lane %" PRIu32 ": the connection is broken: %s",
+             lane->peer->id, lane->index, why);
+    lane->down_ns = ct_clock_ns();
+    /* The other side leaves it to this one for a while, so that calls seldom cross. */
+    ct_tcp_wait_retry(lane, t->env.id < lane->peer->id ? 1 : jittered_ns(t, YIELDS_MS));
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+struct ct_tcp_frame *ct_tcp_lane_frame(struct ct_tcp_lane *lane, size_t size)
+{
+    struct ct_tcp_frame *f = ct_tcp_out_make(&lane->out, size);
+    if (f != NULL) {
+        memset(f->bytes, 0, sizeof(struct ct_tcp_head));
+    }
+    return f;
+}
+
+void ct_tcp_lane_add(struct ct_tcp_lane *lane, struct ct_tcp_frame *f)
+{
+    ((struct ct_tcp_head *)f->bytes)->ack = lane->told = lane->in.received;
+    lane->in.owing_bytes = 0;
+    lane->in.ack_now = false;
+    ct_tcp_out_add(&lane->out, f);
+}
+
+/* A frame that is no more than its head. */
+static void add_bare(struct ct_tcp_lane *lane, enum ct_tcp_kind kind)
+{
+    struct ct_tcp_frame *f = ct_tcp_lane_frame(lane, sizeof(struct ct_tcp_head));
+    if (f != NULL) { /* without memory the next frame says it */
+        ((struct ct_tcp_head *)f->bytes)->kind = (uint8_t)kind;
+        ct_tcp_lane_add(lane, f);
+    }
+}
+
+void ct_tcp_lane_push(struct ct_tcp_lane *lane)
+{
+    struct ct_tcp *t = lane->peer->t;
+    if (t->in_progress) {
+        ct_list_remove(&lane->dirty);
+        ct_list_append(&t->dirty, &lane->dirty);
+    } else {
+        ct_tcp_lane_flush(lane);
+    }
+}
+
+/* How many bytes went; 0: none now; -1: the connection is broken. */
+static ssize_t write_some(struct ct_tcp_lane *lane, size_t most)
+{
+    struct iovec  iov[PIECES];
+    size_t        bytes;
+    int           flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    struct msghdr msg = {.msg_iov = iov};
+    const int64_t least = lane->peer->t->env.cfg->tcp_zerocopy;
+    msg.msg_iovlen = ct_tcp_out_next(&lane->out, iov, PIECES, most, &bytes);
+    flags |= lane->conn->zerocopy && bytes >= (size_t)least ? MSG_ZEROCOPY : 0;
+    ssize_t n = sendmsg(lane->conn->source.fd, &msg, flags);
+    if (n < 0 && errno == ENOBUFS && (flags & MSG_ZEROCOPY) != 0) { /* too many notices are out */
+        n = sendmsg(lane->conn->source.fd, &msg, flags & ~MSG_ZEROCOPY);
+    }
+    if (n < 0) {
+        return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
+    }
+    ct_tcp_out_wrote(&lane->out, (size_t)n);
+    lane->blocked = (size_t)n < bytes;
+    return n;
+}
+
+static void set_blocked(struct ct_tcp_lane *lane, bool blocked)
+{
+    lane->blocked = blocked;
+    ct_tcp_conn_want_out(lane->conn, blocked);
+}
+
+/* As a cable does it, with all that is on the way; or as a process that ends. */
+static void break_now(struct ct_tcp_lane *lane)
+{
+    if (ct_tcp_random(lane->peer->t) % 2 == 0) {
+        ct_tcp_conn_close(lane->conn, false);
+        lane->conn = NULL;
+    }
+    ct_tcp_lane_lost(lane, "CTRAN_TCP_BREAK");
+}
+
+void ct_tcp_lane_flush(struct ct_tcp_lane *lane)
+{
+    ct_list_remove(&lane->dirty);
+    while (lane->conn != NULL && !lane->blocked) {
+        if (lane->out.end - lane->out.sent < LOW_WATER) {
+            ct_tcp_peer_feed(lane);
+        }
+        if (ct_tcp_out_idle(&lane->out)) {
+            break;
+        }
+        ssize_t n = write_some(lane, ct_min_size(MOST_A_WRITE, lane->break_in));
+        if (n < 0) { /* what came before the end is still to be read: that finds the end, too */
+            lane->blocked = true;
+            return;
+        }
+        if (n == 0 || lane->blocked) {
+            set_blocked(lane, true);
+        }
+        if (lane->break_in != UINT64_MAX && (lane->break_in -= (size_t)n) == 0) {
+            break_now(lane);
+            return;
+        }
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Drops the notices of MSG_ZEROCOPY. True if there were any. */
+static bool drop_notices(struct ct_tcp_conn *c)
+{
+    bool any = false;
+    while (true) {
+        union {
+            struct cmsghdr head;
+            char           bytes[256];
+        } control;
+        struct msghdr msg = {.msg_control = control.bytes, .msg_controllen = sizeof control};
+        if (recvmsg(c->source.fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
+            return any;
+        }
+        any = true;
+        for (struct cmsghdr *m = CMSG_FIRSTHDR(&msg); m != NULL; m = CMSG_NXTHDR(&msg, m)) {
+            struct sock_extended_err e;
+            memcpy(&e, CMSG_DATA(m), sizeof e);
+            if (e.ee_origin == SO_EE_ORIGIN_ZEROCOPY && (e.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)) {
+                c->zerocopy = 0;
+            }
+        }
+    }
+}
+
+/* 1: there may be more; 0: there is no more now; -1: the lane has no connection any more. */
+static int read_some(struct ct_tcp_lane *lane)
+{
+    struct ct_tcp *t = lane->peer->t;
+    struct iovec   iov[PIECES];
+    size_t         own, asked = 0;
+    unsigned       n = ct_tcp_in_want(&lane->in, iov, PIECES, t->spare, CT_TCP_SPARE, &own);
+    for (unsigned i = 0; i < n; i++) {
+        asked += iov[i].iov_len;
+    }
+    ssize_t got = readv(lane->conn->source.fd, iov, (int)n);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return 0;
+    }
+    if (got <= 0) {
+        ct_tcp_lane_lost(lane, got == 0 ? "the peer has closed it" : strerror(errno));
+        return -1;
+    }
+    bool fine = ct_tcp_in_came(&lane->in, (size_t)got, own, t->spare);
+    spread(t);
+    if (!fine) {
+        ct_error(t->env.log, "rank %" PRIu32 " has sent %s over tcp; it is treated as failed",
+                 lane->peer->id, lane->in.why);
+        ct_tcp_peer_lose(lane->peer, CTRAN_ERR_INTERN);
+        return -1;
+    }
+    return lane->conn == NULL ? -1 : (size_t)got == asked;
+}
+
+static void acknowledge(struct ct_tcp_lane *lane)
+{
+    const size_t most = (size_t)lane->peer->t->env.cfg->tcp_buffer / 8;
+    if ((lane->in.ack_now || lane->in.owing_bytes >= most) && lane->told < lane->in.received) {
+        add_bare(lane, CT_TCP_ACK);
+        ct_tcp_lane_push(lane);
+    }
+}
+
+void ct_tcp_lane_event(struct ct_tcp_lane *lane, uint32_t events)
+{
+    struct ct_tcp_conn *c = lane->conn;
+    if ((events & EPOLLERR) != 0 && drop_notices(c)) {
+        events &= ~(uint32_t)EPOLLERR;
+    }
+    if ((events & EPOLLOUT) != 0) {
+        set_blocked(lane, false);
+        ct_tcp_lane_push(lane);
+    }
+    if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) == 0) {
+        return;
+    }
+    int more = 1;
+    for (unsigned i = 0; i < READS_A_TURN && more > 0 && lane->conn == c; i++) {
+        more = read_some(lane);
+    }
+    if (!lane->peer->lost) {
+        acknowledge(lane);
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+void ct_tcp_lane_bye(struct ct_tcp_lane *lane)
+{
+    if (!lane->bye_sent && (lane->conn != NULL || lane->out.acked < lane->out.end)) {
+        lane->bye_sent = true;
+        lane->bye_at = lane->out.end;
+        add_bare(lane, CT_TCP_BYE);
+        ct_tcp_lane_push(lane);
+    }
+}
+
+bool ct_tcp_lane_settled(const struct ct_tcp_lane *lane)
+{
+    uint64_t end = lane->bye_sent ? lane->bye_at : lane->out.end;
+    return lane->bye_seen || lane->out.acked >= end;
+}

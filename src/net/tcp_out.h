@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One direction of a lane, at its sender: a stream of frames that are kept until the peer has
+ * acknowledged them. No socket: whoever has one asks for what is to be written and says how much of
+ * it went; when a connection is lost, the stream goes on at the byte that the peer has not.
+ *
+ * Positions count bytes since the lane was made: acked <= sent <= end. The payload of a put stays
+ * in its owner's memory until it is acknowledged; all else is in the frames themselves, whose sum
+ * is `held_bytes`.
+ */
+#ifndef CT_NET_TCP_OUT_H
+#define CT_NET_TCP_OUT_H
+
+#include "net/tcp_proto.h"
+
+/* A frame on its way; begins with its head. */
+struct ct_tcp_frame {
+    struct ct_list     node;
+    uint64_t           begin;     /* its place in the stream */
+    struct ct_net_put *put;       /* whose payload follows the bytes below; NULL: none */
+    size_t             put_pos;   /* where in its area */
+    size_t             put_bytes; /* and how much */
+    uint32_t           size;      /* of the bytes below */
+    bool               pooled;
+    CT_ALIGNED(8) unsigned char bytes[];
+};
+
+struct ct_tcp_out {
+    struct ct_slab *pool;   /* of small frames */
+    struct ct_list  frames; /* not acknowledged, in order */
+    struct ct_list *next;   /* the first that is not wholly sent; &frames: none */
+    uint64_t        acked, sent, end;
+    uint32_t        number; /* of the next frame */
+    size_t          held_bytes;
+};
+
+/* The size of a pool's objects. */
+enum { CT_TCP_POOLED = 256 };
+
+void ct_tcp_out_init(struct ct_tcp_out *out, struct ct_slab *pool);
+/* Drops all frames; puts among them stay undone. */
+void ct_tcp_out_fini(struct ct_tcp_out *out);
+
+/* A new frame with room for `size` bytes in all, which the caller fills, but for magic, version and
+ * number; NULL when out of memory. */
+struct ct_tcp_frame *ct_tcp_out_make(struct ct_tcp_out *out, size_t size);
+/* Puts it at the stream's end, with put_bytes of the put's memory behind it if there is one. */
+void ct_tcp_out_add(struct ct_tcp_out *out, struct ct_tcp_frame *frame);
+
+/* What to write next, up to most_bytes: fills at most n entries, returns how many; *bytes is their
+ * sum. */
+unsigned ct_tcp_out_next(const struct ct_tcp_out *out, struct iovec *iov, unsigned n,
+                         size_t most_bytes, size_t *bytes);
+/* So many bytes of it went. */
+void ct_tcp_out_wrote(struct ct_tcp_out *out, size_t bytes);
+
+/* The peer has all bytes before `position`. Puts that are wholly acknowledged are appended to
+ * `done`. False: it cannot have. */
+bool ct_tcp_out_ack(struct ct_tcp_out *out, uint64_t position, struct ct_list *done);
+/* The same on a new connection, on which all that is behind `position` has to be sent again. */
+bool ct_tcp_out_resume(struct ct_tcp_out *out, uint64_t position, struct ct_list *done);
+
+static inline bool ct_tcp_out_idle(const struct ct_tcp_out *out)
+{
+    return out->sent == out->end;
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A peer: what the endpoint layer hands over for it, and what its lanes bring. */
+#define CT_FOLDER "net"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "net/tcp.h"
+
+enum {
+    PART_MOST = 1 << 20, /* of a put, at a time to one lane: what comes behind it waits so long */
+    PART_LEAST = 64 << 10,
+    SPREAD_FROM = 256 << 10, /* from this length on all lanes share the work */
+};
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
+                                    const struct ct_tcp_addr *addr)
+{
+    struct ct_tcp_peer *peer = NULL;
+    HASH_FIND(hh, t->peers, &id, sizeof id, peer);
+    if (peer != NULL) {
+        return peer;
+    }
+    peer = calloc(1, sizeof *peer + t->nlanes * sizeof *peer->lanes);
+    if (peer == NULL) {
+        return NULL;
+    }
+    peer->link = (struct ct_net_link){.net = &t->net, .max_slice = CT_TCP_MAX_SLICE};
+    peer->t = t;
+    peer->id = id;
+    peer->cookie = cookie;
+    peer->addr = *addr;
+    peer->near = addr->host == t->addr.host;
+    peer->npairs = ct_tcp_addr_pairs(t, addr, peer->pairs, &peer->nbest);
+    peer->nlanes = t->nlanes;
+    ct_list_init(&peer->puts);
+    for (uint32_t i = 0; i < peer->nlanes; i++) {
+        ct_tcp_lane_init(&peer->lanes[i], peer, i);
+    }
+    HASH_ADD(hh, t->peers, id, sizeof peer->id, peer);
+    return peer;
+}
+
+struct ct_tcp_peer *ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello *hello)
+{
+    struct ct_tcp_peer *peer = NULL;
+    HASH_FIND(hh, t->peers, &hello->from, sizeof hello->from, peer);
+    if (peer == NULL && !t->closing) {
+        size_t      len;
+        void       *cookie = t->env.peer(t->env.arg, hello->from, hello->from_incarnation);
+        const void *bytes = cookie != NULL ? t->env.lookup(cookie, &t->net, &len) : NULL;
+        if (bytes == NULL || t->net.ops->unreachable(&t->net, bytes, len) != NULL) {
+            return NULL;
+        }
+        struct ct_tcp_addr addr = {0};
+        memcpy(&addr, bytes, len);
+        peer = ct_tcp_peer_get(t, hello->from, cookie, &addr);
+    }
+    return peer != NULL && peer->addr.instance == hello->from_instance ? peer : NULL;
+}
+
+void ct_tcp_peer_quit(struct ct_tcp_peer *peer)
+{
+    peer->lost = true;
+    for (uint32_t i = 0; i < peer->nlanes; i++) {
+        ct_tcp_lane_fini(&peer->lanes[i]);
+    }
+    while (ct_list_pop(&peer->puts) != NULL) {
+    }
+}
+
+void ct_tcp_peer_lose(struct ct_tcp_peer *peer, int why)
+{
+    if (!peer->lost) {
+        struct ct_tcp *t = peer->t;
+        ct_tcp_peer_quit(peer);
+        t->news++;
+        if (!t->closing) {
+            t->env.failed(peer->cookie, why);
+        }
+    }
+}
+
+void ct_tcp_peer_free(struct ct_tcp_peer *peer)
+{
+    ct_tcp_peer_quit(peer);
+    HASH_DEL(peer->t->peers, peer);
+    free(peer);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+int ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice)
+{
+    struct ct_tcp_peer *peer = ct_tcp_peer_of(link);
+    struct ct_tcp_lane *lane = &peer->lanes[0];
+    size_t              size = sizeof(struct ct_tcp_head) + slice->hdr_len + slice->len_bytes;
+    if (CT_UNLIKELY(peer->lost || peer->left)) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    if (lane->out.held_bytes > 0 &&
+        lane->out.held_bytes + size > (size_t)peer->t->env.cfg->tcp_buffer) {
+        ct_tcp_lane_need(lane);
+        return CT_AGAIN;
+    }
+    struct ct_tcp_frame *f = ct_tcp_out_make(&lane->out, size);
+    if (f == NULL) {
+        return CT_AGAIN;
+    }
+    *(struct ct_tcp_head *)f->bytes = (struct ct_tcp_head){.kind = CT_TCP_SLICE,
+                                                           .type = slice->type,
+                                                           .hdr_len = slice->hdr_len,
+                                                           .len_bytes = (uint32_t)slice->len_bytes};
+    unsigned char *to = f->bytes + sizeof(struct ct_tcp_head);
+    memcpy(to, slice->hdr, slice->hdr_len);
+    if (slice->len_bytes > 0) {
+        ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
+    }
+    ct_tcp_lane_add(lane, f);
+    if (CT_UNLIKELY(lane->conn == NULL)) {
+        ct_tcp_lane_need(lane);
+    }
+    ct_tcp_lane_push(lane);
+    return CTRAN_SUCCESS;
+}
+
+int ct_tcp_peer_put(struct ct_net_link *link, struct ct_net_put *put)
+{
+    struct ct_tcp_peer *peer = ct_tcp_peer_of(link);
+    uint32_t            n = put->len_bytes >= SPREAD_FROM ? peer->nlanes : 1;
+    if (peer->lost || peer->left) {
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    put->acked_bytes = put->assigned_bytes = 0;
+    ct_list_append(&peer->puts, &put->node);
+    for (uint32_t i = 0; i < n; i++) {
+        ct_tcp_lane_need(&peer->lanes[i]);
+        ct_tcp_lane_push(&peer->lanes[i]);
+    }
+    return CTRAN_SUCCESS;
+}
+
+static size_t part_of(const struct ct_tcp_peer *peer, const struct ct_net_put *put)
+{
+    size_t left = put->len_bytes - put->assigned_bytes;
+    size_t part = ct_max_size(put->len_bytes / ((size_t)2 * peer->nlanes), PART_LEAST);
+    return ct_min_size(left, peer->nlanes == 1 ? PART_MOST : ct_min_size(part, PART_MOST));
+}
+
+void ct_tcp_peer_feed(struct ct_tcp_lane *lane)
+{
+    struct ct_tcp_peer *peer = lane->peer;
+    if (ct_list_empty(&peer->puts)) {
+        return;
+    }
+    struct ct_net_put   *put = CT_LIST_ENTRY(peer->puts.next, struct ct_net_put, node);
+    struct ct_tcp_target to = {put->token, put->assigned_bytes};
+    size_t               len = part_of(peer, put), size = sizeof(struct ct_tcp_head) + sizeof to;
+    bool                 last = put->assigned_bytes + len == put->len_bytes;
+    struct ct_tcp_frame *f = ct_tcp_out_make(&lane->out, size);
+    if (f == NULL) {
+        return; /* the next turn tries again */
+    }
+    *(struct ct_tcp_head *)f->bytes =
+        (struct ct_tcp_head){.kind = CT_TCP_PUT,
+                             .hdr_len = sizeof to,
+                             .flags = last || peer->nlanes > 1 ? CT_TCP_ACK_NOW : 0,
+                             .len_bytes = (uint32_t)len};
+    memcpy(f->bytes + sizeof(struct ct_tcp_head), &to, sizeof to);
+    f->put = put;
+    f->put_pos = put->pos + put->assigned_bytes;
+    f->put_bytes = len;
+    put->assigned_bytes += len;
+    if (last) {
+        ct_list_remove(&put->node);
+    }
+    ct_tcp_lane_add(lane, f);
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+static struct ct_tcp_peer *peer_of(void *lane)
+{
+    return ((struct ct_tcp_lane *)lane)->peer;
+}
+
+static void on_slice(void *lane, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
+                     size_t len_bytes)
+{
+    struct ct_tcp_peer *peer = peer_of(lane);
+    struct ct_tcp      *t = peer->t;
+    t->news++;
+    if (!t->closing && !peer->lost) {
+        t->env.deliver(peer->cookie, type, hdr, hdr_len, data, len_bytes);
+    }
+}
+
+static const struct ct_area *on_place(void *lane, uint64_t token, uint64_t offset, size_t len_bytes)
+{
+    struct ct_tcp_peer *peer = peer_of(lane);
+    struct ct_tcp      *t = peer->t;
+    return t->closing || peer->lost ? NULL : t->env.place(peer->cookie, token, offset, len_bytes);
+}
+
+static void on_placed(void *lane, uint64_t token, size_t len_bytes)
+{
+    struct ct_tcp_peer *peer = peer_of(lane);
+    struct ct_tcp      *t = peer->t;
+    t->news++;
+    if (!t->closing && !peer->lost) {
+        t->env.placed(peer->cookie, token, len_bytes);
+    }
+}
+
+static bool on_ack(void *lane_, uint64_t position)
+{
+    struct ct_tcp_lane *lane = lane_;
+    return ct_tcp_out_ack(&lane->out, position, &lane->peer->t->done);
+}
+
+static void on_bye(void *lane_)
+{
+    struct ct_tcp_lane *lane = lane_;
+    lane->bye_seen = true;
+    lane->peer->left = lane->peer->left || lane->index == 0; /* there all slices have come */
+    lane->peer->t->news++;
+}
+
+const struct ct_tcp_sink ct_tcp_peer_sink = {
+    .slice = on_slice,
+    .place = on_place,
+    .placed = on_placed,
+    .ack = on_ack,
+    .bye = on_bye,
+};
