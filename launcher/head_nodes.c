@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The nodes of the job as the head sees them: who has been reached, who is ready, who is lost. When
+ * all are ready the ranks are started; when that takes too long, those that are missing are named.
+ * Where there are more nodes than one the head also decides on news of deaths (deaths.h). Used by
+ * head.c.
+ */
+#include "config.h"
+#include "head_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher.h"
+
+const char *ct_head_host(const struct ct_head *h, uint32_t rank)
+{
+    const struct ct_jobdesc *d = h->args->desc;
+    return rank < ct_jobdesc_ranks(d) ? d->nodes[d->ranks.node_of[rank]].host : "(none)";
+}
+
+/* The node of a message, which must exist. */
+static uint32_t take_node(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t node = ct_unpack_u32(in);
+    in->bad |= node >= h->args->desc->nnodes;
+    return in->bad ? 0 : node;
+}
+
+/* "host b: " where there is more than one; the words of a node follow. */
+const char *ct_head_prefix(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t node = take_node(h, in);
+    h->prefix[0] = '\0';
+    if (h->args->desc->nnodes > 1) {
+        snprintf(h->prefix, sizeof h->prefix, "host %s: ", h->args->desc->nodes[node].host);
+    }
+    return h->prefix;
+}
+
+/* ---- the start ------------------------------------------------------------------------------- */
+
+void ct_head_joined(struct ct_head *h, uint32_t node)
+{
+    h->nodes[node].joined = true;
+    h->running |= h->args->desc->nnodes == 1;
+}
+
+void ct_head_take_joined(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t node = take_node(h, in);
+    if (!in->bad) {
+        h->nodes[node].joined = true;
+    }
+}
+
+void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
+{
+    const struct ct_jobdesc *d = h->args->desc;
+    uint32_t                 node = take_node(h, in), pid = ct_unpack_u32(in);
+    const char              *name = ct_unpack_text(in);
+    if (in->bad || h->nodes[node].ready) {
+        in->bad = true;
+        return;
+    }
+    h->nodes[node].ready = true;
+    h->nready++;
+    if (d->verbose && (d->nnodes == 1 || strcmp(name, d->nodes[node].host) == 0)) {
+        ct_head_say(h, CT_DAEMON_NAME " runs as pid %u on host %s", pid, name);
+    } else if (d->verbose) {
+        ct_head_say(h, CT_DAEMON_NAME " runs as pid %u on host %s, which calls itself %s", pid,
+                    d->nodes[node].host, name);
+    }
+    if (h->nready == d->nnodes && !h->failed) {
+        struct ct_unpack none = {0};
+        event_del(h->launch);
+        h->running = true;
+        if (d->nnodes > 1) {
+            ct_hub_down(&h->hub, CT_MSG_START, &none);
+        }
+    }
+}
+
+/* Those that keep the others from going on: not ready although their parent is there. */
+static bool is_missing(const struct ct_head *h, uint32_t node, bool reached)
+{
+    const struct ct_jobdesc *d = h->args->desc;
+    struct ct_span           all = {0, d->nnodes};
+    uint32_t                 parent = ct_tree_parent(all, h->hub.mine, d->fan_out, node);
+    return reached ? h->nodes[node].joined && !h->nodes[node].ready
+                   : !h->nodes[node].joined && (parent == CT_NO_NODE || h->nodes[parent].joined);
+}
+
+static void list_missing(const struct ct_head *h, bool reached, char *out, size_t cap)
+{
+    uint32_t n = 0, total = 0;
+    size_t   len = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < h->args->desc->nnodes; i++) {
+        if (!is_missing(h, i, reached)) {
+            continue;
+        }
+        total++;
+        if (len + 300 < cap) {
+            len += (size_t)snprintf(out + len, cap - len, "%s%s", n++ > 0 ? ", " : "",
+                                    h->args->desc->nodes[i].host);
+        }
+    }
+    if (total > n) {
+        snprintf(out + len, cap - len, " and %u more", total - n);
+    }
+}
+
+static void on_launch_limit(int fd, short what, void *arg)
+{
+    struct ct_head *h = arg;
+    char            silent[1024], slow[1024];
+    double          seconds = (double)h->args->launch_timeout_ms / 1000.0;
+    (void)fd;
+    (void)what;
+    list_missing(h, false, silent, sizeof silent);
+    list_missing(h, true, slow, sizeof slow);
+    if (!ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        return;
+    }
+    if (silent[0] != '\0') {
+        ct_head_say(h,
+                    "no word from %s within %g s (--launch-timeout); are these hosts up, and "
+                    "does \"%s HOST true\" work?",
+                    silent, seconds, h->args->desc->agent[0]);
+    } else {
+        ct_head_say(h, "not ready within %g s (--launch-timeout): %s", seconds, slow);
+    }
+    ct_head_ask_to_end(h, 0);
+    ct_head_watch_daemon(h);
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why)
+{
+    if (node >= h->args->desc->nnodes) {
+        return;
+    }
+    if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        ct_head_say(h, "%s", why);
+    } else if (h->args->desc->verbose && !h->hub.ending) {
+        ct_head_say(h, "then %s", why);
+    }
+    ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+    ct_head_watch_daemon(h);
+}
+
+/* ---- jobs that outlive deaths ---------------------------------------------------------------- */
+
+static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
+{
+    struct ct_head  *h = arg;
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, news);
+    ct_pack_u32(body, rank);
+    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    ct_hub_down(&h->hub, CT_MSG_NEWS, &in);
+    evbuffer_free(body);
+}
+
+/* Everybody's contribution has come: it goes back with the verdict whether somebody is missing. */
+void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in)
+{
+    struct ct_unpack look = *in;
+    uint32_t         n = ct_unpack_u32(&look);
+    if (in->bad || n > look.left / 4) {
+        in->bad = true;
+        return;
+    }
+    size_t           status_at = 4 + 4 * (size_t)n;
+    struct evbuffer *body = evbuffer_new();
+    evbuffer_add(body, in->at, status_at);
+    ct_pack_u32(body, ct_recovery_fence(&h->recovery) ? 0 : 1);
+    evbuffer_add(body, in->at + status_at + 4, in->left - status_at - 4);
+    struct ct_unpack all = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    ct_hub_fence_done(&h->hub, &all);
+    in->bad = all.bad;
+    evbuffer_free(body);
+}
+
+void ct_head_note_end(struct ct_head *h, uint32_t rank, bool had_left)
+{
+    if (h->args->desc->nnodes > 1) {
+        ct_recovery_ended(&h->recovery, rank, had_left);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+bool ct_head_nodes_init(struct ct_head *h)
+{
+    static const struct ct_recovery_ops ops = {on_news, NULL};
+    const struct ct_jobdesc            *d = h->args->desc;
+    uint64_t                            limit_ms = h->args->launch_timeout_ms;
+    struct timeval limit = {(time_t)(limit_ms / 1000), (suseconds_t)(limit_ms % 1000 * 1000)};
+    h->nodes = calloc(d->nnodes, sizeof *h->nodes);
+    h->launch = evtimer_new(h->base, on_launch_limit, h);
+    if (h->nodes == NULL || h->launch == NULL ||
+        ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
+        return false;
+    }
+    if (d->nnodes > 1 || h->args->local == CT_NO_NODE) {
+        event_add(h->launch, &limit);
+    }
+    return true;
+}
+
+void ct_head_nodes_fini(struct ct_head *h)
+{
+    if (h->launch != NULL) {
+        event_free(h->launch);
+    }
+    ct_recovery_fini(&h->recovery);
+    free(h->nodes);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* News of the job (deaths.h) for the ranks of this node, as PMIx events of pmi/pmi.h. */
+#ifndef CT_LAUNCHER_PMIXNEWS_H
+#define CT_LAUNCHER_PMIXNEWS_H
+
+#include <stdint.h>
+
+#include "proto.h"
+
+/* libpmix listens, and no rank is connected: news will come at once. */
+void ct_pmixnews_listening(void);
+
+/* Tells the clients. */
+void ct_pmixnews_tell(const char *nspace, enum ct_tidings news, uint32_t rank);
+
+#endif
