@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The exchange at the start of a job, on many endpoints: it completes, every look-up is right, and
+it sends exactly the messages and bytes that the simulation says, for each algorithm, for nodes that
+are full and one that is not, and for several servers of the store."""
+import json
+import os
+import subprocess
+import sys
+
+TOOL = os.path.join(os.environ.get("top_builddir", "."), "tools/scale/ctran_scale")
+SOAK = os.environ.get("CT_SOAK", "0") != "0"
+LIMIT = 600 if SOAK else 240  # seconds; only a hang reaches it
+KINDS = ("proof", "store", "node", "gather")
+failures = 0
+
+
+def expect(what, wanted, found):
+    global failures
+    if wanted != found:
+        failures += 1
+        print(f"FAIL: {what}\n  wanted: {wanted!r}\n  found:  {found!r}", flush=True)
+
+
+def run(mode, *args):
+    done = subprocess.run([TOOL, "--mode", mode, "--json", "--limit", str(LIMIT), *args],
+                          capture_output=True, text=True, timeout=LIMIT + 60)
+    expect(f"{mode} {args}: exit status, {done.stderr}", 0, done.returncode)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def both(*args):
+    real, clock = run("sockets", *args), run("simulate", *args)
+    if real and clock:
+        for kind in KINDS:
+            expect(f"{args}: sent for {kind}", clock["sent"][kind], real["sent"][kind])
+        expect(f"{args}: look-ups", real["processes"] * 20000, real["lookups"])
+    return real
+
+
+def main():
+    if subprocess.run([TOOL, "--mode", "sockets", "--ranks", "2", "--json"], capture_output=True,
+                      check=False).returncode != 0 and "libsodium" in subprocess.run(
+                          [TOOL, "--mode", "sockets", "--ranks", "2"], capture_output=True,
+                          text=True, check=False).stderr:
+        print("SKIP: this build is without libsodium")
+        return 77
+    for algorithm in ("bruck", "bidirectional_ring", "binomial", "ring"):
+        both("--ranks", "256", "--ranks-per-node", "16", "--algorithm", algorithm)
+        both("--ranks", "250", "--ranks-per-node", "17", "--algorithm", algorithm, "--stores", "3")
+    both("--ranks", "1024", "--ranks-per-node", "16")
+    both("--ranks", "1024")
+    both("--ranks", "3", "--ranks-per-node", "1", "--workers", "3")
+    both("--ranks", "1")
+    if SOAK:
+        both("--ranks", "98304")
+    base = run("baseline", "--ranks", "32")
+    if base:  # proofs apart: 3 messages to find the next, and 31 steps of seven allgathers
+        expect("baseline's messages", 32 * (3 + 7 * 31), base["sent"]["gather"]["messages"])
+    million = run("simulate", "--ranks", "1048576", "--cores", "0")
+    expect("a million ranks", 2048, million and million["nodes"])
+    print(f"{failures} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())

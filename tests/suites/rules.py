@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which runs of a suite are left out, and why: rules, so that nobody picks tests by hand.
+
+A program that needs a name of MPI that ctran has not is left out if that name belongs to a part
+that ctran is without as a whole; any other missing name is a failure.
+"""
+import re
+
+COLLECTIVE = (
+    r"(Barrier|Bcast|(All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?|(All)?[Rr]educe(_scatter(_block)?)?"
+    r"|Scan|Exscan)"
+)
+PARTS = [
+    (rf"MPI_I{COLLECTIVE}(_c)?$", "nonblocking collectives", re.I),
+    (rf"MPI_{COLLECTIVE}_init(_c)?$", "persistent collectives", 0),
+    (r"MPI_I?neighbor_", "neighbourhood collectives", re.I),
+    (
+        r"MPI_(Win|WIN|Put|Get|Rput|Rget|R?accumulate|R?get_accumulate|Fetch_and_op|"
+        r"Compare_and_swap|LOCK|RMA|MODE_NO)(_|$)|MPI_(ERR_WIN|ERR_RMA)|MPI_Accumulate",
+        "one-sided communication",
+        0,
+    ),
+    (
+        r"MPI_(File|FILE|MODE|SEEK|Register_datarep|DATAREP)(_|$)|"
+        r"MPI_ERR_(FILE|IO|AMODE|NO_S|READ_O|ACCESS|BAD_FILE|QUOTA)",
+        "files",
+        0,
+    ),
+    (
+        r"MPI_(Comm_(spawn|accept|connect|join|get_parent)|Open_port|Close_port|\w*ublish_name|"
+        r"Lookup_name|MAX_PORT_NAME|ARGVS?_NULL|ERRCODES_IGNORE|ERR_(PORT|SERVICE|NAME|SPAWN))",
+        "processes that start later",
+        0,
+    ),
+    (r"MPI_T_", "the tool interface", 0),
+    (r"MPI_\w+_(f2c|c2f|f082c|c2f08)|MPI_Type_create_f90|MPI_F_", "Fortran and C++", 0),
+    (
+        r"MPI_(Address|Errhandler_(create|get|set)|Type_(extent|hindexed|hvector|lb|struct|ub)|LB"
+        r"|UB|Handler_function|COMBINER_\w+_INTEGER)$",
+        "removed from MPI",
+        0,
+    ),
+    (r"MPIX_|MPICH|MPIR_", "extensions of another library", 0),
+]
+
+
+def part_of(name):
+    """The part of MPI that a name belongs to, if ctran is without all of it; else None."""
+    for pattern, part, flags in PARTS:
+        if re.match(pattern, name, flags):
+            return part
+    return None
+
+
+def needed_by_compiler(messages):
+    """The names of MPI that a compiler's messages call unknown."""
+    pattern = (
+        r"(?:undeclared|unknown type name|implicit declaration of function|undefined reference to)"
+        r"[^\n]*?[‘'`](MPIX?_\w+|MPICH\w*)|[‘'`](MPIX?_\w+|MPICH\w*)[’'] undeclared"
+        r"|[‘'`](MPIX?_\w+|MPICH\w*)[’'] was not declared"
+    )
+    names = []
+    for groups in re.findall(pattern, messages):
+        names += [name for name in groups if name]
+    return list(dict.fromkeys(names))
+
+
+def needed_by_run(output):
+    """The name that a program has ended for (mpi_small.h)."""
+    return re.findall(r"^(?:\[\d+\] ?)?needs (MPI_\w+)$", output, flags=re.M)
+
+
+def left_out(run, memory, foreign):
+    """The rule by which a run is left out before it is compiled; else None. `foreign` matches
+    variables that set up the library whose suite this is."""
+    if "xfail" in run.options:
+        return "expected to fail by its authors"
+    if float(run.options.get("mem", 0)) > memory:
+        return "more memory than there is"
+    if "mpiexecarg" in run.options:
+        return "options of another launcher"
+    if run.options.get("strict", "").lower() == "false":
+        return "not of MPI, its authors say"
+    own = [name for name in run.env if re.match(foreign, name)]
+    for name in own:
+        del run.env[name]
+    return None
