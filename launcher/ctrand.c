@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctrand - the node daemon of ctranrun: acts on what the head asks, reports what happens, decides
- * nothing. Started by ctranrun with its stream to the head as descriptor 3; --job is there for ps.
+ * nothing. Started by ctranrun or a relay with its stream there as descriptor 3; --job is there for
+ * ps. Started by an agent, with --relay, this program is a relay and something else (relay.h).
  *
  * It is a subreaper: every process that a rank starts stays its descendant, and it leaves only
  * when none is left. If the head vanishes it kills them all, removes its directory and goes.
@@ -18,6 +19,7 @@
 #include "base/base.h"
 #include "launcher.h"
 #include "pty.h"
+#include "relay.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -47,9 +49,21 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         in->bad = type != CT_MSG_SIGNAL && type != CT_MSG_END; /* these find nothing to act on */
         return;
     }
+    if (d->desc.dry_run && type != CT_MSG_JOB && type != CT_MSG_START && type != CT_MSG_END) {
+        return; /* there is nothing that it could be for */
+    }
     switch (type) {
     case CT_MSG_JOB:
         take_job(d, in);
+        break;
+    case CT_MSG_START:
+        ct_daemon_start_ranks(d);
+        break;
+    case CT_MSG_FENCE_DONE:
+    case CT_MSG_MODEX_ASK:
+    case CT_MSG_MODEX_DATA:
+    case CT_MSG_NEWS:
+        ct_pmixsrv_take(d->pmix, type, in);
         break;
     case CT_MSG_STDIN:
         in->bad = !ct_rankin_take(d->in, in->at, in->left);
@@ -100,13 +114,16 @@ static bool set_up(struct ct_daemon *d)
     if (d->base == NULL) {
         return false;
     }
-    d->conn = ct_conn_create(d->base, CT_DAEMON_FD, on_msg, on_gone, d);
+    d->conn = ct_conn_create(d->base, CT_DAEMON_FD, CT_DAEMON_FD, on_msg, on_gone, d);
     return d->conn != NULL && ct_daemon_end_init(d);
 }
 
 int main(int argc, char **argv)
 {
     static struct ct_daemon d;
+    if (argc == 4 && strcmp(argv[1], "--relay") == 0 && strcmp(argv[2], "--job") == 0) {
+        return ct_relay_run(argv[3]);
+    }
     if (argc != 3 || strcmp(argv[1], "--job") != 0 || fcntl(CT_DAEMON_FD, F_GETFD) < 0) {
         fprintf(stderr, CT_DAEMON_NAME ": is started by ctranrun, not by hand\n");
         return CT_EXIT_USAGE;

@@ -30,9 +30,10 @@ struct ct_daemon {
     struct ct_pmixsrv *pmix;
     struct event      *child, *end[3], *grace, *look_again, *progress;
     uint32_t           connected, progress_ms; /* as last told; how long until the next time */
+    uint64_t           server_ns;              /* what the preparations took */
     uint32_t          *untold; /* local ranks whose end is not reported yet, in order of death */
     uint32_t           nuntold, looks;
-    bool               have_job, ending, finishing;
+    bool               have_job, started, ending, finishing;
     bool               told; /* a failure was reported: the head knows whom to blame */
     bool               end_signalled;
     bool               undone; /* the end is not what the head asked for: leave without DONE */
@@ -40,8 +41,10 @@ struct ct_daemon {
 
 /* ---- ctrand_start.c -------------------------------------------------------------------------- */
 
-/* Starts what d->desc describes, or refuses: then the head is told why, and the process ends. */
+/* Prepares what d->desc describes, or refuses: then the head is told why, and the process ends. The
+ * ranks of a job with more nodes are started when all are ready. */
 void ct_daemon_start_job(struct ct_daemon *d);
+void ct_daemon_start_ranks(struct ct_daemon *d);
 
 /* ---- ctrand_end.c ---------------------------------------------------------------------------- */
 

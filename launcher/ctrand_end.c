@@ -29,7 +29,7 @@ static void ignore_child(void *arg, pid_t pid, int wait_status)
 void ct_daemon_vanish(struct ct_daemon *d, int status)
 {
     ct_reaper_kill_all(NULL, 0, ignore_child, NULL, CT_KILL_LIMIT_MS);
-    ct_session_remove(d->job);
+    ct_session_remove(d->job, getpid());
     _exit(status);
 }
 
@@ -44,7 +44,7 @@ static void on_sent(void *arg)
 void ct_daemon_on_drained(void *arg)
 {
     struct ct_daemon *d = arg;
-    ct_session_remove(d->job);
+    ct_session_remove(d->job, getpid());
     if (!d->undone) {
         ct_conn_send(d->conn, CT_MSG_DONE, NULL);
     }
@@ -56,7 +56,7 @@ static void send_exit(struct ct_daemon *d, uint32_t local_rank)
     struct ct_proc  *r = &d->procs.all[local_rank];
     struct evbuffer *body = evbuffer_new();
     ct_rankio_pull(d->io, local_rank); /* its last words come before its end */
-    ct_pack_u32(body, d->procs.first + local_rank);
+    ct_pack_u32(body, d->procs.ranks[local_rank]);
     ct_pack_u32(body, (uint32_t)r->pid);
     ct_pack_u32(body, (uint32_t)r->wait_status);
     ct_pack_u32(body, (uint32_t)atomic_load_explicit(&r->phase, memory_order_acquire));
@@ -160,7 +160,10 @@ static void finish(struct ct_daemon *d)
 
 static void kill_now(struct ct_daemon *d)
 {
-    if (!d->finishing) {
+    if (!d->started && !d->finishing) {
+        d->finishing = true; /* there is nothing yet but what we have prepared */
+        ct_daemon_on_drained(d);
+    } else if (!d->finishing) {
         /* Processes that cannot be killed come to the head when we leave, and it tells of them. */
         d->undone |= !ct_reaper_kill_all(NULL, 0, on_killed, d, CT_KILL_LIMIT_MS);
         finish(d);
@@ -177,7 +180,7 @@ static void on_grace(int fd, short what, void *arg)
 void ct_daemon_begin_end(struct ct_daemon *d, uint32_t grace_ms)
 {
     struct timeval grace = {grace_ms / 1000, grace_ms % 1000 * 1000};
-    if (grace_ms == 0) {
+    if (grace_ms == 0 || !d->started) {
         kill_now(d);
     } else if (!d->ending) {
         d->ending = true;
@@ -189,7 +192,7 @@ void ct_daemon_begin_end(struct ct_daemon *d, uint32_t grace_ms)
 
 void ct_daemon_look_at_children(struct ct_daemon *d)
 {
-    if (!d->have_job) {
+    if (!d->started) {
         return;
     }
     /* A rank that aborted or finalized has been answered before it could exit. */

@@ -30,15 +30,13 @@ enum { FLUSH_LIMIT_MS = 5000 };
 
 static void send_text(struct ct_daemon *d, enum ct_msg_type type, const char *text)
 {
-    struct evbuffer *body = evbuffer_new();
-    ct_pack_text(body, text);
-    ct_conn_send(d->conn, type, body);
-    evbuffer_free(body);
+    ct_conn_send_text(d->conn, type, d->desc.me, text);
 }
 
 static void refuse(struct ct_daemon *d, int status, const char *why)
 {
     struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, d->desc.me);
     ct_pack_u32(body, (uint32_t)status);
     ct_pack_text(body, why);
     ct_conn_send(d->conn, CT_MSG_REFUSED, body);
@@ -49,12 +47,12 @@ static void refuse(struct ct_daemon *d, int status, const char *why)
 static void on_abort(void *arg, uint32_t rank, int status, const char *msg)
 {
     struct ct_daemon *d = arg;
-    uint32_t          local = rank - d->procs.first;
+    uint32_t          local = d->desc.ranks.local_of[rank];
     struct evbuffer  *body = evbuffer_new();
     char              text[1024];
     snprintf(text, sizeof text, "%s", msg);
     ct_pack_u32(body, rank);
-    ct_pack_u32(body, local < d->procs.n ? (uint32_t)d->procs.all[local].pid : 0);
+    ct_pack_u32(body, (uint32_t)d->procs.all[local].pid);
     ct_pack_u32(body, (uint32_t)status);
     ct_pack_text(body, text);
     ct_conn_send(d->conn, CT_MSG_ABORT, body);
@@ -64,13 +62,18 @@ static void on_abort(void *arg, uint32_t rank, int status, const char *msg)
 /* A copy of the daemon's environment with the job's settings in it, and what PMIx wants. */
 static char **make_env(struct ct_daemon *d, uint32_t local_rank)
 {
-    char **more = ct_jobdesc_env(&d->desc, d->procs.first + local_rank);
+    char **more = ct_jobdesc_env(&d->desc, d->procs.ranks[local_rank]);
     char **env = ct_strlist_copy(environ, ct_strlist_count(environ));
     bool   ok = more != NULL && env != NULL;
     for (char **s = more; ok && *s != NULL; s++) {
         ok = ct_strlist_set(&env, *s);
     }
     ct_strlist_free(more);
+    if (ok && d->desc.key[0] != '\0') {
+        char key[128];
+        snprintf(key, sizeof key, CT_ENV_KEY "=%s", d->desc.key);
+        ok = ct_strlist_set(&env, key);
+    }
     if (!ok || ct_pmixsrv_env(d->pmix, local_rank, &env) != 0) {
         refuse(d, CT_EXIT_INTERNAL, "cannot make the environment of a rank: out of memory");
     }
@@ -82,7 +85,7 @@ static void send_started(struct ct_daemon *d, uint32_t local_rank)
     struct evbuffer *body = evbuffer_new();
     char             text[1024];
     ct_places_describe(&d->places, local_rank, text, sizeof text);
-    ct_pack_u32(body, d->procs.first + local_rank);
+    ct_pack_u32(body, d->procs.ranks[local_rank]);
     ct_pack_u32(body, (uint32_t)d->procs.all[local_rank].pid);
     ct_pack_text(body, text);
     ct_conn_send(d->conn, CT_MSG_STARTED, body);
@@ -108,7 +111,7 @@ static int open_terminal(struct ct_daemon *d, uint32_t local_rank, int fds[3])
 static void open_stdio(struct ct_daemon *d, uint32_t local_rank, int fds[3])
 {
     char     why[PATH_MAX + 256];
-    uint32_t rank = d->procs.first + local_rank;
+    uint32_t rank = d->procs.ranks[local_rank];
     bool     terminal = ct_jobdesc_has_terminal(&d->desc, rank);
     int      err =
         terminal ? open_terminal(d, local_rank, fds) : ct_rankin_open(d->in, local_rank, &fds[0]);
@@ -126,8 +129,8 @@ static void open_stdio(struct ct_daemon *d, uint32_t local_rank, int fds[3])
 static void start_rank(struct ct_daemon *d, uint32_t local_rank)
 {
     const struct ct_app *app =
-        &d->desc.apps[ct_jobdesc_app_of(&d->desc, d->procs.first + local_rank)];
-    uint32_t             rank = d->procs.first + local_rank;
+        &d->desc.apps[ct_jobdesc_app_of(&d->desc, d->procs.ranks[local_rank])];
+    uint32_t             rank = d->procs.ranks[local_rank];
     struct ct_proc_start start = {.path = app->path,
                                   .wdir = app->wdir,
                                   .argv = ct_jobdesc_command(&d->desc, rank),
@@ -182,6 +185,7 @@ static void on_progress(int fd, short what, void *arg)
                      : d->progress_ms < MOST_MS                       ? d->progress_ms * 5 / 4
                                                                       : MOST_MS;
     d->connected = connected;
+    ct_pack_u32(body, d->desc.me);
     ct_pack_u32(body, d->procs.started);
     ct_pack_u32(body, connected);
     ct_conn_send(d->conn, CT_MSG_PROGRESS, body);
@@ -211,7 +215,7 @@ static void pretend(struct ct_daemon *d)
     for (uint32_t i = 0; i < d->procs.n; i++) {
         send_started(d, i);
     }
-    d->have_job = d->finishing = true;
+    d->have_job = d->started = d->finishing = true;
     ct_daemon_on_drained(d);
 }
 
@@ -221,7 +225,7 @@ static void prepare_ranks(struct ct_daemon *d)
     const struct ct_jobdesc *j = &d->desc;
     uint32_t                 n = j->nodes[j->me].ranks;
     char                     why[PATH_MAX + 1024] = "";
-    int status = ct_procs_init(&d->procs, n, ct_jobdesc_first(j, j->me), why, sizeof why);
+    int status = ct_procs_init(&d->procs, n, ct_jobdesc_ranks_of(j, j->me), why, sizeof why);
     if (status == 0) {
         status = ct_limits_check(j, why, sizeof why);
     }
@@ -264,22 +268,49 @@ static void start_server(struct ct_daemon *d)
                  strerror(errno));
         send_text(d, CT_MSG_WARNING, why);
     }
-    d->pmix = ct_pmixsrv_create(d->base, j, &d->procs, d->places.topology, d->session.path,
+    d->pmix = ct_pmixsrv_create(d->base, j, &d->procs, d->places.topology, d->session.path, d->conn,
                                 on_abort, d, why, sizeof why);
     if (d->pmix == NULL) {
         refuse(d, CT_EXIT_INTERNAL, why);
     }
 }
 
+static void send_ready(struct ct_daemon *d)
+{
+    char             host[256] = "";
+    struct evbuffer *body = evbuffer_new();
+    gethostname(host, sizeof host - 1);
+    ct_pack_u32(body, d->desc.me);
+    ct_pack_u32(body, (uint32_t)getpid());
+    ct_pack_text(body, host);
+    ct_conn_send(d->conn, CT_MSG_READY, body);
+    evbuffer_free(body);
+}
+
 void ct_daemon_start_job(struct ct_daemon *d)
 {
     uint64_t t0 = ct_clock_ns();
     prepare_ranks(d);
+    if (!d->desc.dry_run) {
+        start_server(d);
+    }
+    d->server_ns = ct_clock_ns() - t0;
+    d->have_job = true;
+    send_ready(d);
+    if (d->desc.nnodes == 1) {
+        ct_daemon_start_ranks(d);
+    }
+}
+
+void ct_daemon_start_ranks(struct ct_daemon *d)
+{
+    if (d->started || d->ending || d->finishing) {
+        return; /* the end has come first */
+    }
     if (d->desc.dry_run) {
         pretend(d);
         return;
     }
-    start_server(d);
     uint64_t t1 = ct_clock_ns(), told = t1;
     d->progress = evtimer_new(d->base, on_progress, d);
     for (uint32_t i = 0; i < d->procs.n; i++) {
@@ -291,10 +322,11 @@ void ct_daemon_start_job(struct ct_daemon *d)
     }
     uint64_t         t2 = ct_clock_ns();
     struct evbuffer *body = evbuffer_new();
-    ct_pack_u64(body, (t1 - t0) / 1000);
+    ct_pack_u32(body, d->desc.me);
+    ct_pack_u64(body, d->server_ns / 1000);
     ct_pack_u64(body, (t2 - t1) / 1000);
     ct_conn_send(d->conn, CT_MSG_RUNNING, body);
     evbuffer_free(body);
-    d->have_job = true;
+    d->started = true;
     ct_daemon_look_at_children(d); /* some may be gone already */
 }

@@ -15,6 +15,7 @@
 #include "head.h"
 #include "jobdesc.h"
 #include "launcher.h"
+#include "layout.h"
 #include "options.h"
 #include "program.h"
 #include "ranklist.h"
@@ -118,32 +119,26 @@ static bool add_launcher_env(struct ct_options *o)
     return ok;
 }
 
-/* All ranks on this machine. */
-static bool place_here(struct ct_jobdesc *d)
+static bool name_job(struct ct_jobdesc *d)
 {
-    char job[16], host[256] = "localhost";
-    gethostname(host, sizeof host - 1);
+    char job[16];
     ct_session_job_id(job, sizeof job);
     d->job = strdup(job);
-    d->nodes = calloc(1, sizeof *d->nodes);
-    if (d->nodes == NULL) {
-        return false;
-    }
-    d->nodes[0] = (struct ct_node){.host = strdup(host), .ranks = ct_jobdesc_ranks(d)};
-    d->nnodes = 1;
-    return d->job != NULL && d->nodes[0].host != NULL;
+    return d->job != NULL;
 }
 
 static int run(struct ct_options *o, const char *daemon)
 {
-    if (!place_here(&o->desc) || !add_launcher_env(o)) {
+    if (!name_job(&o->desc) || !add_launcher_env(o) || !ct_layout_ways(o, daemon)) {
         fprintf(stderr, "ctranrun: out of memory\n");
         return CT_EXIT_INTERNAL;
     }
     choose_terminal(o);
     return ct_head_run(&(struct ct_head_args){.desc = &o->desc,
                                               .daemon = daemon,
+                                              .local = o->local,
                                               .timeout_ms = o->timeout_ms,
+                                              .launch_timeout_ms = o->launch_timeout_ms,
                                               .tag_output = o->tag_output});
 }
 

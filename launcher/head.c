@@ -13,20 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/base.h"
-#include "daemon.h"
 #include "launcher.h"
 #include "reaper.h"
-#include "session.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static void leave_if_over(struct ct_head *h)
 {
-    if (h->gone && ct_output_is_idle(h->out)) {
+    if (h->gone && ct_output_is_idle(h->out) && ct_merge_is_empty(h->hub.merge)) {
         event_base_loopbreak(h->base);
     }
 }
@@ -34,20 +31,50 @@ static void leave_if_over(struct ct_head *h)
 static void take_out(struct ct_head *h, struct ct_unpack *in)
 {
     uint32_t channel = ct_unpack_u32(in), source = ct_unpack_u32(in);
-    if (!in->bad && !ct_output_add(h->out, channel, source, in->at, in->left)) {
+    (void)ct_unpack_u32(in); /* whether the line goes on: the merge has seen to that */
+    if (!in->bad && in->left > 0 && !ct_output_add(h->out, channel, source, in->at, in->left)) {
         in->bad = true;
     }
 }
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void take_lost(struct ct_head *h, struct ct_unpack *in)
 {
-    struct ct_head *h = arg;
+    uint32_t    node = ct_unpack_u32(in);
+    const char *why = ct_unpack_text(in);
+    if (!in->bad) {
+        ct_head_take_lost(h, node, why);
+    }
+}
+
+static void take_warning(struct ct_head *h, struct ct_unpack *in)
+{
+    const char *prefix = ct_head_prefix(h, in);
+    ct_head_say(h, "%s%s", prefix, ct_unpack_text(in));
+}
+
+/* What a daemon tells about a node or a rank, or asks for. */
+static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
+{
+    struct ct_head  *h = arg;
+    struct ct_unpack body = {.at = data, .left = len}, *in = &body;
     if (h->failed) {
-        ct_head_watch_daemon(h); /* it lives */
+        ct_head_watch_daemon(h); /* somebody lives */
     }
     switch (type) {
-    case CT_MSG_HELLO:
-        ct_head_take_hello(h, in);
+    case CT_MSG_JOINED:
+        ct_head_take_joined(h, in);
+        break;
+    case CT_MSG_READY:
+        ct_head_take_ready(h, in);
+        break;
+    case CT_MSG_LOST:
+        take_lost(h, in);
+        break;
+    case CT_MSG_LEAVE:
+        ct_recovery_wants_leave(&h->recovery, ct_unpack_u32(in));
+        break;
+    case CT_MSG_FENCE:
+        ct_head_take_fence(h, in);
         break;
     case CT_MSG_STARTED:
         ct_head_take_started(h, in);
@@ -71,7 +98,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         ct_head_take_abort(h, in);
         break;
     case CT_MSG_WARNING:
-        ct_head_say(h, "%s", ct_unpack_text(in));
+        take_warning(h, in);
         break;
     case CT_MSG_NOT_KEPT:
         ct_head_take_not_kept(h, in);
@@ -83,48 +110,38 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         in->bad = ct_unpack_u32(in) != CT_CHAN_STDIN;
         ct_input_credit(h->in, ct_unpack_u32(in));
         break;
-    case CT_MSG_DONE:
-        ct_head_take_done(h);
-        ct_output_progress(h->out, "");
-        ct_input_stop(h->in);
-        break;
     default:
         in->bad = true;
     }
+    if (in->bad && ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        ct_head_say(h, "a daemon's message of type %u and length %zu makes no sense", type, len);
+        ct_head_ask_to_end(h, 0);
+    }
 }
 
-/* The stream has ended: after DONE that is how it should be. A signal for all of us may have ended
- * the daemon and still be on its way to our loop, so the verdict waits for one more turn of it;
- * signals come first in a turn. */
-static void on_gone(void *arg, const char *why)
+static void on_joined(void *arg, uint32_t node, bool far)
 {
-    static const struct timeval at_once = {0, 0};
-    struct ct_head             *h = arg;
-    snprintf(h->lost_why, sizeof h->lost_why, "%s", why);
-    evtimer_add(h->lost, &at_once);
+    (void)far;
+    ct_head_joined(arg, node);
 }
 
-static void on_lost(evutil_socket_t fd, short what, void *arg)
+static void on_lost(void *arg, uint32_t node, bool far, const char *why)
 {
     struct ct_head *h = arg;
-    int             status = 0;
-    (void)fd;
-    (void)what;
-    h->gone = true;
+    if (!far) {
+        ct_head_clear_up(h, true);
+    }
+    ct_head_take_lost(h, node, why);
+}
+
+/* No daemon is left. */
+static void on_over(void *arg)
+{
+    struct ct_head *h = arg;
+    ct_head_take_done(h);
+    ct_output_progress(h->out, "");
     ct_input_stop(h->in);
-    if (!h->done) {
-        (void)kill(h->daemon, SIGKILL); /* a daemon without its stream is of no use */
-    }
-    bool reaped = waitpid(h->daemon, &status, 0) == h->daemon;
-    if (!h->done) {
-        ct_head_clear_up(h);
-        const char *how = reaped && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : h->lost_why;
-        if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
-            ct_head_say(h,
-                        CT_DAEMON_NAME " (pid %d on host %s) was lost (%s); its ranks are killed",
-                        (int)h->daemon, h->host, how);
-        }
-    }
+    h->gone = true;
     leave_if_over(h);
 }
 
@@ -133,7 +150,7 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
 static void on_written(void *arg, uint32_t channel, size_t len_bytes)
 {
     struct ct_head *h = arg;
-    ct_conn_send_credit(h->conn, channel, (uint32_t)len_bytes);
+    ct_merge_credit(h->hub.merge, channel, (uint32_t)len_bytes);
 }
 
 /* A reader that has gone is the ranks' affair: their writes fail. A full disk is not: what they
@@ -141,7 +158,7 @@ static void on_written(void *arg, uint32_t channel, size_t len_bytes)
 static void on_broken(void *arg, uint32_t channel, int err)
 {
     struct ct_head *h = arg;
-    ct_conn_send_u32(h->conn, CT_MSG_OUT_CLOSE, channel);
+    ct_hub_down_u32(&h->hub, CT_MSG_OUT_CLOSE, channel);
     if (err != 0 && ct_head_fail(h, CT_EXIT_INTERNAL)) {
         ct_head_say(h, "cannot write standard %s: %s", channel == CT_CHAN_OUT ? "output" : "error",
                     strerror(err));
@@ -167,9 +184,8 @@ static void on_resized(int signo, short what, void *arg)
     ct_terminal_size(&rows, &columns);
     ct_pack_u32(body, rows);
     ct_pack_u32(body, columns);
-    if (h->job_sent) {
-        ct_conn_send(h->conn, CT_MSG_SIZE, body);
-    }
+    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    ct_hub_down(&h->hub, CT_MSG_SIZE, &in);
     evbuffer_free(body);
 }
 
@@ -186,10 +202,8 @@ static bool share_terminal(struct ct_head *h)
 static void on_input(void *arg, const uint8_t *data, size_t len_bytes)
 {
     struct ct_head  *h = arg;
-    struct evbuffer *body = evbuffer_new();
-    evbuffer_add(body, data, len_bytes);
-    ct_conn_send(h->conn, CT_MSG_STDIN, body);
-    evbuffer_free(body);
+    struct ct_unpack in = {.at = data, .left = len_bytes};
+    ct_hub_down(&h->hub, CT_MSG_STDIN, &in);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -211,24 +225,30 @@ static struct event_base *make_base(void)
 static bool set_up(struct ct_head *h)
 {
     static const struct ct_output_ops ops = {on_written, on_broken, on_output_idle};
-    int                               fd;
+    static const struct ct_hub_ops    hub_ops = {on_up, on_joined, on_lost, on_over};
+    struct ct_jobdesc                *d = h->args->desc;
     h->base = make_base();
     if (h->base == NULL) {
         return false;
     }
     h->out = ct_output_create(h->base, h->args->tag_output, &ops, h);
     h->in = ct_input_create(h->base, on_input, h);
-    h->lost = evtimer_new(h->base, on_lost, h);
-    if (h->out == NULL || h->in == NULL || h->lost == NULL || !ct_head_end_init(h) ||
+    if (h->out == NULL || h->in == NULL || !ct_head_end_init(h) || !ct_head_nodes_init(h) ||
         !share_terminal(h)) {
         return false;
     }
-    h->daemon = ct_daemon_start(h->args->daemon, h->job, &fd);
-    if (h->daemon < 0) {
+    d->one_sink = ct_output_is_one_sink(h->out);
+    d->progress = !d->verbose && isatty(STDERR_FILENO);
+    if (!ct_hub_init(&h->hub, h->base, d, (struct ct_span){0, d->nnodes}, h->args->local,
+                     CT_OUT_AHEAD, &hub_ops, h)) {
         return false;
     }
-    h->conn = ct_conn_create(h->base, fd, on_msg, on_gone, h);
-    return h->conn != NULL;
+    pid_t *room = realloc(h->spared, (h->nspared + h->hub.nchildren + 1) * sizeof *room);
+    h->spared = room != NULL ? room : h->spared;
+    if (room != NULL) {
+        ct_hub_start(&h->hub, h->args->daemon);
+    }
+    return room != NULL;
 }
 
 static void tear_down(struct ct_head *h)
@@ -238,8 +258,8 @@ static void tear_down(struct ct_head *h)
         event_free(h->resized);
     }
     ct_head_end_fini(h);
-    event_free(h->lost);
-    ct_conn_destroy(h->conn);
+    ct_head_nodes_fini(h);
+    ct_hub_fini(&h->hub);
     ct_output_destroy(h->out);
     ct_input_destroy(h->in);
     event_base_free(h->base);
@@ -248,23 +268,18 @@ static void tear_down(struct ct_head *h)
 
 int ct_head_run(const struct ct_head_args *args)
 {
-    struct ct_head h = {.args = args,
-                        .job = args->desc->job,
-                        .host = args->desc->nodes[0].host,
-                        .t0 = ct_clock_ns()};
+    struct ct_head h = {.args = args, .job = args->desc->job, .t0 = ct_clock_ns()};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTTIN, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!ct_reaper_children(&h.spared, &h.nspared) || !set_up(&h)) {
         ct_terminal_restore(&h.terminal);
-        fprintf(stderr, "ctranrun: cannot start %s: %s\n", args->daemon, strerror(errno));
+        fprintf(stderr, "ctranrun: cannot start: %s\n", strerror(errno));
         return CT_EXIT_INTERNAL;
     }
-    args->desc->one_sink = ct_output_is_one_sink(h.out);
-    args->desc->progress = !args->desc->verbose && isatty(STDERR_FILENO);
     event_base_dispatch(h.base);
     if (!h.gone) {
-        ct_head_clear_up(&h);
+        ct_head_clear_up(&h, false);
     }
     tear_down(&h);
     return h.status;

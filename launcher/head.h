@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "jobdesc.h"
+#include "tree.h"
 
 struct ct_head_args {
     struct ct_jobdesc *desc;   /* one_sink is filled in */
     const char        *daemon; /* the file of ctrand */
-    uint64_t           timeout_ms;
+    uint32_t           local;  /* the node that is this machine, CT_NO_NODE for none */
+    uint64_t           timeout_ms, launch_timeout_ms;
     bool               tag_output;
 };
 

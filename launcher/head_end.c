@@ -9,7 +9,7 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "launcher.h"
@@ -20,11 +20,7 @@
 
 void ct_head_ask_to_end(struct ct_head *h, uint32_t grace_ms)
 {
-    if (h->job_sent) {
-        ct_conn_send_u32(h->conn, CT_MSG_END, grace_ms);
-    } else if (!h->gone) {
-        (void)kill(h->daemon, SIGKILL);
-    }
+    ct_hub_end(&h->hub, h->running ? grace_ms : 0);
 }
 
 /* Decides the status once. Returns false when it is decided already. */
@@ -54,22 +50,27 @@ void ct_head_watch_daemon(struct ct_head *h)
     }
 }
 
-static void ignore_child(void *arg, pid_t pid, int wait_status)
+static void on_reaped(void *arg, pid_t pid, int wait_status)
 {
-    (void)arg;
-    (void)pid;
-    (void)wait_status;
+    struct ct_head *h = arg;
+    ct_hub_reaped(&h->hub, pid, wait_status);
 }
 
-void ct_head_clear_up(struct ct_head *h)
+void ct_head_clear_up(struct ct_head *h, bool spare_agents)
 {
-    if (!h->gone) {
-        (void)kill(h->daemon, SIGKILL); /* after that it is reaped, and the pid somebody else's */
+    size_t n = h->nspared;
+    pid_t  daemon = h->hub.mine != CT_NO_NODE ? h->hub.children[0].pid : 0;
+    if (spare_agents) {
+        n += ct_hub_pids(&h->hub, true, h->spared + n); /* there is room for them */
     }
-    if (!ct_reaper_kill_all(h->spared, h->nspared, ignore_child, NULL, CT_KILL_LIMIT_MS)) {
-        ct_head_say(h, "some processes could not be killed on host %s", h->host);
+    if (!ct_reaper_kill_all(h->spared, n, on_reaped, h, CT_KILL_LIMIT_MS)) {
+        char own[256] = "";
+        gethostname(own, sizeof own - 1);
+        ct_head_say(h, "some processes could not be killed on host %s", own);
     }
-    ct_session_remove(h->job);
+    if (daemon > 0) {
+        ct_session_remove(h->job, daemon);
+    }
 }
 
 /* One step further: kill; then stop waiting for the daemon and for the readers of our output. */
@@ -124,8 +125,8 @@ static void on_timeout(int fd, short what, void *arg)
 /* Before there is a job there is nobody to get a signal. */
 static void forward(struct ct_head *h, int signo)
 {
-    if (h->job_sent) {
-        ct_conn_send_u32(h->conn, CT_MSG_SIGNAL, (uint32_t)signo);
+    if (h->running) {
+        ct_hub_down_u32(&h->hub, CT_MSG_SIGNAL, (uint32_t)signo);
     }
 }
 
@@ -142,7 +143,7 @@ static void on_ending_signal(int signo, short what, void *arg)
     if (ct_head_fail(h, CT_EXIT_SIGNAL + signo)) {
         ct_head_say(h, "signal %d (%s): the ranks are ended", signo, strsignal(signo));
     }
-    if (h->job_sent) {
+    if (h->running) {
         forward(h, signo);
     } else {
         ct_head_ask_to_end(h, 0);
@@ -162,7 +163,7 @@ static void on_stop_signal(int signo, short what, void *arg)
     struct ct_head *h = arg;
     (void)what;
     forward(h, signo);
-    ct_conn_flush(h->conn, 100);
+    ct_hub_flush(&h->hub, 100);
     ct_terminal_restore(&h->terminal);
     raise(SIGSTOP);
     if (h->args->desc->debug_terminal) {

@@ -10,25 +10,36 @@
 
 #include "base/base.h"
 #include "head.h"
+#include "hub.h"
 #include "input.h"
 #include "output.h"
 #include "proto.h"
+#include "deaths.h"
 #include "terminal.h"
 
 enum { CT_HEAD_SIGNALS = 8 };
 
+/* A node, by what its daemon has told. */
+struct ct_head_node {
+    bool     joined, ready;
+    uint32_t started, connected; /* ranks, as last told */
+};
+
 struct ct_head {
     const struct ct_head_args *args;
-    const char                *job, *host;
+    const char                *job;
     struct event_base         *base;
-    struct ct_conn            *conn;
+    struct ct_hub              hub;
+    struct ct_head_node       *nodes;
+    struct ct_recovery         recovery; /* used where there are more nodes than one */
+    uint32_t                   nready, nrunning;
+    uint64_t                   server_us, ranks_us; /* the slowest node's */
+    char                       prefix[300];
     struct ct_output          *out;
     struct ct_input           *in;
-    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *lost;
+    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *launch;
     struct ct_terminal         terminal;
     struct event              *resized;
-    char                       lost_why[160];
-    pid_t                      daemon;
     pid_t                     *spared; /* children from before we became ctranrun */
     size_t                     nspared;
     uint64_t                   t0;
@@ -37,11 +48,30 @@ struct ct_head {
     uint32_t                   nlost;  /* ranks whose death the job outlives */
     int                        lost_status, left_status; /* the first of these; of the others */
     bool                       signalled;
-    bool                       job_sent;   /* the daemon has something to end and to signal */
+    bool                       running;    /* ranks have been started, or are just now */
     bool                       hurry;      /* the end does not wait for readers of our output */
     int                        force;      /* 0 asked to end, 1 killed, 2 given up */
     bool                       done, gone; /* the daemon has finished; its stream has ended */
 };
+
+/* ---- head_nodes.c: the nodes ----------------------------------------------------------------- */
+
+bool ct_head_nodes_init(struct ct_head *h);
+void ct_head_nodes_fini(struct ct_head *h);
+
+/* The host of a rank; the words before those of the node that a message names. */
+const char *ct_head_host(const struct ct_head *h, uint32_t rank);
+const char *ct_head_prefix(struct ct_head *h, struct ct_unpack *in);
+
+/* A child of ours has come, another one somewhere; a node is ready, or lost. */
+void ct_head_joined(struct ct_head *h, uint32_t node);
+void ct_head_take_joined(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why);
+
+/* In a job that outlives deaths. */
+void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in);
+void ct_head_note_end(struct ct_head *h, uint32_t rank, bool had_left);
 
 /* ---- head_report.c: words and facts ---------------------------------------------------------- */
 
@@ -49,7 +79,6 @@ struct ct_head {
 void ct_head_say(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
 
 /* The daemon's messages, one each. */
-void ct_head_take_hello(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in);
@@ -72,9 +101,9 @@ void ct_head_ask_to_end(struct ct_head *h, uint32_t grace_ms);
  * the time until it is given up starts anew. */
 void ct_head_watch_daemon(struct ct_head *h);
 
-/* The daemon is gone or does not answer. Its descendants have come to us: kills them all, and
- * removes the job's files. */
-void ct_head_clear_up(struct ct_head *h);
+/* The daemon of this machine is gone or does not answer. Its descendants have come to us: kills
+ * them all, and removes the job's files; agents are spared whose hosts are to be ended in order. */
+void ct_head_clear_up(struct ct_head *h, bool spare_agents);
 
 /* Makes the timers, starts that of --timeout, and catches signals. One that was ignored when we
  * were started (nohup, a background job) stays ignored. Returns false when out of memory. */

@@ -78,10 +78,14 @@ void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in)
     int      wait_status = (int)ct_unpack_u32(in);
     uint32_t phase = ct_unpack_u32(in);
     int      status = judge_exit(wait_status, phase, words, sizeof words);
+    if (!in->bad) {
+        ct_head_note_end(h, rank, phase == CT_PHASE_FINALIZED);
+    }
     if (status == 0 || in->bad) {
         return;
     }
-    snprintf(line, sizeof line, "rank %u (pid %u on host %s) %s", rank, pid, h->host, words);
+    snprintf(line, sizeof line, "rank %u (pid %u on host %s) %s", rank, pid, ct_head_host(h, rank),
+             words);
     if (h->args->desc->recovery && !h->failed) {
         outlive(h, WIFSIGNALED(wait_status) || phase == CT_PHASE_CONNECTED, status, line);
     } else if (ct_head_fail(h, status)) {
@@ -112,35 +116,10 @@ void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in)
     int code = (status & 0xff) == 0 && status != 0 ? 1 : status & 0xff;
     if (!in->bad && ct_head_fail(h, code)) {
         ct_head_say(h, "rank %u (pid %u on host %s) aborted the job with status %d%s%s", rank, pid,
-                    h->host, status, *msg ? ": " : "", msg);
+                    ct_head_host(h, rank), status, *msg ? ": " : "", msg);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }
-}
-
-void ct_head_take_hello(struct ct_head *h, struct ct_unpack *in)
-{
-    const char *build = ct_unpack_text(in);
-    uint32_t    pid = ct_unpack_u32(in);
-    const char *host = ct_unpack_text(in);
-    if (in->bad || strcmp(build, PACKAGE_VERSION) != 0) {
-        ct_head_say(h, "the daemon %s is of version %s, this is ctranrun %s; install both anew",
-                    h->args->daemon, in->bad ? "unknown" : build, PACKAGE_VERSION);
-        ct_head_fail(h, CT_EXIT_INTERNAL);
-        in->bad = true;
-        return;
-    }
-    if (h->args->desc->verbose) {
-        ct_head_say(h, CT_DAEMON_NAME " runs as pid %u on host %s", pid, host);
-    }
-    if (h->failed) {
-        return; /* a signal or the time limit was first; the daemon is being stopped */
-    }
-    h->job_sent = true;
-    struct evbuffer *body = evbuffer_new();
-    ct_jobdesc_pack(h->args->desc, body);
-    ct_conn_send(h->conn, CT_MSG_JOB, body);
-    evbuffer_free(body);
 }
 
 /* A line of --dry-run: a rank, its host, its place and its command, and under it what it has in its
@@ -154,7 +133,7 @@ static void print_plan(struct ct_head *h, uint32_t rank, const char *place)
     size_t                   len = 0;
     FILE                    *f = open_memstream(&text, &len);
     if (f != NULL) {
-        fprintf(f, "rank %u on host %s, %s:", rank, h->host, place);
+        fprintf(f, "rank %u on host %s, %s:", rank, ct_head_host(h, rank), place);
         for (char **a = command; a != NULL && *a != NULL; a++) {
             fprintf(f, " %s", *a);
         }
@@ -182,18 +161,22 @@ void ct_head_take_started(struct ct_head *h, struct ct_unpack *in)
     } else if (pid == 0) {
         print_plan(h, rank, place);
     } else {
-        ct_head_say(h, "rank %u is pid %u on host %s, %s", rank, pid, h->host, place);
+        ct_head_say(h, "rank %u is pid %u on host %s, %s", rank, pid, ct_head_host(h, rank), place);
     }
 }
 
 void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
 {
+    uint32_t node = ct_unpack_u32(in);
     uint64_t server = ct_unpack_u64(in), ranks = ct_unpack_u64(in);
-    if (h->args->desc->verbose) {
+    in->bad |= node >= h->args->desc->nnodes;
+    h->server_us = server > h->server_us ? server : h->server_us;
+    h->ranks_us = ranks > h->ranks_us ? ranks : h->ranks_us;
+    if (++h->nrunning == h->args->desc->nnodes && h->args->desc->verbose) {
         ct_head_say(h,
                     "%u ranks started %.1f ms after ctranrun: PMIx server %.1f ms, ranks %.1f ms",
                     ct_jobdesc_ranks(h->args->desc), (double)(ct_clock_ns() - h->t0) / 1e6,
-                    (double)server / 1e3, (double)ranks / 1e3);
+                    (double)h->server_us / 1e3, (double)h->ranks_us / 1e3);
         ct_head_say(h, "a debugger attaches to a rank on its host with: gdb -p PID");
     }
 }
@@ -201,9 +184,18 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
 /* One line for the eyes, while the start takes long and no rank has printed anything. */
 void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in)
 {
-    uint32_t started = ct_unpack_u32(in), ready = ct_unpack_u32(in);
+    uint32_t node = ct_unpack_u32(in), started = 0, ready = 0;
     uint32_t n = ct_jobdesc_ranks(h->args->desc);
     char     line[128] = "";
+    in->bad |= node >= h->args->desc->nnodes;
+    if (!in->bad) {
+        h->nodes[node].started = ct_unpack_u32(in);
+        h->nodes[node].connected = ct_unpack_u32(in);
+    }
+    for (uint32_t i = 0; i < h->args->desc->nnodes; i++) {
+        started += h->nodes[i].started;
+        ready += h->nodes[i].connected;
+    }
     if (in->bad || ct_clock_ns() - h->t0 < CT_PROGRESS_AFTER_MS * CT_NS_PER_MS) {
         return;
     }
@@ -217,19 +209,22 @@ void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in)
 
 void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in)
 {
+    const char *prefix = ct_head_prefix(h, in);
     int         status = (int)ct_unpack_u32(in);
     const char *why = ct_unpack_text(in);
-    h->done = true;
     if (ct_head_fail(h, status)) {
-        ct_head_say(h, "%s", why);
+        ct_head_say(h, "%s%s", prefix, why);
     }
+    ct_head_ask_to_end(h, 0);
+    ct_head_watch_daemon(h);
 }
 
 void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in)
 {
+    const char *prefix = ct_head_prefix(h, in);
     const char *why = ct_unpack_text(in);
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
-        ct_head_say(h, "%s", why);
+        ct_head_say(h, "%s%s", prefix, why);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }

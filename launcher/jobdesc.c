@@ -13,15 +13,6 @@
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-uint32_t ct_jobdesc_first(const struct ct_jobdesc *d, uint32_t node)
-{
-    uint32_t rank = 0;
-    for (uint32_t i = 0; i < node; i++) {
-        rank += d->nodes[i].ranks;
-    }
-    return rank;
-}
-
 uint32_t ct_jobdesc_app_first(const struct ct_jobdesc *d, uint32_t app)
 {
     uint32_t rank = 0;
@@ -34,6 +25,40 @@ uint32_t ct_jobdesc_app_first(const struct ct_jobdesc *d, uint32_t app)
 uint32_t ct_jobdesc_ranks(const struct ct_jobdesc *d)
 {
     return ct_jobdesc_app_first(d, d->napps);
+}
+
+/* Gives each rank its node: blocks, or one rank to each node in turn. */
+static void assign_nodes(const struct ct_jobdesc *d, uint32_t *given, uint32_t n)
+{
+    const struct ct_rank_map *m = &d->ranks;
+    for (uint32_t rank = 0, node = 0; rank < n; rank++) {
+        while (given[node] == d->nodes[node].ranks) {
+            node = (node + 1) % d->nnodes;
+        }
+        m->node_of[rank] = node;
+        m->local_of[rank] = given[node]++;
+        m->order[m->first[node] + m->local_of[rank]] = rank;
+        node = d->ranks_in_turn ? (node + 1) % d->nnodes : node;
+    }
+}
+
+bool ct_jobdesc_map(struct ct_jobdesc *d)
+{
+    uint32_t  n = ct_jobdesc_ranks(d);
+    uint32_t *given = calloc((size_t)d->nnodes + 1, sizeof *given);
+    d->ranks.node_of = calloc(3 * (size_t)n + d->nnodes + 1, sizeof(uint32_t));
+    bool ok = given != NULL && d->ranks.node_of != NULL;
+    if (ok) {
+        d->ranks.local_of = d->ranks.node_of + n;
+        d->ranks.order = d->ranks.local_of + n;
+        d->ranks.first = d->ranks.order + n;
+        for (uint32_t i = 0; i < d->nnodes; i++) {
+            d->ranks.first[i + 1] = d->ranks.first[i] + d->nodes[i].ranks;
+        }
+        assign_nodes(d, given, n);
+    }
+    free(given);
+    return ok;
 }
 
 uint32_t ct_jobdesc_app_of(const struct ct_jobdesc *d, uint32_t rank)
@@ -58,8 +83,8 @@ static char *expand(const struct ct_jobdesc *d, const char *text, uint32_t rank)
     for (const char *c = text; *c != '\0'; c++) {
         uint32_t number = c[0] != '%'   ? CT_MAX_RANKS
                           : c[1] == 'r' ? rank
-                          : c[1] == 'l' ? rank - ct_jobdesc_first(d, d->me)
-                          : c[1] == 'n' ? d->me
+                          : c[1] == 'l' ? d->ranks.local_of[rank]
+                          : c[1] == 'n' ? d->ranks.node_of[rank]
                                         : CT_MAX_RANKS;
         if (number != CT_MAX_RANKS) {
             fprintf(f, "%u", number);
@@ -156,7 +181,15 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
         ct_pack_text(out, d->nodes[i].host);
         ct_pack_u32(out, d->nodes[i].ranks);
     }
-    ct_pack_u32(out, d->me);
+    ct_pack_u32(out, d->ranks_in_turn);
+    pack_list(out, d->agent);
+    ct_pack_u32(out, d->agent_shell);
+    ct_pack_text(out, d->daemon != NULL ? d->daemon : "");
+    ct_pack_u32(out, d->fan_out);
+    pack_list(out, d->forward);
+    ct_pack_text(out, d->cwd != NULL ? d->cwd : "");
+    ct_pack_text(out, d->key);
+    ct_pack_text(out, d->nspace);
     ct_pack_u32(out, d->map);
     ct_pack_u32(out, d->pe);
     ct_pack_u32(out, d->bind);
@@ -268,9 +301,27 @@ static void unpack_nodes(struct ct_jobdesc *d, struct ct_unpack *in)
         d->nodes[i].ranks = ct_unpack_u32(in);
         total += d->nodes[i].ranks;
     }
-    d->me = ct_unpack_u32(in);
-    if (d->me >= n || total != ct_jobdesc_ranks(d)) {
+    if (d->me >= n || d->span == 0 || d->span > n - d->me || total != ct_jobdesc_ranks(d)) {
         in->bad = true;
+    }
+    d->ranks_in_turn = unpack_bool(in);
+}
+
+static void unpack_ways(struct ct_jobdesc *d, struct ct_unpack *in)
+{
+    d->agent = unpack_list(in);
+    d->agent_shell = unpack_bool(in);
+    d->daemon = unpack_copy(in);
+    d->fan_out = ct_unpack_u32(in);
+    d->forward = unpack_list(in);
+    d->cwd = unpack_copy(in);
+    d->key = unpack_copy(in);
+    d->nspace = unpack_copy(in);
+    if (d->fan_out == 0 || d->fan_out > CT_MAX_FAN_OUT) {
+        in->bad = true;
+    }
+    for (char **s = d->forward; s != NULL && *s != NULL; s++) {
+        in->bad |= strchr(*s, '=') == NULL;
     }
 }
 
@@ -291,11 +342,14 @@ static void check_lists(struct ct_jobdesc *d, struct ct_unpack *in)
 void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
 {
     *d = (struct ct_jobdesc){0};
+    d->me = ct_unpack_u32(in);
+    d->span = ct_unpack_u32(in);
     d->job = unpack_copy(in);
     unpack_apps(d, in);
     d->env = unpack_list(in);
     d->rank_env = unpack_list(in);
     unpack_nodes(d, in);
+    unpack_ways(d, in);
     d->map = (enum ct_map)unpack_enum(in, CT_MAP_HWTHREAD);
     d->pe = ct_unpack_u32(in);
     d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_HWTHREAD);
@@ -314,6 +368,9 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->dry_run = unpack_bool(in);
     d->recovery = unpack_bool(in);
     check_lists(d, in);
+    if (!in->bad && !ct_jobdesc_map(d)) {
+        in->bad = true;
+    }
 }
 
 void ct_jobdesc_fini(struct ct_jobdesc *d)
@@ -333,6 +390,13 @@ void ct_jobdesc_fini(struct ct_jobdesc *d)
     ct_strlist_free(d->rank_env);
     ct_strlist_free(d->debugger);
     free(d->debug_ranks);
+    ct_strlist_free(d->agent);
+    ct_strlist_free(d->forward);
+    free(d->ranks.node_of);
+    free(d->daemon);
+    free(d->cwd);
+    free(d->key);
+    free(d->nspace);
     free(d->job);
     free(d->output_dir);
     *d = (struct ct_jobdesc){0};

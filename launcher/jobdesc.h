@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The description of a job, which the head sends to each daemon: what to run, where its ranks
- * are, and which of the nodes the daemon is. Ranks are numbered in blocks: the first program has
- * the first apps[0].ranks of them, and so on; node 0 has the first nodes[0].ranks, and so on.
+ * The description of a job, which goes down the tree to each daemon: what to run, where its ranks
+ * are, and how to reach the other nodes. Programs have their ranks in blocks: the first program has
+ * the first apps[0].ranks of them, and so on. Nodes have them in blocks as well, or in turn
+ * (ranks_in_turn): one each, and again from the first, as long as a node has room.
  */
 #ifndef CT_LAUNCHER_JOBDESC_H
 #define CT_LAUNCHER_JOBDESC_H
@@ -33,6 +34,13 @@ struct ct_node {
     uint32_t ranks;
 };
 
+/* Where ranks are: made from the nodes, not sent. */
+struct ct_rank_map {
+    uint32_t *node_of, *local_of; /* by rank */
+    uint32_t *order;              /* all ranks, node by node */
+    uint32_t *first;              /* by node: where in `order` its ranks begin */
+};
+
 /* Strings and lists are owned (strlist.h); a text that is not given is "". */
 struct ct_jobdesc {
     char           *job; /* its id */
@@ -41,7 +49,23 @@ struct ct_jobdesc {
     char          **env;      /* NAME=VALUE for all ranks */
     char          **rank_env; /* RANKS:NAME=VALUE; %r, %l, %n in VALUE are numbers of the rank */
     struct ct_node *nodes;
-    uint32_t        nnodes, me; /* nodes, and the receiver among them */
+    uint32_t        nnodes;
+    bool            ranks_in_turn;
+    uint32_t        me, span; /* the receiver; it and so many - 1 nodes after it are its own */
+
+    struct ct_rank_map ranks;
+
+    /* How other nodes are reached. With one node there is no need of that. */
+    char   **agent;       /* the words before the host's name */
+    bool     agent_shell; /* what it runs it gives to a shell */
+    char    *daemon;      /* the file of ctrand, there too */
+    uint32_t fan_out;
+    char   **forward; /* NAME=VALUE for daemons and ranks there */
+    char    *cwd;     /* where they are to be; "" to stay */
+
+    /* Secrets: ranks have them in their environment, and nobody else. */
+    char *key;    /* CTRAN_JOB_KEY */
+    char *nspace; /* the job's name for PMIx */
 
     enum ct_map  map;
     uint32_t     pe; /* processing elements a rank; 0: not given */
@@ -64,9 +88,23 @@ struct ct_jobdesc {
     bool recovery;   /* the job outlives the death of ranks */
 };
 
-/* All ranks; and the first rank on a node. */
+/* All ranks. */
 uint32_t ct_jobdesc_ranks(const struct ct_jobdesc *d);
-uint32_t ct_jobdesc_first(const struct ct_jobdesc *d, uint32_t node);
+
+/* Fills in where ranks are. Returns false when out of memory. */
+bool ct_jobdesc_map(struct ct_jobdesc *d);
+
+/* The rank of this number on a node. */
+static inline uint32_t ct_jobdesc_rank(const struct ct_jobdesc *d, uint32_t node, uint32_t local)
+{
+    return d->ranks.order[d->ranks.first[node] + local];
+}
+
+/* All ranks of a node, in order. */
+static inline const uint32_t *ct_jobdesc_ranks_of(const struct ct_jobdesc *d, uint32_t node)
+{
+    return d->ranks.order + d->ranks.first[node];
+}
 
 /* The program of a rank, as its index in apps; and a program's first rank. */
 uint32_t ct_jobdesc_app_of(const struct ct_jobdesc *d, uint32_t rank);
@@ -84,9 +122,11 @@ bool ct_jobdesc_has_terminal(const struct ct_jobdesc *d, uint32_t rank);
  * them. NULL when out of memory. */
 char **ct_jobdesc_command(const struct ct_jobdesc *d, uint32_t rank);
 
+/* All but the receiver, which stands before it in a message. */
 void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out);
 
-/* Fills *d with copies; ct_jobdesc_fini is due even when in->bad is set afterwards. */
+/* Takes a whole message and fills *d with copies; ct_jobdesc_fini is due even when in->bad is set
+ * afterwards. */
 void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in);
 void ct_jobdesc_fini(struct ct_jobdesc *d);
 

@@ -6,8 +6,12 @@
  * print, hands its standard input to rank 0, catches signals, chooses the exit status and says
  * what went wrong. The node daemon (ctrand) acts: it hosts the PMIx server, starts the ranks of
  * its node, gathers their output, reaps and kills them. Between the two runs one byte stream with
- * framed messages (proto.h) and nothing else: no shared memory, no shared files. Today that
- * stream is a socketpair and there is one daemon; a second node is a second stream.
+ * framed messages (proto.h) and nothing else: no shared memory, no shared files.
+ *
+ * With more nodes than one the processes form a tree (tree.h). On each other machine an agent
+ * starts a relay, which is to its daemon what the head is to the one of its own machine, and starts
+ * relays further on; all streams are those of agents. Head and relays share the hub, which passes
+ * on, merges and combines. Ranks are started when the daemons of all nodes are ready.
  *
  *     ctranrun.c     main of the head        ctrand.c        main of the daemon
  *     options.c      the command line        ctrand_start.c  starting its part of the job
@@ -15,6 +19,10 @@
  *     head.c         the job seen from here  pmixsrv.c       the PMIx server
  *     head_report.c  facts into words        pmixinfo.c      what it tells its clients
  *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
+ *     head_nodes.c   the nodes, and news     pmixfar.c       what servers ask of each other
+ *     layout.c       from hosts to nodes     pmixnews.c      news, for its clients
+ *     hosts.c        lists of hosts          relay.c         a process between two levels
+ *     slurmlist.c    those of Slurm
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
@@ -22,8 +30,8 @@
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows
  *                                             outdir.c        files of the ranks' output
- *                                             recovery.c      news for those who outlive others
- *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c
+ *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c, tree.c, daemon.c,
+ *                 hub.c, hub_child.c, hub_fence.c, merge.c; deaths.c decides where there is one
  *
  * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first failure
  * and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon. With
@@ -68,6 +76,8 @@ enum {
 
 enum {
     CT_MAX_RANKS = 65536,
+    CT_MAX_FAN_OUT = 1024,
+    CT_FAN_OUT = 32,          /* children of a process in the tree */
     CT_PMIX_SHARED_FROM = 48, /* ranks of a node get the job's data from shared memory; pmixsrv.c */
 
     CT_TERM_GRACE_MS = 150,    /* from SIGTERM to SIGKILL when the job is ended */
@@ -79,6 +89,9 @@ enum {
     CT_SILENT_MS =
         200 * CT_PATIENCE, /* an ended job's daemon says nothing and owes us something: killed */
 
+    CT_LAUNCH_LIMIT_MS = 60000, /* for all hosts to be ready, unless --launch-timeout says else */
+    CT_AGENT_LIMIT_MS = 1000,   /* for an agent to end after its host has said good-bye */
+
     CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */
 
     CT_PROGRESS_AFTER_MS = 1000, /* a start that takes longer tells a terminal how far it is, */
@@ -86,7 +99,8 @@ enum {
 
     CT_LINE_MAX = 64 << 10,    /* longer lines are passed on before they end */
     CT_LINE_IDLE_MS = 5000,    /* such a line may keep others waiting, silent, this long */
-    CT_OUT_WINDOW = 256 << 10, /* bytes of one stream under way to the head */
+    CT_OUT_WINDOW = 192 << 10, /* bytes of one stream under way to the next process of the tree */
+    CT_OUT_AHEAD = 64 << 10,   /* bytes that the head has taken and not written */
     CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */
 };
 

@@ -1,27 +1,37 @@
 # ctranrun, and its daemon on each node.
 launcher_common = \
 	launcher/launcher.h \
+	launcher/daemon.c launcher/daemon.h \
+	launcher/hub.c launcher/hub.h \
+	launcher/hub_child.c \
+	launcher/hub_fence.c \
 	launcher/jobdesc.c launcher/jobdesc.h \
+	launcher/merge.c launcher/merge.h \
 	launcher/proto.c launcher/proto.h \
 	launcher/ranklist.c launcher/ranklist.h \
 	launcher/reaper.c launcher/reaper.h \
+	launcher/deaths.c launcher/deaths.h \
 	launcher/session.c launcher/session.h \
-	launcher/strlist.c launcher/strlist.h
+	launcher/strlist.c launcher/strlist.h \
+	launcher/tree.c launcher/tree.h
 
 bin_PROGRAMS += ctranrun
 ctranrun_SOURCES = $(launcher_common) \
 	launcher/completion.c launcher/completion.h \
 	launcher/ctranrun.c \
-	launcher/daemon.c launcher/daemon.h \
+	launcher/hosts.c launcher/hosts.h \
 	launcher/head.c launcher/head.h launcher/head_job.h \
 	launcher/head_end.c \
+	launcher/head_nodes.c \
 	launcher/head_report.c \
 	launcher/input.c launcher/input.h \
+	launcher/layout.c launcher/layout.h \
 	launcher/options.c launcher/options.h \
 	launcher/options_take.c launcher/options_take.h \
 	launcher/output.c launcher/output.h \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
+	launcher/slurmlist.c launcher/slurmlist.h \
 	launcher/statuscmd.c launcher/statuscmd.h \
 	launcher/terminal.c launcher/terminal.h
 ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
@@ -34,14 +44,16 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/ctrand_start.c \
 	launcher/nodelimits.c launcher/nodelimits.h \
 	launcher/outdir.c launcher/outdir.h \
+	launcher/pmixfar.c launcher/pmixfar.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
+	launcher/pmixnews.c launcher/pmixnews.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \
 	launcher/procs.c launcher/procs.h \
 	launcher/pty.c launcher/pty.h \
 	launcher/rankin.c launcher/rankin.h \
 	launcher/rankio.c launcher/rankio.h \
-	launcher/recovery.c launcher/recovery.h \
+	launcher/relay.c launcher/relay.h \
 	launcher/statussrv.c launcher/statussrv.h
 ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS)
 ctrand_LDADD = libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread

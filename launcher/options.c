@@ -17,6 +17,7 @@
 #include "base/base.h"
 #include "completion.h"
 #include "launcher.h"
+#include "layout.h"
 #include "options_take.h"
 #include "ranklist.h"
 #include "statuscmd.h"
@@ -24,6 +25,21 @@
 
 static const struct ct_option_row rows[] = {
     {{"-n", "-np", "--np"}, "N", ct_take_ranks, "start N ranks (default 1)"},
+    {{"-H", "-host", "--host"},
+     "HOST[:N],...",
+     ct_take_hosts,
+     "run on these hosts, N ranks on each"},
+    {{"--hostfile", "-f", "--machinefile"}, "FILE", ct_take_hostfile, "run on the hosts in a file"},
+    {{"--ppn"}, "N", ct_take_ppn, "start N ranks on each host"},
+    {{"--launch-agent"},
+     "COMMAND",
+     ct_take_agent,
+     "reach other hosts by COMMAND HOST ... (default ssh)"},
+    {{"--launch-timeout"},
+     "SECONDS",
+     ct_take_launch_timeout,
+     "how long hosts may take to be ready (default 60)"},
+    {{"--fan-out"}, "K", ct_take_fan_out, "let each daemon start at most K others (default 32)"},
     {{"-x"}, "NAME[=VALUE]", ct_take_env, "put a variable into the environment of the ranks"},
     {{"--env-rank"}, "RANKS:NAME=VALUE", ct_take_rank_env, "the same for some; %r is the rank"},
     {{"--wdir"}, "DIR", ct_take_wdir, "start the ranks in this directory"},
@@ -66,7 +82,7 @@ const struct ct_option_row *ct_options_rows(size_t *n)
 static void print_help(void)
 {
     printf("usage: ctranrun [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM ...]...\n"
-           "Starts the ranks of a parallel program on this machine.\n\n");
+           "Starts the ranks of a parallel program, on this machine or on others.\n\n");
     for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
         char   left[64];
         size_t len = 0;
@@ -187,11 +203,10 @@ static bool make_dirs(char *path)
 /* What only the whole command line can tell. */
 static bool check_whole(struct ct_options *o)
 {
-    uint32_t highest, n = ct_jobdesc_ranks(&o->desc);
-    if (n > CT_MAX_RANKS) {
-        return ct_take_complain("the programs have %u ranks together, at most %d can be started", n,
-                                CT_MAX_RANKS);
+    if (!ct_layout_nodes(o)) {
+        return false;
     }
+    uint32_t highest, n = ct_jobdesc_ranks(&o->desc);
     for (char **s = o->desc.rank_env; s != NULL && *s != NULL; s++) {
         if (ct_ranklist_is_valid(*s, &highest) && highest >= n) {
             return ct_take_complain("--env-rank \"%s\": there is no rank %u, only 0 to %u", *s,
@@ -221,7 +236,8 @@ int ct_options_parse(struct ct_options *o, int argc, char **argv)
 {
     int  at = 1;
     bool ok = true;
-    *o = (struct ct_options){.desc = {.output_dir = strdup(""), .debug_ranks = strdup("0")}};
+    *o = (struct ct_options){.launch_timeout_ms = CT_LAUNCH_LIMIT_MS,
+                             .desc = {.output_dir = strdup(""), .debug_ranks = strdup("0")}};
     do {
         ok = take_app(o, argc, argv, &at);
     } while (ok && o->action == CT_ACTION_RUN && at++ < argc);

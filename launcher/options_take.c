@@ -74,6 +74,7 @@ bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value)
                                 opt, value, CT_MAX_RANKS);
     }
     this_app(o)->ranks = (uint32_t)n;
+    o->ranks_given = true;
     return true;
 }
 
@@ -167,7 +168,7 @@ bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
     return ok;
 }
 
-bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value)
+static bool take_seconds(uint64_t *out_ms, const char *opt, const char *value)
 {
     char  *end;
     double seconds = strtod(value, &end);
@@ -175,8 +176,58 @@ bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value)
         return ct_take_complain("%s \"%s\": expected a number of seconds above 0, as in %s 60", opt,
                                 value, opt);
     }
-    o->timeout_ms = (uint64_t)(seconds * 1000.0);
+    *out_ms = (uint64_t)(seconds * 1000.0);
     return true;
+}
+
+bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value)
+{
+    return take_seconds(&o->timeout_ms, opt, value);
+}
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+bool ct_take_hosts(struct ct_options *o, const char *opt, const char *value)
+{
+    if (*value == '\0') {
+        return ct_take_complain("%s: expected hosts, as in %s a:4,b:4", opt, opt);
+    }
+    o->host_list = value;
+    return true;
+}
+
+bool ct_take_hostfile(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    o->hostfile = value;
+    return true;
+}
+
+bool ct_take_ppn(struct ct_options *o, const char *opt, const char *value)
+{
+    long n;
+    if (!read_number(value, CT_MAX_RANKS, &n)) {
+        return ct_take_complain("%s \"%s\": expected a number of ranks from 1 to %d", opt, value,
+                                CT_MAX_RANKS);
+    }
+    o->ppn = (uint32_t)n;
+    return true;
+}
+
+bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value)
+{
+    long n;
+    if (!read_number(value, CT_MAX_FAN_OUT, &n)) {
+        return ct_take_complain("%s \"%s\": expected a number of daemons from 1 to %d", opt, value,
+                                CT_MAX_FAN_OUT);
+    }
+    o->fan_out = (uint32_t)n;
+    return true;
+}
+
+bool ct_take_launch_timeout(struct ct_options *o, const char *opt, const char *value)
+{
+    return take_seconds(&o->launch_timeout_ms, opt, value);
 }
 
 /* ---- debugging ------------------------------------------------------------------------------- */
@@ -201,25 +252,36 @@ static bool take_word(const char **at, char *out)
     return quote == '\0';
 }
 
-bool ct_take_debugger(struct ct_options *o, const char *opt, const char *value)
+/* The words of a command in the place of what was there. */
+static bool take_words(char ***out, const char *opt, const char *value, const char *example)
 {
     const char *at = value + strspn(value, " \t\n");
     char       *word = malloc(strlen(value) + 1);
     bool        ok = word != NULL, whole = true;
-    ct_strlist_free(o->desc.debugger);
-    o->desc.debugger = NULL;
+    ct_strlist_free(*out);
+    *out = NULL;
     while (ok && whole && *at != '\0') {
         whole = take_word(&at, word);
-        ok = ct_strlist_add(&o->desc.debugger, word);
+        ok = ct_strlist_add(out, word);
         at += strspn(at, " \t\n");
     }
     free(word);
     if (!ok) {
         return no_memory();
     }
-    return (whole && o->desc.debugger != NULL) ||
-           ct_take_complain("%s \"%s\": expected a command%s, as in %s \"gdb --args\"", opt, value,
-                            whole ? "" : " whose quotes end", opt);
+    return (whole && *out != NULL) ||
+           ct_take_complain("%s \"%s\": expected a command%s, as in %s \"%s\"", opt, value,
+                            whole ? "" : " whose quotes end", opt, example);
+}
+
+bool ct_take_debugger(struct ct_options *o, const char *opt, const char *value)
+{
+    return take_words(&o->desc.debugger, opt, value, "gdb --args");
+}
+
+bool ct_take_agent(struct ct_options *o, const char *opt, const char *value)
+{
+    return take_words(&o->desc.agent, opt, value, "ssh -p 2222");
 }
 
 bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *value)

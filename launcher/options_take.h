@@ -7,6 +7,12 @@
 #include "options.h"
 
 bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_hosts(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_hostfile(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_ppn(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_agent(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_launch_timeout(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_env(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value);

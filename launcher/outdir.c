@@ -21,13 +21,32 @@ static int digits(uint32_t n)
     return count;
 }
 
+/* The directories above, which on this host may be missing. */
+static void make_parents(const char *path)
+{
+    char part[PATH_MAX + 32];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *c = part + 1; *c != '\0'; c++) {
+        if (*c == '/') {
+            *c = '\0';
+            (void)mkdir(part, 0777); /* what is missing then is found by the next */
+            *c = '/';
+        }
+    }
+}
+
 int ct_outdir_open(const char *dir, uint32_t rank, uint32_t job_ranks, bool is_stderr, char *why,
                    size_t cap)
 {
     char path[PATH_MAX + 32];
     int  len = snprintf(path, sizeof path, "%s/rank.%0*u", dir, digits(job_ranks - 1), rank);
     int  fd = -1;
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) {
+    int  made = mkdir(path, 0777);
+    if (made != 0 && errno == ENOENT) {
+        make_parents(path);
+        made = mkdir(path, 0777);
+    }
+    if (made == 0 || errno == EEXIST) {
         snprintf(path + len, sizeof path - (size_t)len, "/%s", is_stderr ? "stderr" : "stdout");
         fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     }

@@ -45,11 +45,12 @@ static void add_rank(struct infos *l, const char *key, pmix_rank_t v)
 /* "4,5,6,7": the ranks of a node. The caller frees it. */
 static char *list_ranks(const struct ct_jobdesc *d, uint32_t node)
 {
-    uint32_t first = ct_jobdesc_first(d, node), n = d->nodes[node].ranks;
+    uint32_t n = d->nodes[node].ranks;
     size_t   cap = 7 * (size_t)n + 1, len = 0; /* ranks have at most five digits */
     char    *text = calloc(1, cap);
     for (uint32_t i = 0; text != NULL && i < n; i++) {
-        len += (size_t)snprintf(text + len, cap - len, "%s%u", i > 0 ? "," : "", first + i);
+        len += (size_t)snprintf(text + len, cap - len, "%s%u", i > 0 ? "," : "",
+                                ct_jobdesc_rank(d, node, i));
     }
     return text;
 }
@@ -117,7 +118,7 @@ static void add_this_node(struct infos *l, const struct ct_jobdesc *d)
     add_u32(l, PMIX_NODEID, d->me);
     add_u32(l, PMIX_LOCAL_SIZE, d->nodes[d->me].ranks);
     add_u32(l, PMIX_NODE_SIZE, d->nodes[d->me].ranks);
-    add_rank(l, PMIX_LOCALLDR, ct_jobdesc_first(d, d->me));
+    add_rank(l, PMIX_LOCALLDR, ct_jobdesc_rank(d, d->me, 0));
     if (peers != NULL) {
         add(l, PMIX_LOCAL_PEERS, peers, PMIX_STRING);
     }
@@ -128,7 +129,7 @@ static void add_this_node(struct infos *l, const struct ct_jobdesc *d)
 static bool add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node, uint32_t local)
 {
     struct infos p;
-    uint32_t     rank = ct_jobdesc_first(d, node) + local;
+    uint32_t     rank = ct_jobdesc_rank(d, node, local);
     uint32_t     app = ct_jobdesc_app_of(d, rank), app_first = ct_jobdesc_app_first(d, app);
     uint16_t     local16 = (uint16_t)local;
     if (!infos_init(&p, 11)) {

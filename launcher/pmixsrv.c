@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <pmix.h>
@@ -21,10 +20,12 @@
 #include "base/base.h"
 #include "launcher.h"
 #include "pmi/pmi.h"
+#include "pmixfar.h"
 #include "pmixinfo.h"
-#include "recovery.h"
+#include "pmixnews.h"
+#include "deaths.h"
 
-enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX, REQ_LEAVE };
+enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX, REQ_FOUND, REQ_LEAVE };
 
 /* A request from libpmix's thread on its way to the event loop. */
 struct request {
@@ -35,6 +36,9 @@ struct request {
     char               *text; /* abort's message */
     char               *data; /* fence: the local ranks' contributions, ours to free */
     size_t              len;
+    uint32_t           *ranks; /* fence: who takes part, in order; none: all */
+    uint32_t            nranks;
+    uint32_t            asker, number; /* found: the node that asked, and its number for it */
     pmix_op_cbfunc_t    op_done;
     pmix_modex_cbfunc_t modex_done;
     void               *cbdata;
@@ -49,7 +53,9 @@ struct ct_pmixsrv {
     struct ct_list           queue; /* under lock */
     int                      wake_fd;
     struct event            *wake;
-    struct ct_recovery       recovery;
+    struct ct_recovery       recovery; /* used where there is no other node */
+    struct ct_pmixfar        far;
+    struct ct_conn          *conn;
     ct_pmixsrv_abort_fn      on_abort;
     void                    *arg;
 };
@@ -119,16 +125,48 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int 
                                      .cbdata = cbdata});
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Those who take part, in an order that all servers find alike; none: every rank. */
+static pmix_status_t list_ranks(const pmix_proc_t *procs, size_t n, struct request *r)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!PMIX_CHECK_NSPACE(procs[i].nspace, the_server->nspace)) {
+            return PMIX_ERR_NOT_SUPPORTED;
+        }
+        if (procs[i].rank == PMIX_RANK_WILDCARD) {
+            return PMIX_SUCCESS;
+        }
+        if (procs[i].rank >= ct_jobdesc_ranks(the_server->desc)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    r->ranks = calloc(n + 1, sizeof *r->ranks);
+    if (r->ranks == NULL) {
+        return PMIX_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < n; i++) {
+        r->ranks[i] = procs[i].rank;
+    }
+    qsort(r->ranks, n, sizeof *r->ranks, by_number);
+    r->nranks = (uint32_t)n;
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
                               void *cbdata)
 {
-    (void)procs;
-    (void)nprocs;
+    struct request r = {
+        .kind = REQ_FENCE, .data = data, .len = ndata, .modex_done = done, .cbdata = cbdata};
     (void)info;
     (void)ninfo;
-    return enqueue(&(struct request){
-        .kind = REQ_FENCE, .data = data, .len = ndata, .modex_done = done, .cbdata = cbdata});
+    pmix_status_t rc = list_ranks(procs, nprocs, &r);
+    return rc == PMIX_SUCCESS ? enqueue(&r) : rc;
 }
 
 static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
@@ -159,20 +197,52 @@ static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_pro
 
 /* ---- on the event loop ----------------------------------------------------------------------- */
 
-/* All local participants have come to a fence. This daemon has all ranks, so their contributions
- * are everybody's and go straight back; with more daemons they would be exchanged here, and the
- * answer would wait for the others'. */
+/* All local participants have come to a fence. Where there are no others, their contributions go
+ * straight back. */
 static void complete_fence(struct ct_pmixsrv *s, struct request *r)
 {
-    pmix_status_t status = ct_recovery_fence(&s->recovery) ? PMIX_SUCCESS : CT_PMIX_NO_START;
-    r->modex_done(status, r->data, r->len, r->cbdata, free, r->data);
+    bool alone = s->desc->nnodes == 1;
+    if (alone || ct_pmixfar_is_here(&s->far, r->ranks, r->nranks)) {
+        bool          ok = !alone || ct_recovery_fence(&s->recovery);
+        pmix_status_t status = ok ? PMIX_SUCCESS : CT_PMIX_NO_START;
+        r->modex_done(status, r->data, r->len, r->cbdata, free, r->data);
+        return;
+    }
+    if (!ct_pmixfar_fence(&s->far, r->ranks, r->nranks, r->data, r->len, r->modex_done,
+                          r->cbdata)) {
+        r->modex_done(PMIX_ERR_NOMEM, NULL, 0, r->cbdata, NULL, NULL);
+    }
+    free(r->data);
 }
 
 /* libpmix answers gets of data of local ranks alone, waiting for their commit. It asks here for
- * those that it does not host, and with one daemon there are none. */
-static void complete_direct_modex(struct request *r)
+ * those that it does not host. */
+static void complete_direct_modex(struct ct_pmixsrv *s, struct request *r)
 {
-    r->modex_done(PMIX_ERR_NOT_FOUND, NULL, 0, r->cbdata, NULL, NULL);
+    bool elsewhere =
+        r->rank < ct_jobdesc_ranks(s->desc) && s->desc->ranks.node_of[r->rank] != s->desc->me;
+    if (!elsewhere || !ct_pmixfar_ask(&s->far, r->rank, r->modex_done, r->cbdata)) {
+        r->modex_done(PMIX_ERR_NOT_FOUND, NULL, 0, r->cbdata, NULL, NULL);
+    }
+}
+
+static void answer_direct_modex(struct ct_pmixsrv *s, struct request *r)
+{
+    ct_pmixfar_answer(&s->far, &(struct ct_pmixfar_found){.node = r->asker,
+                                                          .request = r->number,
+                                                          .status = (uint32_t)r->status,
+                                                          .data = r->data,
+                                                          .len = r->len});
+    free(r->data);
+}
+
+static void want_leave(struct ct_pmixsrv *s, uint32_t rank)
+{
+    if (s->desc->nnodes == 1) {
+        ct_recovery_wants_leave(&s->recovery, rank);
+    } else {
+        ct_conn_send_u32(s->conn, CT_MSG_LEAVE, rank);
+    }
 }
 
 static void handle(struct ct_pmixsrv *s, struct request *r)
@@ -186,13 +256,17 @@ static void handle(struct ct_pmixsrv *s, struct request *r)
         complete_fence(s, r);
         break;
     case REQ_DMODEX:
-        complete_direct_modex(r);
+        complete_direct_modex(s, r);
+        break;
+    case REQ_FOUND:
+        answer_direct_modex(s, r);
         break;
     case REQ_LEAVE:
-        ct_recovery_wants_leave(&s->recovery, r->rank - s->procs->first);
+        want_leave(s, r->rank);
         break;
     }
     free(r->text);
+    free(r->ranks);
     free(r);
 }
 
@@ -218,6 +292,72 @@ static void on_wake(int fd, short what, void *arg)
     ct_pmixsrv_drain(arg);
 }
 
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* On libpmix's thread: what a rank of ours has put, for a node that asked. */
+static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
+{
+    struct request *r = cbdata;
+    r->status = status == PMIX_SUCCESS ? 0 : 1;
+    r->data = data != NULL && len > 0 ? malloc(len) : NULL;
+    if (r->data != NULL) {
+        memcpy(r->data, data, len);
+        r->len = len;
+    }
+    (void)enqueue(r);
+    free(r);
+}
+
+/* It answers when the rank has committed. */
+static void look_up(struct ct_pmixsrv *s, struct ct_unpack *in)
+{
+    struct request *r = calloc(1, sizeof *r);
+    pmix_proc_t     proc;
+    (void)ct_unpack_u32(in); /* that is us */
+    if (r == NULL) {
+        in->bad = true;
+        return;
+    }
+    r->kind = REQ_FOUND;
+    r->asker = ct_unpack_u32(in);
+    r->number = ct_unpack_u32(in);
+    PMIX_LOAD_PROCID(&proc, s->nspace, ct_unpack_u32(in));
+    if (in->bad) {
+        free(r);
+        return;
+    }
+    if (PMIx_server_dmodex_request(&proc, on_found, r) != PMIX_SUCCESS) {
+        on_found(PMIX_ERR_NOT_FOUND, NULL, 0, r);
+    }
+}
+
+static void take_news(struct ct_pmixsrv *s, struct ct_unpack *in)
+{
+    uint32_t news = ct_unpack_u32(in), rank = ct_unpack_u32(in);
+    if (in->bad || news >= CT_NEWS_KINDS) {
+        in->bad = true;
+        return;
+    }
+    ct_pmixnews_tell(s->nspace, (enum ct_tidings)news, rank);
+}
+
+void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in)
+{
+    switch (type) {
+    case CT_MSG_FENCE_DONE:
+        ct_pmixfar_take_fence(&s->far, in);
+        break;
+    case CT_MSG_MODEX_ASK:
+        look_up(s, in);
+        break;
+    case CT_MSG_MODEX_DATA:
+        ct_pmixfar_take_data(&s->far, in);
+        break;
+    default:
+        take_news(s, in);
+    }
+}
+
 /* ---- start ----------------------------------------------------------------------------------- */
 
 static pmix_server_module_t module = {
@@ -230,6 +370,10 @@ static pmix_server_module_t module = {
 };
 
 static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
+
+/* How lists of hosts are written down. libpmix 4.2.2's own short form loses what stands behind the
+ * number in "h3.lab", and a rank there then finds no host. */
+static const char *const LIST_VARIABLE = "PMIX_MCA_preg";
 
 /* How clients get the job's data: by message (hash), or from shared memory (ds21), which costs
  * 10 ms more and does not grow with the square of the ranks. Whole jobs on 2 cores, hash against
@@ -260,33 +404,31 @@ static void divert_words(const struct ct_pmixsrv *s, const char *tmpdir)
 
 /* The server listens on a port that every user of the machine can reach, and libpmix believes the
  * user id that a client claims. So the namespace is the password: 128 random bits, which only the
- * ranks' environments tell, and no command line and no file that others can see. The job's id
- * before them is for people. */
+ * ranks' environments tell, and no command line and no file that others can see. The head makes it
+ * for all nodes. */
 static bool make_names(struct ct_pmixsrv *s)
 {
-    uint64_t bits[2];
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits) {
-        return false;
-    }
-    snprintf(s->nspace, sizeof s->nspace, "ctran-%s-%016" PRIx64 "%016" PRIx64, s->desc->job,
-             bits[0], bits[1]);
-    snprintf(s->name, sizeof s->name, CT_DAEMON_NAME "-%s-%016" PRIx64 "%016" PRIx64, s->desc->job,
-             bits[0], bits[1]);
-    return true;
+    int n = snprintf(s->nspace, sizeof s->nspace, "%s", s->desc->nspace);
+    int m = snprintf(s->name, sizeof s->name, "%s-" CT_DAEMON_NAME, s->desc->nspace);
+    return n > 0 && n < (int)sizeof s->nspace && m < (int)sizeof s->name;
 }
 
 static pmix_status_t init_library(struct ct_pmixsrv *s, hwloc_topology_t topology,
                                   const char *tmpdir)
 {
-    pmix_info_t info[5];
-    size_t      n = 4;
+    pmix_info_t info[6];
+    size_t      n = 5;
     pmix_rank_t rank = s->desc->me;
-    bool        mine = choose_store(s->procs->n);
+    bool        mine = choose_store(s->procs->n), plain = getenv(LIST_VARIABLE) == NULL;
+    if (plain) {
+        setenv(LIST_VARIABLE, "raw", 1);
+    }
     divert_words(s, tmpdir);
     PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, tmpdir, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, tmpdir, PMIX_STRING);
     PMIX_INFO_LOAD(&info[2], PMIX_SERVER_NSPACE, s->name, PMIX_STRING);
     PMIX_INFO_LOAD(&info[3], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&info[4], PMIX_HOSTNAME, s->desc->nodes[s->desc->me].host, PMIX_STRING);
     if (topology != NULL && hwloc_topology_is_thissystem(topology)) {
         /* By hand, since PMIX_INFO_LOAD copies the topology and libpmix keeps what it is given. */
         s->machine = (pmix_topology_t){.source = (char *)(uintptr_t) "hwloc", .topology = topology};
@@ -305,8 +447,11 @@ static pmix_status_t init_library(struct ct_pmixsrv *s, hwloc_topology_t topolog
     if (mine) {
         unsetenv(STORE_VARIABLE); /* it is no choice for jobs that the ranks start */
     }
+    if (plain) {
+        unsetenv(LIST_VARIABLE);
+    }
     unsetenv("PMIX_OUTPUT_STDERR_FD"); /* the ranks have another descriptor of that number */
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         PMIX_INFO_DESTRUCT(&info[i]);
     }
     return rc;
@@ -322,24 +467,40 @@ static pmix_status_t register_clients(struct ct_pmixsrv *s)
     pmix_status_t rc = PMIX_SUCCESS;
     pmix_proc_t   proc;
     for (uint32_t i = 0; i < s->procs->n && is_ok(rc); i++) {
-        PMIX_LOAD_PROCID(&proc, s->nspace, s->procs->first + i);
+        PMIX_LOAD_PROCID(&proc, s->nspace, s->procs->ranks[i]);
         rc = PMIx_server_register_client(&proc, getuid(), getgid(), &s->procs->all[i], NULL, NULL);
     }
     return rc;
 }
 
+static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
+{
+    struct ct_pmixsrv *s = arg;
+    ct_pmixnews_tell(s->nspace, news, rank);
+}
+
+/* Asked about ranks of this node alone: it has all. */
+static bool has_left(void *arg, uint32_t rank)
+{
+    const struct ct_pmixsrv *s = arg;
+    const struct ct_proc    *proc = &s->procs->all[s->desc->ranks.local_of[rank]];
+    return atomic_load_explicit(&proc->phase, memory_order_acquire) == CT_PHASE_FINALIZED;
+}
+
 struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
                                      struct ct_procs *procs, hwloc_topology_t topology,
-                                     const char *tmpdir, ct_pmixsrv_abort_fn abort_fn, void *arg,
-                                     char *why, size_t cap)
+                                     const char *tmpdir, struct ct_conn *conn,
+                                     ct_pmixsrv_abort_fn abort_fn, void *arg, char *why, size_t cap)
 {
-    struct ct_pmixsrv *s = calloc(1, sizeof *s);
+    static const struct ct_recovery_ops recovery_ops = {on_news, has_left};
+    struct ct_pmixsrv                  *s = calloc(1, sizeof *s);
     if (s == NULL) {
         snprintf(why, cap, "cannot start the PMIx server: out of memory");
         return NULL;
     }
     *s = (struct ct_pmixsrv){.desc = d,
                              .procs = procs,
+                             .conn = conn,
                              .on_abort = abort_fn,
                              .arg = arg,
                              .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -350,10 +511,14 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     the_server = s;
 
     const char *step = "start the PMIx server";
-    bool ok = make_names(s) && ct_recovery_init(&s->recovery, d->recovery, s->nspace, procs) == 0;
+    ct_pmixfar_init(&s->far, d, conn);
+    bool ok = make_names(s) && ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d),
+                                                &recovery_ops, s) == 0;
     pmix_status_t rc = ok ? init_library(s, topology, tmpdir) : PMIX_ERROR;
     if (is_ok(rc)) {
-        ct_recovery_listening(&s->recovery);
+        if (d->recovery) {
+            ct_pmixnews_listening();
+        }
         step = "describe the job to the PMIx server";
         rc = ct_pmixinfo_register(s->nspace, d, tmpdir);
     }
@@ -371,12 +536,15 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
 int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env)
 {
     pmix_proc_t proc;
-    PMIX_LOAD_PROCID(&proc, s->nspace, s->procs->first + local_rank);
+    PMIX_LOAD_PROCID(&proc, s->nspace, s->procs->ranks[local_rank]);
     return PMIx_server_setup_fork(&proc, env) == PMIX_SUCCESS ? 0 : -1;
 }
 
 void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank)
 {
+    uint32_t rank = s->procs->ranks[local_rank];
     ct_pmixsrv_drain(s); /* whatever it still asked for came first */
-    ct_recovery_ended(&s->recovery, local_rank);
+    if (s->desc->nnodes == 1) {
+        ct_recovery_ended(&s->recovery, rank, has_left(s, rank));
+    }
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The PMIx server of one node: what lets ranks find each other before ctran's own network is up.
- * It offers put, commit, get, fence with and without data, direct modex and abort, and to a job
- * that outlives deaths news of them (recovery.h); anything else is answered "not supported".
+ * It offers put, commit, get, fence with and without data, of all ranks and of some, direct modex
+ * and abort, and to a job that outlives deaths news of them (deaths.h); anything else is answered
+ * "not supported". Servers of one job know the same of it; what they ask of each other goes through
+ * the tree (pmixfar.h).
  *
  * libpmix calls back on a thread of its own. Only a rank's phase is noted there (an atomic in
  * struct ct_proc, so that a client which connects while others are still being started is
@@ -19,6 +21,7 @@
 
 #include "jobdesc.h"
 #include "procs.h"
+#include "proto.h"
 
 struct ct_pmixsrv;
 
@@ -33,8 +36,9 @@ typedef void (*ct_pmixsrv_abort_fn)(void *arg, uint32_t rank, int status, const 
  * call at any time. */
 struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
                                      struct ct_procs *procs, hwloc_topology_t topology,
-                                     const char *tmpdir, ct_pmixsrv_abort_fn on_abort, void *arg,
-                                     char *why, size_t cap);
+                                     const char *tmpdir, struct ct_conn *conn,
+                                     ct_pmixsrv_abort_fn on_abort, void *arg, char *why,
+                                     size_t cap);
 
 /* Adds to *env (malloc'd, NULL at the end) what a local rank needs to find the server. Returns 0
  * or -1. */
@@ -43,6 +47,9 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env);
 /* Handles the requests that have arrived up to now. Called before a rank's exit is judged, so that
  * its abort is known by then. */
 void ct_pmixsrv_drain(struct ct_pmixsrv *s);
+
+/* A message for the server: CT_MSG_FENCE_DONE, _MODEX_ASK, _MODEX_DATA, _NEWS. */
+void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in);
 
 /* A local rank has ended, as procs says: where the job outlives that, the others are told. */
 void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank);

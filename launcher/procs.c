@@ -23,9 +23,9 @@
 #include "base/base.h"
 #include "launcher.h"
 
-int ct_procs_init(struct ct_procs *p, uint32_t n, uint32_t first, char *why, size_t cap)
+int ct_procs_init(struct ct_procs *p, uint32_t n, const uint32_t *ranks, char *why, size_t cap)
 {
-    *p = (struct ct_procs){.n = n, .first = first, .death_fd = epoll_create1(EPOLL_CLOEXEC)};
+    *p = (struct ct_procs){.n = n, .ranks = ranks, .death_fd = epoll_create1(EPOLL_CLOEXEC)};
     p->all = calloc(n, sizeof *p->all);
     if (p->all == NULL || p->death_fd < 0 || getrlimit(RLIMIT_NOFILE, &p->nofile) != 0) {
         snprintf(why, cap, "cannot prepare %u ranks: %s", n, strerror(errno));
@@ -135,7 +135,7 @@ int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc
     pid_t        pid = start_child(&c);
     int          err = errno;
     if (pid < 0) {
-        snprintf(why, cap, "cannot start rank %u: %s%s", p->first + local_rank, strerror(err),
+        snprintf(why, cap, "cannot start rank %u: %s%s", p->ranks[local_rank], strerror(err),
                  err == EAGAIN ? "; raise the limit of processes (ulimit -u, or the pids limit of "
                                  "this container) or start fewer ranks"
                                : "");

@@ -23,15 +23,16 @@ struct ct_proc {
 
 struct ct_procs {
     struct ct_proc *all; /* by local rank */
-    uint32_t        n, first;
+    uint32_t        n;
+    const uint32_t *ranks; /* their numbers in the job */
     uint32_t        started, ended;
     int             death_fd; /* an epoll set of the pid_fds: it yields them in order of death */
     struct rlimit   nofile;   /* as the ranks shall have it */
 };
 
-/* Makes room for n ranks, which shall have the limit of descriptors that this process has now.
- * Returns 0, or CT_EXIT_INTERNAL with one line in `why`. */
-int  ct_procs_init(struct ct_procs *p, uint32_t n, uint32_t first, char *why, size_t cap);
+/* Makes room for n ranks, which shall have the limit of descriptors that this process has now;
+ * `ranks`, their numbers, is borrowed. Returns 0, or CT_EXIT_INTERNAL with one line in `why`. */
+int  ct_procs_init(struct ct_procs *p, uint32_t n, const uint32_t *ranks, char *why, size_t cap);
 void ct_procs_fini(struct ct_procs *p);
 
 /* What a rank is started with. */

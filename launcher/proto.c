@@ -9,20 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "launcher.h"
 
-enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 1, HEAD_BYTES = 16 };
+enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 2, HEAD_BYTES = 16 };
 
 struct ct_conn {
-    struct bufferevent *bev;
+    struct bufferevent *in, *out; /* one and the same on a socket */
     ct_conn_msg_fn      on_msg;
     ct_conn_gone_fn     on_gone;
     void (*on_sent)(void *arg); /* NULL: nobody waits */
     void *arg;
-    bool  gone;
+    bool  gone, ended;
 };
 
 /* ---- payloads -------------------------------------------------------------------------------- */
@@ -108,9 +109,13 @@ static size_t limit_of(uint32_t type)
     switch (type) {
     case CT_MSG_JOB:
         return 64u << 20; /* arguments and environment: the system's own limit is far below */
+    case CT_MSG_FENCE:
+    case CT_MSG_FENCE_DONE:
+    case CT_MSG_MODEX_DATA:
+        return 1u << 30; /* what all ranks of a job have put: for 65536 of them 16 KiB each */
     case CT_MSG_OUT:
     case CT_MSG_STDIN:
-        return 2 * CT_LINE_MAX + 8;
+        return 2 * CT_LINE_MAX + 12;
     default:
         return type > 0 && type < CT_MSG_TYPES ? 8192 : 0;
     }
@@ -120,7 +125,8 @@ static void lose(struct ct_conn *c, const char *why)
 {
     if (!c->gone) {
         c->gone = true;
-        bufferevent_disable(c->bev, EV_READ | EV_WRITE);
+        bufferevent_disable(c->in, EV_READ | EV_WRITE);
+        bufferevent_disable(c->out, EV_READ | EV_WRITE);
         c->on_gone(c->arg, why);
     }
 }
@@ -135,21 +141,30 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
     uint32_t magic = (uint32_t)get_le(head, 4), version = (uint32_t)get_le(head + 4, 4);
     uint32_t type = (uint32_t)get_le(head + 8, 4), len = (uint32_t)get_le(head + 12, 4);
     char     why[128];
-    if (magic != WIRE_MAGIC || version != WIRE_VERSION || len > limit_of(type) ||
-        limit_of(type) == 0) {
+    if (magic == WIRE_MAGIC && version != WIRE_VERSION) {
         snprintf(why, sizeof why,
-                 "not a message of this version (magic %08x, version %u, type %u, length %u)",
-                 magic, version, type, len);
+                 "it speaks version %u of the launcher's protocol, and this is version %d", version,
+                 WIRE_VERSION);
         lose(c, why);
         return false;
     }
-    if (evbuffer_get_length(in) < HEAD_BYTES + (size_t)len) {
+    if (magic != WIRE_MAGIC || len > limit_of(type) || limit_of(type) == 0) {
+        snprintf(why, sizeof why, "no message (magic %08x, version %u, type %u, length %u)", magic,
+                 version, type, len);
+        lose(c, why);
         return false;
     }
-    struct ct_unpack body = {.at = evbuffer_pullup(in, HEAD_BYTES + (ssize_t)len) + HEAD_BYTES,
+    if (evbuffer_get_length(in) < HEAD_BYTES + (size_t)len + 1) {
+        return false;
+    }
+    struct ct_unpack body = {.at = evbuffer_pullup(in, HEAD_BYTES + (ssize_t)len + 1) + HEAD_BYTES,
                              .left = len};
-    c->on_msg(c->arg, type, &body);
-    evbuffer_drain(in, HEAD_BYTES + (size_t)len);
+    if (body.at[len] == '\n') {
+        c->on_msg(c->arg, type, &body);
+    } else {
+        body.bad = true;
+    }
+    evbuffer_drain(in, HEAD_BYTES + (size_t)len + 1);
     if (body.bad) {
         snprintf(why, sizeof why, "a message of type %u and length %u makes no sense", type, len);
         lose(c, why);
@@ -184,34 +199,59 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
         evbuffer_freeze(out, 1);
         return;
     }
+    ((struct ct_conn *)arg)->ended = (what & BEV_EVENT_EOF) != 0;
     lose(arg, what & BEV_EVENT_EOF ? "the stream ended" : strerror(errno));
 }
 
-struct ct_conn *ct_conn_create(struct event_base *base, int fd, ct_conn_msg_fn on_msg,
-                               ct_conn_gone_fn on_gone, void *arg)
+static struct bufferevent *open_end(struct event_base *base, int fd, struct ct_conn *c)
+{
+    evutil_make_socket_nonblocking(fd);
+    struct bufferevent *bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
+    if (bev != NULL) {
+        bufferevent_setcb(bev, on_read, on_write, on_event, c);
+    }
+    return bev;
+}
+
+struct ct_conn *ct_conn_create(struct event_base *base, int in_fd, int out_fd,
+                               ct_conn_msg_fn on_msg, ct_conn_gone_fn on_gone, void *arg)
 {
     struct ct_conn *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return NULL;
     }
     *c = (struct ct_conn){.on_msg = on_msg, .on_gone = on_gone, .arg = arg};
-    evutil_make_socket_nonblocking(fd);
-    c->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
-    if (c->bev == NULL) {
+    c->in = open_end(base, in_fd, c);
+    c->out = out_fd == in_fd ? c->in : open_end(base, out_fd, c);
+    if (c->in == NULL || c->out == NULL) {
+        if (c->in != NULL) {
+            bufferevent_free(c->in);
+        }
         free(c);
         return NULL;
     }
-    bufferevent_setcb(c->bev, on_read, on_write, on_event, c);
-    bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+    bufferevent_disable(c->in, EV_WRITE); /* what a bufferevent is enabled for at first */
+    bufferevent_enable(c->in, EV_READ);
+    bufferevent_enable(c->out, EV_WRITE);
     return c;
 }
 
 void ct_conn_destroy(struct ct_conn *c)
 {
     if (c != NULL) {
-        bufferevent_free(c->bev);
+        /* libevent closes it when the loop runs next, which may be never. */
+        (void)shutdown(bufferevent_getfd(c->out), SHUT_RDWR);
+        bufferevent_free(c->in);
+        if (c->out != c->in) {
+            bufferevent_free(c->out);
+        }
         free(c);
     }
+}
+
+bool ct_conn_has_ended(const struct ct_conn *c)
+{
+    return c->ended;
 }
 
 void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *payload)
@@ -228,10 +268,29 @@ void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *pay
     put_le(head + 4, WIRE_VERSION, 4);
     put_le(head + 8, type, 4);
     put_le(head + 12, len, 4);
-    bufferevent_write(c->bev, head, sizeof head);
+    bufferevent_write(c->out, head, sizeof head);
     if (len > 0) {
-        bufferevent_write_buffer(c->bev, payload);
+        bufferevent_write_buffer(c->out, payload);
     }
+    bufferevent_write(c->out, "\n", 1);
+}
+
+void ct_conn_send_bytes(struct ct_conn *c, enum ct_msg_type type, const void *data,
+                        size_t len_bytes)
+{
+    struct evbuffer *body = evbuffer_new();
+    evbuffer_add(body, data, len_bytes);
+    ct_conn_send(c, type, body);
+    evbuffer_free(body);
+}
+
+void ct_conn_send_text(struct ct_conn *c, enum ct_msg_type type, uint32_t v, const char *text)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, v);
+    ct_pack_text(body, text);
+    ct_conn_send(c, type, body);
+    evbuffer_free(body);
 }
 
 void ct_conn_send_u32(struct ct_conn *c, enum ct_msg_type type, uint32_t v)
@@ -254,13 +313,13 @@ void ct_conn_send_credit(struct ct_conn *c, uint32_t channel, uint32_t len_bytes
 void ct_conn_when_sent(struct ct_conn *c, void (*on_sent)(void *arg))
 {
     c->on_sent = on_sent;
-    on_write(c->bev, c);
+    on_write(c->out, c);
 }
 
 void ct_conn_flush(struct ct_conn *c, int timeout_ms)
 {
-    struct evbuffer *out = bufferevent_get_output(c->bev);
-    int              fd = bufferevent_getfd(c->bev);
+    struct evbuffer *out = bufferevent_get_output(c->out);
+    int              fd = bufferevent_getfd(c->out);
     uint64_t         end = ct_clock_ns() + (uint64_t)timeout_ms * CT_NS_PER_MS;
     /* The bufferevent keeps the head of its output frozen outside of its own writes. */
     evbuffer_unfreeze(out, 1);

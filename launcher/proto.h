@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages between head and node daemon, and the connection that carries them.
+ * The messages between the processes of the launcher, and the connection that carries them. They
+ * form a tree (launcher.h): messages go up, towards the head, or down. Those about one node or rank
+ * name it, so that whoever passes them on need not know what they mean.
  *
- * A message is a header {magic, version, type, length of the payload}, all little-endian, and the
- * payload: 32-bit and 64-bit numbers, little-endian, and texts as {length, bytes, NUL}. A length
+ * A message is a header {magic, version, type, length of the payload}, all little-endian, the
+ * payload: 32-bit and 64-bit numbers, little-endian, and texts as {length, bytes, NUL}, and a
+ * newline, since there are launch agents (srun) that pass on whole lines only. A length
  * is checked against the limit of its type before anything is done with it; whatever does not
  * decode ends the connection. The stream is all the two share, so the same messages can run over
  * a network.
@@ -18,26 +21,34 @@
 #include <stdint.h>
 
 enum ct_msg_type {
-    /* daemon to head */
-    CT_MSG_HELLO = 1,    /* text build, u32 pid, text host: the first message */
-    CT_MSG_STARTED,      /* u32 rank, u32 pid (0: it would be started), text: its place */
-    CT_MSG_PROGRESS,     /* u32 ranks started, u32 ranks that have found the PMIx server */
-    CT_MSG_RUNNING,      /* u64 us for the PMIx server, u64 us for the ranks: all are started */
-    CT_MSG_REFUSED,      /* u32 exit status, text: the job cannot be started here */
-    CT_MSG_OUT,          /* u32 channel, u32 source, bytes */
-    CT_MSG_EXIT,         /* u32 rank, u32 pid, u32 wait status, u32 enum ct_rank_phase */
-    CT_MSG_ABORT,        /* u32 rank, u32 pid, u32 status, text: a rank called PMIx_Abort */
+    /* up */
+    CT_MSG_HELLO = 1, /* text build, u32 pid, text host: the first message, to the parent */
+    CT_MSG_JOINED,    /* u32 node: its parent has heard of it */
+    CT_MSG_READY,     /* u32 node, u32 pid, text host: its daemon has all that it needs */
+    CT_MSG_LOST,      /* u32 node, text: it cannot be reached any more, or never could */
+    CT_MSG_STARTED,   /* u32 rank, u32 pid (0: it would be started), text: its place */
+    CT_MSG_PROGRESS,  /* u32 node, u32 ranks started, u32 ranks that have found the PMIx server */
+    CT_MSG_RUNNING,   /* u32 node, u64 us for the PMIx server, u64 us for the ranks: all started */
+    CT_MSG_REFUSED,   /* u32 node, u32 exit status, text: the job cannot be started there */
+    CT_MSG_OUT,       /* u32 channel, u32 source, u32: the line goes on, bytes */
+    CT_MSG_EXIT,      /* u32 rank, u32 pid, u32 wait status, u32 enum ct_rank_phase */
+    CT_MSG_ABORT,     /* u32 rank, u32 pid, u32 status, text: a rank called PMIx_Abort */
     CT_MSG_STDIN_CLOSED, /* nobody reads it any more */
-    CT_MSG_WARNING,      /* text: the job goes on, perhaps not well */
-    CT_MSG_NOT_KEPT,     /* text: output cannot be written to its file */
-    CT_MSG_DONE,         /* no process of the job is left on the node; all output is sent */
+    CT_MSG_WARNING,      /* u32 node, text: the job goes on, perhaps not well */
+    CT_MSG_NOT_KEPT,     /* u32 node, text: output cannot be written to its file */
+    CT_MSG_LEAVE,        /* u32 rank: it wants to leave a job that outlives deaths */
+    CT_MSG_FENCE,        /* u32 ranks that take part (0: all), their numbers, u32 status, bytes */
+    CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
 
-    /* head to daemon */
-    CT_MSG_JOB,       /* jobdesc.h */
-    CT_MSG_STDIN,     /* bytes; none: end of file */
-    CT_MSG_SIGNAL,    /* u32 number: for the ranks' process groups */
-    CT_MSG_SIZE,      /* u32 rows, u32 columns: of the terminal */
-    CT_MSG_END,       /* u32 grace in ms, 0: SIGKILL at once */
+    /* down */
+    CT_MSG_JOB,        /* u32 node, u32 nodes from there on that are the receiver's; jobdesc.h */
+    CT_MSG_START,      /* all nodes are ready */
+    CT_MSG_FENCE_DONE, /* as FENCE: everybody's bytes */
+    CT_MSG_NEWS,   /* u32 enum ct_tidings, u32 rank: for the ranks of a job that outlives deaths */
+    CT_MSG_STDIN,  /* bytes; none: end of file */
+    CT_MSG_SIGNAL, /* u32 number: for the ranks' process groups */
+    CT_MSG_SIZE,   /* u32 rows, u32 columns: of the terminal */
+    CT_MSG_END,    /* u32 grace in ms, 0: SIGKILL at once */
     CT_MSG_OUT_CLOSE, /* u32 channel: nobody reads it any more, close the ranks' pipes */
 
     /* between ctranrun --status and a daemon, which answers and ends with DONE */
@@ -48,8 +59,12 @@ enum ct_msg_type {
                            u32 enum ct_rank_phase, u64 ms of CPU, u64 bytes resident,
                            text program */
 
+    /* from node to node, by way of those between */
+    CT_MSG_MODEX_ASK,  /* u32 to node, u32 from node, u32 request, u32 rank: what has it put? */
+    CT_MSG_MODEX_DATA, /* u32 to node, u32 request, u32 status, bytes */
+
     /* both ways */
-    CT_MSG_CREDIT, /* u32 channel (CT_CHAN_STDIN to the head), u32 bytes */
+    CT_MSG_CREDIT, /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
     CT_MSG_TYPES
 };
 
@@ -64,6 +79,9 @@ static inline uint32_t ct_source_of(uint32_t rank, bool is_stderr)
 
 /* How far a rank has come with PMIx; an exit between the two calls is abnormal. */
 enum ct_rank_phase { CT_PHASE_PLAIN, CT_PHASE_CONNECTED, CT_PHASE_FINALIZED };
+
+/* What ranks are told when their job outlives deaths; deaths.h. */
+enum ct_tidings { CT_NEWS_ENDED, CT_NEWS_NO_START, CT_NEWS_MAY_LEAVE, CT_NEWS_KINDS };
 
 /* ---- payloads -------------------------------------------------------------------------------- */
 
@@ -93,16 +111,25 @@ typedef void (*ct_conn_msg_fn)(void *arg, enum ct_msg_type type, struct ct_unpac
 /* The stream ended or was broken; `why` is one line. Called once, nothing follows. */
 typedef void (*ct_conn_gone_fn)(void *arg, const char *why);
 
-/* Takes over fd. NULL when out of memory. */
-struct ct_conn *ct_conn_create(struct event_base *base, int fd, ct_conn_msg_fn on_msg,
-                               ct_conn_gone_fn on_gone, void *arg);
+/* Takes over the descriptors to read from and to write to, which may be one. NULL when out of
+ * memory. */
+struct ct_conn *ct_conn_create(struct event_base *base, int in_fd, int out_fd,
+                               ct_conn_msg_fn on_msg, ct_conn_gone_fn on_gone, void *arg);
 void            ct_conn_destroy(struct ct_conn *c);
+
+/* Whether the stream has ended, as it may, and was not broken. */
+bool ct_conn_has_ended(const struct ct_conn *c);
 
 /* Sends a message; `payload` (may be NULL) is emptied. Never blocks; what cannot be written yet is
  * kept. On a connection that is gone it does nothing. */
 void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *payload);
 
-/* Messages made of one or two numbers. */
+/* The same with a payload that lies in memory. */
+void ct_conn_send_bytes(struct ct_conn *c, enum ct_msg_type type, const void *data,
+                        size_t len_bytes);
+
+/* Messages made of one or two numbers, of a number and a text. */
+void ct_conn_send_text(struct ct_conn *c, enum ct_msg_type type, uint32_t v, const char *text);
 void ct_conn_send_u32(struct ct_conn *c, enum ct_msg_type type, uint32_t v);
 void ct_conn_send_credit(struct ct_conn *c, uint32_t channel, uint32_t len_bytes);
 

@@ -24,7 +24,8 @@ struct ct_rankin {
     struct event_base *base;
     struct ct_conn    *conn;
     struct reader     *readers; /* those that were opened */
-    uint32_t           first, nreaders, open;
+    const uint32_t    *ranks;   /* the numbers of this node's */
+    uint32_t           nreaders, open;
     int32_t            to;
     uint64_t           received, credited; /* bytes */
     int                null_fd;
@@ -130,7 +131,7 @@ static int open_reader(struct ct_rankin *in, int *child)
 
 int ct_rankin_open(struct ct_rankin *in, uint32_t local_rank, int *child)
 {
-    bool reads = in->to == CT_STDIN_ALL || in->to == (int32_t)(in->first + local_rank);
+    bool reads = in->to == CT_STDIN_ALL || in->to == (int32_t)in->ranks[local_rank];
     if (reads) {
         return open_reader(in, child);
     }
@@ -154,7 +155,7 @@ struct ct_rankin *ct_rankin_create(struct event_base *base, struct ct_conn *conn
     }
     *in = (struct ct_rankin){.base = base,
                              .conn = conn,
-                             .first = ct_jobdesc_first(d, d->me),
+                             .ranks = ct_jobdesc_ranks_of(d, d->me),
                              .to = d->stdin_to,
                              .null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)};
     in->readers = calloc(d->nodes[d->me].ranks, sizeof *in->readers);

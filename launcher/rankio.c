@@ -46,7 +46,8 @@ struct ct_rankio {
     struct source           *sources; /* two a rank */
     struct channel           chans[2];
     uint8_t                 *scratch; /* CT_LINE_MAX bytes */
-    uint32_t                 first, nranks, open;
+    const uint32_t          *ranks;   /* their numbers */
+    uint32_t                 nranks, open;
     bool                     single, finishing;
     bool                     keeping; /* no file has failed yet */
     void (*on_drained)(void *arg);
@@ -62,6 +63,7 @@ static void send_bytes(struct source *s, struct evbuffer *bytes, size_t len)
         size_t part = ct_min_size(len, CT_LINE_MAX);
         ct_pack_u32(body, s->chan->id);
         ct_pack_u32(body, s->id);
+        ct_pack_u32(body, s->chan->owner == s || len > part);
         evbuffer_remove_buffer(bytes, body, part);
         ct_conn_send(s->io->conn, CT_MSG_OUT, body);
         s->chan->credit -= (int64_t)part;
@@ -70,11 +72,23 @@ static void send_bytes(struct source *s, struct evbuffer *bytes, size_t len)
     evbuffer_free(body);
 }
 
-static void release(struct channel *chan)
+static void disown(struct channel *chan)
 {
     chan->owner = NULL;
     event_del(chan->idle);
     event_active(chan->go, 0, 0);
+}
+
+/* The owner's line is cut. Those who merge what comes from here have to know. */
+static void release(struct channel *chan)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, chan->id);
+    ct_pack_u32(body, chan->owner->id);
+    ct_pack_u32(body, false);
+    ct_conn_send(chan->io->conn, CT_MSG_OUT, body);
+    evbuffer_free(body);
+    disown(chan);
 }
 
 /* The owner's time starts anew; it runs only while others wait. */
@@ -127,14 +141,11 @@ static void keep(struct source *s, const uint8_t *data, size_t len)
     struct ct_rankio *io = s->io;
     int               err = s->file >= 0 && io->keeping ? ct_outdir_write(s->file, data, len) : 0;
     if (err != 0) {
-        struct evbuffer *body = evbuffer_new();
-        char             why[256];
+        char why[256];
         io->keeping = false;
         snprintf(why, sizeof why, "cannot write the output of rank %u into --output-dir: %s",
                  s->id / 2, strerror(err));
-        ct_pack_text(body, why);
-        ct_conn_send(io->conn, CT_MSG_NOT_KEPT, body);
-        evbuffer_free(body);
+        ct_conn_send_text(io->conn, CT_MSG_NOT_KEPT, io->desc->me, why);
     }
 }
 
@@ -148,7 +159,7 @@ static void take_in(struct source *s, const uint8_t *data, size_t len)
     if (s->at_once) {
         whole = held + len;
     } else if (s->chan->owner == s && last != NULL) {
-        release(s->chan);
+        disown(s->chan); /* the rest of the line says so itself */
     } else if (s->chan->owner == s || held + len - whole > CT_LINE_MAX) {
         whole = held + len;
         s->chan->owner = s;
@@ -250,7 +261,7 @@ static void watch_source(struct ct_rankio *io, uint32_t local_rank, bool is_stde
     s->fd = fd;
     s->file = file;
     /* A prompt is the same line as what follows on the other stream. */
-    s->id = ct_source_of(io->first + local_rank, is_stderr && !s->at_once);
+    s->id = ct_source_of(io->ranks[local_rank], is_stderr && !s->at_once);
     s->chan = &io->chans[io->desc->one_sink ? CT_CHAN_OUT : is_stderr];
     s->line = evbuffer_new();
     s->readable = event_new(io->base, fd, EV_READ | EV_PERSIST, on_readable, s);
@@ -264,7 +275,7 @@ static int open_source(struct ct_rankio *io, uint32_t local_rank, bool is_stderr
 {
     struct source *s = &io->sources[2 * local_rank + is_stderr];
     int            p[2];
-    s->at_once = io->single || ct_jobdesc_is_debugged(io->desc, io->first + local_rank);
+    s->at_once = io->single || ct_jobdesc_is_debugged(io->desc, io->ranks[local_rank]);
     if (pipe2(p, O_CLOEXEC) != 0) {
         return errno;
     }
@@ -284,7 +295,7 @@ static int open_stream(struct ct_rankio *io, uint32_t local_rank, bool is_stderr
                        char *why, size_t cap)
 {
     const struct ct_jobdesc *d = io->desc;
-    uint32_t                 rank = io->first + local_rank;
+    uint32_t                 rank = io->ranks[local_rank];
     int                      file = -1;
     if (*d->output_dir != '\0') {
         file = ct_outdir_open(d->output_dir, rank, ct_jobdesc_ranks(d), is_stderr, why, cap);
@@ -372,7 +383,7 @@ struct ct_rankio *ct_rankio_create(struct event_base *base, struct ct_conn *conn
     *io = (struct ct_rankio){.base = base,
                              .conn = conn,
                              .desc = d,
-                             .first = ct_jobdesc_first(d, d->me),
+                             .ranks = ct_jobdesc_ranks_of(d, d->me),
                              .nranks = nranks,
                              .single = ct_jobdesc_ranks(d) == 1,
                              .keeping = true,

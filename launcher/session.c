@@ -99,8 +99,9 @@ static bool is_stale(int fd, const struct name *n)
     return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* Goes through this user's directories: removes those of `job`, or with NULL those of the dead. */
-static void sweep(const char *job)
+/* Goes through this user's directories: removes that of `job` and `pid`, or with NULL those of the
+ * dead. */
+static void sweep(const char *job, pid_t pid)
 {
     DIR *dir = opendir(ct_session_base());
     if (dir == NULL) {
@@ -108,7 +109,8 @@ static void sweep(const char *job)
     }
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         struct name n;
-        if (!read_name(&n, e->d_name) || (job != NULL && strcmp(n.job, job) != 0)) {
+        if (!read_name(&n, e->d_name) ||
+            (job != NULL && (strcmp(n.job, job) != 0 || n.pid != (long)pid))) {
             continue;
         }
         int fd = open_dir(dirfd(dir), e->d_name);
@@ -124,7 +126,7 @@ static void sweep(const char *job)
 
 int ct_session_create(struct ct_session *s, const char *job)
 {
-    sweep(NULL);
+    sweep(NULL, 0);
     snprintf(s->path, sizeof s->path, "%s/" CT_SESSION_PREFIX "-%u-%s-%ld-%llu", ct_session_base(),
              (unsigned)getuid(), job, (long)getpid(),
              (unsigned long long)ct_reaper_start_time(getpid()));
@@ -138,6 +140,18 @@ int ct_session_create(struct ct_session *s, const char *job)
     return 0;
 }
 
+/* Removes a file unless its rank lives, which then has a lock on it. */
+static void remove_unlocked(int dir_fd, const char *name)
+{
+    int fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        (void)unlinkat(dir_fd, name, 0); /* fails where it is not ours */
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
 /* Files that killed ranks of the job left in CTRAN_SHM_DIR (net/shm_segment.c names them). */
 static void remove_shm(const char *job)
 {
@@ -149,7 +163,7 @@ static void remove_shm(const char *job)
     DIR *dir = ct_config_load(&cfg, &log) == CTRAN_SUCCESS ? opendir(cfg.shm_dir) : NULL;
     for (struct dirent *e = NULL; dir != NULL && (e = readdir(dir)) != NULL;) {
         if (strncmp(e->d_name, prefix, strlen(prefix)) == 0) {
-            (void)unlinkat(dirfd(dir), e->d_name, 0); /* fails where it is not ours */
+            remove_unlocked(dirfd(dir), e->d_name);
         }
     }
     if (dir != NULL) {
@@ -158,9 +172,9 @@ static void remove_shm(const char *job)
     ct_config_fini(&cfg);
 }
 
-void ct_session_remove(const char *job)
+void ct_session_remove(const char *job, pid_t pid)
 {
-    sweep(job);
+    sweep(job, pid);
     remove_shm(job);
 }
 

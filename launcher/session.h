@@ -11,6 +11,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct ct_session {
     char path[PATH_MAX];
@@ -27,9 +28,10 @@ void ct_session_job_id(char *out, size_t cap);
  * that could not be made in s->path. */
 int ct_session_create(struct ct_session *s, const char *job);
 
-/* Removes the directories of the job, whichever daemon made them, and what its ranks may have left
- * in shared memory. Call it when the ranks are gone. */
-void ct_session_remove(const char *job);
+/* Removes the directory that the daemon `pid` made for the job, and what ranks of the job that are
+ * gone may have left in shared memory. Call it when the daemon's ranks are gone: other daemons of
+ * the job may live on the same machine. */
+void ct_session_remove(const char *job, pid_t pid);
 
 /* The socket of a session directory, on which its daemon answers: a new listening one; one that is
  * connected to it. -1 with errno set on failure. */

@@ -135,7 +135,7 @@ static void ask(struct query *q, int fd)
 {
     static const struct timeval limit = {CT_STATUS_LIMIT_MS / 1000,
                                          CT_STATUS_LIMIT_MS % 1000 * 1000};
-    struct ct_conn             *conn = ct_conn_create(q->base, fd, on_msg, on_gone, q);
+    struct ct_conn             *conn = ct_conn_create(q->base, fd, fd, on_msg, on_gone, q);
     q->answered = false;
     if (conn != NULL) {
         ct_conn_send_u32(conn, CT_MSG_STATUS_ASK, q->job != NULL);

@@ -51,7 +51,7 @@ static void send_rank(struct client *c, uint32_t local_rank, const struct ct_usa
 {
     const struct ct_statussrv *s = c->s;
     const struct ct_proc      *r = &s->procs->all[local_rank];
-    uint32_t                   rank = s->procs->first + local_rank;
+    uint32_t                   rank = s->procs->ranks[local_rank];
     struct evbuffer           *body = evbuffer_new();
     ct_pack_u32(body, rank);
     ct_pack_u32(body, (uint32_t)r->pid);
@@ -139,7 +139,7 @@ static bool serve(struct ct_statussrv *s, struct client *c, int fd)
     if (c->end == NULL) {
         return false;
     }
-    c->conn = ct_conn_create(s->base, fd, on_msg, on_gone, c);
+    c->conn = ct_conn_create(s->base, fd, fd, on_msg, on_gone, c);
     if (c->conn == NULL) {
         event_free(c->end);
         return false;

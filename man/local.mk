@@ -2,6 +2,7 @@
 # lines name gets a page that refers there, so that "man ctran_isend" finds it.
 dist_man_MANS += \
 	man/ctran.7 \
+	man/ctran-tcp.7 \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
 	man/ctran_alloc_mem.3 \
@@ -24,6 +25,7 @@ dist_man_MANS += \
 	man/ctran_probe.3 \
 	man/ctran_psend_init.3 \
 	man/ctran_send.3 \
+	man/ctran_session_init.3 \
 	man/ctran_start.3 \
 	man/ctran_type_create_subarray.3 \
 	man/ctran_type_get_envelope.3 \
@@ -116,6 +118,7 @@ nodist_man_MANS = \
 	man/ctran_group_difference.3 \
 	man/ctran_group_excl.3 \
 	man/ctran_group_free.3 \
+	man/ctran_group_from_session_pset.3 \
 	man/ctran_group_incl.3 \
 	man/ctran_group_intersection.3 \
 	man/ctran_group_range_excl.3 \
@@ -179,6 +182,15 @@ nodist_man_MANS = \
 	man/ctran_send_init.3 \
 	man/ctran_sendrecv.3 \
 	man/ctran_sendrecv_replace.3 \
+	man/ctran_session_call_errhandler.3 \
+	man/ctran_session_create_errhandler.3 \
+	man/ctran_session_finalize.3 \
+	man/ctran_session_get_errhandler.3 \
+	man/ctran_session_get_info.3 \
+	man/ctran_session_get_nth_pset.3 \
+	man/ctran_session_get_num_psets.3 \
+	man/ctran_session_get_pset_info.3 \
+	man/ctran_session_set_errhandler.3 \
 	man/ctran_ssend.3 \
 	man/ctran_ssend_init.3 \
 	man/ctran_startall.3 \

@@ -13,13 +13,18 @@
  *             A call with a communicator first hands its error to that communicator's error
  *             handler: CTRAN_ERRORS_ARE_FATAL, the default, ends the job with a message;
  *             CTRAN_ERRORS_RETURN lets the call return; so does a function of the program, see
- *             ctran_comm_create_errhandler. Calls without one use CTRAN_COMM_SELF's.
+ *             ctran_comm_create_errhandler. Calls without one use CTRAN_COMM_SELF's, or, with
+ *             sessions alone, the initial one; calls about a session use the session's.
  *             Outputs are set only on success, except by the calls that complete requests: these
  *             retire what has completed, with its status, whether it succeeded or not.
- *   Init      Calls other than ctran_initialized, ctran_finalized, ctran_get_version,
- *             ctran_get_library_version, ctran_error_class, ctran_error_string,
- *             ctran_add_error_*, ctran_remove_error_*, ctran_info_*, ctran_wtime and ctran_wtick
- *             fail with CTRAN_ERR_OTHER before ctran_init and after ctran_finalize.
+ *   Init      The library is in use from ctran_init to ctran_finalize, and from each
+ *             ctran_session_init to its ctran_session_finalize; at other times calls fail with
+ *             CTRAN_ERR_OTHER, but for these, ctran_initialized, ctran_finalized,
+ *             ctran_get_version, ctran_get_library_version, ctran_error_class,
+ *             ctran_error_string, ctran_add_error_*, ctran_remove_error_*, ctran_info_*,
+ *             ctran_session_create_errhandler, ctran_errhandler_free, ctran_wtime and
+ *             ctran_wtick. CTRAN_COMM_WORLD and CTRAN_COMM_SELF are handles between ctran_init
+ *             and ctran_finalize alone.
  *   Buffers   A buffer belongs to the caller; the library only borrows it, until the call returns
  *             or, for a nonblocking call, until its request completes. Any buffer may be NULL
  *             where it has no data. It may be CTRAN_BOTTOM where the datatype has absolute
@@ -76,14 +81,15 @@ typedef int64_t  ctran_count_t; /* a number of elements; MPI's large-count type 
 
 /* Handles are opaque pointers. Predefined ones are small constants, equal to those of the MPI-5.0
  * ABI, so that they can initialise static objects. Never compare handles other than by ==. */
-typedef struct ct_comm       *ctran_comm_t;
-typedef struct ct_group      *ctran_group_t;
-typedef struct ct_dtype      *ctran_datatype_t;
-typedef struct ct_op         *ctran_op_t;
-typedef struct ct_request    *ctran_request_t;
-typedef struct ct_message    *ctran_message_t;
-typedef struct ct_errhandler *ctran_errhandler_t;
-typedef struct ct_info       *ctran_info_t;
+typedef struct ct_comm        *ctran_comm_t;
+typedef struct ct_group       *ctran_group_t;
+typedef struct ct_dtype       *ctran_datatype_t;
+typedef struct ct_op          *ctran_op_t;
+typedef struct ct_request     *ctran_request_t;
+typedef struct ct_message     *ctran_message_t;
+typedef struct ct_errhandler  *ctran_errhandler_t;
+typedef struct ct_info        *ctran_info_t;
+typedef struct ct_mpi_session *ctran_session_t;
 
 /* What a receive found. 32 bytes, laid out as in the MPI-5.0 ABI; the last member is private. */
 typedef struct ctran_status {
@@ -99,6 +105,8 @@ typedef struct ctran_status {
 
 #define CTRAN_GROUP_NULL  ((ctran_group_t)0x108)
 #define CTRAN_GROUP_EMPTY ((ctran_group_t)0x109) /* a group without members */
+
+#define CTRAN_SESSION_NULL ((ctran_session_t)0x118)
 
 #define CTRAN_INFO_NULL ((ctran_info_t)0x130)
 #define CTRAN_INFO_ENV  ((ctran_info_t)0x131) /* what the program was started with */
@@ -192,6 +200,7 @@ enum {
     CTRAN_MAX_LIBRARY_VERSION_STRING = 8192,
     CTRAN_MAX_OBJECT_NAME = 128,
     CTRAN_MAX_STRINGTAG_LEN = 1024,
+    CTRAN_MAX_PSET_NAME_LEN = 1024,
     CTRAN_MAX_INFO_KEY = 256, /* these two, too, with the closing 0 */
     CTRAN_MAX_INFO_VAL = 1024
 };
@@ -241,6 +250,7 @@ enum {
     X(ERR_UNSUPPORTED_DATAREP, 54, argument, "data representation is not known")                   \
     X(ERR_UNSUPPORTED_OPERATION, 55, operation, "operation is not supported here")                 \
     X(ERR_PROC_ABORTED, 58, peer, "a process has aborted")                                         \
+    X(ERR_SESSION, 60, argument, "invalid session")                                                \
     X(ERR_ERRHANDLER, 61, argument, "invalid error handler")                                       \
     X(ERR_PROC_FAILED, 80, peer, "a process has failed")                                           \
     X(ERR_PROC_FAILED_PENDING, 81, nothing, "a process that could match this receive has failed")  \
@@ -334,26 +344,33 @@ enum {
 /* Joins the job: under ctranrun, srun --mpi=pmix, mpirun or any other PMIx launcher; started by
  * hand, the process is a job of one rank. Collective over the job. argc and argv may be NULL and
  * are not touched. Errors: CTRAN_ERR_CONFIG, CTRAN_ERR_BOOTSTRAP (names the cause), and
- * CTRAN_ERR_OTHER on a second call. Since no communicator exists yet, errors are returned after a
- * message on stderr. Source: MPI-4.1 sec. 11.2.1. */
+ * CTRAN_ERR_OTHER on a second call before ctran_finalize. Since no communicator exists yet, errors
+ * are returned after a message on stderr. Source: MPI-4.1 sec. 11.2.1.
+ *
+ * Beyond MPI: after ctran_finalize it may be called again, any number of times, by all ranks alike,
+ * for a new world. The variables are those of the first time. */
 CTRAN_API int ctran_init(int *argc, char ***argv);
 
 /* The same, asking for thread level `required` (CTRAN_THREAD_*), which is provided: *provided is
- * the same. Levels below CTRAN_THREAD_MULTIPLE cost nothing. Errors: as ctran_init, and
- * CTRAN_ERR_ARG for an unknown level. Source: MPI-4.1 sec. 11.2.1. */
+ * the same, but while the library is in use already: then it is that of the first who uses it.
+ * Levels below CTRAN_THREAD_MULTIPLE cost nothing. Errors: as ctran_init, and CTRAN_ERR_ARG for an
+ * unknown level. Source: MPI-4.1 sec. 11.2.1. */
 CTRAN_API int ctran_init_thread(int *argc, char ***argv, int required, int *provided);
 
-/* Leaves the job: collective over the ranks that live, completes what these still wait for, then
- * frees everything. The user completes all requests first. A process that exits between ctran_init
- * and the end of ctran_finalize has failed. In a job that outlives failures, those of other ranks
- * are no error here. Source: MPI-4.1 sec. 11.2.2. */
+/* Ends the world: collective over the ranks that live, completes what these still wait for, then
+ * frees what no session uses. The user completes all requests first. In a job that outlives
+ * failures, those of other ranks are no error here. Source: MPI-4.1 sec. 11.2.2.
+ *
+ * The process leaves the job when it ends, by exit() or by the return of main. One that ends while
+ * the library is in use, or by other means, has failed. */
 CTRAN_API int ctran_finalize(void);
 
-/* *flag is 1 once ctran_init has returned (stays 1 after finalize). Any thread, any time.
- * Source: MPI-4.1 sec. 11.2.3. */
+/* *flag is 1 once ctran_init has returned (stays 1 after finalize); sessions do not count. Any
+ * thread, any time. Source: MPI-4.1 sec. 11.2.3. */
 CTRAN_API int ctran_initialized(int *flag);
 
-/* *flag is 1 once ctran_finalize has returned. Any thread, any time. */
+/* *flag is 1 once ctran_finalize has returned, until ctran_init is called again. Any thread, any
+ * time. */
 CTRAN_API int ctran_finalized(int *flag);
 
 /* *provided is the thread level in force. Source: MPI-4.1 sec. 11.2.1. */
@@ -362,6 +379,75 @@ CTRAN_API int ctran_query_thread(int *provided);
 /* *flag is 1 in the thread that called ctran_init or ctran_init_thread, else 0. Any thread.
  * Source: MPI-4.1 sec. 11.2.1. */
 CTRAN_API int ctran_is_thread_main(int *flag);
+
+/* ---------------------------------------------------------------------------------------------
+ * Sessions: a part of the program uses the library apart from others, each for itself, beside the
+ * world or without one, at any time, again and again. A session knows names of process sets,
+ * "mpi://WORLD", the job's, and "mpi://SELF"; a set makes a group, and a group a communicator:
+ * ctran_comm_create_from_group. Errors: CTRAN_ERR_SESSION, handled by CTRAN_COMM_SELF's handler;
+ * others, which the session's handles: CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM.
+ * Source: MPI-4.1 sec. 11.3.
+ *
+ * Example: the job's ranks without CTRAN_COMM_WORLD:
+ *
+ *     ctran_session_init(CTRAN_INFO_NULL, CTRAN_ERRORS_RETURN, &session);
+ *     ctran_group_from_session_pset(session, "mpi://WORLD", &group);
+ *     ctran_comm_create_from_group(group, "org.example.mylib", CTRAN_INFO_NULL,
+ *                                  CTRAN_ERRORS_RETURN, &comm);
+ * ------------------------------------------------------------------------------------------ */
+
+/* Opens a session with an error handler, which is one for sessions or a constant. Local, but the
+ * first one under ctranrun --enable-recovery waits for all ranks to open one or to call ctran_init.
+ * info may ask for a thread level under "thread_level" ("CTRAN_THREAD_SINGLE", ..., or MPI_ for
+ * CTRAN_); the default is CTRAN_THREAD_MULTIPLE. As with ctran_init_thread the first who uses the
+ * library decides, and as with ctran_init errors of the start are returned after a message: also
+ * CTRAN_ERR_CONFIG, CTRAN_ERR_BOOTSTRAP, CTRAN_ERR_ERRHANDLER, CTRAN_ERR_INFO_VALUE.
+ * Source: MPI-4.1 sec. 11.3.1. */
+CTRAN_API int ctran_session_init(ctran_info_t info, ctran_errhandler_t errhandler,
+                                 ctran_session_t *session);
+
+/* Closes it and sets *session to CTRAN_SESSION_NULL. The user completes all requests and frees all
+ * that was made of it first. Does not wait for others. Source: MPI-4.1 sec. 11.3.1. */
+CTRAN_API int ctran_session_finalize(ctran_session_t *session);
+
+/* A new info object with "thread_level", the one in force. Source: MPI-4.1 sec. 11.3.1. */
+CTRAN_API int ctran_session_get_info(ctran_session_t session, ctran_info_t *info_used);
+
+/* The number of process sets, and the name of set n, from 0 on: the first *pset_len - 1 bytes of it
+ * and a 0 (nothing where *pset_len is 0); *pset_len becomes what the whole name takes with its 0,
+ * at most CTRAN_MAX_PSET_NAME_LEN. info may be CTRAN_INFO_NULL; its hints have no effect. Local.
+ * Source: MPI-4.1 sec. 11.3.2. */
+CTRAN_API int ctran_session_get_num_psets(ctran_session_t session, ctran_info_t info,
+                                          int *npset_names);
+CTRAN_API int ctran_session_get_nth_pset(ctran_session_t session, ctran_info_t info, int n,
+                                         int *pset_len, char *pset_name);
+
+/* A new info object with "mpi_size", the number of processes in a set. Local.
+ * Source: MPI-4.1 sec. 11.3.2. */
+CTRAN_API int ctran_session_get_pset_info(ctran_session_t session, const char *pset_name,
+                                          ctran_info_t *info);
+
+/* The group of a set's processes, to be freed with ctran_group_free. Local. Source: MPI-4.1
+ * sec. 7.3.2. */
+CTRAN_API int ctran_group_from_session_pset(ctran_session_t session, const char *pset_name,
+                                            ctran_group_t *newgroup);
+
+/* Error handlers of sessions: as those of communicators, see ctran_comm_create_errhandler. One can
+ * be created, and freed, at any time; then errors are returned: CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM.
+ * The function gets CTRAN_SESSION_NULL where the session could not be opened. Local.
+ * Source: MPI-4.1 sec. 9.3.4. */
+typedef void ctran_session_errhandler_function(ctran_session_t *session, int *error_code, ...);
+
+CTRAN_API int
+ctran_session_create_errhandler(ctran_session_errhandler_function *session_errhandler_fn,
+                                ctran_errhandler_t                *errhandler);
+CTRAN_API int ctran_session_set_errhandler(ctran_session_t session, ctran_errhandler_t errhandler);
+CTRAN_API int ctran_session_get_errhandler(ctran_session_t session, ctran_errhandler_t *errhandler);
+CTRAN_API int ctran_session_call_errhandler(ctran_session_t session, int errorcode);
+
+/* ---------------------------------------------------------------------------------------------
+ * The process and its environment
+ * ------------------------------------------------------------------------------------------ */
 
 /* Ends the whole job, best effort, with exit status `errorcode` (its low 8 bits; 1 where these are
  * 0). Does not return. comm may be any communicator: all ranks of the job end.
@@ -637,7 +723,7 @@ typedef int ctran_comm_delete_attr_function(ctran_comm_t comm, int comm_keyval, 
 
 /* A new key; extra_state is handed to its functions. free sets *comm_keyval to
  * CTRAN_KEYVAL_INVALID; values that communicators still have stay, with their functions, until they
- * are deleted. */
+ * are deleted; until then the key may be freed again, to no effect. */
 CTRAN_API int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_copy_attr_fn,
                                        ctran_comm_delete_attr_function *comm_delete_attr_fn,
                                        int *comm_keyval, void *extra_state);
@@ -1010,8 +1096,9 @@ CTRAN_API int ctran_grequest_start(ctran_grequest_query_function  *query_fn,
  * thread level allows calls at once. Local. Errors: CTRAN_ERR_REQUEST for other requests. */
 CTRAN_API int ctran_grequest_complete(ctran_request_t request);
 
-/* Make a status say that `count` elements of datatype came, and whether the operation was
- * cancelled. Local. Errors: CTRAN_ERR_ARG for CTRAN_STATUS_IGNORE. Source: MPI-4.1 sec. 13.3. */
+/* Make a status say that `count` basic elements of datatype came (those of ctran_get_elements), and
+ * whether the operation was cancelled. Local. Errors: CTRAN_ERR_ARG for CTRAN_STATUS_IGNORE,
+ * CTRAN_ERR_TYPE, CTRAN_ERR_COUNT. Source: MPI-4.1 sec. 13.3. */
 CTRAN_API int ctran_status_set_elements(ctran_status_t *status, ctran_datatype_t datatype,
                                         ctran_count_t count);
 CTRAN_API int ctran_status_set_cancelled(ctran_status_t *status, int flag);
@@ -1077,12 +1164,10 @@ CTRAN_API int ctran_type_create_hindexed(ctran_count_t       count,
                                          ctran_datatype_t oldtype, ctran_datatype_t *newtype);
 CTRAN_API int ctran_type_create_indexed_block(ctran_count_t count, ctran_count_t blocklength,
                                               const ctran_count_t array_of_displacements[],
-                                              ctran_datatype_t    oldtype,
-                                              ctran_datatype_t   *newtype);
+                                              ctran_datatype_t oldtype, ctran_datatype_t *newtype);
 CTRAN_API int ctran_type_create_hindexed_block(ctran_count_t count, ctran_count_t blocklength,
                                                const ctran_count_t array_of_displacements[],
-                                               ctran_datatype_t    oldtype,
-                                               ctran_datatype_t   *newtype);
+                                               ctran_datatype_t oldtype, ctran_datatype_t *newtype);
 
 /* `count` blocks, each with a datatype, a length and a displacement in bytes. The extent is rounded
  * up to what the strictest scalar wants, as a C compiler does. */

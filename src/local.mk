@@ -6,6 +6,9 @@ libctcore_la_LIBADD = libctbase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
 
 # In the order of the floors.
 include src/coll/algo/local.mk
+include src/pmi/wire/local.mk
+include src/pmi/store/local.mk
+include src/pmi/oob/local.mk
 include src/pmi/local.mk
 include src/dtype/local.mk
 include src/net/local.mk

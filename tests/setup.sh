@@ -5,9 +5,10 @@
 # stderr or the log.
 
 ct_build_packages="build-essential autoconf automake libtool pkg-config libpmix-dev libhwloc-dev
-libevent-dev uthash-dev zlib1g-dev dataset-fashion-mnist"
+libevent-dev uthash-dev zlib1g-dev libsodium-dev dataset-fashion-mnist"
 ct_test_packages="libcmocka-dev clang mandoc openmpi-bin libopenmpi-dev slurmctld slurmd
-slurm-client slurm-wlm-basic-plugins munge python3 shellcheck util-linux mount iproute2 git"
+slurm-client slurm-wlm-basic-plugins munge python3 shellcheck util-linux mount iproute2 git
+openssh-server openssh-client"
 
 # Each argument on a line of its own.
 ct_say()
@@ -30,7 +31,7 @@ ct_parts_missing()
     for tool in cc make autoreconf automake libtoolize pkg-config; do
         command -v "$tool" >/dev/null 2>&1 || printf '%s ' "$tool"
     done
-    for module in pmix hwloc libevent_core zlib; do
+    for module in pmix hwloc libevent_core zlib libsodium; do
         pkg-config --exists "$module" 2>/dev/null || printf '%s(library) ' "$module"
     done
     printf '#include <uthash.h>\n' | ${CC:-cc} -E - >/dev/null 2>&1 || printf 'uthash.h '

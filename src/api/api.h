@@ -18,11 +18,19 @@ enum ct_api_state  ct_api_now(void);
 /* The process in any state, for what is possible at any time. */
 struct ct_process *ct_api_process(void);
 
+/* A user of the library, the world or a session, begins: brings up what all share, if it is the
+ * first, with its thread level. Errors are logged. And ends: the last one takes it down. life.c */
+int  ct_api_use(const char *call, int thread_level, struct ct_process **out);
+void ct_api_unuse(struct ct_process *p);
+
 /* Hands `error` to comm's handler with what went wrong, and returns it, or the code that a function
  * of the program made of it, if that returns: never CTRAN_SUCCESS. fmt says what was asked, what
  * was found, what to do. */
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
     CT_PRINTF(4, 5);
+/* The same by the handler at `place`: a session's, or one that it is given, session NULL. */
+int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
+                    const char *call, const char *fmt, ...) CT_PRINTF(5, 6);
 /* The same for an error whose cause has been logged where it was found: its text is the code's. */
 int ct_api_pass(struct ct_comm *comm, int error, const char *call);
 /* CTRAN_INFO_ENV's beginning and end. */
@@ -35,6 +43,8 @@ _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
 
 /* The communicator behind a handle, in a process where calls are possible. */
 int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out);
+/* The one whose handler answers for errors that belong to none: self, of the world or not. */
+int ct_check_self(const char *call, struct ct_comm **out);
 /* The same for calls that an intercommunicator has no part in. */
 int ct_check_intra(const char *call, ctran_comm_t handle, struct ct_comm **out);
 /* The same for one with a topology of this kind (CTRAN_CART, ...). */
@@ -42,9 +52,16 @@ int ct_check_topo(const char *call, ctran_comm_t handle, int kind, struct ct_com
 /* A new communicator, NULL where the caller is no member, becomes the user's; or rc is raised. */
 int ct_api_give_comm(struct ct_comm *comm, int rc, const struct ct_comm *made, const char *call,
                      ctran_comm_t *newcomm);
+/* The session behind a handle. */
+int ct_check_session(const char *call, ctran_session_t handle, struct ct_mpi_session **out);
 /* The object behind a handle of hints; NULL for CTRAN_INFO_NULL. */
 int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
                   struct ct_info **info);
+/* An error handler for objects of a kind. */
+int ct_check_errhandler(struct ct_comm *comm, const char *call, ctran_errhandler_t errhandler,
+                        enum ct_errhandler_kind kind);
+/* What is wrong with it; NULL: nothing. */
+const char *ct_errhandler_wrong(ctran_errhandler_t errhandler, enum ct_errhandler_kind kind);
 /* Any datatype, committed or not. */
 int ct_check_type(struct ct_comm *comm, const char *call, ctran_datatype_t datatype,
                   const struct ct_dtype **out);

@@ -44,12 +44,8 @@ int ctran_comm_free_keyval(int *comm_keyval)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const bool first = ct_keyval_release(keyval);
+    ct_keyval_release(keyval);
     ct_keyval_drop(keyval);
-    if (!first) {
-        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_KEYVAL, call, "%d was freed before",
-                            *comm_keyval);
-    }
     *comm_keyval = CTRAN_KEYVAL_INVALID;
     return CTRAN_SUCCESS;
 }

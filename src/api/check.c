@@ -15,9 +15,21 @@ int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out)
     if (CT_LIKELY(*out != NULL)) {
         return CTRAN_SUCCESS;
     }
+    if (handle == CTRAN_COMM_WORLD || handle == CTRAN_COMM_SELF) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_COMM, call,
+                            "CTRAN_COMM_WORLD and CTRAN_COMM_SELF exist from ctran_init to "
+                            "ctran_finalize alone; a session has groups");
+    }
     return ct_api_raise(ct_comm_self(p), CTRAN_ERR_COMM, call, "%s",
                         handle == CTRAN_COMM_NULL ? "it is CTRAN_COMM_NULL"
                                                   : "it was freed, or never was one");
+}
+
+int ct_check_self(const char *call, struct ct_comm **out)
+{
+    struct ct_process *p = ct_api_enter(call);
+    *out = p != NULL ? ct_comm_self(p) : NULL;
+    return p != NULL ? CTRAN_SUCCESS : CTRAN_ERR_OTHER;
 }
 
 int ct_check_intra(const char *call, ctran_comm_t handle, struct ct_comm **out)

@@ -125,7 +125,7 @@ int ctran_comm_get_name(ctran_comm_t handle, char *comm_name, int *resultlen)
     static const char call[] = "ctran_comm_get_name";
     struct ct_comm   *comm;
     const bool        null = handle == CTRAN_COMM_NULL;
-    int               rc = ct_check_comm(call, null ? CTRAN_COMM_SELF : handle, &comm);
+    int               rc = null ? ct_check_self(call, &comm) : ct_check_comm(call, handle, &comm);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

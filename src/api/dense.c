@@ -17,7 +17,7 @@ static void transfer(const struct ct_area *to, const struct ct_area *from)
 
 static int no_memory(struct ct_comm *comm, const char *call, size_t bytes)
 {
-    comm->run.seq++;
+    ct_run_skip(&comm->run);
     return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call,
                         "for a copy without gaps, of %zu bytes, of a buffer of a derived datatype",
                         bytes);

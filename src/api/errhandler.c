@@ -15,7 +15,8 @@ int ctran_comm_create_errhandler(ctran_comm_errhandler_function *comm_errhandler
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "%s is NULL",
                             errhandler == NULL ? "errhandler" : "the function");
     }
-    struct ct_errhandler *h = ct_errhandler_make(p, comm_errhandler_fn);
+    struct ct_errhandler *h = ct_errhandler_make(&p->errhandlers, CT_ERRHANDLER_COMM,
+                                                 (ct_errhandler_fn *)comm_errhandler_fn);
     if (h == NULL) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_NO_MEM, call, "for a handler");
     }
@@ -23,31 +24,44 @@ int ctran_comm_create_errhandler(ctran_comm_errhandler_function *comm_errhandler
     return CTRAN_SUCCESS;
 }
 
-static int check(struct ct_comm *comm, const char *call, ctran_errhandler_t errhandler)
+const char *ct_errhandler_wrong(ctran_errhandler_t errhandler, enum ct_errhandler_kind kind)
 {
-    if (ct_errhandler_of(comm->p, errhandler) != NULL) {
-        return CTRAN_SUCCESS;
+    const struct ct_errhandler *h = ct_errhandler_of(&ct_api_process()->errhandlers, errhandler);
+    if (h != NULL) {
+        return ct_errhandler_fits(h, kind)  ? NULL
+               : kind == CT_ERRHANDLER_COMM ? "it is one for sessions"
+                                            : "it is one for communicators";
     }
-    return ct_api_raise(comm, CTRAN_ERR_ERRHANDLER, call, "%s",
-                        errhandler == CTRAN_ERRHANDLER_NULL
-                            ? "it is CTRAN_ERRHANDLER_NULL"
-                            : "it was freed, or is neither a CTRAN_ERRORS_ constant nor one that "
-                              "ctran_comm_create_errhandler gave");
+    return errhandler == CTRAN_ERRHANDLER_NULL
+               ? "it is CTRAN_ERRHANDLER_NULL"
+               : "it was freed, or is neither a CTRAN_ERRORS_ constant nor one that a "
+                 "ctran_*_create_errhandler gave";
 }
 
+int ct_check_errhandler(struct ct_comm *comm, const char *call, ctran_errhandler_t errhandler,
+                        enum ct_errhandler_kind kind)
+{
+    const char *wrong = ct_errhandler_wrong(errhandler, kind);
+    return wrong == NULL ? CTRAN_SUCCESS
+                         : ct_api_raise(comm, CTRAN_ERR_ERRHANDLER, call, "%s", wrong);
+}
+
+/* Possible at any time; but only where calls are possible is there a handler to ask. */
 int ctran_errhandler_free(ctran_errhandler_t *errhandler)
 {
-    static const char  call[] = "ctran_errhandler_free";
-    struct ct_process *p = ct_api_enter(call);
-    if (p == NULL) {
-        return CTRAN_ERR_OTHER;
+    static const char      call[] = "ctran_errhandler_free";
+    struct ct_errhandlers *s = &ct_api_process()->errhandlers;
+    const bool             ok = errhandler != NULL && ct_errhandler_of(s, *errhandler) != NULL;
+    if (!ok && ct_api_now() != CT_API_RUNNING) {
+        return CTRAN_ERR_ERRHANDLER;
     }
-    int rc = check(ct_comm_self(p), call, *errhandler);
-    if (rc == CTRAN_SUCCESS) {
-        ct_errhandler_release(p, *errhandler);
-        *errhandler = CTRAN_ERRHANDLER_NULL;
+    if (!ok) {
+        return ct_api_raise(ct_comm_self(ct_api_process()), CTRAN_ERR_ERRHANDLER, call,
+                            "it is null, was freed, or never was one");
     }
-    return rc;
+    ct_errhandler_release(s, *errhandler);
+    *errhandler = CTRAN_ERRHANDLER_NULL;
+    return CTRAN_SUCCESS;
 }
 
 int ctran_comm_set_errhandler(ctran_comm_t handle, ctran_errhandler_t errhandler)
@@ -56,10 +70,10 @@ int ctran_comm_set_errhandler(ctran_comm_t handle, ctran_errhandler_t errhandler
     struct ct_comm   *comm;
     int               rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
-        rc = check(comm, call, errhandler);
+        rc = ct_check_errhandler(comm, call, errhandler, CT_ERRHANDLER_COMM);
     }
     if (rc == CTRAN_SUCCESS) {
-        ct_comm_errhandler_set(comm, errhandler);
+        ct_errhandler_set_at(&comm->p->errhandlers, &comm->errhandler, errhandler);
     }
     return rc;
 }
@@ -69,7 +83,7 @@ int ctran_comm_get_errhandler(ctran_comm_t handle, ctran_errhandler_t *errhandle
     struct ct_comm *comm;
     int             rc = ct_check_comm("ctran_comm_get_errhandler", handle, &comm);
     if (rc == CTRAN_SUCCESS) {
-        *errhandler = ct_comm_errhandler_give(comm);
+        *errhandler = ct_errhandler_give_at(&comm->p->errhandlers, &comm->errhandler);
     }
     return rc;
 }

@@ -25,7 +25,7 @@ static void name_error(struct ct_process *p, int error, const char *call, char *
  * to find out for itself and name the one that died first, not us; it ends us meanwhile. */
 static _Noreturn void die_of(struct ct_process *p, int error, const char *call)
 {
-    if (ct_error_lost(error) == CT_LOST_peer && !p->job->news.on) {
+    if (p->job != NULL && ct_error_lost(error) == CT_LOST_peer && !p->job->news.on) {
         struct timespec second = {.tv_sec = 1};
         nanosleep(&second, NULL);
     }
@@ -34,49 +34,84 @@ static _Noreturn void die_of(struct ct_process *p, int error, const char *call)
 
 /* The program's function may free what it is called about, and may change the code; but not to
  * success, since the call has failed. */
-static int call_user(struct ct_comm *comm, const struct ct_errhandler *h, int error,
-                     const char *text)
+static int call_comms(struct ct_comm *comm, const struct ct_errhandler *h, int error,
+                      const char *text)
 {
     const bool   freed = comm->magic != CT_COMM_MAGIC;
     ctran_comm_t handle = freed ? CTRAN_COMM_NULL : ct_comm_handle(comm);
     int          code = error;
     ct_comm_hold(comm);
-    h->fn(&handle, &code, text);
+    ((ctran_comm_errhandler_function *)h->fn)(&handle, &code, text);
     ct_comm_drop(comm);
     return code != CTRAN_SUCCESS ? code : error;
 }
 
-/* `told`: the log has the cause already. */
-static int handle(struct ct_comm *comm, int error, const char *call, const char *text, bool told)
+static int call_sessions(struct ct_mpi_session *session, const struct ct_errhandler *h, int error,
+                         const char *text)
 {
-    struct ct_process    *p = comm->p;
-    struct ct_errhandler *h = ct_comm_errhandler_hold(comm);
+    ctran_session_t handle = session != NULL ? session : CTRAN_SESSION_NULL;
+    int             code = error;
+    ((ctran_session_errhandler_function *)h->fn)(&handle, &code, text);
+    return code != CTRAN_SUCCESS ? code : error;
+}
+
+/* One that is not the program's. `told`: the log has the cause already. */
+static int handle_fixed(struct ct_process *p, const struct ct_errhandler *h, int error,
+                        const char *call, const char *text, bool told)
+{
     if (h == CTRAN_ERRORS_RETURN) {
         if (!told) {
             ct_info(&p->log, "%s", text);
         }
         return error;
     }
-    if (!ct_errhandler_is_fixed(h)) {
-        error = call_user(comm, h, error, text);
-        ct_errhandler_drop(p, h);
-        return error;
-    }
     ct_error(&p->log, "%s", text);
     die_of(p, error, call);
+}
+
+static int handle(struct ct_comm *comm, int error, const char *call, const char *text, bool told)
+{
+    struct ct_errhandlers *handlers = &comm->p->errhandlers;
+    struct ct_errhandler  *h = ct_errhandler_hold_at(handlers, &comm->errhandler);
+    error = ct_errhandler_is_fixed(h) ? handle_fixed(comm->p, h, error, call, text, told)
+                                      : call_comms(comm, h, error, text);
+    ct_errhandler_drop(handlers, h);
+    return error;
+}
+
+static void say(struct ct_process *p, int error, const char *call, const char *fmt, va_list ap,
+                char *text)
+{
+    name_error(p, error, call, text);
+    size_t len = strlen(text);
+    len += (size_t)snprintf(text + len, TEXT_MAX - len, ": ");
+    vsnprintf(text + len, TEXT_MAX - len, fmt, ap);
 }
 
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
 {
     char    text[TEXT_MAX];
     va_list ap;
-    name_error(comm->p, error, call, text);
-    size_t len = strlen(text);
-    len += (size_t)snprintf(text + len, sizeof text - len, ": ");
     va_start(ap, fmt);
-    vsnprintf(text + len, sizeof text - len, fmt, ap);
+    say(comm->p, error, call, fmt, ap, text);
     va_end(ap);
     return handle(comm, error, call, text, false);
+}
+
+int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
+                    const char *call, const char *fmt, ...)
+{
+    struct ct_process    *p = ct_api_process();
+    struct ct_errhandler *h = ct_errhandler_hold_at(&p->errhandlers, place);
+    char                  text[TEXT_MAX];
+    va_list               ap;
+    va_start(ap, fmt);
+    say(p, error, call, fmt, ap, text);
+    va_end(ap);
+    error = ct_errhandler_is_fixed(h) ? handle_fixed(p, h, error, call, text, false)
+                                      : call_sessions(session, h, error, text);
+    ct_errhandler_drop(&p->errhandlers, h);
+    return error;
 }
 
 int ct_api_pass(struct ct_comm *comm, int error, const char *call)

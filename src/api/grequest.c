@@ -5,6 +5,7 @@
  * that a status is asked for, free once, after the last of completion and the user's letting go.
  */
 #define CT_FOLDER "api"
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "api/api.h"
@@ -109,21 +110,26 @@ int ctran_grequest_complete(ctran_request_t request)
 int ctran_status_set_elements(ctran_status_t *status, ctran_datatype_t datatype,
                               ctran_count_t count)
 {
-    static const char  call[] = "ctran_status_set_elements";
-    struct ct_process *p = ct_api_enter(call);
-    struct ct_span     span;
-    if (p == NULL) {
-        return CTRAN_ERR_OTHER;
+    static const char      call[] = "ctran_status_set_elements";
+    const struct ct_dtype *type;
+    struct ct_comm        *self;
+    size_t                 bytes;
+    int                    rc = ct_check_own_type(call, datatype, &self, &type);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
     if (status == CTRAN_STATUS_IGNORE) {
-        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
+        return ct_api_raise(self, CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
     }
-    int rc = ct_check_count(ct_comm_self(p), call, count, datatype, &span);
-    if (rc == CTRAN_SUCCESS) {
-        const int64_t bytes = (int64_t)span.bytes;
-        memcpy(status->ctran_internal, &bytes, sizeof bytes);
+    if (count < 0 || !ct_dtype_bytes_of_elems(type, (size_t)count, &bytes) || bytes > INT64_MAX) {
+        return ct_api_raise(self, CTRAN_ERR_COUNT, call,
+                            "count is %" PRId64 ", must be a number of basic elements of %s that "
+                            "memory can hold",
+                            count, type->name);
     }
-    return rc;
+    const int64_t stored = (int64_t)bytes;
+    memcpy(status->ctran_internal, &stored, sizeof stored);
+    return CTRAN_SUCCESS;
 }
 
 int ctran_status_set_cancelled(ctran_status_t *status, int flag)

@@ -126,17 +126,14 @@ static int check_from(struct ct_comm *self, const char *call, const char *string
         return ct_api_raise(self, CTRAN_ERR_ARG, call, "stringtag is %s",
                             stringtag == NULL ? "NULL" : "longer than CTRAN_MAX_STRINGTAG_LEN - 1");
     }
-    if (ct_errhandler_of(self->p, errhandler) == NULL) {
-        return ct_api_raise(self, CTRAN_ERR_ERRHANDLER, call,
-                            "errhandler is null, was freed, or never was one");
-    }
-    return ct_check_info(self, call, info_handle, info);
+    int rc = ct_check_errhandler(self, call, errhandler, CT_ERRHANDLER_COMM);
+    return rc != CTRAN_SUCCESS ? rc : ct_check_info(self, call, info_handle, info);
 }
 
 static void dress(struct ct_comm *made, const struct ct_info *info, struct ct_errhandler *h)
 {
     if (made != NULL) {
-        ct_comm_errhandler_set(made, h);
+        ct_errhandler_set_at(&made->p->errhandlers, &made->errhandler, h);
         made->hints = ct_hints_update(made->p, 0, info);
     }
 }

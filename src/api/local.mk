@@ -20,6 +20,7 @@ libctcore_la_SOURCES += \
 	src/api/info.c src/api/info_env.c \
 	src/api/intercomm.c \
 	src/api/inquiry.c \
+	src/api/life.c \
 	src/api/op.c \
 	src/api/memory.c \
 	src/api/pack.c \
@@ -28,7 +29,8 @@ libctcore_la_SOURCES += \
 	src/api/persistent.c \
 	src/api/probe.c \
 	src/api/requests.c \
-	src/api/state.c \
+	src/api/session.c src/api/session_pset.c \
 	src/api/transfer.c \
 	src/api/type.c src/api/type_construct.c src/api/type_array.c \
-	src/api/type_attr.c src/api/type_contents.c
+	src/api/type_attr.c src/api/type_contents.c \
+	src/api/world.c

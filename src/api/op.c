@@ -78,7 +78,7 @@ int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
     struct ct_comm     *self;
     struct ct_span      in, inout;
     const struct ct_op *op;
-    int                 rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int                 rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(self, call, inbuf, count, datatype, &in);
     }

@@ -108,7 +108,7 @@ int ctran_pack_external(const char datarep[], const void *inbuf, ctran_count_t i
     struct ct_comm   *self;
     struct ct_span    span;
     size_t            bytes;
-    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int               rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(self, call, inbuf, incount, datatype, &span);
     }
@@ -133,7 +133,7 @@ int ctran_unpack_external(const char datarep[], const void *inbuf, ctran_count_t
     struct ct_comm   *self;
     struct ct_span    span;
     size_t            bytes;
-    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int               rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(self, call, outbuf, outcount, datatype, &span);
     }
@@ -157,7 +157,7 @@ int ctran_pack_external_size(const char datarep[], ctran_count_t incount, ctran_
     struct ct_comm   *self;
     struct ct_span    span;
     size_t            bytes;
-    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int               rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_count(self, call, incount, datatype, &span);
     }

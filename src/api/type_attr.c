@@ -26,7 +26,7 @@ int ctran_type_get_name(ctran_datatype_t datatype, char *type_name, int *resultl
     static const char      call[] = "ctran_type_get_name";
     const struct ct_dtype *type;
     struct ct_comm        *self;
-    int                    rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int                    rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS && (type_name == NULL || resultlen == NULL)) {
         rc = ct_api_raise(self, CTRAN_ERR_ARG, call, "an output is NULL");
     }
@@ -52,7 +52,7 @@ int ctran_type_create_keyval(ctran_type_copy_attr_function   *type_copy_attr_fn,
 {
     static const char call[] = "ctran_type_create_keyval";
     struct ct_comm   *self;
-    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int               rc = ct_check_self(call, &self);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -82,18 +82,15 @@ int ctran_type_free_keyval(int *type_keyval)
     static const char call[] = "ctran_type_free_keyval";
     struct ct_comm   *self;
     struct ct_keyval *keyval;
-    int               rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int               rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = check_keyval(self, call, *type_keyval, &keyval);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const bool first = ct_keyval_release(keyval);
+    ct_keyval_release(keyval);
     ct_keyval_drop(keyval);
-    if (!first) {
-        return ct_api_raise(self, CTRAN_ERR_KEYVAL, call, "%d was freed before", *type_keyval);
-    }
     *type_keyval = CTRAN_KEYVAL_INVALID;
     return CTRAN_SUCCESS;
 }

@@ -169,7 +169,7 @@ int ctran_type_create_struct(ctran_count_t count, const ctran_count_t array_of_b
     static const char       call[] = "ctran_type_create_struct";
     const struct ct_dtype **types = NULL, *made = NULL;
     struct ct_comm         *self;
-    int                     rc = ct_check_comm(call, CTRAN_COMM_SELF, &self);
+    int                     rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = check_number(self, call, "count", count);
     }

@@ -94,17 +94,15 @@ void ct_keyval_drop(struct ct_keyval *keyval)
     leave(kind);
 }
 
-bool ct_keyval_release(struct ct_keyval *keyval)
+void ct_keyval_release(struct ct_keyval *keyval)
 {
     struct ct_keyvals *kind = keyval->kind;
     enter(kind);
-    const bool first = !keyval->freed;
-    keyval->freed = true;
-    if (first) {
+    if (!keyval->freed) {
+        keyval->freed = true;
         keyval_unref(keyval);
     }
     leave(kind);
-    return first;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */

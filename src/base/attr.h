@@ -64,8 +64,8 @@ struct ct_keyval *ct_keyval_make(struct ct_keyvals *kind, ct_attr_fn *copy, ct_a
 /* Holds it for the caller; NULL when there is no such key, or no longer. */
 struct ct_keyval *ct_keyval_hold(struct ct_keyvals *kind, int number);
 void              ct_keyval_drop(struct ct_keyval *keyval);
-/* Ends the user's hold; false: that was done before. */
-bool ct_keyval_release(struct ct_keyval *keyval);
+/* Ends the user's hold, if that was not done before. */
+void ct_keyval_release(struct ct_keyval *keyval);
 
 void ct_attrs_init(struct ct_attrs *attrs, struct ct_keyvals *kind, void *object);
 /* Forgets all values without calling anybody. */

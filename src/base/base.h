@@ -11,6 +11,7 @@
 
 #include "base/area.h"
 #include "base/attr.h"
+#include "base/auth.h"
 #include "base/clock.h"
 #include "base/codes.h"
 #include "base/config.h"

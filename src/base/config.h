@@ -85,5 +85,7 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_CONFIG "CTRAN_CONFIG"
 #define CT_ENV_SET    "CTRAN_SET"
 #define CT_ENV_JOB    "CTRAN_JOB_ID"
+/* Likewise; it is secret, and never printed. */
+#define CT_ENV_KEY "CTRAN_JOB_KEY"
 
 #endif

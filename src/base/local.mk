@@ -3,10 +3,12 @@ noinst_LTLIBRARIES += libctbase.la
 libctbase_la_SOURCES = \
 	src/base/area.c src/base/area.h \
 	src/base/attr.c src/base/attr.h \
+	src/base/auth.c src/base/auth.h \
 	src/base/base.h \
 	src/base/clock.h \
 	src/base/codes.c src/base/codes.h \
 	src/base/config.c src/base/config.h src/base/vars.def \
+	src/base/errhandler.c src/base/errhandler.h \
 	src/base/error.c src/base/error.h \
 	src/base/info.c src/base/info.h \
 	src/base/list.h \
@@ -15,9 +17,11 @@ libctbase_la_SOURCES = \
 	src/base/ref.h \
 	src/base/request.h \
 	src/base/process.h \
+	src/base/session.c src/base/session.h \
 	src/base/slab.c src/base/slab.h \
 	src/base/util.h \
 	src/base/version.c src/base/version.h \
 	src/base/wait.c src/base/wait.h
 libctbase_la_CPPFLAGS = $(AM_CPPFLAGS) -DCT_SYSCONFDIR='"$(sysconfdir)"' \
-	-DCT_BUILD_CFLAGS='"$(CFLAGS)"'
+	-DCT_BUILD_CFLAGS='"$(CFLAGS)"' $(SODIUM_CFLAGS)
+libctbase_la_LIBADD = $(SODIUM_LIBS)

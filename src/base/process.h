@@ -15,23 +15,35 @@
 
 #include "base/codes.h"
 #include "base/config.h"
+#include "base/errhandler.h"
 #include "base/info.h"
 #include "base/log.h"
+#include "base/session.h"
 
 struct ct_process {
     struct ct_log    log;
     struct ct_config cfg;
-    struct ct_codes  codes; /* this and infos: at any time, before init and after finalize too */
-    struct ct_infos  infos;
-    int              thread_level; /* CTRAN_THREAD_* provided */
-    bool             threaded;     /* several threads may be inside at once: locks are on */
 
-    struct ct_job    *job;   /* pmi: who and where this rank is */
-    struct ct_types  *types; /* dtype: names and attributes of datatypes */
-    struct ct_ep_set *ep;    /* ep: endpoints and the transports below them */
-    struct ct_p2p    *p2p;   /* p2p: matching */
-    struct ct_runner *run;   /* coll/run: plans */
-    struct ct_comms  *comms; /* comm: world, self, context ids */
+    /* At any time, before init and after finalize too. */
+    struct ct_codes        codes;
+    struct ct_infos        infos;
+    struct ct_errhandlers  errhandlers;
+    struct ct_mpi_sessions sessions;
+
+    /* From the first init to the end of the process, as are log and cfg: others may be in a later
+     * cycle of init and finalize than this process, and send to it already. */
+    struct ct_job    *job;           /* pmi: who and where this rank is */
+    struct ct_ep_set *ep;            /* ep: endpoints and the transports below them */
+    struct ct_p2p    *p2p;           /* p2p: matching */
+    _Atomic uint32_t  ncomm_numbers; /* comm: numbers of communicators that were given ... */
+    uint32_t          nworlds;       /* ... and worlds that there have been: none comes again */
+
+    /* A cycle, from an init to the last finalize. */
+    int               thread_level; /* CTRAN_THREAD_* provided */
+    bool              threaded;     /* several threads may be inside at once: locks are on */
+    struct ct_types  *types;        /* dtype: names and attributes of datatypes */
+    struct ct_runner *run;          /* coll/run: plans */
+    struct ct_comms  *comms;        /* comm: world, self */
 };
 
 #endif

@@ -2,6 +2,7 @@
 /* Futex sleeping, and the schedule of a wait. */
 #include "base/wait.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -32,13 +33,44 @@ void ct_futex_wake_private(_Atomic uint32_t *word)
 void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns)
 {
     /* Not private: the word may lie in memory that other processes map. */
-    futex_wait(&w->asleep, FUTEX_WAIT, 1, timeout_ns);
+    futex_wait(&w->asleep, FUTEX_WAIT, CT_WAKE_ASLEEP, timeout_ns);
+}
+
+/* Rings; false: there is no such bell. One that is full has been rung. */
+static bool ring(int bell)
+{
+    const uint64_t one = 1;
+    return write(bell, &one, sizeof one) == sizeof one || errno == EAGAIN;
+}
+
+static void wake_all(struct ct_wake *w)
+{
+    (void)syscall(SYS_futex, &w->asleep, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void ct_wake_rouse(struct ct_wake *w)
 {
-    if (atomic_exchange_explicit(&w->asleep, 0, memory_order_seq_cst) != 0) {
-        (void)syscall(SYS_futex, &w->asleep, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    uint32_t was = atomic_exchange_explicit(&w->asleep, CT_WAKE_AWAKE, memory_order_seq_cst);
+    if (was == CT_WAKE_ASLEEP) {
+        wake_all(w);
+    } else if (was == CT_WAKE_POLLS) {
+        (void)ring(atomic_load_explicit(&w->bell, memory_order_relaxed)); /* open while it polls */
+    }
+}
+
+void ct_wake_rouse_other(struct ct_wake *w, int pidfd, int *bell)
+{
+    uint32_t was = atomic_exchange_explicit(&w->asleep, CT_WAKE_AWAKE, memory_order_seq_cst);
+    if (was == CT_WAKE_ASLEEP) {
+        wake_all(w);
+    } else if (was == CT_WAKE_POLLS) {
+        if (*bell < 0 && pidfd >= 0) {
+            int theirs = atomic_load_explicit(&w->bell, memory_order_relaxed);
+            *bell = (int)syscall(SYS_pidfd_getfd, pidfd, theirs, 0);
+        }
+        if (*bell < 0 || !ring(*bell)) {
+            atomic_store_explicit(&w->deaf, 1, memory_order_relaxed);
+        }
     }
 }
 

@@ -13,6 +13,10 @@
  * the work or the signaller sees the announcement. Signalling an owner who is awake costs one
  * load of a line that seldom changes.
  *
+ * An owner that has descriptors to wait for as well sleeps in poll() instead: it announces that
+ * (ct_wake_announce_bell), and what rouses it is its bell, an eventfd. Who is of another process
+ * rings a copy of it (ct_wake_copy_bell).
+ *
  * A ct_wait decides how a waiter spends its time: it spins briefly, then yields, then sleeps.
  */
 #ifndef CT_BASE_WAIT_H
@@ -22,18 +26,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { CT_WAKE_AWAKE, CT_WAKE_ASLEEP, CT_WAKE_POLLS };
+
 struct ct_wake {
-    _Atomic uint32_t asleep; /* 1: the owner sleeps or is about to; also the futex word */
+    _Atomic uint32_t asleep; /* not 0: the owner sleeps or is about to; also the futex word */
+    _Atomic int32_t  bell;   /* CT_WAKE_POLLS: the eventfd, as its process knows it */
+    _Atomic uint32_t deaf;   /* somebody found no way to ring it */
 };
 
 static inline void ct_wake_announce(struct ct_wake *w)
 {
-    atomic_store_explicit(&w->asleep, 1, memory_order_seq_cst);
+    atomic_store_explicit(&w->asleep, CT_WAKE_ASLEEP, memory_order_seq_cst);
+}
+
+/* The same for one who is going to poll, `bell` among others. */
+static inline void ct_wake_announce_bell(struct ct_wake *w, int bell)
+{
+    atomic_store_explicit(&w->bell, bell, memory_order_relaxed);
+    atomic_store_explicit(&w->asleep, CT_WAKE_POLLS, memory_order_seq_cst);
 }
 
 static inline void ct_wake_cancel(struct ct_wake *w)
 {
-    atomic_store_explicit(&w->asleep, 0, memory_order_relaxed);
+    atomic_store_explicit(&w->asleep, CT_WAKE_AWAKE, memory_order_relaxed);
 }
 
 /* After ct_wake_announce and a second look: sleeps until signalled or timeout_ns has passed. All
@@ -41,8 +56,12 @@ static inline void ct_wake_cancel(struct ct_wake *w)
  * be another's by now. */
 void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns);
 
-/* The slow half of ct_wake_signal. */
+/* The slow half of ct_wake_signal, for the owner's own process. */
 void ct_wake_rouse(struct ct_wake *w);
+
+/* The same from another process, whose copy of the bell *bell is, -1 as long as it has none. pidfd
+ * is the owner's, or -1. */
+void ct_wake_rouse_other(struct ct_wake *w, int pidfd, int *bell);
 
 static inline void ct_wake_signal(struct ct_wake *w)
 {
@@ -58,11 +77,27 @@ void ct_futex_wake_private(_Atomic uint32_t *word);
 
 enum ct_wait_advice { CT_WAIT_POLL, CT_WAIT_YIELD, CT_WAIT_SLEEP };
 
+/* A number in shared memory that another process counts up, as something to wait for: it shall
+ * reach `least`. While the waiter sleeps its bit of *parked is set; whoever counts up (seq_cst)
+ * looks at the bits then, takes those that it finds, and rouses their owners. */
+struct ct_watch {
+    const _Atomic uint64_t *value;
+    uint64_t                least;
+    _Atomic uint64_t       *parked;
+    uint64_t                bit;
+};
+
+static inline bool ct_watch_reached(const struct ct_watch *w)
+{
+    return atomic_load_explicit(w->value, memory_order_seq_cst) >= w->least;
+}
+
 struct ct_wait {
-    uint32_t polls; /* fruitless polls in a row */
-    bool     yielding;
-    uint32_t tried;    /* polls of a trial, see below */
-    uint64_t start_ns; /* when the clock was first read in this row */
+    const struct ct_watch *watch; /* what ends the wait besides messages; NULL: nothing */
+    uint32_t               polls; /* fruitless polls in a row */
+    bool                   yielding;
+    uint32_t               tried;    /* polls of a trial, see below */
+    uint64_t               start_ns; /* when the clock was first read in this row */
 };
 
 static inline void ct_wait_reset(struct ct_wait *w)

@@ -4,6 +4,34 @@
 #include <stdlib.h>
 
 #include "coll/coll.h"
+#include "pmi/pmi.h"
+
+/* Most bytes that a rank puts in; the same on all ranks. */
+static size_t input_bytes(const struct ct_comm *comm, uint32_t coll, size_t bytes)
+{
+    return (coll & (CT_GATHER | CT_ALLGATHER)) != 0 ? bytes / comm->run.n : bytes;
+}
+
+/* Whether the collective can go over the board, which is made when it looks worth it: when the
+ * communicator has seen some collectives. Or before its first reduction, since with it the order of
+ * sums changes, and equal sums shall be equal whenever they are made. In a job that outlives deaths
+ * there is none: who writes and does not wait would not notice that a member is gone. */
+static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_args *args,
+                      bool *board)
+{
+    const uint32_t     sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER | CT_SCAN | CT_EXSCAN;
+    struct ct_run_ctx *run = &comm->run;
+    const uint32_t     after = (uint32_t)comm->p->cfg.coll_board;
+    int                rc = CTRAN_SUCCESS;
+    if (CT_UNLIKELY(!run->board_tried && !comm->p->job->news.on && after > 0 && run->n > 1 &&
+                    run->n <= CT_BOARD_RANKS && (run->seq >= after || (coll & sums) != 0))) {
+        rc = ct_board_open(run);
+    }
+    size_t bytes = args->layout.count * args->layout.elem_bytes;
+    *board = run->board != NULL && input_bytes(comm, coll, bytes) <= CT_BOARD_BYTES &&
+             (bytes > 0 || coll == CT_BARRIER);
+    return rc;
+}
 
 /* Selects for a vector of so many bytes, as all ranks know them alike, and runs. */
 static int run_sized(struct ct_comm *comm, uint32_t coll, struct ct_run_args *args, size_t bytes)
@@ -17,6 +45,10 @@ static int run_sized(struct ct_comm *comm, uint32_t coll, struct ct_run_args *ar
                 .root = args->env.root,
     };
     args->ctx = &comm->run;
+    int rc = find_board(comm, coll, args, &what.board);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
     args->algo = ct_coll_select(p, &what);
     if (args->algo == NULL) {
         return CTRAN_ERR_INTERN;
@@ -24,7 +56,12 @@ static int run_sized(struct ct_comm *comm, uint32_t coll, struct ct_run_args *ar
     args->env.radix = 2;
     args->chunk_bytes = (size_t)p->cfg.chunk_size;
     args->chunks = (uint32_t)p->cfg.chunks;
-    return ct_run(args);
+    const bool over_board = what.board && (args->algo->traits & CT_ONE_SHOT) != 0;
+    rc = over_board ? ct_board_run(args) : ct_run(args);
+    if (CT_UNLIKELY(rc == CTRAN_ERR_PROC_FAILED)) {
+        ct_board_break(&comm->run, rc); /* another rank may have told, before the launcher does */
+    }
+    return rc;
 }
 
 /* The same for a vector that is cut evenly. */
@@ -142,7 +179,8 @@ int ct_coll_alltoall(struct ct_comm *comm, const void *send, void *recv, size_t 
      * memory of its own. */
     void *input = send == NULL ? malloc(bytes) : NULL;
     if (send == NULL && input == NULL) {
-        comm->run.seq++; /* as the other ranks do, so that the next collective is the same one */
+        ct_run_skip(
+            &comm->run); /* as the other ranks do, so that the next collective is the same one */
         return CTRAN_ERR_NO_MEM;
     }
     if (send == NULL) {
@@ -206,7 +244,7 @@ int ct_coll_alltoallv(struct ct_comm *comm, const struct ct_blocks *send,
         struct ct_blocks copy = packed(recv, input, displs);
         rc = ct_coll_move(comm, CT_ALLTOALL, &copy, recv, 0);
     } else {
-        comm->run.seq++;
+        ct_run_skip(&comm->run);
     }
     free(input);
     free(displs);
@@ -223,7 +261,7 @@ static int reduce_scatter(struct ct_comm *comm, struct ct_run_args *args, size_t
     if (in_place != NULL) {
         recv->base = malloc(own_bytes + 1);
         if (recv->base == NULL) {
-            comm->run.seq++; /* as the other ranks do, so that the next one is the same */
+            ct_run_skip(&comm->run); /* as the other ranks do, so that the next one is the same */
             return CTRAN_ERR_NO_MEM;
         }
     }
@@ -256,7 +294,7 @@ int ct_coll_reduce_scatter(struct ct_comm *comm, const void *send, void *recv,
     uint32_t                  n = comm->run.n, me = comm->run.me;
     ctran_aint_t             *displs = malloc(n * sizeof *displs), total = 0;
     if (displs == NULL) {
-        comm->run.seq++; /* as above */
+        ct_run_skip(&comm->run); /* as above */
         return CTRAN_ERR_NO_MEM;
     }
     for (uint32_t r = 0; r < n; r++) {

@@ -64,6 +64,7 @@ struct ct_select {
     size_t   bytes; /* of the whole vector */
     bool     ordered;
     uint32_t root;
+    bool     board; /* the ranks have one, and the input fits */
 };
 
 /* CTRAN_COLL_ALGORITHM's if it names one for this collective, else by size and ranks. The result

@@ -50,7 +50,8 @@ static int reduce_here(struct ct_comm *comm, const void *send, size_t count,
     const bool lead = comm->run.me == 0;
     *result = lead ? malloc(count * (size_t)type->extent_bytes + 1) : NULL;
     if (lead && *result == NULL) {
-        comm->run.seq++; /* as the other ranks do, so that the next collective is the same one */
+        ct_run_skip(
+            &comm->run); /* as the other ranks do, so that the next collective is the same one */
         return CTRAN_ERR_NO_MEM;
     }
     return ct_coll_reduce(comm, send, *result, count, type, op, 0);

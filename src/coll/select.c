@@ -9,7 +9,7 @@
  * win until the extra bytes they move cost more than the rounds they save. */
 struct row {
     uint32_t              coll;
-    size_t                up_to_bytes; /* of the whole vector */
+    size_t                up_to_bytes; /* of the whole vector; over the board, of all inputs */
     const struct ct_algo *algo;
 };
 
@@ -20,7 +20,7 @@ struct row {
     X(REDUCE, SIZE_MAX, binomial_reduce)                                                           \
     X(ALLREDUCE, 32 << 10, recursive_doubling_allreduce)                                           \
     X(ALLREDUCE, SIZE_MAX, ring_allreduce)                                                         \
-    X(ALLGATHER, 64 << 10, bruck_allgather)                                                        \
+    X(ALLGATHER, 616 << 10, bruck_allgather)                                                       \
     X(ALLGATHER, SIZE_MAX, ring_allgather)                                                         \
     X(REDUCE_SCATTER, SIZE_MAX, ring_reduce_scatter)                                               \
     X(GATHER, SIZE_MAX, linear_gather)                                                             \
@@ -29,11 +29,28 @@ struct row {
     X(SCAN, SIZE_MAX, chain_scan)                                                                  \
     X(EXSCAN, SIZE_MAX, chain_exscan)
 
+/* The same over the board, where all ranks can read each other's input: waiting is what costs,
+ * until each reads so much that rounds which halve the work pay. */
+#define BOARD_ROWS(X)                                                                              \
+    X(BARRIER, SIZE_MAX, one_shot_barrier)                                                         \
+    X(BCAST, SIZE_MAX, linear_bcast)                                                               \
+    X(REDUCE, 16 << 10, linear_reduce)                                                             \
+    X(ALLREDUCE, 16 << 10, one_shot_allreduce)                                                     \
+    X(ALLGATHER, SIZE_MAX, linear_allgather)                                                       \
+    X(REDUCE_SCATTER, SIZE_MAX, one_shot_reduce_scatter)                                           \
+    X(GATHER, SIZE_MAX, linear_gather)                                                             \
+    X(SCATTER, SIZE_MAX, linear_scatter)                                                           \
+    X(ALLTOALL, SIZE_MAX, linear_alltoall)                                                         \
+    X(SCAN, 16 << 10, one_shot_scan)                                                               \
+    X(EXSCAN, 16 << 10, one_shot_exscan)
+
 #define DECLARE(coll, up_to, algo) extern const struct ct_algo ct_algo_##algo;
 ROWS(DECLARE)
+BOARD_ROWS(DECLARE)
 
 #define ROW(coll, up_to, algo) {CT_##coll, up_to, &ct_algo_##algo},
 static const struct row rows[] = {ROWS(ROW)};
+static const struct row board_rows[] = {BOARD_ROWS(ROW)};
 
 /* Reads the next "collective:algorithm" of the list at *s into `item`; false at its end. */
 static bool next_item(const char **s, char *item, size_t cap)
@@ -99,6 +116,18 @@ static bool fits(const struct ct_algo *algo, const struct ct_select *what)
     return algo != NULL && algo->fits(&env);
 }
 
+/* The first of these rows that fits; NULL: none does. */
+static const struct ct_algo *first_row(const struct row *row, size_t n,
+                                       const struct ct_select *what, size_t bytes)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (row[i].coll == what->coll && bytes <= row[i].up_to_bytes && fits(row[i].algo, what)) {
+            return row[i].algo;
+        }
+    }
+    return NULL;
+}
+
 const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct_select *what)
 {
     const char           *list = p->cfg.coll_algorithm;
@@ -109,12 +138,16 @@ const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct
     if (algo != NULL) {
         ct_info(&p->log, "%s %s does not fit %u ranks and this operator; another one runs",
                 ct_algo_coll_name(what->coll), algo->name, what->n);
+        algo = NULL;
     }
-    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
-        if (rows[i].coll == what->coll && what->bytes <= rows[i].up_to_bytes &&
-            fits(rows[i].algo, what)) {
-            return rows[i].algo;
-        }
+    if (what->board) {
+        algo = first_row(board_rows, CT_ARRAY_LEN(board_rows), what, what->bytes * what->n);
+    }
+    if (algo == NULL) {
+        algo = first_row(rows, CT_ARRAY_LEN(rows), what, what->bytes);
+    }
+    if (CT_LIKELY(algo != NULL)) {
+        return algo;
     }
     /* No row fits (an operator that wants ranks in order): any that does. */
     for (size_t i = 0; ct_algo_table[i] != NULL; i++) {

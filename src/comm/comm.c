@@ -6,8 +6,9 @@
 #include "comm/comms.h"
 #include "pmi/pmi.h"
 
-/* Numbers of communicators: process number above, count below. */
-enum { COUNT_WORLD = 1, COUNT_SELF = 2, COUNT_FIRST = 16 };
+/* Numbers of communicators: process number above, count below; of all worlds that there are in the
+ * life of a process each has its own. */
+static const uint32_t COUNT_SELF = 1u << 31, COUNT_WORLD = 3u << 30;
 
 static uint64_t make_id(uint32_t process, uint32_t count)
 {
@@ -16,8 +17,9 @@ static uint64_t make_id(uint32_t process, uint32_t count)
 
 uint64_t ct_comms_propose(struct ct_process *p)
 {
-    return make_id(p->job->rank,
-                   atomic_fetch_add_explicit(&p->comms->next_count, 1, memory_order_relaxed));
+    /* From 1 on: the number 0 is none. */
+    uint32_t n = 1 + atomic_fetch_add_explicit(&p->ncomm_numbers, 1, memory_order_relaxed);
+    return make_id(p->job->rank, n);
 }
 
 /* Collectives run over the local group. */
@@ -89,14 +91,15 @@ void ct_comm_drop(struct ct_comm *comm)
     struct ct_process *p = comm->p;
     if (ct_ref_drop(&comm->refs, p->threaded)) {
         ct_attrs_fini(&comm->attrs);
+        ct_errhandler_drop(&p->errhandlers, comm->errhandler);
         ct_comms_enter(p);
         if (comm->open) {
             HASH_DEL(p->comms->by_id, comm);
         }
         comm->magic = 0;
-        ct_errhandler_unref(comm->errhandler);
         unref_groups(comm->group, comm->remote);
         ct_topo_drop(comm->topo);
+        ct_board_close(comm->run.board);
         ct_slab_put(&p->comms->pool, comm);
         ct_comms_leave(p);
     }
@@ -147,7 +150,7 @@ struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle)
         return p->comms->world;
     }
     if (handle == CTRAN_COMM_SELF) {
-        return p->comms->self;
+        return p->comms->world != NULL ? p->comms->self : NULL;
     }
     if ((uintptr_t)handle < 0x1000 || (uintptr_t)handle % _Alignof(struct ct_comm) != 0 ||
         handle->magic != CT_COMM_MAGIC) {
@@ -158,28 +161,48 @@ struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle)
 
 ctran_comm_t ct_comm_handle(const struct ct_comm *comm)
 {
-    if (comm == comm->p->comms->world) {
+    if (comm != NULL && comm == comm->p->comms->world) {
         return CTRAN_COMM_WORLD;
     }
     return comm == comm->p->comms->self ? CTRAN_COMM_SELF : (ctran_comm_t)comm;
 }
 
-/* For matching: whether a process may send in a context. */
-static bool is_member(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep)
+static struct ct_comm *find(struct ct_process *p, uint64_t id) CT_IN_COMMS
 {
     struct ct_comm *comm = NULL;
-    const uint64_t  id = ctx & (((uint64_t)1 << CT_CTX_SHIFT) - 1);
-    ct_comms_enter(p);
     HASH_FIND(hh, p->comms->by_id, &id, sizeof id, comm);
-    bool is =
+    return comm;
+}
+
+/* Without the kind of the context. */
+static uint64_t id_of(uint64_t ctx)
+{
+    return ctx & (((uint64_t)1 << CT_CTX_SHIFT) - 1);
+}
+
+/* For matching: whether a process may send in a context, and how many others may. */
+static bool is_member(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep)
+{
+    const uint64_t id = id_of(ctx);
+    ct_comms_enter(p);
+    const struct ct_comm *comm = find(p, id);
+    bool                  is =
         comm != NULL && (ct_group_find(ct_comm_peers(comm), ep->id) != CTRAN_UNDEFINED ||
                          (ctx != id && ct_group_find(comm->group, ep->id) != CTRAN_UNDEFINED));
     ct_comms_leave(p);
     return is;
 }
 
-/* What world and self start with (MPI-4.1 sec. 9.3). */
-static struct ct_errhandler *initial_errhandler(const struct ct_process *p)
+static uint32_t count_others(struct ct_process *p, uint64_t ctx)
+{
+    ct_comms_enter(p);
+    const struct ct_comm *comm = find(p, id_of(ctx));
+    const uint32_t n = comm != NULL ? ct_comm_peers(comm)->n - (comm->remote == NULL ? 1 : 0) : 0;
+    ct_comms_leave(p);
+    return n;
+}
+
+struct ct_errhandler *ct_comm_initial_errhandler(const struct ct_process *p)
 {
     static struct ct_errhandler *const choices[] = {CTRAN_ERRORS_ARE_FATAL, CTRAN_ERRORS_ABORT,
                                                     CTRAN_ERRORS_RETURN};
@@ -202,36 +225,56 @@ static int delete_attr(const struct ct_keyval *keyval, void *comm, void *value)
 
 static const struct ct_attr_ops attr_ops = {copy_attr, delete_attr};
 
+static struct ct_comm *make_predefined(struct ct_process *p, uint64_t id, struct ct_group *group,
+                                       uint32_t me, const char *name)
+{
+    struct ct_comm *comm = ct_comms_make(p, id, group, me, NULL);
+    if (comm != NULL) {
+        comm->errhandler = ct_comm_initial_errhandler(p);
+        ct_comm_set_name(comm, name);
+    }
+    return comm;
+}
+
+int ct_comm_world_open(struct ct_process *p)
+{
+    const struct ct_job *job = p->job;
+    struct ct_group     *all = ct_group_make(p, job->size, NULL, 0);
+    p->comms->world = make_predefined(p, make_id(0, COUNT_WORLD + p->nworlds), all, job->rank,
+                                      "CTRAN_COMM_WORLD");
+    p->nworlds += p->comms->world != NULL;
+    return p->comms->world != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+}
+
+/* The next world finds self as if it were new. */
+void ct_comm_world_close(struct ct_process *p)
+{
+    struct ct_comm *world = p->comms->world, *self = p->comms->self;
+    p->comms->world = NULL;
+    ct_comm_release(world);
+    ct_errhandler_set_at(&p->errhandlers, &self->errhandler, ct_comm_initial_errhandler(p));
+    ct_comm_set_name(self, "CTRAN_COMM_SELF");
+    atomic_store_explicit(&self->hints, 0, memory_order_relaxed);
+}
+
 /* No other thread is here yet. */
 int ct_comm_init(struct ct_process *p) CT_UNCHECKED
 {
-    const struct ct_job *job = p->job;
-    struct ct_comms     *s = calloc(1, sizeof *s);
+    struct ct_comms *s = calloc(1, sizeof *s);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     p->comms = s;
     ct_lock_init(&s->lock, p->threaded);
-    s->next_count = COUNT_FIRST;
     ct_keyvals_init(&s->keyvals, &attr_ops, p->threaded);
     ct_slab_init(&s->pool, sizeof(struct ct_comm), 16);
     ct_slab_init(&s->groups_pool, sizeof(struct ct_group), 16);
     ct_list_init(&s->groups);
-    ct_slab_init(&s->errhandlers_pool, sizeof(struct ct_errhandler), 8);
-    ct_list_init(&s->errhandlers);
     s->empty = ct_group_make(p, 0, NULL, 0);
-    s->world = ct_comms_make(p, make_id(0, COUNT_WORLD), ct_group_make(p, job->size, NULL, 0),
-                             job->rank, NULL);
-    s->self = ct_comms_make(p, make_id(job->rank, COUNT_SELF), ct_group_make(p, 1, NULL, job->rank),
-                            0, NULL);
-    ct_p2p_set_member(p, is_member);
-    if (s->world != NULL && s->self != NULL) {
-        strcpy(s->world->name, "CTRAN_COMM_WORLD");
-        strcpy(s->self->name, "CTRAN_COMM_SELF");
-        s->world->errhandler = s->self->errhandler = initial_errhandler(p);
-    }
-    return s->empty != NULL && s->world != NULL && s->self != NULL ? CTRAN_SUCCESS
-                                                                   : CTRAN_ERR_NO_MEM;
+    s->self = make_predefined(p, make_id(p->job->rank, COUNT_SELF),
+                              ct_group_make(p, 1, NULL, p->job->rank), 0, "CTRAN_COMM_SELF");
+    ct_p2p_set_members(p, is_member, count_others);
+    return s->empty != NULL && s->self != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
 /* No other thread is here any more. */
@@ -252,16 +295,11 @@ void ct_comm_fini(struct ct_process *p) CT_UNCHECKED
         group->refs = 1;
         ct_group_unref(group);
     }
-    CT_LIST_FOR (node, &s->errhandlers) {
-        struct ct_errhandler *h = CT_LIST_ENTRY(node, struct ct_errhandler, node);
-        h->refs = 1;
-        ct_errhandler_unref(h);
-    }
     ct_keyvals_fini(&s->keyvals);
     ct_slab_fini(&s->pool);
     ct_slab_fini(&s->groups_pool);
-    ct_slab_fini(&s->errhandlers_pool);
     ct_lock_fini(&s->lock);
+    ct_p2p_set_members(p, NULL, NULL);
     free(s);
     p->comms = NULL;
 }

@@ -16,7 +16,6 @@
 #define CT_COMM_COMM_H
 
 #include "coll/run/run.h"
-#include "comm/errhandler.h"
 #include "comm/group.h"
 #include "comm/hints.h"
 #include "comm/topo.h"
@@ -44,24 +43,29 @@ static inline uint64_t ct_ctx(uint64_t id, enum ct_ctx_kind kind)
 enum { CT_COMM_MAGIC = 0x436f6d6d };
 
 struct ct_comm {
-    _Atomic uint32_t                 magic;
-    struct ct_ref                    refs; /* the user's handle, and one for each pending request */
-    bool                             open; /* has its number, and is found by it */
-    uint64_t                         id;   /* of all of its contexts, see ct_ctx */
-    struct ct_process               *p;
-    struct ct_errhandler *errhandler CT_GUARDED_BY(ct_comms_guard); /* held */
-    struct ct_run_ctx                run; /* n, me, and the context of collectives */
-    struct ct_group                 *group;
-    struct ct_group                 *remote; /* NULL: an intra-communicator */
-    struct ct_attrs                  attrs;
-    _Atomic uint32_t                 hints; /* CT_HINT_ */
-    struct ct_topo                  *topo;  /* NULL: none */
-    char                             name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
-    UT_hash_handle hh                CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
+    _Atomic uint32_t      magic;
+    struct ct_ref         refs; /* the user's handle, and one for each pending request */
+    bool                  open; /* has its number, and is found by it */
+    uint64_t              id;   /* of all of its contexts, see ct_ctx */
+    struct ct_process    *p;
+    struct ct_errhandler *errhandler; /* held; see base/errhandler.h */
+    struct ct_run_ctx     run;        /* n, me, and the context of collectives */
+    struct ct_group      *group;
+    struct ct_group      *remote; /* NULL: an intra-communicator */
+    struct ct_attrs       attrs;
+    _Atomic uint32_t      hints; /* CT_HINT_ */
+    struct ct_topo       *topo;  /* NULL: none */
+    char                  name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
+    UT_hash_handle hh     CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
 };
 
+/* Without a world. self is there from the start, for errors that belong to no communicator, but its
+ * handle is only with the world. */
 int  ct_comm_init(struct ct_process *p);
 void ct_comm_fini(struct ct_process *p);
+/* CTRAN_COMM_WORLD and CTRAN_COMM_SELF, anew each time: their numbers do not come again. Local. */
+int  ct_comm_world_open(struct ct_process *p);
+void ct_comm_world_close(struct ct_process *p);
 
 /* The object behind a handle; NULL for a null one, a freed one (most likely: its memory may serve
  * another communicator by now), or what is no pointer. Pointers into nowhere are not told. */
@@ -70,6 +74,8 @@ struct ct_comm *ct_comm_of(struct ct_process *p, ctran_comm_t handle);
 ctran_comm_t    ct_comm_handle(const struct ct_comm *comm);
 struct ct_comm *ct_comm_world(struct ct_process *p);
 struct ct_comm *ct_comm_self(struct ct_process *p);
+/* What these start with (MPI-4.1 sec. 9.3). */
+struct ct_errhandler *ct_comm_initial_errhandler(const struct ct_process *p);
 /* The keys of their attributes. */
 struct ct_keyvals *ct_comm_keyvals(struct ct_process *p);
 

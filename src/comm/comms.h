@@ -11,17 +11,15 @@ extern struct ct_guard ct_comms_guard;
 
 struct ct_comms {
     struct ct_lock   lock;
-    struct ct_comm  *world, *self;
-    struct ct_group *empty;      /* what CTRAN_GROUP_EMPTY stands for */
-    _Atomic uint32_t next_count; /* of the context numbers that this process may give */
+    struct ct_comm  *world; /* NULL: there is none, and the handle of self is none */
+    struct ct_comm  *self;
+    struct ct_group *empty; /* what CTRAN_GROUP_EMPTY stands for */
 
     struct ct_comm *by_id CT_GUARDED_BY(ct_comms_guard); /* uthash */
     /* Memory of freed objects stays readable: a stale handle is told. */
-    struct ct_slab pool             CT_GUARDED_BY(ct_comms_guard);
-    struct ct_list groups           CT_GUARDED_BY(ct_comms_guard);
-    struct ct_slab groups_pool      CT_GUARDED_BY(ct_comms_guard);
-    struct ct_list errhandlers      CT_GUARDED_BY(ct_comms_guard); /* the program's */
-    struct ct_slab errhandlers_pool CT_GUARDED_BY(ct_comms_guard);
+    struct ct_slab pool        CT_GUARDED_BY(ct_comms_guard);
+    struct ct_list groups      CT_GUARDED_BY(ct_comms_guard);
+    struct ct_slab groups_pool CT_GUARDED_BY(ct_comms_guard);
 
     struct ct_keyvals keyvals; /* of attributes, with a lock of its own */
 };
@@ -36,10 +34,8 @@ static inline void ct_comms_leave(struct ct_process *p) CT_RELEASE(ct_comms_guar
     ct_lock_release(&p->comms->lock);
 }
 
-/* The insides of ct_group_drop, ct_errhandler_hold and _drop. */
-void                  ct_group_unref(struct ct_group *group) CT_IN_COMMS;
-struct ct_errhandler *ct_errhandler_ref(struct ct_errhandler *h) CT_IN_COMMS;
-void                  ct_errhandler_unref(struct ct_errhandler *h) CT_IN_COMMS;
+/* The inside of ct_group_drop. */
+void ct_group_unref(struct ct_group *group) CT_IN_COMMS;
 
 /* The number that this process gives to a communicator whose first rank it is; a new one at each
  * call, since others may have taken the last one up even where the call failed here. */

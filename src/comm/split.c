@@ -33,9 +33,7 @@ int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, uint32_t root, void *
 struct ct_comm *ct_comms_inherit(struct ct_comm *parent, struct ct_comm *child)
 {
     if (child != NULL) {
-        ct_comms_enter(parent->p);
-        child->errhandler = ct_errhandler_ref(parent->errhandler);
-        ct_comms_leave(parent->p);
+        child->errhandler = ct_errhandler_hold_at(&parent->p->errhandlers, &parent->errhandler);
     }
     return child;
 }

@@ -277,6 +277,9 @@ void ct_dtype_contents(const struct ct_dtype *type, struct ct_dtype_contents *ou
 /* *elems: the scalars in the first `bytes` bytes of data of elements of type; false where these are
  * no whole number. elements.c */
 bool ct_dtype_count_elems(const struct ct_dtype *type, size_t bytes, size_t *elems);
+/* The reverse: the bytes that the first `elems` scalars take; false where that is more than memory
+ * can hold, or type has none. */
+bool ct_dtype_bytes_of_elems(const struct ct_dtype *type, size_t elems, size_t *bytes);
 
 /* external32.c: the bytes of one element, and packing. */
 size_t ct_dtype_external_size(const struct ct_dtype *type);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Basic elements: how many of the scalars at the leaves of a type lie in so many bytes of data
- * (MPI-4.1 sec. 5.1.11). Whole elements are divided off at each level, so the work is a division
- * for each level of construction, and a look at the parts where these differ. Called by
- * ctran_get_elements.
+ * (MPI-4.1 sec. 5.1.11), and the reverse. Whole elements are divided off at each level, so the work
+ * is a division for each level of construction, and a look at the parts where these differ. Called
+ * by ctran_get_elements and ctran_status_set_elements.
  */
 #include "dtype/derived.h"
 
@@ -41,4 +41,38 @@ bool ct_dtype_count_elems(const struct ct_dtype *type, size_t bytes, size_t *ele
 {
     *elems = 0;
     return type->size_bytes == 0 ? bytes == 0 : count_in(type, bytes, elems);
+}
+
+/* Adds the bytes of the first `elems` scalars of any number of elements of a type. */
+static bool add_bytes(const struct ct_dtype *type, size_t elems, size_t *bytes)
+{
+    const struct ct_derived *d = ct_derived_of(type);
+    const size_t             each = ct_dtype_elems(type);
+    size_t                   whole;
+    if (each == 0) {
+        return elems == 0;
+    }
+    if (__builtin_mul_overflow(elems / each, type->size_bytes, &whole) ||
+        __builtin_add_overflow(*bytes, whole, bytes)) {
+        return false;
+    }
+    size_t rest = elems % each;
+    if (rest > 0 && d == NULL) { /* the value of a pair, without its index */
+        return !__builtin_add_overflow(*bytes, type->size_bytes - sizeof(int), bytes);
+    }
+    for (size_t i = 0; rest > 0 && i < d->nparts; i++) {
+        const struct ct_part *p = &d->parts[i];
+        const size_t          here = ct_min_size(rest, p->len * p->reps * ct_dtype_elems(p->type));
+        if (!add_bytes(p->type, here, bytes)) {
+            return false;
+        }
+        rest -= here;
+    }
+    return true;
+}
+
+bool ct_dtype_bytes_of_elems(const struct ct_dtype *type, size_t elems, size_t *bytes)
+{
+    *bytes = 0;
+    return add_bytes(type, elems, bytes);
 }

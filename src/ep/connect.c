@@ -15,8 +15,8 @@ int ct_ep_card_get(struct ct_ep *ep, const void **card, size_t *len_bytes)
 void ct_ep_watch(struct ct_ep *ep)
 {
     struct ct_ep_set *set = ep->p->ep;
-    if (ep->watched || ep->state != CT_EP_NEW) {
-        return;
+    if (ep->watched || ep->state != CT_EP_NEW || !ep->p->job->met) {
+        return; /* one that may have yet to join can be waited for, not watched */
     }
     ep->watched = true;
     for (unsigned i = 0; i < set->nnets; i++) {

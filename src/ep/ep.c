@@ -33,9 +33,40 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
     }
 }
 
+static const struct ct_area *place(void *peer_, uint64_t token, uint64_t offset,
+                                   size_t len_bytes) CT_IN_DOMAIN
+{
+    struct ct_ep     *ep = peer_;
+    struct ct_ep_set *set = ep->p->ep;
+    return ep->state != CT_EP_FAILED && set->place != NULL
+               ? set->place(ep, token, offset, len_bytes)
+               : NULL;
+}
+
+static void placed(void *peer_, uint64_t token, size_t len_bytes) CT_IN_DOMAIN
+{
+    struct ct_ep *ep = peer_;
+    if (ep->state != CT_EP_FAILED) {
+        ep->p->ep->placed(ep, token, len_bytes);
+    }
+}
+
+static int job_key(void *arg, struct ct_auth_key *key)
+{
+    struct ct_ep_set *set = arg;
+    return ct_job_key(set->p->job, key);
+}
+
 static void failed(void *peer_, int why) CT_IN_DOMAIN
 {
     ct_ep_fail(peer_, why);
+}
+
+static void left(void *peer_) CT_IN_DOMAIN
+{
+    struct ct_ep *ep = peer_;
+    ep->left = ep->state != CT_EP_FAILED;
+    ct_ep_fail(ep, CTRAN_ERR_PROC_FAILED);
 }
 
 static const void *lookup(void *peer_, const struct ct_net *net, size_t *len_bytes)
@@ -53,6 +84,17 @@ static void arrived(void *arg)
 {
     struct ct_ep_set *set = arg;
     ct_wake_signal(set->wake);
+}
+
+/* Its arrival is all. */
+static void on_nudge(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
+                     size_t len_bytes) CT_IN_DOMAIN
+{
+    (void)from;
+    (void)hdr;
+    (void)hdr_len;
+    (void)data;
+    (void)len_bytes;
 }
 
 /* ---- init and fini --------------------------------------------------------------------------- */
@@ -110,6 +152,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     p->ep = set;
     set->p = p;
     set->wake = &set->own_wake;
+    set->bell = -1;
     set->spin_ns = spin_ns(p);
     set->checked_ns = ct_clock_ns();
     ct_lock_init(&set->making, p->threaded);
@@ -123,16 +166,22 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .cfg = &p->cfg,
         .job = job->id,
         .id = job->rank,
+        .size = job->size,
         .local_index = job->local_index,
         .nlocal = job->nlocal,
         .local_group = job->local_group,
         .arg = set,
         .peer = peer,
         .deliver = deliver,
+        .place = place,
+        .placed = placed,
+        .key = job_key,
         .failed = failed,
+        .left = left,
         .lookup = lookup,
         .arrived = arrived,
     };
+    set->handlers[CT_EP_NUDGE] = on_nudge;
     set->npages = (uint32_t)ct_div_up(job->size, CT_EP_PAGE);
     set->pages = calloc(set->npages, sizeof *set->pages);
     int rc = set->pages != NULL ? open_nets(set) : CTRAN_ERR_NO_MEM;
@@ -140,13 +189,13 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         rc = ct_ep_card_make(set);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = p->job->ops->exchange(p->job, set->card, set->card_len);
+        rc = p->job->ops->publish(p->job, set->card, set->card_len);
     }
     if (rc != CTRAN_SUCCESS) {
         ct_ep_fini(p);
         return rc;
     }
-    ct_news_set_wake(&p->job->news, set->wake);
+    (void)ct_news_set_wake(&p->job->news, set->wake);
     return CTRAN_SUCCESS;
 }
 
@@ -157,21 +206,22 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     if (set == NULL) {
         return;
     }
-    ct_news_set_wake(&p->job->news, NULL); /* the word goes with its transport */
+    (void)ct_news_set_wake(&p->job->news, NULL); /* the word goes with its transport */
+    ct_wake_cancel(set->wake);                   /* nobody shall ring a bell that is gone */
+    while (set->nnets > 0) {                     /* with their links */
+        struct ct_net *net = set->nets[--set->nnets];
+        net->ops->close(net);
+    }
     for (uint32_t i = 0; set->pages != NULL && i < set->npages; i++) {
         struct ct_ep_page *page = atomic_load_explicit(&set->pages[i], memory_order_relaxed);
         for (uint32_t j = 0; page != NULL && j < CT_EP_PAGE; j++) {
             struct ct_ep *ep = atomic_load_explicit(&page->ep[j], memory_order_relaxed);
-            if (ep != NULL && ep->link != NULL) {
-                ep->link->net->ops->disconnect(ep->link);
-            }
             free(ep);
         }
         free(page);
     }
-    while (set->nnets > 0) {
-        struct ct_net *net = set->nets[--set->nnets];
-        net->ops->close(net);
+    if (set->bell >= 0) {
+        close(set->bell);
     }
     ct_lock_fini(&set->making);
     ct_lock_fini(&set->domain.lock);
@@ -179,6 +229,12 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     free(set->card);
     free(set);
     p->ep = NULL;
+}
+
+void ct_ep_set_threaded(struct ct_process *p) CT_UNCHECKED
+{
+    ct_lock_set(&p->ep->making, p->threaded);
+    ct_lock_set(&p->ep->domain.lock, p->threaded);
 }
 
 void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler handler)
@@ -191,6 +247,13 @@ void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail)
 {
     assert(p->ep->non_fail < CT_EP_MAX_ON_FAIL);
     p->ep->on_fail[p->ep->non_fail++] = on_fail;
+}
+
+void ct_ep_register_put(struct ct_process *p, ct_ep_place place_, ct_ep_placed placed_)
+{
+    assert(p->ep->place == NULL);
+    p->ep->place = place_;
+    p->ep->placed = placed_;
 }
 
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
@@ -297,6 +360,15 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
+/* Where there is no room, others are in line that wake the process as well. */
+void ct_ep_nudge(struct ct_ep *ep)
+{
+    struct ct_ep_op op = {.type = CT_EP_NUDGE};
+    if (usable(ep) == CTRAN_SUCCESS && ct_list_empty(&ep->pending)) {
+        (void)try_send(ep, &op);
+    }
+}
+
 size_t ct_ep_max_payload(struct ct_ep *ep)
 {
     return usable(ep) == CTRAN_SUCCESS ? ep->link->max_slice : 0;
@@ -314,16 +386,45 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
     return ep->link->net->ops->get(ep->link, area, from);
 }
 
+size_t ct_ep_eager_limit(struct ct_ep *ep)
+{
+    return usable(ep) == CTRAN_SUCCESS
+               ? ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice)
+               : 0;
+}
+
+size_t ct_ep_most_eager(const struct ct_process *p)
+{
+    size_t most = 0;
+    for (unsigned i = 0; i < p->ep->nnets; i++) {
+        most = ct_max_size(most, p->ep->nets[i]->eager_bytes);
+    }
+    return most;
+}
+
+int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put)
+{
+    int rc = usable(ep);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if ((ep->link->net->caps & CT_NET_PUT) == 0) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    return ep->link->net->ops->put(ep->link, put);
+}
+
 void ct_ep_fail(struct ct_ep *ep, int why)
 {
     if (ep->state == CT_EP_FAILED) {
         return;
     }
-    ct_info(&ep->p->log, "rank %" PRIu32 " is lost: %s", ep->id, ct_error_text(why));
+    ct_info(&ep->p->log, "rank %" PRIu32 " %s: %s", ep->id, ep->left ? "has left" : "is lost",
+            ct_error_text(why));
     ep->state = CT_EP_FAILED;
     ep->why = why;
-    ep->dead =
-        ep->p->job->news.on && why == CTRAN_ERR_PROC_FAILED; /* the launcher is about to say */
+    ep->dead = ep->p->job->news.on && why == CTRAN_ERR_PROC_FAILED &&
+               !ep->left; /* the launcher is about to say */
     ct_list_remove(&ep->stalled);
     ct_list_append(&ep->p->ep->failed, &ep->stalled);
     ct_wake_signal(ep->p->ep->wake); /* a sleeper shall tell of it now */
@@ -345,6 +446,10 @@ static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
     unsigned n = 0;
     for (struct ct_list *node; (node = ct_list_pop(&set->failed)) != NULL; n++) {
         struct ct_ep *ep = CT_LIST_ENTRY(node, struct ct_ep, stalled);
+        if (ep->link != NULL) { /* buffers of what is ended here are quiet */
+            ep->link->net->ops->disconnect(ep->link);
+            ep->link = NULL;
+        }
         for (struct ct_list *first; (first = ct_list_pop(&ep->pending)) != NULL;) {
             struct ct_ep_op *op = CT_LIST_ENTRY(first, struct ct_ep_op, node);
             op->done(op, ep->why);
@@ -352,6 +457,7 @@ static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
         for (unsigned i = 0; i < set->non_fail; i++) {
             set->on_fail[i](ep);
         }
+        set->losses++;
     }
     return n;
 }
@@ -412,6 +518,13 @@ unsigned ct_ep_progress(struct ct_process *p)
     }
     set->in_progress = false;
     return n;
+}
+
+void ct_ep_tell(struct ct_process *p)
+{
+    if (CT_UNLIKELY(!ct_list_empty(&p->ep->failed))) {
+        (void)ct_ep_progress(p);
+    }
 }
 
 bool ct_ep_drained(const struct ct_process *p)

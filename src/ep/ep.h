@@ -30,6 +30,7 @@ enum ct_ep_type {
     CT_EP_WITHDRAW,
     CT_EP_STALL,
     CT_EP_CREDIT,
+    CT_EP_NUDGE, /* ep's own: see ct_ep_nudge */
     CT_EP_TYPE_COUNT
 };
 
@@ -53,6 +54,7 @@ struct ct_ep {
     int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
     struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
     bool watched             CT_GUARDED_BY(ct_domain);
+    bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */
     bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */
     struct ct_list pending   CT_GUARDED_BY(ct_domain); /* struct ct_ep_op, waiting for room */
     struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
@@ -82,16 +84,26 @@ typedef void (*ct_ep_on_fail)(struct ct_ep *ep);
 /* The time has come to look after peers: ct_ep_watch those that are waited for. */
 typedef void (*ct_ep_on_look)(struct ct_process *p);
 
+/* See ct_net_env. */
+typedef const struct ct_area *(*ct_ep_place)(struct ct_ep *from, uint64_t token, uint64_t offset,
+                                             size_t len_bytes);
+typedef void (*ct_ep_placed)(struct ct_ep *from, uint64_t token, size_t len_bytes);
+
 /* Opens the transports, publishes their addresses and learns where all peers are: the job's one
  * combined exchange. Errors are logged. */
 int  ct_ep_init(struct ct_process *p);
 void ct_ep_fini(struct ct_process *p);
+/* Locks are from now on as p->threaded says. No other thread is here. */
+void ct_ep_set_threaded(struct ct_process *p);
 
 /* One handler a type; before the first message. hdr and data are valid during the call. */
 void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler handler);
 /* At most a few; called in order of registration. */
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
+
+/* Whom puts of peers concern; before the first message. */
+void ct_ep_register_put(struct ct_process *p, ct_ep_place place, ct_ep_placed placed);
 
 /* The endpoint of process `id`, made if need be; NULL when out of memory. In the domain or not. */
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
@@ -103,6 +115,11 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN;
 /* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */
 size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 
+/* Up to what size messages to ep had better travel unasked, connecting if need be; and the largest
+ * such size of any peer. */
+size_t ct_ep_eager_limit(struct ct_ep *ep) CT_IN_DOMAIN;
+size_t ct_ep_most_eager(const struct ct_process *p);
+
 /* Has the transports notice ep's death even if nothing is ever sent to it. */
 void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
 
@@ -111,6 +128,11 @@ void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
 int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
                const struct ct_net_remote *from) CT_IN_DOMAIN;
 
+/* Writes to the memory that the peer knows by put->token (see ct_net_ops.put). Errors:
+ * CTRAN_ERR_UNSUPPORTED_OPERATION, the transport cannot, use messages; the peer is lost. When ep
+ * fails later, it is over before on_fail is called, and `done` is not called. */
+int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put) CT_IN_DOMAIN;
+
 /* Declares ep lost. Its queued messages fail, and those who registered are told, at the end of the
  * next ct_ep_progress. Idempotent. */
 void ct_ep_fail(struct ct_ep *ep, int why) CT_IN_DOMAIN;
@@ -118,12 +140,22 @@ void ct_ep_fail(struct ct_ep *ep, int why) CT_IN_DOMAIN;
  * before. Those who registered are told so even if it was lost for another reason. */
 void ct_ep_die(struct ct_ep *ep) CT_IN_DOMAIN;
 
+/* Tells of the failures that are known, now instead of with the next progress. */
+void ct_ep_tell(struct ct_process *p) CT_IN_DOMAIN;
+
 /* Takes in what has arrived and sends what waited; returns the number of events. */
 unsigned ct_ep_progress(struct ct_process *p) CT_IN_DOMAIN;
 
 /* After a fruitless ct_ep_progress: polls on for spin_ns, then yields, then sleeps, as w's history
  * advises. */
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN_DOMAIN;
+
+/* Drives transfers and idles until watch->value, which the process behind ep counts up, has reached
+ * watch->least; false as soon as any endpoint fails or dies before that. Not in a threaded
+ * process. */
+bool ct_ep_await(struct ct_ep *ep, const struct ct_watch *watch) CT_IN_DOMAIN;
+/* Wakes the process behind ep, if it can be reached. */
+void ct_ep_nudge(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Asks for a thread that drives transfers while no other does, in a threaded process; it is started
  * once. CTRAN_ERR_SYSTEM, logged. _stop ends it, if there is one, before all else ends. thread.c */

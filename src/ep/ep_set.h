@@ -55,14 +55,19 @@ struct ct_ep_set {
     struct ct_list failed         CT_GUARDED_BY(ct_domain); /* whose failure has yet to be told */
     uint32_t news_seen            CT_GUARDED_BY(ct_domain); /* of the launcher's */
     uint32_t deaths               CT_GUARDED_BY(ct_domain); /* of those, taken up */
+    uint32_t losses               CT_GUARDED_BY(ct_domain); /* failures and deaths told */
     bool in_progress              CT_GUARDED_BY(ct_domain);
     unsigned turns                CT_GUARDED_BY(ct_domain); /* of progress */
     ct_ep_handler                 handlers[CT_EP_TYPE_COUNT];
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
+    struct ct_ep *awaited         CT_GUARDED_BY(ct_domain); /* whom ct_ep_await waits for */
+    ct_ep_place                   place;                    /* NULL: nobody takes puts */
+    ct_ep_placed                  placed;
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;
+    int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */
     uint64_t                      spin_ns;
     struct ct_trial trial         CT_GUARDED_BY(ct_domain);
     uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */

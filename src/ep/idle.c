@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a process spends its time while nothing arrives. */
 #define CT_FOLDER "ep"
+#include <poll.h>
 #include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "ep/ep_set.h"
 
@@ -12,11 +15,85 @@ void ct_ep_look_after(struct ct_ep_set *set)
         return;
     }
     set->checked_ns = now;
+    if (set->awaited != NULL) {
+        ct_ep_watch(set->awaited);
+    }
     if (set->on_look != NULL) {
         set->on_look(set->p);
     }
     for (unsigned i = 0; i < set->nnets; i++) {
         set->nets[i]->ops->check_peers(set->nets[i]);
+    }
+}
+
+/* ---- sleeping -------------------------------------------------------------------------------- */
+
+/* What to wait for besides the wake word: the bell first, then what the transports have. 0: there
+ * is nothing, the word will do. */
+static nfds_t descriptors(struct ct_ep_set *set, struct pollfd *fds) CT_IN_DOMAIN
+{
+    nfds_t n = 1;
+    for (unsigned i = 0; i < set->nnets; i++) {
+        int fd = set->nets[i]->ops->fd(set->nets[i]);
+        if (fd >= 0) {
+            fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+        }
+    }
+    if (n > 1 && set->bell < 0) {
+        set->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    }
+    fds[0] = (struct pollfd){.fd = set->bell, .events = POLLIN};
+    return n > 1 ? n : 0;
+}
+
+static void announce(struct ct_ep_set *set, nfds_t nfds) CT_IN_DOMAIN
+{
+    if (nfds > 0) {
+        ct_wake_announce_bell(set->wake, set->bell);
+    } else {
+        ct_wake_announce(set->wake);
+    }
+}
+
+/* Where a peer cannot ring the bell, nor has this process a bell at all, naps are short. */
+static void sleep_now(struct ct_ep_set *set, struct pollfd *fds, nfds_t nfds)
+{
+    enum { DEAF_MS = 1 };
+    if (nfds == 0) {
+        ct_wake_sleep(set->wake, CT_EP_NAP_NS);
+        return;
+    }
+    bool     deaf = fds[0].fd < 0 || atomic_load_explicit(&set->wake->deaf, memory_order_relaxed);
+    uint64_t rung;
+    (void)poll(fds, nfds, deaf ? DEAF_MS : (int)(CT_EP_NAP_NS / CT_NS_PER_MS));
+    if ((fds[0].revents & POLLIN) != 0) {
+        (void)!read(fds[0].fd, &rung, sizeof rung); /* another sleeper may have been faster */
+    }
+}
+
+/* Sleeps, unless a last look finds what is waited for: all announcements come before it. */
+static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
+{
+    struct ct_ep_set      *set = p->ep;
+    const struct ct_watch *watch = w->watch;
+    struct pollfd          fds[1 + CT_EP_MAX_NETS];
+    nfds_t                 nfds = descriptors(set, fds);
+    if (watch != NULL) {
+        atomic_fetch_or_explicit(watch->parked, watch->bit, memory_order_seq_cst);
+    }
+    announce(set, nfds);
+    if (ct_ep_progress(p) > 0 || (watch != NULL && ct_watch_reached(watch))) {
+        ct_wake_cancel(set->wake);
+        ct_wait_reset(w);
+    } else {
+        ct_domain_leave(p);
+        sleep_now(set, fds, nfds);
+        ct_domain_enter(p);
+        /* Now, not after a thousand turns: a process that sleeps takes few. */
+        set->turns = UINT32_MAX;
+    }
+    if (watch != NULL) {
+        atomic_fetch_and_explicit(watch->parked, ~watch->bit, memory_order_relaxed);
     }
 }
 
@@ -38,15 +115,25 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
     case CT_WAIT_SLEEP:
         break;
     }
-    ct_wake_announce(set->wake);
-    if (ct_ep_progress(p) > 0) {
-        ct_wake_cancel(set->wake);
-        ct_wait_reset(w);
-        return;
+    sleep_on(p, w);
+}
+
+bool ct_ep_await(struct ct_ep *ep, const struct ct_watch *watch)
+{
+    struct ct_process *p = ep->p;
+    struct ct_ep_set  *set = p->ep;
+    struct ct_wait     pace = {.watch = watch};
+    const uint32_t     losses = set->losses;
+    bool               reached;
+    set->awaited = ep;
+    while (!(reached = ct_watch_reached(watch)) && set->losses == losses) {
+        if (ct_ep_progress(p) == 0) {
+            ct_ep_idle(p, &pace, set->spin_ns);
+        } else {
+            ct_wait_reset(&pace);
+        }
     }
-    ct_domain_leave(p);
-    ct_wake_sleep(set->wake, CT_EP_NAP_NS);
-    ct_domain_enter(p);
-    /* Now, not after a thousand turns: a process that sleeps takes few. */
-    set->turns = UINT32_MAX;
+    set->awaited = NULL;
+    ct_trial_learn(&set->trial, &pace);
+    return reached;
 }

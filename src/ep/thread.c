@@ -66,6 +66,8 @@ int ct_ep_thread_start(struct ct_process *p)
     ct_domain_enter(p);
     if (!t->runs) {
         ct_waiter_init(&t->waiter, false);
+        t->stop = false;
+        atomic_store_explicit(&t->bell, 0, memory_order_relaxed);
         rc = create(p, t);
         t->runs = rc == CTRAN_SUCCESS;
     }

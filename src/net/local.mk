@@ -6,4 +6,12 @@ libctcore_la_SOURCES += \
 	src/net/shm_copy.c src/net/shm_copy.h \
 	src/net/shm_ring.c src/net/shm_ring.h \
 	src/net/shm_share.c src/net/shm_share.h \
-	src/net/shm_segment.c src/net/shm_segment.h
+	src/net/shm_segment.c src/net/shm_segment.h \
+	src/net/tcp.c src/net/tcp.h src/net/tcp_proto.h \
+	src/net/tcp_addr.c \
+	src/net/tcp_conn.c \
+	src/net/tcp_in.c src/net/tcp_in.h \
+	src/net/tcp_lane.c \
+	src/net/tcp_out.c src/net/tcp_out.h \
+	src/net/tcp_peer.c \
+	src/net/tcp_wait.c

@@ -4,7 +4,7 @@
 
 #include "net/transports.h"
 
-const struct ct_net_ops *const ct_net_table[] = {&ct_net_self, &ct_net_shm, NULL};
+const struct ct_net_ops *const ct_net_table[] = {&ct_net_self, &ct_net_shm, &ct_net_tcp, NULL};
 
 const struct ct_net_ops *ct_net_find(const char *name)
 {
@@ -21,6 +21,18 @@ int ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
 {
     (void)link, (void)area, (void)from;
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+int ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put)
+{
+    (void)link, (void)put;
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+int ct_net_no_fd(struct ct_net *net)
+{
+    (void)net;
+    return -1;
 }
 
 void ct_net_no_check(struct ct_net *net)

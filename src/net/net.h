@@ -8,16 +8,18 @@
  * array in net.c. Static description (ops) and live instance (ct_net) are two things; a test may
  * hold thousands of instances in one process.
  *
- * Two ways to move data:
+ * Three ways to move data:
  *   send  a slice: type, a header of at most CT_NET_MAX_HDR bytes, and up to max_slice bytes of
  *         payload. The transport has taken a copy when send returns; it arrives whole, in order
  *         per link, through the deliver callback of the receiving instance.
  *   get   (CT_NET_GET) reads the peer's memory into the caller's, with no help from the peer.
+ *   put   (CT_NET_PUT) writes the caller's memory into what the peer names for a number that it
+ *         has handed out. No order among puts, or between puts and slices.
  *
- * Nothing here blocks, but for the copying itself. deliver and failed are called from inside
- * progress and check_peers alone; send, get, connect and watch call back nobody but lookup and
- * arrived. All calls but open and close come under the lock of the progress domain (ep/domain.h),
- * so a transport needs none of its own.
+ * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, failed and a
+ * put's done are called from inside progress and check_peers alone; all other functions call back
+ * nobody but lookup, key and arrived. All calls but open and close come under the lock of the
+ * progress domain (ep/domain.h), so a transport needs none of its own.
  */
 #ifndef CT_NET_NET_H
 #define CT_NET_NET_H
@@ -31,7 +33,10 @@ enum { CT_NET_MAX_HDR = 64 };
 
 enum ct_net_caps {
     CT_NET_GET = 1 << 0,
+    CT_NET_PUT = 1 << 1,
 };
+
+struct ct_auth_key;
 
 /* Who the instance is and whom it reports to; borrowed until close. */
 struct ct_net_env {
@@ -40,6 +45,7 @@ struct ct_net_env {
     const char             *job;         /* id of the job, for names */
     uint32_t                id;          /* this process's number in the job, and which */
     uint32_t                incarnation; /* process it is that bears it */
+    uint32_t                size;        /* processes of the job */
     uint32_t                local_index; /* its place among the nlocal processes of the job */
     uint32_t                nlocal;      /* on this host */
     uint64_t                local_group; /* equal on exactly these nlocal processes */
@@ -51,13 +57,23 @@ struct ct_net_env {
     /* A slice from `peer`; hdr and data are valid during the call only. The callee may send. */
     void (*deliver)(void *peer, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
                     size_t len_bytes);
+    /* Where a put of the peer's goes: the area that `token` stands for, of which len_bytes from
+     * byte `offset` on are written before placed is called, unless the link is dropped. NULL: there
+     * is none (any more), the bytes are of no use. */
+    const struct ct_area *(*place)(void *peer, uint64_t token, uint64_t offset, size_t len_bytes);
+    void (*placed)(void *peer, uint64_t token, size_t len_bytes);
     /* `peer` is lost, `why` is a CTRAN_ERR_*: called once, after which its link fails all. */
     void (*failed)(void *peer, int why);
+    /* The same, and called in the same places, for one that has closed its instance in order: it is
+     * missed by those alone that still want something of it. */
+    void (*left)(void *peer);
     /* The address that `peer` published for this transport, valid until close; NULL: none. */
     const void *(*lookup)(void *peer, const struct ct_net *net, size_t *len_bytes);
     /* progress would find something that nobody signals: another thread of this process may sleep
      * meanwhile. */
     void (*arrived)(void *arg);
+    /* The job's key, by which its processes know each other. Errors are logged. */
+    int (*key)(void *arg, struct ct_auth_key *key);
 };
 
 /* A slice to send: len_bytes of payload, found in the area from byte *pos on (pos moves on when the
@@ -77,6 +93,18 @@ struct ct_net_remote {
     uint64_t len_bytes;
 };
 
+/* len_bytes of the area from byte `pos` on, for the memory that the peer knows by `token`, from its
+ * start on. The struct and the area are the transport's until done, or the link is dropped. */
+struct ct_net_put {
+    const struct ct_area *area;
+    size_t                pos, len_bytes;
+    uint64_t              token;
+    void (*done)(struct ct_net_put *put); /* the bytes are there */
+
+    struct ct_list node; /* the transport's own, as are these */
+    size_t         assigned_bytes, acked_bytes;
+};
+
 struct ct_net_ops {
     size_t      struct_size; /* sizeof(struct ct_net_ops) */
     const char *name;        /* as in CTRAN_TRANSPORTS */
@@ -85,8 +113,8 @@ struct ct_net_ops {
 
     /* Makes an instance. On failure logs the cause and returns a CTRAN_ERR_*. */
     int (*open)(const struct ct_net_env *env, struct ct_net **net);
-    /* Drops all links and releases everything. Slices not yet read by peers stay readable where
-     * the medium outlives the process's interest; callers synchronise first. */
+    /* Drops all links and releases everything. Slices that were taken still reach their peers, as
+     * long as these live: the one call that may wait for others. It calls back nobody. */
     void (*close)(struct ct_net *net);
 
     /* What peers need to connect: bytes, at most CT_NET_MAX_ADDR, valid until close. */
@@ -97,6 +125,8 @@ struct ct_net_ops {
      * CTRAN_ERR_PROC_FAILED: it is gone. */
     int (*connect)(struct ct_net *net, void *peer, uint32_t id, const void *addr, size_t len_bytes,
                    struct ct_net_link **link);
+    /* Drops the link: from here on nothing reads or writes memory of puts under way, and nobody is
+     * called back about its peer. Outside of progress. */
     void (*disconnect)(struct ct_net_link *link);
     /* Lets check_peers look after `peer`, process `id`, without a link to it. */
     void (*watch)(struct ct_net *net, void *peer, uint32_t id);
@@ -109,6 +139,9 @@ struct ct_net_ops {
     int (*get)(struct ct_net_link *link, const struct ct_area *area,
                const struct ct_net_remote *from);
 
+    /* Starts a put. CTRAN_ERR_PROC_FAILED: the peer is gone; done is not called. */
+    int (*put)(struct ct_net_link *link, struct ct_net_put *put);
+
     /* Takes in what has arrived; returns the number of events, 0 when there was nothing. */
     unsigned (*progress)(struct ct_net *net);
     /* Looks whether the peers that it knows still live, and reports those that do not. Called
@@ -117,13 +150,17 @@ struct ct_net_ops {
     /* The word that peers signal when they have sent something, or made room that we wait for;
      * NULL when nobody will. */
     struct ct_wake *(*wake)(struct ct_net *net);
+    /* A descriptor that becomes readable when progress has something to do; -1: there is none, or
+     * nothing to be expected. */
+    int (*fd)(struct ct_net *net);
 };
 
 enum { CT_NET_MAX_ADDR = 256 };
 
 struct ct_net {
     const struct ct_net_ops *ops;
-    uint32_t                 caps; /* of this instance */
+    uint32_t                 caps;        /* of this instance */
+    size_t                   eager_bytes; /* messages up to this size had better travel unasked */
 };
 
 struct ct_net_link {
@@ -139,6 +176,8 @@ const struct ct_net_ops *ct_net_find(const char *name);
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
 int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
                               const struct ct_net_remote *from);
+int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
+int             ct_net_no_fd(struct ct_net *net);
 void            ct_net_no_check(struct ct_net *net);
 void            ct_net_no_watch(struct ct_net *net, void *peer, uint32_t id);
 struct ct_wake *ct_net_no_wake(struct ct_net *net);

@@ -30,7 +30,8 @@ static int self_open(const struct ct_net_env *env, struct ct_net **net)
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    s->net = (struct ct_net){.ops = &ct_net_self, .caps = CT_NET_GET};
+    s->net = (struct ct_net){
+        .ops = &ct_net_self, .caps = CT_NET_GET, .eager_bytes = (size_t)env->cfg->eager_limit};
     s->link = (struct ct_net_link){.net = &s->net, .max_slice = 1 << 20};
     s->env = *env;
     ct_list_init(&s->queue);
@@ -139,7 +140,9 @@ const struct ct_net_ops ct_net_self = {
     .watch = ct_net_no_watch,
     .send = self_send,
     .get = self_get,
+    .put = ct_net_no_put,
     .progress = self_progress,
     .check_peers = ct_net_no_check,
     .wake = ct_net_no_wake,
+    .fd = ct_net_no_fd,
 };

@@ -36,6 +36,7 @@ struct peer {
     bool                  mapped, receiving, lost;
     enum ct_shm_copy      copy;
     int                   pidfd;    /* -1: none; a rank of this process, or an old kernel */
+    int                   bell;     /* a copy of the peer's, see base/wait.h; -1: none yet */
     uint64_t              alive_ns; /* when it was last seen alive */
     struct ct_shm_addr    addr;
     struct ct_shm_segment seg; /* the peer's */
@@ -91,6 +92,9 @@ static void shm_close(struct ct_net *net)
             if (peer->pidfd >= 0) {
                 close(peer->pidfd);
             }
+            if (peer->bell >= 0) {
+                close(peer->bell);
+            }
             free(peer);
         }
     }
@@ -127,7 +131,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
         shm_close(&s->net);
         return rc;
     }
-    s->net = (struct ct_net){.ops = &ct_net_shm};
+    s->net = (struct ct_net){.ops = &ct_net_shm, .eager_bytes = (size_t)env->cfg->eager_limit};
     if (env->cfg->shm_single_copy == CT_SHM_COPY_AUTO) {
         s->net.caps |= CT_NET_GET;
         ct_shm_copy_allow();
@@ -185,6 +189,7 @@ static struct peer *peer_at(struct shm *s, const void *bytes, uint32_t id, void 
     peer->seg.fd = -1;
     peer->addr = addr;
     peer->pidfd = -1;
+    peer->bell = -1;
     if (addr.pid_space == s->addr.pid_space && addr.pid != s->addr.pid) {
         peer->pidfd = (int)syscall(SYS_pidfd_open, addr.pid, 0);
     }
@@ -211,6 +216,21 @@ static int peer_map(struct shm *s, struct peer *peer)
     int rc = ct_shm_segment_attach(&s->env, &peer->addr, &peer->seg);
     peer->mapped = rc == CTRAN_SUCCESS;
     return rc;
+}
+
+/* What is new for the peer, or room that it waits for, is there. */
+static void wake_peer(struct peer *peer)
+{
+    struct ct_wake *wake = &peer->seg.head->wake;
+    if (CT_LIKELY(atomic_load_explicit(&wake->asleep, memory_order_seq_cst) == CT_WAKE_AWAKE)) {
+        return;
+    }
+    const struct ct_shm_addr *own = &shm_of(peer->link.net)->addr;
+    if (peer->addr.pid == own->pid && peer->addr.pid_space == own->pid_space) {
+        ct_wake_rouse(wake);
+    } else {
+        ct_wake_rouse_other(wake, peer->pidfd, &peer->bell);
+    }
 }
 
 static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void *bytes,
@@ -244,15 +264,19 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     atomic_fetch_or_explicit(&head->joined[place / 64], UINT64_C(1) << place % 64,
                              memory_order_seq_cst);
     atomic_fetch_add_explicit(&head->joins, 1, memory_order_seq_cst);
-    ct_wake_signal(&head->wake);
+    wake_peer(peer);
     *link = &peer->link;
     return CTRAN_SUCCESS;
 }
 
-/* The mapping stays until close: the peer may still send to us. */
+/* The mapping stays until close: the peer may still send to us. What is shared with a rank of this
+ * very process may have gone with that one. */
 static void shm_disconnect(struct ct_net_link *link)
 {
-    (void)link;
+    struct peer *peer = peer_of(link);
+    if (peer->seg.mapped) {
+        atomic_store_explicit(&peer->tx.ctl->producer_left, true, memory_order_release);
+    }
 }
 
 static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
@@ -271,7 +295,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     char *to = ct_ring_reserve(&peer->tx, slice->hdr_len, slice->len_bytes);
     if (CT_UNLIKELY(to == NULL)) {
         /* The ring's end may have been marked as skipped just now: that has to be consumed. */
-        ct_wake_signal(&peer->seg.head->wake);
+        wake_peer(peer);
         return CT_AGAIN;
     }
     memcpy(to, slice->hdr, slice->hdr_len);
@@ -279,7 +303,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
     }
     ct_ring_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
-    ct_wake_signal(&peer->seg.head->wake);
+    wake_peer(peer);
     return CTRAN_SUCCESS;
 }
 
@@ -412,11 +436,20 @@ static void lose(struct shm *s, struct peer *peer, int why)
     }
 }
 
+/* Whether the peer has closed its segment: by that, where we have it, or by its ring in ours. */
+static bool has_left(const struct peer *peer)
+{
+    return (peer->mapped &&
+            atomic_load_explicit(&peer->seg.head->state, memory_order_acquire) == CT_SHM_CLOSED) ||
+           (peer->receiving &&
+            atomic_load_explicit(&peer->rx.ctl->producer_left, memory_order_acquire));
+}
+
 /* The producer sleeps until there is room. Its segment is mapped for this if need be. */
 static void wake_producer(struct shm *s, struct peer *peer)
 {
     if (peer_map(s, peer) == CTRAN_SUCCESS) {
-        ct_wake_signal(&peer->seg.head->wake);
+        wake_peer(peer);
     }
 }
 
@@ -470,10 +503,8 @@ static unsigned shm_progress(struct ct_net *net)
  * says nothing of the peer. */
 static bool is_gone(struct shm *s, struct peer *peer)
 {
-    int rc = peer_map(s, peer);
-    return rc == CTRAN_ERR_PROC_FAILED || has_ended(s, peer) ||
-           (rc == CTRAN_SUCCESS &&
-            atomic_load_explicit(&peer->seg.head->state, memory_order_acquire) != CT_SHM_OPEN);
+    return has_left(peer) || peer_map(s, peer) == CTRAN_ERR_PROC_FAILED || has_left(peer) ||
+           has_ended(s, peer);
 }
 
 static void shm_check_peers(struct ct_net *net)
@@ -487,6 +518,10 @@ static void shm_check_peers(struct ct_net *net)
         /* What it sent before it went still counts, were it the first that we hear of it. */
         take_joins(s);
         while (peer->receiving && !peer->lost && drain(s, peer, RECORDS_A_TURN) > 0) {
+        }
+        if (!peer->lost && has_left(peer)) {
+            peer->lost = true;
+            s->env.left(peer->cookie);
         }
         lose(s, peer, CTRAN_ERR_PROC_FAILED);
     }
@@ -511,7 +546,9 @@ const struct ct_net_ops ct_net_shm = {
     .watch = shm_watch,
     .send = shm_send,
     .get = shm_get,
+    .put = ct_net_no_put,
     .progress = shm_progress,
     .check_peers = shm_check_peers,
     .wake = shm_wake,
+    .fd = ct_net_no_fd,
 };

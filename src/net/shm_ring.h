@@ -27,8 +27,9 @@ enum { CT_RING_SKIP = 0 }; /* the type of a record to pass over */
 struct ct_ring_ctl {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t head; /* cells consumed since the start */
     _Atomic uint32_t starved;                        /* the producer waits for head to move */
-    /* Who the producer says it is. */
+    /* Who the producer says it is, and that it has left. */
     CT_ALIGNED(CT_CACHE_LINE) uint32_t producer_id, producer_incarnation;
+    _Atomic bool producer_left;
 };
 
 /* One side's private view. */

@@ -4,7 +4,8 @@
  * is. If it is dead, in a job that outlives that, so are contexts that need all of their members
  * (CT_P2P_CTX_ALL): in these everything ends, on every process, since all are told. In another job
  * it may merely have left, as a barrier's last rounds see, and ends nothing of what others can
- * still do.
+ * still do; nor does one that has said goodbye end a receive from anybody, as others may answer it,
+ * unless it was the last of them.
  *
  * Operations with the lost one are over; others end as if cancelled, so that their peers, who live,
  * have let go of the buffers first.
@@ -16,16 +17,25 @@
 
 #include "p2p/flow.h"
 
-/* The error of the first member of ctx that is lost, or with `dead` that is dead. */
+/* The error of the first member of ctx that is lost, or with `dead` that is dead. Who has left
+ * counts once all others have. */
 static int lost_member(const struct ct_p2p *s, uint64_t ctx, bool dead) CT_IN_DOMAIN
 {
+    const struct ct_ep *gone = NULL;
+    uint32_t            ngone = 0;
     for (size_t i = 0; i < s->nlost; i++) {
         struct ct_ep *ep = s->lost[i];
-        if ((ep->dead || !dead) && (s->member == NULL || s->member(ep->p, ctx, ep))) {
+        if ((dead && !ep->dead) || (s->member != NULL && !s->member(ep->p, ctx, ep))) {
+            continue;
+        }
+        if (!ep->left) {
             return ep->why;
         }
+        gone = ep;
+        ngone++;
     }
-    return CTRAN_SUCCESS;
+    const bool nobody = gone != NULL && (s->others == NULL || ngone >= s->others(gone->p, ctx));
+    return nobody ? gone->why : CTRAN_SUCCESS;
 }
 
 int ct_p2p_over(const struct ct_process *p, uint64_t ctx)

@@ -20,7 +20,7 @@ static size_t share_of(const struct ct_process *p)
 {
     size_t limit = (size_t)p->cfg.unexpected_limit;
     size_t share = ct_min_size(limit, limit / ct_max_size(p->job->size, 1) * SHARES);
-    return ct_max_size(share, LEAST * ct_match_cost((size_t)p->cfg.eager_limit));
+    return ct_max_size(share, LEAST * ct_match_cost(ct_ep_most_eager(p)));
 }
 
 /* ---- the sender ------------------------------------------------------------------------------ */

@@ -141,6 +141,12 @@ struct ct_unexpected *ct_match_take_unexpected(struct ct_match *m, const struct 
     return u;
 }
 
+void ct_match_discard(struct ct_match *m, struct ct_unexpected *u)
+{
+    forget(u);
+    ct_match_release(m, u);
+}
+
 void ct_match_for_posted(struct ct_match *m, void (*fn)(struct ct_p2p_req *, void *), void *arg)
 {
     for (unsigned i = 0; i <= CT_MATCH_BUCKETS; i++) {
@@ -156,8 +162,7 @@ bool ct_match_drop(struct ct_match *m, const struct ct_ep *ep, uint64_t sender_i
     CT_LIST_FOR (node, &m->unexpected_all) {
         struct ct_unexpected *u = CT_LIST_ENTRY(node, struct ct_unexpected, in_order);
         if (u->rendezvous && u->ep == ep && u->sender_id == sender_id) {
-            forget(u);
-            ct_match_release(m, u);
+            ct_match_discard(m, u);
             return true;
         }
     }

@@ -61,6 +61,9 @@ void                  ct_match_keep(struct ct_match *m, struct ct_unexpected *u)
 struct ct_unexpected *ct_match_find_unexpected(struct ct_match *m, const struct ct_p2p_key *key);
 struct ct_unexpected *ct_match_take_unexpected(struct ct_match *m, const struct ct_p2p_key *key);
 
+/* Takes a kept message out of the line and releases it. */
+void ct_match_discard(struct ct_match *m, struct ct_unexpected *u);
+
 /* Calls fn for each posted receive; it may unlink that one. */
 void ct_match_for_posted(struct ct_match *m, void (*fn)(struct ct_p2p_req *, void *), void *arg);
 /* Drops the announcement (rendezvous) that a peer calls sender_id; false: it is not there. */

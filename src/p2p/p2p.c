@@ -125,7 +125,7 @@ static void eager_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 
 size_t ct_p2p_eager_limit(struct ct_ep *to)
 {
-    return ct_min_size((size_t)to->p->cfg.eager_limit, ct_ep_max_payload(to));
+    return ct_ep_eager_limit(to);
 }
 
 void ct_p2p_hand_over(struct ct_p2p_req *req)
@@ -425,6 +425,16 @@ int ct_p2p_req_cancel(struct ct_request *base)
 
 /* ---- init and fini --------------------------------------------------------------------------- */
 
+void ct_p2p_reqs_init(struct ct_p2p *s)
+{
+    ct_slab_init(&s->reqs, sizeof(struct ct_p2p_req), 64);
+}
+
+void ct_p2p_set_threaded(struct ct_process *p)
+{
+    ct_lock_set(&p->p2p->reqs_lock, p->threaded);
+}
+
 /* No other thread is here yet. */
 int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
 {
@@ -437,7 +447,7 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     ct_list_init(&s->buffer.entries);
     ct_list_init(&s->watchers);
     ct_lock_init(&s->reqs_lock, p->threaded);
-    ct_slab_init(&s->reqs, sizeof(struct ct_p2p_req), 64);
+    ct_p2p_reqs_init(s);
     ct_ep_register(p, CT_EP_EAGER, on_eager);
     ct_ep_register(p, CT_EP_RTS, on_rts);
     ct_rndv_register(p);
@@ -453,9 +463,6 @@ void ct_p2p_fini(struct ct_process *p) CT_UNCHECKED
     if (s == NULL) {
         return;
     }
-    if (s->reqs.in_use > 0) {
-        ct_warn(&p->log, "%zu requests were not completed before ctran_finalize", s->reqs.in_use);
-    }
     HASH_CLEAR(hh, s->active);
     ct_match_fini(&s->match);
     free(s->lost);
@@ -465,7 +472,8 @@ void ct_p2p_fini(struct ct_process *p) CT_UNCHECKED
     p->p2p = NULL;
 }
 
-void ct_p2p_set_member(struct ct_process *p, ct_p2p_member member)
+void ct_p2p_set_members(struct ct_process *p, ct_p2p_member member, ct_p2p_others others)
 {
     p->p2p->member = member;
+    p->p2p->others = others;
 }

@@ -8,9 +8,9 @@
  * It knows contexts (64-bit numbers that keep communicators apart) and source numbers, which the
  * floor above makes from communicators and ranks. The memory of a message is an area.
  *
- * A message is eager up to the smaller of CTRAN_EAGER_LIMIT and what the transport takes at once.
+ * A message is eager up to a size that its transport knows (CTRAN_EAGER_LIMIT and its like).
  *
- * Threads: any may call all but init, fini and set_member. These functions enter the progress
+ * Threads: any may call all but init, fini and set_members. These functions enter the progress
  * domain (ep/domain.h), so they are not called from inside it.
  */
 #ifndef CT_P2P_P2P_H
@@ -45,10 +45,14 @@ struct ct_p2p_req {
     uint64_t       stamp; /* their order */
 
     /* Rendezvous: how the two sides name the operation, and how far it got. */
-    uint64_t        id, peer_id;
-    UT_hash_handle  hh;
-    size_t          want_bytes, moved_bytes;
-    struct ct_ep_op op; /* its message on the way */
+    uint64_t       id, peer_id;
+    UT_hash_handle hh;
+    size_t         want_bytes, moved_bytes;
+    size_t         promised_bytes; /* of a receive: moved, or about to be */
+    union {
+        struct ct_ep_op   op;  /* its message on the way; its node tells whether there is one */
+        struct ct_net_put put; /* its bytes, once its messages are gone */
+    };
 
     /* A receive whose memory is chosen when its message is known: called in the domain, sets
      * `area` for len_bytes. NULL: it has its memory. */
@@ -62,10 +66,16 @@ struct ct_p2p_req {
 /* Whether process `ep` may send in context ctx: decides what its loss ends besides operations with
  * it, in an ordinary context receives from anybody. */
 typedef bool (*ct_p2p_member)(struct ct_process *p, uint64_t ctx, const struct ct_ep *ep);
+/* How many processes besides this one may. */
+typedef uint32_t (*ct_p2p_others)(struct ct_process *p, uint64_t ctx);
 
 int  ct_p2p_init(struct ct_process *p);
 void ct_p2p_fini(struct ct_process *p);
-void ct_p2p_set_member(struct ct_process *p, ct_p2p_member member);
+void ct_p2p_set_members(struct ct_process *p, ct_p2p_member member, ct_p2p_others others);
+/* Between cycles of init and finalize, with no other thread: locks are from now on as p->threaded
+ * says; and all that belongs to the program is forgotten. rest.c */
+void ct_p2p_set_threaded(struct ct_process *p);
+void ct_p2p_rest(struct ct_process *p);
 
 /* Start an operation on the memory of `area`, which is borrowed until done, as are its pieces. They
  * do not fail: an error completes the request, maybe before they return. */
@@ -136,6 +146,12 @@ int ct_p2p_wait(struct ct_process *p, struct ct_request *req);
 /* Ends a request that has not moved data yet with `error`: a receive without its message at once, a
  * send whose receiver has not answered once that has let go of it. Others are left to complete. */
 void ct_p2p_cancel(struct ct_p2p_req *req, int error);
+
+/* The error of an operation in ctx with `peer`, or with NULL of a receive from anybody, for the
+ * loss of a process; CTRAN_SUCCESS where none concerns it. failure.c */
+int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx) CT_IN_DOMAIN;
+/* The error of a context that needs all of its members and has a dead one; CTRAN_SUCCESS: none. */
+int ct_p2p_over(const struct ct_process *p, uint64_t ctx) CT_IN_DOMAIN;
 
 /* The cancel of a request of ct_p2p_req_get: a receive without its message ends with success; all
  * else goes on. */

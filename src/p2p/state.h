@@ -27,6 +27,7 @@ struct ct_p2p {
     struct ct_list lined        CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
     size_t                      share;                    /* the credit that each sender has */
     ct_p2p_member               member;
+    ct_p2p_others               others;
     struct ct_lock              reqs_lock;
     struct ct_slab reqs         CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
 };
@@ -71,6 +72,9 @@ struct ct_wire_withdraw { /* "forget it, and tell me so": the answer is FIN */
     uint64_t sender_id;
 };
 
+/* The pool of requests, empty. */
+void ct_p2p_reqs_init(struct ct_p2p *s) CT_REQUIRES(ct_p2p_reqs);
+
 /* Fills a request in; what starts it comes after. */
 void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, struct ct_ep *ep,
                     struct ct_p2p_key key, const struct ct_area *area);
@@ -102,11 +106,6 @@ void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hd
 /* Ends a request that has not moved data yet, now or soon: see ct_p2p_cancel. */
 void ct_p2p_end(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 
-/* failure.c: the error of an operation in ctx with `peer`, or with NULL of a receive from anybody,
- * for the loss of a process; CTRAN_SUCCESS where none concerns it. */
-int  ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t ctx) CT_IN_DOMAIN;
-/* The error of a context that needs all of its members and has a dead one; CTRAN_SUCCESS: none. */
-int  ct_p2p_over(const struct ct_process *p, uint64_t ctx) CT_IN_DOMAIN;
 void ct_p2p_failure_register(struct ct_process *p);
 
 /* rendezvous.c: the two ends, and their handlers. */

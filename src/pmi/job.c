@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choice of the way into the job, and the facts that need no launcher. */
 #define CT_FOLDER "pmi"
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "pmi/pmi.h"
@@ -13,6 +14,31 @@ static uint32_t online_cpus(void)
     return n > 0 ? (uint32_t)n : 1;
 }
 
+/* CTRAN_NODE_RANKS: the ranks of this host, so many at a time, as those of hosts of their own.
+ * Their share of the cores is theirs. */
+static void split_host(struct ct_job *job, uint32_t ranks)
+{
+    uint32_t node = job->local_index / ranks, first = node * ranks;
+    uint32_t n = (uint32_t)ct_min_size(ranks, job->nlocal - first);
+    job->ncpus = (uint32_t)ct_max_size((size_t)job->ncpus * n / job->nlocal, 1);
+    job->local_group = (job->local_group ^ (node + 1)) * 1099511628211u;
+    job->local_index -= first;
+    job->nlocal = n;
+}
+
+int ct_job_key(struct ct_job *job, struct ct_auth_key *key)
+{
+    const char *hex = getenv(CT_ENV_KEY);
+    if (hex == NULL) {
+        return job->ops->key(job, key);
+    }
+    int rc = ct_auth_key_from_hex(key, hex);
+    if (rc != CTRAN_SUCCESS) {
+        ct_error(&job->p->log, "%s, which the launcher sets, is no key", CT_ENV_KEY);
+    }
+    return rc;
+}
+
 int ct_job_open(struct ct_process *p)
 {
     int rc = ct_job_under_pmix() ? ct_job_open_pmix(p, &p->job) : ct_job_open_single(p, &p->job);
@@ -21,10 +47,21 @@ int ct_job_open(struct ct_process *p)
     }
     struct ct_job *job = p->job;
     job->ncpus = online_cpus();
+    if (p->cfg.node_ranks > 0) {
+        split_host(job, (uint32_t)p->cfg.node_ranks);
+    }
     snprintf(p->log.who, sizeof p->log.who, "%.64s:%u", job->host, job->rank);
     ct_info(&p->log, "job %s (%s): rank %u of %u, %u of %u on %s, %u cpus", job->id, job->ops->name,
             job->rank, job->size, job->local_index, job->nlocal, job->host, job->ncpus);
     return CTRAN_SUCCESS;
+}
+
+int ct_job_meet(struct ct_process *p)
+{
+    struct ct_job *job = p->job;
+    int            rc = job->met ? CTRAN_SUCCESS : job->ops->meet(job);
+    job->met = rc == CTRAN_SUCCESS;
+    return rc;
 }
 
 void ct_job_close(struct ct_process *p)

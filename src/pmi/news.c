@@ -18,7 +18,9 @@ int ct_news_init(struct ct_news *news, uint32_t job_size)
     }
     news->cap = job_size;
     ct_lock_init(&news->lock, true); /* there is a second thread, whatever the program does */
-    news->on = true;
+    /* Release: the other thread hears of it through libpmix, whose locks nobody vouches for. Pairs
+     * with is_on. */
+    atomic_store_explicit(&news->on, true, memory_order_release);
     return CTRAN_SUCCESS;
 }
 
@@ -31,11 +33,18 @@ void ct_news_fini(struct ct_news *news)
     }
 }
 
-void ct_news_set_wake(struct ct_news *news, struct ct_wake *wake)
+struct ct_wake *ct_news_set_wake(struct ct_news *news, struct ct_wake *wake)
 {
     ct_lock_acquire(&news->lock);
+    struct ct_wake *before = news->wake;
     news->wake = wake;
     ct_lock_release(&news->lock);
+    return before;
+}
+
+static bool is_on(struct ct_news *news)
+{
+    return atomic_load_explicit(&news->on, memory_order_acquire);
 }
 
 /* Counts a piece of news and signals it. The lock keeps the word from going away meanwhile. */
@@ -60,19 +69,25 @@ static void note_death(struct ct_news *news, uint32_t id)
 
 void ct_news_dead(struct ct_news *news, uint32_t id)
 {
-    note_death(news, id);
-    told(news);
+    if (is_on(news)) {
+        note_death(news, id);
+        told(news);
+    }
 }
 
 void ct_news_no_start(struct ct_news *news, uint32_t id)
 {
-    note_death(news, id);
-    atomic_store_explicit(&news->no_start, true, memory_order_seq_cst);
-    told(news);
+    if (is_on(news)) {
+        note_death(news, id);
+        atomic_store_explicit(&news->no_start, true, memory_order_seq_cst);
+        told(news);
+    }
 }
 
 void ct_news_may_leave(struct ct_news *news)
 {
-    atomic_store_explicit(&news->may_leave, true, memory_order_seq_cst);
-    told(news);
+    if (is_on(news)) {
+        atomic_store_explicit(&news->may_leave, true, memory_order_seq_cst);
+        told(news);
+    }
 }

@@ -24,7 +24,7 @@ struct ct_job;
  * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; whoever
  * reads a number or a flag (acquire) may read what stands behind it. */
 struct ct_news {
-    bool             on;
+    _Atomic bool     on;   /* what is below may be used */
     uint32_t        *dead; /* processes that ended without leaving, in order */
     uint32_t         cap;
     _Atomic uint32_t ndead;
@@ -41,19 +41,27 @@ void ct_news_dead(struct ct_news *news, uint32_t id);
 void ct_news_no_start(struct ct_news *news, uint32_t id);
 void ct_news_may_leave(struct ct_news *news);
 /* Where to signal from now on; NULL: nowhere. */
-void ct_news_set_wake(struct ct_news *news, struct ct_wake *wake);
+struct ct_wake *ct_news_set_wake(struct ct_news *news, struct ct_wake *wake);
 
 /* One way to be part of a job. A test supplies its own, to hold many ranks in one process. */
 struct ct_job_ops {
     const char *name;
-    /* Hands over this process's card, and returns when every process has done so or the deadline
-     * has passed (CTRAN_ERR_BOOTSTRAP, logged). The bytes are copied. */
-    int (*exchange)(struct ct_job *job, const void *card, size_t len_bytes);
-    /* The card of process `id`, valid until close; local or one round trip to the node's server.
+    /* Hands over this process's card, without waiting for others. The bytes are copied.
      * CTRAN_ERR_BOOTSTRAP, logged. */
+    int (*publish)(struct ct_job *job, const void *card, size_t len_bytes);
+    /* Returns when every process has published its card, or the deadline has passed
+     * (CTRAN_ERR_BOOTSTRAP, logged). See ct_job_meet. */
+    int (*meet)(struct ct_job *job);
+    /* The card of process `id`, valid until close; local or one round trip to the node's server.
+     * As long as the processes have not met it waits until that one has published it, or the
+     * deadline has passed. CTRAN_ERR_BOOTSTRAP, logged. */
     int (*lookup)(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes);
+    /* The key that rank 0 has made for the job, where no launcher did. CTRAN_ERR_BOOTSTRAP,
+     * logged. */
+    int (*key)(struct ct_job *job, struct ct_auth_key *key);
     /* Tells the launcher that this process wants to leave, and returns: news.may_leave follows when
-     * all that live have said so. Only where news are on; NULL where they never are. */
+     * all that live have said so; each time anew. Only where news are on; NULL where they never
+     * are. */
     int (*leave)(struct ct_job *job);
     /* Tells the launcher that the job shall end. Returns when the word is given. */
     void (*abort)(struct ct_job *job, int status, const char *text);
@@ -70,13 +78,21 @@ struct ct_job {
     uint32_t                 local_index, nlocal; /* among the job's processes on this host */
     uint64_t                 local_group;         /* equal on these, different elsewhere */
     uint32_t                 ncpus;               /* of this host */
+    _Atomic bool             met;                 /* all processes have published their cards */
     struct ct_news           news;
 };
 
 /* Finds out how the process was started and joins; sets p->job. Errors are logged. */
 int ct_job_open(struct ct_process *p);
+/* Waits until all processes of the job have joined it, the first time that it is called. A process
+ * may go without, and then looks up the few that it talks to. */
+int ct_job_meet(struct ct_process *p);
 /* Leaves; p->job becomes NULL. */
 void ct_job_close(struct ct_process *p);
+
+/* The job's key (base/auth.h): the launcher's, CTRAN_JOB_KEY, or else rank 0's, known to all after
+ * the exchange. Errors are logged. */
+int ct_job_key(struct ct_job *job, struct ct_auth_key *key);
 
 /* The two ways; each returns with *job set, or a logged error. */
 int  ct_job_open_pmix(struct ct_process *p, struct ct_job **job);

@@ -16,6 +16,7 @@
 #include "pmi/pmi.h"
 
 static const char *const KEY = "ctran.card";
+static const char *const SECRET = "ctran.key";
 
 struct card {
     struct card *next;
@@ -192,14 +193,32 @@ static int read_facts(struct pmix *x)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static int put_card(const void *card, size_t len_bytes)
+static int put(const char *key, const void *bytes, size_t len_bytes)
 {
     pmix_value_t value;
     PMIX_VALUE_CONSTRUCT(&value);
     value.type = PMIX_BYTE_OBJECT;
-    value.data.bo.bytes = (char *)card;
+    value.data.bo.bytes = (char *)bytes;
     value.data.bo.size = len_bytes;
-    int rc = PMIx_Put(PMIX_GLOBAL, KEY, &value);
+    return PMIx_Put(PMIX_GLOBAL, key, &value);
+}
+
+/* Where the launcher gave no key, rank 0 makes one: the server hands it to this job alone. */
+static int put_secret(const struct ct_job *job)
+{
+    struct ct_auth_key key;
+    if (job->rank != 0 || getenv(CT_ENV_KEY) != NULL || !ct_auth_available()) {
+        return PMIX_SUCCESS;
+    }
+    int rc = ct_auth_key_make(&key) == CTRAN_SUCCESS ? put(SECRET, &key, sizeof key) : PMIX_ERROR;
+    ct_auth_wipe(&key, sizeof key);
+    return rc;
+}
+
+static int put_card(const struct ct_job *job, const void *card, size_t len_bytes)
+{
+    int rc = put(KEY, card, len_bytes);
+    rc = rc == PMIX_SUCCESS ? put_secret(job) : rc;
     return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
 }
 
@@ -217,7 +236,7 @@ static int await_fence(struct pmix *x)
 {
     struct fence   *f = &x->fence;
     struct ct_news *news = &x->job.news;
-    ct_news_set_wake(news, &f->wake);
+    struct ct_wake *before = ct_news_set_wake(news, &f->wake);
     while (!atomic_load_explicit(&f->done, memory_order_seq_cst) &&
            !atomic_load_explicit(&news->no_start, memory_order_seq_cst)) {
         ct_wake_announce(&f->wake);
@@ -227,7 +246,10 @@ static int await_fence(struct pmix *x)
         }
         ct_wake_cancel(&f->wake);
     }
-    ct_news_set_wake(news, NULL);
+    (void)ct_news_set_wake(news, before);
+    if (before != NULL) {
+        ct_wake_signal(before); /* a thread may sleep there, and news came meanwhile */
+    }
     return atomic_load_explicit(&f->done, memory_order_acquire) ? f->status : CT_PMIX_NO_START;
 }
 
@@ -236,6 +258,7 @@ static int run_fence(struct pmix *x)
     struct fence *f = &x->fence;
     bool          collect = true;
     int           timeout_s = (int)ct_div_up((size_t)x->job.p->cfg.bootstrap_timeout, 1000);
+    atomic_store_explicit(&f->done, false, memory_order_relaxed);
     PMIX_INFO_LOAD(&f->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
     PMIX_INFO_LOAD(&f->info[1], PMIX_TIMEOUT, &timeout_s, PMIX_INT);
     if (!x->job.news.on) {
@@ -245,16 +268,22 @@ static int run_fence(struct pmix *x)
     return rc == PMIX_SUCCESS ? await_fence(x) : rc;
 }
 
-static int pmix_exchange(struct ct_job *job, const void *card, size_t len_bytes)
+static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
 {
     const struct ct_log *log = &job->p->log;
-    int                  rc = put_card(card, len_bytes);
+    int                  rc = put_card(job, card, len_bytes);
     if (rc != PMIX_SUCCESS) {
         ct_error(log, "cannot hand this rank's address to the PMIx server: %s",
                  PMIx_Error_string(rc));
         return CTRAN_ERR_BOOTSTRAP;
     }
-    rc = run_fence(pmix_of(job));
+    return CTRAN_SUCCESS;
+}
+
+static int pmix_meet(struct ct_job *job)
+{
+    const struct ct_log *log = &job->p->log;
+    int                  rc = run_fence(pmix_of(job));
     if (rc == CT_PMIX_NO_START) {
         ct_error(log, "rank %" PRIu32 " has ended before all ranks of job %s had started",
                  job->news.dead[0], job->id);
@@ -283,13 +312,35 @@ static struct card *keep_card(struct pmix *x, uint32_t id, const pmix_byte_objec
     return c;
 }
 
+/* Before all have met, the process may have yet to join. Its server then holds the answer back, or
+ * knows nothing of it and is asked again. */
+static int get_card(struct pmix *x, uint32_t id, pmix_value_t **v)
+{
+    const int64_t limit_ms = x->job.p->cfg.bootstrap_timeout;
+    uint64_t      end_ns = ct_clock_ns() + (uint64_t)limit_ms * CT_NS_PER_MS;
+    int           timeout_s = (int)ct_div_up((size_t)limit_ms, 1000), rc;
+    pmix_proc_t   proc;
+    pmix_info_t   info;
+    PMIX_PROC_LOAD(&proc, x->me.nspace, id);
+    if (x->job.met) {
+        return PMIx_Get(&proc, KEY, NULL, 0, v);
+    }
+    PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &timeout_s, PMIX_INT);
+    struct timespec nap = {.tv_nsec = CT_NS_PER_MS};
+    while ((rc = PMIx_Get(&proc, KEY, &info, 1, v)) == PMIX_ERR_NOT_FOUND &&
+           ct_clock_ns() < end_ns) {
+        nanosleep(&nap, NULL);
+        nap.tv_nsec = (long)ct_min_size(2 * (size_t)nap.tv_nsec, 100 * CT_NS_PER_MS);
+    }
+    PMIX_INFO_DESTRUCT(&info);
+    return rc;
+}
+
 static int pmix_lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
 {
     struct pmix  *x = pmix_of(job);
-    pmix_proc_t   proc;
     pmix_value_t *v = NULL;
-    PMIX_PROC_LOAD(&proc, x->me.nspace, id);
-    int rc = PMIx_Get(&proc, KEY, NULL, 0, &v);
+    int           rc = get_card(x, id, &v);
     if (rc != PMIX_SUCCESS || v == NULL || v->type != PMIX_BYTE_OBJECT) {
         ct_error(&job->p->log, "the PMIx server has no address of rank %" PRIu32 ": %s", id,
                  PMIx_Error_string(rc));
@@ -306,6 +357,27 @@ static int pmix_lookup(struct ct_job *job, uint32_t id, const void **card, size_
     *card = c->bytes;
     *len_bytes = c->len_bytes;
     return CTRAN_SUCCESS;
+}
+
+static int pmix_key(struct ct_job *job, struct ct_auth_key *key)
+{
+    struct pmix  *x = pmix_of(job);
+    pmix_proc_t   first;
+    pmix_value_t *v = NULL;
+    PMIX_PROC_LOAD(&first, x->me.nspace, 0);
+    int  rc = PMIx_Get(&first, SECRET, NULL, 0, &v);
+    bool ok = rc == PMIX_SUCCESS && v != NULL && v->type == PMIX_BYTE_OBJECT &&
+              v->data.bo.size == sizeof *key;
+    if (ok) {
+        memcpy(key, v->data.bo.bytes, sizeof *key);
+        ct_auth_wipe(v->data.bo.bytes, sizeof *key);
+    } else {
+        ct_error(&job->p->log, "the PMIx server has no key of this job: %s", PMIx_Error_string(rc));
+    }
+    if (v != NULL) {
+        PMIX_VALUE_RELEASE(v);
+    }
+    return ok ? CTRAN_SUCCESS : CTRAN_ERR_BOOTSTRAP;
 }
 
 static void pmix_abort(struct ct_job *job, int status, const char *text)
@@ -411,6 +483,8 @@ static int pmix_leave(struct ct_job *job)
 {
     pmix_info_t info;
     bool        yes = true;
+    /* The last word was waited for, and the next one comes after this. */
+    atomic_store_explicit(&job->news.may_leave, false, memory_order_seq_cst);
     PMIX_INFO_LOAD(&info, CT_PMIX_WANT_LEAVE, &yes, PMIX_BOOL);
     int rc = PMIx_Job_control_nb(NULL, 0, &info, 1, on_asked, job);
     PMIX_INFO_DESTRUCT(&info);
@@ -421,8 +495,10 @@ static int pmix_leave(struct ct_job *job)
 
 static const struct ct_job_ops pmix_ops = {
     .name = "PMIx",
-    .exchange = pmix_exchange,
+    .publish = pmix_publish,
+    .meet = pmix_meet,
     .lookup = pmix_lookup,
+    .key = pmix_key,
     .leave = pmix_leave,
     .abort = pmix_abort,
     .close = pmix_close,

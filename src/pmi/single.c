@@ -12,7 +12,7 @@ struct single {
     size_t        len_bytes;
 };
 
-static int single_exchange(struct ct_job *job, const void *card, size_t len_bytes)
+static int single_publish(struct ct_job *job, const void *card, size_t len_bytes)
 {
     struct single *s = CT_CONTAINER_OF(job, struct single, job);
     free(s->card);
@@ -25,6 +25,12 @@ static int single_exchange(struct ct_job *job, const void *card, size_t len_byte
     return CTRAN_SUCCESS;
 }
 
+static int single_meet(struct ct_job *job)
+{
+    (void)job;
+    return CTRAN_SUCCESS;
+}
+
 static int single_lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
 {
     struct single *s = CT_CONTAINER_OF(job, struct single, job);
@@ -34,6 +40,13 @@ static int single_lookup(struct ct_job *job, uint32_t id, const void **card, siz
     *card = s->card;
     *len_bytes = s->len_bytes;
     return CTRAN_SUCCESS;
+}
+
+/* There is nobody to talk to. */
+static int single_key(struct ct_job *job, struct ct_auth_key *key)
+{
+    (void)job;
+    return ct_auth_key_make(key);
 }
 
 static void single_abort(struct ct_job *job, int status, const char *text)
@@ -50,8 +63,10 @@ static void single_close(struct ct_job *job)
 
 static const struct ct_job_ops single_ops = {
     .name = "alone",
-    .exchange = single_exchange,
+    .publish = single_publish,
+    .meet = single_meet,
     .lookup = single_lookup,
+    .key = single_key,
     .abort = single_abort,
     .close = single_close,
 };

@@ -17,7 +17,8 @@ RANKS = 8
 MODES = ["traffic", "traffic", "large", "connect", "coll", "init", "finalize"]
 SETTINGS = [{}, {}, {"CTRAN_SHM_SINGLE_COPY": "off"}, {"CTRAN_SHM_RING_SIZE": "4K"},
             {"CTRAN_SHM_SINGLE_COPY": "off", "CTRAN_SHM_RING_SIZE": "4K"},
-            {"CTRAN_SHM_BACKING": "file"}, {"CTRAN_EAGER_LIMIT": "100"}]
+            {"CTRAN_SHM_BACKING": "file"}, {"CTRAN_EAGER_LIMIT": "100"},
+            {"CTRAN_TRANSPORTS": "self,tcp"}, {"CTRAN_NODE_RANKS": "3", "CTRAN_TCP_SOCKETS": "2"}]
 HOW = {"was killed by signal 9 (Killed)", "was killed by signal 11 (Segmentation fault)",
        "exited with status 3 without ctran_finalize"}
 LOST = re.compile(r"ctranrun: job \w+: rank (\d+) \(pid \d+ on host [^)]*\) (.*); "

@@ -507,6 +507,5 @@ int main(int argc, char **argv)
     OK(ctran_finalize());
     always(1, 1);
     all_fail();
-    init_again();
     return 0;
 }

@@ -199,6 +199,23 @@ static void by_a_thread(void)
     }
 }
 
+/* What is set is a number of basic elements, not of elements of the datatype. */
+static void elements(void)
+{
+    ctran_datatype_t mixed, types[] = {CTRAN_CHAR, CTRAN_DOUBLE, CTRAN_2INT};
+    ctran_count_t    lens[] = {1, 2, 1}, displs[] = {0, 8, 24}, count;
+    ctran_status_t   status = {0};
+    OK(ctran_type_create_struct(3, lens, displs, types, &mixed));
+    for (ctran_count_t n = 0; n <= 15; n++) { /* char, double, double, int, int */
+        OK(ctran_status_set_elements(&status, mixed, n));
+        OK(ctran_get_elements(&status, mixed, &count));
+        EXPECT_EQ(n, count);
+        OK(ctran_get_count(&status, mixed, &count));
+        EXPECT_EQ(n % 5 == 0 ? n / 5 : CTRAN_UNDEFINED, count);
+    }
+    OK(ctran_type_free(&mixed));
+}
+
 static void refused(void)
 {
     struct work     w, other;
@@ -214,6 +231,8 @@ static void refused(void)
     EXPECT_RC(CTRAN_ERR_ARG, ctran_status_set_cancelled(CTRAN_STATUS_IGNORE, 1));
     EXPECT_RC(CTRAN_ERR_ARG, ctran_status_set_elements(CTRAN_STATUS_IGNORE, CTRAN_INT, 1));
     EXPECT_RC(CTRAN_ERR_COUNT, ctran_status_set_elements(&statuses[0], CTRAN_INT, -1));
+    EXPECT_RC(CTRAN_ERR_COUNT, ctran_status_set_elements(&statuses[0], CTRAN_INT, INT64_MAX));
+    EXPECT_RC(CTRAN_ERR_TYPE, ctran_status_set_elements(&statuses[0], CTRAN_DATATYPE_NULL, 1));
 
     begin(&w, 1); /* what a query returns is the operation's error */
     w.error = CTRAN_ERR_TRUNCATE;
@@ -235,11 +254,9 @@ static void refused(void)
 }
 
 static const struct subject subjects[] = {
-    {"one at a time", one_at_a_time},
-    {"cancelled and freed", cancelled_and_freed},
-    {"among others", among_others},
-    {"by a thread", by_a_thread},
-    {"refused", refused},
+    {"one at a time", one_at_a_time}, {"cancelled and freed", cancelled_and_freed},
+    {"among others", among_others},   {"by a thread", by_a_thread},
+    {"elements", elements},           {"refused", refused},
 };
 
 int main(int argc, char **argv)

@@ -18,6 +18,12 @@ tests_func_coll_SOURCES = tests/func/coll.c tests/func/coll_blocks.c \
 tests_func_coll_LDADD = libctcore.la
 tests_func_comm_SOURCES = tests/func/comm.c $(func_check)
 tests_func_comm_LDADD = libctcore.la
+# Cycles of init and finalize, and sessions.
+check_PROGRAMS += tests/func/cycles
+dist_check_SCRIPTS += tests/func/cycles.test
+TESTS += tests/func/cycles.test
+tests_func_cycles_SOURCES = tests/func/cycles.c $(func_check)
+tests_func_cycles_LDADD = libctcore.la
 # Datatypes.
 check_PROGRAMS += tests/func/types
 dist_check_SCRIPTS += tests/func/types.test
@@ -105,3 +111,11 @@ TESTS += tests/func/storm.test
 tests_func_storm_SOURCES = tests/func/storm.c tests/func/storm_plan.c tests/func/storm.h \
 	$(func_check)
 tests_func_storm_LDADD = libctcore.la -lpthread
+
+# The transport between hosts.
+dist_check_SCRIPTS += tests/func/tcp.test
+TESTS += tests/func/tcp.test
+EXTRA_DIST += tests/func/tcp_strangers.py
+check_PROGRAMS += tests/func/guests
+tests_func_guests_SOURCES = tests/func/guests.c $(func_check)
+tests_func_guests_LDADD = libctcore.la

@@ -5,7 +5,7 @@
  */
 #include "p2p.h"
 
-enum { MODES = 4, ROUNDS = 3, TAG = 31 };
+enum { MODES = 4, ROUNDS = 3, TAG = 31, LONGEST = 100000 };
 
 typedef int (*init_fn)(const void *, ctran_count_t, ctran_datatype_t, int, int, ctran_comm_t,
                        ctran_request_t *);
@@ -34,6 +34,9 @@ static void expect_inactive(ctran_request_t *request)
 
 static void rounds(size_t len, int mode, int source)
 {
+    static char     space[LONGEST + CTRAN_BSEND_OVERHEAD];
+    void           *back;
+    ctran_count_t   size;
     char           *out = guarded_new(len), *in = guarded_new(len);
     ctran_request_t requests[2]; /* the receive, the send */
     ctran_status_t  statuses[2];
@@ -46,12 +49,14 @@ static void rounds(size_t len, int mode, int source)
         expect_inactive(&requests[1]);
         content_fill(out, len, key_of(check_rank, next_rank(), round, 30 + mode));
         OK(ctran_start(&requests[0]));
+        OK(ctran_buffer_attach(space, sizeof space)); /* empty again: detaching waits for that */
         OK(ctran_barrier(CTRAN_COMM_WORLD));
         OK(ctran_startall(1, &requests[1]));
         OK(ctran_waitall(2, requests, statuses));
         EXPECT_STATUS(&statuses[0], prev_rank(), TAG, len);
         EXPECT_CONTENT(in, len, key_of(prev_rank(), check_rank, round, 30 + mode));
         EXPECT_GUARDED(in, len, len);
+        OK(ctran_buffer_detach(&back, &size));
         OK(ctran_barrier(CTRAN_COMM_WORLD));
     }
     for (int i = 0; i < 2; i++) {
@@ -93,20 +98,14 @@ static void cancelled_and_nobody(void)
 
 void p2p_persistent(void)
 {
-    static const size_t lens[] = {0, 5, 16385, 100000};
-    static char         space[100000 + CTRAN_BSEND_OVERHEAD];
+    static const size_t lens[] = {0, 5, 16385, LONGEST};
     ctran_errhandler_t  before;
-    void               *back;
-    ctran_count_t       size;
     OK(ctran_comm_get_errhandler(CTRAN_COMM_WORLD, &before));
     OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN));
     OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_RETURN));
     for (int mode = 0; mode < MODES; mode++) {
         for (size_t i = 0; i < LEN(lens); i++) {
-            OK(ctran_buffer_attach(space, sizeof space));
-            OK(ctran_barrier(CTRAN_COMM_WORLD));
             rounds(lens[i], mode, i % 2 == 0 ? prev_rank() : CTRAN_ANY_SOURCE);
-            OK(ctran_buffer_detach(&back, &size));
         }
     }
     cancelled_and_nobody();

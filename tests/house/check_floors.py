@@ -15,6 +15,9 @@ from pathlib import Path
 FLOORS = [
     ["base"],
     ["coll/algo"],
+    ["pmi/wire"],
+    ["pmi/store"],
+    ["pmi/oob"],
     ["pmi", "dtype"],
     ["topo", "gpu"],
     ["mem"],

@@ -12,7 +12,7 @@ lab_programs()
             $lab_launch "$n" "$top_builddir/tests/lab/probe" || finish
         expect_contains "probe on $n ranks" "probe: $n ranks, " "$(cat "$output_")"
     done
-    for program in p2p coll comm; do
+    for program in p2p coll comm cycles; do
         for n in "$@"; do
             # shellcheck disable=SC2086
             expect_ok "$program on $n ranks" $lab_launch "$n" "$top_builddir/tests/func/$program"

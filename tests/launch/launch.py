@@ -28,6 +28,9 @@ for signo in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
 
 def sanitizer_env():
     """Ranks are meant to die of signals, and libpmix's own leaks are not ours to mend."""
+    if os.environ.get("CT_SANITIZER") == "thread":
+        tsan = os.environ.get("TSAN_OPTIONS", "")
+        return {"TSAN_OPTIONS": f"{tsan}{':' if tsan else ''}handle_segv=0"}
     if os.environ.get("CT_SANITIZER") != "address":
         return {}
     asan = os.environ.get("ASAN_OPTIONS", "")

@@ -32,6 +32,7 @@ launch_tests = \
 	tests/launch/leftover.py \
 	tests/launch/limits.py \
 	tests/launch/many.py \
+	tests/launch/nodes.py \
 	tests/launch/options.py \
 	tests/launch/outdir.py \
 	tests/launch/output.py \

@@ -9,6 +9,8 @@
  *   get N | getall | getmissing   gets rank N's value, every rank's; one that nobody puts
  *   info                          checks every fact about the job
  *   facts                         prints "rank size local_rank local_size"
+ *   some                          ranks of even number fence with data among themselves
+ *   where                         prints the host of every rank, as this rank sees them
  *   only R                        the next action is for rank R alone
  *   latecommit                    the last rank commits only when rank 0 has begun its get
  *   abort S | exit S | kill S     PMIx_Abort, exit, a signal to itself
@@ -228,6 +230,41 @@ static void fence(bool collect)
     must(rc, "PMIx_Fence");
 }
 
+/* A fence of some ranks, on however many nodes, that the others do not hear of. */
+static void fence_some(void)
+{
+    unsigned long n = fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), members = (n + 1) / 2;
+    pmix_proc_t  *procs = calloc(members, sizeof *procs);
+    pmix_info_t   info;
+    bool          collect = true;
+    if (me.rank % 2 == 0 && procs != NULL) {
+        for (unsigned long i = 0; i < members; i++) {
+            PMIX_LOAD_PROCID(&procs[i], me.nspace, (pmix_rank_t)(2 * i));
+        }
+        PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+        must(PMIx_Fence(procs, members, &info, 1), "PMIx_Fence of some");
+        for (unsigned long i = 0; i < members; i++) {
+            get((pmix_rank_t)(2 * i));
+        }
+    }
+    free(procs);
+}
+
+static void where(void)
+{
+    unsigned long n = fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
+    char         *peers = text_fact(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
+    printf("%u has %s:", me.rank, peers);
+    free(peers);
+    for (pmix_rank_t r = 0; r < n; r++) {
+        char *host = text_fact(r, PMIX_HOSTNAME);
+        printf(" %s", host);
+        free(host);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
 /* What got_it shall find, what it found, and the word that it has. */
 static uint32_t late_value;
 static bool     late_is_right;
@@ -291,6 +328,10 @@ static int take(char **argv)
         }
     } else if (strcmp(a, "getmissing") == 0) {
         get_missing();
+    } else if (strcmp(a, "some") == 0) {
+        fence_some();
+    } else if (strcmp(a, "where") == 0) {
+        where();
     } else if (strcmp(a, "latecommit") == 0) {
         late_commit();
     } else if (strcmp(a, "info") == 0) {

@@ -160,7 +160,14 @@ static bool mark_read(struct prove *p, uint32_t me, const struct ct_step *step, 
         return fail_at(p, me, &step->src, k, "is read while a transfer may write it");
     }
     mark->readers++;
-    return get(p, me, step, &step->src, k, &w);
+    if (!get(p, me, step, &step->src, k, &w)) {
+        return false;
+    }
+    if (step->act == CT_TX && (p->algo->traits & CT_ONE_SHOT) != 0 &&
+        !word_is_leaf(w, me, step_block(p, me, step, k))) {
+        return fail_at(p, me, &step->src, k, "is sent in one shot and not what the rank put in");
+    }
+    return true;
 }
 
 static bool mark_written(struct prove *p, uint32_t me, const struct ct_step *step, uint32_t k)

@@ -260,6 +260,26 @@ static bool check_round(struct prove *p, uint32_t me, uint32_t r)
     return (p->algo->traits & CT_SHIFT) == 0 || check_shift(p, me, r, steps, count);
 }
 
+/* CT_ONE_SHOT: who sends does not wait for others first. */
+static bool check_one_shot(struct prove *p, uint32_t me)
+{
+    bool sends = false, received = false;
+    for (uint32_t r = 0; r < p->rounds; r++) {
+        struct ct_step steps[CT_MAX_STEPS];
+        unsigned       count = prove_ask(p, me, r, steps), tx = 0, rx = 0;
+        for (unsigned i = 0; i < count; i++) {
+            tx += steps[i].act == CT_TX;
+            rx += steps[i].act == CT_RX || steps[i].act == CT_RX_OP;
+        }
+        if (tx > 0 && received && !sends) {
+            return prove_fail(p, "rank %u round %u: it sends first after it has received", me, r);
+        }
+        sends = sends || tx > 0;
+        received = received || rx > 0;
+    }
+    return true;
+}
+
 bool prove_check_steps(struct prove *p)
 {
     if (p->algo->rxlag == 0 || p->algo->txlag == 0) {
@@ -274,6 +294,9 @@ bool prove_check_steps(struct prove *p)
             if (!check_round(p, me, r)) {
                 return false;
             }
+        }
+        if ((p->algo->traits & CT_ONE_SHOT) != 0 && !check_one_shot(p, me)) {
+            return false;
         }
     }
     return true;

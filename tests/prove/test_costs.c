@@ -65,6 +65,7 @@ static void check_rings(struct prover *p, uint32_t n)
     check(p, c, "pairwise", CT_REDUCE_SCATTER, (struct costs){m, m, m, m, 0});
     check(p, o, "ordered_pairwise", CT_REDUCE_SCATTER, (struct costs){n, m, m, m, n > 2 ? 1 : 0});
     check(p, c, "ring", CT_ALLGATHER, (struct costs){m, m, m, 0, 0});
+    check(p, c, "bidirectional_ring", CT_ALLGATHER, (struct costs){n / 2, m, m, 0, 0});
 }
 
 static void check_logarithmic(struct prover *p, uint32_t n)
@@ -76,6 +77,7 @@ static void check_logarithmic(struct prover *p, uint32_t n)
     uint32_t messages = k + (power ? 0 : 1);
 
     check(p, c, "bruck", CT_ALLGATHER, (struct costs){up, up, n - 1, 0, 0});
+    check(p, c, "binomial", CT_ALLGATHER, (struct costs){2 * up, up, SKIP, 0, 0});
     check(p, c, "dissemination", CT_BARRIER, (struct costs){up, up, 0, 0, 0});
     check(p, c, "recursive_doubling", CT_ALLREDUCE,
           (struct costs){k + (power ? 0 : 2), messages, messages, messages, n > 2 ? 1 : 0});

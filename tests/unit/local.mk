@@ -4,11 +4,13 @@
 if HAVE_CMOCKA
 unit_tests = \
 	tests/unit/test_area \
+	tests/unit/test_auth \
 	tests/unit/test_codes \
 	tests/unit/test_config \
 	tests/unit/test_domain \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
+	tests/unit/test_hosts \
 	tests/unit/test_layout \
 	tests/unit/test_list \
 	tests/unit/test_lock \
@@ -17,6 +19,7 @@ unit_tests = \
 	tests/unit/test_op \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
+	tests/unit/test_proto \
 	tests/unit/test_ranks_coll \
 	tests/unit/test_ranks_fail \
 	tests/unit/test_ranks_flow \
@@ -27,6 +30,8 @@ unit_tests = \
 	tests/unit/test_shm_segment \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
+	tests/unit/test_store \
+	tests/unit/test_tcp_stream \
 	tests/unit/test_types \
 	tests/unit/test_wait
 check_PROGRAMS += $(unit_tests)
@@ -58,9 +63,26 @@ tests_unit_test_codes_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
 tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
+# The launcher's parts, which are in no library.
+tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/unit.h launcher/hosts.c \
+	launcher/hosts.h launcher/slurmlist.c launcher/slurmlist.h launcher/strlist.c \
+	launcher/strlist.h launcher/tree.c launcher/tree.h
+tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+	$(EVENT_CFLAGS)
+tests_unit_test_hosts_CFLAGS = $(unit_cflags)
+tests_unit_test_hosts_LDADD = $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_proto_SOURCES = tests/unit/test_proto.c tests/unit/unit.h launcher/merge.c \
+	launcher/merge.h launcher/proto.c launcher/proto.h
+tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+	$(EVENT_CFLAGS)
+tests_unit_test_proto_CFLAGS = $(unit_cflags)
+tests_unit_test_proto_LDADD = $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_area_SOURCES = tests/unit/test_area.c tests/unit/unit.h
 tests_unit_test_area_CFLAGS = $(unit_cflags)
 tests_unit_test_area_LDADD = $(unit_ldadd)
+tests_unit_test_auth_SOURCES = tests/unit/test_auth.c tests/unit/unit.h
+tests_unit_test_auth_CFLAGS = $(unit_cflags)
+tests_unit_test_auth_LDADD = $(unit_ldadd)
 tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
 tests_unit_test_layout_CFLAGS = $(unit_cflags)
 tests_unit_test_layout_LDADD = $(unit_ldadd)
@@ -88,9 +110,16 @@ tests_unit_test_shm_share_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_shm_segment_SOURCES = tests/unit/test_shm_segment.c tests/unit/unit.h
 tests_unit_test_shm_segment_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_segment_LDADD = $(unit_ldadd)
+tests_unit_test_tcp_stream_SOURCES = tests/unit/test_tcp_stream.c tests/unit/unit.h
+tests_unit_test_tcp_stream_CFLAGS = $(unit_cflags)
+tests_unit_test_tcp_stream_LDADD = $(unit_ldadd)
 tests_unit_test_slab_SOURCES = tests/unit/test_slab.c tests/unit/unit.h
 tests_unit_test_slab_CFLAGS = $(unit_cflags)
 tests_unit_test_slab_LDADD = $(unit_ldadd)
+tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/unit.h
+tests_unit_test_store_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
+tests_unit_test_store_CFLAGS = $(unit_cflags)
+tests_unit_test_store_LDADD = libctboot.la $(unit_ldadd)
 tests_unit_test_types_SOURCES = tests/unit/test_types.c tests/unit/unit.h \
 	tests/typemap.c tests/typemap.h
 tests_unit_test_types_CFLAGS = $(unit_cflags)

@@ -11,11 +11,18 @@ static struct ct_slice block(uint8_t buf, uint32_t at)
     return (struct ct_slice){.buf = buf, .at = at, .run = 1, .reps = 1};
 }
 
+static struct ct_layout layout_of(size_t count, uint32_t nblk)
+{
+    struct ct_layout l = {.elem_bytes = ELEM, .count = count};
+    ct_layout_cut(&l, nblk);
+    return l;
+}
+
 /* Marks what every (chunk, block) names; at the end each element is marked once. */
 static void tile(size_t count, uint32_t nblk, size_t chunk_elems)
 {
     char            *mem = calloc(count * ELEM + 1, 1);
-    struct ct_layout l = {.elem_bytes = ELEM, .count = count, .nblk = nblk};
+    struct ct_layout l = layout_of(count, nblk);
     struct ct_view   v = {.layout = &l, .chunk_elems = chunk_elems};
     size_t           nchunks = ct_div_up(ct_layout_longest(&l), chunk_elems), total = 0;
     assert_non_null(mem);
@@ -57,7 +64,7 @@ static void test_joined(void **state)
     struct ct_piece pieces[64];
     for (uint32_t nblk = 1; nblk <= 8; nblk++) {
         for (size_t count = 0; count <= 20; count++) {
-            struct ct_layout l = {.elem_bytes = ELEM, .count = count, .nblk = nblk};
+            struct ct_layout l = layout_of(count, nblk);
             struct ct_view   v = {.layout = &l, .chunk_elems = 64};
             l.buf[CT_SEND].base = mem;
             for (uint32_t at = 0; at < nblk; at++) {
@@ -106,7 +113,7 @@ static void test_slices(void **state)
     uint64_t seed = 9;
     for (unsigned r = 0; r < 20000; r++) {
         uint32_t         nblk = unit_below(&seed, 8) + 1;
-        struct ct_layout l = {.elem_bytes = ELEM, .count = unit_below(&seed, 60), .nblk = nblk};
+        struct ct_layout l = layout_of(unit_below(&seed, 60), nblk);
         struct ct_view   v = {
               .layout = &l, .chunk_elems = unit_below(&seed, 9) + 1, .chunk = unit_below(&seed, 4)};
         struct ct_slice s = {.buf = CT_RECV,
@@ -124,7 +131,7 @@ static void test_first(void **state)
 {
     (void)state;
     char             mem[64 * ELEM];
-    struct ct_layout l = {.elem_bytes = ELEM, .count = 11, .nblk = 4}; /* 3 3 3 2 */
+    struct ct_layout l = layout_of(11, 4); /* 3 3 3 2 */
     struct ct_view   v = {.layout = &l, .chunk_elems = 2};
     static const struct {
         uint32_t block;
@@ -149,7 +156,7 @@ static void test_counts(void **state)
     char                mem[64 * ELEM];
     const ctran_count_t counts[] = {2, 0, 3}, own = 3;
     const ctran_aint_t  displs[] = {4, 9, 0}, here = 0;
-    struct ct_layout    l = {.elem_bytes = ELEM, .nblk = 3};
+    struct ct_layout    l = layout_of(0, 3);
     struct ct_view      v = {.layout = &l, .tmp = mem, .ntmp = 1, .chunk_elems = 4};
     l.buf[CT_SEND] = (struct ct_blocks){mem, 0, 3, counts, displs, 2};
     l.buf[CT_RECV] = (struct ct_blocks){mem + ELEM, 2, 1, &own, &here, 2};
@@ -179,7 +186,7 @@ static void test_scratch(void **state)
 {
     (void)state;
     char             mem[64 * ELEM], tmp[64 * ELEM];
-    struct ct_layout l = {.elem_bytes = ELEM, .count = 11, .nblk = 4};
+    struct ct_layout l = layout_of(11, 4);
     struct ct_view   v = {.layout = &l, .tmp = tmp, .ntmp = 3, .chunk_elems = 2, .chunk = 1};
     l.buf[CT_RECV].base = mem;
     for (uint32_t b = 0; b < 4; b++) {
@@ -191,7 +198,7 @@ static void test_scratch(void **state)
         }
     }
     /* Both in scratch: then the vector is one block. */
-    l.nblk = 1;
+    ct_layout_cut(&l, 1);
     struct ct_slice s = block(CT_TMP, 1);
     assert_int_equal(ct_view_part(&v, &s, &s, 0).elems, 2);
 }

@@ -170,9 +170,11 @@ static void force(struct rank *r, const struct ct_algo *algo, const struct call 
 static bool run_call(struct rank *r, const struct ct_algo *algo, const struct call *c)
 {
     static _Thread_local struct buffers b;
-    struct ct_select what = {c->coll, r->n, c->count * 8, !c->op->commutative, c->root};
-    struct ct_env    env = {
-           .n = r->n, .me = r->me, .root = c->root, .radix = 2, .ordered = what.ordered};
+
+    const bool       ordered = !c->op->commutative;
+    struct ct_select what = {
+        .coll = c->coll, .n = r->n, .bytes = c->count * 8, .ordered = ordered, .root = c->root};
+    struct ct_env env = {.n = r->n, .me = r->me, .root = c->root, .radix = 2, .ordered = ordered};
     if (!algo->fits(&env)) {
         return false;
     }
@@ -244,6 +246,88 @@ static void test_pieces(void **state)
     for (uint32_t n = 2; n <= 5; n++) {
         ranks_run(&(struct ranks_args){.n = n, .settings = pieces, .body = all_calls});
     }
+}
+
+/* ---- the board ------------------------------------------------------------------------------- */
+
+static const char *const board[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "0", NULL};
+
+static void all_calls_over_it(struct rank *r, void *arg)
+{
+    all_calls(r, arg);
+    RANK_EQUAL(r, ct_comm_world(&r->p)->run.board != NULL, r->n > 1);
+}
+
+static void test_board(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= MOST_RANKS; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .settings = board, .body = all_calls_over_it});
+    }
+}
+
+/* Now and then a rank comes so late that the others fill their slots, or sleep. */
+static void dawdle(struct rank *r)
+{
+    if (unit_random(&r->seed) % 16 == 0) {
+        const uint64_t until = ct_clock_ns() + unit_random(&r->seed) % 300000;
+        while (ct_clock_ns() < until) {
+        }
+    }
+}
+
+/* Whatever is selected, in runs of one kind and mixed. */
+static void random_calls(struct rank *r, void *arg)
+{
+    static _Thread_local struct buffers b;
+    static const uint32_t               colls[] = {CT_BARRIER,   CT_BCAST,     CT_REDUCE,
+                                                   CT_ALLREDUCE, CT_ALLGATHER, CT_REDUCE_SCATTER};
+    const unsigned                     *calls = arg;
+    uint64_t                            seed = r->n; /* the same on all ranks */
+    struct call                         c = {.type = ct_dtype_get(CTRAN_UINT64_T)};
+    for (unsigned i = 0; i < *calls; i++) {
+        if (unit_random(&seed) % 8 == 0 || i == 0) {
+            c.coll = colls[unit_random(&seed) % CT_ARRAY_LEN(colls)];
+            c.root = unit_random(&seed) % r->n;
+        }
+        c.count = unit_random(&seed) % (unit_random(&seed) % 8 == 0 ? MOST_COUNT : 20);
+        c.count = c.coll == CT_BARRIER ? 0 : c.count;
+        c.inplace = unit_random(&seed) % 2 != 0 && c.coll != CT_BCAST && c.coll != CT_BARRIER;
+        c.op = unit_random(&seed) % 2 != 0 ? ct_op_get(CTRAN_SUM) : &composition;
+        dawdle(r);
+        prepare(r, &c, &b);
+        RANK_EQUAL(r, perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
+        verify(r, &c, &b);
+    }
+    RANK_EQUAL(r, ct_comm_world(&r->p)->run.board != NULL, r->n > 1);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    unsigned calls = getenv("CT_SOAK") != NULL ? 100000 : 800;
+    for (uint32_t n = 1; n <= MOST_RANKS; n += n < 4 ? 1 : 5) {
+        ranks_run(
+            &(struct ranks_args){.n = n, .settings = board, .body = random_calls, .arg = &calls});
+    }
+}
+
+/* A process with threads goes without, and so do all. */
+static void no_board(struct rank *r, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 20; i++) {
+        RANK_EQUAL(r, ct_coll_barrier(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+    }
+    RANK_CHECK(r, ct_comm_world(&r->p)->run.board == NULL);
+}
+
+static void test_no_board(void **state)
+{
+    (void)state;
+    static const char *const off[] = {"CTRAN_COLL_BOARD", "0", NULL};
+    ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = no_board});
+    ranks_run(&(struct ranks_args){.n = 3, .threaded = true, .settings = board, .body = no_board});
 }
 
 /* ---- communicators --------------------------------------------------------------------------- */
@@ -341,9 +425,9 @@ static void test_communicators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_all),      cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_board),    cmocka_unit_test(test_random),
+        cmocka_unit_test(test_no_board), cmocka_unit_test(test_communicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,8 @@ static void expect_elems(const struct tm_type *t, const struct ct_dtype *type, u
     assert_int_equal(whole, left == 0);
     if (whole) {
         assert_int_equal(got, want);
+        assert_int_equal(ct_dtype_bytes_of_elems(type, want, &got), true);
+        assert_int_equal(got, bytes);
     }
     assert_int_equal(ct_dtype_count_elems(type, size, &got), true);
     assert_int_equal(got, t->map.n);

@@ -114,6 +114,9 @@ enum ct_trait {
     CT_ORDERED = 1 << 0, /* reduces in rank order where env.ordered asks for it */
     CT_CLOSED = 1 << 1,  /* rounds can be asked for in any order, in constant time */
     CT_SHIFT = 1 << 2,   /* the same on all ranks but for a rotation of ranks and blocks */
+    /* TX sends nothing but what its rank put in, and a rank that sends begins to no later than it
+     * begins to receive: so where ranks share memory they can read each other's input instead. */
+    CT_ONE_SHOT = 1 << 3,
 };
 
 struct ct_algo {

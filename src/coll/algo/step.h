@@ -49,15 +49,17 @@ static inline unsigned ct_algo_copy_own(const struct ct_env *env, uint32_t at, s
     return 1;
 }
 
-/* (a + b) mod n and (a - b) mod n, for a < n and any b. */
+/* (a + b) mod n and (a - b) mod n, for a < n and any b; mostly b < n, which needs no division. */
 static inline uint32_t ct_algo_add(uint32_t a, uint32_t b, uint32_t n)
 {
-    return (uint32_t)(((uint64_t)a + b) % n);
+    b = b < n ? b : b % n;
+    return a < n - b ? a + b : a - (n - b);
 }
 
 static inline uint32_t ct_algo_sub(uint32_t a, uint32_t b, uint32_t n)
 {
-    return ct_algo_add(a, n - b % n, n);
+    b = b < n ? b : b % n;
+    return a < b ? a + (n - b) : a - b;
 }
 
 /* Smallest k with 2^k >= n. */

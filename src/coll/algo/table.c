@@ -10,6 +10,7 @@
 
 #define ALGORITHMS(X)                                                                              \
     X(dissemination_barrier)                                                                       \
+    X(one_shot_barrier)                                                                            \
     X(linear_barrier)                                                                              \
     X(binomial_bcast)                                                                              \
     X(chain_bcast)                                                                                 \
@@ -20,20 +21,25 @@
     X(ring_allreduce)                                                                              \
     X(bidirectional_ring_allreduce)                                                                \
     X(recursive_doubling_allreduce)                                                                \
+    X(one_shot_allreduce)                                                                          \
     X(linear_allreduce)                                                                            \
     X(ring_allgather)                                                                              \
     X(bidirectional_ring_allgather)                                                                \
     X(bruck_allgather)                                                                             \
+    X(binomial_allgather)                                                                          \
     X(recursive_doubling_allgather)                                                                \
     X(linear_allgather)                                                                            \
     X(ring_reduce_scatter)                                                                         \
     X(pairwise_reduce_scatter)                                                                     \
+    X(one_shot_reduce_scatter)                                                                     \
     X(ordered_pairwise_reduce_scatter)                                                             \
     X(linear_gather)                                                                               \
     X(linear_scatter)                                                                              \
     X(linear_alltoall)                                                                             \
     X(chain_scan)                                                                                  \
-    X(chain_exscan)
+    X(one_shot_scan)                                                                               \
+    X(chain_exscan)                                                                                \
+    X(one_shot_exscan)
 
 #define DECLARE(a) extern const struct ct_algo ct_algo_##a;
 ALGORITHMS(DECLARE)

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic of layout.h. */
+/* The arithmetic of layout.h, and the steps that need no peer. */
 #include "coll/run/layout.h"
-
-/* First element of block b of the vector cut evenly. */
-static size_t even_start(const struct ct_layout *l, uint32_t b)
-{
-    return b * (l->count / l->nblk) + ct_min_size(b, l->count % l->nblk);
-}
 
 /* Elements of block b of a buffer; a slice of scratch that names no other buffer is the
  * vector's one block. */
@@ -16,7 +10,7 @@ static size_t block_elems(const struct ct_layout *l, unsigned buf, uint32_t b)
         const struct ct_blocks *in = &l->buf[buf];
         return (size_t)in->counts[b - in->first] * in->unit_elems;
     }
-    return even_start(l, b + 1) - even_start(l, b);
+    return ct_layout_start(l, b + 1) - ct_layout_start(l, b);
 }
 
 /* Where block b of SEND or RECV begins, in elements from the buffer's base on. */
@@ -26,12 +20,18 @@ static ptrdiff_t block_start(const struct ct_layout *l, unsigned buf, uint32_t b
     if (in->counts != NULL) {
         return in->displs[b - in->first] * (ptrdiff_t)in->unit_elems;
     }
-    return (ptrdiff_t)(even_start(l, b) - even_start(l, in->first));
+    return (ptrdiff_t)(ct_layout_start(l, b) - ct_layout_start(l, in->first));
+}
+
+/* at modulo n; mostly it is less already. */
+static uint32_t wrap(uint32_t at, uint32_t n)
+{
+    return CT_LIKELY(at < n) ? at : at % n;
 }
 
 size_t ct_layout_longest(const struct ct_layout *l)
 {
-    size_t longest = ct_div_up(l->count, l->nblk);
+    size_t longest = l->quotient + (l->rest > 0);
     for (unsigned buf = CT_SEND; buf <= CT_RECV; buf++) {
         for (uint32_t i = 0; l->buf[buf].counts != NULL && i < l->buf[buf].held; i++) {
             longest = ct_max_size(longest, block_elems(l, buf, l->buf[buf].first + i));
@@ -45,12 +45,12 @@ struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
 {
     const struct ct_layout *l = v->layout;
     const struct ct_slice  *named = s->buf == CT_TMP && names->buf != CT_TMP ? names : s;
-    uint32_t                b = ct_slice_at(named, i) % l->nblk; /* which one it is */
+    uint32_t                b = wrap(ct_slice_at(named, i), l->nblk); /* which one it is */
     size_t                  from = v->chunk * v->chunk_elems;
     size_t                  len = block_elems(l, named->buf, b);
     struct ct_part part = {.elems = from < len ? ct_min_size(v->chunk_elems, len - from) : 0};
     if (s->buf == CT_TMP) {
-        part.base = v->tmp + ct_slice_at(s, i) % v->ntmp * v->chunk_elems * l->elem_bytes;
+        part.base = v->tmp + wrap(ct_slice_at(s, i), v->ntmp) * v->chunk_elems * l->elem_bytes;
     } else {
         ptrdiff_t at = part.elems > 0 ? block_start(l, s->buf, b) + (ptrdiff_t)from : 0;
         part.base = part.elems > 0 ? l->buf[s->buf].base + at * (ptrdiff_t)l->elem_bytes : NULL;
@@ -73,4 +73,32 @@ struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
         }
     }
     return ct_area_make(base, pieces, n, 1, 0);
+}
+
+void ct_view_reduce(const struct ct_view *v, const struct ct_reduction *op,
+                    const struct ct_step *step, const char *in)
+{
+    for (uint32_t i = 0; i < ct_slice_blocks(&step->dst); i++) {
+        struct ct_part dst = ct_view_part(v, &step->dst, &step->src, i);
+        struct ct_part src = ct_view_part(v, &step->src, &step->dst, i);
+        const char    *a = in != NULL ? in : dst.base;
+        if (dst.elems > 0) {
+            bool swap = (step->flags & CT_SWAP) != 0;
+            ct_reduction_apply(op, dst.base, swap ? src.base : a, swap ? a : src.base, dst.elems);
+        }
+        if (in != NULL) {
+            in += dst.elems * v->layout->elem_bytes;
+        }
+    }
+}
+
+void ct_view_copy(const struct ct_view *v, const struct ct_step *step)
+{
+    for (uint32_t i = 0; i < ct_slice_blocks(&step->dst); i++) {
+        struct ct_part dst = ct_view_part(v, &step->dst, &step->src, i);
+        struct ct_part src = ct_view_part(v, &step->src, &step->dst, i);
+        if (dst.elems > 0 && dst.base != src.base) {
+            memcpy(dst.base, src.base, dst.elems * v->layout->elem_bytes);
+        }
+    }
 }

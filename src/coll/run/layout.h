@@ -31,7 +31,15 @@ static inline uint32_t ct_slice_blocks(const struct ct_slice *s)
 /* Block number i of slice s (before the modulo). */
 static inline uint32_t ct_slice_at(const struct ct_slice *s, uint32_t i)
 {
-    return s->at + i / s->run * s->stride + i % s->run;
+    return CT_LIKELY(i < s->run) ? s->at + i : s->at + i / s->run * s->stride + i % s->run;
+}
+
+/* Cuts the vector into nblk blocks: the only divisions that there are. */
+static inline void ct_layout_cut(struct ct_layout *l, uint32_t nblk)
+{
+    l->nblk = nblk;
+    l->quotient = nblk > 1 ? l->count / nblk : l->count;
+    l->rest = nblk > 1 ? l->count % nblk : 0;
 }
 
 /* The part in memory of the i-th block of `s`. `names` is the step's other slice: where s lies in
@@ -42,6 +50,19 @@ struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
 /* The slice as an area, whose pieces, at most ct_slice_blocks of them, are put into `pieces`. */
 struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, struct ct_piece *pieces);
+
+/* The local work of a step. dst = in op src (or the other way round), block by block; `in` lies in
+ * one piece, or, for OP, is NULL: it lies in dst itself. */
+void ct_view_reduce(const struct ct_view *v, const struct ct_reduction *op,
+                    const struct ct_step *step, const char *in);
+/* COPY; a block that is in its place already (in place, or the same memory) is left alone. */
+void ct_view_copy(const struct ct_view *v, const struct ct_step *step);
+
+/* Where a block of the vector cut evenly begins, in elements. */
+static inline size_t ct_layout_start(const struct ct_layout *l, uint32_t block)
+{
+    return block * l->quotient + ct_min_size(block, l->rest);
+}
 
 /* Elements of the longest block that this rank knows. */
 size_t ct_layout_longest(const struct ct_layout *l);

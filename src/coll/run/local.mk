@@ -1,5 +1,6 @@
 # coll/run: the runner.
 libctcore_la_SOURCES += \
+	src/coll/run/board.c \
 	src/coll/run/layout.c src/coll/run/layout.h \
 	src/coll/run/plan.c src/coll/run/plan.h \
 	src/coll/run/run.c src/coll/run/run.h

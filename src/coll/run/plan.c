@@ -272,7 +272,8 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     plan->args.env.me = args->ctx->me;
     int rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (args->algo->fits(&plan->args.env)) {
-        plan->args.env.nblk = plan->args.layout.nblk = args->algo->nblk(&plan->args.env);
+        plan->args.env.nblk = args->algo->nblk(&plan->args.env);
+        ct_layout_cut(&plan->args.layout, plan->args.env.nblk);
         rc = furnish(plan);
     }
     if (rc != CTRAN_SUCCESS) {

@@ -55,39 +55,6 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     return CTRAN_SUCCESS;
 }
 
-/* ---- local work ------------------------------------------------------------------------------ */
-
-/* dst = in op src (or the other way round), block by block; `in` lies in one piece, or, for OP, in
- * dst itself. */
-static void reduce(const struct ct_strand *s, const struct ct_step *step, const char *in)
-{
-    const struct ct_reduction *op = &s->plan->args.op;
-    for (uint32_t i = 0; i < ct_slice_blocks(&step->dst); i++) {
-        struct ct_part dst = ct_view_part(&s->view, &step->dst, &step->src, i);
-        struct ct_part src = ct_view_part(&s->view, &step->src, &step->dst, i);
-        const char    *a = in != NULL ? in : dst.base;
-        if (dst.elems > 0) {
-            bool swap = (step->flags & CT_SWAP) != 0;
-            ct_reduction_apply(op, dst.base, swap ? src.base : a, swap ? a : src.base, dst.elems);
-        }
-        if (in != NULL) {
-            in += dst.elems * s->plan->args.layout.elem_bytes;
-        }
-    }
-}
-
-/* A block that is in its place already (in place, or the same memory) is left alone. */
-static void copy(const struct ct_strand *s, const struct ct_step *step)
-{
-    for (uint32_t i = 0; i < ct_slice_blocks(&step->dst); i++) {
-        struct ct_part dst = ct_view_part(&s->view, &step->dst, &step->src, i);
-        struct ct_part src = ct_view_part(&s->view, &step->src, &step->dst, i);
-        if (dst.elems > 0 && dst.base != src.base) {
-            memcpy(dst.base, src.base, dst.elems * s->plan->args.layout.elem_bytes);
-        }
-    }
-}
-
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* A finished transfer: the received part is reduced, and the slot is free. */
@@ -97,7 +64,7 @@ static void land(struct ct_strand *s, struct ct_slot *slot)
     if (slot->req.base.error != CTRAN_SUCCESS) {
         s->plan->error = s->plan->error ? s->plan->error : slot->req.base.error;
     } else if (slot->step.act == CT_RX_OP) {
-        reduce(s, &slot->step, slot->bounce);
+        ct_view_reduce(&s->view, &s->plan->args.op, &slot->step, slot->bounce);
     }
 }
 
@@ -132,9 +99,9 @@ static int start_round(struct ct_strand *s)
     int                       rc = CTRAN_SUCCESS;
     for (unsigned i = 0; i < n; i++) {
         if (steps[i].act == CT_COPY) {
-            copy(s, &steps[i]);
+            ct_view_copy(&s->view, &steps[i]);
         } else if (steps[i].act == CT_OP) {
-            reduce(s, &steps[i], NULL);
+            ct_view_reduce(&s->view, &s->plan->args.op, &steps[i], NULL);
         }
     }
     for (unsigned i = 0; i < n && rc == CTRAN_SUCCESS; i++) {

@@ -24,11 +24,14 @@
 #include "p2p/p2p.h"
 
 /* Who takes part, and how messages are kept apart from others. */
+struct ct_board;
 struct ct_run_ctx {
     struct ct_process *p;
     uint64_t           id; /* context of messages */
     uint32_t           n, me;
-    uint32_t           seq; /* plans started, the same on all ranks: ct_plan_init counts it up */
+    uint32_t           seq;   /* plans started, the same on all ranks: ct_plan_init counts it up */
+    struct ct_board   *board; /* NULL: there is none; the context's owner closes it */
+    bool board_tried;         /* whether there is one has been found out, on all ranks alike */
     /* The endpoint of a rank; NULL when out of memory. */
     struct ct_ep *(*ep)(const struct ct_run_ctx *ctx, uint32_t rank);
 };
@@ -49,6 +52,8 @@ struct ct_layout {
     size_t           elem_bytes;
     size_t           count; /* 0 where buffers have counts */
     uint32_t         nblk;
+    size_t           quotient; /* of count by nblk, which the runner fills in with these two */
+    size_t           rest;
     struct ct_blocks buf[2]; /* CT_SEND, CT_RECV */
 };
 
@@ -84,5 +89,29 @@ int ct_plan_finish(struct ct_plan *plan);
 
 /* All of it: starts, drives, finishes. */
 int ct_run(const struct ct_run_args *args);
+
+/*
+ * The board: memory that all ranks of a context share, where each has slots to write into and the
+ * others read. An algorithm that only ever sends what its rank put in (CT_ONE_SHOT) needs no
+ * messages there: the input is written once, and who receives reads it. board.c
+ */
+enum {
+    CT_BOARD_RANKS = 64,  /* at most */
+    CT_BOARD_BYTES = 4144 /* most that a rank can put in */
+};
+
+/* Collective: makes ctx->board if the ranks are of one host and can share memory, on all or on
+ * none. An error is that of a collective. */
+int ct_board_open(struct ct_run_ctx *ctx);
+/* In place of a collective that this rank cannot take part in, for want of memory: the next one is
+ * the same on all ranks again, or an error here. */
+void ct_run_skip(struct ct_run_ctx *ctx);
+/* From now on each collective over the board, if there is one, ends with `error` here. */
+void ct_board_break(struct ct_run_ctx *ctx, int error);
+/* Of this rank alone; NULL is none. */
+void ct_board_close(struct ct_board *board);
+/* ct_run over ctx->board; args are completed. Blocks in counts are not served, nobody puts in
+ * more than CT_BOARD_BYTES, and the algorithm has the trait CT_ONE_SHOT. */
+int ct_board_run(struct ct_run_args *args);
 
 #endif

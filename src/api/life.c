@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of the one process that the public interface speaks for. It joins its job at the first
+ * init, of the world or of a session, and leaves it when it ends. In between come any number of
+ * cycles: the first user of the library brings up what the program's objects need, the last one
+ * takes it down. Job, endpoints and matching stay, since other processes may be a cycle ahead and
+ * send already; a message that comes early waits.
+ *
+ * Called by world.c and session.c, and by the end of the process.
+ */
+#define CT_FOLDER "api"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api/api.h"
+
+static struct ct_process process = {.codes = CT_CODES_INIT,
+                                    .infos = CT_INFOS_INIT,
+                                    .errhandlers = CT_ERRHANDLERS_INIT,
+                                    .sessions = CT_MPI_SESSIONS_INIT};
+
+static _Atomic int state = CT_API_BEFORE; /* enum ct_api_state */
+
+static struct {
+    pthread_mutex_t lock;
+    unsigned        users;
+    bool            joined;
+    pid_t           pid; /* who has joined: no child of its */
+} life = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum ct_api_state ct_api_now(void)
+{
+    return (enum ct_api_state)atomic_load_explicit(&state, memory_order_acquire);
+}
+
+static void set_state(enum ct_api_state now)
+{
+    atomic_store_explicit(&state, now, memory_order_release);
+}
+
+static void refuse(const char *call, enum ct_api_state now)
+{
+    static const char *const reasons[] = {
+        [CT_API_BEFORE] = "called before ctran_init or ctran_session_init",
+        [CT_API_AFTER] = "called after ctran_finalize or ctran_session_finalize",
+        [CT_API_FORKED] = "called in a child made by fork(), which has no ctran: start ranks with "
+                          "ctranrun instead",
+    };
+    struct ct_log log;
+    ct_log_init(&log, CT_LOG_ERROR, "ctran");
+    ct_error(&log, "%s: %s", call, reasons[now]);
+}
+
+struct ct_process *ct_api_enter(const char *call)
+{
+    enum ct_api_state now = ct_api_now();
+    if (CT_LIKELY(now == CT_API_RUNNING)) {
+        return &process;
+    }
+    refuse(call, now);
+    return NULL;
+}
+
+struct ct_process *ct_api_process(void)
+{
+    return &process;
+}
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+static void in_fork_child(void)
+{
+    if (life.joined) {
+        set_state(CT_API_FORKED);
+    }
+}
+
+static void leave(struct ct_process *p)
+{
+    ct_p2p_fini(p);
+    ct_ep_fini(p);
+    ct_job_close(p);
+    ct_log_fini(&p->log);
+    ct_config_fini(&p->cfg);
+}
+
+/* A process that ends in the middle of a cycle has failed: then the launcher shall see that it did
+ * not leave. */
+static void at_end(void)
+{
+    if (life.joined && life.users == 0 && life.pid == getpid()) {
+        life.joined = false;
+        leave(&process);
+    }
+}
+
+static void watch_process(void)
+{
+    (void)pthread_atfork(NULL, NULL, in_fork_child); /* without it a fork goes unnoticed */
+    (void)atexit(at_end); /* without it the launcher thinks that the process has failed */
+}
+
+static int start_log(struct ct_process *p)
+{
+    p->log.level = (enum ct_log_level)p->cfg.log;
+    if (p->cfg.log_file[0] == '\0') {
+        return CTRAN_SUCCESS;
+    }
+    return ct_log_open(&p->log, p->cfg.log_file, p->job->host, (int)p->job->rank, p->job->id);
+}
+
+typedef int floor_init(struct ct_process *p);
+
+static int init_floors(struct ct_process *p, floor_init *const floors[], size_t n)
+{
+    int rc = CTRAN_SUCCESS;
+    for (size_t i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
+        rc = floors[i](p);
+    }
+    return rc;
+}
+
+static int join(struct ct_process *p)
+{
+    static pthread_once_t    once = PTHREAD_ONCE_INIT;
+    static floor_init *const floors[] = {ct_job_open, start_log, ct_ep_init, ct_p2p_init};
+    ct_log_init(&p->log, CT_LOG_WARN, "ctran");
+    int rc = ct_config_load(&p->cfg, &p->log);
+    if (rc == CTRAN_SUCCESS) {
+        p->log.level = (enum ct_log_level)p->cfg.log;
+        rc = ct_coll_check_config(p);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = init_floors(p, floors, CT_ARRAY_LEN(floors));
+    }
+    if (rc != CTRAN_SUCCESS) {
+        leave(p);
+        return rc;
+    }
+    life.joined = true;
+    life.pid = getpid();
+    pthread_once(&once, watch_process);
+    return CTRAN_SUCCESS;
+}
+
+/* ---- a cycle --------------------------------------------------------------------------------- */
+
+static void take_down(struct ct_process *p)
+{
+    ct_p2p_rest(p);
+    ct_api_free_env(p);
+    ct_comm_fini(p);
+    ct_run_fini(p);
+    ct_dtype_fini(p);
+}
+
+static int bring_up(struct ct_process *p, int thread_level)
+{
+    static floor_init *const floors[] = {ct_dtype_init, ct_run_init, ct_comm_init, ct_api_make_env};
+    int                      rc = life.joined ? CTRAN_SUCCESS : join(p);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    p->thread_level = thread_level;
+    p->threaded = thread_level == CTRAN_THREAD_MULTIPLE || p->cfg.progress_thread;
+    ct_ep_set_threaded(p);
+    ct_p2p_set_threaded(p);
+    rc = init_floors(p, floors, CT_ARRAY_LEN(floors));
+    if (rc == CTRAN_SUCCESS && p->cfg.progress_thread) {
+        rc = ct_ep_thread_start(p);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        take_down(p);
+    }
+    return rc;
+}
+
+int ct_api_use(const char *call, int thread_level, struct ct_process **out)
+{
+    int rc = CTRAN_ERR_OTHER;
+    pthread_mutex_lock(&life.lock);
+    if (ct_api_now() == CT_API_FORKED) {
+        refuse(call, CT_API_FORKED);
+    } else {
+        rc = life.users == 0 ? bring_up(&process, thread_level) : CTRAN_SUCCESS;
+    }
+    if (rc == CTRAN_SUCCESS) {
+        life.users++;
+        set_state(CT_API_RUNNING);
+        *out = &process;
+    }
+    pthread_mutex_unlock(&life.lock);
+    return rc;
+}
+
+void ct_api_unuse(struct ct_process *p)
+{
+    pthread_mutex_lock(&life.lock);
+    if (--life.users == 0) {
+        ct_ep_thread_stop(p); /* from here on this thread drives what is left */
+        ct_ep_drain(p);
+        set_state(CT_API_AFTER);
+        take_down(p);
+    }
+    pthread_mutex_unlock(&life.lock);
+}
+
+/* ---- the hard end ---------------------------------------------------------------------------- */
+
+_Noreturn void ct_api_die(struct ct_process *p, int status, const char *text)
+{
+    int code = (status & 0xff) != 0 ? status & 0xff : 1;
+    fflush(NULL);
+    if (p->job != NULL) {
+        p->job->ops->abort(p->job, code, text);
+    }
+    _exit(code);
+}
+
+int ctran_abort(ctran_comm_t comm, int errorcode)
+{
+    struct ct_process *p = ct_api_enter("ctran_abort");
+    if (p == NULL) {
+        _exit((errorcode & 0xff) != 0 ? errorcode & 0xff : 1);
+    }
+    (void)comm;
+    char text[128];
+    snprintf(text, sizeof text, "rank %u called ctran_abort with code %d", p->job->rank, errorcode);
+    ct_error(&p->log, "%s", text);
+    ct_api_die(p, errorcode, text);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between two cycles of init and finalize: matching outlives the program's objects, so it lets go
+ * of all that belongs to them, which the program ought to have completed. What stays is credit, and
+ * the messages that are for the next cycle. Called by src/api/life.c.
+ */
+#define CT_FOLDER "p2p"
+#include "p2p/flow.h"
+
+static void drop(struct ct_p2p_req *req, void *arg)
+{
+    (void)arg;
+    ct_list_remove(&req->node);
+}
+
+/* Those that nobody can receive any more: of communicators that still have their number. */
+static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
+{
+    struct ct_p2p *s = p->p2p;
+    CT_LIST_FOR (node, &s->match.unexpected_all) {
+        struct ct_unexpected *u = CT_LIST_ENTRY(node, struct ct_unexpected, in_order);
+        if (s->member != NULL && s->member(p, u->key.ctx, u->ep)) {
+            u->ep->flow.held--;
+            u->ep->flow.owed += u->cost; /* goes back with what is matched next */
+            ct_match_discard(&s->match, u);
+        }
+    }
+}
+
+/* No other thread is here any more. */
+void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
+{
+    struct ct_p2p *s = p->p2p;
+    ct_match_for_posted(&s->match, drop, NULL);
+    ct_flow_for_line(p, drop, NULL);
+    HASH_CLEAR(hh, s->active);
+    drop_messages(p);
+    s->buffer.base = NULL;
+    ct_list_init(&s->buffer.entries);
+    if (s->reqs.in_use > 0) {
+        ct_warn(&p->log, "%zu requests were not completed before ctran_finalize", s->reqs.in_use);
+        ct_slab_fini(&s->reqs);
+        ct_p2p_reqs_init(s);
+    }
+}
