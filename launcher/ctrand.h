@@ -28,7 +28,7 @@ struct ct_daemon {
     struct ct_rankin  *in;
     int                terminal; /* our end of a debugged rank's, -1 for none */
     struct ct_pmixsrv *pmix;
-    struct event      *child, *end[3], *grace, *look_again, *progress;
+    struct event      *child, *deaths, *end[3], *grace, *look_again, *progress;
     uint32_t           connected, progress_ms; /* as last told; how long until the next time */
     uint64_t           server_ns;              /* what the preparations took */
     uint32_t          *untold; /* local ranks whose end is not reported yet, in order of death */
@@ -50,6 +50,9 @@ void ct_daemon_start_ranks(struct ct_daemon *d);
 
 /* Makes the timers and catches signals. Returns false when out of memory. */
 bool ct_daemon_end_init(struct ct_daemon *d);
+
+/* From now on every death is noticed; the ranks have been started. */
+void ct_daemon_watch_ranks(struct ct_daemon *d);
 
 /* Children may have ended: reaps them, reports the ranks among them. */
 void ct_daemon_look_at_children(struct ct_daemon *d);

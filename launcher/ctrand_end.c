@@ -215,6 +215,16 @@ static void on_child(int fd, short what, void *arg)
     ct_daemon_look_at_children(arg);
 }
 
+/* The ranks' deaths come by their own descriptors, and what else ends by SIGCHLD. */
+void ct_daemon_watch_ranks(struct ct_daemon *d)
+{
+    d->deaths = event_new(d->base, d->procs.death_fd, EV_READ | EV_PERSIST, on_child, d);
+    if (d->deaths != NULL) { /* else they make do with SIGCHLD, too */
+        event_add(d->deaths, NULL);
+    }
+    ct_daemon_look_at_children(d); /* some may be gone already */
+}
+
 /* Whoever ends all processes of the machine or of a container sends the head the same signal, and
  * the head decides what becomes of the job; what is left of it after the grace is killed in any
  * case. Should all ranks then end well although the head did not ask, it has to hear that the job

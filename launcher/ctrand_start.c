@@ -328,5 +328,5 @@ void ct_daemon_start_ranks(struct ct_daemon *d)
     ct_conn_send(d->conn, CT_MSG_RUNNING, body);
     evbuffer_free(body);
     d->started = true;
-    ct_daemon_look_at_children(d); /* some may be gone already */
+    ct_daemon_watch_ranks(d);
 }

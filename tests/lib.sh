@@ -24,7 +24,8 @@ if [ "$CT_SANITIZER" != none ]; then
     : "${ASAN_OPTIONS=abort_on_error=0:detect_leaks=1}"
     : "${UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1}"
     : "${LSAN_OPTIONS=suppressions=$top_srcdir/tests/suppressions/lsan.supp:print_suppressions=0}"
-    : "${TSAN_OPTIONS=halt_on_error=1:suppressions=$top_srcdir/tests/suppressions/tsan.supp}"
+    tsan_options_=halt_on_error=1:atexit_sleep_ms=10 # a second for each process, otherwise
+    : "${TSAN_OPTIONS=$tsan_options_:suppressions=$top_srcdir/tests/suppressions/tsan.supp}"
     export ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS TSAN_OPTIONS
 fi
 
