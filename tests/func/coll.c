@@ -3,10 +3,18 @@
  * coll - the collectives: each call with every root and many sizes, in place and not, on the whole
  * job and on parts of it, again and again, and among messages on the same communicator. Which
  * algorithm runs is none of its business: it is run once per setting. Usage: coll [SEED]
+ *
+ *   CT_COLL   a collective's name in the table of algorithms: what is about others is left out
  */
 #include "coll.h"
 
 struct group coll_group;
+
+bool coll_wants(const char *collective)
+{
+    const char *only = getenv("CT_COLL");
+    return only == NULL || strcmp(only, collective) == 0;
+}
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
@@ -92,6 +100,9 @@ static void barrier_waits_for(int late)
 
 static void barrier(void)
 {
+    if (!coll_wants("barrier")) {
+        return;
+    }
     for (int late = 0; coll_group.n > 1 && late < coll_group.n; late++) {
         barrier_waits_for(late);
     }
@@ -119,6 +130,9 @@ static void bcast_once(size_t len, int root)
 static void bcast(void)
 {
     size_t        count;
+    if (!coll_wants("bcast")) {
+        return;
+    }
     const size_t *sizes = coll_sizes(SIZE_MAX / 2, &count);
     for (size_t i = 0; i < count; i++) {
         if (sizes[i] <= (4 << 20)) {
@@ -167,6 +181,9 @@ static void allgather_once(size_t len, bool in_place)
 static void allgather(void)
 {
     size_t        count;
+    if (!coll_wants("allgather")) {
+        return;
+    }
     const size_t *sizes = coll_sizes((size_t)(4 << 20) / (size_t)coll_group.n, &count);
     for (size_t i = 0; i < count; i++) {
         allgather_once(sizes[i], false);

@@ -16,6 +16,9 @@ struct group {
 };
 extern struct group coll_group;
 
+/* Whether this run is about a collective: about all, or about the one that CT_COLL names. */
+bool coll_wants(const char *collective);
+
 /* Sizes worth a try, in bytes or elements: around powers of two, the number of ranks, and the
  * pieces that blocks are cut into. `most` bounds them; their number goes to *count. */
 const size_t *coll_sizes(size_t most, size_t *count);

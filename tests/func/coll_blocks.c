@@ -51,6 +51,9 @@ static void expect_blocks(const char *buf, size_t len, bool from_me)
 
 static void gather_once(size_t len, int root, bool in_place, size_t turn)
 {
+    if (!coll_wants("gather")) {
+        return;
+    }
     const struct group *g = &coll_group;
     const size_t        total = len * (size_t)g->n;
     const bool          at_root = g->me == root, here = at_root && in_place;
@@ -79,6 +82,9 @@ static void gather_once(size_t len, int root, bool in_place, size_t turn)
 
 static void scatter_once(size_t len, int root, bool in_place, size_t turn)
 {
+    if (!coll_wants("scatter")) {
+        return;
+    }
     const struct group *g = &coll_group;
     const size_t        total = len * (size_t)g->n;
     const bool          at_root = g->me == root, here = at_root && in_place;
@@ -109,6 +115,9 @@ static void scatter_once(size_t len, int root, bool in_place, size_t turn)
 
 static void alltoall_once(size_t len, bool in_place, size_t turn)
 {
+    if (!coll_wants("alltoall")) {
+        return;
+    }
     const struct group *g = &coll_group;
     const size_t        total = len * (size_t)g->n;
     const struct typed  s = typed(len, turn), r = typed(len, turn + 1);

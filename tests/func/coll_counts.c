@@ -75,6 +75,9 @@ static void blocks_free(struct blocks *b)
 /* All ranks' blocks at `root`, or at every rank (root < 0), where they count as sent to 0. */
 static void gatherv_once(int root, bool in_place)
 {
+    if (!coll_wants(root < 0 ? "allgather" : "gather")) {
+        return;
+    }
     const struct group *g = &coll_group;
     const int           to = root < 0 ? 0 : root;
     const bool          gets = root < 0 || root == g->me, here = gets && in_place;
@@ -105,6 +108,9 @@ static void gatherv_once(int root, bool in_place)
 
 static void scatterv_once(int root, bool in_place)
 {
+    if (!coll_wants("scatter")) {
+        return;
+    }
     const struct group *g = &coll_group;
     const bool          at_root = root == g->me, here = at_root && in_place;
     const size_t        len = units(root, g->me) * UNIT;
@@ -128,6 +134,9 @@ static void scatterv_once(int root, bool in_place)
 
 static void alltoallv_once(bool in_place)
 {
+    if (!coll_wants("alltoall")) {
+        return;
+    }
     const struct group *g = &coll_group;
     size_t (*len)(int, int) = in_place ? units_both : units;
     struct blocks out = blocks_new(), in = blocks_new();

@@ -259,6 +259,9 @@ static void fill(const struct sum *s, char *buf, size_t count)
 
 static void one_allreduce(const struct sum *s, size_t count, bool in_place)
 {
+    if (!coll_wants("allreduce")) {
+        return;
+    }
     const size_t len = count * s->type->size;
     char        *out = guarded_new(len), *in = guarded_new(len);
     fill(s, in_place ? in : out, count);
@@ -273,6 +276,9 @@ static void one_allreduce(const struct sum *s, size_t count, bool in_place)
 
 static void one_reduce(const struct sum *s, size_t count, int root, bool in_place)
 {
+    if (!coll_wants("reduce")) {
+        return;
+    }
     const size_t len = count * s->type->size;
     const bool   mine = coll_group.me == root, here = mine && in_place;
     char        *out = guarded_new(len), *in = guarded_new(len), *before = guarded_new(len);
@@ -293,6 +299,9 @@ static void one_reduce(const struct sum *s, size_t count, int root, bool in_plac
 
 static void one_reduce_scatter(const struct sum *s, size_t count, bool in_place)
 {
+    if (!coll_wants("reduce_scatter")) {
+        return;
+    }
     const size_t total = count * (size_t)s->n, len = count * s->type->size;
     const size_t whole = total * s->type->size;
     char        *out = guarded_new(whole), *in = guarded_new(in_place ? whole : len);
@@ -308,6 +317,9 @@ static void one_reduce_scatter(const struct sum *s, size_t count, bool in_place)
 /* Blocks of count, 0, count + 2, ... elements: ranks' counts differ, every third is 0. */
 static void one_reduce_scatter_counts(const struct sum *s, size_t count, bool in_place)
 {
+    if (!coll_wants("reduce_scatter")) {
+        return;
+    }
     ctran_count_t *counts = malloc((size_t)s->n * sizeof *counts);
     size_t         total = 0, begin = 0;
     EXPECT(counts != NULL);
@@ -331,6 +343,9 @@ static void one_reduce_scatter_counts(const struct sum *s, size_t count, bool in
 
 static void one_scan(const struct sum *s, size_t count, bool exclusive, bool in_place)
 {
+    if (!coll_wants(exclusive ? "exscan" : "scan")) {
+        return;
+    }
     const size_t len = count * s->type->size;
     const bool   nothing = exclusive && coll_group.me == 0;
     char        *out = guarded_new(len), *in = guarded_new(len), *given_to = in_place ? in : out;
@@ -517,6 +532,9 @@ static void same_bits(const struct type *type, ctran_op_t op, size_t count)
 
 void coll_reduce_same_bits(void)
 {
+    if (!coll_wants("allreduce")) {
+        return;
+    }
     static const ctran_datatype_t reals[] = {CTRAN_FLOAT, CTRAN_DOUBLE, CTRAN_FLOAT16,
                                              CTRAN_BFLOAT16};
     static const size_t           counts[] = {1, 3, 37, 1000, BITS_MOST};

@@ -4,7 +4,7 @@
  * ordered and not, in place and not, over several orders of delivery. Then: whether every
  * collective has an algorithm for each n, root and kind of operator.
  *
- *   CT_PROVE_MAX_N   largest n (512; 64 in a build with sanitizers)
+ *   CT_PROVE_MAX_N   largest n (512; 32 in a build with sanitizers)
  *   CT_PROVE_SEEDS   orders of delivery for each case with n <= 64 (4; with sanitizers 2)
  *   CT_PROVE_SOAK    1: every root, and as many orders, for large n too
  */
@@ -170,7 +170,7 @@ int main(void)
     const char    *sanitizer = getenv("CT_SANITIZER");
     bool           slow = sanitizer != NULL && strcmp(sanitizer, "none") != 0;
 
-    limits.max_n = number("CT_PROVE_MAX_N", slow ? SMALL : limits.max_n);
+    limits.max_n = number("CT_PROVE_MAX_N", slow ? SMALL / 2 : limits.max_n);
     limits.seeds = number("CT_PROVE_SEEDS", slow ? 2 : limits.seeds);
     limits.soak = number("CT_PROVE_SOAK", 0) != 0;
     check_table();
