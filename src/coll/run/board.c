@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -37,6 +38,7 @@ struct slot {
 
 struct member {
     CT_ALIGNED(LINE) _Atomic uint64_t done; /* operations */
+    _Atomic int cpu;                        /* where it was when it last put in something */
     CT_ALIGNED(LINE) struct slot slots[DEPTH];
 };
 
@@ -55,6 +57,7 @@ struct ct_board {
     char                    *tmp;    /* the algorithms' scratch: a block for each rank */
     uint64_t                 k;      /* operations begun */
     uint64_t                 safe;   /* operations that all ranks are known to be through with */
+    int                      cpu;    /* as the others know it */
     int                      broken; /* an error: this rank has left one out, or heard of a loss */
 };
 
@@ -75,7 +78,8 @@ static struct ct_board *board_new(const struct ct_run_ctx *ctx)
 {
     struct ct_board *b = malloc(sizeof *b);
     if (b != NULL) {
-        *b = (struct ct_board){.ctx = ctx, .shared = MAP_FAILED, .bytes = shared_bytes(ctx->n)};
+        *b = (struct ct_board){
+            .ctx = ctx, .shared = MAP_FAILED, .bytes = shared_bytes(ctx->n), .cpu = -1};
         b->tmp = aligned_alloc(LINE, ct_round_up((size_t)ctx->n * CT_BOARD_BYTES, LINE));
     }
     if (b != NULL && b->tmp == NULL) {
@@ -205,6 +209,23 @@ static void set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
     ct_domain_leave(b->ctx->p);
 }
 
+/* Tells the others where this rank runs. */
+static void tell_cpu(struct ct_board *b)
+{
+    const int cpu = sched_getcpu();
+    if (CT_UNLIKELY(cpu != b->cpu)) {
+        b->cpu = cpu;
+        atomic_store_explicit(&b->shared->member[b->ctx->me].cpu, cpu, memory_order_relaxed);
+    }
+}
+
+/* Whether a rank was last seen on the core that this one has now. */
+static bool is_beside(const struct ct_board *b, uint32_t rank)
+{
+    const _Atomic int *theirs = &b->shared->member[rank].cpu;
+    return atomic_load_explicit(theirs, memory_order_relaxed) == sched_getcpu();
+}
+
 /* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
 static int await_slowly(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                         uint64_t k)
@@ -224,11 +245,15 @@ static int await_slowly(const struct ct_board *b, uint32_t rank, const _Atomic u
     return reached ? CTRAN_SUCCESS : rc;
 }
 
+static inline bool is_there(const _Atomic uint64_t *value, uint64_t k)
+{
+    return atomic_load_explicit(value, memory_order_acquire) >= k;
+}
+
 static inline int await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                         uint64_t k)
 {
-    bool there = atomic_load_explicit(value, memory_order_acquire) >= k;
-    return CT_LIKELY(there) ? CTRAN_SUCCESS : await_slowly(b, rank, value, k);
+    return CT_LIKELY(is_there(value, k)) ? CTRAN_SUCCESS : await_slowly(b, rank, value, k);
 }
 
 static struct slot *slot_of(const struct ct_board *b, uint32_t rank)
@@ -293,6 +318,7 @@ static int put_in(struct operation *o)
         struct ct_part  first = ct_view_part(&o->view, &in, &in, 0);
         memcpy(slot->data, first.base, (one ? first.elems : l->count) * l->elem_bytes);
     }
+    tell_cpu(o->board);
     set(o->board, &slot->flag, o->board->k);
     o->is_in = true;
     return CTRAN_SUCCESS;
@@ -311,10 +337,63 @@ static const char *find(const struct operation *o, const struct slot *slot,
     return slot->data + ct_layout_start(l, block) * l->elem_bytes;
 }
 
+static const _Atomic uint64_t *flag_of(const struct operation *o, uint32_t rank)
+{
+    return &slot_of(o->board, rank)->flag;
+}
+
+/* In an exchange nobody comes out before all have put in their part. So the ranks on this core have
+ * it first, those of them that still want it: elsewhere others may wait for them. */
+static int await_those_beside(const struct operation *o)
+{
+    const struct ct_board *b = o->board;
+    int                    rc = CTRAN_SUCCESS;
+    for (uint32_t r = 0; r < b->ctx->n && rc == CTRAN_SUCCESS; r++) {
+        if (r != b->ctx->me && is_beside(b, r)) {
+            rc = await(b, r, flag_of(o, r), b->k);
+        }
+    }
+    return rc;
+}
+
+/* After that no rank of this core has a use for it, and what is to come takes other cores a switch
+ * or two: it is polled for. */
+static bool appears(const _Atomic uint64_t *flag, uint64_t k)
+{
+    enum { POLL_NS = 5000, POLLS = 16 };
+    uint64_t end = 0, now = 0;
+    while (now <= end) {
+        for (unsigned i = 0; i < POLLS; i++) {
+            if (is_there(flag, k)) {
+                return true;
+            }
+        }
+        now = ct_clock_ns();
+        end = end == 0 ? now + POLL_NS : end;
+    }
+    return false;
+}
+
+static int await_input(const struct operation *o, uint32_t rank)
+{
+    const _Atomic uint64_t *flag = flag_of(o, rank);
+    int                     rc = CTRAN_SUCCESS;
+    if (CT_LIKELY(is_there(flag, o->board->k))) {
+        return rc;
+    }
+    if (is_exchange(o)) {
+        rc = await_those_beside(o);
+        if (rc != CTRAN_SUCCESS || appears(flag, o->board->k)) {
+            return rc;
+        }
+    }
+    return await_slowly(o->board, rank, flag, o->board->k);
+}
+
 static int receive(const struct operation *o, const struct ct_step *step)
 {
     const struct slot *slot = slot_of(o->board, step->peer);
-    int                rc = await(o->board, step->peer, &slot->flag, o->board->k);
+    int                rc = await_input(o, step->peer);
     if (rc != CTRAN_SUCCESS || o->args->layout.count == 0) {
         return rc;
     }
