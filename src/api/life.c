@@ -200,7 +200,7 @@ void ct_api_unuse(struct ct_process *p)
     pthread_mutex_lock(&life.lock);
     if (--life.users == 0) {
         ct_ep_thread_stop(p); /* from here on this thread drives what is left */
-        ct_ep_drain(p);
+        ct_p2p_settle(p);
         set_state(CT_API_AFTER);
         take_down(p);
     }

@@ -82,6 +82,7 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->matched = false;
     req->truncated = false;
     req->withdrawing = false;
+    req->putting = false;
     req->give_up = CTRAN_SUCCESS;
     req->ep = ep;
     req->key = key;

@@ -35,6 +35,7 @@ struct ct_p2p_req {
     bool               announced;        /* a send that goes by rendezvous */
     bool               truncated;
     bool               withdrawing; /* a send that is being taken back */
+    bool               putting;     /* a send whose memory a transport reads */
     int                give_up;     /* the error to end it with, as soon as it can be taken back */
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
@@ -76,6 +77,9 @@ void ct_p2p_set_members(struct ct_process *p, ct_p2p_member member, ct_p2p_other
  * says; and all that belongs to the program is forgotten. rest.c */
 void ct_p2p_set_threaded(struct ct_process *p);
 void ct_p2p_rest(struct ct_process *p);
+/* Before that: waits until no transport reads or writes a request's memory any more, and until
+ * sends that the program has let go of are done. No other thread waits. */
+void ct_p2p_settle(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
 /* Start an operation on the memory of `area`, which is borrowed until done, as are its pieces. They
  * do not fail: an error completes the request, maybe before they return. */

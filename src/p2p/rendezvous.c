@@ -160,6 +160,7 @@ static bool send_put(struct ct_p2p_req *req) CT_IN_DOMAIN
     if (rc == CTRAN_ERR_UNSUPPORTED_OPERATION) {
         return false;
     }
+    req->putting = rc == CTRAN_SUCCESS;
     if (rc != CTRAN_SUCCESS) {
         ct_p2p_complete(req, rc);
     }

@@ -27,6 +27,39 @@ static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
     }
 }
 
+/* Memory that is being read or written: of a part that has been promised bytes are under way. And
+ * who lets go of a send has been promised that it is done all the same (MPI-4.1 sec. 11.2.2). */
+static bool is_held(const struct ct_p2p_req *req) CT_IN_DOMAIN
+{
+    return req->is_recv ? req->promised_bytes > req->moved_bytes : req->putting || req->base.orphan;
+}
+
+static void look_held(struct ct_p2p_req *req, void *held) CT_IN_DOMAIN
+{
+    *(bool *)held = *(bool *)held || is_held(req);
+}
+
+static bool any_held(struct ct_process *p) CT_IN_DOMAIN
+{
+    struct ct_p2p_req *req, *next;
+    bool               held = false;
+    ct_flow_for_line(p, look_held, &held);
+    HASH_ITER (hh, p->p2p->active, req, next) {
+        look_held(req, &held);
+    }
+    return held;
+}
+
+void ct_p2p_settle(struct ct_process *p)
+{
+    struct ct_wait pace = {0};
+    ct_domain_enter(p);
+    while (any_held(p) || !ct_ep_drained(p)) {
+        ct_waiter_turn_(p, &pace);
+    }
+    ct_domain_leave(p);
+}
+
 /* No other thread is here any more. */
 void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
 {
