@@ -46,6 +46,7 @@ int ct_ep_connect(struct ct_ep *ep)
             rc = net->ops->connect(net, ep, ep->id, addr, len, &ep->link);
             if (rc != CTRAN_SUCCESS) {
                 ct_ep_fail(ep, rc);
+                ep->dead = false; /* it may have left in order: the launcher says which */
                 return rc;
             }
             ct_debug(log, "rank %" PRIu32 " is reached by %s", ep->id, net->ops->name);

@@ -450,6 +450,9 @@ static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
             ep->link->net->ops->disconnect(ep->link);
             ep->link = NULL;
         }
+        for (unsigned i = 0; i < set->nnets; i++) { /* it may have connected, and we not */
+            set->nets[i]->ops->forget(set->nets[i], ep->id);
+        }
         for (struct ct_list *first; (first = ct_list_pop(&ep->pending)) != NULL;) {
             struct ct_ep_op *op = CT_LIST_ENTRY(first, struct ct_ep_op, node);
             op->done(op, ep->why);

@@ -32,6 +32,9 @@ unsigned ct_ep_take_news(struct ct_ep_set *set)
         set->nets[i]->ops->check_peers(set->nets[i]);
     }
     for (; set->deaths < end; set->deaths++) {
+        for (unsigned i = 0; i < set->nnets; i++) {
+            set->nets[i]->ops->drain(set->nets[i], news->dead[set->deaths]);
+        }
         ct_ep_die(ct_ep_get(set->p, news->dead[set->deaths]));
     }
     set->news_seen = end == ndead ? told : set->news_seen;

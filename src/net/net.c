@@ -45,6 +45,16 @@ void ct_net_no_watch(struct ct_net *net, void *peer, uint32_t id)
     (void)net, (void)peer, (void)id;
 }
 
+void ct_net_no_drain(struct ct_net *net, uint32_t id)
+{
+    (void)net, (void)id;
+}
+
+void ct_net_no_forget(struct ct_net *net, uint32_t id)
+{
+    (void)net, (void)id;
+}
+
 struct ct_wake *ct_net_no_wake(struct ct_net *net)
 {
     (void)net;

@@ -16,10 +16,10 @@
  *   put   (CT_NET_PUT) writes the caller's memory into what the peer names for a number that it
  *         has handed out. No order among puts, or between puts and slices.
  *
- * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, failed and a
- * put's done are called from inside progress and check_peers alone; all other functions call back
- * nobody but lookup, key and arrived. All calls but open and close come under the lock of the
- * progress domain (ep/domain.h), so a transport needs none of its own.
+ * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, failed, left
+ * and a put's done are called from inside progress, drain and check_peers alone; all other
+ * functions call back nobody but lookup, key and arrived. All calls but open and close come under
+ * the lock of the progress domain (ep/domain.h), so a transport needs none of its own.
  */
 #ifndef CT_NET_NET_H
 #define CT_NET_NET_H
@@ -130,9 +130,15 @@ struct ct_net_ops {
     void (*disconnect)(struct ct_net_link *link);
     /* Lets check_peers look after `peer`, process `id`, without a link to it. */
     void (*watch)(struct ct_net *net, void *peer, uint32_t id);
+    /* Process `id` is dead: delivers what has come from it, and from nobody else. */
+    void (*drain)(struct ct_net *net, uint32_t id);
+    /* Process `id` has failed: drops all that there is of it, were it the one that has connected.
+     * Nothing is heard of it any more, and nobody is called back. Outside of progress. */
+    void (*forget)(struct ct_net *net, uint32_t id);
 
     /* CTRAN_SUCCESS; CT_AGAIN: no room now, nothing taken: try again after progress (who makes
-     * room signals the sender's wake word); CTRAN_ERR_PROC_FAILED: the peer is gone. */
+     * room signals the sender's wake word); CTRAN_ERR_PROC_FAILED: the peer is gone, and env has
+     * been told so. */
     int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
     /* Fills the area from the peer's memory, as many bytes as it holds or `from` has.
      * CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
@@ -180,6 +186,8 @@ int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
 int             ct_net_no_fd(struct ct_net *net);
 void            ct_net_no_check(struct ct_net *net);
 void            ct_net_no_watch(struct ct_net *net, void *peer, uint32_t id);
+void            ct_net_no_drain(struct ct_net *net, uint32_t id);
+void            ct_net_no_forget(struct ct_net *net, uint32_t id);
 struct ct_wake *ct_net_no_wake(struct ct_net *net);
 
 #endif

@@ -82,12 +82,23 @@ static size_t ring_bytes(const struct ct_net_env *env)
     return bytes;
 }
 
+/* Says in the peer's own segment, if it is mapped, that nothing more will come through it. */
+static void say_bye(struct peer *peer)
+{
+    if (peer->seg.mapped && peer->tx.ctl != NULL) {
+        atomic_store_explicit(&peer->tx.ctl->producer_left, true, memory_order_release);
+    }
+}
+
+/* Who has connected to nobody has its own segment alone to be seen by, and who never mapped that
+ * one has the ring. */
 static void shm_close(struct ct_net *net)
 {
     struct shm *s = shm_of(net);
     for (uint32_t i = 0; s->peers != NULL && i < s->env.nlocal; i++) {
         struct peer *peer = s->peers[i];
         if (peer != NULL) {
+            say_bye(peer);
             ct_shm_segment_close(&peer->seg, false);
             if (peer->pidfd >= 0) {
                 close(peer->pidfd);
@@ -273,10 +284,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
  * very process may have gone with that one. */
 static void shm_disconnect(struct ct_net_link *link)
 {
-    struct peer *peer = peer_of(link);
-    if (peer->seg.mapped) {
-        atomic_store_explicit(&peer->tx.ctl->producer_left, true, memory_order_release);
-    }
+    say_bye(peer_of(link));
 }
 
 static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
@@ -544,6 +552,8 @@ const struct ct_net_ops ct_net_shm = {
     .connect = shm_connect,
     .disconnect = shm_disconnect,
     .watch = shm_watch,
+    .drain = ct_net_no_drain,
+    .forget = ct_net_no_forget,
     .send = shm_send,
     .get = shm_get,
     .put = ct_net_no_put,

@@ -23,7 +23,6 @@ enum {
     EVENTS = 64,
     MOST_PERIOD = 16,  /* turns between looks while there are peers, */
     LONE_PERIOD = 512, /* and while there are none */
-    MOST_ROUNDS = 64,  /* of taking in what has come */
 };
 
 static struct ct_tcp *tcp_of(struct ct_net *net)
@@ -97,6 +96,9 @@ static void flush(struct ct_tcp *t)
     while (!ct_list_empty(&t->dirty)) {
         ct_tcp_lane_flush(CT_LIST_ENTRY(t->dirty.next, struct ct_tcp_lane, dirty));
     }
+    if (CT_UNLIKELY(t->parting)) { /* the last acknowledgements are out */
+        ct_tcp_peers_part(t);
+    }
     if (CT_UNLIKELY(!ct_list_empty(&t->buried))) {
         bury(t);
     }
@@ -112,36 +114,46 @@ static unsigned tcp_progress(struct ct_net *net)
     } else if (t->unusable == NULL) {
         t->in_progress = true;
         n += look(t, 0);
+        flush(t);
         unsigned most = t->peers != NULL ? MOST_PERIOD : LONE_PERIOD;
         t->period = n > 0 ? 1 : (unsigned)ct_min_size((size_t)t->period * 2, most);
         t->skip = t->period - 1;
-        flush(t);
         t->in_progress = false;
     }
     return n;
 }
 
-/* What a peer sent before it went still counts. */
-static void tcp_check_peers(struct ct_net *net)
+static struct ct_tcp_peer *find(struct ct_tcp *t, uint32_t id)
+{
+    struct ct_tcp_peer *peer = NULL;
+    HASH_FIND(hh, t->peers, &id, sizeof id, peer);
+    return peer;
+}
+
+/* What it has sent lies in our system, and is no more than that holds. */
+static void tcp_drain(struct ct_net *net, uint32_t id)
 {
     struct ct_tcp      *t = tcp_of(net);
-    struct ct_tcp_peer *peer, *next;
-    if (t->unusable != NULL) {
+    struct ct_tcp_peer *peer = find(t, id);
+    if (peer == NULL) {
         return;
     }
     t->in_progress = true;
-    unsigned n = 1;
-    for (unsigned i = 0; i < MOST_ROUNDS && n > 0; i++) {
-        n = look(t, 0);
-        t->uncounted += n;
-    }
-    HASH_ITER (hh, t->peers, peer, next) {
-        if (peer->left) {
-            ct_tcp_peer_lose(peer, CTRAN_ERR_PROC_FAILED);
-        }
+    t->news = 0;
+    for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
+        ct_tcp_lane_drain(&peer->lanes[i]);
     }
     flush(t);
+    t->uncounted += t->news;
     t->in_progress = false;
+}
+
+static void tcp_forget(struct ct_net *net, uint32_t id)
+{
+    struct ct_tcp_peer *peer = find(tcp_of(net), id);
+    if (peer != NULL) {
+        ct_tcp_peer_quit(peer);
+    }
 }
 
 /* ---- open ------------------------------------------------------------------------------------ */
@@ -267,35 +279,42 @@ static int tcp_open(const struct ct_net_env *env, struct ct_net **net)
 
 /* ---- close ----------------------------------------------------------------------------------- */
 
-static bool settled(const struct ct_tcp *t)
+/* One turn of leaving; how many lanes are not settled. *acks: of these, how many wait for the
+ * peer's system alone, of which no event tells. */
+static unsigned leave_all(struct ct_tcp *t, unsigned *acks)
 {
-    for (const struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
+    unsigned n = 0;
+    *acks = 0;
+    for (struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
         for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
-            if (!ct_tcp_lane_settled(&peer->lanes[i])) {
-                return false;
+            struct ct_tcp_lane *lane = &peer->lanes[i];
+            ct_tcp_lane_leave(lane);
+            if (!ct_tcp_lane_settled(lane)) {
+                n++;
+                *acks += lane->conn != NULL && lane->conn->shut;
             }
         }
     }
-    return true;
+    return n;
 }
 
-/* Waits until the peers have all that was sent, or have said that they need nothing more. */
+/* Waits until the peers' systems have all that was sent, or peers have said that they need nothing
+ * more. A peer that reads nothing now is waited for only while it has more to come than the systems
+ * can hold, or a connection to be opened; it is tried as long as its system answers, since what is
+ * not delivered now never will be. */
 static void say_bye(struct ct_tcp *t)
 {
-    enum { NAP_MS = 100 };
-    uint64_t end = ct_clock_ns() + (uint64_t)t->env.cfg->tcp_timeout * CT_NS_PER_MS;
+    enum { NAP_MS = 100, FIRST_NAP_MS = 1, LAST_NAP_MS = 8 };
+    unsigned acks, nap_ms = FIRST_NAP_MS;
     t->closing = true;
     t->in_progress = true;
-    for (struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
-        for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
-            ct_tcp_lane_bye(&peer->lanes[i]);
-        }
-    }
     flush(t);
-    while (!settled(t) && ct_clock_ns() < end) {
-        (void)look(t, NAP_MS);
+    while (leave_all(t, &acks) > 0) {
+        (void)look(t, acks > 0 ? (int)nap_ms : NAP_MS);
+        nap_ms = acks > 0 ? (unsigned)ct_min_size(2 * (size_t)nap_ms, LAST_NAP_MS) : FIRST_NAP_MS;
         flush(t);
     }
+    flush(t);
 }
 
 static void tcp_close(struct ct_net *net)
@@ -390,11 +409,13 @@ const struct ct_net_ops ct_net_tcp = {
     .connect = tcp_connect,
     .disconnect = tcp_disconnect,
     .watch = ct_net_no_watch,
+    .drain = tcp_drain,
+    .forget = tcp_forget,
     .send = ct_tcp_peer_send,
     .get = ct_net_no_get,
     .put = ct_tcp_peer_put,
     .progress = tcp_progress,
-    .check_peers = tcp_check_peers,
+    .check_peers = ct_net_no_check,
     .wake = ct_net_no_wake,
     .fd = tcp_fd,
 };

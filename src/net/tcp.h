@@ -55,6 +55,7 @@ struct ct_tcp_conn {
     struct ct_tcp_welcome welcome;
     size_t                have; /* of the hello or the welcome */
     bool                  wants_out;
+    bool                  shut;     /* this side writes no more: the farewell was the last */
     uint32_t              zerocopy; /* see tcp_lane.c */
     char                  name[64]; /* of its other end, for messages */
 };
@@ -76,6 +77,8 @@ struct ct_tcp_lane {
     uint64_t            break_in; /* bytes to the next break of CTRAN_TCP_BREAK */
     uint64_t            bye_at;   /* where the farewell begins in the stream */
     bool                bye_sent, bye_seen;
+    bool                delivered; /* the peer's system has all, and gives it to the peer */
+    bool                faulty;    /* the memory of a message cannot be read */
 };
 
 /* A way to call a peer: from an address of ours, port 0, or from any where the family is 0. */
@@ -89,7 +92,8 @@ struct ct_tcp_peer {
     struct ct_tcp     *t;
     uint32_t           id;
     void              *cookie; /* the endpoint layer's name for it */
-    bool               lost, left;
+    bool               lost;
+    bool               left; /* it has said farewell, and all its slices have come */
     bool               near; /* on this host */
     struct ct_tcp_addr addr;
     unsigned           npairs, nbest; /* the first nbest are as good as each other */
@@ -121,6 +125,7 @@ struct ct_tcp {
     struct ct_list       done;           /* struct ct_net_put */
     unsigned             nstrangers, nconns;
     bool                 accepting, in_progress, closing;
+    bool                 parting;  /* peers that have left may have yet to be told of */
     uint64_t             wakes_ns; /* when the timer goes off; 0: not */
     uint64_t             accept_ns;
     unsigned             skip, period; /* turns of progress until the sockets are looked at */
@@ -174,6 +179,8 @@ void ct_tcp_lane_fini(struct ct_tcp_lane *lane);
 void ct_tcp_lane_need(struct ct_tcp_lane *lane);
 /* Calls the peer now. */
 void ct_tcp_lane_call(struct ct_tcp_lane *lane);
+/* The time has come to try again what has failed. Inside progress. */
+void ct_tcp_lane_retry(struct ct_tcp_lane *lane);
 /* The connection is proved: the lane goes on there. The peer has `received` bytes of it. */
 void ct_tcp_lane_adopt(struct ct_tcp_lane *lane, struct ct_tcp_conn *c, uint64_t received);
 /* Its connection is broken. */
@@ -182,14 +189,17 @@ void ct_tcp_lane_lost(struct ct_tcp_lane *lane, const char *why);
 void ct_tcp_lane_missed(struct ct_tcp_lane *lane, const char *why, bool met);
 /* Its connection has something to say. */
 void ct_tcp_lane_event(struct ct_tcp_lane *lane, uint32_t events);
+/* Reads until there is no more. Inside progress. */
+void ct_tcp_lane_drain(struct ct_tcp_lane *lane);
 /* Makes a frame that is filled but for what the streams know, and adds it. NULL: no memory. */
 struct ct_tcp_frame *ct_tcp_lane_frame(struct ct_tcp_lane *lane, size_t size);
 void                 ct_tcp_lane_add(struct ct_tcp_lane *lane, struct ct_tcp_frame *frame);
 /* Writes what there is: now, or in progress at the end of the turn. */
 void ct_tcp_lane_push(struct ct_tcp_lane *lane);
 void ct_tcp_lane_flush(struct ct_tcp_lane *lane);
-/* Says that this process needs nothing any more. */
-void ct_tcp_lane_bye(struct ct_tcp_lane *lane);
+/* A turn of leaving: says that this process needs nothing any more, once all else is written closes
+ * the stream, and looks how far the system has got with it. */
+void ct_tcp_lane_leave(struct ct_tcp_lane *lane);
 /* Whether nothing is left to be done for the peer. */
 bool ct_tcp_lane_settled(const struct ct_tcp_lane *lane);
 
@@ -198,10 +208,14 @@ bool ct_tcp_lane_settled(const struct ct_tcp_lane *lane);
 /* The peer, made if need be; NULL when out of memory. */
 struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
                                     const struct ct_tcp_addr *addr);
-/* The same by what it has published, for a hello from it; NULL as well if it does not fit. */
-struct ct_tcp_peer *ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello *hello);
+/* The same by what it has published, for a hello from it. GO: it is there; REFUSE and GONE as an
+ * answer says it; HELLO: not now, for want of memory. */
+enum ct_tcp_opening ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello *hello,
+                                     struct ct_tcp_peer **peer);
 /* Reports its loss, and is quiet from then on. Inside progress alone. */
 void ct_tcp_peer_lose(struct ct_tcp_peer *peer, int why);
+/* The same for all that have left in order. */
+void ct_tcp_peers_part(struct ct_tcp *t);
 /* Drops all that is under way. */
 void ct_tcp_peer_quit(struct ct_tcp_peer *peer);
 void ct_tcp_peer_free(struct ct_tcp_peer *peer);

@@ -10,6 +10,7 @@
  */
 #define CT_FOLDER "net"
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -288,7 +289,11 @@ static void on_hoping(struct ct_tcp_conn *c)
     } else {
         lane->attempt = NULL;
         ct_tcp_conn_close(c, true);
-        ct_tcp_peer_lose(lane->peer, CTRAN_ERR_PROC_FAILED);
+        if (w->type == CT_TCP_GONE) {
+            lane->peer->left = lane->peer->t->parting = true;
+        } else {
+            ct_tcp_peer_lose(lane->peer, CTRAN_ERR_PROC_FAILED);
+        }
     }
 }
 
@@ -393,9 +398,16 @@ static bool prefers_own(const struct ct_tcp_lane *lane)
 /* A rank of this job: the hello is to be believed. */
 static void admit(struct ct_tcp_conn *c)
 {
-    struct ct_tcp_peer *peer = ct_tcp_peer_find(c->t, &c->hello);
-    if (peer == NULL || peer->lost) {
-        turn_away(c, CT_TCP_REFUSE);
+    struct ct_tcp_peer *peer;
+    enum ct_tcp_opening found = ct_tcp_peer_find(c->t, &c->hello, &peer);
+    if (found == CT_TCP_HELLO) {
+        ct_warn(c->t->env.log, "no memory for rank %" PRIu32 ", which has to call again",
+                c->hello.from);
+        ct_tcp_conn_close(c, false);
+        return;
+    }
+    if (found != CT_TCP_GO) {
+        turn_away(c, found);
         return;
     }
     struct ct_tcp_lane *lane = &peer->lanes[c->hello.lane];

@@ -12,11 +12,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h> /* which the next one needs */
 
 #include <linux/errqueue.h>
+#include <linux/sockios.h>
 #include <unistd.h>
 
 #include "net/tcp.h"
@@ -51,12 +53,13 @@ static void hang_up(struct ct_tcp_lane *lane, bool abruptly)
     if (lane->conn != NULL) {
         ct_tcp_conn_close(lane->conn, abruptly);
         lane->conn = NULL;
+        lane->peer->t->parting = true; /* maybe there is nothing more to wait for */
     }
 }
 
 void ct_tcp_lane_fini(struct ct_tcp_lane *lane)
 {
-    hang_up(lane, !ct_tcp_lane_settled(lane));
+    hang_up(lane, !ct_tcp_lane_settled(lane) && !lane->peer->left);
     ct_tcp_out_fini(&lane->out);
     lane->in.area = NULL;
     ct_tcp_in_fini(&lane->in);
@@ -75,6 +78,18 @@ static bool is_wanted(const struct ct_tcp_lane *lane)
     const struct ct_tcp_peer *peer = lane->peer;
     return !peer->lost && !peer->left && !lane->bye_seen &&
            (!peer->t->closing || !ct_tcp_lane_settled(lane));
+}
+
+/* Once this side has closed its stream: all of it, and the end, are with the peer's system. That is
+ * enough, as it gives the peer what it holds even if the connection ends; but CTRAN_TCP_BREAK makes
+ * peers forget what their system holds. */
+static void look_delivered(struct ct_tcp_lane *lane)
+{
+    int left = 0;
+    lane->delivered =
+        lane->delivered ||
+        (lane->conn != NULL && lane->conn->shut && lane->peer->t->env.cfg->tcp_break == 0 &&
+         ioctl(lane->conn->source.fd, SIOCOUTQ, &left) == 0 && left == 0);
 }
 
 void ct_tcp_lane_need(struct ct_tcp_lane *lane)
@@ -187,7 +202,8 @@ void ct_tcp_lane_adopt(struct ct_tcp_lane *lane, struct ct_tcp_conn *c, uint64_t
 void ct_tcp_lane_lost(struct ct_tcp_lane *lane, const char *why)
 {
     struct ct_tcp *t = lane->peer->t;
-    hang_up(lane, true);
+    look_delivered(lane);
+    hang_up(lane, !lane->bye_seen && !lane->delivered);
     if (!is_wanted(lane)) {
         return;
     }
@@ -217,14 +233,17 @@ void ct_tcp_lane_add(struct ct_tcp_lane *lane, struct ct_tcp_frame *f)
     ct_tcp_out_add(&lane->out, f);
 }
 
-/* A frame that is no more than its head. */
-static void add_bare(struct ct_tcp_lane *lane, enum ct_tcp_kind kind)
+/* A frame that is no more than its head. False: no memory, it is to be tried again. */
+static bool add_bare(struct ct_tcp_lane *lane, enum ct_tcp_kind kind)
 {
     struct ct_tcp_frame *f = ct_tcp_lane_frame(lane, sizeof(struct ct_tcp_head));
-    if (f != NULL) { /* without memory the next frame says it */
-        ((struct ct_tcp_head *)f->bytes)->kind = (uint8_t)kind;
-        ct_tcp_lane_add(lane, f);
+    if (f == NULL) {
+        ct_tcp_wait_retry(lane, CT_NS_PER_MS);
+        return false;
     }
+    ((struct ct_tcp_head *)f->bytes)->kind = (uint8_t)kind;
+    ct_tcp_lane_add(lane, f);
+    return true;
 }
 
 void ct_tcp_lane_push(struct ct_tcp_lane *lane)
@@ -235,6 +254,23 @@ void ct_tcp_lane_push(struct ct_tcp_lane *lane)
         ct_list_append(&t->dirty, &lane->dirty);
     } else {
         ct_tcp_lane_flush(lane);
+    }
+}
+
+static ssize_t no_write(struct ct_tcp_lane *lane)
+{
+    switch (errno) {
+    case EAGAIN:
+    case EINTR:
+    case ENOBUFS:
+    case ENOMEM:
+        return 0;
+    case EFAULT: /* the stream has promised these bytes: it ends here, inside progress */
+        lane->faulty = true;
+        ct_tcp_wait_retry(lane, 1);
+        return -1;
+    default:
+        return -1;
     }
 }
 
@@ -249,11 +285,14 @@ static ssize_t write_some(struct ct_tcp_lane *lane, size_t most)
     msg.msg_iovlen = ct_tcp_out_next(&lane->out, iov, PIECES, most, &bytes);
     flags |= lane->conn->zerocopy && bytes >= (size_t)least ? MSG_ZEROCOPY : 0;
     ssize_t n = sendmsg(lane->conn->source.fd, &msg, flags);
-    if (n < 0 && errno == ENOBUFS && (flags & MSG_ZEROCOPY) != 0) { /* too many notices are out */
+    if (n < 0 && (flags & MSG_ZEROCOPY) != 0 && errno != EAGAIN && errno != EINTR) {
+        if (errno != ENOBUFS) { /* that is: too many notices are out; else: not this memory */
+            lane->conn->zerocopy = 0;
+        }
         n = sendmsg(lane->conn->source.fd, &msg, flags & ~MSG_ZEROCOPY);
     }
     if (n < 0) {
-        return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
+        return no_write(lane);
     }
     ct_tcp_out_wrote(&lane->out, (size_t)n);
     lane->blocked = (size_t)n < bytes;
@@ -279,7 +318,7 @@ static void break_now(struct ct_tcp_lane *lane)
 void ct_tcp_lane_flush(struct ct_tcp_lane *lane)
 {
     ct_list_remove(&lane->dirty);
-    while (lane->conn != NULL && !lane->blocked) {
+    while (lane->conn != NULL && !lane->blocked && !lane->conn->shut) {
         if (lane->out.end - lane->out.sent < LOW_WATER) {
             ct_tcp_peer_feed(lane);
         }
@@ -327,6 +366,15 @@ static bool drop_notices(struct ct_tcp_conn *c)
     }
 }
 
+static void lose_faulty(struct ct_tcp_lane *lane)
+{
+    ct_error(lane->peer->t->env.log,
+             "the memory of a message that rank %" PRIu32 " is to have or to fill cannot be "
+             "accessed: %s; that rank is treated as failed",
+             lane->peer->id, strerror(EFAULT));
+    ct_tcp_peer_lose(lane->peer, CTRAN_ERR_BUFFER);
+}
+
 /* 1: there may be more; 0: there is no more now; -1: the lane has no connection any more. */
 static int read_some(struct ct_tcp_lane *lane)
 {
@@ -340,6 +388,10 @@ static int read_some(struct ct_tcp_lane *lane)
     ssize_t got = readv(lane->conn->source.fd, iov, (int)n);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
         return 0;
+    }
+    if (got < 0 && errno == EFAULT) {
+        lose_faulty(lane);
+        return -1;
     }
     if (got <= 0) {
         ct_tcp_lane_lost(lane, got == 0 ? "the peer has closed it" : strerror(errno));
@@ -359,8 +411,28 @@ static int read_some(struct ct_tcp_lane *lane)
 static void acknowledge(struct ct_tcp_lane *lane)
 {
     const size_t most = (size_t)lane->peer->t->env.cfg->tcp_buffer / 8;
-    if ((lane->in.ack_now || lane->in.owing_bytes >= most) && lane->told < lane->in.received) {
-        add_bare(lane, CT_TCP_ACK);
+    if ((lane->in.ack_now || lane->in.owing_bytes >= most) && lane->told < lane->in.received &&
+        lane->conn != NULL && !lane->conn->shut && add_bare(lane, CT_TCP_ACK)) {
+        ct_tcp_lane_push(lane);
+    }
+}
+
+void ct_tcp_lane_drain(struct ct_tcp_lane *lane)
+{
+    enum { TRIES = 2 }; /* a short read may have met a segment that was just being taken in */
+    for (unsigned i = 0; i < TRIES && lane->conn != NULL;) {
+        i = read_some(lane) > 0 ? 0 : i + 1;
+    }
+}
+
+void ct_tcp_lane_retry(struct ct_tcp_lane *lane)
+{
+    if (lane->faulty) {
+        lose_faulty(lane);
+    } else if (lane->conn == NULL) {
+        ct_tcp_lane_call(lane);
+    } else {
+        acknowledge(lane);
         ct_tcp_lane_push(lane);
     }
 }
@@ -389,18 +461,26 @@ void ct_tcp_lane_event(struct ct_tcp_lane *lane, uint32_t events)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-void ct_tcp_lane_bye(struct ct_tcp_lane *lane)
+void ct_tcp_lane_leave(struct ct_tcp_lane *lane)
 {
-    if (!lane->bye_sent && (lane->conn != NULL || lane->out.acked < lane->out.end)) {
+    const uint64_t end = lane->out.end;
+    if (!lane->bye_sent && (lane->conn != NULL || lane->out.acked < end) &&
+        add_bare(lane, CT_TCP_BYE)) {
         lane->bye_sent = true;
-        lane->bye_at = lane->out.end;
-        add_bare(lane, CT_TCP_BYE);
-        ct_tcp_lane_push(lane);
+        lane->bye_at = end;
+        ct_tcp_lane_flush(lane);
     }
+    if (lane->bye_sent && lane->conn != NULL && !lane->conn->shut && ct_tcp_out_idle(&lane->out)) {
+        lane->conn->shut = shutdown(lane->conn->source.fd, SHUT_WR) == 0;
+    }
+    look_delivered(lane);
 }
 
 bool ct_tcp_lane_settled(const struct ct_tcp_lane *lane)
 {
-    uint64_t end = lane->bye_sent ? lane->bye_at : lane->out.end;
-    return lane->bye_seen || lane->out.acked >= end;
+    if (lane->bye_seen || lane->delivered) {
+        return true;
+    }
+    return lane->bye_sent ? lane->out.acked >= lane->bye_at
+                          : lane->conn == NULL && lane->out.acked >= lane->out.end;
 }

@@ -42,22 +42,42 @@ struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
     return peer;
 }
 
-struct ct_tcp_peer *ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello *hello)
+/* A peer that is not known yet. */
+static enum ct_tcp_opening look_up(struct ct_tcp *t, const struct ct_tcp_hello *hello,
+                                   struct ct_tcp_peer **peer)
 {
-    struct ct_tcp_peer *peer = NULL;
-    HASH_FIND(hh, t->peers, &hello->from, sizeof hello->from, peer);
-    if (peer == NULL && !t->closing) {
-        size_t      len;
-        void       *cookie = t->env.peer(t->env.arg, hello->from, hello->from_incarnation);
-        const void *bytes = cookie != NULL ? t->env.lookup(cookie, &t->net, &len) : NULL;
-        if (bytes == NULL || t->net.ops->unreachable(&t->net, bytes, len) != NULL) {
-            return NULL;
-        }
-        struct ct_tcp_addr addr = {0};
-        memcpy(&addr, bytes, len);
-        peer = ct_tcp_peer_get(t, hello->from, cookie, &addr);
+    size_t len;
+    if (hello->from >= t->env.size) {
+        return CT_TCP_REFUSE;
     }
-    return peer != NULL && peer->addr.instance == hello->from_instance ? peer : NULL;
+    void *cookie = t->env.peer(t->env.arg, hello->from, hello->from_incarnation);
+    if (cookie == NULL) {
+        return CT_TCP_HELLO;
+    }
+    const void *bytes = t->env.lookup(cookie, &t->net, &len);
+    if (bytes == NULL || t->net.ops->unreachable(&t->net, bytes, len) != NULL) {
+        return CT_TCP_REFUSE;
+    }
+    struct ct_tcp_addr addr = {0};
+    memcpy(&addr, bytes, len);
+    *peer = ct_tcp_peer_get(t, hello->from, cookie, &addr);
+    return *peer != NULL ? CT_TCP_GO : CT_TCP_HELLO;
+}
+
+enum ct_tcp_opening ct_tcp_peer_find(struct ct_tcp *t, const struct ct_tcp_hello *hello,
+                                     struct ct_tcp_peer **peer)
+{
+    enum ct_tcp_opening found = CT_TCP_GO;
+    *peer = NULL;
+    HASH_FIND(hh, t->peers, &hello->from, sizeof hello->from, *peer);
+    if (*peer == NULL) {
+        found = t->closing ? CT_TCP_GONE : look_up(t, hello, peer);
+    }
+    if (found != CT_TCP_GO) {
+        return found;
+    }
+    return (*peer)->lost || (*peer)->addr.instance != hello->from_instance ? CT_TCP_REFUSE
+                                                                           : CT_TCP_GO;
 }
 
 void ct_tcp_peer_quit(struct ct_tcp_peer *peer)
@@ -82,6 +102,31 @@ void ct_tcp_peer_lose(struct ct_tcp_peer *peer, int why)
     }
 }
 
+/* Whether it has left and its other lanes bring nothing more either. */
+static bool has_parted(const struct ct_tcp_peer *peer)
+{
+    bool parted = peer->left && !peer->lost;
+    for (uint32_t i = 0; i < peer->nlanes && parted; i++) {
+        parted = peer->lanes[i].bye_seen || peer->lanes[i].conn == NULL;
+    }
+    return parted;
+}
+
+void ct_tcp_peers_part(struct ct_tcp *t)
+{
+    struct ct_tcp_peer *peer, *next;
+    t->parting = false;
+    HASH_ITER (hh, t->peers, peer, next) {
+        if (has_parted(peer)) {
+            ct_tcp_peer_quit(peer);
+            t->news++;
+            if (!t->closing) {
+                t->env.left(peer->cookie);
+            }
+        }
+    }
+}
+
 void ct_tcp_peer_free(struct ct_tcp_peer *peer)
 {
     ct_tcp_peer_quit(peer);
@@ -96,8 +141,11 @@ int ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     struct ct_tcp_peer *peer = ct_tcp_peer_of(link);
     struct ct_tcp_lane *lane = &peer->lanes[0];
     size_t              size = sizeof(struct ct_tcp_head) + slice->hdr_len + slice->len_bytes;
-    if (CT_UNLIKELY(peer->lost || peer->left)) {
+    if (CT_UNLIKELY(peer->lost)) {
         return CTRAN_ERR_PROC_FAILED;
+    }
+    if (CT_UNLIKELY(peer->left)) {
+        return CT_AGAIN; /* until env is told */
     }
     if (lane->out.held_bytes > 0 &&
         lane->out.held_bytes + size > (size_t)peer->t->env.cfg->tcp_buffer) {
@@ -129,7 +177,7 @@ int ct_tcp_peer_put(struct ct_net_link *link, struct ct_net_put *put)
 {
     struct ct_tcp_peer *peer = ct_tcp_peer_of(link);
     uint32_t            n = put->len_bytes >= SPREAD_FROM ? peer->nlanes : 1;
-    if (peer->lost || peer->left) {
+    if (peer->lost) {
         return CTRAN_ERR_PROC_FAILED;
     }
     put->acked_bytes = put->assigned_bytes = 0;
@@ -160,7 +208,8 @@ void ct_tcp_peer_feed(struct ct_tcp_lane *lane)
     bool                 last = put->assigned_bytes + len == put->len_bytes;
     struct ct_tcp_frame *f = ct_tcp_out_make(&lane->out, size);
     if (f == NULL) {
-        return; /* the next turn tries again */
+        ct_tcp_wait_retry(lane, CT_NS_PER_MS);
+        return;
     }
     *(struct ct_tcp_head *)f->bytes =
         (struct ct_tcp_head){.kind = CT_TCP_PUT,
@@ -224,6 +273,7 @@ static void on_bye(void *lane_)
     struct ct_tcp_lane *lane = lane_;
     lane->bye_seen = true;
     lane->peer->left = lane->peer->left || lane->index == 0; /* there all slices have come */
+    lane->peer->t->parting = true;
     lane->peer->t->news++;
 }
 

@@ -60,7 +60,7 @@ struct ct_tcp_addr {
 
 /* ---- opening a connection -------------------------------------------------------------------- */
 
-enum ct_tcp_opening { CT_TCP_HELLO = 1, CT_TCP_GO, CT_TCP_YIELD, CT_TCP_REFUSE };
+enum ct_tcp_opening { CT_TCP_HELLO = 1, CT_TCP_GO, CT_TCP_YIELD, CT_TCP_REFUSE, CT_TCP_GONE };
 
 struct ct_tcp_hello {
     uint32_t magic;
@@ -73,7 +73,8 @@ struct ct_tcp_hello {
 };
 
 /* GO: frames follow. YIELD: the connection that goes the other way is to be used. REFUSE: there is
- * no such lane, now or ever. */
+ * no such lane, now or ever. GONE: likewise, since this process is about to leave in order. A
+ * connection that ends without a welcome may be tried again. */
 struct ct_tcp_welcome {
     uint32_t magic;
     uint8_t  version, type;

@@ -88,7 +88,7 @@ void ct_tcp_wait_over(struct ct_tcp *t)
         if (lane->retry_ns > now) {
             ct_list_append(&t->waiting, node);
         } else {
-            ct_tcp_lane_call(lane);
+            ct_tcp_lane_retry(lane);
         }
     }
     ct_list_init(&conns);

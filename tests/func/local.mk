@@ -24,6 +24,15 @@ dist_check_SCRIPTS += tests/func/cycles.test
 TESTS += tests/func/cycles.test
 tests_func_cycles_SOURCES = tests/func/cycles.c $(func_check)
 tests_func_cycles_LDADD = libctcore.la
+# Processes that end while others go on.
+check_PROGRAMS += tests/func/leave
+dist_check_SCRIPTS += tests/func/leave.test
+TESTS += tests/func/leave.test
+tests_func_leave_SOURCES = tests/func/leave.c $(func_check)
+tests_func_leave_LDADD = libctcore.la
+check_PROGRAMS += tests/func/badmem
+tests_func_badmem_SOURCES = tests/func/badmem.c $(func_check)
+tests_func_badmem_LDADD = libctcore.la
 # Datatypes.
 check_PROGRAMS += tests/func/types
 dist_check_SCRIPTS += tests/func/types.test
