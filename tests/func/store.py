@@ -57,6 +57,35 @@ class Server:
         return dict(part.split() for part in said.strip().split(", "))
 
 
+def meetings(ask):
+    """Waiting ends with what was waited for: each of two comes back with what was set before the
+    last one came, and a barrier that lacks one lets nobody through."""
+    both = " ".join([TOOL, *ask, "--timeout", str(LIMIT)])
+
+    def start(script):
+        return subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True)
+
+    waiters = [start(f"{both} wait late") for _ in range(2)]
+    comers = [start(f"{both} barrier three 3 && {both} get released") for _ in range(2)]
+    tool(*ask, "set", "late", "here")
+    for waiter in waiters:
+        expect("what was waited for", ("here\n", 0),
+               (waiter.communicate(timeout=LIMIT)[0], waiter.returncode))
+    tool(*ask, "set", "released", "yes")
+    tool(*ask, "barrier", "three", "3")
+    for comer in comers:
+        expect("after the barrier", ("yes\n", 0),
+               (comer.communicate(timeout=LIMIT)[0], comer.returncode))
+    watcher = start(f"exec {both} watch late")
+    expect("the first that a watcher sees", "here\n", watcher.stdout.readline())
+    tool(*ask, "set", "late", "later")
+    expect("and the next", "later\n", watcher.stdout.readline())
+    watcher.terminate()
+    expect("and no more", "", watcher.communicate(timeout=LIMIT)[0])
+    short = [start(f"{both} --timeout 0.3 barrier lacking 3") for _ in range(2)]
+    expect("a barrier that lacks one", [1, 1], [s.wait(timeout=LIMIT) for s in short])
+
+
 def commands(key, one, two):
     ask = ["--key-file", key, "--server", f"{one.name},{two.name}"]
     tool(*ask, "set", "colour", "blue")
@@ -71,6 +100,7 @@ def commands(key, one, two):
     tool(*ask, "--timeout", "0.1", "wait", "taste", status=1)
     tool(*ask, "--timeout", "0.1", "barrier", "b", "2", status=1)
     tool(*ask, "barrier", "b", "1")
+    meetings(ask)
     for i in range(20):
         tool(*ask, "set", f"many/{i:02}", str(i))
     keys = tool(*ask, "list", "many/").split()

@@ -16,6 +16,7 @@ unit_tests = \
 	tests/unit/test_lock \
 	tests/unit/test_log \
 	tests/unit/test_match \
+	tests/unit/test_oob \
 	tests/unit/test_op \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
@@ -120,6 +121,10 @@ tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/unit.h
 tests_unit_test_store_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
 tests_unit_test_store_CFLAGS = $(unit_cflags)
 tests_unit_test_store_LDADD = libctboot.la $(unit_ldadd)
+tests_unit_test_oob_SOURCES = tests/unit/test_oob.c tests/unit/unit.h
+tests_unit_test_oob_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
+tests_unit_test_oob_CFLAGS = $(unit_cflags)
+tests_unit_test_oob_LDADD = libctboot.la $(unit_ldadd)
 tests_unit_test_types_SOURCES = tests/unit/test_types.c tests/unit/unit.h \
 	tests/typemap.c tests/typemap.h
 tests_unit_test_types_CFLAGS = $(unit_cflags)

@@ -133,33 +133,45 @@ static int complain(const struct ct_store_request *req, int status)
     return FAILED;
 }
 
-/* The keys of one server, in order; with `values` also what they hold. */
+/* One key, with `values` also what it holds. */
+static int print_key(struct tool *t, uint32_t shard, struct ct_bytes key, bool values)
+{
+    struct ct_store_request get = {.op = CT_STORE_GET, .timeout_ms = t->timeout_ms, .key = key};
+    struct ct_store_reply   reply = {.status = CTRAN_SUCCESS};
+    void                   *value = NULL;
+    if (values) {
+        int rc = ct_store_call_shard(t->store, shard, &get, &reply, &value);
+        if (rc != CTRAN_SUCCESS) {
+            return rc;
+        }
+    }
+    printf("%.*s%s%.*s\n", (int)key.len, (const char *)key.at, values ? " " : "",
+           (int)reply.value.len, value != NULL ? (const char *)value : "");
+    free(value);
+    return CTRAN_SUCCESS;
+}
+
+/* The keys of one server, in order. A page that says that there are more has to hold some. */
 static int list_shard(struct tool *t, uint32_t shard, const char *prefix, bool values)
 {
     struct ct_store_request req = {.op = CT_STORE_LIST,
                                    .timeout_ms = t->timeout_ms,
                                    .number = PAGE,
                                    .key = ct_bytes_of(prefix)};
-    struct ct_store_reply   page, one;
-    void                   *memory, *value, *before = NULL;
+    struct ct_store_reply   page;
+    void                   *memory, *before = NULL;
     int                     rc;
     do {
+        struct ct_bytes key = {NULL, 0};
         rc = ct_store_call_shard(t->store, shard, &req, &page, &memory);
         free(before);
         before = memory;
-        const unsigned char *at = page.value.at;
-        for (int64_t i = 0; rc == CTRAN_SUCCESS && i < page.number; i++) {
-            req.expected = (struct ct_bytes){at + 4, ct_wire_get32(at)};
-            at += 4 + req.expected.len;
-            printf("%.*s", (int)req.expected.len, (const char *)req.expected.at);
-            if (values) {
-                struct ct_store_request get = {
-                    .op = CT_STORE_GET, .timeout_ms = t->timeout_ms, .key = req.expected};
-                rc = ct_store_call_shard(t->store, shard, &get, &one, &value);
-                printf(" %.*s", (int)one.value.len, one.value.len > 0 ? (char *)value : "");
-                free(value);
-            }
-            puts("");
+        while (rc == CTRAN_SUCCESS && ct_store_next_key(&page.value, &key)) {
+            rc = print_key(t, shard, key, values);
+        }
+        req.expected = key;
+        if (rc == CTRAN_SUCCESS && (page.value.len > 0 || (page.found && key.len == 0))) {
+            rc = CTRAN_ERR_OTHER; /* no list of keys */
         }
     } while (rc == CTRAN_SUCCESS && page.found);
     free(before);

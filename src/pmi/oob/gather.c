@@ -189,7 +189,11 @@ int ct_gather_open(struct ct_gather *g, const struct ct_oob_terms *terms, uint32
     g->env = (struct ct_env){.n = n, .me = index, .radix = 2, .nblk = n, .inplace = true};
     g->nrounds = terms->algo->rounds(&g->env, 0);
     int rc = find_peers(g);
-    return rc == CTRAN_SUCCESS ? ct_peers_open(g) : rc;
+    if (rc != CTRAN_SUCCESS) {
+        g->npeers = 0; /* nothing of them has begun */
+        return rc;
+    }
+    return ct_peers_open(g);
 }
 
 void ct_gather_close(struct ct_gather *g)

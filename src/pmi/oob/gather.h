@@ -18,10 +18,11 @@ struct ct_gather;
 struct ct_link {
     struct ct_conn    conn;
     struct ct_gather *gather;
-    struct ct_list    node;  /* of its agent, until it is known who it is */
-    void             *owner; /* its agent, then */
-    uint32_t          rank;  /* of a rank: its place among those of the node, from 1 on */
-    struct ct_peer   *peer;  /* of an agent; NULL until then */
+    struct ct_list    node;     /* of its agent, until it is known who it is */
+    void             *owner;    /* its agent, then */
+    bool              stranger; /* has not proved yet that it holds the key */
+    uint32_t          rank;     /* of a rank: its place among those of the node, from 1 on */
+    struct ct_peer   *peer;     /* of an agent; NULL until then */
 };
 
 /* Another agent that this one exchanges messages with. */

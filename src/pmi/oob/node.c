@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An agent: takes the cards of its node's ranks, exchanges them with the other agents, and tells
- * its ranks where the table is. Whoever connects is a guest until he has said what he is: a rank,
- * by a card for a slot of this node, or an agent.
+ * its ranks where the table is. Whoever connects is a stranger until he has proved that he holds
+ * the key, and then a guest, who says what he is: a rank, by a card for a slot of this node, or an
+ * agent.
+ *
+ * Strangers have a while for their proof, and so many places: the oldest gives way to the newest,
+ * so that those who say nothing keep nobody out. A friend who had to go tries again.
  */
 #define CT_FOLDER "pmi"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,24 +16,26 @@
 
 #include "pmi/oob/gather.h"
 
-/* SPARE: more connections than the node needs, for strangers until their time is over. */
-enum { ACCEPTS = 64, PROOF_MS = 30000, SPARE = 256 };
+/* SPARE: so many more than all who are expected may be strangers at a time, or guests. */
+enum { PROOF_MS = 10000, SPARE = 256 };
 
 struct ct_oob_node {
     const struct ct_oob_terms *terms;
-    uint32_t                   index, first, nlocal, ncards, nguests;
+    uint32_t                   index, first, nlocal, ncards;
+    uint32_t                   nstrangers, nguests; /* guests: also those who are peers now */
     ct_oob_node_fn             fn;
     void                      *arg;
     struct ct_gather           gather;
     unsigned char             *table;
     size_t                     size;
-    int                        memory, lfd;
+    int                        memory;
+    struct ct_listener         listener;
     bool                       published, gathered; /* in the store; the table is complete */
     bool                       ended;
-    struct event               acceptable, limit;
-    struct ct_list             guests;
-    struct ct_link           **ranks; /* by local slot; NULL: not here */
-    bool                      *cards; /* by local slot: its card is in the table */
+    struct event               limit;
+    struct ct_list             strangers, guests; /* the oldest first */
+    struct ct_link           **ranks;             /* by local slot; NULL: not here */
+    bool                      *cards;             /* by local slot: its card is in the table */
 };
 
 static void end(struct ct_oob_node *n, int status)
@@ -41,8 +46,6 @@ static void end(struct ct_oob_node *n, int status)
         n->fn(n->arg, n, status);
     }
 }
-
-static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body);
 
 static void tell_ready(struct ct_oob_node *n, struct ct_link *rank)
 {
@@ -126,7 +129,7 @@ static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void
     if (f->type == CT_OOB_CARD) {
         return take_card(n, link, f, body);
     }
-    if (f->type == CT_OOB_HELLO && f->len == 0 && f->id < UINT32_MAX) {
+    if (f->type == CT_OOB_HELLO && f->len == 0 && f->id < UINT32_MAX && link->rank == 0) {
         return ct_peers_adopt(&n->gather, link, (uint32_t)f->id);
     }
     return CTRAN_ERR_ARG;
@@ -151,7 +154,8 @@ static void guest_free(struct ct_oob_node *n, struct ct_link *link)
     if (link->rank > 0) {
         n->ranks[link->rank - 1] = NULL;
     }
-    n->nguests--;
+    n->nguests -= !link->stranger;
+    n->nstrangers -= link->stranger;
     ct_list_remove(&link->node);
     ct_conn_close(&link->conn);
     free(link);
@@ -169,40 +173,69 @@ static void on_closed(struct ct_conn *conn, int code, const char *why)
     }
 }
 
+static uint32_t most_of(const struct ct_oob_node *n)
+{
+    return n->nlocal + n->gather.npeers + SPARE;
+}
+
+static void on_ready(struct ct_conn *conn)
+{
+    struct ct_link     *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
+    struct ct_oob_node *n = link->owner;
+    link->stranger = false;
+    n->nstrangers--;
+    n->nguests++;
+    ct_list_remove(&link->node);
+    ct_list_append(&n->guests, &link->node);
+    if (n->nguests > most_of(n)) {
+        ct_conn_fail(conn, CTRAN_ERR_OTHER, "is one of too many");
+    }
+}
+
 static const struct ct_conn_ops ops = {
+    .ready = on_ready,
     .place = on_place,
     .message = on_message,
     .drained = on_drained,
     .closed = on_closed,
 };
 
-static void on_acceptable(evutil_socket_t lfd, short what, void *arg)
+/* The stranger who has had the most time goes. */
+static void drop_oldest(struct ct_oob_node *n)
+{
+    guest_free(n, CT_LIST_ENTRY(n->strangers.next, struct ct_link, node));
+}
+
+static void on_scarce(void *arg)
+{
+    struct ct_oob_node *n = arg;
+    for (uint32_t i = (n->nstrangers + 1) / 2; i > 0; i--) {
+        drop_oldest(n);
+    }
+}
+
+static void on_accepted(void *arg, int fd)
 {
     struct ct_oob_node  *n = arg;
     struct ct_conn_terms terms = {.key = n->terms->key,
                                   .context = CT_OOB_CONTEXT,
                                   .limit_ms = PROOF_MS,
                                   .traffic = CT_TRAFFIC_NODE};
-    (void)what;
-    for (unsigned i = 0; i < ACCEPTS; i++) {
-        int fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) {
-            return; /* none, or none that could be had: asked again while there are any */
-        }
-        bool            full = n->nguests >= n->nlocal + n->gather.npeers + SPARE;
-        struct ct_link *link = full ? NULL : calloc(1, sizeof *link);
-        if (link == NULL) {
-            (void)close(fd);
-            return;
-        }
-        if (ct_conn_accept(&link->conn, n->terms->loop, &ops, &terms, fd) != CTRAN_SUCCESS) {
-            free(link);
-            return;
-        }
-        link->conn.max_body = n->terms->shape.entry_bytes;
-        link->owner = n;
-        n->nguests++;
-        ct_list_append(&n->guests, &link->node);
+    struct ct_link      *link = calloc(1, sizeof *link);
+    if (link == NULL) {
+        (void)close(fd);
+        return;
+    }
+    if (ct_conn_accept(&link->conn, n->terms->loop, &ops, &terms, fd) != CTRAN_SUCCESS) {
+        free(link);
+        return;
+    }
+    link->conn.max_body = n->terms->shape.entry_bytes;
+    link->owner = n;
+    link->stranger = true;
+    ct_list_append(&n->strangers, &link->node);
+    if (++n->nstrangers > most_of(n)) {
+        drop_oldest(n);
     }
 }
 
@@ -241,13 +274,11 @@ static int take_part(struct ct_oob_node *n, struct ct_addr *addr)
     struct timeval          limit = ct_wire_timeval(n->terms->limit_ms);
     char                    key[CT_OOB_KEY_SIZE];
     struct ct_store_request set = {.op = CT_STORE_SET, .timeout_ms = n->terms->limit_ms};
-    int                     rc = ct_wire_listen(n->terms->loop, addr, &n->lfd);
+    int                     rc = ct_listener_open(&n->listener, n->terms->loop, addr);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    (void)event_assign(&n->acceptable, n->terms->loop->base, n->lfd, EV_READ | EV_PERSIST,
-                       on_acceptable, n);
-    if (event_add(&n->acceptable, NULL) != 0 || event_add(&n->limit, &limit) != 0) {
+    if (event_add(&n->limit, &limit) != 0) {
         return CTRAN_ERR_NO_MEM;
     }
     set.key = (struct ct_bytes){key, ct_oob_key(key, n->terms->name, n->index)};
@@ -269,11 +300,14 @@ int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms
     n->arg = arg;
     n->first = ct_oob_first(&terms->shape, index);
     n->nlocal = ct_oob_first(&terms->shape, index + 1) - n->first;
-    n->lfd = n->memory = -1;
+    n->memory = -1;
+    n->listener =
+        (struct ct_listener){.fd = -1, .accepted = on_accepted, .scarce = on_scarce, .arg = n};
     n->gather.done = on_gathered;
     n->gather.arg = n;
     n->ranks = calloc(n->nlocal, sizeof(struct ct_link *));
     n->cards = calloc(n->nlocal, sizeof *n->cards);
+    ct_list_init(&n->strangers);
     ct_list_init(&n->guests);
     (void)evtimer_assign(&n->limit, terms->loop->base, on_limit, n);
     int rc = n->ranks == NULL || n->cards == NULL ? CTRAN_ERR_NO_MEM : make_table(n);
@@ -297,16 +331,12 @@ void ct_oob_node_close(struct ct_oob_node *n)
 {
     n->ended = true;
     (void)event_del(&n->limit);
-    if (n->lfd >= 0) {
-        (void)event_del(&n->acceptable);
-        (void)close(n->lfd);
-    }
+    ct_listener_close(&n->listener);
+    ct_store_forget(n->terms->store, n);
     ct_gather_close(&n->gather);
-    CT_LIST_FOR (node, &n->guests) {
-        struct ct_link *link = CT_LIST_ENTRY(node, struct ct_link, node);
-        ct_list_remove(node);
-        ct_conn_close(&link->conn);
-        free(link);
+    ct_list_splice(&n->guests, &n->strangers);
+    while (!ct_list_empty(&n->guests)) {
+        guest_free(n, CT_LIST_ENTRY(n->guests.next, struct ct_link, node));
     }
     if (n->table != NULL) {
         (void)munmap(n->table, n->size);

@@ -140,13 +140,15 @@ static void on_address(void *arg, const struct ct_store_reply *reply)
 int ct_peers_open(struct ct_gather *g)
 {
     int rc = CTRAN_SUCCESS;
+    for (uint32_t i = 0; i < g->npeers; i++) {
+        (void)evtimer_assign(&g->peers[i].again, g->terms->loop->base, on_again, &g->peers[i]);
+    }
     for (uint32_t i = 0; i < g->npeers && rc == CTRAN_SUCCESS; i++) {
         struct ct_peer         *peer = &g->peers[i];
         char                    key[CT_OOB_KEY_SIZE];
         struct ct_store_request req = {.op = CT_STORE_WAIT,
                                        .timeout_ms = g->terms->limit_ms,
                                        .key = {key, ct_oob_key(key, g->terms->name, peer->index)}};
-        (void)evtimer_assign(&peer->again, g->terms->loop->base, on_again, peer);
         if (peer->index > g->index) {
             rc = ct_store_ask(g->terms->store, &req, on_address, peer);
         }
@@ -159,6 +161,7 @@ void ct_peers_close(struct ct_gather *g)
     for (uint32_t i = 0; i < g->npeers; i++) {
         struct ct_link *link = g->peers[i].link;
         (void)event_del(&g->peers[i].again);
+        ct_store_forget(g->terms->store, &g->peers[i]);
         if (link != NULL) {
             ct_conn_close(&link->conn);
             free(link);

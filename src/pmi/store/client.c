@@ -112,3 +112,10 @@ int ct_store_ask(struct ct_store *s, const struct ct_store_request *req, ct_stor
 {
     return ct_store_ask_shard(s, ct_store_shard_of(req->key, s->nshards), req, fn, arg);
 }
+
+void ct_store_forget(struct ct_store *s, const void *arg)
+{
+    for (uint32_t i = 0; i < s->nshards; i++) {
+        ct_shard_forget(&s->shards[i], arg);
+    }
+}

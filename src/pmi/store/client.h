@@ -50,6 +50,8 @@ void ct_shard_init(struct ct_shard *s, struct ct_store *store, const struct ct_a
 void ct_shard_fini(struct ct_shard *s);
 /* Sends it now, or when there is a connection. */
 void ct_shard_push(struct ct_shard *s, struct ct_ask *ask);
+/* Drops those with this arg. */
+void ct_shard_forget(struct ct_shard *s, const void *arg);
 /* Takes it off whatever it is on and frees it. */
 void ct_ask_drop(struct ct_ask *ask);
 

@@ -76,3 +76,14 @@ int ct_store_reply_unpack(struct ct_store_reply *reply, const void *body, size_t
     };
     return CTRAN_SUCCESS;
 }
+
+bool ct_store_next_key(struct ct_bytes *rest, struct ct_bytes *key)
+{
+    const unsigned char *at = rest->at;
+    if (rest->len < 4 || ct_wire_get32(at) > rest->len - 4) {
+        return false;
+    }
+    *key = (struct ct_bytes){at + 4, ct_wire_get32(at)};
+    *rest = (struct ct_bytes){at + 4 + key->len, rest->len - 4 - key->len};
+    return true;
+}

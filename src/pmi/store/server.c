@@ -8,7 +8,6 @@
  * wait, memory of all keys, and output that he does not read.
  */
 #define CT_FOLDER "pmi"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,15 +16,14 @@
 #include "pmi/store/store.h"
 #include "pmi/store/table.h"
 
-enum { ACCEPTS = 64, PAUSE_MS = 50, DAY_MS = 24 * 3600 * 1000 };
+enum { DAY_MS = 24 * 3600 * 1000 };
 
 struct ct_store_server {
     struct ct_loop        *loop;
     struct ct_store_limits limits;
     struct ct_auth_key     key;
     struct ct_conn_terms   terms;
-    int                    fd;
-    struct event           acceptable, resume;
+    struct ct_listener     listener;
     struct ct_table        table;
     struct ct_list         strangers, clients; /* without a proof, oldest first; with one */
     struct ct_store_stats  stats;
@@ -185,9 +183,20 @@ static bool make_room(struct ct_store_server *s)
     return true;
 }
 
-static void welcome(struct ct_store_server *s, int fd)
+/* Strangers hold what is short: those of them who have had more time than the others go. */
+static void on_scarce(void *arg)
 {
-    struct client *c = make_room(s) ? calloc(1, sizeof *c) : NULL;
+    struct ct_store_server *s = arg;
+    for (uint64_t n = (s->stats.strangers + 1) / 2; n > 0; n--) {
+        s->stats.refused++;
+        client_free(CT_LIST_ENTRY(s->strangers.next, struct client, node));
+    }
+}
+
+static void on_accepted(void *arg, int fd)
+{
+    struct ct_store_server *s = arg;
+    struct client          *c = make_room(s) ? calloc(1, sizeof *c) : NULL;
     if (c == NULL || ct_conn_accept(&c->conn, s->loop, &ops, &s->terms, fd) != CTRAN_SUCCESS) {
         if (c == NULL) {
             (void)close(fd);
@@ -203,32 +212,6 @@ static void welcome(struct ct_store_server *s, int fd)
     ct_list_append(&s->strangers, &c->node);
     s->stats.connections++;
     s->stats.strangers++;
-}
-
-static void on_acceptable(evutil_socket_t lfd, short what, void *arg)
-{
-    struct ct_store_server *s = arg;
-    (void)what;
-    for (unsigned i = 0; i < ACCEPTS; i++) {
-        int fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            welcome(s, fd);
-        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            struct timeval pause = ct_wire_timeval(PAUSE_MS);
-            (void)event_del(&s->acceptable); /* it would be called again and again */
-            (void)event_add(&s->resume, &pause);
-            return;
-        } else if (errno == EAGAIN) {
-            return;
-        }
-    }
-}
-
-static void on_resume(evutil_socket_t fd, short what, void *arg)
-{
-    struct ct_store_server *s = arg;
-    (void)fd, (void)what;
-    (void)event_add(&s->acceptable, NULL);
 }
 
 static size_t or_default(size_t value, size_t otherwise)
@@ -259,7 +242,10 @@ int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    int rc = ct_wire_listen(loop, addr, &s->fd);
+    s->listener.accepted = on_accepted;
+    s->listener.scarce = on_scarce;
+    s->listener.arg = s;
+    int rc = ct_listener_open(&s->listener, loop, addr);
     if (rc != CTRAN_SUCCESS) {
         free(s);
         return rc;
@@ -275,12 +261,6 @@ int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
     s->table.answer = on_answer;
     ct_list_init(&s->strangers);
     ct_list_init(&s->clients);
-    (void)event_assign(&s->acceptable, loop->base, s->fd, EV_READ | EV_PERSIST, on_acceptable, s);
-    (void)evtimer_assign(&s->resume, loop->base, on_resume, s);
-    if (event_add(&s->acceptable, NULL) != 0) {
-        ct_store_server_close(s);
-        return CTRAN_ERR_NO_MEM;
-    }
     *server = s;
     return CTRAN_SUCCESS;
 }
@@ -288,9 +268,7 @@ int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
 void ct_store_server_close(struct ct_store_server *s)
 {
     struct ct_list *lists[] = {&s->strangers, &s->clients};
-    (void)event_del(&s->acceptable);
-    (void)event_del(&s->resume);
-    (void)close(s->fd);
+    ct_listener_close(&s->listener);
     for (size_t i = 0; i < CT_ARRAY_LEN(lists); i++) {
         while (!ct_list_empty(lists[i])) {
             client_free(CT_LIST_ENTRY(lists[i]->next, struct client, node));

@@ -159,6 +159,22 @@ void ct_shard_fini(struct ct_shard *s)
     }
 }
 
+void ct_shard_forget(struct ct_shard *s, const void *arg)
+{
+    struct ct_ask *ask, *next;
+    HASH_ITER (hh, s->out, ask, next) {
+        if (ask->arg == arg) {
+            ct_ask_drop(ask);
+        }
+    }
+    CT_LIST_FOR (node, &s->queue) {
+        ask = CT_LIST_ENTRY(node, struct ct_ask, queued);
+        if (ask->arg == arg) {
+            ct_ask_drop(ask);
+        }
+    }
+}
+
 static void on_limit(evutil_socket_t fd, short what, void *arg)
 {
     struct ct_store_reply late = {.status = CTRAN_ERR_TIMEOUT};

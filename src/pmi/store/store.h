@@ -124,9 +124,16 @@ int ct_store_ask(struct ct_store *store, const struct ct_store_request *req, ct_
 /* The same of a certain server, whatever the key. */
 int ct_store_ask_shard(struct ct_store *store, uint32_t shard, const struct ct_store_request *req,
                        ct_store_fn fn, void *arg);
+/* Requests under way with this arg are given up without an answer: nothing comes of them that could
+ * find it gone. What they ask may be done all the same. */
+void ct_store_forget(struct ct_store *store, const void *arg);
 
 /* Which of n servers has the key. */
 uint32_t ct_store_shard_of(struct ct_bytes key, uint32_t nservers);
+
+/* The next of the keys in a reply to LIST, of which *rest is what is left; false: there is none, or
+ * none that is whole. */
+bool ct_store_next_key(struct ct_bytes *rest, struct ct_bytes *key);
 
 /* Asks and runs the loop until the answer is there; the reply's value is in memory that the caller
  * frees (NULL if empty). Not from a callback. Returns the reply's status. */

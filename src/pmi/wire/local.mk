@@ -5,6 +5,7 @@ libctboot_la_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DHASH_NONFATAL_OOM=1
 libctboot_la_LIBADD = libctbase.la $(EVENT_LIBS)
 libctboot_la_SOURCES = \
 	src/pmi/wire/conn.c \
+	src/pmi/wire/listener.c \
 	src/pmi/wire/loop.c \
 	src/pmi/wire/scratch.h \
 	src/pmi/wire/wire.h

@@ -72,6 +72,24 @@ int       ct_addr_of_socket(struct ct_addr *a, int fd);
 
 /* A listening socket on the address; port 0: any, and *a then has it. Logged. */
 int ct_wire_listen(const struct ct_loop *loop, struct ct_addr *a, int *fd);
+
+/* A listening socket that accepts from the loop. Where descriptors or memory have run out it says
+ * so, that something be given back, and rests for a moment: a socket that cannot be accepted from
+ * stays readable, and the loop would do nothing else. */
+struct ct_listener {
+    int          fd; /* -1: closed */
+    struct event acceptable, rested;
+    /* Takes over the socket of somebody who has connected. */
+    void (*accepted)(void *arg, int fd);
+    void (*scarce)(void *arg);
+    void *arg;
+};
+
+/* Fields accepted, scarce and arg are the owner's to set before. CTRAN_ERR_SYSTEM (logged),
+ * CTRAN_ERR_NO_MEM; then there is nothing to close. */
+int ct_listener_open(struct ct_listener *l, struct ct_loop *loop, struct ct_addr *a);
+/* Closed already, or never opened but with fd -1: nothing. */
+void ct_listener_close(struct ct_listener *l);
 /* Socket options of a connection that carries small messages. */
 void ct_wire_tune(int fd);
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A listening socket on the loop: whoever serves strangers, the store and the agents, has one. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "pmi/wire/wire.h"
+
+/* ACCEPTS: at a time, so that those who are here already get their turn. */
+enum { ACCEPTS = 64, REST_MS = 50 };
+
+static void rest(struct ct_listener *l)
+{
+    struct timeval pause = ct_wire_timeval(REST_MS);
+    (void)event_del(&l->acceptable);
+    (void)event_add(&l->rested, &pause);
+    l->scarce(l->arg);
+}
+
+static void on_acceptable(evutil_socket_t fd, short what, void *arg)
+{
+    struct ct_listener *l = arg;
+    (void)what;
+    for (unsigned i = 0; i < ACCEPTS && l->fd >= 0; i++) {
+        int s = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (s >= 0) {
+            l->accepted(l->arg, s);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            rest(l);
+            return;
+        } else if (errno == EAGAIN) {
+            return; /* all other errors are those of one who has gone meanwhile */
+        }
+    }
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
+{
+    struct ct_listener *l = arg;
+    (void)fd, (void)what;
+    (void)event_add(&l->acceptable, NULL);
+}
+
+int ct_listener_open(struct ct_listener *l, struct ct_loop *loop, struct ct_addr *a)
+{
+    l->fd = -1;
+    int rc = ct_wire_listen(loop, a, &l->fd);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    (void)event_assign(&l->acceptable, loop->base, l->fd, EV_READ | EV_PERSIST, on_acceptable, l);
+    (void)evtimer_assign(&l->rested, loop->base, on_rested, l);
+    if (event_add(&l->acceptable, NULL) != 0) {
+        ct_listener_close(l);
+        return CTRAN_ERR_NO_MEM;
+    }
+    return CTRAN_SUCCESS;
+}
+
+void ct_listener_close(struct ct_listener *l)
+{
+    if (l->fd >= 0) {
+        (void)event_del(&l->acceptable);
+        (void)event_del(&l->rested);
+        (void)close(l->fd);
+        l->fd = -1;
+    }
+}
