@@ -278,8 +278,8 @@ int ct_head_run(const struct ct_head_args *args)
         return CT_EXIT_INTERNAL;
     }
     event_base_dispatch(h.base);
-    if (!h.gone) {
-        ct_head_clear_up(&h, false);
+    if (!h.gone || !h.running) {
+        ct_head_clear_up(&h, false); /* also what agents of a start in vain have left */
     }
     tear_down(&h);
     return h.status;

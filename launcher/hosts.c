@@ -245,7 +245,8 @@ bool ct_hosts_add_slurm(struct ct_hosts *h, char *why, size_t cap)
     bool   ok = names != NULL;
     for (uint32_t i = 0; ok && names[i] != NULL; i++) {
         uint32_t n = tasks != NULL ? ct_slurmlist_tasks(tasks, i) : 1;
-        ok = n > 0 && n <= CT_MAX_RANKS && add_host(h, names[i], strlen(names[i]), n, n);
+        ok = n > 0 && n <= CT_MAX_RANKS && is_name(names[i], strlen(names[i])) &&
+             add_host(h, names[i], strlen(names[i]), n, n);
     }
     ct_strlist_free(names);
     h->soft = true;

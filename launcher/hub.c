@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/auth.h"
 #include "launcher.h"
 
 struct ct_hub_child *ct_hub_way(struct ct_hub *h, uint32_t node)
@@ -103,7 +104,7 @@ void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack
         pass_on(h, type, in);
         break;
     case CT_MSG_DONE:
-        c->done = true;
+        ct_hub_child_done(c);
         break;
     case CT_MSG_REFUSED:
         c->done |= !c->far; /* it has left no process; a relay has more to do */
@@ -314,5 +315,8 @@ void ct_hub_fini(struct ct_hub *h)
     ct_hub_fences_fini(h);
     ct_merge_destroy(h->merge);
     free(h->children);
+    if (h->packed != NULL) {
+        ct_auth_wipe(h->packed, h->packed_len); /* the job's key is in it */
+    }
     free(h->packed);
 }

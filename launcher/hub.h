@@ -42,6 +42,7 @@ struct ct_hub_child {
     pid_t           pid;
     bool            reaped;
     int             wait_status; /* once it is reaped */
+    uint64_t        reap_by_ns;  /* an agent that is ending is killed then; 0: not yet awaited */
     struct ct_conn *conn;
     struct event   *lost, *errors;
     int             err_fd;           /* the agent's standard error, -1 for none */
@@ -110,6 +111,7 @@ bool ct_hub_child_init(struct ct_hub_child *c, struct ct_hub *h, uint32_t index,
 void ct_hub_child_start(struct ct_hub_child *c, const char *daemon);
 void ct_hub_child_fini(struct ct_hub_child *c);
 void ct_hub_child_stop(struct ct_hub_child *c);
+void ct_hub_child_done(struct ct_hub_child *c);
 void ct_hub_child_take_hello(struct ct_hub_child *c, struct ct_unpack *in);
 
 /* hub.c: its messages, and its end. */

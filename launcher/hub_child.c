@@ -67,28 +67,48 @@ static void describe_said(struct ct_hub_child *c, char *out, size_t cap)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A daemon without its stream is of no use; an agent ends by itself when its host has said
- * good-bye, and then its status tells how that went. */
-static void reap(struct ct_hub_child *c)
+/* The agent, and what it has started here: it leads a session of its own. */
+static void kill_agent(const struct ct_hub_child *c)
 {
-    uint64_t end = ct_clock_ns() + (uint64_t)CT_AGENT_LIMIT_MS * CT_NS_PER_MS;
-    if (c->pid <= 0 || c->reaped) {
-        return;
+    (void)kill(-c->pid, SIGKILL);
+}
+
+/* From now on it has a while to end. */
+static void give_time(struct ct_hub_child *c)
+{
+    if (c->reap_by_ns == 0) {
+        c->reap_by_ns = ct_clock_ns() + (uint64_t)CT_AGENT_LIMIT_MS * CT_NS_PER_MS;
     }
-    if (!c->far && !c->done) {
+}
+
+/* An agent that has its time still, and uses it. */
+static bool is_ending(struct ct_hub_child *c)
+{
+    siginfo_t info = {.si_pid = 0};
+    return c->far && !c->stranger && ct_clock_ns() < c->reap_by_ns &&
+           waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+}
+
+/* A daemon without its stream is of no use; an agent ends by itself when its host has said
+ * good-bye, and then its status tells how that went. Returns false while it is to be waited for:
+ * the others' streams must not wait with it. */
+static bool reap(struct ct_hub_child *c)
+{
+    if (c->pid <= 0 || c->reaped) {
+        return true;
+    }
+    give_time(c);
+    if (is_ending(c)) {
+        return false;
+    }
+    if (c->far) {
+        kill_agent(c); /* before its number can be another's */
+    } else if (!c->done) {
         (void)kill(c->pid, SIGKILL);
     }
-    while (c->far && !c->stranger && ct_clock_ns() < end && !c->reaped) {
-        c->reaped = waitpid(c->pid, &c->wait_status, WNOHANG) != 0;
-        if (!c->reaped) {
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        }
-    }
-    if (!c->reaped) {
-        (void)kill(c->pid, c->far ? SIGKILL : 0);
-        (void)waitpid(c->pid, &c->wait_status, 0);
-        c->reaped = true;
-    }
+    (void)waitpid(c->pid, &c->wait_status, 0);
+    c->reaped = true;
+    return true;
 }
 
 static void describe_far(struct ct_hub_child *c, char *out, size_t cap)
@@ -125,11 +145,15 @@ static void describe_far(struct ct_hub_child *c, char *out, size_t cap)
  * called one turn of it later; signals come first in a turn. */
 static void on_lost(evutil_socket_t fd, short what, void *arg)
 {
-    struct ct_hub_child *c = arg;
-    char                 line[2048] = "";
+    static const struct timeval soon = {0, 2000};
+    struct ct_hub_child        *c = arg;
+    char                        line[2048] = "";
     (void)fd;
     (void)what;
-    reap(c);
+    if (!reap(c)) {
+        evtimer_add(c->lost, &soon);
+        return;
+    }
     ct_conn_destroy(c->conn);
     c->conn = NULL;
     if (!c->done && c->far) {
@@ -147,6 +171,17 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
         *at = *at == '\n' ? ' ' : *at;
     }
     ct_hub_child_gone(c, line);
+}
+
+/* Nothing follows but the end of the stream, which an agent that stays might keep open. */
+void ct_hub_child_done(struct ct_hub_child *c)
+{
+    static const struct timeval limit = {CT_AGENT_LIMIT_MS / 1000, CT_AGENT_LIMIT_MS % 1000 * 1000};
+    c->done = true;
+    if (c->far) {
+        give_time(c);
+        evtimer_add(c->lost, &limit);
+    }
 }
 
 static void on_gone(void *arg, const char *why)
@@ -173,11 +208,12 @@ void ct_hub_leave_far(struct ct_hub *h)
         if (h->children[i].far) {
             ct_conn_destroy(h->children[i].conn);
             h->children[i].conn = NULL;
+            give_time(&h->children[i]); /* all have the same */
         }
     }
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        if (h->children[i].far) {
-            reap(&h->children[i]);
+        while (h->children[i].far && !reap(&h->children[i])) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
     }
 }
@@ -186,7 +222,11 @@ void ct_hub_child_stop(struct ct_hub_child *c)
 {
     static const struct timeval at_once = {0, 0};
     if (c->pid > 0 && !c->reaped && !c->gone) {
-        (void)kill(c->pid, SIGKILL);
+        if (c->far) {
+            kill_agent(c);
+        } else {
+            (void)kill(c->pid, SIGKILL);
+        }
         evtimer_add(c->lost, &at_once); /* who is behind the agent sees the stream end */
     }
 }

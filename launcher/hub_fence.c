@@ -29,7 +29,9 @@ struct fence {
 static void free_fence(struct fence *f)
 {
     ct_list_remove(&f->node);
-    evbuffer_free(f->data);
+    if (f->data != NULL) {
+        evbuffer_free(f->data);
+    }
     free(f->wanted);
     free(f->ranks);
     free(f);
@@ -81,11 +83,12 @@ static struct fence *begin(struct ct_hub *h, const uint8_t *ranks, size_t len)
                         .wanted = calloc(h->nchildren, sizeof *f->wanted),
                         .data = evbuffer_new()};
     ct_list_append(&h->fences, &f->node);
-    if (f->ranks == NULL || f->wanted == NULL || f->data == NULL) {
-        return NULL;
+    bool ok = f->ranks != NULL && f->wanted != NULL && f->data != NULL;
+    if (ok) {
+        memcpy(f->ranks, ranks, len);
+        ok = find_members(h, f);
     }
-    memcpy(f->ranks, ranks, len);
-    if (!find_members(h, f)) {
+    if (!ok) {
         free_fence(f);
         return NULL;
     }
@@ -107,22 +110,28 @@ static const uint8_t *take_ranks(struct ct_unpack *in, size_t *len)
     return at;
 }
 
-/* All of ours have come. */
-static void complete(struct ct_hub *h, struct fence *f)
+/* All of ours have come. Returns false when out of memory. */
+static bool complete(struct ct_hub *h, struct fence *f)
 {
     struct evbuffer *body = evbuffer_new();
-    evbuffer_add(body, f->ranks, f->ranks_len);
-    ct_pack_u32(body, f->status);
-    evbuffer_add_buffer(body, f->data);
-    size_t           len = evbuffer_get_length(body);
-    const uint8_t   *bytes = evbuffer_pullup(body, -1);
+    size_t           len = f->ranks_len + 4 + evbuffer_get_length(f->data);
+    const uint8_t   *bytes = NULL;
+    if (body != NULL) {
+        evbuffer_add(body, f->ranks, f->ranks_len);
+        ct_pack_u32(body, f->status);
+        evbuffer_add_buffer(body, f->data);
+        bytes = evbuffer_get_length(body) == len ? evbuffer_pullup(body, -1) : NULL;
+    }
     struct ct_unpack in = {.at = bytes, .left = len};
-    if (f->here && !h->desc->recovery) {
+    if (bytes != NULL && f->here && !h->desc->recovery) {
         ct_hub_fence_done(h, &in);
-    } else {
+    } else if (bytes != NULL) {
         h->ops->up(h->arg, CT_MSG_FENCE, bytes, len);
     }
-    evbuffer_free(body);
+    if (body != NULL) {
+        evbuffer_free(body);
+    }
+    return bytes != NULL;
 }
 
 void ct_hub_fence(struct ct_hub_child *c, struct ct_unpack *in)
@@ -138,9 +147,10 @@ void ct_hub_fence(struct ct_hub_child *c, struct ct_unpack *in)
         return;
     }
     f->status = f->status != 0 ? f->status : status;
-    evbuffer_add(f->data, in->at, in->left);
-    if (--f->missing == 0) {
-        complete(h, f);
+    /* Without memory the child is lost, with a reason, rather than the fence, without one. */
+    in->bad = evbuffer_add(f->data, in->at, in->left) != 0;
+    if (--f->missing == 0 && !in->bad) {
+        in->bad = !complete(h, f);
     }
 }
 

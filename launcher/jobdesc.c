@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/auth.h"
 #include "launcher.h"
 #include "ranklist.h"
 #include "strlist.h"
@@ -373,6 +374,15 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     }
 }
 
+/* A secret: nothing of it stays in the memory. */
+static void wipe_text(char *text)
+{
+    if (text != NULL) {
+        ct_auth_wipe(text, strlen(text));
+    }
+    free(text);
+}
+
 void ct_jobdesc_fini(struct ct_jobdesc *d)
 {
     for (uint32_t i = 0; i < d->napps; i++) {
@@ -395,8 +405,8 @@ void ct_jobdesc_fini(struct ct_jobdesc *d)
     free(d->ranks.node_of);
     free(d->daemon);
     free(d->cwd);
-    free(d->key);
-    free(d->nspace);
+    wipe_text(d->key);
+    wipe_text(d->nspace);
     free(d->job);
     free(d->output_dir);
     *d = (struct ct_jobdesc){0};

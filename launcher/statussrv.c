@@ -13,7 +13,7 @@
 #include "proto.h"
 #include "reaper.h"
 
-enum { MOST_CLIENTS = 8 };
+enum { MOST_CLIENTS = 8, REST_MS = 50 };
 
 struct client {
     struct ct_statussrv *s;
@@ -23,7 +23,7 @@ struct client {
 
 struct ct_statussrv {
     struct event_base       *base;
-    struct event            *readable;
+    struct event            *readable, *rested;
     const struct ct_jobdesc *desc;
     const struct ct_procs   *procs;
     uint64_t                 t0;
@@ -148,6 +148,24 @@ static bool serve(struct ct_statussrv *s, struct client *c, int fd)
     return true;
 }
 
+static void on_rested(int fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    event_add(((struct ct_statussrv *)arg)->readable, NULL);
+}
+
+/* Without descriptors the caller stays in line, and the socket readable: the loop would do nothing
+ * but ask. */
+static void rest_if_short(struct ct_statussrv *s)
+{
+    static const struct timeval rest = {0, REST_MS * 1000};
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        event_del(s->readable);
+        event_add(s->rested, &rest);
+    }
+}
+
 static void on_readable(int listener, short what, void *arg)
 {
     struct ct_statussrv *s = arg;
@@ -155,6 +173,7 @@ static void on_readable(int listener, short what, void *arg)
     (void)what;
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
+        rest_if_short(s);
         return;
     }
     while (c < s->clients + MOST_CLIENTS && c->conn != NULL) {
@@ -176,7 +195,14 @@ struct ct_statussrv *ct_statussrv_create(struct event_base *base, const struct c
     }
     *s = (struct ct_statussrv){.base = base, .desc = d, .procs = procs, .t0 = ct_clock_ns()};
     s->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, s);
-    if (s->readable == NULL || event_add(s->readable, NULL) != 0) {
+    s->rested = evtimer_new(base, on_rested, s);
+    if (s->readable == NULL || s->rested == NULL || event_add(s->readable, NULL) != 0) {
+        if (s->readable != NULL) {
+            event_free(s->readable);
+        }
+        if (s->rested != NULL) {
+            event_free(s->rested);
+        }
         close(fd);
         free(s);
         return NULL;

@@ -41,6 +41,9 @@ empty) exec {DIR.name}/nothing/ctrand;;
 old | ancient) cat {DIR.name}/$host; exec sleep 1000;;
 chatty) echo "Welcome to this host!"; exec "$@";;
 silent*) exec sleep 1000;;
+forks*) sleep 1000 & setsid sleep 1000 & touch {DIR.name}/forked; exec sleep 1000;;
+late) until [ -e {DIR.name}/forked ]; do sleep 0.02; done; rm {DIR.name}/forked; exit 255;;
+lingers*) env -u TWO -u CTRAN_EAGER_LIMIT "$@"; sleep 1000 & exec sleep 1000;;
 esac
 exec env -u TWO -u CTRAN_EAGER_LIMIT "$@"
 """)
@@ -222,6 +225,11 @@ for host, words in (
         expect(on(spec, "sh", "-c", "echo started"), 1, out="", err=JOB + words)
 expect(["--launch-agent", f"{DIR.name}/none", "-H", "a,b", "true"], 1, out="",
        err=JOB + f"host a: cannot start {DIR.name}/none: No such file or directory\n")
+# What an agent has started here goes with it, whether the start fails or the host had its part.
+for spec in ("forks,n1,n2,late,n4", "n0,forks,n2,late,n4"):
+    expect(on(spec, "true"), 1, out="", err=JOB + "host late cannot be reached" + SAME)
+expect(on(hosts(3, also=["lingers1", "lingers2"]), CLIENT, "init", "fence", "finalize"), 0,
+       out="", err="")
 # Named are those that are silent, not those behind them that nobody could ask.
 expect(on("silent1,n1,n2,silent2,n4,n5", "--launch-timeout", "1", "true"), 1, out="",
        err=JOB + r"no word from silent1, silent2 within 1 s \(--launch-timeout\)[^\n]*\n")

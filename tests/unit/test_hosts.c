@@ -137,6 +137,28 @@ static void test_slurm(void **state)
     assert_int_equal(ct_slurmlist_tasks("x", 0), 0);
 }
 
+/* A name that an agent would take for an option, or a shell for more than a name. */
+static void test_slurm_names(void **state)
+{
+    static const struct {
+        const char *list;
+        bool        good;
+    } rows[] = {{"n[1-2]", true}, {"-oProxyCommand=x", false},
+                {"a,-b", false},  {"-n[1-2]", false},
+                {"a,b;c", false}, {"a$(b)", false}};
+    (void)state;
+    assert_int_equal(setenv("SLURM_JOB_ID", "1", 1), 0);
+    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
+        struct ct_hosts h = {0};
+        char            why[512] = "";
+        assert_int_equal(setenv("SLURM_JOB_NODELIST", rows[i].list, 1), 0);
+        assert_int_equal(ct_hosts_add_slurm(&h, why, sizeof why), rows[i].good);
+        assert_int_equal(why[0] != '\0', !rows[i].good);
+        ct_hosts_fini(&h);
+    }
+    (void)unsetenv("SLURM_JOB_ID");
+}
+
 static void test_names(void **state)
 {
     char own[256] = "";
@@ -228,8 +250,10 @@ static void test_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists), cmocka_unit_test(test_files),  cmocka_unit_test(test_slurm),
-        cmocka_unit_test(test_names), cmocka_unit_test(test_places), cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_lists), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_slurm), cmocka_unit_test(test_slurm_names),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
