@@ -14,6 +14,7 @@ include tests/prove/local.mk
 include tests/launch/local.mk
 include tests/func/local.mk
 include tests/fault/local.mk
+include tests/fuzz/local.mk
 include tests/suites/local.mk
 include tests/lab/local.mk
 include tests/house/local.mk

@@ -1,0 +1,58 @@
+# tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
+# the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
+# they call besides comes from libctcore as it is.
+fuzz_names = wire store oob tcp hub text
+fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
+fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
+fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
+fuzz_tcp_parts = src/net/tcp_addr.c src/net/tcp_in.c
+fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c \
+	launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/strlist.c launcher/tree.c
+fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c launcher/slurmlist.c \
+	launcher/strlist.c
+
+dist_check_SCRIPTS += tests/fuzz/fuzz.test
+TESTS += tests/fuzz/fuzz.test
+EXTRA_DIST += tests/fuzz/fuzz.h $(fuzz_names:%=tests/fuzz/fuzz_%.c)
+
+if HAVE_FUZZER
+fuzz_flags = -std=gnu11 -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
+	-fno-sanitize-recover=undefined
+fuzz_cppflags = $(DEFS) $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher -I$(srcdir)/tests/fuzz \
+	$(EVENT_CFLAGS) $(SODIUM_CFLAGS) -DHASH_NONFATAL_OOM=1
+fuzz_libs = .libs/libctcore.a $(EVENT_LIBS) $(SODIUM_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread -lm
+fuzz_objects = $(sort $(foreach n,$(fuzz_names),tests/fuzz/fuzz_$(n).c $(fuzz_$(n)_parts)))
+
+tests/fuzz/o/%.o: $(srcdir)/%.c
+	$(AM_V_CC)$(MKDIR_P) $(@D) && \
+	  $(FUZZ_CC) $(fuzz_cppflags) $(WARN_CFLAGS) $(fuzz_flags) -MMD -MP -c -o $@ $<
+
+fuzz_link = $(AM_V_CCLD)$(FUZZ_CC) $(fuzz_flags) -o $@ $(filter %.o,$^) $(fuzz_libs)
+tests/fuzz/fuzz_wire: tests/fuzz/o/tests/fuzz/fuzz_wire.o \
+		$(fuzz_wire_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_store: tests/fuzz/o/tests/fuzz/fuzz_store.o \
+		$(fuzz_store_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_oob: tests/fuzz/o/tests/fuzz/fuzz_oob.o \
+		$(fuzz_oob_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_tcp: tests/fuzz/o/tests/fuzz/fuzz_tcp.o \
+		$(fuzz_tcp_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_hub: tests/fuzz/o/tests/fuzz/fuzz_hub.o \
+		$(fuzz_hub_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_text: tests/fuzz/o/tests/fuzz/fuzz_text.o \
+		$(fuzz_text_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+
+check_fuzz = $(fuzz_names:%=tests/fuzz/fuzz_%)
+tests/fuzz/fuzz.log: $(check_fuzz)
+.PRECIOUS: tests/fuzz/o/%.o
+-include $(patsubst %.c,tests/fuzz/o/%.d,$(fuzz_objects))
+CLEANFILES += $(check_fuzz)
+clean-local: clean-fuzz
+clean-fuzz:
+	rm -rf tests/fuzz/o
+endif
