@@ -170,6 +170,7 @@ static void allow_descriptors(rlim_t n)
 struct door {
     struct ct_listener listener;
     unsigned           accepted, scarce;
+    bool               full;
 };
 
 static void on_accepted(void *arg, int fd)
@@ -178,16 +179,18 @@ static void on_accepted(void *arg, int fd)
     (void)close(fd);
 }
 
-static void on_scarce(void *arg)
+static bool on_room(void *arg, bool scarce)
 {
-    ((struct door *)arg)->scarce++;
+    struct door *d = arg;
+    d->scarce += scarce;
+    return !d->full;
 }
 
 /* Without descriptors it rests, and does not ask again and again; then it goes on. */
 static void test_no_descriptors(void **state)
 {
     (void)state;
-    struct door    d = {.listener = {.accepted = on_accepted, .scarce = on_scarce, .arg = &d}};
+    struct door    d = {.listener = {.accepted = on_accepted, .room = on_room, .arg = &d}};
     struct ct_addr addr;
     struct rlimit  limit;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -200,7 +203,14 @@ static void test_no_descriptors(void **state)
     assert_int_equal(d.scarce, 1);
     assert_false(event_pending(&d.listener.acceptable, EV_READ, NULL));
     assert_true(event_pending(&d.listener.rested, EV_TIMEOUT, NULL));
+    d.full = true;
     allow_descriptors(limit.rlim_cur);
+    turn();
+    turn(); /* there are descriptors again, and no room */
+    assert_int_equal(d.accepted, 0);
+    assert_true(d.listener.resting);
+    d.full = false;
+    ct_listener_go_on(&d.listener);
     while (d.accepted == 0) {
         turn();
     }

@@ -20,6 +20,7 @@ struct ct_link {
     struct ct_gather *gather;
     struct ct_list    node;     /* of its agent, until it is known who it is */
     void             *owner;    /* its agent, then */
+    uint64_t          since_ns; /* when it was accepted */
     bool              stranger; /* has not proved yet that it holds the key */
     uint32_t          rank;     /* of a rank: its place among those of the node, from 1 on */
     struct ct_peer   *peer;     /* of an agent; NULL until then */

@@ -5,8 +5,8 @@
  * the key, and then a guest, who says what he is: a rank, by a card for a slot of this node, or an
  * agent.
  *
- * Strangers have a while for their proof, and so many places: the oldest gives way to the newest,
- * so that those who say nothing keep nobody out. A friend who had to go tries again.
+ * Strangers have a while for their proof, and so many places: after a moment the oldest gives way
+ * to the newest, so that those who say nothing keep nobody out. A friend who had to go tries again.
  */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>
@@ -30,6 +30,7 @@ struct ct_oob_node {
     size_t                     size;
     int                        memory;
     struct ct_listener         listener;
+    struct ct_addr             addr;
     bool                       published, gathered; /* in the store; the table is complete */
     bool                       ended;
     struct event               limit;
@@ -187,6 +188,7 @@ static void on_ready(struct ct_conn *conn)
     n->nguests++;
     ct_list_remove(&link->node);
     ct_list_append(&n->guests, &link->node);
+    ct_listener_go_on(&n->listener);
     if (n->nguests > most_of(n)) {
         ct_conn_fail(conn, CTRAN_ERR_OTHER, "is one of too many");
     }
@@ -200,18 +202,21 @@ static const struct ct_conn_ops ops = {
     .closed = on_closed,
 };
 
-/* The stranger who has had the most time goes. */
-static void drop_oldest(struct ct_oob_node *n)
-{
-    guest_free(n, CT_LIST_ENTRY(n->strangers.next, struct ct_link, node));
-}
-
-static void on_scarce(void *arg)
+/* Makes room for one more, or gives back a descriptor: the stranger who has had the most time
+ * goes, unless that was too little. */
+static bool make_room(void *arg, bool scarce)
 {
     struct ct_oob_node *n = arg;
-    for (uint32_t i = (n->nstrangers + 1) / 2; i > 0; i--) {
-        drop_oldest(n);
+    if (!scarce && n->nstrangers < most_of(n)) {
+        return true;
     }
+    struct ct_link *oldest = CT_LIST_ENTRY(n->strangers.next, struct ct_link, node);
+    if (ct_list_empty(&n->strangers) ||
+        ct_clock_ns() - oldest->since_ns < CT_WIRE_FAIR_MS * CT_NS_PER_MS) {
+        return false;
+    }
+    guest_free(n, oldest);
+    return true;
 }
 
 static void on_accepted(void *arg, int fd)
@@ -233,15 +238,19 @@ static void on_accepted(void *arg, int fd)
     link->conn.max_body = n->terms->shape.entry_bytes;
     link->owner = n;
     link->stranger = true;
+    link->since_ns = ct_clock_ns();
+    n->nstrangers++;
     ct_list_append(&n->strangers, &link->node);
-    if (++n->nstrangers > most_of(n)) {
-        drop_oldest(n);
-    }
 }
+
+static int publish(struct ct_oob_node *n);
 
 static void on_published(void *arg, const struct ct_store_reply *reply)
 {
     struct ct_oob_node *n = arg;
+    if (reply->status == CTRAN_ERR_SYSTEM && !n->ended && publish(n) == CTRAN_SUCCESS) {
+        return; /* the connection was lost, and nobody else sets this */
+    }
     if (reply->status != CTRAN_SUCCESS && !n->ended) {
         ct_error(n->terms->loop->log, "node %u cannot tell the store its address: %s", n->index,
                  ct_error_text(reply->status));
@@ -269,21 +278,27 @@ static int make_table(struct ct_oob_node *n)
     return CTRAN_SUCCESS;
 }
 
-static int take_part(struct ct_oob_node *n, struct ct_addr *addr)
+static int publish(struct ct_oob_node *n)
 {
-    struct timeval          limit = ct_wire_timeval(n->terms->limit_ms);
     char                    key[CT_OOB_KEY_SIZE];
     struct ct_store_request set = {.op = CT_STORE_SET, .timeout_ms = n->terms->limit_ms};
-    int                     rc = ct_listener_open(&n->listener, n->terms->loop, addr);
+    set.key = (struct ct_bytes){key, ct_oob_key(key, n->terms->name, n->index)};
+    set.value = (struct ct_bytes){&n->addr, sizeof n->addr};
+    return ct_store_ask(n->terms->store, &set, on_published, n);
+}
+
+static int take_part(struct ct_oob_node *n, struct ct_addr *addr)
+{
+    struct timeval limit = ct_wire_timeval(n->terms->limit_ms);
+    int            rc = ct_listener_open(&n->listener, n->terms->loop, addr);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    n->addr = *addr;
     if (event_add(&n->limit, &limit) != 0) {
         return CTRAN_ERR_NO_MEM;
     }
-    set.key = (struct ct_bytes){key, ct_oob_key(key, n->terms->name, n->index)};
-    set.value = (struct ct_bytes){addr, sizeof *addr};
-    rc = ct_store_ask(n->terms->store, &set, on_published, n);
+    rc = publish(n);
     return rc == CTRAN_SUCCESS ? ct_gather_open(&n->gather, n->terms, n->index, n->table) : rc;
 }
 
@@ -302,7 +317,7 @@ int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms
     n->nlocal = ct_oob_first(&terms->shape, index + 1) - n->first;
     n->memory = -1;
     n->listener =
-        (struct ct_listener){.fd = -1, .accepted = on_accepted, .scarce = on_scarce, .arg = n};
+        (struct ct_listener){.fd = -1, .room = make_room, .accepted = on_accepted, .arg = n};
     n->gather.done = on_gathered;
     n->gather.arg = n;
     n->ranks = calloc(n->nlocal, sizeof(struct ct_link *));

@@ -3,9 +3,9 @@
  * The server: accepts connections, reads requests, and holds those that wait.
  *
  * What a stranger can do is bounded: so many at a time, so many bytes and so long until the proof
- * of the key (pmi/wire); the oldest gives way to the newest, so that slow ones cannot keep the
- * others out. What a holder of the key can do is bounded, too: bytes of a request, requests that
- * wait, memory of all keys, and output that he does not read.
+ * of the key (pmi/wire); after a moment the oldest gives way to the newest, so that slow ones cannot
+ * keep the others out. What a holder of the key can do is bounded, too: bytes of a request, requests
+ * that wait, memory of all keys, and output that he does not read.
  */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>
@@ -35,6 +35,7 @@ struct client {
     struct ct_list          node, pending;
     uint32_t                npending;
     bool                    stranger;
+    uint64_t                since_ns; /* when he came */
 };
 
 /* A request that waits. */
@@ -149,6 +150,7 @@ static void on_ready(struct ct_conn *conn)
     c->server->stats.strangers--;
     ct_list_remove(&c->node);
     ct_list_append(&c->server->clients, &c->node);
+    ct_listener_go_on(&c->server->listener);
 }
 
 static void on_closed(struct ct_conn *conn, int code, const char *why)
@@ -169,34 +171,29 @@ static const struct ct_conn_ops ops = {
     .closed = on_closed,
 };
 
-/* Makes room for one more: the stranger who has had the most time goes. */
-static bool make_room(struct ct_store_server *s)
+/* Makes room for one more, or gives back a descriptor: the stranger who has had the most time
+ * goes, unless that was too little. */
+static bool make_room(void *arg, bool scarce)
 {
-    if (s->stats.strangers < s->limits.strangers && s->stats.connections < s->limits.connections) {
+    struct ct_store_server *s = arg;
+    if (!scarce && s->stats.strangers < s->limits.strangers &&
+        s->stats.connections < s->limits.connections) {
         return true;
     }
-    if (ct_list_empty(&s->strangers)) {
+    struct client *c = CT_LIST_ENTRY(s->strangers.next, struct client, node);
+    if (ct_list_empty(&s->strangers) ||
+        ct_clock_ns() - c->since_ns < CT_WIRE_FAIR_MS * CT_NS_PER_MS) {
         return false;
     }
     s->stats.refused++;
-    client_free(CT_LIST_ENTRY(s->strangers.next, struct client, node));
+    client_free(c);
     return true;
-}
-
-/* Strangers hold what is short: those of them who have had more time than the others go. */
-static void on_scarce(void *arg)
-{
-    struct ct_store_server *s = arg;
-    for (uint64_t n = (s->stats.strangers + 1) / 2; n > 0; n--) {
-        s->stats.refused++;
-        client_free(CT_LIST_ENTRY(s->strangers.next, struct client, node));
-    }
 }
 
 static void on_accepted(void *arg, int fd)
 {
     struct ct_store_server *s = arg;
-    struct client          *c = make_room(s) ? calloc(1, sizeof *c) : NULL;
+    struct client          *c = calloc(1, sizeof *c);
     if (c == NULL || ct_conn_accept(&c->conn, s->loop, &ops, &s->terms, fd) != CTRAN_SUCCESS) {
         if (c == NULL) {
             (void)close(fd);
@@ -208,6 +205,7 @@ static void on_accepted(void *arg, int fd)
     c->conn.max_out = s->limits.output;
     c->server = s;
     c->stranger = true;
+    c->since_ns = ct_clock_ns();
     ct_list_init(&c->pending);
     ct_list_append(&s->strangers, &c->node);
     s->stats.connections++;
@@ -243,7 +241,7 @@ int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
         return CTRAN_ERR_NO_MEM;
     }
     s->listener.accepted = on_accepted;
-    s->listener.scarce = on_scarce;
+    s->listener.room = make_room;
     s->listener.arg = s;
     int rc = ct_listener_open(&s->listener, loop, addr);
     if (rc != CTRAN_SUCCESS) {

@@ -3,7 +3,7 @@
  * One server as a client sees it: a connection that is made when a request needs it and made again,
  * after a pause that grows, as long as requests wait. Requests that had gone out when a connection
  * was lost are answered with CTRAN_ERR_SYSTEM, since nobody knows whether they were done; those
- * that had not, stay.
+ * that had not, or that change nothing, stay.
  */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>
@@ -103,12 +103,31 @@ static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void
     return CTRAN_SUCCESS;
 }
 
+/* Requests that change nothing may as well be done twice: they go out again, before all others. */
+static void keep_reads(struct ct_shard *s)
+{
+    struct ct_list kept;
+    struct ct_ask *ask, *next;
+    ct_list_init(&kept);
+    HASH_ITER (hh, s->out, ask, next) {
+        if (ask->op == CT_STORE_GET || ask->op == CT_STORE_WAIT || ask->op == CT_STORE_CHECK ||
+            ask->op == CT_STORE_LIST || ask->op == CT_STORE_WATCH) {
+            HASH_DEL(s->out, ask);
+            ask->out = false;
+            ct_list_append(&kept, &ask->queued);
+        }
+    }
+    ct_list_splice(&kept, &s->queue);
+    ct_list_splice(&s->queue, &kept);
+}
+
 static void on_closed(struct ct_conn *conn, int code, const char *why)
 {
     struct ct_shard      *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
     struct ct_store_reply lost = {.status = CTRAN_ERR_SYSTEM};
     (void)code;
     s->state = CT_SHARD_PAUSING; /* a callback may ask anew: that request waits for the pause */
+    keep_reads(s);
     while (s->out != NULL) {
         answer(s->out, &lost);
     }

@@ -106,7 +106,8 @@ struct ct_store;
 
 /* The answer to a request, from the loop, exactly once; its value is valid during the call. Status
  * besides the server's: CTRAN_ERR_TIMEOUT, the deadline has passed; CTRAN_ERR_SYSTEM, the
- * connection was lost after the request had gone out: it may or may not have been done. A callback
+ * connection was lost after a request that changes something had gone out: it may or may not have
+ * been done. A callback
  * may make requests; it must not close the client. */
 typedef void (*ct_store_fn)(void *arg, const struct ct_store_reply *reply);
 

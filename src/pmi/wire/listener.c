@@ -11,20 +11,25 @@ enum { ACCEPTS = 64, REST_MS = 50 };
 static void rest(struct ct_listener *l)
 {
     struct timeval pause = ct_wire_timeval(REST_MS);
+    l->resting = true;
     (void)event_del(&l->acceptable);
     (void)event_add(&l->rested, &pause);
-    l->scarce(l->arg);
 }
 
 static void on_acceptable(evutil_socket_t fd, short what, void *arg)
 {
     struct ct_listener *l = arg;
     (void)what;
-    for (unsigned i = 0; i < ACCEPTS && l->fd >= 0; i++) {
+    for (unsigned i = 0; i < ACCEPTS; i++) {
+        if (!l->room(l->arg, false)) {
+            rest(l);
+            return;
+        }
         int s = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (s >= 0) {
             l->accepted(l->arg, s);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            (void)l->room(l->arg, true);
             rest(l);
             return;
         } else if (errno == EAGAIN) {
@@ -37,12 +42,21 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 {
     struct ct_listener *l = arg;
     (void)fd, (void)what;
+    l->resting = false;
     (void)event_add(&l->acceptable, NULL);
+}
+
+void ct_listener_go_on(struct ct_listener *l)
+{
+    if (l->resting) {
+        event_active(&l->rested, EV_TIMEOUT, 0);
+    }
 }
 
 int ct_listener_open(struct ct_listener *l, struct ct_loop *loop, struct ct_addr *a)
 {
     l->fd = -1;
+    l->resting = false;
     int rc = ct_wire_listen(loop, a, &l->fd);
     if (rc != CTRAN_SUCCESS) {
         return rc;

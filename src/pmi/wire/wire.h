@@ -73,21 +73,30 @@ int       ct_addr_of_socket(struct ct_addr *a, int fd);
 /* A listening socket on the address; port 0: any, and *a then has it. Logged. */
 int ct_wire_listen(const struct ct_loop *loop, struct ct_addr *a, int *fd);
 
-/* A listening socket that accepts from the loop. Where descriptors or memory have run out it says
- * so, that something be given back, and rests for a moment: a socket that cannot be accepted from
+/* A listening socket that accepts from the loop. Where there is no room for one more, or
+ * descriptors or memory have run out, it rests for a moment: a socket that is not accepted from
  * stays readable, and the loop would do nothing else. */
 struct ct_listener {
     int          fd; /* -1: closed */
     struct event acceptable, rested;
+    bool         resting;
+    /* Whether one more may come; makes room if it can. `scarce`: descriptors have run out. */
+    bool (*room)(void *arg, bool scarce);
     /* Takes over the socket of somebody who has connected. */
     void (*accepted)(void *arg, int fd);
-    void (*scarce)(void *arg);
     void *arg;
 };
 
-/* Fields accepted, scarce and arg are the owner's to set before. CTRAN_ERR_SYSTEM (logged),
+/* For how long a stranger is not sent away in favour of another: whoever holds the key needs less
+ * for his proof, so that those who come in a crowd get through, and strangers cannot drive each
+ * other, and everybody else, out. */
+enum { CT_WIRE_FAIR_MS = 250 };
+
+/* Fields room, accepted and arg are the owner's to set before. CTRAN_ERR_SYSTEM (logged),
  * CTRAN_ERR_NO_MEM; then there is nothing to close. */
 int ct_listener_open(struct ct_listener *l, struct ct_loop *loop, struct ct_addr *a);
+/* There is room again. */
+void ct_listener_go_on(struct ct_listener *l);
 /* Closed already, or never opened but with fd -1: nothing. */
 void ct_listener_close(struct ct_listener *l);
 /* Socket options of a connection that carries small messages. */
