@@ -49,6 +49,7 @@ def main():
         both("--ranks", "250", "--ranks-per-node", "17", "--algorithm", algorithm, "--stores", "3")
     both("--ranks", "1024", "--ranks-per-node", "16")
     both("--ranks", "1024")
+    both("--ranks", "300", "--ranks-per-node", "1")  # all come to the store at once
     both("--ranks", "3", "--ranks-per-node", "1", "--workers", "3")
     both("--ranks", "1")
     if SOAK:

@@ -58,7 +58,7 @@ static void on_bye(void *arg)
 
 static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_ack, on_bye};
 
-/* These bytes as a socket brings them: into the places that the stream names, then spare memory. */
+/* These bytes as a socket brings them: into the places that the stream names, and spare memory. */
 static bool came(struct lane *l, const uint8_t *bytes, size_t len)
 {
     while (len > 0) {

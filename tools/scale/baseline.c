@@ -240,7 +240,7 @@ static int prepare(void *state)
         r->w = w;
         r->next.fd = -1; /* not open yet */
         r->rank = w->first + i;
-        r->addr = node_addr(r->rank / w->o->per_node);
+        r->addr = node_addr(w->o, r->rank / w->o->per_node);
         r->addr.port[0] = r->addr.port[1] = 0;
         r->table = malloc((size_t)w->o->ranks * ENTRY_BYTES);
         rc = r->table == NULL ? CTRAN_ERR_NO_MEM : ct_wire_listen(&w->loop, &r->addr, &r->lfd);

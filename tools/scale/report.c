@@ -33,11 +33,11 @@ bool card_is_right(const unsigned char card[ENTRY_BYTES], uint32_t slot,
     return memcmp(want, card, ENTRY_BYTES) == 0;
 }
 
-struct ct_addr node_addr(uint32_t node)
+struct ct_addr node_addr(const struct options *o, uint32_t node)
 {
     return (struct ct_addr){
         .family = 4,
-        .port = {5711 >> 8, 5711 & 255},
+        .port = {(uint8_t)(o->port >> 8), (uint8_t)o->port},
         .ip = {127, (uint8_t)(10 + (node >> 16)), (uint8_t)(node >> 8), (uint8_t)node}};
 }
 
@@ -64,9 +64,10 @@ static const char *const kinds[CT_TRAFFIC_KINDS] = {"proof", "store", "node", "g
 static void report_json(const struct options *o, const struct result *r, const char *algorithm)
 {
     printf("{\"mode\": \"%s\", \"ranks\": %u, \"ranks_per_node\": %u, \"nodes\": %u, "
-           "\"algorithm\": \"%s\", \"seconds\": %.4f, \"processes\": %u, \"lookups\": %llu, "
+           "\"algorithm\": \"%s\", \"seconds\": %.4f, \"processes\": %u, \"cores\": %u, "
+           "\"lookups\": %llu, "
            "\"max_rss_kb\": %llu, \"sent\": {",
-           o->mode, o->ranks, o->per_node, r->nodes, algorithm, r->seconds, r->workers,
+           o->mode, o->ranks, o->per_node, r->nodes, algorithm, r->seconds, r->workers, o->cores,
            (unsigned long long)r->lookups, (unsigned long long)r->max_rss_kb);
     for (int k = 0; k < CT_TRAFFIC_KINDS; k++) {
         printf("%s\"%s\": {\"messages\": %llu, \"bytes\": %llu}", k == 0 ? "" : ", ", kinds[k],

@@ -18,6 +18,7 @@ struct options {
     const char *mode, *algorithm;
     uint32_t    ranks, per_node, stores, workers, limit_s;
     bool        json;
+    uint16_t    port; /* of all agents; another in each run, for there may be several */
     /* Of the simulation: what things cost. */
     double   join_us;    /* to connect, prove and be told something: both ends' work */
     double   message_us; /* a message: both ends */
@@ -79,7 +80,7 @@ bool card_is_right(const unsigned char card[ENTRY_BYTES], uint32_t slot,
                    const struct ct_addr *agent);
 /* Where node i's agent listens, one address of 127/8 each: ephemeral ports are counted by
  * destination. */
-struct ct_addr node_addr(uint32_t node);
+struct ct_addr node_addr(const struct options *o, uint32_t node);
 /* How many processes hold all endpoints, fds descriptors a node. */
 uint32_t workers_for(const struct options *o, uint32_t nodes, uint64_t fds_a_node);
 

@@ -20,23 +20,22 @@ enum {
     PROOF_BYTES = 152,
     REQUEST_BYTES = 24,
     REPLY_BYTES = 16,
-    MAX_CORES = 4096
+    MAX_CORES = 4096,
+    MOST_ROUNDS = 1 << 30 /* of all nodes together, a byte each */
 };
 
 enum kind { JOINED, LINKED, ARRIVED };
 
 struct event_at {
     double   at;
+    uint64_t bytes; /* of what has arrived */
     uint32_t node, round;
-    uint16_t index; /* which of the round's receives */
     uint8_t  kind;
 };
 
 struct place {
     double   free_at; /* its own processor */
     uint32_t joined, links, links_due, next;
-    uint32_t landed[2]; /* messages of each receive, where a round's peers are always the same */
-    uint64_t rounds;    /* those landed, as bits, where they are others each time */
 };
 
 struct sim {
@@ -45,8 +44,10 @@ struct sim {
     struct ct_oob_shape   shape;
     const struct ct_algo *algo;
     uint32_t              n, nrounds;
-    bool                  ring; /* the same peers in all rounds */
     struct place         *places;
+    uint8_t              *landed; /* by node and round: receives */
+    uint32_t             *peers;  /* of one node */
+    uint32_t             *met;    /* by peer: the last node, + 1, that has it among them */
     double                cores[MAX_CORES], end;
     struct event_at      *heap;
     size_t                events, room;
@@ -127,35 +128,20 @@ static uint64_t bytes_of(const struct sim *s, const struct ct_slice *slice)
     return slots * s->shape.entry_bytes;
 }
 
-/* Of the receives of round r at `node`, the one from `from`. */
-static uint16_t index_of(const struct sim *s, uint32_t node, uint32_t r, uint32_t from)
+static uint8_t *landed_of(const struct sim *s, uint32_t node, uint32_t r)
 {
-    struct ct_step steps[CT_MAX_STEPS];
-    unsigned       n = steps_of(s, node, r, steps);
-    uint16_t       index = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (steps[i].act == CT_RX && steps[i].peer == from) {
-            return index;
-        }
-        index += steps[i].act == CT_RX;
-    }
-    return 0;
+    return &s->landed[(size_t)node * s->nrounds + r];
 }
 
+/* Whether all that a round brings has come. */
 static bool is_here(const struct sim *s, uint32_t node, uint32_t r)
 {
-    struct ct_step      steps[CT_MAX_STEPS];
-    unsigned            n = steps_of(s, node, r, steps), k = 0;
-    const struct place *p = &s->places[node];
+    struct ct_step steps[CT_MAX_STEPS];
+    unsigned       n = steps_of(s, node, r, steps), due = 0;
     for (unsigned i = 0; i < n; i++) {
-        if (steps[i].act == CT_RX) {
-            if (s->ring ? p->landed[k] <= r : (p->rounds >> r & 1) == 0) {
-                return false;
-            }
-            k++;
-        }
+        due += steps[i].act == CT_RX;
     }
-    return true;
+    return *landed_of(s, node, r) == due;
 }
 
 /* The table is complete: every rank of the node is told. */
@@ -188,7 +174,7 @@ static bool go_on(struct sim *s, uint32_t node, double at)
             if (!push(s, (struct event_at){.at = sent + s->o->latency_us * 1e-6,
                                            .node = steps[i].peer,
                                            .round = p->next,
-                                           .index = index_of(s, steps[i].peer, p->next, node),
+                                           .bytes = bytes,
                                            .kind = ARRIVED})) {
                 return false;
             }
@@ -204,39 +190,24 @@ static bool go_on(struct sim *s, uint32_t node, double at)
 
 static bool arrived(struct sim *s, const struct event_at *e)
 {
-    struct place  *p = &s->places[e->node];
-    struct ct_step steps[CT_MAX_STEPS];
-    unsigned       n = steps_of(s, e->node, e->round, steps);
-    uint64_t       bytes = 0;
-    for (unsigned i = 0, k = 0; i < n; i++) {
-        if (steps[i].act == CT_RX && k++ == e->index) {
-            bytes = bytes_of(s, &steps[i].dst);
-        }
-    }
     double done =
-        busy(s, e->node, e->at, s->o->message_us / 2 + (double)bytes * s->o->byte_ns / 2e3);
-    if (s->ring) {
-        p->landed[e->index]++;
-    } else {
-        p->rounds |= 1ull << e->round;
-    }
+        busy(s, e->node, e->at, s->o->message_us / 2 + (double)e->bytes * s->o->byte_ns / 2e3);
+    ++*landed_of(s, e->node, e->round);
     return go_on(s, e->node, done);
 }
 
-/* All whom a node exchanges messages with, sorted out from its rounds: at most `most`. */
-static uint32_t peers_of(const struct sim *s, uint32_t node, uint32_t *peers, uint32_t most)
+/* All whom a node exchanges messages with, in any round; returns how many. */
+static uint32_t find_peers(struct sim *s, uint32_t node)
 {
     uint32_t n = 0;
-    for (uint32_t r = 0; r < s->nrounds && (!s->ring || r == 0); r++) {
+    for (uint32_t r = 0; r < s->nrounds; r++) {
         struct ct_step steps[CT_MAX_STEPS];
         unsigned       k = steps_of(s, node, r, steps);
         for (unsigned i = 0; i < k; i++) {
-            bool known = steps[i].act != CT_TX && steps[i].act != CT_RX;
-            for (uint32_t j = 0; j < n && !known; j++) {
-                known = peers[j] == steps[i].peer;
-            }
-            if (!known && n < most) {
-                peers[n++] = steps[i].peer;
+            bool passes = steps[i].act == CT_TX || steps[i].act == CT_RX;
+            if (passes && s->met[steps[i].peer] != node + 1) {
+                s->met[steps[i].peer] = node + 1;
+                s->peers[n++] = steps[i].peer;
             }
         }
     }
@@ -246,8 +217,7 @@ static uint32_t peers_of(const struct sim *s, uint32_t node, uint32_t *peers, ui
 /* The node's business with the store, and its connections to the peers after it. */
 static bool start_node(struct sim *s, uint32_t node)
 {
-    enum { MOST = 64 };
-    uint32_t peers[MOST], npeers = peers_of(s, node, peers, MOST), after = 0;
+    uint32_t npeers = find_peers(s, node), after = 0, *peers = s->peers;
     char     key[CT_OOB_KEY_SIZE];
     uint64_t shards = 0, len = ct_oob_key(key, "scale", node);
     double   at = s->o->start_us * 1e-6;
@@ -320,6 +290,15 @@ static bool run(struct sim *s)
     return good;
 }
 
+static void fini(struct sim *s)
+{
+    free(s->heap);
+    free(s->places);
+    free(s->landed);
+    free(s->peers);
+    free(s->met);
+}
+
 int run_simulate(const struct options *o, struct result *r)
 {
     struct sim s = {.o = o, .r = r, .shape = {o->ranks, o->per_node, ENTRY_BYTES}};
@@ -327,14 +306,15 @@ int run_simulate(const struct options *o, struct result *r)
     s.algo = ct_oob_algo(o->algorithm, s.n, (size_t)o->per_node * ENTRY_BYTES);
     struct ct_env env = {.n = s.n, .radix = 2, .nblk = s.n, .inplace = true};
     s.nrounds = s.algo != NULL ? s.algo->rounds(&env, 0) : 0;
-    s.ring = s.algo != NULL && strstr(s.algo->name, "ring") != NULL;
+    bool fits = s.algo != NULL && (uint64_t)s.n * s.nrounds < MOST_ROUNDS;
     s.places = calloc(s.n, sizeof *s.places);
-    bool fits =
-        s.algo != NULL && (s.ring || s.nrounds <= 64) && (uint64_t)s.n * s.nrounds < 1u << 30;
-    if (!fits || s.places == NULL) {
+    s.landed = fits ? calloc((size_t)s.n * s.nrounds + 1, sizeof *s.landed) : NULL;
+    s.peers = calloc(s.n, sizeof *s.peers);
+    s.met = calloc(s.n, sizeof *s.met);
+    if (s.landed == NULL || s.places == NULL || s.peers == NULL || s.met == NULL) {
         fprintf(stderr, "ctran_scale: cannot simulate: %s\n",
                 fits ? "no memory" : "no such algorithm, or more rounds than can be simulated");
-        free(s.places);
+        fini(&s);
         return CTRAN_ERR_ARG;
     }
     bool good = run(&s);
@@ -342,8 +322,7 @@ int run_simulate(const struct options *o, struct result *r)
     for (uint32_t i = 0; i < s.n && good; i++) {
         good = s.places[i].next == s.nrounds + 1;
     }
-    free(s.heap);
-    free(s.places);
+    fini(&s);
     if (!good) {
         fprintf(stderr, "ctran_scale: the simulation ended early\n");
     }

@@ -107,7 +107,7 @@ static int open_nodes(struct worker *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         struct node *node = &w->nodes[i];
-        node->addr = node_addr(w->first + i);
+        node->addr = node_addr(w->o, w->first + i);
         int rc =
             ct_store_open(&node->store, &w->loop, w->board->stores, w->o->stores, &w->board->key);
         if (rc != CTRAN_SUCCESS) {
@@ -136,7 +136,7 @@ static int look_up(struct worker *w)
         uint32_t             node = ct_loop_random(&w->loop, w->n);
         uint32_t             slot = ct_loop_random(&w->loop, w->shape.nslots);
         const unsigned char *table = ct_oob_node_table(w->nodes[node].agent);
-        struct ct_addr       home = node_addr(slot / w->shape.per_node);
+        struct ct_addr       home = node_addr(w->o, slot / w->shape.per_node);
         if (!card_is_right(table + (size_t)slot * ENTRY_BYTES, slot, &home)) {
             fprintf(stderr, "ctran_scale: node %u has a wrong card for slot %u\n", w->first + node,
                     slot);

@@ -3,9 +3,9 @@
  * The server: accepts connections, reads requests, and holds those that wait.
  *
  * What a stranger can do is bounded: so many at a time, so many bytes and so long until the proof
- * of the key (pmi/wire); after a moment the oldest gives way to the newest, so that slow ones cannot
- * keep the others out. What a holder of the key can do is bounded, too: bytes of a request, requests
- * that wait, memory of all keys, and output that he does not read.
+ * of the key (pmi/wire); after a moment the oldest gives way to the newest, so that slow ones
+ * cannot keep the others out. What a holder of the key can do is bounded, too: bytes of a request,
+ * requests that wait, memory of all keys, and output that he does not read.
  */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>
