@@ -38,3 +38,5 @@ dist_man_MANS += man/ctran_perf.1
 dist_check_SCRIPTS += bench/ctran_perf.test
 TESTS += bench/ctran_perf.test
 EXTRA_DIST += bench/perf/test_perf.py bench/RESULTS.md
+# The figure of RESULTS.md, its data, and what draws it.
+EXTRA_DIST += bench/scale.jsonl bench/scale.svg bench/scale_plot

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 TOOL = os.path.join(os.environ.get("top_builddir", "."), "tools/scale/ctran_scale")
+LAUNCHER = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."), "ctranrun"))
 SOAK = os.environ.get("CT_SOAK", "0") != "0"
 LIMIT = 600 if SOAK else 240  # seconds; only a hang reaches it
 KINDS = ("proof", "store", "node", "gather")
@@ -28,13 +29,29 @@ def run(mode, *args):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def both(*args):
-    real, clock = run("sockets", *args), run("simulate", *args)
+def both(*args, mode="sockets", extra=(), lookups=20000):
+    real, clock = run(mode, *args, *extra), run("simulate", *args)
     if real and clock:
         for kind in KINDS:
             expect(f"{args}: sent for {kind}", clock["sent"][kind], real["sent"][kind])
-        expect(f"{args}: look-ups", real["processes"] * 20000, real["lookups"])
+        expect(f"{args}: look-ups", real["processes"] * lookups, real["lookups"])
     return real
+
+
+def processes(ranks, per_node, *args):
+    """The same by a process for each rank, on as many hosts as there are nodes."""
+    real = both("--ranks", ranks, "--ranks-per-node", per_node, *args, mode="processes",
+                extra=("--launcher", LAUNCHER), lookups=100)
+    expect("processes", int(ranks), real and real["processes"])
+
+
+def refused():
+    """No figure without all ranks: a launcher that starts nobody, and one that is not there."""
+    for launcher in ("true", "/nonexistent/launcher"):
+        done = subprocess.run([TOOL, "--mode", "processes", "--ranks", "4", "--launcher", launcher],
+                              capture_output=True, text=True, timeout=LIMIT)
+        expect(f"{launcher}: status and output", (1, ""), (done.returncode, done.stdout))
+        expect(f"{launcher}: {done.stderr}", True, "0 of 4 ranks came through" in done.stderr)
 
 
 def main():
@@ -54,6 +71,11 @@ def main():
     both("--ranks", "1")
     if SOAK:
         both("--ranks", "98304")
+    processes("24", "8")
+    processes("19", "5", "--algorithm", "binomial")
+    if SOAK:
+        processes("512", "64")
+    refused()
     base = run("baseline", "--ranks", "32")
     if base:  # proofs apart: 3 messages to find the next, and 31 steps of seven allgathers
         expect("baseline's messages", 32 * (3 + 7 * 31), base["sent"]["gather"]["messages"])

@@ -11,12 +11,14 @@
 #include "scale.h"
 
 static const char usage_text[] =
-    "usage: ctran_scale --mode sockets|baseline|simulate --ranks N [OPTION...]\n"
+    "usage: ctran_scale --mode sockets|processes|baseline|simulate --ranks N [OPTION...]\n"
     "  --ranks-per-node K   ranks of a node (512, or N if that is less)\n"
     "  --algorithm NAME     between nodes: bidirectional_ring, bruck, binomial, ring, ...\n"
     "  --stores N           servers of the store (1)\n"
     "  --workers N          processes, if that is more than the descriptors make necessary (2)\n"
     "  --limit SECONDS      of the whole run (120)\n"
+    "  --port N             of all agents (another in each run)\n"
+    "  --launcher FILE      that starts the processes (ctranrun)\n"
     "  --json               print one JSON object\n"
     "simulate:\n"
     "  --cores N            processors that all share; 0: each node has its own (2)\n"
@@ -41,6 +43,8 @@ static const struct option known[] = {
     {"workers", required_argument, NULL, 'w'},
     {"limit", required_argument, NULL, 'l'},
     {"cores", required_argument, NULL, 'c'},
+    {"launcher", required_argument, NULL, 'L'},
+    {"port", required_argument, NULL, 'p'},
     {"json", no_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -69,6 +73,8 @@ static bool take_cost(const char *text, double *out)
 
 static bool take(struct options *o, int c, const char *text)
 {
+    uint32_t port;
+    bool     good;
     switch (c) {
     case 'm':
         o->mode = text;
@@ -88,6 +94,13 @@ static bool take(struct options *o, int c, const char *text)
         return take_count(text, 1, 100000, &o->limit_s);
     case 'c':
         return take_count(text, 0, 4096, &o->cores);
+    case 'L':
+        o->launcher = text;
+        return true;
+    case 'p':
+        good = take_count(text, 1, UINT16_MAX, &port);
+        o->port = (uint16_t)port;
+        return good;
     case START:
         return take_cost(text, &o->start_us);
     case JOIN:
@@ -109,11 +122,16 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(const struct options *o, struct result *r);
-    } modes[] = {{"sockets", run_sockets}, {"baseline", run_baseline}, {"simulate", run_simulate}};
+    } modes[] = {{"sockets", run_sockets},
+                 {"baseline", run_baseline},
+                 {"simulate", run_simulate},
+                 {"processes", run_processes},
+                 {"rank", run_rank}};
     /* Costs: those with which the simulation is nearest to eight runs on two processors, of 1024 to
      * 98304 ranks, 1 to 512 of them a node; bench/RESULTS.md has the runs. */
     struct options o = {.stores = 1,
                         .workers = 2,
+                        .launcher = "ctranrun",
                         .limit_s = 120,
                         .cores = 2,
                         .start_us = 3000,
@@ -122,6 +140,9 @@ int main(int argc, char **argv)
                         .byte_ns = 2.4,
                         .latency_us = 20};
     struct result  r = {.seconds = 0};
+    if (argc > 3 && strcmp(argv[1], "--as-agent") == 0) {
+        return be_agent(argv + 2);
+    }
     for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (c == 'h') {
             fputs(usage_text, stdout);
@@ -138,7 +159,7 @@ int main(int argc, char **argv)
     if (o.mode == NULL || o.ranks == 0 || optind < argc) {
         return usage("--mode and --ranks are needed, and no other words", "");
     }
-    o.port = (uint16_t)(FIRST_PORT + getpid() % PORTS);
+    o.port = o.port != 0 ? o.port : (uint16_t)(FIRST_PORT + getpid() % PORTS);
     o.per_node = o.per_node != 0 ? o.per_node : o.ranks < 512 ? o.ranks : 512;
     for (size_t i = 0; i < CT_ARRAY_LEN(modes); i++) {
         if (strcmp(modes[i].name, o.mode) == 0) {

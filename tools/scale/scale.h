@@ -4,6 +4,7 @@
  * asked for, over real sockets, beside the way it used to be done, and on a clock.
  *
  *   sockets.c   the real thing, many endpoints a process    crew.c    its processes
+ *   processes.c the same with a process for each rank, which ctranrun starts
  *   baseline.c  rank 0 collects, a ring of all ranks, seven allgathers
  *   simulate.c  the same rounds on a clock                  report.c  what is printed
  */
@@ -15,7 +16,7 @@
 enum { ENTRY_BYTES = 64, MAX_WORKERS = 256, MAX_STORES = 16 };
 
 struct options {
-    const char *mode, *algorithm;
+    const char *mode, *algorithm, *launcher;
     uint32_t    ranks, per_node, stores, workers, limit_s;
     bool        json;
     uint16_t    port; /* of all agents; another in each run, for there may be several */
@@ -72,6 +73,11 @@ bool crew_step(struct crew *crew, uint64_t deadline_ns);
 
 int run_sockets(const struct options *o, struct result *r);
 int run_baseline(const struct options *o, struct result *r);
+int run_processes(const struct options *o, struct result *r);
+/* As one of those that it has started; does not return. */
+int run_rank(const struct options *o, struct result *r);
+/* As a launch agent: runs the words after the host's name. */
+int be_agent(char **argv);
 int run_simulate(const struct options *o, struct result *r);
 
 /* The card of a slot, and whether this is it. */
