@@ -2,6 +2,7 @@
 """--status: the jobs of a user and the ranks of one; for nobody else, and no harm to the job."""
 import os
 import re
+import resource
 import signal
 import socket
 import struct
@@ -9,6 +10,12 @@ import subprocess
 import tempfile
 
 from launch import CLIENT, CTRANRUN, Job, check, cmdline, state, until
+
+def sleeps(pid):
+    """How often the main thread has given up its processor of its own accord."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", f.read(), re.M)[1])
+
 
 HEAD = r"JOB +PID +RANKS +RUNNING +TIME +PROGRAM\n"
 
@@ -91,6 +98,16 @@ print(s.recv(1))"""], capture_output=True, text=True, timeout=300)
     until(lambda: status(job, name)[0] == 0, "--status is answered again")
     for s in silent:
         s.close()
+    # Without descriptors it sleeps between one try and the next, and answers when it has some.
+    daemon = job.daemon()
+    limit = resource.prlimit(daemon, resource.RLIMIT_NOFILE)
+    resource.prlimit(daemon, resource.RLIMIT_NOFILE, (3, limit[1]))
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(path)
+        slept = sleeps(daemon)
+        until(lambda: sleeps(daemon) > slept + 5, "a daemon without descriptors sleeps")
+        resource.prlimit(daemon, resource.RLIMIT_NOFILE, limit)
+    until(lambda: status(job, name)[0] == 0, "--status is answered again")
     # A stopped daemon is told of, in time.
     os.kill(job.daemon(), signal.SIGSTOP)
     got = status(job, name)
