@@ -202,14 +202,9 @@ static const struct ct_conn_ops ops = {
     .closed = on_closed,
 };
 
-/* Makes room for one more, or gives back a descriptor: the stranger who has had the most time
- * goes, unless that was too little. */
-static bool make_room(void *arg, bool scarce)
+/* The stranger who has had the most time goes; false: that is too little, or there is none. */
+static bool drop_oldest(struct ct_oob_node *n)
 {
-    struct ct_oob_node *n = arg;
-    if (!scarce && n->nstrangers < most_of(n)) {
-        return true;
-    }
     struct ct_link *oldest = CT_LIST_ENTRY(n->strangers.next, struct ct_link, node);
     if (ct_list_empty(&n->strangers) ||
         ct_clock_ns() - oldest->since_ns < CT_WIRE_FAIR_MS * CT_NS_PER_MS) {
@@ -217,6 +212,14 @@ static bool make_room(void *arg, bool scarce)
     }
     guest_free(n, oldest);
     return true;
+}
+
+static bool make_room(void *arg, bool scarce)
+{
+    struct ct_oob_node *n = arg;
+    while (scarce && drop_oldest(n)) { /* or a crowd of them would be served one by one */
+    }
+    return n->nstrangers < most_of(n) || drop_oldest(n);
 }
 
 static void on_accepted(void *arg, int fd)

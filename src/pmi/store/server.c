@@ -171,15 +171,9 @@ static const struct ct_conn_ops ops = {
     .closed = on_closed,
 };
 
-/* Makes room for one more, or gives back a descriptor: the stranger who has had the most time
- * goes, unless that was too little. */
-static bool make_room(void *arg, bool scarce)
+/* The stranger who has had the most time goes; false: that is too little, or there is none. */
+static bool drop_oldest(struct ct_store_server *s)
 {
-    struct ct_store_server *s = arg;
-    if (!scarce && s->stats.strangers < s->limits.strangers &&
-        s->stats.connections < s->limits.connections) {
-        return true;
-    }
     struct client *c = CT_LIST_ENTRY(s->strangers.next, struct client, node);
     if (ct_list_empty(&s->strangers) ||
         ct_clock_ns() - c->since_ns < CT_WIRE_FAIR_MS * CT_NS_PER_MS) {
@@ -188,6 +182,16 @@ static bool make_room(void *arg, bool scarce)
     s->stats.refused++;
     client_free(c);
     return true;
+}
+
+static bool make_room(void *arg, bool scarce)
+{
+    struct ct_store_server *s = arg;
+    while (scarce && drop_oldest(s)) { /* or a crowd of them would be served one by one */
+    }
+    return (s->stats.strangers < s->limits.strangers &&
+            s->stats.connections < s->limits.connections) ||
+           drop_oldest(s);
 }
 
 static void on_accepted(void *arg, int fd)
