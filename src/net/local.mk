@@ -12,6 +12,6 @@ libctcore_la_SOURCES += \
 	src/net/tcp_conn.c \
 	src/net/tcp_in.c src/net/tcp_in.h \
 	src/net/tcp_lane.c \
-	src/net/tcp_out.c src/net/tcp_out.h \
+	src/net/tcp_out.c src/net/tcp_out.h src/net/tcp_pool.c src/net/tcp_pool.h \
 	src/net/tcp_peer.c \
 	src/net/tcp_wait.c

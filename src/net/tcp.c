@@ -221,21 +221,20 @@ static void release(struct ct_tcp *t)
         close(t->epoll);
     }
     ct_auth_wipe(&t->key, sizeof t->key);
-    ct_slab_fini(&t->frames);
+    ct_tcp_pool_fini(&t->frames);
     free(t->spare);
     free(t);
 }
 
 static void set_up(struct ct_tcp *t, const struct ct_net_env *env)
 {
-    enum { FRAMES_A_PAGE = 64 };
     t->env = *env;
     t->net = (struct ct_net){
         .ops = &ct_net_tcp, .caps = CT_NET_PUT, .eager_bytes = (size_t)env->cfg->tcp_eager_limit};
     t->epoll = t->timer.fd = -1;
     t->period = 1;
     t->nlanes = (uint32_t)env->cfg->tcp_sockets;
-    ct_slab_init(&t->frames, CT_TCP_POOLED, FRAMES_A_PAGE);
+    ct_tcp_pool_init(&t->frames);
     ct_list_init(&t->dirty);
     ct_list_init(&t->waiting);
     ct_list_init(&t->timed);

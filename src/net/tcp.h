@@ -6,6 +6,7 @@
  *   tcp_peer.c  a peer: its lanes, slices and puts handed to them, its loss
  *   tcp_lane.c  a lane: a pair of streams (tcp_out.h, tcp_in.h) that outlives its connections
  *   tcp_conn.c  a connection, from the call or its acceptance to the first frame
+ *   tcp_pool.c  memory for frames
  *   tcp_addr.c  interfaces, and which address of a peer to call
  *   tcp_wait.c  what is to be done at a later time
  *
@@ -118,7 +119,7 @@ struct ct_tcp {
     struct ct_auth_key   key;
     uint32_t             nlanes;
     struct ct_tcp_peer  *peers; /* uthash by id */
-    struct ct_slab       frames;
+    struct ct_tcp_pool   frames;
     struct ct_list       dirty, waiting; /* struct ct_tcp_lane */
     struct ct_list       timed;          /* struct ct_tcp_conn, by deadline */
     struct ct_list       buried;         /* likewise */

@@ -2,21 +2,27 @@
 /* The stream of tcp_in.h. */
 #include "net/tcp_in.h"
 
-#include <stdlib.h>
-
 /* While a put arrives, no more than this is read behind it: what follows is most often another part
  * of it, whose bytes shall not come through the spare memory. */
 enum { BEHIND_A_PUT = 4096 };
 
-void ct_tcp_in_init(struct ct_tcp_in *in, const struct ct_tcp_sink *sink, void *arg)
+void ct_tcp_in_init(struct ct_tcp_in *in, struct ct_tcp_pool *pool, const struct ct_tcp_sink *sink,
+                    void *arg)
 {
-    *in = (struct ct_tcp_in){.sink = sink, .arg = arg};
+    *in = (struct ct_tcp_in){.pool = pool, .sink = sink, .arg = arg};
+}
+
+static void drop_large(struct ct_tcp_in *in)
+{
+    if (in->large != NULL) {
+        ct_tcp_pool_put(in->pool, in->large, in->need);
+        in->large = NULL;
+    }
 }
 
 void ct_tcp_in_fini(struct ct_tcp_in *in)
 {
-    free(in->large);
-    in->large = NULL;
+    drop_large(in);
 }
 
 static bool spoil(struct ct_tcp_in *in, const char *why)
@@ -140,7 +146,7 @@ static bool part_full(struct ct_tcp_in *in)
         }
         in->need = size_of(&h);
         if (in->need > sizeof in->small) {
-            in->large = malloc(in->need);
+            in->large = ct_tcp_pool_get(in->pool, in->need);
             if (in->large == NULL) {
                 return spoil(in, "more than there is memory for");
             }
@@ -151,8 +157,7 @@ static bool part_full(struct ct_tcp_in *in)
         return true;
     }
     bool ok = take(in, &h, part(in));
-    free(in->large);
-    in->large = NULL;
+    drop_large(in);
     in->have = in->need = 0;
     return ok;
 }

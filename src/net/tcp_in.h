@@ -11,6 +11,7 @@
 #ifndef CT_NET_TCP_IN_H
 #define CT_NET_TCP_IN_H
 
+#include "net/tcp_pool.h"
 #include "net/tcp_proto.h"
 
 /* Whom frames are told to. hdr and data are valid during the call. */
@@ -26,6 +27,7 @@ struct ct_tcp_sink {
 };
 
 struct ct_tcp_in {
+    struct ct_tcp_pool       *pool;
     const struct ct_tcp_sink *sink;
     void                     *arg;
     uint64_t                  received;    /* bytes of the stream that have come */
@@ -46,7 +48,8 @@ struct ct_tcp_in {
     bool                  ack_after; /* its sender will wait for the acknowledgement */
 };
 
-void ct_tcp_in_init(struct ct_tcp_in *in, const struct ct_tcp_sink *sink, void *arg);
+void ct_tcp_in_init(struct ct_tcp_in *in, struct ct_tcp_pool *pool, const struct ct_tcp_sink *sink,
+                    void *arg);
 void ct_tcp_in_fini(struct ct_tcp_in *in);
 
 /* Where to read to: at most n (2 or more) entries, the last one in the caller's spare memory.

@@ -36,7 +36,7 @@ void ct_tcp_lane_init(struct ct_tcp_lane *lane, struct ct_tcp_peer *peer, uint32
 {
     *lane = (struct ct_tcp_lane){.peer = peer, .index = index};
     ct_tcp_out_init(&lane->out, &peer->t->frames);
-    ct_tcp_in_init(&lane->in, &ct_tcp_peer_sink, lane);
+    ct_tcp_in_init(&lane->in, &peer->t->frames, &ct_tcp_peer_sink, lane);
     ct_list_init(&lane->dirty);
     ct_list_init(&lane->waiting);
 }

@@ -2,8 +2,6 @@
 /* The stream of tcp_out.h. */
 #include "net/tcp_out.h"
 
-#include <stdlib.h>
-
 static struct ct_tcp_frame *frame_of(const struct ct_list *node)
 {
     return CT_LIST_ENTRY(node, struct ct_tcp_frame, node);
@@ -14,7 +12,7 @@ static uint64_t end_of(const struct ct_tcp_frame *f)
     return f->begin + f->size + f->put_bytes;
 }
 
-void ct_tcp_out_init(struct ct_tcp_out *out, struct ct_slab *pool)
+void ct_tcp_out_init(struct ct_tcp_out *out, struct ct_tcp_pool *pool)
 {
     *out = (struct ct_tcp_out){.pool = pool};
     ct_list_init(&out->frames);
@@ -25,11 +23,7 @@ static void frame_free(struct ct_tcp_out *out, struct ct_tcp_frame *f)
 {
     ct_list_remove(&f->node);
     out->held_bytes -= sizeof *f + f->size;
-    if (f->pooled) {
-        ct_slab_put(out->pool, f);
-    } else {
-        free(f);
-    }
+    ct_tcp_pool_put(out->pool, f, sizeof *f + f->size);
 }
 
 void ct_tcp_out_fini(struct ct_tcp_out *out)
@@ -42,14 +36,11 @@ void ct_tcp_out_fini(struct ct_tcp_out *out)
 
 struct ct_tcp_frame *ct_tcp_out_make(struct ct_tcp_out *out, size_t size)
 {
-    const bool           pooled = sizeof(struct ct_tcp_frame) + size <= CT_TCP_POOLED;
-    struct ct_tcp_frame *f =
-        pooled ? ct_slab_get(out->pool) : malloc(sizeof(struct ct_tcp_frame) + size);
+    struct ct_tcp_frame *f = ct_tcp_pool_get(out->pool, sizeof *f + size);
     if (f != NULL) {
         f->put = NULL;
         f->put_bytes = 0;
         f->size = (uint32_t)size;
-        f->pooled = pooled;
     }
     return f;
 }

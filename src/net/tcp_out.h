@@ -11,6 +11,7 @@
 #ifndef CT_NET_TCP_OUT_H
 #define CT_NET_TCP_OUT_H
 
+#include "net/tcp_pool.h"
 #include "net/tcp_proto.h"
 
 /* A frame on its way; begins with its head. */
@@ -21,23 +22,19 @@ struct ct_tcp_frame {
     size_t             put_pos;   /* where in its area */
     size_t             put_bytes; /* and how much */
     uint32_t           size;      /* of the bytes below */
-    bool               pooled;
     CT_ALIGNED(8) unsigned char bytes[];
 };
 
 struct ct_tcp_out {
-    struct ct_slab *pool;   /* of small frames */
-    struct ct_list  frames; /* not acknowledged, in order */
-    struct ct_list *next;   /* the first that is not wholly sent; &frames: none */
-    uint64_t        acked, sent, end;
-    uint32_t        number; /* of the next frame */
-    size_t          held_bytes;
+    struct ct_tcp_pool *pool;
+    struct ct_list      frames; /* not acknowledged, in order */
+    struct ct_list     *next;   /* the first that is not wholly sent; &frames: none */
+    uint64_t            acked, sent, end;
+    uint32_t            number; /* of the next frame */
+    size_t              held_bytes;
 };
 
-/* The size of a pool's objects. */
-enum { CT_TCP_POOLED = 256 };
-
-void ct_tcp_out_init(struct ct_tcp_out *out, struct ct_slab *pool);
+void ct_tcp_out_init(struct ct_tcp_out *out, struct ct_tcp_pool *pool);
 /* Drops all frames; puts among them stay undone. */
 void ct_tcp_out_fini(struct ct_tcp_out *out);
 

@@ -14,14 +14,14 @@ enum { MESSAGES = 400, LONGEST = 20000, PUTS = 60, PUT_BYTES = 30000 };
 
 /* A lane in one direction. What the sink hears is compared with what was sent. */
 struct lane {
-    struct ct_slab    pool;
-    struct ct_tcp_out out;
-    struct ct_tcp_in  in;
-    struct ct_list    done;
-    uint64_t          seed;
-    unsigned          sent, heard, placed, finished, byes;
-    struct ct_area    target;
-    char             *memory;
+    struct ct_tcp_pool pool;
+    struct ct_tcp_out  out;
+    struct ct_tcp_in   in;
+    struct ct_list     done;
+    uint64_t           seed;
+    unsigned           sent, heard, placed, finished, byes;
+    struct ct_area     target;
+    char              *memory;
 };
 
 static unsigned char byte_of(unsigned message, size_t i)
@@ -83,9 +83,9 @@ static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_ack, o
 static void lane_init(struct lane *l, uint64_t seed)
 {
     *l = (struct lane){.seed = seed};
-    ct_slab_init(&l->pool, CT_TCP_POOLED, 8);
+    ct_tcp_pool_init(&l->pool);
     ct_tcp_out_init(&l->out, &l->pool);
-    ct_tcp_in_init(&l->in, &sink, l);
+    ct_tcp_in_init(&l->in, &l->pool, &sink, l);
     ct_list_init(&l->done);
     l->memory = calloc(PUTS, PUT_BYTES);
     l->target = (struct ct_area){.base = l->memory, .len_bytes = (size_t)PUTS * PUT_BYTES};
@@ -97,8 +97,8 @@ static void lane_fini(struct lane *l)
     ct_tcp_out_fini(&l->out);
     ct_tcp_in_fini(&l->in);
     assert_int_equal(l->out.held_bytes, 0);
-    assert_int_equal(l->pool.in_use, 0);
-    ct_slab_fini(&l->pool);
+    assert_int_equal(l->pool.small.in_use, 0);
+    ct_tcp_pool_fini(&l->pool);
     free(l->memory);
 }
 
