@@ -532,7 +532,12 @@ void ct_ep_tell(struct ct_process *p)
 
 bool ct_ep_drained(const struct ct_process *p)
 {
-    return ct_list_empty(&p->ep->stalled);
+    const struct ct_ep_set *set = p->ep;
+    bool                    drained = ct_list_empty(&set->stalled);
+    for (unsigned i = 0; i < set->nnets && drained; i++) {
+        drained = set->nets[i]->ops->flushed(set->nets[i]);
+    }
+    return drained;
 }
 
 void ct_ep_drain(struct ct_process *p)

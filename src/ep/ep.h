@@ -162,7 +162,7 @@ void ct_ep_nudge(struct ct_ep *ep) CT_IN_DOMAIN;
 int  ct_ep_thread_start(struct ct_process *p) CT_EXCLUDES(ct_domain);
 void ct_ep_thread_stop(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
-/* Whether all messages handed to ct_ep_send have been taken. */
+/* Whether all messages handed to ct_ep_send are on their way: they need this process no more. */
 bool ct_ep_drained(const struct ct_process *p) CT_IN_DOMAIN;
 /* Waits until it is so. No other thread waits. */
 void ct_ep_drain(struct ct_process *p) CT_EXCLUDES(ct_domain);

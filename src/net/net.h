@@ -145,6 +145,10 @@ struct ct_net_ops {
     int (*get)(struct ct_net_link *link, const struct ct_area *area,
                const struct ct_net_remote *from);
 
+    /* Whether all that send took, and no peer has lost, is on its way even if nobody calls progress
+     * for long. */
+    bool (*flushed)(struct ct_net *net);
+
     /* Starts a put. CTRAN_ERR_PROC_FAILED: the peer is gone; done is not called. */
     int (*put)(struct ct_net_link *link, struct ct_net_put *put);
 
@@ -183,6 +187,7 @@ const struct ct_net_ops *ct_net_find(const char *name);
 int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
                               const struct ct_net_remote *from);
 int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
+bool            ct_net_all_flushed(struct ct_net *net);
 int             ct_net_no_fd(struct ct_net *net);
 void            ct_net_no_check(struct ct_net *net);
 void            ct_net_no_watch(struct ct_net *net, void *peer, uint32_t id);

@@ -141,6 +141,7 @@ const struct ct_net_ops ct_net_self = {
     .drain = ct_net_no_drain,
     .forget = ct_net_no_forget,
     .send = self_send,
+    .flushed = ct_net_all_flushed,
     .get = self_get,
     .put = ct_net_no_put,
     .progress = self_progress,

@@ -555,6 +555,7 @@ const struct ct_net_ops ct_net_shm = {
     .drain = ct_net_no_drain,
     .forget = ct_net_no_forget,
     .send = shm_send,
+    .flushed = ct_net_all_flushed,
     .get = shm_get,
     .put = ct_net_no_put,
     .progress = shm_progress,

@@ -381,6 +381,19 @@ static void tcp_disconnect(struct ct_net_link *link)
     ct_tcp_peer_quit(ct_tcp_peer_of(link));
 }
 
+/* The system has it: no connection is still to be opened, and no buffer to be emptied. */
+static bool tcp_flushed(struct ct_net *net)
+{
+    for (const struct ct_tcp_peer *peer = tcp_of(net)->peers; peer != NULL; peer = peer->hh.next) {
+        for (uint32_t i = 0; i < peer->nlanes && !peer->lost && !peer->left; i++) {
+            if (!ct_tcp_out_idle(&peer->lanes[i].out)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Where shm reaches every rank a connection is the exception, and comes to notice in time. */
 static bool is_needed(const struct ct_tcp *t)
 {
@@ -411,6 +424,7 @@ const struct ct_net_ops ct_net_tcp = {
     .drain = tcp_drain,
     .forget = tcp_forget,
     .send = ct_tcp_peer_send,
+    .flushed = tcp_flushed,
     .get = ct_net_no_get,
     .put = ct_tcp_peer_put,
     .progress = tcp_progress,

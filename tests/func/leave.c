@@ -12,7 +12,16 @@
 
 #include "check.h"
 
-enum { MOST = 64, SHORTS = 20, SHORT = 250, LONG = 300000, TAG_SHORT = 1, TAG_LONG, TAG_LATER };
+enum {
+    MOST = 64,
+    SHORTS = 20,
+    SHORT = 250,
+    LONG = 300000,
+    TAG_SHORT = 1,
+    TAG_LONG,
+    TAG_LATER,
+    TAG_READY
+};
 
 static int32_t pids[MOST];
 
@@ -72,6 +81,9 @@ static void compare(const int32_t *buffer, int n, int tag)
 static void send_all(ctran_comm_t comm)
 {
     static int32_t shorts[SHORT], longs[MOST][LONG];
+    for (int from = 1; from < check_size; from++) { /* then all know whom to wait for */
+        OK(ctran_recv(NULL, 0, CTRAN_INT32_T, from, TAG_READY, comm, CTRAN_STATUS_IGNORE));
+    }
     for (int to = 1; to < check_size; to++) {
         ctran_request_t request;
         for (int i = 0; i < SHORTS; i++) {
@@ -87,6 +99,7 @@ static void send_all(ctran_comm_t comm)
 static void receive_all(ctran_comm_t comm)
 {
     static int32_t buffer[LONG];
+    OK(ctran_send(NULL, 0, CTRAN_INT32_T, 0, TAG_READY, comm));
     OK(ctran_recv(buffer, LONG, CTRAN_INT32_T, 0, TAG_LONG, comm, CTRAN_STATUS_IGNORE));
     compare(buffer, LONG, TAG_LONG);
     wait_gone(0);
