@@ -11,6 +11,11 @@ bench_reduce_local_CFLAGS = $(AM_CFLAGS) -fopenmp-simd
 bench_reduce_local_LDADD = libctran.la
 bench_reduce_local_LDFLAGS = -static
 
+# The floor under a message by TCP, and the script that stands ctran's tcp beside it.
+noinst_PROGRAMS += bench/tcp_epoll
+bench_tcp_epoll_SOURCES = bench/tcp_epoll.c
+EXTRA_DIST += bench/tcp
+
 # ctran_perf: the driver, its modules, and the program that it starts on every rank, with its
 # sources, since a peer's compiler builds them again.
 dist_bin_SCRIPTS += bench/ctran_perf
