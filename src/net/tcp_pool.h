@@ -2,7 +2,7 @@
 /*
  * Memory for what a stream takes in one piece, at both of its ends. What was put back last is given
  * out first, since it is in the caches and surely mapped: a heap that gives a frame of 64 KiB back
- * to the system and gets it anew pays for each of its pages, which took more time than copying.
+ * to the system and gets it anew pays for each of its pages, and copies to cold memory.
  */
 #ifndef CT_NET_TCP_POOL_H
 #define CT_NET_TCP_POOL_H
