@@ -163,27 +163,60 @@ static bool can_reach(int64_t n, int k, int64_t d)
     return reach >= n;
 }
 
-/* Writes n as k factors that do not increase, the first as small as can be, none above `most`.
- * False where there are none. */
-static bool factor(const struct divisors *all, int n, int k, int most, int *out)
+/* A search for k factors of a number that do not increase and differ as little as can be: the range
+ * from the last to the first is least, and of equal ranges the last factor greatest, then the one
+ * before it. */
+struct search {
+    const struct divisors *all;
+    int                    k;
+    int                    found[MAX_FACTORS], best[MAX_FACTORS];
+    int64_t                range; /* of the best so far */
+};
+
+static void keep_best(struct search *s)
 {
+    const int64_t range = (int64_t)s->found[0] - s->found[s->k - 1];
+    int           i = s->k - 1;
+    while (range == s->range && i > 0 && s->found[i] == s->best[i]) {
+        i--;
+    }
+    if (range < s->range || (range == s->range && s->found[i] > s->best[i])) {
+        s->range = range;
+        memcpy(s->best, s->found, (size_t)s->k * sizeof *s->best);
+    }
+}
+
+/* Factor number i on, whose product is n, none above `most`. A last factor of less than the first
+ * one less the best range would be no better, which leaves few to try. */
+static void factor(struct search *s, int n, int i, int most)
+{
+    const int k = s->k - i;
     if (k == 0) {
-        return n == 1;
+        keep_best(s);
+        return;
     }
-    for (int i = 0; i < all->n && all->of[i] <= most && all->of[i] <= n; i++) {
-        int d = all->of[i];
-        if (n % d == 0 && can_reach(n, k, d) && factor(all, n / d, k - 1, d, out + 1)) {
-            *out = d;
-            return true;
+    for (int d = 0; d < s->all->n && s->all->of[d] <= most && s->all->of[d] <= n; d++) {
+        const int     f = s->all->of[d];
+        const int64_t least = (i > 0 ? s->found[0] : f) - s->range;
+        if (f < least || n % f != 0 || !can_reach(n, k, f)) {
+            continue;
         }
+        if (least > 1 && can_reach((int64_t)n + 1, k, least)) {
+            if (i == 0) {
+                return; /* so it is for all greater ones */
+            }
+            continue;
+        }
+        s->found[i] = f;
+        factor(s, n / f, i + 1, f);
     }
-    return false;
 }
 
 bool ct_topo_dims(int nnodes, int ndims, int *dims)
 {
     struct divisors all;
-    int             found[MAX_FACTORS], open = 0, next = 0;
+    struct search   s = {.all = &all, .range = INT64_MAX};
+    int             open = 0, next = 0;
     int64_t         given = 1;
     for (int i = 0; i < ndims; i++) {
         if (dims[i] > 0) {
@@ -195,14 +228,14 @@ bool ct_topo_dims(int nnodes, int ndims, int *dims)
     if (given > nnodes || nnodes % given != 0 || (open == 0 && given != nnodes)) {
         return false;
     }
-    int k = open < MAX_FACTORS ? open : MAX_FACTORS;
+    s.k = open < MAX_FACTORS ? open : MAX_FACTORS;
     find_divisors(nnodes / (int)given, &all);
-    if (!factor(&all, nnodes / (int)given, k, nnodes, found)) {
-        return false;
+    if (s.k > 0) {
+        factor(&s, nnodes / (int)given, 0, nnodes);
     }
     for (int i = 0; i < ndims; i++) {
         if (dims[i] == 0) {
-            dims[i] = next < k ? found[next] : 1;
+            dims[i] = next < s.k ? s.best[next] : 1;
             next++;
         }
     }

@@ -71,7 +71,7 @@ void ct_topo_cart_coords(const struct ct_topo_cart *cart, int rank, int *coords)
 int ct_topo_cart_at(const struct ct_topo_cart *cart, int dim, int64_t disp);
 
 /* Fills in those of dims that are 0, so that all multiply to nnodes and the new ones, which do not
- * increase, are as even as possible: the largest is as small as can be, then the next. False where
+ * increase, are as close to each other as possible, as ctran_dims_create has it. False where
  * the given ones do not divide nnodes. */
 bool ct_topo_dims(int nnodes, int ndims, int *dims);
 

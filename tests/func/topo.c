@@ -7,21 +7,22 @@
 
 /* ---- even grids ------------------------------------------------------------------------------ */
 
-/* The largest factor is as small as can be, then the next: by trying everything. */
-static bool smaller_grid(int n, int k, int most, const int *dims, bool smaller)
+/* Whether n can be written as k factors of at most `most` and at least `least`: by trying
+ * everything. */
+static bool can_be(int n, int k, int most, int least)
 {
     if (k == 0) {
-        return n == 1 && smaller;
+        return n == 1;
     }
-    for (int d = 1; d <= (smaller ? most : dims[0]) && d <= n; d++) {
-        if (n % d == 0 && d <= most &&
-            smaller_grid(n / d, k - 1, d, dims + 1, smaller || d < dims[0])) {
+    for (int d = least; d <= most && d <= n; d++) {
+        if (n % d == 0 && can_be(n / d, k - 1, d, least)) {
             return true;
         }
     }
     return false;
 }
 
+/* No other factors are closer to each other, and none as close are greater. */
 static void check_dims(int n, int ndims)
 {
     int dims[8] = {0}, product = 1;
@@ -31,7 +32,13 @@ static void check_dims(int n, int ndims)
         EXPECT(i == 0 || dims[i] <= dims[i - 1]);
     }
     EXPECT_EQ(n, product);
-    EXPECT(!smaller_grid(n, ndims, n, dims, false));
+    const int range = dims[0] - dims[ndims - 1], last = dims[ndims - 1];
+    for (int least = 1; least <= n && range > 0; least++) {
+        EXPECT(!can_be(n, ndims, least + range - 1, least));
+    }
+    for (int least = last + 1; least <= n; least++) {
+        EXPECT(!can_be(n, ndims, least + range, least));
+    }
 }
 
 static void even_grids(void)
@@ -49,6 +56,13 @@ static void even_grids(void)
     OK(ctran_dims_create(1 << 30, 40, many));
     EXPECT(many[0] == 2 && many[29] == 2 && many[30] == 1 && many[39] == 1);
     OK(ctran_dims_create(7, 0, NULL));
+    int five[5] = {0}, close[3] = {0}, closest[3] = {0};
+    OK(ctran_dims_create(7488, 3, close)); /* not 24, 24, 13 */
+    EXPECT(close[0] == 26 && close[1] == 18 && close[2] == 16);
+    OK(ctran_dims_create(98784, 5, five)); /* not 14, 12, 12, 7, 7 */
+    EXPECT(five[0] == 14 && five[1] == 14 && five[2] == 9 && five[3] == 8 && five[4] == 7);
+    OK(ctran_dims_create(5040, 3, closest)); /* not 20, 18, 14 */
+    EXPECT(closest[0] == 21 && closest[1] == 16 && closest[2] == 15);
     int wrong[2] = {4, 0}, negative[1] = {-1}, short_of[2] = {2, 3};
     EXPECT_RC(CTRAN_ERR_DIMS, ctran_dims_create(6, 2, wrong));
     EXPECT_RC(CTRAN_ERR_DIMS, ctran_dims_create(6, 1, negative));
