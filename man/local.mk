@@ -46,6 +46,7 @@ nodist_man_MANS = \
 	man/ctran_allreduce.3 \
 	man/ctran_alltoall.3 \
 	man/ctran_alltoallv.3 \
+	man/ctran_alltoallw.3 \
 	man/ctran_barrier.3 \
 	man/ctran_bcast.3 \
 	man/ctran_bsend.3 \
@@ -138,6 +139,8 @@ nodist_man_MANS = \
 	man/ctran_info_get_nkeys.3 \
 	man/ctran_info_get_nthkey.3 \
 	man/ctran_info_get_string.3 \
+	man/ctran_info_get.3 \
+	man/ctran_info_get_valuelen.3 \
 	man/ctran_info_set.3 \
 	man/ctran_init_thread.3 \
 	man/ctran_initialized.3 \
@@ -174,6 +177,9 @@ nodist_man_MANS = \
 	man/ctran_remove_error_string.3 \
 	man/ctran_request_free.3 \
 	man/ctran_request_get_status.3 \
+	man/ctran_request_get_status_all.3 \
+	man/ctran_request_get_status_any.3 \
+	man/ctran_request_get_status_some.3 \
 	man/ctran_rsend.3 \
 	man/ctran_rsend_init.3 \
 	man/ctran_scan.3 \
@@ -182,6 +188,8 @@ nodist_man_MANS = \
 	man/ctran_send_init.3 \
 	man/ctran_sendrecv.3 \
 	man/ctran_sendrecv_replace.3 \
+	man/ctran_isendrecv.3 \
+	man/ctran_isendrecv_replace.3 \
 	man/ctran_session_call_errhandler.3 \
 	man/ctran_session_create_errhandler.3 \
 	man/ctran_session_finalize.3 \

@@ -571,6 +571,13 @@ CTRAN_API int ctran_info_delete(ctran_info_t info, const char *key);
 CTRAN_API int ctran_info_get_string(ctran_info_t info, const char *key, int *buflen, char *value,
                                     int *flag);
 
+/* The same in the words of old programs: `value` has room for valuelen bytes and a 0; *valuelen
+ * gets the length without its 0. Deprecated: use ctran_info_get_string. Source: MPI-4.1
+ * sec. 16.3. */
+CTRAN_API int ctran_info_get(ctran_info_t info, const char *key, int valuelen, char *value,
+                             int *flag);
+CTRAN_API int ctran_info_get_valuelen(ctran_info_t info, const char *key, int *valuelen, int *flag);
+
 /* The number of keys, and key number n, from 0 on in the order of their setting; it has room for
  * CTRAN_MAX_INFO_KEY bytes. */
 CTRAN_API int ctran_info_get_nkeys(ctran_info_t info, int *nkeys);
@@ -800,8 +807,9 @@ CTRAN_API int ctran_group_free(ctran_group_t *group);
  * as pointers, since compilers warn of CTRAN_UNWEIGHTED for an array.)
  * ------------------------------------------------------------------------------------------ */
 
-/* Chooses the dims that are 0, so that dims[0] * ... * dims[ndims - 1] is nnodes: as even as
- * possible (the largest as small as can be, then the next), not increasing. Errors: CTRAN_ERR_DIMS
+/* Chooses the dims that are 0, so that dims[0] * ... * dims[ndims - 1] is nnodes: as close to each
+ * other as possible (the largest less the smallest is least; of equals the smallest is greatest,
+ * then the next), not increasing. Errors: CTRAN_ERR_DIMS
  * where the dims that are given do not divide nnodes. Source: sec. 8.5.2. */
 CTRAN_API int ctran_dims_create(int nnodes, int ndims, int dims[]);
 
@@ -877,9 +885,9 @@ CTRAN_API int ctran_dist_graph_neighbors(ctran_comm_t comm, int maxindegree, int
 
 /* ---------------------------------------------------------------------------------------------
  * Point-to-point. Messages from one rank to another in one communicator do not overtake each
- * other. count >= 0 elements of datatype; 0 <= tag <= CTRAN_TAG_MAX. Source: MPI-4.1 ch. 3.
- * Errors of all of them: CTRAN_ERR_COMM, _COUNT, _TYPE, _BUFFER, _RANK, _TAG, _NO_MEM; and, when
- * the peer is lost, CTRAN_ERR_PROC_FAILED.
+ * other. count >= 0 elements of datatype, which with a count of 0 may be CTRAN_DATATYPE_NULL;
+ * 0 <= tag <= CTRAN_TAG_MAX. Source: MPI-4.1 ch. 3. Errors of all of them: CTRAN_ERR_COMM, _COUNT,
+ * _TYPE, _BUFFER, _RANK, _TAG, _ARG, _NO_MEM; and, when the peer is lost, CTRAN_ERR_PROC_FAILED.
  * ------------------------------------------------------------------------------------------ */
 
 /* Sends; returns when buf may be used again. Blocks until the receiver has taken the message where
@@ -945,6 +953,16 @@ CTRAN_API int ctran_sendrecv(const void *sendbuf, ctran_count_t sendcount,
 CTRAN_API int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t datatype,
                                      int dest, int sendtag, int source, int recvtag,
                                      ctran_comm_t comm, ctran_status_t *status);
+
+/* Both, nonblocking: one request for the send and the receive, whose status it has. It cannot be
+ * cancelled. _replace sends a copy of the buffer. Source: MPI-4.1 sec. 3.10. */
+CTRAN_API int ctran_isendrecv(const void *sendbuf, ctran_count_t sendcount,
+                              ctran_datatype_t sendtype, int dest, int sendtag, void *recvbuf,
+                              ctran_count_t recvcount, ctran_datatype_t recvtype, int source,
+                              int recvtag, ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_isendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                                      int dest, int sendtag, int source, int recvtag,
+                                      ctran_comm_t comm, ctran_request_t *request);
 
 /* The number of elements of `datatype` that the receive of `status` got; CTRAN_UNDEFINED where that
  * is no whole number. Local. Source: MPI-4.1 sec. 3.2.5. */
@@ -1107,6 +1125,17 @@ CTRAN_API int ctran_status_set_cancelled(ctran_status_t *status, int flag);
  * wait or test. Drives transfers once. A null request has the empty status. The operation's own
  * error comes with that wait or test. Source: MPI-4.1 sec. 3.7.6. */
 CTRAN_API int ctran_request_get_status(ctran_request_t request, int *flag, ctran_status_t *status);
+
+/* The same for several, as ctran_testall, _testany and _testsome have it, but that they all stay as
+ * they are. Where there are statuses, each has its operation's own error, too.
+ * Source: MPI-4.1 sec. 3.7.6. */
+CTRAN_API int ctran_request_get_status_all(int count, const ctran_request_t requests[], int *flag,
+                                           ctran_status_t statuses[]);
+CTRAN_API int ctran_request_get_status_any(int count, const ctran_request_t requests[], int *index,
+                                           int *flag, ctran_status_t *status);
+CTRAN_API int ctran_request_get_status_some(int incount, const ctran_request_t requests[],
+                                            int *outcount, int indices[],
+                                            ctran_status_t statuses[]);
 
 /* Asks for *request to end without effect; it must still be completed or freed. A receive that has
  * no message yet ends at once, and ctran_test_cancelled says so of its status; a send is never
@@ -1336,12 +1365,13 @@ CTRAN_API int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_
                                  ctran_datatype_t datatype, ctran_op_t op);
 
 /* ---------------------------------------------------------------------------------------------
- * Collectives: called by every rank of comm, in the same order, with matching arguments. Counts
- * may be 0. sendbuf may be CTRAN_IN_PLACE where said. Blocking. Errors as for point-to-point,
- * CTRAN_ERR_ROOT, and CTRAN_ERR_OP where the operator is not defined for the datatype. The order
- * of a reduction, and so the bits of a floating-point result, depends on ranks, count, type,
- * operator, the algorithms configured and, unless CTRAN_REPRODUCIBLE is 1, the placement of ranks
- * on hosts; never on timing. Source: MPI-4.1 ch. 6.
+ * Collectives: called by every rank of comm, in the same order, with matching arguments. Counts may
+ * be 0. sendbuf may be CTRAN_IN_PLACE where said; else buffers do not overlap, which gives
+ * CTRAN_ERR_BUFFER where it is seen. Blocking. Errors as for point-to-point, CTRAN_ERR_ROOT, and
+ * CTRAN_ERR_OP where the operator is not defined for the datatype. The order of a reduction, and so
+ * the bits of a floating-point result, depends on ranks, count, type, operator, the algorithms
+ * configured and, unless CTRAN_REPRODUCIBLE is 1, the placement of ranks on hosts; never on timing.
+ * Source: MPI-4.1 ch. 6.
  *
  * On an inter-communicator data go from each group to the other: there is a block for each rank of
  * the remote group, and a reduction's result is of the remote group's input. With a root they go
@@ -1424,6 +1454,14 @@ CTRAN_API int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcount
                               const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
                               void *recvbuf, const ctran_count_t recvcounts[],
                               const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                              ctran_comm_t comm);
+
+/* The same with a datatype of its own for each block; displacements are in bytes. A type whose
+ * count is 0 may be CTRAN_DATATYPE_NULL. */
+CTRAN_API int ctran_alltoallw(const void *sendbuf, const ctran_count_t sendcounts[],
+                              const ctran_aint_t sdispls[], const ctran_datatype_t sendtypes[],
+                              void *recvbuf, const ctran_count_t recvcounts[],
+                              const ctran_aint_t rdispls[], const ctran_datatype_t recvtypes[],
                               ctran_comm_t comm);
 
 /* Combines the ranks' sendbufs of size * recvcount elements and leaves block r, recvcount elements,

@@ -28,7 +28,8 @@ void ct_api_unuse(struct ct_process *p);
  * was found, what to do. */
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
     CT_PRINTF(4, 5);
-/* The same by the handler at `place`: a session's, or one that it is given, session NULL. */
+/* The same by the handler at `place`: a session's, or one that a call is given for an object that
+ * is not there yet, session NULL. */
 int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
                     const char *call, const char *fmt, ...) CT_PRINTF(5, 6);
 /* The same for an error whose cause has been logged where it was found: its text is the code's. */
@@ -43,6 +44,16 @@ _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
 
 /* The communicator behind a handle, in a process where calls are possible. */
 int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out);
+/* The same for a call that leaves a result at `out`, its argument `name`. */
+int ct_check_comm_for(const char *call, ctran_comm_t handle, struct ct_comm **comm, const void *out,
+                      const char *name);
+/* Where a result goes: not NULL. */
+static inline int ct_check_out(struct ct_comm *comm, const char *call, const void *out,
+                               const char *name)
+{
+    return CT_LIKELY(out != NULL) ? CTRAN_SUCCESS
+                                  : ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL", name);
+}
 /* The one whose handler answers for errors that belong to none: self, of the world or not. */
 int ct_check_self(const char *call, struct ct_comm **out);
 /* The same for calls that an intercommunicator has no part in. */
@@ -68,6 +79,9 @@ int ct_check_type(struct ct_comm *comm, const char *call, ctran_datatype_t datat
 /* The same for calls without a communicator. *self handles their errors. */
 int ct_check_own_type(const char *call, ctran_datatype_t datatype, struct ct_comm **self,
                       const struct ct_dtype **out);
+/* The same for the type that a new one, to be left at `newtype`, is made of. */
+int ct_check_old_type(const char *call, ctran_datatype_t oldtype, const ctran_datatype_t *newtype,
+                      struct ct_comm **self, const struct ct_dtype **old);
 /* A new datatype becomes the user's; or rc is raised. */
 int ct_api_give_type(struct ct_comm *self, int rc, const struct ct_dtype *const *made,
                      const char *call, ctran_datatype_t *newtype);
@@ -82,6 +96,9 @@ int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran
 /* Only count and type, where the buffer may be CTRAN_IN_PLACE or does not matter. */
 int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
                    ctran_datatype_t datatype, struct ct_span *out);
+/* The data of both are in different places. With gaps in them only the obvious is found. */
+int ct_check_disjoint(struct ct_comm *comm, const char *call, const struct ct_span *a,
+                      const struct ct_span *b);
 /* An operator of any kind; and one that reduces elements of `type`. */
 int ct_check_op_handle(struct ct_comm *comm, const char *call, ctran_op_t handle,
                        const struct ct_op **out);
@@ -100,13 +117,14 @@ int ct_check_blocks(struct ct_comm *comm, const char *call, struct ct_span *bloc
 /* Blocks for the ranks of the remote group, or from them: with `each` one for each, of its count at
  * its displacement or, without these arrays, one after the other; else the same for all. */
 struct ct_side {
-    const void          *buf;
-    ctran_count_t        count;
-    const ctran_count_t *counts;
-    const ctran_aint_t  *displs;
-    ctran_datatype_t     type;
-    bool                 each;
-    bool                 by_counts; /* there ought to be arrays */
+    const void             *buf;
+    ctran_count_t           count;
+    const ctran_count_t    *counts;
+    const ctran_aint_t     *displs; /* in extents; with `types`, in bytes */
+    ctran_datatype_t        type;
+    const ctran_datatype_t *types; /* one for each; NULL: all are `type` */
+    bool                    each;
+    bool                    by_counts; /* there ought to be arrays */
 };
 /* From all to all. */
 int ct_inter_all(struct ct_comm *comm, const char *call, const struct ct_side *send,

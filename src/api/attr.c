@@ -12,6 +12,9 @@ int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_copy_attr_fn,
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
+    if (comm_keyval == NULL) {
+        return ct_check_out(ct_comm_self(p), call, comm_keyval, "comm_keyval");
+    }
     struct ct_keyval *keyval = ct_keyval_make(ct_comm_keyvals(p), (ct_attr_fn *)comm_copy_attr_fn,
                                               (ct_attr_fn *)comm_delete_attr_fn, extra_state);
     if (keyval == NULL) {
@@ -40,7 +43,8 @@ int ctran_comm_free_keyval(int *comm_keyval)
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
-    int rc = check_keyval(ct_comm_self(p), call, *comm_keyval, &keyval);
+    int rc = check_keyval(ct_comm_self(p), call,
+                          comm_keyval != NULL ? *comm_keyval : CTRAN_KEYVAL_INVALID, &keyval);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -112,7 +116,10 @@ int ctran_comm_get_attr(ctran_comm_t handle, int comm_keyval, void *attribute_va
     struct ct_comm   *comm;
     struct ct_keyval *keyval;
     void             *value = NULL;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_comm_for(call, handle, &comm, attribute_val, "attribute_val");
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, flag, "flag");
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

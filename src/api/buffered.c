@@ -70,6 +70,7 @@ int ctran_ibsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype
     struct ct_transfer t;
     ctran_request_t    done;
     int rc = ct_check_transfer(call, buf, count, datatype, dest, tag, comm, CT_TRANSFER_SEND, &t);
+    rc = rc == CTRAN_SUCCESS ? ct_check_out(t.comm, call, request, "request") : rc;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -63,6 +63,12 @@ int ctran_cart_create(ctran_comm_t comm_old, int ndims, const int dims[], const 
     int               rc = ct_check_intra(call, comm_old, &comm);
     (void)reorder;
     if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, comm_cart, "comm_cart");
+    }
+    if (rc == CTRAN_SUCCESS) {
+        *comm_cart = CTRAN_COMM_NULL; /* also what a grid that does not fit leaves */
+    }
+    if (rc == CTRAN_SUCCESS) {
         rc = check_grid(comm, call, ndims, dims, periods);
     }
     if (rc != CTRAN_SUCCESS) {
@@ -78,6 +84,9 @@ int ctran_cart_map(ctran_comm_t handle, int ndims, const int dims[], const int p
     static const char call[] = "ctran_cart_map";
     struct ct_comm   *comm;
     int               rc = ct_check_intra(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, newrank, "newrank");
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_grid(comm, call, ndims, dims, periods);
     }
@@ -96,38 +105,44 @@ int ctran_cart_map(ctran_comm_t handle, int ndims, const int dims[], const int p
 int ctran_topo_test(ctran_comm_t handle, int *status)
 {
     struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_topo_test", handle, &comm);
+    int             rc = ct_check_comm_for("ctran_topo_test", handle, &comm, status, "status");
     if (rc == CTRAN_SUCCESS) {
         *status = comm->topo != NULL ? comm->topo->kind : CTRAN_UNDEFINED;
     }
     return rc;
 }
 
+/* A grid, and where a result goes: `out`, the argument `name`. */
 static int check_cart(const char *call, ctran_comm_t handle, struct ct_comm **comm,
-                      const struct ct_topo_cart **cart)
+                      const struct ct_topo_cart **cart, const void *out, const char *name)
 {
     int rc = ct_check_topo(call, handle, CTRAN_CART, comm);
-    if (rc == CTRAN_SUCCESS) {
-        *cart = &(*comm)->topo->cart;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    return rc;
+    *cart = &(*comm)->topo->cart;
+    return ct_check_out(*comm, call, out, name);
 }
 
-/* Room for one number a dimension. */
-static int check_room(struct ct_comm *comm, const char *call, int maxdims)
+/* A grid, and room for one number a dimension. */
+static int check_room(const char *call, ctran_comm_t handle, struct ct_comm **comm,
+                      const struct ct_topo_cart **cart, int maxdims, const int *out,
+                      const char *name)
 {
-    int ndims = comm->topo->cart.ndims;
-    return maxdims >= ndims
-               ? CTRAN_SUCCESS
-               : ct_api_raise(comm, CTRAN_ERR_ARG, call,
-                              "maxdims is %d, the grid has %d dimensions", maxdims, ndims);
+    static const int none = 0;
+    int              rc = check_cart(call, handle, comm, cart, maxdims > 0 ? out : &none, name);
+    if (rc != CTRAN_SUCCESS || maxdims >= (*cart)->ndims) {
+        return rc;
+    }
+    return ct_api_raise(*comm, CTRAN_ERR_ARG, call, "maxdims is %d, the grid has %d dimensions",
+                        maxdims, (*cart)->ndims);
 }
 
 int ctran_cartdim_get(ctran_comm_t handle, int *ndims)
 {
     struct ct_comm            *comm;
     const struct ct_topo_cart *cart;
-    int                        rc = check_cart("ctran_cartdim_get", handle, &comm, &cart);
+    int rc = check_cart("ctran_cartdim_get", handle, &comm, &cart, ndims, "ndims");
     if (rc == CTRAN_SUCCESS) {
         *ndims = cart->ndims;
     }
@@ -139,9 +154,12 @@ int ctran_cart_get(ctran_comm_t handle, int maxdims, int dims[], int periods[], 
     static const char          call[] = "ctran_cart_get";
     struct ct_comm            *comm;
     const struct ct_topo_cart *cart;
-    int                        rc = check_cart(call, handle, &comm, &cart);
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_room(comm, call, maxdims);
+    int                        rc = check_room(call, handle, &comm, &cart, maxdims, dims, "dims");
+    if (rc == CTRAN_SUCCESS && cart->ndims > 0) {
+        rc = ct_check_out(comm, call, periods, "periods");
+    }
+    if (rc == CTRAN_SUCCESS && cart->ndims > 0) {
+        rc = ct_check_out(comm, call, coords, "coords");
     }
     for (int i = 0; rc == CTRAN_SUCCESS && i < cart->ndims; i++) {
         dims[i] = cart->dims[i];
@@ -156,7 +174,7 @@ int ctran_cart_rank(ctran_comm_t handle, const int coords[], int *rank)
     static const char          call[] = "ctran_cart_rank";
     struct ct_comm            *comm;
     const struct ct_topo_cart *cart;
-    int                        rc = check_cart(call, handle, &comm, &cart);
+    int                        rc = check_cart(call, handle, &comm, &cart, rank, "rank");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -180,7 +198,7 @@ int ctran_cart_coords(ctran_comm_t handle, int rank, int maxdims, int coords[])
     static const char          call[] = "ctran_cart_coords";
     struct ct_comm            *comm;
     const struct ct_topo_cart *cart;
-    int                        rc = check_cart(call, handle, &comm, &cart);
+    int rc = check_room(call, handle, &comm, &cart, maxdims, coords, "coords");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -188,11 +206,8 @@ int ctran_cart_coords(ctran_comm_t handle, int rank, int maxdims, int coords[])
         return ct_api_raise(comm, CTRAN_ERR_RANK, call, "rank is %d, must be 0 to %" PRIu32, rank,
                             comm->run.n - 1);
     }
-    rc = check_room(comm, call, maxdims);
-    if (rc == CTRAN_SUCCESS) {
-        ct_topo_cart_coords(cart, rank, coords);
-    }
-    return rc;
+    ct_topo_cart_coords(cart, rank, coords);
+    return CTRAN_SUCCESS;
 }
 
 int ctran_cart_shift(ctran_comm_t handle, int direction, int disp, int *rank_source, int *rank_dest)
@@ -200,7 +215,10 @@ int ctran_cart_shift(ctran_comm_t handle, int direction, int disp, int *rank_sou
     static const char          call[] = "ctran_cart_shift";
     struct ct_comm            *comm;
     const struct ct_topo_cart *cart;
-    int                        rc = check_cart(call, handle, &comm, &cart);
+    int rc = check_cart(call, handle, &comm, &cart, rank_source, "rank_source");
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, rank_dest, "rank_dest");
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -219,7 +237,7 @@ int ctran_cart_sub(ctran_comm_t handle, const int remain_dims[], ctran_comm_t *n
     static const char          call[] = "ctran_cart_sub";
     struct ct_comm            *comm, *made;
     const struct ct_topo_cart *cart;
-    int                        rc = check_cart(call, handle, &comm, &cart);
+    int                        rc = check_cart(call, handle, &comm, &cart, newcomm, "newcomm");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -25,6 +25,13 @@ int ct_check_comm(const char *call, ctran_comm_t handle, struct ct_comm **out)
                                                   : "it was freed, or never was one");
 }
 
+int ct_check_comm_for(const char *call, ctran_comm_t handle, struct ct_comm **comm, const void *out,
+                      const char *name)
+{
+    int rc = ct_check_comm(call, handle, comm);
+    return CT_LIKELY(rc == CTRAN_SUCCESS) ? ct_check_out(*comm, call, out, name) : rc;
+}
+
 int ct_check_self(const char *call, struct ct_comm **out)
 {
     struct ct_process *p = ct_api_enter(call);
@@ -97,6 +104,9 @@ int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call, "count is %" PRId64 ", must be >= 0",
                             count);
     }
+    if (CT_UNLIKELY(datatype == CTRAN_DATATYPE_NULL && count == 0)) {
+        datatype = CTRAN_BYTE; /* of nothing: arrays of types have holes */
+    }
     int rc = ct_check_type(comm, call, datatype, &out->type);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         return rc;
@@ -137,6 +147,37 @@ int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran
     }
     out->buf = (void *)buf;
     return CTRAN_SUCCESS;
+}
+
+/* Where the data of a span lie, from the first byte to behind the last. */
+static void reach_of(const struct ct_span *span, uintptr_t *first, uintptr_t *end)
+{
+    const struct ct_dtype *type = span->type;
+    const ptrdiff_t        last = (ptrdiff_t)(span->count - 1) * type->extent_bytes;
+    *first = (uintptr_t)span->buf + (uintptr_t)type->true_lb_bytes;
+    *end = *first + (uintptr_t)type->true_extent_bytes;
+    *first += (uintptr_t)(last < 0 ? last : 0);
+    *end += (uintptr_t)(last > 0 ? last : 0);
+}
+
+int ct_check_disjoint(struct ct_comm *comm, const char *call, const struct ct_span *a,
+                      const struct ct_span *b)
+{
+    uintptr_t a_first, a_end, b_first, b_end;
+    if (a->bytes == 0 || b->bytes == 0) {
+        return CTRAN_SUCCESS;
+    }
+    reach_of(a, &a_first, &a_end);
+    reach_of(b, &b_first, &b_end);
+    if (CT_LIKELY(a_end <= b_first || b_end <= a_first)) {
+        return CTRAN_SUCCESS;
+    }
+    const bool same = a->buf == b->buf && a->type == b->type;
+    if (!same && !(a->type->contiguous && b->type->contiguous)) {
+        return CTRAN_SUCCESS; /* the elements of one may lie in the gaps of the other */
+    }
+    return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
+                        "the buffers overlap: use CTRAN_IN_PLACE where the call takes it");
 }
 
 int ct_check_op(struct ct_comm *comm, const char *call, ctran_op_t handle,

@@ -52,17 +52,14 @@ static int check_reduction(struct ct_comm *comm, const char *call, const void **
                            ctran_count_t count, ctran_datatype_t datatype, struct ct_span *span)
 {
     if (*send != CTRAN_IN_PLACE) {
-        int rc = ct_check_span(comm, call, *send, count, datatype, span);
-        if (rc != CTRAN_SUCCESS) {
-            return rc;
+        struct ct_span in;
+        int            rc = ct_check_span(comm, call, *send, count, datatype, &in);
+        if (rc == CTRAN_SUCCESS) {
+            rc = ct_check_span(comm, call, recv, count, datatype, span);
         }
-        if (*send == recv && count > 0) {
-            return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
-                                "sendbuf and recvbuf are the same: use CTRAN_IN_PLACE");
-        }
-    } else {
-        *send = NULL;
+        return rc == CTRAN_SUCCESS ? ct_check_disjoint(comm, call, &in, span) : rc;
     }
+    *send = NULL;
     return ct_check_span(comm, call, recv, count, datatype, span);
 }
 
@@ -145,7 +142,7 @@ static int scan(const char *call, bool exclusive, const void *sendbuf, void *rec
     const struct ct_op  *op;
     int                  rc = ct_check_intra(call, handle, &comm);
     if (rc == CTRAN_SUCCESS) {
-        rc = exclusive && comm->run.me == 0 && sendbuf != CTRAN_IN_PLACE
+        rc = exclusive && comm->run.me == 0 && sendbuf != CTRAN_IN_PLACE && sendbuf != recvbuf
                  ? ct_check_span(comm, call, sendbuf, count, datatype, &span)
                  : check_reduction(comm, call, &sendbuf, recvbuf, count, datatype, &span);
     }
@@ -221,7 +218,7 @@ int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t
     static const char    call[] = "ctran_reduce_scatter";
     const void          *send = sendbuf;
     struct ct_comm      *comm;
-    struct ct_span       all;
+    struct ct_span       all, mine;
     struct ct_dense_ends e;
     const struct ct_op  *op;
     int                  rc = ct_check_comm(call, handle, &comm);
@@ -241,7 +238,7 @@ int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t
     }
     if (rc == CTRAN_SUCCESS && sendbuf != CTRAN_IN_PLACE) {
         ctran_count_t own = recvcounts[comm->run.me];
-        rc = ct_check_span(comm, call, recvbuf, own, datatype, &(struct ct_span){0});
+        rc = ct_check_span(comm, call, recvbuf, own, datatype, &mine);
     }
     if (rc == CTRAN_SUCCESS) {
         ctran_count_t count = (ctran_count_t)all.count;
@@ -249,16 +246,15 @@ int ctran_reduce_scatter(const void *sendbuf, void *recvbuf, const ctran_count_t
                  ? ct_check_span(comm, call, sendbuf, count, datatype, &all)
                  : check_reduction(comm, call, &send, recvbuf, count, datatype, &all);
     }
-    if (rc == CTRAN_SUCCESS && send == recvbuf && all.count > 0) {
-        rc = ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
-                          "sendbuf and recvbuf are the same: use CTRAN_IN_PLACE");
+    if (rc == CTRAN_SUCCESS && sendbuf != CTRAN_IN_PLACE) {
+        rc = ct_check_disjoint(comm, call, &all, &mine);
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(comm, call, handle_op, all.type, &op);
     }
     if (rc == CTRAN_SUCCESS && all.bytes > 0) {
-        size_t mine = send == NULL ? all.count : (size_t)recvcounts[comm->run.me];
-        rc = ct_dense_open_reduction(comm, call, send, all.count, recvbuf, mine, all.type, false,
+        size_t nrecv = send == NULL ? all.count : (size_t)recvcounts[comm->run.me];
+        rc = ct_dense_open_reduction(comm, call, send, all.count, recvbuf, nrecv, all.type, false,
                                      &e);
     }
     if (rc != CTRAN_SUCCESS || all.bytes == 0) {

@@ -61,7 +61,13 @@ static int open_end(struct ct_comm *comm, const char *call, const struct ct_span
 /* What the collective is to be given. in_place: it reads what it sends from where it receives. */
 static int open_ends(struct ct_comm *comm, const char *call, struct ends *e, bool in_place)
 {
-    int rc = open_end(comm, call, &e->send, true, &e->in);
+    int rc = e->send.type != NULL && e->recv.type != NULL
+                 ? ct_check_disjoint(comm, call, &e->send, &e->recv)
+                 : CTRAN_SUCCESS;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = open_end(comm, call, &e->send, true, &e->in);
     if (rc == CTRAN_SUCCESS) {
         rc = open_end(comm, call, &e->recv, in_place, &e->out);
         if (rc != CTRAN_SUCCESS) {

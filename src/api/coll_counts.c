@@ -57,7 +57,32 @@ static int check_own(struct ct_comm *comm, const char *call, const void *buf,
     return rc;
 }
 
-/* What a rank sends to itself is as long as what it receives from itself. */
+/* Where rank r's block is, or the only one. */
+static struct ct_span span_of(const struct end *e, uint32_t r)
+{
+    const struct ct_blocks *b = &e->blocks;
+    const uint32_t          i = b->held > 1 ? r : 0;
+    const ptrdiff_t         at = b->displs[i] * e->type->extent_bytes;
+    return (struct ct_span){.buf = (void *)((uintptr_t)b->base + (uintptr_t)at),
+                            .count = (size_t)b->counts[i],
+                            .bytes = (size_t)b->counts[i] * e->type->size_bytes,
+                            .type = e->type};
+}
+
+/* The block that a rank has is in none of the others' places; of two buffers with all blocks, those
+ * of the same rank are compared. */
+static int check_apart(struct ct_comm *comm, const char *call, const struct end *send,
+                       const struct end *recv)
+{
+    int rc = CTRAN_SUCCESS;
+    for (uint32_t r = 0; r < comm->run.n && rc == CTRAN_SUCCESS; r++) {
+        const struct ct_span out = span_of(send, r), in = span_of(recv, r);
+        rc = ct_check_disjoint(comm, call, &out, &in);
+    }
+    return rc;
+}
+
+/* What a rank sends to itself is as long as what it receives from itself, and elsewhere. */
 static int check_self(struct ct_comm *comm, const char *call, const struct end *send,
                       const struct end *recv)
 {
@@ -66,7 +91,7 @@ static int check_self(struct ct_comm *comm, const char *call, const struct end *
     size_t                  sent = (size_t)out->counts[me - out->first] * out->unit_elems;
     size_t                  received = (size_t)in->counts[me - in->first] * in->unit_elems;
     if (sent == received) {
-        return CTRAN_SUCCESS;
+        return check_apart(comm, call, send, recv);
     }
     return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                         "rank %u sends %zu bytes to itself and receives %zu: they must be equal",

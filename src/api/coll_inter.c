@@ -13,12 +13,17 @@ enum { MOVE_TAG = -18 }; /* none of the program's */
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+static ctran_datatype_t type_of(const struct ct_side *side, uint32_t r)
+{
+    return side->types != NULL ? side->types[r] : side->type;
+}
+
 /* Where the block of remote rank r is. */
 static int block_of(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t r,
                     const void **buf, ctran_count_t *count)
 {
-    const struct ct_dtype *type = ct_dtype_get(side->type);
-    const ptrdiff_t        extent = type != NULL ? type->extent_bytes : 0;
+    const struct ct_dtype *type = ct_dtype_get(type_of(side, r));
+    const ptrdiff_t        extent = side->types != NULL ? 1 : type != NULL ? type->extent_bytes : 0;
     ptrdiff_t              at = 0;
     *buf = side->buf;
     *count = side->counts != NULL ? side->counts[r] : side->count;
@@ -54,8 +59,8 @@ static int plan(struct ct_comm *comm, const char *call, const struct ct_side *si
         ctran_count_t count;
         rc = block_of(comm, call, side, r, &buf, &count);
         if (rc == CTRAN_SUCCESS) {
-            rc = ct_check_transfer(call, buf, count, side->type, (int)r, 0, ct_comm_handle(comm),
-                                   mode, *t);
+            rc = ct_check_transfer(call, buf, count, type_of(side, r), (int)r, 0,
+                                   ct_comm_handle(comm), mode, *t);
         }
         if (rc == CTRAN_SUCCESS) {
             (*t)->key.ctx = ct_ctx(comm->id, CT_CTX_INTER);

@@ -6,7 +6,7 @@
 int ctran_comm_size(ctran_comm_t handle, int *size)
 {
     struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_comm_size", handle, &comm);
+    int             rc = ct_check_comm_for("ctran_comm_size", handle, &comm, size, "size");
     if (rc == CTRAN_SUCCESS) {
         *size = (int)comm->run.n;
     }
@@ -16,7 +16,7 @@ int ctran_comm_size(ctran_comm_t handle, int *size)
 int ctran_comm_rank(ctran_comm_t handle, int *rank)
 {
     struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_comm_rank", handle, &comm);
+    int             rc = ct_check_comm_for("ctran_comm_rank", handle, &comm, rank, "rank");
     if (rc == CTRAN_SUCCESS) {
         *rank = (int)comm->run.me;
     }
@@ -47,7 +47,7 @@ int ctran_comm_compare(ctran_comm_t comm1, ctran_comm_t comm2, int *result)
 {
     static const char call[] = "ctran_comm_compare";
     struct ct_comm   *a, *b;
-    int               rc = ct_check_comm(call, comm1, &a);
+    int               rc = ct_check_comm_for(call, comm1, &a, result, "result");
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_comm(call, comm2, &b);
     }
@@ -66,7 +66,7 @@ int ctran_comm_dup(ctran_comm_t handle, ctran_comm_t *newcomm)
 {
     static const char call[] = "ctran_comm_dup";
     struct ct_comm   *comm, *made;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_comm_for(call, handle, &comm, newcomm, "newcomm");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -82,7 +82,10 @@ static int idup(const char *call, ctran_comm_t handle, ctran_info_t info_handle,
 {
     struct ct_comm *comm, *made;
     struct ct_info *info;
-    int             rc = ct_check_comm(call, handle, &comm);
+    int             rc = ct_check_comm_for(call, handle, &comm, newcomm, "newcomm");
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, request, "request");
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_info(comm, call, info_handle, &info);
     }
@@ -112,7 +115,7 @@ int ctran_comm_split(ctran_comm_t handle, int color, int key, ctran_comm_t *newc
 {
     static const char call[] = "ctran_comm_split";
     struct ct_comm   *comm, *made;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_comm_for(call, handle, &comm, newcomm, "newcomm");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -130,7 +133,7 @@ int ctran_comm_split(ctran_comm_t handle, int color, int key, ctran_comm_t *newc
 static int free_comm(const char *call, ctran_comm_t *handle)
 {
     struct ct_comm *comm;
-    int             rc = ct_check_comm(call, *handle, &comm);
+    int             rc = ct_check_comm(call, handle != NULL ? *handle : CTRAN_COMM_NULL, &comm);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -5,9 +5,9 @@
 
 /* Communicator and group of a call. */
 static int check(const char *call, ctran_comm_t handle, ctran_group_t members,
-                 struct ct_comm **comm, struct ct_group **group)
+                 const ctran_comm_t *newcomm, struct ct_comm **comm, struct ct_group **group)
 {
-    int rc = ct_check_comm(call, handle, comm);
+    int rc = ct_check_comm_for(call, handle, comm, newcomm, "newcomm");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -36,7 +36,7 @@ int ctran_comm_create(ctran_comm_t handle, ctran_group_t members, ctran_comm_t *
     static const char call[] = "ctran_comm_create";
     struct ct_comm   *comm, *made;
     struct ct_group  *group;
-    int               rc = check(call, handle, members, &comm, &group);
+    int               rc = check(call, handle, members, newcomm, &comm, &group);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -50,7 +50,7 @@ int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
     static const char call[] = "ctran_comm_create_group";
     struct ct_comm   *comm, *made;
     struct ct_group  *group;
-    int               rc = check(call, handle, members, &comm, &group);
+    int               rc = check(call, handle, members, newcomm, &comm, &group);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_intra(call, handle, &comm);
     }
@@ -84,7 +84,7 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
     static const char call[] = "ctran_comm_split_type";
     struct ct_comm   *comm, *made;
     struct ct_info   *info;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_comm_for(call, handle, &comm, newcomm, "newcomm");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

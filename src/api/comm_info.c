@@ -22,7 +22,7 @@ int ctran_comm_get_info(ctran_comm_t handle, ctran_info_t *info_used)
 {
     static const char call[] = "ctran_comm_get_info";
     struct ct_comm   *comm;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_comm_for(call, handle, &comm, info_used, "info_used");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -39,7 +39,7 @@ int ctran_comm_dup_with_info(ctran_comm_t handle, ctran_info_t info_handle, ctra
     static const char call[] = "ctran_comm_dup_with_info";
     struct ct_comm   *comm, *made;
     struct ct_info   *info;
-    int               rc = ct_check_comm(call, handle, &comm);
+    int               rc = ct_check_comm_for(call, handle, &comm, newcomm, "newcomm");
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_info(comm, call, info_handle, &info);
     }

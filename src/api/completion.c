@@ -18,7 +18,9 @@ struct batch {
     int                over;   /* so many from the front on are known to be done, or not active */
 };
 
-static int check(const char *call, int count, ctran_request_t requests[], struct batch *b)
+/* `out` is where an answer goes that every form of the call has. */
+static int check(const char *call, int count, ctran_request_t requests[], const void *out,
+                 struct batch *b)
 {
     struct ct_process *p = ct_api_enter(call);
     if (p == NULL) {
@@ -29,6 +31,9 @@ static int check(const char *call, int count, ctran_request_t requests[], struct
         return ct_api_raise(
             ct_comm_self(p), count < 0 ? CTRAN_ERR_COUNT : CTRAN_ERR_REQUEST, call,
             count < 0 ? "count is %d, must be >= 0" : "the array of %d requests is NULL", count);
+    }
+    if (CT_UNLIKELY(out == NULL)) {
+        return ct_check_out(ct_comm_self(p), call, out, "flag, index or outcount");
     }
     for (int i = 0; i < count; i++) {
         ctran_request_t r = requests[i];
@@ -90,16 +95,35 @@ static bool reached(struct batch *b, enum goal goal)
     return goal == ALL ? all_done(b) : some_done(b);
 }
 
-static void wait_for(struct batch *b, enum goal goal)
+static void wait_for_all(struct batch *b)
 {
     struct ct_waiter w;
     const size_t     n = (size_t)b->count;
-    ct_waiter_init(&w, goal == ALL);
+    ct_waiter_init(&w, true);
     ct_waiter_join(b->p, &w, b->requests, n);
-    while (!reached(b, goal)) {
+    while (!all_done(b)) {
         ct_waiter_wait(b->p, &w);
     }
     ct_waiter_part(b->p, &w, b->requests, n);
+}
+
+/* For one at least. What is pending tells when it ends, so that a wait for one of many looks at
+ * them but twice, however long it takes. */
+static void wait_for_some(struct batch *b)
+{
+    struct ct_waiter w;
+    const size_t     n = (size_t)b->count;
+    if (some_done(b)) {
+        return;
+    }
+    ct_waiter_init(&w, false);
+    ct_waiter_join_(b->p, &w, b->requests, n);
+    if (!some_done(b)) { /* what was done before it could tell tells nobody */
+        while (!ct_waiter_is_told(&w)) {
+            ct_waiter_wait(b->p, &w);
+        }
+    }
+    ct_waiter_part_(b->p, &w, b->requests, n);
 }
 
 /* A test looks, drives transfers once, and looks again. */
@@ -133,7 +157,7 @@ static int retire_one(struct batch *b, int i, ctran_status_t *status)
 int ctran_wait(ctran_request_t *request, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_wait", 1, request, &b);
+    int          rc = check("ctran_wait", 1, request, request, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -141,14 +165,14 @@ int ctran_wait(ctran_request_t *request, ctran_status_t *status)
         ct_api_status(status, NULL);
         return CTRAN_SUCCESS;
     }
-    wait_for(&b, ALL);
+    wait_for_all(&b);
     return retire_one(&b, 0, status);
 }
 
 int ctran_test(ctran_request_t *request, int *flag, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_test", 1, request, &b);
+    int          rc = check("ctran_test", 1, request, flag, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -217,18 +241,18 @@ static int retire_all(struct batch *b, ctran_status_t statuses[])
 int ctran_waitall(int count, ctran_request_t requests[], ctran_status_t statuses[])
 {
     struct batch b;
-    int          rc = check("ctran_waitall", count, requests, &b);
+    int          rc = check("ctran_waitall", count, requests, &b, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    wait_for(&b, ALL);
+    wait_for_all(&b);
     return retire_all(&b, statuses);
 }
 
 int ctran_testall(int count, ctran_request_t requests[], int *flag, ctran_status_t statuses[])
 {
     struct batch b;
-    int          rc = check("ctran_testall", count, requests, &b);
+    int          rc = check("ctran_testall", count, requests, flag, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -254,12 +278,12 @@ static int retire_first(struct batch *b, int *index, ctran_status_t *status)
 int ctran_waitany(int count, ctran_request_t requests[], int *index, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_waitany", count, requests, &b);
+    int          rc = check("ctran_waitany", count, requests, index, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     if (b.active > 0) {
-        wait_for(&b, ANY);
+        wait_for_some(&b);
     }
     return retire_first(&b, index, status);
 }
@@ -268,7 +292,7 @@ int ctran_testany(int count, ctran_request_t requests[], int *index, int *flag,
                   ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_testany", count, requests, &b);
+    int          rc = check("ctran_testany", count, requests, index != NULL ? flag : NULL, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -298,7 +322,7 @@ static int some(const char *call, bool blocking, int incount, ctran_request_t re
                 int *outcount, int indices[], ctran_status_t statuses[])
 {
     struct batch b;
-    int          rc = check(call, incount, requests, &b);
+    int          rc = check(call, incount, requests, outcount, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -306,8 +330,11 @@ static int some(const char *call, bool blocking, int incount, ctran_request_t re
         *outcount = CTRAN_UNDEFINED;
         return CTRAN_SUCCESS;
     }
+    if (indices == NULL) {
+        return ct_check_out(ct_comm_self(b.p), call, indices, "indices");
+    }
     if (blocking) {
-        wait_for(&b, SOME);
+        wait_for_some(&b);
     } else {
         (void)test_for(&b, SOME); /* none done is an answer, too */
     }
@@ -329,7 +356,7 @@ int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int i
 int ctran_request_free(ctran_request_t *request)
 {
     struct batch b;
-    int          rc = check("ctran_request_free", 1, request, &b);
+    int          rc = check("ctran_request_free", 1, request, request, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -348,7 +375,7 @@ int ctran_request_free(ctran_request_t *request)
 int ctran_request_get_status(ctran_request_t request, int *flag, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_request_get_status", 1, &request, &b);
+    int          rc = check("ctran_request_get_status", 1, &request, flag, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -361,10 +388,87 @@ int ctran_request_get_status(ctran_request_t request, int *flag, ctran_status_t 
     return CTRAN_SUCCESS;
 }
 
+/* What a status says of request i, which stays as it is; its error is told by what completes
+ * it, and in the status. */
+static void describe(struct batch *b, int i, ctran_status_t statuses[], int at)
+{
+    int error = CTRAN_SUCCESS;
+    if (is_active(b, i)) {
+        error = ct_api_outcome(b->requests[i], status_at(statuses, at));
+    } else {
+        ct_api_status(status_at(statuses, at), NULL);
+    }
+    set_error(statuses, at, error);
+}
+
+int ctran_request_get_status_all(int count, const ctran_request_t requests[], int *flag,
+                                 ctran_status_t statuses[])
+{
+    struct batch b;
+    int rc = check("ctran_request_get_status_all", count, (ctran_request_t *)requests, flag, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *flag = test_for(&b, ALL);
+    for (int i = 0; *flag && i < count; i++) {
+        describe(&b, i, statuses, i);
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ctran_request_get_status_any(int count, const ctran_request_t requests[], int *index, int *flag,
+                                 ctran_status_t *status)
+{
+    struct batch b;
+    int          rc = check("ctran_request_get_status_any", count, (ctran_request_t *)requests,
+                   index != NULL ? flag : NULL, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    *index = CTRAN_UNDEFINED;
+    *flag = b.active == 0 || test_for(&b, ANY);
+    if (b.active == 0) {
+        ct_api_status(status, NULL);
+        return CTRAN_SUCCESS;
+    }
+    for (int i = 0; *flag && *index == CTRAN_UNDEFINED; i++) {
+        if (is_active(&b, i) && ct_request_is_done(b.requests[i])) {
+            *index = i;
+            (void)ct_api_outcome(b.requests[i], status);
+        }
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ctran_request_get_status_some(int incount, const ctran_request_t requests[], int *outcount,
+                                  int indices[], ctran_status_t statuses[])
+{
+    static const char call[] = "ctran_request_get_status_some";
+    struct batch      b;
+    int               n = 0, rc = check(call, incount, (ctran_request_t *)requests, outcount, &b);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (b.active > 0 && indices == NULL) {
+        return ct_check_out(ct_comm_self(b.p), call, indices, "indices");
+    }
+    if (!all_done(&b)) {
+        ct_domain_poke(b.p); /* also where some are done: they stay, and others want to follow */
+    }
+    for (int i = 0; i < incount; i++) {
+        if (is_active(&b, i) && ct_request_is_done(b.requests[i])) {
+            indices[n] = i;
+            describe(&b, i, statuses, n++);
+        }
+    }
+    *outcount = b.active > 0 ? n : CTRAN_UNDEFINED;
+    return CTRAN_SUCCESS;
+}
+
 int ctran_cancel(ctran_request_t *request)
 {
     struct batch b;
-    int          rc = check("ctran_cancel", 1, request, &b);
+    int          rc = check("ctran_cancel", 1, request, request, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

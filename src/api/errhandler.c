@@ -80,8 +80,9 @@ int ctran_comm_set_errhandler(ctran_comm_t handle, ctran_errhandler_t errhandler
 
 int ctran_comm_get_errhandler(ctran_comm_t handle, ctran_errhandler_t *errhandler)
 {
-    struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_comm_get_errhandler", handle, &comm);
+    static const char call[] = "ctran_comm_get_errhandler";
+    struct ct_comm   *comm;
+    int               rc = ct_check_comm_for(call, handle, &comm, errhandler, "errhandler");
     if (rc == CTRAN_SUCCESS) {
         *errhandler = ct_errhandler_give_at(&comm->p->errhandlers, &comm->errhandler);
     }

@@ -55,6 +55,15 @@ static int call_sessions(struct ct_mpi_session *session, const struct ct_errhand
     return code != CTRAN_SUCCESS ? code : error;
 }
 
+/* About a communicator that there is not. */
+static int call_comms_of_none(const struct ct_errhandler *h, int error, const char *text)
+{
+    ctran_comm_t handle = CTRAN_COMM_NULL;
+    int          code = error;
+    ((ctran_comm_errhandler_function *)h->fn)(&handle, &code, text);
+    return code != CTRAN_SUCCESS ? code : error;
+}
+
 /* One that is not the program's. `told`: the log has the cause already. */
 static int handle_fixed(struct ct_process *p, const struct ct_errhandler *h, int error,
                         const char *call, const char *text, bool told)
@@ -109,7 +118,8 @@ int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *s
     say(p, error, call, fmt, ap, text);
     va_end(ap);
     error = ct_errhandler_is_fixed(h) ? handle_fixed(p, h, error, call, text, false)
-                                      : call_sessions(session, h, error, text);
+            : ct_errhandler_fits(h, CT_ERRHANDLER_SESSION) ? call_sessions(session, h, error, text)
+                                                           : call_comms_of_none(h, error, text);
     ct_errhandler_drop(&p->errhandlers, h);
     return error;
 }

@@ -60,6 +60,9 @@ int ctran_graph_create(ctran_comm_t comm_old, int nnodes, const int index[], con
     int               rc = ct_check_intra(call, comm_old, &comm);
     (void)reorder;
     if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, comm_graph, "comm_graph");
+    }
+    if (rc == CTRAN_SUCCESS) {
         rc = check_graph(comm, call, nnodes, index, edges);
     }
     if (rc != CTRAN_SUCCESS) {
@@ -75,6 +78,9 @@ int ctran_graph_map(ctran_comm_t handle, int nnodes, const int index[], const in
     static const char call[] = "ctran_graph_map";
     struct ct_comm   *comm;
     int               rc = ct_check_intra(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, newrank, "newrank");
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_graph(comm, call, nnodes, index, edges);
     }
@@ -96,9 +102,16 @@ static int check_is_graph(const char *call, ctran_comm_t handle, struct ct_comm 
 
 int ctran_graphdims_get(ctran_comm_t handle, int *nnodes, int *nedges)
 {
+    static const char           call[] = "ctran_graphdims_get";
     struct ct_comm             *comm;
     const struct ct_topo_graph *graph;
-    int                         rc = check_is_graph("ctran_graphdims_get", handle, &comm, &graph);
+    int                         rc = check_is_graph(call, handle, &comm, &graph);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, nnodes, "nnodes");
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, nedges, "nedges");
+    }
     if (rc == CTRAN_SUCCESS) {
         *nnodes = graph->nnodes;
         *nedges = graph->nedges;
@@ -121,6 +134,10 @@ int ctran_graph_get(ctran_comm_t handle, int maxindex, int maxedges, int index[]
     int                         rc = check_is_graph(call, handle, &comm, &graph);
     if (rc != CTRAN_SUCCESS) {
         return rc;
+    }
+    if ((graph->nnodes > 0 && index == NULL) || (graph->nedges > 0 && edges == NULL)) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL",
+                            index == NULL ? "index" : "edges");
     }
     if (maxindex < graph->nnodes || maxedges < graph->nedges) {
         return ct_api_raise(comm, CTRAN_ERR_ARG, call,
@@ -154,6 +171,9 @@ int ctran_graph_neighbors_count(ctran_comm_t handle, int rank, int *nneighbors)
     const struct ct_topo_graph *graph;
     const int                  *first;
     int                         rc = check_is_graph(call, handle, &comm, &graph);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, nneighbors, "nneighbors");
+    }
     return rc == CTRAN_SUCCESS ? find_neighbors(comm, call, rank, &first, nneighbors) : rc;
 }
 
@@ -166,6 +186,9 @@ int ctran_graph_neighbors(ctran_comm_t handle, int rank, int maxneighbors, int n
     int                         n, rc = check_is_graph(call, handle, &comm, &graph);
     if (rc == CTRAN_SUCCESS) {
         rc = find_neighbors(comm, call, rank, &first, &n);
+    }
+    if (rc == CTRAN_SUCCESS && n > 0 && maxneighbors > 0) {
+        rc = ct_check_out(comm, call, neighbors, "neighbors");
     }
     if (rc == CTRAN_SUCCESS) {
         copy(neighbors, first, n < maxneighbors ? n : maxneighbors);
@@ -212,6 +235,9 @@ int ctran_dist_graph_create_adjacent(ctran_comm_t comm_old, int indegree, const 
     struct ct_comm   *comm, *made;
     int               rc = ct_check_intra(call, comm_old, &comm);
     (void)info, (void)reorder;
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, comm_dist_graph, "comm_dist_graph");
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_edges(comm, call, "sources", indegree, sources, "sourceweights", sourceweights);
     }
@@ -277,6 +303,9 @@ int ctran_dist_graph_create(ctran_comm_t comm_old, int n, const int sources[], c
     int               edges = 0, rc = ct_check_intra(call, comm_old, &comm);
     (void)info, (void)reorder;
     if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(comm, call, comm_dist_graph, "comm_dist_graph");
+    }
+    if (rc == CTRAN_SUCCESS) {
         rc = check_ranks(comm, call, "sources", n, sources);
     }
     if (rc == CTRAN_SUCCESS) {
@@ -300,8 +329,15 @@ int ctran_dist_graph_create(ctran_comm_t comm_old, int n, const int sources[], c
 int ctran_dist_graph_neighbors_count(ctran_comm_t handle, int *indegree, int *outdegree,
                                      int *weighted)
 {
-    struct ct_comm *comm;
-    int rc = ct_check_topo("ctran_dist_graph_neighbors_count", handle, CTRAN_DIST_GRAPH, &comm);
+    static const char call[] = "ctran_dist_graph_neighbors_count";
+    struct ct_comm   *comm;
+    int               rc = ct_check_topo(call, handle, CTRAN_DIST_GRAPH, &comm);
+    if (rc == CTRAN_SUCCESS && (indegree == NULL || outdegree == NULL || weighted == NULL)) {
+        rc = ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL",
+                          indegree == NULL    ? "indegree"
+                          : outdegree == NULL ? "outdegree"
+                                              : "weighted");
+    }
     if (rc == CTRAN_SUCCESS) {
         const struct ct_topo_dist *dist = &comm->topo->dist;
         *indegree = dist->in.n;
@@ -331,11 +367,17 @@ int ctran_dist_graph_neighbors(ctran_comm_t handle, int maxindegree, int sources
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    const struct ct_topo_dist *dist = &comm->topo->dist;
+    if ((maxindegree > 0 && dist->in.n > 0 && sources == NULL) ||
+        (maxoutdegree > 0 && dist->out.n > 0 && destinations == NULL)) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL",
+                            sources == NULL ? "sources" : "destinations");
+    }
     if (maxindegree < 0 || maxoutdegree < 0) {
         return ct_api_raise(comm, CTRAN_ERR_ARG, call, "maxindegree is %d, maxoutdegree %d",
                             maxindegree, maxoutdegree);
     }
-    give_edges(&comm->topo->dist.in, maxindegree, sources, sourceweights);
-    give_edges(&comm->topo->dist.out, maxoutdegree, destinations, destweights);
+    give_edges(&dist->in, maxindegree, sources, sourceweights);
+    give_edges(&dist->out, maxoutdegree, destinations, destweights);
     return CTRAN_SUCCESS;
 }

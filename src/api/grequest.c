@@ -56,6 +56,9 @@ int ctran_grequest_start(ctran_grequest_query_function  *query_fn,
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
+    if (request == NULL) {
+        return ct_check_out(ct_comm_self(p), call, request, "request");
+    }
     struct grequest *g = calloc(1, sizeof *g);
     if (g == NULL) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_NO_MEM, call, "for a request");

@@ -20,10 +20,18 @@ static int check_group(const char *call, ctran_group_t handle, struct ct_group *
                                                    : "it was freed, or never was one");
 }
 
-static int check_pair(const char *call, ctran_group_t group1, ctran_group_t group2,
-                      struct ct_group **a, struct ct_group **b)
+/* The same for a call that leaves a result at `out`, its argument `name`. */
+static int check_group_for(const char *call, ctran_group_t handle, struct ct_group **group,
+                           const void *out, const char *name)
 {
-    int rc = check_group(call, group1, a);
+    int rc = check_group(call, handle, group);
+    return rc == CTRAN_SUCCESS ? ct_check_out(ct_comm_self((*group)->p), call, out, name) : rc;
+}
+
+static int check_pair(const char *call, ctran_group_t group1, ctran_group_t group2,
+                      struct ct_group **a, struct ct_group **b, const void *out, const char *name)
+{
+    int rc = check_group_for(call, group1, a, out, name);
     return rc == CTRAN_SUCCESS ? check_group(call, group2, b) : rc;
 }
 
@@ -40,7 +48,7 @@ static int give(struct ct_process *p, int rc, struct ct_group *made, const char 
 int ctran_comm_group(ctran_comm_t handle, ctran_group_t *group)
 {
     struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_comm_group", handle, &comm);
+    int             rc = ct_check_comm_for("ctran_comm_group", handle, &comm, group, "group");
     if (rc == CTRAN_SUCCESS) {
         *group = ct_group_give(ct_group_hold(comm->group));
     }
@@ -50,7 +58,7 @@ int ctran_comm_group(ctran_comm_t handle, ctran_group_t *group)
 int ctran_group_size(ctran_group_t handle, int *size)
 {
     struct ct_group *group;
-    int              rc = check_group("ctran_group_size", handle, &group);
+    int              rc = check_group_for("ctran_group_size", handle, &group, size, "size");
     if (rc == CTRAN_SUCCESS) {
         *size = (int)group->n;
     }
@@ -60,7 +68,7 @@ int ctran_group_size(ctran_group_t handle, int *size)
 int ctran_group_rank(ctran_group_t handle, int *rank)
 {
     struct ct_group *group;
-    int              rc = check_group("ctran_group_rank", handle, &group);
+    int              rc = check_group_for("ctran_group_rank", handle, &group, rank, "rank");
     if (rc == CTRAN_SUCCESS) {
         *rank = ct_group_find(group, group->p->job->rank);
     }
@@ -71,7 +79,7 @@ int ctran_group_compare(ctran_group_t group1, ctran_group_t group2, int *result)
 {
     static const char call[] = "ctran_group_compare";
     struct ct_group  *a, *b;
-    int               rc = check_pair(call, group1, group2, &a, &b);
+    int               rc = check_pair(call, group1, group2, &a, &b, result, "result");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -81,7 +89,7 @@ int ctran_group_compare(ctran_group_t group1, ctran_group_t group2, int *result)
 int ctran_group_free(ctran_group_t *handle)
 {
     struct ct_group *group;
-    int              rc = check_group("ctran_group_free", *handle, &group);
+    int rc = check_group("ctran_group_free", handle != NULL ? *handle : CTRAN_GROUP_NULL, &group);
     if (rc == CTRAN_SUCCESS) {
         ct_group_release(group);
         *handle = CTRAN_GROUP_NULL;
@@ -118,7 +126,10 @@ int ctran_group_translate_ranks(ctran_group_t group1, int n, const int ranks1[],
 {
     static const char call[] = "ctran_group_translate_ranks";
     struct ct_group  *a, *b;
-    int               rc = check_pair(call, group1, group2, &a, &b);
+    int               rc = check_group(call, group1, &a);
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_group(call, group2, &b);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_array(a, call, n, ranks1);
     }
@@ -207,7 +218,7 @@ static int by_ranks(const char *call, ctran_group_t handle, int n, const int ran
 {
     struct ct_group *group;
     struct picks     picks;
-    int              rc = check_group(call, handle, &group);
+    int              rc = check_group_for(call, handle, &group, newgroup, "newgroup");
     if (rc == CTRAN_SUCCESS) {
         rc = check_array(group, call, n, ranks);
     }
@@ -226,7 +237,7 @@ static int by_ranges(const char *call, ctran_group_t handle, int n, int ranges[]
 {
     struct ct_group *group;
     struct picks     picks;
-    int              rc = check_group(call, handle, &group);
+    int              rc = check_group_for(call, handle, &group, newgroup, "newgroup");
     if (rc == CTRAN_SUCCESS) {
         rc = check_array(group, call, n, ranges);
     }
@@ -266,7 +277,7 @@ static int combine(const char *call, ctran_group_t group1, ctran_group_t group2,
                    enum ct_group_set what, ctran_group_t *newgroup)
 {
     struct ct_group *a, *b, *made = NULL;
-    int              rc = check_pair(call, group1, group2, &a, &b);
+    int              rc = check_pair(call, group1, group2, &a, &b, newgroup, "newgroup");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -97,7 +97,7 @@ int ctran_info_free(ctran_info_t *handle)
 {
     static const char call[] = "ctran_info_free";
     struct ct_info   *info;
-    int               rc = check_own(call, *handle, &info);
+    int               rc = check_own(call, handle != NULL ? *handle : CTRAN_INFO_NULL, &info);
     if (rc == CTRAN_SUCCESS) {
         ct_info_free(infos(), info);
         *handle = CTRAN_INFO_NULL;
@@ -149,6 +149,7 @@ int ctran_info_get_string(ctran_info_t handle, const char *key, int *buflen, cha
                     : *buflen < 0  ? "*buflen is negative"
                                    : "value is NULL and *buflen is not 0");
     }
+    rc = rc == CTRAN_SUCCESS ? check_pointer(call, flag, "flag") : rc;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -156,6 +157,37 @@ int ctran_info_get_string(ctran_info_t handle, const char *key, int *buflen, cha
     *flag = len >= 0;
     *buflen = len >= 0 ? len + 1 : *buflen;
     return CTRAN_SUCCESS;
+}
+
+int ctran_info_get(ctran_info_t handle, const char *key, int valuelen, char *value, int *flag)
+{
+    static const char call[] = "ctran_info_get";
+    struct ct_info   *info;
+    int               rc = check_key(call, handle, key, &info);
+    if (rc == CTRAN_SUCCESS && (valuelen < 0 || value == NULL)) {
+        rc = refuse(CTRAN_ERR_ARG, call, "%s",
+                    value == NULL ? "value is NULL" : "valuelen is negative");
+    }
+    rc = rc == CTRAN_SUCCESS ? check_pointer(call, flag, "flag") : rc;
+    if (rc == CTRAN_SUCCESS) {
+        *flag = ct_info_get(infos(), info, key, value, (size_t)valuelen + 1) >= 0;
+    }
+    return rc;
+}
+
+int ctran_info_get_valuelen(ctran_info_t handle, const char *key, int *valuelen, int *flag)
+{
+    static const char call[] = "ctran_info_get_valuelen";
+    struct ct_info   *info;
+    int               rc = check_key(call, handle, key, &info);
+    rc = rc == CTRAN_SUCCESS ? check_pointer(call, valuelen, "valuelen") : rc;
+    rc = rc == CTRAN_SUCCESS ? check_pointer(call, flag, "flag") : rc;
+    if (rc == CTRAN_SUCCESS) {
+        const int len = ct_info_get(infos(), info, key, NULL, 0);
+        *flag = len >= 0;
+        *valuelen = len >= 0 ? len : *valuelen;
+    }
+    return rc;
 }
 
 int ctran_info_delete(ctran_info_t handle, const char *key)
@@ -174,8 +206,10 @@ int ctran_info_delete(ctran_info_t handle, const char *key)
 
 int ctran_info_get_nkeys(ctran_info_t handle, int *nkeys)
 {
-    struct ct_info *info;
-    int             rc = check("ctran_info_get_nkeys", handle, &info);
+    static const char call[] = "ctran_info_get_nkeys";
+    struct ct_info   *info;
+    int               rc = check(call, handle, &info);
+    rc = rc == CTRAN_SUCCESS ? check_pointer(call, nkeys, "nkeys") : rc;
     if (rc == CTRAN_SUCCESS) {
         *nkeys = ct_info_count(infos(), info);
     }

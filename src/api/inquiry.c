@@ -5,6 +5,9 @@
 
 int ctran_get_version(int *version, int *subversion)
 {
+    if (version == NULL || subversion == NULL) {
+        return CTRAN_ERR_ARG; /* possible at any time: there may be no handler to ask */
+    }
     *version = CTRAN_VERSION;
     *subversion = CTRAN_SUBVERSION;
     return CTRAN_SUCCESS;
@@ -12,6 +15,9 @@ int ctran_get_version(int *version, int *subversion)
 
 int ctran_get_library_version(char *version, int *resultlen)
 {
+    if (version == NULL || resultlen == NULL) {
+        return CTRAN_ERR_ARG;
+    }
     *resultlen = snprintf(version, CTRAN_MAX_LIBRARY_VERSION_STRING, "ctran %s (build %s, %s)",
                           ct_version_string(), ct_version_digest(), ct_version_build());
     return CTRAN_SUCCESS;
@@ -19,9 +25,13 @@ int ctran_get_library_version(char *version, int *resultlen)
 
 int ctran_get_processor_name(char *name, int *resultlen)
 {
-    struct ct_process *p = ct_api_enter("ctran_get_processor_name");
+    static const char  call[] = "ctran_get_processor_name";
+    struct ct_process *p = ct_api_enter(call);
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
+    }
+    if (name == NULL || resultlen == NULL) {
+        return ct_check_out(ct_comm_self(p), call, NULL, name == NULL ? "name" : "resultlen");
     }
     int len = snprintf(name, CTRAN_MAX_PROCESSOR_NAME, "%s", p->job->host);
     *resultlen = len < CTRAN_MAX_PROCESSOR_NAME ? len : CTRAN_MAX_PROCESSOR_NAME - 1;

@@ -6,16 +6,17 @@
 int ctran_comm_test_inter(ctran_comm_t handle, int *flag)
 {
     struct ct_comm *comm;
-    int             rc = ct_check_comm("ctran_comm_test_inter", handle, &comm);
+    int             rc = ct_check_comm_for("ctran_comm_test_inter", handle, &comm, flag, "flag");
     if (rc == CTRAN_SUCCESS) {
         *flag = comm->remote != NULL;
     }
     return rc;
 }
 
-static int check_inter(const char *call, ctran_comm_t handle, struct ct_comm **comm)
+static int check_inter(const char *call, ctran_comm_t handle, struct ct_comm **comm,
+                       const void *out, const char *name)
 {
-    int rc = ct_check_comm(call, handle, comm);
+    int rc = ct_check_comm_for(call, handle, comm, out, name);
     if (rc == CTRAN_SUCCESS && (*comm)->remote == NULL) {
         rc = ct_api_raise(*comm, CTRAN_ERR_COMM, call,
                           "it is an intra-communicator, and must be an inter-communicator");
@@ -26,7 +27,7 @@ static int check_inter(const char *call, ctran_comm_t handle, struct ct_comm **c
 int ctran_comm_remote_size(ctran_comm_t handle, int *size)
 {
     struct ct_comm *comm;
-    int             rc = check_inter("ctran_comm_remote_size", handle, &comm);
+    int             rc = check_inter("ctran_comm_remote_size", handle, &comm, size, "size");
     if (rc == CTRAN_SUCCESS) {
         *size = (int)comm->remote->n;
     }
@@ -36,7 +37,7 @@ int ctran_comm_remote_size(ctran_comm_t handle, int *size)
 int ctran_comm_remote_group(ctran_comm_t handle, ctran_group_t *group)
 {
     struct ct_comm *comm;
-    int             rc = check_inter("ctran_comm_remote_group", handle, &comm);
+    int             rc = check_inter("ctran_comm_remote_group", handle, &comm, group, "group");
     if (rc == CTRAN_SUCCESS) {
         *group = ct_group_give(ct_group_hold(comm->remote));
     }
@@ -70,6 +71,9 @@ int ctran_intercomm_create(ctran_comm_t local_comm, int local_leader, ctran_comm
     static const char call[] = "ctran_intercomm_create";
     struct ct_comm   *local, *peer = NULL, *made = NULL;
     int               rc = ct_check_intra(call, local_comm, &local), bad = CTRAN_SUCCESS;
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(local, call, newintercomm, "newintercomm");
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -95,7 +99,7 @@ int ctran_intercomm_merge(ctran_comm_t intercomm, int high, ctran_comm_t *newint
 {
     static const char call[] = "ctran_intercomm_merge";
     struct ct_comm   *comm, *made = NULL;
-    int               rc = check_inter(call, intercomm, &comm);
+    int               rc = check_inter(call, intercomm, &comm, newintracomm, "newintracomm");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -114,6 +118,16 @@ static int check_group(struct ct_comm *self, const char *call, const char *what,
                : ct_api_raise(self, CTRAN_ERR_GROUP, call, "%s %s", what,
                               handle == CTRAN_GROUP_NULL ? "is CTRAN_GROUP_NULL"
                                                          : "was freed, or never was one");
+}
+
+/* Where the new communicator goes. That there is no such place is told to the handler that it would
+ * have, as one without a communicator. */
+static int check_place(const char *call, const ctran_comm_t *newcomm, ctran_errhandler_t errhandler)
+{
+    if (newcomm != NULL || ct_errhandler_wrong(errhandler, CT_ERRHANDLER_COMM) != NULL) {
+        return CTRAN_SUCCESS; /* that it is no handler is told first, by who looks at it */
+    }
+    return ct_api_raise_by(&errhandler, NULL, CTRAN_ERR_ARG, call, "newcomm is NULL");
 }
 
 /* What both calls have in common; errors without a communicator are self's. */
@@ -150,7 +164,10 @@ int ctran_comm_create_from_group(ctran_group_t group_handle, const char *stringt
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
-    int rc = check_group(ct_comm_self(p), call, "group", group_handle, &group);
+    int rc = check_place(call, newcomm, errhandler);
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_group(ct_comm_self(p), call, "group", group_handle, &group);
+    }
     if (rc == CTRAN_SUCCESS) {
         rc = check_from(ct_comm_self(p), call, stringtag, info_handle, errhandler, &info);
     }
@@ -186,7 +203,8 @@ int ctran_intercomm_create_from_groups(ctran_group_t local_group, int local_lead
         return CTRAN_ERR_OTHER;
     }
     self = ct_comm_self(p);
-    int rc = check_group(self, call, "local_group", local_group, &local);
+    int rc = check_place(call, newintercomm, errhandler);
+    rc = rc == CTRAN_SUCCESS ? check_group(self, call, "local_group", local_group, &local) : rc;
     rc = rc == CTRAN_SUCCESS ? check_group(self, call, "remote_group", remote_group, &remote) : rc;
     rc = rc == CTRAN_SUCCESS ? check_leader(self, call, "local_leader", local_leader, local) : rc;
     rc =

@@ -1,5 +1,6 @@
 # api: the entry points.
 libctcore_la_SOURCES += \
+	src/api/alltoallw.c \
 	src/api/api.h \
 	src/api/attr.c \
 	src/api/buffered.c \
@@ -13,6 +14,7 @@ libctcore_la_SOURCES += \
 	src/api/dense.c src/api/dense.h \
 	src/api/errhandler.c \
 	src/api/error_codes.c \
+	src/api/exchange.c \
 	src/api/errors.c \
 	src/api/graph.c \
 	src/api/grequest.c \

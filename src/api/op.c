@@ -44,7 +44,7 @@ int ctran_op_free(ctran_op_t *op)
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
-    int rc = ct_check_op_handle(ct_comm_self(p), call, *op, &old);
+    int rc = ct_check_op_handle(ct_comm_self(p), call, op != NULL ? *op : CTRAN_OP_NULL, &old);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -66,6 +66,9 @@ int ctran_op_commutative(ctran_op_t handle, int *commute)
     }
     int rc = ct_check_op_handle(ct_comm_self(p), call, handle, &op);
     if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(ct_comm_self(p), call, commute, "commute");
+    }
+    if (rc == CTRAN_SUCCESS) {
         *commute = op->commutative;
     }
     return rc;
@@ -84,6 +87,9 @@ int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(self, call, inoutbuf, count, datatype, &inout);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_disjoint(self, call, &in, &inout);
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(self, call, handle_op, in.type, &op);

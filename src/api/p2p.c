@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends and receives. */
 #define CT_FOLDER "api"
-#include <stdlib.h>
-
 #include "api/api.h"
 
 /* The blocking sends. */
@@ -92,74 +90,4 @@ int ctran_irecv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int s
 {
     return istart("ctran_irecv", buf, count, datatype, source, tag, comm, CT_TRANSFER_RECV,
                   request);
-}
-
-/* Both halves of an exchange; the receive is there before the message goes out. */
-static int exchange(const char *call, struct ct_transfer *out, struct ct_transfer *in,
-                    ctran_status_t *status)
-{
-    struct ct_p2p_req send, recv;
-    int               rc = CTRAN_SUCCESS;
-    if (!in->null) {
-        ct_transfer_start(in, &recv);
-    }
-    if (!out->null) {
-        ct_transfer_start(out, &send);
-        rc = ct_p2p_wait(out->comm->p, &send.base);
-    }
-    if (in->null) {
-        ct_api_null_status(status);
-    } else {
-        int err = ct_p2p_wait(in->comm->p, &recv.base);
-        ct_api_status(status, &recv.base);
-        rc = rc != CTRAN_SUCCESS ? rc : err;
-    }
-    return ct_api_pass(out->comm, rc, call);
-}
-
-int ctran_sendrecv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
-                   int dest, int sendtag, void *recvbuf, ctran_count_t recvcount,
-                   ctran_datatype_t recvtype, int source, int recvtag, ctran_comm_t comm,
-                   ctran_status_t *status)
-{
-    static const char  call[] = "ctran_sendrecv";
-    struct ct_transfer out, in;
-    int rc = ct_check_transfer(call, sendbuf, sendcount, sendtype, dest, sendtag, comm,
-                               CT_TRANSFER_SEND, &out);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_transfer(call, recvbuf, recvcount, recvtype, source, recvtag, comm,
-                               CT_TRANSFER_RECV, &in);
-    }
-    return rc == CTRAN_SUCCESS ? exchange(call, &out, &in, status) : rc;
-}
-
-int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
-                           int sendtag, int source, int recvtag, ctran_comm_t comm,
-                           ctran_status_t *status)
-{
-    static const char  call[] = "ctran_sendrecv_replace";
-    struct ct_transfer out, in;
-    void              *copy = NULL;
-    int                rc =
-        ct_check_transfer(call, buf, count, datatype, dest, sendtag, comm, CT_TRANSFER_SEND, &out);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_transfer(call, buf, count, datatype, source, recvtag, comm, CT_TRANSFER_RECV,
-                               &in);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    size_t len = out.area.len_bytes;
-    if (!out.null && !in.null && len > 0) {
-        copy = malloc(len);
-        if (copy == NULL) {
-            return ct_api_raise(out.comm, CTRAN_ERR_NO_MEM, call, "for a copy of %zu bytes", len);
-        }
-        size_t pos = 0;
-        out.area =
-            (struct ct_area){.base = copy, .len_bytes = ct_area_gather(&out.area, &pos, copy, len)};
-    }
-    rc = exchange(call, &out, &in, status);
-    free(copy);
-    return rc;
 }

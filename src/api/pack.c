@@ -76,6 +76,9 @@ int ctran_pack_size(ctran_count_t incount, ctran_datatype_t datatype, ctran_comm
         rc = ct_check_count(c, call, incount, datatype, &span);
     }
     if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(c, call, size, "size");
+    }
+    if (rc == CTRAN_SUCCESS) {
         *size = (ctran_count_t)span.bytes;
     }
     return rc;
@@ -163,6 +166,9 @@ int ctran_pack_external_size(const char datarep[], ctran_count_t incount, ctran_
     }
     if (rc == CTRAN_SUCCESS) {
         rc = check_external(self, call, datarep, &span, &bytes);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(self, call, size, "size");
     }
     if (rc == CTRAN_SUCCESS) {
         *size = (ctran_count_t)bytes;

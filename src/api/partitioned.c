@@ -55,7 +55,7 @@ static int init(const char *call, const void *buf, int partitions, ctran_count_t
     struct ct_transfer t;
     struct ct_comm    *comm;
     ctran_count_t      all = 0;
-    int                rc = ct_check_comm(call, handle, &comm);
+    int                rc = ct_check_comm_for(call, handle, &comm, request, "request");
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_info(comm, call, info, &(struct ct_info *){NULL});
     }

@@ -56,6 +56,7 @@ static int init(const char *call, const void *buf, ctran_count_t count, ctran_da
 {
     struct ct_transfer t;
     int rc = ct_check_transfer(call, buf, count, datatype, peer, tag, comm, mode, &t);
+    rc = rc == CTRAN_SUCCESS ? ct_check_out(t.comm, call, request, "request") : rc;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -131,6 +132,10 @@ static int start_all(const char *call, int count, ctran_request_t requests[])
     }
     if (count < 0) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_COUNT, call, "count is %d, must be >= 0",
+                            count);
+    }
+    if (count > 0 && requests == NULL) {
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_REQUEST, call, "there are %d, at NULL",
                             count);
     }
     for (int i = 0; i < count; i++) {

@@ -27,6 +27,9 @@ int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag, ctran_status
     struct ct_request  what = {0};
     bool               found;
     int                rc = check(call, source, tag, comm, &t);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(t.comm, call, flag, "flag");
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -99,6 +102,9 @@ static int mprobe(const char *call, bool blocking, int source, int tag, ctran_co
 {
     struct ct_transfer t;
     int                rc = check(call, source, tag, comm, &t);
+    if (rc == CTRAN_SUCCESS && (flag == NULL || message == NULL)) {
+        rc = ct_check_out(t.comm, call, NULL, flag == NULL ? "flag" : "message");
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -190,6 +196,9 @@ int ctran_imrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype,
     struct ct_transfer t;
     struct ct_message *m;
     int                rc = check_receive(call, buf, count, datatype, message, &t, &m);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(t.comm, call, request, "request");
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -82,6 +82,9 @@ int ctran_test_cancelled(const ctran_status_t *status, int *flag)
     if (status == CTRAN_STATUS_IGNORE) {
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
     }
+    if (flag == NULL) {
+        return ct_check_out(ct_comm_self(p), call, flag, "flag");
+    }
     *flag = status->ctran_internal[CT_STATUS_CANCELLED] != 0;
     return CTRAN_SUCCESS;
 }

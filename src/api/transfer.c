@@ -85,6 +85,9 @@ void ct_api_null_status(ctran_status_t *status)
 int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_request_t *request)
 {
     struct ct_request *base;
+    if (CT_UNLIKELY(request == NULL)) {
+        return ct_check_out(t->comm, call, request, "request");
+    }
     if (CT_UNLIKELY(t->null)) {
         base = ct_api_null_request(t->comm->p);
     } else {

@@ -16,6 +16,22 @@ int ct_check_own_type(const char *call, ctran_datatype_t datatype, struct ct_com
     return ct_check_type(*self, call, datatype, out);
 }
 
+int ct_check_old_type(const char *call, ctran_datatype_t oldtype, const ctran_datatype_t *newtype,
+                      struct ct_comm **self, const struct ct_dtype **old)
+{
+    int rc = ct_check_own_type(call, oldtype, self, old);
+    return rc == CTRAN_SUCCESS ? ct_check_out(*self, call, newtype, "newtype") : rc;
+}
+
+/* The same for a call that leaves numbers at `a` and, where there are two, `b`. */
+static int check_asked(const char *call, ctran_datatype_t datatype, const void *a, const void *b,
+                       const struct ct_dtype **type)
+{
+    struct ct_comm *self;
+    int             rc = ct_check_own_type(call, datatype, &self, type);
+    return rc == CTRAN_SUCCESS ? ct_check_out(self, call, a != NULL ? b : NULL, "a result") : rc;
+}
+
 int ct_api_give_type(struct ct_comm *self, int rc, const struct ct_dtype *const *made,
                      const char *call, ctran_datatype_t *newtype)
 {
@@ -30,11 +46,19 @@ int ct_api_give_type(struct ct_comm *self, int rc, const struct ct_dtype *const 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* The datatype that a variable of the program has. */
+static int check_named(const char *call, const ctran_datatype_t *datatype, struct ct_comm **self,
+                       const struct ct_dtype **type)
+{
+    return ct_check_own_type(call, datatype != NULL ? *datatype : CTRAN_DATATYPE_NULL, self, type);
+}
+
 int ctran_type_commit(ctran_datatype_t *datatype)
 {
+    static const char      call[] = "ctran_type_commit";
     const struct ct_dtype *type;
     struct ct_comm        *self;
-    int                    rc = ct_check_own_type("ctran_type_commit", *datatype, &self, &type);
+    int                    rc = check_named(call, datatype, &self, &type);
     if (rc == CTRAN_SUCCESS) {
         ct_dtype_commit(type);
     }
@@ -46,7 +70,7 @@ int ctran_type_free(ctran_datatype_t *datatype)
     static const char      call[] = "ctran_type_free";
     const struct ct_dtype *type;
     struct ct_comm        *self;
-    int                    rc = ct_check_own_type(call, *datatype, &self, &type);
+    int                    rc = check_named(call, datatype, &self, &type);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -70,7 +94,7 @@ int ctran_type_dup(ctran_datatype_t oldtype, ctran_datatype_t *newtype)
     static const char      call[] = "ctran_type_dup";
     const struct ct_dtype *old, *made = NULL;
     struct ct_comm        *self;
-    int                    rc = ct_check_own_type(call, oldtype, &self, &old);
+    int                    rc = ct_check_old_type(call, oldtype, newtype, &self, &old);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -92,8 +116,7 @@ int ctran_type_dup(ctran_datatype_t oldtype, ctran_datatype_t *newtype)
 int ctran_type_size(ctran_datatype_t datatype, ctran_count_t *size)
 {
     const struct ct_dtype *type;
-    struct ct_comm        *self;
-    int                    rc = ct_check_own_type("ctran_type_size", datatype, &self, &type);
+    int                    rc = check_asked("ctran_type_size", datatype, size, size, &type);
     if (rc == CTRAN_SUCCESS) {
         *size = (ctran_count_t)type->size_bytes;
     }
@@ -103,8 +126,7 @@ int ctran_type_size(ctran_datatype_t datatype, ctran_count_t *size)
 int ctran_type_get_extent(ctran_datatype_t datatype, ctran_count_t *lb, ctran_count_t *extent)
 {
     const struct ct_dtype *type;
-    struct ct_comm        *self;
-    int                    rc = ct_check_own_type("ctran_type_get_extent", datatype, &self, &type);
+    int                    rc = check_asked("ctran_type_get_extent", datatype, lb, extent, &type);
     if (rc == CTRAN_SUCCESS) {
         *lb = type->lb_bytes;
         *extent = type->extent_bytes;
@@ -117,8 +139,7 @@ int ctran_type_get_true_extent(ctran_datatype_t datatype, ctran_count_t *true_lb
 {
     static const char      call[] = "ctran_type_get_true_extent";
     const struct ct_dtype *type;
-    struct ct_comm        *self;
-    int                    rc = ct_check_own_type(call, datatype, &self, &type);
+    int                    rc = check_asked(call, datatype, true_lb, true_extent, &type);
     if (rc == CTRAN_SUCCESS) {
         *true_lb = type->true_lb_bytes;
         *true_extent = type->true_extent_bytes;
@@ -149,6 +170,9 @@ int ctran_type_match_size(int typeclass, int size, ctran_datatype_t *datatype)
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
+    if (datatype == NULL) {
+        return ct_check_out(ct_comm_self(p), call, datatype, "datatype");
+    }
     for (size_t i = 0; size > 0 && i < CT_ARRAY_LEN(rows); i++) {
         if (rows[i].typeclass == typeclass &&
             ct_dtype_get(rows[i].type)->size_bytes == (size_t)size) {
@@ -165,12 +189,15 @@ int ctran_type_match_size(int typeclass, int size, ctran_datatype_t *datatype)
 
 /* The bytes that a status tells of. */
 static int check_status(const char *call, const ctran_status_t *status, ctran_datatype_t datatype,
-                        const struct ct_dtype **type, size_t *bytes)
+                        const ctran_count_t *count, const struct ct_dtype **type, size_t *bytes)
 {
     struct ct_comm *self;
     int             rc = ct_check_own_type(call, datatype, &self, type);
     if (rc == CTRAN_SUCCESS && status == CTRAN_STATUS_IGNORE) {
         rc = ct_api_raise(self, CTRAN_ERR_ARG, call, "status is CTRAN_STATUS_IGNORE");
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(self, call, count, "count");
     }
     if (rc == CTRAN_SUCCESS) {
         int64_t stored;
@@ -184,7 +211,7 @@ int ctran_get_count(const ctran_status_t *status, ctran_datatype_t datatype, ctr
 {
     const struct ct_dtype *type;
     size_t                 bytes;
-    int                    rc = check_status("ctran_get_count", status, datatype, &type, &bytes);
+    int rc = check_status("ctran_get_count", status, datatype, count, &type, &bytes);
     if (rc == CTRAN_SUCCESS && type->size_bytes == 0) {
         *count = bytes == 0 ? 0 : CTRAN_UNDEFINED;
     } else if (rc == CTRAN_SUCCESS) {
@@ -199,7 +226,7 @@ int ctran_get_elements(const ctran_status_t *status, ctran_datatype_t datatype,
 {
     const struct ct_dtype *type;
     size_t                 bytes, elems;
-    int                    rc = check_status("ctran_get_elements", status, datatype, &type, &bytes);
+    int rc = check_status("ctran_get_elements", status, datatype, count, &type, &bytes);
     if (rc == CTRAN_SUCCESS) {
         bool whole = ct_dtype_count_elems(type, bytes, &elems);
         *count = whole ? (ctran_count_t)elems : CTRAN_UNDEFINED;
@@ -211,6 +238,9 @@ int ctran_get_elements(const ctran_status_t *status, ctran_datatype_t datatype,
 
 int ctran_get_address(const void *location, ctran_aint_t *address)
 {
+    if (address == NULL) {
+        return CTRAN_ERR_ARG; /* possible at any time: there may be no handler to ask */
+    }
     *address = (ctran_aint_t)(uintptr_t)location;
     return CTRAN_SUCCESS;
 }

@@ -51,7 +51,7 @@ int ctran_type_create_subarray(int ndims, const ctran_count_t array_of_sizes[],
     const struct ct_subarray a = {ndims, order, array_of_sizes, array_of_subsizes, array_of_starts};
     const struct ct_dtype   *old, *made = NULL;
     struct ct_comm          *self;
-    int                      rc = ct_check_own_type(call, oldtype, &self, &old);
+    int                      rc = ct_check_old_type(call, oldtype, newtype, &self, &old);
     if (rc == CTRAN_SUCCESS) {
         rc = check_subarray(self, call, &a);
     }
@@ -128,7 +128,7 @@ int ctran_type_create_darray(int size, int rank, int ndims, const ctran_count_t 
         array_of_dargs, array_of_psizes};
     const struct ct_dtype *old, *made = NULL;
     struct ct_comm        *self;
-    int                    rc = ct_check_own_type(call, oldtype, &self, &old);
+    int                    rc = ct_check_old_type(call, oldtype, newtype, &self, &old);
     if (rc == CTRAN_SUCCESS) {
         rc = check_darray(self, call, &a);
     }

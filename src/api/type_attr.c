@@ -53,6 +53,7 @@ int ctran_type_create_keyval(ctran_type_copy_attr_function   *type_copy_attr_fn,
     static const char call[] = "ctran_type_create_keyval";
     struct ct_comm   *self;
     int               rc = ct_check_self(call, &self);
+    rc = rc == CTRAN_SUCCESS ? ct_check_out(self, call, type_keyval, "type_keyval") : rc;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -84,7 +85,8 @@ int ctran_type_free_keyval(int *type_keyval)
     struct ct_keyval *keyval;
     int               rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
-        rc = check_keyval(self, call, *type_keyval, &keyval);
+        rc = check_keyval(self, call, type_keyval != NULL ? *type_keyval : CTRAN_KEYVAL_INVALID,
+                          &keyval);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -134,8 +136,15 @@ int ctran_type_get_attr(ctran_datatype_t datatype, int type_keyval, void *attrib
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    *flag = ct_attr_get(attrs, keyval, &value);
+    rc = ct_check_out(self, call, attribute_val, "attribute_val");
+    rc = rc == CTRAN_SUCCESS ? ct_check_out(self, call, flag, "flag") : rc;
+    if (rc == CTRAN_SUCCESS) {
+        *flag = ct_attr_get(attrs, keyval, &value);
+    }
     ct_keyval_drop(keyval);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
     if (*flag) {
         memcpy(attribute_val, &value, sizeof value);
     }

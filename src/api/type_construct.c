@@ -36,7 +36,7 @@ int ctran_type_contiguous(ctran_count_t count, ctran_datatype_t oldtype, ctran_d
     static const char      call[] = "ctran_type_contiguous";
     const struct ct_dtype *old, *made = NULL;
     struct ct_comm        *self;
-    int                    rc = ct_check_own_type(call, oldtype, &self, &old);
+    int                    rc = ct_check_old_type(call, oldtype, newtype, &self, &old);
     if (rc == CTRAN_SUCCESS) {
         rc = check_number(self, call, "count", count);
     }
@@ -51,7 +51,7 @@ static int vector(const char *call, ctran_count_t count, ctran_count_t blockleng
 {
     const struct ct_dtype *old, *made = NULL;
     struct ct_comm        *self;
-    int                    rc = ct_check_own_type(call, oldtype, &self, &old);
+    int                    rc = ct_check_old_type(call, oldtype, newtype, &self, &old);
     if (rc == CTRAN_SUCCESS) {
         rc = check_number(self, call, "count", count);
     }
@@ -85,7 +85,7 @@ static int indexed(const char *call, ctran_count_t count, bool same, const ctran
     const struct ct_dtype     *old, *made = NULL;
     struct ct_comm            *self;
     static const ctran_count_t none = 0; /* an array of lengths that is there, and empty */
-    int                        rc = ct_check_own_type(call, oldtype, &self, &old);
+    int                        rc = ct_check_old_type(call, oldtype, newtype, &self, &old);
     if (rc == CTRAN_SUCCESS) {
         rc = check_number(self, call, "count", count);
     }
@@ -171,6 +171,9 @@ int ctran_type_create_struct(ctran_count_t count, const ctran_count_t array_of_b
     struct ct_comm         *self;
     int                     rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(self, call, newtype, "newtype");
+    }
+    if (rc == CTRAN_SUCCESS) {
         rc = check_number(self, call, "count", count);
     }
     if (rc == CTRAN_SUCCESS) {
@@ -197,7 +200,7 @@ int ctran_type_create_resized(ctran_datatype_t oldtype, ctran_count_t lb, ctran_
     static const char      call[] = "ctran_type_create_resized";
     const struct ct_dtype *old, *made = NULL;
     struct ct_comm        *self;
-    int                    rc = ct_check_own_type(call, oldtype, &self, &old);
+    int                    rc = ct_check_old_type(call, oldtype, newtype, &self, &old);
     return rc == CTRAN_SUCCESS ? ct_api_give_type(self, ct_dtype_resized(old, lb, extent, &made),
                                                   &made, call, newtype)
                                : rc;

@@ -14,6 +14,13 @@ int ctran_type_get_envelope(ctran_datatype_t datatype, ctran_count_t *num_intege
     struct ct_comm          *self;
     struct ct_dtype_contents c;
     int                      rc = ct_check_own_type(call, datatype, &self, &type);
+    if (rc == CTRAN_SUCCESS && (num_integers == NULL || num_addresses == NULL ||
+                                num_large_counts == NULL || num_datatypes == NULL)) {
+        rc = ct_check_out(self, call, NULL, "a number's address");
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_out(self, call, combiner, "combiner");
+    }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -28,10 +35,13 @@ int ctran_type_get_envelope(ctran_datatype_t datatype, ctran_count_t *num_intege
 
 /* There must be room for all that there is, so that nobody mistakes a part for the whole. */
 static int check_room(struct ct_comm *self, const char *call, const char *what, ctran_count_t most,
-                      size_t n)
+                      const void *array, size_t n)
 {
-    if (most >= 0 && (size_t)most >= n) {
+    if (most >= 0 && (size_t)most >= n && (array != NULL || n == 0)) {
         return CTRAN_SUCCESS;
+    }
+    if (array == NULL) {
+        return ct_check_out(self, call, array, "an array");
     }
     return ct_api_raise(self, CTRAN_ERR_ARG, call,
                         "there is room for %" PRId64 " %s, the datatype has %zu: see "
@@ -60,12 +70,13 @@ int ctran_type_get_contents(ctran_datatype_t datatype, ctran_count_t max_integer
         return ct_api_raise(self, CTRAN_ERR_TYPE, call, "%s is predefined: nothing made it",
                             type->name);
     }
-    rc = check_room(self, call, "integers", max_integers, c.nints);
+    rc = check_room(self, call, "integers", max_integers, array_of_integers, c.nints);
     if (rc == CTRAN_SUCCESS) {
-        rc = check_room(self, call, "large counts", max_large_counts, c.ncounts);
+        rc = check_room(self, call, "large counts", max_large_counts, array_of_large_counts,
+                        c.ncounts);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_room(self, call, "datatypes", max_datatypes, c.ntypes);
+        rc = check_room(self, call, "datatypes", max_datatypes, array_of_datatypes, c.ntypes);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;

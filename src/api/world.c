@@ -127,21 +127,31 @@ int ctran_finalize(void)
 
 int ctran_initialized(int *flag)
 {
+    if (flag == NULL) {
+        return CTRAN_ERR_ARG; /* possible at any time: there may be no handler to ask */
+    }
     *flag = atomic_load_explicit(&has_been, memory_order_acquire);
     return CTRAN_SUCCESS;
 }
 
 int ctran_finalized(int *flag)
 {
+    if (flag == NULL) {
+        return CTRAN_ERR_ARG;
+    }
     *flag = atomic_load_explicit(&world, memory_order_acquire) == ENDED;
     return CTRAN_SUCCESS;
 }
 
 int ctran_query_thread(int *provided)
 {
-    struct ct_process *p = ct_api_enter("ctran_query_thread");
+    static const char  call[] = "ctran_query_thread";
+    struct ct_process *p = ct_api_enter(call);
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
+    }
+    if (provided == NULL) {
+        return ct_check_out(ct_comm_self(p), call, provided, "provided");
     }
     *provided = p->thread_level;
     return CTRAN_SUCCESS;
@@ -149,8 +159,13 @@ int ctran_query_thread(int *provided)
 
 int ctran_is_thread_main(int *flag)
 {
-    if (ct_api_enter("ctran_is_thread_main") == NULL) {
+    static const char  call[] = "ctran_is_thread_main";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
         return CTRAN_ERR_OTHER;
+    }
+    if (flag == NULL) {
+        return ct_check_out(ct_comm_self(p), call, flag, "flag");
     }
     const int now = atomic_load_explicit(&world, memory_order_acquire);
     *flag = now == RUNNING && pthread_equal(pthread_self(), main_thread) != 0;

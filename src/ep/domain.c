@@ -141,7 +141,7 @@ void ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_reques
     ct_domain_leave(p);
 }
 
-static bool is_told(const struct ct_waiter *w)
+bool ct_waiter_is_told(const struct ct_waiter *w)
 {
     return atomic_load_explicit(&w->state, memory_order_acquire) >= TOLD;
 }
@@ -149,7 +149,7 @@ static bool is_told(const struct ct_waiter *w)
 void ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
                      size_t n)
 {
-    if (w->all && is_told(w)) {
+    if (w->all && ct_waiter_is_told(w)) {
         return; /* the last of them has told it: none will any more */
     }
     ct_domain_enter(p); /* after who is just about to tell, too */
@@ -210,7 +210,7 @@ static void hand_over(struct ct_process *p) CT_IN_DOMAIN
 void ct_domain_poll(struct ct_process *p, struct ct_waiter *w, uint64_t spin_ns)
 {
     struct ct_domain *d = &p->ep->domain;
-    while (!is_told(w)) {
+    while (!ct_waiter_is_told(w)) {
         turn(p, &w->pace, spin_ns);
         if (CT_UNLIKELY(is_wanted(d))) {
             step_aside(p);
@@ -267,7 +267,7 @@ void ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w)
     struct ct_ep_set *set = p->ep;
     bool              crowded;
     ct_domain_enter(p);
-    if (!is_told(w) && !take_place(p, w, &crowded)) {
+    if (!ct_waiter_is_told(w) && !take_place(p, w, &crowded)) {
         ct_domain_leave(p);
         sleep_until_told(set, w, crowded);
         if (atomic_load_explicit(&w->state, memory_order_acquire) == TOLD) {

@@ -24,7 +24,8 @@
  * With `all` it is told when the last of the requests is done, else by each; what else may end a
  * wait calls ct_waiter_tell. One that goes on after it was told calls ct_waiter_rearm before it
  * looks again. In a process that is not threaded ct_waiter_wait is one turn of progress, and the
- * others do nothing.
+ * others do nothing; who would rather be told than look after each turn calls ct_waiter_join_ and
+ * _part_, which work there, too, and asks ct_waiter_is_told.
  */
 #ifndef CT_EP_DOMAIN_H
 #define CT_EP_DOMAIN_H
@@ -55,6 +56,7 @@ void ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_reques
 void ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
                      size_t n) CT_EXCLUDES(ct_domain);
 void ct_waiter_rearm_(struct ct_waiter *w);
+bool ct_waiter_is_told(const struct ct_waiter *w);
 void ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w) CT_EXCLUDES(ct_domain);
 void ct_waiter_completed_(struct ct_process *p, struct ct_waiter *w) CT_IN_DOMAIN;
 /* One turn: drives transfers, or idles. */

@@ -160,18 +160,104 @@ static void alltoallv_once(bool in_place)
     blocks_free(&in);
 }
 
+/* ---- a datatype for each block --------------------------------------------------------------- */
+
+enum { KINDS = 3 };
+static ctran_datatype_t kinds[KINDS]; /* of UNIT bytes each: without gaps, derived, with gaps */
+
+static void kinds_make(void)
+{
+    kinds[0] = CTRAN_INT32_T;
+    OK(ctran_type_contiguous(UNIT, CTRAN_BYTE, &kinds[1]));
+    OK(ctran_type_create_resized(CTRAN_INT32_T, -UNIT, 3 * UNIT, &kinds[2]));
+    OK(ctran_type_commit(&kinds[1]));
+    OK(ctran_type_commit(&kinds[2]));
+}
+
+/* A buffer with room for the widest kind, the last rank's block first. */
+struct wide {
+    struct blocks    b; /* displacements in bytes */
+    ctran_datatype_t types[64];
+};
+
+static void wide_open(struct wide *w, int shift, bool gaps)
+{
+    ctran_aint_t at = 0;
+    for (int r = coll_group.n - 1; r >= 0; r--) {
+        const bool none = w->b.counts[r] == 0;
+        w->types[r] = none ? CTRAN_DATATYPE_NULL : kinds[(r + shift) % (gaps ? KINDS : 2)];
+        w->b.displs[r] = at + 2 * UNIT;
+        at += (2 + 3 * (ctran_aint_t)w->b.counts[r]) * UNIT;
+    }
+    w->b.bytes = (size_t)at + (size_t)4 * UNIT;
+    w->b.buf = guarded_new(w->b.bytes);
+}
+
+/* Lays the content of `key` out as block r, or compares it with what lies there. */
+static void wide_block(struct wide *w, int r, uint64_t key, bool fill)
+{
+    const ctran_count_t len = w->b.counts[r] * UNIT;
+    char               *flat = malloc((size_t)len + 1), *at = w->b.buf + w->b.displs[r];
+    ctran_count_t       pos = 0;
+    if (len > 0 && fill) {
+        content_fill(flat, (size_t)len, key);
+        OK(ctran_unpack(flat, len, &pos, at, w->b.counts[r], w->types[r], CTRAN_COMM_SELF));
+    } else if (len > 0) {
+        OK(ctran_pack(at, w->b.counts[r], w->types[r], flat, len, &pos, CTRAN_COMM_SELF));
+        EXPECT_CONTENT(flat, (size_t)len, key);
+    }
+    free(flat);
+}
+
+static void wide_close(struct wide *w)
+{
+    guarded_free(w->b.buf);
+    free(w->b.counts);
+    free(w->b.displs);
+}
+
+static void alltoallw_once(bool in_place, bool gaps)
+{
+    const struct group *g = &coll_group;
+    size_t (*len)(int, int) = in_place ? units_both : units;
+    struct wide out = {blocks_new(), {0}}, in = {blocks_new(), {0}};
+    EXPECT((size_t)g->n <= LEN(out.types));
+    for (int r = 0; r < g->n; r++) {
+        out.b.counts[r] = (ctran_count_t)len(g->me, r);
+        in.b.counts[r] = (ctran_count_t)len(r, g->me);
+    }
+    wide_open(&out, g->me, gaps);
+    wide_open(&in, 1, gaps);
+    for (int r = 0; r < g->n; r++) {
+        wide_block(in_place ? &in : &out, r, key_between(g->me, r), true);
+    }
+    OK(ctran_alltoallw(in_place ? CTRAN_IN_PLACE : out.b.buf, in_place ? NULL : out.b.counts,
+                       in_place ? NULL : out.b.displs, in_place ? NULL : out.types, in.b.buf,
+                       in.b.counts, in.b.displs, in.types, g->comm));
+    for (int r = 0; r < g->n; r++) {
+        wide_block(&in, r, key_between(r, g->me), false);
+    }
+    wide_close(&out);
+    wide_close(&in);
+}
+
 void coll_counts(void)
 {
+    kinds_make();
     static const size_t scales[] = {0, 1, 50, 1023, 5000, 70000};
     for (size_t i = 0; i < LEN(scales); i++) {
         scale = coll_group.whole || scales[i] < 2000 ? scales[i] : 2000;
         for (int in_place = 0; in_place < 2; in_place++) {
             gatherv_once(-1, in_place);
             alltoallv_once(in_place);
+            alltoallw_once(in_place, false);
+            alltoallw_once(in_place, true);
             for (int root = 0; root < coll_group.n && (i < 3 || root < 2); root++) {
                 gatherv_once(root, in_place);
                 scatterv_once(root, in_place);
             }
         }
     }
+    OK(ctran_type_free(&kinds[1]));
+    OK(ctran_type_free(&kinds[2]));
 }

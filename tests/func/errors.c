@@ -6,14 +6,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "errors.h"
 
 /* No predefined one, and not aligned as an object is: pointers into nowhere are not told. */
 #define WILD_TYPE ((ctran_datatype_t)0x7ffff1231)
 #define WILD_OP   ((ctran_op_t)0x23456)
 
-static int    value = 7, other = 8;
-static double real = 1, real_out = -1;
+static int value = 7, other = 8;
+/* Apart, also for elements that are wider. */
+static _Alignas(64) double real = 1;
+static _Alignas(64) double real_out = -1;
 
 /* All ranks can talk, and no message is left over. */
 static void still_works(void)
@@ -288,6 +290,48 @@ static void bad_arrays(void)
               ctran_scatterv(&value, one, here, CTRAN_INT, &other, 1, CTRAN_INT, -1, self));
 }
 
+/* Buffers that overlap, wherever that can be told; neighbours and the gaps of others are free. */
+static void overlaps(void)
+{
+    const ctran_comm_t     self = CTRAN_COMM_SELF;
+    const ctran_count_t    two[1] = {2};
+    const ctran_aint_t     here[1] = {0}, next[1] = {1}, four[1] = {4};
+    const ctran_datatype_t ints[1] = {CTRAN_INT};
+    ctran_datatype_t       every_second;
+    int                    a[6] = {1, 2, 3, 4, 5, 6};
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_allgather(a, 2, CTRAN_INT, a + 1, 2, CTRAN_INT, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_gather(a + 1, 2, CTRAN_INT, a, 2, CTRAN_INT, 0, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_scatter(a, 2, CTRAN_INT, a, 2, CTRAN_INT, 0, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_alltoall(a, 2, CTRAN_INT, a + 1, 2, CTRAN_INT, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_allgatherv(a, 2, CTRAN_INT, a, two, next, CTRAN_INT, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER,
+              ctran_gatherv(a + 1, 2, CTRAN_INT, a, two, here, CTRAN_INT, 0, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER,
+              ctran_scatterv(a, two, here, CTRAN_INT, a + 1, 2, CTRAN_INT, 0, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER,
+              ctran_alltoallv(a, two, here, CTRAN_INT, a, two, next, CTRAN_INT, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_alltoallw(a, two, here, ints, a, two, four, ints, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_allreduce(a, a + 1, 2, CTRAN_INT, CTRAN_SUM, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_reduce(a + 1, a, 2, CTRAN_INT, CTRAN_SUM, 0, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_scan(a, a, 2, CTRAN_INT, CTRAN_SUM, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_exscan(a, a, 2, CTRAN_INT, CTRAN_SUM, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_reduce_scatter(a, a + 1, two, CTRAN_INT, CTRAN_SUM, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER,
+              ctran_reduce_scatter_block(a, a + 1, 2, CTRAN_INT, CTRAN_SUM, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_reduce_local(a, a + 1, 2, CTRAN_INT, CTRAN_SUM));
+    for (int i = 0; i < 6; i++) {
+        EXPECT_EQ(i + 1, a[i]);
+    }
+    OK(ctran_type_vector(3, 1, 2, CTRAN_INT, &every_second));
+    OK(ctran_type_commit(&every_second));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_allgather(a, 1, every_second, a, 1, every_second, self));
+    OK(ctran_allgather(a, 1, every_second, a + 1, 1, every_second, self));
+    EXPECT(a[1] == 1 && a[3] == 3 && a[5] == 5 && a[2] == 3);
+    OK(ctran_type_free(&every_second));
+    OK(ctran_allgather(a, 3, CTRAN_INT, a + 3, 3, CTRAN_INT, self));
+    EXPECT(a[3] == 1 && a[4] == 1 && a[5] == 3);
+}
+
 static void bad_op(ctran_op_t op, ctran_datatype_t type)
 {
     const ctran_comm_t world = CTRAN_COMM_WORLD;
@@ -487,7 +531,8 @@ static void after_and_works(void (*subject)(void))
 int main(int argc, char **argv)
 {
     static void (*const subjects[])(void) = {
-        transfers, inquiries, requests, communicators, collectives, init_again, after_fork,
+        transfers, inquiries,   requests,   communicators, collectives,
+        overlaps,  errors_null, init_again, after_fork,
     };
     int level = -5;
     always(0, 0);

@@ -50,6 +50,25 @@ static int place_of(const struct model *m, int key)
     return -1;
 }
 
+/* What the deprecated calls should say; `wanted` is NULL where there is no such key. */
+static void expect_old_words(ctran_info_t info, const char *name, int cap, const char *wanted)
+{
+    char *found = guarded_new(CTRAN_MAX_INFO_VAL);
+    int   len = -7, flag = -1, room = cap > 0 ? cap - 1 : 0;
+    OK(ctran_info_get_valuelen(info, name, &len, &flag));
+    EXPECT_EQ(wanted != NULL, flag);
+    EXPECT_EQ(wanted != NULL ? (int)strlen(wanted) : -7, len);
+    flag = -1;
+    OK(ctran_info_get(info, name, room, found, &flag));
+    EXPECT_EQ(wanted != NULL, flag);
+    if (wanted != NULL) {
+        const size_t part = strnlen(wanted, (size_t)room);
+        EXPECT_GUARDED(found, CTRAN_MAX_INFO_VAL, part + 1);
+        EXPECT(memcmp(found, wanted, part) == 0 && found[part] == '\0');
+    }
+    guarded_free(found);
+}
+
 /* What get_string should say for a buffer of `cap` bytes. */
 static void expect_value(const struct model *m, int key, int cap)
 {
@@ -71,6 +90,7 @@ static void expect_value(const struct model *m, int key, int cap)
         EXPECT_GUARDED(found, CTRAN_MAX_INFO_VAL, cap > 0 ? part + 1 : 0);
         EXPECT(cap == 0 || (memcmp(found, wanted, part) == 0 && found[part] == '\0'));
     }
+    expect_old_words(m->info, name, cap, at < 0 ? NULL : wanted);
     guarded_free(found);
 }
 

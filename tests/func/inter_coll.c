@@ -167,6 +167,15 @@ static ctran_count_t between(int a, int b, ctran_count_t len)
     return len > (a + b) % 5 ? len - (a + b) % 5 : 0;
 }
 
+static void expect_blocks(const struct pair *p, ctran_count_t len)
+{
+    for (int r = 0; r < p->m; r++) {
+        EXPECT_CONTENT(in_blocks.memory + in_blocks.displs[r], (size_t)in_blocks.counts[r],
+                       key(p->theirs[r], check_rank, len));
+        EXPECT_EQ(CANARY, (unsigned char)in_blocks.memory[in_blocks.displs[r] - 1]);
+    }
+}
+
 static void alltoall(const struct pair *p, ctran_count_t len)
 {
     lay(&out_blocks, p->m, len);
@@ -182,11 +191,17 @@ static void alltoall(const struct pair *p, ctran_count_t len)
     OK(ctran_alltoallv(out_blocks.memory, out_blocks.counts, out_blocks.displs, CTRAN_BYTE,
                        in_blocks.memory, in_blocks.counts, in_blocks.displs, CTRAN_BYTE, p->inter));
     for (int r = 0; r < p->m; r++) {
-        const uint64_t wanted = key(p->theirs[r], check_rank, len);
-        EXPECT_CONTENT(in_flat + r * len, (size_t)len, wanted);
-        EXPECT_CONTENT(in_blocks.memory + in_blocks.displs[r], (size_t)in_blocks.counts[r], wanted);
-        EXPECT_EQ(CANARY, (unsigned char)in_blocks.memory[in_blocks.displs[r] - 1]);
+        EXPECT_CONTENT(in_flat + r * len, (size_t)len, key(p->theirs[r], check_rank, len));
     }
+    expect_blocks(p, len);
+    ctran_datatype_t types[MOST];
+    for (int r = 0; r < p->m; r++) {
+        types[r] = out_blocks.counts[r] > 0 ? CTRAN_BYTE : CTRAN_DATATYPE_NULL;
+        memset(in_blocks.memory + in_blocks.displs[r], 0, (size_t)in_blocks.counts[r]);
+    }
+    OK(ctran_alltoallw(out_blocks.memory, out_blocks.counts, out_blocks.displs, types,
+                       in_blocks.memory, in_blocks.counts, in_blocks.displs, types, p->inter));
+    expect_blocks(p, len);
 }
 
 /* ---- barrier and reductions ------------------------------------------------------------------ */

@@ -9,7 +9,8 @@ check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
 func_check = tests/func/check.c tests/func/check.h
 tests_func_p2p_SOURCES = tests/func/p2p.c tests/func/p2p_wait.c \
 	tests/func/p2p_traffic.c tests/func/p2p_modes.c \
-	tests/func/p2p_probe.c tests/func/p2p_bsend.c tests/func/p2p_persistent.c tests/func/p2p_cancel.c tests/func/p2p.h $(func_check)
+	tests/func/p2p_probe.c tests/func/p2p_bsend.c tests/func/p2p_persistent.c tests/func/p2p_cancel.c \
+	tests/func/p2p_exchange.c tests/func/p2p.h $(func_check)
 tests_func_p2p_LDADD = libctcore.la
 tests_func_coll_SOURCES = tests/func/coll.c tests/func/coll_blocks.c \
 	tests/func/coll_counts.c \
@@ -64,7 +65,7 @@ dist_check_SCRIPTS += tests/func/grequest.test
 TESTS += tests/func/grequest.test
 tests_func_grequest_SOURCES = tests/func/grequest.c $(func_check)
 tests_func_grequest_LDADD = libctcore.la -lpthread
-tests_func_errors_SOURCES = tests/func/errors.c $(func_check)
+tests_func_errors_SOURCES = tests/func/errors.c tests/func/errors_null.c tests/func/errors.h $(func_check)
 tests_func_errors_LDADD = libctcore.la
 tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \
 	tests/func/group_attr.c tests/func/group.h \

@@ -33,6 +33,8 @@ static inline void token(int dest, int source, int tag)
 void p2p_ssend(void);
 void p2p_rsend(void);
 void p2p_replace(void);
+void p2p_exchange(void);
+void p2p_get_statuses(void);
 void p2p_modes_check(void);
 void p2p_probe(void);
 void p2p_mprobe(void);

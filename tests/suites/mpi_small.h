@@ -231,20 +231,14 @@ typedef ctran_comm_errhandler_function  MPI_Comm_errhandler_fn;
 #define MPI_Get_elements_x         ctran_get_elements
 #define MPI_Status_set_elements_x  ctran_status_set_elements
 
-static inline int MPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
-{
-    int size = 0;
-    int rc = ctran_info_get_string(info, key, &size, NULL, flag);
-    if (rc == CTRAN_SUCCESS && *flag) {
-        *valuelen = size - 1;
-    }
-    return rc;
-}
-
+/* Values that are names of constants, as a session's "thread_level", have MPI's here. */
 static inline int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
-    int size = valuelen + 1;
-    return ctran_info_get_string(info, key, &size, value, flag);
+    int rc = ctran_info_get(info, key, valuelen, value, flag), len = 0;
+    if (rc == CTRAN_SUCCESS && *flag) {
+        mpi_rename(value, &len);
+    }
+    return rc;
 }
 
 /* ---- Types of other languages: none of them is known. ---- */

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alltoallw: each block has a datatype of its own. Its bytes travel as those of alltoallv do: from
+ * where they lie if no block has gaps, else by way of a copy without.
+ */
+#define CT_FOLDER "api"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/dense.h"
+
+/* A buffer of the call. */
+struct wide {
+    struct ct_area  *areas;  /* where each block lies */
+    struct ct_span  *spans;  /* and what it is */
+    ctran_count_t   *bytes;  /* of each */
+    ctran_aint_t    *displs; /* of what the collective is given */
+    char            *copy;   /* NULL: the user's own memory */
+    bool             gaps;   /* in one of the blocks at least */
+    size_t           total;  /* bytes */
+    struct ct_blocks blocks; /* what the collective is given */
+};
+
+static void wide_close(struct wide *w)
+{
+    free(w->areas);
+    free(w->spans);
+    free(w->bytes);
+    free(w->displs);
+    free(w->copy);
+}
+
+static int no_memory(struct ct_comm *comm, const char *call)
+{
+    ct_run_skip(&comm->run); /* as the other ranks count it */
+    return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %u blocks", comm->run.n);
+}
+
+static int check_block(struct ct_comm *comm, const char *call, struct wide *w, uint32_t r,
+                       const void *at, ctran_count_t count, ctran_datatype_t type)
+{
+    int rc = ct_check_span(comm, call, at, count, type, &w->spans[r]);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (__builtin_add_overflow(w->total, w->spans[r].bytes, &w->total) || w->total > PTRDIFF_MAX) {
+        return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+                            "the blocks together are more than memory can hold");
+    }
+    w->areas[r] = ct_dtype_area(w->spans[r].type, w->spans[r].buf, w->spans[r].count);
+    w->bytes[r] = (ctran_count_t)w->spans[r].bytes;
+    w->gaps = w->gaps || w->areas[r].pieces != NULL;
+    return CTRAN_SUCCESS;
+}
+
+/* The arguments of one buffer. */
+static int check_wide(struct ct_comm *comm, const char *call, const void *buf,
+                      const ctran_count_t *counts, const ctran_aint_t *displs,
+                      const ctran_datatype_t *types, struct wide *w)
+{
+    const uint32_t n = comm->run.n;
+    int            rc = CTRAN_SUCCESS;
+    if (counts == NULL || displs == NULL || types == NULL) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of %s is NULL",
+                            counts == NULL   ? "counts"
+                            : displs == NULL ? "displacements"
+                                             : "datatypes");
+    }
+    if (buf == CTRAN_IN_PLACE) {
+        return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
+                            "recvbuf is CTRAN_IN_PLACE, which is not possible here");
+    }
+    w->areas = calloc(n, sizeof *w->areas);
+    w->spans = calloc(n, sizeof *w->spans);
+    w->bytes = calloc(n, sizeof *w->bytes);
+    w->displs = calloc(n, sizeof *w->displs);
+    if (w->areas == NULL || w->spans == NULL || w->bytes == NULL || w->displs == NULL) {
+        return no_memory(comm, call);
+    }
+    for (uint32_t r = 0; r < n && rc == CTRAN_SUCCESS; r++) {
+        const void *at = (const void *)((uintptr_t)buf + (uintptr_t)displs[r]);
+        rc = check_block(comm, call, w, r, at, counts[r], types[r]);
+    }
+    return rc;
+}
+
+/* What a rank sends to itself is as long as what it receives from itself, and elsewhere; so are the
+ * blocks of the same other rank. */
+static int check_pair(struct ct_comm *comm, const char *call, const struct wide *send,
+                      const struct wide *recv)
+{
+    const uint32_t me = comm->run.me;
+    int            rc = CTRAN_SUCCESS;
+    if (send->bytes[me] != recv->bytes[me]) {
+        return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+                            "rank %u sends %" PRId64 " bytes to itself and receives %" PRId64
+                            ": they must be equal",
+                            me, send->bytes[me], recv->bytes[me]);
+    }
+    for (uint32_t r = 0; r < comm->run.n && rc == CTRAN_SUCCESS; r++) {
+        rc = ct_check_disjoint(comm, call, &send->spans[r], &recv->spans[r]);
+    }
+    return rc;
+}
+
+/* Between the user's blocks and the copy. */
+static void transfer(const struct wide *w, uint32_t n, bool out)
+{
+    for (uint32_t r = 0; w->copy != NULL && r < n; r++) {
+        size_t pos = 0, len = (size_t)w->bytes[r];
+        if (out) {
+            ct_area_gather(&w->areas[r], &pos, w->copy + w->displs[r], len);
+        } else {
+            ct_area_scatter(&w->areas[r], &pos, w->copy + w->displs[r], len);
+        }
+    }
+}
+
+static int wide_open(struct ct_comm *comm, const char *call, struct wide *w, bool fill)
+{
+    const uint32_t n = comm->run.n;
+    char          *base = NULL; /* where one of the blocks lies that are there */
+    ctran_aint_t   at = 0;
+    if (w->gaps) {
+        w->copy = malloc(w->total + 1);
+        if (w->copy == NULL) {
+            return no_memory(comm, call);
+        }
+    }
+    for (uint32_t r = 0; r < n; r++) {
+        if (w->bytes[r] > 0) {
+            base = base != NULL ? base : w->areas[r].base;
+            w->displs[r] =
+                w->gaps ? at : (ctran_aint_t)((uintptr_t)w->areas[r].base - (uintptr_t)base);
+            at += (ctran_aint_t)w->bytes[r];
+        }
+    }
+    w->blocks = (struct ct_blocks){w->gaps ? w->copy : base, 0, n, w->bytes, w->displs, 1};
+    if (fill) {
+        transfer(w, n, true);
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int inter(struct ct_comm *comm, const char *call, const struct ct_side *out,
+                 const struct ct_side *in)
+{
+    if (out->types == NULL || in->types == NULL) {
+        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of datatypes is NULL");
+    }
+    return ct_inter_all(comm, call, out, in);
+}
+
+int ctran_alltoallw(const void *sendbuf, const ctran_count_t sendcounts[],
+                    const ctran_aint_t sdispls[], const ctran_datatype_t sendtypes[], void *recvbuf,
+                    const ctran_count_t recvcounts[], const ctran_aint_t rdispls[],
+                    const ctran_datatype_t recvtypes[], ctran_comm_t handle)
+{
+    static const char call[] = "ctran_alltoallw";
+    const bool        in_place = sendbuf == CTRAN_IN_PLACE;
+    struct wide       send = {0}, recv = {0};
+    struct ct_comm   *comm;
+    int               rc = ct_check_comm(call, handle, &comm);
+    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf,
+                                    .counts = sendcounts,
+                                    .displs = sdispls,
+                                    .types = sendtypes,
+                                    .each = true,
+                                    .by_counts = true};
+        const struct ct_side in = {.buf = recvbuf,
+                                   .counts = recvcounts,
+                                   .displs = rdispls,
+                                   .types = recvtypes,
+                                   .each = true,
+                                   .by_counts = true};
+        return inter(comm, call, &out, &in);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_wide(comm, call, recvbuf, recvcounts, rdispls, recvtypes, &recv);
+    }
+    if (rc == CTRAN_SUCCESS && !in_place) {
+        rc = check_wide(comm, call, sendbuf, sendcounts, sdispls, sendtypes, &send);
+        rc = rc == CTRAN_SUCCESS ? check_pair(comm, call, &send, &recv) : rc;
+        rc = rc == CTRAN_SUCCESS ? wide_open(comm, call, &send, true) : rc;
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = wide_open(comm, call, &recv, in_place);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_coll_alltoallv(comm, in_place ? NULL : &send.blocks, &recv.blocks);
+        if (rc == CTRAN_SUCCESS) {
+            transfer(&recv, comm->run.n, false);
+        }
+        rc = ct_api_pass(comm, rc, call);
+    }
+    wide_close(&send);
+    wide_close(&recv);
+    return rc;
+}
