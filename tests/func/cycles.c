@@ -7,6 +7,8 @@
  */
 #include <dirent.h>
 #include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +37,43 @@ static void works(ctran_comm_t comm)
     }
     OK(ctran_allreduce(&me, &sum, 1, CTRAN_INT, CTRAN_SUM, comm));
     EXPECT_EQ(n * (n - 1) / 2, sum);
+}
+
+/* A child that is made while another thread opens or closes a session has no ctran, and is told so:
+ * it does not wait for a lock that nobody holds any more. */
+static atomic_bool forks_are_over;
+
+static void *come_and_go(void *unused)
+{
+    ctran_session_t session;
+    while (!atomic_load(&forks_are_over)) {
+        OK(ctran_session_init(CTRAN_INFO_NULL, CTRAN_ERRORS_RETURN, &session));
+        OK(ctran_session_finalize(&session));
+    }
+    return unused;
+}
+
+static void fork_meanwhile(void)
+{
+    pthread_t       thread;
+    ctran_session_t session;
+    OK(ctran_session_init(CTRAN_INFO_NULL, CTRAN_ERRORS_RETURN, &session));
+    atomic_store(&forks_are_over, false);
+    EXPECT_EQ(0, pthread_create(&thread, NULL, come_and_go, NULL));
+    for (int i = 0; i < 50; i++) {
+        const pid_t child = fork();
+        int         status = -1;
+        EXPECT(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            _exit(ctran_init(NULL, NULL) == CTRAN_ERR_OTHER ? 0 : 1);
+        }
+        EXPECT(waitpid(child, &status, 0) == child);
+        EXPECT_EQ(0, status);
+    }
+    atomic_store(&forks_are_over, true);
+    EXPECT_EQ(0, pthread_join(thread, NULL));
+    OK(ctran_session_finalize(&session));
 }
 
 static void world_opens(void)
@@ -448,6 +487,7 @@ int main(int argc, char **argv)
         {"worlds are new", worlds_are_new},
         {"ahead of others", ahead},
         {"fork between cycles", fork_between},
+        {"fork in the midst of others", fork_meanwhile},
         {"nothing grows", nothing_grows},
     };
     check_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
