@@ -105,6 +105,13 @@ void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 /* Whom puts of peers concern; before the first message. */
 void ct_ep_register_put(struct ct_process *p, ct_ep_place place, ct_ep_placed placed);
 
+/* Whether it has failed and on_fail is still to be called for that: until then messages may wait in
+ * it, and transports may use memory on its behalf. */
+static inline bool ct_ep_is_to_be_told(const struct ct_ep *ep) CT_IN_DOMAIN
+{
+    return ep->state == CT_EP_FAILED && !ct_list_empty(&ep->stalled);
+}
+
 /* The endpoint of process `id`, made if need be; NULL when out of memory. In the domain or not. */
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
 

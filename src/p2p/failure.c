@@ -51,12 +51,15 @@ int ct_p2p_lost(const struct ct_process *p, const struct ct_ep *peer, uint64_t c
     return peer->state == CT_EP_FAILED ? peer->why : ct_p2p_over(p, ctx);
 }
 
-/* Ends req, which is not done, if a loss concerns it. */
+/* Ends req, which is not done, if a loss concerns it. A rendezvous with one whose own loss is still
+ * to be told has to wait for that: only then are its messages and its memory back. */
 static void end_if_lost(struct ct_p2p_req *req, void *p) CT_IN_DOMAIN
 {
     int rc = ct_p2p_lost(p, req->ep, req->key.ctx);
     if (rc != CTRAN_SUCCESS && req->id != 0 && req->ep->state == CT_EP_FAILED) {
-        ct_p2p_complete(req, rc); /* in a rendezvous with it */
+        if (!ct_ep_is_to_be_told(req->ep)) {
+            ct_p2p_complete(req, rc);
+        }
     } else if (rc != CTRAN_SUCCESS) {
         ct_p2p_end(req, rc);
     }
