@@ -10,11 +10,12 @@
 enum { TARGET = 5000, SPARE_BYTES = 700 };
 
 struct lane {
-    struct ct_tcp_in in;
-    struct ct_area   area;
-    uint8_t         *memory;
-    size_t           placing;
-    bool             lies;
+    struct ct_tcp_pool pool;
+    struct ct_tcp_in   in;
+    struct ct_area     area;
+    uint8_t           *memory;
+    size_t             placing;
+    bool               lies;
 };
 
 static void on_slice(void *arg, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
@@ -167,7 +168,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool        ok = true;
     FUZZ_CHECK(l.memory != NULL);
     l.area = (struct ct_area){.base = l.memory, .len_bytes = TARGET};
-    ct_tcp_in_init(&l.in, &sink, &l);
+    ct_tcp_pool_init(&l.pool);
+    ct_tcp_in_init(&l.in, &l.pool, &sink, &l);
     l.lies = fuzz_below(&f, 2) != 0;
     if (fuzz_below(&f, 8) == 0) {
         addresses(&f);
@@ -182,6 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     ct_tcp_in_fini(&l.in);
+    ct_tcp_pool_fini(&l.pool);
     free(l.memory);
     return 0;
 }

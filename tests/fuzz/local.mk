@@ -5,7 +5,7 @@ fuzz_names = wire store oob tcp hub text
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
-fuzz_tcp_parts = src/net/tcp_addr.c src/net/tcp_in.c
+fuzz_tcp_parts = src/net/tcp_addr.c src/net/tcp_in.c src/net/tcp_pool.c
 fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c \
 	launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/strlist.c launcher/tree.c
 fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c launcher/slurmlist.c \
