@@ -27,7 +27,8 @@ static int block_of(struct ct_comm *comm, const char *call, const struct ct_side
     ptrdiff_t              at = 0;
     *buf = side->buf;
     *count = side->counts != NULL ? side->counts[r] : side->count;
-    if (!side->each || *buf == NULL || *buf == CTRAN_IN_PLACE) {
+    const bool is_bottom = *buf == NULL && side->types != NULL; /* displacements are addresses */
+    if (!side->each || (*buf == NULL && !is_bottom) || *buf == CTRAN_IN_PLACE) {
         return CTRAN_SUCCESS;
     }
     if (side->displs != NULL ? __builtin_mul_overflow(side->displs[r], extent, &at)

@@ -70,24 +70,14 @@ struct ct_process *ct_api_process(void)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* No other thread is in the middle of a beginning or end while the process is copied: the child
- * would find the lock held by nobody. */
-static void before_fork(void)
-{
-    pthread_mutex_lock(&life.lock);
-}
-
-static void in_fork_parent(void)
-{
-    pthread_mutex_unlock(&life.lock);
-}
-
+/* Another thread may have been in the middle of a beginning or end, with the lock: it is not here to
+ * let go of it. To wait for it before the fork could take as long as a peer does. */
 static void in_fork_child(void)
 {
     if (life.joined) {
         set_state(CT_API_FORKED);
     }
-    pthread_mutex_unlock(&life.lock);
+    life.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 static void leave(struct ct_process *p)
@@ -111,8 +101,7 @@ static void at_end(void)
 
 static void watch_process(void)
 {
-    (void)pthread_atfork(before_fork, in_fork_parent,
-                         in_fork_child); /* without it a fork goes unnoticed */
+    (void)pthread_atfork(NULL, NULL, in_fork_child); /* without it a fork goes unnoticed */
     (void)atexit(at_end); /* without it the launcher thinks that the process has failed */
 }
 

@@ -199,8 +199,12 @@ static void alltoall(const struct pair *p, ctran_count_t len)
         types[r] = out_blocks.counts[r] > 0 ? CTRAN_BYTE : CTRAN_DATATYPE_NULL;
         memset(in_blocks.memory + in_blocks.displs[r], 0, (size_t)in_blocks.counts[r]);
     }
-    OK(ctran_alltoallw(out_blocks.memory, out_blocks.counts, out_blocks.displs, types,
-                       in_blocks.memory, in_blocks.counts, in_blocks.displs, types, p->inter));
+    ctran_aint_t from[MOST]; /* absolute addresses do as well */
+    for (int r = 0; r < p->m; r++) {
+        OK(ctran_get_address(out_blocks.memory + out_blocks.displs[r], &from[r]));
+    }
+    OK(ctran_alltoallw(CTRAN_BOTTOM, out_blocks.counts, from, types, in_blocks.memory,
+                       in_blocks.counts, in_blocks.displs, types, p->inter));
     expect_blocks(p, len);
 }
 
