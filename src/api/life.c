@@ -70,8 +70,8 @@ struct ct_process *ct_api_process(void)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* Another thread may have been in the middle of a beginning or end, with the lock: it is not here to
- * let go of it. To wait for it before the fork could take as long as a peer does. */
+/* Another thread may have been in the middle of a beginning or end, with the lock: it is not here
+ * to let go of it. To wait for it before the fork could take as long as a peer does. */
 static void in_fork_child(void)
 {
     if (life.joined) {
