@@ -96,18 +96,6 @@ static void on_gone(void *arg, const char *why)
     ct_daemon_vanish(arg, CT_EXIT_INTERNAL);
 }
 
-static void say_hello(struct ct_daemon *d)
-{
-    char             host[256] = "";
-    struct evbuffer *body = evbuffer_new();
-    gethostname(host, sizeof host - 1);
-    ct_pack_text(body, PACKAGE_VERSION);
-    ct_pack_u32(body, (uint32_t)getpid());
-    ct_pack_text(body, host);
-    ct_conn_send(d->conn, CT_MSG_HELLO, body);
-    evbuffer_free(body);
-}
-
 static bool set_up(struct ct_daemon *d)
 {
     d->base = event_base_new();
@@ -137,7 +125,7 @@ int main(int argc, char **argv)
         fprintf(stderr, CT_DAEMON_NAME ": cannot start: out of memory or descriptors\n");
         return CT_EXIT_INTERNAL;
     }
-    say_hello(&d);
+    ct_conn_send_hello(d.conn);
     event_base_dispatch(d.base);
     ct_daemon_vanish(&d, CT_EXIT_INTERNAL);
 }

@@ -310,6 +310,18 @@ void ct_conn_send_credit(struct ct_conn *c, uint32_t channel, uint32_t len_bytes
     evbuffer_free(body);
 }
 
+void ct_conn_send_hello(struct ct_conn *c)
+{
+    char             host[256] = "";
+    struct evbuffer *body = evbuffer_new();
+    gethostname(host, sizeof host - 1);
+    ct_pack_text(body, PACKAGE_VERSION);
+    ct_pack_u32(body, (uint32_t)getpid());
+    ct_pack_text(body, host);
+    ct_conn_send(c, CT_MSG_HELLO, body);
+    evbuffer_free(body);
+}
+
 void ct_conn_when_sent(struct ct_conn *c, void (*on_sent)(void *arg))
 {
     c->on_sent = on_sent;

@@ -133,6 +133,9 @@ void ct_conn_send_text(struct ct_conn *c, enum ct_msg_type type, uint32_t v, con
 void ct_conn_send_u32(struct ct_conn *c, enum ct_msg_type type, uint32_t v);
 void ct_conn_send_credit(struct ct_conn *c, uint32_t channel, uint32_t len_bytes);
 
+/* A daemon's first message to its parent. */
+void ct_conn_send_hello(struct ct_conn *c);
+
 /* Has on_sent called, once, when all that was sent so far is written out; at once if it is. Not
  * called when the connection is gone. */
 void ct_conn_when_sent(struct ct_conn *c, void (*on_sent)(void *arg));

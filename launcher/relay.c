@@ -218,18 +218,6 @@ static bool take_stream(int fds[2])
     return fcntl(STDERR_FILENO, F_GETFD) >= 0 || open("/dev/null", O_RDWR) == STDERR_FILENO;
 }
 
-static void say_hello(struct relay *r)
-{
-    char             host[256] = "";
-    struct evbuffer *body = evbuffer_new();
-    gethostname(host, sizeof host - 1);
-    ct_pack_text(body, PACKAGE_VERSION);
-    ct_pack_u32(body, (uint32_t)getpid());
-    ct_pack_text(body, host);
-    ct_conn_send(r->parent, CT_MSG_HELLO, body);
-    evbuffer_free(body);
-}
-
 int ct_relay_run(const char *job)
 {
     static struct relay r;
@@ -247,7 +235,7 @@ int ct_relay_run(const char *job)
         fprintf(stderr, CT_DAEMON_NAME ": cannot start: out of memory or descriptors\n");
         return CT_EXIT_INTERNAL;
     }
-    say_hello(&r);
+    ct_conn_send_hello(r.parent);
     event_base_dispatch(r.base);
     vanish(&r, CT_EXIT_INTERNAL);
 }
