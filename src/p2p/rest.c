@@ -28,7 +28,8 @@ static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
 }
 
 /* Memory that is being read or written: of a part that has been promised bytes are under way. And
- * who lets go of a send has been promised that it is done all the same (MPI-4.1 sec. 11.2.2). */
+ * who lets go of a send has been promised that it is done all the same (MPI-4.1 sec. 11.2.2); the
+ * library's own sends, parts of a request, are not told apart from those. */
 static bool is_held(const struct ct_p2p_req *req) CT_IN_DOMAIN
 {
     return req->is_recv ? req->promised_bytes > req->moved_bytes : req->putting || req->base.orphan;
