@@ -18,6 +18,7 @@ libctbase_la_SOURCES = \
 	src/base/request.h \
 	src/base/process.h \
 	src/base/session.c src/base/session.h \
+	src/base/shmfile.c src/base/shmfile.h \
 	src/base/slab.c src/base/slab.h \
 	src/base/util.h \
 	src/base/version.c src/base/version.h \

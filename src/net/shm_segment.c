@@ -3,7 +3,6 @@
 #define CT_FOLDER "net"
 #include "net/shm_segment.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -84,48 +83,19 @@ struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static const char *const PREFIX = "ctran-";
-
-/* Removes files that an earlier job left because it was killed: those whose lock is free. */
-static void sweep(const char *dir_name)
-{
-    DIR *dir = opendir(dir_name);
-    if (dir == NULL) {
-        return;
-    }
-    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
-        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0) {
-            continue;
-        }
-        int         fd = openat(dirfd(dir), e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        struct stat st;
-        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-            flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            (void)unlinkat(dirfd(dir), e->d_name, 0);
-        }
-        if (fd >= 0) {
-            close(fd);
-        }
-    }
-    closedir(dir);
-}
-
 /* The file appears under its name only once it is locked, so that no sweep takes it. */
 static int make_file(const struct ct_net_env *env, const uint64_t nonce[2], char *path, size_t cap)
 {
     const char *dir = env->cfg->shm_dir;
-    int n = snprintf(path, cap, "%s/%s%s-%" PRIu32 "-%016" PRIx64, dir, PREFIX, env->job, env->id,
-                     nonce[0]);
+    int n = snprintf(path, cap, "%s/%s%s-%" PRIu32 "-%016" PRIx64, dir, CT_SHMFILE_PREFIX, env->job,
+                     env->id, nonce[0]);
     if (n < 0 || (size_t)n >= cap) {
         ct_error(env->log, "CTRAN_SHM_DIR=\"%s\" is too long: at most about 60 characters", dir);
         return -1;
     }
-    sweep(dir);
-    int  fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    if (fd < 0 || flock(fd, LOCK_EX) != 0 ||
-        linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0) {
+    ct_shmfile_sweep(dir);
+    int fd = ct_shmfile_open(dir, LOCK_EX);
+    if (fd < 0 || ct_shmfile_link(fd, path) != 0) {
         ct_error(env->log,
                  "cannot make a shared-memory file in \"%s\": %s; set CTRAN_SHM_DIR to "
                  "a tmpfs that you may write, or CTRAN_SHM_BACKING=memfd",
