@@ -91,6 +91,17 @@ void ct_auth_wipe(void *secret, size_t len_bytes)
     explicit_bzero(secret, len_bytes);
 }
 
+uint64_t ct_auth_number(const struct ct_auth_key *key, const char *purpose)
+{
+    unsigned char out[HASH];
+    uint64_t      number = 0;
+    if (ct_auth_available()) {
+        hash(out, key->bytes, "number ", strlen("number "), purpose, strlen(purpose));
+        memcpy(&number, out, sizeof number);
+    }
+    return number;
+}
+
 int ct_auth_key_make(struct ct_auth_key *key)
 {
     if (!CT_HAVE_SODIUM) {

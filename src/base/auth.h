@@ -59,6 +59,10 @@ void ct_auth_wipe(void *secret, size_t len_bytes);
 void ct_auth_key_to_hex(const struct ct_auth_key *key, char hex[CT_AUTH_HEX_SIZE]);
 int  ct_auth_key_from_hex(struct ct_auth_key *key, const char *hex);
 
+/* A number made of the key for one purpose, which tells nothing of the key nor of such numbers for
+ * other purposes. 0 in builds that can prove nothing. */
+uint64_t ct_auth_number(const struct ct_auth_key *key, const char *purpose);
+
 enum ct_auth_role { CT_AUTH_CONNECTS = 'C', CT_AUTH_ACCEPTS = 'A' };
 
 /* One end of one connection. Its fields are auth.c's own, but for `why`. */

@@ -1,5 +1,7 @@
 # pmi: joining the job.
 libctcore_la_SOURCES += \
+	src/pmi/cards.c \
+	src/pmi/cards.h \
 	src/pmi/job.c \
 	src/pmi/news.c \
 	src/pmi/pmi.h \

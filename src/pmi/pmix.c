@@ -3,6 +3,9 @@
  * The way in through PMIx. It asks of the server only what all have: put, commit, fence, get,
  * abort. Types of values differ between servers, so numbers are read in any integer type.
  *
+ * A job of one node exchanges its cards in memory (cards.h), and asks the server for nothing but
+ * the facts. One of several nodes puts, fences and gets them.
+ *
  * Where the server says that the job outlives deaths (PMIX_JOB_RECOVERABLE: ctranrun does), it is
  * also asked for news, as events, and for leave. Then nothing here waits on a collective of
  * libpmix's without listening: one with a process that died early never ends.
@@ -13,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pmi/pmi.h"
+#include "pmi/cards.h"
 
 static const char *const KEY = "ctran.card";
 static const char *const SECRET = "ctran.key";
@@ -34,10 +37,11 @@ struct fence {
 };
 
 struct pmix {
-    struct ct_job job;
-    pmix_proc_t   me;
-    struct card  *cards; /* looked up so far: kept, since callers borrow them */
-    struct fence  fence;
+    struct ct_job    job;
+    pmix_proc_t      me;
+    struct ct_cards *table; /* NULL: cards go through the server */
+    struct card     *cards; /* looked up there so far: kept, since callers borrow them */
+    struct fence     fence;
 };
 
 static struct pmix *pmix_of(struct ct_job *job)
@@ -126,6 +130,15 @@ static bool get_string(struct pmix *x, uint32_t rank, const char *key, char *out
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
+/* FNV-1a, from the number of what came before. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
+    }
+    return hash;
+}
+
 /* From the list of local ranks ("0,1,5"): how many there are, which one we are, and a number that
  * tells this list on this host from any other. */
 static bool parse_local_peers(struct ct_job *job, const char *list)
@@ -147,10 +160,7 @@ static bool parse_local_peers(struct ct_job *job, const char *list)
         job->nlocal++;
         s = *end == ',' ? end + 1 : end;
     }
-    for (const char *c = job->host; *c != '\0'; c++) {
-        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
-    }
-    job->local_group = hash;
+    job->local_group = hash_text(hash, job->host);
     return found;
 }
 
@@ -203,11 +213,17 @@ static int put(const char *key, const void *bytes, size_t len_bytes)
     return PMIx_Put(PMIX_GLOBAL, key, &value);
 }
 
-/* Where the launcher gave no key, rank 0 makes one: the server hands it to this job alone. */
+/* Where the launcher gave no key, rank 0 makes one: the table, or the server, hands it to this job
+ * alone. */
+static bool makes_key(const struct ct_job *job)
+{
+    return job->rank == 0 && getenv(CT_ENV_KEY) == NULL && ct_auth_available();
+}
+
 static int put_secret(const struct ct_job *job)
 {
     struct ct_auth_key key;
-    if (job->rank != 0 || getenv(CT_ENV_KEY) != NULL || !ct_auth_available()) {
+    if (!makes_key(job)) {
         return PMIX_SUCCESS;
     }
     int rc = ct_auth_key_make(&key) == CTRAN_SUCCESS ? put(SECRET, &key, sizeof key) : PMIX_ERROR;
@@ -256,7 +272,7 @@ static int await_fence(struct pmix *x)
 static int run_fence(struct pmix *x)
 {
     struct fence *f = &x->fence;
-    bool          collect = true;
+    bool          collect = x->table == NULL;
     int           timeout_s = (int)ct_div_up((size_t)x->job.p->cfg.bootstrap_timeout, 1000);
     atomic_store_explicit(&f->done, false, memory_order_relaxed);
     PMIX_INFO_LOAD(&f->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
@@ -268,25 +284,68 @@ static int run_fence(struct pmix *x)
     return rc == PMIX_SUCCESS ? await_fence(x) : rc;
 }
 
+/* Tells this job from others of its name, those that crashed included: by where the server is, and
+ * in such a way that nobody who is without the key can work it out. What ctranrun tells PMIx is
+ * secret, so without a key its name, which does not come again, has to do. */
+static uint64_t job_tag(struct pmix *x)
+{
+    static const char *const server[] = {"PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI2",
+                                         "PMIX_SERVER_TMPDIR"};
+    struct ct_auth_key       key;
+    uint64_t                 tag = 0;
+    if (getenv(CT_ENV_KEY) != NULL && ct_job_key(&x->job, &key) == CTRAN_SUCCESS) {
+        tag = ct_auth_number(&key, "table of cards");
+        ct_auth_wipe(&key, sizeof key);
+    }
+    bool may_tell = tag != 0 || getenv(CT_ENV_JOB) == NULL;
+    for (size_t i = 0; may_tell && i < CT_ARRAY_LEN(server); i++) {
+        const char *text = getenv(server[i]);
+        tag = hash_text(tag, text != NULL ? text : "");
+    }
+    return tag;
+}
+
+static int put_in_table(struct pmix *x, const void *card, size_t len_bytes)
+{
+    struct ct_auth_key key;
+    int                rc = ct_cards_open(&x->table, &x->job, job_tag(x));
+    if (rc == CTRAN_SUCCESS && makes_key(&x->job) &&
+        (rc = ct_auth_key_make(&key)) == CTRAN_SUCCESS) {
+        ct_cards_put_key(x->table, &key);
+        ct_auth_wipe(&key, sizeof key);
+    }
+    return rc == CTRAN_SUCCESS ? ct_cards_put(x->table, card, len_bytes) : rc;
+}
+
 static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
 {
-    const struct ct_log *log = &job->p->log;
-    int                  rc = put_card(job, card, len_bytes);
+    if (job->nlocal == job->size) {
+        return put_in_table(pmix_of(job), card, len_bytes);
+    }
+    int rc = put_card(job, card, len_bytes);
     if (rc != PMIX_SUCCESS) {
-        ct_error(log, "cannot hand this rank's address to the PMIx server: %s",
+        ct_error(&job->p->log, "cannot hand this rank's address to the PMIx server: %s",
                  PMIx_Error_string(rc));
         return CTRAN_ERR_BOOTSTRAP;
     }
     return CTRAN_SUCCESS;
 }
 
+/* Where the launcher tells of deaths, it has to know who has met: by a fence. */
 static int pmix_meet(struct ct_job *job)
 {
     const struct ct_log *log = &job->p->log;
-    int                  rc = run_fence(pmix_of(job));
+    struct pmix         *x = pmix_of(job);
+    if (x->table != NULL && !job->news.on) {
+        return ct_cards_meet(x->table);
+    }
+    int rc = run_fence(x);
     if (rc == CT_PMIX_NO_START) {
         ct_error(log, "rank %" PRIu32 " has ended before all ranks of job %s had started",
                  job->news.dead[0], job->id);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    if (rc == PMIX_ERR_TIMEOUT && x->table != NULL && ct_cards_blame(x->table)) {
         return CTRAN_ERR_BOOTSTRAP;
     }
     if (rc != PMIX_SUCCESS) {
@@ -340,7 +399,10 @@ static int pmix_lookup(struct ct_job *job, uint32_t id, const void **card, size_
 {
     struct pmix  *x = pmix_of(job);
     pmix_value_t *v = NULL;
-    int           rc = get_card(x, id, &v);
+    if (x->table != NULL) {
+        return ct_cards_get(x->table, id, card, len_bytes);
+    }
+    int rc = get_card(x, id, &v);
     if (rc != PMIX_SUCCESS || v == NULL || v->type != PMIX_BYTE_OBJECT) {
         ct_error(&job->p->log, "the PMIx server has no address of rank %" PRIu32 ": %s", id,
                  PMIx_Error_string(rc));
@@ -364,6 +426,9 @@ static int pmix_key(struct ct_job *job, struct ct_auth_key *key)
     struct pmix  *x = pmix_of(job);
     pmix_proc_t   first;
     pmix_value_t *v = NULL;
+    if (x->table != NULL) {
+        return ct_cards_get_key(x->table, key);
+    }
     PMIX_PROC_LOAD(&first, x->me.nspace, 0);
     int  rc = PMIx_Get(&first, SECRET, NULL, 0, &v);
     bool ok = rc == PMIX_SUCCESS && v != NULL && v->type == PMIX_BYTE_OBJECT &&
@@ -392,6 +457,9 @@ static void pmix_close(struct ct_job *job)
     int          rc = PMIx_Finalize(NULL, 0);
     if (rc != PMIX_SUCCESS) {
         ct_warn(&job->p->log, "PMIx_Finalize: %s", PMIx_Error_string(rc));
+    }
+    if (x->table != NULL) {
+        ct_cards_close(x->table);
     }
     for (struct card *c = x->cards, *next; c != NULL; c = next) {
         next = c->next;

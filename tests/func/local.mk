@@ -29,6 +29,9 @@ tests_func_cycles_LDADD = libctcore.la
 check_PROGRAMS += tests/func/leave
 dist_check_SCRIPTS += tests/func/leave.test
 TESTS += tests/func/leave.test
+# Processes that start at different times, or not at all: with the same program.
+dist_check_SCRIPTS += tests/func/start.test
+TESTS += tests/func/start.test
 tests_func_leave_SOURCES = tests/func/leave.c $(func_check)
 tests_func_leave_LDADD = libctcore.la
 check_PROGRAMS += tests/func/badmem

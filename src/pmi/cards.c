@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of cards; see cards.h. A head, and behind it a place for each rank. A place, and the
+ * table as a whole, is a gate: a word that is 0 until what stands behind it may be read, and those
+ * who sleep until then. Each sleeps at the gate that it waits for, so everybody is woken once.
+ *
+ * Used by pmix.c.
+ */
+#define CT_FOLDER "pmi"
+#include "pmi/cards.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PLACE_BYTES = 1024, LAYOUT = 1 };
+
+static const uint32_t MAGIC = 0x43545243; /* "CRTC" */
+
+struct gate {
+    _Atomic uint32_t open; /* what it was opened with */
+    struct ct_wake   wake;
+};
+
+/* Others may have written it: of another build, nothing behind the digest is known. */
+struct head {
+    uint32_t           magic, layout;
+    char               version[16], digest[CT_DIGEST_LEN];
+    uint32_t           size, nlocal;
+    struct ct_auth_key key;
+    bool               has_key;
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t ncards;
+    CT_ALIGNED(CT_CACHE_LINE) struct gate all;
+};
+
+struct place {
+    struct gate   gate; /* opened with the card's length */
+    unsigned char card[PLACE_BYTES - sizeof(struct gate)];
+};
+
+_Static_assert(sizeof(struct place) == PLACE_BYTES, "no padding");
+
+struct ct_cards {
+    const struct ct_job *job;
+    struct head         *head;
+    struct place        *places; /* by rank */
+    size_t               len_bytes;
+    int                  fd; /* locked: the name stays as long as it is open; -1: it has gone */
+    char                 path[256];
+};
+
+/* ---- gates ----------------------------------------------------------------------------------- */
+
+static void open_gate(struct gate *g, uint32_t with)
+{
+    atomic_store_explicit(&g->open, with, memory_order_seq_cst);
+    ct_wake_signal(&g->wake);
+}
+
+static bool is_open(const struct gate *g)
+{
+    return atomic_load_explicit(&g->open, memory_order_seq_cst) != 0;
+}
+
+/* The word is everybody's, so no announcement is taken back. */
+static bool await(struct gate *g, uint64_t end_ns)
+{
+    while (!is_open(g)) {
+        uint64_t now = ct_clock_ns();
+        if (now >= end_ns) {
+            return false;
+        }
+        ct_wake_announce(&g->wake);
+        if (!is_open(g)) {
+            ct_wake_sleep(&g->wake, end_ns - now);
+        }
+    }
+    return true;
+}
+
+static uint64_t deadline(const struct ct_cards *c)
+{
+    return ct_clock_ns() + (uint64_t)c->job->p->cfg.bootstrap_timeout * CT_NS_PER_MS;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static size_t head_bytes(void)
+{
+    return ct_round_up(sizeof(struct head), PLACE_BYTES);
+}
+
+static int unusable(const struct ct_cards *c, const char *what)
+{
+    ct_error(&c->job->p->log,
+             "cannot %s the table of addresses that the ranks of %s share, %s: %s; CTRAN_SHM_DIR "
+             "has to be a folder with %zu free bytes that all of them may write",
+             what, c->job->host, c->path, strerror(errno), c->len_bytes);
+    return errno == ENOSPC || errno == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_SYSTEM;
+}
+
+/* Room is reserved now, since to write where there is none ends a process. */
+static bool fill(const struct ct_cards *c, int fd)
+{
+    struct head h = {
+        .magic = MAGIC, .layout = LAYOUT, .size = c->job->size, .nlocal = c->job->nlocal};
+    snprintf(h.version, sizeof h.version, "%s", ct_version_string());
+    memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
+    return ftruncate(fd, (off_t)c->len_bytes) == 0 &&
+           (fallocate(fd, 0, 0, (off_t)c->len_bytes) == 0 || errno == EOPNOTSUPP) &&
+           pwrite(fd, &h, sizeof h, 0) == (ssize_t)sizeof h;
+}
+
+/* CT_AGAIN: somebody else was first. */
+static int make(struct ct_cards *c)
+{
+    ct_shmfile_sweep(c->job->p->cfg.shm_dir);
+    c->fd = ct_shmfile_open(c->job->p->cfg.shm_dir, LOCK_SH);
+    if (c->fd >= 0 && fill(c, c->fd) && ct_shmfile_link(c->fd, c->path) == 0) {
+        return CTRAN_SUCCESS;
+    }
+    int rc = c->fd >= 0 && errno == EEXIST ? CT_AGAIN : unusable(c, "make");
+    if (c->fd >= 0) {
+        close(c->fd);
+        c->fd = -1;
+    }
+    return rc;
+}
+
+/* Takes part in the lock that says that the table is in use. CT_AGAIN: it is not, or no longer the
+ * one of this name. */
+static int join(struct ct_cards *c)
+{
+    struct stat st;
+    if (ct_shmfile_remove_left(c->fd, c->path) || flock(c->fd, LOCK_SH | LOCK_NB) != 0) {
+        return CT_AGAIN;
+    }
+    if (fstat(c->fd, &st) != 0 || st.st_nlink == 0) {
+        return CT_AGAIN;
+    }
+    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+        errno = EPERM;
+        return unusable(c, "trust");
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int find(struct ct_cards *c)
+{
+    c->fd = open(c->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (c->fd < 0) {
+        return errno == ENOENT ? make(c) : unusable(c, "open");
+    }
+    int rc = join(c);
+    if (rc != CTRAN_SUCCESS) {
+        close(c->fd);
+        c->fd = -1;
+    }
+    return rc;
+}
+
+/* Who comes in between the others' steps tries again. */
+static int find_or_make(struct ct_cards *c)
+{
+    struct timespec nap = {.tv_nsec = CT_NS_PER_MS};
+    uint64_t        end_ns = deadline(c);
+    int             rc;
+    while ((rc = find(c)) == CT_AGAIN && ct_clock_ns() < end_ns) {
+        nanosleep(&nap, NULL);
+    }
+    if (rc == CT_AGAIN) {
+        errno = EAGAIN;
+        rc = unusable(c, "lock");
+    }
+    return rc;
+}
+
+static int check(const struct ct_cards *c)
+{
+    const struct ct_job *job = c->job;
+    struct head          h;
+    struct stat          st;
+    if (pread(c->fd, &h, sizeof h, 0) != (ssize_t)sizeof h || h.magic != MAGIC) {
+        ct_error(&job->p->log, "%s is no table of addresses of ctran: remove it", c->path);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    if (h.layout != LAYOUT || memcmp(h.digest, ct_version_digest(), CT_DIGEST_LEN) != 0) {
+        ct_error(&job->p->log,
+                 "another rank of %s runs ctran %.15s build %.16s, this rank runs %s build %.16s: "
+                 "use one build for the whole job",
+                 job->host, h.version, h.digest, ct_version_string(), ct_version_digest());
+        return CTRAN_ERR_VERSION;
+    }
+    if (h.size != job->size || h.nlocal != job->nlocal || fstat(c->fd, &st) != 0 ||
+        (uint64_t)st.st_size != c->len_bytes) {
+        ct_error(&job->p->log,
+                 "another rank of %s knows of %" PRIu32 " ranks, %" PRIu32 " of them there, this "
+                 "one of %" PRIu32 " and %" PRIu32 ": is CTRAN_NODE_RANKS the same for all?",
+                 job->host, h.size, h.nlocal, job->size, job->nlocal);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int map(struct ct_cards *c)
+{
+    void *at = mmap(NULL, c->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+    if (at == MAP_FAILED) {
+        return unusable(c, "map");
+    }
+    c->head = at;
+    c->places = (struct place *)((char *)at + head_bytes());
+    return CTRAN_SUCCESS;
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t tag)
+{
+    struct ct_cards *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    c->job = job;
+    c->fd = -1;
+    c->len_bytes = head_bytes() + (size_t)job->size * PLACE_BYTES;
+    int n = snprintf(c->path, sizeof c->path, "%s/" CT_SHMFILE_PREFIX "%s-cards-%016" PRIx64,
+                     job->p->cfg.shm_dir, job->id, tag * 1099511628211u ^ job->local_group);
+    int rc = CTRAN_ERR_CONFIG;
+    if (n >= (int)sizeof c->path) {
+        ct_error(&job->p->log, "CTRAN_SHM_DIR=\"%s\" is too long", job->p->cfg.shm_dir);
+    } else if ((rc = find_or_make(c)) == CTRAN_SUCCESS && (rc = check(c)) == CTRAN_SUCCESS) {
+        rc = map(c);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        ct_cards_close(c);
+        return rc;
+    }
+    *cards = c;
+    return CTRAN_SUCCESS;
+}
+
+void ct_cards_close(struct ct_cards *c)
+{
+    if (c->fd >= 0) {
+        (void)ct_shmfile_remove_left(c->fd, c->path); /* there is nobody else, or they keep it */
+        close(c->fd);
+    }
+    if (c->head != NULL) {
+        munmap(c->head, c->len_bytes);
+    }
+    free(c);
+}
+
+/* ---- cards ----------------------------------------------------------------------------------- */
+
+int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes)
+{
+    struct place *mine = &c->places[c->job->rank];
+    if (len_bytes == 0 || len_bytes > sizeof mine->card) {
+        ct_error(&c->job->p->log, "this rank's address has %zu bytes, and may have %zu", len_bytes,
+                 sizeof mine->card);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    bool again = is_open(&mine->gate); /* an earlier attempt to join has failed */
+    memcpy(mine->card, card, len_bytes);
+    open_gate(&mine->gate, (uint32_t)len_bytes);
+    if (again) {
+        return CTRAN_SUCCESS;
+    }
+    uint32_t n = atomic_fetch_add_explicit(&c->head->ncards, 1, memory_order_seq_cst) + 1;
+    if (n == c->job->nlocal) {
+        (void)unlink(c->path); /* nobody has to find it any more */
+        open_gate(&c->head->all, 1);
+    }
+    return CTRAN_SUCCESS;
+}
+
+bool ct_cards_blame(const struct ct_cards *c)
+{
+    const struct ct_job *job = c->job;
+    uint32_t             missing = 0, first = 0;
+    for (uint32_t i = job->size; i-- > 0;) {
+        if (!is_open(&c->places[i].gate)) {
+            missing++;
+            first = i;
+        }
+    }
+    if (missing > 0) {
+        ct_error(&job->p->log,
+                 "the ranks of job %s did not all start: %" PRIu32 " of %" PRIu32
+                 " on host %s have not called ctran_init within %" PRId64
+                 " ms (CTRAN_BOOTSTRAP_TIMEOUT), the first of them rank %" PRIu32,
+                 job->id, missing, job->nlocal, job->host, job->p->cfg.bootstrap_timeout, first);
+    }
+    return missing > 0;
+}
+
+int ct_cards_meet(struct ct_cards *c)
+{
+    if (!await(&c->head->all, deadline(c))) {
+        (void)ct_cards_blame(c);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    if (c->fd >= 0) {
+        close(c->fd);
+        c->fd = -1;
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ct_cards_get(struct ct_cards *c, uint32_t rank, const void **card, size_t *len_bytes)
+{
+    struct place *place = &c->places[rank];
+    if (!is_open(&place->gate) && !await(&place->gate, deadline(c))) {
+        ct_error(&c->job->p->log,
+                 "rank %" PRIu32 " of job %s, on host %s, has not called ctran_init within "
+                 "%" PRId64 " ms (CTRAN_BOOTSTRAP_TIMEOUT)",
+                 rank, c->job->id, c->job->host, c->job->p->cfg.bootstrap_timeout);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    *card = place->card;
+    *len_bytes = ct_min_size(atomic_load_explicit(&place->gate.open, memory_order_relaxed),
+                             sizeof place->card);
+    return CTRAN_SUCCESS;
+}
+
+void ct_cards_put_key(struct ct_cards *c, const struct ct_auth_key *key)
+{
+    c->head->key = *key;
+    c->head->has_key = true;
+}
+
+int ct_cards_get_key(struct ct_cards *c, struct ct_auth_key *key)
+{
+    const void *card;
+    size_t      len;
+    int         rc = ct_cards_get(c, 0, &card, &len);
+    if (rc == CTRAN_SUCCESS && !c->head->has_key) {
+        ct_error(&c->job->p->log,
+                 "rank 0 has made no key for job %s: is it of a build without "
+                 "libsodium?",
+                 c->job->id);
+        rc = CTRAN_ERR_BOOTSTRAP;
+    }
+    if (rc == CTRAN_SUCCESS) {
+        *key = c->head->key;
+    }
+    return rc;
+}

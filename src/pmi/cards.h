@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of a job's cards, once on each node, in memory that its ranks share.
+ *
+ * Whoever comes first makes it, under a name that all ranks of the node can work out and nobody
+ * else; the others find it; with the last one the name goes. Each writes its own card, and sleeps
+ * until all are there, or one that it needs. Nothing is sent, nobody is asked, and a rank that is
+ * never looked for costs one card. Cards are written once and not changed, so they are read without
+ * a lock, where they are.
+ *
+ * What a crashed job has left under the same name is known by its lock (base/shmfile.h).
+ */
+#ifndef CT_PMI_CARDS_H
+#define CT_PMI_CARDS_H
+
+#include "pmi/pmi.h"
+
+struct ct_cards;
+
+/* Finds or makes the table of this node's part of the job. `tag` tells the job from others of its
+ * name. CTRAN_ERR_VERSION: it is another build's. Logged. */
+int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t tag);
+/* What is borrowed from it ends here. */
+void ct_cards_close(struct ct_cards *c);
+
+/* Writes the caller's card. CTRAN_ERR_BOOTSTRAP (logged): it is too long. */
+int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes);
+/* Waits for the cards of all ranks, and for that of one; at most CTRAN_BOOTSTRAP_TIMEOUT, then
+ * CTRAN_ERR_BOOTSTRAP, with a message that names who is missing. */
+int ct_cards_meet(struct ct_cards *c);
+int ct_cards_get(struct ct_cards *c, uint32_t rank, const void **card, size_t *len_bytes);
+/* Logs which ranks have not come, after a wait that had to end. Whether there are any. */
+bool ct_cards_blame(const struct ct_cards *c);
+
+/* The key that rank 0 has made for the job. It is put before that rank's card, for which get_key
+ * waits. CTRAN_ERR_BOOTSTRAP, logged. */
+void ct_cards_put_key(struct ct_cards *c, const struct ct_auth_key *key);
+int  ct_cards_get_key(struct ct_cards *c, struct ct_auth_key *key);
+
+#endif
