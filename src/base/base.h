@@ -16,6 +16,7 @@
 #include "base/codes.h"
 #include "base/config.h"
 #include "base/error.h"
+#include "base/ifaddr.h"
 #include "base/info.h"
 #include "base/list.h"
 #include "base/lock.h"

@@ -10,6 +10,7 @@ libctbase_la_SOURCES = \
 	src/base/config.c src/base/config.h src/base/vars.def \
 	src/base/errhandler.c src/base/errhandler.h \
 	src/base/error.c src/base/error.h \
+	src/base/ifaddr.c src/base/ifaddr.h \
 	src/base/info.c src/base/info.h \
 	src/base/list.h \
 	src/base/lock.h \

@@ -7,8 +7,6 @@
 #define CT_FOLDER "net"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -17,23 +15,6 @@
 #include "net/tcp.h"
 
 enum { BACKLOG = 65535 }; /* the system lowers it to net.core.somaxconn */
-
-static size_t ip_bytes(int family)
-{
-    return family == 6 ? 16 : 4;
-}
-
-static bool same_bits(const uint8_t *a, const uint8_t *b, unsigned bits)
-{
-    unsigned whole = bits / 8, rest = bits % 8;
-    return memcmp(a, b, whole) == 0 && (rest == 0 || ((a[whole] ^ b[whole]) >> (8 - rest)) == 0);
-}
-
-static bool is_loopback(const struct ct_tcp_where *w)
-{
-    static const uint8_t one[16] = {[15] = 1};
-    return w->family == 6 ? memcmp(w->ip, one, sizeof one) == 0 : w->ip[0] == 127;
-}
 
 uint64_t ct_tcp_addr_host(void)
 {
@@ -54,110 +35,24 @@ uint64_t ct_tcp_addr_host(void)
 
 /* ---- interfaces ------------------------------------------------------------------------------ */
 
-/* From what the system says of an interface; false: not one for us. Link-local addresses mean
- * nothing without the interface that they belong to. */
-static bool to_where(const struct ifaddrs *ifa, struct ct_tcp_where *w)
-{
-    *w = (struct ct_tcp_where){0};
-    if (ifa->ifa_addr == NULL || ifa->ifa_netmask == NULL || (ifa->ifa_flags & IFF_UP) == 0) {
-        return false;
-    }
-    uint8_t mask[16];
-    if (ifa->ifa_addr->sa_family == AF_INET) {
-        w->family = 4;
-        memcpy(w->ip, &((const struct sockaddr_in *)ifa->ifa_addr)->sin_addr, 4);
-        memcpy(mask, &((const struct sockaddr_in *)ifa->ifa_netmask)->sin_addr, 4);
-    } else if (ifa->ifa_addr->sa_family == AF_INET6) {
-        const struct in6_addr *ip = &((const struct sockaddr_in6 *)ifa->ifa_addr)->sin6_addr;
-        if (IN6_IS_ADDR_LINKLOCAL(ip)) {
-            return false;
-        }
-        w->family = 6;
-        memcpy(w->ip, ip, 16);
-        memcpy(mask, &((const struct sockaddr_in6 *)ifa->ifa_netmask)->sin6_addr, 16);
-    } else {
-        return false;
-    }
-    for (size_t i = 0; i < ip_bytes(w->family); i++) {
-        w->prefix = (uint8_t)(w->prefix + __builtin_popcount(mask[i]));
-    }
-    return true;
-}
-
-/* Whether a word of the user's, a name or a subnet, means this address. */
-static bool means(const char *word, const char *name, const struct ct_tcp_where *w)
-{
-    if (strcmp(word, name) == 0) {
-        return true;
-    }
-    char        text[INET6_ADDRSTRLEN];
-    uint8_t     ip[16];
-    const char *slash = strchr(word, '/');
-    size_t      len = slash != NULL ? (size_t)(slash - word) : strlen(word);
-    if (len >= sizeof text) {
-        return false;
-    }
-    snprintf(text, sizeof text, "%.*s", (int)len, word);
-    if (inet_pton(w->family == 6 ? AF_INET6 : AF_INET, text, ip) != 1) {
-        return false;
-    }
-    unsigned most = 8 * (unsigned)ip_bytes(w->family);
-    unsigned bits = slash != NULL ? (unsigned)strtoul(slash + 1, NULL, 10) : most;
-    return bits <= most && same_bits(ip, w->ip, bits);
-}
-
-static bool chosen(const char *list, const char *name, const struct ct_tcp_where *w)
-{
-    char *copy = strdup(list), *save = NULL;
-    bool  yes = false;
-    for (char *word = copy != NULL ? strtok_r(copy, ", ", &save) : NULL; word != NULL && !yes;
-         word = strtok_r(NULL, ", ", &save)) {
-        yes = means(word, name, w);
-    }
-    free(copy);
-    return yes;
-}
-
-enum { NAMED, GLOBAL, LOOPBACK };
-
-static unsigned collect(const struct ifaddrs *all, int what, const char *names,
-                        struct ct_tcp_where *list)
-{
-    unsigned n = 0;
-    for (const struct ifaddrs *ifa = all; ifa != NULL && n < CT_TCP_MAX_IFS; ifa = ifa->ifa_next) {
-        struct ct_tcp_where w;
-        if (to_where(ifa, &w) && (what == NAMED ? chosen(names, ifa->ifa_name, &w)
-                                                : is_loopback(&w) == (what == LOOPBACK))) {
-            list[n++] = w;
-        }
-    }
-    return n;
-}
-
 unsigned ct_tcp_addr_list(const struct ct_net_env *env, struct ct_tcp_where *list)
 {
-    struct ifaddrs *all = NULL;
-    const char     *names = env->cfg->tcp_interfaces;
-    unsigned        n = 0;
-    if (getifaddrs(&all) != 0) {
+    struct ct_ifaddr all[CT_IFADDR_MAX];
+    const char      *names = env->cfg->tcp_interfaces;
+    int              n = ct_ifaddr_list(names, env->cfg->node_ranks > 0, all);
+    if (n < 0) {
         ct_warn(env->log, "cannot list the network interfaces: %s", strerror(errno));
-        return 0;
+    } else if (n == 0 && names[0] != '\0') {
+        ct_error(env->log,
+                 "CTRAN_TCP_INTERFACES=\"%s\" names no interface or subnet of this host that is "
+                 "up; `ip address` lists them",
+                 names);
     }
-    if (names[0] != '\0') {
-        n = collect(all, NAMED, names, list);
-        if (n == 0) {
-            ct_error(
-                env->log,
-                "CTRAN_TCP_INTERFACES=\"%s\" names no interface or subnet of this host that is "
-                "up; `ip address` lists them",
-                names);
-        }
-    } else {
-        n = env->cfg->node_ranks == 0 ? collect(all, GLOBAL, NULL, list) : 0;
-        n = n > 0 ? n : collect(all, LOOPBACK, NULL, list);
+    for (int i = 0; i < n; i++) {
+        list[i] = (struct ct_tcp_where){.family = all[i].family, .prefix = all[i].prefix};
+        memcpy(list[i].ip, all[i].ip, sizeof list[i].ip);
     }
-    freeifaddrs(all);
-    return n;
+    return n > 0 ? (unsigned)n : 0;
 }
 
 /* ---- sockets' addresses ---------------------------------------------------------------------- */
@@ -224,15 +119,16 @@ static int rank_of(const struct ct_tcp *t, const struct ct_tcp_where *w, bool ne
         if (own->family != w->family) {
             continue;
         }
-        if (!near && memcmp(own->ip, w->ip, ip_bytes(w->family)) == 0) {
+        if (!near && memcmp(own->ip, w->ip, ct_ifaddr_bytes(w->family)) == 0) {
             return -1; /* such as a bridge's, which is the same on many hosts */
         }
-        if (*from == NULL && own->prefix == w->prefix && same_bits(own->ip, w->ip, w->prefix)) {
+        if (*from == NULL && own->prefix == w->prefix &&
+            ct_ifaddr_same(own->ip, w->ip, w->prefix)) {
             *from = own;
         }
         best = 0;
     }
-    if (best < 0 || (is_loopback(w) && !near)) {
+    if (best < 0 || (ct_ifaddr_is_loopback(w->family, w->ip) && !near)) {
         return -1;
     }
     return (*from == NULL ? 2 : 0) + (w->family == 6 ? 1 : 0);

@@ -28,7 +28,7 @@ enum {
     CT_TCP_MAX_LANES = 16,
     CT_TCP_MAX_SLICE = 128 << 10, /* payload bytes of a slice */
     CT_TCP_MAX_PUT = 1 << 30,     /* and of a put */
-    CT_TCP_MAX_IFS = 8,
+    CT_TCP_MAX_IFS = CT_IFADDR_MAX,
 };
 
 enum {
