@@ -31,7 +31,8 @@ struct ct_peer {
     struct ct_gather *gather;
     uint32_t          index; /* of its node */
     struct ct_link   *link;  /* NULL: none just now */
-    struct ct_addr    addr;
+    struct ct_addr   *addrs; /* where it may be reached, one attempt after the other */
+    uint32_t          naddrs;
     struct event      again;
     unsigned          attempt;
     bool              ready;

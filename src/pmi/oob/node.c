@@ -30,7 +30,8 @@ struct ct_oob_node {
     size_t                     size;
     int                        memory;
     struct ct_listener         listener;
-    struct ct_addr             addr;
+    struct ct_addr             addrs[CT_OOB_REACH_MAX];
+    uint32_t                   naddrs;
     bool                       published, gathered; /* in the store; the table is complete */
     bool                       ended;
     struct event               limit;
@@ -286,7 +287,7 @@ static int publish(struct ct_oob_node *n)
     char                    key[CT_OOB_KEY_SIZE];
     struct ct_store_request set = {.op = CT_STORE_SET, .timeout_ms = n->terms->limit_ms};
     set.key = (struct ct_bytes){key, ct_oob_key(key, n->terms->name, n->index)};
-    set.value = (struct ct_bytes){&n->addr, sizeof n->addr};
+    set.value = (struct ct_bytes){n->addrs, n->naddrs * (uint32_t)sizeof n->addrs[0]};
     return ct_store_ask(n->terms->store, &set, on_published, n);
 }
 
@@ -297,7 +298,11 @@ static int take_part(struct ct_oob_node *n, struct ct_addr *addr)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    n->addr = *addr;
+    n->naddrs = n->terms->nreach > 0 ? n->terms->nreach : 1;
+    for (uint32_t i = 0; i < n->naddrs; i++) {
+        n->addrs[i] = n->terms->nreach > 0 ? n->terms->reach[i] : *addr;
+        memcpy(n->addrs[i].port, addr->port, sizeof addr->port);
+    }
     if (event_add(&n->limit, &limit) != 0) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -338,6 +343,15 @@ int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms
     }
     *node = n;
     return CTRAN_SUCCESS;
+}
+
+void ct_oob_node_fill(struct ct_oob_node *n, const void *cards)
+{
+    size_t entry = n->terms->shape.entry_bytes;
+    memcpy(n->table + n->first * entry, cards, n->nlocal * entry);
+    memset(n->cards, true, n->nlocal * sizeof *n->cards);
+    n->ncards = n->nlocal;
+    ct_gather_begin(&n->gather);
 }
 
 const void *ct_oob_node_table(const struct ct_oob_node *node)

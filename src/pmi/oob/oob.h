@@ -65,7 +65,13 @@ struct ct_oob_terms {
     const char               *name; /* of this exchange, the same everywhere */
     const struct ct_algo     *algo;
     uint32_t                  limit_ms; /* for all of it */
+    /* Where other agents reach this host, if not where it listens; the port is filled in. They try
+     * one after the other. */
+    const struct ct_addr *reach;
+    uint32_t              nreach; /* at most CT_OOB_REACH_MAX; 0: at the address it listens on */
 };
+
+enum { CT_OOB_REACH_MAX = CT_IFADDR_MAX };
 
 struct ct_oob_node;
 
@@ -76,6 +82,9 @@ typedef void (*ct_oob_node_fn)(void *arg, struct ct_oob_node *node, int status);
 /* Makes the node's table, listens on *addr (port 0: any; then filled in), and takes part. */
 int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms, uint32_t index,
                      struct ct_addr *addr, ct_oob_node_fn fn, void *arg);
+/* Hands over all cards of this node's ranks, one after the other, where these need not come over
+ * sockets of their own. */
+void ct_oob_node_fill(struct ct_oob_node *node, const void *cards);
 /* Ranks that have mapped the table keep it. */
 void ct_oob_node_close(struct ct_oob_node *node);
 /* The table: nslots entries of entry_bytes. */

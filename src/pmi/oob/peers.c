@@ -11,7 +11,7 @@
 
 #include "pmi/oob/gather.h"
 
-enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 2000, PROOF_MS = 30000 };
+enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 2000, PROOF_MS = 30000, CHOICE_MS = 3000 };
 
 static void connect_to(struct ct_peer *peer);
 
@@ -109,15 +109,16 @@ static void connect_to(struct ct_peer *peer)
     struct ct_gather    *g = peer->gather;
     struct ct_conn_terms terms = {.key = g->terms->key,
                                   .context = CT_OOB_CONTEXT,
-                                  .limit_ms = PROOF_MS,
+                                  .limit_ms = peer->naddrs > 1 ? CHOICE_MS : PROOF_MS,
                                   .traffic = CT_TRAFFIC_GATHER};
+    struct ct_addr      *to = &peer->addrs[peer->attempt % peer->naddrs];
     struct ct_link      *link = calloc(1, sizeof *link);
     if (link == NULL) {
         fail(g, CTRAN_ERR_NO_MEM, "there is no memory for a connection");
         return;
     }
     ct_list_init(&link->node);
-    if (ct_conn_connect(&link->conn, g->terms->loop, &ops, &terms, &peer->addr) != CTRAN_SUCCESS) {
+    if (ct_conn_connect(&link->conn, g->terms->loop, &ops, &terms, to) != CTRAN_SUCCESS) {
         free(link);
         try_again(peer);
         return;
@@ -128,12 +129,20 @@ static void connect_to(struct ct_peer *peer)
 static void on_address(void *arg, const struct ct_store_reply *reply)
 {
     struct ct_peer *peer = arg;
-    if (reply->status != CTRAN_SUCCESS || reply->value.len != sizeof peer->addr) {
+    uint32_t        len = reply->value.len, n = len / sizeof *peer->addrs;
+    if (reply->status != CTRAN_SUCCESS || n == 0 || n > CT_OOB_REACH_MAX ||
+        len != n * sizeof *peer->addrs) {
         fail(peer->gather, reply->status != CTRAN_SUCCESS ? reply->status : CTRAN_ERR_BOOTSTRAP,
              "the store does not know a node's address");
         return;
     }
-    memcpy(&peer->addr, reply->value.at, sizeof peer->addr);
+    peer->addrs = malloc(len);
+    if (peer->addrs == NULL) {
+        fail(peer->gather, CTRAN_ERR_NO_MEM, "there is no memory for an address");
+        return;
+    }
+    memcpy(peer->addrs, reply->value.at, len);
+    peer->naddrs = n;
     connect_to(peer);
 }
 
@@ -166,6 +175,7 @@ void ct_peers_close(struct ct_gather *g)
             ct_conn_close(&link->conn);
             free(link);
         }
+        free(g->peers[i].addrs);
     }
 }
 
