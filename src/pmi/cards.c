@@ -4,7 +4,7 @@
  * table as a whole, is a gate: a word that is 0 until what stands behind it may be read, and those
  * who sleep until then. Each sleeps at the gate that it waits for, so everybody is woken once.
  *
- * Used by pmix.c.
+ * Used by pmix.c, and by nodes.c where there are more nodes.
  */
 #define CT_FOLDER "pmi"
 #include "pmi/cards.h"
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PLACE_BYTES = 1024, LAYOUT = 1 };
+enum { PLACE_BYTES = 1024, LAYOUT = 1, GRACE_MS = 10000 };
 
 static const uint32_t MAGIC = 0x43545243; /* "CRTC" */
 
@@ -36,8 +36,11 @@ struct head {
     struct ct_auth_key key;
     bool               has_key;
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t ncards;
-    CT_ALIGNED(CT_CACHE_LINE) struct gate all;
+    CT_ALIGNED(CT_CACHE_LINE) struct gate here; /* the cards of this node's ranks are there */
+    CT_ALIGNED(CT_CACHE_LINE) struct gate all;  /* those of all: opened with one of these */
 };
+
+enum { THERE = 1, FAILED };
 
 struct place {
     struct gate   gate; /* opened with the card's length */
@@ -277,19 +280,39 @@ int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes)
     uint32_t n = atomic_fetch_add_explicit(&c->head->ncards, 1, memory_order_seq_cst) + 1;
     if (n == c->job->nlocal) {
         (void)unlink(c->path); /* nobody has to find it any more */
-        open_gate(&c->head->all, 1);
+        open_gate(&c->head->here, THERE);
+        if (n == c->job->size) {
+            open_gate(&c->head->all, THERE);
+        }
     }
     return CTRAN_SUCCESS;
+}
+
+int ct_cards_bring(struct ct_cards *c, uint32_t rank, const void *card, size_t len_bytes)
+{
+    struct place *place = rank < c->job->size ? &c->places[rank] : NULL;
+    if (place == NULL || is_open(&place->gate) || len_bytes == 0 ||
+        len_bytes > sizeof place->card) {
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    memcpy(place->card, card, len_bytes);
+    open_gate(&place->gate, (uint32_t)len_bytes);
+    return CTRAN_SUCCESS;
+}
+
+void ct_cards_complete(struct ct_cards *c, int status)
+{
+    open_gate(&c->head->all, status == CTRAN_SUCCESS ? THERE : FAILED);
 }
 
 bool ct_cards_blame(const struct ct_cards *c)
 {
     const struct ct_job *job = c->job;
     uint32_t             missing = 0, first = 0;
-    for (uint32_t i = job->size; i-- > 0;) {
-        if (!is_open(&c->places[i].gate)) {
+    for (uint32_t i = job->nlocal; i-- > 0;) {
+        if (!is_open(&c->places[job->local_ranks[i]].gate)) {
             missing++;
-            first = i;
+            first = job->local_ranks[i];
         }
     }
     if (missing > 0) {
@@ -302,17 +325,39 @@ bool ct_cards_blame(const struct ct_cards *c)
     return missing > 0;
 }
 
+int ct_cards_meet_here(struct ct_cards *c)
+{
+    if (!await(&c->head->here, deadline(c))) {
+        (void)ct_cards_blame(c);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    return CTRAN_SUCCESS;
+}
+
+/* What is missing elsewhere the first rank of the node knows better, and has a moment to say. */
 int ct_cards_meet(struct ct_cards *c)
 {
-    if (!await(&c->head->all, deadline(c))) {
-        (void)ct_cards_blame(c);
+    const struct ct_job *job = c->job;
+    struct head         *h = c->head;
+    uint64_t             end_ns = deadline(c);
+    if (!await(&h->all, end_ns) &&
+        !(is_open(&h->here) && await(&h->all, end_ns + GRACE_MS * CT_NS_PER_MS))) {
+        if (!ct_cards_blame(c)) {
+            ct_error(&job->p->log,
+                     "rank %" PRIu32 " did not bring the addresses of the other hosts' ranks to "
+                     "host %s within %" PRId64 " ms (CTRAN_BOOTSTRAP_TIMEOUT)",
+                     job->local_ranks[0], job->host, job->p->cfg.bootstrap_timeout);
+        }
         return CTRAN_ERR_BOOTSTRAP;
     }
     if (c->fd >= 0) {
         close(c->fd);
         c->fd = -1;
     }
-    return CTRAN_SUCCESS;
+    /* Whoever has failed said why. */
+    return atomic_load_explicit(&c->head->all.open, memory_order_relaxed) == THERE
+               ? CTRAN_SUCCESS
+               : CTRAN_ERR_BOOTSTRAP;
 }
 
 int ct_cards_get(struct ct_cards *c, uint32_t rank, const void **card, size_t *len_bytes)

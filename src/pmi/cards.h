@@ -29,8 +29,16 @@ int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes);
  * CTRAN_ERR_BOOTSTRAP, with a message that names who is missing. */
 int ct_cards_meet(struct ct_cards *c);
 int ct_cards_get(struct ct_cards *c, uint32_t rank, const void **card, size_t *len_bytes);
-/* Logs which ranks have not come, after a wait that had to end. Whether there are any. */
+/* Logs which ranks of this node have not come, after a wait that had to end. Whether there are any.
+ */
 bool ct_cards_blame(const struct ct_cards *c);
+
+/* In a job of several nodes one rank of each (nodes.h) waits for the cards of its own node, as
+ * above; brings those of the others, CTRAN_ERR_BOOTSTRAP: there is no such rank, or it has one; and
+ * says that all are there, or why not. */
+int  ct_cards_meet_here(struct ct_cards *c);
+int  ct_cards_bring(struct ct_cards *c, uint32_t rank, const void *card, size_t len_bytes);
+void ct_cards_complete(struct ct_cards *c, int status);
 
 /* The key that rank 0 has made for the job. It is put before that rank's card, for which get_key
  * waits. CTRAN_ERR_BOOTSTRAP, logged. */

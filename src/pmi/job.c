@@ -23,6 +23,7 @@ static void split_host(struct ct_job *job, uint32_t ranks)
     job->ncpus = (uint32_t)ct_max_size((size_t)job->ncpus * n / job->nlocal, 1);
     job->local_group = (job->local_group ^ (node + 1)) * 1099511628211u;
     job->local_index -= first;
+    job->local_ranks += first;
     job->nlocal = n;
 }
 

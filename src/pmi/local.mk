@@ -2,8 +2,12 @@
 libctcore_la_SOURCES += \
 	src/pmi/cards.c \
 	src/pmi/cards.h \
+	src/pmi/facts.c \
+	src/pmi/facts.h \
 	src/pmi/job.c \
 	src/pmi/news.c \
+	src/pmi/nodes.c \
+	src/pmi/nodes.h \
 	src/pmi/pmi.h \
 	src/pmi/pmix.c \
 	src/pmi/single.c

@@ -77,6 +77,7 @@ struct ct_job {
     uint32_t                 rank, size;
     uint32_t                 local_index, nlocal; /* among the job's processes on this host */
     uint64_t                 local_group;         /* equal on these, different elsewhere */
+    const uint32_t          *local_ranks;         /* their ranks, ascending */
     uint32_t                 ncpus;               /* of this host */
     _Atomic bool             met;                 /* all processes have published their cards */
     struct ct_news           news;

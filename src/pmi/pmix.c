@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The way in through PMIx. It asks of the server only what all have: put, commit, fence, get,
- * abort. Types of values differ between servers, so numbers are read in any integer type.
+ * abort.
  *
- * A job of one node exchanges its cards in memory (cards.h), and asks the server for nothing but
- * the facts. One of several nodes puts, fences and gets them.
+ * Ranks of one node exchange their cards in memory (cards.h), the nodes of a job over sockets
+ * (nodes.h), for which the server carries where rank 0's store is. Cards are put there as well if
+ * there are several nodes, for those who look up a few before all have met. Two kinds of jobs of
+ * several nodes put, fence and get them: those that outlive deaths, for which the launcher's word
+ * has to stand for all of a start; and builds that can prove nothing.
  *
  * Where the server says that the job outlives deaths (PMIX_JOB_RECOVERABLE: ctranrun does), it is
  * also asked for news, as events, and for leave. Then nothing here waits on a collective of
@@ -12,14 +15,15 @@
  */
 #define CT_FOLDER "pmi"
 #include <inttypes.h>
-#include <pmix.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "pmi/cards.h"
+#include "pmi/facts.h"
+#include "pmi/nodes.h"
 
 static const char *const KEY = "ctran.card";
-static const char *const SECRET = "ctran.key";
+static const char *const STORE = "ctran.store"; /* struct ct_nodes_where, of rank 0 */
 
 struct card {
     struct card *next;
@@ -37,11 +41,14 @@ struct fence {
 };
 
 struct pmix {
-    struct ct_job    job;
-    pmix_proc_t      me;
-    struct ct_cards *table; /* NULL: cards go through the server */
-    struct card     *cards; /* looked up there so far: kept, since callers borrow them */
-    struct fence     fence;
+    struct ct_job          job;
+    pmix_proc_t            me;
+    struct ct_cards       *table;       /* NULL: cards go through the server */
+    struct ct_nodes_store *store;       /* rank 0 of several nodes */
+    struct ct_nodes_where  where;       /* and where it is; without the key */
+    uint32_t              *local_ranks; /* those of the job */
+    struct card           *cards; /* looked up there so far: kept, since callers borrow them */
+    struct fence           fence;
 };
 
 static struct pmix *pmix_of(struct ct_job *job)
@@ -52,153 +59,6 @@ static struct pmix *pmix_of(struct ct_job *job)
 bool ct_job_under_pmix(void)
 {
     return getenv("PMIX_NAMESPACE") != NULL && getenv("PMIX_RANK") != NULL;
-}
-
-/* ---- values ---------------------------------------------------------------------------------- */
-
-static bool to_u32(const pmix_value_t *v, uint32_t *out)
-{
-    switch (v->type) {
-    case PMIX_UINT32:
-        *out = v->data.uint32;
-        return true;
-    case PMIX_INT32:
-        *out = (uint32_t)v->data.int32;
-        return true;
-    case PMIX_INT:
-        *out = (uint32_t)v->data.integer;
-        return true;
-    case PMIX_UINT:
-        *out = v->data.uint;
-        return true;
-    case PMIX_UINT16:
-        *out = v->data.uint16;
-        return true;
-    case PMIX_INT16:
-        *out = (uint32_t)v->data.int16;
-        return true;
-    case PMIX_UINT64:
-        *out = (uint32_t)v->data.uint64;
-        return v->data.uint64 <= UINT32_MAX;
-    case PMIX_SIZE:
-        *out = (uint32_t)v->data.size;
-        return v->data.size <= UINT32_MAX;
-    case PMIX_PROC_RANK:
-        *out = v->data.rank;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* A fact that the server gave at start: what it did not give then is absent. */
-static pmix_value_t *get_fact(struct pmix *x, uint32_t rank, const char *key)
-{
-    pmix_proc_t   proc;
-    pmix_info_t   info;
-    pmix_value_t *value = NULL;
-    bool          optional = true;
-    PMIX_PROC_LOAD(&proc, x->me.nspace, rank);
-    PMIX_INFO_LOAD(&info, PMIX_OPTIONAL, &optional, PMIX_BOOL);
-    int rc = PMIx_Get(&proc, key, &info, 1, &value);
-    PMIX_INFO_DESTRUCT(&info);
-    return rc == PMIX_SUCCESS ? value : NULL;
-}
-
-static bool get_u32(struct pmix *x, uint32_t rank, const char *key, uint32_t *out)
-{
-    pmix_value_t *v = get_fact(x, rank, key);
-    bool          ok = v != NULL && to_u32(v, out);
-    if (v != NULL) {
-        PMIX_VALUE_RELEASE(v);
-    }
-    return ok;
-}
-
-static bool get_string(struct pmix *x, uint32_t rank, const char *key, char *out, size_t cap)
-{
-    pmix_value_t *v = get_fact(x, rank, key);
-    bool          ok = v != NULL && v->type == PMIX_STRING && v->data.string != NULL;
-    if (ok) {
-        snprintf(out, cap, "%s", v->data.string);
-    }
-    if (v != NULL) {
-        PMIX_VALUE_RELEASE(v);
-    }
-    return ok;
-}
-
-/* ---- facts ----------------------------------------------------------------------------------- */
-
-/* FNV-1a, from the number of what came before. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (const char *c = text; *c != '\0'; c++) {
-        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
-    }
-    return hash;
-}
-
-/* From the list of local ranks ("0,1,5"): how many there are, which one we are, and a number that
- * tells this list on this host from any other. */
-static bool parse_local_peers(struct ct_job *job, const char *list)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    bool     found = false;
-    job->nlocal = 0;
-    for (const char *s = list; *s != '\0';) {
-        char         *end;
-        unsigned long rank = strtoul(s, &end, 10);
-        if (end == s) {
-            return false;
-        }
-        if (rank == job->rank) {
-            job->local_index = job->nlocal;
-            found = true;
-        }
-        hash = (hash ^ rank) * 1099511628211u;
-        job->nlocal++;
-        s = *end == ',' ? end + 1 : end;
-    }
-    job->local_group = hash_text(hash, job->host);
-    return found;
-}
-
-static int read_facts(struct pmix *x)
-{
-    struct ct_job       *job = &x->job;
-    const struct ct_log *log = &job->p->log;
-    job->rank = x->me.rank;
-    if (!get_u32(x, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &job->size) || job->rank >= job->size) {
-        ct_error(log,
-                 "the PMIx server of this launcher gave no usable job size (rank %" PRIu32
-                 ", size %" PRIu32 "); start with ctranrun, srun --mpi=pmix or mpirun",
-                 job->rank, job->size);
-        return CTRAN_ERR_BOOTSTRAP;
-    }
-    const char *id = getenv(CT_ENV_JOB);
-    snprintf(job->id, sizeof job->id, "%.60s", id != NULL ? id : x->me.nspace);
-    for (char *c = job->id; *c != '\0'; c++) {
-        *c = *c == '/' ? '_' : *c; /* it becomes part of file names */
-    }
-    if (!get_string(x, job->rank, PMIX_HOSTNAME, job->host, sizeof job->host) &&
-        gethostname(job->host, sizeof job->host - 1) != 0) {
-        snprintf(job->host, sizeof job->host, "unknown");
-    }
-    pmix_value_t *v = get_fact(x, PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
-    bool          ok = v != NULL && v->type == PMIX_STRING && v->data.string != NULL &&
-              parse_local_peers(job, v->data.string);
-    if (v != NULL) {
-        PMIX_VALUE_RELEASE(v);
-    }
-    if (!ok) {
-        ct_error(log,
-                 "the PMIx server of this launcher does not say which ranks share this host "
-                 "(%s); start with ctranrun, srun --mpi=pmix or mpirun",
-                 PMIX_LOCAL_PEERS);
-        return CTRAN_ERR_BOOTSTRAP;
-    }
-    return CTRAN_SUCCESS;
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -218,24 +78,6 @@ static int put(const char *key, const void *bytes, size_t len_bytes)
 static bool makes_key(const struct ct_job *job)
 {
     return job->rank == 0 && getenv(CT_ENV_KEY) == NULL && ct_auth_available();
-}
-
-static int put_secret(const struct ct_job *job)
-{
-    struct ct_auth_key key;
-    if (!makes_key(job)) {
-        return PMIX_SUCCESS;
-    }
-    int rc = ct_auth_key_make(&key) == CTRAN_SUCCESS ? put(SECRET, &key, sizeof key) : PMIX_ERROR;
-    ct_auth_wipe(&key, sizeof key);
-    return rc;
-}
-
-static int put_card(const struct ct_job *job, const void *card, size_t len_bytes)
-{
-    int rc = put(KEY, card, len_bytes);
-    rc = rc == PMIX_SUCCESS ? put_secret(job) : rc;
-    return rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
 }
 
 static void on_fenced(pmix_status_t status, void *arg)
@@ -300,29 +142,65 @@ static uint64_t job_tag(struct pmix *x)
     bool may_tell = tag != 0 || getenv(CT_ENV_JOB) == NULL;
     for (size_t i = 0; may_tell && i < CT_ARRAY_LEN(server); i++) {
         const char *text = getenv(server[i]);
-        tag = hash_text(tag, text != NULL ? text : "");
+        tag = ct_facts_hash(tag, text != NULL ? text : "");
     }
     return tag;
 }
 
-static int put_in_table(struct pmix *x, const void *card, size_t len_bytes)
+static bool has_one_node(const struct ct_job *job)
 {
-    struct ct_auth_key key;
-    int                rc = ct_cards_open(&x->table, &x->job, job_tag(x));
-    if (rc == CTRAN_SUCCESS && makes_key(&x->job) &&
-        (rc = ct_auth_key_make(&key)) == CTRAN_SUCCESS) {
-        ct_cards_put_key(x->table, &key);
-        ct_auth_wipe(&key, sizeof key);
-    }
-    return rc == CTRAN_SUCCESS ? ct_cards_put(x->table, card, len_bytes) : rc;
+    return job->nlocal == job->size;
 }
 
-static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
+/* Whether nodes exchange cards by themselves; see the head. */
+static bool is_node_job(const struct ct_job *job)
 {
-    if (job->nlocal == job->size) {
-        return put_in_table(pmix_of(job), card, len_bytes);
+    return !has_one_node(job) && !job->news.on && ct_auth_available();
+}
+
+/* Rank 0 opens the store. */
+static int put_store(struct pmix *x, const struct ct_auth_key *key)
+{
+    struct ct_nodes_where where;
+    int                   rc = ct_nodes_store_open(&x->store, &x->job, key, &x->where);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    int rc = put_card(job, card, len_bytes);
+    where = x->where;
+    where.key = makes_key(&x->job) ? *key : (struct ct_auth_key){{0}};
+    rc = put(STORE, &where, sizeof where);
+    ct_auth_wipe(&where, sizeof where);
+    if (rc != PMIX_SUCCESS) {
+        ct_error(&x->job.p->log, "cannot tell the PMIx server where the store is: %s",
+                 PMIx_Error_string(rc));
+    }
+    return rc == PMIX_SUCCESS ? CTRAN_SUCCESS : CTRAN_ERR_BOOTSTRAP;
+}
+
+static int open_table(struct pmix *x)
+{
+    const struct ct_job *job = &x->job;
+    struct ct_auth_key   key;
+    bool                 makes = makes_key(job), hosts = job->rank == 0 && is_node_job(job);
+    int                  rc = ct_cards_open(&x->table, job, job_tag(x));
+    if (rc != CTRAN_SUCCESS || (!makes && !hosts)) {
+        return rc;
+    }
+    rc = makes ? ct_auth_key_make(&key) : ct_job_key(&x->job, &key);
+    if (rc == CTRAN_SUCCESS && makes) {
+        ct_cards_put_key(x->table, &key);
+    }
+    if (rc == CTRAN_SUCCESS && hosts) {
+        rc = put_store(x, &key);
+    }
+    ct_auth_wipe(&key, sizeof key);
+    return rc;
+}
+
+static int put_card(const struct ct_job *job, const void *card, size_t len_bytes)
+{
+    int rc = put(KEY, card, len_bytes);
+    rc = rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
     if (rc != PMIX_SUCCESS) {
         ct_error(&job->p->log, "cannot hand this rank's address to the PMIx server: %s",
                  PMIx_Error_string(rc));
@@ -331,11 +209,139 @@ static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
     return CTRAN_SUCCESS;
 }
 
+static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
+{
+    struct pmix *x = pmix_of(job);
+    int          rc = has_one_node(job) || is_node_job(job) ? open_table(x) : CTRAN_SUCCESS;
+    if (rc == CTRAN_SUCCESS && !has_one_node(job)) {
+        rc = put_card(job, card, len_bytes);
+    }
+    return rc == CTRAN_SUCCESS && x->table != NULL ? ct_cards_put(x->table, card, len_bytes) : rc;
+}
+
+/* ---- what others have put -------------------------------------------------------------------- */
+
+static uint64_t deadline(const struct pmix *x)
+{
+    return ct_clock_ns() + (uint64_t)x->job.p->cfg.bootstrap_timeout * CT_NS_PER_MS;
+}
+
+/* One question. Before all have met, the process may have yet to join: its server then holds the
+ * answer back, or knows nothing of it. */
+static int ask(struct pmix *x, uint32_t id, const char *key, uint64_t end_ns, pmix_value_t **v)
+{
+    uint64_t    now = ct_clock_ns();
+    int         timeout_s = end_ns > now ? (int)ct_div_up(end_ns - now, 1000 * CT_NS_PER_MS) : 1;
+    pmix_proc_t proc;
+    pmix_info_t info;
+    PMIX_PROC_LOAD(&proc, x->me.nspace, id);
+    if (x->job.met) {
+        return PMIx_Get(&proc, key, NULL, 0, v);
+    }
+    PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &timeout_s, PMIX_INT);
+    int rc = PMIx_Get(&proc, key, &info, 1, v);
+    PMIX_INFO_DESTRUCT(&info);
+    return rc;
+}
+
+static int get_bytes(struct pmix *x, uint32_t id, const char *key, uint64_t end_ns,
+                     pmix_value_t **v)
+{
+    struct timespec nap = {.tv_nsec = CT_NS_PER_MS};
+    int             rc;
+    *v = NULL;
+    while ((rc = ask(x, id, key, end_ns, v)) == PMIX_ERR_NOT_FOUND && !x->job.met &&
+           ct_clock_ns() < end_ns) {
+        nanosleep(&nap, NULL);
+        nap.tv_nsec = (long)ct_min_size(2 * (size_t)nap.tv_nsec, 100 * CT_NS_PER_MS);
+    }
+    if (rc == PMIX_SUCCESS && (*v == NULL || (*v)->type != PMIX_BYTE_OBJECT)) {
+        rc = PMIX_ERR_TYPE_MISMATCH;
+    }
+    if (rc != PMIX_SUCCESS && *v != NULL) {
+        PMIX_VALUE_RELEASE(*v);
+    }
+    return rc;
+}
+
+/* Where rank 0's store is. */
+static int get_store(struct pmix *x, uint64_t end_ns, struct ct_nodes_where *where)
+{
+    pmix_value_t *v;
+    int           rc = get_bytes(x, 0, STORE, end_ns, &v);
+    bool          ok = rc == PMIX_SUCCESS && v->data.bo.size == sizeof *where;
+    if (ok) {
+        memcpy(where, v->data.bo.bytes, sizeof *where);
+        ct_auth_wipe(v->data.bo.bytes, v->data.bo.size);
+        ok = ct_nodes_where_ok(where, sizeof *where);
+    }
+    if (!ok) {
+        ct_error(&x->job.p->log,
+                 "the ranks of job %s did not all start: host %s has not heard of rank 0: the PMIx "
+                 "server says %s (limit %" PRId64 " ms, CTRAN_BOOTSTRAP_TIMEOUT)",
+                 x->job.id, x->job.host, PMIx_Error_string(rc), x->job.p->cfg.bootstrap_timeout);
+    }
+    if (rc == PMIX_SUCCESS) {
+        PMIX_VALUE_RELEASE(v);
+    }
+    return ok ? CTRAN_SUCCESS : CTRAN_ERR_BOOTSTRAP;
+}
+
+/* ---- meeting --------------------------------------------------------------------------------- */
+
+/* The store, and the key, which the ranks of this node have from the table then. */
+static int find_store(struct pmix *x, uint64_t end_ns, struct ct_nodes_where *where,
+                      struct ct_auth_key *key)
+{
+    *where = x->where;
+    int rc = x->store == NULL ? get_store(x, end_ns, where) : CTRAN_SUCCESS;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (x->store == NULL && getenv(CT_ENV_KEY) == NULL) {
+        ct_cards_put_key(x->table, &where->key);
+        *key = where->key;
+        return CTRAN_SUCCESS;
+    }
+    return ct_job_key(&x->job, key);
+}
+
+/* What the first rank of each node does for the others. */
+static void lead(struct pmix *x)
+{
+    struct ct_nodes_where where;
+    struct ct_auth_key    key;
+    uint64_t              end_ns = deadline(x);
+    int                   rc = ct_cards_meet_here(x->table);
+    if (rc == CTRAN_SUCCESS) {
+        rc = find_store(x, end_ns, &where, &key);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        (void)ct_nodes_exchange(&x->job, x->table, &where, &key, x->store, end_ns);
+        ct_auth_wipe(&where, sizeof where);
+        ct_auth_wipe(&key, sizeof key);
+    } else {
+        ct_cards_complete(x->table, rc);
+    }
+}
+
+static void close_store(struct pmix *x)
+{
+    if (x->store != NULL) {
+        ct_nodes_store_close(x->store);
+        x->store = NULL;
+    }
+}
+
 /* Where the launcher tells of deaths, it has to know who has met: by a fence. */
 static int pmix_meet(struct ct_job *job)
 {
     const struct ct_log *log = &job->p->log;
     struct pmix         *x = pmix_of(job);
+    if (is_node_job(job) && job->local_index == 0) {
+        lead(x);
+        close_store(x);
+    }
     if (x->table != NULL && !job->news.on) {
         return ct_cards_meet(x->table);
     }
@@ -358,6 +364,8 @@ static int pmix_meet(struct ct_job *job)
     return CTRAN_SUCCESS;
 }
 
+/* ---- lookups --------------------------------------------------------------------------------- */
+
 static struct card *keep_card(struct pmix *x, uint32_t id, const pmix_byte_object_t *bo)
 {
     struct card *c = malloc(sizeof *c + bo->size);
@@ -371,44 +379,23 @@ static struct card *keep_card(struct pmix *x, uint32_t id, const pmix_byte_objec
     return c;
 }
 
-/* Before all have met, the process may have yet to join. Its server then holds the answer back, or
- * knows nothing of it and is asked again. */
-static int get_card(struct pmix *x, uint32_t id, pmix_value_t **v)
+/* Whether the table has what is asked, or will: that of several nodes when all have met. */
+static bool asks_table(const struct pmix *x)
 {
-    const int64_t limit_ms = x->job.p->cfg.bootstrap_timeout;
-    uint64_t      end_ns = ct_clock_ns() + (uint64_t)limit_ms * CT_NS_PER_MS;
-    int           timeout_s = (int)ct_div_up((size_t)limit_ms, 1000), rc;
-    pmix_proc_t   proc;
-    pmix_info_t   info;
-    PMIX_PROC_LOAD(&proc, x->me.nspace, id);
-    if (x->job.met) {
-        return PMIx_Get(&proc, KEY, NULL, 0, v);
-    }
-    PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &timeout_s, PMIX_INT);
-    struct timespec nap = {.tv_nsec = CT_NS_PER_MS};
-    while ((rc = PMIx_Get(&proc, KEY, &info, 1, v)) == PMIX_ERR_NOT_FOUND &&
-           ct_clock_ns() < end_ns) {
-        nanosleep(&nap, NULL);
-        nap.tv_nsec = (long)ct_min_size(2 * (size_t)nap.tv_nsec, 100 * CT_NS_PER_MS);
-    }
-    PMIX_INFO_DESTRUCT(&info);
-    return rc;
+    return x->table != NULL && (has_one_node(&x->job) || x->job.met);
 }
 
 static int pmix_lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
 {
     struct pmix  *x = pmix_of(job);
-    pmix_value_t *v = NULL;
-    if (x->table != NULL) {
+    pmix_value_t *v;
+    if (asks_table(x)) {
         return ct_cards_get(x->table, id, card, len_bytes);
     }
-    int rc = get_card(x, id, &v);
-    if (rc != PMIX_SUCCESS || v == NULL || v->type != PMIX_BYTE_OBJECT) {
+    int rc = get_bytes(x, id, KEY, deadline(x), &v);
+    if (rc != PMIX_SUCCESS) {
         ct_error(&job->p->log, "the PMIx server has no address of rank %" PRIu32 ": %s", id,
                  PMIx_Error_string(rc));
-        if (v != NULL) {
-            PMIX_VALUE_RELEASE(v);
-        }
         return CTRAN_ERR_BOOTSTRAP;
     }
     struct card *c = keep_card(x, id, &v->data.bo);
@@ -423,26 +410,17 @@ static int pmix_lookup(struct ct_job *job, uint32_t id, const void **card, size_
 
 static int pmix_key(struct ct_job *job, struct ct_auth_key *key)
 {
-    struct pmix  *x = pmix_of(job);
-    pmix_proc_t   first;
-    pmix_value_t *v = NULL;
-    if (x->table != NULL) {
+    struct pmix          *x = pmix_of(job);
+    struct ct_nodes_where where;
+    if (asks_table(x) || (x->table != NULL && makes_key(job))) {
         return ct_cards_get_key(x->table, key);
     }
-    PMIX_PROC_LOAD(&first, x->me.nspace, 0);
-    int  rc = PMIx_Get(&first, SECRET, NULL, 0, &v);
-    bool ok = rc == PMIX_SUCCESS && v != NULL && v->type == PMIX_BYTE_OBJECT &&
-              v->data.bo.size == sizeof *key;
-    if (ok) {
-        memcpy(key, v->data.bo.bytes, sizeof *key);
-        ct_auth_wipe(v->data.bo.bytes, sizeof *key);
-    } else {
-        ct_error(&job->p->log, "the PMIx server has no key of this job: %s", PMIx_Error_string(rc));
+    int rc = get_store(x, deadline(x), &where);
+    if (rc == CTRAN_SUCCESS) {
+        *key = where.key;
+        ct_auth_wipe(&where, sizeof where);
     }
-    if (v != NULL) {
-        PMIX_VALUE_RELEASE(v);
-    }
-    return ok ? CTRAN_SUCCESS : CTRAN_ERR_BOOTSTRAP;
+    return rc;
 }
 
 static void pmix_abort(struct ct_job *job, int status, const char *text)
@@ -458,9 +436,11 @@ static void pmix_close(struct ct_job *job)
     if (rc != PMIX_SUCCESS) {
         ct_warn(&job->p->log, "PMIx_Finalize: %s", PMIx_Error_string(rc));
     }
+    close_store(x);
     if (x->table != NULL) {
         ct_cards_close(x->table);
     }
+    free(x->local_ranks);
     for (struct card *c = x->cards, *next; c != NULL; c = next) {
         next = c->next;
         free(c);
@@ -498,17 +478,6 @@ static void on_event(size_t registration, pmix_status_t status, const pmix_proc_
     if (done != NULL) {
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
     }
-}
-
-/* Whether this launcher lets jobs outlive deaths. */
-static bool is_recoverable(struct pmix *x)
-{
-    pmix_value_t *v = get_fact(x, PMIX_RANK_WILDCARD, PMIX_JOB_RECOVERABLE);
-    bool          yes = v != NULL && v->type == PMIX_BOOL && v->data.flag;
-    if (v != NULL) {
-        PMIX_VALUE_RELEASE(v);
-    }
-    return yes && getenv(CT_ENV_JOB) != NULL; /* ctranrun's word: no other tells news */
 }
 
 static int listen_for_news(struct pmix *x)
@@ -589,8 +558,8 @@ int ct_job_open_pmix(struct ct_process *p, struct ct_job **job)
         free(x);
         return CTRAN_ERR_BOOTSTRAP;
     }
-    rc = read_facts(x);
-    if (rc == CTRAN_SUCCESS && is_recoverable(x)) {
+    rc = ct_facts_read(&x->me, &x->job, &x->local_ranks);
+    if (rc == CTRAN_SUCCESS && ct_facts_are_recoverable(&x->me)) {
         rc = listen_for_news(x);
     }
     if (rc != CTRAN_SUCCESS) {

@@ -12,6 +12,8 @@ struct single {
     size_t        len_bytes;
 };
 
+static const uint32_t zero = 0;
+
 static int single_publish(struct ct_job *job, const void *card, size_t len_bytes)
 {
     struct single *s = CT_CONTAINER_OF(job, struct single, job);
@@ -77,8 +79,13 @@ int ct_job_open_single(struct ct_process *p, struct ct_job **job)
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    s->job = (struct ct_job){
-        .ops = &single_ops, .p = p, .rank = 0, .size = 1, .nlocal = 1, .local_group = 1};
+    s->job = (struct ct_job){.ops = &single_ops,
+                             .p = p,
+                             .rank = 0,
+                             .size = 1,
+                             .nlocal = 1,
+                             .local_group = 1,
+                             .local_ranks = &zero};
     snprintf(s->job.id, sizeof s->job.id, "p%d", (int)getpid());
     if (gethostname(s->job.host, sizeof s->job.host - 1) != 0) {
         snprintf(s->job.host, sizeof s->job.host, "localhost");

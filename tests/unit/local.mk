@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/test_lock \
 	tests/unit/test_log \
 	tests/unit/test_match \
+	tests/unit/test_nodes \
 	tests/unit/test_oob \
 	tests/unit/test_op \
 	tests/unit/test_op_parts \
@@ -88,6 +89,9 @@ tests_unit_test_auth_LDADD = $(unit_ldadd)
 tests_unit_test_cards_SOURCES = tests/unit/test_cards.c tests/unit/unit.h
 tests_unit_test_cards_CFLAGS = $(unit_cflags)
 tests_unit_test_cards_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_nodes_SOURCES = tests/unit/test_nodes.c tests/unit/unit.h
+tests_unit_test_nodes_CFLAGS = $(unit_cflags) $(EVENT_CFLAGS)
+tests_unit_test_nodes_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
 tests_unit_test_layout_CFLAGS = $(unit_cflags)
 tests_unit_test_layout_LDADD = $(unit_ldadd)
@@ -124,11 +128,11 @@ tests_unit_test_slab_LDADD = $(unit_ldadd)
 tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/unit.h
 tests_unit_test_store_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
 tests_unit_test_store_CFLAGS = $(unit_cflags)
-tests_unit_test_store_LDADD = libctboot.la $(unit_ldadd)
+tests_unit_test_store_LDADD = $(unit_ldadd)
 tests_unit_test_oob_SOURCES = tests/unit/test_oob.c tests/unit/unit.h
 tests_unit_test_oob_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
 tests_unit_test_oob_CFLAGS = $(unit_cflags)
-tests_unit_test_oob_LDADD = libctboot.la $(unit_ldadd)
+tests_unit_test_oob_LDADD = $(unit_ldadd)
 tests_unit_test_types_SOURCES = tests/unit/test_types.c tests/unit/unit.h \
 	tests/typemap.c tests/typemap.h
 tests_unit_test_types_CFLAGS = $(unit_cflags)

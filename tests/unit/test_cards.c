@@ -17,6 +17,7 @@
 
 enum { RANKS = 5, TAG = 77 };
 
+static const uint32_t    ranks[RANKS] = {0, 1, 2, 3, 4};
 static char              dir[] = "/dev/shm/unit-cards-XXXXXX";
 static struct ct_process process[RANKS];
 static struct ct_job     job[RANKS];
@@ -46,7 +47,8 @@ static int begin(void **state)
                                  .size = RANKS,
                                  .local_index = i,
                                  .nlocal = RANKS,
-                                 .local_group = 9};
+                                 .local_group = 9,
+                                 .local_ranks = ranks};
     }
     set("CTRAN_SHM_DIR", dir);
     return 0;

@@ -10,7 +10,7 @@ tools_scale_ctran_scale_SOURCES = \
 	tools/scale/simulate.c \
 	tools/scale/sockets.c
 tools_scale_ctran_scale_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(PMIX_CFLAGS)
-tools_scale_ctran_scale_LDADD = libctboot.la libctcore.la
+tools_scale_ctran_scale_LDADD = libctcore.la
 dist_man_MANS += man/ctran_scale.1
 TESTS += tests/func/scale.py
 EXTRA_DIST += tests/func/scale.py

@@ -2,7 +2,7 @@
 bin_PROGRAMS += tools/store/ctran_store
 tools_store_ctran_store_SOURCES = tools/store/ctran_store.c
 tools_store_ctran_store_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
-tools_store_ctran_store_LDADD = libctboot.la
+tools_store_ctran_store_LDADD = libctboot.la libctbase.la
 dist_man_MANS += man/ctran_store.1
 TESTS += tests/func/store.py
 EXTRA_DIST += tests/func/store.py

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the PMIx server says of the job when a process joins it. Used by pmix.c. */
+#ifndef CT_PMI_FACTS_H
+#define CT_PMI_FACTS_H
+
+#include <pmix.h>
+
+#include "pmi/pmi.h"
+
+/* Fills in the facts of the job that the process `me` belongs to; *local_ranks, which the job
+ * borrows, is the caller's to free, also after an error. CTRAN_ERR_BOOTSTRAP (logged),
+ * CTRAN_ERR_NO_MEM. */
+int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ranks);
+
+/* Whether this launcher lets the job outlive deaths, and tells of them. */
+bool ct_facts_are_recoverable(const pmix_proc_t *me);
+
+/* FNV-1a, from the number of what came before. */
+uint64_t ct_facts_hash(uint64_t hash, const char *text);
+
+#endif

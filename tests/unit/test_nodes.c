@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exchange between nodes: a thread stands for each node's leader, over loopback. Every node
+ * ends with every card, however ranks are spread; and who waits in vain says for what.
+ */
+#define CT_FOLDER "unit"
+#include <pthread.h>
+
+#include "unit.h"
+
+#include "pmi/nodes.h"
+
+enum { MOST = 40, LONGEST = 400 };
+
+static char               dir[] = "/dev/shm/unit-nodes-XXXXXX";
+static struct ct_auth_key key;
+
+/* A node of the job that is tried, and all that its ranks have. */
+struct node {
+    struct ct_process      process;
+    struct ct_job          job[MOST]; /* of its ranks, by local index */
+    struct ct_cards       *cards[MOST];
+    uint32_t               ranks[MOST], nlocal, size;
+    struct ct_nodes_where *where;
+    struct ct_nodes_store *store; /* of rank 0 */
+    pthread_t              thread;
+    int                    status;
+};
+
+static size_t card_of(uint32_t rank, char card[LONGEST])
+{
+    size_t len = (size_t)snprintf(card, LONGEST, "card of rank %u", rank) + 1 + rank * 7;
+    memset(card + strlen(card) + 1, (int)rank, len - strlen(card) - 1);
+    return len;
+}
+
+/* Rank r is on node where[r]. */
+static struct node *spread(const uint32_t *on, uint32_t size, uint32_t nnodes, const char *limit)
+{
+    struct node *nodes = calloc(nnodes, sizeof *nodes);
+    assert_non_null(nodes);
+    for (uint32_t r = 0; r < size; r++) {
+        nodes[on[r]].ranks[nodes[on[r]].nlocal++] = r;
+    }
+    for (uint32_t i = 0; i < nnodes; i++) {
+        struct node *n = &nodes[i];
+        n->size = size;
+        unit_log_init(&n->process.log, CT_LOG_WARN);
+        assert_int_equal(ct_config_load(&n->process.cfg, &n->process.log), 0);
+        const char *const set[] = {"CTRAN_SHM_DIR",           dir,  "CTRAN_NODE_RANKS", "1",
+                                   "CTRAN_BOOTSTRAP_TIMEOUT", limit};
+        for (size_t k = 0; k < CT_ARRAY_LEN(set); k += 2) {
+            assert_int_equal(
+                ct_config_set(&n->process.cfg, &n->process.log, set[k], set[k + 1], CT_ORIGIN_SET),
+                0);
+        }
+        for (uint32_t l = 0; l < n->nlocal; l++) {
+            n->job[l] = (struct ct_job){.p = &n->process,
+                                        .id = "unit",
+                                        .rank = n->ranks[l],
+                                        .size = size,
+                                        .local_index = l,
+                                        .nlocal = n->nlocal,
+                                        .local_group = i,
+                                        .local_ranks = n->ranks};
+            snprintf(n->job[l].host, sizeof n->job[l].host, "host%u", i);
+        }
+    }
+    return nodes;
+}
+
+/* Its ranks come, and its leader takes part. Asserts nothing: it is a thread. */
+static void *lead(void *arg)
+{
+    struct node *n = arg;
+    n->status = CTRAN_SUCCESS;
+    for (uint32_t l = 0; l < n->nlocal && n->status == CTRAN_SUCCESS; l++) {
+        char   card[LONGEST];
+        size_t len = card_of(n->ranks[l], card);
+        n->status = ct_cards_open(&n->cards[l], &n->job[l], 1);
+        n->status = n->status == CTRAN_SUCCESS ? ct_cards_put(n->cards[l], card, len) : n->status;
+    }
+    if (n->status == CTRAN_SUCCESS) {
+        uint64_t end_ns = ct_clock_ns() + (uint64_t)n->process.cfg.bootstrap_timeout * CT_NS_PER_MS;
+        n->status = ct_nodes_exchange(&n->job[0], n->cards[0], n->where, &key, n->store, end_ns);
+    }
+    return NULL;
+}
+
+static void start(struct node *nodes, uint32_t nnodes, struct ct_nodes_where *where)
+{
+    for (uint32_t i = 0; i < nnodes; i++) {
+        nodes[i].where = where;
+        if (nodes[i].ranks[0] == 0 && nodes[i].nlocal > 0) {
+            assert_int_equal(ct_nodes_store_open(&nodes[i].store, &nodes[i].job[0], &key, where),
+                             CTRAN_SUCCESS);
+            assert_true(ct_nodes_where_ok(where, sizeof *where));
+        }
+    }
+}
+
+static void run(struct node *nodes, uint32_t nnodes)
+{
+    for (uint32_t i = 0; i < nnodes; i++) {
+        assert_int_equal(pthread_create(&nodes[i].thread, NULL, lead, &nodes[i]), 0);
+    }
+    for (uint32_t i = 0; i < nnodes; i++) {
+        assert_int_equal(pthread_join(nodes[i].thread, NULL), 0);
+    }
+}
+
+static void finish(struct node *nodes, uint32_t nnodes)
+{
+    for (uint32_t i = 0; i < nnodes; i++) {
+        struct node *n = &nodes[i];
+        for (uint32_t l = 0; l < n->nlocal; l++) {
+            if (n->cards[l] != NULL) {
+                ct_cards_close(n->cards[l]);
+            }
+        }
+        if (n->store != NULL) {
+            ct_nodes_store_close(n->store);
+        }
+        ct_config_fini(&n->process.cfg);
+        ct_log_fini(&n->process.log);
+    }
+    free(nodes);
+}
+
+/* All ranks of all nodes find all cards. */
+static void expect_all(struct node *nodes, uint32_t nnodes)
+{
+    for (uint32_t i = 0; i < nnodes; i++) {
+        struct node *n = &nodes[i];
+        assert_string_equal(unit_logged(&n->process.log), "");
+        assert_int_equal(n->status, CTRAN_SUCCESS);
+        for (uint32_t l = 0; l < n->nlocal; l++) {
+            assert_int_equal(ct_cards_meet(n->cards[l]), CTRAN_SUCCESS);
+            for (uint32_t r = 0; r < n->size; r++) {
+                char        card[LONGEST];
+                const void *got;
+                size_t      len, want = card_of(r, card);
+                assert_int_equal(ct_cards_get(n->cards[l], r, &got, &len), CTRAN_SUCCESS);
+                assert_int_equal(len, want);
+                assert_memory_equal(got, card, want);
+            }
+        }
+    }
+}
+
+static void try_spread(const uint32_t *on, uint32_t size, uint32_t nnodes)
+{
+    struct ct_nodes_where where;
+    struct node          *nodes = spread(on, size, nnodes, "60s");
+    start(nodes, nnodes, &where);
+    run(nodes, nnodes);
+    expect_all(nodes, nnodes);
+    finish(nodes, nnodes);
+}
+
+static void test_even(void **state)
+{
+    (void)state;
+    static const uint32_t nodes[] = {2, 3, 4, 5, 8, 13};
+    for (size_t i = 0; i < CT_ARRAY_LEN(nodes); i++) {
+        uint32_t on[MOST], size = nodes[i] * 2;
+        for (uint32_t r = 0; r < size; r++) {
+            on[r] = r / 2;
+        }
+        try_spread(on, size, nodes[i]);
+    }
+}
+
+static void test_uneven(void **state)
+{
+    (void)state;
+    static const uint32_t turns[] = {0, 1, 2, 0, 1, 2, 0, 1, 0, 0}, last[] = {2, 2, 2, 2, 1, 0},
+                          one_each[] = {4, 3, 2, 1, 0, 5, 6};
+    try_spread(turns, CT_ARRAY_LEN(turns), 3);
+    try_spread(last, CT_ARRAY_LEN(last), 3);
+    try_spread(one_each, CT_ARRAY_LEN(one_each), 7);
+}
+
+/* ---- in vain --------------------------------------------------------------------------------- */
+
+/* One node does not come. */
+static void test_missing(void **state)
+{
+    (void)state;
+    static const uint32_t on[] = {0, 0, 1, 2};
+    struct ct_nodes_where where;
+    struct node          *nodes = spread(on, 4, 3, "1s");
+    start(nodes, 3, &where);
+    run(nodes, 2);
+    assert_int_equal(nodes[0].status, CTRAN_ERR_BOOTSTRAP);
+    assert_int_equal(nodes[1].status, CTRAN_ERR_BOOTSTRAP);
+    unit_contains(unit_logged(&nodes[0].process.log),
+                  "host host0 and others, which are complete, have 3 of 4 ranks; the other hosts "
+                  "have not come within 1000 ms (CTRAN_BOOTSTRAP_TIMEOUT)");
+    assert_int_equal(ct_cards_meet(nodes[0].cards[1]), CTRAN_ERR_BOOTSTRAP); /* and at once */
+    finish(nodes, 3);
+}
+
+/* Rank 0 has gone, or is not where it says. */
+static void test_nobody(void **state)
+{
+    (void)state;
+    static const uint32_t on[] = {0, 1};
+    struct ct_nodes_where where;
+    struct node          *nodes = spread(on, 2, 2, "300ms");
+    start(nodes, 2, &where);
+    ct_nodes_store_close(nodes[0].store);
+    nodes[0].store = NULL;
+    run(nodes + 1, 1);
+    assert_int_equal(nodes[1].status, CTRAN_ERR_TIMEOUT);
+    unit_contains(unit_logged(&nodes[1].process.log),
+                  "host host1 cannot speak with rank 0 of job unit at 127.0.0.1:");
+    finish(nodes, 2);
+}
+
+/* Two nodes claim the same rank. */
+static void test_twice(void **state)
+{
+    (void)state;
+    static const uint32_t on[] = {0, 0, 1, 1};
+    struct ct_nodes_where where;
+    struct node          *nodes = spread(on, 4, 2, "60s");
+    nodes[1].ranks[1] = 1; /* instead of 3 */
+    nodes[1].job[1].rank = 1;
+    start(nodes, 2, &where);
+    run(nodes, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(nodes[i].status, CTRAN_ERR_BOOTSTRAP);
+        unit_contains(unit_logged(&nodes[i].process.log), "do not agree on who has which rank");
+    }
+    finish(nodes, 2);
+}
+
+static void test_where(void **state)
+{
+    (void)state;
+    static const uint32_t on[] = {0, 1};
+    struct ct_nodes_where where;
+    struct node          *nodes = spread(on, 2, 2, "1s");
+    start(nodes, 2, &where);
+    assert_false(ct_nodes_where_ok(&where, sizeof where - 1));
+    where.naddrs = CT_OOB_REACH_MAX + 1;
+    assert_false(ct_nodes_where_ok(&where, sizeof where));
+    where.naddrs = 0;
+    assert_false(ct_nodes_where_ok(&where, sizeof where));
+    where.naddrs = 1;
+    where.magic++;
+    assert_false(ct_nodes_where_ok(&where, sizeof where));
+    finish(nodes, 2);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    for (int i = 0; i < CT_VAR_COUNT; i++) {
+        unsetenv(ct_config_vars()[i].name);
+    }
+    return mkdtemp(dir) != NULL && ct_auth_key_make(&key) == CTRAN_SUCCESS ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    if (!ct_auth_available()) {
+        puts("SKIP: this build is without libsodium");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_even),    cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_missing), cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_twice),   cmocka_unit_test(test_where),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
