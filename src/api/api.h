@@ -91,11 +91,41 @@ struct ct_span {
     size_t                 count, bytes; /* of data */
     const struct ct_dtype *type;
 };
-int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
-                  ctran_datatype_t datatype, struct ct_span *out);
+/* The rest of the two below, where all is not as usual. */
+int ct_check_count_slowly(struct ct_comm *comm, const char *call, ctran_count_t count,
+                          const struct ct_span *span);
+int ct_check_no_buffer(struct ct_comm *comm, const char *call, const void *buf,
+                       const struct ct_span *span);
 /* Only count and type, where the buffer may be CTRAN_IN_PLACE or does not matter. */
-int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
-                   ctran_datatype_t datatype, struct ct_span *out);
+static inline int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
+                                 ctran_datatype_t datatype, struct ct_span *out)
+{
+    if (CT_UNLIKELY(datatype == CTRAN_DATATYPE_NULL && count == 0)) {
+        datatype = CTRAN_BYTE; /* of nothing: arrays of types have holes */
+    }
+    out->type = ct_dtype_get(datatype);
+    if (CT_UNLIKELY(out->type == NULL)) {
+        return ct_check_type(comm, call, datatype, &out->type);
+    }
+    out->buf = NULL;
+    out->count = (size_t)count;
+    const bool usual = count >= 0 &&
+                       !__builtin_mul_overflow(out->count, out->type->size_bytes, &out->bytes) &&
+                       out->type->contiguous && out->type->committed;
+    return CT_LIKELY(usual) ? CTRAN_SUCCESS : ct_check_count_slowly(comm, call, count, out);
+}
+static inline int ct_check_span(struct ct_comm *comm, const char *call, const void *buf,
+                                ctran_count_t count, ctran_datatype_t datatype, struct ct_span *out)
+{
+    int rc = ct_check_count(comm, call, count, datatype, out);
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        out->buf = (void *)buf;
+        if (CT_UNLIKELY(out->bytes > 0 && (buf == NULL || buf == CTRAN_IN_PLACE))) {
+            rc = ct_check_no_buffer(comm, call, buf, out);
+        }
+    }
+    return rc;
+}
 /* The data of both are in different places. With gaps in them only the obvious is found. */
 int ct_check_disjoint(struct ct_comm *comm, const char *call, const struct ct_span *a,
                       const struct ct_span *b);
@@ -171,6 +201,8 @@ void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span);
 int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t);
 /* Starts one that is not null. */
 void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req);
+/* Whether it could be done at once, as most short sends can; not for one that is null. */
+bool ct_transfer_at_once(const struct ct_transfer *t);
 /* Starts any as a request of the user's. */
 int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_request_t *request);
 

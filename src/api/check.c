@@ -97,30 +97,20 @@ static int check_derived(struct ct_comm *comm, const char *call, ctran_count_t c
     return CTRAN_SUCCESS;
 }
 
-int ct_check_count(struct ct_comm *comm, const char *call, ctran_count_t count,
-                   ctran_datatype_t datatype, struct ct_span *out)
+int ct_check_count_slowly(struct ct_comm *comm, const char *call, ctran_count_t count,
+                          const struct ct_span *span)
 {
-    if (CT_UNLIKELY(count < 0)) {
+    if (count < 0) {
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call, "count is %" PRId64 ", must be >= 0",
                             count);
     }
-    if (CT_UNLIKELY(datatype == CTRAN_DATATYPE_NULL && count == 0)) {
-        datatype = CTRAN_BYTE; /* of nothing: arrays of types have holes */
-    }
-    int rc = ct_check_type(comm, call, datatype, &out->type);
-    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
-        return rc;
-    }
-    out->buf = NULL;
-    out->count = (size_t)count;
-    if (CT_UNLIKELY(__builtin_mul_overflow(out->count, out->type->size_bytes, &out->bytes))) {
+    size_t bytes;
+    if (__builtin_mul_overflow(span->count, span->type->size_bytes, &bytes)) {
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                             "%" PRId64 " elements of %zu bytes are more than memory can hold",
-                            count, out->type->size_bytes);
+                            count, span->type->size_bytes);
     }
-    return CT_LIKELY(out->type->contiguous && out->type->committed)
-               ? CTRAN_SUCCESS
-               : check_derived(comm, call, count, out->type);
+    return check_derived(comm, call, count, span->type);
 }
 
 /* No data lie at address 0: what begins there has absolute addresses in its type. */
@@ -131,22 +121,15 @@ static bool is_bottom(const void *buf, const struct ct_dtype *type)
            (uintptr_t)type->true_lb_bytes >= FIRST_PAGE;
 }
 
-int ct_check_span(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
-                  ctran_datatype_t datatype, struct ct_span *out)
+int ct_check_no_buffer(struct ct_comm *comm, const char *call, const void *buf,
+                       const struct ct_span *span)
 {
-    int rc = ct_check_count(comm, call, count, datatype, out);
-    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
-        return rc;
-    }
-    if (CT_UNLIKELY(out->bytes > 0 && (buf == NULL || buf == CTRAN_IN_PLACE) &&
-                    !is_bottom(buf, out->type))) {
-        return ct_api_raise(comm, CTRAN_ERR_BUFFER, call, "a buffer for %" PRId64 " elements is %s",
-                            count,
-                            buf == NULL ? "NULL, and their datatype has no absolute addresses"
-                                        : "CTRAN_IN_PLACE, which is not possible here");
-    }
-    out->buf = (void *)buf;
-    return CTRAN_SUCCESS;
+    return is_bottom(buf, span->type)
+               ? CTRAN_SUCCESS
+               : ct_api_raise(comm, CTRAN_ERR_BUFFER, call, "a buffer for %zu elements is %s",
+                              span->count,
+                              buf == NULL ? "NULL, and their datatype has no absolute addresses"
+                                          : "CTRAN_IN_PLACE, which is not possible here");
 }
 
 /* Where the data of a span lie, from the first byte to behind the last. */
@@ -213,7 +196,7 @@ int ct_check_root(struct ct_comm *comm, const char *call, int root)
 int ct_check_blocks(struct ct_comm *comm, const char *call, struct ct_span *block)
 {
     ctran_count_t  count;
-    struct ct_span all;
+    struct ct_span all = {0};
     if (__builtin_mul_overflow((ctran_count_t)block->count, comm->run.n, &count)) {
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                             "%u blocks of %zu elements are more than memory can hold", comm->run.n,

@@ -13,6 +13,9 @@ static int send(const char *call, const void *buf, ctran_count_t count, ctran_da
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS || t.null)) {
         return rc;
     }
+    if (CT_LIKELY(ct_transfer_at_once(&t))) {
+        return CTRAN_SUCCESS;
+    }
     ct_transfer_start(&t, &req);
     return ct_api_pass(t.comm, ct_p2p_wait(t.comm->p, &req.base), call);
 }

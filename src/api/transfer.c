@@ -3,7 +3,7 @@
 #define CT_FOLDER "api"
 #include "api/api.h"
 
-static int check_peer(const char *call, int rank, bool is_recv, struct ct_transfer *t)
+static inline int check_peer(const char *call, int rank, bool is_recv, struct ct_transfer *t)
 {
     t->ep = NULL;
     t->null = rank == CTRAN_PROC_NULL;
@@ -20,7 +20,8 @@ static int check_peer(const char *call, int rank, bool is_recv, struct ct_transf
                          : ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for an endpoint");
 }
 
-int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t)
+static inline int check_key(const char *call, int peer, int tag, bool is_recv,
+                            struct ct_transfer *t)
 {
     int rc = check_peer(call, peer, is_recv, t);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
@@ -34,10 +35,20 @@ int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_tr
     return CTRAN_SUCCESS;
 }
 
-void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span)
+int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t)
+{
+    return check_key(call, peer, tag, is_recv, t);
+}
+
+static inline void describe(struct ct_transfer *t, const struct ct_span *span)
 {
     t->area = ct_dtype_area(span->type, span->buf, span->count);
     t->type = CT_LIKELY(t->area.pieces == NULL) ? NULL : span->type;
+}
+
+void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span)
+{
+    describe(t, span);
 }
 
 int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
@@ -50,11 +61,11 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
         rc = ct_check_span(t->comm, call, buf, count, datatype, &span);
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
-        rc = ct_check_key(call, peer, tag, mode == CT_TRANSFER_RECV, t);
+        rc = check_key(call, peer, tag, mode == CT_TRANSFER_RECV, t);
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         t->mode = mode;
-        ct_transfer_describe(t, &span);
+        describe(t, &span);
     }
     return rc;
 }
@@ -82,11 +93,20 @@ void ct_api_null_status(ctran_status_t *status)
     }
 }
 
+bool ct_transfer_at_once(const struct ct_transfer *t)
+{
+    return t->mode == CT_TRANSFER_SEND && ct_p2p_send_now(t->comm->p, t->ep, t->key, &t->area);
+}
+
 int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_request_t *request)
 {
     struct ct_request *base;
     if (CT_UNLIKELY(request == NULL)) {
         return ct_check_out(t->comm, call, request, "request");
+    }
+    if (CT_LIKELY(!t->null) && ct_transfer_at_once(t)) {
+        *request = ct_p2p_sent(t->comm->p);
+        return CTRAN_SUCCESS;
     }
     if (CT_UNLIKELY(t->null)) {
         base = ct_api_null_request(t->comm->p);

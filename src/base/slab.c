@@ -2,7 +2,6 @@
 /* Pools of objects of one size. */
 #include "base/slab.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -26,7 +25,7 @@ void ct_slab_fini(struct ct_slab *s)
 }
 
 /* The first line of a page links it to the next page; objects follow. */
-static int add_page(struct ct_slab *s)
+int ct_slab_grow(struct ct_slab *s)
 {
     char *page = aligned_alloc(CT_CACHE_LINE, CT_CACHE_LINE + s->obj_size * s->per_page);
     if (page == NULL) {
@@ -40,23 +39,4 @@ static int add_page(struct ct_slab *s)
         s->free = obj;
     }
     return 0;
-}
-
-void *ct_slab_get(struct ct_slab *s)
-{
-    if (CT_UNLIKELY(s->free == NULL) && add_page(s) != 0) {
-        return NULL;
-    }
-    void *obj = s->free;
-    s->free = *(void **)obj;
-    s->in_use++;
-    return obj;
-}
-
-void ct_slab_put(struct ct_slab *s, void *obj)
-{
-    assert(s->in_use > 0);
-    *(void **)obj = s->free;
-    s->free = obj;
-    s->in_use--;
 }

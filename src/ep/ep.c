@@ -360,6 +360,24 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
+bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+                    const struct ct_area *area)
+{
+    size_t              pos = 0;
+    struct ct_net_slice slice = {
+        .type = (uint8_t)type,
+        .hdr_len = (uint8_t)hdr_len,
+        .hdr = hdr,
+        .area = area,
+        .pos = &pos,
+        .len_bytes = area->len_bytes,
+    };
+    return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
+           area->len_bytes <= ep->link->net->eager_bytes &&
+           area->len_bytes <= ep->link->max_slice &&
+           ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
+}
+
 /* Where there is no room, others are in line that wake the process as well. */
 void ct_ep_nudge(struct ct_ep *ep)
 {

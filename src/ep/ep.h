@@ -119,6 +119,10 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
  * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */
 int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN;
 
+/* The same for a message that goes unasked, if that can be at once: false, nothing was done. */
+bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+                    const struct ct_area *area) CT_IN_DOMAIN;
+
 /* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */
 size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 

@@ -29,6 +29,18 @@
 
 /* Hands the send over by its protocol, or puts it in line. */
 void ct_flow_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
+/* Whether a message of len_bytes may travel unasked, past nobody in line; and that it does. */
+static inline bool ct_flow_may_send(const struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
+{
+    return ct_list_empty(&to->flow.line) &&
+           to->flow.used + ct_match_cost(len_bytes) <= to->p->p2p->share;
+}
+
+static inline void ct_flow_sent(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
+{
+    to->flow.used += ct_match_cost(len_bytes);
+}
+
 /* A send that waits in line: takes it out. False: it does not. */
 bool ct_flow_withdraw(struct ct_p2p_req *req) CT_IN_DOMAIN;
 

@@ -108,6 +108,9 @@ void ct_match_keep(struct ct_match *m, struct ct_unexpected *u)
 
 struct ct_unexpected *ct_match_find_unexpected(struct ct_match *m, const struct ct_p2p_key *key)
 {
+    if (CT_LIKELY(ct_list_empty(&m->unexpected_all))) {
+        return NULL;
+    }
     if (is_wild(key)) {
         CT_LIST_FOR (node, &m->unexpected_all) {
             struct ct_unexpected *u = CT_LIST_ENTRY(node, struct ct_unexpected, in_order);

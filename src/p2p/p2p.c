@@ -170,6 +170,43 @@ void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to
     ct_domain_leave(p);
 }
 
+bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
+                     const struct ct_area *area)
+{
+    const struct ct_wire_eager hdr = {key};
+    ct_domain_enter(p);
+    bool sent = p->p2p->nlost == 0 && ct_flow_may_send(to, area->len_bytes) &&
+                ct_ep_send_now(to, CT_EP_EAGER, &hdr, sizeof hdr, area);
+    if (CT_LIKELY(sent)) {
+        ct_flow_sent(to, area->len_bytes);
+    }
+    ct_domain_leave(p);
+    return sent;
+}
+
+static void stays(struct ct_process *p, struct ct_request *base)
+{
+    (void)p, (void)base;
+}
+
+static void make_sent(struct ct_process *p, struct ct_p2p_req *sent)
+{
+    sent->p = p;
+    sent->base = (struct ct_request){
+        .magic = CT_REQUEST_MAGIC,
+        .source = CTRAN_ANY_SOURCE,
+        .tag = CTRAN_ANY_TAG,
+        .release = stays,
+        .cancel = ct_p2p_req_cancel,
+    };
+    ct_request_set_done(&sent->base, true);
+}
+
+struct ct_request *ct_p2p_sent(struct ct_process *p)
+{
+    return &p->p2p->sent.base;
+}
+
 void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                    struct ct_p2p_key key, const struct ct_area *area)
 {
@@ -447,6 +484,7 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     ct_match_init(&s->match);
     ct_list_init(&s->buffer.entries);
     ct_list_init(&s->watchers);
+    make_sent(p, &s->sent);
     ct_lock_init(&s->reqs_lock, p->threaded);
     ct_p2p_reqs_init(s);
     ct_ep_register(p, CT_EP_EAGER, on_eager);

@@ -86,6 +86,13 @@ void ct_p2p_settle(struct ct_process *p) CT_EXCLUDES(ct_domain);
  * do not fail: an error completes the request, maybe before they return. */
 void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                   struct ct_p2p_key key, const struct ct_area *area);
+/* The same in one go, where the message can travel at once: then the send is over, and needs no
+ * request. False: nothing was done, take the long way. */
+bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
+                     const struct ct_area *area);
+/* What stands for such a send where a request is asked for: one for all, done, which nobody owns
+ * and whose release does nothing. */
+struct ct_request *ct_p2p_sent(struct ct_process *p);
 /* The same, but done only once the receiver has matched the message: a rendezvous at any length. */
 void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                    struct ct_p2p_key key, const struct ct_area *area);

@@ -28,6 +28,7 @@ struct ct_p2p {
     size_t                      share;                    /* the credit that each sender has */
     ct_p2p_member               member;
     ct_p2p_others               others;
+    struct ct_p2p_req           sent; /* see ct_p2p_sent */
     struct ct_lock              reqs_lock;
     struct ct_slab reqs         CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
 };
