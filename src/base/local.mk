@@ -15,6 +15,7 @@ libctbase_la_SOURCES = \
 	src/base/list.h \
 	src/base/lock.h \
 	src/base/log.c src/base/log.h \
+	src/base/membarrier.c src/base/membarrier.h \
 	src/base/ref.h \
 	src/base/request.h \
 	src/base/process.h \

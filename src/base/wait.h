@@ -13,6 +13,10 @@
  * the work or the signaller sees the announcement. Signalling an owner who is awake costs one
  * load of a line that seldom changes.
  *
+ * A seq_cst store waits until the line is there, which is dear for one who publishes much. So where
+ * the kernel can do it an owner `bars`: its announcement ends with a barrier in all processes that
+ * have joined (membarrier.h), and such a process may publish with a release store.
+ *
  * An owner that has descriptors to wait for as well sleeps in poll() instead: it announces that
  * (ct_wake_announce_bell), and what rouses it is its bell, an eventfd. Who is of another process
  * rings a copy of it (ct_wake_copy_bell).
@@ -26,17 +30,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/membarrier.h"
+
 enum { CT_WAKE_AWAKE, CT_WAKE_ASLEEP, CT_WAKE_POLLS };
 
 struct ct_wake {
     _Atomic uint32_t asleep; /* not 0: the owner sleeps or is about to; also the futex word */
     _Atomic int32_t  bell;   /* CT_WAKE_POLLS: the eventfd, as its process knows it */
     _Atomic uint32_t deaf;   /* somebody found no way to ring it */
+    bool             bars;   /* fixed before others know of it; the owner's process has joined */
 };
+
+/* The end of each announcement. */
+static inline void ct_wake_bar(const struct ct_wake *w)
+{
+    if (w->bars) {
+        ct_membarrier();
+    }
+}
 
 static inline void ct_wake_announce(struct ct_wake *w)
 {
     atomic_store_explicit(&w->asleep, CT_WAKE_ASLEEP, memory_order_seq_cst);
+    ct_wake_bar(w);
 }
 
 /* The same for one who is going to poll, `bell` among others. */
@@ -44,6 +60,7 @@ static inline void ct_wake_announce_bell(struct ct_wake *w, int bell)
 {
     atomic_store_explicit(&w->bell, bell, memory_order_relaxed);
     atomic_store_explicit(&w->asleep, CT_WAKE_POLLS, memory_order_seq_cst);
+    ct_wake_bar(w);
 }
 
 static inline void ct_wake_cancel(struct ct_wake *w)

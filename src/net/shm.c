@@ -21,6 +21,8 @@
 #include "net/shm_share.h"
 #include "net/transports.h"
 
+enum { BARRIER_AUTO }; /* CTRAN_SHM_MEMBARRIER */
+
 enum {
     RECORDS_A_TURN = 16,
     /* How long a process that was seen alive keeps its pid for sure, were it to end right then: the
@@ -49,6 +51,7 @@ struct shm {
     struct ct_net_env     env;
     struct ct_shm_segment own;
     struct ct_shm_addr    addr;
+    bool                  joined_barriers; /* of others, see base/membarrier.h */
     uint32_t              joins_seen;
     uint64_t             *joined; /* rings taken up, as in ct_shm_head.joined */
     uint32_t              nrx;
@@ -142,6 +145,8 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
         shm_close(&s->net);
         return rc;
     }
+    s->joined_barriers = env->cfg->shm_membarrier == BARRIER_AUTO && ct_membarrier_join();
+    s->own.head->wake.bars = s->joined_barriers;
     s->net = (struct ct_net){.ops = &ct_net_shm, .eager_bytes = (size_t)env->cfg->eager_limit};
     if (env->cfg->shm_single_copy == CT_SHM_COPY_AUTO) {
         s->net.caps |= CT_NET_GET;
@@ -267,6 +272,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     }
     ct_shm_segment_settle(&peer->seg);
     ct_ring_view(&peer->tx, ct_shm_segment_ring(&peer->seg, place), peer->seg.ring_bytes);
+    peer->tx.barred = s->joined_barriers && peer->seg.head->wake.bars;
     peer->tx.ctl->producer_id = s->env.id;
     peer->tx.ctl->producer_incarnation = s->env.incarnation;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
@@ -482,6 +488,9 @@ static unsigned drain(struct shm *s, struct peer *peer, unsigned most)
         }
         if (CT_UNLIKELY(ct_ring_release(&peer->rx, &rec))) {
             wake_producer(s, peer);
+        }
+        if (peer->rx.streak == 1) {
+            break; /* the first after none: a look for another would hold up who waits for this */
         }
     }
     return n;

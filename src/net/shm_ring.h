@@ -2,14 +2,15 @@
 /*
  * A ring of records from one producer to one consumer, in memory that both map.
  *
- * A record is a header word, then its bytes, padded to whole cells of 64 bytes; it never wraps:
+ * A record is a header word, then its bytes, padded to whole cells of 32 bytes; it never wraps:
  * where it would not fit before the end, a SKIP record fills the rest. A small message is thus one
- * cell, and travels as one cache line. The consumer polls the header word of the next record, so
- * no index is shared on the way there; `head` tells the producer how far the consumer has come.
+ * cell, and two of them travel as one cache line. The consumer polls the header word of the next
+ * record, so no index is shared on the way there; `head` tells the producer how far the consumer
+ * has come.
  *
  * Invariant: the header word behind the last record is 0. The producer clears it before it
- * publishes a record by a seq_cst store of its header word. That is also the first half of the
- * wake-up protocol of base/wait.h.
+ * publishes a record by a store of its header word. That is also the first half of the wake-up
+ * protocol of base/wait.h, which decides whether it has to be seq_cst.
  *
  * The consumer trusts nothing: a header word is checked against the ring before use.
  */
@@ -20,7 +21,7 @@
 
 #include "base/base.h"
 
-enum { CT_RING_CELL = 64, CT_RING_WORD = 8 };
+enum { CT_RING_CELL = 32, CT_RING_WORD = 8 };
 enum { CT_RING_SKIP = 0 }; /* the type of a record to pass over */
 
 /* Shared part, at the start of a ring's memory; the cells follow. */
@@ -40,6 +41,7 @@ struct ct_ring {
     uint64_t            pos;    /* next cell to write or read, counted since the start */
     uint64_t            seen;   /* producer: head as last read; consumer: head as last published */
     unsigned            streak; /* consumer: records found since there last was none */
+    bool                barred; /* producer: a release store will do */
 };
 
 /* A record as the consumer sees it; valid until ct_ring_release. */
@@ -71,14 +73,128 @@ static inline void ct_ring_view(struct ct_ring *r, void *memory, size_t size_byt
     };
 }
 
+/* ---- the rest is here to be inlined: each message goes through it --------------------------- */
+
+/* A header word: payload length (32 bits), header length (8), type (8), mark (16). */
+enum { CT_RING_MARK = 0xc7a1 };
+
+static inline uint64_t ct_ring_pack(uint8_t type, size_t hdr_len, size_t len_bytes)
+{
+    return (uint64_t)len_bytes | (uint64_t)hdr_len << 32 | (uint64_t)type << 40 |
+           (uint64_t)CT_RING_MARK << 48;
+}
+
+static inline _Atomic uint64_t *ct_ring_word_at(const struct ct_ring *r, uint64_t pos)
+{
+    return (_Atomic uint64_t *)(r->cells + (pos & (r->ncells - 1)) * CT_RING_CELL);
+}
+
+static inline uint64_t ct_ring_cells(size_t hdr_len, size_t len_bytes)
+{
+    return (CT_RING_WORD + hdr_len + len_bytes + CT_RING_CELL - 1) / CT_RING_CELL;
+}
+
+/* Cells before the memory's end. */
+static inline uint64_t ct_ring_to_end(const struct ct_ring *r)
+{
+    return r->ncells - (r->pos & (r->ncells - 1));
+}
+
+/* Whether `cells` more, and the cleared word behind them, fit into what is known to be free. */
+static inline bool ct_ring_fits(const struct ct_ring *r, uint64_t cells)
+{
+    return r->pos + cells + 1 - r->seen <= r->ncells;
+}
+
+/* Whether they do after a look at the consumer, who is told otherwise. */
+bool ct_ring_starve(struct ct_ring *r, uint64_t cells);
+
+static inline bool ct_ring_has_room(struct ct_ring *r, uint64_t cells)
+{
+    return CT_LIKELY(ct_ring_fits(r, cells)) || ct_ring_starve(r, cells);
+}
+
+static inline void ct_ring_publish_word(struct ct_ring *r, uint64_t cells, uint64_t word)
+{
+    atomic_store_explicit(ct_ring_word_at(r, r->pos + cells), 0, memory_order_relaxed);
+    if (CT_LIKELY(r->barred)) {
+        atomic_store_explicit(ct_ring_word_at(r, r->pos), word, memory_order_release);
+        atomic_signal_fence(memory_order_seq_cst); /* the look at who sleeps comes after it */
+    } else {
+        atomic_store_explicit(ct_ring_word_at(r, r->pos), word, memory_order_seq_cst);
+    }
+    r->pos += cells;
+}
+
 /* Producer: room for a record of hdr_len + len_bytes, NULL when there is none now. Fill it, then
  * ct_ring_publish with the same sizes. */
-char *ct_ring_reserve(struct ct_ring *r, size_t hdr_len, size_t len_bytes);
-void  ct_ring_publish(struct ct_ring *r, uint8_t type, size_t hdr_len, size_t len_bytes);
+static inline char *ct_ring_reserve(struct ct_ring *r, size_t hdr_len, size_t len_bytes)
+{
+    uint64_t cells = ct_ring_cells(hdr_len, len_bytes), to_end = ct_ring_to_end(r);
+    if (CT_UNLIKELY(cells > to_end)) {
+        if (!ct_ring_has_room(r, to_end)) {
+            return NULL;
+        }
+        ct_ring_publish_word(r, to_end, ct_ring_pack(CT_RING_SKIP, 0, 0));
+    }
+    if (CT_UNLIKELY(!ct_ring_has_room(r, cells))) {
+        return NULL;
+    }
+    return (char *)ct_ring_word_at(r, r->pos) + CT_RING_WORD;
+}
+
+static inline void ct_ring_publish(struct ct_ring *r, uint8_t type, size_t hdr_len,
+                                   size_t len_bytes)
+{
+    ct_ring_publish_word(r, ct_ring_cells(hdr_len, len_bytes),
+                         ct_ring_pack(type, hdr_len, len_bytes));
+}
+
+/* Gives cells back to the producer: in batches, since each batch costs it a cache miss. */
+static inline bool ct_ring_consume(struct ct_ring *r, uint64_t cells)
+{
+    r->pos += cells;
+    if (r->pos - r->seen < r->ncells / 4) {
+        return false;
+    }
+    r->seen = r->pos;
+    atomic_store_explicit(&r->ctl->head, r->pos, memory_order_seq_cst);
+    return atomic_load_explicit(&r->ctl->starved, memory_order_seq_cst) != 0 &&
+           atomic_exchange_explicit(&r->ctl->starved, 0, memory_order_seq_cst) != 0;
+}
 
 /* Consumer: 1 and the next record, 0 when there is none, -1 when the ring's contents are not
  * those of a ring. ct_ring_release gives its cells back; true if the producer starves for them. */
-int  ct_ring_peek(struct ct_ring *r, struct ct_record *out);
-bool ct_ring_release(struct ct_ring *r, const struct ct_record *rec);
+static inline int ct_ring_peek(struct ct_ring *r, struct ct_record *out)
+{
+    uint64_t word = atomic_load_explicit(ct_ring_word_at(r, r->pos), memory_order_seq_cst);
+    if (CT_LIKELY(word == 0)) {
+        r->streak = 0;
+        return 0;
+    }
+    out->len_bytes = (uint32_t)word;
+    out->hdr_len = (uint8_t)(word >> 32);
+    out->type = (uint8_t)(word >> 40);
+    if (word >> 48 != CT_RING_MARK) {
+        return -1;
+    }
+    out->cells =
+        out->type == CT_RING_SKIP ? ct_ring_to_end(r) : ct_ring_cells(out->hdr_len, out->len_bytes);
+    if (out->cells > ct_ring_to_end(r) || out->cells > r->ncells / 2 + 1) {
+        if (out->type != CT_RING_SKIP) {
+            return -1;
+        }
+    }
+    r->streak++;
+    __builtin_prefetch((const void *)ct_ring_word_at(r, r->pos + out->cells)); /* read next */
+    out->hdr = (const char *)ct_ring_word_at(r, r->pos) + CT_RING_WORD;
+    out->data = out->hdr + out->hdr_len;
+    return 1;
+}
+
+static inline bool ct_ring_release(struct ct_ring *r, const struct ct_record *rec)
+{
+    return ct_ring_consume(r, rec->cells);
+}
 
 #endif

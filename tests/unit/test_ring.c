@@ -201,23 +201,24 @@ static void test_two_fit(void **state)
 static void test_starved(void **state)
 {
     (void)state;
+    enum { LEN = CT_RING_CELL - CT_RING_WORD - 8 }; /* a cell each */
     struct pair      p;
     struct ct_record rec;
     unsigned         told = 0, in = 0, out = 0;
     pair_make(&p, 1024);
-    while (ct_ring_reserve(&p.tx, 8, 40) != NULL) {
-        ct_ring_publish(&p.tx, 3, 8, 40);
+    while (ct_ring_reserve(&p.tx, 8, LEN) != NULL) {
+        ct_ring_publish(&p.tx, 3, 8, LEN);
         in++;
     }
     assert_int_equal(in, 1024 / CT_RING_CELL - 1); /* the cleared word behind takes a cell */
     assert_int_equal(atomic_load(&p.tx.ctl->starved), 1);
     while (ct_ring_peek(&p.rx, &rec) == 1) {
-        bool room_before = ct_ring_reserve(&p.tx, 8, 40) != NULL;
+        bool room_before = ct_ring_reserve(&p.tx, 8, LEN) != NULL;
         bool now = ct_ring_release(&p.rx, &rec);
         out++;
         told += now;
         /* Told, and there is room; not told, and it was as before. */
-        assert_int_equal(ct_ring_reserve(&p.tx, 8, 40) != NULL, room_before || now);
+        assert_int_equal(ct_ring_reserve(&p.tx, 8, LEN) != NULL, room_before || now);
     }
     assert_int_equal(out, in);
     assert_int_equal(told, 1);
@@ -262,13 +263,14 @@ static void test_fuzz(void **state)
 {
     (void)state;
     struct pair p;
-    size_t      size = 4096;
-    uint64_t    seed = 77, good = good_word(size), sum = 0;
-    unsigned    refused = 0, taken = 0, none = 0;
+    enum { SIZE = 4096, CELLS = SIZE / CT_RING_CELL };
+    size_t   size = SIZE;
+    uint64_t seed = 77, good = good_word(size), sum = 0;
+    unsigned refused = 0, taken = 0, none = 0;
     pair_make(&p, size);
     for (unsigned r = 0; r < 200000; r++) {
         struct ct_record rec;
-        uint64_t         at = unit_below(&seed, 64), word = good;
+        uint64_t         at = unit_below(&seed, CELLS), word = good;
         switch (unit_below(&seed, 4)) {
         case 0:
             word = unit_random(&seed);
@@ -291,7 +293,7 @@ static void test_fuzz(void **state)
             taken++;
             sum += touch(&rec, &p);
             ct_ring_release(&p.rx, &rec);
-            assert_true(p.rx.pos > at && p.rx.pos <= 64); /* on, and not past the end */
+            assert_true(p.rx.pos > at && p.rx.pos <= CELLS); /* on, and not past the end */
         }
         atomic_store(word_at(&p, at), 0);
     }
@@ -324,8 +326,9 @@ static void test_refused(void **state)
     }
     atomic_store(word_at(&p, 0), good);
     assert_int_equal(ct_ring_peek(&p.rx, &rec), 1);
-    atomic_store(word_at(&p, 63), good); /* two cells, one before the end */
-    p.rx.pos = p.rx.seen = 63;
+    uint64_t last = p.rx.ncells - 1;
+    atomic_store(word_at(&p, last), good); /* several cells, and one before the end */
+    p.rx.pos = p.rx.seen = last;
     assert_int_equal(ct_ring_peek(&p.rx, &rec), -1);
     free(p.mem);
 }
