@@ -24,6 +24,7 @@
 #include "base/process.h"
 #include "base/ref.h"
 #include "base/request.h"
+#include "base/roll.h"
 #include "base/shmfile.h"
 #include "base/slab.h"
 #include "base/util.h"

@@ -30,10 +30,45 @@ void ct_futex_wake_private(_Atomic uint32_t *word)
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+void ct_futex_wake_all(_Atomic uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns)
 {
     /* Not private: the word may lie in memory that other processes map. */
     futex_wait(&w->asleep, FUTEX_WAIT, CT_WAKE_ASLEEP, timeout_ns);
+}
+
+/* On two words at once; false: the kernel (before 5.16) cannot. */
+static bool sleep_on_both(struct ct_wake *w, const struct ct_watch *watch, uint64_t timeout_ns)
+{
+#ifdef SYS_futex_waitv
+    struct futex_waitv words[] = {
+        {.val = CT_WAKE_ASLEEP, .uaddr = (uintptr_t)&w->asleep, .flags = FUTEX_32},
+        {.val = watch->shut, .uaddr = (uintptr_t)watch->gate, .flags = FUTEX_32},
+    };
+    uint64_t        end_ns = ct_clock_ns() + timeout_ns;
+    struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000u),
+                           .tv_nsec = (long)(end_ns % 1000000000u)};
+    return syscall(SYS_futex_waitv, words, 2, 0, &end, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS;
+#else
+    (void)w, (void)watch, (void)timeout_ns;
+    return false;
+#endif
+}
+
+void ct_watch_sleep(const struct ct_watch *watch, struct ct_wake *w, uint64_t timeout_ns)
+{
+    enum { NAP_NS = 1000000 };
+    if (watch->gate == NULL) {
+        ct_wake_sleep(w, timeout_ns);
+    } else if (w == NULL) {
+        futex_wait(watch->gate, FUTEX_WAIT, watch->shut, timeout_ns);
+    } else if (!sleep_on_both(w, watch, timeout_ns)) {
+        ct_wake_sleep(w, ct_min_size(timeout_ns, NAP_NS)); /* the gate wakes nobody here */
+    }
 }
 
 /* Rings; false: there is no such bell. One that is full has been rung. */
@@ -43,16 +78,11 @@ static bool ring(int bell)
     return write(bell, &one, sizeof one) == sizeof one || errno == EAGAIN;
 }
 
-static void wake_all(struct ct_wake *w)
-{
-    (void)syscall(SYS_futex, &w->asleep, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 void ct_wake_rouse(struct ct_wake *w)
 {
     uint32_t was = atomic_exchange_explicit(&w->asleep, CT_WAKE_AWAKE, memory_order_seq_cst);
     if (was == CT_WAKE_ASLEEP) {
-        wake_all(w);
+        ct_futex_wake_all(&w->asleep);
     } else if (was == CT_WAKE_POLLS) {
         (void)ring(atomic_load_explicit(&w->bell, memory_order_relaxed)); /* open while it polls */
     }
@@ -62,7 +92,7 @@ void ct_wake_rouse_other(struct ct_wake *w, int pidfd, int *bell)
 {
     uint32_t was = atomic_exchange_explicit(&w->asleep, CT_WAKE_AWAKE, memory_order_seq_cst);
     if (was == CT_WAKE_ASLEEP) {
-        wake_all(w);
+        ct_futex_wake_all(&w->asleep);
     } else if (was == CT_WAKE_POLLS) {
         if (*bell < 0 && pidfd >= 0) {
             int theirs = atomic_load_explicit(&w->bell, memory_order_relaxed);

@@ -70,8 +70,13 @@ static int run(struct ct_comm *comm, uint32_t coll, struct ct_run_args *args)
     return run_sized(comm, coll, args, args->layout.count * args->layout.elem_bytes);
 }
 
+/* More ranks than a board serves meet over the job's roll, unless an algorithm is asked for. */
 int ct_coll_barrier(struct ct_comm *comm)
 {
+    if (comm->run.n > CT_BOARD_RANKS && comm->p->cfg.coll_algorithm[0] == '\0' &&
+        ct_comm_has_roll(comm)) {
+        return ct_roll_run(&comm->run, NULL, 0);
+    }
     struct ct_run_args args = {.layout = {.elem_bytes = 1}, .signal = true};
     return run(comm, CT_BARRIER, &args);
 }

@@ -17,8 +17,60 @@ struct entry {
     uint64_t proposed; /* context number, if this rank becomes the first of its group */
 };
 
+bool ct_comm_has_roll(const struct ct_comm *comm)
+{
+    const struct ct_job *job = comm->p->job;
+    return comm == ct_comm_world(comm->p) && job->roll.memory != NULL &&
+           comm->p->cfg.coll_board > 0 && !job->news.on;
+}
+
+/* The job's roll, if it can carry so many bytes of each rank of comm; else NULL. */
+static const struct ct_roll *roll_for(const struct ct_comm *comm, size_t bytes)
+{
+    return bytes <= CT_ROLL_ENTRY && ct_comm_has_roll(comm) ? &comm->p->job->roll : NULL;
+}
+
+/* Of each rank's `len` bytes all, in order: *all is on the roll, until that is used again, or in
+ * *memory, which the caller frees. */
+static int gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
+                  void **memory)
+{
+    const struct ct_roll *roll = roll_for(comm, len);
+    int                   rc;
+    *memory = NULL;
+    if (roll != NULL) {
+        rc = ct_roll_run(&comm->run, own, len);
+        *all = ct_roll_entries(roll);
+        return rc;
+    }
+    *memory = malloc(comm->run.n * len);
+    if (*memory == NULL) {
+        ct_run_skip(&comm->run);
+        return CTRAN_ERR_NO_MEM;
+    }
+    memcpy((char *)*memory + comm->run.me * len, own, len);
+    *all = *memory;
+    return ct_comms_exchange(comm, CT_ALLGATHER, 0, *memory, comm->run.n * len);
+}
+
+static int exchange_on(const struct ct_roll *roll, struct ct_comm *comm, uint32_t coll,
+                       uint32_t root, char *recv, size_t bytes)
+{
+    const bool   all = coll == CT_ALLGATHER;
+    const size_t len = all ? bytes / comm->run.n : bytes;
+    int          rc = ct_roll_run(&comm->run, all ? recv + comm->run.me * len : recv, len);
+    if (rc == CTRAN_SUCCESS) {
+        memcpy(recv, (const char *)ct_roll_entries(roll) + (all ? 0 : root * len), bytes);
+    }
+    return rc;
+}
+
 int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, uint32_t root, void *recv, size_t bytes)
 {
+    const struct ct_roll *roll = roll_for(comm, coll == CT_ALLGATHER ? bytes / comm->run.n : bytes);
+    if (roll != NULL) {
+        return exchange_on(roll, comm, coll, root, recv, bytes);
+    }
     const char        *name = coll == CT_ALLGATHER ? "bruck" : "binomial";
     struct ct_run_args args = {
         .ctx = &comm->run,
@@ -99,17 +151,34 @@ static int by_key(const void *a_, const void *b_)
     return a->rank < b->rank ? -1 : 1;
 }
 
-/* The ranks of our colour in order; returns their number. */
-static uint32_t collect(const struct entry *all, uint32_t n, uint64_t color, struct member *out)
+static bool is_of(const struct entry *e, uint64_t color)
 {
-    uint32_t count = 0;
+    return e->joins && e->color == color;
+}
+
+static uint32_t count(const struct entry *all, uint32_t n, uint64_t color)
+{
+    uint32_t found = 0;
     for (uint32_t r = 0; r < n; r++) {
-        if (all[r].joins && all[r].color == color) {
-            out[count++] = (struct member){all[r].key, r};
+        found += is_of(&all[r], color);
+    }
+    return found;
+}
+
+/* The ranks of our colour in order. */
+static void collect(const struct entry *all, uint32_t n, uint64_t color, struct member *out)
+{
+    uint32_t found = 0;
+    bool     in_order = true;
+    for (uint32_t r = 0; r < n; r++) {
+        if (is_of(&all[r], color)) {
+            in_order = in_order && (found == 0 || out[found - 1].key <= all[r].key);
+            out[found++] = (struct member){all[r].key, r};
         }
     }
-    qsort(out, count, sizeof *out, by_key);
-    return count;
+    if (!in_order) {
+        qsort(out, found, sizeof *out, by_key);
+    }
 }
 
 /* The part of one old group. */
@@ -122,12 +191,15 @@ struct part {
 static int make_part(struct ct_process *p, const struct ct_group *old, const struct entry *all,
                      uint64_t color, struct part *out)
 {
-    struct member *members = malloc(old->n * sizeof *members);
-    uint32_t       n = members != NULL ? collect(all, old->n, color, members) : 0;
-    uint32_t      *ids = n > 0 ? malloc(n * sizeof *ids) : NULL;
-    int rc = members != NULL && (ids != NULL || n == 0) ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    const uint32_t n = count(all, old->n, color);
+    struct member *members = malloc(n * sizeof *members);
+    uint32_t      *ids = malloc(n * sizeof *ids);
+    int rc = (members != NULL && ids != NULL) || n == 0 ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     *out = (struct part){0};
-    if (ids != NULL) {
+    if (rc != CTRAN_SUCCESS || n == 0) {
+        free(ids);
+    } else {
+        collect(all, old->n, color, members);
         for (uint32_t i = 0; i < n; i++) {
             ids[i] = ct_group_id_of(old, members[i].rank);
         }
@@ -165,22 +237,23 @@ static int make_parts(struct ct_comm *comm, const struct entry *ours, const stru
 static int split(struct ct_comm *comm, bool joins, uint64_t color, int key, struct ct_comm **out)
 {
     const size_t  n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
-    struct entry *ours = malloc((n + m) * sizeof *ours);
-    struct entry *theirs = m > 0 && ours != NULL ? ours + n : NULL;
+    const void   *ours = NULL;
+    void         *memory;
+    struct entry *theirs = m > 0 ? malloc(m * sizeof *theirs) : NULL;
+    struct entry  own = {color, key, joins, ct_comms_propose(comm->p)};
+    int           rc = gather(comm, &own, sizeof own, &ours, &memory);
     *out = NULL;
-    if (ours == NULL) {
-        return CTRAN_ERR_NO_MEM;
-    }
-    ours[comm->run.me] = (struct entry){color, key, joins, ct_comms_propose(comm->p)};
-    int rc = ct_comms_exchange(comm, CT_ALLGATHER, 0, ours, n * sizeof *ours);
-    if (theirs != NULL) {
-        int err = ct_inter_swap(comm, ours, n * sizeof *ours, theirs, m * sizeof *theirs);
+    if (m > 0 && theirs != NULL && memory != NULL) {
+        int err = ct_inter_swap(comm, ours, n * sizeof own, theirs, m * sizeof own);
         rc = rc != CTRAN_SUCCESS ? rc : err;
+    } else if (m > 0) {
+        rc = CTRAN_ERR_NO_MEM;
     }
     if (rc == CTRAN_SUCCESS && joins) {
         rc = make_parts(comm, ours, theirs, color, out);
     }
-    free(ours);
+    free(theirs);
+    free(memory);
     return rc;
 }
 

@@ -161,10 +161,12 @@ unsigned ct_ep_progress(struct ct_process *p) CT_IN_DOMAIN;
  * advises. */
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN_DOMAIN;
 
-/* Drives transfers and idles until watch->value, which the process behind ep counts up, has reached
- * watch->least; false as soon as any endpoint fails or dies before that. Not in a threaded
- * process. */
-bool ct_ep_await(struct ct_ep *ep, const struct ct_watch *watch) CT_IN_DOMAIN;
+/* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
+ * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose
+ * death shall be noticed, or NULL. Not in a threaded process. */
+typedef struct ct_ep *(*ct_ep_whom)(void *arg);
+bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom whom,
+                 void *arg) CT_IN_DOMAIN;
 /* Wakes the process behind ep, if it can be reached. */
 void ct_ep_nudge(struct ct_ep *ep) CT_IN_DOMAIN;
 

@@ -62,8 +62,9 @@ struct ct_ep_set {
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
-    struct ct_ep *awaited         CT_GUARDED_BY(ct_domain); /* whom ct_ep_await waits for */
-    ct_ep_place                   place;                    /* NULL: nobody takes puts */
+    ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
+    void *whom_arg                CT_GUARDED_BY(ct_domain);
+    ct_ep_place                   place; /* NULL: nobody takes puts */
     ct_ep_placed                  placed;
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;

@@ -15,8 +15,9 @@ void ct_ep_look_after(struct ct_ep_set *set)
         return;
     }
     set->checked_ns = now;
-    if (set->awaited != NULL) {
-        ct_ep_watch(set->awaited);
+    struct ct_ep *awaited = set->whom != NULL ? set->whom(set->whom_arg) : NULL;
+    if (awaited != NULL) {
+        ct_ep_watch(awaited);
     }
     if (set->on_look != NULL) {
         set->on_look(set->p);
@@ -55,15 +56,22 @@ static void announce(struct ct_ep_set *set, nfds_t nfds) CT_IN_DOMAIN
     }
 }
 
-/* Where a peer cannot ring the bell, nor has this process a bell at all, naps are short. */
-static void sleep_now(struct ct_ep_set *set, struct pollfd *fds, nfds_t nfds)
+/* Where a peer cannot ring the bell, nor has this process a bell at all, naps are short; so they
+ * are where a gate is to wake it, which poll does not know. */
+static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struct pollfd *fds,
+                      nfds_t nfds)
 {
     enum { DEAF_MS = 1 };
+    if (nfds == 0 && watch != NULL) {
+        ct_watch_sleep(watch, set->wake, CT_EP_NAP_NS);
+        return;
+    }
     if (nfds == 0) {
         ct_wake_sleep(set->wake, CT_EP_NAP_NS);
         return;
     }
-    bool     deaf = fds[0].fd < 0 || atomic_load_explicit(&set->wake->deaf, memory_order_relaxed);
+    bool deaf = fds[0].fd < 0 || (watch != NULL && watch->gate != NULL) ||
+                atomic_load_explicit(&set->wake->deaf, memory_order_relaxed);
     uint64_t rung;
     (void)poll(fds, nfds, deaf ? DEAF_MS : (int)(CT_EP_NAP_NS / CT_NS_PER_MS));
     if ((fds[0].revents & POLLIN) != 0) {
@@ -79,7 +87,7 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
     struct pollfd          fds[1 + CT_EP_MAX_NETS];
     nfds_t                 nfds = descriptors(set, fds);
     if (watch != NULL) {
-        atomic_fetch_or_explicit(watch->parked, watch->bit, memory_order_seq_cst);
+        ct_watch_park(watch);
     }
     announce(set, nfds);
     if (ct_ep_progress(p) > 0 || (watch != NULL && ct_watch_reached(watch))) {
@@ -87,13 +95,13 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
         ct_wait_reset(w);
     } else {
         ct_domain_leave(p);
-        sleep_now(set, fds, nfds);
+        sleep_now(set, watch, fds, nfds);
         ct_domain_enter(p);
         /* Now, not after a thousand turns: a process that sleeps takes few. */
         set->turns = UINT32_MAX;
     }
     if (watch != NULL) {
-        atomic_fetch_and_explicit(watch->parked, ~watch->bit, memory_order_relaxed);
+        ct_watch_leave(watch);
     }
 }
 
@@ -118,14 +126,14 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
     sleep_on(p, w);
 }
 
-bool ct_ep_await(struct ct_ep *ep, const struct ct_watch *watch)
+bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom whom, void *arg)
 {
-    struct ct_process *p = ep->p;
-    struct ct_ep_set  *set = p->ep;
-    struct ct_wait     pace = {.watch = watch};
-    const uint32_t     losses = set->losses;
-    bool               reached;
-    set->awaited = ep;
+    struct ct_ep_set *set = p->ep;
+    struct ct_wait    pace = {.watch = watch};
+    const uint32_t    losses = set->losses;
+    bool              reached;
+    set->whom = whom;
+    set->whom_arg = arg;
     while (!(reached = ct_watch_reached(watch)) && set->losses == losses) {
         if (ct_ep_progress(p) == 0) {
             ct_ep_idle(p, &pace, set->spin_ns);
@@ -133,7 +141,7 @@ bool ct_ep_await(struct ct_ep *ep, const struct ct_watch *watch)
             ct_wait_reset(&pace);
         }
     }
-    set->awaited = NULL;
+    set->whom = NULL;
     ct_trial_learn(&set->trial, &pace);
     return reached;
 }

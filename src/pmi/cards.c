@@ -232,7 +232,7 @@ int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t ta
     }
     c->job = job;
     c->fd = -1;
-    c->len_bytes = head_bytes() + (size_t)job->size * PLACE_BYTES;
+    c->len_bytes = head_bytes() + (size_t)job->size * PLACE_BYTES + ct_roll_bytes(job->nlocal);
     int n = snprintf(c->path, sizeof c->path, "%s/" CT_SHMFILE_PREFIX "%s-cards-%016" PRIx64,
                      job->p->cfg.shm_dir, job->id, tag * 1099511628211u ^ job->local_group);
     int rc = CTRAN_ERR_CONFIG;
@@ -303,6 +303,11 @@ int ct_cards_bring(struct ct_cards *c, uint32_t rank, const void *card, size_t l
 void ct_cards_complete(struct ct_cards *c, int status)
 {
     open_gate(&c->head->all, status == CTRAN_SUCCESS ? THERE : FAILED);
+}
+
+void *ct_cards_roll(const struct ct_cards *c)
+{
+    return c->places + c->job->size;
 }
 
 bool ct_cards_blame(const struct ct_cards *c)

@@ -80,7 +80,8 @@ struct ct_job {
     const uint32_t          *local_ranks;         /* their ranks, ascending */
     uint32_t                 ncpus;               /* of this host */
     _Atomic bool             met;                 /* all processes have published their cards */
-    struct ct_news           news;
+    struct ct_roll roll; /* of all processes, where they share a host; else without memory */
+    struct ct_news news;
 };
 
 /* Finds out how the process was started and joins; sets p->job. Errors are logged. */

@@ -183,6 +183,10 @@ static int open_table(struct pmix *x)
     struct ct_auth_key   key;
     bool                 makes = makes_key(job), hosts = job->rank == 0 && is_node_job(job);
     int                  rc = ct_cards_open(&x->table, job, job_tag(x));
+    if (rc == CTRAN_SUCCESS && has_one_node(job)) {
+        x->job.roll =
+            (struct ct_roll){.memory = ct_cards_roll(x->table), .n = job->size, .me = job->rank};
+    }
     if (rc != CTRAN_SUCCESS || (!makes && !hosts)) {
         return rc;
     }
@@ -438,6 +442,7 @@ static void pmix_close(struct ct_job *job)
     }
     close_store(x);
     if (x->table != NULL) {
+        x->job.roll.memory = NULL;
         ct_cards_close(x->table);
     }
     free(x->local_ranks);

@@ -29,6 +29,7 @@ unit_tests = \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ring \
+	tests/unit/test_roll \
 	tests/unit/test_shm_full \
 	tests/unit/test_shm_segment \
 	tests/unit/test_shm_share \
@@ -110,6 +111,10 @@ tests_unit_test_match_LDADD = $(unit_ldadd)
 tests_unit_test_ring_SOURCES = tests/unit/test_ring.c tests/unit/unit.h
 tests_unit_test_ring_CFLAGS = $(unit_cflags)
 tests_unit_test_ring_LDADD = $(unit_ldadd)
+
+tests_unit_test_roll_SOURCES = tests/unit/test_roll.c tests/unit/unit.h
+tests_unit_test_roll_CFLAGS = $(unit_cflags)
+tests_unit_test_roll_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)

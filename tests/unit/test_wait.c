@@ -40,9 +40,15 @@ static void await(struct side *s, uint32_t round)
     }
 }
 
+/* To one that bars a release store is enough. */
 static void say(struct side *s, uint32_t round)
 {
-    atomic_store_explicit(s->outbox, round, memory_order_seq_cst);
+    if (s->other->bars) {
+        atomic_store_explicit(s->outbox, round, memory_order_release);
+        atomic_signal_fence(memory_order_seq_cst);
+    } else {
+        atomic_store_explicit(s->outbox, round, memory_order_seq_cst);
+    }
     ct_wake_signal(s->other);
 }
 
@@ -55,10 +61,11 @@ static void *answer(void *arg)
     return NULL;
 }
 
-static void play(uint32_t polls_left, uint32_t polls_right)
+static void play(uint32_t polls_left, uint32_t polls_right, bool bars)
 {
     struct side left = {.polls = polls_left}, right = {.polls = polls_right};
     pthread_t   thread;
+    left.mine.bars = right.mine.bars = bars;
     left.other = &right.mine;
     left.outbox = &right.inbox;
     right.other = &left.mine;
@@ -77,15 +84,27 @@ static void play(uint32_t polls_left, uint32_t polls_right)
 static void test_both_sleep(void **state)
 {
     (void)state;
-    play(0, 0);
+    play(0, 0, false);
 }
 
 /* The announcement races with the signal at other places when one side polls for a while. */
 static void test_one_polls(void **state)
 {
     (void)state;
-    play(0, 50);
-    play(7, 3);
+    play(0, 50, false);
+    play(7, 3, false);
+}
+
+/* Where who goes to sleep has the kernel order what the others do. */
+static void test_barred(void **state)
+{
+    (void)state;
+    if (!ct_membarrier_join()) {
+        skip(); /* an old kernel */
+    }
+    play(0, 0, true);
+    play(0, 50, true);
+    play(7, 3, true);
 }
 
 /* A signal without a sleeper changes nothing; a sleep that was signalled before returns at once. */

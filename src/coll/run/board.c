@@ -226,19 +226,25 @@ static bool is_beside(const struct ct_board *b, uint32_t rank)
     return atomic_load_explicit(theirs, memory_order_relaxed) == sched_getcpu();
 }
 
+static struct ct_ep *whom(void *ep)
+{
+    return ep;
+}
+
 /* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
 static int await_slowly(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                         uint64_t k)
 {
     struct ct_process    *p = b->ctx->p;
     struct ct_ep         *ep = b->ctx->ep(b->ctx, rank);
-    const struct ct_watch watch = {value, k, &b->shared->parked, UINT64_C(1) << b->ctx->me};
-    int                   rc = ep != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
-    bool                  reached = false;
+    const struct ct_watch watch = {
+        .value = value, .least = k, .parked = &b->shared->parked, .bit = UINT64_C(1) << b->ctx->me};
+    int  rc = ep != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    bool reached = false;
     ct_domain_enter(p);
     while (rc == CTRAN_SUCCESS && !reached) {
         rc = ct_p2p_lost(p, ep, b->ctx->id);
-        reached = rc == CTRAN_SUCCESS ? ct_ep_await(ep, &watch) : ct_watch_reached(&watch);
+        reached = rc == CTRAN_SUCCESS ? ct_ep_await(p, &watch, whom, ep) : ct_watch_reached(&watch);
     }
     ct_ep_tell(p); /* all that the program does next knows of it */
     ct_domain_leave(p);

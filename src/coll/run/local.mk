@@ -3,4 +3,4 @@ libctcore_la_SOURCES += \
 	src/coll/run/board.c \
 	src/coll/run/layout.c src/coll/run/layout.h \
 	src/coll/run/plan.c src/coll/run/plan.h \
-	src/coll/run/run.c src/coll/run/run.h
+	src/coll/run/roll.c src/coll/run/run.c src/coll/run/run.h

@@ -114,4 +114,11 @@ void ct_board_close(struct ct_board *board);
  * more than CT_BOARD_BYTES, and the algorithm has the trait CT_ONE_SHOT. */
 int ct_board_run(struct ct_run_args *args);
 
+/*
+ * The job's roll, for a context of all its ranks where they are on one host (job->roll): an
+ * exchange of up to CT_ROLL_ENTRY bytes, the same number on all ranks. Its result is
+ * ct_roll_entries. One thread at a time, and all ranks in the same order. roll.c
+ */
+int ct_roll_run(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes);
+
 #endif

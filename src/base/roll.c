@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* roll.h: a head, a mark for each process, and two pages of entries. */
+#include "base/roll.h"
+
+#include <string.h>
+
+#include "base/util.h"
+
+struct ct_roll_memory {
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t entries; /* put down since the start */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t open;    /* rolls that are */
+    _Atomic uint32_t gate;                              /* the same; who sleeps sleeps here */
+    _Atomic uint32_t sleepers;
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t marks[]; /* the last roll of each process */
+};
+
+static size_t head_bytes(uint32_t n)
+{
+    return ct_round_up(sizeof(struct ct_roll_memory) + n * sizeof(uint32_t), CT_CACHE_LINE);
+}
+
+size_t ct_roll_bytes(uint32_t n)
+{
+    return head_bytes(n) + 2 * (size_t)n * CT_ROLL_ENTRY;
+}
+
+static char *page(const struct ct_roll *r)
+{
+    return (char *)r->memory + head_bytes(r->n) + r->k % 2 * r->n * CT_ROLL_ENTRY;
+}
+
+void ct_roll_put(struct ct_roll *r, const void *entry, size_t len_bytes)
+{
+    struct ct_roll_memory *m = r->memory;
+    r->k++;
+    if (len_bytes > 0) {
+        memcpy(page(r) + r->me * len_bytes, entry, len_bytes);
+    }
+    atomic_store_explicit(&m->marks[r->me], (uint32_t)r->k, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&m->entries, 1, memory_order_seq_cst) + 1 == r->k * r->n) {
+        atomic_store_explicit(&m->open, r->k, memory_order_seq_cst);
+        atomic_store_explicit(&m->gate, (uint32_t)r->k, memory_order_seq_cst);
+        if (atomic_load_explicit(&m->sleepers, memory_order_seq_cst) > 0) {
+            ct_futex_wake_all(&m->gate);
+        }
+    }
+}
+
+struct ct_watch ct_roll_watch(const struct ct_roll *r)
+{
+    return (struct ct_watch){.value = &r->memory->open,
+                             .least = r->k,
+                             .gate = &r->memory->gate,
+                             .shut = (uint32_t)(r->k - 1),
+                             .sleepers = &r->memory->sleepers};
+}
+
+uint32_t ct_roll_missing(const struct ct_roll *r)
+{
+    uint32_t i = 0;
+    while (i < r->n &&
+           atomic_load_explicit(&r->memory->marks[i], memory_order_relaxed) == (uint32_t)r->k) {
+        i++;
+    }
+    return i;
+}
+
+const void *ct_roll_entries(const struct ct_roll *r)
+{
+    return page(r);
+}

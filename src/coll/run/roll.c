@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The exchange of a few bytes over the job's roll (base/roll.h), for contexts of all its ranks. */
+#define CT_FOLDER "run"
+#include "coll/run/run.h"
+#include "pmi/pmi.h"
+
+/* Whom the roll waits for: ranks of the context are processes of the job. */
+static struct ct_ep *missing(void *p_)
+{
+    struct ct_process *p = p_;
+    const uint32_t     rank = ct_roll_missing(&p->job->roll);
+    return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, rank) : NULL;
+}
+
+static int over(struct ct_run_ctx *ctx)
+{
+    struct ct_process *p = ctx->p;
+    ct_domain_enter(p);
+    ct_ep_tell(p);
+    int rc = ct_p2p_over(p, ctx->id);
+    ct_domain_leave(p);
+    return rc;
+}
+
+/* Where ranks share cores those that are still to come want this one's: it sleeps at the gate at
+ * once. What others want of it meanwhile they get a little later. */
+static void make_room(struct ct_process *p, const struct ct_watch *watch)
+{
+    enum { NAP_NS = 5000000 };
+    if (p->job->nlocal > p->job->ncpus) {
+        ct_watch_park(watch);
+        if (!ct_watch_reached(watch)) {
+            ct_watch_sleep(watch, NULL, NAP_NS);
+        }
+        ct_watch_leave(watch);
+    }
+}
+
+static int await(struct ct_run_ctx *ctx, const struct ct_watch *watch)
+{
+    struct ct_process *p = ctx->p;
+    int                rc = CTRAN_SUCCESS;
+    make_room(p, watch);
+    while (rc == CTRAN_SUCCESS && !ct_watch_reached(watch)) {
+        ct_domain_enter(p);
+        (void)ct_ep_await(p, watch, missing, p);
+        ct_domain_leave(p);
+        rc = over(ctx);
+    }
+    return ct_watch_reached(watch) ? CTRAN_SUCCESS : rc;
+}
+
+/* Other threads may poll meanwhile, and sleep; so this one sleeps at the gate alone, and polls now
+ * and then, in case that nobody does. */
+static int await_beside(struct ct_run_ctx *ctx, const struct ct_watch *watch)
+{
+    enum { NAP_NS = 1000000 };
+    int rc = CTRAN_SUCCESS;
+    while (rc == CTRAN_SUCCESS && !ct_watch_reached(watch)) {
+        ct_watch_park(watch);
+        if (!ct_watch_reached(watch)) {
+            ct_watch_sleep(watch, NULL, NAP_NS);
+        }
+        ct_watch_leave(watch);
+        ct_domain_poke(ctx->p);
+        rc = over(ctx);
+    }
+    return ct_watch_reached(watch) ? CTRAN_SUCCESS : rc;
+}
+
+int ct_roll_run(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes)
+{
+    struct ct_roll *roll = &ctx->p->job->roll;
+    int             rc = roll->broken != CTRAN_SUCCESS ? roll->broken : over(ctx);
+    if (rc == CTRAN_SUCCESS) {
+        ct_roll_put(roll, entry, len_bytes);
+        const struct ct_watch watch = ct_roll_watch(roll);
+        if (!ct_watch_reached(&watch)) {
+            rc = ctx->p->threaded ? await_beside(ctx, &watch) : await(ctx, &watch);
+        }
+    }
+    roll->broken = rc; /* out of step with the others from now on */
+    return rc;
+}
