@@ -52,6 +52,8 @@ nodist_man_MANS = \
 	man/ctran_bsend.3 \
 	man/ctran_bsend_init.3 \
 	man/ctran_buffer_detach.3 \
+	man/ctran_buffer_flush.3 \
+	man/ctran_buffer_iflush.3 \
 	man/ctran_cancel.3 \
 	man/ctran_cart_coords.3 \
 	man/ctran_cart_get.3 \
@@ -60,6 +62,7 @@ nodist_man_MANS = \
 	man/ctran_cart_shift.3 \
 	man/ctran_cart_sub.3 \
 	man/ctran_cartdim_get.3 \
+	man/ctran_comm_attach_buffer.3 \
 	man/ctran_comm_call_errhandler.3 \
 	man/ctran_comm_compare.3 \
 	man/ctran_comm_create.3 \
@@ -68,9 +71,11 @@ nodist_man_MANS = \
 	man/ctran_comm_create_group.3 \
 	man/ctran_comm_create_keyval.3 \
 	man/ctran_comm_delete_attr.3 \
+	man/ctran_comm_detach_buffer.3 \
 	man/ctran_comm_disconnect.3 \
 	man/ctran_comm_dup.3 \
 	man/ctran_comm_dup_with_info.3 \
+	man/ctran_comm_flush_buffer.3 \
 	man/ctran_comm_free.3 \
 	man/ctran_comm_free_keyval.3 \
 	man/ctran_comm_get_attr.3 \
@@ -80,6 +85,7 @@ nodist_man_MANS = \
 	man/ctran_comm_group.3 \
 	man/ctran_comm_idup.3 \
 	man/ctran_comm_idup_with_info.3 \
+	man/ctran_comm_iflush_buffer.3 \
 	man/ctran_comm_rank.3 \
 	man/ctran_comm_remote_group.3 \
 	man/ctran_comm_remote_size.3 \
@@ -188,16 +194,20 @@ nodist_man_MANS = \
 	man/ctran_send_init.3 \
 	man/ctran_sendrecv.3 \
 	man/ctran_sendrecv_replace.3 \
+	man/ctran_session_attach_buffer.3 \
 	man/ctran_isendrecv.3 \
 	man/ctran_isendrecv_replace.3 \
 	man/ctran_session_call_errhandler.3 \
 	man/ctran_session_create_errhandler.3 \
+	man/ctran_session_detach_buffer.3 \
 	man/ctran_session_finalize.3 \
+	man/ctran_session_flush_buffer.3 \
 	man/ctran_session_get_errhandler.3 \
 	man/ctran_session_get_info.3 \
 	man/ctran_session_get_nth_pset.3 \
 	man/ctran_session_get_num_psets.3 \
 	man/ctran_session_get_pset_info.3 \
+	man/ctran_session_iflush_buffer.3 \
 	man/ctran_session_set_errhandler.3 \
 	man/ctran_ssend.3 \
 	man/ctran_ssend_init.3 \

@@ -124,6 +124,8 @@ typedef struct ctran_status {
 #define CTRAN_BOTTOM   ((void *)0)
 #define CTRAN_IN_PLACE ((void *)1) /* take the input from the receive buffer */
 
+#define CTRAN_BUFFER_AUTOMATIC ((void *)2) /* the library has memory for buffered sends */
+
 #define CTRAN_STATUS_IGNORE   ((ctran_status_t *)0)
 #define CTRAN_STATUSES_IGNORE ((ctran_status_t *)0)
 
@@ -922,20 +924,41 @@ CTRAN_API int ctran_rsend(const void *buf, ctran_count_t count, ctran_datatype_t
 CTRAN_API int ctran_irsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
                            int dest, int tag, ctran_comm_t comm, ctran_request_t *request);
 
-/* Gives the library `size` bytes at `buffer`, where buffered sends keep their messages; it is the
- * library's until detached. One message takes up to CTRAN_BSEND_OVERHEAD bytes beyond its own.
- * Local. Errors: CTRAN_ERR_BUFFER for NULL and where there is one already; CTRAN_ERR_ARG.
- * Source: MPI-4.1 sec. 3.6. */
+/* Gives the library `size` bytes at `buffer`, where buffered sends keep their messages; they are
+ * the library's until detached. One message takes up to CTRAN_BSEND_OVERHEAD bytes beyond its own.
+ * With CTRAN_BUFFER_AUTOMATIC for `buffer`, `size` does not matter, and the library takes memory of
+ * its own for each message. A send takes the buffer of its communicator; where there is none, that
+ * of the session which the communicator comes from by its group or its parents; else the process's.
+ * Local. Errors: CTRAN_ERR_BUFFER for NULL and where there is one already; CTRAN_ERR_COMM,
+ * CTRAN_ERR_SESSION, CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 3.6. */
 CTRAN_API int ctran_buffer_attach(void *buffer, ctran_count_t size);
+CTRAN_API int ctran_comm_attach_buffer(ctran_comm_t comm, void *buffer, ctran_count_t size);
+CTRAN_API int ctran_session_attach_buffer(ctran_session_t session, void *buffer,
+                                          ctran_count_t size);
 
-/* Waits until all messages in the buffer have been sent, then gives it back: buffer_addr is the
- * address of a pointer, which is set to it. CTRAN_ERR_BUFFER where there is none.
- * Source: MPI-4.1 sec. 3.6. */
+/* Waits until all messages in the buffer have been sent, or their receivers are lost, then gives it
+ * back: buffer_addr is the address of a pointer, which is set to it; CTRAN_BUFFER_AUTOMATIC comes
+ * back with size 0. A communicator that is freed, a session that ends, and ctran_finalize for
+ * CTRAN_COMM_WORLD, CTRAN_COMM_SELF and the process, do so, too. CTRAN_ERR_BUFFER where there is
+ * none. Source: MPI-4.1 sec. 3.6. */
 CTRAN_API int ctran_buffer_detach(void *buffer_addr, ctran_count_t *size);
+CTRAN_API int ctran_comm_detach_buffer(ctran_comm_t comm, void *buffer_addr, ctran_count_t *size);
+CTRAN_API int ctran_session_detach_buffer(ctran_session_t session, void *buffer_addr,
+                                          ctran_count_t *size);
 
-/* A buffered send: copies the message to the attached buffer and never waits for the receiver; buf
- * may be used again at once. CTRAN_ERR_BUFFER where the buffer has no room. That the receiver dies
- * later goes unreported. Source: MPI-4.1 sec. 3.4. */
+/* Waits for the messages that are in the buffer now, as detaching does, but the buffer stays; later
+ * ones do not count. The nonblocking forms give a request, which cannot be cancelled.
+ * CTRAN_ERR_BUFFER where there is none. Source: MPI-4.1 sec. 3.6. */
+CTRAN_API int ctran_buffer_flush(void);
+CTRAN_API int ctran_buffer_iflush(ctran_request_t *request);
+CTRAN_API int ctran_comm_flush_buffer(ctran_comm_t comm);
+CTRAN_API int ctran_comm_iflush_buffer(ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_session_flush_buffer(ctran_session_t session);
+CTRAN_API int ctran_session_iflush_buffer(ctran_session_t session, ctran_request_t *request);
+
+/* A buffered send: copies the message to a buffer and never waits for the receiver; buf may be used
+ * again at once. CTRAN_ERR_BUFFER where the buffer has no room, or there is none; CTRAN_ERR_NO_MEM
+ * of an automatic one. That the receiver dies later goes unreported. Source: MPI-4.1 sec. 3.4. */
 CTRAN_API int ctran_bsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
                           int tag, ctran_comm_t comm);
 CTRAN_API int ctran_ibsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype,

@@ -206,6 +206,16 @@ bool ct_transfer_at_once(const struct ct_transfer *t);
 /* Starts any as a request of the user's. */
 int ct_transfer_start_user(struct ct_transfer *t, const char *call, ctran_request_t *request);
 
+/* ---- buffers of buffered sends, buffer.c ----------------------------------------------------- */
+
+/* Those whose buffer may serve a send in comm: it, its session, the process. */
+void ct_api_buffer_owners(const struct ct_comm *comm, uint64_t owners[CT_BUFFER_OWNERS]);
+/* What goes away detaches its buffer; the world's end detaches the process's, too (MPI-4.1
+ * sec. 3.6, 11.2.2). These wait until the messages in it have been sent. */
+void ct_api_end_comm_buffer(const struct ct_comm *comm);
+void ct_api_end_session_buffer(const struct ct_mpi_session *session);
+void ct_api_end_world_buffers(struct ct_process *p);
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
 /* A request that is complete from the start, as for CTRAN_PROC_NULL; NULL when out of memory. */

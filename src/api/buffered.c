@@ -1,58 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffered sends, and their buffer. */
+/* Buffered sends. */
 #define CT_FOLDER "api"
 #include "api/api.h"
-
-int ctran_buffer_attach(void *buffer, ctran_count_t size)
-{
-    static const char  call[] = "ctran_buffer_attach";
-    struct ct_process *p = ct_api_enter(call);
-    if (p == NULL) {
-        return CTRAN_ERR_OTHER;
-    }
-    if (size < 0) {
-        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "size is %lld, must be >= 0",
-                            (long long)size);
-    }
-    if (ct_p2p_buffer_attach(p, buffer, (size_t)size) != CTRAN_SUCCESS) {
-        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_BUFFER, call, "%s",
-                            buffer == NULL ? "it is NULL" : "another one is attached");
-    }
-    return CTRAN_SUCCESS;
-}
-
-int ctran_buffer_detach(void *buffer_addr, ctran_count_t *size)
-{
-    static const char  call[] = "ctran_buffer_detach";
-    struct ct_process *p = ct_api_enter(call);
-    void              *base;
-    size_t             size_bytes;
-    if (p == NULL) {
-        return CTRAN_ERR_OTHER;
-    }
-    if (ct_p2p_buffer_detach(p, &base, &size_bytes) != CTRAN_SUCCESS) {
-        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_BUFFER, call, "no buffer is attached");
-    }
-    memcpy(buffer_addr, &base, sizeof base);
-    *size = (ctran_count_t)size_bytes;
-    return CTRAN_SUCCESS;
-}
 
 /* Checks and sends; a peer that is nobody takes no room. */
 static int bsend(const char *call, const void *buf, ctran_count_t count, ctran_datatype_t datatype,
                  int dest, int tag, ctran_comm_t comm, struct ct_transfer *t)
 {
+    uint64_t owners[CT_BUFFER_OWNERS];
     int rc = ct_check_transfer(call, buf, count, datatype, dest, tag, comm, CT_TRANSFER_SEND, t);
     if (rc != CTRAN_SUCCESS || t->null) {
         return rc;
     }
-    if (ct_p2p_bsend(t->comm->p, t->ep, t->key, &t->area) != CTRAN_SUCCESS) {
-        return ct_api_raise(t->comm, CTRAN_ERR_BUFFER, call,
-                            "the attached buffer has no room for %zu bytes and "
-                            "CTRAN_BSEND_OVERHEAD (see ctran_buffer_attach)",
-                            t->area.len_bytes);
+    ct_api_buffer_owners(t->comm, owners);
+    rc = ct_p2p_bsend(t->comm->p, owners, t->ep, t->key, &t->area);
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        return rc;
     }
-    return CTRAN_SUCCESS;
+    return ct_api_raise(t->comm, rc, call,
+                        rc == CTRAN_ERR_NO_MEM
+                            ? "for a copy of %zu bytes"
+                            : "the buffer of the communicator, its session or the process has no "
+                              "room for %zu bytes and CTRAN_BSEND_OVERHEAD, or there is none: see "
+                              "ctran_buffer_attach",
+                        t->area.len_bytes);
 }
 
 int ctran_bsend(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,

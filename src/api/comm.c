@@ -145,6 +145,7 @@ static int free_comm(const char *call, ctran_comm_t *handle)
     if (rc != CTRAN_SUCCESS) {
         return ct_api_pass(comm, rc, call);
     }
+    ct_api_end_comm_buffer(comm);
     ct_comm_release(comm);
     *handle = CTRAN_COMM_NULL;
     return CTRAN_SUCCESS;

@@ -3,6 +3,7 @@ libctcore_la_SOURCES += \
 	src/api/alltoallw.c \
 	src/api/api.h \
 	src/api/attr.c \
+	src/api/buffer.c \
 	src/api/buffered.c \
 	src/api/cart.c \
 	src/api/check.c \

@@ -41,7 +41,9 @@ static int start(struct ct_process *p, struct ct_request *base)
     if (r->t.null) {
         finish(base);
     } else if (r->buffered) {
-        rc = ct_p2p_bsend(p, r->t.ep, r->t.key, &r->t.area);
+        uint64_t owners[CT_BUFFER_OWNERS];
+        ct_api_buffer_owners(r->t.comm, owners);
+        rc = ct_p2p_bsend(p, owners, r->t.ep, r->t.key, &r->t.area);
         finish(base);
     } else {
         ct_transfer_start(&r->t, &r->req);

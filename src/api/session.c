@@ -132,6 +132,7 @@ int ctran_session_finalize(ctran_session_t *handle)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    ct_api_end_session_buffer(session);
     ct_errhandler_drop(&p->errhandlers, session->errhandler);
     ct_mpi_session_close(&p->sessions, session);
     *handle = CTRAN_SESSION_NULL;

@@ -131,6 +131,7 @@ int ctran_group_from_session_pset(ctran_session_t handle, const char *pset_name,
         return ct_api_raise_by(&session->errhandler, session, CTRAN_ERR_NO_MEM, call,
                                "for a group");
     }
+    atomic_store_explicit(&group->session, session->number, memory_order_relaxed);
     *newgroup = ct_group_give(group);
     return CTRAN_SUCCESS;
 }

@@ -11,7 +11,8 @@ struct ct_mpi_session *ct_mpi_session_open(struct ct_mpi_sessions *s,
     }
     struct ct_mpi_session *session = ct_slab_get(&s->pool);
     if (session != NULL) {
-        *session = (struct ct_mpi_session){.magic = CT_MPI_SESSION_MAGIC, .errhandler = errhandler};
+        *session = (struct ct_mpi_session){
+            .magic = CT_MPI_SESSION_MAGIC, .number = ++s->opened, .errhandler = errhandler};
     }
     pthread_mutex_unlock(&s->lock);
     return session;

@@ -21,12 +21,14 @@ enum { CT_MPI_SESSION_MAGIC = 0x53657373 };
 
 struct ct_mpi_session {
     uint32_t              magic;
+    uint64_t              number;     /* from 1 on, and no other session's ever */
     struct ct_errhandler *errhandler; /* held; see base/errhandler.h */
 };
 
 struct ct_mpi_sessions {
     pthread_mutex_t lock;
     struct ct_slab  pool; /* memory of closed ones stays readable: a stale handle is told */
+    uint64_t        opened;
 };
 
 #define CT_MPI_SESSIONS_INIT                                                                       \

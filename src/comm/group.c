@@ -47,6 +47,18 @@ struct ct_group *ct_group_hold(struct ct_group *group)
     return group;
 }
 
+static uint64_t session_of(const struct ct_group *group)
+{
+    return atomic_load_explicit(&group->session, memory_order_relaxed);
+}
+
+void ct_group_follow(struct ct_group *group, const struct ct_group *from)
+{
+    if (session_of(group) == 0 && session_of(from) != 0) { /* never a shared one: that has it */
+        atomic_store_explicit(&group->session, session_of(from), memory_order_relaxed);
+    }
+}
+
 void ct_group_unref(struct ct_group *group)
 {
     if (--group->refs == 0) {
@@ -209,12 +221,13 @@ static uint32_t append(uint32_t *ids, uint32_t n, const struct ct_group *from,
     return n;
 }
 
-static int finish(struct ct_process *p, uint32_t n, uint32_t *ids, struct ct_group **out)
+static int finish(struct ct_group *from, uint32_t n, uint32_t *ids, struct ct_group **out)
 {
-    struct ct_group *group = ct_group_make(p, n, ids, 0);
+    struct ct_group *group = ct_group_make(from->p, n, ids, 0);
     if (group == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
+    ct_group_follow(group, from);
     *out = group;
     return CTRAN_SUCCESS;
 }
@@ -241,7 +254,7 @@ int ct_group_combine(struct ct_group *a, struct ct_group *b, enum ct_group_set w
     } else {
         n = append(ids, n, a, b, what == CT_GROUP_INTERSECTION);
     }
-    return finish(a->p, n, ids, out);
+    return finish(session_of(a) != 0 ? a : b, n, ids, out);
 }
 
 int ct_group_incl(struct ct_group *group, uint32_t n, const int *ranks, struct ct_group **out)
@@ -253,7 +266,7 @@ int ct_group_incl(struct ct_group *group, uint32_t n, const int *ranks, struct c
     for (uint32_t i = 0; i < n; i++) {
         ids[i] = ct_group_id_of(group, (uint32_t)ranks[i]);
     }
-    return finish(group->p, n, ids, out);
+    return finish(group, n, ids, out);
 }
 
 int ct_group_excl(struct ct_group *group, uint32_t n, const int *ranks, struct ct_group **out)
@@ -275,5 +288,5 @@ int ct_group_excl(struct ct_group *group, uint32_t n, const int *ranks, struct c
         }
     }
     free(gone);
-    return finish(group->p, left, ids, out);
+    return finish(group, left, ids, out);
 }

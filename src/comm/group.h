@@ -23,6 +23,7 @@ struct ct_group {
     uint32_t handles   CT_GUARDED_BY(ct_comms_guard); /* of these, the user's */
     uint32_t           n;
     struct ct_process *p;
+    _Atomic uint64_t   session; /* the number of the one that it comes from; 0: the world's */
     /* Process numbers by rank; NULL: rank r is process `base` + r. */
     uint32_t *ids;
     uint32_t  base;
@@ -36,6 +37,9 @@ struct ct_group {
 struct ct_group *ct_group_make(struct ct_process *p, uint32_t n, uint32_t *ids, uint32_t base);
 
 struct ct_group *ct_group_hold(struct ct_group *group);
+
+/* A group that is of no session yet becomes one of the same session as `from`. */
+void ct_group_follow(struct ct_group *group, const struct ct_group *from);
 
 /* Gives a reference back; the last one frees. */
 void ct_group_drop(struct ct_group *group);

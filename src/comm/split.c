@@ -86,6 +86,10 @@ struct ct_comm *ct_comms_inherit(struct ct_comm *parent, struct ct_comm *child)
 {
     if (child != NULL) {
         child->errhandler = ct_errhandler_hold_at(&parent->p->errhandlers, &parent->errhandler);
+        ct_group_follow(child->group, parent->group);
+        if (child->remote != NULL) {
+            ct_group_follow(child->remote, parent->group);
+        }
     }
     return child;
 }

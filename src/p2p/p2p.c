@@ -482,7 +482,6 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     }
     p->p2p = s;
     ct_match_init(&s->match);
-    ct_list_init(&s->buffer.entries);
     ct_list_init(&s->watchers);
     make_sent(p, &s->sent);
     ct_lock_init(&s->reqs_lock, p->threaded);

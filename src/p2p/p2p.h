@@ -102,14 +102,30 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
 
 /* A message that came before its receive. */
 struct ct_unexpected;
-/* The memory that buffered sends copy their messages to: the user's, one at a time. buffer.c
- * CTRAN_ERR_BUFFER: there is one already, or none to detach. _detach waits for its messages. */
-int ct_p2p_buffer_attach(struct ct_process *p, void *base, size_t size_bytes);
-int ct_p2p_buffer_detach(struct ct_process *p, void **base, size_t *size_bytes);
+
+/* ---- buffered sends, buffer.c ---------------------------------------------------------------- */
+
+/* Whose a buffer is: the process's, a communicator's (its number), or a session's (its number and
+ * this bit). Each has one at most. A send has three owners, of which the first that has a buffer
+ * serves it. */
+#define CT_BUFFER_PROCESS UINT64_C(0)
+#define CT_BUFFER_SESSION (UINT64_C(1) << 63)
+enum { CT_BUFFER_OWNERS = 3 };
+
+/* The memory that buffered sends copy their messages to: the user's, or CTRAN_BUFFER_AUTOMATIC.
+ * CTRAN_ERR_BUFFER: there is one already, or none to detach or flush. _detach and _flush wait for
+ * its messages, the request of _iflush for those that are in it now. */
+int ct_p2p_buffer_attach(struct ct_process *p, uint64_t owner, void *base, size_t size_bytes);
+int ct_p2p_buffer_detach(struct ct_process *p, uint64_t owner, void **base, size_t *size_bytes);
+int ct_p2p_buffer_flush(struct ct_process *p, uint64_t owner);
+int ct_p2p_buffer_iflush(struct ct_process *p, uint64_t owner, struct ct_request **out);
 /* Sends a copy of the area, which is the caller's again on return. CTRAN_ERR_BUFFER: there is no
- * room for it. A peer's loss loses the message in silence. */
-int ct_p2p_bsend(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
-                 const struct ct_area *area);
+ * room for it, or no buffer; CTRAN_ERR_NO_MEM of an automatic one. A peer's loss loses the message
+ * in silence. */
+int ct_p2p_bsend(struct ct_process *p, const uint64_t owners[CT_BUFFER_OWNERS], struct ct_ep *to,
+                 struct ct_p2p_key key, const struct ct_area *area);
+
+/* ---- probes, probe.c ------------------------------------------------------------------------- */
 
 /* Looks for the first message that a receive of (from, key) would match now, after driving
  * transfers once if need be; _probe waits for one. `what` gets what a status reports of it. Where

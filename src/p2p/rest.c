@@ -69,8 +69,7 @@ void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
     ct_flow_for_line(p, drop, NULL);
     HASH_CLEAR(hh, s->active);
     drop_messages(p);
-    s->buffer.base = NULL;
-    ct_list_init(&s->buffer.entries);
+    ct_p2p_buffers_forget(p);
     if (s->reqs.in_use > 0) {
         ct_warn(&p->log, "%zu requests were not completed before ctran_finalize", s->reqs.in_use);
         ct_slab_fini(&s->reqs);

@@ -5,32 +5,25 @@
 
 #include "p2p/match.h"
 
-/* The memory of buffered sends. */
-struct ct_p2p_buffer {
-    void          *base; /* NULL: none */
-    size_t         size_bytes;
-    struct ct_list entries; /* messages in it, by address */
-};
-
 extern struct ct_guard ct_p2p_reqs;
 
 struct ct_p2p {
-    struct ct_match match       CT_GUARDED_BY(ct_domain);
-    struct ct_p2p_buffer buffer CT_GUARDED_BY(ct_domain);
-    struct ct_list watchers     CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
-    struct ct_p2p_req *active   CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
-    uint64_t next_id            CT_GUARDED_BY(ct_domain);
-    struct ct_ep **lost         CT_GUARDED_BY(ct_domain); /* peers that have failed */
-    size_t nlost                CT_GUARDED_BY(ct_domain);
-    uint32_t next_part          CT_GUARDED_BY(ct_domain); /* numbers partitioned sends */
-    struct ct_list waiting      CT_GUARDED_BY(ct_domain); /* peers that want credit: flow.h */
-    struct ct_list lined        CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
-    size_t                      share;                    /* the credit that each sender has */
-    ct_p2p_member               member;
-    ct_p2p_others               others;
-    struct ct_p2p_req           sent; /* see ct_p2p_sent */
-    struct ct_lock              reqs_lock;
-    struct ct_slab reqs         CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
+    struct ct_match match         CT_GUARDED_BY(ct_domain);
+    struct ct_p2p_buffer *buffers CT_GUARDED_BY(ct_domain); /* uthash by owner: buffer.c */
+    struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
+    struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
+    uint64_t next_id              CT_GUARDED_BY(ct_domain);
+    struct ct_ep **lost           CT_GUARDED_BY(ct_domain); /* peers that have failed */
+    size_t nlost                  CT_GUARDED_BY(ct_domain);
+    uint32_t next_part            CT_GUARDED_BY(ct_domain); /* numbers partitioned sends */
+    struct ct_list waiting        CT_GUARDED_BY(ct_domain); /* peers that want credit: flow.h */
+    struct ct_list lined          CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
+    size_t                        share;                    /* the credit that each sender has */
+    ct_p2p_member                 member;
+    ct_p2p_others                 others;
+    struct ct_p2p_req             sent; /* see ct_p2p_sent */
+    struct ct_lock                reqs_lock;
+    struct ct_slab reqs           CT_GUARDED_BY(ct_p2p_reqs); /* struct ct_p2p_req, see _req_get */
 };
 
 /* A thread that waits for something else than requests: for a message that a probe would find, or
@@ -72,6 +65,9 @@ struct ct_wire_nak { /* "there is no such send any more", and what ended it */
 struct ct_wire_withdraw { /* "forget it, and tell me so": the answer is FIN */
     uint64_t sender_id;
 };
+
+/* Lets go of all memory of buffered sends, at the end of a cycle. */
+void ct_p2p_buffers_forget(struct ct_process *p);
 
 /* The pool of requests, empty. */
 void ct_p2p_reqs_init(struct ct_p2p *s) CT_REQUIRES(ct_p2p_reqs);

@@ -347,6 +347,44 @@ static void worlds_are_new(void)
     EXPECT_EQ(1, deletions);
 }
 
+/* What ends with a buffer of buffered sends attached gives it back, once its messages have gone: a
+ * session, and the world also where a session goes on. */
+static void ends_with_buffers(void)
+{
+    enum { WORDS = 30000, PLACES = 3, SIZE = sizeof(int[WORDS]) + CTRAN_BSEND_OVERHEAD };
+    static char     space[PLACES][SIZE];
+    static int      out[WORDS], in[PLACES][WORDS];
+    ctran_session_t stays = session_opens(), session = session_opens();
+    ctran_comm_t    comm = comm_of(session, "mpi://WORLD", TAG);
+    ctran_request_t receive[PLACES];
+    world_opens();
+    OK(ctran_buffer_attach(space[0], SIZE));
+    OK(ctran_comm_attach_buffer(CTRAN_COMM_WORLD, space[1], SIZE));
+    OK(ctran_session_attach_buffer(session, space[2], SIZE));
+    const ctran_comm_t comms[PLACES] = {CTRAN_COMM_SELF, CTRAN_COMM_WORLD, comm};
+    for (int i = 0; i < PLACES; i++) {
+        const int to = i > 0 ? (check_rank + 1) % check_size : 0;
+        const int from = i > 0 ? (check_rank + check_size - 1) % check_size : 0;
+        OK(ctran_irecv(in[i], WORDS, CTRAN_INT, from, 5, comms[i], &receive[i]));
+        for (int w = 0; w < WORDS; w++) {
+            out[w] = i * WORDS + w;
+        }
+        OK(ctran_bsend(out, WORDS, CTRAN_INT, to, 5, comms[i]));
+    }
+    OK(ctran_waitall(PLACES, receive, CTRAN_STATUSES_IGNORE));
+    for (int i = 0; i < PLACES; i++) {
+        EXPECT_EQ(i * WORDS + WORDS - 1, in[i][WORDS - 1]);
+    }
+    OK(ctran_comm_free(&comm));
+    OK(ctran_session_finalize(&session));
+    memset(space[2], 0, SIZE);
+    world_closes();
+    memset(space, 0, sizeof space);
+    OK(ctran_buffer_attach(space[0], SIZE));
+    OK(ctran_session_attach_buffer(stays, space[1], SIZE));
+    session_closes(stays);
+}
+
 /* Rank 0 sends in the new world what others, who are later, receive there: in any order of tags. */
 static void ahead(void)
 {
@@ -494,6 +532,7 @@ int main(int argc, char **argv)
         {"many communicators at once", many_at_once},
         {"beside the world", beside_the_world},
         {"worlds are new", worlds_are_new},
+        {"ends with buffers attached", ends_with_buffers},
         {"ahead of others", ahead},
         {"fork between cycles", fork_between},
         {"fork in the midst of others", fork_meanwhile},
