@@ -182,6 +182,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
         ct_pack_text(out, d->nodes[i].host);
         ct_pack_u32(out, d->nodes[i].ranks);
     }
+    ct_pack_u32(out, d->slots);
     ct_pack_u32(out, d->ranks_in_turn);
     pack_list(out, d->agent);
     ct_pack_u32(out, d->agent_shell);
@@ -305,6 +306,7 @@ static void unpack_nodes(struct ct_jobdesc *d, struct ct_unpack *in)
     if (d->me >= n || d->span == 0 || d->span > n - d->me || total != ct_jobdesc_ranks(d)) {
         in->bad = true;
     }
+    d->slots = ct_unpack_u32(in);
     d->ranks_in_turn = unpack_bool(in);
 }
 

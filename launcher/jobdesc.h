@@ -50,6 +50,7 @@ struct ct_jobdesc {
     char          **rank_env; /* RANKS:NAME=VALUE; %r, %l, %n in VALUE are numbers of the rank */
     struct ct_node *nodes;
     uint32_t        nnodes;
+    uint32_t        slots; /* ranks that its hosts take together, as far as is known */
     bool            ranks_in_turn;
     uint32_t        me, span; /* the receiver; it and so many - 1 nodes after it are its own */
 

@@ -63,6 +63,7 @@ static bool all_here(struct ct_options *o)
 static bool choose_ranks(struct ct_options *o, const struct ct_hosts *h)
 {
     uint64_t all = o->ppn > 0 ? (uint64_t)o->ppn * h->n : ct_hosts_slots(h);
+    o->desc.slots = (uint32_t)(all < INT32_MAX ? all : INT32_MAX);
     if (!o->ranks_given && o->desc.napps == 1) {
         if (all > CT_MAX_RANKS) {
             return ct_take_complain("the hosts take %" PRIu64 " ranks, at most %d can be started; "

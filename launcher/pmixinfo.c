@@ -98,7 +98,7 @@ static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc
     bool     yes = true;
     add(l, PMIX_JOBID, nspace, PMIX_STRING);
     add_u32(l, PMIX_JOB_SIZE, n);
-    add_u32(l, PMIX_UNIV_SIZE, n);
+    add_u32(l, PMIX_UNIV_SIZE, (uint32_t)ct_max_size(n, d->slots));
     add_u32(l, PMIX_MAX_PROCS, n);
     add_u32(l, PMIX_JOB_NUM_APPS, d->napps);
     add_u32(l, PMIX_NUM_NODES, d->nnodes);

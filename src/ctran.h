@@ -741,8 +741,10 @@ CTRAN_API int ctran_comm_free_keyval(int *comm_keyval);
 /* get: *flag is 1 where comm has a value, which is stored in *(void **)attribute_val. Every
  * communicator has the predefined ones, as pointers to int: CTRAN_TAG_UB (CTRAN_TAG_MAX), _IO
  * (CTRAN_ANY_SOURCE), _HOST (CTRAN_PROC_NULL), _WTIME_IS_GLOBAL (1 if the job has one host),
- * _LASTUSEDCODE (see ctran_add_error_class); CTRAN_APPNUM and CTRAN_UNIVERSE_SIZE are not known.
- * They cannot be set or deleted. Deleting what comm has not does nothing. */
+ * _LASTUSEDCODE (see ctran_add_error_class); and, where the launcher says so, CTRAN_APPNUM, which
+ * of the programs of one command line the caller runs, from 0 on, and CTRAN_UNIVERSE_SIZE, how many
+ * processes there is room for (at least the job's; ctranrun's slots). They cannot be set or
+ * deleted. Deleting what comm has not does nothing. */
 CTRAN_API int ctran_comm_set_attr(ctran_comm_t comm, int comm_keyval, void *attribute_val);
 CTRAN_API int ctran_comm_get_attr(ctran_comm_t comm, int comm_keyval, void *attribute_val,
                                   int *flag);

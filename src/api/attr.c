@@ -105,6 +105,10 @@ static const int *predefined(const struct ct_process *p, int number)
         return p->job->nlocal == p->job->size ? &yes : &no; /* hosts have clocks of their own */
     case CTRAN_LASTUSEDCODE:
         return &p->codes.last_used;
+    case CTRAN_APPNUM:
+        return p->job->app >= 0 ? &p->job->app : NULL;
+    case CTRAN_UNIVERSE_SIZE:
+        return p->job->universe >= 0 ? &p->job->universe : NULL;
     default:
         return NULL;
     }

@@ -144,6 +144,22 @@ static int read_local_peers(const pmix_proc_t *me, struct ct_job *job, uint32_t 
     return rc;
 }
 
+/* What a server may leave out, as a number that an int holds; else -1. */
+static int get_known(const pmix_proc_t *me, uint32_t rank, const char *key)
+{
+    uint32_t v;
+    return get_u32(me, rank, key, &v) && v <= INT32_MAX ? (int)v : -1;
+}
+
+static void read_room(const pmix_proc_t *me, struct ct_job *job)
+{
+    job->app = get_known(me, job->rank, PMIX_APPNUM);
+    job->universe = get_known(me, PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE);
+    if (job->universe >= 0 && (uint32_t)job->universe < job->size) {
+        job->universe = (int)job->size; /* more ranks than slots, as mpirun --oversubscribe has */
+    }
+}
+
 int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ranks)
 {
     const struct ct_log *log = &job->p->log;
@@ -155,6 +171,7 @@ int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ra
                  job->rank, job->size);
         return CTRAN_ERR_BOOTSTRAP;
     }
+    read_room(me, job);
     const char *id = getenv(CT_ENV_JOB);
     snprintf(job->id, sizeof job->id, "%.60s", id != NULL ? id : me->nspace);
     for (char *c = job->id; *c != '\0'; c++) {

@@ -79,7 +79,9 @@ struct ct_job {
     uint64_t                 local_group;         /* equal on these, different elsewhere */
     const uint32_t          *local_ranks;         /* their ranks, ascending */
     uint32_t                 ncpus;               /* of this host */
-    _Atomic bool             met;                 /* all processes have published their cards */
+    int                      app;                 /* which of the job's programs; -1: not known */
+    int                      universe; /* processes that there is room for; -1: not known */
+    _Atomic bool             met;      /* all processes have published their cards */
     struct ct_roll roll; /* of all processes, where they share a host; else without memory */
     struct ct_news news;
 };

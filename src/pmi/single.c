@@ -85,7 +85,9 @@ int ct_job_open_single(struct ct_process *p, struct ct_job **job)
                              .size = 1,
                              .nlocal = 1,
                              .local_group = 1,
-                             .local_ranks = &zero};
+                             .local_ranks = &zero,
+                             .app = -1,
+                             .universe = -1};
     snprintf(s->job.id, sizeof s->job.id, "p%d", (int)getpid());
     if (gethostname(s->job.host, sizeof s->job.host - 1) != 0) {
         snprintf(s->job.host, sizeof s->job.host, "localhost");

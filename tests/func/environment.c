@@ -86,13 +86,35 @@ static void rest(void)
     EXPECT_RC(CTRAN_ERR_COMM, ctran_comm_disconnect(&fixed));
 }
 
+/* What the launcher says of the job: as the environment says, "none" where it says nothing. */
+static void expect_known(int keyval, const char *expected)
+{
+    const char *want = getenv(expected);
+    int         flag = -1, *value = NULL;
+    OK(ctran_comm_get_attr(CTRAN_COMM_WORLD, keyval, &value, &flag));
+    if (want != NULL) {
+        EXPECT_EQ(strcmp(want, "none") != 0, flag);
+    }
+    if (want != NULL && flag) {
+        EXPECT_EQ(atoi(want), *value);
+    }
+    if (flag) {
+        EXPECT(*value >= (keyval == CTRAN_UNIVERSE_SIZE ? check_size : 0));
+    }
+}
+
+static void launched(void)
+{
+    expect_known(CTRAN_APPNUM, "EXPECT_APPNUM");
+    expect_known(CTRAN_UNIVERSE_SIZE, "EXPECT_UNIVERSE_SIZE");
+}
+
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"memory", memory},
-        {"memory refused", memory_refused},
-        {"hardware", hardware},
-        {"rest", rest},
+        {"memory", memory},     {"memory refused", memory_refused},
+        {"hardware", hardware}, {"rest", rest},
+        {"launched", launched},
     };
     void *base = NULL;
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_alloc_mem(8, CTRAN_INFO_NULL, &base));
