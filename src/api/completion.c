@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wait and test in all their forms. Each is one loop over "look at the requests, then drive
- * transfers"; the forms differ in what they look for.
+ * transfers"; the forms differ in what they look for. A look at many requests misses the cache for
+ * each: so the first one comes with the check of the handles, and a call that is after one request
+ * looks no further than to the first that is done.
  */
 #define CT_FOLDER "api"
 #include "api/api.h"
@@ -16,17 +18,24 @@ struct batch {
     ctran_request_t   *requests;
     int                active; /* requests that are neither null nor inactive */
     int                over;   /* so many from the front on are known to be done, or not active */
+    int                found;  /* where not ALL: the first that was seen to be done, -1: none */
 };
 
+static bool is_handle(ctran_request_t r)
+{
+    return (uintptr_t)r >= 0x1000 && (uintptr_t)r % _Alignof(struct ct_request) == 0 &&
+           r->magic == CT_REQUEST_MAGIC;
+}
+
 /* `out` is where an answer goes that every form of the call has. */
-static int check(const char *call, int count, ctran_request_t requests[], const void *out,
-                 struct batch *b)
+static int check(const char *call, enum goal goal, int count, ctran_request_t requests[],
+                 const void *out, struct batch *b)
 {
     struct ct_process *p = ct_api_enter(call);
     if (p == NULL) {
         return CTRAN_ERR_OTHER;
     }
-    *b = (struct batch){.p = p, .call = call, .count = count, .requests = requests};
+    *b = (struct batch){.p = p, .call = call, .count = count, .requests = requests, .found = -1};
     if (count < 0 || (count > 0 && requests == NULL)) {
         return ct_api_raise(
             ct_comm_self(p), count < 0 ? CTRAN_ERR_COUNT : CTRAN_ERR_REQUEST, call,
@@ -35,17 +44,19 @@ static int check(const char *call, int count, ctran_request_t requests[], const 
     if (CT_UNLIKELY(out == NULL)) {
         return ct_check_out(ct_comm_self(p), call, out, "flag, index or outcount");
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && !(goal == ANY && b->found >= 0); i++) {
         ctran_request_t r = requests[i];
         if (r == CTRAN_REQUEST_NULL) {
             continue;
         }
-        if ((uintptr_t)r < 0x1000 || (uintptr_t)r % _Alignof(struct ct_request) != 0 ||
-            r->magic != CT_REQUEST_MAGIC) {
+        if (!is_handle(r)) {
             return ct_api_raise(ct_comm_self(p), CTRAN_ERR_REQUEST, call,
                                 "number %d was completed before, or never was a request", i);
         }
         b->active += !r->inactive;
+        if (goal != ALL && b->found < 0 && !r->inactive && ct_request_is_done(r)) {
+            b->found = i;
+        }
     }
     return CTRAN_SUCCESS;
 }
@@ -80,14 +91,14 @@ static bool all_done(struct batch *b)
     return b->over == b->count;
 }
 
-static bool some_done(const struct batch *b)
+static bool some_done(struct batch *b)
 {
-    for (int i = 0; i < b->count; i++) {
+    for (int i = 0; i < b->count && b->found < 0; i++) {
         if (is_active(b, i) && ct_request_is_done(b->requests[i])) {
-            return true;
+            b->found = i;
         }
     }
-    return false;
+    return b->found >= 0;
 }
 
 static bool reached(struct batch *b, enum goal goal)
@@ -113,27 +124,29 @@ static void wait_for_some(struct batch *b)
 {
     struct ct_waiter w;
     const size_t     n = (size_t)b->count;
-    if (some_done(b)) {
-        return;
+    if (b->found >= 0 || (ct_domain_poke(b->p) && some_done(b))) {
+        return; /* often what ends it is there already */
     }
     ct_waiter_init(&w, false);
-    ct_waiter_join_(b->p, &w, b->requests, n);
-    if (!some_done(b)) { /* what was done before it could tell tells nobody */
-        while (!ct_waiter_is_told(&w)) {
-            ct_waiter_wait(b->p, &w);
-        }
+    const bool all_tell = ct_waiter_join_(b->p, &w, b->requests, n) == (uint32_t)b->active;
+    while (all_tell && !ct_waiter_is_told(&w)) {
+        ct_waiter_wait(b->p, &w);
     }
-    ct_waiter_part_(b->p, &w, b->requests, n);
+    const size_t done = ct_waiter_part_(b->p, &w, b->requests, n);
+    if (all_tell) {
+        b->found = (int)done;
+    } else {
+        (void)some_done(b); /* what was done before it could tell */
+    }
 }
 
 /* A test looks, drives transfers once, and looks again. */
 static bool test_for(struct batch *b, enum goal goal)
 {
-    if (reached(b, goal)) {
+    if (goal == ALL ? all_done(b) : b->found >= 0) {
         return true;
     }
-    ct_domain_poke(b->p);
-    return reached(b, goal);
+    return ct_domain_poke(b->p) && reached(b, goal);
 }
 
 /* The communicator whose error handler answers for request i. */
@@ -157,7 +170,7 @@ static int retire_one(struct batch *b, int i, ctran_status_t *status)
 int ctran_wait(ctran_request_t *request, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_wait", 1, request, request, &b);
+    int          rc = check("ctran_wait", ALL, 1, request, request, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -172,7 +185,7 @@ int ctran_wait(ctran_request_t *request, ctran_status_t *status)
 int ctran_test(ctran_request_t *request, int *flag, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_test", 1, request, flag, &b);
+    int          rc = check("ctran_test", ALL, 1, request, flag, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -241,7 +254,7 @@ static int retire_all(struct batch *b, ctran_status_t statuses[])
 int ctran_waitall(int count, ctran_request_t requests[], ctran_status_t statuses[])
 {
     struct batch b;
-    int          rc = check("ctran_waitall", count, requests, &b, &b);
+    int          rc = check("ctran_waitall", ALL, count, requests, &b, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -252,7 +265,7 @@ int ctran_waitall(int count, ctran_request_t requests[], ctran_status_t statuses
 int ctran_testall(int count, ctran_request_t requests[], int *flag, ctran_status_t statuses[])
 {
     struct batch b;
-    int          rc = check("ctran_testall", count, requests, flag, &b);
+    int          rc = check("ctran_testall", ALL, count, requests, flag, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -262,13 +275,11 @@ int ctran_testall(int count, ctran_request_t requests[], int *flag, ctran_status
 
 /* ---- any ------------------------------------------------------------------------------------- */
 
-static int retire_first(struct batch *b, int *index, ctran_status_t *status)
+static int retire_found(struct batch *b, int *index, ctran_status_t *status)
 {
-    for (int i = 0; i < b->count; i++) {
-        if (is_active(b, i) && ct_request_is_done(b->requests[i])) {
-            *index = i;
-            return retire_one(b, i, status);
-        }
+    if (b->found >= 0) {
+        *index = b->found;
+        return retire_one(b, b->found, status);
     }
     *index = CTRAN_UNDEFINED;
     ct_api_status(status, NULL);
@@ -278,27 +289,27 @@ static int retire_first(struct batch *b, int *index, ctran_status_t *status)
 int ctran_waitany(int count, ctran_request_t requests[], int *index, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_waitany", count, requests, index, &b);
+    int          rc = check("ctran_waitany", ANY, count, requests, index, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     if (b.active > 0) {
         wait_for_some(&b);
     }
-    return retire_first(&b, index, status);
+    return retire_found(&b, index, status);
 }
 
 int ctran_testany(int count, ctran_request_t requests[], int *index, int *flag,
                   ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_testany", count, requests, index != NULL ? flag : NULL, &b);
+    int          rc = check("ctran_testany", ANY, count, requests, index != NULL ? flag : NULL, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     *flag = b.active == 0 || test_for(&b, ANY);
     *index = CTRAN_UNDEFINED;
-    return *flag ? retire_first(&b, index, status) : CTRAN_SUCCESS;
+    return *flag ? retire_found(&b, index, status) : CTRAN_SUCCESS;
 }
 
 /* ---- some ------------------------------------------------------------------------------------ */
@@ -307,7 +318,7 @@ static int retire_some(struct batch *b, int *outcount, int indices[], ctran_stat
 {
     int             worst = CTRAN_SUCCESS, n = 0;
     struct ct_comm *comm = NULL;
-    for (int i = 0; i < b->count; i++) {
+    for (int i = b->found; i >= 0 && i < b->count; i++) {
         if (is_active(b, i) && ct_request_is_done(b->requests[i])) {
             indices[n] = i;
             retire_into(b, i, statuses, n, &worst, &comm);
@@ -322,7 +333,7 @@ static int some(const char *call, bool blocking, int incount, ctran_request_t re
                 int *outcount, int indices[], ctran_status_t statuses[])
 {
     struct batch b;
-    int          rc = check(call, incount, requests, outcount, &b);
+    int          rc = check(call, SOME, incount, requests, outcount, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -356,7 +367,7 @@ int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int i
 int ctran_request_free(ctran_request_t *request)
 {
     struct batch b;
-    int          rc = check("ctran_request_free", 1, request, request, &b);
+    int          rc = check("ctran_request_free", ALL, 1, request, request, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -375,7 +386,7 @@ int ctran_request_free(ctran_request_t *request)
 int ctran_request_get_status(ctran_request_t request, int *flag, ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_request_get_status", 1, &request, flag, &b);
+    int          rc = check("ctran_request_get_status", ALL, 1, &request, flag, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -405,7 +416,8 @@ int ctran_request_get_status_all(int count, const ctran_request_t requests[], in
                                  ctran_status_t statuses[])
 {
     struct batch b;
-    int rc = check("ctran_request_get_status_all", count, (ctran_request_t *)requests, flag, &b);
+    int          rc =
+        check("ctran_request_get_status_all", ALL, count, (ctran_request_t *)requests, flag, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -420,7 +432,7 @@ int ctran_request_get_status_any(int count, const ctran_request_t requests[], in
                                  ctran_status_t *status)
 {
     struct batch b;
-    int          rc = check("ctran_request_get_status_any", count, (ctran_request_t *)requests,
+    int          rc = check("ctran_request_get_status_any", ANY, count, (ctran_request_t *)requests,
                    index != NULL ? flag : NULL, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -431,11 +443,9 @@ int ctran_request_get_status_any(int count, const ctran_request_t requests[], in
         ct_api_status(status, NULL);
         return CTRAN_SUCCESS;
     }
-    for (int i = 0; *flag && *index == CTRAN_UNDEFINED; i++) {
-        if (is_active(&b, i) && ct_request_is_done(b.requests[i])) {
-            *index = i;
-            (void)ct_api_outcome(b.requests[i], status);
-        }
+    if (*flag) {
+        *index = b.found;
+        (void)ct_api_outcome(b.requests[b.found], status);
     }
     return CTRAN_SUCCESS;
 }
@@ -445,7 +455,7 @@ int ctran_request_get_status_some(int incount, const ctran_request_t requests[],
 {
     static const char call[] = "ctran_request_get_status_some";
     struct batch      b;
-    int               n = 0, rc = check(call, incount, (ctran_request_t *)requests, outcount, &b);
+    int n = 0, rc = check(call, SOME, incount, (ctran_request_t *)requests, outcount, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -468,7 +478,7 @@ int ctran_request_get_status_some(int incount, const ctran_request_t requests[],
 int ctran_cancel(ctran_request_t *request)
 {
     struct batch b;
-    int          rc = check("ctran_cancel", 1, request, request, &b);
+    int          rc = check("ctran_cancel", ALL, 1, request, request, &b);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

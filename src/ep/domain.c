@@ -81,15 +81,17 @@ static void step_aside(struct ct_process *p) CT_IN_DOMAIN
     ct_domain_enter(p);
 }
 
-void ct_domain_poke(struct ct_process *p)
+bool ct_domain_poke(struct ct_process *p)
 {
+    bool maybe = true;
     if (CT_LIKELY(try_enter(p))) {
         p->ep->domain.visits++;
-        (void)ct_ep_progress(p);
+        maybe = ct_ep_progress(p) > 0;
         ct_domain_leave(p);
     } else {
         sched_yield(); /* whoever has the lock may want our core */
     }
+    return maybe;
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
@@ -128,17 +130,20 @@ void ct_waiter_completed_(struct ct_process *p, struct ct_waiter *w)
     }
 }
 
-void ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
-                     size_t n)
+uint32_t ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
+                         size_t n)
 {
+    uint32_t joined = 0;
     ct_domain_enter(p);
     for (size_t i = 0; i < n; i++) {
         if (reqs[i] != CTRAN_REQUEST_NULL && !ct_request_is_done(reqs[i])) {
             reqs[i]->waiter = w;
-            w->need++;
+            joined++;
         }
     }
+    w->need = joined;
     ct_domain_leave(p);
+    return joined;
 }
 
 bool ct_waiter_is_told(const struct ct_waiter *w)
@@ -146,19 +151,22 @@ bool ct_waiter_is_told(const struct ct_waiter *w)
     return atomic_load_explicit(&w->state, memory_order_acquire) >= TOLD;
 }
 
-void ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
-                     size_t n)
+size_t ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
+                       size_t n)
 {
+    size_t first = n;
     if (w->all && ct_waiter_is_told(w)) {
-        return; /* the last of them has told it: none will any more */
+        return n; /* the last of them has told it: none will any more */
     }
     ct_domain_enter(p); /* after who is just about to tell, too */
     for (size_t i = 0; i < n; i++) {
         if (reqs[i] != CTRAN_REQUEST_NULL && reqs[i]->waiter == w) {
             reqs[i]->waiter = NULL;
+            first = first == n && ct_request_is_done(reqs[i]) ? i : first;
         }
     }
     ct_domain_leave(p);
+    return first;
 }
 
 /* If this overwrites TOLD, it has acquired what was told; if not, that will overwrite this. */

@@ -51,14 +51,16 @@ struct ct_waiter {
 
 void ct_domain_lock(struct ct_process *p);
 void ct_domain_unlock(struct ct_process *p);
-void ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
-                     size_t n) CT_EXCLUDES(ct_domain);
-void ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
-                     size_t n) CT_EXCLUDES(ct_domain);
-void ct_waiter_rearm_(struct ct_waiter *w);
-bool ct_waiter_is_told(const struct ct_waiter *w);
-void ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w) CT_EXCLUDES(ct_domain);
-void ct_waiter_completed_(struct ct_process *p, struct ct_waiter *w) CT_IN_DOMAIN;
+/* Returns how many have joined; and which is the first of those that is done, n where none is, or
+ * where the waiter is for all. */
+uint32_t ct_waiter_join_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
+                         size_t n) CT_EXCLUDES(ct_domain);
+size_t   ct_waiter_part_(struct ct_process *p, struct ct_waiter *w, struct ct_request *const reqs[],
+                         size_t n) CT_EXCLUDES(ct_domain);
+void     ct_waiter_rearm_(struct ct_waiter *w);
+bool     ct_waiter_is_told(const struct ct_waiter *w);
+void     ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w) CT_EXCLUDES(ct_domain);
+void     ct_waiter_completed_(struct ct_process *p, struct ct_waiter *w) CT_IN_DOMAIN;
 /* One turn: drives transfers, or idles. */
 void ct_waiter_turn_(struct ct_process *p, struct ct_wait *pace) CT_IN_DOMAIN;
 
@@ -78,8 +80,8 @@ static inline void ct_domain_leave(struct ct_process *p) CT_RELEASE(ct_domain) C
     }
 }
 
-/* Drives transfers once, unless another thread is at it. */
-void ct_domain_poke(struct ct_process *p) CT_EXCLUDES(ct_domain);
+/* Drives transfers once, unless another thread is at it. False: nothing has happened. */
+bool ct_domain_poke(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
