@@ -79,7 +79,8 @@ void ct_p2p_set_threaded(struct ct_process *p);
 void ct_p2p_rest(struct ct_process *p);
 /* Before that: waits until no transport reads or writes a request's memory any more, and until
  * sends that release themselves are done: those that the program has let go of, and those that are
- * a part of its request (exchange.c, part.c). No other thread waits. */
+ * a part of its request (exchange.c, part.c). After some seconds it logs what for. No other
+ * thread waits. */
 void ct_p2p_settle(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
 /* Start an operation on the memory of `area`, which is borrowed until done, as are its pieces. They

@@ -5,7 +5,11 @@
  * the messages that are for the next cycle. Called by src/api/life.c.
  */
 #define CT_FOLDER "p2p"
+#include <inttypes.h>
+
 #include "p2p/flow.h"
+
+static const uint64_t SAY_AFTER_NS = UINT64_C(3000) * CT_NS_PER_MS;
 
 static void drop(struct ct_p2p_req *req, void *arg)
 {
@@ -35,15 +39,23 @@ static bool is_held(const struct ct_p2p_req *req) CT_IN_DOMAIN
     return req->is_recv ? req->promised_bytes > req->moved_bytes : req->putting || req->base.orphan;
 }
 
-static void look_held(struct ct_p2p_req *req, void *held) CT_IN_DOMAIN
+struct held {
+    size_t                   n;
+    const struct ct_p2p_req *first;
+};
+
+static void look_held(struct ct_p2p_req *req, void *arg) CT_IN_DOMAIN
 {
-    *(bool *)held = *(bool *)held || is_held(req);
+    struct held *held = arg;
+    if (is_held(req)) {
+        held->first = held->n++ == 0 ? req : held->first;
+    }
 }
 
-static bool any_held(struct ct_process *p) CT_IN_DOMAIN
+static struct held find_held(struct ct_process *p) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req, *next;
-    bool               held = false;
+    struct held        held = {0};
     ct_flow_for_line(p, look_held, &held);
     HASH_ITER (hh, p->p2p->active, req, next) {
         look_held(req, &held);
@@ -51,12 +63,36 @@ static bool any_held(struct ct_process *p) CT_IN_DOMAIN
     return held;
 }
 
+/* A program that left operations behind may wait for good: it is to see for what. */
+static void say(struct ct_process *p, const struct held *held) CT_IN_DOMAIN
+{
+    const struct ct_p2p_req *req = held->first;
+    if (req == NULL) {
+        ct_warn(&p->log, "the end of the library waits for peers to take messages in");
+        return;
+    }
+    ct_warn(&p->log,
+            "the end of the library waits for %zu operation%s that the program has not completed: "
+            "first a %s of %zu bytes %s rank %" PRIu32 " of the job with tag %" PRId32
+            "; it goes on when that is %s, or the rank is gone",
+            held->n, held->n == 1 ? "" : "s", req->is_recv ? "receive" : "send",
+            req->area.len_bytes, req->is_recv ? "from" : "to", req->ep->id, req->key.tag,
+            req->is_recv ? "there" : "received");
+}
+
 void ct_p2p_settle(struct ct_process *p)
 {
     struct ct_wait pace = {0};
+    struct held    held;
+    uint64_t       patience_ns = SAY_AFTER_NS, since_ns = ct_clock_ns();
     ct_domain_enter(p);
-    while (any_held(p) || !ct_ep_drained(p)) {
+    while ((held = find_held(p)).n > 0 || !ct_ep_drained(p)) {
         ct_waiter_turn_(p, &pace);
+        if (ct_clock_ns() - since_ns > patience_ns) {
+            held = find_held(p); /* the turn may have ended the first */
+            say(p, &held);
+            patience_ns *= 10;
+        }
     }
     ct_domain_leave(p);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leave - processes that end at different times. Usage: leave world|session
+ * leave - processes that end at different times. Usage: leave world|session|owing FIFO
  *
  * world: all but the last rank end at once, and need not wait for that one, which waits in turn for
  * them to be gone, without a look at its messages. session: rank 0 ends while others go on; they
- * receive all that it has sent, also what it let go of, and it is no death to them.
+ * receive all that it has sent, also what it let go of, and it is no death to them. owing: rank 0
+ * ends with an exchange that it has not completed, and says so to rank 1, which only then does its
+ * part.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -130,17 +132,23 @@ static void go_on(ctran_comm_t comm)
     EXPECT_EQ(check_size * (check_size - 1) / 2 - check_rank, seen);
 }
 
-static int session(void)
+static ctran_session_t open_session(ctran_comm_t *comm)
 {
     ctran_session_t all;
     ctran_group_t   group;
-    ctran_comm_t    comm;
     OK(ctran_session_init(CTRAN_INFO_NULL, CTRAN_ERRORS_RETURN, &all));
     OK(ctran_group_from_session_pset(all, "mpi://WORLD", &group));
     OK(ctran_comm_create_from_group(group, "ctran.tests.leave", CTRAN_INFO_NULL,
-                                    CTRAN_ERRORS_RETURN, &comm));
+                                    CTRAN_ERRORS_RETURN, comm));
     OK(ctran_group_free(&group));
-    tell_pids(comm);
+    tell_pids(*comm);
+    return all;
+}
+
+static int session(void)
+{
+    ctran_comm_t    comm;
+    ctran_session_t all = open_session(&comm);
     if (check_rank == 0) {
         send_all(comm);
     } else {
@@ -152,8 +160,52 @@ static int session(void)
     return 0;
 }
 
+/* ---- owing ----------------------------------------------------------------------------------- */
+
+static ctran_request_t exchange; /* never completed */
+
+static void owe(ctran_comm_t comm, const char *fifo)
+{
+    static int32_t out[LONG], in[LONG];
+    fill(out, LONG, 1, TAG_LONG);
+    OK(ctran_isendrecv(out, LONG, CTRAN_INT32_T, 1, TAG_LONG, in, LONG, CTRAN_INT32_T, 1, TAG_LATER,
+                       comm, &exchange));
+    EXPECT(freopen(fifo, "w", stderr) != NULL);
+}
+
+static void be_asked(ctran_comm_t comm, const char *fifo)
+{
+    static int32_t in[LONG];
+    char           line[1024];
+    FILE          *said = fopen(fifo, "r");
+    EXPECT(said != NULL);
+    do {
+        EXPECT(fgets(line, sizeof line, said) != NULL);
+    } while (strstr(line, "waits for 1 operation") == NULL);
+    EXPECT(strstr(line, "a send of 1200000 bytes to rank 1 of the job with tag 2;") != NULL);
+    OK(ctran_send(in, LONG, CTRAN_INT32_T, 0, TAG_LATER, comm));
+    OK(ctran_recv(in, LONG, CTRAN_INT32_T, 0, TAG_LONG, comm, CTRAN_STATUS_IGNORE));
+    compare(in, LONG, TAG_LONG);
+    fclose(said);
+}
+
+static int owing(const char *fifo)
+{
+    ctran_comm_t    comm;
+    ctran_session_t all = open_session(&comm);
+    EXPECT_EQ(2, check_size);
+    if (check_rank == 0) {
+        owe(comm, fifo);
+    } else {
+        be_asked(comm, fifo);
+    }
+    OK(ctran_comm_free(&comm));
+    OK(ctran_session_finalize(&all));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    EXPECT_EQ(2, argc);
-    return strcmp(argv[1], "world") == 0 ? world() : session();
+    EXPECT(argc == 2 || argc == 3);
+    return argc == 3 ? owing(argv[2]) : strcmp(argv[1], "world") == 0 ? world() : session();
 }
