@@ -70,14 +70,40 @@ struct ct_process *ct_api_process(void)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
+/* Of what may be used at any time, by a child, too: a fork finds nobody in the middle of it. They
+ * are held for a moment only. */
+static pthread_mutex_t *const leaves[] = {&process.codes.lock, &process.infos.lock,
+                                          &process.errhandlers.lock, &process.sessions.lock};
+
+static void before_fork(void)
+{
+    for (size_t i = 0; i < CT_ARRAY_LEN(leaves); i++) {
+        pthread_mutex_lock(leaves[i]);
+    }
+}
+
+static void after_fork(void)
+{
+    for (size_t i = CT_ARRAY_LEN(leaves); i-- > 0;) {
+        pthread_mutex_unlock(leaves[i]);
+    }
+}
+
 /* Another thread may have been in the middle of a beginning or end, with the lock: it is not here
  * to let go of it. To wait for it before the fork could take as long as a peer does. */
 static void in_fork_child(void)
 {
+    after_fork();
     if (life.joined) {
         set_state(CT_API_FORKED);
     }
     life.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+/* From the start, as threads may make info objects before there is a job. */
+static __attribute__((constructor)) void watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, in_fork_child); /* else a fork goes unnoticed */
 }
 
 static void leave(struct ct_process *p)
@@ -99,9 +125,8 @@ static void at_end(void)
     }
 }
 
-static void watch_process(void)
+static void watch_end(void)
 {
-    (void)pthread_atfork(NULL, NULL, in_fork_child); /* without it a fork goes unnoticed */
     (void)atexit(at_end); /* without it the launcher thinks that the process has failed */
 }
 
@@ -144,7 +169,7 @@ static int join(struct ct_process *p)
     }
     life.joined = true;
     life.pid = getpid();
-    pthread_once(&once, watch_process);
+    pthread_once(&once, watch_end);
     return CTRAN_SUCCESS;
 }
 

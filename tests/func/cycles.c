@@ -39,8 +39,10 @@ static void works(ctran_comm_t comm)
     EXPECT_EQ(n * (n - 1) / 2, sum);
 }
 
-/* A child that is made while another thread opens or closes a session has no ctran, and is told so:
- * it does not wait for a lock that nobody holds any more. */
+static void on_error(ctran_session_t *session, int *error_code, ...);
+
+/* A child that is made while other threads open or close a session, or make what can be made at any
+ * time, has no ctran, and is told so: it does not wait for a lock that nobody holds any more. */
 static atomic_bool forks_are_over;
 
 static void *come_and_go(void *unused)
@@ -53,19 +55,57 @@ static void *come_and_go(void *unused)
     return unused;
 }
 
+static void make_anything(void)
+{
+    ctran_info_t       info;
+    ctran_errhandler_t handler;
+    char               text[CTRAN_MAX_ERROR_STRING];
+    int                code, len;
+    OK(ctran_info_create(&info));
+    OK(ctran_info_set(info, "key", "value"));
+    OK(ctran_info_free(&info));
+    OK(ctran_add_error_class(&code));
+    OK(ctran_error_string(code, text, &len));
+    OK(ctran_remove_error_class(code));
+    OK(ctran_session_create_errhandler(on_error, &handler));
+    OK(ctran_errhandler_free(&handler));
+}
+
+/* To copy many keys takes long, most of it with the lock. */
+static void *make_all_the_time(void *unused)
+{
+    enum { KEYS = 300 };
+    ctran_info_t many, copy;
+    OK(ctran_info_create(&many));
+    for (int i = 0; i < KEYS; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "key %d", i);
+        OK(ctran_info_set(many, key, key));
+    }
+    while (!atomic_load(&forks_are_over)) {
+        OK(ctran_info_dup(many, &copy));
+        OK(ctran_info_free(&copy));
+        make_anything();
+    }
+    OK(ctran_info_free(&many));
+    return unused;
+}
+
 static void fork_meanwhile(void)
 {
-    pthread_t       thread;
+    pthread_t       thread, maker;
     ctran_session_t session;
     OK(ctran_session_init(CTRAN_INFO_NULL, CTRAN_ERRORS_RETURN, &session));
     atomic_store(&forks_are_over, false);
     EXPECT_EQ(0, pthread_create(&thread, NULL, come_and_go, NULL));
+    EXPECT_EQ(0, pthread_create(&maker, NULL, make_all_the_time, NULL));
     for (int i = 0; i < 50; i++) {
         const pid_t child = fork();
         int         status = -1;
         EXPECT(child >= 0);
         if (child == 0) {
             alarm(20);
+            make_anything();
             _exit(ctran_init(NULL, NULL) == CTRAN_ERR_OTHER ? 0 : 1);
         }
         EXPECT(waitpid(child, &status, 0) == child);
@@ -73,6 +113,7 @@ static void fork_meanwhile(void)
     }
     atomic_store(&forks_are_over, true);
     EXPECT_EQ(0, pthread_join(thread, NULL));
+    EXPECT_EQ(0, pthread_join(maker, NULL));
     OK(ctran_session_finalize(&session));
 }
 
