@@ -178,12 +178,11 @@ int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf, ctran_count_t
 {
     static const char    call[] = "ctran_reduce_scatter_block";
     struct ct_comm      *comm;
-    struct ct_span       block;
+    struct ct_span       block, whole;
     struct ct_dense_ends e;
     const struct ct_op  *op;
     int                  rc = ct_check_comm(call, handle, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
-        struct ct_span whole;
         rc = ct_check_count(comm, call, recvcount, datatype, &whole);
         rc = rc == CTRAN_SUCCESS ? ct_check_blocks(comm, call, &whole) : rc;
         return rc != CTRAN_SUCCESS ? rc
@@ -191,19 +190,25 @@ int ctran_reduce_scatter_block(const void *sendbuf, void *recvbuf, ctran_count_t
                                          comm, call, sendbuf, recvbuf, recvcount * comm->run.n,
                                          recvcount * comm->run.me, recvcount, datatype, handle_op});
     }
+    const bool in_place = sendbuf == CTRAN_IN_PLACE;
     if (rc == CTRAN_SUCCESS) {
-        rc = check_reduction(comm, call, &sendbuf, recvbuf, recvcount, datatype, &block);
+        rc = ct_check_span(comm, call, recvbuf, recvcount, datatype, &block);
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_blocks(comm, call, &block);
+    }
+    if (rc == CTRAN_SUCCESS && !in_place) {
+        const ctran_count_t all = recvcount * comm->run.n;
+        rc = ct_check_span(comm, call, sendbuf, all, datatype, &whole);
+        rc = rc == CTRAN_SUCCESS ? ct_check_disjoint(comm, call, &whole, &block) : rc;
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(comm, call, handle_op, block.type, &op);
     }
     if (rc == CTRAN_SUCCESS && block.bytes > 0) {
         size_t all = block.count * comm->run.n;
-        rc = ct_dense_open_reduction(comm, call, sendbuf, all, recvbuf,
-                                     sendbuf == NULL ? all : block.count, block.type, false, &e);
+        rc = ct_dense_open_reduction(comm, call, in_place ? NULL : sendbuf, all, recvbuf,
+                                     in_place ? all : block.count, block.type, false, &e);
     }
     if (rc != CTRAN_SUCCESS || block.bytes == 0) {
         return rc;
