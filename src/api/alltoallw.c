@@ -80,6 +80,9 @@ static int check_wide(struct ct_comm *comm, const char *call, const void *buf,
     for (uint32_t r = 0; r < n && rc == CTRAN_SUCCESS; r++) {
         const void *at = (const void *)((uintptr_t)buf + (uintptr_t)displs[r]);
         rc = check_block(comm, call, w, r, at, counts[r], types[r]);
+        if (rc == CTRAN_SUCCESS && buf == CTRAN_BOTTOM) {
+            rc = ct_check_there(comm, call, &w->areas[r], r);
+        }
     }
     return rc;
 }

@@ -126,6 +126,9 @@ static inline int ct_check_span(struct ct_comm *comm, const char *call, const vo
     }
     return rc;
 }
+/* The block of rank r of a call that was given NULL for a buffer and so, as CTRAN_BOTTOM, has
+ * addresses for displacements: it begins in memory of this process. */
+int ct_check_there(struct ct_comm *comm, const char *call, const struct ct_area *area, uint32_t r);
 /* The data of both are in different places. With gaps in them only the obvious is found. */
 int ct_check_disjoint(struct ct_comm *comm, const char *call, const struct ct_span *a,
                       const struct ct_span *b);

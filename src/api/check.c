@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Argument checks that several calls share. */
 #define CT_FOLDER "api"
+#include <errno.h>
 #include <inttypes.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "api/api.h"
 
@@ -130,6 +133,26 @@ int ct_check_no_buffer(struct ct_comm *comm, const char *call, const void *buf,
                               span->count,
                               buf == NULL ? "NULL, and their datatype has no absolute addresses"
                                           : "CTRAN_IN_PLACE, which is not possible here");
+}
+
+int ct_check_there(struct ct_comm *comm, const char *call, const struct ct_area *area, uint32_t r)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    struct iovec    first;
+    unsigned        n = 0;
+    size_t          pos = 0;
+    unsigned char   in_core;
+    if (area->len_bytes == 0 || ct_area_next(area, &pos, 1, &first, 1, &n) == 0) {
+        return CTRAN_SUCCESS;
+    }
+    void *at = (void *)((uintptr_t)first.iov_base & ~(page - 1));
+    if (mincore(at, page, &in_core) == 0 || errno != ENOMEM) {
+        return CTRAN_SUCCESS;
+    }
+    return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
+                        "a buffer is NULL, and with its displacement as an address the block of "
+                        "rank %u is at %p, where there is no memory",
+                        r, first.iov_base);
 }
 
 /* Where the data of a span lie, from the first byte to behind the last. */

@@ -63,6 +63,9 @@ static int plan(struct ct_comm *comm, const char *call, const struct ct_side *si
             rc = ct_check_transfer(call, buf, count, type_of(side, r), (int)r, 0,
                                    ct_comm_handle(comm), mode, *t);
         }
+        if (rc == CTRAN_SUCCESS && side->buf == CTRAN_BOTTOM && side->types != NULL) {
+            rc = ct_check_there(comm, call, &(*t)->area, r);
+        }
         if (rc == CTRAN_SUCCESS) {
             (*t)->key.ctx = ct_ctx(comm->id, CT_CTX_INTER);
             (*t)->key.tag = MOVE_TAG;

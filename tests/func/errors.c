@@ -319,6 +319,10 @@ static void overlaps(void)
     EXPECT_RC(CTRAN_ERR_BUFFER,
               ctran_reduce_scatter_block(a, a + 1, 2, CTRAN_INT, CTRAN_SUM, self));
     EXPECT_RC(CTRAN_ERR_BUFFER, ctran_reduce_local(a, a + 1, 2, CTRAN_INT, CTRAN_SUM));
+    int *all = calloc((size_t)check_size, sizeof *all);
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_reduce_scatter_block(all, all + check_size - 1, 1, CTRAN_INT,
+                                                           CTRAN_SUM, CTRAN_COMM_WORLD));
+    free(all);
     for (int i = 0; i < 6; i++) {
         EXPECT_EQ(i + 1, a[i]);
     }
@@ -494,6 +498,23 @@ static void always(int initialized, int finalized)
     EXPECT(ctran_wtick() > 0 && ctran_wtick() < 1);
 }
 
+/* NULL with displacements that are no addresses, or are. */
+static void displaced_from_null(void)
+{
+    const ctran_comm_t     self = CTRAN_COMM_SELF;
+    const ctran_count_t    two[1] = {2};
+    const ctran_datatype_t ints[1] = {CTRAN_INT};
+    int                    from[2] = {7, 8}, to[2] = {0, 0};
+    ctran_aint_t           here[1] = {0}, far[1] = {1 << 20}, from_at[1], to_at[1];
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_alltoallw(NULL, two, far, ints, to, two, here, ints, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_alltoallw(from, two, here, ints, NULL, two, far, ints, self));
+    EXPECT_RC(CTRAN_ERR_BUFFER, ctran_alltoallw(NULL, two, here, ints, to, two, here, ints, self));
+    OK(ctran_get_address(from, from_at));
+    OK(ctran_get_address(to, to_at));
+    OK(ctran_alltoallw(CTRAN_BOTTOM, two, from_at, ints, CTRAN_BOTTOM, two, to_at, ints, self));
+    EXPECT(to[0] == 7 && to[1] == 8);
+}
+
 static void init_again(void)
 {
     int level = -5;
@@ -531,8 +552,8 @@ static void after_and_works(void (*subject)(void))
 int main(int argc, char **argv)
 {
     static void (*const subjects[])(void) = {
-        transfers, inquiries,   requests,   communicators, collectives,
-        overlaps,  errors_null, init_again, after_fork,
+        transfers, inquiries,           requests,    communicators, collectives,
+        overlaps,  displaced_from_null, errors_null, init_again,    after_fork,
     };
     int level = -5;
     always(0, 0);
