@@ -385,10 +385,10 @@ CTRAN_API int ctran_is_thread_main(int *flag);
 /* ---------------------------------------------------------------------------------------------
  * Sessions: a part of the program uses the library apart from others, each for itself, beside the
  * world or without one, at any time, again and again. A session knows names of process sets,
- * "mpi://WORLD", the job's, and "mpi://SELF"; a set makes a group, and a group a communicator:
- * ctran_comm_create_from_group. Errors: CTRAN_ERR_SESSION, handled by CTRAN_COMM_SELF's handler;
- * others, which the session's handles: CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM.
- * Source: MPI-4.1 sec. 11.3.
+ * "mpi://WORLD", the job's, and "mpi://SELF", in any case of letters; a set makes a group, and a
+ * group a communicator: ctran_comm_create_from_group. Errors: CTRAN_ERR_SESSION, handled by
+ * CTRAN_COMM_SELF's handler; others, which the session's handles: CTRAN_ERR_ARG, CTRAN_ERR_INFO,
+ * CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 11.3.
  *
  * Example: the job's ranks without CTRAN_COMM_WORLD:
  *

@@ -11,17 +11,14 @@
 static const char *const names[] = {"mpi://WORLD", "mpi://SELF"};
 enum { WORLD, SELF, PSETS };
 
-/* The number of a name; the scheme is mpi:// in any case of letters, as that of a URI (MPI-4.1
- * sec. 11.3.2). PSETS: there is none. */
+/* The number of a name; PSETS: there is none. Names of the scheme mpi:// are URIs (MPI-4.1
+ * sec. 11.3.2), whose scheme and authority are in any case of letters (RFC 3986 sec. 3.1, 3.2.2);
+ * programs for other libraries say mpi://world. */
 static int find(const char *name)
 {
-    static const char scheme[] = "mpi://";
-    int               i = 0;
-    for (; i < PSETS; i++) {
-        const size_t n = sizeof scheme - 1;
-        if (strncasecmp(name, scheme, n) == 0 && strcmp(name + n, names[i] + n) == 0) {
-            break;
-        }
+    int i = 0;
+    while (i < PSETS && strcasecmp(name, names[i]) != 0) {
+        i++;
     }
     return i;
 }

@@ -289,6 +289,14 @@ static void psets(void)
     }
     EXPECT(world);
     EXPECT(self);
+    static const char *const spellings[] = {"mpi://world", "MPI://WORLD", "mpi://Self"};
+    for (size_t i = 0; i < LEN(spellings); i++) {
+        ctran_group_t group;
+        OK(ctran_group_from_session_pset(session, spellings[i], &group));
+        OK(ctran_group_size(group, &n));
+        EXPECT_EQ(i < 2 ? check_size : 1, n);
+        OK(ctran_group_free(&group));
+    }
     session_closes(session);
 }
 
