@@ -128,7 +128,10 @@ tests_func_storm_LDADD = libctcore.la -lpthread
 # The transport between hosts.
 dist_check_SCRIPTS += tests/func/tcp.test
 TESTS += tests/func/tcp.test
-EXTRA_DIST += tests/func/tcp_strangers.py
+
+# Clients that mean harm, at all that a running job listens on.
+TESTS += tests/func/hostile.py
+EXTRA_DIST += tests/func/hostile.py
 check_PROGRAMS += tests/func/guests
 tests_func_guests_SOURCES = tests/func/guests.c $(func_check)
 tests_func_guests_LDADD = libctcore.la
