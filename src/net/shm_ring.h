@@ -180,10 +180,10 @@ static inline int ct_ring_peek(struct ct_ring *r, struct ct_record *out)
     }
     out->cells =
         out->type == CT_RING_SKIP ? ct_ring_to_end(r) : ct_ring_cells(out->hdr_len, out->len_bytes);
+    /* A skip is shorter than the record that did not fit; else one at the beginning, found again
+     * and again, would keep the consumer for ever. */
     if (out->cells > ct_ring_to_end(r) || out->cells > r->ncells / 2 + 1) {
-        if (out->type != CT_RING_SKIP) {
-            return -1;
-        }
+        return -1;
     }
     r->streak++;
     __builtin_prefetch((const void *)ct_ring_word_at(r, r->pos + out->cells)); /* read next */

@@ -318,6 +318,7 @@ static void test_refused(void **state)
         good | UINT64_C(0xffffffff),              /* 4 GiB */
         good - 100 + size,                        /* longer than the ring */
         good - 100 + size / 2 + 2 * CT_RING_CELL, /* longer than a record may be */
+        good & ~(UINT64_C(0xff) << 40),           /* a skip of the whole ring: without an end */
     };
     for (size_t i = 0; i < CT_ARRAY_LEN(words); i++) {
         atomic_store(word_at(&p, 0), words[i]);
