@@ -6,6 +6,7 @@
  */
 #include "fuzz.h"
 
+#include <signal.h>
 #include <sys/socket.h>
 
 #include "launcher/hub_child.c"
@@ -200,7 +201,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz   f = {data, size};
     struct ct_hub h;
     int           over = 0, fds[NODES], pair[2];
-    base = base != NULL ? base : event_base_new();
+    if (base == NULL) {
+        base = event_base_new();
+        (void)signal(SIGPIPE, SIG_IGN); /* as all processes of the launcher do */
+    }
     uint32_t choice = fuzz_below(&f, 8);
     if (choice == 0) {
         describe(&f);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ranks of a job publish: cards, with the addresses of transports in them; rings of shared
+ * memory, whose cells a producer may fill with anything at any time; addresses as text.
+ */
+#include "fuzz.h"
+
+#include <sanitizer/asan_interface.h>
+
+#include "base/version.h"
+#include "ep/ep_set.h"
+#include "net/shm.c"
+#include "net/tcp.h"
+#include "net/transports.h"
+#include "pmi/wire/wire.h"
+
+enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 32 + CT_DIGEST_LEN };
+
+static struct ct_process process;
+
+/* ---- cards ----------------------------------------------------------------------------------- */
+
+static struct ct_net *shm_net(void)
+{
+    static struct shm s;
+    s.env.nlocal = 3;
+    s.net.ops = &ct_net_shm;
+    return &s.net;
+}
+
+static struct ct_net *tcp_net(void)
+{
+    static struct ct_tcp t;
+    t.nlanes = 1;
+    t.addr.count = 1;
+    t.own[0] = (struct ct_tcp_where){.family = 4, .prefix = 8, .ip = {10}};
+    t.net.ops = &ct_net_tcp;
+    return &t.net;
+}
+
+static void use_address(const uint8_t *card, size_t card_len, struct ct_net *net)
+{
+    size_t      len;
+    const void *addr = ct_ep_card_find(card, card_len, net->ops->name, &len);
+    if (addr != NULL) {
+        FUZZ_CHECK((const uint8_t *)addr >= card && len <= CT_NET_MAX_ADDR &&
+                   len <= card_len - (size_t)((const uint8_t *)addr - card));
+        uint8_t *copy = malloc(len > 0 ? len : 1);
+        FUZZ_CHECK(copy != NULL);
+        memcpy(copy, addr, len);
+        (void)net->ops->unreachable(net, copy, len);
+        free(copy);
+    }
+}
+
+/* One that begins as it should, most often, with entries whose lengths are nearly right. */
+static uint8_t *make_card(struct fuzz *f, size_t *len)
+{
+    static const char *const names[] = {"shm", "tcp", "self", "another"};
+    uint32_t                 entries = fuzz_below(f, 4);
+    uint8_t                 *card = calloc(1, 4096);
+    size_t                   at = CARD_HEAD;
+    FUZZ_CHECK(card != NULL);
+    memcpy(card, "NTRC\1", 5);
+    card[6] = (uint8_t)entries;
+    memcpy(card + 24, ct_version_digest(), CT_DIGEST_LEN);
+    for (uint32_t i = 0; i < entries; i++) {
+        size_t   n;
+        uint8_t *addr = fuzz_bytes(f, fuzz_below(f, 300), &n);
+        snprintf((char *)card + at, 12, "%s", names[fuzz_below(f, 4)]);
+        card[at + 12] = (uint8_t)(n + (fuzz_below(f, 16) == 0));
+        card[at + 13] = (uint8_t)(n >> 8);
+        memcpy(card + at + 16, addr, n);
+        at = (at + 16 + n + 7) / 8 * 8;
+        free(addr);
+    }
+    *len = at - fuzz_below(f, 9);
+    return card;
+}
+
+static void card(struct fuzz *f)
+{
+    struct ct_ep_set set = {.p = &process};
+    size_t           len;
+    uint8_t         *bytes = fuzz_below(f, 4) > 0 ? make_card(f, &len) : fuzz_bytes(f, 300, &len);
+    uint8_t         *exact = malloc(len > 0 ? len : 1);
+    FUZZ_CHECK(exact != NULL);
+    memcpy(exact, bytes, len);
+    free(bytes);
+    if (ct_ep_card_check(&set, 0, exact, len) == CTRAN_SUCCESS) {
+        use_address(exact, len, shm_net());
+        use_address(exact, len, tcp_net());
+    }
+    free(exact);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* What is an address is one that can be written. */
+static void address(struct fuzz *f)
+{
+    struct ct_addr a, again;
+    char           text[80] = "", name[64];
+    size_t         len;
+    uint8_t       *bytes = fuzz_bytes(f, sizeof text - 1, &len);
+    memcpy(text, bytes, len);
+    free(bytes);
+    if (ct_addr_parse(&a, text) == CTRAN_SUCCESS) {
+        ct_addr_format(&a, name, sizeof name);
+        FUZZ_CHECK(ct_addr_parse(&again, name) == CTRAN_SUCCESS);
+        FUZZ_CHECK(memcmp(&a, &again, sizeof a) == 0);
+    }
+}
+
+/* ---- rings ----------------------------------------------------------------------------------- */
+
+/* A header word, or rubbish, in a cell. */
+static void scribble(struct fuzz *f, char *cells)
+{
+    uint64_t word = fuzz_number(f, 1) << 40 | fuzz_number(f, 1) << 32 | fuzz_number(f, 2);
+    uint32_t cell = fuzz_below(f, RING_BYTES / CT_RING_CELL);
+    word |= fuzz_below(f, 16) > 0 ? 0xc7a1ull << 48 : fuzz_number(f, 2) << 48;
+    memcpy(cells + (size_t)cell * CT_RING_CELL, &word, sizeof word);
+}
+
+/* As shm.c does it; so many cells at most can hold that many records. */
+static bool drain_ring(struct ct_ring *r)
+{
+    struct ct_record rec;
+    unsigned         n = 0, steps = 0;
+    while (n < MOST) {
+        int got = ct_ring_peek(r, &rec);
+        if (got <= 0) {
+            return got == 0;
+        }
+        FUZZ_CHECK(++steps <= 2 * MOST + 1);
+        if (rec.type != CT_RING_SKIP) {
+            fuzz_touch(rec.hdr, rec.hdr_len);
+            fuzz_touch(rec.data, rec.len_bytes);
+            n++;
+        }
+        (void)ct_ring_release(r, &rec);
+    }
+    return true;
+}
+
+static void ring(struct fuzz *f)
+{
+    struct ct_ring r;
+    void          *memory = aligned_alloc(CT_CACHE_LINE, ct_ring_memory(RING_BYTES));
+    bool           fine = true;
+    FUZZ_CHECK(memory != NULL);
+    memset(memory, 0, ct_ring_memory(RING_BYTES));
+    ct_ring_view(&r, memory, RING_BYTES);
+    while (f->left > 0 && fine) {
+        if (fuzz_below(f, 4) > 0) {
+            scribble(f, r.cells);
+        } else {
+            fine = drain_ring(&r);
+        }
+    }
+    free(memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz f = {data, size};
+    if (process.log.level == 0) {
+        ct_log_init(&process.log, CT_LOG_NONE, "fuzz");
+    }
+    switch (fuzz_below(&f, 5)) {
+    case 0:
+        address(&f);
+        break;
+    case 1:
+    case 2:
+        card(&f);
+        break;
+    default:
+        ring(&f);
+    }
+    return 0;
+}
