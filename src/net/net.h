@@ -114,7 +114,8 @@ struct ct_net_ops {
     /* Makes an instance. On failure logs the cause and returns a CTRAN_ERR_*. */
     int (*open)(const struct ct_net_env *env, struct ct_net **net);
     /* Drops all links and releases everything. Slices that were taken still reach their peers, as
-     * long as these live: the one call that may wait for others. It calls back nobody. */
+     * long as these live and take them, within the transport's own limit: the one call that may
+     * wait for others. It calls back nobody. */
     void (*close)(struct ct_net *net);
 
     /* What peers need to connect: bytes, at most CT_NET_MAX_ADDR, valid until close. */

@@ -278,39 +278,77 @@ static int tcp_open(const struct ct_net_env *env, struct ct_net **net)
 
 /* ---- close ----------------------------------------------------------------------------------- */
 
-/* One turn of leaving; how many lanes are not settled. *acks: of these, how many wait for the
- * peer's system alone, of which no event tells. */
-static unsigned leave_all(struct ct_tcp *t, unsigned *acks)
+/* What is left to be done after a turn of leaving. */
+struct leaving {
+    unsigned lanes; /* that are not settled */
+    unsigned acks;  /* of these, how many wait for the peer's system, of which no event tells */
+    uint64_t left_bytes; /* that the peers' systems have yet to take */
+};
+
+static struct leaving leave_all(struct ct_tcp *t)
 {
-    unsigned n = 0;
-    *acks = 0;
+    struct leaving now = {0};
     for (struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
         for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
             struct ct_tcp_lane *lane = &peer->lanes[i];
             ct_tcp_lane_leave(lane);
             if (!ct_tcp_lane_settled(lane)) {
-                n++;
-                *acks += lane->conn != NULL && lane->conn->shut;
+                now.lanes++;
+                now.acks += lane->conn != NULL && lane->conn->shut;
+                now.left_bytes += ct_tcp_lane_left(lane);
             }
         }
     }
-    return n;
+    return now;
+}
+
+/* Nobody has taken anything for CTRAN_TCP_LINGER. */
+static void leave_behind(struct ct_tcp *t)
+{
+    struct ct_tcp_peer *peer, *next;
+    HASH_ITER (hh, t->peers, peer, next) {
+        uint64_t left_bytes = 0;
+        bool     settled = true;
+        for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
+            settled = settled && ct_tcp_lane_settled(&peer->lanes[i]);
+            left_bytes += ct_tcp_lane_left(&peer->lanes[i]);
+        }
+        if (!settled) {
+            ct_error(t->env.log,
+                     "rank %" PRIu32 " has taken nothing for %" PRId64 " ms (CTRAN_TCP_LINGER) of "
+                     "what this rank, which ends, has sent to it: about %" PRIu64 " bytes are "
+                     "lost. Is it stopped, or busy with something else for longer?",
+                     peer->id, t->env.cfg->tcp_linger, left_bytes);
+            ct_tcp_peer_lose(peer, CTRAN_ERR_PROC_FAILED);
+        }
+    }
 }
 
 /* Waits until the peers' systems have all that was sent, or peers have said that they need nothing
  * more. A peer that reads nothing now is waited for only while it has more to come than the systems
- * can hold, or a connection to be opened; it is tried as long as its system answers, since what is
- * not delivered now never will be. */
+ * can hold, or a connection to be opened; it is tried as long as its system answers and
+ * CTRAN_TCP_LINGER allows, since what is not delivered now never will be. */
 static void say_bye(struct ct_tcp *t)
 {
     enum { NAP_MS = 100, FIRST_NAP_MS = 1, LAST_NAP_MS = 8 };
-    unsigned acks, nap_ms = FIRST_NAP_MS;
+    const uint64_t linger_ns = (uint64_t)t->env.cfg->tcp_linger * CT_NS_PER_MS;
+    uint64_t       since_ns = ct_clock_ns();
+    unsigned       nap_ms = FIRST_NAP_MS;
+    struct leaving now, before = {0};
     t->closing = true;
     t->in_progress = true;
     flush(t);
-    while (leave_all(t, &acks) > 0) {
-        (void)look(t, acks > 0 ? (int)nap_ms : NAP_MS);
-        nap_ms = acks > 0 ? (unsigned)ct_min_size(2 * (size_t)nap_ms, LAST_NAP_MS) : FIRST_NAP_MS;
+    while ((now = leave_all(t)).lanes > 0) {
+        if (now.lanes != before.lanes || now.left_bytes != before.left_bytes) {
+            since_ns = ct_clock_ns();
+            before = now;
+        } else if (ct_clock_ns() - since_ns > linger_ns) {
+            leave_behind(t);
+            break;
+        }
+        (void)look(t, now.acks > 0 ? (int)nap_ms : NAP_MS);
+        nap_ms =
+            now.acks > 0 ? (unsigned)ct_min_size(2 * (size_t)nap_ms, LAST_NAP_MS) : FIRST_NAP_MS;
         flush(t);
     }
     flush(t);
@@ -381,12 +419,20 @@ static void tcp_disconnect(struct ct_net_link *link)
     ct_tcp_peer_quit(ct_tcp_peer_of(link));
 }
 
-/* The system has it: no connection is still to be opened, and no buffer to be emptied. */
+/* The system has it: no connection is still to be opened, and no buffer to be emptied. What a
+ * broken connection may have lost is to be sent again on the next one; but for acknowledgements,
+ * since a peer that lives learns by that connection itself how far this side is, and for one that
+ * does not nobody shall wait. */
+static bool lane_flushed(const struct ct_tcp_lane *lane)
+{
+    return lane->conn != NULL ? ct_tcp_out_idle(&lane->out) : lane->out.acked >= lane->out.needed;
+}
+
 static bool tcp_flushed(struct ct_net *net)
 {
     for (const struct ct_tcp_peer *peer = tcp_of(net)->peers; peer != NULL; peer = peer->hh.next) {
         for (uint32_t i = 0; i < peer->nlanes && !peer->lost && !peer->left; i++) {
-            if (!ct_tcp_out_idle(&peer->lanes[i].out)) {
+            if (!lane_flushed(&peer->lanes[i])) {
                 return false;
             }
         }

@@ -203,6 +203,8 @@ void ct_tcp_lane_flush(struct ct_tcp_lane *lane);
 void ct_tcp_lane_leave(struct ct_tcp_lane *lane);
 /* Whether nothing is left to be done for the peer. */
 bool ct_tcp_lane_settled(const struct ct_tcp_lane *lane);
+/* Bytes of its stream that the peer's system, as far as is known, has yet to take. */
+uint64_t ct_tcp_lane_left(const struct ct_tcp_lane *lane);
 
 /* ---- tcp_peer.c ------------------------------------------------------------------------------ */
 

@@ -484,3 +484,12 @@ bool ct_tcp_lane_settled(const struct ct_tcp_lane *lane)
     return lane->bye_sent ? lane->out.acked >= lane->bye_at
                           : lane->conn == NULL && lane->out.acked >= lane->out.end;
 }
+
+uint64_t ct_tcp_lane_left(const struct ct_tcp_lane *lane)
+{
+    int queued = 0;
+    if (lane->conn == NULL || ioctl(lane->conn->source.fd, SIOCOUTQ, &queued) != 0) {
+        return lane->out.end - lane->out.acked;
+    }
+    return lane->out.end - lane->out.sent + (uint64_t)queued;
+}

@@ -53,6 +53,7 @@ void ct_tcp_out_add(struct ct_tcp_out *out, struct ct_tcp_frame *f)
     head->number = out->number++;
     f->begin = out->end;
     out->end = end_of(f);
+    out->needed = head->kind == CT_TCP_ACK ? out->needed : out->end;
     out->held_bytes += sizeof *f + f->size;
     ct_list_append(&out->frames, &f->node);
     if (out->next == &out->frames) {

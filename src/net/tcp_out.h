@@ -30,6 +30,7 @@ struct ct_tcp_out {
     struct ct_list      frames; /* not acknowledged, in order */
     struct ct_list     *next;   /* the first that is not wholly sent; &frames: none */
     uint64_t            acked, sent, end;
+    uint64_t            needed; /* behind it there are bare acknowledgements alone */
     uint32_t            number; /* of the next frame */
     size_t              held_bytes;
 };

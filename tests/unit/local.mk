@@ -35,6 +35,7 @@ unit_tests = \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
 	tests/unit/test_store \
+	tests/unit/test_tcp_end \
 	tests/unit/test_tcp_stream \
 	tests/unit/test_types \
 	tests/unit/test_wait
@@ -124,6 +125,9 @@ tests_unit_test_shm_share_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_shm_segment_SOURCES = tests/unit/test_shm_segment.c tests/unit/unit.h
 tests_unit_test_shm_segment_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_segment_LDADD = $(unit_ldadd)
+tests_unit_test_tcp_end_SOURCES = tests/unit/test_tcp_end.c tests/unit/unit.h
+tests_unit_test_tcp_end_CFLAGS = $(unit_cflags)
+tests_unit_test_tcp_end_LDADD = $(unit_ldadd)
 tests_unit_test_tcp_stream_SOURCES = tests/unit/test_tcp_stream.c tests/unit/unit.h
 tests_unit_test_tcp_stream_CFLAGS = $(unit_cflags)
 tests_unit_test_tcp_stream_LDADD = $(unit_ldadd)
