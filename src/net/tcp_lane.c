@@ -265,7 +265,7 @@ static ssize_t no_write(struct ct_tcp_lane *lane)
     case ENOBUFS:
     case ENOMEM:
         return 0;
-    case EFAULT: /* the stream has promised these bytes: it ends here, inside progress */
+    case EFAULT: /* inside progress, lose_faulty */
         lane->faulty = true;
         ct_tcp_wait_retry(lane, 1);
         return -1;
@@ -366,11 +366,19 @@ static bool drop_notices(struct ct_tcp_conn *c)
     }
 }
 
+/* The program gave memory that cannot be read, or written. That costs it the peer, not just the
+ * message: its frame's head is out, so the peer counts so many bytes of the stream as payload, and
+ * anything sent in their place would arrive there as the message, in order and complete, before a
+ * word of ours that it is void. To save the bytes of every message for the sake of such a program,
+ * or to hold back the end of each until all of it is known to be readable, costs all others more.
+ * Towards memory that cannot be written most bytes meet our own copying anyway, which is a fault of
+ * the program's own. */
 static void lose_faulty(struct ct_tcp_lane *lane)
 {
     ct_error(lane->peer->t->env.log,
              "the memory of a message that rank %" PRIu32 " is to have or to fill cannot be "
-             "accessed: %s; that rank is treated as failed",
+             "accessed: %s; a part of it is on its way and cannot be taken back, so that rank is "
+             "treated as failed. Give buffers that are mapped and may be read and written",
              lane->peer->id, strerror(EFAULT));
     ct_tcp_peer_lose(lane->peer, CTRAN_ERR_BUFFER);
 }
