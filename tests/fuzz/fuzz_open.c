@@ -295,6 +295,16 @@ static void send_one(uint32_t id)
     (void)ct_tcp_peer_send(link, &slice);
 }
 
+/* Somebody has failed. Of one that is not known here yet the endpoint layer may hear all the same,
+ * and keeps quiet itself. */
+static void forget(uint32_t id)
+{
+    if (find(w.t, id) != NULL) {
+        w.ended[id] = 1;
+        tcp_forget(&w.t->net, id);
+    }
+}
+
 /* Somebody's time is over; or what was to be tried again later is tried now. */
 static void pass_time(void)
 {
@@ -343,9 +353,7 @@ static void turn(struct fuzz *f)
         break;
     case 3:
         if (fuzz_below(f, 8) == 0) {
-            uint32_t id = fuzz_below(f, RANKS);
-            w.ended[id] = 1; /* nothing is heard of it from here on */
-            tcp_forget(&w.t->net, id);
+            forget(fuzz_below(f, RANKS));
         }
         break;
     default:
