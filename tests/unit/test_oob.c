@@ -179,11 +179,11 @@ static void on_accepted(void *arg, int fd)
     (void)close(fd);
 }
 
-static bool on_room(void *arg, bool scarce)
+static enum ct_room on_room(void *arg, bool scarce)
 {
     struct door *d = arg;
     d->scarce += scarce;
-    return !d->full;
+    return d->full ? CT_ROOM_LATER : CT_ROOM_FREE;
 }
 
 /* Without descriptors it rests, and does not ask again and again; then it goes on. */
@@ -203,6 +203,7 @@ static void test_no_descriptors(void **state)
     assert_int_equal(d.scarce, 1);
     assert_false(event_pending(&d.listener.acceptable, EV_READ, NULL));
     assert_true(event_pending(&d.listener.rested, EV_TIMEOUT, NULL));
+    unit_contains(unit_logged(&log_), "ulimit -n");
     d.full = true;
     allow_descriptors(limit.rlim_cur);
     turn();
@@ -336,6 +337,32 @@ static void test_nonsense(void **state)
     close_world(&w);
 }
 
+/* Agents that come and go, as it may be when the network is bad, take no places with them. */
+static void test_come_and_go(void **state)
+{
+    (void)state;
+    enum { TIMES = 2 * NODES + SPARE + 50 };
+    struct world w;
+    struct bad   b;
+    open_world(&w, NODES);
+    open_node(&w, 1);
+    for (unsigned i = 0; i < TIMES; i++) {
+        open_bad(&b, &w.addrs[1]);
+        (void)ct_conn_send(&b.conn, CT_OOB_HELLO, 0, NULL, 0, NULL, 0, false);
+        assert_false(b.closed);
+        turn();
+        ct_conn_close(&b.conn);
+        turn();
+    }
+    open_node(&w, 0);
+    open_node(&w, 2);
+    for (uint32_t slot = 0; slot < 2 * NODES; slot++) {
+        open_rank(&w, slot);
+    }
+    until_ranks(&w, 2 * NODES);
+    close_world(&w);
+}
+
 /* It goes while the store has yet to say where its peers are; what comes then finds nobody. */
 static void test_leaves_early(void **state)
 {
@@ -414,7 +441,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strangers),        cmocka_unit_test(test_no_descriptors),
         cmocka_unit_test(test_held_descriptors), cmocka_unit_test(test_nonsense),
-        cmocka_unit_test(test_leaves_early),     cmocka_unit_test(test_list_of_keys),
+        cmocka_unit_test(test_come_and_go),      cmocka_unit_test(test_leaves_early),
+        cmocka_unit_test(test_list_of_keys),
     };
     if (!ct_auth_available()) {
         puts("SKIP: this build is without libsodium");

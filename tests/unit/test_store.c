@@ -334,6 +334,54 @@ static void test_lost(void **state)
     close_world(&w);
 }
 
+/* With all places taken newcomers are turned away, which is said once; when somebody leaves, they
+ * are served, with all that they have asked meanwhile. */
+static void test_full(void **state)
+{
+    (void)state;
+    enum { PLACES = 3, NEWCOMERS = 2 };
+    struct world           w;
+    struct ct_store       *friends[PLACES - 1], *new[NEWCOMERS];
+    struct ct_store_limits limits = {.connections = PLACES};
+    struct ct_store_stats  stats;
+    struct heard           h = {0}, late = {0};
+    open_world(&w, 1, &limits);
+    expect(&w, ask_of(CT_STORE_SET, "k", "v"), 0, true, "");
+    struct ct_store_request get = ask_of(CT_STORE_GET, "k", "");
+    for (unsigned i = 0; i < PLACES - 1; i++) {
+        assert_int_equal(ct_store_open(&friends[i], &loop, w.addrs, 1, &key), CTRAN_SUCCESS);
+        assert_int_equal(ct_store_ask(friends[i], &get, on_reply, &h), CTRAN_SUCCESS);
+    }
+    until(&h, PLACES - 1);
+    (void)unit_logged(&log_);
+    for (unsigned i = 0; i < NEWCOMERS; i++) {
+        struct ct_store_request add = ask_of(CT_STORE_ADD, "n", "");
+        add.number = 1;
+        assert_int_equal(ct_store_open(&new[i], &loop, w.addrs, 1, &key), CTRAN_SUCCESS);
+        assert_int_equal(ct_store_ask(new[i], &add, on_reply, &late), CTRAN_SUCCESS);
+    }
+    do {
+        (void)event_base_loop(loop.base, EVLOOP_ONCE);
+        ct_store_server_stats(w.servers[0], &stats);
+    } while (stats.turned_away < 2 * NEWCOMERS);
+    assert_int_equal(late.n, 0);
+    assert_int_equal(stats.connections, PLACES);
+    const char *said = unit_logged(&log_), *what = "the store has 3 clients, as many as it takes";
+    unit_contains(said, what);
+    assert_null(strstr(strstr(said, what) + 1, what));
+    expect(&w, get, 0, true, "v"); /* who is here is served all the while */
+    for (unsigned i = 0; i < PLACES - 1; i++) {
+        ct_store_close(friends[i]);
+    }
+    until(&late, NEWCOMERS);
+    assert_int_equal(late.status[0], CTRAN_SUCCESS);
+    assert_int_equal(late.status[1], CTRAN_SUCCESS);
+    for (unsigned i = 0; i < NEWCOMERS; i++) {
+        ct_store_close(new[i]);
+    }
+    close_world(&w);
+}
+
 static void test_wrong_key(void **state)
 {
     (void)state;
@@ -419,7 +467,8 @@ int main(void)
         cmocka_unit_test(test_operations), cmocka_unit_test(test_list),
         cmocka_unit_test(test_waiting),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_shards),     cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_wrong_key),  cmocka_unit_test(test_proto),
+        cmocka_unit_test(test_full),       cmocka_unit_test(test_wrong_key),
+        cmocka_unit_test(test_proto),
     };
     if (!ct_auth_available()) {
         puts("SKIP: this build is without libsodium");

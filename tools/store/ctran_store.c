@@ -27,7 +27,8 @@ struct tool {
 
 static const char usage_text[] =
     "usage: ctran_store key\n"
-    "       ctran_store --key-file FILE [--listen ADDRESS:PORT] [--memory MIB] serve\n"
+    "       ctran_store --key-file FILE [--listen ADDRESS:PORT] [--memory MIB]\n"
+    "                   [--connections N] serve\n"
     "       ctran_store --key-file FILE --server ADDRESS:PORT[,...] [--timeout SECONDS] COMMAND\n"
     "\n"
     "commands:\n"
@@ -290,14 +291,27 @@ static bool take_servers(struct tool *t, char *list_text)
     return true;
 }
 
+static bool take_connections(struct tool *t, const char *text)
+{
+    char         *end;
+    unsigned long n = strtoul(text, &end, 10);
+    t->limits.connections = (uint32_t)n;
+    return *text >= '0' && *text <= '9' && *end == '\0' && n > 0 && n <= 1000000;
+}
+
 /* -1: go on; else the exit status. */
 static int options(struct tool *t, int argc, char **argv)
 {
     static const struct option known[] = {
-        {"key-file", required_argument, NULL, 'k'}, {"server", required_argument, NULL, 's'},
-        {"listen", required_argument, NULL, 'l'},   {"memory", required_argument, NULL, 'm'},
-        {"timeout", required_argument, NULL, 't'},  {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},        {NULL, 0, NULL, 0},
+        {"key-file", required_argument, NULL, 'k'},
+        {"server", required_argument, NULL, 's'},
+        {"listen", required_argument, NULL, 'l'},
+        {"memory", required_argument, NULL, 'm'},
+        {"timeout", required_argument, NULL, 't'},
+        {"connections", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "+", known, NULL)) != -1;) {
         double seconds;
@@ -315,6 +329,11 @@ static int options(struct tool *t, int argc, char **argv)
             break;
         case 'm':
             t->limits.memory = (size_t)strtoul(optarg, NULL, 10) << 20;
+            break;
+        case 'c':
+            if (!take_connections(t, optarg)) {
+                return usage("--connections wants a number, from 1 to 1000000");
+            }
             break;
         case 't':
             seconds = strtod(optarg, NULL);

@@ -215,12 +215,12 @@ static bool drop_oldest(struct ct_oob_node *n)
     return true;
 }
 
-static bool make_room(void *arg, bool scarce)
+static enum ct_room make_room(void *arg, bool scarce)
 {
     struct ct_oob_node *n = arg;
     while (scarce && drop_oldest(n)) { /* or a crowd of them would be served one by one */
     }
-    return n->nstrangers < most_of(n) || drop_oldest(n);
+    return n->nstrangers < most_of(n) || drop_oldest(n) ? CT_ROOM_FREE : CT_ROOM_LATER;
 }
 
 static void on_accepted(void *arg, int fd)

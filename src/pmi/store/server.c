@@ -5,9 +5,11 @@
  * What a stranger can do is bounded: so many at a time, so many bytes and so long until the proof
  * of the key (pmi/wire); after a moment the oldest gives way to the newest, so that slow ones
  * cannot keep the others out. What a holder of the key can do is bounded, too: bytes of a request,
- * requests that wait, memory of all keys, and output that he does not read.
+ * requests that wait, memory of all keys, and output that he does not read. When holders of the key
+ * have all places, newcomers are turned away at once: their clients say so, and try again.
  */
 #define CT_FOLDER "pmi"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@ struct ct_store_server {
     struct ct_table        table;
     struct ct_list         strangers, clients; /* without a proof, oldest first; with one */
     struct ct_store_stats  stats;
+    bool                   told_crowded;
 };
 
 struct client {
@@ -184,14 +187,47 @@ static bool drop_oldest(struct ct_store_server *s)
     return true;
 }
 
-static bool make_room(void *arg, bool scarce)
+/* Clients have all places, and keep them as long as they like. */
+static enum ct_room turn_away(struct ct_store_server *s)
+{
+    s->stats.turned_away++;
+    if (s->stats.turned_away == 1) {
+        ct_warn(s->loop->log,
+                "the store has %" PRIu64 " clients, as many as it takes: others are turned away, "
+                "and try again, until some of these leave; ctran_store --connections sets the "
+                "limit",
+                s->stats.connections);
+    }
+    return CT_ROOM_FULL;
+}
+
+static void tell_crowded(struct ct_store_server *s)
+{
+    if (!s->told_crowded) {
+        ct_warn(s->loop->log,
+                "%" PRIu64 " connections to the store have not proved yet that they hold the job's "
+                "key, as many as may; others wait until these have, or are sent away. If they are "
+                "not this job's, keep them from the store's port",
+                s->stats.strangers);
+        s->told_crowded = true;
+    }
+}
+
+static enum ct_room make_room(void *arg, bool scarce)
 {
     struct ct_store_server *s = arg;
     while (scarce && drop_oldest(s)) { /* or a crowd of them would be served one by one */
     }
-    return (s->stats.strangers < s->limits.strangers &&
-            s->stats.connections < s->limits.connections) ||
-           drop_oldest(s);
+    if (s->stats.connections - s->stats.strangers >= s->limits.connections) {
+        return turn_away(s);
+    }
+    if ((s->stats.strangers < s->limits.strangers &&
+         s->stats.connections < s->limits.connections) ||
+        drop_oldest(s)) {
+        return CT_ROOM_FREE;
+    }
+    tell_crowded(s);
+    return CT_ROOM_LATER;
 }
 
 static void on_accepted(void *arg, int fd)

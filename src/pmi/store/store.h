@@ -91,6 +91,7 @@ struct ct_store_limits {
 struct ct_store_stats {
     uint64_t requests, keys, memory, connections, strangers;
     uint64_t refused, dropped; /* strangers without a proof; others for what they did */
+    uint64_t turned_away;      /* since clients had all places */
 };
 
 struct ct_store_server;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A listening socket on the loop: whoever serves strangers, the store and the agents, has one. */
+#define CT_FOLDER "pmi"
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pmi/wire/wire.h"
@@ -16,19 +18,34 @@ static void rest(struct ct_listener *l)
     (void)event_add(&l->rested, &pause);
 }
 
+static void tell_scarce(struct ct_listener *l)
+{
+    if (!l->told) {
+        ct_warn(l->log,
+                "connections have to wait: %s (limits: ulimit -n, fs.file-max, memory). It goes on "
+                "as others end; where it does not, raise the limit",
+                strerror(errno));
+        l->told = true;
+    }
+}
+
 static void on_acceptable(evutil_socket_t fd, short what, void *arg)
 {
     struct ct_listener *l = arg;
     (void)what;
     for (unsigned i = 0; i < ACCEPTS; i++) {
-        if (!l->room(l->arg, false)) {
+        enum ct_room room = l->room(l->arg, false);
+        if (room == CT_ROOM_LATER) {
             rest(l);
             return;
         }
         int s = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (s >= 0) {
+        if (s >= 0 && room == CT_ROOM_FULL) {
+            (void)close(s);
+        } else if (s >= 0) {
             l->accepted(l->arg, s);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            tell_scarce(l);
             (void)l->room(l->arg, true);
             rest(l);
             return;
@@ -56,7 +73,8 @@ void ct_listener_go_on(struct ct_listener *l)
 int ct_listener_open(struct ct_listener *l, struct ct_loop *loop, struct ct_addr *a)
 {
     l->fd = -1;
-    l->resting = false;
+    l->log = loop->log;
+    l->resting = l->told = false;
     int rc = ct_wire_listen(loop, a, &l->fd);
     if (rc != CTRAN_SUCCESS) {
         return rc;

@@ -73,15 +73,22 @@ int       ct_addr_of_socket(struct ct_addr *a, int fd);
 /* A listening socket on the address; port 0: any, and *a then has it. Logged. */
 int ct_wire_listen(const struct ct_loop *loop, struct ct_addr *a, int *fd);
 
+enum ct_room {
+    CT_ROOM_FREE,  /* one more may come */
+    CT_ROOM_LATER, /* not now: it waits in line */
+    CT_ROOM_FULL,  /* nobody knows when: it is told so at once, by the end of its connection */
+};
+
 /* A listening socket that accepts from the loop. Where there is no room for one more, or
- * descriptors or memory have run out, it rests for a moment: a socket that is not accepted from
- * stays readable, and the loop would do nothing else. */
+ * descriptors or memory have run out (which is logged the first time), it rests for a moment: a
+ * socket that is not accepted from stays readable, and the loop would do nothing else. */
 struct ct_listener {
-    int          fd; /* -1: closed */
-    struct event acceptable, rested;
-    bool         resting;
+    int                  fd; /* -1: closed */
+    const struct ct_log *log;
+    struct event         acceptable, rested;
+    bool                 resting, told;
     /* Whether one more may come; makes room if it can. `scarce`: descriptors have run out. */
-    bool (*room)(void *arg, bool scarce);
+    enum ct_room (*room)(void *arg, bool scarce);
     /* Takes over the socket of somebody who has connected. */
     void (*accepted)(void *arg, int fd);
     void *arg;
