@@ -76,6 +76,9 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     case CT_MSG_FENCE:
         ct_head_take_fence(h, in);
         break;
+    case CT_MSG_DATA_ASK:
+        ct_published_take(h->published, in);
+        break;
     case CT_MSG_STARTED:
         ct_head_take_started(h, in);
         break;

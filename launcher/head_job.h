@@ -14,6 +14,7 @@
 #include "input.h"
 #include "output.h"
 #include "proto.h"
+#include "published.h"
 #include "deaths.h"
 #include "terminal.h"
 
@@ -32,6 +33,7 @@ struct ct_head {
     struct ct_hub              hub;
     struct ct_head_node       *nodes;
     struct ct_recovery         recovery; /* used where there are more nodes than one */
+    struct ct_published       *published;
     uint32_t                   nready, nrunning;
     uint64_t                   server_us, ranks_us; /* the slowest node's */
     char                       prefix[300];

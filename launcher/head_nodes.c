@@ -190,6 +190,13 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, bool had_left)
     if (h->args->desc->nnodes > 1) {
         ct_recovery_ended(&h->recovery, rank, had_left);
     }
+    ct_published_ended(h->published, rank);
+}
+
+static void on_data_answer(void *arg, struct ct_unpack *message)
+{
+    struct ct_head *h = arg;
+    ct_hub_down(&h->hub, CT_MSG_DATA_ANSWER, message);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -202,7 +209,8 @@ bool ct_head_nodes_init(struct ct_head *h)
     struct timeval limit = {(time_t)(limit_ms / 1000), (suseconds_t)(limit_ms % 1000 * 1000)};
     h->nodes = calloc(d->nnodes, sizeof *h->nodes);
     h->launch = evtimer_new(h->base, on_launch_limit, h);
-    if (h->nodes == NULL || h->launch == NULL ||
+    h->published = ct_published_create(h->base, d, on_data_answer, h);
+    if (h->nodes == NULL || h->launch == NULL || h->published == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
     }
@@ -218,5 +226,6 @@ void ct_head_nodes_fini(struct ct_head *h)
         event_free(h->launch);
     }
     ct_recovery_fini(&h->recovery);
+    ct_published_destroy(h->published);
     free(h->nodes);
 }

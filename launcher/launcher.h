@@ -21,8 +21,9 @@
  *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
  *     head_nodes.c   the nodes, and news     pmixfar.c       what servers ask of each other
  *     layout.c       from hosts to nodes     pmixnews.c      news, for its clients
- *     hosts.c        lists of hosts          relay.c         a process between two levels
- *     slurmlist.c    those of Slurm
+ *     hosts.c        lists of hosts          pmixdata.c      publish and lookup, for them
+ *     slurmlist.c    those of Slurm          relay.c         a process between two levels
+ *     published.c    what ranks publish
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
@@ -102,6 +103,14 @@ enum {
     CT_OUT_WINDOW = 192 << 10, /* bytes of one stream under way to the next process of the tree */
     CT_OUT_AHEAD = 64 << 10,   /* bytes that the head has taken and not written */
     CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */
+
+    /* What ranks publish (published.h), with what is spent on keeping it, in bytes. */
+    CT_DATA_MESSAGE_MAX = 4 << 20, /* one request, one answer */
+    CT_DATA_RANK_MAX = 16 << 20,   /* of one rank */
+    CT_DATA_JOB_MAX = 256 << 20,   /* of all */
+    CT_DATA_KEY_MAX = 511,         /* a key: PMIX_MAX_KEYLEN */
+    CT_DATA_KEYS_MAX = 1024,       /* keys of a request */
+    CT_DATA_ASKED_MAX = 32,        /* requests of one rank that are not answered yet */
 };
 
 #endif

@@ -31,6 +31,7 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/output.c launcher/output.h \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
+	launcher/published.c launcher/published.h \
 	launcher/slurmlist.c launcher/slurmlist.h \
 	launcher/statuscmd.c launcher/statuscmd.h \
 	launcher/terminal.c launcher/terminal.h
@@ -44,6 +45,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/ctrand_start.c \
 	launcher/nodelimits.c launcher/nodelimits.h \
 	launcher/outdir.c launcher/outdir.h \
+	launcher/pmixdata.c launcher/pmixdata.h \
 	launcher/pmixfar.c launcher/pmixfar.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixnews.c launcher/pmixnews.h \

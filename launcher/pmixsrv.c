@@ -20,25 +20,27 @@
 #include "base/base.h"
 #include "launcher.h"
 #include "pmi/pmi.h"
+#include "pmixdata.h"
 #include "pmixfar.h"
 #include "pmixinfo.h"
 #include "pmixnews.h"
 #include "deaths.h"
 
-enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX, REQ_FOUND, REQ_LEAVE };
+enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX, REQ_FOUND, REQ_LEAVE, REQ_CALL };
 
 /* A request from libpmix's thread on its way to the event loop. */
 struct request {
-    struct ct_list      node;
-    enum request_kind   kind;
-    uint32_t            rank;
-    int                 status;
-    char               *text; /* abort's message */
-    char               *data; /* fence: the local ranks' contributions, ours to free */
-    size_t              len;
-    uint32_t           *ranks; /* fence: who takes part, in order; none: all */
-    uint32_t            nranks;
-    uint32_t            asker, number; /* found: the node that asked, and its number for it */
+    struct ct_list    node;
+    enum request_kind kind;
+    uint32_t          rank;
+    int               status;
+    char             *text; /* abort's message */
+    char             *data; /* fence: the local ranks' contributions, ours to free */
+    size_t            len;
+    uint32_t         *ranks; /* fence: who takes part, in order; none: all */
+    uint32_t          nranks;
+    uint32_t          asker, number; /* found: the node that asked, and its number for it */
+    void (*call)(void *arg);         /* call: of another file, with cbdata */
     pmix_op_cbfunc_t    op_done;
     pmix_modex_cbfunc_t modex_done;
     void               *cbdata;
@@ -79,6 +81,11 @@ static pmix_status_t enqueue(const struct request *r)
     ssize_t n = write(the_server->wake_fd, &one, sizeof one);
     (void)n; /* fails only when the counter is full, and then the loop is already due */
     return PMIX_SUCCESS;
+}
+
+static pmix_status_t post(void (*fn)(void *arg), void *arg)
+{
+    return enqueue(&(struct request){.kind = REQ_CALL, .call = fn, .cbdata = arg});
 }
 
 static pmix_status_t set_phase(void *server_object, int phase)
@@ -264,6 +271,9 @@ static void handle(struct ct_pmixsrv *s, struct request *r)
     case REQ_LEAVE:
         want_leave(s, r->rank);
         break;
+    case REQ_CALL:
+        r->call(r->cbdata);
+        break;
     }
     free(r->text);
     free(r->ranks);
@@ -353,6 +363,9 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
     case CT_MSG_MODEX_DATA:
         ct_pmixfar_take_data(&s->far, in);
         break;
+    case CT_MSG_DATA_ANSWER:
+        ct_pmixdata_take(in);
+        break;
     default:
         take_news(s, in);
     }
@@ -367,6 +380,9 @@ static pmix_server_module_t module = {
     .fence_nb = on_fence,
     .direct_modex = on_direct_modex,
     .job_control = on_job_control,
+    .publish = ct_pmixdata_publish,
+    .lookup = ct_pmixdata_lookup,
+    .unpublish = ct_pmixdata_unpublish,
 };
 
 static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
@@ -512,8 +528,10 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
 
     const char *step = "start the PMIx server";
     ct_pmixfar_init(&s->far, d, conn);
-    bool ok = make_names(s) && ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d),
-                                                &recovery_ops, s) == 0;
+    bool ok =
+        make_names(s) &&
+        ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&
+        ct_pmixdata_init(d, conn, s->nspace, post);
     pmix_status_t rc = ok ? init_library(s, topology, tmpdir) : PMIX_ERROR;
     if (is_ok(rc)) {
         if (d->recovery) {

@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "launcher.h"
 
-enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 2, HEAD_BYTES = 16 };
+enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 3, HEAD_BYTES = 16 };
 
 struct ct_conn {
     struct bufferevent *in, *out; /* one and the same on a socket */
@@ -65,6 +65,12 @@ void ct_pack_text(struct evbuffer *out, const char *s)
     evbuffer_add(out, s, len + 1);
 }
 
+void ct_pack_bytes(struct evbuffer *out, const void *data, size_t len_bytes)
+{
+    ct_pack_u32(out, (uint32_t)len_bytes);
+    evbuffer_add(out, data, len_bytes);
+}
+
 /* The next `len` bytes, NULL when there are not as many. */
 static const uint8_t *take(struct ct_unpack *in, size_t len)
 {
@@ -101,6 +107,14 @@ const char *ct_unpack_text(struct ct_unpack *in)
     return at;
 }
 
+const void *ct_unpack_bytes(struct ct_unpack *in, size_t *len_bytes)
+{
+    size_t         len = ct_unpack_u32(in);
+    const uint8_t *at = take(in, len);
+    *len_bytes = at != NULL ? len : 0;
+    return at != NULL ? (const void *)at : "";
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* The longest payload of each type; 0 for a type that does not exist. */
@@ -113,6 +127,9 @@ static size_t limit_of(uint32_t type)
     case CT_MSG_FENCE_DONE:
     case CT_MSG_MODEX_DATA:
         return 1u << 30; /* what all ranks of a job have put: for 65536 of them 16 KiB each */
+    case CT_MSG_DATA_ASK:
+    case CT_MSG_DATA_ANSWER:
+        return CT_DATA_MESSAGE_MAX;
     case CT_MSG_OUT:
     case CT_MSG_STDIN:
         return 2 * CT_LINE_MAX + 12;

@@ -38,6 +38,7 @@ enum ct_msg_type {
     CT_MSG_NOT_KEPT,     /* u32 node, text: output cannot be written to its file */
     CT_MSG_LEAVE,        /* u32 rank: it wants to leave a job that outlives deaths */
     CT_MSG_FENCE,        /* u32 ranks that take part (0: all), their numbers, u32 status, bytes */
+    CT_MSG_DATA_ASK,     /* what a rank publishes, looks up or unpublishes; published.h */
     CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
 
     /* down */
@@ -60,8 +61,10 @@ enum ct_msg_type {
                            text program */
 
     /* from node to node, by way of those between */
-    CT_MSG_MODEX_ASK,  /* u32 to node, u32 from node, u32 request, u32 rank: what has it put? */
-    CT_MSG_MODEX_DATA, /* u32 to node, u32 request, u32 status, bytes */
+    CT_MSG_MODEX_ASK,   /* u32 to node, u32 from node, u32 request, u32 rank: what has it put? */
+    CT_MSG_MODEX_DATA,  /* u32 to node, u32 request, u32 status, bytes */
+    CT_MSG_DATA_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_data_status, u32
+                           values, each: text key, u32 rank that published it, u32 length, bytes */
 
     /* both ways */
     CT_MSG_CREDIT, /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
@@ -89,9 +92,10 @@ enum ct_tidings { CT_NEWS_ENDED, CT_NEWS_NO_START, CT_NEWS_MAY_LEAVE, CT_NEWS_KI
 void ct_pack_u32(struct evbuffer *out, uint32_t v);
 void ct_pack_u64(struct evbuffer *out, uint64_t v);
 void ct_pack_text(struct evbuffer *out, const char *s);
+void ct_pack_bytes(struct evbuffer *out, const void *data, size_t len_bytes);
 
 /* A reader takes values in order. After one that is not there, `bad` is set and every further
- * value is 0 or "". Texts point into the payload. */
+ * value is 0 or "". Texts and bytes point into the payload. */
 struct ct_unpack {
     const uint8_t *at;
     size_t         left;
@@ -100,6 +104,7 @@ struct ct_unpack {
 uint32_t    ct_unpack_u32(struct ct_unpack *in);
 uint64_t    ct_unpack_u64(struct ct_unpack *in);
 const char *ct_unpack_text(struct ct_unpack *in);
+const void *ct_unpack_bytes(struct ct_unpack *in, size_t *len_bytes);
 
 /* ---- connections ----------------------------------------------------------------------------- */
 

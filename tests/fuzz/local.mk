@@ -1,7 +1,7 @@
 # tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared hub text
+fuzz_names = wire store oob tcp open shared hub published text
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -12,6 +12,8 @@ fuzz_shared_parts = src/ep/card.c src/net/shm_ring.c src/net/tcp.c src/net/tcp_a
 	src/pmi/wire/loop.c
 fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c \
 	launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/strlist.c launcher/tree.c
+fuzz_published_parts = launcher/jobdesc.c launcher/proto.c launcher/published.c launcher/ranklist.c \
+	launcher/strlist.c
 fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c launcher/slurmlist.c \
 	launcher/strlist.c
 
@@ -52,6 +54,9 @@ tests/fuzz/fuzz_shared: tests/fuzz/o/tests/fuzz/fuzz_shared.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_hub: tests/fuzz/o/tests/fuzz/fuzz_hub.o \
 		$(fuzz_hub_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_published: tests/fuzz/o/tests/fuzz/fuzz_published.o \
+		$(fuzz_published_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_text: tests/fuzz/o/tests/fuzz/fuzz_text.o \
 		$(fuzz_text_parts:%.c=tests/fuzz/o/%.o) libctcore.la

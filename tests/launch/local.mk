@@ -4,6 +4,11 @@ tests_launch_pmixcli_SOURCES = tests/launch/pmixcli.c
 tests_launch_pmixcli_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
 tests_launch_pmixcli_LDADD = $(PMIX_LIBS)
 
+check_PROGRAMS += tests/launch/pmixpub
+tests_launch_pmixpub_SOURCES = tests/launch/pmixpub.c
+tests_launch_pmixpub_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
+tests_launch_pmixpub_LDADD = $(PMIX_LIBS)
+
 check_PROGRAMS += tests/launch/busy
 tests_launch_busy_SOURCES = tests/launch/busy.c
 tests_launch_busy_LDADD = libctcore.la
@@ -38,6 +43,7 @@ launch_tests = \
 	tests/launch/output.py \
 	tests/launch/place.py \
 	tests/launch/progress.py \
+	tests/launch/publish.py \
 	tests/launch/randomkill.py \
 	tests/launch/recovery.py \
 	tests/launch/status.py \

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Publish and lookup for this node's ranks; see pmixdata.h. Used by pmixsrv.c. */
+#include "config.h"
+#include "pmixdata.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/base.h"
+#include "launcher.h"
+#include "published.h"
+
+/* A request on its way: from libpmix's thread to the main one, and to the head and back. */
+struct ask {
+    struct ct_list       node;
+    uint32_t             number, rank;
+    struct evbuffer     *body; /* what follows the rank in the message */
+    pmix_op_cbfunc_t     op_done;
+    pmix_lookup_cbfunc_t lookup_done;
+    void                *cbdata;
+};
+
+/* libpmix's callbacks take no argument of ours. */
+static struct {
+    const struct ct_jobdesc *desc;
+    struct ct_conn          *conn;
+    const char              *nspace;
+    ct_pmixdata_post_fn      post;
+    _Atomic uint32_t        *asked;   /* by local rank: requests that are not answered */
+    struct ct_list           pending; /* main thread: sent to the head */
+    uint32_t                 last_number;
+} the;
+
+bool ct_pmixdata_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                      ct_pmixdata_post_fn post)
+{
+    the.desc = desc;
+    the.conn = conn;
+    the.nspace = nspace;
+    the.post = post;
+    the.asked = calloc(desc->nodes[desc->me].ranks, sizeof *the.asked);
+    ct_list_init(&the.pending);
+    return the.asked != NULL;
+}
+
+/* ---- on libpmix's thread: directives --------------------------------------------------------- */
+
+/* What is said beside the data. */
+struct directives {
+    uint32_t range, persist, wait, timeout_ms;
+    bool     waits;
+};
+
+static pmix_status_t read_range(const pmix_info_t *info, uint32_t *range)
+{
+    static const struct {
+        pmix_data_range_t theirs;
+        uint32_t          ours;
+    } rows[] = {{PMIX_RANGE_PROC_LOCAL, CT_RANGE_PROCESS}, {PMIX_RANGE_LOCAL, CT_RANGE_NODE},
+                {PMIX_RANGE_NAMESPACE, CT_RANGE_NSPACE},   {PMIX_RANGE_SESSION, CT_RANGE_SESSION},
+                {PMIX_RANGE_UNDEF, CT_RANGE_SESSION},      {PMIX_RANGE_GLOBAL, CT_RANGE_GLOBAL}};
+    if (info->value.type != PMIX_DATA_RANGE) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
+        if (rows[i].theirs == info->value.data.range) {
+            *range = rows[i].ours;
+            return PMIX_SUCCESS;
+        }
+    }
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
+static pmix_status_t read_persistence(const pmix_info_t *info, uint32_t *persist)
+{
+    static const struct {
+        pmix_persistence_t theirs;
+        uint32_t           ours;
+    } rows[] = {{PMIX_PERSIST_FIRST_READ, CT_PERSIST_FIRST_READ},
+                {PMIX_PERSIST_PROC, CT_PERSIST_PROCESS},
+                {PMIX_PERSIST_APP, CT_PERSIST_APP},
+                {PMIX_PERSIST_SESSION, CT_PERSIST_JOB},
+                {PMIX_PERSIST_INDEF, CT_PERSIST_JOB}};
+    if (info->value.type != PMIX_PERSIST) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
+        if (rows[i].theirs == info->value.data.persist) {
+            *persist = rows[i].ours;
+            return PMIX_SUCCESS;
+        }
+    }
+    return PMIX_ERR_BAD_PARAM;
+}
+
+/* A whole number that is none too many, whatever its type. */
+static pmix_status_t read_number(const pmix_info_t *info, int64_t most, uint32_t *out)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    int64_t       n = -1;
+    if (info->value.type == PMIX_BOOL || info->value.type == PMIX_UNDEF) {
+        *out = 0;
+        return PMIX_SUCCESS;
+    }
+    PMIX_VALUE_GET_NUMBER(rc, &info->value, n, int64_t);
+    if (rc != PMIX_SUCCESS || n < 0 || n > most) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    *out = (uint32_t)n;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_wait(const pmix_info_t *info, struct directives *d)
+{
+    d->waits = info->value.type != PMIX_BOOL || info->value.data.flag;
+    return read_number(info, CT_DATA_KEYS_MAX, &d->wait);
+}
+
+/* Names that begin like the standard's own are no data. */
+static bool is_directive(const pmix_info_t *info)
+{
+    return PMIX_CHECK_RESERVED_KEY(info->key) || PMIX_CHECK_KEY(info, PMIX_USERID) ||
+           PMIX_CHECK_KEY(info, PMIX_GRPID);
+}
+
+/* One that is not known is refused where the caller insists on it. */
+static pmix_status_t read_directives(const pmix_info_t *info, size_t n, struct directives *d)
+{
+    enum { MOST_SECONDS = INT32_MAX / 1000 };
+    pmix_status_t rc = PMIX_SUCCESS;
+    for (size_t i = 0; i < n && rc == PMIX_SUCCESS; i++) {
+        uint32_t seconds = 0;
+        if (PMIX_CHECK_KEY(&info[i], PMIX_RANGE)) {
+            rc = read_range(&info[i], &d->range);
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_PERSISTENCE)) {
+            rc = read_persistence(&info[i], &d->persist);
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_WAIT)) {
+            rc = read_wait(&info[i], d);
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_TIMEOUT)) {
+            rc = read_number(&info[i], MOST_SECONDS, &seconds);
+            d->timeout_ms = seconds * 1000;
+        } else if (is_directive(&info[i]) && PMIX_INFO_IS_REQUIRED(&info[i])) {
+            rc = PMIX_ERR_NOT_SUPPORTED;
+        }
+    }
+    return rc;
+}
+
+/* ---- on libpmix's thread: requests ----------------------------------------------------------- */
+
+static _Atomic uint32_t *asked_by(uint32_t rank)
+{
+    return &the.asked[the.desc->ranks.local_of[rank]];
+}
+
+static bool is_ours(const pmix_proc_t *proc)
+{
+    return PMIX_CHECK_NSPACE(proc->nspace, the.nspace) && proc->rank < ct_jobdesc_ranks(the.desc) &&
+           the.desc->ranks.node_of[proc->rank] == the.desc->me;
+}
+
+static void free_ask(struct ask *a)
+{
+    if (a->body != NULL) {
+        evbuffer_free(a->body);
+    }
+    free(a);
+}
+
+static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t range,
+                           struct ask **out)
+{
+    if (!is_ours(proc)) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (atomic_load_explicit(asked_by(proc->rank), memory_order_relaxed) >= CT_DATA_ASKED_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    struct ask *a = calloc(1, sizeof *a);
+    if (a == NULL) {
+        return PMIX_ERR_NOMEM;
+    }
+    a->rank = proc->rank;
+    a->body = evbuffer_new();
+    if (a->body == NULL) {
+        free_ask(a);
+        return PMIX_ERR_NOMEM;
+    }
+    ct_pack_u32(a->body, op);
+    ct_pack_u32(a->body, range);
+    *out = a;
+    return PMIX_SUCCESS;
+}
+
+static void send_ask(void *arg)
+{
+    struct ask      *a = arg;
+    struct evbuffer *message = evbuffer_new();
+    a->number = ++the.last_number;
+    ct_list_append(&the.pending, &a->node);
+    ct_pack_u32(message, the.desc->me);
+    ct_pack_u32(message, a->number);
+    ct_pack_u32(message, a->rank);
+    evbuffer_add_buffer(message, a->body);
+    ct_conn_send(the.conn, CT_MSG_DATA_ASK, message);
+    evbuffer_free(message);
+}
+
+/* Hands it to the main thread, or lets it be. */
+static pmix_status_t end(struct ask *a, pmix_status_t rc)
+{
+    if (rc == PMIX_SUCCESS && evbuffer_get_length(a->body) > CT_DATA_MESSAGE_MAX - 64) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        (void)atomic_fetch_add_explicit(asked_by(a->rank), 1, memory_order_relaxed);
+        rc = the.post(send_ask, a);
+        if (rc == PMIX_SUCCESS) {
+            return rc;
+        }
+        (void)atomic_fetch_sub_explicit(asked_by(a->rank), 1, memory_order_relaxed);
+    }
+    free_ask(a);
+    return rc;
+}
+
+static pmix_status_t add_key(struct evbuffer *body, const char *key)
+{
+    size_t len = strnlen(key, CT_DATA_KEY_MAX + 1);
+    if (len == 0 || len > CT_DATA_KEY_MAX) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    ct_pack_text(body, key);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_keys(struct evbuffer *body, char **keys)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    uint32_t      n = 0;
+    while (keys != NULL && keys[n] != NULL) {
+        if (n++ == CT_DATA_KEYS_MAX) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    ct_pack_u32(body, n);
+    for (uint32_t i = 0; i < n && rc == PMIX_SUCCESS; i++) {
+        rc = add_key(body, keys[i]);
+    }
+    return rc;
+}
+
+/* A value as libpmix writes it down. */
+static pmix_status_t add_value(struct evbuffer *body, const pmix_value_t *value)
+{
+    pmix_data_buffer_t b;
+    PMIX_DATA_BUFFER_CONSTRUCT(&b);
+    pmix_status_t rc = PMIx_Data_pack(NULL, &b, (void *)(uintptr_t)value, 1, PMIX_VALUE);
+    if (rc == PMIX_SUCCESS && b.bytes_used > CT_DATA_MESSAGE_MAX) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        ct_pack_bytes(body, b.base_ptr, b.bytes_used);
+    }
+    PMIX_DATA_BUFFER_DESTRUCT(&b);
+    return rc;
+}
+
+pmix_status_t ct_pmixdata_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                                  pmix_op_cbfunc_t done, void *cbdata)
+{
+    struct directives d = {.range = CT_RANGE_SESSION, .persist = CT_PERSIST_APP};
+    struct ask       *a;
+    size_t            n = 0;
+    pmix_status_t     rc = read_directives(info, ninfo, &d);
+    for (size_t i = 0; i < ninfo; i++) {
+        n += !is_directive(&info[i]);
+    }
+    if (rc == PMIX_SUCCESS && (n == 0 || n > CT_DATA_KEYS_MAX)) {
+        rc = n == 0 ? PMIX_ERR_BAD_PARAM : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = rc == PMIX_SUCCESS ? begin(proc, CT_DATA_PUBLISH, d.range, &a) : rc;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    a->op_done = done;
+    a->cbdata = cbdata;
+    ct_pack_u32(a->body, d.persist);
+    ct_pack_u32(a->body, (uint32_t)n);
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (!is_directive(&info[i])) {
+            rc = add_key(a->body, info[i].key);
+            rc = rc == PMIX_SUCCESS ? add_value(a->body, &info[i].value) : rc;
+        }
+    }
+    return end(a, rc);
+}
+
+pmix_status_t ct_pmixdata_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                 size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata)
+{
+    struct directives d = {.range = CT_RANGE_SESSION};
+    struct ask       *a;
+    pmix_status_t     rc = read_directives(info, ninfo, &d);
+    if (rc == PMIX_SUCCESS && (keys == NULL || keys[0] == NULL)) {
+        rc = PMIX_ERR_BAD_PARAM;
+    }
+    rc = rc == PMIX_SUCCESS ? begin(proc, CT_DATA_LOOKUP, d.range, &a) : rc;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    a->lookup_done = done;
+    a->cbdata = cbdata;
+    ct_pack_u32(a->body, d.waits && d.wait == 0 ? UINT32_MAX : d.wait); /* 0: for all */
+    ct_pack_u32(a->body, d.timeout_ms);
+    return end(a, add_keys(a->body, keys));
+}
+
+pmix_status_t ct_pmixdata_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                    size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+{
+    struct directives d = {.range = CT_RANGE_ANY};
+    struct ask       *a;
+    pmix_status_t     rc = read_directives(info, ninfo, &d);
+    rc = rc == PMIX_SUCCESS ? begin(proc, CT_DATA_UNPUBLISH, d.range, &a) : rc;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    a->op_done = done;
+    a->cbdata = cbdata;
+    return end(a, add_keys(a->body, keys));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static pmix_status_t in_their_words(uint32_t status)
+{
+    static const pmix_status_t words[] = {
+        [CT_DATA_OK] = PMIX_SUCCESS,
+        [CT_DATA_PARTIAL] = PMIX_ERR_PARTIAL_SUCCESS,
+        [CT_DATA_NOT_FOUND] = PMIX_ERR_NOT_FOUND,
+        [CT_DATA_DUPLICATE] = PMIX_ERR_DUPLICATE_KEY,
+        [CT_DATA_FULL] = PMIX_ERR_OUT_OF_RESOURCE,
+        [CT_DATA_TIMEOUT] = PMIX_ERR_TIMEOUT,
+    };
+    return status < CT_ARRAY_LEN(words) ? words[status] : PMIX_ERROR;
+}
+
+static void take_value(struct ct_unpack *in, pmix_pdata_t *out)
+{
+    size_t             len;
+    int32_t            one = 1;
+    pmix_data_buffer_t b;
+    const char        *key = ct_unpack_text(in); /* the macros read their arguments twice */
+    pmix_rank_t        rank = ct_unpack_u32(in);
+    PMIX_LOAD_KEY(out->key, key);
+    PMIX_LOAD_PROCID(&out->proc, the.nspace, rank);
+    const void *bytes = ct_unpack_bytes(in, &len);
+    PMIX_DATA_BUFFER_CONSTRUCT(&b);
+    pmix_byte_object_t raw = {.bytes = malloc(len + 1), .size = len};
+    if (raw.bytes != NULL) {
+        memcpy(raw.bytes, bytes, len);
+    }
+    in->bad |= raw.bytes == NULL || PMIx_Data_load(&b, &raw) != PMIX_SUCCESS ||
+               PMIx_Data_unpack(NULL, &b, &out->value, &one, PMIX_VALUE) != PMIX_SUCCESS;
+    PMIX_DATA_BUFFER_DESTRUCT(&b);
+}
+
+static void answer_lookup(const struct ask *a, pmix_status_t status, struct ct_unpack *in)
+{
+    uint32_t      n = ct_unpack_u32(in);
+    pmix_pdata_t *values = NULL;
+    in->bad |= n > CT_DATA_KEYS_MAX;
+    if (!in->bad && n > 0) {
+        PMIX_PDATA_CREATE(values, n);
+        in->bad |= values == NULL;
+    }
+    for (uint32_t i = 0; i < n && !in->bad; i++) {
+        take_value(in, &values[i]);
+    }
+    a->lookup_done(in->bad ? PMIX_ERR_UNPACK_FAILURE : status, in->bad ? NULL : values,
+                   in->bad ? 0 : n, a->cbdata);
+    if (values != NULL) {
+        PMIX_PDATA_FREE(values, n);
+    }
+}
+
+void ct_pmixdata_take(struct ct_unpack *in)
+{
+    (void)ct_unpack_u32(in); /* that is us */
+    uint32_t number = ct_unpack_u32(in), status = ct_unpack_u32(in);
+    CT_LIST_FOR (l, &the.pending) {
+        struct ask *a = CT_LIST_ENTRY(l, struct ask, node);
+        if (a->number != number || in->bad) {
+            continue;
+        }
+        ct_list_remove(&a->node);
+        (void)atomic_fetch_sub_explicit(asked_by(a->rank), 1, memory_order_relaxed);
+        if (a->lookup_done != NULL) {
+            answer_lookup(a, in_their_words(status), in);
+        } else {
+            a->op_done(in_their_words(status), a->cbdata);
+        }
+        free_ask(a);
+        return;
+    }
+    in->bad = true;
+}
