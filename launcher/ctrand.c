@@ -66,6 +66,12 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_NEWS:
         ct_pmixsrv_take(d->pmix, type, in);
         break;
+    case CT_MSG_RANKS_ASK:
+        ct_ranktable_take_ask(&d->table, in);
+        break;
+    case CT_MSG_RANKS:
+        ct_ranktable_take(&d->table, in);
+        break;
     case CT_MSG_STDIN:
         in->bad = !ct_rankin_take(d->in, in->at, in->left);
         break;

@@ -263,13 +263,16 @@ static void start_server(struct ct_daemon *d)
                "cannot prepare the ranks' streams: out of memory or "
                "descriptors");
     }
-    if (ct_statussrv_create(d->base, &d->session, j, &d->procs) == NULL) {
+    if (!ct_ranktable_init(&d->table, d->base, j, &d->procs, d->conn)) {
+        refuse(d, CT_EXIT_INTERNAL, "cannot prepare the table of ranks: out of memory");
+    }
+    if (ct_statussrv_create(d->base, &d->session, j, &d->procs, &d->table) == NULL) {
         snprintf(why, sizeof why, "warning: ctranrun --status will not find this job: %s",
                  strerror(errno));
         send_text(d, CT_MSG_WARNING, why);
     }
-    d->pmix = ct_pmixsrv_create(d->base, j, &d->procs, d->places.topology, d->session.path, d->conn,
-                                on_abort, d, why, sizeof why);
+    d->pmix = ct_pmixsrv_create(d->base, j, &d->procs, &d->table, d->places.topology,
+                                d->session.path, d->conn, on_abort, d, why, sizeof why);
     if (d->pmix == NULL) {
         refuse(d, CT_EXIT_INTERNAL, why);
     }

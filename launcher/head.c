@@ -79,6 +79,9 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     case CT_MSG_DATA_ASK:
         ct_published_take(h->published, in);
         break;
+    case CT_MSG_RANKS_ASK:
+        ct_head_take_ranks_ask(h, in);
+        break;
     case CT_MSG_STARTED:
         ct_head_take_started(h, in);
         break;

@@ -15,6 +15,7 @@
 #include "output.h"
 #include "proto.h"
 #include "published.h"
+#include "ranktable.h"
 #include "deaths.h"
 #include "terminal.h"
 
@@ -24,6 +25,7 @@ enum { CT_HEAD_SIGNALS = 8 };
 struct ct_head_node {
     bool     joined, ready;
     uint32_t started, connected; /* ranks, as last told */
+    uint32_t ended;
 };
 
 struct ct_head {
@@ -32,6 +34,7 @@ struct ct_head {
     struct event_base         *base;
     struct ct_hub              hub;
     struct ct_head_node       *nodes;
+    struct ct_rank_state      *ended;    /* by rank: how it did */
     struct ct_recovery         recovery; /* used where there are more nodes than one */
     struct ct_published       *published;
     uint32_t                   nready, nrunning;
@@ -73,7 +76,10 @@ void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why);
 
 /* In a job that outlives deaths. */
 void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in);
-void ct_head_note_end(struct ct_head *h, uint32_t rank, bool had_left);
+void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_state *end);
+
+/* A node wants to know what all ranks do. */
+void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in);
 
 /* ---- head_report.c: words and facts ---------------------------------------------------------- */
 

@@ -185,12 +185,53 @@ void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in)
     evbuffer_free(body);
 }
 
-void ct_head_note_end(struct ct_head *h, uint32_t rank, bool had_left)
+void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_state *end)
 {
-    if (h->args->desc->nnodes > 1) {
-        ct_recovery_ended(&h->recovery, rank, had_left);
+    const struct ct_jobdesc *d = h->args->desc;
+    if (rank >= ct_jobdesc_ranks(d) || h->ended[rank].ended) {
+        return;
+    }
+    h->ended[rank] = *end;
+    h->nodes[d->ranks.node_of[rank]].ended++;
+    if (d->nnodes > 1) {
+        ct_recovery_ended(&h->recovery, rank, end->phase == CT_PHASE_FINALIZED);
     }
     ct_published_ended(h->published, rank);
+}
+
+/* ---- what ranks ask for ---------------------------------------------------------------------- */
+
+/* In the name of a node where no rank is left. */
+static void answer_for(struct ct_head *h, uint32_t asker, uint32_t number, uint32_t node)
+{
+    const struct ct_jobdesc *d = h->args->desc;
+    uint32_t                 n = d->nodes[node].ranks;
+    struct evbuffer         *body = evbuffer_new();
+    struct ct_rank_state    *all = calloc((size_t)n + 1, sizeof *all);
+    for (uint32_t i = 0; all != NULL && i < n; i++) {
+        all[i] = h->ended[ct_jobdesc_rank(d, node, i)];
+    }
+    if (all != NULL) {
+        ct_ranktable_pack(body, asker, number, node, all, n);
+        struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+        ct_hub_down(&h->hub, CT_MSG_RANKS, &in);
+    }
+    free(all);
+    evbuffer_free(body);
+}
+
+void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
+{
+    struct ct_unpack all = *in;
+    uint32_t         asker = take_node(h, in), number = ct_unpack_u32(in);
+    for (uint32_t i = 0; !in->bad && i < h->args->desc->nnodes; i++) {
+        if (h->nodes[i].ended == h->args->desc->nodes[i].ranks) {
+            answer_for(h, asker, number, i);
+        }
+    }
+    if (!in->bad) {
+        ct_hub_down(&h->hub, CT_MSG_RANKS_ASK, &all);
+    }
 }
 
 static void on_data_answer(void *arg, struct ct_unpack *message)
@@ -210,7 +251,8 @@ bool ct_head_nodes_init(struct ct_head *h)
     h->nodes = calloc(d->nnodes, sizeof *h->nodes);
     h->launch = evtimer_new(h->base, on_launch_limit, h);
     h->published = ct_published_create(h->base, d, on_data_answer, h);
-    if (h->nodes == NULL || h->launch == NULL || h->published == NULL ||
+    h->ended = calloc(ct_jobdesc_ranks(d), sizeof *h->ended);
+    if (h->nodes == NULL || h->launch == NULL || h->ended == NULL || h->published == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
     }
@@ -227,5 +269,6 @@ void ct_head_nodes_fini(struct ct_head *h)
     }
     ct_recovery_fini(&h->recovery);
     ct_published_destroy(h->published);
+    free(h->ended);
     free(h->nodes);
 }

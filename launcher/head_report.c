@@ -79,7 +79,10 @@ void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in)
     uint32_t phase = ct_unpack_u32(in);
     int      status = judge_exit(wait_status, phase, words, sizeof words);
     if (!in->bad) {
-        ct_head_note_end(h, rank, phase == CT_PHASE_FINALIZED);
+        ct_head_note_end(
+            h, rank,
+            &(struct ct_rank_state){
+                .pid = pid, .wait_status = (uint32_t)wait_status, .phase = phase, .ended = true});
     }
     if (status == 0 || in->bad) {
         return;

@@ -101,6 +101,7 @@ void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack
         break;
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
+    case CT_MSG_RANKS:
         pass_on(h, type, in);
         break;
     case CT_MSG_DONE:
@@ -161,6 +162,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_SIZE:
     case CT_MSG_NEWS:
     case CT_MSG_OUT_CLOSE:
+    case CT_MSG_RANKS_ASK:
         broadcast(h, type, in);
         break;
     case CT_MSG_END:
@@ -176,6 +178,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
     case CT_MSG_DATA_ANSWER:
+    case CT_MSG_RANKS:
         pass_on(h, type, in);
         break;
     default:

@@ -23,11 +23,12 @@
  *     layout.c       from hosts to nodes     pmixnews.c      news, for its clients
  *     hosts.c        lists of hosts          pmixdata.c      publish and lookup, for them
  *     slurmlist.c    those of Slurm          relay.c         a process between two levels
- *     published.c    what ranks publish
+ *     published.c    what ranks publish      pmixquery.c     answers to their queries
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
  *     statuscmd.c    --status asks            statussrv.c     and is answered
+ *                                             ranktable.c     what all ranks do
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows
  *                                             outdir.c        files of the ranks' output
@@ -94,6 +95,7 @@ enum {
     CT_AGENT_LIMIT_MS = 1000,   /* for an agent to end after its host has said good-bye */
 
     CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */
+    CT_GATHER_LIMIT_MS = 2000, /* for all nodes to tell what their ranks do */
 
     CT_PROGRESS_AFTER_MS = 1000, /* a start that takes longer tells a terminal how far it is, */
     CT_PROGRESS_EACH_MS = 100,   /* so often */

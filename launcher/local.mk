@@ -9,6 +9,7 @@ launcher_common = \
 	launcher/merge.c launcher/merge.h \
 	launcher/proto.c launcher/proto.h \
 	launcher/ranklist.c launcher/ranklist.h \
+	launcher/ranktable.c launcher/ranktable.h \
 	launcher/reaper.c launcher/reaper.h \
 	launcher/deaths.c launcher/deaths.h \
 	launcher/session.c launcher/session.h \
@@ -49,6 +50,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/pmixfar.c launcher/pmixfar.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixnews.c launcher/pmixnews.h \
+	launcher/pmixquery.c launcher/pmixquery.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \
 	launcher/procs.c launcher/procs.h \

@@ -24,6 +24,7 @@
 #include "pmixfar.h"
 #include "pmixinfo.h"
 #include "pmixnews.h"
+#include "pmixquery.h"
 #include "deaths.h"
 
 enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX, REQ_FOUND, REQ_LEAVE, REQ_CALL };
@@ -380,6 +381,7 @@ static pmix_server_module_t module = {
     .fence_nb = on_fence,
     .direct_modex = on_direct_modex,
     .job_control = on_job_control,
+    .query = ct_pmixquery,
     .publish = ct_pmixdata_publish,
     .lookup = ct_pmixdata_lookup,
     .unpublish = ct_pmixdata_unpublish,
@@ -504,9 +506,10 @@ static bool has_left(void *arg, uint32_t rank)
 }
 
 struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
-                                     struct ct_procs *procs, hwloc_topology_t topology,
-                                     const char *tmpdir, struct ct_conn *conn,
-                                     ct_pmixsrv_abort_fn abort_fn, void *arg, char *why, size_t cap)
+                                     struct ct_procs *procs, struct ct_ranktable *table,
+                                     hwloc_topology_t topology, const char *tmpdir,
+                                     struct ct_conn *conn, ct_pmixsrv_abort_fn abort_fn, void *arg,
+                                     char *why, size_t cap)
 {
     static const struct ct_recovery_ops recovery_ops = {on_news, has_left};
     struct ct_pmixsrv                  *s = calloc(1, sizeof *s);
@@ -528,6 +531,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
 
     const char *step = "start the PMIx server";
     ct_pmixfar_init(&s->far, d, conn);
+    ct_pmixquery_init(d, table, s->nspace, post);
     bool ok =
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&

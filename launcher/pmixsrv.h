@@ -2,9 +2,9 @@
 /*
  * The PMIx server of one node: what lets ranks find each other before ctran's own network is up.
  * It offers put, commit, get, fence with and without data, of all ranks and of some, direct modex,
- * publish and lookup (pmixdata.h) and abort, and to a job that outlives deaths news of them
- * (deaths.h); anything else is answered "not supported". Servers of one job know the same of it;
- * what they ask of each other goes through the tree (pmixfar.h).
+ * publish and lookup (pmixdata.h), queries (pmixquery.h) and abort, and to a job that outlives
+ * deaths news of them (deaths.h); anything else is answered "not supported". Servers of one job
+ * know the same of it; what they ask of each other goes through the tree (pmixfar.h).
  *
  * libpmix calls back on a thread of its own. Only a rank's phase is noted there (an atomic in
  * struct ct_proc, so that a client which connects while others are still being started is
@@ -22,6 +22,7 @@
 #include "jobdesc.h"
 #include "procs.h"
 #include "proto.h"
+#include "ranktable.h"
 
 struct ct_pmixsrv;
 
@@ -32,13 +33,13 @@ typedef void (*ct_pmixsrv_abort_fn)(void *arg, uint32_t rank, int status, const 
  * NULL) is the machine's: libpmix would else look for it anew, with all devices, which takes longer
  * than all the rest of the start (20 ms of 25 on 2 cores without any device to speak of). One at a
  * time in a process, since libpmix has one. NULL, with one line in `why`, on failure. The server
- * lives until the process ends, and `d`, `procs` and `topology` must too: libpmix's thread may
- * call at any time. */
+ * lives until the process ends, and `d`, `procs`, `table` and `topology` must too: libpmix's
+ * thread may call at any time. */
 struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
-                                     struct ct_procs *procs, hwloc_topology_t topology,
-                                     const char *tmpdir, struct ct_conn *conn,
-                                     ct_pmixsrv_abort_fn on_abort, void *arg, char *why,
-                                     size_t cap);
+                                     struct ct_procs *procs, struct ct_ranktable *table,
+                                     hwloc_topology_t topology, const char *tmpdir,
+                                     struct ct_conn *conn, ct_pmixsrv_abort_fn on_abort, void *arg,
+                                     char *why, size_t cap);
 
 /* Adds to *env (malloc'd, NULL at the end) what a local rank needs to find the server. Returns 0
  * or -1. */

@@ -130,6 +130,8 @@ static size_t limit_of(uint32_t type)
     case CT_MSG_DATA_ASK:
     case CT_MSG_DATA_ANSWER:
         return CT_DATA_MESSAGE_MAX;
+    case CT_MSG_RANKS:
+        return 12 + 36 * CT_MAX_RANKS; /* all of them on one node */
     case CT_MSG_OUT:
     case CT_MSG_STDIN:
         return 2 * CT_LINE_MAX + 12;

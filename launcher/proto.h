@@ -54,17 +54,21 @@ enum ct_msg_type {
 
     /* between ctranrun --status and a daemon, which answers and ends with DONE */
     CT_MSG_STATUS_ASK,  /* u32: with its ranks */
-    CT_MSG_STATUS_JOB,  /* text job, text host, u32 pid of ctranrun, u64 ms since the start,
-                           u32 ranks, u32 running, text program */
-    CT_MSG_STATUS_RANK, /* u32 rank, u32 pid, u32 letter of its state (0: ended), u32 wait status,
-                           u32 enum ct_rank_phase, u64 ms of CPU, u64 bytes resident,
-                           text program */
+    CT_MSG_STATUS_JOB,  /* text job, text host, u32 hosts, u32 pid of ctranrun (0: it is on another
+                           host), u64 ms since the start, u32 ranks, u32 running, text program */
+    CT_MSG_STATUS_RANK, /* u32 rank, u32 pid (0: not started), u32 letter of its state (0: ended),
+                           u32 wait status, u32 enum ct_rank_phase, u64 ms of CPU, u64 bytes
+                           resident, text host, text program */
+    CT_MSG_STATUS_MISSING, /* text host: it does not answer */
 
     /* from node to node, by way of those between */
     CT_MSG_MODEX_ASK,   /* u32 to node, u32 from node, u32 request, u32 rank: what has it put? */
     CT_MSG_MODEX_DATA,  /* u32 to node, u32 request, u32 status, bytes */
     CT_MSG_DATA_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_data_status, u32
                            values, each: text key, u32 rank that published it, u32 length, bytes */
+
+    CT_MSG_RANKS_ASK, /* by way of the head to all: u32 from node, u32 request: what do they do? */
+    CT_MSG_RANKS,     /* u32 to node, u32 request, u32 from node, its ranks; ranktable.h */
 
     /* both ways */
     CT_MSG_CREDIT, /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */

@@ -6,12 +6,12 @@
  *
  *     u32 node that asks, u32 its number for the request, u32 rank, u32 enum ct_data_op, u32 range,
  *     publish:    u32 enum ct_data_persist, u32 keys, each: text, u32 length, bytes
- *     lookup:     u32 how many values to wait for, u32 timeout in ms (0: none), u32 keys, each: text
+ *     lookup:     u32 values to wait for, u32 timeout in ms (0: none), u32 keys, each: text
  *     unpublish:  u32 keys (0: all that the rank has published), each: text
  *
  * A key may be published once in each range, where the node's is one on each node, and a process's
- * one in each process; of several that a rank can see it gets that of the narrowest. A publish takes
- * effect as a whole or not at all. A rank unpublishes what it has published itself.
+ * one in each process; of several that a rank can see it gets that of the narrowest. A publish
+ * takes effect as a whole or not at all. A rank unpublishes what it has published itself.
  *
  * A lookup that waits ends when enough is there, at its timeout, with the rank itself, or when no
  * other rank is left that could publish. Memory is bounded (launcher.h: CT_DATA_*), by rank and for

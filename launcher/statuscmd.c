@@ -22,7 +22,9 @@ struct query {
     const char        *job; /* NULL: all, without their ranks */
     struct event_base *base;
     uint64_t           elapsed_ms; /* of the job that answers */
+    uint32_t           nhosts;     /* its hosts */
     bool               answered, found, silent;
+    bool               told; /* the job has been shown: its other daemons would show the same */
 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -62,8 +64,9 @@ static void format_state(uint32_t state, int wait_status, char *out, size_t cap)
 static void print_job(struct query *q, struct ct_unpack *in)
 {
     const char *job = ct_unpack_text(in), *host = ct_unpack_text(in);
-    uint32_t    head = ct_unpack_u32(in);
-    char        time[32];
+    char        time[32], where[300], pid[32];
+    q->nhosts = ct_unpack_u32(in);
+    uint32_t head = ct_unpack_u32(in);
     q->elapsed_ms = ct_unpack_u64(in);
     uint32_t    ranks = ct_unpack_u32(in), running = ct_unpack_u32(in);
     const char *program = ct_unpack_text(in);
@@ -71,14 +74,21 @@ static void print_job(struct query *q, struct ct_unpack *in)
     if (in->bad) {
         return;
     }
+    snprintf(pid, sizeof pid, "%u", head);
     if (q->job == NULL) {
-        printf("%-8s %7u %6u %8u %9s  %s\n", job, head, ranks, running, time, program);
+        printf("%-8s %7s %6u %8u %9s  %s\n", job, head != 0 ? pid : "-", ranks, running, time,
+               program);
         return;
     }
-    printf("job %s, %u ranks on host %s, %u running, ctranrun is pid %u, started %s ago\n", job,
-           ranks, host, running, head, time);
-    printf("%6s %8s %-10s %-9s %5s %9s %9s  %s\n", "RANK", "PID", "STATE", "PMIX", "CPU%", "CPU",
-           "RSS", "PROGRAM");
+    if (q->nhosts > 1) {
+        snprintf(where, sizeof where, "%u hosts", q->nhosts);
+    } else {
+        snprintf(where, sizeof where, "host %s", host);
+    }
+    printf("job %s, %u ranks on %s, %u running, ctranrun is %s%s, started %s ago\n", job, ranks,
+           where, running, head != 0 ? "pid " : "on another host", head != 0 ? pid : "", time);
+    printf("%6s %8s %-10s %-9s %5s %9s %9s  %s%s\n", "RANK", "PID", "STATE", "PMIX", "CPU%", "CPU",
+           "RSS", q->nhosts > 1 ? "HOST  " : "", "PROGRAM");
 }
 
 static void print_rank(struct query *q, struct ct_unpack *in)
@@ -89,17 +99,30 @@ static void print_rank(struct query *q, struct ct_unpack *in)
     int                      wait_status = (int)ct_unpack_u32(in);
     uint32_t                 phase = ct_unpack_u32(in);
     uint64_t                 cpu_ms = ct_unpack_u64(in), resident = ct_unpack_u64(in);
-    const char              *program = ct_unpack_text(in);
+    const char              *host = ct_unpack_text(in), *program = ct_unpack_text(in);
     char                     what[32], cpu[32];
     if (in->bad || phase >= CT_ARRAY_LEN(phases)) {
         in->bad = true;
         return;
     }
-    format_state(state, wait_status, what, sizeof what);
+    if (pid != 0) {
+        format_state(state, wait_status, what, sizeof what);
+    } else {
+        snprintf(what, sizeof what, "waiting");
+    }
     format_time(cpu_ms, cpu, sizeof cpu);
-    printf("%6u %8u %-10s %-9s %5.0f %9s %8.1fM  %s\n", rank, pid, what, phases[phase],
+    printf("%6u %8u %-10s %-9s %5.0f %9s %8.1fM  %s%s%s\n", rank, pid, what, phases[phase],
            q->elapsed_ms > 0 ? 100.0 * (double)cpu_ms / (double)q->elapsed_ms : 0.0, cpu,
-           (double)resident / (1 << 20), program);
+           (double)resident / (1 << 20), q->nhosts > 1 ? host : "", q->nhosts > 1 ? "  " : "",
+           program);
+}
+
+static void print_missing(struct query *q, struct ct_unpack *in)
+{
+    const char *host = ct_unpack_text(in);
+    q->silent = true;
+    fflush(stdout);
+    fprintf(stderr, "ctranrun: host %s does not answer; its ranks are not shown\n", host);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -114,8 +137,12 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_STATUS_RANK:
         print_rank(q, in);
         break;
+    case CT_MSG_STATUS_MISSING:
+        print_missing(q, in);
+        break;
     case CT_MSG_DONE:
         q->answered = true;
+        q->told = q->job != NULL;
         event_base_loopbreak(q->base);
         break;
     default:
@@ -148,7 +175,7 @@ static void ask(struct query *q, int fd)
 static void on_session(void *arg, const char *job, int dir_fd)
 {
     struct query *q = arg;
-    if (q->job != NULL && strcmp(job, q->job) != 0) {
+    if (q->job != NULL && (q->told || strcmp(job, q->job) != 0)) {
         return;
     }
     int fd = ct_session_connect(dir_fd);

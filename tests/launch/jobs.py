@@ -137,4 +137,44 @@ with tempfile.TemporaryDirectory() as tmp:
         job.finish()
         job.check_clean()
         job.tmp = before
+
+# The ranks of other hosts are shown too; the hosts are made up, as in nodes.py.
+with tempfile.TemporaryDirectory() as tmp:
+    agent = f"{tmp}/agent"
+    with open(agent, "w", encoding="ascii") as f:
+        f.write('#!/bin/sh\nshift\nexec "$@"\n')
+    os.chmod(agent, 0o755)
+    with Job("--launch-agent", agent, "--fan-out", 2, "-H", "a:2,b,c,d:2,e", "sh", "-c",
+             "test $PMIX_RANK = 4 -o $PMIX_RANK = 6 && exit 0; exec sleep 1000") as job:
+        if any("ctranrun" in cmdline(p) for p in until(job.processes, "the job runs")):
+            until(lambda: job.proc.poll() is not None or len(job.ranks("sleep")) == 5, "ranks")
+        if job.proc.poll() is None:
+            name = job_id(job)
+            row = r" +%d +\d+ %s +- +\d+ +\d+:\d\d:\d\d +[\d.]+M  %s  /\S*/sh\n"
+            rows = [row % (i, "exited:0" if i in (4, 6) else r"\w+", "aabcdde"[i]) for i in range(7)]
+            head = (rf"job {name}, 7 ranks on 5 hosts, 5 running, ctranrun is on another host, "
+                    r"started \d+:\d\d:\d\d ago\n"
+                    r" +RANK +PID STATE +PMIX +CPU% +CPU +RSS HOST  PROGRAM\n")
+            got = until_status(job, name, head.replace("RSS ", "RSS +") + "".join(rows))
+            check(got[0] == 0 and got[2] == "", f"--status {name}: {got}")
+            pids = {int(line.split()[1]) for line in got[1].split("\n") if " sleeping" in line}
+            check(pids <= set(job.processes()), f"the pids in {got}")
+            # A daemon that is stopped is named, and so are those behind a relay that is.
+            for part, missing in (("ctrand --job", "b"), ("--relay", None)):
+                for pid in [p for p in job.processes() if part in cmdline(p) and
+                            (part == "--relay" or "--relay" not in cmdline(p))]:
+                    os.kill(pid, signal.SIGSTOP)
+                    got = status(job, name)
+                    lost = re.findall(r"ctranrun: host (\w) does not answer; its ranks are not "
+                                      r"shown\n", got[2])
+                    shown = re.findall(r"M  (\w)  /", got[1])
+                    check(got[0] == 1 and lost and not set(lost) & set(shown) and
+                          sorted(set(lost + shown)) == list("abcde"), f"{part} stopped: {got}")
+                    os.kill(pid, signal.SIGCONT)
+                    break
+            until_status(job, name, head.replace("RSS ", "RSS +") + "".join(rows))
+            job.proc.send_signal(signal.SIGTERM)
+            check(job.finish()[0] == 143, "the job after all this")
+        else:
+            check(b"without libsodium" in job.proc.stderr.read(), "the job ended early")
 print("jobs: --status tells them")

@@ -9,6 +9,11 @@ tests_launch_pmixpub_SOURCES = tests/launch/pmixpub.c
 tests_launch_pmixpub_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
 tests_launch_pmixpub_LDADD = $(PMIX_LIBS)
 
+check_PROGRAMS += tests/launch/pmixask
+tests_launch_pmixask_SOURCES = tests/launch/pmixask.c
+tests_launch_pmixask_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
+tests_launch_pmixask_LDADD = $(PMIX_LIBS)
+
 check_PROGRAMS += tests/launch/busy
 tests_launch_busy_SOURCES = tests/launch/busy.c
 tests_launch_busy_LDADD = libctcore.la
@@ -44,6 +49,7 @@ launch_tests = \
 	tests/launch/place.py \
 	tests/launch/progress.py \
 	tests/launch/publish.py \
+	tests/launch/query.py \
 	tests/launch/randomkill.py \
 	tests/launch/recovery.py \
 	tests/launch/status.py \

@@ -325,6 +325,16 @@ static void too_much(void)
     must(publish_plain(key, me.rank), PMIX_SUCCESS, "PMIx_Publish after many");
 }
 
+/* A rank that waits for what never comes does not keep the job. */
+static void stuck(void)
+{
+    fence();
+    if (me.rank == 0) {
+        _exit(7);
+    }
+    must(lookup("never", 0, 0, true, 0), PMIX_SUCCESS, "PMIx_Lookup of what never comes");
+}
+
 /* Rank 1 dies. What it published for its own life goes, the rest stays; and who waits for what
  * nobody will publish is told. Only in a job that outlives deaths. */
 static void dead(void)
@@ -358,7 +368,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } scenarios[] = {{"all", all_to_all},      {"late", late},     {"missing", missing},
                      {"duplicate", duplicate}, {"ranges", ranges}, {"firstread", first_read},
-                     {"toomuch", too_much},    {"dead", dead}};
+                     {"toomuch", too_much},    {"dead", dead},     {"stuck", stuck}};
     must(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS, "PMIx_Init");
     nranks = job_fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     for (int i = 1; i < argc; i++) {
