@@ -63,6 +63,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
     case CT_MSG_DATA_ANSWER:
+    case CT_MSG_SPAWN_ANSWER:
     case CT_MSG_NEWS:
         ct_pmixsrv_take(d->pmix, type, in);
         break;

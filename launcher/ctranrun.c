@@ -33,33 +33,6 @@ static void open_missing_stdio(void)
     }
 }
 
-/* The PATH that an app's ranks will have. */
-static const char *ranks_path(const struct ct_app *app)
-{
-    const char *path = getenv("PATH");
-    for (char **s = app->env; s != NULL && *s != NULL; s++) {
-        if (strncmp(*s, "PATH=", 5) == 0) {
-            path = *s + 5;
-        }
-    }
-    return path != NULL ? path : "/usr/local/bin:/bin:/usr/bin";
-}
-
-/* Returns 0, or the status that tells which program cannot be run. */
-static int find_programs(struct ct_jobdesc *d)
-{
-    char file[PATH_MAX];
-    for (uint32_t i = 0; i < d->napps; i++) {
-        struct ct_app *a = &d->apps[i];
-        int status = ct_program_find(a->argv[0], ranks_path(a), a->wdir, file, sizeof file);
-        if (status != 0) {
-            return status;
-        }
-        a->path = strdup(file);
-    }
-    return 0;
-}
-
 /* The debugger's file takes the place of its name. */
 static int find_debugger(struct ct_jobdesc *d)
 {
@@ -149,7 +122,7 @@ int main(int argc, char **argv)
     open_missing_stdio();
     int status = ct_options_parse(&o, argc, argv);
     if (status < 0) {
-        status = find_programs(&o.desc);
+        status = ct_program_find_all(&o.desc);
         status = status == 0 ? find_debugger(&o.desc) : status;
         if (status == 0) {
             status = ct_program_find_daemon(daemon, sizeof daemon);

@@ -21,9 +21,10 @@
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void leave_if_over(struct ct_head *h)
+void ct_head_leave_if_over(struct ct_head *h)
 {
-    if (h->gone && ct_output_is_idle(h->out) && ct_merge_is_empty(h->hub.merge)) {
+    if (h->gone && ct_spawned_is_over(h->spawned) && ct_output_is_idle(h->out) &&
+        ct_merge_is_empty(h->hub.merge)) {
         event_base_loopbreak(h->base);
     }
 }
@@ -78,6 +79,9 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
         break;
     case CT_MSG_DATA_ASK:
         ct_published_take(h->published, in);
+        break;
+    case CT_MSG_SPAWN:
+        ct_spawned_take(h->spawned, in);
         break;
     case CT_MSG_RANKS_ASK:
         ct_head_take_ranks_ask(h, in);
@@ -148,7 +152,7 @@ static void on_over(void *arg)
     ct_output_progress(h->out, "");
     ct_input_stop(h->in);
     h->gone = true;
-    leave_if_over(h);
+    ct_head_leave_if_over(h);
 }
 
 /* ---- output and input ------------------------------------------------------------------------ */
@@ -175,7 +179,9 @@ static void on_broken(void *arg, uint32_t channel, int err)
 
 static void on_output_idle(void *arg)
 {
-    leave_if_over(arg);
+    struct ct_head *h = arg;
+    ct_spawned_resume(h->spawned);
+    ct_head_leave_if_over(h);
 }
 
 /* ---- our terminal ---------------------------------------------------------------------------- */
@@ -237,7 +243,11 @@ static bool set_up(struct ct_head *h)
     if (h->base == NULL) {
         return false;
     }
-    h->out = ct_output_create(h->base, h->args->tag_output, &ops, h);
+    h->spawned = ct_spawned_create(h);
+    if (h->spawned == NULL) {
+        return false;
+    }
+    h->out = ct_output_create(h->base, h->args->tag_output, h->args->tag_number, &ops, h);
     h->in = ct_input_create(h->base, on_input, h);
     if (h->out == NULL || h->in == NULL || !ct_head_end_init(h) || !ct_head_nodes_init(h) ||
         !share_terminal(h)) {
@@ -260,6 +270,7 @@ static bool set_up(struct ct_head *h)
 static void tear_down(struct ct_head *h)
 {
     ct_terminal_restore(&h->terminal);
+    ct_spawned_destroy(h->spawned);
     if (h->resized != NULL) {
         event_free(h->resized);
     }

@@ -15,6 +15,11 @@ struct ct_head_args {
     uint32_t           local;  /* the node that is this machine, CT_NO_NODE for none */
     uint64_t           timeout_ms, launch_timeout_ms;
     bool               tag_output;
+
+    /* Of a job that another one's rank has spawned (spawned.h). */
+    uint32_t tag_number; /* which of them; 0: it is none */
+    uint32_t depth;      /* how many are around it */
+    int      control_fd; /* its parent hears here that all ranks are started */
 };
 
 /* Runs the job to its end; no process and no file of it is left. Returns ctranrun's status. */

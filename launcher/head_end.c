@@ -21,6 +21,7 @@
 void ct_head_ask_to_end(struct ct_head *h, uint32_t grace_ms)
 {
     ct_hub_end(&h->hub, h->running ? grace_ms : 0);
+    ct_spawned_signal(h->spawned, grace_ms > 0 ? SIGTERM : SIGKILL);
 }
 
 /* Decides the status once. Returns false when it is decided already. */
@@ -95,7 +96,8 @@ static void on_escalate(int fd, short what, void *arg)
     struct ct_head *h = arg;
     (void)fd;
     (void)what;
-    if (!h->hurry && (h->done || !ct_output_is_idle(h->out))) {
+    bool done = h->done && ct_spawned_is_over(h->spawned);
+    if (!h->hurry && (done || !ct_output_is_idle(h->out))) {
         ct_head_watch_daemon(h); /* it is the reader that takes its time */
     } else {
         escalate(h);
@@ -107,7 +109,7 @@ static void on_timeout(int fd, short what, void *arg)
     struct ct_head *h = arg;
     (void)fd;
     (void)what;
-    if (h->done) {
+    if (h->done && ct_spawned_is_over(h->spawned)) {
         return;
     }
     if (ct_head_fail(h, CT_EXIT_TIMEOUT)) {
@@ -127,6 +129,7 @@ static void forward(struct ct_head *h, int signo)
 {
     if (h->running) {
         ct_hub_down_u32(&h->hub, CT_MSG_SIGNAL, (uint32_t)signo);
+        ct_spawned_signal(h->spawned, signo);
     }
 }
 
@@ -140,7 +143,8 @@ static void on_ending_signal(int signo, short what, void *arg)
         return;
     }
     h->signalled = true;
-    if (ct_head_fail(h, CT_EXIT_SIGNAL + signo)) {
+    bool ours = h->args->tag_number == 0; /* else our parent has said why */
+    if (ct_head_fail(h, CT_EXIT_SIGNAL + signo) && (ours || h->args->desc->verbose)) {
         ct_head_say(h, "signal %d (%s): the ranks are ended", signo, strsignal(signo));
     }
     if (h->running) {

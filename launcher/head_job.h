@@ -16,6 +16,7 @@
 #include "proto.h"
 #include "published.h"
 #include "ranktable.h"
+#include "spawned.h"
 #include "deaths.h"
 #include "terminal.h"
 
@@ -37,6 +38,7 @@ struct ct_head {
     struct ct_rank_state      *ended;    /* by rank: how it did */
     struct ct_recovery         recovery; /* used where there are more nodes than one */
     struct ct_published       *published;
+    struct ct_spawned         *spawned;
     uint32_t                   nready, nrunning;
     uint64_t                   server_us, ranks_us; /* the slowest node's */
     char                       prefix[300];
@@ -58,6 +60,11 @@ struct ct_head {
     int                        force;      /* 0 asked to end, 1 killed, 2 given up */
     bool                       done, gone; /* the daemon has finished; its stream has ended */
 };
+
+/* ---- head.c ---------------------------------------------------------------------------------- */
+
+/* Ends the loop when there is nothing left to wait for. */
+void ct_head_leave_if_over(struct ct_head *h);
 
 /* ---- head_nodes.c: the nodes ----------------------------------------------------------------- */
 

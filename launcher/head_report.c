@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "launcher.h"
@@ -175,7 +176,12 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
     in->bad |= node >= h->args->desc->nnodes;
     h->server_us = server > h->server_us ? server : h->server_us;
     h->ranks_us = ranks > h->ranks_us ? ranks : h->ranks_us;
-    if (++h->nrunning == h->args->desc->nnodes && h->args->desc->verbose) {
+    h->nrunning++;
+    if (h->nrunning == h->args->desc->nnodes && h->args->tag_number > 0) {
+        ssize_t n = write(h->args->control_fd, "+", 1);
+        (void)n; /* without a parent we are killed */
+    }
+    if (h->nrunning == h->args->desc->nnodes && h->args->desc->verbose) {
         ct_head_say(h,
                     "%u ranks started %.1f ms after ctranrun: PMIx server %.1f ms, ranks %.1f ms",
                     ct_jobdesc_ranks(h->args->desc), (double)(ct_clock_ns() - h->t0) / 1e6,

@@ -155,7 +155,7 @@ char **ct_jobdesc_command(const struct ct_jobdesc *d, uint32_t rank)
 
 /* ---- to messages ----------------------------------------------------------------------------- */
 
-static void pack_list(struct evbuffer *out, char *const *list)
+void ct_jobdesc_pack_list(struct evbuffer *out, char *const *list)
 {
     size_t n = ct_strlist_count(list);
     ct_pack_u32(out, (uint32_t)n);
@@ -172,11 +172,11 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
         ct_pack_u32(out, d->apps[i].ranks);
         ct_pack_text(out, d->apps[i].path);
         ct_pack_text(out, d->apps[i].wdir);
-        pack_list(out, d->apps[i].argv);
-        pack_list(out, d->apps[i].env);
+        ct_jobdesc_pack_list(out, d->apps[i].argv);
+        ct_jobdesc_pack_list(out, d->apps[i].env);
     }
-    pack_list(out, d->env);
-    pack_list(out, d->rank_env);
+    ct_jobdesc_pack_list(out, d->env);
+    ct_jobdesc_pack_list(out, d->rank_env);
     ct_pack_u32(out, d->nnodes);
     for (uint32_t i = 0; i < d->nnodes; i++) {
         ct_pack_text(out, d->nodes[i].host);
@@ -184,18 +184,20 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     }
     ct_pack_u32(out, d->slots);
     ct_pack_u32(out, d->ranks_in_turn);
-    pack_list(out, d->agent);
+    ct_jobdesc_pack_list(out, d->agent);
     ct_pack_u32(out, d->agent_shell);
     ct_pack_text(out, d->daemon != NULL ? d->daemon : "");
     ct_pack_u32(out, d->fan_out);
-    pack_list(out, d->forward);
+    ct_jobdesc_pack_list(out, d->forward);
     ct_pack_text(out, d->cwd != NULL ? d->cwd : "");
     ct_pack_text(out, d->key);
     ct_pack_text(out, d->nspace);
+    ct_pack_text(out, d->parent_nspace != NULL ? d->parent_nspace : "");
+    ct_pack_u32(out, d->parent_rank);
     ct_pack_u32(out, d->map);
     ct_pack_u32(out, d->pe);
     ct_pack_u32(out, d->bind);
-    pack_list(out, d->debugger);
+    ct_jobdesc_pack_list(out, d->debugger);
     ct_pack_text(out, d->debug_ranks);
     ct_pack_u32(out, d->debug_terminal);
     ct_pack_u32(out, d->rows);
@@ -247,7 +249,7 @@ static uint32_t unpack_enum(struct ct_unpack *in, uint32_t most)
     return in->bad ? 0 : v;
 }
 
-static char **unpack_list(struct ct_unpack *in)
+char **ct_jobdesc_unpack_list(struct ct_unpack *in)
 {
     uint32_t n = unpack_count(in, 5);
     char   **list = calloc((size_t)n + 1, sizeof *list);
@@ -276,8 +278,8 @@ static void unpack_apps(struct ct_jobdesc *d, struct ct_unpack *in)
         a->ranks = ct_unpack_u32(in);
         a->path = unpack_copy(in);
         a->wdir = unpack_copy(in);
-        a->argv = unpack_list(in);
-        a->env = unpack_list(in);
+        a->argv = ct_jobdesc_unpack_list(in);
+        a->env = ct_jobdesc_unpack_list(in);
         total += a->ranks;
         if (a->ranks == 0 || a->argv == NULL || a->argv[0] == NULL) {
             in->bad = true;
@@ -312,14 +314,16 @@ static void unpack_nodes(struct ct_jobdesc *d, struct ct_unpack *in)
 
 static void unpack_ways(struct ct_jobdesc *d, struct ct_unpack *in)
 {
-    d->agent = unpack_list(in);
+    d->agent = ct_jobdesc_unpack_list(in);
     d->agent_shell = unpack_bool(in);
     d->daemon = unpack_copy(in);
     d->fan_out = ct_unpack_u32(in);
-    d->forward = unpack_list(in);
+    d->forward = ct_jobdesc_unpack_list(in);
     d->cwd = unpack_copy(in);
     d->key = unpack_copy(in);
     d->nspace = unpack_copy(in);
+    d->parent_nspace = unpack_copy(in);
+    d->parent_rank = ct_unpack_u32(in);
     if (d->fan_out == 0 || d->fan_out > CT_MAX_FAN_OUT) {
         in->bad = true;
     }
@@ -349,14 +353,14 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->span = ct_unpack_u32(in);
     d->job = unpack_copy(in);
     unpack_apps(d, in);
-    d->env = unpack_list(in);
-    d->rank_env = unpack_list(in);
+    d->env = ct_jobdesc_unpack_list(in);
+    d->rank_env = ct_jobdesc_unpack_list(in);
     unpack_nodes(d, in);
     unpack_ways(d, in);
     d->map = (enum ct_map)unpack_enum(in, CT_MAP_HWTHREAD);
     d->pe = ct_unpack_u32(in);
     d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_HWTHREAD);
-    d->debugger = unpack_list(in);
+    d->debugger = ct_jobdesc_unpack_list(in);
     d->debug_ranks = unpack_copy(in);
     d->debug_terminal = unpack_bool(in);
     d->rows = ct_unpack_u32(in);
@@ -409,6 +413,7 @@ void ct_jobdesc_fini(struct ct_jobdesc *d)
     free(d->cwd);
     wipe_text(d->key);
     wipe_text(d->nspace);
+    wipe_text(d->parent_nspace);
     free(d->job);
     free(d->output_dir);
     *d = (struct ct_jobdesc){0};

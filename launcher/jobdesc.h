@@ -68,6 +68,9 @@ struct ct_jobdesc {
     char *key;    /* CTRAN_JOB_KEY */
     char *nspace; /* the job's name for PMIx */
 
+    char    *parent_nspace; /* of the rank that spawned the job; "" for none */
+    uint32_t parent_rank;
+
     enum ct_map  map;
     uint32_t     pe; /* processing elements a rank; 0: not given */
     enum ct_bind bind;
@@ -129,6 +132,10 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out);
 /* Takes a whole message and fills *d with copies; ct_jobdesc_fini is due even when in->bad is set
  * afterwards. */
 void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in);
+/* A list (strlist.h) in a message: u32 n, n texts. The caller frees it. */
+void   ct_jobdesc_pack_list(struct evbuffer *out, char *const *list);
+char **ct_jobdesc_unpack_list(struct ct_unpack *in);
+
 void ct_jobdesc_fini(struct ct_jobdesc *d);
 
 #endif

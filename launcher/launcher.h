@@ -24,6 +24,7 @@
  *     hosts.c        lists of hosts          pmixdata.c      publish and lookup, for them
  *     slurmlist.c    those of Slurm          relay.c         a process between two levels
  *     published.c    what ranks publish      pmixquery.c     answers to their queries
+ *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
@@ -112,6 +113,9 @@ enum {
     CT_DATA_JOB_MAX = 256 << 20,   /* of all */
     CT_DATA_KEY_MAX = 511,         /* a key: PMIX_MAX_KEYLEN */
     CT_DATA_KEYS_MAX = 1024,       /* keys of a request */
+    CT_SPAWN_MAX = 64,             /* jobs that ranks have spawned, at a time */
+    CT_SPAWN_DEPTH_MAX = 4,        /* one in another */
+    CT_SPAWN_APPS_MAX = 64,        /* programs of one */
     CT_DATA_ASKED_MAX = 32,        /* requests of one rank that are not answered yet */
 };
 

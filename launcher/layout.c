@@ -226,14 +226,21 @@ static char *random_hex(size_t bytes)
     return text;
 }
 
+char *ct_layout_name(const char *job)
+{
+    char *bits = random_hex(16), *name = NULL;
+    if (bits == NULL || asprintf(&name, "ctran-%s-%s", job, bits) < 0) {
+        name = NULL;
+    }
+    free(bits);
+    return name;
+}
+
 static bool make_secrets(struct ct_jobdesc *d)
 {
-    char *name = random_hex(16);
     d->key = random_hex(32);
-    bool ok =
-        name != NULL && d->key != NULL && asprintf(&d->nspace, "ctran-%s-%s", d->job, name) > 0;
-    free(name);
-    return ok;
+    d->nspace = ct_layout_name(d->job);
+    return d->key != NULL && d->nspace != NULL;
 }
 
 bool ct_layout_ways(struct ct_options *o, const char *daemon)

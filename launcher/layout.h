@@ -11,6 +11,9 @@
  * number of ranks. Returns false after one line on standard error. */
 bool ct_layout_nodes(struct ct_options *o);
 
+/* A new name of a job for PMIx, which is a secret. NULL without memory or randomness. */
+char *ct_layout_name(const char *job);
+
 /* Fills in how far nodes are reached, what daemons and ranks there shall find, and the job's
  * secrets. `daemon` is the file of ctrand. Returns false when out of memory. */
 bool ct_layout_ways(struct ct_options *o, const char *daemon);

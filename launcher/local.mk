@@ -33,6 +33,8 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
 	launcher/published.c launcher/published.h \
+	launcher/spawned.c launcher/spawned.h \
+	launcher/spawned_place.c launcher/spawned_place.h \
 	launcher/slurmlist.c launcher/slurmlist.h \
 	launcher/statuscmd.c launcher/statuscmd.h \
 	launcher/terminal.c launcher/terminal.h
@@ -51,6 +53,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixnews.c launcher/pmixnews.h \
 	launcher/pmixquery.c launcher/pmixquery.h \
+	launcher/pmixspawn.c launcher/pmixspawn.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \
 	launcher/procs.c launcher/procs.h \

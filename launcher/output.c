@@ -25,7 +25,7 @@
 #include "ownfd.h"
 #include "proto.h"
 
-enum { NO_SOURCE = UINT32_MAX };
+enum { SPAWNED = 2 * CT_MAX_RANKS, NO_SOURCE = INT32_MAX }; /* from here on, but for the last */
 
 struct sink {
     struct ct_output *o;
@@ -44,6 +44,7 @@ struct ct_output {
     const struct ct_output_ops *ops;
     void                       *arg;
     bool                        tag, one_sink;
+    uint32_t                    job_number;
 };
 
 static bool same_file(int a, int b)
@@ -114,7 +115,9 @@ static void begin(struct sink *s, uint32_t source)
         evbuffer_add(s->pending, "\n", 1);
         s->mid_line = false;
     }
-    if (!s->mid_line && s->o->tag && source != NO_SOURCE) {
+    if (!s->mid_line && s->o->tag && source < SPAWNED && s->o->job_number > 0) {
+        evbuffer_add_printf(s->pending, "[%u:%u] ", s->o->job_number, source / 2);
+    } else if (!s->mid_line && s->o->tag && source < SPAWNED) {
         evbuffer_add_printf(s->pending, "[%u] ", source / 2);
     }
     s->last = source;
@@ -161,6 +164,15 @@ bool ct_output_add(struct ct_output *o, uint32_t channel, uint32_t source, const
         add_lines(s, source, data, len_bytes);
     }
     return true;
+}
+
+void ct_output_pass(struct ct_output *o, uint32_t channel, uint32_t source, const uint8_t *data,
+                    size_t len_bytes)
+{
+    struct sink *s = &o->sinks[channel];
+    if (!s->broken) {
+        add_lines(s, SPAWNED + source, data, len_bytes);
+    }
 }
 
 static void add_own(struct sink *s, const char *text)
@@ -219,7 +231,7 @@ void ct_output_give_up(struct ct_output *o)
     }
 }
 
-struct ct_output *ct_output_create(struct event_base *base, bool tag,
+struct ct_output *ct_output_create(struct event_base *base, bool tag, uint32_t job_number,
                                    const struct ct_output_ops *ops, void *arg)
 {
     struct ct_output *o = calloc(1, sizeof *o);
@@ -227,6 +239,7 @@ struct ct_output *ct_output_create(struct event_base *base, bool tag,
         return NULL;
     }
     o->tag = tag;
+    o->job_number = job_number;
     o->ops = ops;
     o->arg = arg;
     o->one_sink = same_file(STDOUT_FILENO, STDERR_FILENO);

@@ -26,7 +26,8 @@ struct ct_output_ops {
     void (*idle)(void *arg); /* all is written */
 };
 
-struct ct_output *ct_output_create(struct event_base *base, bool tag,
+/* Tags have the rank, and before it the number of a job that was spawned, if that is not 0. */
+struct ct_output *ct_output_create(struct event_base *base, bool tag, uint32_t job_number,
                                    const struct ct_output_ops *ops, void *arg);
 void              ct_output_destroy(struct ct_output *o);
 
@@ -37,6 +38,10 @@ bool ct_output_is_one_sink(const struct ct_output *o);
  * for a channel that does not exist. */
 bool ct_output_add(struct ct_output *o, uint32_t channel, uint32_t source, const uint8_t *data,
                    size_t len_bytes);
+
+/* The same for lines of a job that was spawned, which have their tags and know no credit. */
+void ct_output_pass(struct ct_output *o, uint32_t channel, uint32_t source, const uint8_t *data,
+                    size_t len_bytes);
 
 /* Lines of ctranrun's own, newline included, to standard error; to standard output. */
 void ct_output_say(struct ct_output *o, const char *line);

@@ -91,6 +91,14 @@ static bool add_maps(struct infos *l, const struct ct_jobdesc *d)
     return ok;
 }
 
+/* It is asked for of the job and of its processes. */
+static void add_parent(struct infos *l, const struct ct_jobdesc *d)
+{
+    pmix_proc_t parent;
+    PMIX_LOAD_PROCID(&parent, d->parent_nspace, d->parent_rank);
+    add(l, PMIX_PARENT_ID, &parent, PMIX_PROC);
+}
+
 static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc *d,
                     const char *tmpdir)
 {
@@ -105,6 +113,10 @@ static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc
     add(l, PMIX_TMPDIR, tmpdir, PMIX_STRING);
     add(l, PMIX_NSDIR, tmpdir, PMIX_STRING);
     add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
+    if (d->parent_nspace[0] != '\0') {
+        add_parent(l, d);
+        add(l, PMIX_SPAWNED, &yes, PMIX_BOOL);
+    }
     if (d->recovery) {
         add(l, PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL);
     }
@@ -132,7 +144,7 @@ static bool add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node,
     uint32_t     rank = ct_jobdesc_rank(d, node, local);
     uint32_t     app = ct_jobdesc_app_of(d, rank), app_first = ct_jobdesc_app_first(d, app);
     uint16_t     local16 = (uint16_t)local;
-    if (!infos_init(&p, 11)) {
+    if (!infos_init(&p, 12)) {
         return false;
     }
     add_rank(&p, PMIX_RANK, rank);
@@ -146,6 +158,9 @@ static bool add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node,
     add(&p, PMIX_HOSTNAME, d->nodes[node].host, PMIX_STRING);
     add_u32(&p, PMIX_APPNUM, app);
     add_u32(&p, PMIX_REINCARNATION, 0);
+    if (d->parent_nspace[0] != '\0') {
+        add_parent(&p, d);
+    }
     pmix_data_array_t array = {.type = PMIX_INFO, .size = p.n, .array = p.all};
     add(l, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(p.all, p.cap);

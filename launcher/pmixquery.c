@@ -12,6 +12,7 @@
 #include <pmix.h>
 
 #include "base/base.h"
+#include "pmixspawn.h"
 
 enum { MOST_KEYS = 64, MOST_ASKED = 256 };
 
@@ -167,6 +168,12 @@ static bool put_qualifiers(pmix_info_t *out, const char *key, const struct ct_ra
     return put_text(out, key, PMIX_NSPACE);
 }
 
+static bool put_spawn(pmix_info_t *out, const char *key, const struct ct_ranktable *t)
+{
+    (void)t;
+    return put_text(out, key, CT_PMIXSPAWN_SUPPORTED);
+}
+
 static const struct key {
     const char *name;
     bool        of_job; /* it may be asked for one namespace */
@@ -177,6 +184,7 @@ static const struct key {
     {PMIX_QUERY_JOB_STATUS, true, ALL_NODES, put_status},
     {PMIX_QUERY_PROC_TABLE, true, ALL_NODES, put_all},
     {PMIX_QUERY_LOCAL_PROC_TABLE, true, THIS_NODE, put_local},
+    {PMIX_QUERY_SPAWN_SUPPORT, false, NOTHING, put_spawn},
     {PMIX_QUERY_NUM_PSETS, false, NOTHING, put_zero},
     {PMIX_QUERY_PSET_NAMES, false, NOTHING, put_no_sets},
     {PMIX_QUERY_SUPPORTED_KEYS, false, NOTHING, put_keys},

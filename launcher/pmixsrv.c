@@ -25,9 +25,10 @@
 #include "pmixinfo.h"
 #include "pmixnews.h"
 #include "pmixquery.h"
+#include "pmixspawn.h"
 #include "deaths.h"
 
-enum request_kind { REQ_ABORT, REQ_FENCE, REQ_DMODEX, REQ_FOUND, REQ_LEAVE, REQ_CALL };
+enum request_kind { REQ_ABORT, REQ_FENCE, REQ_MEET, REQ_DMODEX, REQ_FOUND, REQ_LEAVE, REQ_CALL };
 
 /* A request from libpmix's thread on its way to the event loop. */
 struct request {
@@ -165,6 +166,21 @@ static pmix_status_t list_ranks(const pmix_proc_t *procs, size_t n, struct reque
     return PMIX_SUCCESS;
 }
 
+/* Every rank, by name. */
+static pmix_status_t list_all(struct request *r)
+{
+    uint32_t n = ct_jobdesc_ranks(the_server->desc);
+    free(r->ranks);
+    r->ranks = calloc((size_t)n, sizeof *r->ranks);
+    if (r->ranks == NULL) {
+        return PMIX_ERR_NOMEM;
+    }
+    for (r->nranks = 0; r->nranks < n; r->nranks++) {
+        r->ranks[r->nranks] = r->nranks;
+    }
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
                               void *cbdata)
@@ -175,6 +191,46 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
     (void)ninfo;
     pmix_status_t rc = list_ranks(procs, nprocs, &r);
     return rc == PMIX_SUCCESS ? enqueue(&r) : rc;
+}
+
+/* Processes that connect or disconnect do nothing but meet: whether they are of one job for its end
+ * is known anyway. To tell that from fences of the same ranks the first of them is named again. */
+static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again,
+                          pmix_op_cbfunc_t done, void *cbdata)
+{
+    struct request r = {.kind = REQ_MEET, .op_done = done, .cbdata = cbdata};
+    pmix_status_t  rc = list_ranks(procs, nprocs, &r);
+    if (rc == PMIX_SUCCESS && r.nranks == 0) {
+        rc = list_all(&r);
+    }
+    uint32_t *more =
+        rc == PMIX_SUCCESS ? realloc(r.ranks, (r.nranks + again) * sizeof *more) : NULL;
+    if (more == NULL) {
+        free(r.ranks);
+        return rc == PMIX_SUCCESS ? PMIX_ERR_NOMEM : rc;
+    }
+    r.ranks = more;
+    for (size_t i = 0; i < again; i++) {
+        r.ranks[r.nranks++] = r.ranks[0];
+    }
+    return enqueue(&r);
+}
+
+static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+{
+    (void)info;
+    (void)ninfo;
+    return meet(procs, nprocs, 1, done, cbdata);
+}
+
+static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
+                                   const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
+                                   void *cbdata)
+{
+    (void)info;
+    (void)ninfo;
+    return meet(procs, nprocs, 2, done, cbdata);
 }
 
 static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
@@ -223,6 +279,41 @@ static void complete_fence(struct ct_pmixsrv *s, struct request *r)
     free(r->data);
 }
 
+/* The end of a meeting, as that of a fence. */
+struct meeting {
+    pmix_op_cbfunc_t done;
+    void            *cbdata;
+};
+
+static void on_met(pmix_status_t status, const char *data, size_t len, void *cbdata,
+                   pmix_release_cbfunc_t release, void *release_cbdata)
+{
+    struct meeting *m = cbdata;
+    (void)data;
+    (void)len;
+    m->done(status, m->cbdata);
+    if (release != NULL) {
+        release(release_cbdata);
+    }
+    free(m);
+}
+
+static void complete_meeting(struct ct_pmixsrv *s, struct request *r)
+{
+    if (ct_pmixfar_is_here(&s->far, r->ranks, r->nranks)) {
+        r->op_done(PMIX_SUCCESS, r->cbdata);
+        return;
+    }
+    struct meeting *m = malloc(sizeof *m);
+    if (m != NULL) {
+        *m = (struct meeting){r->op_done, r->cbdata};
+    }
+    if (m == NULL || !ct_pmixfar_fence(&s->far, r->ranks, r->nranks, "", 0, on_met, m)) {
+        free(m);
+        r->op_done(PMIX_ERR_NOMEM, r->cbdata);
+    }
+}
+
 /* libpmix answers gets of data of local ranks alone, waiting for their commit. It asks here for
  * those that it does not host. */
 static void complete_direct_modex(struct ct_pmixsrv *s, struct request *r)
@@ -262,6 +353,9 @@ static void handle(struct ct_pmixsrv *s, struct request *r)
         break;
     case REQ_FENCE:
         complete_fence(s, r);
+        break;
+    case REQ_MEET:
+        complete_meeting(s, r);
         break;
     case REQ_DMODEX:
         complete_direct_modex(s, r);
@@ -367,6 +461,9 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
     case CT_MSG_DATA_ANSWER:
         ct_pmixdata_take(in);
         break;
+    case CT_MSG_SPAWN_ANSWER:
+        ct_pmixspawn_take(in);
+        break;
     default:
         take_news(s, in);
     }
@@ -381,7 +478,10 @@ static pmix_server_module_t module = {
     .fence_nb = on_fence,
     .direct_modex = on_direct_modex,
     .job_control = on_job_control,
+    .connect = on_connect,
+    .disconnect = on_disconnect,
     .query = ct_pmixquery,
+    .spawn = ct_pmixspawn,
     .publish = ct_pmixdata_publish,
     .lookup = ct_pmixdata_lookup,
     .unpublish = ct_pmixdata_unpublish,
@@ -532,6 +632,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     const char *step = "start the PMIx server";
     ct_pmixfar_init(&s->far, d, conn);
     ct_pmixquery_init(d, table, s->nspace, post);
+    ct_pmixspawn_init(d, conn, s->nspace, post);
     bool ok =
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&

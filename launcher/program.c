@@ -131,3 +131,31 @@ int ct_program_find_daemon(char *out, size_t cap)
             self);
     return CT_EXIT_INTERNAL;
 }
+
+/* The PATH that an app's ranks will have. */
+static const char *ranks_path(const struct ct_app *app)
+{
+    const char *path = getenv("PATH");
+    for (char **s = app->env; s != NULL && *s != NULL; s++) {
+        if (strncmp(*s, "PATH=", 5) == 0) {
+            path = *s + 5;
+        }
+    }
+    return path != NULL ? path : "/usr/local/bin:/bin:/usr/bin";
+}
+
+int ct_program_find_all(struct ct_jobdesc *d)
+{
+    char file[PATH_MAX];
+    for (uint32_t i = 0; i < d->napps; i++) {
+        struct ct_app *a = &d->apps[i];
+        int status = ct_program_find(a->path != NULL ? a->path : a->argv[0], ranks_path(a), a->wdir,
+                                     file, sizeof file);
+        if (status != 0) {
+            return status;
+        }
+        free(a->path);
+        a->path = strdup(file);
+    }
+    return 0;
+}

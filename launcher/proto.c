@@ -127,6 +127,7 @@ static size_t limit_of(uint32_t type)
     case CT_MSG_FENCE_DONE:
     case CT_MSG_MODEX_DATA:
         return 1u << 30; /* what all ranks of a job have put: for 65536 of them 16 KiB each */
+    case CT_MSG_SPAWN:
     case CT_MSG_DATA_ASK:
     case CT_MSG_DATA_ANSWER:
         return CT_DATA_MESSAGE_MAX;

@@ -38,6 +38,7 @@ enum ct_msg_type {
     CT_MSG_NOT_KEPT,     /* u32 node, text: output cannot be written to its file */
     CT_MSG_LEAVE,        /* u32 rank: it wants to leave a job that outlives deaths */
     CT_MSG_FENCE,        /* u32 ranks that take part (0: all), their numbers, u32 status, bytes */
+    CT_MSG_SPAWN,        /* a rank wants to start another job; spawned.h */
     CT_MSG_DATA_ASK,     /* what a rank publishes, looks up or unpublishes; published.h */
     CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
 
@@ -67,6 +68,8 @@ enum ct_msg_type {
     CT_MSG_DATA_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_data_status, u32
                            values, each: text key, u32 rank that published it, u32 length, bytes */
 
+    CT_MSG_SPAWN_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_spawn_status, text
+                            its name for PMIx */
     CT_MSG_RANKS_ASK, /* by way of the head to all: u32 from node, u32 request: what do they do? */
     CT_MSG_RANKS,     /* u32 to node, u32 request, u32 from node, its ranks; ranktable.h */
 

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "launcher/hub_child.c"
+#include "launcher/spawned_place.h"
 #include "launcher/strlist.h"
 
 enum { NODES = 6, RANKS = 8, MINE = 2, HEAD = 16, BODY = 300 };
@@ -53,9 +54,10 @@ static struct ct_jobdesc *make_desc(bool recovery)
     static char             *words[] = {file, NULL};
     static struct ct_app     app = {RANKS, file, empty, words, NULL};
     static struct ct_node    nodes[NODES];
+    static char              names[NODES][2] = {"a", "b", "c", "d", "e", "f"};
     static struct ct_jobdesc d;
     for (uint32_t i = 0; i < NODES; i++) {
-        nodes[i] = (struct ct_node){empty, i < 2 ? 2 : 1};
+        nodes[i] = (struct ct_node){names[i], i < 2 ? 2 : 1};
     }
     if (d.napps == 0) {
         d = (struct ct_jobdesc){.job = empty, .apps = &app, .napps = 1, .nodes = nodes};
@@ -112,6 +114,52 @@ static void describe(struct fuzz *f)
         use_desc(&d);
     }
     ct_jobdesc_fini(&d);
+    free(bytes);
+}
+
+/* What a rank wants to have spawned: right in parts, and then anything. */
+static void spawn(struct fuzz *f)
+{
+    static const char *const hosts[] = {"", "a", "a,b", "nowhere", ",,"};
+    struct ct_spawned_place  p;
+    const struct ct_jobdesc *d = make_desc(false);
+    struct evbuffer         *body = evbuffer_new();
+    size_t                   len, more;
+    ct_pack_text(body, hosts[fuzz_below(f, 5)]);
+    ct_pack_u32(body, fuzz_below(f, 4));
+    uint32_t napps = fuzz_below(f, 3);
+    ct_pack_u32(body, napps);
+    for (uint32_t i = 0; i < napps; i++) {
+        ct_pack_u32(body, fuzz_below(f, 9));
+        ct_pack_text(body, fuzz_below(f, 8) == 0 ? "" : "file");
+        ct_pack_text(body, "");
+        ct_jobdesc_pack_list(body, d->agent);
+        ct_jobdesc_pack_list(body, NULL);
+    }
+    uint8_t *rest = fuzz_bytes(f, fuzz_below(f, 40), &more);
+    evbuffer_add(body, rest, more);
+    free(rest);
+    len = evbuffer_get_length(body);
+    uint8_t *bytes = malloc(len);
+    FUZZ_CHECK(bytes != NULL && evbuffer_remove(body, bytes, len) == (int)len);
+    evbuffer_free(body);
+    for (uint32_t n = fuzz_below(f, 6); n > 3; n--) {
+        bytes[fuzz_number(f, 2) % len] = (uint8_t)fuzz_number(f, 1);
+    }
+    struct ct_unpack in = {.at = bytes, .left = len};
+    if (ct_spawned_place_read(&p, d, MINE, &in)) {
+        uint64_t ranks = 0, placed = 0;
+        FUZZ_CHECK(!in.bad && p.nnodes > 0 && p.nnodes <= NODES && p.napps == napps);
+        for (uint32_t i = 0; i < p.napps; i++) {
+            ranks += p.apps[i].ranks;
+        }
+        for (uint32_t i = 0; i < p.nnodes; i++) {
+            placed += p.nodes[i].ranks;
+            FUZZ_CHECK(p.nodes[i].ranks > 0);
+        }
+        FUZZ_CHECK(ranks == placed && (p.local == CT_NO_NODE || p.local < p.nnodes));
+    }
+    ct_spawned_place_fini(&p);
     free(bytes);
 }
 
@@ -206,6 +254,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)signal(SIGPIPE, SIG_IGN); /* as all processes of the launcher do */
     }
     uint32_t choice = fuzz_below(&f, 8);
+    if (choice == 0 && (size & 1) != 0) {
+        spawn(&f);
+        return 0;
+    }
     if (choice == 0) {
         describe(&f);
         return 0;

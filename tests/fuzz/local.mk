@@ -11,7 +11,8 @@ fuzz_open_parts = src/base/auth.c src/net/tcp_addr.c src/net/tcp_in.c src/net/tc
 fuzz_shared_parts = src/ep/card.c src/net/shm_ring.c src/net/tcp.c src/net/tcp_addr.c \
 	src/pmi/wire/loop.c
 fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c \
-	launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/strlist.c launcher/tree.c
+	launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/spawned_place.c \
+	launcher/strlist.c launcher/tree.c
 fuzz_published_parts = launcher/jobdesc.c launcher/proto.c launcher/published.c launcher/ranklist.c \
 	launcher/strlist.c
 fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c launcher/slurmlist.c \

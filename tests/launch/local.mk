@@ -14,6 +14,11 @@ tests_launch_pmixask_SOURCES = tests/launch/pmixask.c
 tests_launch_pmixask_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
 tests_launch_pmixask_LDADD = $(PMIX_LIBS)
 
+check_PROGRAMS += tests/launch/pmixspawner
+tests_launch_pmixspawner_SOURCES = tests/launch/pmixspawner.c
+tests_launch_pmixspawner_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
+tests_launch_pmixspawner_LDADD = $(PMIX_LIBS)
+
 check_PROGRAMS += tests/launch/busy
 tests_launch_busy_SOURCES = tests/launch/busy.c
 tests_launch_busy_LDADD = libctcore.la
@@ -52,6 +57,7 @@ launch_tests = \
 	tests/launch/query.py \
 	tests/launch/randomkill.py \
 	tests/launch/recovery.py \
+	tests/launch/spawn.py \
 	tests/launch/status.py \
 	tests/launch/stuck.py
 TESTS += $(launch_tests)

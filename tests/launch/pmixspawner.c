@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmixspawner - PMIx_Spawn against the launcher.
+ *
+ *   parent N HOSTS PROGRAM ARGUMENT...   rank 0 spawns N ranks of a program on these hosts
+ *                  ("-": any; "2@a,b": two on each) and prints the status; all meet before
+ *                  and afterwards.
+ *                  With STAY it then waits for a signal, with TWICE the job has two programs.
+ *   child          prints its rank, job size, host, parent's rank, $CHILD and directory
+ *   connect        ranks connect and disconnect
+ *   many           rank 0 spawns jobs that last until it is refused
+ */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+static pmix_proc_t me;
+
+static void must(pmix_status_t rc, const char *what)
+{
+    if (rc != PMIX_SUCCESS) {
+        printf("rank %u: %s gave %s\n", me.rank, what, PMIx_Error_string(rc));
+        fflush(stdout);
+        _exit(99);
+    }
+}
+
+static pmix_value_t *get(pmix_rank_t rank, const char *key)
+{
+    pmix_proc_t   who;
+    pmix_value_t *v;
+    PMIX_LOAD_PROCID(&who, me.nspace, rank);
+    must(PMIx_Get(&who, key, NULL, 0, &v), key);
+    return v;
+}
+
+static void fence(void)
+{
+    must(PMIx_Fence(NULL, 0, NULL, 0), "PMIx_Fence");
+}
+
+static void child(void)
+{
+    char                dir[PATH_MAX] = "";
+    const pmix_value_t *parent = get(me.rank, PMIX_PARENT_ID);
+    const char         *value = getenv("CHILD");
+    if (parent->type != PMIX_PROC || strcmp(parent->data.proc->nspace, me.nspace) == 0 ||
+        getcwd(dir, sizeof dir) == NULL) {
+        printf("rank %u: PMIX_PARENT_ID is none\n", me.rank);
+        _exit(99);
+    }
+    fence();
+    printf("child %u of %u on %s, parent %u, %s, %s\n", me.rank,
+           get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE)->data.uint32,
+           get(me.rank, PMIX_HOSTNAME)->data.string, parent->data.proc->rank,
+           value != NULL ? value : "-", dir);
+    fflush(stdout);
+}
+
+static pmix_status_t spawn(int n, const char *hosts, char **argv, char *nspace)
+{
+    static char *env[] = {(char *)(uintptr_t) "CHILD=as told", NULL};
+    pmix_app_t   apps[2];
+    pmix_info_t  info[2];
+    size_t       ninfo = 0, napps = getenv("TWICE") != NULL ? 2 : 1;
+    const char  *at = strchr(hosts, '@');
+    char         ppr[32];
+    if (at != NULL) {
+        snprintf(ppr, sizeof ppr, "%.*s:node", (int)(at - hosts), hosts);
+        PMIX_INFO_LOAD(&info[ninfo], PMIX_PPR, ppr, PMIX_STRING);
+        ninfo++;
+        hosts = at + 1;
+    }
+    if (strcmp(hosts, "-") != 0) {
+        PMIX_INFO_LOAD(&info[ninfo], PMIX_HOST, hosts, PMIX_STRING);
+        ninfo++;
+    }
+    for (size_t i = 0; i < napps; i++) {
+        PMIX_APP_CONSTRUCT(&apps[i]);
+        apps[i].cmd = argv[0];
+        apps[i].argv = argv;
+        apps[i].env = env;
+        apps[i].cwd = getenv("CHILD_DIR");
+        apps[i].maxprocs = n;
+    }
+    return PMIx_Spawn(info, ninfo, apps, napps, nspace);
+}
+
+static void parent(int argc, char **argv)
+{
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
+    fence();
+    if (me.rank == 0 && argc > 2) {
+        pmix_status_t rc = spawn(atoi(argv[0]), argv[1], argv + 2, nspace);
+        printf("%s\n", rc == PMIX_SUCCESS && (*nspace == '\0' || strcmp(nspace, me.nspace) == 0)
+                           ? "no namespace"
+                           : PMIx_Error_string(rc));
+        fflush(stdout);
+    }
+    fence();
+    while (getenv("STAY") != NULL) {
+        pause();
+    }
+}
+
+static void connect_all(void)
+{
+    pmix_proc_t all, other;
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&other, "nobody", 0);
+    must(PMIx_Connect(&all, 1, NULL, 0), "PMIx_Connect");
+    must(PMIx_Disconnect(&all, 1, NULL, 0), "PMIx_Disconnect");
+    fence();
+}
+
+static void many(char *file)
+{
+    char *argv[] = {file, (char *)(uintptr_t) "1000", NULL}, nspace[PMIX_MAX_NSLEN + 1];
+    int   n = 0;
+    fence();
+    pmix_status_t rc = PMIX_SUCCESS;
+    while (me.rank == 0 && rc == PMIX_SUCCESS && n < 1000) {
+        rc = spawn(1, "-", argv, nspace);
+        n += rc == PMIX_SUCCESS;
+    }
+    if (me.rank == 0) {
+        printf("%d %s\n", n, PMIx_Error_string(rc));
+        fflush(stdout);
+        _exit(3);
+    }
+    fence();
+}
+
+int main(int argc, char **argv)
+{
+    must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
+    if (argc > 1 && strcmp(argv[1], "child") == 0) {
+        child();
+    } else if (argc > 1 && strcmp(argv[1], "connect") == 0) {
+        connect_all();
+    } else if (argc > 2 && strcmp(argv[1], "many") == 0) {
+        many(argv[2]);
+    } else if (argc > 1 && strcmp(argv[1], "parent") == 0) {
+        parent(argc - 2, argv + 2);
+    } else {
+        fprintf(stderr, "pmixspawner: unknown role\n");
+        _exit(98);
+    }
+    must(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
+    return 0;
+}

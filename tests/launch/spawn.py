@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PMIx_Spawn, PMIx_Connect and PMIx_Disconnect, on one node and on several; parents and children
+are pmixspawner.c. The nodes are made up, as in nodes.py."""
+import os
+import re
+import signal
+import socket
+import tempfile
+
+from launch import TOP, Job, check, cmdline, expect, run
+
+SPAWNER = os.path.abspath(os.path.join(TOP, "tests/launch/pmixspawner"))
+DIR = tempfile.TemporaryDirectory(prefix="ctran-test-")
+AGENT = f"{DIR.name}/agent"
+with open(AGENT, "w") as f:
+    f.write('#!/bin/sh\nshift\nexec "$@"\n')
+os.chmod(AGENT, 0o755)
+with open(f"{DIR.name}/text", "w") as f:
+    f.write("no program\n")
+NODES = ["--launch-agent", AGENT, "--fan-out", 2, "-H", "a:2,b:1,c:3"]
+HERE = socket.gethostname()
+PLACES = [(["-n", 2], {5: [HERE] * 5})]
+if "without libsodium" not in run(*NODES, "true")[2]:
+    PLACES.append((NODES, {5: list("aabbc")}))
+
+
+def children(out, n, where, parent=0, cwd=None):
+    """What a job of n children printed: all of them, whole, and the word of their parent."""
+    want = [f"child {r} of {n} on {where[r]}, parent {parent}, as told, {cwd or os.getcwd()}"
+            for r in range(n)] + ["SUCCESS"]
+    check(sorted(out.splitlines()) == sorted(want), f"children: {out}\n expected {want}")
+
+
+for place, where in PLACES:
+    children(expect([*place, SPAWNER, "parent", 5, "-", SPAWNER, "child"], 0, err="")[1], 5,
+             where[5])
+    # Two programs of one job, in another directory; a job in a job; and after its parents' end.
+    children(expect([*place, "-x", "TWICE=1", "-x", "CHILD_DIR=/", SPAWNER, "parent", 2, "-",
+                     SPAWNER, "child"], 0, err="")[1], 4, ["a", "a", "b", "c"] if
+             place == NODES else [HERE] * 4, cwd="/")
+    got = expect([*place, SPAWNER, "parent", 1, "-", SPAWNER, "parent", 2, "-", SPAWNER, "child"],
+                 0, err="")[1].splitlines()
+    check(got.count("SUCCESS") == 2 and sum(g.startswith("child ") for g in got) == 2,
+          f"a job in a job: {got}")
+    got = expect([*place, SPAWNER, "parent", 1, "-", "sh", "-c", "sleep 0.3; echo last"], 0, err="")
+    check(got[1].splitlines() == ["SUCCESS", "last"], f"a job that lasts longer: {got}")
+    # Tags tell whose lines they are, and a line is a line.
+    got = expect([*place, "--tag-output", SPAWNER, "parent", 3, "-", "seq", 5000], 0, err="")[1]
+    check(sorted(got.splitlines()) == sorted(
+        ["[0] SUCCESS"] + [f"[1:{r}] {i}" for r in range(3) for i in range(1, 5001)]),
+        f"tags: {got[:200]}")
+    # What cannot be started harms nobody but the caller's hopes.
+    for what, word in (("/no/such/program", "EXECUTABLE NOT FOUND"),
+                       (f"{DIR.name}/text", "")):
+        got = run(*place, SPAWNER, "parent", 2, "-", what)
+        check(got[0] == 0 and got[1] != "SUCCESS\n" and word in got[1] and
+              re.fullmatch(r"ctranrun: [^\n]*\n", got[2]), f"{what}: {got}")
+    for hosts in ("nowhere", "1@-"):
+        got = run(*place, SPAWNER, "parent", 9, hosts, "true")
+        check(got[0] == 0 and "SUCCESS" not in got[1] and got[2] == "", f"on {hosts}: {got}")
+    # One that fails later ends all with its status, and its children do not outlive a parent.
+    SAYS = r"ctranrun: job \w+: "
+    expect([*place, "-x", "STAY=1", SPAWNER, "parent", 2, "-", "sh", "-c", "exit 7"], 7,
+           out="SUCCESS\n", err=SAYS + r"rank [01] [^\n]* status 7\n" + SAYS +
+           r"job \w+, which rank 0 spawned, failed with status 7; this one is ended\n")
+    got = run("--enable-recovery", *place, SPAWNER, "parent", 1, "-", "sh", "-c", "exit 7")
+    check(got[0] == 7 and "this one goes on" in got[2], f"with --enable-recovery: {got}")
+    for signo, status in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
+        with Job(*place, "-x", "STAY=1", SPAWNER, "parent", 3, "-", "sleep", 1000) as job:
+            check(job.proc.stdout.readline() == b"SUCCESS\n", "children run")
+            check(sum(cmdline(p).startswith("sleep 1000") for p in job.processes()) == 3,
+                  f"three of them: {[cmdline(p) for p in job.processes()]}")
+            job.proc.send_signal(signo)
+            check(job.finish()[0] == status, f"{signo!r} of ctranrun")
+            job.check_clean(wait=True)
+    expect([*place, "--timeout", 1, SPAWNER, "parent", 1, "-", "sleep", 1000], 124,
+           err=r"[^\n]*\(--timeout\)[^\n]*\n")
+    # The head of children is killed.
+    with Job(*place, "-x", "STAY=1", SPAWNER, "parent", 1, "-", "sleep", 1000) as job:
+        check(job.proc.stdout.readline() == b"SUCCESS\n", "children run")
+        heads = [p for p in job.processes() if "ctranrun" in cmdline(p) and p != job.proc.pid]
+        check(len(heads) == 1, f"heads: {[cmdline(p) for p in heads]}")
+        os.kill(heads[0], signal.SIGKILL)
+        status, out, err = job.finish()
+        check(status == 137 and b"which rank 0 spawned, failed with status 137" in err,
+              f"a killed head: {status} {err}")
+        job.check_clean(wait=True)
+    # One that is stopped keeps nobody: neither who ends the job, nor a job that ends by itself.
+    for file, what, status in (("ctranrun", None, 143),
+                               ("tests/launch/impatient/ctranrun", 9, 137)):
+        with Job(*place, "-x", "STAY=1", SPAWNER, "parent", 1, "-", "sleep", 1000,
+                 file=os.path.join(TOP, file)) as job:
+            check(job.proc.stdout.readline() == b"SUCCESS\n", "children run")
+            heads = [p for p in job.processes() if "ctranrun" in cmdline(p) and p != job.proc.pid]
+            os.kill(heads[0], signal.SIGSTOP)
+            if what is None:
+                job.proc.send_signal(signal.SIGTERM)
+            else:
+                os.kill(job.ranks("pmixspawner")[0], what)
+            check(job.finish()[0] == status, f"a stopped head, {file}")
+            job.check_clean(wait=True)
+    expect([*place, SPAWNER, "connect"], 0, out="", err="")
+# So many at a time, and no more.
+got = run("-n", 2, SPAWNER, "many", "sleep")
+check(got[0] == 3 and got[1].startswith("64 OUT-OF-RESOURCE\n") and got[2].count("\n") == 1,
+      f"many: {got}")
+if len(PLACES) > 1:
+    got = expect([*NODES, SPAWNER, "parent", 3, "2@c,a", SPAWNER, "child"], 0, err="")[1]
+    children(got, 3, ["a", "a", "c"])
+DIR.cleanup()
+print("spawn: jobs in jobs")
