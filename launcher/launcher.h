@@ -108,15 +108,16 @@ enum {
     CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */
 
     /* What ranks publish (published.h), with what is spent on keeping it, in bytes. */
-    CT_DATA_MESSAGE_MAX = 4 << 20, /* one request, one answer */
-    CT_DATA_RANK_MAX = 16 << 20,   /* of one rank */
-    CT_DATA_JOB_MAX = 256 << 20,   /* of all */
-    CT_DATA_KEY_MAX = 511,         /* a key: PMIX_MAX_KEYLEN */
-    CT_DATA_KEYS_MAX = 1024,       /* keys of a request */
-    CT_SPAWN_MAX = 64,             /* jobs that ranks have spawned, at a time */
-    CT_SPAWN_DEPTH_MAX = 4,        /* one in another */
-    CT_SPAWN_APPS_MAX = 64,        /* programs of one */
-    CT_DATA_ASKED_MAX = 32,        /* requests of one rank that are not answered yet */
+    CT_DATA_MESSAGE_MAX = 4 << 20,   /* one request, one answer */
+    CT_DATA_RANK_MAX = 16 << 20,     /* of one rank */
+    CT_DATA_JOB_MAX = 256 << 20,     /* of all */
+    CT_DATA_KEY_MAX = 511,           /* a key: PMIX_MAX_KEYLEN */
+    CT_DATA_KEYS_MAX = 1024,         /* keys of a request */
+    CT_SPAWN_MAX = 64,               /* jobs that ranks have spawned, at a time */
+    CT_SPAWN_DEPTH_MAX = 4,          /* one in another */
+    CT_SPAWN_APPS_MAX = 64,          /* programs of one */
+    CT_DATA_UNDER_WAY_MAX = 8 << 20, /* bytes of one rank's requests that are not answered yet */
+    CT_DATA_ASKED_MAX = 32,          /* requests of one rank that are not answered yet */
 };
 
 #endif

@@ -18,9 +18,16 @@ struct ask {
     struct ct_list       node;
     uint32_t             number, rank;
     struct evbuffer     *body; /* what follows the rank in the message */
+    size_t               len;  /* of that */
     pmix_op_cbfunc_t     op_done;
     pmix_lookup_cbfunc_t lookup_done;
     void                *cbdata;
+};
+
+/* Requests of a rank that are not answered, and their bytes. */
+struct load {
+    _Atomic uint32_t n;
+    _Atomic size_t   bytes;
 };
 
 /* libpmix's callbacks take no argument of ours. */
@@ -29,7 +36,7 @@ static struct {
     struct ct_conn          *conn;
     const char              *nspace;
     ct_pmixdata_post_fn      post;
-    _Atomic uint32_t        *asked;   /* by local rank: requests that are not answered */
+    struct load             *loads;   /* by local rank */
     struct ct_list           pending; /* main thread: sent to the head */
     uint32_t                 last_number;
 } the;
@@ -41,9 +48,9 @@ bool ct_pmixdata_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const
     the.conn = conn;
     the.nspace = nspace;
     the.post = post;
-    the.asked = calloc(desc->nodes[desc->me].ranks, sizeof *the.asked);
+    the.loads = calloc(desc->nodes[desc->me].ranks, sizeof *the.loads);
     ct_list_init(&the.pending);
-    return the.asked != NULL;
+    return the.loads != NULL;
 }
 
 /* ---- on libpmix's thread: directives --------------------------------------------------------- */
@@ -151,9 +158,29 @@ static pmix_status_t read_directives(const pmix_info_t *info, size_t n, struct d
 
 /* ---- on libpmix's thread: requests ----------------------------------------------------------- */
 
-static _Atomic uint32_t *asked_by(uint32_t rank)
+static struct load *load_of(uint32_t rank)
 {
-    return &the.asked[the.desc->ranks.local_of[rank]];
+    return &the.loads[the.desc->ranks.local_of[rank]];
+}
+
+/* One thread adds, libpmix's; so what is found here can only have become less. */
+static bool is_too_much(uint32_t rank, size_t len)
+{
+    struct load *load = load_of(rank);
+    return atomic_load_explicit(&load->n, memory_order_relaxed) >= CT_DATA_ASKED_MAX ||
+           atomic_load_explicit(&load->bytes, memory_order_relaxed) + len > CT_DATA_UNDER_WAY_MAX;
+}
+
+static void add_load(const struct ask *a)
+{
+    (void)atomic_fetch_add_explicit(&load_of(a->rank)->n, 1, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&load_of(a->rank)->bytes, a->len, memory_order_relaxed);
+}
+
+static void take_load(const struct ask *a)
+{
+    (void)atomic_fetch_sub_explicit(&load_of(a->rank)->n, 1, memory_order_relaxed);
+    (void)atomic_fetch_sub_explicit(&load_of(a->rank)->bytes, a->len, memory_order_relaxed);
 }
 
 static bool is_ours(const pmix_proc_t *proc)
@@ -176,7 +203,7 @@ static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t
     if (!is_ours(proc)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    if (atomic_load_explicit(asked_by(proc->rank), memory_order_relaxed) >= CT_DATA_ASKED_MAX) {
+    if (is_too_much(proc->rank, 0)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     struct ask *a = calloc(1, sizeof *a);
@@ -212,16 +239,17 @@ static void send_ask(void *arg)
 /* Hands it to the main thread, or lets it be. */
 static pmix_status_t end(struct ask *a, pmix_status_t rc)
 {
-    if (rc == PMIX_SUCCESS && evbuffer_get_length(a->body) > CT_DATA_MESSAGE_MAX - 64) {
+    a->len = evbuffer_get_length(a->body);
+    if (rc == PMIX_SUCCESS && (a->len > CT_DATA_MESSAGE_MAX - 64 || is_too_much(a->rank, a->len))) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {
-        (void)atomic_fetch_add_explicit(asked_by(a->rank), 1, memory_order_relaxed);
+        add_load(a);
         rc = the.post(send_ask, a);
         if (rc == PMIX_SUCCESS) {
             return rc;
         }
-        (void)atomic_fetch_sub_explicit(asked_by(a->rank), 1, memory_order_relaxed);
+        take_load(a);
     }
     free_ask(a);
     return rc;
@@ -398,7 +426,7 @@ void ct_pmixdata_take(struct ct_unpack *in)
             continue;
         }
         ct_list_remove(&a->node);
-        (void)atomic_fetch_sub_explicit(asked_by(a->rank), 1, memory_order_relaxed);
+        take_load(a);
         if (a->lookup_done != NULL) {
             answer_lookup(a, in_their_words(status), in);
         } else {

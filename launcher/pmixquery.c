@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "pmixspawn.h"
 
-enum { MOST_KEYS = 64, MOST_ASKED = 256 };
+enum { MOST_KEYS = 64, MOST_ASKED = 256, LEAST_ASKED = 16, ROWS = 1 << 20 };
 
 /* A query that needs the table of ranks, or just its turn on the main thread. */
 struct question {
@@ -310,6 +310,13 @@ static void ask(void *arg)
     }
 }
 
+/* How many questions there may be at a time: their tables have so many rows together. */
+static uint32_t most_asked(void)
+{
+    uint32_t n = ROWS / ct_jobdesc_ranks(the.desc);
+    return n < LEAST_ASKED ? LEAST_ASKED : n > MOST_ASKED ? MOST_ASKED : n;
+}
+
 pmix_status_t ct_pmixquery(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
                            pmix_info_cbfunc_t done, void *cbdata)
 {
@@ -323,7 +330,7 @@ pmix_status_t ct_pmixquery(pmix_proc_t *proc, pmix_query_t *queries, size_t nque
         rc = q->reason != PMIX_SUCCESS ? q->reason : PMIX_ERR_BAD_PARAM;
     }
     if (rc == PMIX_SUCCESS &&
-        atomic_load_explicit(&the.asked, memory_order_relaxed) >= MOST_ASKED) {
+        atomic_load_explicit(&the.asked, memory_order_relaxed) >= most_asked()) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {
