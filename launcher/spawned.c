@@ -340,13 +340,18 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
     for (int i = 0; i < STREAMS && ok; i++) {
         ok = (one && i == ERR) || pipe2(pipes[i], O_CLOEXEC) == 0;
     }
-    pid_t parent = getpid();
+    pid_t    parent = getpid();
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* none shall find our handlers in the child */
     j->pid = ok ? fork() : -1;
     if (j->pid == 0) {
         int ends[STREAMS] = {pipes[CONTROL][1], pipes[OUT][1], pipes[one ? OUT : ERR][1]};
         leave_parent(s->h, ends, parent);
+        sigprocmask(SIG_SETMASK, &before, NULL);
         _exit(run(s->h, j, place));
     }
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close_pipes(pipes, 1);
     for (int i = 0; i < STREAMS && j->pid > 0; i++) {
         if (pipes[i][0] >= 0 && ok) {

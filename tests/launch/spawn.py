@@ -56,6 +56,12 @@ for place, where in PLACES:
     check(sorted(got.splitlines()) == sorted(
         ["[0] SUCCESS"] + [f"[1:{r}] {i}" for r in range(3) for i in range(1, 5001)]),
         f"tags: {got[:200]}")
+    # Files of output are the spawned job's own.
+    with tempfile.TemporaryDirectory() as d:
+        expect([*place, "--output-dir", d, SPAWNER, "parent", 2, "-", "sh", "-c",
+                "echo $PMIX_RANK"], 0, err="")
+        check([open(f"{d}/spawned.1/rank.{r}/stdout", encoding="ascii").read() for r in (0, 1)] ==
+              ["0\n", "1\n"] and os.path.exists(f"{d}/rank.0/stdout"), f"files: {os.listdir(d)}")
     # What cannot be started harms nobody but the caller's hopes.
     for what, word in (("/no/such/program", "EXECUTABLE NOT FOUND"),
                        (f"{DIR.name}/text", "")):
