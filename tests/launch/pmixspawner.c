@@ -110,9 +110,8 @@ static void parent(int argc, char **argv)
 
 static void connect_all(void)
 {
-    pmix_proc_t all, other;
+    pmix_proc_t all;
     PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
-    PMIX_LOAD_PROCID(&other, "nobody", 0);
     must(PMIx_Connect(&all, 1, NULL, 0), "PMIx_Connect");
     must(PMIx_Disconnect(&all, 1, NULL, 0), "PMIx_Disconnect");
     fence();
