@@ -33,7 +33,11 @@ LIMIT = 600        # seconds; only a hang reaches it
 GROWN_MB = 8       # by which a process may have grown at the end, whatever came to it
 CHALLENGE = 72     # bytes that an end says before the other has proved itself
 ROOM, LINGER = 200, 80   # strangers at a time, and of these who have no intention to go
-RANKS, HOSTS = 6, "n0:2,n1:2,n2:2"
+RANKS, HOSTS = 6, ["n0:2", "n1:2", "n2:2"]
+if os.environ.get("CT_SANITIZER") == "thread":
+    # libpmix's locks, which ThreadSanitizer does not see, end daemons of several hosts: one host,
+    # whose ranks take each other for those of others.
+    HOSTS = []
 STORE = os.path.join(TOP, "tools/store/ctran_store")
 HELLO = struct.pack("=I", 0x48435443)    # how a connection between ranks begins
 
@@ -77,7 +81,7 @@ def doors_of(job, ranks, daemons):
     for name in sorted(os.listdir(job.tmp)):
         doors.append(("daemon", os.path.join(job.tmp, name, "status")))
         check(os.path.exists(doors[-1][1]), f"{doors[-1]} is missing")
-    nodes = len(HOSTS.split(","))
+    nodes = max(len(HOSTS), 1)
     check((found["rank"], found["libpmix"], len(doors)) == (RANKS, nodes, RANKS + nodes),
           f"who listens: {found} {doors}")
     return doors
@@ -311,12 +315,15 @@ def status_of(job):
 
 # ---- the test ------------------------------------------------------------------------------------
 
-def make_agent(folder):
+def places(folder):
+    """The options that say where the ranks are."""
+    if not HOSTS:
+        return ["-n", RANKS]
     agent = os.path.join(folder, "agent")
     with open(agent, "w", encoding="ascii") as f:
         f.write('#!/bin/sh\nshift\nexec "$@"\n')
     os.chmod(agent, 0o755)
-    return agent
+    return ["--launch-agent", agent, "-H", ",".join(HOSTS)]
 
 
 def disturb(job, store, folder):
@@ -364,9 +371,11 @@ def main():
         store = Store(folder)
         env = {"CTRAN_TCP_INTERFACES": "127.0.0.0/8", "CTRAN_TCP_BREAK": "4M", "CTRAN_LOG": "error",
                "CT_RECORD": os.path.join(folder, "said")}
+        if not HOSTS:
+            env["CTRAN_NODE_RANKS"] = "2"
         try:
-            with Job("--launch-agent", make_agent(folder), "-H", HOSTS,
-                     os.path.join(TOP, "tests/func/guests"), stdin=subprocess.PIPE, env=env) as job:
+            with Job(*places(folder), os.path.join(TOP, "tests/func/guests"),
+                     stdin=subprocess.PIPE, env=env) as job:
                 said = disturb(job, store, folder)
                 check(said.count("guests") > 0, f"--status said: {said}")
                 status, out, err = job.finish(b"enough\n")
