@@ -26,7 +26,16 @@ static const uint32_t MAGIC = 0x45524f54; /* "TORE" */
 static const char     KIND[] = "boot/kind/", RANKS[] = "boot/ranks", SHAPE[] = "boot/shape",
                   DONE[] = "boot/done";
 
-enum { ENTRY_HEAD = 8, MOST_ENTRY = 4096, VERSION_BYTES = 16, CHOICE_MS = 3000, LINGER_MS = 5000 };
+enum {
+    ENTRY_HEAD = 8,
+    MOST_ENTRY = 4096,
+    VERSION_BYTES = 16,
+    FIRST_CHOICE_MS = 500,
+    MOST_ROUNDS = 4, /* of which each doubles that */
+    BLAME_MS = 3000,
+    LINGER_MS = 5000,
+    SPARE = 256
+};
 
 struct ct_nodes_store {
     struct ct_loop          loop;
@@ -58,14 +67,14 @@ struct exchange {
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* Where this host is reached: of one family, so that one socket listens for all of them. */
+/* Where this host is reached, IPv4 first. */
 static uint32_t find_reach(const struct ct_job *job, struct ct_addr *reach)
 {
     const struct ct_config *cfg = &job->p->cfg;
     struct ct_ifaddr        all[CT_IFADDR_MAX];
     int                     n = ct_ifaddr_list(cfg->tcp_interfaces, cfg->node_ranks > 0, all);
     uint32_t                found = 0;
-    for (uint8_t family = 4; found == 0 && family <= 6; family = (uint8_t)(family + 2)) {
+    for (uint8_t family = 4; family <= 6; family = (uint8_t)(family + 2)) {
         for (int i = 0; i < n; i++) {
             if (all[i].family == family) {
                 reach[found] = (struct ct_addr){.family = family};
@@ -82,11 +91,14 @@ static uint32_t find_reach(const struct ct_job *job, struct ct_addr *reach)
     return found;
 }
 
-/* The address itself if it is the only one, else any of its family. */
+/* The address itself if it is the only one, else any; any of IPv6 is any of IPv4 as well. */
 static struct ct_addr listen_on(const struct ct_addr *reach, uint32_t nreach)
 {
-    struct ct_addr at = {.family = reach[0].family};
-    return nreach == 1 ? reach[0] : at;
+    struct ct_addr any = {.family = 4};
+    for (uint32_t i = 0; i < nreach; i++) {
+        any.family = reach[i].family == 6 ? 6 : any.family;
+    }
+    return nreach == 1 ? reach[0] : any;
 }
 
 bool ct_nodes_where_ok(const struct ct_nodes_where *where, size_t len_bytes)
@@ -134,8 +146,10 @@ int ct_nodes_store_open(struct ct_nodes_store **store, const struct ct_job *job,
         free(s);
         return rc;
     }
-    struct ct_addr at = listen_on(where->addrs, where->naddrs);
-    rc = ct_store_server_open(&s->server, &s->loop, &at, key, NULL);
+    struct ct_addr         at = listen_on(where->addrs, where->naddrs);
+    struct ct_store_limits limits = {.connections = job->size + SPARE,
+                                     .strangers = job->size + SPARE};
+    rc = ct_store_server_open(&s->server, &s->loop, &at, key, &limits);
     if (rc != CTRAN_SUCCESS) {
         ct_loop_fini(&s->loop);
         free(s);
@@ -172,7 +186,7 @@ static void linger(struct ct_nodes_store *s)
     (void)evtimer_assign(&limit, s->loop.base, on_moment, NULL);
     (void)event_add(&limit, &moment);
     ct_store_server_stats(s->server, &stats);
-    while (stats.connections > 0 && ct_clock_ns() < end_ns) {
+    while (stats.connections > stats.strangers && ct_clock_ns() < end_ns) {
         (void)event_base_loop(s->loop.base, EVLOOP_ONCE);
         ct_store_server_stats(s->server, &stats);
     }
@@ -235,7 +249,10 @@ static int call_store(struct exchange *x, const struct ct_nodes_where *where)
             return rc;
         }
         limit_ms = left_ms(x);
-        limit_ms = where->naddrs > 1 && limit_ms > CHOICE_MS ? CHOICE_MS : limit_ms;
+        if (where->naddrs > 1) { /* each time round more */
+            uint32_t round = (uint32_t)ct_min_size((i - 1) / where->naddrs, MOST_ROUNDS);
+            limit_ms = (uint32_t)ct_min_size(limit_ms, (size_t)FIRST_CHOICE_MS << round);
+        }
         rc = ask(x, &set, limit_ms, NULL, NULL, 0, NULL);
         if (rc != CTRAN_SUCCESS) {
             ct_store_close(x->store);
@@ -334,7 +351,7 @@ static void blame_others(struct exchange *x)
     const struct ct_job    *job = x->job;
     int64_t                 sum = 0;
     struct ct_store_request add = {.op = CT_STORE_ADD, .key = ct_bytes_of(RANKS)};
-    if (ask(x, &add, CHOICE_MS, &sum, NULL, 0, NULL) == CTRAN_SUCCESS) {
+    if (ask(x, &add, BLAME_MS, &sum, NULL, 0, NULL) == CTRAN_SUCCESS) {
         ct_error(&job->p->log,
                  "the ranks of job %s did not all start: host %s and others, which are complete, "
                  "have %" PRId64 " of %" PRIu32 " ranks; the other hosts have not come within "

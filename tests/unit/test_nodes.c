@@ -181,6 +181,22 @@ static void test_uneven(void **state)
     try_spread(one_each, CT_ARRAY_LEN(one_each), 7);
 }
 
+/* Nobody listens at the first of rank 0's addresses. */
+static void test_addresses(void **state)
+{
+    (void)state;
+    static const uint32_t on[] = {0, 1, 1, 2};
+    struct ct_nodes_where where;
+    struct node          *nodes = spread(on, 4, 3, "60s");
+    start(nodes, 3, &where);
+    assert_in_range(where.naddrs, 1, CT_OOB_REACH_MAX - 1);
+    memmove(where.addrs + 1, where.addrs, where.naddrs++ * sizeof where.addrs[0]);
+    where.addrs[0].ip[2]++; /* 127.0.1.1 */
+    run(nodes, 3);
+    expect_all(nodes, 3);
+    finish(nodes, 3);
+}
+
 /* ---- in vain --------------------------------------------------------------------------------- */
 
 /* One node does not come. */
@@ -189,14 +205,14 @@ static void test_missing(void **state)
     (void)state;
     static const uint32_t on[] = {0, 0, 1, 2};
     struct ct_nodes_where where;
-    struct node          *nodes = spread(on, 4, 3, "1s");
+    struct node          *nodes = spread(on, 4, 3, "2s");
     start(nodes, 3, &where);
     run(nodes, 2);
     assert_int_equal(nodes[0].status, CTRAN_ERR_BOOTSTRAP);
     assert_int_equal(nodes[1].status, CTRAN_ERR_BOOTSTRAP);
     unit_contains(unit_logged(&nodes[0].process.log),
                   "host host0 and others, which are complete, have 3 of 4 ranks; the other hosts "
-                  "have not come within 1000 ms (CTRAN_BOOTSTRAP_TIMEOUT)");
+                  "have not come within 2000 ms (CTRAN_BOOTSTRAP_TIMEOUT)");
     assert_int_equal(ct_cards_meet(nodes[0].cards[1]), CTRAN_ERR_BOOTSTRAP); /* and at once */
     finish(nodes, 3);
 }
@@ -276,9 +292,10 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_even),    cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_missing), cmocka_unit_test(test_nobody),
-        cmocka_unit_test(test_twice),   cmocka_unit_test(test_where),
+        cmocka_unit_test(test_even),   cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_uneven), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_nobody), cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_where),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -397,6 +397,35 @@ static void test_leaves_early(void **state)
     close_world(&w);
 }
 
+/* Agents tell two addresses of theirs, and answer at the second one only; the cards of their ranks
+ * are at hand. */
+static void test_addresses(void **state)
+{
+    (void)state;
+    struct world   w;
+    struct ct_addr reach[2];
+    assert_int_equal(ct_addr_parse(&reach[0], "127.0.1.1:0"), CTRAN_SUCCESS);
+    assert_int_equal(ct_addr_parse(&reach[1], "127.0.0.1:0"), CTRAN_SUCCESS);
+    open_world(&w, NODES);
+    w.terms.reach = reach;
+    w.terms.nreach = CT_ARRAY_LEN(reach);
+    for (uint32_t i = 0; i < NODES; i++) {
+        unsigned char cards[2 * ENTRY];
+        memset(cards, (int)(2 * i + 1), ENTRY);
+        memset(cards + ENTRY, (int)(2 * i + 2), ENTRY);
+        open_node(&w, i);
+        ct_oob_node_fill(w.nodes[i], cards);
+    }
+    while (w.nodes_done < NODES) {
+        turn();
+    }
+    assert_int_equal(w.status, CTRAN_SUCCESS);
+    for (uint32_t i = 0; i < NODES; i++) {
+        expect_table(&w, i);
+    }
+    close_world(&w);
+}
+
 /* Lengths in a list of keys are not to be believed. */
 static void test_list_of_keys(void **state)
 {
@@ -442,7 +471,7 @@ int main(void)
         cmocka_unit_test(test_strangers),        cmocka_unit_test(test_no_descriptors),
         cmocka_unit_test(test_held_descriptors), cmocka_unit_test(test_nonsense),
         cmocka_unit_test(test_come_and_go),      cmocka_unit_test(test_leaves_early),
-        cmocka_unit_test(test_list_of_keys),
+        cmocka_unit_test(test_list_of_keys),     cmocka_unit_test(test_addresses),
     };
     if (!ct_auth_available()) {
         puts("SKIP: this build is without libsodium");
