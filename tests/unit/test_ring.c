@@ -105,7 +105,7 @@ struct tally {
 /* Takes one record, passing over a skip; false when there is none. */
 static bool consume(struct pair *p, struct tally *t, size_t most)
 {
-    struct ct_record rec;
+    struct ct_record rec = {0};
     int              got = ct_ring_peek(&p->rx, &rec);
     assert_true(got >= 0);
     if (got == 0) {
