@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leave - processes that end at different times. Usage: leave world|session|owing FIFO
+ * leave - processes that end at different times. Usage: leave world|session|flush|owing FIFO
  *
  * world: all but the last rank end at once, and need not wait for that one, which waits in turn for
  * them to be gone, without a look at its messages. session: rank 0 ends while others go on; they
  * receive all that it has sent, also what it let go of, and it is no death to them. owing: rank 0
  * ends with an exchange that it has not completed, and says so to rank 1, which only then does its
- * part.
+ * part. flush: the last rank ends without the buffered messages for it; no wait for them is longer.
  */
 #include <poll.h>
 #include <sys/syscall.h>
@@ -160,6 +160,40 @@ static int session(void)
     return 0;
 }
 
+/* ---- flush ----------------------------------------------------------------------------------- */
+
+static void buffer(ctran_comm_t comm, int last)
+{
+    static int32_t  words[LONG];
+    ctran_request_t all;
+    void           *back = NULL;
+    ctran_count_t   size = -1;
+    OK(ctran_comm_attach_buffer(comm, CTRAN_BUFFER_AUTOMATIC, 0));
+    OK(ctran_bsend(words, LONG, CTRAN_INT32_T, last, TAG_LONG, comm));
+    OK(ctran_comm_iflush_buffer(comm, &all));
+    OK(ctran_send(NULL, 0, CTRAN_INT32_T, last, TAG_READY, comm));
+    OK(ctran_comm_flush_buffer(comm));
+    OK(ctran_wait(&all, CTRAN_STATUS_IGNORE));
+    OK(ctran_comm_detach_buffer(comm, &back, &size));
+    EXPECT_PTR(CTRAN_BUFFER_AUTOMATIC, back);
+}
+
+static int flush(void)
+{
+    ctran_comm_t    comm;
+    ctran_session_t all = open_session(&comm);
+    const int       last = check_size - 1;
+    if (check_rank < last) {
+        buffer(comm, last);
+    }
+    for (int from = 0; check_rank == last && from < last; from++) {
+        OK(ctran_recv(NULL, 0, CTRAN_INT32_T, from, TAG_READY, comm, CTRAN_STATUS_IGNORE));
+    }
+    OK(ctran_comm_free(&comm));
+    OK(ctran_session_finalize(&all));
+    return 0;
+}
+
 /* ---- owing ----------------------------------------------------------------------------------- */
 
 static ctran_request_t exchange; /* never completed */
@@ -207,5 +241,10 @@ static int owing(const char *fifo)
 int main(int argc, char **argv)
 {
     EXPECT(argc == 2 || argc == 3);
-    return argc == 3 ? owing(argv[2]) : strcmp(argv[1], "world") == 0 ? world() : session();
+    if (argc == 3) {
+        return owing(argv[2]);
+    }
+    return strcmp(argv[1], "world") == 0     ? world()
+           : strcmp(argv[1], "session") == 0 ? session()
+                                             : flush();
 }
