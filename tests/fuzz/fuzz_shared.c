@@ -126,7 +126,7 @@ static void scribble(struct fuzz *f, char *cells)
 /* As shm.c does it; so many cells at most can hold that many records. */
 static bool drain_ring(struct ct_ring *r)
 {
-    struct ct_record rec;
+    struct ct_record rec = {0};
     unsigned         n = 0, steps = 0;
     while (n < MOST) {
         int got = ct_ring_peek(r, &rec);

@@ -177,7 +177,7 @@ static void test_two_fit(void **state)
     size_t      size = 1024, most = ct_ring_max_payload(size, MAX_HDR);
     pair_make(&p, size);
     for (unsigned start = 0; start < 3 * size / CT_RING_CELL; start++) {
-        struct ct_record rec;
+        struct ct_record rec = {0};
         for (int i = 0; i < 2; i++) {
             assert_non_null(ct_ring_reserve(&p.tx, MAX_HDR, most));
             ct_ring_publish(&p.tx, 1, MAX_HDR, most);
@@ -203,7 +203,7 @@ static void test_starved(void **state)
     (void)state;
     enum { LEN = CT_RING_CELL - CT_RING_WORD - 8 }; /* a cell each */
     struct pair      p;
-    struct ct_record rec;
+    struct ct_record rec = {0};
     unsigned         told = 0, in = 0, out = 0;
     pair_make(&p, 1024);
     while (ct_ring_reserve(&p.tx, 8, LEN) != NULL) {
@@ -269,7 +269,7 @@ static void test_fuzz(void **state)
     unsigned refused = 0, taken = 0, none = 0;
     pair_make(&p, size);
     for (unsigned r = 0; r < 200000; r++) {
-        struct ct_record rec;
+        struct ct_record rec = {0};
         uint64_t         at = unit_below(&seed, CELLS), word = good;
         switch (unit_below(&seed, 4)) {
         case 0:
@@ -308,7 +308,7 @@ static void test_refused(void **state)
 {
     (void)state;
     struct pair      p;
-    struct ct_record rec;
+    struct ct_record rec = {0};
     size_t           size = 4096;
     uint64_t         good = good_word(size);
     pair_make(&p, size);

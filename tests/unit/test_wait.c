@@ -221,10 +221,10 @@ static void test_trial(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_sleep),   cmocka_unit_test(test_one_polls),
-        cmocka_unit_test(test_signal_first), cmocka_unit_test(test_no_spin),
-        cmocka_unit_test(test_spin),         cmocka_unit_test(test_long_spin),
-        cmocka_unit_test(test_trial),
+        cmocka_unit_test(test_both_sleep), cmocka_unit_test(test_one_polls),
+        cmocka_unit_test(test_barred),     cmocka_unit_test(test_signal_first),
+        cmocka_unit_test(test_no_spin),    cmocka_unit_test(test_spin),
+        cmocka_unit_test(test_long_spin),  cmocka_unit_test(test_trial),
     };
     const char *soak = getenv("CT_SOAK");
     rounds *= soak != NULL && strcmp(soak, "1") == 0 ? 10 : 1;
