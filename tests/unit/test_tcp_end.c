@@ -15,7 +15,7 @@ static struct ct_config   cfg;
 static struct ct_auth_key key;
 
 /* A rank. Its cookie for the other is the other's struct. */
-struct rank {
+static struct rank {
     struct ct_net_env   env;
     struct ct_net      *net; /* NULL: closed */
     struct ct_net_link *link;
