@@ -26,7 +26,7 @@ static int over(struct ct_run_ctx *ctx)
  * once. What others want of it meanwhile they get a little later. */
 static void make_room(struct ct_process *p, const struct ct_watch *watch)
 {
-    enum { NAP_NS = 5000000 };
+    enum { NAP_NS = 10000000 };
     if (p->job->nlocal > p->job->ncpus) {
         ct_watch_park(watch);
         if (!ct_watch_reached(watch)) {
