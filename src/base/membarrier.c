@@ -14,7 +14,7 @@ bool ct_membarrier_join(void)
            syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-/* It cannot fail in a process that has joined. */
+/* Want of memory in the kernel may make it fail: a sleeper is late then, since sleep is short. */
 void ct_membarrier(void)
 {
     (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);

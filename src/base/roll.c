@@ -29,6 +29,20 @@ static char *page(const struct ct_roll *r)
     return (char *)r->memory + head_bytes(r->n) + r->k % 2 * r->n * CT_ROLL_ENTRY;
 }
 
+/* Whoever helps may come late: what is open stays so. */
+static void open_page(struct ct_roll_memory *m, uint64_t k)
+{
+    uint64_t before = k - 1;
+    uint32_t shut = (uint32_t)before;
+    (void)atomic_compare_exchange_strong_explicit(&m->open, &before, k, memory_order_seq_cst,
+                                                  memory_order_relaxed);
+    (void)atomic_compare_exchange_strong_explicit(&m->gate, &shut, (uint32_t)k,
+                                                  memory_order_seq_cst, memory_order_relaxed);
+    if (atomic_load_explicit(&m->sleepers, memory_order_seq_cst) > 0) {
+        ct_futex_wake_all(&m->gate);
+    }
+}
+
 void ct_roll_put(struct ct_roll *r, const void *entry, size_t len_bytes)
 {
     struct ct_roll_memory *m = r->memory;
@@ -36,13 +50,17 @@ void ct_roll_put(struct ct_roll *r, const void *entry, size_t len_bytes)
     if (len_bytes > 0) {
         memcpy(page(r) + r->me * len_bytes, entry, len_bytes);
     }
-    atomic_store_explicit(&m->marks[r->me], (uint32_t)r->k, memory_order_relaxed);
+    atomic_store_explicit(&m->marks[r->me], (uint32_t)r->k, memory_order_release);
     if (atomic_fetch_add_explicit(&m->entries, 1, memory_order_seq_cst) + 1 == r->k * r->n) {
-        atomic_store_explicit(&m->open, r->k, memory_order_seq_cst);
-        atomic_store_explicit(&m->gate, (uint32_t)r->k, memory_order_seq_cst);
-        if (atomic_load_explicit(&m->sleepers, memory_order_seq_cst) > 0) {
-            ct_futex_wake_all(&m->gate);
-        }
+        open_page(m, r->k);
+    }
+}
+
+void ct_roll_help(const struct ct_roll *r)
+{
+    const struct ct_watch watch = ct_roll_watch(r);
+    if (!ct_watch_reached(&watch) && ct_roll_missing(r) == r->n) {
+        open_page(r->memory, r->k);
     }
 }
 
@@ -59,7 +77,7 @@ uint32_t ct_roll_missing(const struct ct_roll *r)
 {
     uint32_t i = 0;
     while (i < r->n &&
-           atomic_load_explicit(&r->memory->marks[i], memory_order_relaxed) == (uint32_t)r->k) {
+           atomic_load_explicit(&r->memory->marks[i], memory_order_acquire) == (uint32_t)r->k) {
         i++;
     }
     return i;

@@ -37,6 +37,8 @@ void ct_roll_put(struct ct_roll *r, const void *entry, size_t len_bytes);
 struct ct_watch ct_roll_watch(const struct ct_roll *r);
 /* The first process whose entry is not there yet; n: all are. */
 uint32_t ct_roll_missing(const struct ct_roll *r);
+/* Opens it where all entries are there: the last process may have been killed before it did. */
+void ct_roll_help(const struct ct_roll *r);
 /* The entries of an open roll, one behind the other; valid until the next begins. */
 const void *ct_roll_entries(const struct ct_roll *r);
 

@@ -42,6 +42,17 @@ bool ct_shmfile_remove_left(int fd, const char *path)
     return true;
 }
 
+/* A name as those who link files make them: the prefix, and at the end 16 hexadecimal digits. */
+static bool is_name(const char *name)
+{
+    enum { DIGITS = 16 };
+    const size_t len = strlen(name);
+    return len > strlen(CT_SHMFILE_PREFIX) + DIGITS &&
+           strncmp(name, CT_SHMFILE_PREFIX, strlen(CT_SHMFILE_PREFIX)) == 0 &&
+           name[len - DIGITS - 1] == '-' &&
+           strspn(name + len - DIGITS, "0123456789abcdef") == DIGITS;
+}
+
 void ct_shmfile_sweep(const char *dir_name)
 {
     DIR *dir = opendir(dir_name);
@@ -51,8 +62,7 @@ void ct_shmfile_sweep(const char *dir_name)
     for (struct dirent *e; (e = readdir(dir)) != NULL;) {
         char path[512];
         int  n = snprintf(path, sizeof path, "%s/%s", dir_name, e->d_name);
-        if (strncmp(e->d_name, CT_SHMFILE_PREFIX, strlen(CT_SHMFILE_PREFIX)) != 0 ||
-            n >= (int)sizeof path) {
+        if (!is_name(e->d_name) || n >= (int)sizeof path) {
             continue;
         }
         int         fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -41,7 +41,8 @@ void ct_wake_sleep(struct ct_wake *w, uint64_t timeout_ns)
     futex_wait(&w->asleep, FUTEX_WAIT, CT_WAKE_ASLEEP, timeout_ns);
 }
 
-/* On two words at once; false: the kernel (before 5.16) cannot. */
+/* On two words at once; false: the kernel (before 5.16) cannot, or a filter of system calls says
+ * so. */
 static bool sleep_on_both(struct ct_wake *w, const struct ct_watch *watch, uint64_t timeout_ns)
 {
 #ifdef SYS_futex_waitv
@@ -52,7 +53,8 @@ static bool sleep_on_both(struct ct_wake *w, const struct ct_watch *watch, uint6
     uint64_t        end_ns = ct_clock_ns() + timeout_ns;
     struct timespec end = {.tv_sec = (time_t)(end_ns / 1000000000u),
                            .tv_nsec = (long)(end_ns % 1000000000u)};
-    return syscall(SYS_futex_waitv, words, 2, 0, &end, CLOCK_MONOTONIC) >= 0 || errno != ENOSYS;
+    return syscall(SYS_futex_waitv, words, 2, 0, &end, CLOCK_MONOTONIC) >= 0 || errno == EAGAIN ||
+           errno == EINTR || errno == ETIMEDOUT;
 #else
     (void)w, (void)watch, (void)timeout_ns;
     return false;

@@ -57,6 +57,11 @@ struct ct_comm *ct_comms_copy(struct ct_comm *comm);
  * CT_ALLGATHER, or CT_BCAST from `root`. */
 int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, uint32_t root, void *recv, size_t bytes);
 
+/* All ranks' `len` bytes, in their order, over comm's local group. *all is on the roll, valid until
+ * that is used again, or in *memory, which the caller frees, after an error, too. */
+int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
+                    void **memory);
+
 /* A message to or from another process in a context, waited for. */
 int ct_comms_transfer(struct ct_process *p, uint32_t peer_id, bool is_recv, uint64_t ctx, int tag,
                       void *buf, size_t bytes);

@@ -38,20 +38,18 @@ int ct_comm_create(struct ct_comm *comm, struct ct_group *group, struct ct_comm 
     if (comm->remote != NULL) {
         return ct_inter_create(comm, group, bad, out);
     }
-    uint64_t *all = malloc(comm->run.n * sizeof *all);
+    const uint64_t own = ct_comms_propose(comm->p);
+    const void    *all;
+    void          *memory;
+    int            rc = ct_comms_gather(comm, &own, sizeof own, &all, &memory);
     *out = NULL;
-    if (all == NULL) {
-        return CTRAN_ERR_NO_MEM;
-    }
-    all[comm->run.me] = ct_comms_propose(comm->p);
-    int rc = ct_comms_exchange(comm, CT_ALLGATHER, 0, all, comm->run.n * sizeof *all);
     rc = bad != CTRAN_SUCCESS ? bad : rc;
     int me = ct_group_find(group, comm->p->job->rank);
     if (rc == CTRAN_SUCCESS && me != CTRAN_UNDEFINED) {
         int first = ct_group_find(comm->group, ct_group_id_of(group, 0));
-        rc = make(comm, all[first], group, me, out);
+        rc = make(comm, ((const uint64_t *)all)[first], group, me, out);
     }
-    free(all);
+    free(memory);
     return rc;
 }
 

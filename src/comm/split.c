@@ -30,14 +30,13 @@ static const struct ct_roll *roll_for(const struct ct_comm *comm, size_t bytes)
     return bytes <= CT_ROLL_ENTRY && ct_comm_has_roll(comm) ? &comm->p->job->roll : NULL;
 }
 
-/* Of each rank's `len` bytes all, in order: *all is on the roll, until that is used again, or in
- * *memory, which the caller frees. */
-static int gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
-                  void **memory)
+int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
+                    void **memory)
 {
     const struct ct_roll *roll = roll_for(comm, len);
     int                   rc;
     *memory = NULL;
+    *all = NULL;
     if (roll != NULL) {
         rc = ct_roll_run(&comm->run, own, len);
         *all = ct_roll_entries(roll);
@@ -245,7 +244,7 @@ static int split(struct ct_comm *comm, bool joins, uint64_t color, int key, stru
     void         *memory;
     struct entry *theirs = m > 0 ? malloc(m * sizeof *theirs) : NULL;
     struct entry  own = {color, key, joins, ct_comms_propose(comm->p)};
-    int           rc = gather(comm, &own, sizeof own, &ours, &memory);
+    int           rc = ct_comms_gather(comm, &own, sizeof own, &ours, &memory);
     *out = NULL;
     if (m > 0 && theirs != NULL && memory != NULL) {
         int err = ct_inter_swap(comm, ours, n * sizeof own, theirs, m * sizeof own);

@@ -485,6 +485,8 @@ static unsigned drain(struct shm *s, struct peer *peer, unsigned most)
         if (CT_LIKELY(rec.type != CT_RING_SKIP)) {
             s->env.deliver(peer->cookie, rec.type, rec.hdr, rec.hdr_len, rec.data, rec.len_bytes);
             n++;
+        } else {
+            peer->rx.streak = 0; /* what it stands before is still the first */
         }
         if (CT_UNLIKELY(ct_ring_release(&peer->rx, &rec))) {
             wake_producer(s, peer);

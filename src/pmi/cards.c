@@ -101,11 +101,12 @@ static size_t head_bytes(void)
 
 static int unusable(const struct ct_cards *c, const char *what)
 {
+    const int why = errno;
     ct_error(&c->job->p->log,
              "cannot %s the table of addresses that the ranks of %s share, %s: %s; CTRAN_SHM_DIR "
              "has to be a folder with %zu free bytes that all of them may write",
-             what, c->job->host, c->path, strerror(errno), c->len_bytes);
-    return errno == ENOSPC || errno == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_SYSTEM;
+             what, c->job->host, c->path, strerror(why), c->len_bytes);
+    return why == ENOSPC || why == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_SYSTEM;
 }
 
 /* Room is reserved now, since to write where there is none ends a process. */
@@ -115,8 +116,11 @@ static bool fill(const struct ct_cards *c, int fd)
         .magic = MAGIC, .layout = LAYOUT, .size = c->job->size, .nlocal = c->job->nlocal};
     snprintf(h.version, sizeof h.version, "%s", ct_version_string());
     memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
-    return ftruncate(fd, (off_t)c->len_bytes) == 0 &&
-           (fallocate(fd, 0, 0, (off_t)c->len_bytes) == 0 || errno == EOPNOTSUPP) &&
+    int rc;
+    do {
+        rc = fallocate(fd, 0, 0, (off_t)c->len_bytes);
+    } while (rc != 0 && errno == EINTR); /* a timer of the program's */
+    return (rc == 0 || errno == EOPNOTSUPP) && ftruncate(fd, (off_t)c->len_bytes) == 0 &&
            pwrite(fd, &h, sizeof h, 0) == (ssize_t)sizeof h;
 }
 
@@ -128,7 +132,11 @@ static int make(struct ct_cards *c)
     if (c->fd >= 0 && fill(c, c->fd) && ct_shmfile_link(c->fd, c->path) == 0) {
         return CTRAN_SUCCESS;
     }
-    int rc = c->fd >= 0 && errno == EEXIST ? CT_AGAIN : unusable(c, "make");
+    /* Or others have taken the room by trying the same, and one of them has made it. */
+    const int  why = errno;
+    const bool there = c->fd >= 0 && (why == EEXIST || access(c->path, F_OK) == 0);
+    errno = why;
+    int rc = there ? CT_AGAIN : unusable(c, "make");
     if (c->fd >= 0) {
         close(c->fd);
         c->fd = -1;
@@ -141,17 +149,14 @@ static int make(struct ct_cards *c)
 static int join(struct ct_cards *c)
 {
     struct stat st;
-    if (ct_shmfile_remove_left(c->fd, c->path) || flock(c->fd, LOCK_SH | LOCK_NB) != 0) {
-        return CT_AGAIN;
-    }
-    if (fstat(c->fd, &st) != 0 || st.st_nlink == 0) {
-        return CT_AGAIN;
-    }
-    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+    if (fstat(c->fd, &st) == 0 && (st.st_uid != geteuid() || (st.st_mode & 077) != 0)) {
         errno = EPERM;
         return unusable(c, "trust");
     }
-    return CTRAN_SUCCESS;
+    if (ct_shmfile_remove_left(c->fd, c->path) || flock(c->fd, LOCK_SH | LOCK_NB) != 0) {
+        return CT_AGAIN;
+    }
+    return fstat(c->fd, &st) == 0 && st.st_nlink > 0 ? CTRAN_SUCCESS : CT_AGAIN;
 }
 
 static int find(struct ct_cards *c)

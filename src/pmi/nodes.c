@@ -277,12 +277,13 @@ static int call_store(struct exchange *x, const struct ct_nodes_where *where)
 static int find_largest(struct exchange *x, uint32_t *ranks, uint32_t *bytes)
 {
     enum { AT_A_TIME = 1000 };
-    char                    last[64] = "";
+    char                    last[64] = "", before[64];
     struct ct_store_reply   reply;
     struct ct_store_request list = {
         .op = CT_STORE_LIST, .number = AT_A_TIME, .key = ct_bytes_of(KIND)};
     do {
         void *memory;
+        memcpy(before, last, sizeof before);
         list.timeout_ms = left_ms(x);
         list.expected = ct_bytes_of(last);
         int rc = ct_store_call(x->store, &list, &reply, &memory);
@@ -299,7 +300,7 @@ static int find_largest(struct exchange *x, uint32_t *ranks, uint32_t *bytes)
             }
         }
         free(memory);
-    } while (reply.found);
+    } while (reply.found && strcmp(before, last) < 0); /* a longer key than any of ours stays cut */
     return CTRAN_SUCCESS;
 }
 

@@ -12,6 +12,7 @@ static struct ct_ep *missing(void *p_)
     return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, rank) : NULL;
 }
 
+/* Before a roll: none succeeds any more where a member is known to be dead. */
 static int over(struct ct_run_ctx *ctx)
 {
     struct ct_process *p = ctx->p;
@@ -19,6 +20,24 @@ static int over(struct ct_run_ctx *ctx)
     ct_ep_tell(p);
     int rc = ct_p2p_over(p, ctx->id);
     ct_domain_leave(p);
+    return rc;
+}
+
+/* During one: whether it can still be opened. Who is missing is looked after from now on; where
+ * nobody is, the last one may have been lost right before it opened it. */
+static int look(struct ct_run_ctx *ctx)
+{
+    struct ct_process *p = ctx->p;
+    ct_domain_enter(p);
+    ct_ep_tell(p);
+    struct ct_ep *ep = missing(p);
+    int           rc = ct_p2p_over(p, ctx->id);
+    if (ep != NULL) {
+        ct_ep_watch(ep);
+        rc = rc == CTRAN_SUCCESS ? ct_p2p_lost(p, ep, ctx->id) : rc;
+    }
+    ct_domain_leave(p);
+    ct_roll_help(&p->job->roll);
     return rc;
 }
 
@@ -45,7 +64,7 @@ static int await(struct ct_run_ctx *ctx, const struct ct_watch *watch)
         ct_domain_enter(p);
         (void)ct_ep_await(p, watch, missing, p);
         ct_domain_leave(p);
-        rc = over(ctx);
+        rc = look(ctx);
     }
     return ct_watch_reached(watch) ? CTRAN_SUCCESS : rc;
 }
@@ -63,7 +82,7 @@ static int await_beside(struct ct_run_ctx *ctx, const struct ct_watch *watch)
         }
         ct_watch_leave(watch);
         ct_domain_poke(ctx->p);
-        rc = over(ctx);
+        rc = look(ctx);
     }
     return ct_watch_reached(watch) ? CTRAN_SUCCESS : rc;
 }
