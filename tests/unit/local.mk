@@ -25,6 +25,7 @@ unit_tests = \
 	tests/unit/test_proto \
 	tests/unit/test_ranks_coll \
 	tests/unit/test_ranks_fail \
+	tests/unit/test_ranks_host \
 	tests/unit/test_ranks_flow \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
@@ -165,6 +166,10 @@ tests_unit_test_ranks_inter_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_fail_SOURCES = tests/unit/test_ranks_fail.c $(ranks_sources)
 tests_unit_test_ranks_fail_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_fail_LDADD = $(unit_ldadd) -lpthread
+
+tests_unit_test_ranks_host_SOURCES = tests/unit/test_ranks_host.c $(ranks_sources)
+tests_unit_test_ranks_host_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_host_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
 tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_p2p_LDADD = $(unit_ldadd) -lpthread
