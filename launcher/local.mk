@@ -53,6 +53,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixnews.c launcher/pmixnews.h \
 	launcher/pmixquery.c launcher/pmixquery.h \
+	launcher/pmixshift.c launcher/pmixshift.h \
 	launcher/pmixspawn.c launcher/pmixspawn.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \

@@ -11,9 +11,11 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "pmixshift.h"
 #include "published.h"
 
-/* A request on its way: from libpmix's thread to the main one, and to the head and back. */
+/* A request on its way: from libpmix's thread to the main one, to the head and back, and to
+ * libpmix's thread again. */
 struct ask {
     struct ct_list       node;
     uint32_t             number, rank;
@@ -22,6 +24,9 @@ struct ask {
     pmix_op_cbfunc_t     op_done;
     pmix_lookup_cbfunc_t lookup_done;
     void                *cbdata;
+    pmix_status_t        status; /* the answer to a lookup */
+    pmix_pdata_t        *values;
+    size_t               nvalues;
 };
 
 /* Requests of a rank that are not answered, and their bytes. */
@@ -193,6 +198,9 @@ static void free_ask(struct ask *a)
 {
     if (a->body != NULL) {
         evbuffer_free(a->body);
+    }
+    if (a->values != NULL) {
+        PMIX_PDATA_FREE(a->values, a->nvalues);
     }
     free(a);
 }
@@ -377,43 +385,65 @@ static pmix_status_t in_their_words(uint32_t status)
     return status < CT_ARRAY_LEN(words) ? words[status] : PMIX_ERROR;
 }
 
-static void take_value(struct ct_unpack *in, pmix_pdata_t *out)
+/* A value as libpmix wrote it down. */
+static pmix_status_t read_value(const void *bytes, size_t len, pmix_value_t *out)
 {
-    size_t             len;
     int32_t            one = 1;
     pmix_data_buffer_t b;
-    const char        *key = ct_unpack_text(in); /* the macros read their arguments twice */
-    pmix_rank_t        rank = ct_unpack_u32(in);
+    pmix_byte_object_t raw = {.bytes = malloc(len + 1), .size = len};
+    if (raw.bytes == NULL) {
+        return PMIX_ERR_NOMEM;
+    }
+    memcpy(raw.bytes, bytes, len);
+    PMIX_DATA_BUFFER_CONSTRUCT(&b);
+    pmix_status_t rc = PMIx_Data_load(&b, &raw); /* then the bytes are the buffer's */
+    if (rc == PMIX_SUCCESS) {
+        rc = PMIx_Data_unpack(NULL, &b, out, &one, PMIX_VALUE);
+    } else {
+        free(raw.bytes);
+    }
+    PMIX_DATA_BUFFER_DESTRUCT(&b);
+    return rc;
+}
+
+static pmix_status_t take_value(struct ct_unpack *in, pmix_pdata_t *out)
+{
+    size_t      len;
+    const char *key = ct_unpack_text(in); /* the macros read their arguments twice */
+    pmix_rank_t rank = ct_unpack_u32(in);
     PMIX_LOAD_KEY(out->key, key);
     PMIX_LOAD_PROCID(&out->proc, the.nspace, rank);
     const void *bytes = ct_unpack_bytes(in, &len);
-    PMIX_DATA_BUFFER_CONSTRUCT(&b);
-    pmix_byte_object_t raw = {.bytes = malloc(len + 1), .size = len};
-    if (raw.bytes != NULL) {
-        memcpy(raw.bytes, bytes, len);
-    }
-    in->bad |= raw.bytes == NULL || PMIx_Data_load(&b, &raw) != PMIX_SUCCESS ||
-               PMIx_Data_unpack(NULL, &b, &out->value, &one, PMIX_VALUE) != PMIX_SUCCESS;
-    PMIX_DATA_BUFFER_DESTRUCT(&b);
+    return in->bad ? PMIX_ERR_UNPACK_FAILURE : read_value(bytes, len, &out->value);
 }
 
-static void answer_lookup(const struct ask *a, pmix_status_t status, struct ct_unpack *in)
+/* What cannot be read fails this lookup, not the job: a rank has published it. */
+static void take_values(struct ask *a, struct ct_unpack *in)
 {
-    uint32_t      n = ct_unpack_u32(in);
-    pmix_pdata_t *values = NULL;
+    uint32_t n = ct_unpack_u32(in);
     in->bad |= n > CT_DATA_KEYS_MAX;
     if (!in->bad && n > 0) {
-        PMIX_PDATA_CREATE(values, n);
-        in->bad |= values == NULL;
+        PMIX_PDATA_CREATE(a->values, n);
+        a->nvalues = a->values != NULL ? n : 0;
     }
-    for (uint32_t i = 0; i < n && !in->bad; i++) {
-        take_value(in, &values[i]);
+    pmix_status_t rc = in->bad                      ? PMIX_ERR_UNPACK_FAILURE
+                       : n > 0 && a->values == NULL ? PMIX_ERR_NOMEM
+                                                    : PMIX_SUCCESS;
+    for (uint32_t i = 0; i < n && rc == PMIX_SUCCESS; i++) {
+        rc = take_value(in, &a->values[i]);
     }
-    a->lookup_done(in->bad ? PMIX_ERR_UNPACK_FAILURE : status, in->bad ? NULL : values,
-                   in->bad ? 0 : n, a->cbdata);
-    if (values != NULL) {
-        PMIX_PDATA_FREE(values, n);
-    }
+    a->status = rc != PMIX_SUCCESS ? rc : a->status;
+}
+
+/* On libpmix's thread. */
+static void answer_lookup(pmix_status_t shifted, void *arg)
+{
+    struct ask *a = arg;
+    bool        none = a->status != PMIX_SUCCESS && a->status != PMIX_ERR_PARTIAL_SUCCESS;
+    (void)shifted;
+    a->lookup_done(a->status, none ? NULL : a->values, none ? 0 : a->nvalues, a->cbdata);
+    take_load(a);
+    free_ask(a);
 }
 
 void ct_pmixdata_take(struct ct_unpack *in)
@@ -426,12 +456,14 @@ void ct_pmixdata_take(struct ct_unpack *in)
             continue;
         }
         ct_list_remove(&a->node);
-        take_load(a);
         if (a->lookup_done != NULL) {
-            answer_lookup(a, in_their_words(status), in);
-        } else {
-            a->op_done(in_their_words(status), a->cbdata);
+            a->status = in_their_words(status);
+            take_values(a, in);
+            ct_pmixshift(answer_lookup, a);
+            return;
         }
+        take_load(a);
+        a->op_done(in_their_words(status), a->cbdata);
         free_ask(a);
         return;
     }

@@ -12,6 +12,7 @@
 #include <pmix.h>
 
 #include "base/base.h"
+#include "pmixshift.h"
 #include "pmixspawn.h"
 
 enum { MOST_KEYS = 64, MOST_ASKED = 256, LEAST_ASKED = 16, ROWS = 1 << 20 };
@@ -24,8 +25,10 @@ struct question {
     pmix_status_t           reason; /* why a key has no answer; PMIX_SUCCESS: all have one */
     size_t                  n;
     const struct key       *keys[MOST_KEYS];
+    struct answer          *answer; /* NULL: there is no memory for it */
 };
 
+/* libpmix frees it when it has read it. */
 struct answer {
     pmix_info_t *info;
     size_t       n;
@@ -256,41 +259,46 @@ static void free_answer(void *arg)
     free(a);
 }
 
-static void answer(struct question *q, const struct ct_ranktable *t)
+static struct answer *make_answer(const struct question *q, const struct ct_ranktable *t)
 {
     struct answer *a = calloc(1, sizeof *a);
-    bool           ok = a != NULL;
-    if (ok) {
-        a->n = q->n;
-        PMIX_INFO_CREATE(a->info, q->n);
-        ok = a->info != NULL;
+    if (a == NULL) {
+        return NULL;
     }
+    PMIX_INFO_CREATE(a->info, q->n);
+    a->n = q->n;
+    bool ok = a->info != NULL;
     for (size_t i = 0; ok && i < q->n; i++) {
         ok = q->keys[i]->put(&a->info[i], q->keys[i]->name, t);
     }
-    (void)atomic_fetch_sub_explicit(&the.asked, 1, memory_order_relaxed);
-    if (ok) {
-        q->done(q->reason == PMIX_SUCCESS ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS, a->info, a->n,
-                q->cbdata, free_answer, a);
+    if (!ok) {
+        free_answer(a);
+        return NULL;
+    }
+    return a;
+}
+
+/* On libpmix's thread. */
+static void answer(pmix_status_t shifted, void *arg)
+{
+    struct question *q = arg;
+    struct answer   *a = q->answer;
+    pmix_status_t    status = q->reason == PMIX_SUCCESS ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+    (void)shifted;
+    if (a != NULL) {
+        q->done(status, a->info, a->n, q->cbdata, free_answer, a);
     } else {
         q->done(PMIX_ERR_NOMEM, NULL, 0, q->cbdata, NULL, NULL);
-        if (a != NULL) {
-            free_answer(a);
-        }
     }
+    (void)atomic_fetch_sub_explicit(&the.asked, 1, memory_order_relaxed);
     free(q);
 }
 
 static void on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
 {
     struct question *q = CT_CONTAINER_OF(ask, struct question, ask);
-    if (t->ranks == NULL) {
-        (void)atomic_fetch_sub_explicit(&the.asked, 1, memory_order_relaxed);
-        q->done(PMIX_ERR_NOMEM, NULL, 0, q->cbdata, NULL, NULL);
-        free(q);
-    } else {
-        answer(q, t);
-    }
+    q->answer = t->ranks != NULL ? make_answer(q, t) : NULL;
+    ct_pmixshift(answer, q);
 }
 
 /* On the main thread. */
@@ -302,7 +310,8 @@ static void ask(void *arg)
         needs = (int)q->keys[i]->needs > needs ? (int)q->keys[i]->needs : needs;
     }
     if (needs == NOTHING) {
-        answer(q, NULL);
+        q->answer = make_answer(q, NULL);
+        ct_pmixshift(answer, q);
     } else if (needs == THIS_NODE) {
         ct_ranktable_ask_here(the.table, &q->ask);
     } else {

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "pmixshift.h"
 #include "spawned.h"
 
 enum { MOST_WORDS = 16384 }; /* of an app: arguments or settings */
@@ -22,6 +23,8 @@ struct ask {
     struct evbuffer    *body; /* what follows the rank in the message */
     pmix_spawn_cbfunc_t done;
     void               *cbdata;
+    pmix_status_t       status; /* the answer */
+    char                nspace[PMIX_MAX_NSLEN + 1];
 };
 
 /* libpmix's callbacks take no argument of ours. */
@@ -230,19 +233,28 @@ static pmix_status_t in_their_words(uint32_t status)
     return status < CT_ARRAY_LEN(words) ? words[status] : PMIX_ERROR;
 }
 
+/* On libpmix's thread. */
+static void answer(pmix_status_t shifted, void *arg)
+{
+    struct ask *a = arg;
+    (void)shifted;
+    a->done(a->status, a->status == PMIX_SUCCESS ? a->nspace : NULL, a->cbdata);
+    (void)atomic_fetch_sub_explicit(&the.asked, 1, memory_order_relaxed);
+    free_ask(a);
+}
+
 void ct_pmixspawn_take(struct ct_unpack *in)
 {
-    char nspace[PMIX_MAX_NSLEN + 1];
     (void)ct_unpack_u32(in); /* that is us */
-    uint32_t number = ct_unpack_u32(in), status = ct_unpack_u32(in);
-    snprintf(nspace, sizeof nspace, "%s", ct_unpack_text(in));
+    uint32_t    number = ct_unpack_u32(in), status = ct_unpack_u32(in);
+    const char *nspace = ct_unpack_text(in);
     CT_LIST_FOR (l, &the.pending) {
         struct ask *a = CT_LIST_ENTRY(l, struct ask, node);
         if (a->number == number && !in->bad) {
             ct_list_remove(&a->node);
-            (void)atomic_fetch_sub_explicit(&the.asked, 1, memory_order_relaxed);
-            a->done(in_their_words(status), status == CT_SPAWN_OK ? nspace : NULL, a->cbdata);
-            free_ask(a);
+            a->status = in_their_words(status);
+            snprintf(a->nspace, sizeof a->nspace, "%s", nspace);
+            ct_pmixshift(answer, a);
             return;
         }
     }
