@@ -35,6 +35,7 @@ struct want {
     struct ct_list node;
     struct slot   *slot;
     struct waiter *waiter;
+    struct entry  *found; /* in an answer that is being made */
 };
 
 struct waiter {
@@ -227,6 +228,24 @@ static void free_waiter(struct waiter *w)
     free(w);
 }
 
+/* What was found and is there for one reader only goes. A key may be wanted twice, and then means
+ * one and the same. */
+static void drop_read(struct waiter *w)
+{
+    struct ct_list read;
+    ct_list_init(&read);
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct entry *e = w->wants[i].found;
+        if (e->persist == CT_PERSIST_FIRST_READ) {
+            ct_list_remove(&e->of_rank);
+            ct_list_append(&read, &e->of_rank);
+        }
+    }
+    CT_LIST_FOR (l, &read) {
+        drop_entry(w->p, CT_LIST_ENTRY(l, struct entry, of_rank));
+    }
+}
+
 /* With what is there, or why there is not enough; the lookup is over. */
 static void finish(struct waiter *w, enum ct_data_status missing)
 {
@@ -235,6 +254,7 @@ static void finish(struct waiter *w, enum ct_data_status missing)
     uint32_t             n = 0;
     for (uint32_t i = 0; i < w->n && missing != CT_DATA_TIMEOUT; i++) {
         struct entry *e = find_entry(p, w->wants[i].slot, w->rank, w->range);
+        w->wants[i].found = e;
         if (e != NULL) {
             ct_pack_text(values, e->slot->key);
             ct_pack_u32(values, e->rank);
@@ -248,11 +268,8 @@ static void finish(struct waiter *w, enum ct_data_status missing)
         n = 0;
         status = CT_DATA_FULL;
     }
-    for (uint32_t i = 0; i < w->n && n > 0; i++) {
-        struct entry *e = find_entry(p, w->wants[i].slot, w->rank, w->range);
-        if (e != NULL && e->persist == CT_PERSIST_FIRST_READ) {
-            drop_entry(p, e);
-        }
+    if (status == CT_DATA_OK) {
+        drop_read(w);
     }
     send_answer(p, w->asker, w->number, status, n, values);
     evbuffer_free(values);
@@ -366,6 +383,26 @@ static void serve(struct ct_published *p, const char *key)
     }
 }
 
+static void drop_entries(struct ct_published *p, uint32_t rank, enum ct_data_persist persist)
+{
+    CT_LIST_FOR (l, &p->ranks[rank].entries) {
+        struct entry *e = CT_LIST_ENTRY(l, struct entry, of_rank);
+        if (e->persist == persist) {
+            drop_entry(p, e);
+        }
+    }
+}
+
+/* A rank has ended: what was there for its life goes, and for that of its program with the last. */
+static void end_lives(struct ct_published *p, uint32_t rank)
+{
+    uint32_t app = ct_jobdesc_app_of(p->desc, rank), first = ct_jobdesc_app_first(p->desc, app);
+    drop_entries(p, rank, CT_PERSIST_PROCESS);
+    for (uint32_t i = 0; p->app_left[app] == 0 && i < p->desc->apps[app].ranks; i++) {
+        drop_entries(p, first + i, CT_PERSIST_APP);
+    }
+}
+
 static void publish(struct ct_published *p, struct request *r, struct ct_unpack *in)
 {
     uint32_t persist = ct_unpack_u32(in);
@@ -398,6 +435,9 @@ static void publish(struct ct_published *p, struct request *r, struct ct_unpack 
     for (uint32_t i = 0; i < r->n && status == CT_DATA_OK; i++) {
         serve(p, ct_unpack_text(&keys));
         (void)ct_unpack_bytes(&keys, &len);
+    }
+    if (p->ended[r->rank]) { /* it asked before that */
+        end_lives(p, r->rank);
     }
     in->left = 0;
 }
@@ -435,7 +475,7 @@ static struct waiter *make_waiter(struct ct_published *p, const struct request *
 /* Who lives with nobody else can wait for nobody. */
 static bool is_alone(const struct ct_published *p)
 {
-    return p->nranks > 1 && p->nended + 1 >= p->nranks;
+    return p->nended + 1 >= p->nranks;
 }
 
 static void look_up(struct ct_published *p, struct request *r, struct ct_unpack *in)
@@ -548,16 +588,6 @@ void ct_published_take(struct ct_published *p, struct ct_unpack *in)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-static void drop_entries(struct ct_published *p, uint32_t rank, enum ct_data_persist persist)
-{
-    CT_LIST_FOR (l, &p->ranks[rank].entries) {
-        struct entry *e = CT_LIST_ENTRY(l, struct entry, of_rank);
-        if (e->persist == persist) {
-            drop_entry(p, e);
-        }
-    }
-}
-
 static void end_waits(struct ct_published *p, uint32_t rank)
 {
     while (!ct_list_empty(&p->ranks[rank].waiters)) {
@@ -571,18 +601,14 @@ void ct_published_ended(struct ct_published *p, uint32_t rank)
     if (rank >= p->nranks || p->ended[rank]) {
         return;
     }
-    uint32_t app = ct_jobdesc_app_of(p->desc, rank), first = ct_jobdesc_app_first(p->desc, app);
     p->ended[rank] = true;
     p->nended++;
-    p->app_left[app]--;
+    p->app_left[ct_jobdesc_app_of(p->desc, rank)]--;
     if (p->ranks == NULL) {
         return;
     }
     end_waits(p, rank);
-    drop_entries(p, rank, CT_PERSIST_PROCESS);
-    for (uint32_t i = 0; p->app_left[app] == 0 && i < p->desc->apps[app].ranks; i++) {
-        drop_entries(p, first + i, CT_PERSIST_APP);
-    }
+    end_lives(p, rank);
     for (uint32_t i = 0; is_alone(p) && i < p->nranks; i++) {
         end_waits(p, i);
     }

@@ -12,6 +12,8 @@
  * A key may be published once in each range, where the node's is one on each node, and a process's
  * one in each process; of several that a rank can see it gets that of the narrowest. A publish
  * takes effect as a whole or not at all. A rank unpublishes what it has published itself.
+ * What is there for one reader goes with a lookup that finds all it asks for: libpmix 4.2.2 hands
+ * over nothing of one that finds less.
  *
  * A lookup that waits ends when enough is there, at its timeout, with the rank itself, or when no
  * other rank is left that could publish. Memory is bounded (launcher.h: CT_DATA_*), by rank and for
