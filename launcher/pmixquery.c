@@ -15,7 +15,7 @@
 #include "pmixshift.h"
 #include "pmixspawn.h"
 
-enum { MOST_KEYS = 64, MOST_ASKED = 256, LEAST_ASKED = 16, ROWS = 1 << 20 };
+enum { MOST_KEYS = 16, MOST_ASKED = 256, LEAST_ASKED = 16, ROWS = 1 << 20 };
 
 /* A query that needs the table of ranks, or just its turn on the main thread. */
 struct question {
@@ -194,6 +194,8 @@ static const struct key {
     {PMIX_QUERY_SUPPORTED_QUALIFIERS, false, NOTHING, put_qualifiers},
 };
 
+_Static_assert(CT_ARRAY_LEN(keys) <= MOST_KEYS, "a question has room for each key once");
+
 static bool put_keys(pmix_info_t *out, const char *key, const struct ct_ranktable *t)
 {
     char   text[1024] = "";
@@ -232,7 +234,18 @@ static const struct key *find_key(const char *name)
     return NULL;
 }
 
-/* Notes what can be answered, and the first reason why something cannot. */
+static bool is_asked(const struct question *q, const struct key *key)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->keys[i] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Notes what can be answered, and the first reason why something cannot. Each key once, so that an
+ * answer has no more than all there is. */
 static pmix_status_t read_query(const pmix_query_t *q, struct question *out)
 {
     for (char **k = q->keys; k != NULL && *k != NULL; k++) {
@@ -240,8 +253,8 @@ static pmix_status_t read_query(const pmix_query_t *q, struct question *out)
         pmix_status_t     reason = key == NULL                      ? PMIX_ERR_NOT_SUPPORTED
                                    : key->of_job && !is_about_us(q) ? PMIX_ERR_NOT_FOUND
                                                                     : PMIX_SUCCESS;
-        if (reason == PMIX_SUCCESS && out->n == MOST_KEYS) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
+        if (reason == PMIX_SUCCESS && is_asked(out, key)) {
+            return PMIX_ERR_BAD_PARAM;
         }
         if (reason == PMIX_SUCCESS) {
             out->keys[out->n++] = key;
@@ -319,10 +332,14 @@ static void ask(void *arg)
     }
 }
 
-/* How many questions there may be at a time: their tables have so many rows together. */
-static uint32_t most_asked(void)
+/* How many questions like this there may be at a time: their tables have so many rows together. */
+static uint32_t most_asked(const struct question *q)
 {
-    uint32_t n = ROWS / ct_jobdesc_ranks(the.desc);
+    uint32_t tables = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        tables += q->keys[i]->put == put_all || q->keys[i]->put == put_local;
+    }
+    uint32_t n = ROWS / ct_jobdesc_ranks(the.desc) / (tables > 0 ? tables : 1);
     return n < LEAST_ASKED ? LEAST_ASKED : n > MOST_ASKED ? MOST_ASKED : n;
 }
 
@@ -339,7 +356,7 @@ pmix_status_t ct_pmixquery(pmix_proc_t *proc, pmix_query_t *queries, size_t nque
         rc = q->reason != PMIX_SUCCESS ? q->reason : PMIX_ERR_BAD_PARAM;
     }
     if (rc == PMIX_SUCCESS &&
-        atomic_load_explicit(&the.asked, memory_order_relaxed) >= most_asked()) {
+        atomic_load_explicit(&the.asked, memory_order_relaxed) >= most_asked(q)) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {

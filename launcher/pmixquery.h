@@ -7,7 +7,8 @@
  * Each key of a query is answered, or has a reason not to be: it is not offered, or is about a
  * namespace that is not there. The whole is PMIX_SUCCESS if all are answered, else
  * PMIX_ERR_PARTIAL_SUCCESS if some are, else the first reason. libpmix 4.2.2 hands over nothing but
- * the status then.
+ * the status then. A query that names a key twice is refused (PMIX_ERR_BAD_PARAM): answers are as
+ * large as tables, and this bounds them.
  */
 #ifndef CT_LAUNCHER_PMIXQUERY_H
 #define CT_LAUNCHER_PMIXQUERY_H

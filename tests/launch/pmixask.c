@@ -9,8 +9,8 @@
  *   ended            nothing, once the last rank is no more
  *   sets             how many process sets, and their names
  *   keys             what may be asked
- *   none, other, some   the status of a query that is not offered, of one about a namespace that is
- *                    not there, and of a known key with an unknown one
+ *   none, other, some, twice   the status of a query that is not offered, of one about a namespace
+ *                    that is not there, of a known key with an unknown one, and of one key twice
  */
 #include <signal.h>
 #include <stdio.h>
@@ -136,6 +136,8 @@ static void answer(const char *question)
         print_status(PMIX_QUERY_PROC_TABLE, NULL, "nobody");
     } else if (strcmp(question, "some") == 0) {
         print_status(PMIX_QUERY_NAMESPACES, "no.such.key", NULL);
+    } else if (strcmp(question, "twice") == 0) {
+        print_status(PMIX_QUERY_PROC_TABLE, PMIX_QUERY_PROC_TABLE, NULL);
     } else {
         printf("there is no question %s\n", question);
         exit(99);

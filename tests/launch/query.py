@@ -21,8 +21,8 @@ if "without libsodium" not in run(*NODES, "true")[2]:
 
 for place, hosts, local in PLACES:
     expect([*place, ASK, "names", "sets", "status"], 0, out="name\n0:\nSUCCESS\n", err="")
-    expect([*place, ASK, "none", "other", "some"], 0,
-           out="NOT-SUPPORTED\nNOT-FOUND\nPARTIAL SUCCESS\n", err="")
+    expect([*place, ASK, "none", "other", "some", "twice"], 0,
+           out="NOT-SUPPORTED\nNOT-FOUND\nPARTIAL SUCCESS\nBAD-PARAM\n", err="")
     keys = expect([*place, ASK, "keys"], 0, err="")[1].strip().split(",")
     check({"pmix.qry.ns", "pmix.qry.ptable", "pmix.qry.lptable", "pmix.qry.jst"} <= set(keys),
           f"keys: {keys}")
