@@ -69,11 +69,14 @@ static struct ct_pmixsrv *the_server;
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
+/* Its text and ranks are taken over, also when there is no memory for it. */
 static pmix_status_t enqueue(const struct request *r)
 {
     struct request *copy = malloc(sizeof *copy);
     uint64_t        one = 1;
     if (copy == NULL) {
+        free(r->text);
+        free(r->ranks);
         return PMIX_ERR_NOMEM;
     }
     *copy = *r;
@@ -409,7 +412,9 @@ static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
         memcpy(r->data, data, len);
         r->len = len;
     }
-    (void)enqueue(r);
+    if (enqueue(r) != PMIX_SUCCESS) {
+        free(r->data);
+    }
     free(r);
 }
 

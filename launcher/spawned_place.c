@@ -79,7 +79,8 @@ static bool place(struct ct_spawned_place *p, const struct ct_jobdesc *d, uint32
     return p->nodes != NULL;
 }
 
-static void read_app(struct ct_app *a, struct ct_unpack *in)
+/* Returns false when out of memory, which is no fault of the message. */
+static bool read_app(struct ct_app *a, struct ct_unpack *in)
 {
     a->ranks = ct_unpack_u32(in);
     const char *file = ct_unpack_text(in);
@@ -87,11 +88,11 @@ static void read_app(struct ct_app *a, struct ct_unpack *in)
     a->argv = ct_jobdesc_unpack_list(in);
     a->env = ct_jobdesc_unpack_list(in);
     a->path = strdup(file);
-    in->bad |= a->ranks == 0 || *file == '\0' || a->wdir == NULL || a->path == NULL ||
-               a->argv == NULL || a->argv[0] == NULL;
+    in->bad |= a->ranks == 0 || *file == '\0' || a->argv == NULL || a->argv[0] == NULL;
     for (char **s = a->env; s != NULL && *s != NULL; s++) {
         in->bad |= strchr(*s, '=') == NULL;
     }
+    return a->wdir != NULL && a->path != NULL;
 }
 
 bool ct_spawned_place_read(struct ct_spawned_place *p, const struct ct_jobdesc *desc,
@@ -105,10 +106,11 @@ bool ct_spawned_place_read(struct ct_spawned_place *p, const struct ct_jobdesc *
     if (p->apps == NULL) {
         return false;
     }
-    for (; p->napps < n && !in->bad; p->napps++) {
-        read_app(&p->apps[p->napps], in);
+    bool ok = true;
+    for (; p->napps < n && !in->bad && ok; p->napps++) {
+        ok = read_app(&p->apps[p->napps], in);
     }
-    return !in->bad && count_ranks(p) <= CT_MAX_RANKS && place(p, desc, local, hosts, ppn);
+    return !in->bad && ok && count_ranks(p) <= CT_MAX_RANKS && place(p, desc, local, hosts, ppn);
 }
 
 void ct_spawned_place_fini(struct ct_spawned_place *p)
