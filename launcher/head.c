@@ -295,7 +295,7 @@ int ct_head_run(const struct ct_head_args *args)
         return CT_EXIT_INTERNAL;
     }
     event_base_dispatch(h.base);
-    if (!h.gone || !h.running) {
+    if (!h.gone || !h.running || ct_spawned_has_lost(h.spawned)) {
         ct_head_clear_up(&h, false); /* also what agents of a start in vain have left */
     }
     tear_down(&h);

@@ -21,7 +21,11 @@
 void ct_head_ask_to_end(struct ct_head *h, uint32_t grace_ms)
 {
     ct_hub_end(&h->hub, h->running ? grace_ms : 0);
-    ct_spawned_signal(h->spawned, grace_ms > 0 ? SIGTERM : SIGKILL);
+    if (grace_ms > 0) {
+        ct_spawned_end(h->spawned, SIGTERM);
+    } else {
+        ct_spawned_signal(h->spawned, SIGKILL);
+    }
 }
 
 /* Decides the status once. Returns false when it is decided already. */
@@ -55,6 +59,7 @@ static void on_reaped(void *arg, pid_t pid, int wait_status)
 {
     struct ct_head *h = arg;
     ct_hub_reaped(&h->hub, pid, wait_status);
+    ct_spawned_reaped(h->spawned, pid, wait_status);
 }
 
 void ct_head_clear_up(struct ct_head *h, bool spare_agents)
@@ -72,14 +77,17 @@ void ct_head_clear_up(struct ct_head *h, bool spare_agents)
     if (daemon > 0) {
         ct_session_remove(h->job, daemon);
     }
+    ct_spawned_remove_files(h->spawned);
 }
 
-/* One step further: kill; then stop waiting for the daemon and for the readers of our output. */
+/* One step further: kill; then stop waiting for the daemon and for the readers of our output. The
+ * heads of spawned jobs kill in their turn: they are killed only when we leave. */
 static void escalate(struct ct_head *h)
 {
     h->force++;
     if (h->force == 1) {
-        ct_head_ask_to_end(h, 0);
+        ct_hub_end(&h->hub, 0);
+        ct_spawned_signal(h->spawned, SIGTERM);
         if (h->hurry) {
             escalate_later(h);
         } else {
@@ -129,26 +137,28 @@ static void forward(struct ct_head *h, int signo)
 {
     if (h->running) {
         ct_hub_down_u32(&h->hub, CT_MSG_SIGNAL, (uint32_t)signo);
-        ct_spawned_signal(h->spawned, signo);
     }
 }
 
 static void on_ending_signal(int signo, short what, void *arg)
 {
     struct ct_head *h = arg;
+    bool            ours = h->args->tag_number == 0; /* else our parent has said why */
     (void)what;
     if (h->signalled) {
-        event_del(h->escalate);
-        escalate(h);
+        if (ours || h->force == 0) { /* our parent's hurry is the same as what we have begun */
+            event_del(h->escalate);
+            escalate(h);
+        }
         return;
     }
     h->signalled = true;
-    bool ours = h->args->tag_number == 0; /* else our parent has said why */
     if (ct_head_fail(h, CT_EXIT_SIGNAL + signo) && (ours || h->args->desc->verbose)) {
         ct_head_say(h, "signal %d (%s): the ranks are ended", signo, strsignal(signo));
     }
     if (h->running) {
         forward(h, signo);
+        ct_spawned_end(h->spawned, signo);
     } else {
         ct_head_ask_to_end(h, 0);
     }
@@ -157,8 +167,10 @@ static void on_ending_signal(int signo, short what, void *arg)
 
 static void on_user_signal(int signo, short what, void *arg)
 {
+    struct ct_head *h = arg;
     (void)what;
-    forward(arg, signo);
+    forward(h, signo);
+    ct_spawned_signal(h->spawned, signo);
 }
 
 /* The ranks stop first, then we do. */
@@ -167,6 +179,7 @@ static void on_stop_signal(int signo, short what, void *arg)
     struct ct_head *h = arg;
     (void)what;
     forward(h, signo);
+    ct_spawned_signal(h->spawned, signo);
     ct_hub_flush(&h->hub, 100);
     ct_terminal_restore(&h->terminal);
     raise(SIGSTOP);

@@ -174,7 +174,7 @@ static void remove_shm(const char *job)
 
 void ct_session_remove(const char *job, pid_t pid)
 {
-    sweep(job, pid);
+    sweep(pid > 0 ? job : NULL, pid);
     remove_shm(job);
 }
 

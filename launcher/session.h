@@ -30,7 +30,8 @@ int ct_session_create(struct ct_session *s, const char *job);
 
 /* Removes the directory that the daemon `pid` made for the job, and what ranks of the job that are
  * gone may have left in shared memory. Call it when the daemon's ranks are gone: other daemons of
- * the job may live on the same machine. */
+ * the job may live on the same machine. With pid 0 the directories of all jobs whose daemons are
+ * gone are removed. */
 void ct_session_remove(const char *job, pid_t pid);
 
 /* The socket of a session directory, on which its daemon answers: a new listening one; one that is

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,9 +40,10 @@ struct job {
     struct ct_spawned *s;
     uint32_t           asker, number, rank; /* who asked */
     uint32_t           index;               /* among those of this job, from 1 */
-    pid_t              pid;
-    bool               started; /* and answered */
-    bool               over;    /* the process has ended */
+    pid_t              pid;                 /* 0: reaped */
+    bool               started;             /* and answered */
+    bool               asked;               /* to end */
+    bool               over;                /* the process has ended */
     int                wait_status;
     char              *id, *nspace;
     struct stream      streams[STREAMS];
@@ -52,6 +52,7 @@ struct job {
 struct ct_spawned {
     struct ct_head *h;
     struct ct_list  jobs;
+    struct ct_list  lost; /* their heads were killed: nobody has seen them out */
     uint32_t        n, last;
 };
 
@@ -84,19 +85,31 @@ static void close_stream(struct stream *st)
     }
 }
 
-static void free_job(struct job *j)
+/* It is no longer one of those that run. */
+static void leave(struct job *j)
 {
     for (int i = 0; i < STREAMS; i++) {
         close_stream(&j->streams[i]);
         if (j->streams[i].line != NULL) {
             evbuffer_free(j->streams[i].line);
+            j->streams[i].line = NULL;
         }
     }
     ct_list_remove(&j->node);
     j->s->n--;
+}
+
+static void free_names(struct job *j)
+{
     free(j->id);
     free(j->nspace);
     free(j);
+}
+
+static void free_job(struct job *j)
+{
+    leave(j);
+    free_names(j);
 }
 
 static int exit_status(const struct job *j)
@@ -148,7 +161,12 @@ static void finish_if_over(struct job *j)
     } else {
         answer_failure(j);
     }
-    free_job(j);
+    if (WIFEXITED(j->wait_status)) {
+        free_job(j);
+    } else {
+        leave(j);
+        ct_list_append(&s->lost, &j->node);
+    }
     ct_head_leave_if_over(s->h);
 }
 
@@ -191,6 +209,8 @@ static void read_some(struct stream *st)
     pass_on(st, ended);
     if (ended) {
         close_stream(st);
+    } else if (n > 0 && st->job->over) { /* until there is no more: no end of it may ever come */
+        event_active(st->readable, EV_READ, 0);
     }
 }
 
@@ -233,9 +253,10 @@ static void on_control(int fd, short what, void *arg)
         answer(j->s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
         return;
     }
-    if (waitpid(j->pid, &j->wait_status, 0) != j->pid) {
-        j->wait_status = SIGKILL; /* it was killed and reaped with all others */
+    if (j->pid > 0 && waitpid(j->pid, &j->wait_status, 0) != j->pid) {
+        j->wait_status = SIGKILL; /* somebody has reaped it who does not tell */
     }
+    j->pid = 0;
     j->over = true;
     close_stream(st);
     for (int i = OUT; i <= ERR; i++) {
@@ -277,7 +298,7 @@ static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
 {
     struct ct_jobdesc  *d = h->args->desc;
     struct ct_head_args args = *h->args;
-    char                setting[64], dir[PATH_MAX];
+    char                setting[64], *dir = NULL;
     d->parent_nspace = d->nspace;
     d->parent_rank = j->rank;
     d->job = j->id;
@@ -291,8 +312,7 @@ static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
     d->debug_terminal = d->tell_ranks = d->ranks_in_turn = false;
     d->stdin_to = CT_STDIN_NONE;
     if (d->output_dir[0] != '\0') {
-        snprintf(dir, sizeof dir, "%s/spawned.%u", d->output_dir, j->index);
-        d->output_dir = strdup(dir);
+        d->output_dir = asprintf(&dir, "%s/spawned.%u", d->output_dir, j->index) >= 0 ? dir : NULL;
     }
     snprintf(setting, sizeof setting, CT_ENV_JOB "=%s", d->job);
     if (d->debug_ranks == NULL || d->output_dir == NULL || !ct_strlist_set(&d->env, setting) ||
@@ -356,11 +376,11 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
     for (int i = 0; i < STREAMS && j->pid > 0; i++) {
         if (pipes[i][0] >= 0 && ok) {
             ok = open_stream(j, (uint32_t)i, pipes[i][0]);
+            pipes[i][0] = -1; /* the stream's, also if it has failed */
         }
     }
-    if (j->pid < 0) {
-        close_pipes(pipes, 0);
-    } else if (!ok) {
+    close_pipes(pipes, 0);
+    if (!ok && j->pid > 0) {
         kill(j->pid, SIGKILL);
         (void)waitpid(j->pid, NULL, 0);
     }
@@ -428,9 +448,46 @@ void ct_spawned_signal(struct ct_spawned *s, int signo)
 {
     CT_LIST_FOR (l, &s->jobs) {
         struct job *j = CT_LIST_ENTRY(l, struct job, node);
-        if (!j->over) {
+        if (j->pid > 0) {
             (void)kill(j->pid, signo);
         }
+    }
+}
+
+void ct_spawned_end(struct ct_spawned *s, int signo)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        if (j->pid > 0 && !j->asked) {
+            (void)kill(j->pid, signo);
+        }
+        j->asked = true;
+    }
+}
+
+void ct_spawned_reaped(struct ct_spawned *s, pid_t pid, int wait_status)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        if (j->pid == pid) {
+            j->pid = 0;
+            j->wait_status = wait_status;
+        }
+    }
+}
+
+bool ct_spawned_has_lost(const struct ct_spawned *s)
+{
+    return !ct_list_empty(&s->jobs) || !ct_list_empty(&s->lost);
+}
+
+void ct_spawned_remove_files(struct ct_spawned *s)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        ct_session_remove(CT_LIST_ENTRY(l, struct job, node)->id, 0);
+    }
+    CT_LIST_FOR (l, &s->lost) {
+        ct_session_remove(CT_LIST_ENTRY(l, struct job, node)->id, 0);
     }
 }
 
@@ -447,23 +504,22 @@ struct ct_spawned *ct_spawned_create(struct ct_head *h)
     if (s != NULL) {
         s->h = h;
         ct_list_init(&s->jobs);
+        ct_list_init(&s->lost);
     }
     return s;
 }
 
-/* Those that are left are killed; their daemons see that, and end their ranks. */
+/* Those that are left have been killed with all that is below us, or cannot be. */
 void ct_spawned_destroy(struct ct_spawned *s)
 {
     if (s == NULL) {
         return;
     }
-    ct_spawned_signal(s, SIGKILL);
     CT_LIST_FOR (l, &s->jobs) {
-        struct job *j = CT_LIST_ENTRY(l, struct job, node);
-        if (!j->over) {
-            (void)waitpid(j->pid, NULL, 0);
-        }
-        free_job(j);
+        free_job(CT_LIST_ENTRY(l, struct job, node));
+    }
+    CT_LIST_FOR (l, &s->lost) {
+        free_names(CT_LIST_ENTRY(l, struct job, node));
     }
     free(s);
 }

@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "proto.h"
 
@@ -36,7 +37,7 @@ enum ct_spawn_status {
 struct ct_head;
 struct ct_spawned;
 
-/* NULL when out of memory. */
+/* NULL when out of memory. Before the end, what ct_spawned_has_lost has to be killed. */
 struct ct_spawned *ct_spawned_create(struct ct_head *h);
 void               ct_spawned_destroy(struct ct_spawned *s);
 
@@ -46,8 +47,21 @@ void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in);
 /* There is room for more output. */
 void ct_spawned_resume(struct ct_spawned *s);
 
-/* A signal to all of them; SIGKILL ends them at once. */
+/* A signal to all of them; SIGKILL ends them at once. A second one of those that end a job makes
+ * them hurry. */
 void ct_spawned_signal(struct ct_spawned *s, int signo);
+
+/* Has them end by a signal, those that have not been asked to already. */
+void ct_spawned_end(struct ct_spawned *s, int signo);
+
+/* Somebody has reaped a process, perhaps the head of one. */
+void ct_spawned_reaped(struct ct_spawned *s, pid_t pid, int wait_status);
+
+/* Whether processes may be left of one: it runs, or its head was killed. */
+bool ct_spawned_has_lost(const struct ct_spawned *s);
+
+/* Removes what such jobs have left behind; for when all their processes are killed. */
+void ct_spawned_remove_files(struct ct_spawned *s);
 
 /* Whether none is left, and all they printed has been taken. */
 bool ct_spawned_is_over(const struct ct_spawned *s);
