@@ -245,7 +245,7 @@ int main(void)
         cmocka_unit_test(test_lingers_full),
     };
     if (ct_auth_key_make(&key) != CTRAN_SUCCESS) {
-        puts("skipped: this build is without libsodium");
+        puts("SKIP: this build is without libsodium");
         return 77;
     }
     alarm(HANGS_S);
