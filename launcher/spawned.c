@@ -448,7 +448,9 @@ void ct_spawned_signal(struct ct_spawned *s, int signo)
 {
     CT_LIST_FOR (l, &s->jobs) {
         struct job *j = CT_LIST_ENTRY(l, struct job, node);
-        if (j->pid > 0) {
+        /* A head that has just begun would end by these two. */
+        const bool early = !j->started && (signo == SIGUSR1 || signo == SIGUSR2);
+        if (j->pid > 0 && !early) {
             (void)kill(j->pid, signo);
         }
     }

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -19,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PLACE_BYTES = 1024, LAYOUT = 1, GRACE_MS = 10000 };
+enum { PLACE_BYTES = 1024, LAYOUT = 1, GRACE_MS = 10000, MOST_FULL = 100 };
 
 static const uint32_t MAGIC = 0x43545243; /* "CRTC" */
 
@@ -54,7 +56,8 @@ struct ct_cards {
     struct head         *head;
     struct place        *places; /* by rank */
     size_t               len_bytes;
-    int                  fd; /* locked: the name stays as long as it is open; -1: it has gone */
+    unsigned             full; /* attempts that found no room */
+    int                  fd;   /* locked: the name stays as long as it is open; -1: it has gone */
     char                 path[256];
 };
 
@@ -109,6 +112,18 @@ static int unusable(const struct ct_cards *c, const char *what)
     return why == ENOSPC || why == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_SYSTEM;
 }
 
+/* A signal would end it and take all back: a timer of the program's for ever. */
+static bool reserve(int fd, off_t len_bytes)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = fallocate(fd, 0, 0, len_bytes), why = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return rc == 0 || why == EOPNOTSUPP;
+}
+
 /* Room is reserved now, since to write where there is none ends a process. */
 static bool fill(const struct ct_cards *c, int fd)
 {
@@ -116,11 +131,7 @@ static bool fill(const struct ct_cards *c, int fd)
         .magic = MAGIC, .layout = LAYOUT, .size = c->job->size, .nlocal = c->job->nlocal};
     snprintf(h.version, sizeof h.version, "%s", ct_version_string());
     memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
-    int rc;
-    do {
-        rc = fallocate(fd, 0, 0, (off_t)c->len_bytes);
-    } while (rc != 0 && errno == EINTR); /* a timer of the program's */
-    return (rc == 0 || errno == EOPNOTSUPP) && ftruncate(fd, (off_t)c->len_bytes) == 0 &&
+    return reserve(fd, (off_t)c->len_bytes) && ftruncate(fd, (off_t)c->len_bytes) == 0 &&
            pwrite(fd, &h, sizeof h, 0) == (ssize_t)sizeof h;
 }
 
@@ -132,11 +143,10 @@ static int make(struct ct_cards *c)
     if (c->fd >= 0 && fill(c, c->fd) && ct_shmfile_link(c->fd, c->path) == 0) {
         return CTRAN_SUCCESS;
     }
-    /* Or others have taken the room by trying the same, and one of them has made it. */
+    /* Others may have taken the room by trying the same, until one of them has made it. */
     const int  why = errno;
-    const bool there = c->fd >= 0 && (why == EEXIST || access(c->path, F_OK) == 0);
-    errno = why;
-    int rc = there ? CT_AGAIN : unusable(c, "make");
+    const bool full = c->fd >= 0 && (why == ENOSPC || why == ENOMEM) && c->full++ < MOST_FULL;
+    int        rc = full || (c->fd >= 0 && why == EEXIST) ? CT_AGAIN : unusable(c, "make");
     if (c->fd >= 0) {
         close(c->fd);
         c->fd = -1;
@@ -176,7 +186,7 @@ static int find(struct ct_cards *c)
 /* Who comes in between the others' steps tries again. */
 static int find_or_make(struct ct_cards *c)
 {
-    struct timespec nap = {.tv_nsec = CT_NS_PER_MS};
+    struct timespec nap = {.tv_nsec = (1 + c->job->rank % 8) * (CT_NS_PER_MS / 4)};
     uint64_t        end_ns = deadline(c);
     int             rc;
     while ((rc = find(c)) == CT_AGAIN && ct_clock_ns() < end_ns) {

@@ -4,11 +4,15 @@
 #include "coll/run/run.h"
 #include "pmi/pmi.h"
 
-/* Whom the roll waits for: ranks of the context are processes of the job. */
+/* Whom the roll waits for: ranks of the context are processes of the job. Where that is nobody the
+ * last one may have been lost right before it opened it. */
 static struct ct_ep *missing(void *p_)
 {
     struct ct_process *p = p_;
     const uint32_t     rank = ct_roll_missing(&p->job->roll);
+    if (rank == p->job->size) {
+        ct_roll_help(&p->job->roll);
+    }
     return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, rank) : NULL;
 }
 
@@ -23,8 +27,7 @@ static int over(struct ct_run_ctx *ctx)
     return rc;
 }
 
-/* During one: whether it can still be opened. Who is missing is looked after from now on; where
- * nobody is, the last one may have been lost right before it opened it. */
+/* During one: whether it can still be opened. Who is missing is looked after from now on. */
 static int look(struct ct_run_ctx *ctx)
 {
     struct ct_process *p = ctx->p;
@@ -37,7 +40,6 @@ static int look(struct ct_run_ctx *ctx)
         rc = rc == CTRAN_SUCCESS ? ct_p2p_lost(p, ep, ctx->id) : rc;
     }
     ct_domain_leave(p);
-    ct_roll_help(&p->job->roll);
     return rc;
 }
 
@@ -73,16 +75,16 @@ static int await(struct ct_run_ctx *ctx, const struct ct_watch *watch)
  * and then, in case that nobody does. */
 static int await_beside(struct ct_run_ctx *ctx, const struct ct_watch *watch)
 {
-    enum { NAP_NS = 1000000 };
+    enum { NAP_NS = 1000000, LOOK_EVERY = 64 }; /* naps: whoever is looked at costs a descriptor */
     int rc = CTRAN_SUCCESS;
-    while (rc == CTRAN_SUCCESS && !ct_watch_reached(watch)) {
+    for (unsigned naps = 1; rc == CTRAN_SUCCESS && !ct_watch_reached(watch); naps++) {
         ct_watch_park(watch);
         if (!ct_watch_reached(watch)) {
             ct_watch_sleep(watch, NULL, NAP_NS);
         }
         ct_watch_leave(watch);
         ct_domain_poke(ctx->p);
-        rc = look(ctx);
+        rc = naps % LOOK_EVERY == 0 ? look(ctx) : CTRAN_SUCCESS;
     }
     return ct_watch_reached(watch) ? CTRAN_SUCCESS : rc;
 }
