@@ -163,7 +163,8 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN
 
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
  * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose
- * death shall be noticed, or NULL. Not in a threaded process. */
+ * death shall be noticed, or NULL; false where that one has failed before. Not in a threaded
+ * process. */
 typedef struct ct_ep *(*ct_ep_whom)(void *arg);
 bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom whom,
                  void *arg) CT_IN_DOMAIN;

@@ -64,7 +64,8 @@ struct ct_ep_set {
     ct_ep_on_look                 on_look;
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
-    ct_ep_place                   place; /* NULL: nobody takes puts */
+    bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
+    ct_ep_place                   place;                    /* NULL: nobody takes puts */
     ct_ep_placed                  placed;
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;

@@ -18,6 +18,7 @@ void ct_ep_look_after(struct ct_ep_set *set)
     struct ct_ep *awaited = set->whom != NULL ? set->whom(set->whom_arg) : NULL;
     if (awaited != NULL) {
         ct_ep_watch(awaited);
+        set->in_vain = awaited->state == CT_EP_FAILED; /* all know it: nobody tells of it again */
     }
     if (set->on_look != NULL) {
         set->on_look(set->p);
@@ -134,7 +135,8 @@ bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom 
     bool              reached;
     set->whom = whom;
     set->whom_arg = arg;
-    while (!(reached = ct_watch_reached(watch)) && set->losses == losses) {
+    set->in_vain = false;
+    while (!(reached = ct_watch_reached(watch)) && set->losses == losses && !set->in_vain) {
         if (ct_ep_progress(p) == 0) {
             ct_ep_idle(p, &pace, set->spin_ns);
         } else {

@@ -16,28 +16,17 @@ static struct ct_ep *missing(void *p_)
     return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, rank) : NULL;
 }
 
-/* Before a roll: none succeeds any more where a member is known to be dead. */
-static int over(struct ct_run_ctx *ctx)
-{
-    struct ct_process *p = ctx->p;
-    ct_domain_enter(p);
-    ct_ep_tell(p);
-    int rc = ct_p2p_over(p, ctx->id);
-    ct_domain_leave(p);
-    return rc;
-}
-
-/* During one: whether it can still be opened. Who is missing is looked after from now on. */
+/* Whether it can still be opened. Who is missing is looked after from now on. */
 static int look(struct ct_run_ctx *ctx)
 {
     struct ct_process *p = ctx->p;
     ct_domain_enter(p);
     ct_ep_tell(p);
     struct ct_ep *ep = missing(p);
-    int           rc = ct_p2p_over(p, ctx->id);
+    int           rc = CTRAN_SUCCESS;
     if (ep != NULL) {
         ct_ep_watch(ep);
-        rc = rc == CTRAN_SUCCESS ? ct_p2p_lost(p, ep, ctx->id) : rc;
+        rc = ct_p2p_lost(p, ep, ctx->id);
     }
     ct_domain_leave(p);
     return rc;
@@ -92,7 +81,7 @@ static int await_beside(struct ct_run_ctx *ctx, const struct ct_watch *watch)
 int ct_roll_run(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes)
 {
     struct ct_roll *roll = &ctx->p->job->roll;
-    int             rc = roll->broken != CTRAN_SUCCESS ? roll->broken : over(ctx);
+    int             rc = roll->broken;
     if (rc == CTRAN_SUCCESS) {
         ct_roll_put(roll, entry, len_bytes);
         const struct ct_watch watch = ct_roll_watch(roll);
