@@ -3,7 +3,7 @@
 #define CT_FOLDER "api"
 #include "api/api.h"
 
-static inline int check_peer(const char *call, int rank, bool is_recv, struct ct_transfer *t)
+static int check_peer(const char *call, int rank, bool is_recv, struct ct_transfer *t)
 {
     t->ep = NULL;
     t->null = rank == CTRAN_PROC_NULL;
@@ -20,8 +20,7 @@ static inline int check_peer(const char *call, int rank, bool is_recv, struct ct
                          : ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for an endpoint");
 }
 
-static inline int check_key(const char *call, int peer, int tag, bool is_recv,
-                            struct ct_transfer *t)
+int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t)
 {
     int rc = check_peer(call, peer, is_recv, t);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
@@ -35,20 +34,10 @@ static inline int check_key(const char *call, int peer, int tag, bool is_recv,
     return CTRAN_SUCCESS;
 }
 
-int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_transfer *t)
-{
-    return check_key(call, peer, tag, is_recv, t);
-}
-
-static inline void describe(struct ct_transfer *t, const struct ct_span *span)
+void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span)
 {
     t->area = ct_dtype_area(span->type, span->buf, span->count);
     t->type = CT_LIKELY(t->area.pieces == NULL) ? NULL : span->type;
-}
-
-void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span)
-{
-    describe(t, span);
 }
 
 int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
@@ -61,11 +50,11 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
         rc = ct_check_span(t->comm, call, buf, count, datatype, &span);
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
-        rc = check_key(call, peer, tag, mode == CT_TRANSFER_RECV, t);
+        rc = ct_check_key(call, peer, tag, mode == CT_TRANSFER_RECV, t);
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         t->mode = mode;
-        describe(t, &span);
+        ct_transfer_describe(t, &span);
     }
     return rc;
 }

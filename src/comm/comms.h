@@ -53,11 +53,9 @@ struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group
 /* A void one with all that dup hands on but attributes. */
 struct ct_comm *ct_comms_copy(struct ct_comm *comm);
 
-/* A collective over comm's local group in place on `bytes` bytes, outside of any selection:
- * CT_ALLGATHER, or CT_BCAST from `root`. */
-int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, uint32_t root, void *recv, size_t bytes);
-
-/* All ranks' `len` bytes, in their order, over comm's local group. *all is on the roll, valid until
+/* Collectives over comm's local group, outside of any selection. The root's bytes, to all. */
+int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes);
+/* All ranks' `len` bytes, in their order. *all is on the roll, valid until
  * that is used again, or in *memory, which the caller frees, after an error, too. */
 int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
                     void **memory);

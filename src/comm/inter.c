@@ -43,9 +43,9 @@ int ct_inter_leaders_swap(struct ct_comm *comm, const void *send, size_t send_by
 int ct_inter_tell(struct ct_comm *comm, uint32_t root, int error, void *data, size_t bytes)
 {
     int32_t said = error;
-    int     rc = ct_comms_exchange(comm, CT_BCAST, root, &said, sizeof said);
+    int     rc = ct_comms_bcast(comm, root, &said, sizeof said);
     if (rc == CTRAN_SUCCESS && said == CTRAN_SUCCESS && bytes > 0) {
-        rc = ct_comms_exchange(comm, CT_BCAST, root, data, bytes);
+        rc = ct_comms_bcast(comm, root, data, bytes);
     }
     return rc != CTRAN_SUCCESS ? rc : said;
 }
@@ -144,7 +144,7 @@ int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, i
         ids = malloc(theirs.n * sizeof *ids);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ids != NULL ? ct_comms_exchange(local, CT_BCAST, leader, ids, theirs.n * sizeof *ids)
+        rc = ids != NULL ? ct_comms_bcast(local, leader, ids, theirs.n * sizeof *ids)
                          : CTRAN_ERR_NO_MEM;
     }
     if (rc != CTRAN_SUCCESS) {

@@ -30,15 +30,27 @@ static const struct ct_roll *roll_for(const struct ct_comm *comm, size_t bytes)
     return bytes <= CT_ROLL_ENTRY && ct_comm_has_roll(comm) ? &comm->p->job->roll : NULL;
 }
 
+static int run(struct ct_comm *comm, uint32_t coll, const char *algo, uint32_t root, void *buf,
+               size_t bytes)
+{
+    struct ct_run_args args = {
+        .ctx = &comm->run,
+        .algo = ct_algo_find(coll, algo),
+        .env = {.root = root, .radix = 2, .inplace = coll == CT_ALLGATHER},
+        .layout = {.elem_bytes = 1, .count = bytes, .buf = {{.base = buf}, {.base = buf}}},
+        .chunks = 1,
+    };
+    return ct_run(&args);
+}
+
 int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
                     void **memory)
 {
     const struct ct_roll *roll = roll_for(comm, len);
-    int                   rc;
     *memory = NULL;
     *all = NULL;
     if (roll != NULL) {
-        rc = ct_roll_run(&comm->run, own, len);
+        int rc = ct_roll_run(&comm->run, own, len);
         *all = ct_roll_entries(roll);
         return rc;
     }
@@ -49,36 +61,20 @@ int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const voi
     }
     memcpy((char *)*memory + comm->run.me * len, own, len);
     *all = *memory;
-    return ct_comms_exchange(comm, CT_ALLGATHER, 0, *memory, comm->run.n * len);
+    return run(comm, CT_ALLGATHER, "bruck", 0, *memory, comm->run.n * len);
 }
 
-static int exchange_on(const struct ct_roll *roll, struct ct_comm *comm, uint32_t coll,
-                       uint32_t root, char *recv, size_t bytes)
+int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes)
 {
-    const bool   all = coll == CT_ALLGATHER;
-    const size_t len = all ? bytes / comm->run.n : bytes;
-    int          rc = ct_roll_run(&comm->run, all ? recv + comm->run.me * len : recv, len);
+    const struct ct_roll *roll = roll_for(comm, bytes);
+    if (roll == NULL) {
+        return run(comm, CT_BCAST, "binomial", root, buf, bytes);
+    }
+    int rc = ct_roll_run(&comm->run, buf, bytes);
     if (rc == CTRAN_SUCCESS) {
-        memcpy(recv, (const char *)ct_roll_entries(roll) + (all ? 0 : root * len), bytes);
+        memcpy(buf, (const char *)ct_roll_entries(roll) + root * bytes, bytes);
     }
     return rc;
-}
-
-int ct_comms_exchange(struct ct_comm *comm, uint32_t coll, uint32_t root, void *recv, size_t bytes)
-{
-    const struct ct_roll *roll = roll_for(comm, coll == CT_ALLGATHER ? bytes / comm->run.n : bytes);
-    if (roll != NULL) {
-        return exchange_on(roll, comm, coll, root, recv, bytes);
-    }
-    const char        *name = coll == CT_ALLGATHER ? "bruck" : "binomial";
-    struct ct_run_args args = {
-        .ctx = &comm->run,
-        .algo = ct_algo_find(coll, name),
-        .env = {.root = root, .radix = 2, .inplace = coll == CT_ALLGATHER},
-        .layout = {.elem_bytes = 1, .count = bytes, .buf = {{.base = recv}, {.base = recv}}},
-        .chunks = 1,
-    };
-    return ct_run(&args);
 }
 
 struct ct_comm *ct_comms_inherit(struct ct_comm *parent, struct ct_comm *child)
@@ -114,7 +110,7 @@ static int agree(struct ct_comm *comm, uint64_t *id)
         return rc;
     }
     *id = ct_comms_propose(comm->p);
-    return ct_comms_exchange(comm, CT_BCAST, 0, id, sizeof *id);
+    return ct_comms_bcast(comm, 0, id, sizeof *id);
 }
 
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
