@@ -128,19 +128,3 @@ enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns)
     }
     return waited < spin_ns + yield_ns ? CT_WAIT_YIELD : CT_WAIT_SLEEP;
 }
-
-bool ct_trial_goes_on(struct ct_trial *t, struct ct_wait *w)
-{
-    enum { OVER = CT_TRIAL_POLLS + 1 };
-    if (w->tried == 0 && t->worth == 0 && ++t->skipped % CT_TRIAL_EVERY != 0) {
-        w->tried = OVER;
-    }
-    if (w->tried == OVER) {
-        return false;
-    }
-    if (++w->tried == OVER) { /* in vain */
-        t->worth -= t->worth > 0;
-        return false;
-    }
-    return true;
-}

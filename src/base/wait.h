@@ -144,42 +144,19 @@ struct ct_wait {
     const struct ct_watch *watch; /* what ends the wait besides messages; NULL: nothing */
     uint32_t               polls; /* fruitless polls in a row */
     bool                   yielding;
-    uint32_t               tried;    /* polls of a trial, see below */
+    uint32_t               near;     /* polls for somebody who runs (ct_ep_idle) */
     uint64_t               start_ns; /* when the clock was first read in this row */
 };
 
 static inline void ct_wait_reset(struct ct_wait *w)
 {
     w->polls = 0;
-    w->tried = 0;
+    w->near = 0;
 }
 
 /* To be called after a fruitless poll: what to do before the next one. Polls for spin_ns, then
  * yields for ten times as long (at least CT_WAIT_YIELD_NS), then says sleep. */
 enum { CT_WAIT_YIELD_NS = 50000 };
 enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns);
-
-/*
- * Where ranks share cores a wait does not spin, but yields at once. A few polls before that pay all
- * the same while the peer runs on another core: two that answer each other then keep theirs, and do
- * not give it away for each message. Whether they pay is learnt from the waits so far; while they
- * do not, one wait in CT_TRIAL_EVERY tries again.
- */
-struct ct_trial {
-    uint32_t worth;   /* grows with each wait that these polls have ended, shrinks with others */
-    uint32_t skipped; /* waits without them */
-};
-enum { CT_TRIAL_POLLS = 40, CT_TRIAL_EVERY = 64, CT_TRIAL_MOST = 8 };
-
-/* After a fruitless poll: whether to poll again before ct_wait_next is asked. */
-bool ct_trial_goes_on(struct ct_trial *t, struct ct_wait *w);
-
-/* A poll was fruitful; before ct_wait_reset. */
-static inline void ct_trial_learn(struct ct_trial *t, const struct ct_wait *w)
-{
-    if (w->tried > 0 && w->tried <= CT_TRIAL_POLLS && t->worth < CT_TRIAL_MOST) {
-        t->worth++;
-    }
-}
 
 #endif

@@ -161,6 +161,11 @@ unsigned ct_ep_progress(struct ct_process *p) CT_IN_DOMAIN;
  * advises. */
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN_DOMAIN;
 
+/* Gives the core away once. And whether that is the first thing to do for one who waits, since the
+ * host has more ranks than cores: then job->seats tells whom it helps. */
+void ct_ep_make_room(struct ct_process *p);
+bool ct_ep_is_crowded(const struct ct_process *p);
+
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
  * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose
  * death shall be noticed, or NULL; false where that one has failed before. Not in a threaded

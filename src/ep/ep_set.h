@@ -71,7 +71,7 @@ struct ct_ep_set {
     struct ct_wake                own_wake;
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */
     uint64_t                      spin_ns;
-    struct ct_trial trial         CT_GUARDED_BY(ct_domain);
+    struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
     uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */
     void                         *card;
     size_t                        card_len;

@@ -106,11 +106,46 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
     }
 }
 
+void ct_ep_make_room(struct ct_process *p)
+{
+    if (p->threaded) {
+        sched_yield(); /* a seat is one thread's */
+        return;
+    }
+    if (ct_ep_is_crowded(p)) {
+        ct_seats_choose(&p->job->seats);
+    }
+    ct_seats_yield(&p->job->seats);
+}
+
+bool ct_ep_is_crowded(const struct ct_process *p)
+{
+    return p->ep->spin_ns == 0 && !p->threaded;
+}
+
+/* Where ranks share cores a wait does not spin, but yields at once. To poll a while before that
+ * pays if what is waited for is likely to come from somebody who runs, on another core: two that
+ * answer each other then keep theirs, and do not give it away for each message. If that one does
+ * not run, it has to wait for a switch itself, and somebody here may be waited for. */
+static bool is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN
+{
+    enum { POLLS = 128, LOOK = 16 };
+    const struct ct_job *job = set->p->job;
+    const struct ct_ep  *ep = set->whom != NULL ? set->whom(set->whom_arg) : set->from;
+    if (ep == NULL || w->near >= POLLS ||
+        (w->near % LOOK == 0 &&
+         ct_seats_look(&job->seats, ct_job_seat(job, ep->id)) != CT_SEAT_RUNS)) {
+        w->near = 0; /* after the yield it is another question */
+        return false;
+    }
+    w->near++;
+    return true;
+}
+
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
 {
     struct ct_ep_set *set = p->ep;
-    const bool        is_thread = w == &set->thread.waiter.pace; /* whose polls are nobody's gain */
-    if (set->spin_ns == 0 && !is_thread && ct_trial_goes_on(&set->trial, w)) {
+    if (ct_ep_is_crowded(p) && is_near(set, w)) {
         return;
     }
     switch (ct_wait_next(w, spin_ns)) {
@@ -118,7 +153,7 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
         return;
     case CT_WAIT_YIELD:
         ct_domain_leave(p);
-        sched_yield();
+        ct_ep_make_room(p);
         ct_domain_enter(p);
         return;
     case CT_WAIT_SLEEP:
@@ -144,6 +179,5 @@ bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom 
         }
     }
     set->whom = NULL;
-    ct_trial_learn(&set->trial, &pace);
     return reached;
 }

@@ -239,6 +239,13 @@ static int map(struct ct_cards *c)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
+/* Behind the places there is the roll, then the seats. */
+static size_t seats_at(const struct ct_job *job)
+{
+    return ct_round_up(head_bytes() + (size_t)job->size * PLACE_BYTES + ct_roll_bytes(job->nlocal),
+                       CT_CACHE_LINE);
+}
+
 int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t tag)
 {
     struct ct_cards *c = calloc(1, sizeof *c);
@@ -247,7 +254,7 @@ int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t ta
     }
     c->job = job;
     c->fd = -1;
-    c->len_bytes = head_bytes() + (size_t)job->size * PLACE_BYTES + ct_roll_bytes(job->nlocal);
+    c->len_bytes = seats_at(job) + job->nlocal * sizeof(struct ct_seat);
     int n = snprintf(c->path, sizeof c->path, "%s/" CT_SHMFILE_PREFIX "%s-cards-%016" PRIx64,
                      job->p->cfg.shm_dir, job->id, tag * 1099511628211u ^ job->local_group);
     int rc = CTRAN_ERR_CONFIG;
@@ -323,6 +330,11 @@ void ct_cards_complete(struct ct_cards *c, int status)
 void *ct_cards_roll(const struct ct_cards *c)
 {
     return c->places + c->job->size;
+}
+
+struct ct_seat *ct_cards_seats(const struct ct_cards *c)
+{
+    return (struct ct_seat *)((char *)c->head + seats_at(c->job));
 }
 
 bool ct_cards_blame(const struct ct_cards *c)

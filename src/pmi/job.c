@@ -27,6 +27,27 @@ static void split_host(struct ct_job *job, uint32_t ranks)
     job->nlocal = n;
 }
 
+uint32_t ct_job_seat(const struct ct_job *job, uint32_t id)
+{
+    const uint32_t *const ranks = job->local_ranks;
+    uint32_t              low = 0, n = job->nlocal;
+    if (job->seats.all == NULL || (id < n && ranks[id] == id)) {
+        return job->seats.all != NULL ? id : n; /* on one host each has its own number */
+    }
+    while (low < n) {
+        const uint32_t middle = low + (n - low) / 2;
+        if (ranks[middle] == id) {
+            return middle;
+        }
+        if (ranks[middle] < id) {
+            low = middle + 1;
+        } else {
+            n = middle;
+        }
+    }
+    return job->nlocal;
+}
+
 int ct_job_key(struct ct_job *job, struct ct_auth_key *key)
 {
     const char *hex = getenv(CT_ENV_KEY);

@@ -82,9 +82,13 @@ struct ct_job {
     int                      app;                 /* which of the job's programs; -1: not known */
     int                      universe; /* processes that there is room for; -1: not known */
     _Atomic bool             met;      /* all processes have published their cards */
-    struct ct_roll roll; /* of all processes, where they share a host; else without memory */
-    struct ct_news news;
+    struct ct_roll  roll;  /* of all processes, where they share a host; else without memory */
+    struct ct_seats seats; /* of the processes on this host; may be without memory */
+    struct ct_news  news;
 };
+
+/* The place of a process in `seats`; nlocal: it has none, as on another host. */
+uint32_t ct_job_seat(const struct ct_job *job, uint32_t id);
 
 /* Finds out how the process was started and joins; sets p->job. Errors are logged. */
 int ct_job_open(struct ct_process *p);

@@ -183,6 +183,10 @@ static int open_table(struct pmix *x)
     struct ct_auth_key   key;
     bool                 makes = makes_key(job), hosts = job->rank == 0 && is_node_job(job);
     int                  rc = ct_cards_open(&x->table, job, job_tag(x));
+    if (rc == CTRAN_SUCCESS) {
+        x->job.seats = (struct ct_seats){
+            .all = ct_cards_seats(x->table), .n = job->nlocal, .me = job->local_index};
+    }
     if (rc == CTRAN_SUCCESS && has_one_node(job)) {
         x->job.roll =
             (struct ct_roll){.memory = ct_cards_roll(x->table), .n = job->size, .me = job->rank};
@@ -443,6 +447,7 @@ static void pmix_close(struct ct_job *job)
     close_store(x);
     if (x->table != NULL) {
         x->job.roll.memory = NULL;
+        x->job.seats.all = NULL;
         ct_cards_close(x->table);
     }
     free(x->local_ranks);

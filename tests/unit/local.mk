@@ -31,6 +31,7 @@ unit_tests = \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ring \
 	tests/unit/test_roll \
+	tests/unit/test_seats \
 	tests/unit/test_shm_full \
 	tests/unit/test_shm_segment \
 	tests/unit/test_shm_share \
@@ -117,6 +118,9 @@ tests_unit_test_ring_LDADD = $(unit_ldadd)
 tests_unit_test_roll_SOURCES = tests/unit/test_roll.c tests/unit/unit.h
 tests_unit_test_roll_CFLAGS = $(unit_cflags)
 tests_unit_test_roll_LDADD = $(unit_ldadd)
+tests_unit_test_seats_SOURCES = tests/unit/test_seats.c tests/unit/unit.h
+tests_unit_test_seats_CFLAGS = $(unit_cflags)
+tests_unit_test_seats_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)

@@ -178,53 +178,13 @@ static void test_long_spin(void **state)
     }
 }
 
-/* Fruitless polls of one wait before it is told to go on otherwise. */
-static unsigned tries(struct ct_trial *t, struct ct_wait *w)
-{
-    unsigned n = 0;
-    while (ct_trial_goes_on(t, w)) {
-        n++;
-    }
-    assert_false(ct_trial_goes_on(t, w)); /* and so it stays for this wait */
-    ct_trial_learn(t, w);
-    ct_wait_reset(w);
-    return n;
-}
-
-/* Without luck one wait in CT_TRIAL_EVERY tries; a success makes the next one try, a failure takes
- * that back, and much luck lasts for no more than CT_TRIAL_MOST failures. */
-static void test_trial(void **state)
-{
-    (void)state;
-    struct ct_trial t = {0};
-    struct ct_wait  w = {0};
-    unsigned        tried = 0;
-    for (unsigned i = 0; i < 10 * CT_TRIAL_EVERY; i++) {
-        unsigned n = tries(&t, &w);
-        assert_true(n == 0 || n == CT_TRIAL_POLLS);
-        tried += n > 0;
-    }
-    assert_int_equal(tried, 10);
-    for (unsigned i = 0; i < 100; i++) {
-        t.skipped = CT_TRIAL_EVERY - 1;
-        assert_true(ct_trial_goes_on(&t, &w));
-        ct_trial_learn(&t, &w);
-        ct_wait_reset(&w);
-    }
-    assert_int_equal(t.worth, CT_TRIAL_MOST);
-    for (unsigned i = 0; i < CT_TRIAL_MOST; i++) {
-        assert_int_equal(tries(&t, &w), CT_TRIAL_POLLS);
-    }
-    assert_int_equal(t.worth, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_sleep), cmocka_unit_test(test_one_polls),
         cmocka_unit_test(test_barred),     cmocka_unit_test(test_signal_first),
         cmocka_unit_test(test_no_spin),    cmocka_unit_test(test_spin),
-        cmocka_unit_test(test_long_spin),  cmocka_unit_test(test_trial),
+        cmocka_unit_test(test_long_spin),
     };
     const char *soak = getenv("CT_SOAK");
     rounds *= soak != NULL && strcmp(soak, "1") == 0 ? 10 : 1;

@@ -38,7 +38,6 @@ struct slot {
 
 struct member {
     CT_ALIGNED(LINE) _Atomic uint64_t done; /* operations */
-    _Atomic int cpu;                        /* where it was when it last put in something */
     CT_ALIGNED(LINE) struct slot slots[DEPTH];
 };
 
@@ -57,8 +56,8 @@ struct ct_board {
     char                    *tmp;    /* the algorithms' scratch: a block for each rank */
     uint64_t                 k;      /* operations begun */
     uint64_t                 safe;   /* operations that all ranks are known to be through with */
-    int                      cpu;    /* as the others know it */
     int                      broken; /* an error: this rank has left one out, or heard of a loss */
+    uint32_t                 seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
 };
 
 /* What rank 0 tells the others of the memory it has made. */
@@ -78,8 +77,7 @@ static struct ct_board *board_new(const struct ct_run_ctx *ctx)
 {
     struct ct_board *b = malloc(sizeof *b);
     if (b != NULL) {
-        *b = (struct ct_board){
-            .ctx = ctx, .shared = MAP_FAILED, .bytes = shared_bytes(ctx->n), .cpu = -1};
+        *b = (struct ct_board){.ctx = ctx, .shared = MAP_FAILED, .bytes = shared_bytes(ctx->n)};
         b->tmp = aligned_alloc(LINE, ct_round_up((size_t)ctx->n * CT_BOARD_BYTES, LINE));
     }
     if (b != NULL && b->tmp == NULL) {
@@ -209,21 +207,15 @@ static void set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
     ct_domain_leave(b->ctx->p);
 }
 
-/* Tells the others where this rank runs. */
-static void tell_cpu(struct ct_board *b)
+/* Where a rank is. */
+static enum ct_seat_sight look(struct ct_board *b, uint32_t rank)
 {
-    const int cpu = sched_getcpu();
-    if (CT_UNLIKELY(cpu != b->cpu)) {
-        b->cpu = cpu;
-        atomic_store_explicit(&b->shared->member[b->ctx->me].cpu, cpu, memory_order_relaxed);
+    const struct ct_job *job = b->ctx->p->job;
+    if (CT_UNLIKELY(b->seat[rank] == 0)) {
+        const struct ct_ep *ep = b->ctx->ep(b->ctx, rank);
+        b->seat[rank] = 1 + (ep != NULL ? ct_job_seat(job, ep->id) : job->nlocal);
     }
-}
-
-/* Whether a rank was last seen on the core that this one has now. */
-static bool is_beside(const struct ct_board *b, uint32_t rank)
-{
-    const _Atomic int *theirs = &b->shared->member[rank].cpu;
-    return atomic_load_explicit(theirs, memory_order_relaxed) == sched_getcpu();
+    return ct_seats_look(&job->seats, b->seat[rank] - 1);
 }
 
 static struct ct_ep *whom(void *ep)
@@ -324,7 +316,7 @@ static int put_in(struct operation *o)
         struct ct_part  first = ct_view_part(&o->view, &in, &in, 0);
         memcpy(slot->data, first.base, (one ? first.elems : l->count) * l->elem_bytes);
     }
-    tell_cpu(o->board);
+    ct_seats_take(&o->board->ctx->p->job->seats);
     set(o->board, &slot->flag, o->board->k);
     o->is_in = true;
     return CTRAN_SUCCESS;
@@ -348,22 +340,7 @@ static const _Atomic uint64_t *flag_of(const struct operation *o, uint32_t rank)
     return &slot_of(o->board, rank)->flag;
 }
 
-/* In an exchange nobody comes out before all have put in their part. So the ranks on this core have
- * it first, those of them that still want it: elsewhere others may wait for them. */
-static int await_those_beside(const struct operation *o)
-{
-    const struct ct_board *b = o->board;
-    int                    rc = CTRAN_SUCCESS;
-    for (uint32_t r = 0; r < b->ctx->n && rc == CTRAN_SUCCESS; r++) {
-        if (r != b->ctx->me && is_beside(b, r)) {
-            rc = await(b, r, flag_of(o, r), b->k);
-        }
-    }
-    return rc;
-}
-
-/* After that no rank of this core has a use for it, and what is to come takes other cores a switch
- * or two: it is polled for. */
+/* Polls for a while, as something that another core is about to write deserves. */
 static bool appears(const _Atomic uint64_t *flag, uint64_t k)
 {
     enum { POLL_NS = 5000, POLLS = 16 };
@@ -380,20 +357,43 @@ static bool appears(const _Atomic uint64_t *flag, uint64_t k)
     return false;
 }
 
-static int await_input(const struct operation *o, uint32_t rank)
+/* Where ranks share cores: one that runs is polled for, and room is made for one that does not,
+ * here or, since that takes a switch, by whoever is on its core. In vain, if it takes long. */
+static bool comes(struct ct_board *b, uint32_t rank, const _Atomic uint64_t *flag)
 {
-    const _Atomic uint64_t *flag = flag_of(o, rank);
-    int                     rc = CTRAN_SUCCESS;
-    if (CT_LIKELY(is_there(flag, o->board->k))) {
-        return rc;
-    }
-    if (is_exchange(o)) {
-        rc = await_those_beside(o);
-        if (rc != CTRAN_SUCCESS || appears(flag, o->board->k)) {
-            return rc;
+    enum { TURNS = 4 };
+    for (unsigned i = 0; i < TURNS && !is_there(flag, b->k); i++) {
+        if (look(b, rank) != CT_SEAT_RUNS || !appears(flag, b->k)) {
+            ct_ep_make_room(b->ctx->p);
         }
     }
-    return await_slowly(o->board, rank, flag, o->board->k);
+    return is_there(flag, b->k);
+}
+
+/* In an exchange nobody comes out before all have put in their part. So the ranks on this core have
+ * it first, those of them that still want it: elsewhere others may wait for them. After that no
+ * rank of this core has a use for it, and what is to come takes other cores a switch or two. */
+static bool comes_to_all(struct ct_board *b, const struct operation *o, uint32_t rank)
+{
+    for (uint32_t r = 0; r < b->ctx->n; r++) {
+        const _Atomic uint64_t *flag = flag_of(o, r);
+        if (r != b->ctx->me && !is_there(flag, b->k) && look(b, r) == CT_SEAT_BESIDE) {
+            (void)comes(b, r, flag);
+        }
+    }
+    return appears(flag_of(o, rank), b->k);
+}
+
+static int await_input(const struct operation *o, uint32_t rank)
+{
+    struct ct_board        *b = o->board;
+    const _Atomic uint64_t *flag = flag_of(o, rank);
+    if (CT_LIKELY(is_there(flag, b->k)) ||
+        (ct_ep_is_crowded(b->ctx->p) &&
+         (is_exchange(o) ? comes_to_all(b, o, rank) : comes(b, rank, flag)))) {
+        return CTRAN_SUCCESS;
+    }
+    return await_slowly(b, rank, flag, b->k);
 }
 
 static int receive(const struct operation *o, const struct ct_step *step)

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* seats.h: giving a core away, and taking another. */
+#include "base/seats.h"
+
+#include "base/clock.h"
+
+enum { ENOUGH = 64 }; /* waits that say something */
+
+/* A trial is longer than the time that the kernel gives a process at once, as a rule. */
+#define TRIAL_NS     (20 * (uint64_t)CT_NS_PER_MS)
+#define MOST_STAY_NS (2000 * (uint64_t)CT_NS_PER_MS)
+
+/* Nothing is said of a core that is given away where nobody listens. */
+void ct_seats_yield(struct ct_seats *s)
+{
+    if (s->all == NULL) {
+        sched_yield();
+        return;
+    }
+    s->mine = -(sched_getcpu() + 1);
+    atomic_store_explicit(&s->all[s->me].core, s->mine, memory_order_relaxed);
+    sched_yield();
+    ct_seats_take(s);
+}
+
+/* Goes there now, and may go anywhere later. */
+static void move(struct ct_seats *s, int core, const cpu_set_t *allowed)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)core, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0) {
+        (void)sched_setaffinity(0, sizeof *allowed, allowed); /* what it was is possible */
+        ct_seats_take(s);
+    }
+}
+
+/* False: there is no choice. */
+static bool may_choose(const struct ct_seats *s, cpu_set_t *allowed)
+{
+    return s->all != NULL && sched_getaffinity(0, sizeof *allowed, allowed) == 0 &&
+           CPU_COUNT(allowed) > 1;
+}
+
+void ct_seats_choose(struct ct_seats *s)
+{
+    cpu_set_t allowed;
+    if (s->seated) {
+        return;
+    }
+    s->seated = true;
+    if (may_choose(s, &allowed)) {
+        uint32_t turn = s->me % (uint32_t)CPU_COUNT(&allowed);
+        for (int core = 0; core < CPU_SETSIZE; core++) {
+            if (CPU_ISSET((unsigned)core, &allowed) && turn-- == 0) {
+                move(s, core, &allowed);
+                return;
+            }
+        }
+    }
+}
+
+int ct_seats_emptiest(const struct ct_seats *s, int here, const cpu_set_t *allowed)
+{
+    uint32_t on[CPU_SETSIZE] = {0};
+    int      best = -1;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const int64_t core = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
+        const int64_t at = (core < 0 ? -core : core) - 1;
+        if (at >= 0 && at < CPU_SETSIZE) {
+            on[at]++;
+        }
+    }
+    for (int core = 0; core < CPU_SETSIZE; core++) {
+        if (core != here && CPU_ISSET((unsigned)core, allowed) &&
+            (best < 0 || on[core] < on[best])) {
+            best = core;
+        }
+    }
+    return best >= 0 && here >= 0 && here < CPU_SETSIZE && on[best] <= on[here] ? best : -1;
+}
+
+/* What a wait takes here. One that polls is as good as nothing. */
+static uint64_t wait_ns(const struct ct_seats *s)
+{
+    return s->spell.lost_ns / ct_max_size(s->spell.waits, 1);
+}
+
+static void begin_spell(struct ct_seats *s, uint64_t now)
+{
+    s->spell.since_ns = now;
+    s->spell.lost_ns = 0;
+    s->spell.waits = 0;
+    s->spell.switches = 0;
+}
+
+/* The end of a trial. What else waits depend on makes no difference as large as this. */
+static void judge(struct ct_seats *s, uint64_t now)
+{
+    cpu_set_t allowed;
+    if (wait_ns(s) > 2 * s->wait_ns && may_choose(s, &allowed) &&
+        CPU_ISSET((unsigned)s->before, &allowed)) {
+        move(s, s->before, &allowed);
+    }
+    s->on_trial = false;
+    begin_spell(s, now);
+}
+
+/* Takes another seat, if there is one. */
+static void try_elsewhere(struct ct_seats *s, uint64_t now)
+{
+    cpu_set_t allowed;
+    const int here = sched_getcpu();
+    int       core = may_choose(s, &allowed) ? ct_seats_emptiest(s, here, &allowed) : -1;
+    if (core >= 0) {
+        s->on_trial = true;
+        s->wait_ns = wait_ns(s);
+        s->before = here;
+        move(s, core, &allowed);
+    }
+    s->stay_ns = ct_min_size(ct_max_size(2 * s->stay_ns, TRIAL_NS), MOST_STAY_NS);
+    begin_spell(s, now);
+}
+
+void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
+{
+    if (s->all == NULL) {
+        return;
+    }
+    const uint64_t now = ct_clock_ns(), here_ns = now - s->spell.since_ns;
+    const bool     beside = ct_seats_look(s, who) == CT_SEAT_BESIDE;
+    s->spell.lost_ns += now - start_ns;
+    s->spell.switches = beside ? s->spell.switches + 1 : 0;
+    if (s->on_trial) {
+        if (here_ns >= TRIAL_NS && s->spell.waits >= ENOUGH) {
+            judge(s, now);
+        }
+    } else if (s->spell.switches >= ENOUGH && s->me < who && here_ns >= s->stay_ns) {
+        try_elsewhere(s, now);
+    }
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Seats: on which core each process of a host runs, and whether it has given its core away, as each
+ * says of itself in memory that they share. It is advice: one that the kernel has moved or stopped
+ * is seen where it was until it speaks again.
+ *
+ * Where there are more processes than cores it pays to know. A process that waits for one which
+ * runs elsewhere polls; it makes room at once for one that shares its core, or that has to wait for
+ * a core itself. And two that share a core pay a switch for each message they exchange: one of them
+ * takes a seat elsewhere. Nobody is bound by that, the kernel may move it as before.
+ */
+#ifndef CT_BASE_SEATS_H
+#define CT_BASE_SEATS_H
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/util.h"
+
+/* In shared memory; it begins as zeros. */
+struct ct_seat {
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic int32_t core; /* 1 + its number; negative: given away */
+};
+
+/* One process's view. */
+struct ct_seats {
+    struct ct_seat *all; /* of n processes; NULL: there is no such memory */
+    uint32_t        n, me;
+    int32_t         mine;   /* what stands in `all` for this process */
+    bool            seated; /* see ct_seats_choose */
+    struct {
+        uint64_t since_ns;
+        uint64_t lost_ns;  /* in waits for which it gave the core away */
+        uint32_t waits;    /* that have ended, */
+        uint32_t switches; /* and those of them that one on this core has ended, in a row */
+    } spell;               /* on one core */
+    bool     on_trial;
+    uint64_t wait_ns; /* where it is on trial: what a wait took on the core before, */
+    int      before;  /* that core */
+    uint64_t stay_ns; /* how long it stays now */
+};
+
+enum ct_seat_sight {
+    CT_SEAT_UNKNOWN,
+    CT_SEAT_RUNS,   /* on another core */
+    CT_SEAT_BESIDE, /* it shares this one */
+    CT_SEAT_AWAY,   /* it waits for another core */
+};
+
+/* Says that this process runs, and where. Cheap while that stays the same. */
+static inline void ct_seats_take(struct ct_seats *s)
+{
+    if (s->all != NULL) {
+        const int32_t core = sched_getcpu() + 1;
+        if (CT_UNLIKELY(core != s->mine)) {
+            s->mine = core;
+            atomic_store_explicit(&s->all[s->me].core, core, memory_order_relaxed);
+        }
+    }
+}
+
+/* Gives the core away once. */
+void ct_seats_yield(struct ct_seats *s);
+
+/* Where `who` is, as seen from the core that this process runs on. */
+static inline enum ct_seat_sight ct_seats_look(const struct ct_seats *s, uint32_t who)
+{
+    if (s->all == NULL || who >= s->n) {
+        return CT_SEAT_UNKNOWN;
+    }
+    const int32_t theirs = atomic_load_explicit(&s->all[who].core, memory_order_relaxed);
+    const int32_t core = sched_getcpu() + 1;
+    return theirs == 0                         ? CT_SEAT_UNKNOWN
+           : theirs == core || theirs == -core ? CT_SEAT_BESIDE
+           : theirs > 0                        ? CT_SEAT_RUNS
+                                               : CT_SEAT_AWAY;
+}
+
+/* The first seat, once: processes take the cores that they may use in turn, so that neighbours have
+ * different ones. Whoever may use but one core stays. */
+void ct_seats_choose(struct ct_seats *s);
+
+/* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more
+ * than `here`. */
+int ct_seats_emptiest(const struct ct_seats *s, int here, const cpu_set_t *allowed);
+
+/* A wait has ended. */
+static inline void ct_seats_count(struct ct_seats *s)
+{
+    s->spell.waits++;
+}
+
+/* It has given its core away in that wait, which began at start_ns and `who` has ended. After many
+ * in a row by one that shares the core, the one of the two with the lower number takes the core
+ * with the fewest processes, on trial: where waits take longer there it comes back. It stays for
+ * some time, each time longer. */
+void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Seats: what a process sees of the others, and when it takes another core. The others are words in
+ * the memory that this test writes itself. Where it may use one core alone there is no other seat,
+ * and that is what is tested. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/seats.h"
+#include "unit.h"
+
+enum { N = 4, ME = 1, MANY = 10000 };
+
+static cpu_set_t ours;
+
+static struct ct_seats view_new(void)
+{
+    struct ct_seat *all = aligned_alloc(CT_CACHE_LINE, N * sizeof *all);
+    assert_non_null(all);
+    memset(all, 0, N * sizeof *all);
+    return (struct ct_seats){.all = all, .n = N, .me = ME};
+}
+
+static void put(struct ct_seats *s, uint32_t who, int32_t core)
+{
+    atomic_store_explicit(&s->all[who].core, core, memory_order_relaxed);
+}
+
+static int first_core(int after)
+{
+    for (int c = after + 1; c < CPU_SETSIZE; c++) {
+        if (CPU_ISSET((unsigned)c, &ours)) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+static void pin(int core)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)core, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+static int unpin(void **state)
+{
+    (void)state;
+    return sched_setaffinity(0, sizeof ours, &ours);
+}
+
+static void test_sight(void **state)
+{
+    (void)state;
+    struct ct_seats s = view_new();
+    pin(first_core(-1));
+    const int32_t here = sched_getcpu() + 1;
+    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_UNKNOWN);
+    assert_int_equal(ct_seats_look(&s, N), CT_SEAT_UNKNOWN); /* of another host */
+    put(&s, 0, here);
+    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_BESIDE);
+    put(&s, 0, -here);
+    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_BESIDE);
+    put(&s, 0, here + 1);
+    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_RUNS);
+    put(&s, 0, -(here + 1));
+    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_AWAY);
+    ct_seats_take(&s);
+    assert_int_equal(atomic_load(&s.all[ME].core), here);
+    ct_seats_yield(&s);
+    assert_int_equal(atomic_load(&s.all[ME].core), here);
+    free(s.all);
+}
+
+/* All calls do nothing for one who has no such memory. */
+static void test_none(void **state)
+{
+    (void)state;
+    struct ct_seats s = {.n = 0};
+    ct_seats_take(&s);
+    ct_seats_yield(&s);
+    ct_seats_choose(&s);
+    ct_seats_learn(&s, 0, 0);
+    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_UNKNOWN);
+}
+
+/* The first seat is that of its turn, and binds nobody. */
+static void test_choose(void **state)
+{
+    (void)state;
+    for (uint32_t me = 0; me < N; me++) {
+        struct ct_seats s = view_new();
+        int             turn = (int)me % CPU_COUNT(&ours), core = first_core(-1);
+        cpu_set_t       now;
+        s.me = me;
+        while (turn-- > 0) {
+            core = first_core(core);
+        }
+        ct_seats_choose(&s);
+        assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+        assert_true(CPU_EQUAL(&now, &ours));
+        if (CPU_COUNT(&ours) > 1) { /* the kernel may move it on at once, but it was there */
+            assert_int_equal(s.mine, core + 1);
+        } else {
+            assert_int_equal(s.mine, 0);
+        }
+        free(s.all);
+    }
+}
+
+/* A wait of `ns` that `who` has ended, with the word of where that one is written anew. */
+static void wait_once(struct ct_seats *s, uint32_t who, uint64_t ns, bool beside)
+{
+    const int32_t here = sched_getcpu() + 1;
+    put(s, who, beside ? -here : -(here + CPU_SETSIZE / 2));
+    ct_seats_count(s);
+    ct_seats_learn(s, who, ct_clock_ns() - ns);
+}
+
+/* Whether many waits put it on trial. */
+static bool is_tried(struct ct_seats *s, uint32_t who, bool beside)
+{
+    for (unsigned i = 0; !s->on_trial && i < MANY; i++) {
+        wait_once(s, who, 2000, beside);
+    }
+    return s->on_trial;
+}
+
+/* Waits until the trial is over. */
+static void end_trial(struct ct_seats *s, uint32_t who, uint64_t ns)
+{
+    while (s->on_trial) {
+        wait_once(s, who, ns, false);
+    }
+}
+
+/* Where one beside it ends all its waits it moves, once; where that makes waits longer it comes
+ * back, where not it stays. */
+static void trial(uint64_t there_ns, bool returns)
+{
+    struct ct_seats s = view_new();
+    if (CPU_COUNT(&ours) < 2) {
+        assert_false(is_tried(&s, ME + 1, true));
+        free(s.all);
+        return;
+    }
+    assert_false(is_tried(&s, ME + 1, false)); /* that one is elsewhere already */
+    assert_false(is_tried(&s, ME - 1, true));  /* the lower of the two moves */
+    assert_false(is_tried(&s, N, true));       /* of another host */
+    assert_true(is_tried(&s, ME + 1, true));
+    const int before = s.before;
+    assert_int_not_equal(s.mine, before + 1);
+    end_trial(&s, ME + 1, there_ns);
+    assert_int_equal(s.mine == before + 1, returns);
+    free(s.all);
+}
+
+static void test_stays(void **state)
+{
+    (void)state;
+    trial(1000, false);
+}
+
+static void test_returns(void **state)
+{
+    (void)state;
+    trial(50000, true);
+}
+
+/* The core with the fewest, which may not have more than this one. */
+static void test_emptiest(void **state)
+{
+    (void)state;
+    struct ct_seats s = view_new();
+    cpu_set_t       allowed;
+    CPU_ZERO(&allowed);
+    CPU_SET(3, &allowed);
+    CPU_SET(5, &allowed);
+    CPU_SET(6, &allowed);
+    put(&s, ME, 3 + 1);
+    put(&s, 0, 5 + 1);
+    put(&s, 2, 9 + 1); /* not allowed, and empty or not no choice */
+    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 6);
+    put(&s, 2, -(6 + 1));
+    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 5); /* one each: the first */
+    put(&s, 3, 5 + 1);
+    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 6);
+    put(&s, 0, -(6 + 1));
+    put(&s, 3, 5 + 1);
+    put(&s, 2, 5 + 1);
+    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 6);
+    put(&s, 3, 6 + 1);
+    put(&s, 2, -(5 + 1));
+    put(&s, ME, 0);
+    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), -1); /* nobody is here */
+    put(&s, 2, INT32_MAX);                                    /* nonsense is nowhere */
+    put(&s, 3, INT32_MIN);
+    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 5);
+    free(s.all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_sight, unpin),
+        cmocka_unit_test_teardown(test_none, unpin),
+        cmocka_unit_test_teardown(test_choose, unpin),
+        cmocka_unit_test_teardown(test_stays, unpin),
+        cmocka_unit_test_teardown(test_returns, unpin),
+        cmocka_unit_test_teardown(test_emptiest, unpin),
+    };
+    if (sched_getaffinity(0, sizeof ours, &ours) != 0) {
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
