@@ -18,6 +18,7 @@ static int exchange(const char *call, struct ct_transfer *out, struct ct_transfe
         ct_transfer_start(in, &recv);
     }
     if (!out->null) {
+        out->driven = true;
         ct_transfer_start(out, &send);
         rc = ct_p2p_wait(out->comm->p, &send.base);
     }

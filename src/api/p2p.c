@@ -16,6 +16,7 @@ static int send(const char *call, const void *buf, ctran_count_t count, ctran_da
     if (CT_LIKELY(ct_transfer_at_once(&t))) {
         return CTRAN_SUCCESS;
     }
+    t.driven = true;
     ct_transfer_start(&t, &req);
     return ct_api_pass(t.comm, ct_p2p_wait(t.comm->p, &req.base), call);
 }

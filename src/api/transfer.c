@@ -54,6 +54,7 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         t->mode = mode;
+        t->driven = false;
         ct_transfer_describe(t, &span);
     }
     return rc;
@@ -63,7 +64,7 @@ void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
 {
     switch (t->mode) {
     case CT_TRANSFER_SEND:
-        ct_p2p_isend(t->comm->p, req, t->ep, t->key, &t->area);
+        (t->driven ? ct_p2p_drive_send : ct_p2p_isend)(t->comm->p, req, t->ep, t->key, &t->area);
         break;
     case CT_TRANSFER_SSEND:
         ct_p2p_issend(t->comm->p, req, t->ep, t->key, &t->area);

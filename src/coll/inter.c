@@ -26,7 +26,7 @@ static int message(struct ct_comm *comm, uint32_t rank, bool is_recv, void *buf,
     if (is_recv) {
         ct_p2p_irecv(comm->p, &req, ep, key, &area);
     } else {
-        ct_p2p_isend(comm->p, &req, ep, key, &area);
+        ct_p2p_drive_send(comm->p, &req, ep, key, &area);
     }
     return ct_p2p_wait(comm->p, &req.base);
 }

@@ -405,6 +405,11 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
     return ep->link->net->ops->get(ep->link, area, from);
 }
 
+bool ct_ep_streams(struct ct_ep *ep)
+{
+    return usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0;
+}
+
 size_t ct_ep_eager_limit(struct ct_ep *ep)
 {
     return usable(ep) == CTRAN_SUCCESS

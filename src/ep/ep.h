@@ -166,6 +166,10 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN
 void ct_ep_make_room(struct ct_process *p);
 bool ct_ep_is_crowded(const struct ct_process *p);
 
+/* Whether a message had better come in slices than be read by its receiver, where both drive
+ * transfers until it is there. */
+bool ct_ep_streams(struct ct_ep *ep) CT_IN_DOMAIN;
+
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
  * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose
  * death shall be noticed, or NULL; false where that one has failed before. Not in a threaded

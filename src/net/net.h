@@ -34,6 +34,7 @@ enum { CT_NET_MAX_HDR = 64 };
 enum ct_net_caps {
     CT_NET_GET = 1 << 0,
     CT_NET_PUT = 1 << 1,
+    CT_NET_STREAM = 1 << 2, /* slices are faster than get while both sides drive transfers */
 };
 
 struct ct_auth_key;

@@ -148,8 +148,9 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     s->joined_barriers = env->cfg->shm_membarrier == BARRIER_AUTO && ct_membarrier_join();
     s->own.head->wake.bars = s->joined_barriers;
     s->net = (struct ct_net){.ops = &ct_net_shm, .eager_bytes = (size_t)env->cfg->eager_limit};
-    if (env->cfg->shm_single_copy == CT_SHM_COPY_AUTO) {
+    if (env->cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
         s->net.caps |= CT_NET_GET;
+        s->net.caps |= env->cfg->shm_single_copy == CT_SHM_COPY_AUTO ? CT_NET_STREAM : 0;
         ct_shm_copy_allow();
     }
     *net = &s->net;
@@ -555,7 +556,7 @@ const struct ct_net_ops ct_net_shm = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "shm",
     .description = "shared memory between the processes of one host",
-    .caps = CT_NET_GET,
+    .caps = CT_NET_GET | CT_NET_STREAM,
     .open = shm_open_net,
     .close = shm_close,
     .addr = shm_addr,

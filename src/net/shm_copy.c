@@ -13,7 +13,7 @@ enum { PIECES = 64 }; /* a system call takes this many at a time */
 
 enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer)
 {
-    if (env->cfg->shm_single_copy != CT_SHM_COPY_AUTO || peer->pid_space != ct_shm_pid_space()) {
+    if (env->cfg->shm_single_copy == CT_SHM_COPY_NEVER || peer->pid_space != ct_shm_pid_space()) {
         return CT_SHM_COPY_OFF;
     }
     if (peer->pid == getpid()) {

@@ -7,7 +7,7 @@
 #include "net/shm_segment.h"
 
 /* CTRAN_SHM_SINGLE_COPY's choices, and what was found to work for a peer. */
-enum { CT_SHM_COPY_AUTO };
+enum { CT_SHM_COPY_AUTO, CT_SHM_COPY_ALWAYS, CT_SHM_COPY_NEVER }; /* CTRAN_SHM_SINGLE_COPY */
 enum ct_shm_copy { CT_SHM_COPY_OFF, CT_SHM_COPY_DIRECT, CT_SHM_COPY_CMA };
 
 /* Lets the other ranks read this process where the Yama module asks for that. */

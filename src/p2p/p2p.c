@@ -81,6 +81,7 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->is_recv = is_recv;
     req->matched = false;
     req->truncated = false;
+    req->driven = false;
     req->withdrawing = false;
     req->putting = false;
     req->give_up = CTRAN_SUCCESS;
@@ -165,6 +166,16 @@ void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to
                   struct ct_p2p_key key, const struct ct_area *area)
 {
     ct_p2p_prepare(p, req, false, to, key, area);
+    ct_domain_enter(p);
+    ct_p2p_start_send(req);
+    ct_domain_leave(p);
+}
+
+void ct_p2p_drive_send(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
+                       struct ct_p2p_key key, const struct ct_area *area)
+{
+    ct_p2p_prepare(p, req, false, to, key, area);
+    req->driven = true;
     ct_domain_enter(p);
     ct_p2p_start_send(req);
     ct_domain_leave(p);

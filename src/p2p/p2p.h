@@ -34,6 +34,7 @@ struct ct_p2p_req {
     bool               is_recv, matched; /* a receive that has its message */
     bool               announced;        /* a send that goes by rendezvous */
     bool               truncated;
+    bool               driven;      /* a send whose caller waits for it */
     bool               withdrawing; /* a send that is being taken back */
     bool               putting;     /* a send whose memory a transport reads */
     int                give_up;     /* the error to end it with, as soon as it can be taken back */
@@ -87,6 +88,10 @@ void ct_p2p_settle(struct ct_process *p) CT_EXCLUDES(ct_domain);
  * do not fail: an error completes the request, maybe before they return. */
 void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                   struct ct_p2p_key key, const struct ct_area *area);
+/* The same by a caller who does nothing but drive transfers until it is done: then the receiver is
+ * not asked to do the work alone. */
+void ct_p2p_drive_send(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
+                       struct ct_p2p_key key, const struct ct_area *area);
 /* The same in one go, where the message can travel at once: then the send is over, and needs no
  * request. False: nothing was done, take the long way. */
 bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,

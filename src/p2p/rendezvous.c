@@ -89,11 +89,12 @@ void ct_rndv_send(struct ct_p2p_req *req)
     enter(req);
     req->moved_bytes = 0;
     req->want_bytes = 0;
+    const bool         reads = req->area.pieces == NULL && !(req->driven && ct_ep_streams(req->ep));
     struct ct_wire_rts wire = {
         .key = req->key,
         .len_bytes = req->area.len_bytes,
         .sender_id = req->id,
-        .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
+        .addr = reads ? (uintptr_t)req->area.base : 0,
     };
     ct_p2p_post_op(req, CT_EP_RTS, &wire, sizeof wire, rts_taken);
 }

@@ -176,7 +176,7 @@ static void messages_apart(void)
     if (!pair_random(&rng, &p)) {
         return;
     }
-    enum { LONG = 40000 };
+    enum { LONG = 160000 };
     static char     out[3][LONG], in[LONG];
     ctran_comm_t    copy, comms[3];
     ctran_request_t sends[3];
@@ -185,7 +185,7 @@ static void messages_apart(void)
     comms[1] = copy;
     comms[2] = CTRAN_COMM_WORLD;
     const int k = p.me < p.m ? p.me : -1; /* those that have a partner of the same rank */
-    for (int len = 100; len <= LONG && k >= 0; len *= 400) {
+    for (int len = 100; len <= LONG && k >= 0; len *= 1600) {
         const int other = p.theirs[k];
         for (int c = 0; c < 3; c++) {
             content_fill(out[c], (size_t)len, key_of(check_rank, other, c, len));

@@ -127,18 +127,23 @@ static void clear_environment(void)
     setenv("HOME", "/nonexistent", 1);
 }
 
-static void configure(struct rank *r)
+static void apply(struct rank *r, const char *const *s)
 {
-    const char *const *s = r->all->args->settings;
-    unit_log_init(&r->p.log, CT_LOG_WARN);
-    RANK_EQUAL(r, ct_config_load(&r->p.cfg, &r->p.log), CTRAN_SUCCESS);
-    RANK_EQUAL(r,
-               ct_config_set(&r->p.cfg, &r->p.log, "CTRAN_TRANSPORTS", "self,shm", CT_ORIGIN_SET),
-               CTRAN_SUCCESS);
     for (; s != NULL && s[0] != NULL; s += 2) {
         RANK_EQUAL(r, ct_config_set(&r->p.cfg, &r->p.log, s[0], s[1], CT_ORIGIN_SET),
                    CTRAN_SUCCESS);
     }
+}
+
+/* Messages of 4 KiB are long here, so that tests of long ones need not be. */
+static void configure(struct rank *r)
+{
+    static const char *const all[] = {"CTRAN_TRANSPORTS", "self,shm", "CTRAN_EAGER_LIMIT", "4K",
+                                      NULL};
+    unit_log_init(&r->p.log, CT_LOG_WARN);
+    RANK_EQUAL(r, ct_config_load(&r->p.cfg, &r->p.log), CTRAN_SUCCESS);
+    apply(r, all);
+    apply(r, r->all->args->settings);
 }
 
 static void bring_up(struct rank *r)

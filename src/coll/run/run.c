@@ -47,7 +47,7 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     slot->step = *step;
     struct ct_p2p_key key = {ctx->id, (int32_t)(is_tx ? ctx->me : step->peer), tag_of(s)};
     if (is_tx) {
-        ct_p2p_isend(ctx->p, &slot->req, ep, key, &area);
+        ct_p2p_drive_send(ctx->p, &slot->req, ep, key, &area);
     } else {
         ct_p2p_irecv(ctx->p, &slot->req, ep, key, &area);
     }
