@@ -2,14 +2,14 @@
 noinst_PROGRAMS += bench/resident
 bench_resident_SOURCES = bench/resident.c
 bench_resident_LDADD = libctran.la
-bench_resident_LDFLAGS = -static
+bench_resident_LDFLAGS = -static $(LTO_LDFLAGS)
 
 # Its loop to compare with shall be vectorised, as the kernels are.
 noinst_PROGRAMS += bench/reduce_local
 bench_reduce_local_SOURCES = bench/reduce_local.c
 bench_reduce_local_CFLAGS = $(AM_CFLAGS) -fopenmp-simd
 bench_reduce_local_LDADD = libctran.la
-bench_reduce_local_LDFLAGS = -static
+bench_reduce_local_LDFLAGS = -static $(LTO_LDFLAGS)
 
 # The floor under a message by TCP, and the script that stands ctran's tcp beside it.
 noinst_PROGRAMS += bench/tcp_epoll
@@ -31,7 +31,7 @@ perf_sources = \
 libexec_PROGRAMS += bench/ctran_perf_rank
 bench_ctran_perf_rank_SOURCES = $(perf_sources)
 bench_ctran_perf_rank_LDADD = libctran.la
-bench_ctran_perf_rank_LDFLAGS = -static
+bench_ctran_perf_rank_LDFLAGS = -static $(LTO_LDFLAGS)
 perfdir = $(datadir)/ctran/perf
 dist_perf_DATA = $(perf_sources) \
 	bench/perf/libraries.py \

@@ -3,19 +3,19 @@
 noinst_PROGRAMS += examples/hello
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = libctran.la
-examples_hello_LDFLAGS = -static
+examples_hello_LDFLAGS = -static $(LTO_LDFLAGS)
 
 noinst_PROGRAMS += examples/pingpong
 examples_pingpong_SOURCES = examples/pingpong.c
 examples_pingpong_LDADD = libctran.la
-examples_pingpong_LDFLAGS = -static
+examples_pingpong_LDFLAGS = -static $(LTO_LDFLAGS)
 
 if HAVE_ZLIB
 noinst_PROGRAMS += examples/heat2d
 examples_heat2d_SOURCES = examples/heat2d.c examples/png.c examples/png.h
 examples_heat2d_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 examples_heat2d_LDADD = libctran.la $(ZLIB_LIBS) -lm
-examples_heat2d_LDFLAGS = -static
+examples_heat2d_LDFLAGS = -static $(LTO_LDFLAGS)
 
 noinst_PROGRAMS += examples/train
 examples_train_SOURCES = \
@@ -24,7 +24,7 @@ examples_train_SOURCES = \
 	examples/mlp.c examples/mlp.h
 examples_train_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 examples_train_LDADD = libctran.la $(ZLIB_LIBS) -lm
-examples_train_LDFLAGS = -static
+examples_train_LDFLAGS = -static $(LTO_LDFLAGS)
 endif
 example_tests = examples/heat2d.test examples/pingpong.test examples/train.test
 dist_check_SCRIPTS += $(example_tests)

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libctcore.la
 libctcore_la_SOURCES = src/ctran.h
 libctcore_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS)
+libctcore_la_CFLAGS = $(AM_CFLAGS) $(LTO_CFLAGS)
 libctcore_la_LIBADD = libctboot.la libctbase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
 
 # In the order of the floors.
@@ -22,7 +23,7 @@ include src/api/local.mk
 lib_LTLIBRARIES += libctran.la
 libctran_la_SOURCES =
 libctran_la_LIBADD = libctcore.la
-libctran_la_LDFLAGS = -version-info $(CTRAN_LT_VERSION) \
+libctran_la_LDFLAGS = $(LTO_LDFLAGS) -version-info $(CTRAN_LT_VERSION) \
 	-Wl,--version-script=$(top_srcdir)/src/ctran.map -Wl,--no-undefined
 libctran_la_DEPENDENCIES = libctcore.la $(top_srcdir)/src/ctran.map
 EXTRA_DIST += src/ctran.map

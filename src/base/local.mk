@@ -29,4 +29,5 @@ libctbase_la_SOURCES = \
 	src/base/wait.c src/base/wait.h
 libctbase_la_CPPFLAGS = $(AM_CPPFLAGS) -DCT_SYSCONFDIR='"$(sysconfdir)"' \
 	-DCT_BUILD_CFLAGS='"$(CFLAGS)"' $(SODIUM_CFLAGS)
+libctbase_la_CFLAGS = $(AM_CFLAGS) $(LTO_CFLAGS)
 libctbase_la_LIBADD = $(SODIUM_LIBS)
