@@ -39,7 +39,7 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/statuscmd.c launcher/statuscmd.h \
 	launcher/terminal.c launcher/terminal.h
 ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
-ctranrun_LDADD = libctbase.la $(EVENT_LIBS) -lm
+ctranrun_LDADD = libcttopo.la libctbase.la $(EVENT_LIBS) -lm
 
 libexec_PROGRAMS += ctrand
 ctrand_SOURCES = $(launcher_common) \
@@ -64,7 +64,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/relay.c launcher/relay.h \
 	launcher/statussrv.c launcher/statussrv.h
 ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS)
-ctrand_LDADD = libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread
+ctrand_LDADD = libcttopo.la libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread
 
 # What shells have to know of our command line, made from the table of options (completion.c).
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -3,7 +3,7 @@ noinst_LTLIBRARIES += libctcore.la
 libctcore_la_SOURCES = src/ctran.h
 libctcore_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS)
 libctcore_la_CFLAGS = $(AM_CFLAGS) $(LTO_CFLAGS)
-libctcore_la_LIBADD = libctboot.la libctbase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
+libctcore_la_LIBADD = libctboot.la libcttopo.la libctbase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread
 
 # In the order of the floors.
 include src/coll/algo/local.mk
@@ -29,7 +29,7 @@ libctran_la_DEPENDENCIES = libctcore.la $(top_srcdir)/src/ctran.map
 EXTRA_DIST += src/ctran.map
 
 # The digest of all that decides what ranks say to each other; see base/version.h.
-digested = $(libctbase_la_SOURCES) $(libctboot_la_SOURCES) $(libctcore_la_SOURCES) $(libctkernels_la_SOURCES)
+digested = $(libctbase_la_SOURCES) $(libctboot_la_SOURCES) $(libcttopo_la_SOURCES) $(libctcore_la_SOURCES) $(libctkernels_la_SOURCES)
 digest.h: $(digested)
 	$(AM_V_GEN)(cd $(srcdir) && cat $(digested)) | sha256sum | \
 	  sed 's/^\(................\).*/#define CT_BUILD_DIGEST "\1"/' > $@.tmp && \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far two ranks are from each other: a class, in constant time, from 16 bytes a rank. Built once
- * in O(n) from what all ranks know alike, so that choices made from it are alike everywhere.
+ * How far two ranks are from each other: a class, in constant time, from 16 bytes a rank. Built
+ * once in O(n) from what all ranks know alike, so that choices made from it are alike everywhere.
  */
 #ifndef CT_TOPO_DISTANCE_H
 #define CT_TOPO_DISTANCE_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Labels: where hosts stand. A host has a rack, a zone (of a data centre) and a data centre, and its
- * GPUs may belong to an NVLink domain over several hosts. They come from a file of host patterns
- * (CTRAN_TOPOLOGY_FILE), from the environment of the host's processes, from Slurm's topology.conf or
- * `scontrol show topology`, or from PMIx. What nobody tells is unknown, and unknown is safe: hosts
- * without labels are of one rack, zone and data centre, as far as anyone knows.
+ * Labels: where hosts stand. A host has a rack, a zone (of a data centre) and a data centre, and
+ * its GPUs may belong to an NVLink domain over several hosts. They come from a file of host
+ * patterns (CTRAN_TOPOLOGY_FILE), from the environment of the host's processes, from Slurm's
+ * topology.conf or `scontrol show topology`, or from PMIx. What nobody tells is unknown, and
+ * unknown is safe: hosts without labels are of one rack, zone and data centre, as far as anyone
+ * knows.
  */
 #ifndef CT_TOPO_LABELS_H
 #define CT_TOPO_LABELS_H

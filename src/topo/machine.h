@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A node: its NUMA nodes, the PCI bridges above its devices, GPUs, NICs and the NVLinks between
- * GPUs. Objects name each other by index into the arrays (-1: none, or not known), so that the whole
- * is copied, shared and compared as memory. Equal machines are equal byte for byte: names are padded
- * with zeros, objects stand in order of their PCI addresses (NICs without one last, by name).
+ * GPUs. Objects name each other by index into the arrays (-1: none, or not known), so that the
+ * whole is copied, shared and compared as memory. Equal machines are equal byte for byte: names are
+ * padded with zeros, objects stand in order of their PCI addresses (NICs without one last, by
+ * name).
  */
 #ifndef CT_TOPO_MACHINE_H
 #define CT_TOPO_MACHINE_H
@@ -107,8 +108,8 @@ void ct_pci_format(const struct ct_pci *pci, char *out, size_t cap);
 /* Parses it, the domain may be missing. False: it is no PCI address. */
 bool ct_pci_parse(const char *text, struct ct_pci *pci);
 
-/* Reads this machine by hwloc, NVML (loaded at run time, where there is one) and sysfs. Logs what is
- * missing and goes on without it. CTRAN_ERR_OTHER (logged): hwloc cannot read the machine. Costs
+/* Reads this machine by hwloc, NVML (loaded at run time, where there is one) and sysfs. Logs what
+ * is missing and goes on without it. CTRAN_ERR_OTHER (logged): hwloc cannot read the machine. Costs
  * tens of milliseconds. */
 int ct_machine_load(struct ct_machine *m, const struct ct_log *log);
 

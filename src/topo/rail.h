@@ -36,8 +36,8 @@ int ct_rails_find(const struct ct_machine *m, const char *map, struct ct_rails *
                   size_t cap);
 
 /* The GPU of a local rank: CTRAN_GPU_MAP ("0=3;1=2" by local rank, or @FILE, or "none"), else those
- * that CUDA_VISIBLE_DEVICES (NULL: all) leaves, local ranks in turn. -1 in *gpu: none. CTRAN_ERR_ARG
- * as above. */
+ * that CUDA_VISIBLE_DEVICES (NULL: all) leaves, local ranks in turn. -1 in *gpu: none.
+ * CTRAN_ERR_ARG as above. */
 int ct_rails_gpu_of(const struct ct_machine *m, const char *map, const char *visible,
                     uint32_t local_rank, uint32_t nlocal, int *gpu, char *why, size_t cap);
 

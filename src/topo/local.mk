@@ -1,0 +1,13 @@
+# topo: machines, rails, labels, distances. The launcher and the tools link it beside libctbase.
+noinst_LTLIBRARIES += libcttopo.la
+libcttopo_la_SOURCES = \
+	src/topo/distance.c src/topo/distance.h \
+	src/topo/labels.h \
+	src/topo/machine.h \
+	src/topo/order.h \
+	src/topo/rail.h \
+	src/topo/share.h \
+	src/topo/synthetic.h \
+	src/topo/topo.h
+libcttopo_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+libcttopo_la_LIBADD = $(HWLOC_LIBS)
