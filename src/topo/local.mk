@@ -3,8 +3,12 @@ noinst_LTLIBRARIES += libcttopo.la
 libcttopo_la_SOURCES = \
 	src/topo/distance.c src/topo/distance.h \
 	src/topo/labels.h \
-	src/topo/machine.h \
+	src/topo/load.h \
+	src/topo/load_hwloc.c \
+	src/topo/machine.c src/topo/machine.h \
 	src/topo/order.h \
+	src/topo/path.c \
+	src/topo/pci.c \
 	src/topo/rail.h \
 	src/topo/share.h \
 	src/topo/synthetic.h \

@@ -30,6 +30,23 @@ struct ct_pci {
     bool     known; /* false: the device is on no PCI bus, or nobody says where */
 };
 
+/* What a CPU is part of. */
+enum ct_level {
+    CT_LEVEL_PACKAGE,
+    CT_LEVEL_DIE,
+    CT_LEVEL_NUMA,
+    CT_LEVEL_L3,
+    CT_LEVEL_L2,
+    CT_LEVEL_L1, /* the data cache */
+    CT_LEVEL_CORE,
+    CT_LEVELS
+};
+
+/* A CPU of the operating system's number: the numbers of its package, die, ... */
+struct ct_cpu {
+    int16_t at[CT_LEVELS]; /* -1: there is no such thing, or nobody says */
+};
+
 struct ct_numa {
     uint32_t  os_index;
     int32_t   package; /* socket */
@@ -37,9 +54,10 @@ struct ct_numa {
     cpu_set_t cpus; /* of the operating system's numbers */
 };
 
-/* A bridge or switch port between a device and the processor. */
+/* A bridge or switch port between a device and the processor. A switch is two of them on the way
+ * down, its upstream port and one of its downstream ports. */
 struct ct_bridge {
-    struct ct_pci pci;
+    struct ct_pci pci;    /* of a host bridge: the bus below it, and not known */
     int16_t       parent; /* bridge above; -1: a host bridge, which hangs on `numa` */
     int16_t       numa;
 };
@@ -57,7 +75,10 @@ struct ct_gpu {
 
 enum ct_nic_kind { CT_NIC_VERBS, CT_NIC_ETHERNET };
 
-/* A port. Ports of one card have the same `card`. */
+/* A port. Ports of one card have the same `card`. The network interfaces of a verbs device are no
+ * NICs of their own. An Ethernet interface counts if it has a device below it, be it on PCI or not;
+ * loopback, bridges and bonds have none. Other virtual ones (veth of a container) count where
+ * nothing else is there, and they are up. What nobody says of a port is: up, port 1, speed 0. */
 struct ct_nic {
     char          name[32];     /* "mlx5_0", "eth0" */
     char          netdev[16];   /* the network interface of a verbs port, "" where there is none */
@@ -80,6 +101,7 @@ struct ct_machine {
     uint32_t         npackages, ncores, npus;
     uint32_t         nnumas, nbridges, ngpus, nnics;
     uint32_t         left_out; /* devices for which there was no room; a message has told */
+    struct ct_cpu    cpus[CT_MACHINE_CPUS];
     struct ct_numa   numas[CT_MACHINE_NUMAS];
     struct ct_bridge bridges[CT_MACHINE_BRIDGES];
     struct ct_gpu    gpus[CT_MACHINE_GPUS];
@@ -90,8 +112,8 @@ struct ct_machine {
 enum ct_path {
     CT_PATH_SAME, /* one device */
     CT_PATH_NVL,  /* NVLinks, GPUs only */
-    CT_PATH_PIX,  /* at most one PCI bridge */
-    CT_PATH_PXB,  /* several bridges, not the processor */
+    CT_PATH_PIX,  /* at most one PCI switch or bridge */
+    CT_PATH_PXB,  /* several, not the processor */
     CT_PATH_PHB,  /* one host bridge */
     CT_PATH_NODE, /* host bridges of one NUMA node */
     CT_PATH_SYS,  /* NUMA nodes, or nobody knows */
@@ -107,6 +129,11 @@ enum ct_path ct_machine_path_numa_nic(const struct ct_machine *m, uint32_t numa,
 void ct_pci_format(const struct ct_pci *pci, char *out, size_t cap);
 /* Parses it, the domain may be missing. False: it is no PCI address. */
 bool ct_pci_parse(const char *text, struct ct_pci *pci);
+
+/* "Package", "L3Cache": hwloc's names, as in "hwloc://L3Cache". */
+const char *ct_level_name(enum ct_level level);
+/* The object of the level that all CPUs of the set belong to; -1: none, or not known. */
+int ct_machine_confines(const struct ct_machine *m, enum ct_level level, const cpu_set_t *cpus);
 
 /* Reads this machine by hwloc, NVML (loaded at run time, where there is one) and sysfs. Logs what
  * is missing and goes on without it. CTRAN_ERR_OTHER (logged): hwloc cannot read the machine. Costs

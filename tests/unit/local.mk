@@ -16,6 +16,7 @@ unit_tests = \
 	tests/unit/test_list \
 	tests/unit/test_lock \
 	tests/unit/test_log \
+	tests/unit/test_machine \
 	tests/unit/test_match \
 	tests/unit/test_nodes \
 	tests/unit/test_oob \
@@ -108,6 +109,11 @@ tests_unit_test_lock_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_log_SOURCES = tests/unit/test_log.c tests/unit/unit.h
 tests_unit_test_log_CFLAGS = $(unit_cflags)
 tests_unit_test_log_LDADD = $(unit_ldadd)
+machine_cppflags = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+tests_unit_test_machine_SOURCES = tests/unit/test_machine.c tests/unit/machines.h tests/unit/unit.h
+tests_unit_test_machine_CPPFLAGS = $(machine_cppflags)
+tests_unit_test_machine_CFLAGS = $(unit_cflags)
+tests_unit_test_machine_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 tests_unit_test_match_SOURCES = tests/unit/test_match.c tests/unit/unit.h
 tests_unit_test_match_CFLAGS = $(unit_cflags)
 tests_unit_test_match_LDADD = $(unit_ldadd)
