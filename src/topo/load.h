@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a machine is put together, for the files of topo that do it: objects and paths from a loaded
- * hwloc topology; at the end all is put in order. Each step takes what it finds and can be left
- * out. Internal to topo, and to its tests.
+ * hwloc topology, then what hwloc does not know from sysfs and NVML; at the end all is put in
+ * order. Each step takes what it finds and can be left out. Internal to topo, and to its tests.
  */
 #ifndef CT_TOPO_LOAD_H
 #define CT_TOPO_LOAD_H
@@ -18,6 +18,14 @@ void ct_machine_filter(struct hwloc_topology *t);
  * written, in order. What the topology does not say is -1, 0 or "". CTRAN_ERR_OTHER (logged): it
  * has not even a CPU. */
 int ct_machine_from_hwloc(struct ct_machine *m, struct hwloc_topology *t, const struct ct_log *log);
+
+/* Adds what the sysfs tree `root` ("/sys") says of NICs and PCI slots, and NICs that hwloc does not
+ * know. */
+void ct_machine_add_sysfs(struct ct_machine *m, const char *root, const struct ct_log *log);
+
+/* Adds what NVML says: names, UUIDs, memory, NVLinks and domains, and GPUs that hwloc does not
+ * know. Without the library: nothing. */
+void ct_machine_add_nvml(struct ct_machine *m, const struct ct_log *log);
 
 /* Puts objects in order and gives cards their numbers. To be called after NICs, GPUs or bridges
  * were added; any number of times. */

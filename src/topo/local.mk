@@ -3,15 +3,19 @@ noinst_LTLIBRARIES += libcttopo.la
 libcttopo_la_SOURCES = \
 	src/topo/distance.c src/topo/distance.h \
 	src/topo/labels.h \
-	src/topo/load.h \
+	src/topo/load.c src/topo/load.h \
 	src/topo/load_hwloc.c \
+	src/topo/load_nvml.c \
+	src/topo/load_sysfs.c \
 	src/topo/machine.c src/topo/machine.h \
+	src/topo/nvml.h \
 	src/topo/order.h \
 	src/topo/path.c \
 	src/topo/pci.c \
 	src/topo/rail.h \
 	src/topo/share.h \
 	src/topo/synthetic.h \
+	src/topo/sysfs.c src/topo/sysfs.h \
 	src/topo/topo.h
 libcttopo_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 libcttopo_la_LIBADD = $(HWLOC_LIBS)

@@ -17,9 +17,11 @@ unit_tests = \
 	tests/unit/test_lock \
 	tests/unit/test_log \
 	tests/unit/test_machine \
+	tests/unit/test_machine_sysfs \
 	tests/unit/test_match \
 	tests/unit/test_nodes \
 	tests/unit/test_oob \
+	tests/unit/test_nvml \
 	tests/unit/test_op \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
@@ -114,6 +116,11 @@ tests_unit_test_machine_SOURCES = tests/unit/test_machine.c tests/unit/machines.
 tests_unit_test_machine_CPPFLAGS = $(machine_cppflags)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
+tests_unit_test_machine_sysfs_SOURCES = tests/unit/test_machine_sysfs.c tests/unit/machines.h \
+	tests/unit/unit.h
+tests_unit_test_machine_sysfs_CPPFLAGS = $(machine_cppflags)
+tests_unit_test_machine_sysfs_CFLAGS = $(unit_cflags)
+tests_unit_test_machine_sysfs_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 tests_unit_test_match_SOURCES = tests/unit/test_match.c tests/unit/unit.h
 tests_unit_test_match_CFLAGS = $(unit_cflags)
 tests_unit_test_match_LDADD = $(unit_ldadd)
@@ -149,6 +156,27 @@ tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/unit.h
 tests_unit_test_store_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
 tests_unit_test_store_CFLAGS = $(unit_cflags)
 tests_unit_test_store_LDADD = $(unit_ldadd)
+# Libraries that play NVML, in folders for LD_LIBRARY_PATH.
+nvml_fakes = \
+	tests/unit/nvml/broken/libnvidia-ml.so.1 \
+	tests/unit/nvml/old/libnvidia-ml.so.1 \
+	tests/unit/nvml/whole/libnvidia-ml.so.1
+nvml_build = $(AM_V_CCLD)mkdir -p $(@D) && $(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fPIC \
+	-shared -Wl,-soname,libnvidia-ml.so.1 -o $@ $(srcdir)/tests/unit/nvml_fake.c
+tests/unit/nvml/broken/libnvidia-ml.so.1: tests/unit/nvml_fake.c src/topo/nvml.h
+	$(nvml_build) -DFAKE_BROKEN
+tests/unit/nvml/old/libnvidia-ml.so.1: tests/unit/nvml_fake.c src/topo/nvml.h
+	$(nvml_build) -DFAKE_OLD -DFAKE_V1
+tests/unit/nvml/whole/libnvidia-ml.so.1: tests/unit/nvml_fake.c src/topo/nvml.h
+	$(nvml_build)
+check_DATA += $(nvml_fakes)
+CLEANFILES += $(nvml_fakes)
+EXTRA_DIST += tests/unit/nvml_fake.c
+tests_unit_test_nvml_SOURCES = tests/unit/test_nvml.c tests/unit/unit.h
+tests_unit_test_nvml_CPPFLAGS = $(AM_CPPFLAGS) -DNVML_DIR='"$(abs_top_builddir)/tests/unit/nvml"'
+tests_unit_test_nvml_CFLAGS = $(unit_cflags)
+tests_unit_test_nvml_LDADD = $(unit_ldadd)
+EXTRA_tests_unit_test_nvml_DEPENDENCIES = $(nvml_fakes)
 tests_unit_test_oob_SOURCES = tests/unit/test_oob.c tests/unit/unit.h
 tests_unit_test_oob_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
 tests_unit_test_oob_CFLAGS = $(unit_cflags)

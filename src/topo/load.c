@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading the machine that one is on; see machine.h. Called by share.c, once a node. */
+#define CT_FOLDER "topo"
+#include "topo/load.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What would take long and is not asked for: the CPU's own words, which bind the thread to each CPU
+ * in turn, and libraries of accelerators, which start their devices. */
+static void leave_out(hwloc_topology_t t)
+{
+    static const char *const components[] = {"x86",       "cuda", "nvml", "opencl",
+                                             "levelzero", "rsmi", "gl"};
+    for (size_t i = 0; i < CT_ARRAY_LEN(components); i++) {
+        /* It fails for those that this hwloc does not have. */
+        (void)hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                            components[i]);
+    }
+}
+
+/* The whole machine, whatever a batch system has left of it to this process: it is the same for
+ * all. */
+static int read_hwloc(hwloc_topology_t t)
+{
+    ct_machine_filter(t);
+    leave_out(t);
+    if (hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0) {
+        return -1;
+    }
+    return hwloc_topology_load(t);
+}
+
+int ct_machine_load(struct ct_machine *m, const struct ct_log *log)
+{
+    hwloc_topology_t t;
+    if (hwloc_topology_init(&t) != 0) {
+        ct_error(log, "hwloc cannot be used: %s", strerror(errno));
+        return CTRAN_ERR_OTHER;
+    }
+    if (read_hwloc(t) != 0) {
+        ct_error(log, "hwloc cannot read this machine: %s; does lstopo show it?", strerror(errno));
+        hwloc_topology_destroy(t);
+        return CTRAN_ERR_OTHER;
+    }
+    int rc = ct_machine_from_hwloc(m, t, log);
+    /* HWLOC_XMLFILE makes it another's. */
+    const bool ours = hwloc_topology_is_thissystem(t) != 0;
+    hwloc_topology_destroy(t);
+    if (rc == CTRAN_SUCCESS && ours) {
+        ct_machine_add_sysfs(m, "/sys", log);
+        ct_machine_add_nvml(m, log);
+        char host[sizeof m->host] = "";
+        if (gethostname(host, sizeof host - 1) == 0) {
+            ct_machine_text(m->host, sizeof m->host, host);
+        }
+    }
+    if (rc == CTRAN_SUCCESS) {
+        ct_machine_complain(m, log);
+    }
+    return rc;
+}
