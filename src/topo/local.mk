@@ -13,7 +13,7 @@ libcttopo_la_SOURCES = \
 	src/topo/path.c \
 	src/topo/pci.c \
 	src/topo/rail.h \
-	src/topo/share.h \
+	src/topo/share.c src/topo/share.h \
 	src/topo/synthetic.h \
 	src/topo/sysfs.c src/topo/sysfs.h \
 	src/topo/topo.h

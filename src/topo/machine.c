@@ -185,6 +185,52 @@ void ct_machine_settle(struct ct_machine *m)
     number_cards(m);
 }
 
+/* ---- soundness ------------------------------------------------------------------------------- */
+
+static bool ends(const char *text, size_t cap)
+{
+    return text[cap - 1] == '\0';
+}
+
+/* An index into n objects, or none. */
+static bool fits(int i, uint32_t n)
+{
+    return i >= -1 && i < (int)n;
+}
+
+static bool is_sound_nic(const struct ct_machine *m, const struct ct_nic *nic)
+{
+    return fits(nic->card, m->nnics) && fits(nic->bridge, m->nbridges) &&
+           fits(nic->numa, m->nnumas) && nic->kind <= CT_NIC_ETHERNET &&
+           ends(nic->name, sizeof nic->name) && ends(nic->netdev, sizeof nic->netdev) &&
+           ends(nic->bond, sizeof nic->bond) && ends(nic->firmware, sizeof nic->firmware) &&
+           ends(nic->label, sizeof nic->label);
+}
+
+static bool is_sound_gpu(const struct ct_machine *m, const struct ct_gpu *gpu)
+{
+    return fits(gpu->bridge, m->nbridges) && fits(gpu->numa, m->nnumas) &&
+           ends(gpu->name, sizeof gpu->name) && ends(gpu->uuid, sizeof gpu->uuid) &&
+           ends(gpu->domain, sizeof gpu->domain);
+}
+
+bool ct_machine_is_sound(const struct ct_machine *m)
+{
+    bool sound = m->nnumas <= CT_MACHINE_NUMAS && m->nbridges <= CT_MACHINE_BRIDGES &&
+                 m->ngpus <= CT_MACHINE_GPUS && m->nnics <= CT_MACHINE_NICS &&
+                 ends(m->host, sizeof m->host) && ends(m->source, sizeof m->source);
+    for (uint32_t i = 0; sound && i < m->nbridges; i++) {
+        sound = fits(m->bridges[i].parent, m->nbridges) && fits(m->bridges[i].numa, m->nnumas);
+    }
+    for (uint32_t i = 0; sound && i < m->ngpus; i++) {
+        sound = is_sound_gpu(m, &m->gpus[i]);
+    }
+    for (uint32_t i = 0; sound && i < m->nnics; i++) {
+        sound = is_sound_nic(m, &m->nics[i]);
+    }
+    return sound;
+}
+
 /* ---- complaints ------------------------------------------------------------------------------ */
 
 /* Of GPUs and verbs ports alone: their rails are chosen by it. */

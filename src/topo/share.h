@@ -10,12 +10,20 @@
 
 struct ct_machine_view; /* a mapping, or memory of the process's own where nothing can be shared */
 
-/* `name` is the same for all ranks of the job on this node and known to nobody else; `dir` is
- * CTRAN_SHM_DIR. Whoever comes while another reads waits for it, at most until deadline_ms from
- * now, and then reads for itself. *view is set on success. Logged errors. */
+/* `name` is the same for all ranks of the job on this node and known to nobody else, of letters,
+ * digits, '.', '_' and '-', and ends with '-' and 16 hexadecimal digits (base/shmfile.h); `dir` is
+ * CTRAN_SHM_DIR. A NULL or empty name: nobody shares. Whoever comes while another reads waits for
+ * it, at most until deadline_ms from now, and then reads for itself; if the other dies, one of
+ * those who wait reads in its place. Where memory cannot be shared (a folder that cannot be
+ * written, a file of another user or build) a warning says so and the process reads for itself.
+ * *view is set on success. CTRAN_ERR_NO_MEM; CTRAN_ERR_OTHER, logged by the process that could not
+ * read the machine. Any thread. */
 int ct_machine_share(struct ct_machine_view **view, const char *dir, const char *name,
                      uint32_t deadline_ms, const struct ct_log *log);
 const struct ct_machine *ct_machine_of(const struct ct_machine_view *view);
-void                     ct_machine_unshare(struct ct_machine_view *view);
+/* How often the shared machine has been read, by anybody; 0: the memory is the process's own. */
+uint32_t ct_machine_discoveries(const struct ct_machine_view *view);
+/* The file goes with the last process that has it. NULL is ignored. */
+void ct_machine_unshare(struct ct_machine_view *view);
 
 #endif

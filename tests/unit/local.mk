@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/test_lock \
 	tests/unit/test_log \
 	tests/unit/test_machine \
+	tests/unit/test_machine_share \
 	tests/unit/test_machine_sysfs \
 	tests/unit/test_match \
 	tests/unit/test_nodes \
@@ -116,6 +117,9 @@ tests_unit_test_machine_SOURCES = tests/unit/test_machine.c tests/unit/machines.
 tests_unit_test_machine_CPPFLAGS = $(machine_cppflags)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
+tests_unit_test_machine_share_SOURCES = tests/unit/test_machine_share.c tests/unit/unit.h
+tests_unit_test_machine_share_CFLAGS = $(unit_cflags)
+tests_unit_test_machine_share_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_machine_sysfs_SOURCES = tests/unit/test_machine_sysfs.c tests/unit/machines.h \
 	tests/unit/unit.h
 tests_unit_test_machine_sysfs_CPPFLAGS = $(machine_cppflags)

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A machine that processes share; see share.h. Two kinds of locks stand on the file: flock, shared
+ * by all who have it, says that it is in use (base/shmfile.h); a lock of its open file description
+ * (OFD) is that of the one who reads the machine. The kernel releases both when their owner dies,
+ * whatever it was doing, so the next one who tries gets the latter and begins anew. Who waits
+ * sleeps until the gate opens, and looks now and then whether there is still somebody who will open
+ * it.
+ */
+#define CT_FOLDER "topo"
+#include "topo/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "topo/load.h"
+
+enum { LAYOUT = 1, LOOK_MS = 20, MOST_TRIES = 1000 };
+enum { THERE = 1, FAILED }; /* what the gate is opened with */
+
+static const uint32_t MAGIC = 0x4d545243; /* "CRTM" */
+
+/* In a page of its own, which stays writable. */
+struct head {
+    uint32_t magic, layout;
+    char     digest[CT_DIGEST_LEN];                  /* of the build that made the file */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t gate; /* 0: closed */
+    struct ct_wake   wake;
+    _Atomic uint32_t discoveries;
+};
+
+struct ct_machine_view {
+    struct head       *head;    /* NULL: the memory is ours */
+    struct ct_machine *machine; /* a page behind it; read only once the gate is open */
+    size_t             page, len_bytes;
+    int                fd; /* locked as long as the view lives */
+    char               path[256];
+};
+
+/* What one attempt needs. */
+struct attempt {
+    struct ct_machine_view *view;
+    const char             *dir;
+    ct_machine_reader      *reader;
+    void                   *arg;
+    const struct ct_log    *log;
+    uint64_t                end_ns;
+    const char             *cannot; /* what of sharing failed, with errno */
+    int                     why;
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int discover(const struct attempt *a, struct ct_machine *m)
+{
+    const uint64_t begin_ns = ct_clock_ns();
+    int            rc = a->reader(m, a->log, a->arg);
+    if (rc == CTRAN_SUCCESS) {
+        ct_debug(a->log,
+                 "read this machine in %" PRIu64 " us: %u CPUs, %u NUMA nodes, %u GPUs, %u NICs",
+                 (ct_clock_ns() - begin_ns) / 1000, m->npus, m->nnumas, m->ngpus, m->nnics);
+    }
+    return rc;
+}
+
+static int read_own(const struct attempt *a)
+{
+    struct ct_machine *m = calloc(1, sizeof *m);
+    int                rc = m != NULL ? discover(a, m) : CTRAN_ERR_NO_MEM;
+    if (rc != CTRAN_SUCCESS) {
+        free(m);
+        return rc;
+    }
+    a->view->machine = m;
+    return CTRAN_SUCCESS;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static int failed(struct attempt *a, const char *what)
+{
+    a->why = errno;
+    a->cannot = what;
+    return CTRAN_ERR_SYSTEM;
+}
+
+/* A signal would end it and take all back: a timer of the program's for ever. Without it, to write
+ * where there is no room ends a process. */
+static bool reserve(int fd, off_t len_bytes)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = fallocate(fd, 0, 0, len_bytes), why = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return rc == 0 || why == EOPNOTSUPP;
+}
+
+static bool fill(const struct ct_machine_view *v, int fd)
+{
+    struct head h = {.magic = MAGIC, .layout = LAYOUT};
+    memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
+    return reserve(fd, (off_t)v->len_bytes) && ftruncate(fd, (off_t)v->len_bytes) == 0 &&
+           pwrite(fd, &h, sizeof h, 0) == (ssize_t)sizeof h;
+}
+
+/* CT_AGAIN: somebody else was first. */
+static int make(struct attempt *a)
+{
+    struct ct_machine_view *v = a->view;
+    ct_shmfile_sweep(a->dir);
+    v->fd = ct_shmfile_open(a->dir, LOCK_SH);
+    if (v->fd >= 0 && fill(v, v->fd) && ct_shmfile_link(v->fd, v->path) == 0) {
+        return CTRAN_SUCCESS;
+    }
+    return v->fd >= 0 && errno == EEXIST ? CT_AGAIN : failed(a, "made");
+}
+
+/* Takes part in the lock that says that the file is in use. CT_AGAIN: it is left from a crash, or
+ * about to go. */
+static int join(struct attempt *a)
+{
+    struct ct_machine_view *v = a->view;
+    struct stat             st;
+    struct head             h;
+    if (fstat(v->fd, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+        errno = EPERM;
+        return failed(a, "trusted");
+    }
+    if (ct_shmfile_remove_left(v->fd, v->path) || flock(v->fd, LOCK_SH | LOCK_NB) != 0 ||
+        fstat(v->fd, &st) != 0 || st.st_nlink == 0) {
+        return CT_AGAIN;
+    }
+    if ((uint64_t)st.st_size != v->len_bytes || pread(v->fd, &h, sizeof h, 0) != sizeof h ||
+        h.magic != MAGIC || h.layout != LAYOUT ||
+        memcmp(h.digest, ct_version_digest(), CT_DIGEST_LEN) != 0) {
+        errno = EINVAL; /* another build's, or nobody's */
+        return failed(a, "understood");
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int find(struct attempt *a)
+{
+    struct ct_machine_view *v = a->view;
+    v->fd = open(v->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (v->fd < 0 && errno != ENOENT) {
+        return failed(a, "opened");
+    }
+    int rc = v->fd < 0 ? make(a) : join(a);
+    if (rc != CTRAN_SUCCESS && v->fd >= 0) {
+        close(v->fd);
+        v->fd = -1;
+    }
+    return rc;
+}
+
+/* Who comes in between the others' steps tries again. */
+static int find_or_make(struct attempt *a)
+{
+    struct timespec nap = {.tv_nsec = CT_NS_PER_MS / 4};
+    int             rc = CT_AGAIN;
+    for (int i = 0; i < MOST_TRIES && rc == CT_AGAIN && (i == 0 || ct_clock_ns() < a->end_ns);
+         i++) {
+        if (i > 0) {
+            nanosleep(&nap, NULL);
+        }
+        rc = find(a);
+    }
+    if (rc == CT_AGAIN) {
+        errno = EAGAIN;
+        rc = failed(a, "locked");
+    }
+    return rc;
+}
+
+static int map(struct attempt *a)
+{
+    struct ct_machine_view *v = a->view;
+    void *at = mmap(NULL, v->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, v->fd, 0);
+    if (at == MAP_FAILED) {
+        return failed(a, "mapped");
+    }
+    v->head = at;
+    v->machine = (struct ct_machine *)((char *)at + v->page);
+    return CTRAN_SUCCESS;
+}
+
+/* ---- who reads ------------------------------------------------------------------------------- */
+
+/* Released when the file is closed, at the latest by the end of the process. */
+static bool lock_reading(const struct ct_machine_view *v, short type)
+{
+    struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(v->fd, F_OFD_SETLK, &whole) == 0;
+}
+
+static uint32_t gate(const struct ct_machine_view *v)
+{
+    return atomic_load_explicit(&v->head->gate, memory_order_seq_cst);
+}
+
+/* The caller holds the lock of the one who reads. */
+static void read_for_all(const struct attempt *a)
+{
+    struct head *h = a->view->head;
+    atomic_fetch_add_explicit(&h->discoveries, 1, memory_order_relaxed);
+    int rc = discover(a, a->view->machine);
+    atomic_store_explicit(&h->gate, rc == CTRAN_SUCCESS ? THERE : FAILED, memory_order_seq_cst);
+    ct_wake_signal(&h->wake);
+}
+
+/* CT_AGAIN: the time is over. */
+static int await_or_read(const struct attempt *a)
+{
+    struct ct_machine_view *v = a->view;
+    uint64_t                now;
+    while (gate(v) == 0 && (now = ct_clock_ns()) < a->end_ns) {
+        if (lock_reading(v, F_WRLCK)) {
+            if (gate(v) == 0) {
+                read_for_all(a);
+            }
+            (void)lock_reading(v, F_UNLCK); /* closing the file does it too */
+        } else {
+            ct_wake_announce(&v->head->wake);
+            if (gate(v) == 0) {
+                ct_wake_sleep(&v->head->wake,
+                              ct_min_size(a->end_ns - now, LOOK_MS * (size_t)CT_NS_PER_MS));
+            }
+        }
+    }
+    return gate(v) == THERE ? CTRAN_SUCCESS : gate(v) == 0 ? CT_AGAIN : CTRAN_ERR_OTHER;
+}
+
+static void leave(struct ct_machine_view *v)
+{
+    if (v->fd >= 0) {
+        (void)ct_shmfile_remove_left(v->fd, v->path); /* there is nobody else, or they keep it */
+        close(v->fd);
+        v->fd = -1;
+    }
+    if (v->head != NULL) {
+        munmap(v->head, v->len_bytes);
+        v->head = NULL;
+        v->machine = NULL;
+    }
+}
+
+/* CTRAN_ERR_SYSTEM: it cannot be shared; CTRAN_ERR_OTHER: nobody can read this machine. */
+static int share(struct attempt *a)
+{
+    struct ct_machine_view *v = a->view;
+    int                     rc = find_or_make(a);
+    rc = rc == CTRAN_SUCCESS ? map(a) : rc;
+    rc = rc == CTRAN_SUCCESS ? await_or_read(a) : rc;
+    if (rc == CT_AGAIN) {
+        errno = ETIMEDOUT;
+        rc = failed(a, "waited for any longer");
+    }
+    if (rc == CTRAN_SUCCESS && !ct_machine_is_sound(v->machine)) {
+        errno = EINVAL;
+        rc = failed(a, "believed");
+    }
+    if (rc == CTRAN_SUCCESS && mprotect(v->machine, v->len_bytes - v->page, PROT_READ) != 0) {
+        rc = failed(a, "protected");
+    }
+    if (rc != CTRAN_SUCCESS) {
+        leave(v);
+    }
+    return rc;
+}
+
+/* ---- the face -------------------------------------------------------------------------------- */
+
+static int share_or_read(struct attempt *a, const char *name)
+{
+    struct ct_machine_view *v = a->view;
+    if (name == NULL || name[0] == '\0') {
+        return read_own(a);
+    }
+    v->page = (size_t)sysconf(_SC_PAGESIZE);
+    v->len_bytes = v->page + ct_round_up(sizeof *v->machine, v->page);
+    const int n = snprintf(v->path, sizeof v->path, "%s/" CT_SHMFILE_PREFIX "%s", a->dir, name);
+    errno = ENAMETOOLONG;
+    int rc = n < (int)sizeof v->path ? share(a) : failed(a, "named");
+    if (rc == CTRAN_ERR_SYSTEM) {
+        ct_warn(a->log,
+                "what is known of this machine, %s, cannot be %s: %s; this process reads the "
+                "machine for itself, which takes time (CTRAN_SHM_DIR is a folder that all ranks "
+                "may write)",
+                v->path, a->cannot, strerror(a->why));
+        rc = read_own(a);
+    }
+    return rc;
+}
+
+int ct_machine_share_by(struct ct_machine_view **view, const char *dir, const char *name,
+                        uint32_t deadline_ms, ct_machine_reader *reader, void *arg,
+                        const struct ct_log *log)
+{
+    struct ct_machine_view *v = calloc(1, sizeof *v);
+    if (v == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    v->fd = -1;
+    struct attempt a = {.view = v,
+                        .dir = dir,
+                        .reader = reader,
+                        .arg = arg,
+                        .log = log,
+                        .end_ns = ct_clock_ns() + deadline_ms * (uint64_t)CT_NS_PER_MS};
+    int            rc = share_or_read(&a, name);
+    if (rc != CTRAN_SUCCESS) {
+        ct_machine_unshare(v);
+        return rc;
+    }
+    *view = v;
+    return CTRAN_SUCCESS;
+}
+
+static int load(struct ct_machine *m, const struct ct_log *log, void *arg)
+{
+    (void)arg;
+    return ct_machine_load(m, log);
+}
+
+int ct_machine_share(struct ct_machine_view **view, const char *dir, const char *name,
+                     uint32_t deadline_ms, const struct ct_log *log)
+{
+    return ct_machine_share_by(view, dir, name, deadline_ms, load, NULL, log);
+}
+
+const struct ct_machine *ct_machine_of(const struct ct_machine_view *view)
+{
+    return view->machine;
+}
+
+uint32_t ct_machine_discoveries(const struct ct_machine_view *view)
+{
+    return view->head != NULL ? atomic_load_explicit(&view->head->discoveries, memory_order_relaxed)
+                              : 0;
+}
+
+void ct_machine_unshare(struct ct_machine_view *view)
+{
+    if (view == NULL) {
+        return;
+    }
+    if (view->head == NULL) {
+        free(view->machine);
+        view->machine = NULL;
+    }
+    leave(view);
+    free(view);
+}
