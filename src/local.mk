@@ -1,6 +1,6 @@
 # The library. libctcore has every symbol, for tests and tools; libctran shows the public ones.
 noinst_LTLIBRARIES += libctcore.la
-libctcore_la_SOURCES = src/ctran.h
+libctcore_la_SOURCES = src/ctran.h src/topo/here.c src/topo/here.h
 libctcore_la_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS)
 libctcore_la_CFLAGS = $(AM_CFLAGS) $(LTO_CFLAGS)
 libctcore_la_LIBADD = libctboot.la libcttopo.la libctbase.la $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "topo/topo.h"
 
 static struct ct_process process = {.codes = CT_CODES_INIT,
                                     .infos = CT_INFOS_INIT,
@@ -181,6 +182,7 @@ static void take_down(struct ct_process *p)
     ct_api_free_env(p);
     ct_comm_fini(p);
     ct_run_fini(p);
+    ct_machine_leave(p);
     ct_dtype_fini(p);
 }
 

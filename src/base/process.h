@@ -44,6 +44,9 @@ struct ct_process {
     struct ct_types  *types;        /* dtype: names and attributes of datatypes */
     struct ct_runner *run;          /* coll/run: plans */
     struct ct_comms  *comms;        /* comm: world, self */
+
+    /* topo: the machine, from the first question for it to the end of the cycle */
+    _Atomic(struct ct_machine_view *) machine;
 };
 
 #endif

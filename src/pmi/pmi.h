@@ -77,11 +77,12 @@ struct ct_job {
     uint32_t                 rank, size;
     uint32_t                 local_index, nlocal; /* among the job's processes on this host */
     uint64_t                 local_group;         /* equal on these, different elsewhere */
-    const uint32_t          *local_ranks;         /* their ranks, ascending */
-    uint32_t                 ncpus;               /* of this host */
-    int                      app;                 /* which of the job's programs; -1: not known */
-    int                      universe; /* processes that there is room for; -1: not known */
-    _Atomic bool             met;      /* all processes have published their cards */
+    uint64_t                 tag; /* of the job, its processes know it alone; 0 before publish */
+    const uint32_t          *local_ranks; /* their ranks, ascending */
+    uint32_t                 ncpus;       /* of this host */
+    int                      app;         /* which of the job's programs; -1: not known */
+    int                      universe;    /* processes that there is room for; -1: not known */
+    _Atomic bool             met;         /* all processes have published their cards */
     struct ct_roll  roll;  /* of all processes, where they share a host; else without memory */
     struct ct_seats seats; /* of the processes on this host; may be without memory */
     struct ct_news  news;

@@ -182,7 +182,7 @@ static int open_table(struct pmix *x)
     const struct ct_job *job = &x->job;
     struct ct_auth_key   key;
     bool                 makes = makes_key(job), hosts = job->rank == 0 && is_node_job(job);
-    int                  rc = ct_cards_open(&x->table, job, job_tag(x));
+    int                  rc = ct_cards_open(&x->table, job, job->tag);
     if (rc == CTRAN_SUCCESS) {
         x->job.seats = (struct ct_seats){
             .all = ct_cards_seats(x->table), .n = job->nlocal, .me = job->local_index};
@@ -220,7 +220,8 @@ static int put_card(const struct ct_job *job, const void *card, size_t len_bytes
 static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
 {
     struct pmix *x = pmix_of(job);
-    int          rc = has_one_node(job) || is_node_job(job) ? open_table(x) : CTRAN_SUCCESS;
+    job->tag = job_tag(x);
+    int rc = has_one_node(job) || is_node_job(job) ? open_table(x) : CTRAN_SUCCESS;
     if (rc == CTRAN_SUCCESS && !has_one_node(job)) {
         rc = put_card(job, card, len_bytes);
     }

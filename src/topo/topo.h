@@ -15,6 +15,7 @@
 #define CT_TOPO_TOPO_H
 
 #include "topo/distance.h"
+#include "topo/here.h"
 #include "topo/labels.h"
 #include "topo/machine.h"
 #include "topo/order.h"

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine of a process; see here.h. Used by comm, ended by api. */
+#define CT_FOLDER "topo"
+#include "topo/here.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "pmi/pmi.h"
+#include "topo/share.h"
+
+static struct ct_machine_view *view_of(const struct ct_process *p)
+{
+    return atomic_load_explicit(&p->machine, memory_order_acquire);
+}
+
+/* What tells the job's part on this node from all others, as the table of cards has it; "": there
+ * is nobody to share with. */
+static void name_of(const struct ct_job *job, char *name, size_t cap)
+{
+    name[0] = '\0';
+    if (job->nlocal > 1) {
+        snprintf(name, cap, "%s-machine-%016" PRIx64, job->id,
+                 job->tag * 1099511628211u ^ job->local_group);
+    }
+}
+
+int ct_machine_here(struct ct_process *p, const struct ct_machine **m)
+{
+    struct ct_machine_view *view = view_of(p), *none = NULL;
+    char                    name[128];
+    if (view == NULL) {
+        name_of(p->job, name, sizeof name);
+        int rc = ct_machine_share(&view, p->cfg.shm_dir, name, (uint32_t)p->cfg.bootstrap_timeout,
+                                  &p->log);
+        if (rc != CTRAN_SUCCESS) {
+            return rc;
+        }
+        /* Another thread may have been faster: its view stays. */
+        if (!atomic_compare_exchange_strong_explicit(&p->machine, &none, view, memory_order_acq_rel,
+                                                     memory_order_acquire)) {
+            ct_machine_unshare(view);
+            view = none;
+        }
+    }
+    *m = ct_machine_of(view);
+    return CTRAN_SUCCESS;
+}
+
+uint32_t ct_machine_reads(const struct ct_process *p)
+{
+    const struct ct_machine_view *view = view_of(p);
+    return view != NULL ? ct_machine_discoveries(view) : 0;
+}
+
+void ct_machine_leave(struct ct_process *p)
+{
+    ct_machine_unshare(atomic_exchange_explicit(&p->machine, NULL, memory_order_acq_rel));
+}

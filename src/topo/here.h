@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The machine that a process of the library is on. It is read when somebody asks for the first
+ * time, by one process of the job on this node, and given back at the end of a cycle of init and
+ * finalize. In the library alone: it needs the job.
+ */
+#ifndef CT_TOPO_HERE_H
+#define CT_TOPO_HERE_H
+
+#include "topo/machine.h"
+
+/* *m is valid until ct_machine_leave. May wait for the process that reads, at most
+ * CTRAN_BOOTSTRAP_TIMEOUT. CTRAN_ERR_NO_MEM; CTRAN_ERR_OTHER, logged, each time anew. Local; any
+ * thread. */
+int ct_machine_here(struct ct_process *p, const struct ct_machine **m);
+/* How often it has been read on this node; 0: the process has its own, or has not asked. */
+uint32_t ct_machine_reads(const struct ct_process *p);
+/* Does nothing where nobody has asked. */
+void ct_machine_leave(struct ct_process *p);
+
+#endif
