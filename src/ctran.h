@@ -468,10 +468,11 @@ CTRAN_API int ctran_get_library_version(char *version, int *resultlen);
  * Source: MPI-4.1 sec. 9.1.2. */
 CTRAN_API int ctran_get_processor_name(char *name, int *resultlen);
 
-/* What kinds of hardware resources the calling process is on, as a new info object: "true" under
- * each name that ctran_comm_split_type takes as "mpi_hw_resource_type" and whose resource confines
- * the process, which it may split by. Local. Errors: CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM.
- * Source: MPI-4.1 sec. 9.1.2. */
+/* What kinds of hardware resources the calling process is on, as a new info object: under each name
+ * that ctran_comm_split_type takes as "mpi_hw_resource_type", and that there is one of on this
+ * host, "true" where the process is confined to one of the kind now, else "false". Reads the
+ * machine if no process of the job on this host has done so. Local. Errors: CTRAN_ERR_ARG,
+ * CTRAN_ERR_NO_MEM. Source: MPI-4.1 sec. 9.1.2. */
 CTRAN_API int ctran_get_hw_resource_info(ctran_info_t *hw_info);
 
 /* Does nothing, whatever its arguments: for profilers that stand before the library.
@@ -630,11 +631,15 @@ CTRAN_API int ctran_comm_get_info(ctran_comm_t comm, ctran_info_t *info_used);
 CTRAN_API int ctran_comm_split(ctran_comm_t comm, int color, int key, ctran_comm_t *newcomm);
 
 /* The same for all ranks of one `split_type`: CTRAN_COMM_TYPE_SHARED, those of one host; _HW_GUIDED
- * and _RESOURCE_GUIDED, those that share what info has under "mpi_hw_resource_type", which is
- * "mpi_shared_memory" for a host; or CTRAN_UNDEFINED. With any other resource, and with
- * _HW_UNGUIDED, there is no part to be had in this version: *newcomm is CTRAN_COMM_NULL. *newcomm
- * starts with the hints of info, which may be CTRAN_INFO_NULL. Errors: also CTRAN_ERR_ARG,
- * CTRAN_ERR_INFO. Source: MPI-4.1 sec. 7.4.2. */
+ * and _RESOURCE_GUIDED, those confined to one object of the kind that info has under
+ * "mpi_hw_resource_type"; _HW_UNGUIDED, the same for the largest kind that parts the ranks, whose
+ * name is set in info; or CTRAN_UNDEFINED. Kinds, from the largest: "mpi_shared_memory" (a host),
+ * "hwloc://Package", "hwloc://Die", "hwloc://NUMANode", "hwloc://L3Cache", "hwloc://L2Cache",
+ * "hwloc://L1Cache", "hwloc://Core", "hwloc://PU"; Open MPI's "socket", "numanode", "l3cache",
+ * "l2cache", "l1cache", "core" and "hwthread" are the same. A rank is confined by the CPUs that its
+ * first thread may run on at the call. Who is not, and everybody with another name or where nothing
+ * parts, gets CTRAN_COMM_NULL. *newcomm starts with the hints of info, which may be
+ * CTRAN_INFO_NULL. Errors: also CTRAN_ERR_ARG, CTRAN_ERR_INFO. Source: MPI-4.1 sec. 7.4.2. */
 CTRAN_API int ctran_comm_split_type(ctran_comm_t comm, int split_type, int key, ctran_info_t info,
                                     ctran_comm_t *newcomm);
 

@@ -65,17 +65,32 @@ int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
     return ct_api_give_comm(comm, rc, made, call, newcomm);
 }
 
-/* Whether the ranks of a host are to come together; else there is nothing for this rank. */
-static bool is_by_host(struct ct_process *p, int split_type, const struct ct_info *info)
+/* By which hardware this rank is to be split: a kind, CT_SPLIT_UNGUIDED, -1 for none. */
+static int split_by(struct ct_process *p, int split_type, const struct ct_info *info)
 {
-    char resource[32] = "";
-    if (split_type == CTRAN_COMM_TYPE_HW_GUIDED || split_type == CTRAN_COMM_TYPE_RESOURCE_GUIDED) {
+    char resource[64] = "";
+    switch (split_type) {
+    case CTRAN_COMM_TYPE_SHARED:
+        return CT_HW_HOST;
+    case CTRAN_COMM_TYPE_HW_UNGUIDED:
+        return CT_SPLIT_UNGUIDED;
+    case CTRAN_COMM_TYPE_HW_GUIDED:
+    case CTRAN_COMM_TYPE_RESOURCE_GUIDED:
         if (info != NULL) {
             (void)ct_info_get(&p->infos, info, "mpi_hw_resource_type", resource, sizeof resource);
         }
-        return strcmp(resource, "mpi_shared_memory") == 0;
+        return ct_hw_find(resource);
+    default:
+        return -1;
     }
-    return split_type == CTRAN_COMM_TYPE_SHARED;
+}
+
+/* An unguided split says by what it was made, in the caller's info. */
+static int tell_kind(struct ct_comm *comm, struct ct_info *info, int kind)
+{
+    return info == NULL || kind < 0 ? CTRAN_SUCCESS
+                                    : ct_info_set(&comm->p->infos, info, "mpi_hw_resource_type",
+                                                  ct_hw_name((enum ct_hw)kind));
 }
 
 int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_info_t info_handle,
@@ -98,9 +113,11 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_comm_split_host(comm, is_by_host(comm->p, split_type, info), key, &made);
+    int kind;
+    rc = ct_comm_split_hardware(comm, split_by(comm->p, split_type, info), key, &kind, &made);
     if (rc == CTRAN_SUCCESS && made != NULL) {
         made->hints = ct_hints_update(comm->p, made->hints, info);
+        rc = split_type == CTRAN_COMM_TYPE_HW_UNGUIDED ? tell_kind(comm, info, kind) : rc;
     }
     return ct_api_give_comm(comm, rc, made, call, newcomm);
 }

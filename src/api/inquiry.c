@@ -38,7 +38,21 @@ int ctran_get_processor_name(char *name, int *resultlen)
     return CTRAN_SUCCESS;
 }
 
-/* What split_type can split by. */
+/* What split_type can split by here. */
+static int fill_hw_info(struct ct_process *p, struct ct_info *info)
+{
+    struct ct_hw_place place;
+    int                rc = CTRAN_SUCCESS;
+    ct_hw_place(p, &place);
+    for (int i = 0; i < CT_HW_KINDS && rc == CTRAN_SUCCESS; i++) {
+        if (ct_hw_exists(p, (enum ct_hw)i)) {
+            rc = ct_info_set(&p->infos, info, ct_hw_name((enum ct_hw)i),
+                             place.at[i] >= 0 ? "true" : "false");
+        }
+    }
+    return rc;
+}
+
 int ctran_get_hw_resource_info(ctran_info_t *hw_info)
 {
     static const char  call[] = "ctran_get_hw_resource_info";
@@ -50,8 +64,7 @@ int ctran_get_hw_resource_info(ctran_info_t *hw_info)
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_ARG, call, "hw_info is NULL");
     }
     struct ct_info *info = ct_info_make(&p->infos);
-    if (info == NULL ||
-        ct_info_set(&p->infos, info, "mpi_shared_memory", "true") != CTRAN_SUCCESS) {
+    if (info == NULL || fill_hw_info(p, info) != CTRAN_SUCCESS) {
         if (info != NULL) {
             ct_info_free(&p->infos, info);
         }

@@ -17,6 +17,7 @@
 
 #include "coll/run/run.h"
 #include "comm/group.h"
+#include "comm/hardware.h"
 #include "comm/hints.h"
 #include "comm/topo.h"
 
@@ -103,8 +104,11 @@ static inline struct ct_ep *ct_comm_ep(const struct ct_comm *comm, uint32_t rank
 /* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out);
-/* The ranks of one host that join. */
-int ct_comm_split_host(struct ct_comm *comm, bool joins, int key, struct ct_comm **out);
+/* Those of one object of hardware, enum ct_hw. -1: the caller gets none; CT_SPLIT_UNGUIDED: the
+ * largest kind that parts those who say so, told in *kind, where it is not NULL; -1: none does.
+ * *out is NULL for who is not confined to one. */
+enum { CT_SPLIT_UNGUIDED = CT_HW_KINDS };
+int ct_comm_split_hardware(struct ct_comm *comm, int by, int key, int *kind, struct ct_comm **out);
 /* Collective over comm, and over the group alone; see ctran_comm_create, _create_group. *out is
  * NULL for who is no member. CTRAN_ERR_GROUP where the group has others than comm. */
 int ct_comm_create(struct ct_comm *comm, struct ct_group *group, struct ct_comm **out);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * New communicators out of old ones. dup is a broadcast of one number; split one allgather of
- * (color, key, proposed number), after which every rank works its own group out. Where there are
- * two groups, they swap what each has gathered.
+ * (color, key, proposed number), after which every rank works its own group out; where hardware is
+ * to part them, a second one of their places. Where there are two groups, they swap what each has
+ * gathered.
  */
 #define CT_FOLDER "comm"
 #include <stdlib.h>
@@ -13,8 +14,14 @@
 struct entry {
     uint64_t color;
     int32_t  key;
-    uint32_t joins;    /* 0: no new communicator for this rank, which has no color then */
+    uint32_t joins;    /* enum joins */
     uint64_t proposed; /* context number, if this rank becomes the first of its group */
+};
+
+enum joins {
+    NOT,    /* no new communicator for this rank, which has no color */
+    JOINS,  /* that of its color */
+    PARTED, /* its color is what hardware parts these ranks by; see part_by_hardware */
 };
 
 bool ct_comm_has_roll(const struct ct_comm *comm)
@@ -233,35 +240,102 @@ static int make_parts(struct ct_comm *comm, const struct entry *ours, const stru
     return *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
-static int split(struct ct_comm *comm, bool joins, uint64_t color, int key, struct ct_comm **out)
+/* What one rank has, of all of both groups: in *all those of the local one, then the remote ones.
+ * The caller frees it, after an error, too. */
+static int gather_both(struct ct_comm *comm, const void *own, size_t len, void **all)
+{
+    const size_t n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
+    const void  *ours = NULL;
+    void        *memory;
+    int          rc = ct_comms_gather(comm, own, len, &ours, &memory);
+    char        *both = m > 0 || memory == NULL ? realloc(memory, (n + m) * len) : memory;
+    *all = both != NULL ? both : memory;
+    if (both == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    if (memory == NULL && ours != NULL) { /* on the roll, which will be used again */
+        memcpy(both, ours, n * len);
+    }
+    if (m > 0) {
+        int err = ct_inter_swap(comm, both, n * len, both + n * len, m * len);
+        rc = rc != CTRAN_SUCCESS ? rc : err;
+    }
+    return rc;
+}
+
+/* Entries that are PARTED get the color of their place, or NOT. All ranks are here if one entry is
+ * PARTED, since all know it, and choose alike, since they know the same. */
+static int part_by_hardware(struct ct_comm *comm, struct entry *all, size_t n, int *kind)
+{
+    struct ct_hw_place own, *places = NULL;
+    bool              *parted = calloc(n, sizeof *parted);
+    ct_hw_place(comm->p, &own);
+    int rc = gather_both(comm, &own, sizeof own, (void **)&places);
+    rc = parted != NULL ? rc : CTRAN_ERR_NO_MEM;
+    for (size_t i = 0; rc == CTRAN_SUCCESS && i < n; i++) {
+        parted[i] = all[i].joins == PARTED;
+    }
+    const int by = rc == CTRAN_SUCCESS ? ct_hw_parts(places, parted, n) : -1;
+    for (size_t i = 0; rc == CTRAN_SUCCESS && i < n; i++) {
+        if (parted[i]) {
+            const bool joins = by >= 0 && places[i].at[by] >= 0;
+            all[i].joins = joins ? JOINS : NOT;
+            all[i].color = joins ? ct_hw_color(&places[i], (enum ct_hw)by) : 0;
+        }
+    }
+    *kind = by;
+    free(places);
+    free(parted);
+    return rc;
+}
+
+static bool any_parted(const struct entry *all, size_t n)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        any = any || all[i].joins == PARTED;
+    }
+    return any;
+}
+
+static int split(struct ct_comm *comm, enum joins joins, uint64_t color, int key, int *kind,
+                 struct ct_comm **out)
 {
     const size_t  n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
-    const void   *ours = NULL;
-    void         *memory;
-    struct entry *theirs = m > 0 ? malloc(m * sizeof *theirs) : NULL;
     struct entry  own = {color, key, joins, ct_comms_propose(comm->p)};
-    int           rc = ct_comms_gather(comm, &own, sizeof own, &ours, &memory);
+    struct entry *all = NULL;
+    int           by = -1;
+    int           rc = gather_both(comm, &own, sizeof own, (void **)&all);
     *out = NULL;
-    if (m > 0 && theirs != NULL && memory != NULL) {
-        int err = ct_inter_swap(comm, ours, n * sizeof own, theirs, m * sizeof own);
-        rc = rc != CTRAN_SUCCESS ? rc : err;
-    } else if (m > 0) {
-        rc = CTRAN_ERR_NO_MEM;
+    if (rc == CTRAN_SUCCESS && any_parted(all, n + m)) {
+        rc = part_by_hardware(comm, all, n + m, &by);
     }
-    if (rc == CTRAN_SUCCESS && joins) {
-        rc = make_parts(comm, ours, theirs, color, out);
+    if (rc == CTRAN_SUCCESS && all[comm->run.me].joins != NOT) {
+        rc = make_parts(comm, all, m > 0 ? all + n : NULL, all[comm->run.me].color, out);
     }
-    free(theirs);
-    free(memory);
+    if (kind != NULL) {
+        *kind = by;
+    }
+    free(all);
     return rc;
 }
 
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out)
 {
-    return split(comm, color != CTRAN_UNDEFINED, (uint64_t)color, key, out);
+    return split(comm, color != CTRAN_UNDEFINED ? JOINS : NOT, (uint64_t)color, key, NULL, out);
 }
 
-int ct_comm_split_host(struct ct_comm *comm, bool joins, int key, struct ct_comm **out)
+int ct_comm_split_hardware(struct ct_comm *comm, int by, int key, int *kind, struct ct_comm **out)
 {
-    return split(comm, joins, comm->p->job->local_group, key, out);
+    struct ct_hw_place place;
+    if (by < 0 || by == CT_SPLIT_UNGUIDED) {
+        return split(comm, by < 0 ? NOT : PARTED, 0, key, kind, out);
+    }
+    if (by == CT_HW_HOST) {
+        return split(comm, JOINS, comm->p->job->local_group, key, kind, out);
+    }
+    ct_hw_place(comm->p, &place);
+    return place.at[by] < 0
+               ? split(comm, NOT, 0, key, kind, out)
+               : split(comm, JOINS, ct_hw_color(&place, (enum ct_hw)by), key, kind, out);
 }

@@ -63,7 +63,9 @@ static void hardware(void)
         OK(ctran_comm_split_type(CTRAN_COMM_WORLD, CTRAN_COMM_TYPE_RESOURCE_GUIDED, 0, by, &comm));
         EXPECT((comm != CTRAN_COMM_NULL) == (strcmp(value, "true") == 0));
         OK(ctran_info_free(&by));
-        OK(ctran_comm_free(&comm));
+        if (comm != CTRAN_COMM_NULL) {
+            OK(ctran_comm_free(&comm));
+        }
     }
     OK(ctran_info_free(&hw));
     EXPECT_RC(CTRAN_ERR_ARG, ctran_get_hw_resource_info(NULL));

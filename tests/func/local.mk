@@ -37,6 +37,12 @@ tests_func_leave_LDADD = libctcore.la
 check_PROGRAMS += tests/func/badmem
 tests_func_badmem_SOURCES = tests/func/badmem.c $(func_check)
 tests_func_badmem_LDADD = libctcore.la
+# Communicators by hardware.
+check_PROGRAMS += tests/func/hardware
+dist_check_SCRIPTS += tests/func/hardware.test
+TESTS += tests/func/hardware.test
+tests_func_hardware_SOURCES = tests/func/hardware.c $(func_check)
+tests_func_hardware_LDADD = libctcore.la
 # Datatypes.
 check_PROGRAMS += tests/func/types
 dist_check_SCRIPTS += tests/func/types.test
