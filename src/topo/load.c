@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 /* What would take long and is not asked for: the CPU's own words, which bind the thread to each CPU
- * in turn, and libraries of accelerators, which start their devices. */
+ * in turn; libraries of accelerators, which start their devices; and libpciaccess, which names
+ * devices and leaks memory, where sysfs has the rest. */
 static void leave_out(hwloc_topology_t t)
 {
-    static const char *const components[] = {"x86",       "cuda", "nvml", "opencl",
-                                             "levelzero", "rsmi", "gl"};
+    static const char *const components[] = {"x86",    "pci",       "cuda", "nvml",
+                                             "opencl", "levelzero", "rsmi", "gl"};
     for (size_t i = 0; i < CT_ARRAY_LEN(components); i++) {
         /* It fails for those that this hwloc does not have. */
         (void)hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
