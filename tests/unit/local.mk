@@ -27,6 +27,8 @@ unit_tests = \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
 	tests/unit/test_proto \
+	tests/unit/test_rail \
+	tests/unit/test_rail_map \
 	tests/unit/test_ranks_coll \
 	tests/unit/test_ranks_fail \
 	tests/unit/test_ranks_host \
@@ -128,6 +130,12 @@ tests_unit_test_machine_sysfs_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 tests_unit_test_match_SOURCES = tests/unit/test_match.c tests/unit/unit.h
 tests_unit_test_match_CFLAGS = $(unit_cflags)
 tests_unit_test_match_LDADD = $(unit_ldadd)
+tests_unit_test_rail_SOURCES = tests/unit/test_rail.c tests/unit/rails.h tests/unit/unit.h
+tests_unit_test_rail_CFLAGS = $(unit_cflags)
+tests_unit_test_rail_LDADD = $(unit_ldadd)
+tests_unit_test_rail_map_SOURCES = tests/unit/test_rail_map.c tests/unit/rails.h tests/unit/unit.h
+tests_unit_test_rail_map_CFLAGS = $(unit_cflags)
+tests_unit_test_rail_map_LDADD = $(unit_ldadd)
 tests_unit_test_ring_SOURCES = tests/unit/test_ring.c tests/unit/unit.h
 tests_unit_test_ring_CFLAGS = $(unit_cflags)
 tests_unit_test_ring_LDADD = $(unit_ldadd)
