@@ -1,6 +1,7 @@
 # topo: machines, rails, labels, distances. The launcher and the tools link it beside libctbase.
 noinst_LTLIBRARIES += libcttopo.la
 libcttopo_la_SOURCES = \
+	src/topo/describe.c \
 	src/topo/distance.c src/topo/distance.h \
 	src/topo/find.c src/topo/find.h \
 	src/topo/gpu_map.c \
@@ -23,8 +24,21 @@ libcttopo_la_SOURCES = \
 	src/topo/rail_serve.c \
 	src/topo/rail_side.h \
 	src/topo/share.h \
-	src/topo/synthetic.h \
+	src/topo/synthetic.c src/topo/synthetic.h \
 	src/topo/text.c src/topo/text.h \
 	src/topo/topo.h
-libcttopo_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+libcttopo_la_CPPFLAGS = $(AM_CPPFLAGS) -DCT_PKGDATADIR='"$(pkgdatadir)"' $(HWLOC_CFLAGS)
 libcttopo_la_LIBADD = $(HWLOC_LIBS)
+
+# Machines that one does not have. The XML files are written by machines.py, which the tests hold
+# against them.
+machinesdir = $(pkgdatadir)/machines
+dist_machines_DATA = \
+	src/topo/machines/broken.machine src/topo/machines/broken.xml \
+	src/topo/machines/cpu2s.machine src/topo/machines/cpu2s.xml \
+	src/topo/machines/dgx-h100.machine src/topo/machines/dgx-h100.xml \
+	src/topo/machines/gb200.machine src/topo/machines/gb200.xml \
+	src/topo/machines/grace.machine src/topo/machines/grace.xml \
+	src/topo/machines/laptop.machine src/topo/machines/laptop.xml \
+	src/topo/machines/p4d.machine src/topo/machines/p4d.xml
+EXTRA_DIST += src/topo/machines/machines.py

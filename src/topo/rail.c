@@ -93,8 +93,8 @@ static bool relieve(const struct choice *c, struct ct_rail_side *s, uint32_t fro
     return false;
 }
 
-/* The first free NIC may have gone to an owner with a choice, and not to the one without. Each round
- * makes the sum of the users' squares smaller, so this ends. */
+/* The first free NIC may have gone to an owner with a choice, and not to the one without. Each
+ * round makes the sum of the users' squares smaller, so this ends. */
 static void balance(const struct choice *c, struct ct_rail_side *s)
 {
     for (uint32_t k = 0; k < c->m->nnics; k++) {

@@ -4,6 +4,7 @@ house_tests = \
 	tests/house/floors.test \
 	tests/house/headers.test \
 	tests/house/install.test \
+	tests/house/machines.test \
 	tests/house/pages.test \
 	tests/house/scripts.test \
 	tests/house/style.test

@@ -43,6 +43,7 @@ unit_tests = \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
 	tests/unit/test_store \
+	tests/unit/test_synthetic \
 	tests/unit/test_tcp_end \
 	tests/unit/test_tcp_stream \
 	tests/unit/test_types \
@@ -193,6 +194,10 @@ tests_unit_test_oob_SOURCES = tests/unit/test_oob.c tests/unit/unit.h
 tests_unit_test_oob_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
 tests_unit_test_oob_CFLAGS = $(unit_cflags)
 tests_unit_test_oob_LDADD = $(unit_ldadd)
+tests_unit_test_synthetic_SOURCES = tests/unit/test_synthetic.c tests/unit/rails.h \
+	tests/unit/unit.h
+tests_unit_test_synthetic_CFLAGS = $(unit_cflags)
+tests_unit_test_synthetic_LDADD = $(unit_ldadd)
 tests_unit_test_types_SOURCES = tests/unit/test_types.c tests/unit/unit.h \
 	tests/typemap.c tests/typemap.h
 tests_unit_test_types_CFLAGS = $(unit_cflags)
