@@ -1,6 +1,7 @@
 # topo: machines, rails, labels, distances. The launcher and the tools link it beside libctbase.
 noinst_LTLIBRARIES += libcttopo.la
 libcttopo_la_SOURCES = \
+	src/topo/cluster.c src/topo/cluster.h \
 	src/topo/describe.c \
 	src/topo/distance.c src/topo/distance.h \
 	src/topo/find.c src/topo/find.h \

@@ -14,6 +14,7 @@
 #ifndef CT_TOPO_TOPO_H
 #define CT_TOPO_TOPO_H
 
+#include "topo/cluster.h"
 #include "topo/distance.h"
 #include "topo/here.h"
 #include "topo/labels.h"

@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/test_area \
 	tests/unit/test_auth \
 	tests/unit/test_cards \
+	tests/unit/test_cluster \
 	tests/unit/test_codes \
 	tests/unit/test_config \
 	tests/unit/test_domain \
@@ -71,6 +72,9 @@ tests_unit_test_config_CPPFLAGS = $(AM_CPPFLAGS) -DCT_SYSCONFDIR='"site"'
 tests_unit_test_config_CFLAGS = $(unit_cflags)
 tests_unit_test_config_LDADD = $(unit_ldadd)
 
+tests_unit_test_cluster_SOURCES = tests/unit/test_cluster.c tests/unit/unit.h
+tests_unit_test_cluster_CFLAGS = $(unit_cflags)
+tests_unit_test_cluster_LDADD = $(unit_ldadd)
 tests_unit_test_codes_SOURCES = tests/unit/test_codes.c tests/unit/unit.h
 tests_unit_test_codes_CFLAGS = $(unit_cflags)
 tests_unit_test_codes_LDADD = $(unit_ldadd) -lpthread

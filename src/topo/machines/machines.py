@@ -249,7 +249,8 @@ def gb200():
 
     def cx7(domain, name):
         address = "%04x:03:00.0" % domain
-        return nic(domain, [infiniband(address, name, "ibp3s0" if domain == 0 else "ibP%dp3s0" % domain, domain)])
+        netdev = "ibP%dp3s0" % domain if domain else "ibp3s0"
+        return nic(domain, [infiniband(address, name, netdev, domain)])
 
     def bf3(domain, names):
         return nic(domain, [roce("%04x:03:00.%d" % (domain, f), names[f],
