@@ -3,6 +3,7 @@
 dist_man_MANS += \
 	man/ctran.7 \
 	man/ctran-tcp.7 \
+	man/ctran-topology.7 \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
 	man/ctran_alloc_mem.3 \

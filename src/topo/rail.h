@@ -10,10 +10,9 @@
  *
  * Not every NIC serves. Ports that are down serve nobody; members of a bond serve as the bond, by
  * the first that is up. NICs for RDMA go before others, those with a PCI address before those
- * without (bridges of containers), and all rails are of one network: InfiniBand or Ethernet,
- * whichever has more ports. Of these a NIC with less than half the speed of the fastest, or with
- * half of it and no GPU on its switch, is taken for one of storage or management.
- *
+ * without (bridges of containers), and all rails are of one network, InfiniBand or Ethernet,
+ * whichever has more speed in all. Of these a NIC with less than half the speed of the fastest, or
+ * with half of it and no GPU on its switch, is taken for one of storage or management.
  * NUMA nodes without processors of their own, as the memory of some GPUs is, have no rail.
  *
  * A user's map wins over all this, and is checked against the machine. Same machine and map, same

@@ -50,13 +50,15 @@ static bool is_not_ib(const struct ct_nic *nic)
     return !nic->ib;
 }
 
-/* The rails' network: of the link layer that more ports have; InfiniBand, if as many do. */
+/* The rails' network: the link layer with more speed in all, so that many slow ports for storage
+ * do not outweigh the others; InfiniBand, if they are equal. What is not known counts a little. */
 static void keep_one_network(const struct ct_machine *m, bool *serves)
 {
-    uint32_t ib = 0, other = 0;
+    uint64_t ib = 0, other = 0;
     for (uint32_t i = 0; i < m->nnics; i++) {
-        ib += serves[i] && m->nics[i].ib;
-        other += serves[i] && !m->nics[i].ib;
+        uint64_t speed = serves[i] ? 1 + (uint64_t)m->nics[i].speed_mbps : 0;
+        ib += m->nics[i].ib ? speed : 0;
+        other += m->nics[i].ib ? 0 : speed;
     }
     narrow(m, serves, ib >= other ? is_ib : is_not_ib);
 }

@@ -48,6 +48,27 @@ static void test_storage_is_no_rail(void **state)
     rails_expect(&m, &rails.gpus[3], "0 mlx5_0 NODE, mlx5_1 NODE");
 }
 
+/* Many ports of another network are no majority: what counts is how much they carry. */
+static void test_one_network(void **state)
+{
+    (void)state;
+    rails_begin(&m, 1);
+    int16_t sw = rails_switch(&m, 0);
+    rails_gpu(&m, sw);
+    for (uint32_t i = 0; i < 5; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "e%u", i);
+        rails_nic(&m, sw, name, 100)->ib = false;
+    }
+    rails_nic(&m, rails_bridge(&m, -1, 0), "i0", 400);
+    rails_nic(&m, rails_bridge(&m, -1, 0), "i1", 400);
+    rails_find(&m, "", &rails);
+    rails_expect(&m, &rails.gpus[0], "0 i0+i1 NODE, i1 NODE");
+    m.nics[rails_nic_index(&m, "i1", 1)].up = false;
+    rails_find(&m, "", &rails);
+    rails_expect(&m, &rails.gpus[0], "0 e0+e1+e2+e3+e4 PIX, e1 PIX");
+}
+
 static void test_several_gpus_a_nic(void **state)
 {
     static const char *const want[4] = {"0 a PIX, b NODE", "0 a PIX, b NODE", "1 b PIX, a NODE",
@@ -352,17 +373,13 @@ static void test_properties(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_gpu_its_nic),
-                                       cmocka_unit_test(test_storage_is_no_rail),
-                                       cmocka_unit_test(test_several_gpus_a_nic),
-                                       cmocka_unit_test(test_several_nics_a_gpu),
-                                       cmocka_unit_test(test_the_choice_goes_round),
-                                       cmocka_unit_test(test_two_ports),
-                                       cmocka_unit_test(test_bonds),
-                                       cmocka_unit_test(test_nothing_to_use),
-                                       cmocka_unit_test(test_poor_machines),
-                                       cmocka_unit_test(test_mere_memory),
-                                       cmocka_unit_test(test_rings_keep_their_rail),
-                                       cmocka_unit_test(test_properties)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_gpu_its_nic),   cmocka_unit_test(test_storage_is_no_rail),
+        cmocka_unit_test(test_one_network),        cmocka_unit_test(test_several_gpus_a_nic),
+        cmocka_unit_test(test_several_nics_a_gpu), cmocka_unit_test(test_the_choice_goes_round),
+        cmocka_unit_test(test_two_ports),          cmocka_unit_test(test_bonds),
+        cmocka_unit_test(test_nothing_to_use),     cmocka_unit_test(test_poor_machines),
+        cmocka_unit_test(test_mere_memory),        cmocka_unit_test(test_rings_keep_their_rail),
+        cmocka_unit_test(test_properties)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
