@@ -56,9 +56,9 @@ static void keep_one_network(const struct ct_machine *m, bool *serves)
 {
     uint64_t ib = 0, other = 0;
     for (uint32_t i = 0; i < m->nnics; i++) {
-        uint64_t speed = serves[i] ? 1 + (uint64_t)m->nics[i].speed_mbps : 0;
-        ib += m->nics[i].ib ? speed : 0;
-        other += m->nics[i].ib ? 0 : speed;
+        uint64_t speed = m->nics[i].speed_mbps > 0 ? m->nics[i].speed_mbps : 1;
+        ib += serves[i] && m->nics[i].ib ? speed : 0;
+        other += serves[i] && !m->nics[i].ib ? speed : 0;
     }
     narrow(m, serves, ib >= other ? is_ib : is_not_ib);
 }

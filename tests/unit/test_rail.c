@@ -43,6 +43,11 @@ static void test_storage_is_no_rail(void **state)
     m.nics[rails_nic_index(&m, "mlx5_3", 1)].speed_mbps = 200000;
     rails_find(&m, "", &rails);
     rails_expect(&m, &rails.gpus[3], "3 mlx5_3 PIX, mlx5_2 NODE");
+    int16_t below = rails_bridge(&m, m.bridges[m.gpus[3].bridge].parent, -1); /* a second switch */
+    int16_t port = rails_bridge(&m, rails_bridge(&m, below, -1), -1);
+    m.nics[rails_nic_index(&m, "mlx5_3", 1)].bridge = port;
+    rails_find(&m, "", &rails);
+    rails_expect(&m, &rails.gpus[3], "3 mlx5_3 PXB, mlx5_2 NODE");
     m.nics[rails_nic_index(&m, "mlx5_3", 1)].speed_mbps = 100000;
     rails_find(&m, "", &rails);
     rails_expect(&m, &rails.gpus[3], "0 mlx5_0 NODE, mlx5_1 NODE");
@@ -67,6 +72,12 @@ static void test_one_network(void **state)
     m.nics[rails_nic_index(&m, "i1", 1)].up = false;
     rails_find(&m, "", &rails);
     rails_expect(&m, &rails.gpus[0], "0 e0+e1+e2+e3+e4 PIX, e1 PIX");
+    for (uint32_t i = 0; i < 3; i++) { /* now both carry as much */
+        m.nics[i].up = false;
+    }
+    m.nics[rails_nic_index(&m, "i0", 1)].speed_mbps = 200000;
+    rails_find(&m, "", &rails);
+    rails_expect(&m, &rails.gpus[0], "0 i0 NODE, -");
 }
 
 static void test_several_gpus_a_nic(void **state)
@@ -104,6 +115,24 @@ static void test_several_nics_a_gpu(void **state)
     rails_expect(&m, &rails.gpus[0], "0 n0+n1+n2 PIX, n1 PIX");
     rails_expect(&m, &rails.gpus[1], "1 n4+n5+n6 PIX, n5 PIX");
     assert_int_equal(rails.nrails, 2);
+}
+
+/* What nobody has as primary is dealt out evenly. */
+static void test_stripes_are_even(void **state)
+{
+    (void)state;
+    rails_begin(&m, 1);
+    int16_t sw = rails_switch(&m, 0);
+    rails_gpu(&m, sw);
+    rails_gpu(&m, sw);
+    for (uint32_t i = 0; i < 6; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "n%u", i);
+        rails_nic(&m, sw, name, 100);
+    }
+    rails_find(&m, "", &rails);
+    rails_expect(&m, &rails.gpus[0], "0 n0+n2+n4 PIX, n2 PIX");
+    rails_expect(&m, &rails.gpus[1], "1 n1+n3+n5 PIX, n3 PIX");
 }
 
 /* A switch with a GPU and two switches below it: a NIC and a GPU on one, a NIC on the other. */
@@ -373,13 +402,19 @@ static void test_properties(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_gpu_its_nic),   cmocka_unit_test(test_storage_is_no_rail),
-        cmocka_unit_test(test_one_network),        cmocka_unit_test(test_several_gpus_a_nic),
-        cmocka_unit_test(test_several_nics_a_gpu), cmocka_unit_test(test_the_choice_goes_round),
-        cmocka_unit_test(test_two_ports),          cmocka_unit_test(test_bonds),
-        cmocka_unit_test(test_nothing_to_use),     cmocka_unit_test(test_poor_machines),
-        cmocka_unit_test(test_mere_memory),        cmocka_unit_test(test_rings_keep_their_rail),
-        cmocka_unit_test(test_properties)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_gpu_its_nic),
+                                       cmocka_unit_test(test_storage_is_no_rail),
+                                       cmocka_unit_test(test_one_network),
+                                       cmocka_unit_test(test_several_gpus_a_nic),
+                                       cmocka_unit_test(test_several_nics_a_gpu),
+                                       cmocka_unit_test(test_stripes_are_even),
+                                       cmocka_unit_test(test_the_choice_goes_round),
+                                       cmocka_unit_test(test_two_ports),
+                                       cmocka_unit_test(test_bonds),
+                                       cmocka_unit_test(test_nothing_to_use),
+                                       cmocka_unit_test(test_poor_machines),
+                                       cmocka_unit_test(test_mere_memory),
+                                       cmocka_unit_test(test_rings_keep_their_rail),
+                                       cmocka_unit_test(test_properties)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

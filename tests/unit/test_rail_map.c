@@ -46,6 +46,17 @@ static void test_right_maps(void **state)
     rails_expect(&m, &rails.gpus[5], "4 mlx5_4 NODE, mlx5_5 PIX");
     /* Whom the map leaves out goes where there is room. */
     rails_expect(&m, &rails.gpus[4], "4 mlx5_4 PIX, mlx5_5 NODE");
+    /* A name alone is the first port that is up. */
+    m.nics[rails_nic_index(&m, "mlx5_1", 1)].up = false;
+    m.nics[rails_nic_index(&m, "mlx5_1", 2)].up = true;
+    rails_find(&m, "0=mlx5_1", &rails);
+    rails_expect(&m, &rails.gpus[0], "1 mlx5_1:2 NODE, mlx5_0 PIX");
+    /* No backup of ctran's choice is on another network than the user's primary. */
+    for (uint32_t i = 0; i < m.nnics; i++) {
+        m.nics[i].ib = false;
+    }
+    rails_find(&m, "0=eno1", &rails);
+    rails_expect(&m, &rails.gpus[0], "0 eno1 NODE, -");
 }
 
 static const struct wrong {
