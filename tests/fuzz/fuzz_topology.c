@@ -91,11 +91,11 @@ static void check_nic_map(const char *text)
     }
 }
 
-static void check_gpu_map(struct fuzz *f, const char *text, const char *visible)
+static void check_gpu_map(const char *text, const char *visible, uint32_t rank)
 {
     char why[300] = "";
     int  gpu = -2, rc;
-    rc = ct_rails_gpu_of(&m, text, visible, fuzz_below(f, 9), &gpu, why, sizeof why);
+    rc = ct_rails_gpu_of(&m, text, visible, rank, &gpu, why, sizeof why);
     FUZZ_CHECK((rc == CTRAN_SUCCESS) == (why[0] == '\0'));
     FUZZ_CHECK(rc != CTRAN_SUCCESS || (gpu >= -1 && gpu < (int)m.ngpus));
 }
@@ -109,7 +109,7 @@ static void check_description(const char *text)
     check_nic_map("");
 }
 
-static void check_cluster(struct fuzz *f, const char *text)
+static void check_cluster(const char *text, uint32_t i)
 {
     char              why[300] = "";
     struct ct_cluster c;
@@ -118,33 +118,56 @@ static void check_cluster(struct fuzz *f, const char *text)
     if (rc == CTRAN_SUCCESS) {
         struct ct_cluster_host h;
         FUZZ_CHECK(ct_cluster_ranks(&c) > 0 && ct_cluster_ranks(&c) <= CT_CLUSTER_RANKS);
-        ct_cluster_host(&c, (uint32_t)fuzz_number(f, 4) % ct_cluster_hosts(&c), &h);
+        ct_cluster_host(&c, i % ct_cluster_hosts(&c), &h);
         FUZZ_CHECK(h.name[0] != '\0' && h.id < ct_cluster_hosts(&c));
     }
+}
+
+/* A byte of the upper half is a word, so that most texts get past their first. */
+static char *make_text(struct fuzz *f)
+{
+    static const char *const words[] = {
+        "gpu ",       "nic ",      "port ",     "* ",      "0",       "1",      "2",     "=",
+        ",",          "+",         ":",         ";",       "\n",      " ",      "n0",    "n1",
+        "n2",         "n3",        "none",      "numa:",   "GPU-1",   "name=",  "uuid=", "links=",
+        "domain=",    "nvswitch=", "memory=",   "yes",     "no",      "speed=", "up=",   "bond=",
+        "kind=",      "link=",     "guid=",     "label=",  "netdev=", "verbs",  "400G",  "ethernet",
+        "infiniband", "\"a b\"",   "firmware=", "0a:",     "10:00.0", "00:",    "dcs=",  "zones=",
+        "racks=",     "hosts=",    "gpus=",     "nvlink=", "rack",    "seed=",  "255",   "65536",
+        "1048576",    "#",         "n1:2",      "n0:1 ",   "b",       "1:4",    "-"};
+    size_t most = f->left * 16 + 1, len = 0;
+    char  *text = malloc(most);
+    FUZZ_CHECK(text != NULL);
+    for (; f->left > 0; f->left--, f->at++) {
+        const char *word = words[*f->at % 128 % (sizeof words / sizeof words[0])];
+        size_t      n = *f->at >= 128 ? strlen(word) : *f->at > 0;
+        memcpy(text + len, *f->at >= 128 ? word : (const char *)f->at, n);
+        len += n;
+    }
+    text[len] = '\0';
+    if (text[0] == '@') {
+        text[0] = '#'; /* no files */
+    }
+    char *exact = realloc(text, len + 1); /* a look behind its end is seen */
+    return exact != NULL ? exact : text;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz f = {data, size};
-    uint32_t    which = fuzz_below(&f, 5);
+    uint32_t    which = fuzz_below(&f, 5), rank = fuzz_below(&f, 9);
     make_machine(&f);
-    char *text = malloc(f.left + 1);
-    FUZZ_CHECK(text != NULL);
-    memcpy(text, f.at, f.left);
-    text[f.left] = '\0';
-    if (text[0] == '@') {
-        text[0] = '#'; /* no files */
-    }
+    char *text = make_text(&f);
     if (which == 0) {
         check_nic_map(text);
     } else if (which == 1) {
-        check_gpu_map(&f, text, NULL);
+        check_gpu_map(text, NULL, rank);
     } else if (which == 2) {
-        check_gpu_map(&f, "", text);
+        check_gpu_map("", text, rank);
     } else if (which == 3) {
         check_description(text);
     } else {
-        check_cluster(&f, text);
+        check_cluster(text, rank);
     }
     free(text);
     return 0;
