@@ -52,8 +52,10 @@ static int load_xml(struct ct_machine *m, const char *path, const struct ct_log 
     }
     ct_machine_filter(t);
     if (hwloc_topology_set_xml(t, path) != 0 || hwloc_topology_load(t) != 0) {
-        rc = refuse(why, cap, path,
-                    "hwloc does not take it; HWLOC_XML_VERBOSE=1 in the environment tells more");
+        rc = refuse(
+            why, cap, path,
+            "hwloc does not take it; a newer lstopo must write it with --export-xml-flags v2, "
+            "and HWLOC_XML_VERBOSE=1 in the environment tells more");
     } else if (ct_machine_from_hwloc(m, t, log) != CTRAN_SUCCESS) {
         rc = refuse(why, cap, path, "it describes no machine");
     }
