@@ -13,8 +13,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
-#include "slurmlist.h"
-#include "strlist.h"
+#include "topo/topo.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -248,7 +247,7 @@ bool ct_hosts_add_slurm(struct ct_hosts *h, char *why, size_t cap)
         ok = n > 0 && n <= CT_MAX_RANKS && is_name(names[i], strlen(names[i])) &&
              add_host(h, names[i], strlen(names[i]), n, n);
     }
-    ct_strlist_free(names);
+    ct_slurmlist_free(names);
     h->soft = true;
     if (!ok) {
         snprintf(why, cap,

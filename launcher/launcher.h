@@ -22,8 +22,8 @@
  *     head_nodes.c   the nodes, and news     pmixfar.c       what servers ask of each other
  *     layout.c       from hosts to nodes     pmixnews.c      news, for its clients
  *     hosts.c        lists of hosts          pmixdata.c      publish and lookup, for them
- *     slurmlist.c    those of Slurm          relay.c         a process between two levels
- *     published.c    what ranks publish      pmixquery.c     answers to their queries
+ *     published.c    what ranks publish      relay.c         a process between two levels
+ *                                             pmixquery.c     answers to their queries
  *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks

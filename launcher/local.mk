@@ -35,7 +35,6 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/published.c launcher/published.h \
 	launcher/spawned.c launcher/spawned.h \
 	launcher/spawned_place.c launcher/spawned_place.h \
-	launcher/slurmlist.c launcher/slurmlist.h \
 	launcher/statuscmd.c launcher/statuscmd.h \
 	launcher/terminal.c launcher/terminal.h
 ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'

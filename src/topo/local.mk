@@ -13,11 +13,16 @@ libcttopo_la_SOURCES = \
 	src/topo/load_sysfs.c \
 	src/topo/machine.c src/topo/machine.h \
 	src/topo/nvml.h \
+	src/topo/label_file.c src/topo/label_pattern.c src/topo/label_set.h src/topo/label_slurm.c \
+	src/topo/labels.c src/topo/labels.h \
+	src/topo/machine.h \
 	src/topo/order.h \
 	src/topo/path.c \
 	src/topo/pci.c \
 	src/topo/rail.h \
 	src/topo/share.c src/topo/share.h \
+	src/topo/share.h \
+	src/topo/slurmlist.c src/topo/slurmlist.h \
 	src/topo/synthetic.h \
 	src/topo/sysfs.c src/topo/sysfs.h \
 	src/topo/rail.c src/topo/rail.h \

@@ -22,6 +22,7 @@
 #include "topo/order.h"
 #include "topo/rail.h"
 #include "topo/share.h"
+#include "topo/slurmlist.h"
 #include "topo/synthetic.h"
 
 #endif

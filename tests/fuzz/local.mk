@@ -2,6 +2,7 @@
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
 fuzz_names = wire store oob tcp open shared hub published text topology
+fuzz_names = wire store oob tcp open shared hub published text labels
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -19,6 +20,9 @@ fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c launcher/
 	launcher/strlist.c
 fuzz_topology_parts = src/topo/cluster.c src/topo/describe.c src/topo/find.c src/topo/gpu_map.c \
 	src/topo/rail.c src/topo/rail_map.c src/topo/rail_serve.c src/topo/text.c
+fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c src/topo/slurmlist.c
+fuzz_labels_parts = src/topo/label_file.c src/topo/label_pattern.c src/topo/label_slurm.c \
+	src/topo/labels.c src/topo/slurmlist.c
 
 dist_check_SCRIPTS += tests/fuzz/fuzz.test
 TESTS += tests/fuzz/fuzz.test
@@ -66,6 +70,10 @@ tests/fuzz/fuzz_text: tests/fuzz/o/tests/fuzz/fuzz_text.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_topology: tests/fuzz/o/tests/fuzz/fuzz_topology.o \
 		$(fuzz_topology_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+
+tests/fuzz/fuzz_labels: tests/fuzz/o/tests/fuzz/fuzz_labels.o \
+		$(fuzz_labels_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 
 check_fuzz = $(fuzz_names:%=tests/fuzz/fuzz_%)

@@ -13,6 +13,7 @@ unit_tests = \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
 	tests/unit/test_hosts \
+	tests/unit/test_labels \
 	tests/unit/test_layout \
 	tests/unit/test_list \
 	tests/unit/test_lock \
@@ -83,8 +84,7 @@ tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
 # The launcher's parts, which are in no library.
 tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/unit.h launcher/hosts.c \
-	launcher/hosts.h launcher/slurmlist.c launcher/slurmlist.h launcher/strlist.c \
-	launcher/strlist.h launcher/tree.c launcher/tree.h
+	launcher/hosts.h launcher/tree.c launcher/tree.h
 tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
 tests_unit_test_hosts_CFLAGS = $(unit_cflags)
@@ -107,6 +107,9 @@ tests_unit_test_cards_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_nodes_SOURCES = tests/unit/test_nodes.c tests/unit/unit.h
 tests_unit_test_nodes_CFLAGS = $(unit_cflags) $(EVENT_CFLAGS)
 tests_unit_test_nodes_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_labels_SOURCES = tests/unit/test_labels.c tests/unit/unit.h
+tests_unit_test_labels_CFLAGS = $(unit_cflags)
+tests_unit_test_labels_LDADD = $(unit_ldadd)
 tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
 tests_unit_test_layout_CFLAGS = $(unit_cflags)
 tests_unit_test_layout_LDADD = $(unit_ldadd)

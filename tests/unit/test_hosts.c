@@ -4,9 +4,8 @@
 #include "unit.h"
 
 #include "launcher/hosts.h"
-#include "launcher/slurmlist.h"
-#include "launcher/strlist.h"
 #include "launcher/tree.h"
+#include "topo/slurmlist.h"
 
 static void expect_hosts(const struct ct_hosts *h, const char *want)
 {
@@ -126,7 +125,7 @@ static void test_slurm(void **state)
         }
         assert_int_equal(got != NULL, rows[i].want != NULL);
         assert_string_equal(joined, rows[i].want != NULL ? rows[i].want : "");
-        ct_strlist_free(got);
+        ct_slurmlist_free(got);
     }
     assert_int_equal(ct_slurmlist_tasks("4", 0), 4);
     assert_int_equal(ct_slurmlist_tasks("4", 1), 0);

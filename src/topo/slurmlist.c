@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slurm's lists; see slurmlist.h. Used by hosts.c. */
-#include "config.h"
-#include "slurmlist.h"
+/* Slurm's lists; see slurmlist.h. Used by labels, and by the launcher. */
+#include "topo/slurmlist.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "strlist.h"
 
 enum { MOST_NAME = 256, MOST_DIGITS = 9 };
 
@@ -89,6 +86,14 @@ static bool expand(struct names *l, const char *prefix, const char *rest, size_t
                : expand_ranges(l, name, open + 1, close + 1, len - (size_t)(close + 1 - rest));
 }
 
+void ct_slurmlist_free(char **names)
+{
+    for (char **s = names; s != NULL && *s != NULL; s++) {
+        free(*s);
+    }
+    free(names);
+}
+
 char **ct_slurmlist_hosts(const char *text, uint32_t most)
 {
     struct names l = {.most = most};
@@ -104,7 +109,7 @@ char **ct_slurmlist_hosts(const char *text, uint32_t most)
         text += *text == ',';
     }
     if (!ok) {
-        ct_strlist_free(l.all);
+        ct_slurmlist_free(l.all);
         return NULL;
     }
     return l.all;
