@@ -11,6 +11,11 @@ bench_reduce_local_CFLAGS = $(AM_CFLAGS) -fopenmp-simd
 bench_reduce_local_LDADD = libctran.la
 bench_reduce_local_LDFLAGS = -static $(LTO_LDFLAGS)
 
+# Distances of ranks, and the order of hosts; of the library's inside.
+noinst_PROGRAMS += bench/distance
+bench_distance_SOURCES = bench/distance.c
+bench_distance_LDADD = libctcore.la
+
 # The floor under a message by TCP, and the script that stands ctran's tcp beside it.
 noinst_PROGRAMS += bench/tcp_epoll
 bench_tcp_epoll_SOURCES = bench/tcp_epoll.c

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far two ranks are from each other: a class, in constant time, from 16 bytes a rank. Built
- * once in O(n) from what all ranks know alike, so that choices made from it are alike everywhere.
+ * How far two ranks are from each other: a class, in constant time, from 16 bytes a rank. Built in
+ * O(n) from what all ranks know alike, so that choices made from it are alike everywhere: numbers
+ * may differ from rank to rank, equality of numbers does not.
  */
 #ifndef CT_TOPO_DISTANCE_H
 #define CT_TOPO_DISTANCE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "topo/labels.h"
 
 /* Nearest first. The transport's limits (NCCLX sec. 4.4.1), selection and placement read these. */
 enum ct_distance {
@@ -20,8 +25,9 @@ enum ct_distance {
     CT_DIST_CLASSES
 };
 
-/* Where a rank stands: numbers, given out in order of first appearance, that are equal where the
- * labels are. nvlink 0: in no domain. */
+/* Where a rank stands: numbers from 1 on, given out in order of first appearance, that are equal
+ * where the labels are. nvlink 0: in no domain; node 0: nothing is known. A rack's number says its
+ * zone, too, and a zone's its data centre. */
 struct ct_spot {
     uint32_t node, nvlink, rack;
     uint16_t zone, dc;
@@ -43,5 +49,36 @@ static inline enum ct_distance ct_distance_between(const struct ct_spot *spots, 
 }
 
 const char *ct_distance_name(enum ct_distance d); /* "rack" */
+
+/* What a rank tells the others of its host, as it travels: hashes of names, each with those of what
+ * it is in. 0: nobody says. Two names that fall together are taken for one: among 10,000 racks in
+ * one of 10^11 clusters, among 100 zones in one of a million. */
+struct ct_whereabouts {
+    uint64_t node, nvlink, rack;
+    uint32_t zone, dc;
+};
+
+_Static_assert(sizeof(struct ct_whereabouts) == 32, "it is in every rank's card");
+
+/* `node` tells the hosts of the job apart, and is not 0. */
+struct ct_whereabouts ct_whereabouts_of(const struct ct_label *label, uint64_t node);
+/* Such a number for a host's name. */
+uint64_t ct_whereabouts_node(const char *host);
+
+/* Turns whereabouts into spots, one after the other. The 65,535th zone or data centre and those
+ * after it count as one. Memory: 24 bytes for each node, domain, rack, zone and data centre. */
+struct ct_spotter;
+
+int  ct_spotter_make(struct ct_spotter **spotter);
+void ct_spotter_free(struct ct_spotter *spotter);
+/* Amortized O(1). CTRAN_ERR_NO_MEM. */
+int ct_spotter_take(struct ct_spotter *spotter, const struct ct_whereabouts *at,
+                    struct ct_spot *spot);
+
+/* All at once. CTRAN_ERR_NO_MEM. */
+int ct_spots_make(struct ct_spot *spots, const struct ct_whereabouts *at, uint32_t n);
+/* The same spots with the numbers that a table of these n alone would have: alike wherever the
+ * order is. `spots` and `out` may be the same. CTRAN_ERR_NO_MEM. */
+int ct_spots_renumber(struct ct_spot *out, const struct ct_spot *spots, uint32_t n);
 
 #endif

@@ -19,6 +19,7 @@ libcttopo_la_SOURCES = \
 	src/topo/order.h \
 	src/topo/path.c \
 	src/topo/pci.c \
+	src/topo/order.c src/topo/order.h \
 	src/topo/rail.h \
 	src/topo/share.c src/topo/share.h \
 	src/topo/share.h \

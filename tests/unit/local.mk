@@ -9,6 +9,7 @@ unit_tests = \
 	tests/unit/test_cluster \
 	tests/unit/test_codes \
 	tests/unit/test_config \
+	tests/unit/test_distance \
 	tests/unit/test_domain \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
@@ -107,6 +108,9 @@ tests_unit_test_cards_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_nodes_SOURCES = tests/unit/test_nodes.c tests/unit/unit.h
 tests_unit_test_nodes_CFLAGS = $(unit_cflags) $(EVENT_CFLAGS)
 tests_unit_test_nodes_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_distance_SOURCES = tests/unit/test_distance.c tests/unit/unit.h
+tests_unit_test_distance_CFLAGS = $(unit_cflags)
+tests_unit_test_distance_LDADD = $(unit_ldadd)
 tests_unit_test_labels_SOURCES = tests/unit/test_labels.c tests/unit/unit.h
 tests_unit_test_labels_CFLAGS = $(unit_cflags)
 tests_unit_test_labels_LDADD = $(unit_ldadd)

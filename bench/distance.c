@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Distances at scale: a table of ranks from their whereabouts, questions about random pairs, and
+ * the order of a random list of hosts.
+ *
+ *     bench/distance [RANKS [RANKS-A-NODE]]      default 131072 8
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "topo/distance.h"
+#include "topo/order.h"
+
+enum { PAIRS = 1 << 24, HOSTS = 1024, RACKS = 32, ZONES = 4, ROUNDS = 5 };
+
+static uint64_t state = 88172645463325252u;
+
+static uint32_t below(uint32_t n)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)((state >> 32) * n >> 32);
+}
+
+static struct ct_whereabouts at_host(uint32_t host, uint32_t nhosts, uint32_t racks, uint32_t zones)
+{
+    char            names[3][16];
+    struct ct_label label = {names[0], names[1], names[2], "d"};
+    snprintf(names[0], sizeof names[0], "v%u", host / 9);
+    snprintf(names[1], sizeof names[1], "r%u", (uint32_t)((uint64_t)host * racks / nhosts));
+    snprintf(names[2], sizeof names[2], "z%u", (uint32_t)((uint64_t)host * zones / nhosts));
+    return ct_whereabouts_of(&label, host + 1);
+}
+
+/* The best of some rounds, and the median, in ms. */
+static void report(const char *what, const char *unit, double *times)
+{
+    for (int i = 1; i < ROUNDS; i++) {
+        for (int k = i; k > 0 && times[k] < times[k - 1]; k--) {
+            double other = times[k];
+            times[k] = times[k - 1];
+            times[k - 1] = other;
+        }
+    }
+    printf("%-34s best %9.3f  median %9.3f %s\n", what, times[0], times[ROUNDS / 2], unit);
+}
+
+static int table(uint32_t n, uint32_t per_node)
+{
+    struct ct_whereabouts *at = calloc(n, sizeof *at);
+    struct ct_spot        *spots = calloc(n, sizeof *spots);
+    uint32_t              *pairs = calloc(PAIRS, sizeof *pairs);
+    double                 build[ROUNDS], query[ROUNDS];
+    uint64_t               counts[CT_DIST_CLASSES] = {0};
+    if (at == NULL || spots == NULL || pairs == NULL) {
+        fprintf(stderr, "distance: out of memory\n");
+        return 1;
+    }
+    uint32_t nhosts = (n + per_node - 1) / per_node;
+    for (uint32_t i = 0; i < n; i++) {
+        at[i] = at_host(i / per_node, nhosts, nhosts / 16 + 1, nhosts / 512 + 1);
+    }
+    for (uint32_t i = 0; i < PAIRS; i++) {
+        pairs[i] = below(n);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t start = ct_clock_ns();
+        if (ct_spots_make(spots, at, n) != CTRAN_SUCCESS) {
+            return 1;
+        }
+        build[round] = (double)(ct_clock_ns() - start) / 1e6;
+        start = ct_clock_ns();
+        for (uint32_t i = 0; i < PAIRS; i += 2) {
+            counts[ct_distance_between(spots, pairs[i], pairs[i + 1])]++;
+        }
+        query[round] = (double)(ct_clock_ns() - start) / (PAIRS / 2);
+    }
+    printf("%u ranks, %u a node, %zu bytes a rank\n", n, per_node, sizeof *spots);
+    report("table of all ranks", "ms", build);
+    report("distance of a random pair", "ns", query);
+    for (int d = 0; d < CT_DIST_CLASSES; d++) {
+        printf("  %s %" PRIu64, ct_distance_name((enum ct_distance)d), counts[d] / ROUNDS);
+    }
+    printf(" pairs\n");
+    free(at);
+    free(spots);
+    free(pairs);
+    return 0;
+}
+
+static int hosts(void)
+{
+    static struct ct_whereabouts at[HOSTS];
+    static struct ct_spot        spots[HOSTS];
+    static uint32_t              order[HOSTS];
+    double                       times[ROUNDS];
+    for (uint32_t i = 0; i < HOSTS; i++) {
+        uint32_t k = below(i + 1);
+        at[i] = at[k];
+        at[k] = at_host(i, HOSTS, RACKS, ZONES);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t start = ct_clock_ns();
+        if (ct_spots_make(spots, at, HOSTS) != CTRAN_SUCCESS ||
+            ct_order_hosts(spots, HOSTS, order) != CTRAN_SUCCESS) {
+            return 1;
+        }
+        times[round] = (double)(ct_clock_ns() - start) / 1e6;
+    }
+    printf("%d hosts at random in %d racks of %d zones\n", HOSTS, RACKS, ZONES);
+    report("table and order", "ms", times);
+    printf("  a ring crosses racks %u times, before %u; zones %u, before %u\n",
+           ct_order_crossings(spots, HOSTS, order, CT_DIST_RACK),
+           ct_order_crossings(spots, HOSTS, NULL, CT_DIST_RACK),
+           ct_order_crossings(spots, HOSTS, order, CT_DIST_ZONE),
+           ct_order_crossings(spots, HOSTS, NULL, CT_DIST_ZONE));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    long n = argc > 1 ? atol(argv[1]) : 131072, per_node = argc > 2 ? atol(argv[2]) : 8;
+    if (n < 1 || n > 1 << 24 || per_node < 1 || per_node > n) {
+        fprintf(stderr, "usage: distance [RANKS [RANKS-A-NODE]]\n");
+        return 2;
+    }
+    return table((uint32_t)n, (uint32_t)per_node) + hosts();
+}
