@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "topo/cluster.h"
+#include "topo/order.h"
 
 static struct ct_cluster c;
 
@@ -138,6 +139,63 @@ static void test_labels(void **state)
     free(text);
 }
 
+/* What ranks make of the labels, each of its own host's, is what the cluster says at once. */
+static void test_labels_lead_to_the_spots(void **state)
+{
+    static const char *const texts[] = {
+        "dcs=2 zones=2 racks=3 hosts=4 gpus=2 nvlink=2 seed=3",
+        "dcs=2 zones=4 racks=64 hosts=32 gpus=8 nvlink=rack seed=5",
+        "racks=4 hosts=4",
+    };
+    (void)state;
+    for (size_t i = 0; i < CT_ARRAY_LEN(texts); i++) {
+        struct ct_labels *labels = NULL;
+        char             *text, why[256] = "";
+        make(texts[i]);
+        assert_int_equal(ct_cluster_labels(&c, &text), CTRAN_SUCCESS);
+        assert_int_equal(ct_labels_parse(&labels, text, "text", why, sizeof why), CTRAN_SUCCESS);
+        uint32_t               n = ct_cluster_ranks(&c);
+        struct ct_whereabouts *at = calloc(n, sizeof *at);
+        struct ct_spot        *told = calloc(n, sizeof *told), *made = calloc(n, sizeof *made);
+        assert_true(at != NULL && told != NULL && made != NULL);
+        for (uint32_t r = 0; r < n; r++) {
+            struct ct_cluster_host h;
+            ct_cluster_host(&c, r / c.gpus, &h);
+            struct ct_label label = ct_labels_of(labels, h.name);
+            at[r] = ct_whereabouts_of(&label, ct_whereabouts_node(h.name));
+        }
+        assert_int_equal(ct_spots_make(told, at, n), CTRAN_SUCCESS);
+        assert_int_equal(ct_cluster_spots(&c, made), CTRAN_SUCCESS);
+        assert_memory_equal(told, made, n * sizeof *told);
+        ct_labels_free(labels);
+        free(text);
+        free(at);
+        free(told);
+        free(made);
+    }
+}
+
+/* From any order to one that leaves each rack, zone and data centre once. */
+static void test_hosts_are_put_in_order(void **state)
+{
+    static struct ct_spot spots[4096];
+    static uint32_t       order[4096];
+    (void)state;
+    for (unsigned seed = 0; seed < 4; seed++) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "dcs=2 zones=4 racks=16 hosts=32 seed=%u", seed);
+        make(text);
+        assert_int_equal(ct_cluster_spots(&c, spots), CTRAN_SUCCESS);
+        uint32_t n = ct_cluster_hosts(&c);
+        assert_int_equal(ct_order_hosts(spots, n, order), CTRAN_SUCCESS);
+        assert_int_equal(ct_order_crossings(spots, n, order, CT_DIST_RACK), 128);
+        assert_int_equal(ct_order_crossings(spots, n, order, CT_DIST_ZONE), 8);
+        assert_int_equal(ct_order_crossings(spots, n, order, CT_DIST_DC), 2);
+        uint32_t before = ct_order_crossings(spots, n, NULL, CT_DIST_RACK);
+        assert_true(seed == 0 ? before == 128 : before > 3900);
+    }
+}
+
 static void test_wrong_words(void **state)
 {
     static const struct {
@@ -165,8 +223,12 @@ static void test_wrong_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hosts), cmocka_unit_test(test_orders),
-                                       cmocka_unit_test(test_spots), cmocka_unit_test(test_labels),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hosts),
+                                       cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_spots),
+                                       cmocka_unit_test(test_labels),
+                                       cmocka_unit_test(test_labels_lead_to_the_spots),
+                                       cmocka_unit_test(test_hosts_are_put_in_order),
                                        cmocka_unit_test(test_wrong_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
