@@ -30,7 +30,7 @@ static struct ct_whereabouts at_host(uint32_t host, uint32_t nhosts, uint32_t ra
 {
     char            names[3][16];
     struct ct_label label = {names[0], names[1], names[2], "d"};
-    snprintf(names[0], sizeof names[0], "v%u", host / 9);
+    snprintf(names[0], sizeof names[0], "v%u", host / 8);
     snprintf(names[1], sizeof names[1], "r%u", (uint32_t)((uint64_t)host * racks / nhosts));
     snprintf(names[2], sizeof names[2], "z%u", (uint32_t)((uint64_t)host * zones / nhosts));
     return ct_whereabouts_of(&label, host + 1);

@@ -23,7 +23,7 @@
  *     layout.c       from hosts to nodes     pmixnews.c      news, for its clients
  *     hosts.c        lists of hosts          pmixdata.c      publish and lookup, for them
  *     published.c    what ranks publish      relay.c         a process between two levels
- *                                             pmixquery.c     answers to their queries
+ *     hostorder.c    close ones together     pmixquery.c     answers to their queries
  *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks

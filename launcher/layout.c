@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "hostorder.h"
 #include "hosts.h"
 #include "launcher.h"
 #include "options_take.h"
@@ -117,7 +118,7 @@ bool ct_layout_nodes(struct ct_options *o)
 {
     struct ct_hosts h = {0};
     o->local = CT_NO_NODE;
-    bool ok = find_hosts(o, &h);
+    bool ok = find_hosts(o, &h) && ct_hostorder_apply(o, &h);
     o->from_slurm = ok && h.n > 0 && h.soft;
     if (ok && ct_jobdesc_ranks(&o->desc) <= CT_MAX_RANKS) {
         ok = h.n == 0 ? all_here(o) : place(o, &h);

@@ -20,6 +20,7 @@ bin_PROGRAMS += ctranrun
 ctranrun_SOURCES = $(launcher_common) \
 	launcher/completion.c launcher/completion.h \
 	launcher/ctranrun.c \
+	launcher/hostorder.c launcher/hostorder.h \
 	launcher/hosts.c launcher/hosts.h \
 	launcher/head.c launcher/head.h launcher/head_job.h \
 	launcher/head_end.c \

@@ -18,20 +18,23 @@ enum ct_action {
     CT_ACTION_COMPLETION
 };
 
+enum ct_host_order { CT_ORDER_DEFAULT, CT_ORDER_GIVEN, CT_ORDER_TOPOLOGY };
+
 struct ct_options {
-    enum ct_action    action;
-    const char       *word; /* of STATUS: a job or NULL; of COMPLETION: a shell */
-    struct ct_jobdesc desc; /* its job, ways and the programs' files are still to be filled in */
-    char             *set;  /* --set: one NAME=VALUE a line; NULL for none */
-    uint64_t          timeout_ms;           /* 0 for none */
-    const char       *host_list, *hostfile; /* NULL: not given */
-    uint32_t          ppn, fan_out;         /* 0: not given */
-    uint64_t          launch_timeout_ms;
-    uint32_t          local;       /* the node that is this machine, CT_NO_NODE for none */
-    bool              from_slurm;  /* the hosts are those of an allocation */
-    bool              ranks_given; /* by -n */
-    bool              tag_output;
-    bool              stdin_given;
+    enum ct_action     action;
+    const char        *word; /* of STATUS: a job or NULL; of COMPLETION: a shell */
+    struct ct_jobdesc  desc; /* its job, ways and the programs' files are still to be filled in */
+    char              *set;  /* --set: one NAME=VALUE a line; NULL for none */
+    uint64_t           timeout_ms;           /* 0 for none */
+    const char        *host_list, *hostfile; /* NULL: not given */
+    uint32_t           ppn, fan_out;         /* 0: not given */
+    uint64_t           launch_timeout_ms;
+    uint32_t           local; /* the node that is this machine, CT_NO_NODE for none */
+    enum ct_host_order host_order;
+    bool               from_slurm;  /* the hosts are those of an allocation */
+    bool               ranks_given; /* by -n */
+    bool               tag_output;
+    bool               stdin_given;
 };
 
 /* A reader takes the option as it was written, and its value; it returns false after a message.

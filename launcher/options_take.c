@@ -214,6 +214,33 @@ bool ct_take_ppn(struct ct_options *o, const char *opt, const char *value)
     return true;
 }
 
+/* The ranks read it, too, on their hosts. */
+bool ct_take_topology(struct ct_options *o, const char *opt, const char *value)
+{
+    char path[PATH_MAX], *setting;
+    if (realpath(value, path) == NULL) {
+        return ct_take_complain("%s \"%s\": %s", opt, value, strerror(errno));
+    }
+    bool ok = asprintf(&setting, "TOPOLOGY_FILE=%s", path) >= 0;
+    if (!ok) {
+        return no_memory();
+    }
+    ok = ct_take_set(o, opt, setting);
+    free(setting);
+    return ok;
+}
+
+bool ct_take_host_order(struct ct_options *o, const char *opt, const char *value)
+{
+    static const char *const orders[] = {"given", "topology", NULL};
+    int                      order = find_word(value, strlen(value), orders);
+    if (order < 0) {
+        return ct_take_complain("%s \"%s\": expected given or topology", opt, value);
+    }
+    o->host_order = (enum ct_host_order)(CT_ORDER_GIVEN + order);
+    return true;
+}
+
 bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value)
 {
     long n;

@@ -10,6 +10,8 @@ bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_hosts(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_hostfile(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_ppn(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_topology(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_host_order(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_agent(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_launch_timeout(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value);

@@ -42,6 +42,7 @@ launch_tests = \
 	tests/launch/completion.py \
 	tests/launch/debugger.py \
 	tests/launch/env.py \
+	tests/launch/hostorder.py \
 	tests/launch/input.py \
 	tests/launch/jobs.py \
 	tests/launch/leftover.py \

@@ -1,9 +1,11 @@
 # fish completion for ctranrun; made by: ctranrun --completion fish
-complete -c ctranrun -x -a '(__fish_complete_subcommand -- -n -np --np -H -host --host --hostfile -f --machinefile --ppn --launch-agent --launch-timeout --fan-out -x --env-rank --wdir --set --map-by --bind-to --stdin --output-dir --debugger --debug-ranks --timeout --status --completion)'
+complete -c ctranrun -x -a '(__fish_complete_subcommand -- -n -np --np -H -host --host --hostfile -f --machinefile --ppn --topology --host-order --launch-agent --launch-timeout --fan-out -x --env-rank --wdir --set --map-by --bind-to --stdin --output-dir --debugger --debug-ranks --timeout --status --completion)'
 complete -c ctranrun -s n -o np -l np -x -d 'start N ranks (default 1)'
 complete -c ctranrun -s H -o host -l host -x -d 'run on these hosts, N ranks on each'
 complete -c ctranrun -l hostfile -s f -l machinefile -x -d 'run on the hosts in a file'
 complete -c ctranrun -l ppn -x -d 'start N ranks on each host'
+complete -c ctranrun -l topology -x -d 'read from it where the hosts stand'
+complete -c ctranrun -l host-order -x -a 'given topology' -d 'keep the hosts\' order, or put close ones together'
 complete -c ctranrun -l launch-agent -x -d 'reach other hosts by COMMAND HOST ... (default ssh)'
 complete -c ctranrun -l launch-timeout -x -d 'how long hosts may take to be ready (default 60)'
 complete -c ctranrun -l fan-out -x -d 'let each daemon start at most K others (default 32)'
