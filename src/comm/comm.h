@@ -101,6 +101,12 @@ static inline struct ct_ep *ct_comm_ep(const struct ct_comm *comm, uint32_t rank
     return ct_ep_get(comm->p, ct_group_id_of(ct_comm_peers(comm), rank));
 }
 
+/* How far two ranks of the (local) group are from each other; as ct_ep_spot. distance.c */
+int ct_comm_distance(const struct ct_comm *comm, uint32_t a, uint32_t b, enum ct_distance *d);
+/* Where the first n ranks stand, with numbers that are alike on all of them: all that follows from
+ * these is. */
+int ct_comm_spots(const struct ct_comm *comm, uint32_t n, struct ct_spot *spots);
+
 /* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out);

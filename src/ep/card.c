@@ -7,7 +7,7 @@
 #include "base/version.h"
 #include "ep/ep_set.h"
 
-enum { CARD_MAGIC = 0x4352544e /* "NTRC" */, CARD_WIRE = 1 };
+enum { CARD_MAGIC = 0x4352544e /* "NTRC" */, CARD_WIRE = 2 };
 
 struct card_head {
     uint32_t magic;
@@ -16,6 +16,8 @@ struct card_head {
     char     version[16];
     char     digest[CT_DIGEST_LEN];
     uint32_t id, incarnation;
+
+    struct ct_whereabouts where;
 };
 
 struct card_entry {
@@ -25,10 +27,13 @@ struct card_entry {
 
 int ct_ep_card_make(struct ct_ep_set *set)
 {
-    size_t most = sizeof(struct card_entry) + CT_NET_MAX_ADDR + 8;
-    char  *card = calloc(1, sizeof(struct card_head) + set->nnets * most);
+    size_t                most = sizeof(struct card_entry) + CT_NET_MAX_ADDR + 8;
+    struct ct_whereabouts where;
+    int                   rc = ct_ep_whereabouts(set->p, &where);
+    char                 *card =
+        rc == CTRAN_SUCCESS ? calloc(1, sizeof(struct card_head) + set->nnets * most) : NULL;
     if (card == NULL) {
-        return CTRAN_ERR_NO_MEM;
+        return rc != CTRAN_SUCCESS ? rc : CTRAN_ERR_NO_MEM;
     }
     struct card_head head = {
         .magic = CARD_MAGIC,
@@ -36,6 +41,7 @@ int ct_ep_card_make(struct ct_ep_set *set)
         .entries = (uint16_t)set->nnets,
         .id = set->env.id,
         .incarnation = set->env.incarnation,
+        .where = where,
     };
     snprintf(head.version, sizeof head.version, "%s", ct_version_string());
     memcpy(head.digest, ct_version_digest(), CT_DIGEST_LEN);
@@ -81,6 +87,13 @@ int ct_ep_card_check(const struct ct_ep_set *set, uint32_t id, const void *card,
         return CTRAN_ERR_BOOTSTRAP;
     }
     return CTRAN_SUCCESS;
+}
+
+void ct_ep_card_whereabouts(const void *card, struct ct_whereabouts *at)
+{
+    struct card_head head;
+    memcpy(&head, card, sizeof head);
+    *at = head.where;
 }
 
 const void *ct_ep_card_find(const void *card, size_t card_len, const char *name, size_t *len_bytes)

@@ -224,6 +224,7 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     if (set->bell >= 0) {
         close(set->bell);
     }
+    ct_ep_spots_fini(set);
     ct_lock_fini(&set->making);
     ct_lock_fini(&set->domain.lock);
     free(set->pages);

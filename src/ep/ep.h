@@ -17,6 +17,7 @@
 
 #include "ep/domain.h"
 #include "net/net.h"
+#include "topo/topo.h"
 
 /* Types of active messages; each has one owner above. */
 enum ct_ep_type {
@@ -114,6 +115,13 @@ static inline bool ct_ep_is_to_be_told(const struct ct_ep *ep) CT_IN_DOMAIN
 
 /* The endpoint of process `id`, made if need be; NULL when out of memory. In the domain or not. */
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
+
+/* Where process `id` stands; ct_distance_between compares two. The first time for each it looks
+ * into that one's card, and waits until it has joined, at most CTRAN_BOOTSTRAP_TIMEOUT
+ * (CTRAN_ERR_BOOTSTRAP, logged). Takes 16 bytes for each process of the job from the first call on.
+ * The numbers are this process's own: which are equal is the same everywhere. CTRAN_ERR_NO_MEM.
+ * Any thread. spots.c */
+int ct_ep_spot(struct ct_process *p, uint32_t id, struct ct_spot *spot) CT_EXCLUDES(ct_domain);
 
 /* Sends op's message after all earlier ones to ep. CTRAN_SUCCESS: taken, op is free again and done
  * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */

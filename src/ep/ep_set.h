@@ -5,6 +5,7 @@
 
 #include "ep/ep.h"
 #include "pmi/pmi.h"
+#include "topo/topo.h"
 
 /* A sleeper wakes this often to look after its peers; nothing else depends on it. */
 #define CT_EP_NAP_NS (100 * (uint64_t)CT_NS_PER_MS)
@@ -37,6 +38,12 @@ enum { CT_EP_MAX_NETS = 8, CT_EP_MAX_ON_FAIL = 4, CT_EP_PAGE = 256 };
 
 struct ct_ep_page {
     _Atomic(struct ct_ep *) ep[CT_EP_PAGE];
+};
+
+/* Where processes stand, by number: see spots.c. NULL before somebody asks. */
+struct ct_ep_spots {
+    _Atomic(struct ct_spot *)  table;
+    struct ct_spotter *spotter CT_GUARDED_BY(ct_domain);
 };
 
 struct ct_ep_set {
@@ -72,21 +79,29 @@ struct ct_ep_set {
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */
     uint64_t                      spin_ns;
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
+    struct ct_ep_spots            spots;
     uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */
     void                         *card;
     size_t                        card_len;
 };
 
-/* A card is what a process publishes: who built it, and its address in each transport. */
+/* A card is what a process publishes: who built it, where its host stands, and its address in each
+ * transport. */
 int ct_ep_card_make(struct ct_ep_set *set);
 /* Checks a card before any use: CTRAN_ERR_VERSION for another build, CTRAN_ERR_BOOTSTRAP for no
  * card at all; both logged. */
 int ct_ep_card_check(const struct ct_ep_set *set, uint32_t id, const void *card, size_t len_bytes);
+/* Of a card that was checked. */
+void ct_ep_card_whereabouts(const void *card, struct ct_whereabouts *at);
 /* The address in transport `name`, NULL when it has none. */
 const void *ct_ep_card_find(const void *card, size_t card_len, const char *name, size_t *len_bytes);
 
 /* ep's card, checked; valid until the job is left. Errors are logged. */
 int ct_ep_card_get(struct ct_ep *ep, const void **card, size_t *len_bytes);
+
+/* Where this process's host stands, by its labels. CTRAN_ERR_CONFIG, logged. */
+int  ct_ep_whereabouts(const struct ct_process *p, struct ct_whereabouts *at);
+void ct_ep_spots_fini(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* Has the transports look whether the peers that matter still live, unless that was lately. */
 void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;

@@ -61,6 +61,13 @@ int ct_job_key(struct ct_job *job, struct ct_auth_key *key)
     return rc;
 }
 
+bool ct_job_slurm_place(const char **addr, const char **kinds)
+{
+    *addr = getenv("SLURM_TOPOLOGY_ADDR");
+    *kinds = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    return *addr != NULL && *kinds != NULL;
+}
+
 int ct_job_open(struct ct_process *p)
 {
     int rc = ct_job_under_pmix() ? ct_job_open_pmix(p, &p->job) : ct_job_open_single(p, &p->job);

@@ -103,6 +103,10 @@ void ct_job_close(struct ct_process *p);
  * the exchange. Errors are logged. */
 int ct_job_key(struct ct_job *job, struct ct_auth_key *key);
 
+/* Where Slurm says that this host is, SLURM_TOPOLOGY_ADDR, and what the parts of it are,
+ * SLURM_TOPOLOGY_ADDR_PATTERN; false where it says nothing. */
+bool ct_job_slurm_place(const char **addr, const char **kinds);
+
 /* The two ways; each returns with *job set, or a logged error. */
 int  ct_job_open_pmix(struct ct_process *p, struct ct_job **job);
 int  ct_job_open_single(struct ct_process *p, struct ct_job **job);

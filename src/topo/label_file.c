@@ -147,13 +147,13 @@ int ct_labels_parse(struct ct_labels **labels, const char *text, const char *nam
     return rc;
 }
 
-int ct_labels_parse_words(struct ct_labels **labels, const char *words, const char *name, char *why,
-                          size_t cap)
+int ct_labels_parse_words(struct ct_labels **labels, const char *host, const char *words,
+                          const char *name, char *why, size_t cap)
 {
     char  reason[256] = "out of memory";
     char *copy = strdup(words);
     int   rc =
-        copy != NULL ? take_settings(labels, "*", copy, reason, sizeof reason) : CTRAN_ERR_NO_MEM;
+        copy != NULL ? take_settings(labels, host, copy, reason, sizeof reason) : CTRAN_ERR_NO_MEM;
     if (rc != CTRAN_SUCCESS) {
         snprintf(why, cap, "%s=\"%.80s\": %s", name, words, reason);
     }

@@ -36,9 +36,9 @@ struct ct_label {
 int ct_labels_read(struct ct_labels **labels, const char *path, char *why, size_t cap);
 int ct_labels_parse(struct ct_labels **labels, const char *text, const char *name, char *why,
                     size_t cap);
-/* The same for all hosts from the words "rack=X zone=X ...". */
-int ct_labels_parse_words(struct ct_labels **labels, const char *words, const char *name, char *why,
-                          size_t cap);
+/* The same for one host from the words "rack=X zone=X ...". */
+int ct_labels_parse_words(struct ct_labels **labels, const char *host, const char *words,
+                          const char *name, char *why, size_t cap);
 /* And from SLURM_TOPOLOGY_ADDR ("top.leaf.host") and SLURM_TOPOLOGY_ADDR_PATTERN
  * ("switch.switch.node"), which Slurm gives to the processes of a host. What is no such pair says
  * nothing. */

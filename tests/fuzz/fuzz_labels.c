@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     char *second = text + (cut < strlen(text) ? cut : strlen(text));
     if (which == 0) {
-        rc = ct_labels_parse_words(&l, text, "words", why, sizeof why);
+        rc = ct_labels_parse_words(&l, "n1", text, "words", why, sizeof why);
     } else if (which == 1) {
         rc = ct_labels_parse_slurm(&l, text, second, why, sizeof why);
     } else {

@@ -14,7 +14,7 @@
 #include "net/transports.h"
 #include "pmi/wire/wire.h"
 
-enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 32 + CT_DIGEST_LEN };
+enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 64 + CT_DIGEST_LEN };
 
 static struct ct_process process;
 
@@ -61,7 +61,7 @@ static uint8_t *make_card(struct fuzz *f, size_t *len)
     uint8_t                 *card = calloc(1, 4096);
     size_t                   at = CARD_HEAD;
     FUZZ_CHECK(card != NULL);
-    memcpy(card, "NTRC\1", 5);
+    memcpy(card, "NTRC\2", 5);
     card[6] = (uint8_t)entries;
     memcpy(card + 24, ct_version_digest(), CT_DIGEST_LEN);
     for (uint32_t i = 0; i < entries; i++) {

@@ -38,6 +38,7 @@ unit_tests = \
 	tests/unit/test_ranks_flow \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
+	tests/unit/test_ranks_spots \
 	tests/unit/test_ring \
 	tests/unit/test_roll \
 	tests/unit/test_seats \
@@ -236,6 +237,9 @@ tests_unit_test_ranks_fail_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_host_SOURCES = tests/unit/test_ranks_host.c $(ranks_sources)
 tests_unit_test_ranks_host_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_host_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_spots_SOURCES = tests/unit/test_ranks_spots.c $(ranks_sources)
+tests_unit_test_ranks_spots_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_spots_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
 tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_p2p_LDADD = $(unit_ldadd) -lpthread

@@ -83,16 +83,18 @@ static void test_sources(void **state)
     (void)state;
     char              why[256];
     struct ct_labels *l = NULL;
-    assert_int_equal(ct_labels_parse_words(&l, " rack=r1  dc=d1", "CTRAN_LABELS", why, sizeof why),
-                     0);
-    assert_int_equal(ct_labels_parse(&l, "* rack=r2 zone=z2", "file", why, sizeof why), 0);
-    expect_label(l, "anything", "/r1/z2/d1");
-    assert_int_equal(ct_labels_parse_words(&l, "rack", "CTRAN_LABELS", why, sizeof why),
+    assert_int_equal(
+        ct_labels_parse_words(&l, "n1", " rack=r1  dc=d1", "CTRAN_LABELS", why, sizeof why), 0);
+    assert_int_equal(ct_labels_parse(&l, "n[1-2],m* rack=r2 zone=z2", "file", why, sizeof why), 0);
+    expect_label(l, "n1", "/r1/z2/d1");
+    expect_label(l, "n2", "/r2/z2/");
+    assert_int_equal(ct_labels_parse_words(&l, "n1", "rack", "CTRAN_LABELS", why, sizeof why),
                      CTRAN_ERR_ARG);
     assert_string_equal(why, "CTRAN_LABELS=\"rack\": \"rack\" is none of nvlink=NAME, rack=NAME, "
                              "zone=NAME and dc=NAME");
-    assert_int_equal(ct_labels_parse_words(&l, "", "CTRAN_LABELS", why, sizeof why), CTRAN_ERR_ARG);
-    expect_label(l, "anything", "/r1/z2/d1");
+    assert_int_equal(ct_labels_parse_words(&l, "n1", "", "CTRAN_LABELS", why, sizeof why),
+                     CTRAN_ERR_ARG);
+    expect_label(l, "n1", "/r1/z2/d1");
     ct_labels_free(l);
 }
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How far the ranks of a communicator are from each other. */
+#define CT_FOLDER "comm"
+#include "comm/comm.h"
+
+int ct_comm_distance(const struct ct_comm *comm, uint32_t a, uint32_t b, enum ct_distance *d)
+{
+    struct ct_spot spots[2];
+    int            rc = ct_ep_spot(comm->p, ct_comm_id_of(comm, a), &spots[0]);
+    rc = rc == CTRAN_SUCCESS ? ct_ep_spot(comm->p, ct_comm_id_of(comm, b), &spots[1]) : rc;
+    if (rc == CTRAN_SUCCESS) {
+        *d = a == b ? CT_DIST_SELF : ct_distance_between(spots, 0, 1);
+    }
+    return rc;
+}
+
+int ct_comm_spots(const struct ct_comm *comm, uint32_t n, struct ct_spot *spots)
+{
+    int rc = CTRAN_SUCCESS;
+    for (uint32_t r = 0; r < n && rc == CTRAN_SUCCESS; r++) {
+        rc = ct_ep_spot(comm->p, ct_comm_id_of(comm, r), &spots[r]);
+    }
+    return rc == CTRAN_SUCCESS ? ct_spots_renumber(spots, spots, n) : rc;
+}
