@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Distances at scale: a table of ranks from their whereabouts, questions about random pairs, and
- * the order of a random list of hosts.
+ * Distances at scale: a table of ranks from their whereabouts, questions about random pairs, the
+ * order of a random list of hosts, and a grid and a graph on ranks.
  *
  *     bench/distance [RANKS [RANKS-A-NODE]]      default 131072 8
  */
@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "topo/distance.h"
 #include "topo/order.h"
+#include "topo/reorder.h"
 
 enum { PAIRS = 1 << 24, HOSTS = 1024, RACKS = 32, ZONES = 4, ROUNDS = 5 };
 
@@ -121,6 +122,81 @@ static int hosts(void)
     return 0;
 }
 
+static void tell(const char *what, const struct ct_reorder_cost *cost)
+{
+    printf("  edges that leave a node, %s: %" PRIu64 ", a rack: %" PRIu64 "\n", what,
+           cost->farther[CT_DIST_NODE], cost->farther[CT_DIST_RACK]);
+}
+
+/* 128 x 32 x 32 places on nodes of 8. */
+static int grid(void)
+{
+    enum { N = 128 * 32 * 32 };
+    static const int       dims[] = {128, 32, 32}, periods[] = {1, 1, 1};
+    struct ct_whereabouts *at = calloc(N, sizeof *at);
+    struct ct_spot        *spots = calloc(N, sizeof *spots);
+    uint32_t              *order = calloc(N, sizeof *order);
+    double                 times[ROUNDS];
+    struct ct_reorder_cost before, after;
+    if (at == NULL || spots == NULL || order == NULL) {
+        return 1;
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        at[i] = at_host(i / 8, N / 8, N / 8 / 16, N / 8 / 512);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t start = ct_clock_ns();
+        if (ct_spots_make(spots, at, N) != CTRAN_SUCCESS ||
+            ct_reorder_cart(spots, 3, dims, periods, order) != CTRAN_SUCCESS) {
+            return 1;
+        }
+        times[round] = (double)(ct_clock_ns() - start) / 1e6;
+    }
+    printf("a torus of 128 x 32 x 32 ranks, 8 a node, 16 nodes a rack\n");
+    report("table and reorder", "ms", times);
+    ct_reorder_cart_cost(spots, 3, dims, periods, NULL, &before);
+    ct_reorder_cart_cost(spots, 3, dims, periods, order, &after);
+    tell("before", &before);
+    tell("after", &after);
+    free(at);
+    free(spots);
+    free(order);
+    return 0;
+}
+
+/* As many ranks as are reordered, each with 8 others anywhere. */
+static int graph(void)
+{
+    enum { N = CT_REORDER_RANKS, EDGES = 8 * N };
+    static struct ct_reorder_edge edges[EDGES];
+    static struct ct_whereabouts  at[N];
+    static struct ct_spot         spots[N];
+    static uint32_t               order[N];
+    double                        times[ROUNDS];
+    struct ct_reorder_cost        before, after;
+    for (uint32_t i = 0; i < N; i++) {
+        at[i] = at_host(i / 16, N / 16, N / 16 / 16, 2);
+        for (uint32_t k = 0; k < 8; k++) {
+            edges[8 * i + k] = (struct ct_reorder_edge){i, below(N), 1 + below(9)};
+        }
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t start = ct_clock_ns();
+        if (ct_spots_make(spots, at, N) != CTRAN_SUCCESS ||
+            ct_reorder_graph(spots, N, edges, EDGES, order) != CTRAN_SUCCESS) {
+            return 1;
+        }
+        times[round] = (double)(ct_clock_ns() - start) / 1e6;
+    }
+    printf("a random graph of %d ranks with %d edges, 16 ranks a node\n", N, EDGES);
+    report("table and reorder", "ms", times);
+    ct_reorder_graph_cost(spots, edges, EDGES, NULL, &before);
+    ct_reorder_graph_cost(spots, edges, EDGES, order, &after);
+    tell("before", &before);
+    tell("after", &after);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 131072, per_node = argc > 2 ? atol(argv[2]) : 8;
@@ -128,5 +204,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: distance [RANKS [RANKS-A-NODE]]\n");
         return 2;
     }
-    return table((uint32_t)n, (uint32_t)per_node) + hosts();
+    return table((uint32_t)n, (uint32_t)per_node) + hosts() + grid() + graph();
 }

@@ -22,6 +22,7 @@ libcttopo_la_SOURCES = \
 	src/topo/order.c src/topo/order.h \
 	src/topo/rail.h \
 	src/topo/share.c src/topo/share.h \
+	src/topo/reorder.h src/topo/reorder_cart.c src/topo/reorder_graph.c \
 	src/topo/share.h \
 	src/topo/slurmlist.c src/topo/slurmlist.h \
 	src/topo/synthetic.h \

@@ -39,6 +39,7 @@ unit_tests = \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ranks_spots \
+	tests/unit/test_reorder \
 	tests/unit/test_ring \
 	tests/unit/test_roll \
 	tests/unit/test_seats \
@@ -149,6 +150,9 @@ tests_unit_test_rail_LDADD = $(unit_ldadd)
 tests_unit_test_rail_map_SOURCES = tests/unit/test_rail_map.c tests/unit/rails.h tests/unit/unit.h
 tests_unit_test_rail_map_CFLAGS = $(unit_cflags)
 tests_unit_test_rail_map_LDADD = $(unit_ldadd)
+tests_unit_test_reorder_SOURCES = tests/unit/test_reorder.c tests/unit/unit.h
+tests_unit_test_reorder_CFLAGS = $(unit_cflags)
+tests_unit_test_reorder_LDADD = $(unit_ldadd)
 tests_unit_test_ring_SOURCES = tests/unit/test_ring.c tests/unit/unit.h
 tests_unit_test_ring_CFLAGS = $(unit_cflags)
 tests_unit_test_ring_LDADD = $(unit_ldadd)
