@@ -808,7 +808,12 @@ CTRAN_API int ctran_group_free(ctran_group_t *group);
  * Virtual topologies. Source: MPI-4.1 ch. 8
  *
  * Ranks as points of a grid, or nodes of a graph. A new communicator has the topology, as have its
- * duplicates. Ranks stay as they are in comm_old: `reorder` allows another order; none is chosen.
+ * duplicates. With `reorder` ranks may get another order, so that neighbours are close: fewer edges
+ * (of a distributed graph, less weight) between hosts, and then between NVLink domains, racks,
+ * zones and data centres (ctran-labels(7)); never more between hosts than without. Members stay the
+ * same, and so does the order if nothing is gained, as on a single host, or a graph has more than
+ * 4,096 ranks or 1,048,576 edges. A rank of a distributed graph gets the edges of the node whose
+ * number it has, which another rank may have given.
  * Creation is collective over comm_old, which is no inter-communicator, with the same arguments on
  * all ranks; everything else is local. Errors, besides those of comm: CTRAN_ERR_TOPOLOGY where comm
  * has not the topology that a question is about, CTRAN_ERR_DIMS, CTRAN_ERR_RANK, CTRAN_ERR_ARG.
@@ -850,8 +855,8 @@ CTRAN_API int ctran_cart_coords(ctran_comm_t comm, int rank, int maxdims, int co
 CTRAN_API int ctran_cart_shift(ctran_comm_t comm, int direction, int disp, int *rank_source,
                                int *rank_dest);
 
-/* The rank that the caller would have in such a grid or graph; CTRAN_UNDEFINED beyond it.
- * Source: sec. 8.5.8. */
+/* The rank that the caller would have in such a grid or graph made with reorder; CTRAN_UNDEFINED
+ * beyond it. Source: sec. 8.5.8. */
 CTRAN_API int ctran_cart_map(ctran_comm_t comm, int ndims, const int dims[], const int periods[],
                              int *newrank);
 CTRAN_API int ctran_graph_map(ctran_comm_t comm, int nnodes, const int index[], const int edges[],
@@ -868,7 +873,7 @@ CTRAN_API int ctran_graph_neighbors_count(ctran_comm_t comm, int rank, int *nnei
 CTRAN_API int ctran_graph_neighbors(ctran_comm_t comm, int rank, int maxneighbors, int neighbors[]);
 
 /* A graph of which each rank gives its own edges, from `sources` and to `destinations`; an edge may
- * come several times. Weights, at least 0, are kept and mean nothing to ctran; all ranks give
+ * come several times. Weights, at least 0, are kept, and count where ranks are reordered; all give
  * CTRAN_UNWEIGHTED, or none does (who has no edges may give CTRAN_WEIGHTS_EMPTY). info may be
  * CTRAN_INFO_NULL; its hints have no effect. Source: sec. 8.5.4. */
 CTRAN_API int ctran_dist_graph_create_adjacent(ctran_comm_t comm_old, int indegree,

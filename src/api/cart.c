@@ -61,7 +61,6 @@ int ctran_cart_create(ctran_comm_t comm_old, int ndims, const int dims[], const 
     static const char call[] = "ctran_cart_create";
     struct ct_comm   *comm, *made;
     int               rc = ct_check_intra(call, comm_old, &comm);
-    (void)reorder;
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(comm, call, comm_cart, "comm_cart");
     }
@@ -74,7 +73,7 @@ int ctran_cart_create(ctran_comm_t comm_old, int ndims, const int dims[], const 
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_comm_cart(comm, ndims, dims, periods, &made);
+    rc = ct_comm_cart(comm, ndims, dims, periods, reorder != 0, &made);
     return ct_api_give_comm(comm, rc, made, call, comm_cart);
 }
 
@@ -90,14 +89,12 @@ int ctran_cart_map(ctran_comm_t handle, int ndims, const int dims[], const int p
     if (rc == CTRAN_SUCCESS) {
         rc = check_grid(comm, call, ndims, dims, periods);
     }
-    if (rc == CTRAN_SUCCESS) {
-        uint32_t n = 1;
-        for (int i = 0; i < ndims; i++) {
-            n *= (uint32_t)dims[i];
-        }
-        *newrank = comm->run.me < n ? (int)comm->run.me : CTRAN_UNDEFINED;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    return rc;
+    rc = ct_comm_cart_map(comm, ndims, dims, periods, newrank);
+    return rc == CTRAN_SUCCESS ? rc
+                               : ct_api_raise(comm, rc, call, "for a grid of %d dimensions", ndims);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */

@@ -58,7 +58,6 @@ int ctran_graph_create(ctran_comm_t comm_old, int nnodes, const int index[], con
     static const char call[] = "ctran_graph_create";
     struct ct_comm   *comm, *made;
     int               rc = ct_check_intra(call, comm_old, &comm);
-    (void)reorder;
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(comm, call, comm_graph, "comm_graph");
     }
@@ -68,7 +67,7 @@ int ctran_graph_create(ctran_comm_t comm_old, int nnodes, const int index[], con
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_comm_graph(comm, nnodes, index, edges, &made);
+    rc = ct_comm_graph(comm, nnodes, index, edges, reorder != 0, &made);
     return ct_api_give_comm(comm, rc, made, call, comm_graph);
 }
 
@@ -84,10 +83,12 @@ int ctran_graph_map(ctran_comm_t handle, int nnodes, const int index[], const in
     if (rc == CTRAN_SUCCESS) {
         rc = check_graph(comm, call, nnodes, index, edges);
     }
-    if (rc == CTRAN_SUCCESS) {
-        *newrank = comm->run.me < (uint32_t)nnodes ? (int)comm->run.me : CTRAN_UNDEFINED;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    return rc;
+    rc = ct_comm_graph_map(comm, nnodes, index, edges, newrank);
+    return rc == CTRAN_SUCCESS ? rc
+                               : ct_api_raise(comm, rc, call, "for a graph of %d nodes", nnodes);
 }
 
 static int check_is_graph(const char *call, ctran_comm_t handle, struct ct_comm **comm,
@@ -234,7 +235,7 @@ int ctran_dist_graph_create_adjacent(ctran_comm_t comm_old, int indegree, const 
     static const char call[] = "ctran_dist_graph_create_adjacent";
     struct ct_comm   *comm, *made;
     int               rc = ct_check_intra(call, comm_old, &comm);
-    (void)info, (void)reorder;
+    (void)info;
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(comm, call, comm_dist_graph, "comm_dist_graph");
     }
@@ -258,7 +259,8 @@ int ctran_dist_graph_create_adjacent(ctran_comm_t comm_old, int indegree, const 
         .in = {indegree, (int *)sources, (int *)sourceweights},
         .out = {outdegree, (int *)destinations, (int *)destweights},
     };
-    rc = ct_comm_dist_graph(comm, &own, &made);
+    rc = reorder ? ct_comm_dist_graph_reorder(comm, &own, &made)
+                 : ct_comm_dist_graph(comm, &own, 0, &made);
     return ct_api_give_comm(comm, rc, made, call, comm_dist_graph);
 }
 
@@ -301,7 +303,7 @@ int ctran_dist_graph_create(ctran_comm_t comm_old, int n, const int sources[], c
     static const char call[] = "ctran_dist_graph_create";
     struct ct_comm   *comm, *made;
     int               edges = 0, rc = ct_check_intra(call, comm_old, &comm);
-    (void)info, (void)reorder;
+    (void)info;
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(comm, call, comm_dist_graph, "comm_dist_graph");
     }
@@ -321,7 +323,8 @@ int ctran_dist_graph_create(ctran_comm_t comm_old, int n, const int sources[], c
     if (list == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %d edges", edges);
     }
-    rc = ct_comm_dist_graph_from(comm, list, (size_t)edges, weights != CTRAN_UNWEIGHTED, &made);
+    rc = ct_comm_dist_graph_from(comm, list, (size_t)edges, weights != CTRAN_UNWEIGHTED,
+                                 reorder != 0, &made);
     free(list);
     return ct_api_give_comm(comm, rc, made, call, comm_dist_graph);
 }

@@ -123,15 +123,27 @@ int ct_comm_create_group(struct ct_comm *comm, struct ct_group *group, int tag,
 
 /* Collective over comm; see ctran_cart_create, _cart_sub, _graph_create. *out is NULL for who is no
  * member. Arguments have been checked, all ranks give the same. topo_create.c */
-int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *periods,
+int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *periods, bool reorder,
                  struct ct_comm **out);
 int ct_comm_cart_sub(struct ct_comm *comm, const int *remain, struct ct_comm **out);
 int ct_comm_graph(struct ct_comm *comm, int nnodes, const int *index, const int *edges,
-                  struct ct_comm **out);
-/* Of a distributed graph a rank gives its own edges; or any edges, which are told to their ends. */
-int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, struct ct_comm **out);
+                  bool reorder, struct ct_comm **out);
+/* Of a distributed graph a rank gives its own edges (and its rank in the new communicator, or all
+ * give 0); or any edges, which are told to their ends. */
+int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, int newrank,
+                       struct ct_comm **out);
 int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *edges, size_t n,
-                            bool weighted, struct ct_comm **out);
+                            bool weighted, bool reorder, struct ct_comm **out);
+
+/* The caller's rank in a grid or a graph whose neighbours are close, CTRAN_UNDEFINED beyond it. No
+ * messages; see ct_ep_spot. reorder.c */
+int ct_comm_cart_map(const struct ct_comm *comm, int ndims, const int *dims, const int *periods,
+                     int *newrank);
+int ct_comm_graph_map(const struct ct_comm *comm, int nnodes, const int *index, const int *edges,
+                      int *newrank);
+/* As ct_comm_dist_graph, with ranks of its choice: each gets the edges of the node that it is. */
+int ct_comm_dist_graph_reorder(struct ct_comm *comm, const struct ct_topo_dist *own,
+                               struct ct_comm **out);
 
 /* The same by the members alone, who know each other from elsewhere; concurrent calls are told
  * apart by `tag`. The second makes an inter-communicator of two groups without a common process.

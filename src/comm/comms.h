@@ -60,6 +60,9 @@ int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes)
 int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
                     void **memory);
 
+/* What `layout` says of each for each. */
+int ct_comms_alltoall(struct ct_comm *comm, struct ct_layout layout);
+
 /* A message to or from another process in a context, waited for. */
 int ct_comms_transfer(struct ct_process *p, uint32_t peer_id, bool is_recv, uint64_t ctx, int tag,
                       void *buf, size_t bytes);

@@ -6,4 +6,4 @@ libctcore_la_SOURCES += \
 	src/comm/create.c src/comm/distance.c src/comm/group.c src/comm/group.h \
 	src/comm/hints.c src/comm/hints.h \
 	src/comm/idup.c src/comm/inter.c src/comm/inter.h \
-	src/comm/split.c src/comm/topo.c src/comm/topo.h src/comm/topo_create.c
+	src/comm/reorder.c src/comm/split.c src/comm/topo.c src/comm/topo.h src/comm/topo_create.c

@@ -23,20 +23,30 @@ static int attach(struct ct_comm *made, struct ct_topo *topo, struct ct_comm **o
     return CTRAN_SUCCESS;
 }
 
-/* The communicator of the first n ranks. */
-static int first_ranks(struct ct_comm *comm, int n, struct ct_comm **out)
+/* The communicator of the first n ranks, in the order of `newrank`. What was wrong before is told
+ * when all have come, since the others wait for this rank. */
+static int first_ranks(struct ct_comm *comm, int n, int before, int newrank, struct ct_comm **out)
 {
-    return ct_comm_split(comm, comm->run.me < (uint32_t)n ? 0 : CTRAN_UNDEFINED, 0, out);
+    bool joins = comm->run.me < (uint32_t)n;
+    int  rc = ct_comm_split(comm, joins ? 0 : CTRAN_UNDEFINED, newrank, out);
+    if (rc == CTRAN_SUCCESS && before != CTRAN_SUCCESS && *out != NULL) {
+        ct_comm_release(*out);
+        *out = NULL;
+    }
+    return rc == CTRAN_SUCCESS ? before : rc;
 }
 
-int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *periods,
+int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *periods, bool reorder,
                  struct ct_comm **out)
 {
-    int n = 1;
+    int n = 1, newrank = 0, rc = CTRAN_SUCCESS;
     for (int i = 0; i < ndims; i++) {
         n *= dims[i];
     }
-    int rc = first_ranks(comm, n, out);
+    if (reorder) {
+        rc = ct_comm_cart_map(comm, ndims, dims, periods, &newrank);
+    }
+    rc = first_ranks(comm, n, rc, newrank, out);
     if (rc != CTRAN_SUCCESS || *out == NULL) {
         return rc;
     }
@@ -76,18 +86,23 @@ int ct_comm_cart_sub(struct ct_comm *comm, const int *remain, struct ct_comm **o
 }
 
 int ct_comm_graph(struct ct_comm *comm, int nnodes, const int *index, const int *edges,
-                  struct ct_comm **out)
+                  bool reorder, struct ct_comm **out)
 {
-    int rc = first_ranks(comm, nnodes, out);
+    int newrank = 0, rc = CTRAN_SUCCESS;
+    if (reorder) {
+        rc = ct_comm_graph_map(comm, nnodes, index, edges, &newrank);
+    }
+    rc = first_ranks(comm, nnodes, rc, newrank, out);
     if (rc != CTRAN_SUCCESS || *out == NULL) {
         return rc;
     }
     return attach(*out, ct_topo_make_graph(nnodes, index, edges), out);
 }
 
-int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, struct ct_comm **out)
+int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, int newrank,
+                       struct ct_comm **out)
 {
-    int rc = ct_comm_split(comm, 0, 0, out);
+    int rc = ct_comm_split(comm, 0, newrank, out);
     return rc == CTRAN_SUCCESS ? attach(*out, ct_topo_make_dist(own), out) : rc;
 }
 
@@ -153,7 +168,7 @@ static bool sort_out(const struct ct_topo_triple *edges, size_t n, uint32_t size
     return true;
 }
 
-static int alltoall(struct ct_comm *comm, struct ct_layout layout)
+int ct_comms_alltoall(struct ct_comm *comm, struct ct_layout layout)
 {
     struct ct_run_args args = {
         .ctx = &comm->run,
@@ -167,11 +182,13 @@ static int alltoall(struct ct_comm *comm, struct ct_layout layout)
 
 static int exchange(struct ct_comm *comm, const struct lots *send, struct lots *recv)
 {
-    uint32_t n = comm->run.n;
-    int      rc = alltoall(comm, (struct ct_layout){.elem_bytes = sizeof *send->counts,
-                                                    .count = n,
-                                                    .buf = {{.base = (char *)send->counts},
-                                                            {.base = (char *)recv->counts}}});
+    uint32_t         n = comm->run.n;
+    struct ct_layout sizes = {
+        .elem_bytes = sizeof *send->counts,
+        .count = n,
+        .buf = {{.base = (char *)send->counts}, {.base = (char *)recv->counts}},
+    };
+    int rc = ct_comms_alltoall(comm, sizes);
     if (rc == CTRAN_SUCCESS && !place_lots(recv, n)) {
         rc = CTRAN_ERR_NO_MEM;
     }
@@ -180,11 +197,13 @@ static int exchange(struct ct_comm *comm, const struct lots *send, struct lots *
     }
     struct ct_blocks out = {(char *)send->edges, 0, n, send->counts, send->displs, 1};
     struct ct_blocks in = {(char *)recv->edges, 0, n, recv->counts, recv->displs, 1};
-    return alltoall(comm, (struct ct_layout){.elem_bytes = sizeof *send->edges, .buf = {out, in}});
+    struct ct_layout edges = {.elem_bytes = sizeof *send->edges, .buf = {out, in}};
+    return ct_comms_alltoall(comm, edges);
 }
 
 /* What the edges that came say of this rank. */
-static int settle(struct ct_comm *comm, const struct lots *got, bool weighted, struct ct_comm **out)
+static int settle(struct ct_comm *comm, const struct lots *got, bool weighted, bool reorder,
+                  struct ct_comm **out)
 {
     int *numbers = malloc((4 * got->n + 1) * sizeof *numbers), me = (int)comm->run.me;
     if (numbers == NULL) {
@@ -206,13 +225,14 @@ static int settle(struct ct_comm *comm, const struct lots *got, bool weighted, s
             own.out.weights[own.out.n++] = edge->weight;
         }
     }
-    int rc = ct_comm_dist_graph(comm, &own, out);
+    int rc = reorder ? ct_comm_dist_graph_reorder(comm, &own, out)
+                     : ct_comm_dist_graph(comm, &own, 0, out);
     free(numbers);
     return rc;
 }
 
 int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *edges, size_t n,
-                            bool weighted, struct ct_comm **out)
+                            bool weighted, bool reorder, struct ct_comm **out)
 {
     struct lots send = {0}, recv = {0};
     int         rc = CTRAN_ERR_NO_MEM;
@@ -220,7 +240,7 @@ int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *e
         rc = exchange(comm, &send, &recv);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = settle(comm, &recv, weighted, out);
+        rc = settle(comm, &recv, weighted, reorder, out);
     }
     free_lots(&send);
     free_lots(&recv);

@@ -2,7 +2,7 @@
 # ranks, and exits with 0 when all of its checks held on every rank.
 func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors \
 	tests/func/group tests/func/errhandlers tests/func/info \
-	tests/func/inter tests/func/environment tests/func/topo tests/func/threads \
+	tests/func/inter tests/func/environment tests/func/topo tests/func/reorder tests/func/threads \
 	tests/func/progress
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
@@ -86,6 +86,8 @@ tests_func_info_SOURCES = tests/func/info.c $(func_check)
 tests_func_info_LDADD = libctcore.la -lpthread
 tests_func_topo_SOURCES = tests/func/topo.c $(func_check)
 tests_func_topo_LDADD = libctcore.la
+tests_func_reorder_SOURCES = tests/func/reorder.c $(func_check)
+tests_func_reorder_LDADD = libctcore.la
 tests_func_inter_SOURCES = tests/func/inter.c tests/func/inter_idup.c \
 	tests/func/inter_coll.c tests/func/inter.h \
 	$(func_check)
@@ -116,6 +118,7 @@ func_tests = \
 	tests/func/inter.test \
 	tests/func/settings.test \
 	tests/func/topo.test \
+	tests/func/reorder.test \
 	tests/func/threads.test \
 	tests/func/progress.test \
 	tests/func/algorithms.test
