@@ -12,6 +12,7 @@ enum { MOST_NAME = 256, MOST_DIGITS = 9 };
 
 struct names {
     char   **all; /* NULL at the end */
+    size_t   room;
     uint32_t n, most;
 };
 
@@ -20,14 +21,18 @@ static bool add_name(struct names *l, const char *name)
     if (l->n == l->most) {
         return false;
     }
-    char **more = realloc(l->all, ((size_t)l->n + 2) * sizeof *more);
-    if (more == NULL) {
-        return false;
+    if (l->n + 2 > l->room) {
+        size_t room = l->room > 0 ? 2 * l->room : 16;
+        char **more = realloc(l->all, room * sizeof *more);
+        if (more == NULL) {
+            return false;
+        }
+        l->all = more;
+        l->room = room;
     }
-    l->all = more;
-    more[l->n] = strdup(name);
-    more[l->n + 1] = NULL;
-    return more[l->n++] != NULL;
+    l->all[l->n] = strdup(name);
+    l->all[l->n + 1] = NULL;
+    return l->all[l->n++] != NULL;
 }
 
 /* Digits as a number, with how many there are; moves on. */
