@@ -287,3 +287,22 @@ struct ct_label ct_labels_of(const struct ct_labels *l, const char *host)
     }
     return label;
 }
+
+int ct_labels_each(const struct ct_labels *l,
+                   int (*fn)(void *arg, const char *host, const struct ct_label *label), void *arg)
+{
+    int rc = CTRAN_SUCCESS;
+    if (l == NULL) {
+        return rc;
+    }
+    for (const struct host *h = l->hosts; h != NULL && rc == CTRAN_SUCCESS; h = h->hh.next) {
+        if (!h->is_short) {
+            const struct ct_label label = ct_labels_of(l, h->name);
+            rc = fn(arg, h->name, &label);
+        }
+    }
+    for (uint32_t i = 0; i < l->npatterns && rc == CTRAN_SUCCESS; i++) {
+        rc = fn(arg, l->patterns[i].text, &l->patterns[i].label);
+    }
+    return rc;
+}

@@ -53,4 +53,10 @@ void ct_labels_free(struct ct_labels *labels);
  * name, else in the number of patterns. */
 struct ct_label ct_labels_of(const struct ct_labels *labels, const char *host);
 
+/* Calls `fn` with each host that is named, in the order of the text, and what is known of it; then
+ * with each pattern, for the hosts that nobody names. Until `fn` returns other than CTRAN_SUCCESS,
+ * which is returned. */
+int ct_labels_each(const struct ct_labels *labels,
+                   int (*fn)(void *arg, const char *host, const struct ct_label *label), void *arg);
+
 #endif

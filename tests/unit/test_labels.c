@@ -62,6 +62,31 @@ static void test_own_file(void **state)
 }
 
 /* A first part that two full names have means neither, unless it is a name of its own. */
+static int append_host(void *arg, const char *host, const struct ct_label *label)
+{
+    char  *text = arg;
+    size_t at = strlen(text);
+    snprintf(text + at, 256 - at, "%s:%s:%s ", host, label->rack, label->zone);
+    return strcmp(host, "last") == 0 ? CTRAN_ERR_NO_MEM : CTRAN_SUCCESS;
+}
+
+static void test_each(void **state)
+{
+    char              text[256] = "";
+    struct ct_labels *l = parse("b.one rack=r1\nm[1-2] rack=r2\nm* zone=z\nb.one zone=y\n");
+    (void)state;
+    assert_int_equal(ct_labels_each(NULL, append_host, text), CTRAN_SUCCESS);
+    assert_string_equal(text, "");
+    assert_int_equal(ct_labels_each(l, append_host, text), CTRAN_SUCCESS);
+    assert_string_equal(text, "b.one:r1:y m1:r2:z m2:r2:z m*::z ");
+    ct_labels_free(l);
+    l = parse("first rack=r\nlast rack=r\nnever rack=r\n");
+    text[0] = '\0';
+    assert_int_equal(ct_labels_each(l, append_host, text), CTRAN_ERR_NO_MEM);
+    assert_string_equal(text, "first:r: last:r: ");
+    ct_labels_free(l);
+}
+
 static void test_short_names(void **state)
 {
     (void)state;
@@ -256,13 +281,10 @@ static void test_patterns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_file),
-        cmocka_unit_test(test_short_names),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_slurm),
-        cmocka_unit_test(test_slurm_variables),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_own_file),    cmocka_unit_test(test_each),
+        cmocka_unit_test(test_short_names), cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_slurm),       cmocka_unit_test(test_slurm_variables),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_read),
         cmocka_unit_test(test_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
