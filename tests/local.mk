@@ -17,6 +17,7 @@ include tests/fault/local.mk
 include tests/fuzz/local.mk
 include tests/suites/local.mk
 include tests/lab/local.mk
+include tests/topology/local.mk
 include tests/house/local.mk
 
 EXTRA_DIST += tests/lib.sh tests/setup.sh \

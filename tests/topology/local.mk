@@ -1,0 +1,7 @@
+# tests/topology: what ctran_info shows of machines and clusters, in all forms.
+check_PROGRAMS += tests/topology/machines
+tests_topology_machines_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_topology_machines_LDADD = libctpictures.la
+TESTS += tests/topology/pictures.py
+tests/topology/pictures.log: tests/topology/machines$(EXEEXT)
+EXTRA_DIST += tests/topology/check_svg.py tests/topology/pictures.py

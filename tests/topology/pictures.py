@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What ctran_info shows of machines made by hand: as they are built, as large and as bad as can be.
+
+Every picture passes check_svg.py and has all GPUs, NICs, rails and backups of the machine, every
+JSON is read by Python and says the same, no text holds a control character. Then pictures are
+broken on purpose, and each must be found out.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+import check_svg  # noqa: E402
+
+TOP = os.environ.get("top_builddir", ".")
+PROGRAM = os.path.join(TOP, "tests/topology/machines")
+LIMIT = 240  # seconds; only a hang reaches it
+failures = []
+checks = 0
+
+
+def expect(what, wanted, found):
+    global checks
+    checks += 1
+    if wanted != found:
+        failures.append(what)
+        print(f"FAIL: {what}\n  wanted: {wanted!r}\n  found:  {found!r}", flush=True)
+
+
+def as_shown(text):
+    """JSON keeps control characters, XML cannot."""
+    return re.sub(r"[\x00-\x1f]", "\ufffd", text)
+
+
+def rails_of(machine, which):
+    """The lines that the picture must have, by the names that it gives them."""
+    if machine["gpus"]:
+        rails = [(r["gpu"], r[which]) for r in machine["gpu_rails"]]
+    else:
+        rails = [(r["numa"], r[which]) for r in machine["numa_rails"]
+                 if machine["numa_nodes"][r["numa"]]["cpus"]]
+    return {f"{user}>{as_shown(nic['nic'])}:{nic['port']}" for user, nic in rails if nic}
+
+
+def check_machine(name, machine, svg):
+    """Also used for what ctran_info itself writes."""
+    expect(f"{name}: the picture", [], check_svg.check(svg))
+    picture = check_svg.Picture(svg)
+    expect(f"{name}: GPUs", {str(g["index"]) for g in machine["gpus"]}, picture.names("gpu"))
+    expect(f"{name}: NICs", {f"{as_shown(n['name'])}:{n['port']}" for n in machine["nics"]},
+           picture.names("nic"))
+    for kind, which in (("rail", "primary"), ("backup", "backup")):
+        expect(f"{name}: lines, {kind}", rails_of(machine, which), picture.line_names(kind))
+    boxes = {(b.kind, b.name): b for b in picture.boxes}
+    for kind, line, points, _ in picture.lines:
+        if kind in ("rail", "backup"):
+            user, nic = line.split(">", 1)
+            below = boxes.get(("gpu", user)) or boxes.get(("cpus", user))
+            above = boxes[("nic", nic)]
+            expect(f"{name}: {kind} {line} leaves its GPU", True,
+                   points[0][1] == below.y1 and below.x0 < points[0][0] < below.x1)
+            expect(f"{name}: {kind} {line} reaches its NIC", True,
+                   points[-1][1] == above.y0 and above.x0 < points[-1][0] < above.x1)
+
+
+def check_seeds(svg):
+    """What is wrong with each of these must be seen."""
+    box = re.compile(r'(<g class="gpu" data-name="1">.*?<rect x=")(\d+)(" y=")(\d+)', re.S)
+    seeds = {
+        "a GPU on its neighbour": box.sub(
+            lambda m: m[1] + str(int(m[2]) - 120) + m[3] + m[4], svg, count=1),
+        "a GPU out of its switch": box.sub(
+            lambda m: m[1] + m[2] + m[3] + str(int(m[4]) - 300), svg, count=1),
+        "a label too long": svg.replace(">GPU 1<", ">GPU 1, and much else besides<", 1),
+        "a label on another": re.sub(r'(<text x="\d+" y=")(\d+)("[^>]*>NVIDIA)',
+                                     lambda m: m[1] + str(int(m[2]) - 9) + m[3], svg, count=1),
+        "a line over labels": re.sub(r'(class="rail"[^>]* d="M)(\d+) (\d+)',
+                                     lambda m: f"{m[1]}{m[2]} {int(m[3]) - 60}", svg, count=1),
+        "a picture without end": svg.replace("</svg>", ""),
+        "a picture too large": re.sub(r' width="\d+"', ' width="20000"', svg, count=1),
+        "another file": "<html/>",
+    }
+    for what, broken in seeds.items():
+        expect(f"{what}: changed", True, broken != svg)
+        expect(f"{what}: found out", True, bool(check_svg.check(broken)))
+    expect("an empty file: found out", True, bool(check_svg.check("")))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([PROGRAM, folder], check=True, timeout=LIMIT)
+        names = sorted(p.stem for p in Path(folder).glob("*.svg"))
+        expect("some machines", True, {"dgx", "most", "wide", "hostile", "empty"} <= set(names))
+        for name in names:
+            base = Path(folder) / name
+            svg = base.with_suffix(".svg").read_text(encoding="utf-8")
+            machine = json.loads(base.with_suffix(".json").read_text(encoding="utf-8"))
+            check_machine(name, machine, svg)
+            text = base.with_suffix(".txt").read_text(encoding="utf-8")
+            expect(f"{name}: control characters", [], re.findall(r"[\x00-\x09\x0b-\x1f]", text))
+            if name == "dgx":
+                check_seeds(svg)
+    print(f"{checks - len(failures)} of {checks} checks passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
