@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ctran_info shows of machines made by hand: as they are built, as large and as bad as can be.
+"""What ctran_info shows of machines and clusters made by hand, good, large and bad ones.
 
-Every picture passes check_svg.py and has all GPUs, NICs, rails and backups of the machine, every
-JSON is read by Python and says the same, no text holds a control character. Then pictures are
-broken on purpose, and each must be found out.
+Every picture passes check_svg.py and has all GPUs, NICs, rails and backups of the machine, or the
+hosts, racks, zones and data centres of the cluster as far as they are not too many; every JSON is
+read by Python and says the same, no text holds a control character. Then pictures are broken on
+purpose, and each must be found out.
 """
 import json
 import os
@@ -19,7 +20,7 @@ sys.dont_write_bytecode = True
 import check_svg  # noqa: E402
 
 TOP = os.environ.get("top_builddir", ".")
-PROGRAM = os.path.join(TOP, "tests/topology/machines")
+PROGRAMS = os.path.join(TOP, "tests/topology")
 LIMIT = 240  # seconds; only a hang reaches it
 failures = []
 checks = 0
@@ -69,6 +70,33 @@ def check_machine(name, machine, svg):
                    points[-1][1] == above.y0 and above.x0 < points[-1][0] < above.x1)
 
 
+def check_cluster(name, cluster, svg):
+    """Also used for what ctran_info itself writes."""
+    expect(f"{name}: the picture", [], check_svg.check(svg))
+    picture = check_svg.Picture(svg)
+    dcs = cluster["data_centres"]
+    zones = [z for d in dcs for z in d["zones"]]
+    racks = [r for z in zones for r in z["racks"]]
+    hosts = [h for r in racks for h in r["hosts"]]
+    found = {kind: sorted(b.name for b in picture.boxes if b.kind == kind)
+             for kind in ("dc", "zone", "rack", "host")}
+    n = len(hosts)
+    expect(f"{name}: hosts", cluster["hosts"], n)
+    expect(f"{name}: pairs", n * (n - 1) // 2, sum(cluster["pairs"].values()))
+    for kind, groups in (("dc", dcs), ("zone", zones), ("rack", racks), ("host", hosts)):
+        wanted = sorted(as_shown(g["name"]) for g in groups)
+        if found[kind] != wanted:  # then there are too many to draw them one by one
+            drawn = len(found[kind])
+            least = {"dc": 32, "zone": 96, "rack": 160, "host": 192}[kind]
+            expect(f"{name}: {kind}s, {len(wanted)} in all", True,
+                   len(wanted) > least and drawn < len(wanted)
+                   or drawn == 0 and (len(racks) > 160 or len(zones) > 96))
+    if n > 0:
+        text = f"{n} host"
+        expect(f"{name}: the sum is told", True,
+               any(text in label.what for label in picture.labels))
+
+
 def check_seeds(svg):
     """What is wrong with each of these must be seen."""
     box = re.compile(r'(<g class="gpu" data-name="1">.*?<rect x=")(\d+)(" y=")(\d+)', re.S)
@@ -92,20 +120,30 @@ def check_seeds(svg):
     expect("an empty file: found out", True, bool(check_svg.check("")))
 
 
+def load(folder, program):
+    """Name, JSON and picture of all that the program writes."""
+    subprocess.run([os.path.join(PROGRAMS, program), folder], check=True, timeout=LIMIT)
+    for path in sorted(Path(folder).glob("*.svg")):
+        text = path.with_suffix(".txt").read_text(encoding="utf-8")
+        expect(f"{path.stem}: control characters", [], re.findall(r"[\x00-\x09\x0b-\x1f]", text))
+        yield (path.stem, json.loads(path.with_suffix(".json").read_text(encoding="utf-8")),
+               path.read_text(encoding="utf-8"))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([PROGRAM, folder], check=True, timeout=LIMIT)
-        names = sorted(p.stem for p in Path(folder).glob("*.svg"))
-        expect("some machines", True, {"dgx", "most", "wide", "hostile", "empty"} <= set(names))
-        for name in names:
-            base = Path(folder) / name
-            svg = base.with_suffix(".svg").read_text(encoding="utf-8")
-            machine = json.loads(base.with_suffix(".json").read_text(encoding="utf-8"))
-            check_machine(name, machine, svg)
-            text = base.with_suffix(".txt").read_text(encoding="utf-8")
-            expect(f"{name}: control characters", [], re.findall(r"[\x00-\x09\x0b-\x1f]", text))
-            if name == "dgx":
-                check_seeds(svg)
+        machines = {name: (machine, svg) for name, machine, svg in load(folder, "machines")}
+    expect("some machines", True, {"dgx", "most", "wide", "hostile", "empty"} <= set(machines))
+    for name, (machine, svg) in machines.items():
+        check_machine(name, machine, svg)
+    check_seeds(machines["dgx"][1])
+    with tempfile.TemporaryDirectory() as folder:
+        clusters = {name: (cluster, svg) for name, cluster, svg in load(folder, "clusters")}
+    expect("some clusters", True, {"none", "racks4", "huge", "hostile"} <= set(clusters))
+    for name, (cluster, svg) in clusters.items():
+        check_cluster(name, cluster, svg)
+    expect("GPUs of the largest", 131072,
+           sum(dc["gpus"] for dc in clusters["huge"][0]["data_centres"]))
     print(f"{checks - len(failures)} of {checks} checks passed")
     return 1 if failures else 0
 

@@ -21,7 +21,7 @@ static const char *const tints[CANVAS_COLOURS] = {"#d9eaf4", "#f9e3d5", "#d6f0e8
 
 /* Thousandths of the size that the characters from ' ' to '~' are wide, of DejaVu Sans, which is
  * wider than the other faces. */
-enum { FIRST = 32, LAST = 126, OTHERS = 1120 };
+enum { FIRST = 32, LAST = 126, OTHERS = 1200 };
 static const uint16_t widths[2][LAST - FIRST + 1] = {
     {318,  401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337,
      636,  636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531,
@@ -200,7 +200,7 @@ bool canvas_write(struct canvas *c, FILE *to, int w, int h, const char *title)
     put_title(to, title);
     fprintf(to, "\n<rect class=\"ground\" width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", w, h);
     fwrite(c->boxes_text, 1, c->boxes_len, to);
-    fprintf(to, "<g class=\"lines\" stroke-linejoin=\"round\" stroke-linecap=\"butt\">\n");
+    fprintf(to, "<g class=\"lines\" stroke-linejoin=\"round\" shape-rendering=\"crispEdges\">\n");
     fwrite(c->lines_text, 1, c->lines_len, to);
     fputs("</g>\n</svg>\n", to);
     return fflush(to) == 0 && !ferror(to);

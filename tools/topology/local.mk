@@ -9,6 +9,12 @@ libctpictures_la_SOURCES = \
 	tools/topology/machine_svg.c \
 	tools/topology/machine_text.c \
 	tools/topology/pictures.h \
+	tools/topology/site.c tools/topology/site.h \
+	tools/topology/site_hosts.c \
+	tools/topology/site_key.c \
+	tools/topology/site_layout.c tools/topology/site_layout.h \
+	tools/topology/site_svg.c \
+	tools/topology/site_text.c \
 	tools/topology/text.c tools/topology/text.h \
 	tools/topology/view.c tools/topology/view.h
 libctpictures_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Clusters that no one has, for the picture that ctran_info draws of one: from none and one host to
+ * 131,072 GPUs, alike and unlike, with names of all sorts. Writes FOLDER/NAME.svg, .json and .txt.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/topology/site.h"
+
+static const char hostile[] = "<r>&\"'\x01\x1b[1m\xff]]>%s and a name that is far too long for it";
+
+/* Names that live as long as the program. */
+static const char *name_of(const char *what, uint32_t n)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s%u", what, n);
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        abort();
+    }
+    return copy;
+}
+
+struct shape {
+    const char *name;
+    uint32_t    dcs, zones, racks, hosts; /* each in one of what is above */
+    uint16_t    ngpus, nrails;
+    uint32_t    domain; /* hosts of an NVLink domain, 0: none */
+    bool        uneven; /* racks differ */
+    bool        hostile;
+};
+
+static const struct shape shapes[] = {
+    {"none", 0, 0, 0, 0, 0, 0, 0, false, false},
+    {"one", 1, 1, 1, 1, 8, 8, 0, false, false},
+    {"racks4", 1, 2, 2, 4, 8, 8, 0, false, false},
+    {"nvl72", 1, 1, 4, 18, 4, 4, 18, false, false},
+    {"unlabelled", 1, 1, 1, 64, 0, 0, 0, false, false},
+    {"dcs", 3, 2, 2, 4, 8, 4, 2, false, false},
+    {"many_dcs", 150, 1, 1, 1, 2, 2, 0, false, false},
+    {"racks", 2, 2, 32, 16, 8, 8, 0, true, false},
+    {"zones", 2, 12, 40, 8, 8, 8, 4, true, false},
+    {"huge", 4, 8, 32, 16, 8, 8, 0, false, false}, /* 131,072 GPUs */
+    {"vast", 60, 40, 6, 2, 4, 64, 2, true, false},
+    {"hostile", 2, 2, 2, 3, 60000, 64, 2, false, true},
+};
+
+static struct site_host *make_hosts(const struct shape *s, uint32_t *n)
+{
+    size_t            most = (size_t)s->dcs * s->zones * s->racks * (s->hosts + 3) + 1;
+    struct site_host *hosts = calloc(most, sizeof *hosts);
+    uint32_t          rack_number = 0;
+    *n = 0;
+    for (uint32_t dc = 0; hosts != NULL && dc < s->dcs; dc++) {
+        const char *dc_name = s->hostile ? name_of(hostile, dc) : name_of("dc", dc);
+        for (uint32_t zone = 0; zone < s->zones; zone++) {
+            const char *zone_name = s->hostile ? name_of(hostile, zone) : name_of("z", zone);
+            for (uint32_t rack = 0; rack < s->racks; rack++, rack_number++) {
+                const char *rack_name = s->hostile ? name_of(hostile, rack) : name_of("r", rack);
+                uint32_t    more = s->uneven ? rack_number * 7 % 3 : 0;
+                for (uint32_t i = 0; i < s->hosts + more; i++) {
+                    struct site_host *h = &hosts[*n];
+                    h->name = s->hostile ? name_of(hostile, *n) : name_of("node", *n);
+                    h->label = (struct ct_label){"", rack_name, zone_name, dc_name};
+                    h->ngpus = s->ngpus;
+                    h->nrails = s->nrails;
+                    if (s->domain > 0) {
+                        h->label.nvlink = name_of("nvl", rack_number * 64 + i / s->domain);
+                    }
+                    if (s->ngpus == 0) {
+                        h->label = (struct ct_label){"", "", "", ""};
+                    }
+                    (*n)++;
+                }
+            }
+        }
+    }
+    return hosts;
+}
+
+static FILE *create(const char *folder, const char *name, const char *ending)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.%s", folder, name, ending);
+    FILE *to = fopen(path, "w");
+    if (to == NULL) {
+        perror(path);
+        exit(1);
+    }
+    return to;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: clusters FOLDER\n");
+        return 2;
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(shapes); i++) {
+        uint32_t          n;
+        struct site       s;
+        struct site_host *hosts = make_hosts(&shapes[i], &n);
+        if (hosts == NULL || site_init(&s, hosts, n) != CTRAN_SUCCESS) {
+            fprintf(stderr, "%s: no memory\n", shapes[i].name);
+            return 1;
+        }
+        snprintf(s.name, sizeof s.name, "%s", shapes[i].hostile ? hostile : shapes[i].name);
+        snprintf(s.source, sizeof s.source, "a test");
+        FILE *to = create(argv[1], shapes[i].name, "svg");
+        bool  good = site_svg(&s, to);
+        fclose(to);
+        to = create(argv[1], shapes[i].name, "json");
+        site_json(&s, to);
+        fclose(to);
+        to = create(argv[1], shapes[i].name, "txt");
+        site_text(&s, to);
+        fclose(to);
+        site_fini(&s);
+        if (!good) {
+            fprintf(stderr, "%s: no picture\n", shapes[i].name);
+            return 1;
+        }
+    }
+    return 0;
+}
