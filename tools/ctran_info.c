@@ -20,6 +20,9 @@
 #include "base/base.h"
 #include "coll/algo/algo.h"
 #include "net/net.h"
+#include "tools/topology/pictures.h"
+#include "tools/topology/text.h"
+#include "tools/topology/topology.h"
 
 /* ---- the build --------------------------------------------------------------------- */
 
@@ -83,75 +86,13 @@ static void print_algorithms(void)
 
 /* ---- the machine ------------------------------------------------------------------- */
 
-/* What may be a device of interest; NULL for disks and the like. */
-static const char *device_kind(hwloc_obj_t obj)
+static bool print_machine(const struct ct_config *cfg, const struct ct_log *log)
 {
-    switch (obj->attr->osdev.type) {
-    case HWLOC_OBJ_OSDEV_NETWORK:
-        return "network";
-    case HWLOC_OBJ_OSDEV_OPENFABRICS:
-        return "rdma";
-    case HWLOC_OBJ_OSDEV_GPU:
-        return "gpu";
-    case HWLOC_OBJ_OSDEV_COPROC:
-        return "coprocessor";
-    default:
-        return NULL;
-    }
-}
-
-/* The PCI address that the device hangs on, "" where there is none. */
-static void format_bus(hwloc_obj_t obj, char *out, size_t cap)
-{
-    snprintf(out, cap, "%s", "");
-    for (; obj != NULL; obj = obj->parent) {
-        if (obj->type == HWLOC_OBJ_PCI_DEVICE) {
-            const struct hwloc_pcidev_attr_s *pci = &obj->attr->pcidev;
-            snprintf(out, cap, "%04x:%02x:%02x.%x", (unsigned)pci->domain, pci->bus, pci->dev,
-                     pci->func);
-            return;
-        }
-    }
-}
-
-/* The machine's tree with its devices; false after a message. */
-static bool load_topology(hwloc_topology_t *topology)
-{
-    if (hwloc_topology_init(topology) == 0) {
-        hwloc_topology_set_io_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-        if (hwloc_topology_load(*topology) == 0) {
-            return true;
-        }
-        hwloc_topology_destroy(*topology);
-    }
-    fprintf(stderr, "ctran_info: hwloc cannot read this machine's topology\n");
-    return false;
-}
-
-static bool print_machine(void)
-{
-    hwloc_topology_t t;
-    unsigned         devices = 0;
-    if (!load_topology(&t)) {
-        return false;
-    }
+    static struct view v;
+    bool               good = topology_load(&v, NULL, cfg, log);
     printf("\nmachine\n");
-    printf("  processors  %d cores, %d hardware threads, %d NUMA nodes\n",
-           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE), hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU),
-           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE));
-    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(t, obj)) != NULL;) {
-        if (device_kind(obj) != NULL) {
-            char bus[32];
-            format_bus(obj, bus, sizeof bus);
-            printf("  %-10s  %s%s%s\n", device_kind(obj), obj->name, bus[0] ? " at " : "", bus);
-            devices++;
-        }
-    }
-    if (devices == 0) {
-        printf("  devices     none that hwloc knows\n");
-    }
-    hwloc_topology_destroy(t);
-    return true;
+    topology_summary(&v, stdout);
+    return good;
 }
 
 /* ---- variables --------------------------------------------------------------------- */
@@ -221,31 +162,15 @@ static bool print_named_var(const struct ct_config *cfg, const char *name)
 
 /* ---- for programs ------------------------------------------------------------------ */
 
-/* "name": "text", escaped, and then whatever follows. */
-static void json_text(const char *name, const char *text, const char *after)
-{
-    printf("\"%s\": \"", name);
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if (*c < 0x20) {
-            printf("\\u%04x", *c);
-        } else {
-            putchar(*c);
-        }
-    }
-    printf("\"%s", after);
-}
-
 static void json_build(void)
 {
     char hwloc[32];
     format_hwloc_version(hwloc, sizeof hwloc);
     printf("  \"mpi\": \"%d.%d\",\n  \"build\": {", CTRAN_VERSION, CTRAN_SUBVERSION);
-    json_text("compiler", COMPILER, ", ");
-    json_text("flags", CT_FLAGS, ", ");
-    json_text("pmix", PMIx_Get_version(), ", ");
-    json_text("hwloc_api", hwloc, "");
+    json_text(stdout, "compiler", COMPILER, ", ");
+    json_text(stdout, "flags", CT_FLAGS, ", ");
+    json_text(stdout, "pmix", PMIx_Get_version(), ", ");
+    json_text(stdout, "hwloc_api", hwloc, "");
     for (size_t i = 0; i < CT_ARRAY_LEN(features); i++) {
         printf(", \"%s\": %s", features[i].name, features[i].have ? "true" : "false");
     }
@@ -258,8 +183,8 @@ static void json_algorithms(void)
     printf("  \"algorithms\": [");
     for (const struct ct_algo *const *algo = ct_algo_table; *algo != NULL; algo++) {
         printf("%s{", separator);
-        json_text("collective", ct_algo_coll_name((*algo)->colls), ", ");
-        json_text("name", (*algo)->name, "}");
+        json_text(stdout, "collective", ct_algo_coll_name((*algo)->colls), ", ");
+        json_text(stdout, "name", (*algo)->name, "}");
         separator = ", ";
     }
     printf("],\n");
@@ -270,38 +195,24 @@ static void json_transports(void)
     printf("  \"transports\": [");
     for (const struct ct_net_ops *const *net = ct_net_table; *net != NULL; net++) {
         printf("%s{", net == ct_net_table ? "" : ", ");
-        json_text("name", (*net)->name, ", ");
-        json_text("description", (*net)->description, "}");
+        json_text(stdout, "name", (*net)->name, ", ");
+        json_text(stdout, "description", (*net)->description, "}");
     }
     printf("],\n");
 }
 
-static bool json_machine(void)
+static bool json_machine(const struct ct_config *cfg, const struct ct_log *log)
 {
-    hwloc_topology_t t;
-    const char      *separator = "";
-    if (!load_topology(&t)) {
-        printf("  \"machine\": null,\n");
-        return false;
+    static struct view v;
+    bool               good = topology_load(&v, NULL, cfg, log);
+    printf("  \"machine\": ");
+    if (topology_is_there(&v)) {
+        machine_json(&v, stdout, 2);
+    } else {
+        printf("null");
     }
-    printf("  \"machine\": {\"cores\": %d, \"threads\": %d, \"numa_nodes\": %d, "
-           "\"devices\": [",
-           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE), hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU),
-           hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE));
-    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(t, obj)) != NULL;) {
-        if (device_kind(obj) != NULL) {
-            char bus[32];
-            format_bus(obj, bus, sizeof bus);
-            printf("%s{", separator);
-            json_text("kind", device_kind(obj), ", ");
-            json_text("name", obj->name, ", ");
-            json_text("bus", bus, "}");
-            separator = ", ";
-        }
-    }
-    printf("]},\n");
-    hwloc_topology_destroy(t);
-    return true;
+    printf(",\n");
+    return good;
 }
 
 static void json_var(const struct ct_config *cfg, int index)
@@ -311,29 +222,29 @@ static void json_var(const struct ct_config *cfg, int index)
     char                     value[4096];
     ct_config_format(cfg, index, value, sizeof value);
     printf("    {");
-    json_text("name", v->name, ", ");
-    json_text("value", value, ", ");
-    json_text("origin", ct_config_origin_name(cfg->origin[index]), ", ");
-    json_text("default", v->def, ", ");
-    json_text("type", types[v->type], ", ");
+    json_text(stdout, "name", v->name, ", ");
+    json_text(stdout, "value", value, ", ");
+    json_text(stdout, "origin", ct_config_origin_name(cfg->origin[index]), ", ");
+    json_text(stdout, "default", v->def, ", ");
+    json_text(stdout, "type", types[v->type], ", ");
     if (v->type == CT_VAR_ENUM) {
-        json_text("choices", v->unit, ", ");
+        json_text(stdout, "choices", v->unit, ", ");
     } else if (v->type == CT_VAR_INT || v->type == CT_VAR_SIZE || v->type == CT_VAR_TIME) {
-        json_text("unit", v->unit, ", ");
+        json_text(stdout, "unit", v->unit, ", ");
         printf("\"min\": %" PRId64 ", \"max\": %" PRId64 ", ", v->min, v->max);
     }
-    json_text("scope", v->scope, ", ");
-    json_text("help", v->help, index + 1 < CT_VAR_COUNT ? "},\n" : "}\n");
+    json_text(stdout, "scope", v->scope, ", ");
+    json_text(stdout, "help", v->help, index + 1 < CT_VAR_COUNT ? "},\n" : "}\n");
 }
 
-static bool print_json(const struct ct_config *cfg)
+static bool print_json(const struct ct_config *cfg, const struct ct_log *log)
 {
     printf("{\n  ");
-    json_text("version", PACKAGE_VERSION, ",\n");
+    json_text(stdout, "version", PACKAGE_VERSION, ",\n");
     json_build();
     json_transports();
     json_algorithms();
-    bool good = json_machine();
+    bool good = json_machine(cfg, log);
     printf("  \"variables\": [\n");
     for (int i = 0; i < CT_VAR_COUNT; i++) {
         json_var(cfg, i);
@@ -378,68 +289,133 @@ static void print_vars_mdoc(void)
 
 /* ---- command line ------------------------------------------------------------------ */
 
-enum action { DO_SUMMARY, DO_ALL, DO_JSON, DO_VAR, DO_MDOC, DO_VERSION, DO_HELP, DO_BAD };
+enum action {
+    DO_SUMMARY,
+    DO_ALL,
+    DO_JSON,
+    DO_VAR,
+    DO_TOPOLOGY,
+    DO_MDOC,
+    DO_VERSION,
+    DO_HELP,
+    DO_BAD,
+    /* Options that do nothing alone: of --topology. */
+    OF_SVG,
+    OF_SYNTHETIC,
+    OF_CLUSTER,
+};
+
+struct command {
+    enum action             action;
+    const char             *name; /* of --var */
+    struct topology_request topology;
+};
 
 static void print_usage(FILE *to)
 {
-    fprintf(to, "usage: ctran_info [--all | --json | --var NAME]\n"
-                "Shows this build of ctran and what it finds on this machine.\n"
-                "  --all        also every variable: value, origin, meaning, range, default\n"
-                "  --json       the same for programs\n"
-                "  --var NAME   this variable only\n"
-                "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
-                "  --version    the version only\n"
-                "  --help       print this\n");
+    fprintf(to,
+            "usage: ctran_info [--all | --json | --var NAME]\n"
+            "       ctran_info --topology [--json] [--svg FILE] [--synthetic NAME|FILE]\n"
+            "                  [--cluster FILE|DESCRIPTION]\n"
+            "Shows this build of ctran and what it finds on this machine.\n"
+            "  --all        also every variable: value, origin, meaning, range, default\n"
+            "  --json       the same for programs\n"
+            "  --var NAME   this variable only\n"
+            "  --topology   this machine: its tree, the NIC of each GPU, what is near what\n"
+            "    --svg FILE        as a picture; - is the standard output\n"
+            "    --synthetic NAME  of a machine that one does not have (dgx-h100, p4d, gb200,\n"
+            "                      grace, cpu2s, laptop, broken, or an XML file of hwloc)\n"
+            "    --cluster WHAT    of a cluster: a labels file, or \"racks=4 hosts=16 gpus=8\"\n"
+            "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
+            "  --version    the version only\n"
+            "  --help       print this\n");
 }
 
-static enum action parse(int argc, char **argv, const char **name)
+/* One action, but --json may stand beside --topology. False: that is too many. */
+static bool set_action(struct command *cmd, enum action action)
+{
+    bool json_beside = (cmd->action == DO_TOPOLOGY && action == DO_JSON) ||
+                       (cmd->action == DO_JSON && action == DO_TOPOLOGY);
+    if (cmd->action != DO_SUMMARY && (!json_beside || cmd->topology.json)) {
+        fprintf(stderr, "ctran_info: one option at a time, but for those of --topology\n");
+        return false;
+    }
+    cmd->topology.json = json_beside;
+    cmd->action = json_beside ? DO_TOPOLOGY : action;
+    return true;
+}
+
+static bool set_option(struct command *cmd, int option, const char *value)
+{
+    const char **of = option == OF_SVG         ? &cmd->topology.svg
+                      : option == OF_SYNTHETIC ? &cmd->topology.synthetic
+                      : option == OF_CLUSTER   ? &cmd->topology.cluster
+                                               : NULL;
+    if (of == NULL) {
+        cmd->name = value;
+        return set_action(cmd, (enum action)option);
+    }
+    if (*of != NULL) {
+        fprintf(stderr, "ctran_info: an option of --topology is given twice\n");
+        return false;
+    }
+    *of = value;
+    return true;
+}
+
+static bool parse(int argc, char **argv, struct command *cmd)
 {
     static const struct option table[] = {
         {"all", no_argument, NULL, DO_ALL},
         {"json", no_argument, NULL, DO_JSON},
         {"var", required_argument, NULL, DO_VAR},
+        {"topology", no_argument, NULL, DO_TOPOLOGY},
+        {"svg", required_argument, NULL, OF_SVG},
+        {"synthetic", required_argument, NULL, OF_SYNTHETIC},
+        {"cluster", required_argument, NULL, OF_CLUSTER},
         {"vars-mdoc", no_argument, NULL, DO_MDOC},
         {"version", no_argument, NULL, DO_VERSION},
         {"help", no_argument, NULL, DO_HELP},
         {NULL, 0, NULL, 0},
     };
-    enum action action = DO_SUMMARY;
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == '?') {
-            return DO_BAD;
+        if (c == '?' || !set_option(cmd, c, optarg)) {
+            return false;
         }
-        if (action != DO_SUMMARY) {
-            fprintf(stderr, "ctran_info: one option at a time\n");
-            return DO_BAD;
-        }
-        action = (enum action)c;
-        *name = optarg;
+    }
+    const struct topology_request *t = &cmd->topology;
+    if (cmd->action != DO_TOPOLOGY &&
+        (t->svg != NULL || t->synthetic != NULL || t->cluster != NULL)) {
+        fprintf(stderr, "ctran_info: --svg, --synthetic and --cluster go with --topology\n");
+        return false;
     }
     if (optind < argc) {
         fprintf(stderr, "ctran_info: unexpected argument \"%s\"\n", argv[optind]);
-        return DO_BAD;
+        return false;
     }
-    return action;
+    return true;
 }
 
-static bool act(enum action action, const char *name, const struct ct_config *cfg)
+static bool act(const struct command *cmd, const struct ct_config *cfg, const struct ct_log *log)
 {
     bool good = true;
-    switch (action) {
+    switch (cmd->action) {
     case DO_JSON:
-        return print_json(cfg);
+        return print_json(cfg, log);
     case DO_VAR:
-        return print_named_var(cfg, name);
+        return print_named_var(cfg, cmd->name);
+    case DO_TOPOLOGY:
+        return topology_show(&cmd->topology, cfg, log);
     case DO_ALL:
     case DO_SUMMARY:
         print_build();
         print_transports();
         print_algorithms();
-        good = print_machine();
-        if (action == DO_ALL) {
+        good = print_machine(cfg, log);
+        if (cmd->action == DO_ALL) {
             print_vars(cfg);
         } else {
-            printf("\nctran_info --all also lists all variables\n");
+            printf("\nctran_info --all also lists all variables, --topology shows the machine\n");
         }
         return good;
     case DO_MDOC:
@@ -459,22 +435,23 @@ static bool act(enum action action, const char *name, const struct ct_config *cf
 
 int main(int argc, char **argv)
 {
-    const char      *name = NULL;
-    enum action      action = parse(argc, argv, &name);
+    struct command   cmd = {.action = DO_SUMMARY};
     struct ct_log    log;
     struct ct_config cfg;
-    bool             shows_values = action <= DO_VAR;
+    if (!parse(argc, argv, &cmd)) {
+        cmd.action = DO_BAD;
+    }
+    bool shows_values = cmd.action <= DO_TOPOLOGY;
 
-    /* A bad value has been logged when load returns; what is good is shown all the same.
-     */
+    /* A bad value has been logged when load returns; what is good is shown all the same. */
     ct_log_init(&log, shows_values ? CT_LOG_WARN : CT_LOG_NONE, "ctran_info");
     bool good = ct_config_load(&cfg, &log) == CTRAN_SUCCESS || !shows_values;
-    good = act(action, name, &cfg) && good;
+    good = act(&cmd, &cfg, &log) && good;
     ct_config_fini(&cfg);
     ct_log_fini(&log);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "ctran_info: output cannot be written\n");
         good = false;
     }
-    return action == DO_BAD ? 2 : good ? 0 : 1;
+    return cmd.action == DO_BAD ? 2 : good ? 0 : 1;
 }

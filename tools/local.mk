@@ -2,9 +2,9 @@
 bin_SCRIPTS += tools/ctrancc
 bin_PROGRAMS += tools/ctran_info
 tools_ctran_info_SOURCES = tools/ctran_info.c
-tools_ctran_info_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
+tools_ctran_info_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
 	-DCT_SYSCONFDIR='"$(sysconfdir)"' -DCT_FLAGS='"$(CFLAGS)"'
-tools_ctran_info_LDADD = libctcore.la $(PMIX_LIBS) $(HWLOC_LIBS)
+tools_ctran_info_LDADD = libctpictures.la libctcore.la $(PMIX_LIBS) $(HWLOC_LIBS)
 dist_man_MANS += man/ctran_info.1 man/ctran-vars.7
 dist_check_SCRIPTS += tools/ctran_info.test
 TESTS += tools/ctran_info.test

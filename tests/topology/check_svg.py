@@ -19,7 +19,8 @@ LEAST_SIZE = 9  # of a typeface
 SVG = "{http://www.w3.org/2000/svg}"
 # Advance in hundredths of the size, of DejaVu Sans; others are no wider.
 WIDE = {" ": 32, "m": 98, "w": 82, "M": 87, "W": 99, "%": 96, "@": 100, "\u2026": 100}
-for chars, width in (("ijl|'I", 30), (",.", 32), ("0123456789", 64), (":;/\\-", 37),
+for chars, width in (("ijl|'I", 30), (",.", 32), ("0123456789", 64), ("ckvxyz", 60), ("s", 53),
+                     (":;/\\-", 37),
                      ("ft()r[]!", 42), ("\"*^_", 51), ("ABCDEFGHJKLNOPQRSTUVXYZ&", 79),
                      ("+<>=~", 84)):
     for char in chars:

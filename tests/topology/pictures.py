@@ -41,12 +41,13 @@ def as_shown(text):
 
 def rails_of(machine, which):
     """The lines that the picture must have, by the names that it gives them."""
-    if machine["gpus"]:
-        rails = [(r["gpu"], r[which]) for r in machine["gpu_rails"]]
+    rails = [(r["gpu"], r) for r in machine["gpu_rails"]] if machine["gpus"] else [
+        (r["numa"], r) for r in machine["numa_rails"] if machine["numa_nodes"][r["numa"]]["cpus"]]
+    if which == "more":
+        ends = [(user, machine["nics"][i]) for user, r in rails for i in r["more"]]
     else:
-        rails = [(r["numa"], r[which]) for r in machine["numa_rails"]
-                 if machine["numa_nodes"][r["numa"]]["cpus"]]
-    return {f"{user}>{as_shown(nic['nic'])}:{nic['port']}" for user, nic in rails if nic}
+        ends = [(user, machine["nics"][r[which]["index"]]) for user, r in rails if r[which]]
+    return {f"{user}>{as_shown(nic['name'])}:{nic['port']}" for user, nic in ends}
 
 
 def check_machine(name, machine, svg):
@@ -56,11 +57,11 @@ def check_machine(name, machine, svg):
     expect(f"{name}: GPUs", {str(g["index"]) for g in machine["gpus"]}, picture.names("gpu"))
     expect(f"{name}: NICs", {f"{as_shown(n['name'])}:{n['port']}" for n in machine["nics"]},
            picture.names("nic"))
-    for kind, which in (("rail", "primary"), ("backup", "backup")):
+    for kind, which in (("rail", "primary"), ("more", "more"), ("backup", "backup")):
         expect(f"{name}: lines, {kind}", rails_of(machine, which), picture.line_names(kind))
     boxes = {(b.kind, b.name): b for b in picture.boxes}
     for kind, line, points, _ in picture.lines:
-        if kind in ("rail", "backup"):
+        if kind in ("rail", "more", "backup"):
             user, nic = line.split(">", 1)
             below = boxes.get(("gpu", user)) or boxes.get(("cpus", user))
             above = boxes[("nic", nic)]

@@ -15,7 +15,7 @@ static const struct {
     [CT_PATH_SAME] = {"#ffffff", "the same device"},
     [CT_PATH_NVL] = {"#fdeeb5", "NVLinks (NV18: eighteen of them)"},
     [CT_PATH_PIX] = {"#d8f0d8", "at most one PCI bridge or switch"},
-    [CT_PATH_PXB] = {"#d7ebf5", "several of them, not the processor"},
+    [CT_PATH_PXB] = {"#d7ebf5", "several PCI bridges or switches"},
     [CT_PATH_PHB] = {"#d3dcee", "one host bridge of the processor"},
     [CT_PATH_NODE] = {"#d9d2e6", "host bridges of one NUMA node"},
     [CT_PATH_SYS] = {"#d6cfcb", "between NUMA nodes"},
@@ -67,6 +67,13 @@ static int draw_legend(struct canvas *c, const struct view *v, int x, int y)
     y += 6;
     y = draw_sample(c, x, y, "rail: the NIC that is used, in the rail's colour", canvas_colour(0),
                     3, false);
+    bool more = false;
+    for (uint32_t i = 0; i < view_nusers(v); i++) {
+        more = more || view_rail(v, i)->nmore > 0;
+    }
+    if (more) {
+        y = draw_sample(c, x, y, "NICs that serve beside it", canvas_colour(0), 1, false);
+    }
     y = draw_sample(c, x, y, "backup: the NIC that is used when that one fails", canvas_colour(0),
                     2, true);
     if (links) {

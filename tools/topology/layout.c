@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-    SLICE_MIN = 150, /* so that the head of a NUMA node has room */
-    HEADS = 26 + 40, /* of package and NUMA node */
+    SLICE_MIN = 186, /* so that the head of a NUMA node has room */
+    HEADS = 26 + 52, /* of package and NUMA node */
     SWITCH_HEAD = 20,
     BAND_GAP = 18,
 };

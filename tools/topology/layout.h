@@ -16,16 +16,16 @@
 enum {
     LAYOUT_WIDTH = 1900, /* of a band at most, unless one slice is wider */
     LAYOUT_COLUMNS = 10, /* devices side by side in a slice at most */
-    USER_W = 172,
+    USER_W = 188,
     USER_H = 104,
-    NIC_W = 156,
+    NIC_W = 180,
     NIC_H = 100,
     GAP = 12,
     PAD = 10,
     MARGIN = 24,
     TRACK = 7, /* from a line to the next in parallel */
     SLICES = CT_MACHINE_NUMAS + 1 + CT_MACHINE_GPUS + CT_MACHINE_NICS,
-    PORTS = 2 * CT_MACHINE_NUMAS,
+    NETS = (2 + CT_RAIL_MORE) * CT_MACHINE_NUMAS,
 };
 
 struct slice {
@@ -39,7 +39,7 @@ struct slice {
 
 /* Where upright lines stand in a band's channel. */
 struct ports {
-    int n, x[2 * PORTS];
+    int n, x[2 * NETS];
 };
 
 struct band {
@@ -49,14 +49,17 @@ struct band {
     int      y, head_y, user_y, channel_y, nic_y, bottom;
 };
 
-/* A rail or backup: from a user's lower edge, along a track, to a NIC's upper edge. */
+enum net_kind { NET_RAIL, NET_MORE, NET_BACKUP, NET_KINDS };
+
+/* A rail, a NIC beside it or a backup: from a user's lower edge, along a track, to a NIC's upper
+ * edge. */
 struct net {
-    uint32_t user, nic;
-    bool     backup;
-    int      user_x, nic_x;
-    int      user_band, nic_band;
-    int      user_track, nic_track; /* -1: straight down */
-    int      gutter;                /* where it changes its band; -1 */
+    uint32_t      user, nic;
+    enum net_kind kind;
+    int           user_x, nic_x;
+    int           user_band, nic_band;
+    int           user_track, nic_track; /* -1: straight down */
+    int           gutter;                /* where it changes its band; -1 */
 };
 
 /* GPUs that NVLinks join: a line above them, from which each hangs. */
@@ -73,7 +76,7 @@ struct layout {
     int         user_band[CT_MACHINE_NUMAS], nic_band[CT_MACHINE_NICS];
     struct slice slices[SLICES];
     struct band  bands[SLICES];
-    struct net   nets[PORTS];
+    struct net   nets[NETS];
     uint32_t     nbuses;
     struct ports ports[SLICES];
     struct bus   buses[CT_MACHINE_GPUS / 2];

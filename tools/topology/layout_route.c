@@ -36,7 +36,7 @@ static int take_port(struct ports *u, int x, int lo, int hi)
             break;
         }
     }
-    if (u->n < 2 * PORTS) {
+    if (u->n < 2 * NETS) {
         u->x[u->n++] = found;
     }
     return found;
@@ -95,7 +95,7 @@ static int by_start(const void *a, const void *b)
 /* Gives each the first track in which nothing runs beside it; how many there are then. */
 static int give_tracks(struct segment *segments, int n)
 {
-    int ends[2 * PORTS], tracks = 0;
+    int ends[2 * NETS], tracks = 0;
     qsort(segments, (size_t)n, sizeof segments[0], by_start);
     for (int i = 0; i < n; i++) {
         int t = 0;
@@ -116,7 +116,7 @@ static void add_segment(struct segment *segments, int *n, int a, int b, int *tra
 
 static void route_band(struct layout *l, int band)
 {
-    struct segment segments[2 * PORTS];
+    struct segment segments[2 * NETS];
     int            n = 0;
     for (uint32_t i = 0; i < l->nnets; i++) {
         struct net *net = &l->nets[i];
@@ -133,20 +133,32 @@ static void route_band(struct layout *l, int band)
     l->bands[band].tracks = give_tracks(segments, n);
 }
 
-static void add_nets(struct layout *l, const struct view *v, bool backup)
+static void add_net(struct layout *l, uint32_t user, int nic, enum net_kind kind)
+{
+    if (nic >= 0) {
+        l->nets[l->nnets++] = (struct net){.user = user,
+                                           .nic = (uint32_t)nic,
+                                           .kind = kind,
+                                           .user_band = l->user_band[user],
+                                           .nic_band = l->nic_band[nic],
+                                           .user_track = -1,
+                                           .nic_track = -1,
+                                           .gutter = -1};
+    }
+}
+
+static void add_nets(struct layout *l, const struct view *v, enum net_kind kind)
 {
     for (uint32_t i = 0; i < view_nusers(v); i++) {
         const struct ct_rail *rail = view_rail(v, i);
-        int16_t               nic = backup ? rail->backup : rail->primary;
-        if (nic >= 0 && l->user_at[i].w > 0) {
-            l->nets[l->nnets++] = (struct net){.user = i,
-                                               .nic = (uint32_t)nic,
-                                               .backup = backup,
-                                               .user_band = l->user_band[i],
-                                               .nic_band = l->nic_band[nic],
-                                               .user_track = -1,
-                                               .nic_track = -1,
-                                               .gutter = -1};
+        if (l->user_at[i].w == 0) {
+            continue;
+        }
+        if (kind != NET_MORE) {
+            add_net(l, i, kind == NET_RAIL ? rail->primary : rail->backup, kind);
+        }
+        for (int k = 0; kind == NET_MORE && k < rail->nmore; k++) {
+            add_net(l, i, rail->more[k], kind);
         }
     }
 }
@@ -209,8 +221,9 @@ static void route_buses(struct layout *l, const struct view *v)
 
 void layout_route(struct layout *l, const struct view *v)
 {
-    add_nets(l, v, false);
-    add_nets(l, v, true);
+    for (int kind = NET_RAIL; kind < NET_KINDS; kind++) {
+        add_nets(l, v, (enum net_kind)kind);
+    }
     for (uint32_t i = 0; i < l->nnets; i++) {
         struct net *n = &l->nets[i];
         place_ports(l, n, l->ports);

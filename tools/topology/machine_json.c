@@ -116,7 +116,11 @@ static void put_rails(FILE *to, const struct view *v, const char *who, const str
         fprintf(to, "\"mapped\": %s", r->mapped ? "true" : "false");
         put_choice(to, v, "primary", r->primary, r->primary_path);
         put_choice(to, v, "backup", r->backup, r->backup_path);
-        fprintf(to, "}");
+        fprintf(to, ", \"more\": [");
+        for (int k = 0; k < r->nmore; k++) {
+            fprintf(to, "%s%d", k > 0 ? ", " : "", r->more[k]);
+        }
+        fprintf(to, "]}");
     }
 }
 

@@ -57,7 +57,11 @@ static void format_rail_line(const struct view *v, uint32_t user, bool backup, c
     if (nic < 0) {
         snprintf(out, cap, "%s", backup ? "no backup" : "no NIC");
     } else {
-        snprintf(out, cap, "%s %s  %s", backup ? "backup" : "uses", v->m.nics[nic].name,
+        char more[16] = "";
+        if (!backup && rail->nmore > 0) {
+            snprintf(more, sizeof more, " + %u", rail->nmore);
+        }
+        snprintf(out, cap, "%s %s%s  %s", backup ? "backup" : "uses", v->m.nics[nic].name, more,
                  ct_path_name(backup ? rail->backup_path : rail->primary_path));
     }
 }
@@ -72,7 +76,9 @@ static struct look rail_look(int rail)
 static void format_nvlinks(const struct view *v, uint32_t gpu, char *out, size_t cap)
 {
     uint32_t n = view_nvlinks(v, gpu);
-    if (v->m.gpus[gpu].nvswitch) {
+    if (v->m.gpus[gpu].domain[0] != '\0') {
+        snprintf(out, cap, "NVLink domain %s", v->m.gpus[gpu].domain);
+    } else if (v->m.gpus[gpu].nvswitch) {
         snprintf(out, cap, n > 0 ? "%u NVLinks to switches" : "NVLinks to switches", n);
     } else {
         snprintf(out, cap, n > 0 ? "%u NVLinks" : "no NVLink", n);
@@ -99,7 +105,8 @@ static void draw_user(struct canvas *c, const struct layout *l, const struct vie
         struct column col = write_head(c, l->user_at[user], name, right, NULL);
         write_line(&col, g->name);
         text_bytes(g->memory_bytes, bytes, sizeof bytes);
-        snprintf(line, sizeof line, "%s%s%s", pci, bytes[0] ? ", " : "", bytes);
+        snprintf(line, sizeof line, "%s%s%s", g->pci.known ? pci : "PCI not known",
+                 bytes[0] ? ", " : "", bytes);
         write_line(&col, line);
         format_nvlinks(v, user, line, sizeof line);
         write_line(&col, line);
@@ -145,7 +152,7 @@ static void draw_nic(struct canvas *c, const struct layout *l, const struct view
     canvas_open(c, "nic", name, title, l->nic_at[nic], &look);
     struct column col = write_head(c, l->nic_at[nic], n->name, right, n->up ? NULL : "#8b1a00");
     write_line(&col, line);
-    snprintf(line, sizeof line, "%s, port %u", pci, n->port);
+    snprintf(line, sizeof line, "%s, port %u", n->pci.known ? pci : "PCI not known", n->port);
     write_line(&col, line);
     snprintf(line, sizeof line, "%s%s%s", n->netdev, n->bond[0] ? " in " : "", n->bond);
     if (line[0] != '\0') {
@@ -193,7 +200,8 @@ static void draw_slice(struct canvas *c, const struct layout *l, const struct vi
 static void open_numa(struct canvas *c, const struct view *v, int numa, const char *where,
                       struct rect r)
 {
-    char name[64] = "NUMA node not known", cpus[256] = "", head[400], more[400] = "";
+    char name[64] = "NUMA node not known", cpus[256] = "", head[400], more[400] = "",
+         third[128] = "";
     if (numa >= 0) {
         const struct ct_numa *n = &v->m.numas[numa];
         const struct ct_rail *rail = &v->rails.numas[numa];
@@ -203,8 +211,8 @@ static void open_numa(struct canvas *c, const struct view *v, int numa, const ch
         text_bytes(n->memory_bytes, bytes, sizeof bytes);
         snprintf(more, sizeof more, "CPUs %s", cpus);
         if (v->m.ngpus > 0 && rail->primary >= 0) {
-            snprintf(more, sizeof more, "CPUs %s; without GPU: %s  %s", cpus,
-                     v->m.nics[rail->primary].name, ct_path_name(rail->primary_path));
+            snprintf(third, sizeof third, "without GPU: %s  %s", v->m.nics[rail->primary].name,
+                     ct_path_name(rail->primary_path));
         }
         snprintf(head, sizeof head, "%s%s%s%s", name, bytes[0] ? ", " : "", bytes, where);
     } else {
@@ -214,7 +222,9 @@ static void open_numa(struct canvas *c, const struct view *v, int numa, const ch
     struct label one = {r.x + PAD, r.y + 16, r.w - 2 * PAD, 12, LEFT, true, NULL};
     struct label two = {r.x + PAD, r.y + 31, r.w - 2 * PAD, TEXT, LEFT, false, NULL};
     canvas_label(c, &one, head);
+    struct label three = {r.x + PAD, r.y + 45, r.w - 2 * PAD, TEXT, LEFT, false, NULL};
     canvas_label(c, &two, more);
+    canvas_label(c, &three, third);
 }
 
 static void open_package(struct canvas *c, int package, const char *where, struct rect r)
@@ -280,29 +290,32 @@ static int track_y(const struct band *b, int track)
 static void draw_net(struct canvas *c, const struct layout *l, const struct view *v,
                      const struct net *n)
 {
-    const struct ct_rail *rail = view_rail(v, n->user);
-    const struct band    *from = &l->bands[n->user_band], *to = &l->bands[n->nic_band];
-    int                   y0 = l->user_at[n->user].y + USER_H, y1 = l->nic_at[n->nic].y;
-    int                   ya = track_y(from, n->user_track), yb = track_y(to, n->nic_track);
-    const int             straight[][2] = {{n->user_x, y0}, {n->nic_x, y1}};
+    static const char *const whats[] = {"rail", "rail, beside the first NIC,", "backup"};
+    static const char *const kinds[] = {"rail", "more", "backup"};
+    static const int         widths[] = {3, 1, 2};
+    const struct ct_rail    *rail = view_rail(v, n->user);
+    const struct band       *from = &l->bands[n->user_band], *to = &l->bands[n->nic_band];
+    int                      y0 = l->user_at[n->user].y + USER_H, y1 = l->nic_at[n->nic].y;
+    int                      ya = track_y(from, n->user_track), yb = track_y(to, n->nic_track);
+    const int                straight[][2] = {{n->user_x, y0}, {n->nic_x, y1}};
     const int near[][2] = {{n->user_x, y0}, {n->user_x, ya}, {n->nic_x, ya}, {n->nic_x, y1}};
     const int far[][2] = {{n->user_x, y0}, {n->user_x, ya}, {n->gutter, ya},
                           {n->gutter, yb}, {n->nic_x, yb},  {n->nic_x, y1}};
     char      title[160], user[32], name[80];
     view_user_name(v, n->user, user, sizeof user);
-    snprintf(title, sizeof title, "%s of %s: %s, %s", n->backup ? "backup" : "rail", user,
-             v->m.nics[n->nic].name,
-             ct_path_name(n->backup ? rail->backup_path : rail->primary_path));
+    snprintf(title, sizeof title, "%s of %s: %s, %s", whats[n->kind], user, v->m.nics[n->nic].name,
+             ct_path_name(view_path(v, n->user, n->nic)));
     snprintf(name, sizeof name, "%u>%s:%u", n->user, v->m.nics[n->nic].name,
              v->m.nics[n->nic].port);
-    const char *kind = n->backup ? "backup" : "rail", *colour = canvas_colour(rail->index);
-    int         width = n->backup ? 2 : 3;
+    const char *kind = kinds[n->kind], *colour = canvas_colour(rail->index);
+    const int   width = widths[n->kind];
+    const bool  dashed = n->kind == NET_BACKUP;
     if (n->gutter >= 0) {
-        canvas_line(c, kind, name, title, far, 6, colour, width, n->backup);
+        canvas_line(c, kind, name, title, far, 6, colour, width, dashed);
     } else if (n->user_track >= 0) {
-        canvas_line(c, kind, name, title, near, 4, colour, width, n->backup);
+        canvas_line(c, kind, name, title, near, 4, colour, width, dashed);
     } else {
-        canvas_line(c, kind, name, title, straight, 2, colour, width, n->backup);
+        canvas_line(c, kind, name, title, straight, 2, colour, width, dashed);
     }
 }
 

@@ -173,6 +173,13 @@ static void put_rail(FILE *to, const struct view *v, const char *who, const stru
     put_choice(to, v, r->primary, r->primary_path, width);
     fprintf(to, "  ");
     put_choice(to, v, r->backup, r->backup_path, width);
+    for (int k = 0; k < r->nmore; k++) {
+        if (r->more[k] >= 0) {
+            const struct ct_nic *n = &v->m.nics[r->more[k]];
+            put_if(to, k == 0 ? "  beside it " : ", ", n->name);
+            fprintf(to, ":%u", n->port);
+        }
+    }
     fprintf(to, "%s\n", r->mapped ? "  by the map" : "");
 }
 

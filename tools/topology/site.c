@@ -247,6 +247,8 @@ int site_init(struct site *s, struct site_host *hosts, uint32_t n)
 void site_fini(struct site *s)
 {
     free(s->hosts);
+    free(s->names);
+    ct_labels_free(s->labels);
     for (int level = 0; level < SITE_LEVELS; level++) {
         free(s->groups[level]);
     }

@@ -33,6 +33,8 @@ struct site_group {
 
 struct site {
     char               name[64], source[96];
+    struct ct_labels  *labels; /* what names and labels are borrowed from; NULL: not the site's */
+    void              *names;  /* likewise */
     struct site_host  *hosts;
     uint32_t           nhosts;
     struct site_group *groups[SITE_LEVELS];

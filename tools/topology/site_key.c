@@ -144,7 +144,13 @@ static struct rect draw_matrix(struct canvas *c, const struct site *s, int x, in
     r.w = NAME_W + 9 + (int)n * CELL_W;
     put(c, x, y += 14, r.w, true, heads[level]);
     y += 6;
+    bool numbers = false; /* at the columns, where names are too long */
     for (uint32_t k = 0; k < n; k++) {
+        numbers = numbers || canvas_width(row_name(s, level, k), 10, false) > CELL_W - 4;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        char number[16];
+        snprintf(number, sizeof number, "%" PRIu32, k + 1);
         struct label l = {x + NAME_W + 9 + (int)k * CELL_W + CELL_W / 2,
                           y + 13,
                           CELL_W - 4,
@@ -152,14 +158,18 @@ static struct rect draw_matrix(struct canvas *c, const struct site *s, int x, in
                           MIDDLE,
                           false,
                           NULL};
-        canvas_label(c, &l, row_name(s, level, k));
+        canvas_label(c, &l, numbers ? number : row_name(s, level, k));
     }
     y += ROW;
     for (uint32_t i = 0; i < n; i++, y += ROW) {
-        char         name[256];
-        struct label l = {x + NAME_W, y + 13, NAME_W, TEXT, RIGHT, false, NULL};
+        char         name[256], number[16];
+        int          room = numbers ? NAME_W - 24 : NAME_W;
+        struct label l = {x + room, y + 13, room, TEXT, RIGHT, false, NULL};
+        struct label at = {x + NAME_W, y + 13, 22, 10, RIGHT, false, NULL};
         format_row(s, level, i, name, sizeof name);
         canvas_label(c, &l, name);
+        snprintf(number, sizeof number, "%" PRIu32, i + 1);
+        canvas_label(c, &at, numbers ? number : "");
         for (uint32_t k = 0; k < n; k++) {
             struct ct_spot   spots[] = {s->hosts[row_host(s, level, i)].spot,
                                         s->hosts[row_host(s, level, k)].spot};

@@ -6,7 +6,7 @@
 
 enum {
     RACK_W = 188,    /* of one whose hosts are not shown */
-    SUMMARY_W = 400, /* of a group whose children are counted */
+    SUMMARY_W = 414, /* of a group whose children are counted */
     SUMMARY_LINE = 16,
     LINE_CHANNEL = 16,
 };

@@ -102,7 +102,7 @@ void text_bytes(uint64_t bytes, char *out, size_t cap)
         value /= 1024;
         unit++;
     }
-    int digits = value < 9.95 && value - (double)(uint64_t)value >= 0.05;
+    int digits = value < 9.95 && (uint64_t)(value * 10 + 0.5) % 10 != 0;
     snprintf(out, cap, "%.*f %s", digits, value, units[unit]);
     if (bytes == 0) {
         snprintf(out, cap, "%s", "");

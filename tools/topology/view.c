@@ -72,6 +72,10 @@ static void tidy_rail(struct ct_rail *rail, uint32_t nnics)
 {
     rail->primary = within(rail->primary, nnics);
     rail->backup = within(rail->backup, nnics);
+    rail->nmore = rail->nmore <= CT_RAIL_MORE ? rail->nmore : CT_RAIL_MORE;
+    for (int i = 0; i < CT_RAIL_MORE; i++) {
+        rail->more[i] = i < rail->nmore ? within(rail->more[i], nnics) : -1;
+    }
 }
 
 /* ---- switches ---------------------------------------------------------------------- */
@@ -134,9 +138,26 @@ void view_init(struct view *v, const struct ct_machine *m, const struct ct_rails
     }
     for (uint32_t i = 0; i < view_nusers(v); i++) {
         const struct ct_rail *rail = view_rail(v, i);
+        for (int k = 0; k < rail->nmore && view_is_user(v, i); k++) {
+            if (rail->more[k] >= 0 && v->nic_rail[rail->more[k]] < 0) {
+                v->nic_rail[rail->more[k]] = rail->index;
+            }
+        }
         if (rail->primary >= 0 && rail->index >= 0 && view_is_user(v, i)) {
             v->nic_rail[rail->primary] = rail->index;
         }
+    }
+}
+
+void view_no_rails(struct ct_rails *rails)
+{
+    static const struct ct_rail none = {.primary = -1, .backup = -1, .index = -1};
+    *rails = (struct ct_rails){.nrails = 0};
+    for (uint32_t i = 0; i < CT_MACHINE_GPUS; i++) {
+        rails->gpus[i] = none;
+    }
+    for (uint32_t i = 0; i < CT_MACHINE_NUMAS; i++) {
+        rails->numas[i] = none;
     }
 }
 

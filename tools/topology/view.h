@@ -15,11 +15,14 @@ struct view {
     /* The highest PCI bridge below the host bridge that a device shares with others; -1: none. */
     int16_t gpu_switch[CT_MACHINE_GPUS];
     int16_t nic_switch[CT_MACHINE_NICS];
-    int16_t nic_rail[CT_MACHINE_NICS]; /* number of the rail that it is; -1: none */
+    int16_t nic_rail[CT_MACHINE_NICS]; /* number of the rail that it serves; -1: none */
 };
 
 /* A copy of the machine and its rails. */
 void view_init(struct view *v, const struct ct_machine *m, const struct ct_rails *rails);
+
+/* Rails that nobody has. */
+void view_no_rails(struct ct_rails *rails);
 
 /* The users of rails: GPUs, or NUMA nodes where there is no GPU. A NUMA node of memory alone is
  * none, as no rank runs there. */
