@@ -6,4 +6,6 @@ tests_topology_machines_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_topology_machines_LDADD = libctpictures.la
 TESTS += tests/topology/pictures.py
 tests/topology/pictures.log: tests/topology/clusters$(EXEEXT) tests/topology/machines$(EXEEXT)
-EXTRA_DIST += tests/topology/check_svg.py tests/topology/pictures.py
+TESTS += tests/topology/shown.py
+tests/topology/shown.log: tools/ctran_info$(EXEEXT)
+EXTRA_DIST += tests/topology/check_svg.py tests/topology/pictures.py tests/topology/shown.py

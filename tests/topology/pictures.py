@@ -131,6 +131,11 @@ def load(folder, program):
                path.read_text(encoding="utf-8"))
 
 
+def finish():
+    print(f"{checks - len(failures)} of {checks} checks passed")
+    return 1 if failures or checks == 0 else 0
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         machines = {name: (machine, svg) for name, machine, svg in load(folder, "machines")}
@@ -145,8 +150,7 @@ def main():
         check_cluster(name, cluster, svg)
     expect("GPUs of the largest", 131072,
            sum(dc["gpus"] for dc in clusters["huge"][0]["data_centres"]))
-    print(f"{checks - len(failures)} of {checks} checks passed")
-    return 1 if failures else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ bool topology_is_there(const struct view *v)
 
 /* ---- a picture's file -------------------------------------------------------------- */
 
-/* Opens it, lets `draw` fill it, and leaves no half a picture. */
+/* Opens it and lets `draw` fill it; false after a message. */
 static bool write_picture(const char *path, bool (*draw)(const void *what, FILE *to),
                           const void *what)
 {
