@@ -39,10 +39,16 @@ def as_shown(text):
     return re.sub(r"[\x00-\x1f]", "\ufffd", text)
 
 
+def has_processors(machine, numa):
+    """Of its own: not those of a node before it, whose memory it is."""
+    nodes = machine["numa_nodes"]
+    return nodes[numa]["cpus"] not in [""] + [n["cpus"] for n in nodes[:numa]]
+
+
 def rails_of(machine, which):
     """The lines that the picture must have, by the names that it gives them."""
     rails = [(r["gpu"], r) for r in machine["gpu_rails"]] if machine["gpus"] else [
-        (r["numa"], r) for r in machine["numa_rails"] if machine["numa_nodes"][r["numa"]]["cpus"]]
+        (r["numa"], r) for r in machine["numa_rails"] if has_processors(machine, r["numa"])]
     if which == "more":
         ends = [(user, machine["nics"][i]) for user, r in rails for i in r["more"]]
     else:

@@ -63,19 +63,27 @@ static int draw_legend(struct canvas *c, const struct view *v, int x, int y)
         view_nvlink_group(v, i, &group);
         links = links || group >= 0;
     }
-    put(c, x, y += 14, LIST_W, true, "Lines");
-    y += 6;
-    y = draw_sample(c, x, y, "rail: the NIC that is used, in the rail's colour", canvas_colour(0),
-                    3, false);
-    bool more = false;
+    bool rail = false, more = false, backup = false;
     for (uint32_t i = 0; i < view_nusers(v); i++) {
-        more = more || view_rail(v, i)->nmore > 0;
+        rail = rail || (view_is_user(v, i) && view_rail(v, i)->primary >= 0);
+        more = more || (view_is_user(v, i) && view_rail(v, i)->nmore > 0);
+        backup = backup || (view_is_user(v, i) && view_rail(v, i)->backup >= 0);
+    }
+    if (rail || links) {
+        put(c, x, y += 14, LIST_W, true, "Lines");
+        y += 6;
+    }
+    if (rail) {
+        y = draw_sample(c, x, y, "rail: the NIC that is used, in the rail's colour",
+                        canvas_colour(0), 3, false);
     }
     if (more) {
         y = draw_sample(c, x, y, "NICs that serve beside it", canvas_colour(0), 1, false);
     }
-    y = draw_sample(c, x, y, "backup: the NIC that is used when that one fails", canvas_colour(0),
-                    2, true);
+    if (backup) {
+        y = draw_sample(c, x, y, "backup: the NIC that is used when that one fails",
+                        canvas_colour(0), 2, true);
+    }
     if (links) {
         y = draw_sample(c, x, y, "NVLinks: these GPUs reach each other without PCI", "#3a3a3a", 3,
                         false);

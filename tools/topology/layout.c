@@ -6,7 +6,7 @@
 
 enum {
     SLICE_MIN = 186, /* so that the head of a NUMA node has room */
-    HEADS = 26 + 52, /* of package and NUMA node */
+    HEADS = 26 + 56, /* of package and NUMA node */
     SWITCH_HEAD = 20,
     BAND_GAP = 18,
 };

@@ -210,6 +210,9 @@ static void open_numa(struct canvas *c, const struct view *v, int numa, const ch
         view_cpus(&n->cpus, cpus, sizeof cpus);
         text_bytes(n->memory_bytes, bytes, sizeof bytes);
         snprintf(more, sizeof more, "CPUs %s", cpus);
+        if (view_numa_is_memory(v, (uint32_t)numa)) {
+            snprintf(more, sizeof more, "%s", "memory alone");
+        }
         if (v->m.ngpus > 0 && rail->primary >= 0) {
             snprintf(third, sizeof third, "without GPU: %s  %s", v->m.nics[rail->primary].name,
                      ct_path_name(rail->primary_path));

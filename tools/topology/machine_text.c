@@ -106,7 +106,8 @@ static void put_numa(FILE *to, const struct view *v, uint32_t i)
     text_bytes(n->memory_bytes, bytes, sizeof bytes);
     fprintf(to, "%*sNUMA node %" PRIu32, 2 * INDENT, "", n->os_index);
     put_if(to, ": ", bytes);
-    fprintf(to, "%sCPUs %s\n", bytes[0] != '\0' ? ", " : ": ", cpus);
+    fprintf(to, view_numa_is_memory(v, i) ? "%smemory alone, near CPUs %s\n" : "%sCPUs %s\n",
+            bytes[0] != '\0' ? ", " : ": ", cpus);
     put_node(to, v, (int)i, 3);
 }
 
@@ -194,7 +195,7 @@ static void put_rails(FILE *to, const struct view *v)
         put_rail(to, v, who, &v->rails.gpus[i]);
     }
     for (uint32_t i = 0; i < v->m.nnumas; i++) {
-        if (CPU_COUNT(&v->m.numas[i].cpus) > 0) {
+        if (!view_numa_is_memory(v, i)) {
             snprintf(who, sizeof who, "NUMA %" PRIu32, v->m.numas[i].os_index);
             put_rail(to, v, who, &v->rails.numas[i]);
         }

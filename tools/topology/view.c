@@ -168,9 +168,19 @@ uint32_t view_nusers(const struct view *v)
     return v->m.ngpus > 0 ? v->m.ngpus : v->m.nnumas;
 }
 
+bool view_numa_is_memory(const struct view *v, uint32_t numa)
+{
+    const cpu_set_t *cpus = &v->m.numas[numa].cpus;
+    bool             memory = CPU_COUNT(cpus) == 0;
+    for (uint32_t i = 0; i < numa; i++) {
+        memory = memory || CPU_EQUAL(&v->m.numas[i].cpus, cpus);
+    }
+    return memory;
+}
+
 bool view_is_user(const struct view *v, uint32_t user)
 {
-    return v->m.ngpus > 0 || CPU_COUNT(&v->m.numas[user].cpus) > 0;
+    return v->m.ngpus > 0 || !view_numa_is_memory(v, user);
 }
 
 const struct ct_rail *view_rail(const struct view *v, uint32_t user)

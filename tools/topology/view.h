@@ -32,6 +32,10 @@ const struct ct_rail *view_rail(const struct view *v, uint32_t user);
 void                  view_user_name(const struct view *v, uint32_t user, char *out, size_t cap);
 enum ct_path          view_path(const struct view *v, uint32_t user, uint32_t nic);
 
+/* True: a NUMA node without processors of its own; its CPUs are none, or those of one before it, to
+ * which it is near, as the memory of some GPUs is. */
+bool view_numa_is_memory(const struct view *v, uint32_t numa);
+
 /* True: a NUMA node with neither processors nor memory nor devices, of which some machines have
  * many, one for each part that a GPU may be split into. */
 bool view_numa_is_empty(const struct view *v, uint32_t numa);
