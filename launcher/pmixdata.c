@@ -27,12 +27,14 @@ struct ask {
     pmix_status_t        status; /* the answer to a lookup */
     pmix_pdata_t        *values;
     size_t               nvalues;
+    uint32_t             taken; /* bytes of the answer, where the head counts them */
 };
 
 /* Requests of a rank that are not answered, and their bytes. */
 struct load {
     _Atomic uint32_t n;
     _Atomic size_t   bytes;
+    _Atomic uint32_t taken; /* bytes of answers handed over, which the head has not been told */
 };
 
 /* libpmix's callbacks take no argument of ours. */
@@ -435,6 +437,21 @@ static void take_values(struct ask *a, struct ct_unpack *in)
     a->status = rc != PMIX_SUCCESS ? rc : a->status;
 }
 
+/* The head may answer more of its lookups. */
+static void send_taken(void *arg)
+{
+    uint32_t rank =
+        ct_jobdesc_rank(the.desc, the.desc->me, (uint32_t)((struct load *)arg - the.loads));
+    uint32_t len = atomic_exchange_explicit(&load_of(rank)->taken, 0, memory_order_relaxed);
+    if (len > 0) {
+        struct evbuffer *message = evbuffer_new();
+        ct_pack_u32(message, rank);
+        ct_pack_u32(message, len);
+        ct_conn_send(the.conn, CT_MSG_DATA_TAKEN, message);
+        evbuffer_free(message);
+    }
+}
+
 /* On libpmix's thread. */
 static void answer_lookup(pmix_status_t shifted, void *arg)
 {
@@ -443,6 +460,11 @@ static void answer_lookup(pmix_status_t shifted, void *arg)
     (void)shifted;
     a->lookup_done(a->status, none ? NULL : a->values, none ? 0 : a->nvalues, a->cbdata);
     take_load(a);
+    if (a->taken > 0) {
+        struct load *load = load_of(a->rank);
+        (void)atomic_fetch_add_explicit(&load->taken, a->taken, memory_order_relaxed);
+        (void)the.post(send_taken, load); /* without memory, with the next */
+    }
     free_ask(a);
 }
 
@@ -457,6 +479,8 @@ void ct_pmixdata_take(struct ct_unpack *in)
         }
         ct_list_remove(&a->node);
         if (a->lookup_done != NULL) {
+            size_t len = in->left > 4 ? in->left - 4 : 0; /* after the number of values */
+            a->taken = len > CT_DATA_SMALL ? (uint32_t)len : 0;
             a->status = in_their_words(status);
             take_values(a, in);
             ct_pmixshift(answer_lookup, a);

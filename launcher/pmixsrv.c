@@ -69,22 +69,28 @@ static struct ct_pmixsrv *the_server;
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
+/* A malloc'd request, which is the queue's from then on: needs no memory. */
+static void enqueue_whole(struct request *r)
+{
+    uint64_t one = 1;
+    pthread_mutex_lock(&the_server->lock);
+    ct_list_append(&the_server->queue, &r->node);
+    pthread_mutex_unlock(&the_server->lock);
+    ssize_t n = write(the_server->wake_fd, &one, sizeof one);
+    (void)n; /* fails only when the counter is full, and then the loop is already due */
+}
+
 /* Its text and ranks are taken over, also when there is no memory for it. */
 static pmix_status_t enqueue(const struct request *r)
 {
     struct request *copy = malloc(sizeof *copy);
-    uint64_t        one = 1;
     if (copy == NULL) {
         free(r->text);
         free(r->ranks);
         return PMIX_ERR_NOMEM;
     }
     *copy = *r;
-    pthread_mutex_lock(&the_server->lock);
-    ct_list_append(&the_server->queue, &copy->node);
-    pthread_mutex_unlock(&the_server->lock);
-    ssize_t n = write(the_server->wake_fd, &one, sizeof one);
-    (void)n; /* fails only when the counter is full, and then the loop is already due */
+    enqueue_whole(copy);
     return PMIX_SUCCESS;
 }
 
@@ -402,20 +408,19 @@ static void on_wake(int fd, short what, void *arg)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* On libpmix's thread: what a rank of ours has put, for a node that asked. */
+/* On libpmix's thread: what a rank of ours has put, for a node that asked. It gets an answer in any
+ * case: without memory for the data, that there is none. */
 static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
 {
     struct request *r = cbdata;
-    r->status = status == PMIX_SUCCESS ? 0 : 1;
-    r->data = data != NULL && len > 0 ? malloc(len) : NULL;
+    bool            some = data != NULL && len > 0;
+    r->data = some ? malloc(len) : NULL;
+    r->status = status != PMIX_SUCCESS || (some && r->data == NULL) ? 1 : 0;
     if (r->data != NULL) {
         memcpy(r->data, data, len);
         r->len = len;
     }
-    if (enqueue(r) != PMIX_SUCCESS) {
-        free(r->data);
-    }
-    free(r);
+    enqueue_whole(r);
 }
 
 /* It answers when the rank has committed. */

@@ -40,6 +40,7 @@ enum ct_msg_type {
     CT_MSG_FENCE,        /* u32 ranks that take part (0: all), their numbers, u32 status, bytes */
     CT_MSG_SPAWN,        /* a rank wants to start another job; spawned.h */
     CT_MSG_DATA_ASK,     /* what a rank publishes, looks up or unpublishes; published.h */
+    CT_MSG_DATA_TAKEN,   /* u32 rank, u32 bytes of answers to its lookups that it has been given */
     CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
 
     /* down */

@@ -44,13 +44,15 @@ struct waiter {
     struct event        *timeout; /* NULL: none */
     uint32_t             asker, number, rank, wanted, n;
     enum ct_data_range   range;
+    bool                 held; /* it has enough, which cannot go out yet */
     size_t               room;
     struct want          wants[];
 };
 
 struct rank {
     struct ct_list entries, waiters;
-    size_t         room; /* bytes that it takes */
+    size_t         room;      /* bytes that it takes */
+    size_t         under_way; /* bytes of answers that it has not been given yet */
 };
 
 struct ct_published {
@@ -246,7 +248,15 @@ static void drop_read(struct waiter *w)
     }
 }
 
-/* With what is there, or why there is not enough; the lookup is over. */
+/* Whether the rank has to be given other answers before this one. A dead one gets no more. */
+static bool must_wait(const struct waiter *w, size_t len)
+{
+    size_t before = w->p->ranks[w->rank].under_way;
+    return len > CT_DATA_SMALL && before > 0 && before + len > CT_DATA_UNDER_WAY_MAX &&
+           !w->p->ended[w->rank];
+}
+
+/* With what is there, or why there is not enough; the lookup is over, or held. */
 static void finish(struct waiter *w, enum ct_data_status missing)
 {
     struct ct_published *p = w->p;
@@ -268,9 +278,18 @@ static void finish(struct waiter *w, enum ct_data_status missing)
         n = 0;
         status = CT_DATA_FULL;
     }
+    size_t len = evbuffer_get_length(values);
+    w->held = must_wait(w, len);
+    if (w->held) {
+        ct_list_remove(&w->of_rank);
+        ct_list_append(&p->ranks[w->rank].waiters, &w->of_rank);
+        evbuffer_free(values);
+        return;
+    }
     if (status == CT_DATA_OK) {
         drop_read(w);
     }
+    p->ranks[w->rank].under_way += len > CT_DATA_SMALL ? len : 0;
     send_answer(p, w->asker, w->number, status, n, values);
     evbuffer_free(values);
     free_waiter(w);
@@ -278,8 +297,7 @@ static void finish(struct waiter *w, enum ct_data_status missing)
 
 static void on_timeout(int fd, short what, void *arg)
 {
-    (void)fd;
-    (void)what;
+    (void)fd, (void)what;
     finish(arg, CT_DATA_TIMEOUT);
 }
 
@@ -373,7 +391,7 @@ static void serve(struct ct_published *p, const char *key)
         struct waiter *ready = NULL;
         for (struct ct_list *l = s->wants.next; l != &s->wants && ready == NULL; l = l->next) {
             struct waiter *w = CT_LIST_ENTRY(l, struct want, node)->waiter;
-            ready = count_found(w) >= w->wanted ? w : NULL;
+            ready = !w->held && count_found(w) >= w->wanted ? w : NULL;
         }
         if (ready == NULL) {
             return;
@@ -586,13 +604,39 @@ void ct_published_take(struct ct_published *p, struct ct_unpack *in)
     }
 }
 
+/* What was there when a lookup was held may be so no more, and then it waits on. */
+void ct_published_taken(struct ct_published *p, struct ct_unpack *in)
+{
+    uint32_t rank = ct_unpack_u32(in), len = ct_unpack_u32(in);
+    in->bad |= rank >= p->nranks || p->ranks == NULL || len > p->ranks[rank].under_way;
+    if (in->bad) {
+        return;
+    }
+    struct ct_list all;
+    ct_list_init(&all);
+    ct_list_splice(&all, &p->ranks[rank].waiters);
+    p->ranks[rank].under_way -= len;
+    CT_LIST_FOR (l, &all) {
+        struct waiter *w = CT_LIST_ENTRY(l, struct waiter, of_rank);
+        ct_list_remove(&w->of_rank);
+        ct_list_append(&p->ranks[rank].waiters, &w->of_rank);
+        if (w->held && (count_found(w) >= w->wanted || is_alone(p))) {
+            finish(w, CT_DATA_NOT_FOUND);
+        } else {
+            w->held = false;
+        }
+    }
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 static void end_waits(struct ct_published *p, uint32_t rank)
 {
-    while (!ct_list_empty(&p->ranks[rank].waiters)) {
-        finish(CT_LIST_ENTRY(p->ranks[rank].waiters.next, struct waiter, of_rank),
-               CT_DATA_NOT_FOUND);
+    struct ct_list all;
+    ct_list_init(&all);
+    ct_list_splice(&all, &p->ranks[rank].waiters);
+    CT_LIST_FOR (l, &all) { /* those that are held go back */
+        finish(CT_LIST_ENTRY(l, struct waiter, of_rank), CT_DATA_NOT_FOUND);
     }
 }
 

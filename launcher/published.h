@@ -17,7 +17,9 @@
  *
  * A lookup that waits ends when enough is there, at its timeout, with the rank itself, or when no
  * other rank is left that could publish. Memory is bounded (launcher.h: CT_DATA_*), by rank and for
- * the job, with what waits counted in.
+ * the job, with what waits counted in. Answers under way are bounded, too: daemons tell what ranks
+ * have been given (CT_MSG_DATA_TAKEN), and a lookup whose answer would be too much until then is
+ * held.
  */
 #ifndef CT_LAUNCHER_PUBLISHED_H
 #define CT_LAUNCHER_PUBLISHED_H
@@ -72,6 +74,9 @@ void                 ct_published_destroy(struct ct_published *p);
 
 /* A request. Sets in->bad where it makes no sense, and then nothing has happened. */
 void ct_published_take(struct ct_published *p, struct ct_unpack *in);
+
+/* CT_MSG_DATA_TAKEN. Sets in->bad likewise. */
+void ct_published_taken(struct ct_published *p, struct ct_unpack *in);
 
 /* A rank has ended: what it published for its own life goes. */
 void ct_published_ended(struct ct_published *p, uint32_t rank);

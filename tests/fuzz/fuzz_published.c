@@ -112,6 +112,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ct_published_ended(p, fuzz_below(&f, RANKS));
         } else if (what == 1) {
             (void)event_base_loop(base, EVLOOP_NONBLOCK);
+        } else if (what == 2) {
+            uint8_t          bytes[8] = {(uint8_t)fuzz_below(&f, RANKS + 1), 0, 0, 0,
+                                         (uint8_t)fuzz_below(&f, 2)};
+            struct ct_unpack in = {.at = bytes, .left = sizeof bytes};
+            ct_published_taken(p, &in);
         } else {
             ask(&f, p, &s);
         }

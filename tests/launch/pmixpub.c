@@ -361,6 +361,37 @@ static void too_much(void)
     must(publish_plain(key, me.rank), PMIX_SUCCESS, "PMIx_Publish after many");
 }
 
+static void got_big(pmix_status_t status, pmix_pdata_t data[], size_t n, void *arg)
+{
+    (void)arg;
+    if (status != PMIX_SUCCESS || n != 1 || data[0].value.type != PMIX_BYTE_OBJECT ||
+        data[0].value.data.bo.size != 3u << 20) {
+        fail("one of many PMIx_Lookup_nb gave %s and %zu values", PMIx_Error_string(status), n);
+    }
+    answers++;
+}
+
+/* More answers than may be under way: all come, and others are not kept from theirs. */
+static void answers_held(void)
+{
+    enum { MANY = 24 };
+    char *keys[] = {(char *)(uintptr_t) "held", NULL};
+    answers = 0;
+    if (me.rank == 0) {
+        must(publish_bytes("held", 3u << 20), PMIX_SUCCESS, "PMIx_Publish of 3 MiB");
+        must(publish_plain("held.not", 5), PMIX_SUCCESS, "PMIx_Publish beside it");
+    }
+    fence();
+    for (int i = 0; i < MANY; i++) {
+        must(PMIx_Lookup_nb(keys, NULL, 0, got_big, NULL), PMIX_SUCCESS, "PMIx_Lookup_nb");
+    }
+    must(lookup("held.not", 5, 0, false, 0), PMIX_SUCCESS, "PMIx_Lookup of little meanwhile");
+    while (answers < MANY) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    fence();
+}
+
 /* A rank that waits for what never comes does not keep the job. */
 static void stuck(void)
 {
@@ -402,10 +433,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenarios[] = {{"all", all_to_all},      {"late", late},     {"missing", missing},
-                     {"duplicate", duplicate}, {"ranges", ranges}, {"firstread", first_read},
-                     {"toomuch", too_much},    {"dead", dead},     {"stuck", stuck},
-                     {"reads", reads}};
+    } scenarios[] = {{"all", all_to_all},      {"late", late},        {"missing", missing},
+                     {"duplicate", duplicate}, {"ranges", ranges},    {"firstread", first_read},
+                     {"toomuch", too_much},    {"dead", dead},        {"stuck", stuck},
+                     {"reads", reads},         {"held", answers_held}};
     must(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS, "PMIx_Init");
     nranks = job_fact(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     for (int i = 1; i < argc; i++) {

@@ -20,7 +20,7 @@ if "without libsodium" in run(*NODES, "true")[2]:
 for place in PLACES:
     expect([*place, PUB, "all", "missing", "duplicate", "ranges"] if place != PLACES[0] else
            [*place, PUB, "all", "missing"], 0, out="", err="")
-    expect([*place, PUB, "toomuch", "reads"], 0, out="", err="")
+    expect([*place, PUB, "toomuch", "reads", "held"], 0, out="", err="")
     got = expect([*place, PUB, "firstread"], 0, err="")[1].split()
     check(sorted(got) == ["gone"] * (len(got) - 1) + ["read"], f"one reader: {got}")
 for place in PLACES[1:]:

@@ -32,6 +32,7 @@ unit_tests = \
 	tests/unit/test_proto \
 	tests/unit/test_rail \
 	tests/unit/test_rail_map \
+	tests/unit/test_published \
 	tests/unit/test_ranks_coll \
 	tests/unit/test_ranks_fail \
 	tests/unit/test_ranks_host \
@@ -98,6 +99,14 @@ tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/
 	$(EVENT_CFLAGS)
 tests_unit_test_proto_CFLAGS = $(unit_cflags)
 tests_unit_test_proto_LDADD = $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_published_SOURCES = tests/unit/test_published.c tests/unit/unit.h \
+	launcher/jobdesc.c launcher/jobdesc.h launcher/proto.c launcher/proto.h \
+	launcher/published.c launcher/published.h launcher/ranklist.c launcher/ranklist.h \
+	launcher/strlist.c launcher/strlist.h
+tests_unit_test_published_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+	$(EVENT_CFLAGS)
+tests_unit_test_published_CFLAGS = $(unit_cflags)
+tests_unit_test_published_LDADD = $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_area_SOURCES = tests/unit/test_area.c tests/unit/unit.h
 tests_unit_test_area_CFLAGS = $(unit_cflags)
 tests_unit_test_area_LDADD = $(unit_ldadd)
