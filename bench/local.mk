@@ -32,6 +32,7 @@ perf_sources = \
 	bench/perf/mpi_map.h \
 	bench/perf/perf.h \
 	bench/perf/pt2pt.c \
+	bench/perf/resident.c \
 	bench/perf/spawn.c
 libexec_PROGRAMS += bench/ctran_perf_rank
 bench_ctran_perf_rank_SOURCES = $(perf_sources)

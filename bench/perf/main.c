@@ -28,13 +28,14 @@ static const char usage[] = "usage: ctran_perf_rank [options] [PATTERN...]\n"
                             "  --window N        messages under way in bw, bibw and rate (64)\n"
                             "  --check           also look whether data arrives right\n"
                             "  --list            print the patterns\n"
+                            "  --resident        what a rank takes in memory, in KiB\n"
                             "  --spawn N         start N empty processes, no job\n";
 
 struct options {
     size_t sizes[MAX_SIZES];
     int    nsizes, batches, window;
     double time_s;
-    bool   check;
+    bool   check, resident;
     char **patterns; /* ended by NULL */
 };
 
@@ -106,15 +107,12 @@ static void list(void)
 /* 0; -1 when the arguments are wrong; 1 when this was all and the program ends well, 2 when not. */
 static int parse(int argc, char **argv, struct options *o)
 {
-    static const struct option names[] = {{"sizes", required_argument, NULL, 's'},
-                                          {"time-ms", required_argument, NULL, 't'},
-                                          {"batches", required_argument, NULL, 'b'},
-                                          {"window", required_argument, NULL, 'w'},
-                                          {"check", no_argument, NULL, 'c'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"spawn", required_argument, NULL, 'S'},
-                                          {"nothing", no_argument, NULL, 'n'},
-                                          {0}};
+    static const struct option names[] = {
+        {"sizes", required_argument, NULL, 's'},   {"time-ms", required_argument, NULL, 't'},
+        {"batches", required_argument, NULL, 'b'}, {"window", required_argument, NULL, 'w'},
+        {"check", no_argument, NULL, 'c'},         {"list", no_argument, NULL, 'l'},
+        {"resident", no_argument, NULL, 'r'},      {"spawn", required_argument, NULL, 'S'},
+        {"nothing", no_argument, NULL, 'n'},       {0}};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         switch (c) {
         case 's':
@@ -137,6 +135,9 @@ static int parse(int argc, char **argv, struct options *o)
         case 'l':
             list();
             return 1;
+        case 'r':
+            o->resident = true;
+            break;
         case 'S':
             return perf_spawn("/proc/self/exe", atoi(optarg)) == 0 ? 1 : 2;
         case 'n':
@@ -276,6 +277,11 @@ int main(int argc, char **argv)
     }
     ctran_comm_rank(CTRAN_COMM_WORLD, &job.rank);
     ctran_comm_size(CTRAN_COMM_WORLD, &job.size);
+    if (o.resident) {
+        right = perf_resident(&job);
+        print_head(&job);
+        return ctran_finalize() == CTRAN_SUCCESS && right ? 0 : 1;
+    }
     if (*o.patterns == NULL) { /* a job that only starts and ends */
         ctran_barrier(CTRAN_COMM_WORLD);
         return ctran_finalize() == CTRAN_SUCCESS ? 0 : 1;

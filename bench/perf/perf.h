@@ -70,6 +70,9 @@ double perf_measure(const struct perf_job *job, double time_s, int batches, long
  * what it has to. Collective; the first wrong byte is printed by the rank that found it. */
 bool perf_check(struct perf_job *job);
 
+/* Prints what a rank takes in memory. Collective. false when that cannot be found out. */
+bool perf_resident(const struct perf_job *job);
+
 double perf_now(void); /* seconds of a monotonic clock */
 
 /* Starts n copies of this program that end at once, and waits for them: what any launcher has to
