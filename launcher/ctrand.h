@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gpus.h"
 #include "jobdesc.h"
 #include "place.h"
 #include "pmixsrv.h"
@@ -26,6 +27,7 @@ struct ct_daemon {
     struct ct_procs     procs;
     struct ct_ranktable table;
     struct ct_places    places;
+    struct ct_gpus      gpus;
     struct ct_rankio   *io;
     struct ct_rankin   *in;
     int                 terminal; /* our end of a debugged rank's, -1 for none */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "gpuread.h"
 #include "launcher.h"
 #include "nodelimits.h"
 #include "pty.h"
@@ -74,7 +75,8 @@ static char **make_env(struct ct_daemon *d, uint32_t local_rank)
         snprintf(key, sizeof key, CT_ENV_KEY "=%s", d->desc.key);
         ok = ct_strlist_set(&env, key);
     }
-    if (!ok || ct_pmixsrv_env(d->pmix, local_rank, &env) != 0) {
+    if (!ok || !ct_gpus_env(&d->gpus, local_rank, &env) ||
+        ct_pmixsrv_env(d->pmix, local_rank, &env) != 0) {
         refuse(d, CT_EXIT_INTERNAL, "cannot make the environment of a rank: out of memory");
     }
     return env;
@@ -83,8 +85,10 @@ static char **make_env(struct ct_daemon *d, uint32_t local_rank)
 static void send_started(struct ct_daemon *d, uint32_t local_rank)
 {
     struct evbuffer *body = evbuffer_new();
-    char             text[1024];
+    char             text[3072];
     ct_places_describe(&d->places, local_rank, text, sizeof text);
+    size_t len = strlen(text);
+    ct_gpus_describe(&d->gpus, local_rank, text + len, sizeof text - len);
     ct_pack_u32(body, d->procs.ranks[local_rank]);
     ct_pack_u32(body, (uint32_t)d->procs.all[local_rank].pid);
     ct_pack_text(body, text);
@@ -219,6 +223,21 @@ static void pretend(struct ct_daemon *d)
     ct_daemon_on_drained(d);
 }
 
+/* CPUs, and GPUs where they are asked for: these first where they lead. */
+static int find_places(struct ct_daemon *d, uint32_t n, char *why, size_t cap)
+{
+    const struct ct_jobdesc *j = &d->desc;
+    bool                     lead = ct_jobdesc_gpus_lead(j);
+    int                      status = lead ? ct_gpus_read(&d->gpus, j, n, NULL, why, cap) : 0;
+    if (status == 0) {
+        status = ct_places_init(&d->places, j, n, lead ? &d->gpus : NULL, why, cap);
+    }
+    if (status == 0 && !lead && ct_jobdesc_wants_gpus(j)) {
+        status = ct_gpus_read(&d->gpus, j, n, d->places.sets, why, cap);
+    }
+    return status;
+}
+
 /* What can be wanting for the ranks, found before any of them is there. */
 static void prepare_ranks(struct ct_daemon *d)
 {
@@ -233,7 +252,7 @@ static void prepare_ranks(struct ct_daemon *d)
         send_text(d, CT_MSG_WARNING, why);
     }
     if (status == 0) {
-        status = ct_places_init(&d->places, j, n, why, sizeof why);
+        status = find_places(d, n, why, sizeof why);
     }
     if (status != 0) {
         refuse(d, status, why);

@@ -197,6 +197,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_u32(out, d->map);
     ct_pack_u32(out, d->pe);
     ct_pack_u32(out, d->bind);
+    ct_pack_u32(out, d->gpus);
     ct_jobdesc_pack_list(out, d->debugger);
     ct_pack_text(out, d->debug_ranks);
     ct_pack_u32(out, d->debug_terminal);
@@ -357,9 +358,10 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->rank_env = ct_jobdesc_unpack_list(in);
     unpack_nodes(d, in);
     unpack_ways(d, in);
-    d->map = (enum ct_map)unpack_enum(in, CT_MAP_HWTHREAD);
+    d->map = (enum ct_map)unpack_enum(in, CT_MAP_GPU);
     d->pe = ct_unpack_u32(in);
     d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_HWTHREAD);
+    d->gpus = unpack_enum(in, CT_MAX_GPUS_A_RANK);
     d->debugger = ct_jobdesc_unpack_list(in);
     d->debug_ranks = unpack_copy(in);
     d->debug_terminal = unpack_bool(in);

@@ -14,7 +14,15 @@
 #include "proto.h"
 
 /* What ranks are spread over in turn, and what each is held to; place.h. */
-enum ct_map { CT_MAP_DEFAULT, CT_MAP_SLOT, CT_MAP_NODE, CT_MAP_CORE, CT_MAP_NUMA, CT_MAP_HWTHREAD };
+enum ct_map {
+    CT_MAP_DEFAULT,
+    CT_MAP_SLOT,
+    CT_MAP_NODE,
+    CT_MAP_CORE,
+    CT_MAP_NUMA,
+    CT_MAP_HWTHREAD,
+    CT_MAP_GPU
+};
 enum ct_bind { CT_BIND_DEFAULT, CT_BIND_NONE, CT_BIND_CORE, CT_BIND_NUMA, CT_BIND_HWTHREAD };
 
 /* stdin_to, where it is no rank. */
@@ -74,6 +82,7 @@ struct ct_jobdesc {
     enum ct_map  map;
     uint32_t     pe; /* processing elements a rank; 0: not given */
     enum ct_bind bind;
+    uint32_t     gpus; /* that a rank has for itself; 0: not given */
 
     char   **debugger;       /* what some ranks run under: file and arguments; NULL: nothing */
     char    *debug_ranks;    /* which (ranklist.h) */
@@ -91,6 +100,17 @@ struct ct_jobdesc {
     bool dry_run;    /* find out everything and start nothing */
     bool recovery;   /* the job outlives the death of ranks */
 };
+
+/* Whether GPUs are to be chosen for the ranks; whether their CPUs follow from these. */
+static inline bool ct_jobdesc_wants_gpus(const struct ct_jobdesc *d)
+{
+    return d->map == CT_MAP_GPU || d->gpus > 0;
+}
+
+static inline bool ct_jobdesc_gpus_lead(const struct ct_jobdesc *d)
+{
+    return d->map == CT_MAP_GPU || (d->gpus > 0 && d->map == CT_MAP_DEFAULT);
+}
 
 /* All ranks. */
 uint32_t ct_jobdesc_ranks(const struct ct_jobdesc *d);

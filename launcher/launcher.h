@@ -32,6 +32,8 @@
  *                                             ranktable.c     what all ranks do
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows
+ *                                             gpus.c          GPUs for ranks
+ *                                             gpuread.c       and what they are chosen from
  *                                             outdir.c        files of the ranks' output
  *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c, tree.c, daemon.c,
  *                 hub.c, hub_child.c, hub_fence.c, merge.c; deaths.c decides where there is one
@@ -80,6 +82,7 @@ enum {
 enum {
     CT_MAX_RANKS = 65536,
     CT_MAX_FAN_OUT = 1024,
+    CT_MAX_GPUS_A_RANK = 256,
     CT_FAN_OUT = 32,          /* children of a process in the tree */
     CT_PMIX_SHARED_FROM = 48, /* ranks of a node get the job's data from shared memory; pmixsrv.c */
 

@@ -168,10 +168,23 @@ static bool stays_here(const char *setting)
     return strncmp(setting, "PMIX_", 5) == 0 && strncmp(setting, "PMIX_MCA_", 9) != 0;
 }
 
-static bool choose_environment(struct ct_jobdesc *d)
+/* Slurm tells each node which of its GPUs are ours. */
+static bool is_slurms(const char *setting)
+{
+    static const char *const names[] = {"CUDA_VISIBLE_DEVICES=", "GPU_DEVICE_ORDINAL=",
+                                        "ROCR_VISIBLE_DEVICES=", "ZE_AFFINITY_MASK="};
+    bool                     found = false;
+    for (size_t i = 0; i < CT_ARRAY_LEN(names); i++) {
+        found |= strncmp(setting, names[i], strlen(names[i])) == 0;
+    }
+    return found;
+}
+
+static bool choose_environment(struct ct_jobdesc *d, bool from_slurm)
 {
     for (char **s = environ; *s != NULL; s++) {
-        if (!stays_here(*s) && strchr(*s, '=') != NULL && !ct_strlist_add(&d->forward, *s)) {
+        if (!stays_here(*s) && !(from_slurm && is_slurms(*s)) && strchr(*s, '=') != NULL &&
+            !ct_strlist_add(&d->forward, *s)) {
             return false;
         }
     }
@@ -256,7 +269,7 @@ bool ct_layout_ways(struct ct_options *o, const char *daemon)
         return ok && d->cwd != NULL;
     }
     d->cwd = strdup(getcwd(here, sizeof here) != NULL ? here : "");
-    ok = ok && d->cwd != NULL && choose_environment(d);
+    ok = ok && d->cwd != NULL && choose_environment(d, o->from_slurm);
     if (ok && d->agent != NULL) {
         const char *slash = strrchr(d->agent[0], '/');
         d->agent_shell = strcmp(slash != NULL ? slash + 1 : d->agent[0], "srun") != 0;

@@ -46,6 +46,8 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/ctrand.c launcher/ctrand.h \
 	launcher/ctrand_end.c \
 	launcher/ctrand_start.c \
+	launcher/gpuread.c launcher/gpuread.h \
+	launcher/gpus.c launcher/gpus.h \
 	launcher/nodelimits.c launcher/nodelimits.h \
 	launcher/outdir.c launcher/outdir.h \
 	launcher/pmixdata.c launcher/pmixdata.h \

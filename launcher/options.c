@@ -49,7 +49,11 @@ static const struct ct_option_row rows[] = {
     {{"--env-rank"}, "RANKS:NAME=VALUE", ct_take_rank_env, "the same for some; %r is the rank"},
     {{"--wdir"}, "DIR", ct_take_wdir, "start the ranks in this directory"},
     {{"--set"}, "NAME=VALUE", ct_take_set, "set a variable of the library, CTRAN_NAME"},
-    {{"--map-by"}, "slot|node|core|numa|hwthread[:pe=N]", ct_take_map, "give places in this order"},
+    {{"--map-by"},
+     "slot|node|core|numa|hwthread|gpu[:pe=N]",
+     ct_take_map,
+     "give places in this order"},
+    {{"--gpus-per-rank"}, "N", ct_take_gpus, "give each rank N GPUs that no other rank has"},
     {{"--bind-to"},
      "none|core|numa|hwthread",
      ct_take_bind,
@@ -205,6 +209,42 @@ static bool make_dirs(char *path)
     return errno == 0 && access(path, W_OK | X_OK) == 0;
 }
 
+/* Whether a setting is of one of the variables by which we give ranks their GPUs, and another one
+ * than we have ourselves. */
+static bool gives_gpus(const char *setting)
+{
+    static const char *const names[] = {
+        "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CTRAN_GPU_MAP=", "CTRAN_NIC_MAP="};
+    for (size_t i = 0; i < CT_ARRAY_LEN(names); i++) {
+        size_t len = strlen(names[i]);
+        if (strncmp(setting, names[i], len) == 0) {
+            char name[32];
+            snprintf(name, sizeof name, "%.*s", (int)len - 1, names[i]);
+            const char *ours = getenv(name);
+            return ours == NULL || strcmp(ours, setting + len) != 0;
+        }
+    }
+    return false;
+}
+
+/* What ranks alone are told the daemons do not see, and they choose. */
+static bool check_gpus(const struct ct_jobdesc *d)
+{
+    const char *found = NULL;
+    for (uint32_t i = 0; i < d->napps; i++) {
+        for (char **s = d->apps[i].env; s != NULL && *s != NULL; s++) {
+            found = gives_gpus(*s) ? *s : found;
+        }
+    }
+    for (char **s = d->rank_env; s != NULL && *s != NULL; s++) {
+        found = gives_gpus(strchr(*s, ':') + 1) ? strchr(*s, ':') + 1 : found;
+    }
+    return found == NULL ||
+           ct_take_complain("-x or --env-rank sets %.*s, which --map-by gpu and --gpus-per-rank "
+                            "set or go by; set it in the environment of ctranrun",
+                            (int)strcspn(found, "="), found);
+}
+
 /* What only the whole command line can tell. */
 static bool check_whole(struct ct_options *o)
 {
@@ -234,7 +274,7 @@ static bool check_whole(struct ct_options *o)
                                 "written",
                                 o->desc.output_dir, strerror(errno));
     }
-    return true;
+    return !ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc);
 }
 
 int ct_options_parse(struct ct_options *o, int argc, char **argv)

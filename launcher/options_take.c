@@ -325,7 +325,7 @@ bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *valu
 
 bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
 {
-    static const char *const units[] = {"slot", "node", "core", "numa", "hwthread", NULL};
+    static const char *const units[] = {"slot", "node", "core", "numa", "hwthread", "gpu", NULL};
     size_t                   len = strcspn(value, ":");
     long                     pe = 0;
     int                      unit = find_word(value, len, units);
@@ -333,12 +333,24 @@ bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
                  ((strncmp(value + len, ":pe=", 4) == 0 || strncmp(value + len, ":PE=", 4) == 0) &&
                   read_number(value + len + 4, CT_MAX_RANKS, &pe));
     if (unit < 0 || !pe_ok) {
-        return ct_take_complain("%s \"%s\": expected slot, node, core, numa or hwthread, and :pe=N "
-                                "after it if ranks are to have more than one, as in %s core:pe=2",
-                                opt, value, opt);
+        return ct_take_complain(
+            "%s \"%s\": expected slot, node, core, numa, hwthread or gpu, and "
+            ":pe=N after it if ranks are to have more than one, as in %s core:pe=2",
+            opt, value, opt);
     }
     o->desc.map = (enum ct_map)(CT_MAP_SLOT + unit);
     o->desc.pe = (uint32_t)pe;
+    return true;
+}
+
+bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value)
+{
+    long n;
+    if (!read_number(value, CT_MAX_GPUS_A_RANK, &n)) {
+        return ct_take_complain("%s \"%s\": expected a number of GPUs from 1 to %d", opt, value,
+                                CT_MAX_GPUS_A_RANK);
+    }
+    o->desc.gpus = (uint32_t)n;
     return true;
 }
 

@@ -20,6 +20,7 @@ bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_set(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_map(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_bind(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_report(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value);

@@ -18,8 +18,10 @@
 
 /* Processing elements that ranks of one turn share: of the machine, or of a NUMA node. */
 struct domain {
-    hwloc_obj_t *elements;
-    uint32_t     n;
+    hwloc_obj_t     *elements;
+    uint32_t         n;
+    const cpu_set_t *near;  /* ranks with GPUs: of their NUMA node; NULL: nobody knows */
+    uint32_t         ranks; /* that are in it, for ranks with GPUs */
 };
 
 struct machine {
@@ -27,6 +29,12 @@ struct machine {
     struct domain   *domains;
     uint32_t         ndomains;
     uint32_t         cores;
+    struct turn     *turns; /* by rank */
+};
+
+/* A rank's domain, and its number among the ranks there. */
+struct turn {
+    uint32_t domain, number;
 };
 
 /* ---- the machine ----------------------------------------------------------------------------- */
@@ -83,6 +91,46 @@ static bool fill_domain(struct domain *dom, hwloc_topology_t t, hwloc_obj_type_t
     return dom->elements != NULL;
 }
 
+/* The elements near a GPU; all of them where none of these may be used. */
+static bool fill_near(struct domain *dom, const struct machine *m, hwloc_obj_type_t type)
+{
+    hwloc_const_cpuset_t all = hwloc_topology_get_topology_cpuset(m->topology);
+    hwloc_bitmap_t       set = hwloc_bitmap_alloc();
+    bool                 ok = true;
+    if (dom->near != NULL) {
+        hwloc_cpuset_from_glibc_sched_affinity(m->topology, set, dom->near, sizeof *dom->near);
+        ok = fill_domain(dom, m->topology, type, set);
+    }
+    if (ok && dom->n == 0) {
+        free(dom->elements);
+        ok = fill_domain(dom, m->topology, type, all);
+    }
+    hwloc_bitmap_free(set);
+    return ok;
+}
+
+/* Domains by the GPUs of the ranks, and each rank's turn there. */
+static bool find_gpu_domains(struct machine *m, hwloc_obj_type_t type, uint32_t n,
+                             const struct ct_gpus *gpus)
+{
+    m->domains = calloc((size_t)CT_MACHINE_NUMAS + 1, sizeof *m->domains);
+    bool ok = m->domains != NULL;
+    for (uint32_t r = 0; ok && r < n; r++) {
+        const cpu_set_t *near = ct_gpus_cpus(gpus, r);
+        uint32_t         i = 0;
+        while (i < m->ndomains && m->domains[i].near != near) {
+            i++;
+        }
+        if (i == m->ndomains) {
+            m->domains[m->ndomains++].near = near;
+            ok = fill_near(&m->domains[i], m, type);
+        }
+        m->turns[r] = (struct turn){.domain = i, .number = m->domains[i].ranks++};
+    }
+    return ok;
+}
+
+/* Domains of the machine, which ranks take in turn. */
 static bool find_domains(struct machine *m, const struct ct_jobdesc *d)
 {
     hwloc_topology_t t = m->topology;
@@ -118,6 +166,7 @@ static void free_domains(struct machine *m)
         free(m->domains[i].elements);
     }
     free(m->domains);
+    free(m->turns);
 }
 
 /* ---- cores that jobs hold -------------------------------------------------------------------- */
@@ -224,10 +273,15 @@ static void place(struct ct_places *p, const struct machine *m, const struct ct_
                   uint32_t rank)
 {
     uint32_t             pe = d->pe > 0 ? d->pe : 1;
-    const struct domain *dom = &m->domains[rank % m->ndomains];
-    uint32_t             first = rank / m->ndomains % (dom->n / pe) * pe;
+    const struct turn   *turn = &m->turns[rank];
+    const struct domain *dom = &m->domains[turn->domain];
+    uint32_t             first = turn->number % (dom->n / pe) * pe, end = first + pe;
     hwloc_bitmap_t       set = hwloc_bitmap_alloc();
-    for (uint32_t i = first; i < first + pe; i++) {
+    if (d->pe == 0 && dom->ranks > 0 && dom->ranks <= dom->n) { /* an even share of all */
+        first = (uint32_t)((uint64_t)turn->number * dom->n / dom->ranks);
+        end = (uint32_t)((turn->number + (uint64_t)1) * dom->n / dom->ranks);
+    }
+    for (uint32_t i = first; i < end; i++) {
         widen(m, bind_unit(d), dom->elements[i], set);
     }
     hwloc_cpuset_to_glibc_sched_affinity(m->topology, set, &p->sets[rank], sizeof *p->sets);
@@ -243,7 +297,10 @@ static int check_order(const struct machine *m, const struct ct_jobdesc *d, char
                      "--map-by asks for %u %s a rank, and %s has only %u that may be used; "
                      "ask for fewer",
                      d->pe, element_type(m, d) == HWLOC_OBJ_PU ? "hardware threads" : "cores",
-                     d->map == CT_MAP_NUMA ? "a NUMA node" : "this machine", m->domains[i].n);
+                     d->map == CT_MAP_NUMA        ? "a NUMA node"
+                     : m->domains[i].near != NULL ? "the NUMA node of a GPU"
+                                                  : "this machine",
+                     m->domains[i].n);
             return CT_EXIT_USAGE;
         }
     }
@@ -253,7 +310,7 @@ static int check_order(const struct machine *m, const struct ct_jobdesc *d, char
 /* Whether the command line leaves the places to us. */
 static bool is_free_choice(const struct ct_jobdesc *d)
 {
-    return d->bind == CT_BIND_DEFAULT && d->map == CT_MAP_DEFAULT;
+    return d->bind == CT_BIND_DEFAULT && d->map == CT_MAP_DEFAULT && d->gpus == 0;
 }
 
 /* Cores of their own for all ranks, or none is bound. Returns whether they have them. */
@@ -276,13 +333,18 @@ static bool choose_default(struct ct_places *p, struct machine *m, uint32_t n)
 
 /* Finds the places on the machine m. */
 static int find_places(struct ct_places *p, struct machine *m, const struct ct_jobdesc *d,
-                       uint32_t n, char *why, size_t cap)
+                       uint32_t n, const struct ct_gpus *gpus, char *why, size_t cap)
 {
     m->cores = (uint32_t)hwloc_get_nbobjs_by_type(m->topology, HWLOC_OBJ_CORE);
     p->sets = calloc(n, sizeof *p->sets);
-    if (p->sets == NULL || !find_domains(m, d)) {
+    m->turns = calloc(n, sizeof *m->turns);
+    if (p->sets == NULL || m->turns == NULL ||
+        !(gpus != NULL ? find_gpu_domains(m, element_type(m, d), n, gpus) : find_domains(m, d))) {
         snprintf(why, cap, "cannot place the ranks: out of memory");
         return CT_EXIT_INTERNAL;
+    }
+    for (uint32_t i = 0; gpus == NULL && m->ndomains > 0 && i < n; i++) {
+        m->turns[i] = (struct turn){.domain = i % m->ndomains, .number = i / m->ndomains};
     }
     if (is_free_choice(d) && !choose_default(p, m, n)) {
         free(p->sets);
@@ -300,8 +362,8 @@ static int find_places(struct ct_places *p, struct machine *m, const struct ct_j
     return status;
 }
 
-int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n, char *why,
-                   size_t cap)
+int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n,
+                   const struct ct_gpus *gpus, char *why, size_t cap)
 {
     *p = (struct ct_places){0};
     if (!load(&p->topology)) {
@@ -313,7 +375,7 @@ int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n, 
         return 0;
     }
     struct machine m = {.topology = p->topology};
-    int            status = find_places(p, &m, d, n, why, cap);
+    int            status = find_places(p, &m, d, n, gpus, why, cap);
     free_domains(&m);
     return status;
 }

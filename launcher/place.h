@@ -7,6 +7,10 @@
  * (domains) in turn, and in a domain the next `pe` elements, from the first again where they are
  * used up. What a rank is then held to is its elements, or the NUMA nodes that they lie in.
  *
+ * Where ranks are given GPUs (--map-by gpu, or --gpus-per-rank alone), the domains are the NUMA
+ * nodes of these, all elements where nobody knows or we may use none near, and without `pe` the
+ * ranks of a domain share its elements evenly.
+ *
  * Without a word on the command line each rank gets a core of its own that no other job of ctran on
  * this machine holds, or, where not all ranks can have one, none is bound. Which cores are held is
  * known by sockets: a daemon binds the abstract name of each core that it gives to ranks
@@ -21,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gpus.h"
 #include "jobdesc.h"
 
 struct ct_places {
@@ -31,10 +36,11 @@ struct ct_places {
     uint32_t         nheld;
 };
 
-/* Finds the places of n ranks. Returns 0, or CT_EXIT_USAGE with a line in `why` for an order that
- * this machine cannot follow. Cores stay held until ct_places_fini or the end of the process. */
-int  ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n, char *why,
-                    size_t cap);
+/* Finds the places of n ranks. `gpus` are theirs where places follow from them, else NULL. Returns
+ * 0, or CT_EXIT_USAGE with a line in `why` for an order that this machine cannot follow. Cores stay
+ * held until ct_places_fini or the end of the process. */
+int  ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n,
+                    const struct ct_gpus *gpus, char *why, size_t cap);
 void ct_places_fini(struct ct_places *p);
 
 /* The CPUs of a local rank, NULL when it is not bound. */

@@ -35,11 +35,16 @@ usage(["--wdir", "/no/such/dir", "true"], ['--wdir "/no/such/dir"', "No such fil
 usage(["--wdir", "/dev/null", "true"], ["not a directory"])
 for t in ("0", "-1", "soon", "nan", "1e99", ""):
     usage(["--timeout", t, "true"], [f'--timeout "{t}"', "number of seconds"])
+for v in ("0", "-1", "x", "257"):
+    usage(["--gpus-per-rank", v, "true"], [f'--gpus-per-rank "{v}"', "from 1 to 256"])
+for name in ("CUDA_VISIBLE_DEVICES", "CTRAN_GPU_MAP"):
+    usage(["--map-by", "gpu", "-x", f"{name}=1", "true"], [name, "environment of ctranrun"])
+    usage(["--gpus-per-rank", 2, "--env-rank", f"all:{name}=1", "true"], [name])
 usage(["--bind-to", "socket", "true"], ['"socket"', "none, core, numa or hwthread"])
 for v in ("socket", "", "core:", "core:pe", "core:pe=", "core:pe=0", "core:pe=x", "core:2", ":pe=1",
           "core:pe=70000"):
     usage(["--map-by", v, "true"],
-          [f'--map-by "{v}"', "slot, node, core, numa or hwthread", ":pe="])
+          [f'--map-by "{v}"', "slot, node, core, numa, hwthread or gpu", ":pe="])
 for v in ("x", "", "-3", "1.5", "70000", "some"):
     usage(["--stdin", v, "true"], [f'--stdin "{v}"', "a rank, all or none"])
 usage(["-n", 2, "--stdin", "2", "true"], ["--stdin 2", "0 to 1"])

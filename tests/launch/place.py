@@ -44,6 +44,10 @@ for order, words in (("core:pe=9", "9 cores a rank, and this machine has only 8"
     expect(["--map-by", order, "true"], 2, out="", env={"HWLOC_SYNTHETIC": TWO_NODES},
            err=rf"ctranrun: job \w+: --map-by asks for [^\n]*{words}[^\n]*ask for fewer\n")
 
+for args in (["--map-by", "gpu"], ["--gpus-per-rank", 1], ["--dry-run", "--gpus-per-rank", 1]):
+    expect([*args, "true"], 2, out="", env={"CUDA_VISIBLE_DEVICES": ""},
+           err=r"ctranrun: job \w+: --\S+( gpu)?: host \S+ has (no GPU|GPUs, and none)[^\n]*\n")
+
 # This machine.
 allowed = sorted(os.sched_getaffinity(0))
 SET = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status | cut -f2"]

@@ -29,6 +29,7 @@ unit_tests = \
 	tests/unit/test_op \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
+	tests/unit/test_place \
 	tests/unit/test_proto \
 	tests/unit/test_rail \
 	tests/unit/test_rail_map \
@@ -93,6 +94,12 @@ tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/
 	$(EVENT_CFLAGS)
 tests_unit_test_hosts_CFLAGS = $(unit_cflags)
 tests_unit_test_hosts_LDADD = $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/unit/unit.h launcher/gpus.c \
+	launcher/gpus.h launcher/strlist.c launcher/strlist.h
+tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+	$(EVENT_CFLAGS)
+tests_unit_test_place_CFLAGS = $(unit_cflags)
+tests_unit_test_place_LDADD = $(unit_ldadd)
 tests_unit_test_proto_SOURCES = tests/unit/test_proto.c tests/unit/unit.h launcher/merge.c \
 	launcher/merge.h launcher/proto.c launcher/proto.h
 tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
