@@ -78,10 +78,8 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
         ct_head_take_fence(h, in);
         break;
     case CT_MSG_DATA_ASK:
-        ct_published_take(h->published, in);
-        break;
     case CT_MSG_DATA_TAKEN:
-        ct_published_taken(h->published, in);
+        ct_kin_take(h->kin, type, in);
         break;
     case CT_MSG_SPAWN:
         ct_spawned_take(h->spawned, in);

@@ -12,9 +12,9 @@
 #include "head.h"
 #include "hub.h"
 #include "input.h"
+#include "kin.h"
 #include "output.h"
 #include "proto.h"
-#include "published.h"
 #include "ranktable.h"
 #include "spawned.h"
 #include "deaths.h"
@@ -37,7 +37,7 @@ struct ct_head {
     struct ct_head_node       *nodes;
     struct ct_rank_state      *ended;    /* by rank: how it did */
     struct ct_recovery         recovery; /* used where there are more nodes than one */
-    struct ct_published       *published;
+    struct ct_kin             *kin;
     struct ct_spawned         *spawned;
     uint32_t                   nready, nrunning;
     uint64_t                   server_us, ranks_us; /* the slowest node's */

@@ -196,7 +196,7 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
     if (d->nnodes > 1) {
         ct_recovery_ended(&h->recovery, rank, end->phase == CT_PHASE_FINALIZED);
     }
-    ct_published_ended(h->published, rank);
+    ct_kin_ended(h->kin, rank);
 }
 
 /* ---- what ranks ask for ---------------------------------------------------------------------- */
@@ -234,12 +234,6 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-static void on_data_answer(void *arg, struct ct_unpack *message)
-{
-    struct ct_head *h = arg;
-    ct_hub_down(&h->hub, CT_MSG_DATA_ANSWER, message);
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 bool ct_head_nodes_init(struct ct_head *h)
@@ -250,9 +244,9 @@ bool ct_head_nodes_init(struct ct_head *h)
     struct timeval limit = {(time_t)(limit_ms / 1000), (suseconds_t)(limit_ms % 1000 * 1000)};
     h->nodes = calloc(d->nnodes, sizeof *h->nodes);
     h->launch = evtimer_new(h->base, on_launch_limit, h);
-    h->published = ct_published_create(h->base, d, on_data_answer, h);
+    h->kin = ct_kin_create(h, h->args->tag_number > 0 ? h->args->kin_fd : -1);
     h->ended = calloc(ct_jobdesc_ranks(d), sizeof *h->ended);
-    if (h->nodes == NULL || h->launch == NULL || h->ended == NULL || h->published == NULL ||
+    if (h->nodes == NULL || h->launch == NULL || h->ended == NULL || h->kin == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
     }
@@ -268,7 +262,7 @@ void ct_head_nodes_fini(struct ct_head *h)
         event_free(h->launch);
     }
     ct_recovery_fini(&h->recovery);
-    ct_published_destroy(h->published);
+    ct_kin_destroy(h->kin);
     free(h->ended);
     free(h->nodes);
 }

@@ -25,6 +25,7 @@
  *     published.c    what ranks publish      relay.c         a process between two levels
  *     hostorder.c    close ones together     pmixquery.c     answers to their queries
  *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
+ *     kin.c          and what they share
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks

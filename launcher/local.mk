@@ -33,7 +33,9 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/output.c launcher/output.h \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
+	launcher/kin.c launcher/kin.h \
 	launcher/published.c launcher/published.h \
+	launcher/published_store.c launcher/published_store.h \
 	launcher/spawned.c launcher/spawned.h \
 	launcher/spawned_place.c launcher/spawned_place.h \
 	launcher/statuscmd.c launcher/statuscmd.h \

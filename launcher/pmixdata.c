@@ -412,9 +412,10 @@ static pmix_status_t take_value(struct ct_unpack *in, pmix_pdata_t *out)
 {
     size_t      len;
     const char *key = ct_unpack_text(in); /* the macros read their arguments twice */
+    const char *nspace = ct_unpack_text(in);
     pmix_rank_t rank = ct_unpack_u32(in);
     PMIX_LOAD_KEY(out->key, key);
-    PMIX_LOAD_PROCID(&out->proc, the.nspace, rank);
+    PMIX_LOAD_PROCID(&out->proc, *nspace != '\0' ? nspace : the.nspace, rank);
     const void *bytes = ct_unpack_bytes(in, &len);
     return in->bad ? PMIX_ERR_UNPACK_FAILURE : read_value(bytes, len, &out->value);
 }

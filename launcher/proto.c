@@ -126,6 +126,7 @@ static size_t limit_of(uint32_t type)
     case CT_MSG_FENCE:
     case CT_MSG_FENCE_DONE:
     case CT_MSG_MODEX_DATA:
+    case CT_MSG_KIN:
         return 1u << 30; /* what all ranks of a job have put: for 65536 of them 16 KiB each */
     case CT_MSG_SPAWN:
     case CT_MSG_DATA_ASK:

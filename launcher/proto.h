@@ -41,6 +41,9 @@ enum ct_msg_type {
     CT_MSG_SPAWN,        /* a rank wants to start another job; spawned.h */
     CT_MSG_DATA_ASK,     /* what a rank publishes, looks up or unpublishes; published.h */
     CT_MSG_DATA_TAKEN,   /* u32 rank, u32 bytes of answers to its lookups that it has been given */
+    CT_MSG_KIN_BORN,     /* between heads: another job of the family; kin.c */
+    CT_MSG_KIN_GONE,     /* text name: a job of the family is over */
+    CT_MSG_KIN_ENDED,    /* u32 rank: of the sender's job */
     CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
 
     /* down */
@@ -67,7 +70,8 @@ enum ct_msg_type {
     CT_MSG_MODEX_ASK,   /* u32 to node, u32 from node, u32 request, u32 rank: what has it put? */
     CT_MSG_MODEX_DATA,  /* u32 to node, u32 request, u32 status, bytes */
     CT_MSG_DATA_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_data_status, u32
-                           values, each: text key, u32 rank that published it, u32 length, bytes */
+                           values, each: text key, text name of the job ("": the asker's) and u32
+                           rank that published it, u32 length, bytes */
 
     CT_MSG_SPAWN_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_spawn_status, text
                             its name for PMIx */
@@ -75,6 +79,7 @@ enum ct_msg_type {
     CT_MSG_RANKS,     /* u32 to node, u32 request, u32 from node, its ranks; ranktable.h */
 
     /* both ways */
+    CT_MSG_KIN,    /* between heads of jobs of a family; kin.h */
     CT_MSG_CREDIT, /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
     CT_MSG_TYPES
 };

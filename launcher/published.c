@@ -1,192 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks publish; see published.h. Used by head.c. */
+/* What ranks publish; see published.h. Used by kin.c, at the root of a family of jobs. */
 #include "config.h"
 #include "published.h"
+
+#include "published_store.h" /* before who else includes uthash */
 
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1 /* an element that cannot be added has hh.tbl NULL */
-#include <uthash.h>
-
 #include "base/base.h"
 #include "launcher.h"
 
-/* A key that is published or waited for. */
-struct slot {
-    UT_hash_handle hh;
-    struct ct_list entries; /* narrowest range first */
-    struct ct_list wants;
-    char           key[];
-};
-
-struct entry {
-    struct ct_list       node, of_rank;
-    struct slot         *slot;
-    enum ct_data_range   range;
-    enum ct_data_persist persist;
-    uint32_t             rank;
-    size_t               len;
-    uint8_t              bytes[];
-};
-
 /* A lookup, that waits or is just being answered. */
 struct want {
-    struct ct_list node;
-    struct slot   *slot;
-    struct waiter *waiter;
-    struct entry  *found; /* in an answer that is being made */
+    struct ct_list       node;
+    struct ct_pub_slot  *slot;
+    struct waiter       *waiter;
+    struct ct_pub_entry *found; /* in an answer that is being made */
 };
 
 struct waiter {
     struct ct_list       of_rank;
     struct ct_published *p;
     struct event        *timeout; /* NULL: none */
-    uint32_t             asker, number, rank, wanted, n;
+    uint32_t             asker, number, wanted, n;
+    struct ct_pub_rank  *who;
     enum ct_data_range   range;
     bool                 held; /* it has enough, which cannot go out yet */
     size_t               room;
     struct want          wants[];
 };
 
-struct rank {
-    struct ct_list entries, waiters;
-    size_t         room;      /* bytes that it takes */
-    size_t         under_way; /* bytes of answers that it has not been given yet */
+struct request {
+    struct ct_pub_rank *who;
+    uint32_t            asker, number, n; /* n keys follow */
+    enum ct_data_range  range;
 };
-
-struct ct_published {
-    struct event_base       *base;
-    const struct ct_jobdesc *desc;
-    struct slot             *slots; /* uthash by key */
-    struct rank             *ranks; /* NULL until somebody asks */
-    bool                    *ended;
-    uint32_t                *app_left; /* by program: ranks that live */
-    uint32_t                 nranks, nended;
-    size_t                   room;
-    ct_published_answer_fn   answer;
-    void                    *arg;
-};
-
-/* ---- room ------------------------------------------------------------------------------------ */
-
-static bool has_room(const struct ct_published *p, uint32_t rank, size_t bytes)
-{
-    return p->ranks[rank].room + bytes <= CT_DATA_RANK_MAX && p->room + bytes <= CT_DATA_JOB_MAX;
-}
-
-static void use_room(struct ct_published *p, uint32_t rank, size_t bytes)
-{
-    p->ranks[rank].room += bytes;
-    p->room += bytes;
-}
-
-static void give_room(struct ct_published *p, uint32_t rank, size_t bytes)
-{
-    p->ranks[rank].room -= bytes;
-    p->room -= bytes;
-}
-
-/* What a key takes at most beside what is kept under it. */
-static size_t slot_room(const char *key)
-{
-    return sizeof(struct slot) + strlen(key) + 1;
-}
-
-static size_t entry_room(const char *key, size_t len_bytes)
-{
-    return slot_room(key) + sizeof(struct entry) + len_bytes;
-}
-
-/* ---- keys ------------------------------------------------------------------------------------ */
-
-static struct slot *find_slot(struct ct_published *p, const char *key)
-{
-    struct slot *s;
-    HASH_FIND_STR(p->slots, key, s);
-    return s;
-}
-
-static struct slot *get_slot(struct ct_published *p, const char *key)
-{
-    struct slot *s = find_slot(p, key);
-    size_t       len = strlen(key);
-    if (s != NULL) {
-        return s;
-    }
-    s = calloc(1, sizeof *s + len + 1);
-    if (s == NULL) {
-        return NULL;
-    }
-    memcpy(s->key, key, len + 1);
-    ct_list_init(&s->entries);
-    ct_list_init(&s->wants);
-    HASH_ADD_KEYPTR(hh, p->slots, s->key, len, s);
-    if (s->hh.tbl == NULL) {
-        free(s);
-        return NULL;
-    }
-    return s;
-}
-
-static void drop_slot_if_unused(struct ct_published *p, struct slot *s)
-{
-    if (ct_list_empty(&s->entries) && ct_list_empty(&s->wants)) {
-        HASH_DEL(p->slots, s);
-        free(s);
-    }
-}
-
-static void drop_entry(struct ct_published *p, struct entry *e)
-{
-    struct slot *s = e->slot;
-    give_room(p, e->rank, entry_room(s->key, e->len));
-    ct_list_remove(&e->node);
-    ct_list_remove(&e->of_rank);
-    free(e);
-    drop_slot_if_unused(p, s);
-}
-
-/* ---- ranges ---------------------------------------------------------------------------------- */
-
-static bool is_within(const struct ct_published *p, enum ct_data_range range, uint32_t a,
-                      uint32_t b)
-{
-    const uint32_t *node_of = p->desc->ranks.node_of;
-    return range == CT_RANGE_PROCESS ? a == b : range != CT_RANGE_NODE || node_of[a] == node_of[b];
-}
-
-/* What the rank gets under a key, NULL for nothing. */
-static struct entry *find_entry(const struct ct_published *p, const struct slot *s, uint32_t rank,
-                                enum ct_data_range range)
-{
-    for (struct ct_list *l = s->entries.next; l != &s->entries; l = l->next) {
-        struct entry *e = CT_LIST_ENTRY(l, struct entry, node);
-        if (is_within(p, e->range, e->rank, rank) && is_within(p, range, e->rank, rank)) {
-            return e;
-        }
-    }
-    return NULL;
-}
-
-static bool is_taken(struct ct_published *p, const char *key, uint32_t rank,
-                     enum ct_data_range range)
-{
-    struct slot *s = find_slot(p, key);
-    for (struct ct_list *l = s != NULL ? s->entries.next : NULL; s != NULL && l != &s->entries;
-         l = l->next) {
-        struct entry *e = CT_LIST_ENTRY(l, struct entry, node);
-        if (e->range == range && is_within(p, range, e->rank, rank)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void send_answer(struct ct_published *p, uint32_t asker, uint32_t number,
-                        enum ct_data_status status, uint32_t nvalues, struct evbuffer *values)
+static void send_answer(struct ct_published *p, const struct ct_pub_rank *who, uint32_t asker,
+                        uint32_t number, enum ct_data_status status, uint32_t nvalues,
+                        struct evbuffer *values)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, asker);
@@ -197,21 +52,21 @@ static void send_answer(struct ct_published *p, uint32_t asker, uint32_t number,
         evbuffer_add_buffer(body, values);
     }
     struct ct_unpack message = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    p->answer(p->arg, &message);
+    p->answer(p->arg, who->job->nspace, &message);
     evbuffer_free(body);
 }
 
-static void answer_plain(struct ct_published *p, uint32_t asker, uint32_t number,
+static void answer_plain(struct ct_published *p, const struct request *r,
                          enum ct_data_status status)
 {
-    send_answer(p, asker, number, status, 0, NULL);
+    send_answer(p, r->who, r->asker, r->number, status, 0, NULL);
 }
 
 static uint32_t count_found(const struct waiter *w)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->n; i++) {
-        n += find_entry(w->p, w->wants[i].slot, w->rank, w->range) != NULL;
+        n += ct_pub_entry_find(w->wants[i].slot, w->who, w->range) != NULL;
     }
     return n;
 }
@@ -220,10 +75,10 @@ static void free_waiter(struct waiter *w)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         ct_list_remove(&w->wants[i].node);
-        drop_slot_if_unused(w->p, w->wants[i].slot);
+        ct_pub_slot_drop_unused(w->p, w->wants[i].slot);
     }
     ct_list_remove(&w->of_rank);
-    give_room(w->p, w->rank, w->room);
+    ct_pub_give_room(w->p, w->who, w->room);
     if (w->timeout != NULL) {
         event_free(w->timeout);
     }
@@ -237,23 +92,23 @@ static void drop_read(struct waiter *w)
     struct ct_list read;
     ct_list_init(&read);
     for (uint32_t i = 0; i < w->n; i++) {
-        struct entry *e = w->wants[i].found;
+        struct ct_pub_entry *e = w->wants[i].found;
         if (e->persist == CT_PERSIST_FIRST_READ) {
             ct_list_remove(&e->of_rank);
             ct_list_append(&read, &e->of_rank);
         }
     }
     CT_LIST_FOR (l, &read) {
-        drop_entry(w->p, CT_LIST_ENTRY(l, struct entry, of_rank));
+        ct_pub_entry_drop(w->p, CT_LIST_ENTRY(l, struct ct_pub_entry, of_rank));
     }
 }
 
 /* Whether the rank has to be given other answers before this one. A dead one gets no more. */
 static bool must_wait(const struct waiter *w, size_t len)
 {
-    size_t before = w->p->ranks[w->rank].under_way;
+    size_t before = w->who->under_way;
     return len > CT_DATA_SMALL && before > 0 && before + len > CT_DATA_UNDER_WAY_MAX &&
-           !w->p->ended[w->rank];
+           !ct_pub_has_ended(w->who);
 }
 
 /* With what is there, or why there is not enough; the lookup is over, or held. */
@@ -263,11 +118,12 @@ static void finish(struct waiter *w, enum ct_data_status missing)
     struct evbuffer     *values = evbuffer_new();
     uint32_t             n = 0;
     for (uint32_t i = 0; i < w->n && missing != CT_DATA_TIMEOUT; i++) {
-        struct entry *e = find_entry(p, w->wants[i].slot, w->rank, w->range);
+        struct ct_pub_entry *e = ct_pub_entry_find(w->wants[i].slot, w->who, w->range);
         w->wants[i].found = e;
         if (e != NULL) {
             ct_pack_text(values, e->slot->key);
-            ct_pack_u32(values, e->rank);
+            ct_pack_text(values, e->who->job == w->who->job ? "" : e->who->job->nspace);
+            ct_pack_u32(values, ct_pub_number(e->who));
             ct_pack_bytes(values, e->bytes, e->len);
             n++;
         }
@@ -282,15 +138,15 @@ static void finish(struct waiter *w, enum ct_data_status missing)
     w->held = must_wait(w, len);
     if (w->held) {
         ct_list_remove(&w->of_rank);
-        ct_list_append(&p->ranks[w->rank].waiters, &w->of_rank);
+        ct_list_append(&w->who->waiters, &w->of_rank);
         evbuffer_free(values);
         return;
     }
     if (status == CT_DATA_OK) {
         drop_read(w);
     }
-    p->ranks[w->rank].under_way += len > CT_DATA_SMALL ? len : 0;
-    send_answer(p, w->asker, w->number, status, n, values);
+    w->who->under_way += len > CT_DATA_SMALL ? len : 0;
+    send_answer(p, w->who, w->asker, w->number, status, n, values);
     evbuffer_free(values);
     free_waiter(w);
 }
@@ -302,11 +158,6 @@ static void on_timeout(int fd, short what, void *arg)
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
-
-struct request {
-    uint32_t           asker, number, rank, n; /* n keys follow */
-    enum ct_data_range range;
-};
 
 static const char *take_key(struct ct_unpack *in)
 {
@@ -342,51 +193,24 @@ static enum ct_data_status check_publish(struct ct_published *p, const struct re
         const char      *key = ct_unpack_text(&in);
         struct ct_unpack before = first;
         (void)ct_unpack_bytes(&in, &len);
-        room += entry_room(key, len);
+        room += ct_pub_entry_room(key, len);
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(ct_unpack_text(&before), key) == 0) {
                 return CT_DATA_DUPLICATE;
             }
             (void)ct_unpack_bytes(&before, &len);
         }
-        if (is_taken(p, key, r->rank, r->range)) {
+        if (ct_pub_is_taken(p, key, r->who, r->range)) {
             return CT_DATA_DUPLICATE;
         }
     }
-    return has_room(p, r->rank, room) ? CT_DATA_OK : CT_DATA_FULL;
-}
-
-static struct entry *add_entry(struct ct_published *p, const struct request *r,
-                               enum ct_data_persist persist, struct ct_unpack *in)
-{
-    size_t        len;
-    const char   *key = ct_unpack_text(in);
-    const void   *bytes = ct_unpack_bytes(in, &len);
-    struct slot  *s = get_slot(p, key);
-    struct entry *e = s != NULL ? malloc(sizeof *e + len) : NULL;
-    if (e == NULL) {
-        if (s != NULL) {
-            drop_slot_if_unused(p, s);
-        }
-        return NULL;
-    }
-    *e = (struct entry){
-        .slot = s, .range = r->range, .persist = persist, .rank = r->rank, .len = len};
-    memcpy(e->bytes, bytes, len);
-    struct ct_list *at = s->entries.next;
-    while (at != &s->entries && CT_LIST_ENTRY(at, struct entry, node)->range <= r->range) {
-        at = at->next;
-    }
-    ct_list_append(at, &e->node); /* before it */
-    ct_list_append(&p->ranks[r->rank].entries, &e->of_rank);
-    use_room(p, r->rank, entry_room(key, len));
-    return e;
+    return ct_pub_has_room(p, r->who, room) ? CT_DATA_OK : CT_DATA_FULL;
 }
 
 /* Answers those who have waited for this and now have enough. */
 static void serve(struct ct_published *p, const char *key)
 {
-    struct slot *s = find_slot(p, key);
+    struct ct_pub_slot *s = ct_pub_slot_find(p, key);
     while (s != NULL) { /* an answer changes the lists, and may take the key itself */
         struct waiter *ready = NULL;
         for (struct ct_list *l = s->wants.next; l != &s->wants && ready == NULL; l = l->next) {
@@ -397,27 +221,31 @@ static void serve(struct ct_published *p, const char *key)
             return;
         }
         finish(ready, CT_DATA_NOT_FOUND);
-        s = find_slot(p, key);
+        s = ct_pub_slot_find(p, key);
     }
 }
 
-static void drop_entries(struct ct_published *p, uint32_t rank, enum ct_data_persist persist)
+static void drop_entries(struct ct_published *p, struct ct_pub_rank *who,
+                         enum ct_data_persist persist)
 {
-    CT_LIST_FOR (l, &p->ranks[rank].entries) {
-        struct entry *e = CT_LIST_ENTRY(l, struct entry, of_rank);
+    CT_LIST_FOR (l, &who->entries) {
+        struct ct_pub_entry *e = CT_LIST_ENTRY(l, struct ct_pub_entry, of_rank);
         if (e->persist == persist) {
-            drop_entry(p, e);
+            ct_pub_entry_drop(p, e);
         }
     }
 }
 
 /* A rank has ended: what was there for its life goes, and for that of its program with the last. */
-static void end_lives(struct ct_published *p, uint32_t rank)
+static void end_lives(struct ct_published *p, struct ct_pub_rank *who)
 {
-    uint32_t app = ct_jobdesc_app_of(p->desc, rank), first = ct_jobdesc_app_first(p->desc, app);
-    drop_entries(p, rank, CT_PERSIST_PROCESS);
-    for (uint32_t i = 0; p->app_left[app] == 0 && i < p->desc->apps[app].ranks; i++) {
-        drop_entries(p, first + i, CT_PERSIST_APP);
+    struct ct_pub_job       *job = who->job;
+    const struct ct_jobdesc *d = job->desc;
+    uint32_t                 app = ct_jobdesc_app_of(d, ct_pub_number(who));
+    uint32_t                 first = ct_jobdesc_app_first(d, app);
+    drop_entries(p, who, CT_PERSIST_PROCESS);
+    for (uint32_t i = 0; job->app_left[app] == 0 && i < d->apps[app].ranks; i++) {
+        drop_entries(p, &job->ranks[first + i], CT_PERSIST_APP);
     }
 }
 
@@ -435,7 +263,10 @@ static void publish(struct ct_published *p, struct request *r, struct ct_unpack 
     size_t              len;
     ct_list_init(&done);
     for (uint32_t i = 0; i < r->n && status == CT_DATA_OK; i++) {
-        struct entry *e = add_entry(p, r, (enum ct_data_persist)persist, in);
+        const char          *key = ct_unpack_text(in);
+        const void          *bytes = ct_unpack_bytes(in, &len);
+        struct ct_pub_entry *e =
+            ct_pub_entry_add(p, r->who, r->range, (enum ct_data_persist)persist, key, bytes, len);
         if (e == NULL) {
             status = CT_DATA_FULL;
         } else {
@@ -445,17 +276,17 @@ static void publish(struct ct_published *p, struct request *r, struct ct_unpack 
     }
     CT_LIST_FOR (l, &done) {
         if (status != CT_DATA_OK) {
-            drop_entry(p, CT_LIST_ENTRY(l, struct entry, of_rank));
+            ct_pub_entry_drop(p, CT_LIST_ENTRY(l, struct ct_pub_entry, of_rank));
         }
     }
-    ct_list_splice(&p->ranks[r->rank].entries, &done);
-    answer_plain(p, r->asker, r->number, status);
+    ct_list_splice(&r->who->entries, &done);
+    answer_plain(p, r, status);
     for (uint32_t i = 0; i < r->n && status == CT_DATA_OK; i++) {
         serve(p, ct_unpack_text(&keys));
         (void)ct_unpack_bytes(&keys, &len);
     }
-    if (p->ended[r->rank]) { /* it asked before that */
-        end_lives(p, r->rank);
+    if (ct_pub_has_ended(r->who)) { /* it asked before that */
+        end_lives(p, r->who);
     }
     in->left = 0;
 }
@@ -469,20 +300,20 @@ static struct waiter *make_waiter(struct ct_published *p, const struct request *
         return NULL;
     }
     *w = (struct waiter){
-        .p = p, .asker = r->asker, .number = r->number, .rank = r->rank, .range = r->range};
+        .p = p, .asker = r->asker, .number = r->number, .who = r->who, .range = r->range};
     ct_list_init(&w->of_rank);
     for (; w->n < r->n; w->n++) {
-        const char  *key = ct_unpack_text(in);
-        struct slot *s = get_slot(p, key);
+        const char         *key = ct_unpack_text(in);
+        struct ct_pub_slot *s = ct_pub_slot_get(p, key);
         if (s == NULL) {
             break;
         }
-        room += slot_room(key);
+        room += ct_pub_slot_room(key);
         w->wants[w->n] = (struct want){.slot = s, .waiter = w};
         ct_list_append(&s->wants, &w->wants[w->n].node);
     }
     w->room = room;
-    use_room(p, w->rank, room);
+    ct_pub_use_room(p, w->who, room);
     if (w->n < r->n) {
         free_waiter(w);
         return NULL;
@@ -505,19 +336,19 @@ static void look_up(struct ct_published *p, struct request *r, struct ct_unpack 
         return;
     }
     struct waiter *w = make_waiter(p, r, in);
-    if (w == NULL || !has_room(p, r->rank, 0)) {
-        answer_plain(p, r->asker, r->number, CT_DATA_FULL);
+    if (w == NULL || !ct_pub_has_room(p, r->who, 0)) {
+        answer_plain(p, r, CT_DATA_FULL);
         if (w != NULL) {
             free_waiter(w);
         }
         return;
     }
     w->wanted = wanted < w->n ? wanted : w->n;
-    if (count_found(w) >= w->wanted || is_alone(p) || p->ended[r->rank]) {
+    if (count_found(w) >= w->wanted || is_alone(p) || ct_pub_has_ended(r->who)) {
         finish(w, CT_DATA_NOT_FOUND);
         return;
     }
-    ct_list_append(&p->ranks[r->rank].waiters, &w->of_rank);
+    ct_list_append(&r->who->waiters, &w->of_rank);
     if (limit_ms > 0) {
         struct timeval limit = {limit_ms / 1000, limit_ms % 1000 * 1000};
         w->timeout = evtimer_new(p->base, on_timeout, w);
@@ -530,19 +361,19 @@ static void look_up(struct ct_published *p, struct request *r, struct ct_unpack 
 /* What a rank has published under a key, or under all with NULL. Returns how many values. */
 static uint32_t withdraw(struct ct_published *p, const struct request *r, const char *key)
 {
-    struct slot    *s = key != NULL ? find_slot(p, key) : NULL;
-    struct ct_list *list = s != NULL ? &s->entries : &p->ranks[r->rank].entries, *next;
-    uint32_t        n = 0;
+    struct ct_pub_slot *s = key != NULL ? ct_pub_slot_find(p, key) : NULL;
+    struct ct_list     *list = s != NULL ? &s->entries : &r->who->entries, *next;
+    uint32_t            n = 0;
     if (key != NULL && s == NULL) {
         return 0;
     }
     for (struct ct_list *l = list->next; l != list; l = next) {
-        struct entry *e = s != NULL ? CT_LIST_ENTRY(l, struct entry, node)
-                                    : CT_LIST_ENTRY(l, struct entry, of_rank);
-        bool          last = l->next == list; /* the list may go with the entry */
+        struct ct_pub_entry *e = s != NULL ? CT_LIST_ENTRY(l, struct ct_pub_entry, node)
+                                           : CT_LIST_ENTRY(l, struct ct_pub_entry, of_rank);
+        bool                 last = l->next == list; /* the list may go with the entry */
         next = last ? list : l->next;
-        if (e->rank == r->rank && (r->range == CT_RANGE_ANY || r->range == e->range)) {
-            drop_entry(p, e);
+        if (e->who == r->who && (r->range == CT_RANGE_ANY || r->range == e->range)) {
+            ct_pub_entry_drop(p, e);
             n++;
         }
     }
@@ -562,37 +393,27 @@ static void unpublish(struct ct_published *p, struct request *r, struct ct_unpac
     for (uint32_t i = 0; i < r->n; i++) {
         found += withdraw(p, r, ct_unpack_text(in)) > 0;
     }
-    answer_plain(p, r->asker, r->number,
+    answer_plain(p, r,
                  found == r->n ? CT_DATA_OK
                  : found > 0   ? CT_DATA_PARTIAL
                                : CT_DATA_NOT_FOUND);
 }
 
-static bool make_ranks(struct ct_published *p)
-{
-    if (p->ranks == NULL) {
-        p->ranks = calloc(p->nranks, sizeof *p->ranks);
-        for (uint32_t i = 0; p->ranks != NULL && i < p->nranks; i++) {
-            ct_list_init(&p->ranks[i].entries);
-            ct_list_init(&p->ranks[i].waiters);
-        }
-    }
-    return p->ranks != NULL;
-}
-
-void ct_published_take(struct ct_published *p, struct ct_unpack *in)
+void ct_published_take(struct ct_published *p, struct ct_pub_job *job, struct ct_unpack *in)
 {
     struct request r = {.asker = ct_unpack_u32(in)};
     r.number = ct_unpack_u32(in);
-    r.rank = ct_unpack_u32(in);
-    uint32_t op = ct_unpack_u32(in), range = ct_unpack_u32(in);
-    in->bad |= r.asker >= p->desc->nnodes || r.rank >= p->nranks || range > CT_RANGE_ANY;
+    uint32_t rank = ct_unpack_u32(in), op = ct_unpack_u32(in), range = ct_unpack_u32(in);
+    in->bad |=
+        r.asker >= job->desc->nnodes || rank >= ct_jobdesc_ranks(job->desc) || range > CT_RANGE_ANY;
     if (in->bad) {
         return;
     }
+    struct ct_pub_rank nobody = {.job = job};
     r.range = (enum ct_data_range)range;
-    if (!make_ranks(p)) {
-        answer_plain(p, r.asker, r.number, CT_DATA_FULL);
+    r.who = ct_pub_rank_get(job, rank);
+    if (r.who == NULL) {
+        send_answer(p, &nobody, r.asker, r.number, CT_DATA_FULL, 0, NULL);
     } else if (op == CT_DATA_PUBLISH) {
         publish(p, &r, in);
     } else if (op == CT_DATA_LOOKUP) {
@@ -605,21 +426,23 @@ void ct_published_take(struct ct_published *p, struct ct_unpack *in)
 }
 
 /* What was there when a lookup was held may be so no more, and then it waits on. */
-void ct_published_taken(struct ct_published *p, struct ct_unpack *in)
+void ct_published_taken(struct ct_published *p, struct ct_pub_job *job, struct ct_unpack *in)
 {
-    uint32_t rank = ct_unpack_u32(in), len = ct_unpack_u32(in);
-    in->bad |= rank >= p->nranks || p->ranks == NULL || len > p->ranks[rank].under_way;
+    uint32_t            rank = ct_unpack_u32(in), len = ct_unpack_u32(in);
+    bool                exists = job->ranks != NULL && rank < ct_jobdesc_ranks(job->desc);
+    struct ct_pub_rank *who = exists ? &job->ranks[rank] : NULL;
+    in->bad |= who == NULL || len > who->under_way;
     if (in->bad) {
         return;
     }
     struct ct_list all;
     ct_list_init(&all);
-    ct_list_splice(&all, &p->ranks[rank].waiters);
-    p->ranks[rank].under_way -= len;
+    ct_list_splice(&all, &who->waiters);
+    who->under_way -= len;
     CT_LIST_FOR (l, &all) {
         struct waiter *w = CT_LIST_ENTRY(l, struct waiter, of_rank);
         ct_list_remove(&w->of_rank);
-        ct_list_append(&p->ranks[rank].waiters, &w->of_rank);
+        ct_list_append(&who->waiters, &w->of_rank);
         if (w->held && (count_found(w) >= w->wanted || is_alone(p))) {
             finish(w, CT_DATA_NOT_FOUND);
         } else {
@@ -630,71 +453,105 @@ void ct_published_taken(struct ct_published *p, struct ct_unpack *in)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-static void end_waits(struct ct_published *p, uint32_t rank)
+static void end_waits(struct ct_pub_rank *who)
 {
     struct ct_list all;
     ct_list_init(&all);
-    ct_list_splice(&all, &p->ranks[rank].waiters);
+    ct_list_splice(&all, &who->waiters);
     CT_LIST_FOR (l, &all) { /* those that are held go back */
         finish(CT_LIST_ENTRY(l, struct waiter, of_rank), CT_DATA_NOT_FOUND);
     }
 }
 
-void ct_published_ended(struct ct_published *p, uint32_t rank)
+/* Those of a job that nobody of it has asked yet are none. */
+static void end_all_waits(struct ct_pub_job *job)
 {
-    if (rank >= p->nranks || p->ended[rank]) {
+    for (uint32_t i = 0; job->ranks != NULL && i < ct_jobdesc_ranks(job->desc); i++) {
+        end_waits(&job->ranks[i]);
+    }
+}
+
+void ct_published_ended(struct ct_published *p, struct ct_pub_job *job, uint32_t rank)
+{
+    if (rank >= ct_jobdesc_ranks(job->desc) || job->ended[rank]) {
         return;
     }
-    p->ended[rank] = true;
+    job->ended[rank] = true;
     p->nended++;
-    p->app_left[ct_jobdesc_app_of(p->desc, rank)]--;
-    if (p->ranks == NULL) {
-        return;
+    job->app_left[ct_jobdesc_app_of(job->desc, rank)]--;
+    if (job->ranks != NULL) {
+        end_waits(&job->ranks[rank]);
+        end_lives(p, &job->ranks[rank]);
     }
-    end_waits(p, rank);
-    end_lives(p, rank);
-    for (uint32_t i = 0; is_alone(p) && i < p->nranks; i++) {
-        end_waits(p, i);
+    for (uint32_t i = 0; is_alone(p) && i < p->njobs; i++) {
+        end_all_waits(p->jobs[i]);
     }
+}
+
+bool ct_published_forget(struct ct_published *p, struct ct_pub_job *job)
+{
+    uint32_t n = ct_jobdesc_ranks(job->desc), at = 0;
+    for (uint32_t i = 0; job->ranks != NULL && i < n; i++) {
+        if (!ct_list_empty(&job->ranks[i].entries)) {
+            return false;
+        }
+    }
+    while (p->jobs[at] != job) {
+        at++;
+    }
+    p->jobs[at] = p->jobs[--p->njobs];
+    p->nranks -= n;
+    p->nended -= n;
+    ct_pub_job_destroy(job);
+    return true;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-struct ct_published *ct_published_create(struct event_base *base, const struct ct_jobdesc *desc,
-                                         ct_published_answer_fn answer, void *arg)
+struct ct_published *ct_published_create(struct event_base *base, ct_published_answer_fn answer,
+                                         void *arg)
 {
     struct ct_published *p = calloc(1, sizeof *p);
-    if (p == NULL) {
-        return NULL;
-    }
-    *p = (struct ct_published){
-        .base = base, .desc = desc, .nranks = ct_jobdesc_ranks(desc), .answer = answer, .arg = arg};
-    p->ended = calloc(p->nranks, sizeof *p->ended);
-    p->app_left = calloc(desc->napps, sizeof *p->app_left);
-    if (p->ended == NULL || p->app_left == NULL) {
-        ct_published_destroy(p);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < desc->napps; i++) {
-        p->app_left[i] = desc->apps[i].ranks;
+    if (p != NULL) {
+        *p = (struct ct_published){.base = base, .answer = answer, .arg = arg};
     }
     return p;
 }
 
+struct ct_pub_job *ct_published_add(struct ct_published *p, const char *nspace,
+                                    const struct ct_jobdesc *desc)
+{
+    struct ct_pub_job **more = realloc(p->jobs, (p->njobs + 1) * sizeof(struct ct_pub_job *));
+    struct ct_pub_job  *job = more != NULL ? ct_pub_job_create(nspace, desc) : NULL;
+    p->jobs = more != NULL ? more : p->jobs;
+    if (job != NULL) {
+        p->jobs[p->njobs++] = job;
+        p->nranks += ct_jobdesc_ranks(desc);
+    }
+    return job;
+}
+
+static void empty_rank(struct ct_published *p, struct ct_pub_rank *who)
+{
+    CT_LIST_FOR (w, &who->waiters) {
+        free_waiter(CT_LIST_ENTRY(w, struct waiter, of_rank));
+    }
+    CT_LIST_FOR (e, &who->entries) {
+        ct_pub_entry_drop(p, CT_LIST_ENTRY(e, struct ct_pub_entry, of_rank));
+    }
+}
+
 void ct_published_destroy(struct ct_published *p)
 {
-    for (uint32_t i = 0; p != NULL && p->ranks != NULL && i < p->nranks; i++) {
-        CT_LIST_FOR (w, &p->ranks[i].waiters) {
-            free_waiter(CT_LIST_ENTRY(w, struct waiter, of_rank));
+    for (uint32_t i = 0; p != NULL && i < p->njobs; i++) {
+        struct ct_pub_job *job = p->jobs[i];
+        for (uint32_t k = 0; job->ranks != NULL && k < ct_jobdesc_ranks(job->desc); k++) {
+            empty_rank(p, &job->ranks[k]);
         }
-        CT_LIST_FOR (e, &p->ranks[i].entries) {
-            drop_entry(p, CT_LIST_ENTRY(e, struct entry, of_rank));
-        }
+        ct_pub_job_destroy(job);
     }
     if (p != NULL) {
-        free(p->ranks);
-        free(p->ended);
-        free(p->app_left);
+        free(p->jobs);
         free(p);
     }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks of a job publish for each other by name (PMIx_Publish, PMIx_Lookup,
- * PMIx_Unpublish; PMIx 4.1, sec. 7.3 to 7.5). The head has all of it, so that a name is one thing
- * for the whole job; daemons ask by CT_MSG_DATA_ASK, and each request gets one CT_MSG_DATA_ANSWER:
+ * What the ranks of a job, and of the jobs that it has spawned, publish for each other by name
+ * (PMIx_Publish, PMIx_Lookup, PMIx_Unpublish; PMIx 4.1, sec. 7.3 to 7.5). The head of the first job
+ * has all of it (kin.h), so that a name is one thing for all of them; daemons ask by
+ * CT_MSG_DATA_ASK, and each request gets one CT_MSG_DATA_ANSWER:
  *
  *     u32 node that asks, u32 its number for the request, u32 rank, u32 enum ct_data_op, u32 range,
  *     publish:    u32 enum ct_data_persist, u32 keys, each: text, u32 length, bytes
@@ -25,6 +26,7 @@
 #define CT_LAUNCHER_PUBLISHED_H
 
 #include <event2/event.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jobdesc.h"
@@ -32,8 +34,9 @@
 
 enum ct_data_op { CT_DATA_PUBLISH, CT_DATA_LOOKUP, CT_DATA_UNPUBLISH, CT_DATA_OPS };
 
-/* Who sees it; a lookup may ask for what is published by these only. The wider ones are different
- * names for the same, as long as a session is a job. */
+/* Who sees it; a lookup may ask for what is published by these only. A session is the jobs of a
+ * family, and there is nothing beyond it: it and global are names for the same. A node is a host,
+ * whatever job. */
 enum ct_data_range {
     CT_RANGE_PROCESS,
     CT_RANGE_NODE,
@@ -63,22 +66,33 @@ enum ct_data_status {
 };
 
 struct ct_published;
+struct ct_pub_job;
 
-/* An answer, to be sent to the node that it names. */
-typedef void (*ct_published_answer_fn)(void *arg, struct ct_unpack *message);
+/* An answer for a job, to be sent to the node that it names. */
+typedef void (*ct_published_answer_fn)(void *arg, const char *nspace, struct ct_unpack *message);
 
-/* NULL when out of memory. `desc` is borrowed. */
-struct ct_published *ct_published_create(struct event_base *base, const struct ct_jobdesc *desc,
-                                         ct_published_answer_fn answer, void *arg);
+/* NULL when out of memory. */
+struct ct_published *ct_published_create(struct event_base *base, ct_published_answer_fn answer,
+                                         void *arg);
 void                 ct_published_destroy(struct ct_published *p);
 
-/* A request. Sets in->bad where it makes no sense, and then nothing has happened. */
-void ct_published_take(struct ct_published *p, struct ct_unpack *in);
+/* One more job whose ranks publish and look up; name and description are borrowed to the end. NULL
+ * when out of memory. */
+struct ct_pub_job *ct_published_add(struct ct_published *p, const char *nspace,
+                                    const struct ct_jobdesc *desc);
+
+/* A request of one of its ranks. Sets in->bad where it makes no sense, and then nothing has
+ * happened. */
+void ct_published_take(struct ct_published *p, struct ct_pub_job *job, struct ct_unpack *in);
 
 /* CT_MSG_DATA_TAKEN. Sets in->bad likewise. */
-void ct_published_taken(struct ct_published *p, struct ct_unpack *in);
+void ct_published_taken(struct ct_published *p, struct ct_pub_job *job, struct ct_unpack *in);
 
 /* A rank has ended: what it published for its own life goes. */
-void ct_published_ended(struct ct_published *p, uint32_t rank);
+void ct_published_ended(struct ct_published *p, struct ct_pub_job *job, uint32_t rank);
+
+/* A job all of whose ranks have ended is forgotten, unless something stays that it has published.
+ * Returns whether it is. */
+bool ct_published_forget(struct ct_published *p, struct ct_pub_job *job);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@
 #include "spawned_place.h"
 #include "strlist.h"
 
-enum { CONTROL, OUT, ERR, STREAMS, CONTROL_FD = 3 };
+enum { CONTROL, OUT, ERR, STREAMS, CONTROL_FD = 3, KIN_FD };
 
 struct job;
 
@@ -36,17 +37,18 @@ struct stream {
 };
 
 struct job {
-    struct ct_list     node;
-    struct ct_spawned *s;
-    uint32_t           asker, number, rank; /* who asked */
-    uint32_t           index;               /* among those of this job, from 1 */
-    pid_t              pid;                 /* 0: reaped */
-    bool               started;             /* and answered */
-    bool               asked;               /* to end */
-    bool               over;                /* the process has ended */
-    int                wait_status;
-    char              *id, *nspace;
-    struct stream      streams[STREAMS];
+    struct ct_list      node;
+    struct ct_spawned  *s;
+    uint32_t            asker, number, rank; /* who asked */
+    uint32_t            index;               /* among those of this job, from 1 */
+    pid_t               pid;                 /* 0: reaped */
+    bool                started;             /* and answered */
+    bool                asked;               /* to end */
+    bool                over;                /* the process has ended */
+    int                 wait_status;
+    char               *id, *nspace;
+    struct ct_kin_link *kin; /* to its head */
+    struct stream       streams[STREAMS];
 };
 
 struct ct_spawned {
@@ -95,6 +97,8 @@ static void leave(struct job *j)
             j->streams[i].line = NULL;
         }
     }
+    ct_kin_remove(j->kin);
+    j->kin = NULL;
     ct_list_remove(&j->node);
     j->s->n--;
 }
@@ -270,8 +274,9 @@ static void on_control(int fd, short what, void *arg)
 
 /* ---- its process ----------------------------------------------------------------------------- */
 
-/* Ours are its parent's: it keeps three pipes, and no handler. */
-static void leave_parent(struct ct_head *h, const int ends[STREAMS], pid_t parent)
+/* Ours are its parent's: it keeps three pipes and a stream, and no handler. The numbers that these
+ * get may be those that they have. */
+static void leave_parent(struct ct_head *h, const int ends[STREAMS], int kin, pid_t parent)
 {
     ct_head_end_fini(h);
     if (h->resized != NULL) {
@@ -287,10 +292,12 @@ static void leave_parent(struct ct_head *h, const int ends[STREAMS], pid_t paren
         dup2(ends[ERR], STDERR_FILENO) < 0) {
         _exit(CT_EXIT_INTERNAL);
     }
-    if (dup2(ends[CONTROL], CONTROL_FD) < 0 || fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC) != 0) {
+    int control = fcntl(ends[CONTROL], F_DUPFD_CLOEXEC, KIN_FD + 1);
+    kin = fcntl(kin, F_DUPFD_CLOEXEC, KIN_FD + 1);
+    if (dup3(control, CONTROL_FD, O_CLOEXEC) < 0 || dup3(kin, KIN_FD, O_CLOEXEC) < 0) {
         _exit(CT_EXIT_INTERNAL);
     }
-    closefrom(CONTROL_FD + 1);
+    closefrom(KIN_FD + 1);
 }
 
 /* The description of this job, which is now ours alone, becomes that of the new one. */
@@ -326,6 +333,7 @@ static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
     args.tag_number = j->index;
     args.depth++;
     args.control_fd = CONTROL_FD;
+    args.kin_fd = KIN_FD;
     return status != 0 ? status : ct_head_run(&args);
 }
 
@@ -355,10 +363,16 @@ static bool open_stream(struct job *j, uint32_t which, int fd)
 /* Starts the process. Returns false with errno set. */
 static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *place)
 {
-    int  pipes[STREAMS][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-    bool ok = true, one = ct_output_is_one_sink(s->h->out);
+    int  pipes[STREAMS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, kin[2] = {-1, -1};
+    bool ok = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, kin) == 0,
+         one = ct_output_is_one_sink(s->h->out);
     for (int i = 0; i < STREAMS && ok; i++) {
         ok = (one && i == ERR) || pipe2(pipes[i], O_CLOEXEC) == 0;
+    }
+    if (ok) { /* before it is there, whoever may hear of it */
+        j->kin = ct_kin_add(s->h->kin, j->nspace, place, kin[0]);
+        kin[0] = -1;
+        ok = j->kin != NULL;
     }
     pid_t    parent = getpid();
     sigset_t all, before;
@@ -367,12 +381,17 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
     j->pid = ok ? fork() : -1;
     if (j->pid == 0) {
         int ends[STREAMS] = {pipes[CONTROL][1], pipes[OUT][1], pipes[one ? OUT : ERR][1]};
-        leave_parent(s->h, ends, parent);
+        leave_parent(s->h, ends, kin[1], parent);
         sigprocmask(SIG_SETMASK, &before, NULL);
         _exit(run(s->h, j, place));
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close_pipes(pipes, 1);
+    for (int i = 0; i < 2; i++) {
+        if (kin[i] >= 0) {
+            close(kin[i]);
+        }
+    }
     for (int i = 0; i < STREAMS && j->pid > 0; i++) {
         if (pipes[i][0] >= 0 && ok) {
             ok = open_stream(j, (uint32_t)i, pipes[i][0]);

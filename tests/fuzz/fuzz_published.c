@@ -10,17 +10,19 @@
 #include "launcher/launcher.h"
 #include "launcher/published.h"
 
-enum { NODES = 3, RANKS = 6, MOST = 256 };
+enum { NODES = 3, RANKS = 6, MOST = 256, JOBS = 2 };
 
 static struct event_base *base;
 
 struct state {
-    uint32_t sent;
-    uint8_t  open[MOST]; /* by number: 1 asked, 2 answered */
+    uint32_t           sent;
+    struct ct_pub_job *jobs[JOBS];
+    uint8_t            open[MOST]; /* by number: 1 asked, 2 answered */
 };
 
-static void on_answer(void *arg, struct ct_unpack *m)
+static void on_answer(void *arg, const char *nspace, struct ct_unpack *m)
 {
+    FUZZ_CHECK(nspace[0] == 'a' || nspace[0] == 'b');
     struct state *s = arg;
     size_t        len;
     uint32_t      node = ct_unpack_u32(m), number = ct_unpack_u32(m), status = ct_unpack_u32(m);
@@ -29,6 +31,7 @@ static void on_answer(void *arg, struct ct_unpack *m)
     FUZZ_CHECK(status == CT_DATA_OK || status == CT_DATA_PARTIAL || n == 0);
     for (uint32_t i = 0; i < n; i++) {
         const char *key = ct_unpack_text(m);
+        FUZZ_CHECK(strcmp(ct_unpack_text(m), nspace) != 0); /* the asker's own is "" */
         FUZZ_CHECK(key[0] != '\0' && ct_unpack_u32(m) < RANKS);
         const void *bytes = ct_unpack_bytes(m, &len);
         fuzz_touch(bytes, len);
@@ -93,7 +96,7 @@ static void ask(struct fuzz *f, struct ct_published *p, struct state *s)
     }
     struct ct_unpack in = {.at = bytes, .left = fuzz_below(f, 32) == 31 ? len / 2 : len};
     s->open[s->sent++] = 1;
-    ct_published_take(p, &in);
+    ct_published_take(p, s->jobs[fuzz_below(f, JOBS)], &in);
     FUZZ_CHECK(!in.bad || s->open[number] == 1);
     s->open[number] = in.bad ? 2 : s->open[number];
     free(bytes);
@@ -104,26 +107,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz  f = {data, size};
     struct state s = {0};
     base = base != NULL ? base : event_base_new();
-    struct ct_published *p = ct_published_create(base, make_desc(), on_answer, &s);
+    struct ct_published *p = ct_published_create(base, on_answer, &s);
     FUZZ_CHECK(p != NULL);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        s.jobs[i] = ct_published_add(p, i == 0 ? "a" : "b", make_desc());
+        FUZZ_CHECK(s.jobs[i] != NULL);
+    }
     while (f.left > 0 && s.sent < MOST) {
         uint32_t what = fuzz_below(&f, 16);
         if (what == 0) {
-            ct_published_ended(p, fuzz_below(&f, RANKS));
+            ct_published_ended(p, s.jobs[fuzz_below(&f, JOBS)], fuzz_below(&f, RANKS + 1));
         } else if (what == 1) {
             (void)event_base_loop(base, EVLOOP_NONBLOCK);
         } else if (what == 2) {
             uint8_t          bytes[8] = {(uint8_t)fuzz_below(&f, RANKS + 1), 0, 0, 0,
                                          (uint8_t)fuzz_below(&f, 2)};
             struct ct_unpack in = {.at = bytes, .left = sizeof bytes};
-            ct_published_taken(p, &in);
+            ct_published_taken(p, s.jobs[fuzz_below(&f, JOBS)], &in);
         } else {
             ask(&f, p, &s);
         }
     }
     bool all = size % 2 == 0; /* else the job ends with its requests */
-    for (uint32_t i = 0; all && i < RANKS; i++) {
-        ct_published_ended(p, i);
+    for (uint32_t i = 0; all && i < JOBS * RANKS; i++) {
+        ct_published_ended(p, s.jobs[i % JOBS], i / JOBS);
     }
     for (uint32_t i = 0; all && i < s.sent; i++) {
         FUZZ_CHECK(s.open[i] == 2);

@@ -14,8 +14,8 @@ fuzz_shared_parts = src/ep/card.c src/net/shm_ring.c src/net/tcp.c src/net/tcp_a
 fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c \
 	launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/spawned_place.c \
 	launcher/strlist.c launcher/tree.c
-fuzz_published_parts = launcher/jobdesc.c launcher/proto.c launcher/published.c launcher/ranklist.c \
-	launcher/strlist.c
+fuzz_published_parts = launcher/jobdesc.c launcher/proto.c launcher/published.c \
+	launcher/published_store.c launcher/ranklist.c launcher/strlist.c
 fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c launcher/slurmlist.c \
 	launcher/strlist.c
 fuzz_topology_parts = src/topo/cluster.c src/topo/describe.c src/topo/find.c src/topo/gpu_map.c \

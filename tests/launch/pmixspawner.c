@@ -8,6 +8,8 @@
  *                  With STAY it then waits for a signal, with TWICE the job has two programs.
  *   child          prints its rank, job size, host, parent's rank, $CHILD and directory
  *   connect        ranks connect and disconnect
+ *   share N        rank 0 spawns N ranks of this program, and both jobs find what ranks of the
+ *                  other have published; with DEEP the spawned job does the same once more
  *   many           rank 0 spawns jobs that last until it is refused
  */
 #include <limits.h>
@@ -64,12 +66,16 @@ static void child(void)
 
 static pmix_status_t spawn(int n, const char *hosts, char **argv, char *nspace)
 {
-    static char *env[] = {(char *)(uintptr_t) "CHILD=as told", NULL};
-    pmix_app_t   apps[2];
-    pmix_info_t  info[2];
-    size_t       ninfo = 0, napps = getenv("TWICE") != NULL ? 2 : 1;
-    const char  *at = strchr(hosts, '@');
-    char         ppr[32];
+    static char  key[80], deep[16];
+    static char *env[] = {(char *)(uintptr_t) "CHILD=as told", key, deep, NULL};
+    const char  *base = getenv("SHARE_KEY");
+    snprintf(key, sizeof key, "SHARE_KEY=%s", base != NULL ? base : "share");
+    snprintf(deep, sizeof deep, "%s", getenv("DEEP") != NULL ? "DEEP=1" : "DEEPER=0");
+    pmix_app_t  apps[2];
+    pmix_info_t info[2];
+    size_t      ninfo = 0, napps = getenv("TWICE") != NULL ? 2 : 1;
+    const char *at = strchr(hosts, '@');
+    char        ppr[32];
     if (at != NULL) {
         snprintf(ppr, sizeof ppr, "%.*s:node", (int)(at - hosts), hosts);
         PMIX_INFO_LOAD(&info[ninfo], PMIX_PPR, ppr, PMIX_STRING);
@@ -117,6 +123,92 @@ static void connect_all(void)
     fence();
 }
 
+/* ---- jobs that know each other --------------------------------------------------------------- */
+
+/* It outlives this job: whom it is for may come late. */
+static void publish(const char *key, uint32_t value, pmix_data_range_t range)
+{
+    pmix_info_t        info[3];
+    pmix_persistence_t persist = PMIX_PERSIST_SESSION;
+    PMIX_INFO_LOAD(&info[2], PMIX_PERSISTENCE, &persist, PMIX_PERSIST);
+    PMIX_INFO_LOAD(&info[0], key, &value, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    must(PMIx_Publish(info, 3), "PMIx_Publish");
+}
+
+/* Waits for it if `wait`. It is this value, of this rank of that job. */
+static pmix_status_t lookup(const char *key, uint32_t value, const char *nspace, pmix_rank_t rank,
+                            bool wait)
+{
+    pmix_pdata_t data;
+    pmix_info_t  info;
+    int          all = 0;
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, key);
+    PMIX_INFO_LOAD(&info, PMIX_WAIT, &all, PMIX_INT);
+    pmix_status_t rc = PMIx_Lookup(&data, 1, &info, wait ? 1 : 0);
+    if (rc == PMIX_SUCCESS && (data.value.data.uint32 != value || data.proc.rank != rank ||
+                               strcmp(data.proc.nspace, nspace) != 0)) {
+        printf("%s is %u of rank %u of %s, expected %u of rank %u of %s\n", key,
+               data.value.data.uint32, data.proc.rank, data.proc.nspace, value, rank, nspace);
+        fflush(stdout);
+        _exit(99);
+    }
+    return rc;
+}
+
+static char *program;
+
+/* Both jobs begin their keys with $SHARE_KEY. */
+static void share(int n)
+{
+    char        key[64], nspace[PMIX_MAX_NSLEN + 1] = "", count[16];
+    const char *base = getenv("SHARE_KEY") != NULL ? getenv("SHARE_KEY") : "share";
+    uint32_t    mine = 100 + me.rank;
+    snprintf(key, sizeof key, "%s.parent.%u", base, me.rank);
+    publish(key, mine, PMIX_RANGE_SESSION);
+    snprintf(key, sizeof key, "%s.private.%u", base, me.rank);
+    publish(key, mine, PMIX_RANGE_NAMESPACE);
+    fence();
+    if (me.rank == 0) {
+        snprintf(count, sizeof count, "%d", n);
+        char *argv[] = {program, (char *)(uintptr_t) "shared", count, NULL};
+        must(spawn(n, "-", argv, nspace), "PMIx_Spawn");
+        for (int i = 0; i < n; i++) {
+            snprintf(key, sizeof key, "%s.child.%d", base, i);
+            must(lookup(key, 200u + (uint32_t)i, nspace, (pmix_rank_t)i, true), key);
+        }
+        snprintf(key, sizeof key, "%s.done", base);
+        publish(key, 1, PMIX_RANGE_SESSION);
+        printf("shared\n");
+        fflush(stdout);
+    }
+    fence();
+}
+
+static void shared(void)
+{
+    const pmix_proc_t *parent = get(me.rank, PMIX_PARENT_ID)->data.proc;
+    const char        *base = getenv("SHARE_KEY") != NULL ? getenv("SHARE_KEY") : "share";
+    char               key[64];
+    snprintf(key, sizeof key, "%s.parent.0", base);
+    must(lookup(key, 100, parent->nspace, 0, true), key);
+    snprintf(key, sizeof key, "%s.private.0", base);
+    if (lookup(key, 100, parent->nspace, 0, false) != PMIX_ERR_NOT_FOUND) {
+        must(PMIX_ERROR, "PMIx_Lookup of what another job keeps for itself");
+    }
+    snprintf(key, sizeof key, "%s.child.%u", base, me.rank);
+    publish(key, 200 + me.rank, PMIX_RANGE_SESSION);
+    fence();
+    if (getenv("DEEP") != NULL) {
+        unsetenv("DEEP");
+        setenv("SHARE_KEY", "deep", 1);
+        share(2);
+    }
+    snprintf(key, sizeof key, "%s.done", base);
+    must(lookup(key, 1, parent->nspace, 0, true), key);
+}
+
 static void many(char *file)
 {
     char *argv[] = {file, (char *)(uintptr_t) "1000", NULL}, nspace[PMIX_MAX_NSLEN + 1];
@@ -137,11 +229,16 @@ static void many(char *file)
 
 int main(int argc, char **argv)
 {
+    program = argv[0];
     must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
     if (argc > 1 && strcmp(argv[1], "child") == 0) {
         child();
     } else if (argc > 1 && strcmp(argv[1], "connect") == 0) {
         connect_all();
+    } else if (argc > 2 && strcmp(argv[1], "share") == 0) {
+        share(atoi(argv[2]));
+    } else if (argc > 2 && strcmp(argv[1], "shared") == 0) {
+        shared();
     } else if (argc > 2 && strcmp(argv[1], "many") == 0) {
         many(argv[2]);
     } else if (argc > 1 && strcmp(argv[1], "parent") == 0) {

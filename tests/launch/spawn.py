@@ -51,6 +51,10 @@ for place, where in PLACES:
         with open(fifo, "w", encoding="ascii") as f:
             f.write("go\n")
         check(job.finish() == (0, b"last\n", b""), "a job that lasts longer than its parents")
+    # What ranks of one job publish is found by those of the other, and of one below that.
+    for deep in ([], ["-x", "DEEP=1"]):
+        got = expect([*place, *deep, SPAWNER, "share", 3], 0, err="")[1]
+        check(got == "shared\n" * (2 if deep else 1), f"jobs that share {deep}: {got}")
     # Tags tell whose lines they are, and a line is a line.
     got = expect([*place, "--tag-output", SPAWNER, "parent", 3, "-", "seq", 5000], 0, err="")[1]
     check(sorted(got.splitlines()) == sorted(

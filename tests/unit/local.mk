@@ -108,8 +108,9 @@ tests_unit_test_proto_CFLAGS = $(unit_cflags)
 tests_unit_test_proto_LDADD = $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_published_SOURCES = tests/unit/test_published.c tests/unit/unit.h \
 	launcher/jobdesc.c launcher/jobdesc.h launcher/proto.c launcher/proto.h \
-	launcher/published.c launcher/published.h launcher/ranklist.c launcher/ranklist.h \
-	launcher/strlist.c launcher/strlist.h
+	launcher/published.c launcher/published.h launcher/published_store.c \
+	launcher/published_store.h launcher/ranklist.c launcher/ranklist.h launcher/strlist.c \
+	launcher/strlist.h
 tests_unit_test_published_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
 tests_unit_test_published_CFLAGS = $(unit_cflags)

@@ -10,14 +10,17 @@
 
 enum { VALUE = 3 << 20 };
 
+static struct ct_pub_job *job;
+
 struct answers {
     uint32_t n, last, status;
     size_t   bytes; /* of values, as CT_MSG_DATA_TAKEN counts them */
 };
 
-static void on_answer(void *arg, struct ct_unpack *m)
+static void on_answer(void *arg, const char *nspace, struct ct_unpack *m)
 {
     struct answers *a = arg;
+    assert_string_equal(nspace, "job");
     (void)ct_unpack_u32(m);
     a->last = ct_unpack_u32(m);
     a->status = ct_unpack_u32(m);
@@ -34,7 +37,7 @@ static void ask(struct ct_published *p, uint32_t number, uint32_t rank, struct e
     ct_pack_u32(body, rank);
     evbuffer_add_buffer(body, rest);
     struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_published_take(p, &in);
+    ct_published_take(p, job, &in);
     assert_false(in.bad);
     evbuffer_free(body);
     evbuffer_free(rest);
@@ -74,7 +77,7 @@ static bool taken(struct ct_published *p, uint32_t rank, size_t bytes)
     ct_pack_u32(body, rank);
     ct_pack_u32(body, (uint32_t)bytes);
     struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_published_taken(p, &in);
+    ct_published_taken(p, job, &in);
     evbuffer_free(body);
     return !in.bad;
 }
@@ -88,8 +91,10 @@ static void test_answers_bounded(void **state)
     (void)state;
     assert_true(ct_jobdesc_map(&d));
     struct event_base   *base = event_base_new();
-    struct ct_published *p = ct_published_create(base, &d, on_answer, &a);
+    struct ct_published *p = ct_published_create(base, on_answer, &a);
     assert_non_null(p);
+    job = ct_published_add(p, "job", &d);
+    assert_non_null(job);
     assert_false(taken(p, 0, 0)); /* nobody has asked */
     publish(p, 1, "big", VALUE);
     publish(p, 2, "small", 100);
@@ -131,9 +136,16 @@ static void test_answers_bounded(void **state)
         lookup(p, 40 + i, 1, "big");
     }
     assert_int_equal(a.last, 40);
-    ct_published_ended(p, 1);
+    ct_published_ended(p, job, 1);
     assert_int_equal(a.last, 43);
     assert_int_equal(a.status, CT_DATA_OK);
+    /* A job is forgotten when nothing is left of it. */
+    struct ct_pub_job *other = ct_published_add(p, "other", &d);
+    ct_published_ended(p, other, 0);
+    ct_published_ended(p, other, 1);
+    assert_true(ct_published_forget(p, other));
+    ct_published_ended(p, job, 0);
+    assert_false(ct_published_forget(p, job)); /* "big" stays as long as the family */
     ct_published_destroy(p);
     event_base_free(base);
     free(d.ranks.node_of); /* all of the map */

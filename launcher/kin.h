@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The jobs of a family: the one that a user has started, the root, and those that its ranks have
+ * spawned, or ranks of these. Each has a head of its own, which is a child of the head of the job
+ * around it and has a stream to it (CT_MSG_KIN). The root's head keeps what is one thing for all:
+ * what ranks publish (published.h). Requests go up to it from head to head, and its answers go down
+ * to the job that asked.
+ *
+ *     CT_MSG_KIN: text name of the job for whom ("": the root), text name of the one from whom, u32
+ *     enum ct_msg_type, its payload
+ *
+ * A job is known by its name for PMIx, which is a secret of the family: nobody else's job can be
+ * named here. A job is announced before its spawner hears of it, so that whoever can name it finds
+ * it, and what it asked for ends with it.
+ */
+#ifndef CT_LAUNCHER_KIN_H
+#define CT_LAUNCHER_KIN_H
+
+#include "jobdesc.h"
+#include "proto.h"
+
+struct ct_head;
+struct ct_kin;
+struct ct_kin_link;
+struct ct_spawned_place;
+
+/* `up_fd` is the stream to the head of the job around this one, which is taken over; -1: this is
+ * the root. NULL when out of memory. */
+struct ct_kin *ct_kin_create(struct ct_head *h, int up_fd);
+void           ct_kin_destroy(struct ct_kin *k);
+
+/* A job that a rank of ours spawns, and the stream to its head, which is taken over, also on
+ * failure: NULL when out of memory. It is removed when its head is gone, with all below it. */
+struct ct_kin_link *ct_kin_add(struct ct_kin *k, const char *nspace,
+                               const struct ct_spawned_place *place, int fd);
+void                ct_kin_remove(struct ct_kin_link *link);
+
+/* A message of one of our daemons for the family. Sets in->bad where it makes no sense. */
+void ct_kin_take(struct ct_kin *k, enum ct_msg_type type, struct ct_unpack *in);
+
+/* A rank of ours has ended. */
+void ct_kin_ended(struct ct_kin *k, uint32_t rank);
+
+#endif
