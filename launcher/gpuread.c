@@ -9,8 +9,13 @@
 #include "base/base.h"
 #include "launcher.h"
 
-static int read_machine(struct ct_machine *m, const struct ct_log *log, char *why, size_t cap)
+static int read_machine(struct ct_machine *m, const struct ct_config *cfg, const struct ct_log *log,
+                        char *why, size_t cap)
 {
+    if (cfg->machine[0] != '\0') {
+        int rc = ct_machine_synthetic(m, cfg->machine, cfg->machines, log, why, cap);
+        return rc == CTRAN_SUCCESS ? 0 : CT_EXIT_USAGE;
+    }
     if (ct_machine_load(m, log) != CTRAN_SUCCESS) {
         snprintf(why, cap, "cannot find the GPUs: hwloc cannot read this machine");
         return CT_EXIT_INTERNAL;
@@ -18,15 +23,15 @@ static int read_machine(struct ct_machine *m, const struct ct_log *log, char *wh
     return 0;
 }
 
-static int choose(struct ct_gpus *g, const struct ct_log *log, const struct ct_gpu_order *order,
-                  char *why, size_t cap)
+static int choose(struct ct_gpus *g, const struct ct_config *cfg, const struct ct_log *log,
+                  const struct ct_gpu_order *order, char *why, size_t cap)
 {
     struct ct_machine *m = calloc(1, sizeof *m);
     if (m == NULL) {
         snprintf(why, cap, "cannot choose the ranks' GPUs: out of memory");
         return CT_EXIT_INTERNAL;
     }
-    int status = read_machine(m, log, why, cap);
+    int status = read_machine(m, cfg, log, why, cap);
     if (status != 0) {
         free(m);
         return status;
@@ -40,7 +45,7 @@ int ct_gpus_read(struct ct_gpus *g, const struct ct_jobdesc *d, uint32_t n, cons
     struct ct_log    log;
     struct ct_config cfg;
     int              status = CT_EXIT_USAGE;
-    ct_log_init(&log, CT_LOG_WARN, CT_DAEMON_NAME);
+    ct_log_init(&log, CT_LOG_ERROR, CT_DAEMON_NAME); /* of unknown names the ranks warn */
     if (ct_config_load(&cfg, &log) == CTRAN_SUCCESS) {
         struct ct_gpu_order order = {.host = d->nodes[d->me].host,
                                      .ranks = n,
@@ -51,7 +56,7 @@ int ct_gpus_read(struct ct_gpus *g, const struct ct_jobdesc *d, uint32_t n, cons
                                      .nic_map = cfg.nic_map,
                                      .sets = sets};
         log.level = (enum ct_log_level)cfg.log;
-        status = choose(g, &log, &order, why, cap);
+        status = choose(g, &cfg, &log, &order, why, cap);
     } else {
         snprintf(why, cap, "cannot choose the ranks' GPUs: a CTRAN_ variable has a bad value");
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the GPUs of a node's ranks are chosen from (gpus.h): its machine, and the variables that the
- * user has set. Read only where GPUs are asked for, since it takes tens of milliseconds. Used by
- * ctrand_start.c.
+ * What the GPUs of a node's ranks are chosen from (gpus.h): its machine, or the one that
+ * CTRAN_MACHINE names, and the variables that the user has set. Read only where GPUs are asked for,
+ * since it takes tens of milliseconds. Used by ctrand_start.c.
  */
 #ifndef CT_LAUNCHER_GPUREAD_H
 #define CT_LAUNCHER_GPUREAD_H

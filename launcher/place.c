@@ -59,6 +59,7 @@ static bool load(hwloc_topology_t *t)
     hwloc_topology_set_type_filter(*t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
     /* What a NUMA node hangs on: without it each would seem to have all cores. */
     hwloc_topology_set_type_filter(*t, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    hwloc_topology_set_type_filter(*t, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     hwloc_topology_set_components(*t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_load(*t) != 0) {
         hwloc_topology_destroy(*t);

@@ -48,6 +48,60 @@ for args in (["--map-by", "gpu"], ["--gpus-per-rank", 1], ["--dry-run", "--gpus-
     expect([*args, "true"], 2, out="", env={"CUDA_VISIBLE_DEVICES": ""},
            err=r"ctranrun: job \w+: --\S+( gpu)?: host \S+ has (no GPU|GPUs, and none)[^\n]*\n")
 
+# Machines that one does not have: arguments, environment, each rank's CPUs and GPUs.
+MACHINES = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                        "../../src/topo/machines"))
+DGX = "0-13,112-125|14-27,126-139|28-41,140-153|42-55,154-167"  # of NUMA node 0
+GPUS = [
+    ("dgx-h100", ["-n", 4, "--map-by", "gpu"], {}, DGX, "0|1|2|3"),
+    ("dgx-h100", ["-n", 2, "--map-by", "gpu:pe=2"], {}, "0-1,112-113|2-3,114-115", "0|1"),
+    ("dgx-h100", ["-n", 2, "--gpus-per-rank", 4], {}, "0-55,112-167|56-111,168-223",
+     "0,1,2,3|4,5,6,7"),
+    ("dgx-h100", ["-n", 2, "--map-by", "gpu"], {"CUDA_VISIBLE_DEVICES": "6,1"},
+     "56-111,168-223|0-55,112-167", "6|1"),
+    ("dgx-h100", ["-n", 3, "--map-by", "gpu"], {"CUDA_VISIBLE_DEVICES": "3"},
+     "0-17,112-129|18-36,130-148|37-55,149-167", "3|3|3"),
+    ("dgx-h100", ["-n", 2, "--gpus-per-rank", 1, "--map-by", "numa"], {},
+     "0-55,112-167|56-111,168-223", "0|4"),
+    ("dgx-h100", ["-n", 2, "--map-by", "gpu"], {"CTRAN_GPU_MAP": "0=7;1=0"},
+     "56-111,168-223|0-55,112-167", "7|0"),
+    ("p4d", ["-n", 4, "--gpus-per-rank", 2, "--map-by", "gpu:pe=1"], {},
+     "0,48|1,49|24,72|25,73", "0,1|2,3|4,5|6,7"),
+    ("gb200", ["-n", 4, "--map-by", "gpu"], {}, "0-35|36-71|72-107|108-143", "0|1|2|3"),
+    ("gb200", ["-n", 2, "--gpus-per-rank", 2], {}, "0-71|72-143", "0,1|2,3"),
+]
+
+
+def machine(name):
+    return {"CTRAN_MACHINE": name, "CTRAN_MACHINES": MACHINES,
+            "HWLOC_XMLFILE": f"{MACHINES}/{name}.xml"}
+
+
+for name, args, env, cpus, gpus in GPUS:
+    got = expect(["--dry-run", *args, "true"], 0, err="", env={**machine(name), **env})
+    lines = re.findall(r"^rank .*$", got[1], re.M)
+    found = ["|".join(m) for m in zip(*(re.findall(
+        r", cpu (\S+); GPU .*; CUDA_VISIBLE_DEVICES=(\S+): true$", x)[0] for x in lines))]
+    check(found == [cpus, gpus], f"{name} {args} {env}: {found}, expected {[cpus, gpus]}")
+got = expect(["--dry-run", "-n", 2, "--map-by", "gpu", "true"], 0, err="",
+             env={**machine("dgx-h100"), "CUDA_VISIBLE_DEVICES": "5"})[1]
+check(got.count("; GPU 5 at 0000:c3:00.0 on NUMA node 1 with NIC mlx5_9 (PXB), shared by 2 ranks;")
+      == 2, f"what is told of a shared GPU: {got}")
+for name, args, words in (
+        ("dgx-h100", ["-n", 3, "--gpus-per-rank", 3], "3 ranks of .* need 9 GPUs .* and 8 may"),
+        ("dgx-h100", ["-n", 8, "--map-by", "gpu:pe=57"], "57 cores a rank, and the NUMA node of a "
+         "GPU has only 56"),
+        ("cpu2s", ["--map-by", "gpu"], "has no GPU"), ("laptop", ["--gpus-per-rank", 1], "has no"),
+        ("none-such", ["--map-by", "gpu"], "none-such")):
+    expect([*args, "true"], 2, out="", env=machine(name) if name != "none-such" else
+           {"CTRAN_MACHINE": name}, err=rf"ctranrun: job \w+: [^\n]*{words}[^\n]*\n")
+# Ranks have it in their environment, whatever was there, and the user's order of devices stays.
+got = expect(["-n", 3, "--map-by", "gpu", "--bind-to", "none", "sh", "-c",
+              "echo $PMIX_RANK $CUDA_VISIBLE_DEVICES $CUDA_DEVICE_ORDER"], 0, err="",
+             env={**machine("gb200"), "CUDA_VISIBLE_DEVICES": "3,2"})[1]
+check(sorted(got.splitlines()) == [f"{r} {g} PCI_BUS_ID" for r, g in enumerate((3, 2, 3))],
+      f"environments: {got}")
+
 # This machine.
 allowed = sorted(os.sched_getaffinity(0))
 SET = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status | cut -f2"]
