@@ -1,8 +1,7 @@
 # tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared hub published text topology
-fuzz_names = wire store oob tcp open shared hub published text labels
+fuzz_names = wire store oob tcp open shared hub published text topology labels
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -16,8 +15,6 @@ fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_fence.c launcher/
 	launcher/strlist.c launcher/tree.c
 fuzz_published_parts = launcher/jobdesc.c launcher/proto.c launcher/published.c \
 	launcher/published_store.c launcher/ranklist.c launcher/strlist.c
-fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c launcher/slurmlist.c \
-	launcher/strlist.c
 fuzz_topology_parts = src/topo/cluster.c src/topo/describe.c src/topo/find.c src/topo/gpu_map.c \
 	src/topo/rail.c src/topo/rail_map.c src/topo/rail_serve.c src/topo/text.c
 fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c src/topo/slurmlist.c
