@@ -82,6 +82,7 @@ int main(int argc, char **argv)
         {"making communicators", run_comms},
         {"attributes", run_attributes},
         {"groups", run_groups},
+        {"hardware", run_hardware},
     };
     level = getenv("CT_SERIALIZED") != NULL ? CTRAN_THREAD_SERIALIZED : CTRAN_THREAD_MULTIPLE;
     check_start_threads(argc, argv, level);

@@ -45,5 +45,6 @@ void run_collectives(void);
 void run_comms(void);
 void run_attributes(void);
 void run_groups(void);
+void run_hardware(void);
 
 #endif

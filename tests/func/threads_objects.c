@@ -197,3 +197,33 @@ void run_groups(void)
 {
     team_run(groups, NULL);
 }
+
+/* ---- hardware -------------------------------------------------------------------------------- */
+
+/* All are the first to ask for the machine. */
+static void hardware(struct member *m)
+{
+    ctran_info_t hw;
+    ctran_comm_t comm;
+    int          n = -1, size = -1;
+    OK(ctran_get_hw_resource_info(&hw));
+    OK(ctran_info_get_nkeys(hw, &n));
+    EXPECT(n > 1);
+    OK(ctran_info_set(hw, "mpi_hw_resource_type", "hwloc://Machine"));
+    OK(ctran_comm_split_type(m->comm, CTRAN_COMM_TYPE_HW_GUIDED, 0, hw, &comm));
+    OK(ctran_info_free(&hw));
+    OK(ctran_comm_size(comm, &size));
+    EXPECT(size >= 1 && size <= check_size);
+    OK(ctran_comm_free(&comm));
+    OK(ctran_comm_split_type(m->comm, CTRAN_COMM_TYPE_HW_UNGUIDED, 0, CTRAN_INFO_NULL, &comm));
+    if (comm != CTRAN_COMM_NULL) {
+        OK(ctran_comm_size(comm, &n));
+        EXPECT(n < check_size);
+        OK(ctran_comm_free(&comm));
+    }
+}
+
+void run_hardware(void)
+{
+    team_run(hardware, NULL);
+}
