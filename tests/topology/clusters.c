@@ -11,16 +11,31 @@
 
 static const char hostile[] = "<r>&\"'\x01\x1b[1m\xff]]>%s and a name that is far too long for it";
 
-/* Names that live as long as the program. */
+/* Names that live until forget_names. */
+struct name {
+    struct name *next;
+    char         text[128];
+};
+static struct name *names;
+
 static const char *name_of(const char *what, uint32_t n)
 {
-    char text[128];
-    snprintf(text, sizeof text, "%s%u", what, n);
-    char *copy = strdup(text);
-    if (copy == NULL) {
+    struct name *new = malloc(sizeof *new);
+    if (new == NULL) {
         abort();
     }
-    return copy;
+    snprintf(new->text, sizeof new->text, "%s%u", what, n);
+    new->next = names;
+    names = new;
+    return new->text;
+}
+
+static void forget_names(void)
+{
+    for (struct name *next; names != NULL; names = next) {
+        next = names->next;
+        free(names);
+    }
 }
 
 struct shape {
@@ -118,6 +133,7 @@ int main(int argc, char **argv)
         site_text(&s, to);
         fclose(to);
         site_fini(&s);
+        forget_names();
         if (!good) {
             fprintf(stderr, "%s: no picture\n", shapes[i].name);
             return 1;
