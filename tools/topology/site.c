@@ -60,14 +60,14 @@ static const char *name_at(const struct site_host *h, int level)
     return level == SITE_DC ? h->label.dc : level == SITE_ZONE ? h->label.zone : h->label.rack;
 }
 
-static bool same_group(const struct site_host *a, const struct site_host *b, int level)
+/* Whether host i is not of the group that the one before it is of. */
+static bool begins_group(const struct site *s, uint32_t i, int level)
 {
-    for (int l = SITE_DC; l <= level; l++) {
-        if (number_at(a, l) != number_at(b, l)) {
-            return false;
-        }
+    bool same = i > 0;
+    for (int l = SITE_DC; l <= level && same; l++) {
+        same = number_at(&s->hosts[i], l) == number_at(&s->hosts[i - 1], l);
     }
-    return true;
+    return !same;
 }
 
 /* FNV-1a over one more number. */
@@ -109,13 +109,17 @@ static void fill_above(const struct site *s, struct site_group *g, int level)
 
 static int find_groups(struct site *s, int level)
 {
-    struct site_group *groups = calloc((size_t)s->nhosts + 1, sizeof *groups);
-    uint32_t           n = 0, child = 0;
+    uint32_t n = 0, child = 0;
+    for (uint32_t i = 0; i < s->nhosts; i++) {
+        n += begins_group(s, i, level);
+    }
+    struct site_group *groups = calloc((size_t)n + 1, sizeof *groups);
     if (groups == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
+    n = 0;
     for (uint32_t i = 0; i < s->nhosts; i++) {
-        if (i == 0 || !same_group(&s->hosts[i], &s->hosts[i - 1], level)) {
+        if (begins_group(s, i, level)) {
             groups[n++] = (struct site_group){.name = name_at(&s->hosts[i], level), .host = i};
         }
         groups[n - 1].nhosts++;
