@@ -64,6 +64,10 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_MODEX_DATA:
     case CT_MSG_DATA_ANSWER:
     case CT_MSG_SPAWN_ANSWER:
+    case CT_MSG_KIN_JOB:
+    case CT_MSG_KIN_MET:
+    case CT_MSG_KIN_FETCH:
+    case CT_MSG_KIN_DATA:
     case CT_MSG_NEWS:
         ct_pmixsrv_take(d->pmix, type, in);
         break;

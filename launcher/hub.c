@@ -162,6 +162,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_SIZE:
     case CT_MSG_NEWS:
     case CT_MSG_OUT_CLOSE:
+    case CT_MSG_KIN_JOB:
     case CT_MSG_RANKS_ASK:
         broadcast(h, type, in);
         break;
@@ -179,6 +180,9 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_MODEX_DATA:
     case CT_MSG_DATA_ANSWER:
     case CT_MSG_SPAWN_ANSWER:
+    case CT_MSG_KIN_MET:
+    case CT_MSG_KIN_FETCH:
+    case CT_MSG_KIN_DATA:
     case CT_MSG_RANKS:
         pass_on(h, type, in);
         break;

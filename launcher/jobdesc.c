@@ -194,6 +194,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_text(out, d->nspace);
     ct_pack_text(out, d->parent_nspace != NULL ? d->parent_nspace : "");
     ct_pack_u32(out, d->parent_rank);
+    ct_pack_bytes(out, d->kin, d->kin_len);
     ct_pack_u32(out, d->map);
     ct_pack_u32(out, d->pe);
     ct_pack_u32(out, d->bind);
@@ -325,6 +326,13 @@ static void unpack_ways(struct ct_jobdesc *d, struct ct_unpack *in)
     d->nspace = unpack_copy(in);
     d->parent_nspace = unpack_copy(in);
     d->parent_rank = ct_unpack_u32(in);
+    const void *kin = ct_unpack_bytes(in, &d->kin_len);
+    d->kin = malloc(d->kin_len + 1);
+    if (d->kin == NULL) {
+        in->bad = true;
+        return;
+    }
+    memcpy(d->kin, kin, d->kin_len);
     if (d->fan_out == 0 || d->fan_out > CT_MAX_FAN_OUT) {
         in->bad = true;
     }
@@ -416,6 +424,10 @@ void ct_jobdesc_fini(struct ct_jobdesc *d)
     wipe_text(d->key);
     wipe_text(d->nspace);
     wipe_text(d->parent_nspace);
+    if (d->kin != NULL) {
+        ct_auth_wipe(d->kin, d->kin_len); /* names are secrets */
+    }
+    free(d->kin);
     free(d->job);
     free(d->output_dir);
     *d = (struct ct_jobdesc){0};

@@ -78,6 +78,8 @@ struct ct_jobdesc {
 
     char    *parent_nspace; /* of the rank that spawned the job; "" for none */
     uint32_t parent_rank;
+    uint8_t *kin; /* other jobs of its family, each as in kin.h with its name before it */
+    size_t   kin_len;
 
     enum ct_map  map;
     uint32_t     pe; /* processing elements a rank; 0: not given */

@@ -9,29 +9,12 @@
 
 #include "base/base.h"
 #include "head_job.h"
-#include "published.h"
+#include "kin_root.h"
 #include "spawned_place.h"
-
-/* A job that this head knows of: below it, or at the root any. */
-struct member {
-    struct ct_list      node;
-    struct ct_kin_link *link; /* the way there; NULL: this job itself */
-    char               *nspace;
-    struct ct_jobdesc   desc; /* at the root: its ranks and hosts */
-    struct ct_pub_job  *published;
-    bool                gone;
-};
 
 struct ct_kin_link {
     struct ct_kin  *k;
     struct ct_conn *conn;
-};
-
-struct ct_kin {
-    struct ct_head      *h;
-    struct ct_conn      *up; /* NULL: we are the root */
-    struct ct_list       members;
-    struct ct_published *published; /* at the root */
 };
 
 static bool is_root(const struct ct_kin *k)
@@ -44,10 +27,10 @@ static const char *own_name(const struct ct_kin *k)
     return k->h->args->desc->nspace;
 }
 
-static struct member *find_member(const struct ct_kin *k, const char *nspace)
+struct ct_kin_member *ct_kin_find(const struct ct_kin *k, const char *nspace)
 {
     for (struct ct_list *l = k->members.next; l != &k->members; l = l->next) {
-        struct member *m = CT_LIST_ENTRY(l, struct member, node);
+        struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
         if (!m->gone && strcmp(m->nspace, nspace) == 0) {
             return m;
         }
@@ -69,50 +52,59 @@ static void send_kin(struct ct_conn *conn, const char *to, const char *from, enu
     evbuffer_free(body);
 }
 
-/* From the root to a job, which may be itself, or be gone. */
-static void send_down(struct ct_kin *k, const char *to, enum ct_msg_type type,
+static void send_down(struct ct_kin *k, const struct ct_kin_member *to, enum ct_msg_type type,
                       struct ct_unpack *message)
 {
-    struct member *m = find_member(k, to);
-    if (m != NULL && m->link == NULL) {
+    if (to->link == NULL) {
         ct_hub_down(&k->h->hub, type, message);
-    } else if (m != NULL) {
-        send_kin(m->link->conn, to, "", type, message->at, message->left);
+    } else {
+        send_kin(to->link->conn, to->nspace, "", type, message->at, message->left);
+    }
+}
+
+void ct_kin_send(struct ct_kin *k, const struct ct_kin_member *to, enum ct_msg_type type,
+                 struct evbuffer *body)
+{
+    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    if (!to->gone) {
+        send_down(k, to, type, &in);
     }
 }
 
 static void on_answer(void *arg, const char *nspace, struct ct_unpack *message)
 {
-    send_down(arg, nspace, CT_MSG_DATA_ANSWER, message);
+    struct ct_kin              *k = arg;
+    const struct ct_kin_member *m = ct_kin_find(k, nspace);
+    if (m != NULL) {
+        send_down(k, m, CT_MSG_DATA_ANSWER, message);
+    }
 }
 
 /* ---- who belongs to the family --------------------------------------------------------------- */
 
-static void free_member(struct member *m)
+static void free_member(struct ct_kin_member *m)
 {
     ct_list_remove(&m->node);
-    if (m->link != NULL) {
-        ct_jobdesc_fini(&m->desc); /* of our own it is a loan */
-    }
+    ct_jobdesc_fini(&m->own);
     free(m->nspace);
     free(m);
 }
 
 /* NULL when out of memory. The description is taken over in any case. */
-static struct member *add_member(struct ct_kin *k, struct ct_kin_link *link, const char *nspace,
-                                 struct ct_jobdesc *desc)
+static struct ct_kin_member *add_member(struct ct_kin *k, struct ct_kin_link *link,
+                                        const char *nspace, struct ct_jobdesc *desc)
 {
-    struct member *m = calloc(1, sizeof *m);
+    struct ct_kin_member *m = calloc(1, sizeof *m);
     if (m == NULL) {
         ct_jobdesc_fini(desc);
         return NULL;
     }
-    *m = (struct member){.link = link, .nspace = strdup(nspace), .desc = *desc};
+    *m = (struct ct_kin_member){.link = link, .nspace = strdup(nspace), .own = *desc};
+    m->desc = link != NULL ? &m->own : k->h->args->desc;
     ct_list_append(&k->members, &m->node);
     bool ok = m->nspace != NULL;
     if (ok && is_root(k)) {
-        const struct ct_jobdesc *d = link != NULL ? &m->desc : k->h->args->desc;
-        m->published = ct_published_add(k->published, m->nspace, d);
+        m->published = ct_published_add(k->published, m->nspace, m->desc);
         ok = m->published != NULL;
     }
     if (!ok) {
@@ -121,54 +113,72 @@ static struct member *add_member(struct ct_kin *k, struct ct_kin_link *link, con
     return ok ? m : NULL;
 }
 
-/* CT_MSG_KIN_BORN: text name, u32 programs, each: u32 ranks, u32 nodes, each: text host, u32 ranks.
- */
-static void pack_born(struct evbuffer *body, const char *nspace,
-                      const struct ct_spawned_place *place)
+void ct_kin_pack(struct evbuffer *body, const char *nspace, const struct ct_jobdesc *d)
 {
     ct_pack_text(body, nspace);
-    ct_pack_u32(body, place->napps);
-    for (uint32_t i = 0; i < place->napps; i++) {
-        ct_pack_u32(body, place->apps[i].ranks);
+    ct_pack_u32(body, d->napps);
+    for (uint32_t i = 0; i < d->napps; i++) {
+        ct_pack_u32(body, d->apps[i].ranks);
     }
-    ct_pack_u32(body, place->nnodes);
-    for (uint32_t i = 0; i < place->nnodes; i++) {
-        ct_pack_text(body, place->nodes[i].host);
-        ct_pack_u32(body, place->nodes[i].ranks);
+    ct_pack_u32(body, d->ranks_in_turn);
+    ct_pack_u32(body, d->nnodes);
+    for (uint32_t i = 0; i < d->nnodes; i++) {
+        ct_pack_text(body, d->nodes[i].host);
+        ct_pack_u32(body, d->nodes[i].ranks);
     }
 }
 
-static bool unpack_born(struct ct_jobdesc *d, struct ct_unpack *in)
+/* Our daemons hear of it, and the root lets those of all others hear. `first` is the job that has
+ * spawned it: its head does that itself, earlier. */
+static void announce(struct ct_kin *k, const char *first, const struct ct_kin_member *born)
 {
-    *d = (struct ct_jobdesc){0};
-    uint32_t n = ct_unpack_u32(in);
-    d->apps = n <= in->left / 4 ? calloc((size_t)n + 1, sizeof *d->apps) : NULL;
-    for (; d->apps != NULL && d->napps < n; d->napps++) {
-        d->apps[d->napps].ranks = ct_unpack_u32(in);
+    struct evbuffer *body = evbuffer_new();
+    ct_kin_pack(body, born->nspace, born->desc);
+    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    if (strcmp(first, own_name(k)) == 0) {
+        ct_hub_down(&k->h->hub, CT_MSG_KIN_JOB, &in);
     }
-    n = ct_unpack_u32(in);
-    d->nodes = n <= in->left / 9 ? calloc((size_t)n + 1, sizeof *d->nodes) : NULL;
-    for (; d->nodes != NULL && d->nnodes < n; d->nnodes++) {
-        d->nodes[d->nnodes].host = strdup(ct_unpack_text(in));
-        d->nodes[d->nnodes].ranks = ct_unpack_u32(in);
-        in->bad |= d->nodes[d->nnodes].host == NULL;
+    for (struct ct_list *l = k->members.next; is_root(k) && l != &k->members; l = l->next) {
+        struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
+        if (m != born && !m->gone && strcmp(m->nspace, first) != 0) {
+            struct ct_unpack copy = in;
+            send_down(k, m, CT_MSG_KIN_JOB, &copy);
+        }
     }
-    return d->apps != NULL && d->nodes != NULL && !in->bad && ct_jobdesc_map(d);
+    evbuffer_free(body);
 }
 
-static struct member *take_born(struct ct_kin *k, struct ct_kin_link *link, struct ct_unpack *in)
+void ct_kin_family(const struct ct_kin *k, const char *except, struct evbuffer *body)
+{
+    const struct ct_jobdesc *own = k->h->args->desc;
+    ct_kin_pack(body, own_name(k), own);
+    evbuffer_add(body, own->kin, own->kin_len);
+    for (struct ct_list *l = k->members.next; l != &k->members; l = l->next) {
+        const struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
+        if (m->link != NULL && !m->gone && (except == NULL || strcmp(m->nspace, except) != 0)) {
+            ct_kin_pack(body, m->nspace, m->desc);
+        }
+    }
+}
+
+static struct ct_kin_member *take_born(struct ct_kin *k, struct ct_kin_link *link,
+                                       const char *first, struct ct_unpack *in)
 {
     struct ct_jobdesc d;
     const char       *nspace = ct_unpack_text(in);
-    if (!unpack_born(&d, in)) {
+    if (!ct_kin_unpack(&d, in)) {
         ct_jobdesc_fini(&d);
         return NULL;
     }
-    return add_member(k, link, nspace, &d);
+    struct ct_kin_member *m = add_member(k, link, nspace, &d);
+    if (m != NULL) {
+        announce(k, first, m);
+    }
+    return m;
 }
 
 /* At the root it stays on the list as long as what it has published for the family does. */
-static void bury(struct ct_kin *k, struct member *m)
+static void bury(struct ct_kin *k, struct ct_kin_member *m)
 {
     m->gone = true;
     if (!is_root(k)) {
@@ -180,9 +190,11 @@ static void bury(struct ct_kin *k, struct member *m)
         free_member(m);
         return;
     }
-    for (uint32_t i = 0; i < ct_jobdesc_ranks(&m->desc); i++) {
+    for (uint32_t i = 0; i < ct_jobdesc_ranks(m->desc); i++) {
         ct_published_ended(k->published, m->published, i);
     }
+    ct_kin_meet_gone(k, m);
+    ct_kin_get_gone(k, m);
     if (ct_published_forget(k->published, m->published)) {
         free_member(m);
     }
@@ -190,7 +202,18 @@ static void bury(struct ct_kin *k, struct member *m)
 
 /* ---- requests, at the root ------------------------------------------------------------------- */
 
-static void serve(struct ct_kin *k, struct member *from, enum ct_msg_type type,
+static void end_rank(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *in)
+{
+    uint32_t rank = ct_unpack_u32(in);
+    in->bad |= rank >= ct_jobdesc_ranks(from->desc);
+    if (!in->bad) {
+        ct_published_ended(k->published, from->published, rank);
+        ct_kin_meet_ended(k, from, rank);
+        ct_kin_get_ended(k, from, rank);
+    }
+}
+
+static void serve(struct ct_kin *k, struct ct_kin_member *from, enum ct_msg_type type,
                   struct ct_unpack *in)
 {
     switch (type) {
@@ -201,7 +224,16 @@ static void serve(struct ct_kin *k, struct member *from, enum ct_msg_type type,
         ct_published_taken(k->published, from->published, in);
         break;
     case CT_MSG_KIN_ENDED:
-        ct_published_ended(k->published, from->published, ct_unpack_u32(in));
+        end_rank(k, from, in);
+        break;
+    case CT_MSG_KIN_MEET:
+        ct_kin_meet(k, from, in);
+        break;
+    case CT_MSG_KIN_GET:
+        ct_kin_get(k, from, in);
+        break;
+    case CT_MSG_KIN_FOUND:
+        ct_kin_found(k, in);
         break;
     default:
         in->bad = true;
@@ -217,16 +249,16 @@ static void on_below(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
     struct ct_kin      *k = link->k;
     struct ct_unpack    all = *in;
     (void)ct_unpack_text(in);
-    struct member   *from = find_member(k, ct_unpack_text(in));
-    enum ct_msg_type type = (enum ct_msg_type)ct_unpack_u32(in);
+    struct ct_kin_member *from = ct_kin_find(k, ct_unpack_text(in));
+    enum ct_msg_type      type = (enum ct_msg_type)ct_unpack_u32(in);
     in->bad |= outer != CT_MSG_KIN || from == NULL || from->link != link;
     if (in->bad) {
         return;
     }
     if (type == CT_MSG_KIN_BORN) {
-        in->bad = take_born(k, link, in) == NULL;
+        in->bad = take_born(k, link, from->nspace, in) == NULL;
     } else if (type == CT_MSG_KIN_GONE) {
-        struct member *m = find_member(k, ct_unpack_text(in));
+        struct ct_kin_member *m = ct_kin_find(k, ct_unpack_text(in));
         if (m != NULL && is_root(k)) {
             bury(k, m);
         } else if (m != NULL) {
@@ -252,7 +284,7 @@ static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
     if (in->bad) {
         return;
     }
-    struct member *m = find_member(k, to);
+    struct ct_kin_member *m = ct_kin_find(k, to);
     if (strcmp(to, own_name(k)) == 0) {
         ct_hub_down(&k->h->hub, type, in);
     } else if (m != NULL) {
@@ -271,7 +303,7 @@ static void on_gone(void *arg, const char *why)
 void ct_kin_take(struct ct_kin *k, enum ct_msg_type type, struct ct_unpack *in)
 {
     if (is_root(k)) {
-        serve(k, find_member(k, own_name(k)), type, in);
+        serve(k, ct_kin_find(k, own_name(k)), type, in);
     } else {
         send_kin(k->up, "", own_name(k), type, in->at, in->left);
     }
@@ -300,12 +332,16 @@ struct ct_kin_link *ct_kin_add(struct ct_kin *k, const char *nspace,
         free(link);
         return NULL;
     }
-    pack_born(body, nspace, place);
+    ct_kin_pack(body, nspace,
+                &(struct ct_jobdesc){.apps = place->apps,
+                                     .napps = place->napps,
+                                     .nodes = place->nodes,
+                                     .nnodes = place->nnodes});
     struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
     if (!is_root(k)) {
         send_kin(k->up, "", own_name(k), CT_MSG_KIN_BORN, in.at, in.left);
     }
-    struct member *m = take_born(k, link, &in);
+    struct ct_kin_member *m = take_born(k, link, own_name(k), &in);
     evbuffer_free(body);
     if (m == NULL) {
         ct_kin_remove(link);
@@ -320,7 +356,7 @@ void ct_kin_remove(struct ct_kin_link *link)
         return;
     }
     CT_LIST_FOR (l, &link->k->members) {
-        struct member *m = CT_LIST_ENTRY(l, struct member, node);
+        struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
         if (m->link == link && !m->gone) {
             bury(link->k, m);
         }
@@ -340,6 +376,8 @@ struct ct_kin *ct_kin_create(struct ct_head *h, int up_fd)
     }
     k->h = h;
     ct_list_init(&k->members);
+    ct_list_init(&k->meetings);
+    ct_list_init(&k->gets);
     if (up_fd >= 0) {
         k->up = ct_conn_create(h->base, up_fd, up_fd, on_above, on_gone, k);
     } else {
@@ -359,9 +397,11 @@ void ct_kin_destroy(struct ct_kin *k)
     if (k == NULL) {
         return;
     }
+    ct_kin_meet_fini(k);
+    ct_kin_get_fini(k);
     ct_published_destroy(k->published); /* borrows what members have */
     CT_LIST_FOR (l, &k->members) {
-        free_member(CT_LIST_ENTRY(l, struct member, node));
+        free_member(CT_LIST_ENTRY(l, struct ct_kin_member, node));
     }
     ct_conn_destroy(k->up);
     free(k);

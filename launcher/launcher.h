@@ -25,7 +25,9 @@
  *     published.c    what ranks publish      relay.c         a process between two levels
  *     hostorder.c    close ones together     pmixquery.c     answers to their queries
  *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
- *     kin.c          and what they share
+ *     kin.c          and what they share     pmixkin.c       for the ranks of each
+ *     kin_meet.c     meetings of their ranks
+ *     kin_get.c      questions about others'
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
@@ -37,7 +39,8 @@
  *                                             gpuread.c       and what they are chosen from
  *                                             outdir.c        files of the ranks' output
  *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c, tree.c, daemon.c,
- *                 hub.c, hub_child.c, hub_fence.c, merge.c; deaths.c decides where there is one
+ *                 hub.c, hub_child.c, hub_fence.c, kin_unpack.c, merge.c; deaths.c decides where
+ *                 there is one
  *
  * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first failure
  * and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon. With

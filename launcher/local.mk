@@ -6,6 +6,7 @@ launcher_common = \
 	launcher/hub_child.c \
 	launcher/hub_fence.c \
 	launcher/jobdesc.c launcher/jobdesc.h \
+	launcher/kin_unpack.c launcher/kin.h \
 	launcher/merge.c launcher/merge.h \
 	launcher/proto.c launcher/proto.h \
 	launcher/ranklist.c launcher/ranklist.h \
@@ -33,7 +34,9 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/output.c launcher/output.h \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
-	launcher/kin.c launcher/kin.h \
+	launcher/kin.c launcher/kin_root.h \
+	launcher/kin_get.c \
+	launcher/kin_meet.c \
 	launcher/published.c launcher/published.h \
 	launcher/published_store.c launcher/published_store.h \
 	launcher/spawned.c launcher/spawned.h \
@@ -55,6 +58,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/pmixdata.c launcher/pmixdata.h \
 	launcher/pmixfar.c launcher/pmixfar.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
+	launcher/pmixkin.c launcher/pmixkin.h \
 	launcher/pmixnews.c launcher/pmixnews.h \
 	launcher/pmixquery.c launcher/pmixquery.h \
 	launcher/pmixshift.c launcher/pmixshift.h \

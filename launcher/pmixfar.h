@@ -23,7 +23,8 @@ struct ct_pmixfar {
 
 /* An answer of libpmix about a rank of ours, on the main thread. Owns its data. */
 struct ct_pmixfar_found {
-    uint32_t node, request; /* who asked */
+    bool     kin;           /* a rank of another job has asked, by way of the head */
+    uint32_t node, request; /* else who asked; its, or the head's, number for it */
     uint32_t status;        /* 0: success */
     char    *data;
     size_t   len;
@@ -43,7 +44,7 @@ void ct_pmixfar_take_fence(struct ct_pmixfar *f, struct ct_unpack *in);
 bool ct_pmixfar_ask(struct ct_pmixfar *f, uint32_t rank, pmix_modex_cbfunc_t done, void *cbdata);
 void ct_pmixfar_take_data(struct ct_pmixfar *f, struct ct_unpack *in);
 
-/* Answers a request of another node. */
+/* Answers a request of another node, or of another job. */
 void ct_pmixfar_answer(struct ct_pmixfar *f, const struct ct_pmixfar_found *found);
 
 #endif

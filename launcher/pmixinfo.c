@@ -91,6 +91,11 @@ static bool add_maps(struct infos *l, const struct ct_jobdesc *d)
     return ok;
 }
 
+static bool has_parent(const struct ct_jobdesc *d)
+{
+    return d->parent_nspace != NULL && d->parent_nspace[0] != '\0';
+}
+
 /* It is asked for of the job and of its processes. */
 static void add_parent(struct infos *l, const struct ct_jobdesc *d)
 {
@@ -110,10 +115,12 @@ static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc
     add_u32(l, PMIX_MAX_PROCS, n);
     add_u32(l, PMIX_JOB_NUM_APPS, d->napps);
     add_u32(l, PMIX_NUM_NODES, d->nnodes);
-    add(l, PMIX_TMPDIR, tmpdir, PMIX_STRING);
-    add(l, PMIX_NSDIR, tmpdir, PMIX_STRING);
-    add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
-    if (d->parent_nspace[0] != '\0') {
+    if (tmpdir != NULL) {
+        add(l, PMIX_TMPDIR, tmpdir, PMIX_STRING);
+        add(l, PMIX_NSDIR, tmpdir, PMIX_STRING);
+        add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
+    }
+    if (has_parent(d)) {
         add_parent(l, d);
         add(l, PMIX_SPAWNED, &yes, PMIX_BOOL);
     }
@@ -158,7 +165,7 @@ static bool add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node,
     add(&p, PMIX_HOSTNAME, d->nodes[node].host, PMIX_STRING);
     add_u32(&p, PMIX_APPNUM, app);
     add_u32(&p, PMIX_REINCARNATION, 0);
-    if (d->parent_nspace[0] != '\0') {
+    if (has_parent(d)) {
         add_parent(&p, d);
     }
     pmix_data_array_t array = {.type = PMIX_INFO, .size = p.n, .array = p.all};
@@ -178,22 +185,27 @@ static bool add_app(struct infos *l, const struct ct_jobdesc *d, uint32_t app)
     add_u32(&p, PMIX_APPNUM, app);
     add_u32(&p, PMIX_APP_SIZE, a->ranks);
     add_rank(&p, PMIX_APPLDR, ct_jobdesc_app_first(d, app));
-    add(&p, PMIX_APP_ARGV, a->argv[0], PMIX_STRING);
-    add(&p, PMIX_WDIR, a->wdir, PMIX_STRING);
+    if (a->argv != NULL) {
+        add(&p, PMIX_APP_ARGV, a->argv[0], PMIX_STRING);
+        add(&p, PMIX_WDIR, a->wdir, PMIX_STRING);
+    }
     pmix_data_array_t array = {.type = PMIX_INFO, .size = p.n, .array = p.all};
     add(l, PMIX_APP_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(p.all, p.cap);
     return true;
 }
 
-pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *d,
-                                   const char *tmpdir)
+/* Without a directory there are no ranks of it here. */
+static pmix_status_t register_job(const char *nspace, const struct ct_jobdesc *d,
+                                  const char *tmpdir)
 {
     struct infos l;
     bool         ok = infos_init(&l, 32 + (size_t)ct_jobdesc_ranks(d) + d->napps);
     if (ok) {
         add_job(&l, nspace, d, tmpdir);
-        add_this_node(&l, d);
+        if (tmpdir != NULL) {
+            add_this_node(&l, d);
+        }
         ok = add_maps(&l, d);
     }
     for (uint32_t app = 0; ok && app < d->napps; app++) {
@@ -206,9 +218,21 @@ pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *
     }
     pmix_status_t rc = PMIX_ERR_NOMEM;
     if (ok) {
-        rc =
-            PMIx_server_register_nspace(nspace, (int)d->nodes[d->me].ranks, l.all, l.n, NULL, NULL);
+        int here = tmpdir != NULL ? (int)d->nodes[d->me].ranks : 0;
+        rc = PMIx_server_register_nspace(nspace, here, l.all, l.n, NULL, NULL);
     }
     PMIX_INFO_FREE(l.all, l.cap);
     return rc;
+}
+
+pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *d,
+                                   const char *tmpdir)
+{
+    return register_job(nspace, d, tmpdir);
+}
+
+pmix_status_t ct_pmixinfo_register_far(const char *nspace, const struct ct_jobdesc *d)
+{
+    pmix_status_t rc = register_job(nspace, d, NULL);
+    return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }

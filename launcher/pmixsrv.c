@@ -23,6 +23,7 @@
 #include "pmixdata.h"
 #include "pmixfar.h"
 #include "pmixinfo.h"
+#include "pmixkin.h"
 #include "pmixnews.h"
 #include "pmixquery.h"
 #include "pmixspawn.h"
@@ -41,7 +42,8 @@ struct request {
     size_t            len;
     uint32_t         *ranks; /* fence: who takes part, in order; none: all */
     uint32_t          nranks;
-    uint32_t          asker, number; /* found: the node that asked, and its number for it */
+    bool              kin;           /* found: for another job */
+    uint32_t          asker, number; /* found: the node that asked, and the number for it */
     void (*call)(void *arg);         /* call: of another file, with cbdata */
     pmix_op_cbfunc_t    op_done;
     pmix_modex_cbfunc_t modex_done;
@@ -111,11 +113,7 @@ static pmix_status_t set_phase(void *server_object, int phase)
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *server_object, pmix_info_t info[],
                                   size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    (void)proc;
-    (void)info;
-    (void)ninfo;
-    (void)done;
-    (void)cbdata;
+    (void)proc, (void)info, (void)ninfo, (void)done, (void)cbdata;
     return set_phase(server_object, CT_PHASE_CONNECTED);
 }
 
@@ -133,8 +131,7 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int 
                               pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)server_object;
-    (void)procs; /* a part of the job cannot go on without the rest: all are ended */
-    (void)nprocs;
+    (void)procs, (void)nprocs; /* a part of the job cannot go on without the rest: all are ended */
     return enqueue(&(struct request){.kind = REQ_ABORT,
                                      .rank = proc->rank,
                                      .status = status,
@@ -228,25 +225,29 @@ static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    (void)info;
-    (void)ninfo;
-    return meet(procs, nprocs, 1, done, cbdata);
+    (void)info, (void)ninfo;
+    return ct_pmixkin_is_far(procs, nprocs)
+               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_CONNECT, done, cbdata)
+               : meet(procs, nprocs, 1, done, cbdata);
 }
 
 static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
                                    void *cbdata)
 {
-    (void)info;
-    (void)ninfo;
-    return meet(procs, nprocs, 2, done, cbdata);
+    (void)info, (void)ninfo;
+    return ct_pmixkin_is_far(procs, nprocs)
+               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_DISCONNECT, done, cbdata)
+               : meet(procs, nprocs, 2, done, cbdata);
 }
 
 static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
                                      size_t ninfo, pmix_modex_cbfunc_t done, void *cbdata)
 {
-    (void)info;
-    (void)ninfo;
+    (void)info, (void)ninfo;
+    if (ct_pmixkin_is_far(proc, 1)) {
+        return ct_pmixkin_get(proc, done, cbdata);
+    }
     return enqueue(&(struct request){
         .kind = REQ_DMODEX, .rank = proc->rank, .modex_done = done, .cbdata = cbdata});
 }
@@ -336,7 +337,8 @@ static void complete_direct_modex(struct ct_pmixsrv *s, struct request *r)
 
 static void answer_direct_modex(struct ct_pmixsrv *s, struct request *r)
 {
-    ct_pmixfar_answer(&s->far, &(struct ct_pmixfar_found){.node = r->asker,
+    ct_pmixfar_answer(&s->far, &(struct ct_pmixfar_found){.kin = r->kin,
+                                                          .node = r->asker,
                                                           .request = r->number,
                                                           .status = (uint32_t)r->status,
                                                           .data = r->data,
@@ -424,7 +426,7 @@ static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
 }
 
 /* It answers when the rank has committed. */
-static void look_up(struct ct_pmixsrv *s, struct ct_unpack *in)
+static void look_up(struct ct_pmixsrv *s, bool kin, struct ct_unpack *in)
 {
     struct request *r = calloc(1, sizeof *r);
     pmix_proc_t     proc;
@@ -434,7 +436,8 @@ static void look_up(struct ct_pmixsrv *s, struct ct_unpack *in)
         return;
     }
     r->kind = REQ_FOUND;
-    r->asker = ct_unpack_u32(in);
+    r->kin = kin;
+    r->asker = kin ? 0 : ct_unpack_u32(in);
     r->number = ct_unpack_u32(in);
     PMIX_LOAD_PROCID(&proc, s->nspace, ct_unpack_u32(in));
     if (in->bad) {
@@ -463,7 +466,17 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
         ct_pmixfar_take_fence(&s->far, in);
         break;
     case CT_MSG_MODEX_ASK:
-        look_up(s, in);
+    case CT_MSG_KIN_FETCH:
+        look_up(s, type == CT_MSG_KIN_FETCH, in);
+        break;
+    case CT_MSG_KIN_JOB:
+        ct_pmixkin_take_job(in);
+        break;
+    case CT_MSG_KIN_MET:
+        ct_pmixkin_take_met(in);
+        break;
+    case CT_MSG_KIN_DATA:
+        ct_pmixkin_take_data(in);
         break;
     case CT_MSG_MODEX_DATA:
         ct_pmixfar_take_data(&s->far, in);
@@ -643,6 +656,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     ct_pmixfar_init(&s->far, d, conn);
     ct_pmixquery_init(d, table, s->nspace, post);
     ct_pmixspawn_init(d, conn, s->nspace, post);
+    ct_pmixkin_init(d, conn, s->nspace, post);
     bool ok =
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&
@@ -658,6 +672,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     if (is_ok(rc)) {
         step = "register the ranks with the PMIx server";
         rc = register_clients(s);
+        rc = is_ok(rc) && !ct_pmixkin_take_all(d->kin, d->kin_len) ? PMIX_ERR_NOMEM : rc;
     }
     if (!is_ok(rc)) {
         snprintf(why, cap, "cannot %s: %s", step, PMIx_Error_string(rc));

@@ -41,6 +41,10 @@ enum ct_msg_type {
     CT_MSG_SPAWN,        /* a rank wants to start another job; spawned.h */
     CT_MSG_DATA_ASK,     /* what a rank publishes, looks up or unpublishes; published.h */
     CT_MSG_DATA_TAKEN,   /* u32 rank, u32 bytes of answers to its lookups that it has been given */
+    CT_MSG_KIN_MEET,     /* ranks of several jobs meet; kin_root.h, as the next three */
+    CT_MSG_KIN_GET,      /* a rank asks about one of another job */
+    CT_MSG_KIN_FOUND,    /* what a rank has put that was asked about by KIN_FETCH */
+    CT_MSG_KIN_KNOWN,    /* text name: the node knows another job of the family, from KIN_JOB */
     CT_MSG_KIN_BORN,     /* between heads: another job of the family; kin.c */
     CT_MSG_KIN_GONE,     /* text name: a job of the family is over */
     CT_MSG_KIN_ENDED,    /* u32 rank: of the sender's job */
@@ -50,11 +54,12 @@ enum ct_msg_type {
     CT_MSG_JOB,        /* u32 node, u32 nodes from there on that are the receiver's; jobdesc.h */
     CT_MSG_START,      /* all nodes are ready */
     CT_MSG_FENCE_DONE, /* as FENCE: everybody's bytes */
-    CT_MSG_NEWS,   /* u32 enum ct_tidings, u32 rank: for the ranks of a job that outlives deaths */
-    CT_MSG_STDIN,  /* bytes; none: end of file */
-    CT_MSG_SIGNAL, /* u32 number: for the ranks' process groups */
-    CT_MSG_SIZE,   /* u32 rows, u32 columns: of the terminal */
-    CT_MSG_END,    /* u32 grace in ms, 0: SIGKILL at once */
+    CT_MSG_NEWS,    /* u32 enum ct_tidings, u32 rank: for the ranks of a job that outlives deaths */
+    CT_MSG_KIN_JOB, /* another job of the family, as in kin.h with its name before it */
+    CT_MSG_STDIN,   /* bytes; none: end of file */
+    CT_MSG_SIGNAL,  /* u32 number: for the ranks' process groups */
+    CT_MSG_SIZE,    /* u32 rows, u32 columns: of the terminal */
+    CT_MSG_END,     /* u32 grace in ms, 0: SIGKILL at once */
     CT_MSG_OUT_CLOSE, /* u32 channel: nobody reads it any more, close the ranks' pipes */
 
     /* between ctranrun --status and a daemon, which answers and ends with DONE */
@@ -75,6 +80,9 @@ enum ct_msg_type {
 
     CT_MSG_SPAWN_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_spawn_status, text
                             its name for PMIx */
+    CT_MSG_KIN_MET,      /* from the head: u32 to node, ...; kin_root.h, as the next two */
+    CT_MSG_KIN_FETCH,    /* likewise */
+    CT_MSG_KIN_DATA,     /* likewise */
     CT_MSG_RANKS_ASK, /* by way of the head to all: u32 from node, u32 request: what do they do? */
     CT_MSG_RANKS,     /* u32 to node, u32 request, u32 from node, its ranks; ranktable.h */
 

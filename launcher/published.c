@@ -488,6 +488,11 @@ void ct_published_ended(struct ct_published *p, struct ct_pub_job *job, uint32_t
     }
 }
 
+bool ct_published_has_ended(const struct ct_pub_job *job, uint32_t rank)
+{
+    return job->ended[rank];
+}
+
 bool ct_published_forget(struct ct_published *p, struct ct_pub_job *job)
 {
     uint32_t n = ct_jobdesc_ranks(job->desc), at = 0;

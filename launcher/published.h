@@ -91,6 +91,8 @@ void ct_published_taken(struct ct_published *p, struct ct_pub_job *job, struct c
 /* A rank has ended: what it published for its own life goes. */
 void ct_published_ended(struct ct_published *p, struct ct_pub_job *job, uint32_t rank);
 
+bool ct_published_has_ended(const struct ct_pub_job *job, uint32_t rank);
+
 /* A job all of whose ranks have ended is forgotten, unless something stays that it has published.
  * Returns whether it is. */
 bool ct_published_forget(struct ct_published *p, struct ct_pub_job *job);

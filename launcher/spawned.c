@@ -42,9 +42,11 @@ struct job {
     uint32_t            asker, number, rank; /* who asked */
     uint32_t            index;               /* among those of this job, from 1 */
     pid_t               pid;                 /* 0: reaped */
-    bool                started;             /* and answered */
-    bool                asked;               /* to end */
-    bool                over;                /* the process has ended */
+    bool                started;
+    uint32_t            known;    /* nodes of ours that know it */
+    bool                answered; /* that it is started */
+    bool                asked;    /* to end */
+    bool                over;     /* the process has ended */
     int                 wait_status;
     char               *id, *nspace;
     struct ct_kin_link *kin; /* to its head */
@@ -161,6 +163,9 @@ static void finish_if_over(struct job *j)
         return;
     }
     if (j->started) {
+        if (!j->answered) {
+            answer(s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
+        }
         judge(j);
     } else {
         answer_failure(j);
@@ -241,6 +246,27 @@ void ct_spawned_resume(struct ct_spawned *s)
     }
 }
 
+/* Its spawner hears of it when all nodes have: its name goes round among their ranks then. */
+static void answer_if_known(struct job *j)
+{
+    if (j->started && !j->answered && j->known >= j->s->h->args->desc->nnodes) {
+        j->answered = true;
+        answer(j->s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
+    }
+}
+
+void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in)
+{
+    const char *nspace = ct_unpack_text(in);
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        if (!in->bad && strcmp(j->nspace, nspace) == 0) {
+            j->known++;
+            answer_if_known(j);
+        }
+    }
+}
+
 /* A byte: all its ranks are started. The end: the process ends. */
 static void on_control(int fd, short what, void *arg)
 {
@@ -254,7 +280,7 @@ static void on_control(int fd, short what, void *arg)
     }
     if (n == 1) {
         j->started = true;
-        answer(j->s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
+        answer_if_known(j);
         return;
     }
     if (j->pid > 0 && waitpid(j->pid, &j->wait_status, 0) != j->pid) {
@@ -306,6 +332,10 @@ static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
     struct ct_jobdesc  *d = h->args->desc;
     struct ct_head_args args = *h->args;
     char                setting[64], *dir = NULL;
+    struct evbuffer    *family = evbuffer_new();
+    ct_kin_family(h->kin, j->nspace, family);
+    d->kin_len = evbuffer_get_length(family);
+    d->kin = evbuffer_pullup(family, -1); /* for as long as this process lives */
     d->parent_nspace = d->nspace;
     d->parent_rank = j->rank;
     d->job = j->id;

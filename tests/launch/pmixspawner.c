@@ -9,10 +9,13 @@
  *   child          prints its rank, job size, host, parent's rank, $CHILD and directory
  *   connect        ranks connect and disconnect
  *   share N        rank 0 spawns N ranks of this program, and both jobs find what ranks of the
- *                  other have published; with DEEP the spawned job does the same once more
+ *                  other have published and put, and meet; with DEEP the spawned job does the
+ *                  same once more
+ *   left N         rank 0 spawns N ranks that end while it waits for them
  *   many           rank 0 spawns jobs that last until it is refused
  */
 #include <limits.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +160,53 @@ static pmix_status_t lookup(const char *key, uint32_t value, const char *nspace,
     return rc;
 }
 
+static void put(void)
+{
+    pmix_value_t v;
+    uint32_t     mine = 1000 + me.rank;
+    PMIX_VALUE_LOAD(&v, &mine, PMIX_UINT32);
+    must(PMIx_Put(PMIX_GLOBAL, "mine", &v), "PMIx_Put");
+    must(PMIx_Commit(), "PMIx_Commit");
+}
+
+/* What all ranks of another job have put, how many they are, and that there are no more. */
+static void get_all(const char *nspace, uint32_t n)
+{
+    pmix_proc_t   who;
+    pmix_value_t *v;
+    PMIX_LOAD_PROCID(&who, nspace, PMIX_RANK_WILDCARD);
+    must(PMIx_Get(&who, PMIX_JOB_SIZE, NULL, 0, &v), "PMIX_JOB_SIZE of another job");
+    must(v->data.uint32 == n ? PMIX_SUCCESS : PMIX_ERROR, "the size of another job");
+    for (uint32_t i = 0; i <= n; i++) {
+        PMIX_LOAD_PROCID(&who, nspace, i);
+        pmix_status_t rc = PMIx_Get(&who, "mine", NULL, 0, &v);
+        if (rc != (i < n ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND) ||
+            (i < n && v->data.uint32 != 1000 + i)) {
+            printf("rank %u: PMIx_Get of rank %u of %u of another job gave %s\n", me.rank, i, n,
+                   PMIx_Error_string(rc));
+            fflush(stdout);
+            _exit(99);
+        }
+    }
+}
+
+/* All ranks of both jobs, twice, since it must not matter what is known of the other. */
+static void connect_with(const char *nspace, uint32_t n)
+{
+    pmix_proc_t both[2];
+    PMIX_LOAD_PROCID(&both[0], me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&both[1], nspace, PMIX_RANK_WILDCARD);
+    for (int i = 0; i < 2; i++) {
+        must(PMIx_Connect(both, 2, NULL, 0), "PMIx_Connect with another job");
+        get_all(nspace, n);
+        must(PMIx_Disconnect(both, 2, NULL, 0), "PMIx_Disconnect from another job");
+    }
+    PMIX_LOAD_PROCID(&both[0], me.nspace, me.rank);
+    PMIX_LOAD_PROCID(&both[1], "no-such-job", 0);
+    pmix_status_t rc = PMIx_Connect(both, 2, NULL, 0);
+    must(rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : PMIX_ERROR, "PMIx_Connect with no job");
+}
+
 static char *program;
 
 /* Both jobs begin their keys with $SHARE_KEY. */
@@ -169,15 +219,29 @@ static void share(int n)
     publish(key, mine, PMIX_RANGE_SESSION);
     snprintf(key, sizeof key, "%s.private.%u", base, me.rank);
     publish(key, mine, PMIX_RANGE_NAMESPACE);
+    put();
     fence();
     if (me.rank == 0) {
-        snprintf(count, sizeof count, "%d", n);
+        snprintf(count, sizeof count, "%u", get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE)->data.uint32);
         char *argv[] = {program, (char *)(uintptr_t) "shared", count, NULL};
         must(spawn(n, "-", argv, nspace), "PMIx_Spawn");
         for (int i = 0; i < n; i++) {
             snprintf(key, sizeof key, "%s.child.%d", base, i);
             must(lookup(key, 200u + (uint32_t)i, nspace, (pmix_rank_t)i, true), key);
         }
+    }
+    pmix_pdata_t data;
+    pmix_info_t  wait;
+    int          all = 0;
+    PMIX_PDATA_CONSTRUCT(&data);
+    snprintf(data.key, sizeof data.key, "%s.child.0", base);
+    PMIX_INFO_LOAD(&wait, PMIX_WAIT, &all, PMIX_INT);
+    must(PMIx_Lookup(&data, 1, &wait, 1), "PMIx_Lookup of the job that was spawned");
+    if (me.rank % 2 == 1) { /* before it is met */
+        get_all(data.proc.nspace, (uint32_t)n);
+    }
+    connect_with(data.proc.nspace, (uint32_t)n);
+    if (me.rank == 0) {
         snprintf(key, sizeof key, "%s.done", base);
         publish(key, 1, PMIX_RANGE_SESSION);
         printf("shared\n");
@@ -186,7 +250,7 @@ static void share(int n)
     fence();
 }
 
-static void shared(void)
+static void shared(uint32_t nparents)
 {
     const pmix_proc_t *parent = get(me.rank, PMIX_PARENT_ID)->data.proc;
     const char        *base = getenv("SHARE_KEY") != NULL ? getenv("SHARE_KEY") : "share";
@@ -199,6 +263,8 @@ static void shared(void)
     }
     snprintf(key, sizeof key, "%s.child.%u", base, me.rank);
     publish(key, 200 + me.rank, PMIX_RANGE_SESSION);
+    put();
+    connect_with(parent->nspace, nparents);
     fence();
     if (getenv("DEEP") != NULL) {
         unsetenv("DEEP");
@@ -207,6 +273,53 @@ static void shared(void)
     }
     snprintf(key, sizeof key, "%s.done", base);
     must(lookup(key, 1, parent->nspace, 0, true), key);
+}
+
+static sem_t         ended;
+static pmix_status_t got_status, met_status;
+
+static void on_got(pmix_status_t status, pmix_value_t *v, void *arg)
+{
+    (void)v;
+    (void)arg;
+    got_status = status;
+    sem_post(&ended);
+}
+
+static void on_met(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    met_status = status;
+    sem_post(&ended);
+}
+
+/* A job ends while another waits for it: for what it never puts, and where it never comes. */
+static void left(int n)
+{
+    char nspace[PMIX_MAX_NSLEN + 1] = "", *argv[] = {program, (char *)(uintptr_t) "leaver", NULL};
+    pmix_proc_t who[2];
+    fence();
+    if (me.rank != 0) {
+        return;
+    }
+    sem_init(&ended, 0, 0);
+    must(spawn(n, "-", argv, nspace), "PMIx_Spawn");
+    PMIX_LOAD_PROCID(&who[0], me.nspace, 0);
+    PMIX_LOAD_PROCID(&who[1], nspace, PMIX_RANK_WILDCARD);
+    must(PMIx_Connect_nb(who, 2, NULL, 0, on_met, NULL), "PMIx_Connect_nb");
+    PMIX_LOAD_PROCID(&who[1], nspace, (pmix_rank_t)n - 1);
+    must(PMIx_Get_nb(&who[1], "never", NULL, 0, on_got, NULL), "PMIx_Get_nb");
+    publish("go", 1, PMIX_RANGE_SESSION);
+    for (int i = 0; i < 2; i++) {
+        while (sem_wait(&ended) != 0) {
+        }
+    }
+    must(got_status == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : PMIX_ERROR, "PMIx_Get of the gone");
+    must(met_status == PMIX_ERR_PROC_TERM_WO_SYNC ? PMIX_SUCCESS : met_status,
+         "the status of PMIx_Connect with the gone");
+    must(met_status != PMIX_SUCCESS ? PMIX_SUCCESS : PMIX_ERROR, "PMIx_Connect with the gone");
+    printf("left alone\n");
+    fflush(stdout);
 }
 
 static void many(char *file)
@@ -237,8 +350,12 @@ int main(int argc, char **argv)
         connect_all();
     } else if (argc > 2 && strcmp(argv[1], "share") == 0) {
         share(atoi(argv[2]));
+    } else if (argc > 2 && strcmp(argv[1], "left") == 0) {
+        left(atoi(argv[2]));
+    } else if (argc > 1 && strcmp(argv[1], "leaver") == 0) {
+        must(lookup("go", 1, get(me.rank, PMIX_PARENT_ID)->data.proc->nspace, 0, true), "go");
     } else if (argc > 2 && strcmp(argv[1], "shared") == 0) {
-        shared();
+        shared((uint32_t)atoi(argv[2]));
     } else if (argc > 2 && strcmp(argv[1], "many") == 0) {
         many(argv[2]);
     } else if (argc > 1 && strcmp(argv[1], "parent") == 0) {

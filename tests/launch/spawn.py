@@ -55,6 +55,8 @@ for place, where in PLACES:
     for deep in ([], ["-x", "DEEP=1"]):
         got = expect([*place, *deep, SPAWNER, "share", 3], 0, err="")[1]
         check(got == "shared\n" * (2 if deep else 1), f"jobs that share {deep}: {got}")
+    # Whoever waits for ranks of a job that ends is told.
+    check(expect([*place, SPAWNER, "left", 3], 0, err="")[1] == "left alone\n", "a job left alone")
     # Tags tell whose lines they are, and a line is a line.
     got = expect([*place, "--tag-output", SPAWNER, "parent", 3, "-", "seq", 5000], 0, err="")[1]
     check(sorted(got.splitlines()) == sorted(

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks of other jobs, for this node's; see pmixkin.h. Used by pmixsrv.c. */
+#include "config.h"
+#include "pmixkin.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "launcher.h"
+#include "pmixinfo.h"
+
+/* A meeting or a question on its way to the head and back. */
+struct ask {
+    struct ct_list      node;
+    enum ct_msg_type    type;
+    uint32_t            number;
+    struct evbuffer    *body; /* what follows the number in the message */
+    pmix_op_cbfunc_t    met;
+    pmix_modex_cbfunc_t found;
+    void               *cbdata;
+};
+
+/* libpmix's callbacks take no argument of ours. */
+static struct {
+    const struct ct_jobdesc *desc;
+    struct ct_conn          *conn;
+    const char              *nspace;
+    ct_pmixkin_post_fn       post;
+    struct ct_list           pending; /* main thread */
+    uint32_t                 last_number;
+    pthread_mutex_t          lock;
+    char                   **known; /* under lock: names of jobs that libpmix has been told of */
+    size_t                   nknown;
+} the = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void ct_pmixkin_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                     ct_pmixkin_post_fn post)
+{
+    the.desc = desc;
+    the.conn = conn;
+    the.nspace = nspace;
+    the.post = post;
+    ct_list_init(&the.pending);
+}
+
+/* ---- on libpmix's thread --------------------------------------------------------------------- */
+
+bool ct_pmixkin_is_far(const pmix_proc_t *procs, size_t n)
+{
+    bool far = false;
+    for (size_t i = 0; i < n; i++) {
+        far |= !PMIX_CHECK_NSPACE(procs[i].nspace, the.nspace);
+    }
+    return far;
+}
+
+static bool is_known(const char *nspace)
+{
+    bool known = PMIX_CHECK_NSPACE(nspace, the.nspace);
+    pthread_mutex_lock(&the.lock);
+    for (size_t i = 0; i < the.nknown; i++) {
+        known |= PMIX_CHECK_NSPACE(nspace, the.known[i]);
+    }
+    pthread_mutex_unlock(&the.lock);
+    return known;
+}
+
+static void free_ask(struct ask *a)
+{
+    if (a->body != NULL) {
+        evbuffer_free(a->body);
+    }
+    free(a);
+}
+
+static void send_ask(void *arg)
+{
+    struct ask      *a = arg;
+    struct evbuffer *message = evbuffer_new();
+    a->number = ++the.last_number;
+    ct_list_append(&the.pending, &a->node);
+    ct_pack_u32(message, the.desc->me);
+    ct_pack_u32(message, a->number);
+    evbuffer_add_buffer(message, a->body);
+    ct_conn_send(the.conn, a->type, message);
+    evbuffer_free(message);
+}
+
+static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
+{
+    struct ask *a = calloc(1, sizeof *a);
+    if (a != NULL) {
+        *a = (struct ask){.type = type, .body = evbuffer_new(), .cbdata = cbdata};
+    }
+    if (a != NULL && a->body == NULL) {
+        free_ask(a);
+        a = NULL;
+    }
+    return a;
+}
+
+/* Hands it to the main thread. */
+static pmix_status_t end(struct ask *a)
+{
+    bool          fits = evbuffer_get_length(a->body) <= CT_DATA_MESSAGE_MAX - 64;
+    pmix_status_t rc = fits ? the.post(send_ask, a) : PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc != PMIX_SUCCESS) {
+        free_ask(a);
+    }
+    return rc;
+}
+
+static void add_proc(struct evbuffer *body, const pmix_proc_t *proc)
+{
+    char nspace[PMIX_MAX_NSLEN + 1];
+    snprintf(nspace, sizeof nspace, "%.*s", PMIX_MAX_NSLEN, proc->nspace);
+    ct_pack_text(body, nspace);
+    ct_pack_u32(body, proc->rank == PMIX_RANK_WILDCARD ? CT_KIN_ALL : proc->rank);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const pmix_proc_t *x = a, *y = b;
+    int                names = strncmp(x->nspace, y->nspace, PMIX_MAX_NSLEN);
+    return names != 0 ? names : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_kind kind,
+                              pmix_op_cbfunc_t done, void *cbdata)
+{
+    struct ask  *a = make_ask(CT_MSG_KIN_MEET, cbdata);
+    pmix_proc_t *sorted = calloc(n + 1, sizeof *sorted);
+    if (a == NULL || sorted == NULL) {
+        free(sorted);
+        if (a != NULL) {
+            free_ask(a);
+        }
+        return PMIX_ERR_NOMEM;
+    }
+    a->met = done;
+    memcpy(sorted, procs, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_name);
+    ct_pack_u32(a->body, kind);
+    ct_pack_u32(a->body, (uint32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        add_proc(a->body, &sorted[i]);
+    }
+    free(sorted);
+    return end(a);
+}
+
+pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
+{
+    if (!is_known(proc->nspace)) { /* an answer later would make libpmix believe that it exists */
+        return PMIX_ERR_NOT_FOUND;
+    }
+    struct ask *a = make_ask(CT_MSG_KIN_GET, cbdata);
+    if (a == NULL) {
+        return PMIX_ERR_NOMEM;
+    }
+    a->found = done;
+    add_proc(a->body, proc);
+    return end(a);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
+{
+    (void)ct_unpack_u32(in); /* that is us */
+    uint32_t number = ct_unpack_u32(in);
+    CT_LIST_FOR (l, &the.pending) {
+        struct ask *a = CT_LIST_ENTRY(l, struct ask, node);
+        if (a->number == number && a->type == type && !in->bad) {
+            ct_list_remove(&a->node);
+            return a;
+        }
+    }
+    in->bad = true;
+    return NULL;
+}
+
+static pmix_status_t in_their_words(uint32_t status)
+{
+    static const pmix_status_t words[] = {
+        [CT_KIN_OK] = PMIX_SUCCESS,
+        [CT_KIN_NOT_FOUND] = PMIX_ERR_NOT_FOUND,
+        [CT_KIN_LOST] = PMIX_ERR_PROC_TERM_WO_SYNC,
+        [CT_KIN_NO_MEMORY] = PMIX_ERR_NOMEM,
+    };
+    return status < CT_ARRAY_LEN(words) ? words[status] : PMIX_ERROR;
+}
+
+void ct_pmixkin_take_met(struct ct_unpack *in)
+{
+    struct ask *a = take_ask(CT_MSG_KIN_MEET, in);
+    if (a == NULL) {
+        return;
+    }
+    a->met(in_their_words(ct_unpack_u32(in)), a->cbdata);
+    free_ask(a);
+}
+
+void ct_pmixkin_take_data(struct ct_unpack *in)
+{
+    struct ask *a = take_ask(CT_MSG_KIN_GET, in);
+    if (a == NULL) {
+        return;
+    }
+    pmix_status_t rc = in_their_words(ct_unpack_u32(in));
+    char         *copy = rc == PMIX_SUCCESS && in->left > 0 ? malloc(in->left) : NULL;
+    if (copy != NULL) {
+        memcpy(copy, in->at, in->left);
+    } else if (rc == PMIX_SUCCESS && in->left > 0) {
+        rc = PMIX_ERR_NOMEM;
+    }
+    a->found(rc, copy, copy != NULL ? in->left : 0, a->cbdata, free, copy);
+    free_ask(a);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+/* libpmix 4.2.2 loses count of who has come to a meeting when a job that takes part becomes known
+ * while some have: so each does before anybody here can name it. */
+static pmix_status_t make_known(const char *nspace, const struct ct_jobdesc *d)
+{
+    if (is_known(nspace)) {
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = ct_pmixinfo_register_far(nspace, d);
+    pthread_mutex_lock(&the.lock);
+    char **more = realloc(the.known, (the.nknown + 1) * sizeof *more);
+    char  *name = strdup(nspace);
+    the.known = more != NULL ? more : the.known;
+    if (rc == PMIX_SUCCESS && more != NULL && name != NULL) {
+        the.known[the.nknown++] = name;
+    } else {
+        free(name);
+        rc = rc == PMIX_SUCCESS ? PMIX_ERR_NOMEM : rc;
+    }
+    pthread_mutex_unlock(&the.lock);
+    return rc;
+}
+
+static void take_one(struct ct_unpack *in, const char **nspace)
+{
+    struct ct_jobdesc d;
+    *nspace = ct_unpack_text(in);
+    if (ct_kin_unpack(&d, in)) {
+        in->bad = make_known(*nspace, &d) != PMIX_SUCCESS; /* the node fails, not just a call */
+    }
+    ct_jobdesc_fini(&d);
+}
+
+bool ct_pmixkin_take_all(const void *jobs, size_t len_bytes)
+{
+    struct ct_unpack in = {.at = jobs, .left = len_bytes};
+    const char      *nspace;
+    while (in.left > 0 && !in.bad) {
+        take_one(&in, &nspace);
+    }
+    return !in.bad;
+}
+
+void ct_pmixkin_take_job(struct ct_unpack *in)
+{
+    const char      *nspace;
+    struct evbuffer *body = evbuffer_new();
+    take_one(in, &nspace);
+    if (!in->bad) {
+        ct_pack_text(body, nspace);
+        ct_conn_send(the.conn, CT_MSG_KIN_KNOWN, body);
+    }
+    evbuffer_free(body);
+}
