@@ -2,6 +2,7 @@
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
 fuzz_names = wire store oob tcp open shared hub published text topology labels
+fuzz_names = wire store oob tcp open shared hub kin published text
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -13,6 +14,9 @@ fuzz_shared_parts = src/ep/card.c src/net/shm_ring.c src/net/tcp.c src/net/tcp_a
 fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c \
 	launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/spawned_place.c \
 	launcher/strlist.c launcher/tree.c
+fuzz_kin_parts = launcher/jobdesc.c launcher/kin_get.c launcher/kin_meet.c launcher/kin_unpack.c \
+	launcher/proto.c launcher/published.c launcher/published_store.c launcher/ranklist.c \
+	launcher/strlist.c
 fuzz_published_parts = launcher/jobdesc.c launcher/proto.c launcher/published.c \
 	launcher/published_store.c launcher/ranklist.c launcher/strlist.c
 fuzz_topology_parts = src/topo/cluster.c src/topo/describe.c src/topo/find.c src/topo/gpu_map.c \
@@ -58,6 +62,9 @@ tests/fuzz/fuzz_shared: tests/fuzz/o/tests/fuzz/fuzz_shared.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_hub: tests/fuzz/o/tests/fuzz/fuzz_hub.o \
 		$(fuzz_hub_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_kin: tests/fuzz/o/tests/fuzz/fuzz_kin.o \
+		$(fuzz_kin_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_published: tests/fuzz/o/tests/fuzz/fuzz_published.o \
 		$(fuzz_published_parts:%.c=tests/fuzz/o/%.o) libctcore.la
