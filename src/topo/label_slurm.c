@@ -24,7 +24,7 @@ struct switch_ {
     char     name[CT_LABEL_LEN];
 };
 
-/* What a line says. */
+/* What a line says; one of blocks of blocks (AggregatedBlock=, BlockSizes=) has no name here. */
 struct entry {
     const char *name, *nodes, *below; /* NULL: not said */
     bool        is_block;
@@ -35,7 +35,9 @@ struct entry {
 bool ct_label_slurm_is(const char *line)
 {
     return ct_label_value(line, "SwitchName") != NULL ||
-           ct_label_value(line, "BlockName") != NULL || ct_label_value(line, "BlockSizes") != NULL;
+           ct_label_value(line, "BlockName") != NULL ||
+           ct_label_value(line, "BlockSizes") != NULL ||
+           ct_label_value(line, "AggregatedBlock") != NULL;
 }
 
 static int take_words(char *at, struct entry *e, char *why, size_t cap)

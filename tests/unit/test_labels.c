@@ -148,7 +148,8 @@ static void test_slurm(void **state)
     expect_label(l, "t4", "/s1/s2/");
     ct_labels_free(l);
     l = parse("BlockName=b1 BlockIndex=0 Nodes=n[01-02] BlockSize=2\n"
-              "BlockName=b2 BlockIndex=1 Nodes=n[03-04] BlockSize=2\n");
+              "BlockName=b2 BlockIndex=1 Nodes=n[03-04] BlockSize=2\n"
+              "AggregatedBlock=b[1-2] BlockIndex=2 Nodes=n[01-04] BlockSize=4\n");
     expect_label(l, "n02", "b1///");
     expect_label(l, "n03", "b2///");
     ct_labels_free(l);
