@@ -41,12 +41,12 @@ static void find_file(const struct ct_options *o, char *path, size_t cap)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* "paris, z1, rack r1", or what is known of it. */
+/* "data centre paris, zone z1, rack r1", or what is known of it. */
 static void describe(const struct ct_label *l, char *out, size_t cap)
 {
-    const char *const kinds[] = {"data centre", "zone", "rack"}, *const names[] = {l->dc, l->zone,
-                                                                                   l->rack};
-    size_t len = 0;
+    const char *const kinds[] = {"data centre", "zone", "rack", "NVLink domain"};
+    const char *const names[] = {l->dc, l->zone, l->rack, l->nvlink};
+    size_t            len = 0;
     out[0] = '\0';
     for (size_t i = 0; i < CT_ARRAY_LEN(names) && len < cap; i++) {
         if (names[i][0] != '\0') {
@@ -59,25 +59,38 @@ static void describe(const struct ct_label *l, char *out, size_t cap)
     }
 }
 
-/* The new order, a line for each rack, and what it is good for. */
+/* In another rack, or another NVLink domain of the same one. */
+static bool is_elsewhere(const struct ct_spot *spots, uint32_t a, uint32_t b)
+{
+    return spots[a].nvlink != spots[b].nvlink || ct_distance_between(spots, a, b) > CT_DIST_RACK;
+}
+
+/* The new order, a line for each rack and domain, and what it is good for. */
 static void tell(const struct ct_options *o, const struct ct_hosts *h, const char *path,
                  const struct ct_labels *labels, const struct ct_spot *spots, const uint32_t *order)
 {
     static const struct {
         enum ct_distance within;
         const char      *what;
-    } rows[] = {{CT_DIST_RACK, "racks"}, {CT_DIST_ZONE, "zones"}, {CT_DIST_DC, "data centres"}};
+    } rows[] = {{CT_DIST_RACK, "racks"},
+                {CT_DIST_ZONE, "zones"},
+                {CT_DIST_DC, "data centres"},
+                {CT_DIST_NVLINK, "NVLink domains"}};
+    bool  domains = false;
     FILE *out = o->desc.dry_run ? stdout : stderr;
     fprintf(out, "ctranrun: %u hosts in the order of %s; a ring over them crosses", h->n, path);
-    for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
+    for (uint32_t i = 0; i < h->n; i++) {
+        domains = domains || spots[i].nvlink != 0;
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(rows) - !domains; i++) {
         fprintf(out, "%s %s %u times, before %u", i > 0 ? "," : "", rows[i].what,
                 ct_order_crossings(spots, h->n, order, rows[i].within),
                 ct_order_crossings(spots, h->n, NULL, rows[i].within));
     }
     for (uint32_t i = 0; i < h->n; i++) {
-        if (i == 0 || ct_distance_between(spots, order[i - 1], order[i]) > CT_DIST_RACK) {
+        if (i == 0 || is_elsewhere(spots, order[i - 1], order[i])) {
             struct ct_label label = ct_labels_of(labels, h->all[order[i]].name);
-            char            where[4 * CT_LABEL_LEN];
+            char            where[5 * CT_LABEL_LEN];
             describe(&label, where, sizeof where);
             fprintf(out, "\n    %s:", where);
         }

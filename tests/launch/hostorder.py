@@ -96,6 +96,18 @@ for args, names in ((["--topology", switches], want),
                      ["node0000", "node0900", "node0001"])):
     check(dry_run("-n", 3, *args, env=slurm)[1] == names, f"Slurm, {args}")
 
+# Blocks are NVLink domains.
+blocks = f"{DIR.name}/blocks"
+write(blocks, "BlockName=b0 Nodes=node[0000-0003]\nBlockName=b1 Nodes=node[0004-0007]\n"
+              "BlockSizes=4\n")
+got = dry_run("-H", "node0001,node0004,node0009,node0000,node0005", "--topology", blocks,
+              "--host-order", "topology")
+check(got[1] == ["node0001", "node0000", "node0004", "node0005", "node0009"], f"blocks: {got}")
+check("racks 0 times, before 0, zones 0 times, before 0, data centres 0 times, before 0, "
+      "NVLink domains 3 times, before 5\n    NVLink domain b0: node0001 node0000\n"
+      "    NVLink domain b1: node0004 node0005\n    nobody says where: node0009\n" in got[2],
+      f"blocks: {got[2][:400]}")
+
 # What is wrong is told in one line, before anything starts.
 bad = f"{DIR.name}/bad"
 write(bad, "node0000 rack=r1\nnode0001 rak=r1\n")
