@@ -151,6 +151,17 @@ static void make_wide(struct ct_machine *m)
     }
 }
 
+/* Eight NICs and a backup for each GPU. */
+static void make_stripes(struct ct_machine *m)
+{
+    make_wide(m);
+    name_it(m, "stripes");
+    m->ngpus = 8;
+    for (uint32_t i = 0; i < m->ngpus; i++) {
+        memset(m->gpus[i].links, 0, sizeof m->gpus[i].links);
+    }
+}
+
 /* Every GPU wants the same NIC. */
 static void make_crowd(struct ct_machine *m)
 {
@@ -213,7 +224,8 @@ static const struct {
 } machines[] = {
     {"dgx", make_dgx},     {"pairs", make_pairs},     {"empty", make_empty},
     {"cpus", make_cpus},   {"most", make_most},       {"wide", make_wide},
-    {"crowd", make_crowd}, {"hostile", make_hostile}, {"bent", make_broken},
+    {"crowd", make_crowd}, {"stripes", make_stripes}, {"hostile", make_hostile},
+    {"bent", make_broken},
 };
 
 static FILE *create(const char *folder, const char *name, const char *ending)

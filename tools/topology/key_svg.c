@@ -108,31 +108,37 @@ static int draw_legend(struct canvas *c, const struct view *v, int x, int y)
 
 /* ---- rails ------------------------------------------------------------------------- */
 
-/* Appends ", GPU 3" or ": GPU 3". */
-static void append_user(const struct view *v, uint32_t user, const char *before, char *out,
-                        size_t cap)
+enum use { FIRST, BESIDE, BACKUP };
+
+static bool uses(const struct ct_rail *rail, int16_t nic, enum use use)
 {
-    char   name[32];
-    size_t at = strlen(out);
-    view_user_name(v, user, name, sizeof name);
-    snprintf(out + at, cap - at, "%s%s", before, name);
+    bool more = false;
+    for (int k = 0; k < rail->nmore; k++) {
+        more = more || rail->more[k] == nic;
+    }
+    return use == FIRST ? rail->primary == nic : use == BESIDE ? more : rail->backup == nic;
 }
 
+/* "GPU 0, GPU 1; beside the first NIC of GPU 2; backup of GPU 3". */
 static void format_users(const struct view *v, int16_t nic, char *out, size_t cap)
 {
-    const char *before = "";
+    static const char *const of[] = {"", "beside the first NIC of ", "backup of "};
+    size_t                   at = 0;
     snprintf(out, cap, "%s", "");
-    for (uint32_t i = 0; i < view_nusers(v); i++) {
-        if (view_is_user(v, i) && view_rail(v, i)->primary == nic) {
-            append_user(v, i, before, out, cap);
-            before = ", ";
-        }
-    }
-    before = "; backup of ";
-    for (uint32_t i = 0; i < view_nusers(v); i++) {
-        if (view_is_user(v, i) && view_rail(v, i)->backup == nic) {
-            append_user(v, i, before, out, cap);
-            before = ", ";
+    for (int use = FIRST; use <= BACKUP; use++) {
+        bool begun = false;
+        for (uint32_t i = 0; i < view_nusers(v) && at < cap; i++) {
+            if (view_is_user(v, i) && uses(view_rail(v, i), nic, (enum use)use)) {
+                char name[32];
+                view_user_name(v, i, name, sizeof name);
+                snprintf(out + at, cap - at, "%s%s%s",
+                         begun    ? ", "
+                         : at > 0 ? "; "
+                                  : "",
+                         begun ? "" : of[use], name);
+                at += strlen(out + at);
+                begun = true;
+            }
         }
     }
 }
@@ -188,10 +194,11 @@ static void draw_cell(struct canvas *c, const struct view *v, uint32_t row, uint
         int                   nic = (int)(row - v->m.ngpus);
         path = view_path(v, user, (uint32_t)nic);
         snprintf(text, sizeof text, "%s", ct_path_name(path));
-        if (rail->primary == nic || rail->backup == nic) {
+        bool serves = uses(rail, (int16_t)nic, FIRST) || uses(rail, (int16_t)nic, BESIDE);
+        if (serves || uses(rail, (int16_t)nic, BACKUP)) {
             look.stroke = canvas_colour(rail->index);
             look.width = 2;
-            look.dashed = rail->primary != nic;
+            look.dashed = !serves;
         }
     }
     row_name(v, row, a, sizeof a);

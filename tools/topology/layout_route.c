@@ -133,6 +133,28 @@ static void route_band(struct layout *l, int band)
     l->bands[band].tracks = give_tracks(segments, n);
 }
 
+/* Lines that change bands: those that pass no band together share a place in the gutter. Where it
+ * would become too wide, others share theirs, too. */
+static void route_gutter(struct layout *l)
+{
+    enum { GUTTERS_MOST = 64, BAND = 8 * PORT };
+    struct segment segments[NETS];
+    int            n = 0;
+    for (uint32_t i = 0; i < l->nnets; i++) {
+        struct net *net = &l->nets[i];
+        if (net->user_band != net->nic_band) {
+            add_segment(segments, &n, net->user_band * BAND, net->nic_band * BAND, &net->gutter);
+        }
+    }
+    l->gutters = give_tracks(segments, n);
+    if (l->gutters > GUTTERS_MOST) {
+        l->gutters = GUTTERS_MOST;
+        for (int i = 0; i < n; i++) {
+            *segments[i].track %= GUTTERS_MOST;
+        }
+    }
+}
+
 static void add_net(struct layout *l, uint32_t user, int nic, enum net_kind kind)
 {
     if (nic >= 0) {
@@ -227,8 +249,8 @@ void layout_route(struct layout *l, const struct view *v)
     for (uint32_t i = 0; i < l->nnets; i++) {
         struct net *n = &l->nets[i];
         place_ports(l, n, l->ports);
-        n->gutter = n->user_band != n->nic_band ? l->gutters++ : -1;
     }
+    route_gutter(l);
     for (uint32_t band = 0; band < l->nbands; band++) {
         route_band(l, (int)band);
     }
