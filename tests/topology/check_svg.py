@@ -5,7 +5,8 @@
 usage: check_svg.py FILE.svg...
 
 Boxes (a <g> with a <rect>) lie within their parents and beside their siblings, labels within their
-box and on nothing else, lines touch no label and run through no device, and the whole is bounded.
+box and on nothing else, lines touch no label, run through no device and do not lie on each other,
+and the whole is bounded.
 Labels are measured by a table of this program's own. Prints each violation; exit status 1 if there
 is one. Imported by pictures.py, which also looks whether all that a machine has is there.
 """
@@ -26,6 +27,8 @@ for chars, width in (("ijl|'I", 30), (",.", 32), ("0123456789", 64), ("ckvxyz", 
     for char in chars:
         WIDE.setdefault(char, width)
 BOLD = 1.12
+# Lines with level parts, and boxes of a cluster that these run beside.
+BETWEEN = {"rail": ("rack",), "spine": ("rack", "zone"), "more": (), "backup": (), "nvlink": ()}
 SOLID = ("gpu", "nic", "cpus", "cell", "host", "hosts", "key", "swatch")
 
 
@@ -179,6 +182,27 @@ class Picture:
                 for box in boxes.near(part):
                     if part.overlaps(box.shrunk(3)):
                         self.found.append(f"{part.what} runs through {box.what}")
+
+        self.check_level_lines()
+
+    def check_level_lines(self):
+        """Level lines run between rows, each at a height of its own."""
+        level = [Box(min(xa, xb), ya, max(xa, xb), ya, f"{kind} {name or ''} at y {ya:g}",
+                     kind=kind, name=name)
+                 for kind, name, points, _ in self.lines if kind in BETWEEN
+                 for (xa, ya), (xb, yb) in zip(points, points[1:]) if ya == yb and xa != xb]
+        grid = Grid(level)
+        for line in level:
+            for other in grid.near(line):
+                if (line.name is not None and other.name is not None and id(other) > id(line)
+                        and (line.kind, line.name) != (other.kind, other.name)
+                        and line.y0 == other.y0 and line.x0 < other.x1 and other.x0 < line.x1):
+                    self.found.append(f"{line.what} and {other.what} lie on each other")
+        rows = Grid([b for b in self.boxes if b.kind in ("rack", "zone")])
+        for line in level:
+            for box in rows.near(line):
+                if box.kind in BETWEEN[line.kind] and line.overlaps(box):
+                    self.found.append(f"{line.what} runs through {box.what}")
 
     def names(self, kind):
         return {b.name for b in self.boxes if b.kind == kind}
