@@ -527,6 +527,25 @@ static void nothing_grows(void)
     }
 }
 
+/* The machine is read in each cycle, and given back at its end. hwloc keeps memory, so files alone
+ * are counted. */
+static void hardware_anew(void)
+{
+    int files = 0;
+    for (int i = 0; i <= check_size + 4; i++) {
+        ctran_info_t hw;
+        int          n = -1;
+        world_opens();
+        OK(ctran_get_hw_resource_info(&hw));
+        OK(ctran_info_get_nkeys(hw, &n));
+        EXPECT(n > 1);
+        OK(ctran_info_free(&hw));
+        world_closes();
+        files = i == 0 ? open_files() : files;
+    }
+    EXPECT(open_files() - files <= check_size); /* those of peers that were waited for long */
+}
+
 /* A child that is made between two cycles has no part in the job, and its end is not ours. */
 static void fork_between(void)
 {
@@ -586,6 +605,7 @@ int main(int argc, char **argv)
         {"fork between cycles", fork_between},
         {"fork in the midst of others", fork_meanwhile},
         {"nothing grows", nothing_grows},
+        {"hardware anew", hardware_anew},
     };
     check_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     check_run(subjects, LEN(subjects));
