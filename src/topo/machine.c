@@ -198,18 +198,27 @@ static bool fits(int i, uint32_t n)
     return i >= -1 && i < (int)n;
 }
 
+/* Another value is none that a bool may have. */
+static bool is_bool(const bool *field)
+{
+    unsigned char byte;
+    memcpy(&byte, field, 1);
+    return byte <= 1;
+}
+
 static bool is_sound_nic(const struct ct_machine *m, const struct ct_nic *nic)
 {
     return fits(nic->card, m->nnics) && fits(nic->bridge, m->nbridges) &&
-           fits(nic->numa, m->nnumas) && nic->kind <= CT_NIC_ETHERNET &&
-           ends(nic->name, sizeof nic->name) && ends(nic->netdev, sizeof nic->netdev) &&
-           ends(nic->bond, sizeof nic->bond) && ends(nic->firmware, sizeof nic->firmware) &&
-           ends(nic->label, sizeof nic->label);
+           fits(nic->numa, m->nnumas) && nic->kind <= CT_NIC_ETHERNET && is_bool(&nic->up) &&
+           is_bool(&nic->ib) && is_bool(&nic->pci.known) && ends(nic->name, sizeof nic->name) &&
+           ends(nic->netdev, sizeof nic->netdev) && ends(nic->bond, sizeof nic->bond) &&
+           ends(nic->firmware, sizeof nic->firmware) && ends(nic->label, sizeof nic->label);
 }
 
 static bool is_sound_gpu(const struct ct_machine *m, const struct ct_gpu *gpu)
 {
     return fits(gpu->bridge, m->nbridges) && fits(gpu->numa, m->nnumas) &&
+           is_bool(&gpu->nvswitch) && is_bool(&gpu->pci.known) &&
            ends(gpu->name, sizeof gpu->name) && ends(gpu->uuid, sizeof gpu->uuid) &&
            ends(gpu->domain, sizeof gpu->domain);
 }
@@ -220,7 +229,8 @@ bool ct_machine_is_sound(const struct ct_machine *m)
                  m->ngpus <= CT_MACHINE_GPUS && m->nnics <= CT_MACHINE_NICS &&
                  ends(m->host, sizeof m->host) && ends(m->source, sizeof m->source);
     for (uint32_t i = 0; sound && i < m->nbridges; i++) {
-        sound = fits(m->bridges[i].parent, m->nbridges) && fits(m->bridges[i].numa, m->nnumas);
+        sound = fits(m->bridges[i].parent, m->nbridges) && fits(m->bridges[i].numa, m->nnumas) &&
+                is_bool(&m->bridges[i].pci.known);
     }
     for (uint32_t i = 0; sound && i < m->ngpus; i++) {
         sound = is_sound_gpu(m, &m->gpus[i]);

@@ -2,6 +2,7 @@
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
 fuzz_names = wire store oob tcp open shared hub kin published text topology labels
+fuzz_names = wire store oob tcp open shared hub published text machine
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -23,6 +24,7 @@ fuzz_topology_parts = src/topo/cluster.c src/topo/describe.c src/topo/find.c src
 fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c src/topo/slurmlist.c
 fuzz_labels_parts = src/topo/label_file.c src/topo/label_pattern.c src/topo/label_slurm.c \
 	src/topo/labels.c src/topo/slurmlist.c
+fuzz_machine_parts = src/topo/machine.c src/topo/path.c src/topo/pci.c
 
 dist_check_SCRIPTS += tests/fuzz/fuzz.test
 TESTS += tests/fuzz/fuzz.test
@@ -77,6 +79,8 @@ tests/fuzz/fuzz_topology: tests/fuzz/o/tests/fuzz/fuzz_topology.o \
 
 tests/fuzz/fuzz_labels: tests/fuzz/o/tests/fuzz/fuzz_labels.o \
 		$(fuzz_labels_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+tests/fuzz/fuzz_machine: tests/fuzz/o/tests/fuzz/fuzz_machine.o \
+		$(fuzz_machine_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 
 check_fuzz = $(fuzz_names:%=tests/fuzz/fuzz_%)
