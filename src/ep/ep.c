@@ -377,6 +377,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
     return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
            area->len_bytes <= ep->link->net->eager_bytes &&
            area->len_bytes <= ep->link->max_slice &&
+           (area->len_bytes <= CT_EP_FAR_EAGER || !ep->link->far) &&
            ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
 }
 
@@ -406,16 +407,26 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
     return ep->link->net->ops->get(ep->link, area, from);
 }
 
+/* Whether a long message goes to it as to one that is far, which is looked into now and then. */
+static bool counts_as_far(struct ct_ep *ep) CT_IN_DOMAIN
+{
+    enum { EVERY = 256 };
+    return CT_UNLIKELY(ep->link->far) && ++ep->sent_far % EVERY != 0;
+}
+
 bool ct_ep_streams(struct ct_ep *ep)
 {
-    return usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0;
+    return usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0 &&
+           !counts_as_far(ep);
 }
 
 size_t ct_ep_eager_limit(struct ct_ep *ep)
 {
-    return usable(ep) == CTRAN_SUCCESS
-               ? ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice)
-               : 0;
+    if (usable(ep) != CTRAN_SUCCESS) {
+        return 0;
+    }
+    const size_t limit = ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice);
+    return limit > CT_EP_FAR_EAGER && counts_as_far(ep) ? CT_EP_FAR_EAGER : limit;
 }
 
 size_t ct_ep_most_eager(const struct ct_process *p)

@@ -54,6 +54,7 @@ struct ct_ep {
     enum ct_ep_state state   CT_GUARDED_BY(ct_domain);
     int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
     struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
+    uint32_t sent_far        CT_GUARDED_BY(ct_domain); /* messages, while it counted as far */
     bool watched             CT_GUARDED_BY(ct_domain);
     bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */
     bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */
@@ -135,7 +136,9 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
 size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Up to what size messages to ep had better travel unasked, connecting if need be; and the largest
- * such size of any peer. */
+ * such size of any peer. Not the same each time: to a far peer it is CT_EP_FAR_EAGER but once in a
+ * while. */
+enum { CT_EP_FAR_EAGER = 4 << 10 };
 size_t ct_ep_eager_limit(struct ct_ep *ep) CT_IN_DOMAIN;
 size_t ct_ep_most_eager(const struct ct_process *p);
 
@@ -175,7 +178,8 @@ void ct_ep_make_room(struct ct_process *p);
 bool ct_ep_is_crowded(const struct ct_process *p);
 
 /* Whether a message had better come in slices than be read by its receiver, where both drive
- * transfers until it is there. */
+ * transfers until it is there. One in a while is sent so to a far peer, too, which may have moved.
+ */
 bool ct_ep_streams(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any

@@ -178,6 +178,7 @@ struct ct_net {
 struct ct_net_link {
     struct ct_net *net;
     size_t         max_slice; /* payload bytes that a send takes */
+    bool           far;       /* long messages come sooner by get than in slices (CT_NET_STREAM) */
 };
 
 /* The built-in transports, ended by NULL. */

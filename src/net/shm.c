@@ -18,6 +18,7 @@
 #include "net/shm_copy.h"
 #include "net/shm_ring.h"
 #include "net/shm_segment.h"
+#include "net/shm_pace.h"
 #include "net/shm_share.h"
 #include "net/transports.h"
 
@@ -44,6 +45,7 @@ struct peer {
     struct ct_shm_segment seg; /* the peer's */
     struct ct_ring        tx;  /* in the peer's segment */
     struct ct_ring        rx;  /* in ours */
+    struct ct_shm_pace    pace;
 };
 
 struct shm {
@@ -315,7 +317,12 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     }
     memcpy(to, slice->hdr, slice->hdr_len);
     if (slice->len_bytes > 0) {
-        ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
+        if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
+            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len);
+            peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
+        } else {
+            ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
+        }
     }
     ct_ring_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
     wake_peer(peer);

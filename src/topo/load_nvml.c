@@ -22,7 +22,8 @@ struct nvml {
     CT_NVML_SYMBOLS(FIELD)
 #undef FIELD
     ct_nvml_device devices[CT_MACHINE_GPUS];
-    int            gpus[CT_MACHINE_GPUS]; /* those of the machine; -1: not used */
+    int            gpus[CT_MACHINE_GPUS];      /* those of the machine; -1: not used */
+    uint8_t        to_switch[CT_MACHINE_GPUS]; /* links that end at switches */
     uint32_t       ndevices;
     bool           told; /* of an error */
 };
@@ -200,6 +201,7 @@ static void read_link(struct nvml *n, uint32_t i, unsigned link)
     }
     if (type == CT_NVML_LINK_SWITCH) {
         gpu->nvswitch = true;
+        n->to_switch[i]++;
     } else if (to >= 0 && to != n->gpus[i] && gpu->links[to] < UINT8_MAX) {
         gpu->links[to]++;
     }
@@ -220,6 +222,20 @@ static void read_links(struct nvml *n, uint32_t i)
     }
 }
 
+/* Links to switches lead to all that have some, as many at a time as the one with fewer has. */
+static void join_at_switches(struct nvml *n)
+{
+    for (uint32_t i = 0; i < n->ndevices; i++) {
+        for (uint32_t j = 0; j < n->ndevices; j++) {
+            if (i != j && n->gpus[i] >= 0 && n->gpus[j] >= 0 && n->to_switch[i] > 0 &&
+                n->to_switch[j] > 0) {
+                n->m->gpus[n->gpus[i]].links[n->gpus[j]] =
+                    (uint8_t)ct_min_size(n->to_switch[i], n->to_switch[j]);
+            }
+        }
+    }
+}
+
 void ct_machine_add_nvml(struct ct_machine *m, const struct ct_log *log)
 {
     struct nvml n = {.m = m, .log = log};
@@ -231,6 +247,7 @@ void ct_machine_add_nvml(struct ct_machine *m, const struct ct_log *log)
                 read_links(&n, i);
             }
         }
+        join_at_switches(&n);
         (void)n.shutdown(); /* nothing is left to be told */
     }
     if (n.library != NULL) {

@@ -46,6 +46,7 @@ unit_tests = \
 	tests/unit/test_roll \
 	tests/unit/test_seats \
 	tests/unit/test_shm_full \
+	tests/unit/test_shm_pace \
 	tests/unit/test_shm_segment \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
@@ -180,6 +181,9 @@ tests_unit_test_roll_LDADD = $(unit_ldadd)
 tests_unit_test_seats_SOURCES = tests/unit/test_seats.c tests/unit/unit.h
 tests_unit_test_seats_CFLAGS = $(unit_cflags)
 tests_unit_test_seats_LDADD = $(unit_ldadd)
+tests_unit_test_shm_pace_SOURCES = tests/unit/test_shm_pace.c tests/unit/unit.h
+tests_unit_test_shm_pace_CFLAGS = $(unit_cflags)
+tests_unit_test_shm_pace_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)

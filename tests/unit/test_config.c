@@ -208,7 +208,7 @@ static void test_defaults(void **state)
         assert_true(strncmp(ct_config_vars()[i].name, "CTRAN_", 6) == 0);
         assert_true(strlen(ct_config_vars()[i].help) > 0);
     }
-    assert_int_equal(cfg.eager_limit, 4096);
+    assert_int_equal(cfg.eager_limit, 65536);
     assert_int_equal(cfg.bootstrap_timeout, 120000);
     assert_int_equal(cfg.log, CT_LOG_WARN);
     assert_string_equal(cfg.transports, "self,shm,tcp");

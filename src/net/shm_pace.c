@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shm_pace.h: timed copies. Called by shm.c for each slice. */
+#include "net/shm_pace.h"
+
+void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns)
+{
+    pace->best_ns = pace->samples == 0 || ns < pace->best_ns ? ns : pace->best_ns;
+    if (++pace->samples == CT_SHM_PACE_SAMPLES) {
+        pace->far = pace->best_ns > CT_SHM_PACE_FAR_NS;
+        pace->samples = 0;
+    }
+}
+
+/* At first each is timed; later few are, but where the peer counts as far, since there few long
+ * slices are sent. */
+static bool is_timed(const struct ct_shm_pace *pace)
+{
+    enum { EVERY = 8 };
+    return pace->far || pace->copies <= CT_SHM_PACE_SAMPLES || pace->copies % EVERY == 0;
+}
+
+static void warm(const char *from)
+{
+    for (size_t i = 0; i < CT_SHM_PACE_BYTES; i += CT_CACHE_LINE) {
+        (void)*(const volatile char *)(from + i);
+    }
+}
+
+void ct_shm_pace_copy(struct ct_shm_pace *pace, const struct ct_net_slice *slice, char *to)
+{
+    const char *from = (const char *)slice->area->base + *slice->pos;
+    size_t      done = 0;
+    pace->copies++;
+    if (is_timed(pace)) {
+        warm(from);
+        const uint64_t start = ct_clock_ns();
+        memcpy(to, from, CT_SHM_PACE_BYTES);
+        ct_shm_pace_learn(pace, ct_clock_ns() - start);
+        done = CT_SHM_PACE_BYTES;
+    }
+    *slice->pos += done;
+    ct_area_gather(slice->area, slice->pos, to + done, slice->len_bytes - done);
+}
