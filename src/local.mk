@@ -28,6 +28,11 @@ libctran_la_LDFLAGS = $(LTO_LDFLAGS) -version-info $(CTRAN_LT_VERSION) \
 libctran_la_DEPENDENCIES = libctcore.la $(top_srcdir)/src/ctran.map
 EXTRA_DIST += src/ctran.map
 
+# Users link the archive with a compiler of their own, which could not read ours' intermediate code.
+install-exec-hook:
+	a=$(DESTDIR)$(libdir)/libctran.a; test ! -f $$a || \
+	  $(OBJCOPY) -R '.gnu.lto_*' -R '.gnu.debuglto_*' $$a
+
 # The digest of all that decides what ranks say to each other; see base/version.h.
 digested = $(libctbase_la_SOURCES) $(libctboot_la_SOURCES) $(libcttopo_la_SOURCES) $(libctcore_la_SOURCES) $(libctkernels_la_SOURCES)
 digest.h: $(digested)

@@ -2,6 +2,10 @@
 /* seats.h: giving a core away, and taking another. */
 #include "base/seats.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
 #include "base/clock.h"
 
 enum { ENOUGH = 64 }; /* waits that say something */
@@ -9,30 +13,36 @@ enum { ENOUGH = 64 }; /* waits that say something */
 /* A trial is longer than the time that the kernel gives a process at once, as a rule. */
 #define TRIAL_NS     (20 * (uint64_t)CT_NS_PER_MS)
 #define MOST_STAY_NS (2000 * (uint64_t)CT_NS_PER_MS)
+/* One that takes longer is about something else, as a rule. */
+#define MOST_WAIT_NS ((uint64_t)CT_NS_PER_MS)
 
-/* Nothing is said of a core that is given away where nobody listens. */
 void ct_seats_yield(struct ct_seats *s)
 {
-    if (s->all == NULL) {
-        sched_yield();
-        return;
-    }
-    s->mine = -(sched_getcpu() + 1);
-    atomic_store_explicit(&s->all[s->me].core, s->mine, memory_order_relaxed);
+    ct_seats_give(s);
     sched_yield();
     ct_seats_take(s);
 }
 
-/* Goes there now, and may go anywhere later. */
+/* Goes there now, and may go anywhere later. No signal handler shall find it bound. Where what was
+ * allowed is not any more, all that is shall be. */
 static void move(struct ct_seats *s, int core, const cpu_set_t *allowed)
 {
-    cpu_set_t one;
+    cpu_set_t one, any;
+    sigset_t  all, before;
     CPU_ZERO(&one);
     CPU_SET((unsigned)core, &one);
-    if (sched_setaffinity(0, sizeof one, &one) == 0) {
-        (void)sched_setaffinity(0, sizeof *allowed, allowed); /* what it was is possible */
-        ct_seats_take(s);
+    memset(&any, 0xff, sizeof any);
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) {
+        return;
     }
+    if (sched_setaffinity(0, sizeof one, &one) == 0) {
+        ct_seats_take(s);
+        if (sched_setaffinity(0, sizeof *allowed, allowed) != 0) {
+            (void)sched_setaffinity(0, sizeof any, &any);
+        }
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* False: there is no choice. */
@@ -40,6 +50,32 @@ static bool may_choose(const struct ct_seats *s, cpu_set_t *allowed)
 {
     return s->all != NULL && sched_getaffinity(0, sizeof *allowed, allowed) == 0 &&
            CPU_COUNT(allowed) > 1;
+}
+
+/* Processes on each core. */
+static void count(const struct ct_seats *s, uint32_t on[CPU_SETSIZE])
+{
+    memset(on, 0, CPU_SETSIZE * sizeof *on);
+    for (uint32_t i = 0; i < s->n; i++) {
+        const int64_t core = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
+        const int64_t at = (core < 0 ? -core : core) - 1;
+        if (at >= 0 && at < CPU_SETSIZE) {
+            on[at]++;
+        }
+    }
+}
+
+/* The allowed core with the fewest, but `here`; -1: there is none. */
+static int emptiest(const uint32_t on[CPU_SETSIZE], int here, const cpu_set_t *allowed)
+{
+    int best = -1;
+    for (int core = 0; core < CPU_SETSIZE; core++) {
+        if (core != here && CPU_ISSET((unsigned)core, allowed) &&
+            (best < 0 || on[core] < on[best])) {
+            best = core;
+        }
+    }
+    return best;
 }
 
 void ct_seats_choose(struct ct_seats *s)
@@ -50,33 +86,23 @@ void ct_seats_choose(struct ct_seats *s)
     }
     s->seated = true;
     if (may_choose(s, &allowed)) {
+        uint32_t on[CPU_SETSIZE];
         uint32_t turn = s->me % (uint32_t)CPU_COUNT(&allowed);
-        for (int core = 0; core < CPU_SETSIZE; core++) {
-            if (CPU_ISSET((unsigned)core, &allowed) && turn-- == 0) {
-                move(s, core, &allowed);
-                return;
-            }
+        int      mine = 0, best;
+        while (!CPU_ISSET((unsigned)mine, &allowed) || turn-- > 0) {
+            mine++;
         }
+        count(s, on);
+        best = emptiest(on, mine, &allowed);
+        move(s, on[mine] >= s->fair && best >= 0 && on[best] < on[mine] ? best : mine, &allowed);
     }
 }
 
 int ct_seats_emptiest(const struct ct_seats *s, int here, const cpu_set_t *allowed)
 {
-    uint32_t on[CPU_SETSIZE] = {0};
-    int      best = -1;
-    for (uint32_t i = 0; i < s->n; i++) {
-        const int64_t core = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
-        const int64_t at = (core < 0 ? -core : core) - 1;
-        if (at >= 0 && at < CPU_SETSIZE) {
-            on[at]++;
-        }
-    }
-    for (int core = 0; core < CPU_SETSIZE; core++) {
-        if (core != here && CPU_ISSET((unsigned)core, allowed) &&
-            (best < 0 || on[core] < on[best])) {
-            best = core;
-        }
-    }
+    uint32_t on[CPU_SETSIZE];
+    count(s, on);
+    const int best = emptiest(on, here, allowed);
     return best >= 0 && here >= 0 && here < CPU_SETSIZE && on[best] <= on[here] ? best : -1;
 }
 
@@ -129,7 +155,7 @@ void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
     }
     const uint64_t now = ct_clock_ns(), here_ns = now - s->spell.since_ns;
     const bool     beside = ct_seats_look(s, who) == CT_SEAT_BESIDE;
-    s->spell.lost_ns += now - start_ns;
+    s->spell.lost_ns += ct_min_size(now - start_ns, MOST_WAIT_NS);
     s->spell.switches = beside ? s->spell.switches + 1 : 0;
     if (s->on_trial) {
         if (here_ns >= TRIAL_NS && s->spell.waits >= ENOUGH) {

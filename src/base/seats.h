@@ -31,6 +31,7 @@ struct ct_seats {
     uint32_t        n, me;
     int32_t         mine;   /* what stands in `all` for this process */
     bool            seated; /* see ct_seats_choose */
+    uint32_t        fair;   /* processes for each core of the host */
     struct {
         uint64_t since_ns;
         uint64_t lost_ns;  /* in waits for which it gave the core away */
@@ -62,6 +63,15 @@ static inline void ct_seats_take(struct ct_seats *s)
     }
 }
 
+/* Says that it has given its core away, to sleep. */
+static inline void ct_seats_give(struct ct_seats *s)
+{
+    if (s->all != NULL) {
+        s->mine = -(sched_getcpu() + 1);
+        atomic_store_explicit(&s->all[s->me].core, s->mine, memory_order_relaxed);
+    }
+}
+
 /* Gives the core away once. */
 void ct_seats_yield(struct ct_seats *s);
 
@@ -80,7 +90,9 @@ static inline enum ct_seat_sight ct_seats_look(const struct ct_seats *s, uint32_
 }
 
 /* The first seat, once: processes take the cores that they may use in turn, so that neighbours have
- * different ones. Whoever may use but one core stays. */
+ * different ones; where that brings more together than is fair, the one with the fewest. Whoever
+ * may use but one core stays. (On kernels from 6.2 on a cpuset that is widened later is not
+ * followed by one who has moved.) */
 void ct_seats_choose(struct ct_seats *s);
 
 /* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more

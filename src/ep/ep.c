@@ -29,7 +29,7 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
         return;
     }
     if (CT_LIKELY(ep->state != CT_EP_FAILED)) {
-        set->from = ep;
+        set->from = ep->id != ep->p->job->rank ? ep : set->from;
         set->handlers[type](ep, hdr, hdr_len, data, len_bytes);
     }
 }

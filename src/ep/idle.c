@@ -80,6 +80,21 @@ static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struc
     }
 }
 
+/* A seat is one thread's. */
+static void leave_seat(struct ct_process *p)
+{
+    if (!p->threaded) {
+        ct_seats_give(&p->job->seats);
+    }
+}
+
+static void take_seat(struct ct_process *p)
+{
+    if (!p->threaded) {
+        ct_seats_take(&p->job->seats);
+    }
+}
+
 /* Sleeps, unless a last look finds what is waited for: all announcements come before it. */
 static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
 {
@@ -96,7 +111,9 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
         ct_wait_reset(w);
     } else {
         ct_domain_leave(p);
+        leave_seat(p);
         sleep_now(set, watch, fds, nfds);
+        take_seat(p);
         ct_domain_enter(p);
         /* Now, not after a thousand turns: a process that sleeps takes few. */
         set->turns = UINT32_MAX;
@@ -109,7 +126,7 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
 void ct_ep_make_room(struct ct_process *p)
 {
     if (p->threaded) {
-        sched_yield(); /* a seat is one thread's */
+        sched_yield();
         return;
     }
     if (ct_ep_is_crowded(p)) {
@@ -131,15 +148,14 @@ static bool is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN
 {
     enum { POLLS = 128, LOOK = 16 };
     const struct ct_job *job = set->p->job;
-    const struct ct_ep  *ep = set->whom != NULL ? set->whom(set->whom_arg) : set->from;
-    if (ep == NULL || w->near >= POLLS ||
-        (w->near % LOOK == 0 &&
-         ct_seats_look(&job->seats, ct_job_seat(job, ep->id)) != CT_SEAT_RUNS)) {
-        w->near = 0; /* after the yield it is another question */
-        return false;
+    if (w->near < POLLS && w->near % LOOK == 0) {
+        const struct ct_ep *ep = set->whom != NULL ? set->whom(set->whom_arg) : set->from;
+        if (ep == NULL || ct_seats_look(&job->seats, ct_job_seat(job, ep->id)) != CT_SEAT_RUNS) {
+            w->near = POLLS;
+        }
     }
-    w->near++;
-    return true;
+    w->near += w->near < POLLS;
+    return w->near < POLLS;
 }
 
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
@@ -154,6 +170,7 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
     case CT_WAIT_YIELD:
         ct_domain_leave(p);
         ct_ep_make_room(p);
+        w->near = 0; /* now it is another question */
         ct_domain_enter(p);
         return;
     case CT_WAIT_SLEEP:

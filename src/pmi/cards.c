@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PLACE_BYTES = 1024, LAYOUT = 1, GRACE_MS = 10000, MOST_FULL = 100 };
+enum { PLACE_BYTES = 1024, LAYOUT = 2, GRACE_MS = 10000, MOST_FULL = 100 };
 
 static const uint32_t MAGIC = 0x43545243; /* "CRTC" */
 

@@ -185,7 +185,11 @@ static int open_table(struct pmix *x)
     int                  rc = ct_cards_open(&x->table, job, job->tag);
     if (rc == CTRAN_SUCCESS) {
         x->job.seats = (struct ct_seats){
-            .all = ct_cards_seats(x->table), .n = job->nlocal, .me = job->local_index};
+            .all = ct_cards_seats(x->table),
+            .n = job->nlocal,
+            .me = job->local_index,
+            .fair = (uint32_t)ct_div_up(job->nlocal, ct_max_size(job->ncpus, 1)),
+        };
     }
     if (rc == CTRAN_SUCCESS && has_one_node(job)) {
         x->job.roll =

@@ -75,9 +75,9 @@ tests/fuzz/fuzz_text: tests/fuzz/o/tests/fuzz/fuzz_text.o \
 tests/fuzz/fuzz_topology: tests/fuzz/o/tests/fuzz/fuzz_topology.o \
 		$(fuzz_topology_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
-
 tests/fuzz/fuzz_labels: tests/fuzz/o/tests/fuzz/fuzz_labels.o \
 		$(fuzz_labels_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
 tests/fuzz/fuzz_machine: tests/fuzz/o/tests/fuzz/fuzz_machine.o \
 		$(fuzz_machine_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)

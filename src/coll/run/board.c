@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -357,6 +356,14 @@ static bool appears(const _Atomic uint64_t *flag, uint64_t k)
     return false;
 }
 
+/* Others may wait for answers of this rank. */
+static void drive(const struct ct_board *b)
+{
+    ct_domain_enter(b->ctx->p);
+    (void)ct_ep_progress(b->ctx->p);
+    ct_domain_leave(b->ctx->p);
+}
+
 /* Where ranks share cores: one that runs is polled for, and room is made for one that does not,
  * here or, since that takes a switch, by whoever is on its core. In vain, if it takes long. */
 static bool comes(struct ct_board *b, uint32_t rank, const _Atomic uint64_t *flag)
@@ -364,6 +371,7 @@ static bool comes(struct ct_board *b, uint32_t rank, const _Atomic uint64_t *fla
     enum { TURNS = 4 };
     for (unsigned i = 0; i < TURNS && !is_there(flag, b->k); i++) {
         if (look(b, rank) != CT_SEAT_RUNS || !appears(flag, b->k)) {
+            drive(b);
             ct_ep_make_room(b->ctx->p);
         }
     }
@@ -475,9 +483,7 @@ static void drive_now_and_then(const struct ct_board *b)
 {
     enum { EVERY = 64 };
     if (CT_UNLIKELY(b->k % EVERY == 0)) {
-        ct_domain_enter(b->ctx->p);
-        (void)ct_ep_progress(b->ctx->p);
-        ct_domain_leave(b->ctx->p);
+        drive(b);
     }
 }
 

@@ -40,7 +40,9 @@ static void make_room(struct ct_process *p, const struct ct_watch *watch)
     if (p->job->nlocal > p->job->ncpus) {
         ct_watch_park(watch);
         if (!ct_watch_reached(watch)) {
+            ct_seats_give(&p->job->seats);
             ct_watch_sleep(watch, NULL, NAP_NS);
+            ct_seats_take(&p->job->seats);
         }
         ct_watch_leave(watch);
     }
