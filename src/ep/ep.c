@@ -170,6 +170,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .size = job->size,
         .local_index = job->local_index,
         .nlocal = job->nlocal,
+        .crowded = set->spin_ns == 0,
         .local_group = job->local_group,
         .arg = set,
         .peer = peer,

@@ -8,7 +8,7 @@
 #include "topo/topo.h"
 
 /* A sleeper wakes this often to look after its peers; nothing else depends on it. */
-#define CT_EP_NAP_NS (100 * (uint64_t)CT_NS_PER_MS)
+#define CT_EP_NAP_NS (200 * (uint64_t)CT_NS_PER_MS)
 
 struct ct_domain {
     struct ct_lock           lock;

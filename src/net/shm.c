@@ -305,7 +305,8 @@ static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
 
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
-    struct peer *peer = peer_of(link);
+    struct peer      *peer = peer_of(link);
+    const struct shm *s = shm_of(link->net);
     if (CT_UNLIKELY(peer->lost)) {
         return CTRAN_ERR_PROC_FAILED;
     }
@@ -319,7 +320,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     if (slice->len_bytes > 0) {
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
             ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len);
-            peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
+            peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF && !s->env.crowded;
         } else {
             ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
         }
