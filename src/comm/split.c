@@ -11,6 +11,7 @@
 #include "comm/inter.h"
 #include "pmi/pmi.h"
 
+/* What a rank gives all others first. */
 struct entry {
     uint64_t color;
     int32_t  key;
@@ -22,6 +23,7 @@ enum joins {
     NOT,    /* no new communicator for this rank, which has no color */
     JOINS,  /* that of its color */
     PARTED, /* its color is what hardware parts these ranks by; see part_by_hardware */
+    UNABLE  /* it lacks the memory: there is no new communicator for anybody */
 };
 
 bool ct_comm_has_roll(const struct ct_comm *comm)
@@ -50,6 +52,27 @@ static int run(struct ct_comm *comm, uint32_t coll, const char *algo, uint32_t r
     return ct_run(&args);
 }
 
+/* ct_comms_gather into the caller's memory. Without any the rank still comes to the roll, where the
+ * others wait for it. */
+static int gather_into(struct ct_comm *comm, const void *own, size_t len, void *all)
+{
+    const struct ct_roll *roll = roll_for(comm, len);
+    const size_t          bytes = comm->run.n * len;
+    int                   rc = CTRAN_SUCCESS;
+    if (roll != NULL) {
+        rc = ct_roll_run(&comm->run, own, len);
+        if (rc == CTRAN_SUCCESS && all != NULL) {
+            memcpy(all, ct_roll_entries(roll), bytes);
+        }
+    } else if (all == NULL) {
+        ct_run_skip(&comm->run);
+    } else {
+        memcpy((char *)all + comm->run.me * len, own, len);
+        rc = run(comm, CT_ALLGATHER, "bruck", 0, all, bytes);
+    }
+    return rc != CTRAN_SUCCESS || all != NULL ? rc : CTRAN_ERR_NO_MEM;
+}
+
 int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
                     void **memory)
 {
@@ -62,13 +85,8 @@ int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const voi
         return rc;
     }
     *memory = malloc(comm->run.n * len);
-    if (*memory == NULL) {
-        ct_run_skip(&comm->run);
-        return CTRAN_ERR_NO_MEM;
-    }
-    memcpy((char *)*memory + comm->run.me * len, own, len);
     *all = *memory;
-    return run(comm, CT_ALLGATHER, "bruck", 0, *memory, comm->run.n * len);
+    return gather_into(comm, own, len, *memory);
 }
 
 int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes)
@@ -240,24 +258,19 @@ static int make_parts(struct ct_comm *comm, const struct entry *ours, const stru
     return *out != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
-/* What one rank has, of all of both groups: in *all those of the local one, then the remote ones.
- * The caller frees it, after an error, too. */
-static int gather_both(struct ct_comm *comm, const void *own, size_t len, void **all)
+/* What one rank has, of all of both groups: in `all`, which is NULL without memory, those of the
+ * local one, then the remote ones. After an error in one group the other gets `failed` of all of
+ * its ranks. */
+static int gather_both(struct ct_comm *comm, const void *own, const void *failed, size_t len,
+                       char *all)
 {
     const size_t n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
-    const void  *ours = NULL;
-    void        *memory;
-    int          rc = ct_comms_gather(comm, own, len, &ours, &memory);
-    char        *both = m > 0 || memory == NULL ? realloc(memory, (n + m) * len) : memory;
-    *all = both != NULL ? both : memory;
-    if (both == NULL) {
-        return CTRAN_ERR_NO_MEM;
-    }
-    if (memory == NULL && ours != NULL) { /* on the roll, which will be used again */
-        memcpy(both, ours, n * len);
-    }
-    if (m > 0) {
-        int err = ct_inter_swap(comm, both, n * len, both + n * len, m * len);
+    int          rc = gather_into(comm, own, len, all);
+    if (m > 0 && all != NULL) {
+        for (size_t i = 0; rc != CTRAN_SUCCESS && i < n; i++) {
+            memcpy(all + i * len, failed, len);
+        }
+        int err = ct_inter_swap(comm, all, n * len, all + n * len, m * len);
         rc = rc != CTRAN_SUCCESS ? rc : err;
     }
     return rc;
@@ -267,10 +280,11 @@ static int gather_both(struct ct_comm *comm, const void *own, size_t len, void *
  * PARTED, since all know it, and choose alike, since they know the same. */
 static int part_by_hardware(struct ct_comm *comm, struct entry *all, size_t n, int *kind)
 {
-    struct ct_hw_place own, *places = NULL;
+    struct ct_hw_place own, nowhere = {0}, *places = malloc(n * sizeof *places);
     bool              *parted = calloc(n, sizeof *parted);
+    memset(nowhere.at, 0xff, sizeof nowhere.at);
     ct_hw_place(comm->p, &own);
-    int rc = gather_both(comm, &own, sizeof own, (void **)&places);
+    int rc = gather_both(comm, &own, &nowhere, sizeof own, (char *)places);
     rc = parted != NULL ? rc : CTRAN_ERR_NO_MEM;
     for (size_t i = 0; rc == CTRAN_SUCCESS && i < n; i++) {
         parted[i] = all[i].joins == PARTED;
@@ -289,13 +303,23 @@ static int part_by_hardware(struct ct_comm *comm, struct entry *all, size_t n, i
     return rc;
 }
 
-static bool any_parted(const struct entry *all, size_t n)
+static bool any_is(const struct entry *all, size_t n, enum joins joins)
 {
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        any = any || all[i].joins == PARTED;
+        any = any || all[i].joins == joins;
     }
     return any;
+}
+
+/* The entries of all, or the same error for them: a rank that knows them not does not know whether
+ * the others go on to tell their places. */
+static int gather_entries(struct ct_comm *comm, const struct entry *own, struct entry *all)
+{
+    const size_t       n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
+    const struct entry unable = {.joins = UNABLE};
+    int rc = gather_both(comm, all != NULL ? own : &unable, &unable, sizeof *own, (char *)all);
+    return rc == CTRAN_SUCCESS && any_is(all, n + m, UNABLE) ? CTRAN_ERR_NO_MEM : rc;
 }
 
 static int split(struct ct_comm *comm, enum joins joins, uint64_t color, int key, int *kind,
@@ -303,11 +327,11 @@ static int split(struct ct_comm *comm, enum joins joins, uint64_t color, int key
 {
     const size_t  n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
     struct entry  own = {color, key, joins, ct_comms_propose(comm->p)};
-    struct entry *all = NULL;
+    struct entry *all = malloc((n + m) * sizeof *all);
     int           by = -1;
-    int           rc = gather_both(comm, &own, sizeof own, (void **)&all);
+    int           rc = gather_entries(comm, &own, all);
     *out = NULL;
-    if (rc == CTRAN_SUCCESS && any_parted(all, n + m)) {
+    if (rc == CTRAN_SUCCESS && any_is(all, n + m, PARTED)) {
         rc = part_by_hardware(comm, all, n + m, &by);
     }
     if (rc == CTRAN_SUCCESS && all[comm->run.me].joins != NOT) {
