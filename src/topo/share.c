@@ -26,6 +26,7 @@
 
 enum { LAYOUT = 1, LOOK_MS = 20, MOST_TRIES = 1000 };
 enum { THERE = 1, FAILED }; /* what the gate is opened with */
+enum { MOST_FAILURES = 2 }; /* of different processes: then it is the machine's, not one's own */
 
 static const uint32_t MAGIC = 0x4d545243; /* "CRTM" */
 
@@ -36,6 +37,7 @@ struct head {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t gate; /* 0: closed */
     struct ct_wake   wake;
     _Atomic uint32_t discoveries;
+    _Atomic uint32_t failures; /* of those */
 };
 
 struct ct_machine_view {
@@ -198,7 +200,7 @@ static int map(struct attempt *a)
 
 /* ---- who reads ------------------------------------------------------------------------------- */
 
-/* Released when the file is closed, at the latest by the end of the process. */
+/* Released when the file is closed, at the latest by the end of the process. False with errno. */
 static bool lock_reading(const struct ct_machine_view *v, short type)
 {
     struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
@@ -210,34 +212,62 @@ static uint32_t gate(const struct ct_machine_view *v)
     return atomic_load_explicit(&v->head->gate, memory_order_seq_cst);
 }
 
-/* The caller holds the lock of the one who reads. */
-static void read_for_all(const struct attempt *a)
+/* The caller holds the lock of the one who reads. What it lacks itself, descriptors or memory,
+ * another may have: after a first failure the gate stays closed for the next one. */
+static int read_for_all(const struct attempt *a)
 {
     struct head *h = a->view->head;
     atomic_fetch_add_explicit(&h->discoveries, 1, memory_order_relaxed);
     int rc = discover(a, a->view->machine);
-    atomic_store_explicit(&h->gate, rc == CTRAN_SUCCESS ? THERE : FAILED, memory_order_seq_cst);
-    ct_wake_signal(&h->wake);
+    if (rc == CTRAN_SUCCESS) {
+        atomic_store_explicit(&h->gate, THERE, memory_order_seq_cst);
+    } else if (atomic_fetch_add_explicit(&h->failures, 1, memory_order_relaxed) + 1 >=
+               MOST_FAILURES) {
+        atomic_store_explicit(&h->gate, FAILED, memory_order_seq_cst);
+    }
+    return rc;
+}
+
+/* CT_AGAIN: somebody else reads. */
+static int try_to_read(struct attempt *a)
+{
+    struct ct_machine_view *v = a->view;
+    int                     rc = CTRAN_SUCCESS;
+    if (!lock_reading(v, F_WRLCK)) {
+        return errno == EAGAIN || errno == EACCES ? CT_AGAIN : failed(a, "locked");
+    }
+    if (gate(v) == 0) {
+        rc = read_for_all(a);
+    }
+    (void)lock_reading(v, F_UNLCK); /* closing the file does it too */
+    ct_wake_signal(&v->head->wake); /* after the lock is free: the next one may have to read */
+    return rc;
 }
 
 /* CT_AGAIN: the time is over. */
-static int await_or_read(const struct attempt *a)
+static int await_or_read(struct attempt *a)
 {
     struct ct_machine_view *v = a->view;
     uint64_t                now;
     while (gate(v) == 0 && (now = ct_clock_ns()) < a->end_ns) {
-        if (lock_reading(v, F_WRLCK)) {
-            if (gate(v) == 0) {
-                read_for_all(a);
+        int rc = try_to_read(a);
+        if (rc != CT_AGAIN) {
+            if (rc != CTRAN_SUCCESS) {
+                return rc;
             }
-            (void)lock_reading(v, F_UNLCK); /* closing the file does it too */
-        } else {
-            ct_wake_announce(&v->head->wake);
-            if (gate(v) == 0) {
-                ct_wake_sleep(&v->head->wake,
-                              ct_min_size(a->end_ns - now, LOOK_MS * (size_t)CT_NS_PER_MS));
-            }
+            continue; /* the gate is open */
         }
+        ct_wake_announce(&v->head->wake);
+        if (gate(v) == 0) {
+            ct_wake_sleep(&v->head->wake,
+                          ct_min_size(a->end_ns - now, LOOK_MS * (size_t)CT_NS_PER_MS));
+        }
+    }
+    if (gate(v) == FAILED) {
+        ct_warn(a->log,
+                "nothing is known of this machine: %d processes on it could not read it, as they "
+                "have logged; this one does not try",
+                MOST_FAILURES);
     }
     return gate(v) == THERE ? CTRAN_SUCCESS : gate(v) == 0 ? CT_AGAIN : CTRAN_ERR_OTHER;
 }
@@ -256,7 +286,8 @@ static void leave(struct ct_machine_view *v)
     }
 }
 
-/* CTRAN_ERR_SYSTEM: it cannot be shared; CTRAN_ERR_OTHER: nobody can read this machine. */
+/* CTRAN_ERR_SYSTEM: it cannot be shared; CTRAN_ERR_OTHER, _NO_MEM: this
+ * process could not read the machine, or others could not. */
 static int share(struct attempt *a)
 {
     struct ct_machine_view *v = a->view;

@@ -16,8 +16,9 @@ struct ct_machine_view; /* a mapping, or memory of the process's own where nothi
  * it, at most until deadline_ms from now, and then reads for itself; if the other dies, one of
  * those who wait reads in its place. Where memory cannot be shared (a folder that cannot be
  * written, a file of another user or build) a warning says so and the process reads for itself.
- * *view is set on success. CTRAN_ERR_NO_MEM; CTRAN_ERR_OTHER, logged by the process that could not
- * read the machine. Any thread. */
+ * What one process cannot read another tries once more; where it cannot either nobody tries again.
+ * *view is set on success. CTRAN_ERR_NO_MEM; CTRAN_ERR_OTHER, logged by those who could not read
+ * the machine, and a warning in those who did not try. Any thread. */
 int ct_machine_share(struct ct_machine_view **view, const char *dir, const char *name,
                      uint32_t deadline_ms, const struct ct_log *log);
 const struct ct_machine *ct_machine_of(const struct ct_machine_view *view);

@@ -327,12 +327,20 @@ static void test_reader_fails(void **state)
     int                     fd = -1;
     assert_int_equal(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_badly_kept, &fd, &log_),
                      CTRAN_ERR_OTHER);
-    /* The others do not try the same. */
-    assert_int_equal(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_small, NULL, &log_),
-                     CTRAN_ERR_OTHER);
     assert_null(view);
-    assert_int_equal(shared->reads, 1);
-    assert_int_equal(unit_count(unit_logged(&log_), "cannot be read"), 1);
+    /* It may be that one's own trouble: another tries. */
+    assert_int_equal(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_badly, NULL, &log_),
+                     CTRAN_ERR_OTHER);
+    assert_int_equal(shared->reads, 2);
+    assert_int_equal(unit_count(unit_logged(&log_), "cannot be read"), 2);
+    /* The others do not. */
+    for (int i = 1; i <= 2; i++) {
+        assert_int_equal(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_small, NULL, &log_),
+                         CTRAN_ERR_OTHER);
+        assert_int_equal(unit_count(unit_logged(&log_), "nothing is known of this machine"), 1);
+    }
+    assert_null(view);
+    assert_int_equal(shared->reads, 2);
     close(fd);
     ct_shmfile_sweep(dir);
     assert_int_equal(ct_machine_share_by(&view, dir, "", LONG_MS, read_badly, NULL, &log_),
