@@ -92,7 +92,7 @@ int ctran_cart_map(ctran_comm_t handle, int ndims, const int dims[], const int p
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_comm_cart_map(comm, ndims, dims, periods, newrank);
+    rc = ct_comm_cart_map(comm, false, ndims, dims, periods, newrank);
     return rc == CTRAN_SUCCESS ? rc
                                : ct_api_raise(comm, rc, call, "for a grid of %d dimensions", ndims);
 }

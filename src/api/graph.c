@@ -86,7 +86,7 @@ int ctran_graph_map(ctran_comm_t handle, int nnodes, const int index[], const in
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_comm_graph_map(comm, nnodes, index, edges, newrank);
+    rc = ct_comm_graph_map(comm, false, nnodes, index, edges, newrank);
     return rc == CTRAN_SUCCESS ? rc
                                : ct_api_raise(comm, rc, call, "for a graph of %d nodes", nnodes);
 }

@@ -135,12 +135,13 @@ int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, int
 int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *edges, size_t n,
                             bool weighted, bool reorder, struct ct_comm **out);
 
-/* The caller's rank in a grid or a graph whose neighbours are close, CTRAN_UNDEFINED beyond it. No
- * messages; see ct_ep_spot. reorder.c */
-int ct_comm_cart_map(const struct ct_comm *comm, int ndims, const int *dims, const int *periods,
-                     int *newrank);
-int ct_comm_graph_map(const struct ct_comm *comm, int nnodes, const int *index, const int *edges,
-                      int *newrank);
+/* The caller's rank in a grid or a graph whose neighbours are close, CTRAN_UNDEFINED beyond it. If
+ * all ranks of comm call `together` they tell each other where they stand; else there are no
+ * messages, see ct_ep_spot. reorder.c */
+int ct_comm_cart_map(struct ct_comm *comm, bool together, int ndims, const int *dims,
+                     const int *periods, int *newrank);
+int ct_comm_graph_map(struct ct_comm *comm, bool together, int nnodes, const int *index,
+                      const int *edges, int *newrank);
 /* As ct_comm_dist_graph, with ranks of its choice: each gets the edges of the node that it is. */
 int ct_comm_dist_graph_reorder(struct ct_comm *comm, const struct ct_topo_dist *own,
                                struct ct_comm **out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How far the ranks of a communicator are from each other. */
 #define CT_FOLDER "comm"
-#include "comm/comm.h"
+#include <stdlib.h>
+
+#include "comm/comms.h"
 
 int ct_comm_distance(const struct ct_comm *comm, uint32_t a, uint32_t b, enum ct_distance *d)
 {
@@ -21,4 +23,21 @@ int ct_comm_spots(const struct ct_comm *comm, uint32_t n, struct ct_spot *spots)
         rc = ct_ep_spot(comm->p, ct_comm_id_of(comm, r), &spots[r]);
     }
     return rc == CTRAN_SUCCESS ? ct_spots_renumber(spots, spots, n) : rc;
+}
+
+int ct_comms_spots(struct ct_comm *comm, uint32_t n, struct ct_spot *spots)
+{
+    struct ct_whereabouts        own = {.node = 0}; /* as no host has it */
+    const struct ct_whereabouts *all;
+    void                        *memory;
+    if (spots != NULL) {
+        ct_ep_own_whereabouts(comm->p, &own);
+    }
+    int rc = ct_comms_gather(comm, &own, sizeof own, (const void **)&all, &memory);
+    for (uint32_t r = 0; rc == CTRAN_SUCCESS && r < comm->run.n; r++) {
+        rc = all[r].node != 0 ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    }
+    rc = rc == CTRAN_SUCCESS ? ct_spots_make(spots, all, n) : rc;
+    free(memory);
+    return rc;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * New ranks for grids and graphs, by where ranks stand (topo/reorder.h). What all ranks know, a
- * grid or a general graph, each works out for itself. The edges of a distributed graph are brought
- * to rank 0, which tells all what comes of them; then each rank gets the edges of the node that it
- * has become:
+ * grid or a general graph, each works out for itself once all have told where they stand. The edges
+ * of a distributed graph are brought to rank 0, which tells all what comes of them; then each rank
+ * gets the edges of the node that it has become:
  *
  *   all to all   how many edges each has, and whether it has the memory
  *   to 0         the edges that go out, each once
+ *   all to all   where each stands
  *   from 0       who becomes which node
  *   one to one   a node's edges, in their order
  */
@@ -31,11 +32,15 @@ static int place_of(const uint32_t *at, uint32_t n, uint32_t rank)
 }
 
 /* Memory for the spots of the first n ranks, which are filled in, and behind them for an order;
- * NULL with *rc. */
-static struct ct_spot *find_spots(const struct ct_comm *comm, uint32_t n, int *rc)
+ * NULL with *rc. Together all ranks call this, whatever has happened to them. */
+static struct ct_spot *find_spots(struct ct_comm *comm, bool together, uint32_t n, int *rc)
 {
     struct ct_spot *spots = malloc(((size_t)n + 1) * (sizeof *spots + sizeof(uint32_t)));
-    *rc = spots != NULL ? ct_comm_spots(comm, n, spots) : CTRAN_ERR_NO_MEM;
+    if (together) {
+        *rc = ct_comms_spots(comm, n, spots);
+    } else {
+        *rc = spots != NULL ? ct_comm_spots(comm, n, spots) : CTRAN_ERR_NO_MEM;
+    }
     if (*rc != CTRAN_SUCCESS) {
         free(spots);
         return NULL;
@@ -43,19 +48,19 @@ static struct ct_spot *find_spots(const struct ct_comm *comm, uint32_t n, int *r
     return spots;
 }
 
-int ct_comm_cart_map(const struct ct_comm *comm, int ndims, const int *dims, const int *periods,
-                     int *newrank)
+int ct_comm_cart_map(struct ct_comm *comm, bool together, int ndims, const int *dims,
+                     const int *periods, int *newrank)
 {
     uint32_t n = 1;
     int      rc;
     for (int i = 0; i < ndims; i++) {
         n *= (uint32_t)dims[i];
     }
-    struct ct_spot *spots = find_spots(comm, n, &rc);
-    uint32_t       *at = (uint32_t *)(spots + n);
+    struct ct_spot *spots = find_spots(comm, together, n, &rc);
     if (spots == NULL) {
         return rc;
     }
+    uint32_t *at = (uint32_t *)(spots + n);
     rc = ct_reorder_cart(spots, ndims, dims, periods, at);
     if (rc == CTRAN_SUCCESS) {
         *newrank = place_of(at, n, comm->run.me);
@@ -77,14 +82,16 @@ static struct ct_reorder_edge *list_edges(int nnodes, const int *index, const in
     return list;
 }
 
-int ct_comm_graph_map(const struct ct_comm *comm, int nnodes, const int *index, const int *edges,
-                      int *newrank)
+int ct_comm_graph_map(struct ct_comm *comm, bool together, int nnodes, const int *index,
+                      const int *edges, int *newrank)
 {
     uint32_t                n = (uint32_t)nnodes;
-    struct ct_reorder_edge *list = list_edges(nnodes, index, edges);
-    int                     rc = CTRAN_ERR_NO_MEM;
-    struct ct_spot         *spots = list != NULL ? find_spots(comm, n, &rc) : NULL;
-    if (spots != NULL) {
+    int                     rc;
+    struct ct_spot         *spots = find_spots(comm, together, n, &rc);
+    struct ct_reorder_edge *list = spots != NULL ? list_edges(nnodes, index, edges) : NULL;
+    if (spots != NULL && list == NULL) {
+        rc = CTRAN_ERR_NO_MEM;
+    } else if (spots != NULL) {
         uint32_t *at = (uint32_t *)(spots + n);
         rc = ct_reorder_graph(spots, n, list, n > 0 ? (size_t)index[n - 1] : 0, at);
         *newrank = rc == CTRAN_SUCCESS ? place_of(at, n, comm->run.me) : *newrank;
@@ -237,29 +244,32 @@ static int bring_edges(struct dist *d)
 }
 
 /* At rank 0: orders[1 + v] is the rank that becomes node v. */
-static int work_out(struct dist *d)
+static int work_out(struct dist *d, const struct ct_spot *spots)
 {
-    int                     rc = CTRAN_ERR_NO_MEM;
-    uint32_t                n = d->comm->run.n;
     struct ct_reorder_edge *edges = malloc((d->nall + 1) * sizeof *edges);
-    struct ct_spot         *spots = edges != NULL ? find_spots(d->comm, n, &rc) : NULL;
-    for (size_t i = 0; spots != NULL && i < d->nall; i++) {
+    if (edges == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    for (size_t i = 0; i < d->nall; i++) {
         const struct ct_topo_triple *e = &d->all[i];
         edges[i] = (struct ct_reorder_edge){(uint32_t)e->source, (uint32_t)e->destination,
                                             (uint32_t)e->weight};
     }
-    if (spots != NULL) {
-        rc = ct_reorder_graph(spots, n, edges, d->nall, d->orders + 1);
-    }
-    free(spots);
+    int rc = ct_reorder_graph(spots, d->comm->run.n, edges, d->nall, d->orders + 1);
     free(edges);
     return rc;
 }
 
 static int tell_order(struct dist *d)
 {
-    d->orders[0] = d->comm->run.me == 0 ? (uint32_t)work_out(d) : 0;
-    int rc = ct_comms_bcast(d->comm, 0, d->orders, (d->comm->run.n + 1) * sizeof *d->orders);
+    int             rc;
+    struct ct_spot *spots = find_spots(d->comm, true, d->comm->run.n, &rc);
+    if (d->comm->run.me == 0) {
+        rc = rc == CTRAN_SUCCESS ? work_out(d, spots) : rc;
+        d->orders[0] = (uint32_t)rc;
+    }
+    free(spots);
+    rc = ct_comms_bcast(d->comm, 0, d->orders, (d->comm->run.n + 1) * sizeof *d->orders);
     return rc == CTRAN_SUCCESS ? (int)d->orders[0] : rc;
 }
 

@@ -23,7 +23,7 @@ enum joins {
     NOT,    /* no new communicator for this rank, which has no color */
     JOINS,  /* that of its color */
     PARTED, /* its color is what hardware parts these ranks by; see part_by_hardware */
-    UNABLE  /* it lacks the memory: there is no new communicator for anybody */
+    UNABLE  /* it lacks memory: there is no new communicator for anybody */
 };
 
 bool ct_comm_has_roll(const struct ct_comm *comm)
@@ -347,6 +347,15 @@ static int split(struct ct_comm *comm, enum joins joins, uint64_t color, int key
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out)
 {
     return split(comm, color != CTRAN_UNDEFINED ? JOINS : NOT, (uint64_t)color, key, NULL, out);
+}
+
+int ct_comms_split_after(struct ct_comm *comm, int before, int color, int key, struct ct_comm **out)
+{
+    if (before == CTRAN_SUCCESS) {
+        return ct_comm_split(comm, color, key, out);
+    }
+    (void)split(comm, UNABLE, 0, key, NULL, out); /* the first error is the one to tell */
+    return before;
 }
 
 int ct_comm_split_hardware(struct ct_comm *comm, int by, int key, int *kind, struct ct_comm **out)

@@ -23,17 +23,12 @@ static int attach(struct ct_comm *made, struct ct_topo *topo, struct ct_comm **o
     return CTRAN_SUCCESS;
 }
 
-/* The communicator of the first n ranks, in the order of `newrank`. What was wrong before is told
- * when all have come, since the others wait for this rank. */
+/* The communicator of the first n ranks, in the order of `newrank`; none where anybody was in error
+ * before. */
 static int first_ranks(struct ct_comm *comm, int n, int before, int newrank, struct ct_comm **out)
 {
     bool joins = comm->run.me < (uint32_t)n;
-    int  rc = ct_comm_split(comm, joins ? 0 : CTRAN_UNDEFINED, newrank, out);
-    if (rc == CTRAN_SUCCESS && before != CTRAN_SUCCESS && *out != NULL) {
-        ct_comm_release(*out);
-        *out = NULL;
-    }
-    return rc == CTRAN_SUCCESS ? before : rc;
+    return ct_comms_split_after(comm, before, joins ? 0 : CTRAN_UNDEFINED, newrank, out);
 }
 
 int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *periods, bool reorder,
@@ -44,7 +39,7 @@ int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *pe
         n *= dims[i];
     }
     if (reorder) {
-        rc = ct_comm_cart_map(comm, ndims, dims, periods, &newrank);
+        rc = ct_comm_cart_map(comm, true, ndims, dims, periods, &newrank);
     }
     rc = first_ranks(comm, n, rc, newrank, out);
     if (rc != CTRAN_SUCCESS || *out == NULL) {
@@ -90,7 +85,7 @@ int ct_comm_graph(struct ct_comm *comm, int nnodes, const int *index, const int 
 {
     int newrank = 0, rc = CTRAN_SUCCESS;
     if (reorder) {
-        rc = ct_comm_graph_map(comm, nnodes, index, edges, &newrank);
+        rc = ct_comm_graph_map(comm, true, nnodes, index, edges, &newrank);
     }
     rc = first_ranks(comm, nnodes, rc, newrank, out);
     if (rc != CTRAN_SUCCESS || *out == NULL) {

@@ -123,6 +123,8 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
  * The numbers are this process's own: which are equal is the same everywhere. CTRAN_ERR_NO_MEM.
  * Any thread. spots.c */
 int ct_ep_spot(struct ct_process *p, uint32_t id, struct ct_spot *spot) CT_EXCLUDES(ct_domain);
+/* What the own card says of it. Any thread. */
+void ct_ep_own_whereabouts(const struct ct_process *p, struct ct_whereabouts *at);
 
 /* Sends op's message after all earlier ones to ep. CTRAN_SUCCESS: taken, op is free again and done
  * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */

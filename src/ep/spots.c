@@ -122,6 +122,11 @@ int ct_ep_spot(struct ct_process *p, uint32_t id, struct ct_spot *spot)
     return rc;
 }
 
+void ct_ep_own_whereabouts(const struct ct_process *p, struct ct_whereabouts *at)
+{
+    ct_ep_card_whereabouts(p->ep->card, at); /* which stays as it is */
+}
+
 void ct_ep_spots_fini(struct ct_ep_set *set)
 {
     free(atomic_load_explicit(&set->spots.table, memory_order_relaxed));

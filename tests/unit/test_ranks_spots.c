@@ -9,6 +9,7 @@
 
 #include "ranks.h"
 
+#include "comm/comms.h"
 #include "ep/ep_set.h"
 
 enum { N = 24, PER_NODE = 2, PER_DOMAIN = 4, PER_RACK = 6, PER_ZONE = 12 };
@@ -93,6 +94,42 @@ static void test_distances(void **state)
     (void)state;
     ranks_run(
         &(struct ranks_args){.n = N, .settings = labelled, .body = distances, .tamper = move});
+}
+
+/* ---- together -------------------------------------------------------------------------------- */
+
+/* Nobody looks into another's card, and an error of one is an error of all. */
+static void together(struct rank *r, void *arg)
+{
+    struct ct_comm *world = ct_comm_world(&r->p), *made = NULL;
+    struct ct_spot  spots[N];
+    (void)arg;
+    move(r->me, r->p.ep->card, r->p.ep->card_len);
+    RANK_EQUAL(r, ct_comms_spots(world, N, spots), CTRAN_SUCCESS);
+    for (uint32_t i = 0; i < N; i++) {
+        RANK_EQUAL(r, spots[i].node, i / PER_NODE + 1);
+        RANK_EQUAL(r, spots[i].nvlink, i / PER_DOMAIN + 1);
+        RANK_EQUAL(r, spots[i].rack, i / PER_RACK + 1);
+        RANK_EQUAL(r, spots[i].zone, i / PER_ZONE + 1);
+        RANK_EQUAL(r, spots[i].dc, 1);
+    }
+    RANK_EQUAL(r, ct_comms_spots(world, N, r->me == 3 ? NULL : spots), CTRAN_ERR_NO_MEM);
+    RANK_EQUAL(r, ct_comms_spots(world, PER_NODE, spots), CTRAN_SUCCESS);
+    RANK_EQUAL(r, spots[0].node, 1);
+    RANK_CHECK(r, r->p.ep->spots.table == NULL);
+    const int before = r->me == 5 ? CTRAN_ERR_SYSTEM : CTRAN_SUCCESS;
+    RANK_EQUAL(r, ct_comms_split_after(world, before, 0, 0, &made),
+               r->me == 5 ? CTRAN_ERR_SYSTEM : CTRAN_ERR_NO_MEM);
+    RANK_CHECK(r, made == NULL);
+    RANK_EQUAL(r, ct_comms_split_after(world, CTRAN_SUCCESS, 0, 0, &made), CTRAN_SUCCESS);
+    RANK_EQUAL(r, made->run.n, N);
+    ct_comm_release(made);
+}
+
+static void test_together(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = N, .settings = labelled, .body = together});
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -185,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_together),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_own_host),
     };
