@@ -633,7 +633,9 @@ CTRAN_API int ctran_comm_split(ctran_comm_t comm, int color, int key, ctran_comm
 /* The same for all ranks of one `split_type`: CTRAN_COMM_TYPE_SHARED, those of one host; _HW_GUIDED
  * and _RESOURCE_GUIDED, those confined to one object of the kind that info has under
  * "mpi_hw_resource_type"; _HW_UNGUIDED, the same for the largest kind that parts the ranks, whose
- * name is set in info; or CTRAN_UNDEFINED. Kinds, from the largest: "mpi_shared_memory" (a host),
+ * name is set in info (unless that is CTRAN_INFO_ENV); or CTRAN_UNDEFINED. Without that key
+ * _RESOURCE_GUIDED takes those of the process set that info has under "mpi_pset_name",
+ * "mpi://WORLD" or "mpi://SELF". Kinds, from the largest: "mpi_shared_memory" (a host),
  * "hwloc://Package", "hwloc://Die", "hwloc://NUMANode", "hwloc://L3Cache", "hwloc://L2Cache",
  * "hwloc://L1Cache", "hwloc://Core", "hwloc://PU"; Open MPI's "socket", "numanode", "l3cache",
  * "l2cache", "l1cache", "core" and "hwthread" are the same. A rank is confined by the CPUs that its

@@ -34,6 +34,10 @@ int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *s
                     const char *call, const char *fmt, ...) CT_PRINTF(5, 6);
 /* The same for an error whose cause has been logged where it was found: its text is the code's. */
 int ct_api_pass(struct ct_comm *comm, int error, const char *call);
+/* Process sets. The number of a name; CT_PSETS: there is none. session_pset.c */
+enum { CT_PSET_WORLD, CT_PSET_SELF, CT_PSETS };
+int ct_api_find_pset(const char *name);
+
 /* CTRAN_INFO_ENV's beginning and end. */
 int  ct_api_make_env(struct ct_process *p);
 void ct_api_free_env(struct ct_process *p);

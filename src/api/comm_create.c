@@ -65,10 +65,25 @@ int ctran_comm_create_group(ctran_comm_t handle, ctran_group_t members, int tag,
     return ct_api_give_comm(comm, rc, made, call, newcomm);
 }
 
-/* By which hardware this rank is to be split: a kind, CT_SPLIT_UNGUIDED, -1 for none. */
+static int split_by_resource(struct ct_process *p, int split_type, const struct ct_info *info)
+{
+    static const int psets[] = {
+        [CT_PSET_WORLD] = CT_SPLIT_WORLD, [CT_PSET_SELF] = CT_SPLIT_SELF, [CT_PSETS] = -1};
+    char name[64] = ""; /* more than any has that there is */
+    if (info == NULL) {
+        return -1;
+    }
+    (void)ct_info_get(&p->infos, info, "mpi_hw_resource_type", name, sizeof name);
+    if (name[0] != '\0' || split_type == CTRAN_COMM_TYPE_HW_GUIDED) {
+        return ct_hw_find(name);
+    }
+    (void)ct_info_get(&p->infos, info, "mpi_pset_name", name, sizeof name);
+    return psets[ct_api_find_pset(name)];
+}
+
+/* By what this rank is to be split: a kind of hardware, CT_SPLIT_, -1 for nothing. */
 static int split_by(struct ct_process *p, int split_type, const struct ct_info *info)
 {
-    char resource[64] = "";
     switch (split_type) {
     case CTRAN_COMM_TYPE_SHARED:
         return CT_HW_HOST;
@@ -76,21 +91,20 @@ static int split_by(struct ct_process *p, int split_type, const struct ct_info *
         return CT_SPLIT_UNGUIDED;
     case CTRAN_COMM_TYPE_HW_GUIDED:
     case CTRAN_COMM_TYPE_RESOURCE_GUIDED:
-        if (info != NULL) {
-            (void)ct_info_get(&p->infos, info, "mpi_hw_resource_type", resource, sizeof resource);
-        }
-        return ct_hw_find(resource);
+        return split_by_resource(p, split_type, info);
     default:
         return -1;
     }
 }
 
-/* An unguided split says by what it was made, in the caller's info. */
-static int tell_kind(struct ct_comm *comm, struct ct_info *info, int kind)
+/* An unguided split says by what it was made, in the caller's info; not in CTRAN_INFO_ENV, which
+ * nobody changes. */
+static int tell_kind(struct ct_comm *comm, ctran_info_t handle, struct ct_info *info, int kind)
 {
-    return info == NULL || kind < 0 ? CTRAN_SUCCESS
-                                    : ct_info_set(&comm->p->infos, info, "mpi_hw_resource_type",
-                                                  ct_hw_name((enum ct_hw)kind));
+    return info == NULL || handle == CTRAN_INFO_ENV || kind < 0
+               ? CTRAN_SUCCESS
+               : ct_info_set(&comm->p->infos, info, "mpi_hw_resource_type",
+                             ct_hw_name((enum ct_hw)kind));
 }
 
 int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_info_t info_handle,
@@ -117,7 +131,12 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
     rc = ct_comm_split_hardware(comm, split_by(comm->p, split_type, info), key, &kind, &made);
     if (rc == CTRAN_SUCCESS && made != NULL) {
         made->hints = ct_hints_update(comm->p, made->hints, info);
-        rc = split_type == CTRAN_COMM_TYPE_HW_UNGUIDED ? tell_kind(comm, info, kind) : rc;
+        if (split_type == CTRAN_COMM_TYPE_HW_UNGUIDED) {
+            rc = tell_kind(comm, info_handle, info, kind);
+        }
+        if (rc != CTRAN_SUCCESS) {
+            ct_comm_release(made);
+        }
     }
     return ct_api_give_comm(comm, rc, made, call, newcomm);
 }

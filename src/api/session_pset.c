@@ -9,12 +9,12 @@
 #include "api/api.h"
 
 static const char *const names[] = {"mpi://WORLD", "mpi://SELF"};
-enum { WORLD, SELF, PSETS };
+enum { WORLD = CT_PSET_WORLD, SELF = CT_PSET_SELF, PSETS = CT_PSETS };
 
-/* The number of a name; PSETS: there is none. Names of the scheme mpi:// are URIs (MPI-4.1
+/* Names of the scheme mpi:// are URIs (MPI-4.1
  * sec. 11.3.2), whose scheme and authority are in any case of letters (RFC 3986 sec. 3.1, 3.2.2);
  * programs for other libraries say mpi://world. */
-static int find(const char *name)
+int ct_api_find_pset(const char *name)
 {
     int i = 0;
     while (i < PSETS && strcasecmp(name, names[i]) != 0) {
@@ -39,7 +39,7 @@ static int check_name(struct ct_mpi_session *session, const char *call, const ch
         return ct_api_raise_by(&session->errhandler, session, CTRAN_ERR_ARG, call, "%s is NULL",
                                name == NULL ? "pset_name" : "the result");
     }
-    *pset = find(name);
+    *pset = ct_api_find_pset(name);
     return *pset < PSETS ? CTRAN_SUCCESS
                          : ct_api_raise_by(&session->errhandler, session, CTRAN_ERR_ARG, call,
                                            "there is no process set \"%.100s\"; "

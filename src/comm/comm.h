@@ -112,8 +112,8 @@ int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out);
 /* Those of one object of hardware, enum ct_hw. -1: the caller gets none; CT_SPLIT_UNGUIDED: the
  * largest kind that parts those who say so, told in *kind, where it is not NULL; -1: none does.
- * *out is NULL for who is not confined to one. */
-enum { CT_SPLIT_UNGUIDED = CT_HW_KINDS };
+ * *out is NULL for who is not confined to one. CT_SPLIT_WORLD, _SELF: those of the process set. */
+enum { CT_SPLIT_UNGUIDED = CT_HW_KINDS, CT_SPLIT_WORLD, CT_SPLIT_SELF };
 int ct_comm_split_hardware(struct ct_comm *comm, int by, int key, int *kind, struct ct_comm **out);
 /* Collective over comm, and over the group alone; see ctran_comm_create, _create_group. *out is
  * NULL for who is no member. CTRAN_ERR_GROUP where the group has others than comm. */

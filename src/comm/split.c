@@ -358,11 +358,18 @@ int ct_comms_split_after(struct ct_comm *comm, int before, int color, int key, s
     return before;
 }
 
+/* In front of the number of a process set's color, so that it is none of hardware's. */
+#define PSET_COLOR ((uint64_t)0x70736574 << 32) /* "pset" */
+
 int ct_comm_split_hardware(struct ct_comm *comm, int by, int key, int *kind, struct ct_comm **out)
 {
     struct ct_hw_place place;
     if (by < 0 || by == CT_SPLIT_UNGUIDED) {
         return split(comm, by < 0 ? NOT : PARTED, 0, key, kind, out);
+    }
+    if (by == CT_SPLIT_WORLD || by == CT_SPLIT_SELF) {
+        const uint64_t of = by == CT_SPLIT_SELF ? comm->p->job->rank : UINT32_MAX;
+        return split(comm, JOINS, PSET_COLOR | of, key, kind, out);
     }
     if (by == CT_HW_HOST) {
         return split(comm, JOINS, comm->p->job->local_group, key, kind, out);

@@ -214,6 +214,59 @@ static void other_names(void)
     }
 }
 
+/* Process sets, in any case of letters; by RESOURCE_GUIDED alone, where no hardware is named. */
+static void psets(void)
+{
+    const struct {
+        const char *pset, *hardware;
+        int         type, size;
+    } rows[] = {
+        {"mpi://WORLD", NULL, CTRAN_COMM_TYPE_RESOURCE_GUIDED, check_size},
+        {"mpi://world", NULL, CTRAN_COMM_TYPE_RESOURCE_GUIDED, check_size},
+        {"mpi://SELF", NULL, CTRAN_COMM_TYPE_RESOURCE_GUIDED, 1},
+        {"mpi://SELF", "mpi_shared_memory", CTRAN_COMM_TYPE_RESOURCE_GUIDED, check_size},
+        {"mpi://WORLD", "no kind", CTRAN_COMM_TYPE_RESOURCE_GUIDED, 0},
+        {"mpi://WORLD", NULL, CTRAN_COMM_TYPE_HW_GUIDED, 0},
+        {"mpi://NOWHERE", NULL, CTRAN_COMM_TYPE_RESOURCE_GUIDED, 0},
+        {"", NULL, CTRAN_COMM_TYPE_RESOURCE_GUIDED, 0},
+    };
+    for (size_t i = 0; i < LEN(rows); i++) {
+        ctran_info_t info;
+        ctran_comm_t comm = CTRAN_COMM_SELF;
+        int          n = 0, rank = -1;
+        OK(ctran_info_create(&info));
+        OK(ctran_info_set(info, "mpi_pset_name", rows[i].pset));
+        if (rows[i].hardware != NULL) {
+            OK(ctran_info_set(info, "mpi_hw_resource_type", rows[i].hardware));
+        }
+        OK(ctran_comm_split_type(CTRAN_COMM_WORLD, rows[i].type, -check_rank, info, &comm));
+        OK(ctran_info_free(&info));
+        EXPECT_EQ(rows[i].size > 0, comm != CTRAN_COMM_NULL);
+        if (comm != CTRAN_COMM_NULL) {
+            OK(ctran_comm_size(comm, &n));
+            OK(ctran_comm_rank(comm, &rank));
+            EXPECT_EQ(n == 1 ? 0 : check_size - 1 - check_rank, rank);
+            OK(ctran_comm_free(&comm));
+        }
+        EXPECT_EQ(rows[i].size, n);
+    }
+}
+
+/* What the program was started with stays as it was. */
+static void unguided_into_env(void)
+{
+    int          before = -1, after = -1;
+    ctran_comm_t part;
+    OK(ctran_info_get_nkeys(CTRAN_INFO_ENV, &before));
+    OK(ctran_comm_split_type(CTRAN_COMM_WORLD, CTRAN_COMM_TYPE_HW_UNGUIDED, 0, CTRAN_INFO_ENV,
+                             &part));
+    OK(ctran_info_get_nkeys(CTRAN_INFO_ENV, &after));
+    EXPECT_EQ(before, after);
+    if (part != CTRAN_COMM_NULL) {
+        OK(ctran_comm_free(&part));
+    }
+}
+
 /* ---- unguided -------------------------------------------------------------------------------- */
 
 static bool in(ctran_group_t group, int world_rank)
@@ -362,7 +415,9 @@ int main(int argc, char **argv)
     static const struct subject subjects[] = {
         {"guided", guided},
         {"other names", other_names},
+        {"process sets", psets},
         {"unguided", unguided},
+        {"unguided, into CTRAN_INFO_ENV", unguided_into_env},
         {"unguided without one", unguided_without_one},
         {"between groups", between_groups},
         {"inquiry", inquiry},
