@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files and words of labels; see labels.h. Those of Slurm are label_slurm.c's. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "topo/label_set.h"
 
@@ -191,9 +194,31 @@ static char *slurp(FILE *f)
     return NULL;
 }
 
+/* Of a regular file alone: what waits for a writer, as a FIFO does, would never end. NULL with
+ * errno; ENXIO for what is none. */
+static FILE *open_file(const char *path)
+{
+    struct stat st;
+    const int   fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE       *f = NULL;
+    if (fd < 0) {
+        return NULL;
+    }
+    if (fstat(fd, &st) == 0) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : ENXIO;
+        f = S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
+    }
+    if (f == NULL) {
+        const int why = errno;
+        close(fd);
+        errno = why;
+    }
+    return f;
+}
+
 int ct_labels_read(struct ct_labels **labels, const char *path, char *why, size_t cap)
 {
-    FILE *f = fopen(path, "re");
+    FILE *f = open_file(path);
     char *text = f != NULL ? slurp(f) : NULL;
     int   rc = CTRAN_ERR_ARG;
     if (text != NULL) {
@@ -201,7 +226,9 @@ int ct_labels_read(struct ct_labels **labels, const char *path, char *why, size_
     } else {
         rc = errno == ENOMEM ? CTRAN_ERR_NO_MEM : rc;
         snprintf(why, cap, "\"%s\" cannot be read: %s", path,
-                 errno == EILSEQ ? "it is no text" : strerror(errno));
+                 errno == EILSEQ  ? "it is no text"
+                 : errno == ENXIO ? "it is no regular file"
+                                  : strerror(errno));
     }
     if (f != NULL) {
         fclose(f);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels of hosts: our files, Slurm's, words and variables of the environment; what is wrong with
  * them; patterns. */
+#include <sys/stat.h>
+
 #include "unit.h"
 
 #include "topo/label_set.h"
@@ -246,6 +248,15 @@ static void test_read(void **state)
     assert_string_equal(why, "\"/nowhere/labels\" cannot be read: No such file or directory");
     assert_int_equal(ct_labels_read(&l, "/", why, sizeof why), CTRAN_ERR_ARG);
     unit_contains(why, "\"/\" cannot be read: Is a directory");
+    char fifo[] = "/tmp/unit-labels-XXXXXX"; /* nobody writes into it */
+    assert_non_null(mkdtemp(fifo));
+    snprintf(path, sizeof path, "%s/fifo", fifo);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(ct_labels_read(&l, path, why, sizeof why), CTRAN_ERR_ARG);
+    unit_contains(why, "fifo\" cannot be read: it is no regular file");
+    assert_int_equal(unlink(path) | rmdir(fifo), 0);
+    assert_int_equal(ct_labels_read(&l, "/dev/zero", why, sizeof why), CTRAN_ERR_ARG);
+    unit_contains(why, "it is no regular file");
     assert_null(l);
 }
 
