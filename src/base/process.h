@@ -47,6 +47,7 @@ struct ct_process {
 
     /* topo: the machine, from the first question for it to the end of the cycle */
     _Atomic(struct ct_machine_view *) machine;
+    _Atomic int                       machine_error; /* by which it could not be read */
 };
 
 #endif

@@ -29,11 +29,16 @@ int ct_machine_here(struct ct_process *p, const struct ct_machine **m)
 {
     struct ct_machine_view *view = view_of(p), *none = NULL;
     char                    name[128];
+    int                     rc = atomic_load_explicit(&p->machine_error, memory_order_relaxed);
+    if (view == NULL && rc != CTRAN_SUCCESS) {
+        return rc;
+    }
     if (view == NULL) {
         name_of(p->job, name, sizeof name);
-        int rc = ct_machine_share(&view, p->cfg.shm_dir, name, (uint32_t)p->cfg.bootstrap_timeout,
-                                  &p->log);
+        rc = ct_machine_share(&view, p->cfg.shm_dir, name, (uint32_t)p->cfg.bootstrap_timeout,
+                              &p->log);
         if (rc != CTRAN_SUCCESS) {
+            atomic_store_explicit(&p->machine_error, rc, memory_order_relaxed);
             return rc;
         }
         /* Another thread may have been faster: its view stays. */
@@ -56,4 +61,5 @@ uint32_t ct_machine_reads(const struct ct_process *p)
 void ct_machine_leave(struct ct_process *p)
 {
     ct_machine_unshare(atomic_exchange_explicit(&p->machine, NULL, memory_order_acq_rel));
+    atomic_store_explicit(&p->machine_error, CTRAN_SUCCESS, memory_order_relaxed);
 }

@@ -10,8 +10,8 @@
 #include "topo/machine.h"
 
 /* *m is valid until ct_machine_leave. May wait for the process that reads, at most
- * CTRAN_BOOTSTRAP_TIMEOUT. CTRAN_ERR_NO_MEM; CTRAN_ERR_OTHER, logged, each time anew. Local; any
- * thread. */
+ * CTRAN_BOOTSTRAP_TIMEOUT. CTRAN_ERR_NO_MEM; CTRAN_ERR_OTHER, logged; nobody tries again
+ * before ct_machine_leave. Local; any thread. */
 int ct_machine_here(struct ct_process *p, const struct ct_machine **m);
 /* How often it has been read on this node; 0: the process has its own, or has not asked. */
 uint32_t ct_machine_reads(const struct ct_process *p);
