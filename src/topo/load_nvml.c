@@ -222,15 +222,17 @@ static void read_links(struct nvml *n, uint32_t i)
     }
 }
 
-/* Links to switches lead to all that have some, as many at a time as the one with fewer has. */
+/* Links to switches lead to all that have some, as many at a time as the one with fewer has; beside
+ * those that lead there directly. */
 static void join_at_switches(struct nvml *n)
 {
     for (uint32_t i = 0; i < n->ndevices; i++) {
         for (uint32_t j = 0; j < n->ndevices; j++) {
             if (i != j && n->gpus[i] >= 0 && n->gpus[j] >= 0 && n->to_switch[i] > 0 &&
                 n->to_switch[j] > 0) {
-                n->m->gpus[n->gpus[i]].links[n->gpus[j]] =
-                    (uint8_t)ct_min_size(n->to_switch[i], n->to_switch[j]);
+                uint8_t *links = &n->m->gpus[n->gpus[i]].links[n->gpus[j]];
+                *links = (uint8_t)ct_min_size(
+                    UINT8_MAX, *links + ct_min_size(n->to_switch[i], n->to_switch[j]));
             }
         }
     }
