@@ -41,7 +41,7 @@ static struct ct_nic *find(struct ct_machine *m, enum ct_nic_kind kind, const ch
     for (uint32_t i = 0; i < m->nnics; i++) {
         struct ct_nic *nic = &m->nics[i];
         if (nic->kind == kind && nic->port == port &&
-            strncmp(nic->name, name, sizeof nic->name) == 0) {
+            strncmp(nic->name, name, sizeof nic->name - 1) == 0) {
             return nic;
         }
     }
@@ -189,7 +189,7 @@ static bool is_of_verbs(struct reading *r, const char *name, const struct ct_pci
     bool found = false;
     for (uint32_t i = 0; i < r->m->nnics; i++) {
         struct ct_nic *nic = &r->m->nics[i];
-        if (nic->kind == CT_NIC_VERBS && strncmp(nic->netdev, name, sizeof nic->netdev) == 0) {
+        if (nic->kind == CT_NIC_VERBS && strncmp(nic->netdev, name, sizeof nic->netdev - 1) == 0) {
             read_bond(r, name, nic->bond, sizeof nic->bond);
             if (nic->speed_mbps == 0) {
                 read_speed(r, name, &nic->speed_mbps);
