@@ -197,6 +197,7 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
         ct_recovery_ended(&h->recovery, rank, end->phase == CT_PHASE_FINALIZED);
     }
     ct_kin_ended(h->kin, rank);
+    ct_spawned_rank_ended(h->spawned);
 }
 
 /* ---- what ranks ask for ---------------------------------------------------------------------- */

@@ -271,6 +271,7 @@ void ct_pmixkin_take_job(struct ct_unpack *in)
     struct evbuffer *body = evbuffer_new();
     take_one(in, &nspace);
     if (!in->bad) {
+        ct_pack_u32(body, the.desc->me);
         ct_pack_text(body, nspace);
         ct_conn_send(the.conn, CT_MSG_KIN_KNOWN, body);
     }

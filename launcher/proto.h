@@ -44,7 +44,7 @@ enum ct_msg_type {
     CT_MSG_KIN_MEET,     /* ranks of several jobs meet; kin_root.h, as the next three */
     CT_MSG_KIN_GET,      /* a rank asks about one of another job */
     CT_MSG_KIN_FOUND,    /* what a rank has put that was asked about by KIN_FETCH */
-    CT_MSG_KIN_KNOWN,    /* text name: the node knows another job of the family, from KIN_JOB */
+    CT_MSG_KIN_KNOWN,    /* u32 node, text name: it knows another job of the family, from KIN_JOB */
     CT_MSG_KIN_BORN,     /* between heads: another job of the family; kin.c */
     CT_MSG_KIN_GONE,     /* text name: a job of the family is over */
     CT_MSG_KIN_ENDED,    /* u32 rank: of the sender's job */

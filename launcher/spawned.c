@@ -43,7 +43,7 @@ struct job {
     uint32_t            index;               /* among those of this job, from 1 */
     pid_t               pid;                 /* 0: reaped */
     bool                started;
-    uint32_t            known;    /* nodes of ours that know it */
+    bool               *known;    /* by node of ours: it knows the job */
     bool                answered; /* that it is started */
     bool                asked;    /* to end */
     bool                over;     /* the process has ended */
@@ -109,6 +109,7 @@ static void free_names(struct job *j)
 {
     free(j->id);
     free(j->nspace);
+    free(j->known);
     free(j);
 }
 
@@ -246,10 +247,23 @@ void ct_spawned_resume(struct ct_spawned *s)
     }
 }
 
+/* A node whose ranks have all ended has nobody who could name it, and its daemon may be gone. */
+static bool is_known_everywhere(const struct job *j)
+{
+    const struct ct_head    *h = j->s->h;
+    const struct ct_jobdesc *d = h->args->desc;
+    for (uint32_t i = 0; i < d->nnodes; i++) {
+        if (!j->known[i] && h->nodes[i].ended < d->nodes[i].ranks) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Its spawner hears of it when all nodes have: its name goes round among their ranks then. */
 static void answer_if_known(struct job *j)
 {
-    if (j->started && !j->answered && j->known >= j->s->h->args->desc->nnodes) {
+    if (j->started && !j->answered && is_known_everywhere(j)) {
         j->answered = true;
         answer(j->s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
     }
@@ -257,13 +271,22 @@ static void answer_if_known(struct job *j)
 
 void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in)
 {
+    uint32_t    node = ct_unpack_u32(in);
     const char *nspace = ct_unpack_text(in);
+    in->bad |= node >= s->h->args->desc->nnodes;
     CT_LIST_FOR (l, &s->jobs) {
         struct job *j = CT_LIST_ENTRY(l, struct job, node);
         if (!in->bad && strcmp(j->nspace, nspace) == 0) {
-            j->known++;
+            j->known[node] = true;
             answer_if_known(j);
         }
+    }
+}
+
+void ct_spawned_rank_ended(struct ct_spawned *s)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        answer_if_known(CT_LIST_ENTRY(l, struct job, node));
     }
 }
 
@@ -451,6 +474,7 @@ static struct job *make_job(struct ct_spawned *s, uint32_t asker, uint32_t numbe
                       .number = number,
                       .rank = rank,
                       .index = ++s->last,
+                      .known = calloc(s->h->args->desc->nnodes, sizeof *j->known),
                       .id = strdup(id),
                       .nspace = ct_layout_name(id)};
     for (int i = 0; i < STREAMS; i++) {
@@ -458,7 +482,7 @@ static struct job *make_job(struct ct_spawned *s, uint32_t asker, uint32_t numbe
     }
     ct_list_append(&s->jobs, &j->node);
     s->n++;
-    if (j->id == NULL || j->nspace == NULL) {
+    if (j->known == NULL || j->id == NULL || j->nspace == NULL) {
         free_job(j);
         return NULL;
     }

@@ -50,6 +50,9 @@ void ct_spawned_resume(struct ct_spawned *s);
 /* CT_MSG_KIN_KNOWN: a node of this job knows another one. */
 void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in);
 
+/* A rank of this job has ended: a node without ranks is waited for no longer. */
+void ct_spawned_rank_ended(struct ct_spawned *s);
+
 /* A signal to all of them; SIGKILL ends them at once. A second one of those that end a job makes
  * them hurry. */
 void ct_spawned_signal(struct ct_spawned *s, int signo);

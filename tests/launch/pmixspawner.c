@@ -12,6 +12,7 @@
  *                  other have published and put, and meet; with DEEP the spawned job does the
  *                  same once more
  *   left N         rank 0 spawns N ranks that end while it waits for them
+ *   late FILE      rank 0 spawns "cat FILE" when it has read FILE itself; the others just end
  *   many           rank 0 spawns jobs that last until it is refused
  */
 #include <limits.h>
@@ -322,6 +323,21 @@ static void left(int n)
     fflush(stdout);
 }
 
+static void late(char *file)
+{
+    char *argv[] = {(char *)(uintptr_t) "cat", file, NULL}, nspace[PMIX_MAX_NSLEN + 1];
+    FILE *f = me.rank == 0 ? fopen(file, "r") : NULL;
+    if (f == NULL) {
+        return;
+    }
+    while (getc(f) != EOF) {
+    }
+    fclose(f);
+    must(spawn(1, "-", argv, nspace), "PMIx_Spawn");
+    printf("late\n");
+    fflush(stdout);
+}
+
 static void many(char *file)
 {
     char *argv[] = {file, (char *)(uintptr_t) "1000", NULL}, nspace[PMIX_MAX_NSLEN + 1];
@@ -356,6 +372,8 @@ int main(int argc, char **argv)
         must(lookup("go", 1, get(me.rank, PMIX_PARENT_ID)->data.proc->nspace, 0, true), "go");
     } else if (argc > 2 && strcmp(argv[1], "shared") == 0) {
         shared((uint32_t)atoi(argv[2]));
+    } else if (argc > 2 && strcmp(argv[1], "late") == 0) {
+        late(argv[2]);
     } else if (argc > 2 && strcmp(argv[1], "many") == 0) {
         many(argv[2]);
     } else if (argc > 1 && strcmp(argv[1], "parent") == 0) {

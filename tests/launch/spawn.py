@@ -31,6 +31,11 @@ def children(out, n, where, parent=0, cwd=None):
     check(sorted(out.splitlines()) == sorted(want), f"children: {out}\n expected {want}")
 
 
+def is_daemon(pid):
+    words = cmdline(pid).split(" ")
+    return os.path.basename(words[0]).endswith("ctrand") and "--relay" not in words
+
+
 for place, where in PLACES:
     children(expect([*place, SPAWNER, "parent", 5, "-", SPAWNER, "child"], 0, err="")[1], 5,
              where[5])
@@ -57,6 +62,16 @@ for place, where in PLACES:
         check(got == "shared\n" * (2 if deep else 1), f"jobs that share {deep}: {got}")
     # Whoever waits for ranks of a job that ends is told.
     check(expect([*place, SPAWNER, "left", 3], 0, err="")[1] == "left alone\n", "a job left alone")
+    # Nodes whose ranks have ended, and whose daemons are gone, know nothing of a job and are not
+    # waited for.
+    with Job(*place, SPAWNER, "late", fifo) as job:
+        until(lambda: len(job.ranks("pmixspawner")) == 1 and sum(
+            is_daemon(p) for p in job.processes()) == 1, "one rank is left, and its daemon")
+        for answer in (b"late\n", b"last\n"):
+            with open(fifo, "w", encoding="ascii") as f:
+                f.write("last\n")
+            check(job.proc.stdout.readline() == answer, "a job that is spawned late")
+        check(job.finish() == (0, b"", b""), "its end")
     # Tags tell whose lines they are, and a line is a line.
     got = expect([*place, "--tag-output", SPAWNER, "parent", 3, "-", "seq", 5000], 0, err="")[1]
     check(sorted(got.splitlines()) == sorted(
