@@ -76,6 +76,7 @@ void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
         struct ct_unpack none = {0};
         event_del(h->launch);
         h->running = true;
+        ct_kin_ready(h->kin);
         if (d->nnodes > 1) {
             ct_hub_down(&h->hub, CT_MSG_START, &none);
         }

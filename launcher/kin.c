@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "head_job.h"
 #include "kin_root.h"
+#include "launcher.h"
 #include "spawned_place.h"
 
 struct ct_kin_link {
@@ -148,11 +149,90 @@ static void announce(struct ct_kin *k, const char *first, const struct ct_kin_me
     evbuffer_free(body);
 }
 
+/* Jobs that were announced from above since this one began, as they came. Daemons that were not
+ * there yet are to know them before their ranks start, and so are jobs spawned later. */
+struct heard {
+    struct ct_list node;
+    size_t         len_bytes;
+    uint8_t        job[]; /* as in KIN_JOB */
+};
+
+static void forget(struct ct_kin *k, struct heard *e)
+{
+    ct_list_remove(&e->node);
+    k->heard_bytes -= e->len_bytes;
+    free(e);
+}
+
+static bool has_heard(const struct ct_kin *k, const struct ct_unpack *job)
+{
+    for (struct ct_list *l = k->heard.next; l != &k->heard; l = l->next) {
+        const struct heard *e = CT_LIST_ENTRY(l, struct heard, node);
+        if (e->len_bytes == job->left && memcmp(e->job, job->at, job->left) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where there are too many the oldest go, which are most likely over. False when out of memory. */
+static bool keep_heard(struct ct_kin *k, const struct ct_unpack *job)
+{
+    struct heard *e = malloc(sizeof *e + job->left);
+    if (e == NULL) {
+        return false;
+    }
+    e->len_bytes = job->left;
+    memcpy(e->job, job->at, job->left);
+    ct_list_append(&k->heard, &e->node);
+    k->heard_bytes += e->len_bytes;
+    while (k->heard_bytes > CT_KIN_HEARD_MAX && k->heard.next != &e->node) {
+        forget(k, CT_LIST_ENTRY(k->heard.next, struct heard, node));
+    }
+    return true;
+}
+
+/* Another job, announced from above. It goes on to the jobs below, too: one that was not known
+ * above yet when this was sent may have begun before it came. */
+static void take_heard(struct ct_kin *k, struct ct_unpack *job)
+{
+    struct ct_unpack look = *job, copy = *job;
+    const char      *nspace = ct_unpack_text(&look);
+    if (look.bad || has_heard(k, job)) {
+        job->bad = look.bad;
+        return;
+    }
+    job->bad = !keep_heard(k, job);
+    for (struct ct_list *l = k->members.next; !job->bad && l != &k->members; l = l->next) {
+        struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
+        struct ct_unpack      below = *job;
+        if (strcmp(m->nspace, nspace) != 0) {
+            send_down(k, m, CT_MSG_KIN_JOB, &below);
+        }
+    }
+    if (!job->bad) {
+        ct_hub_down(&k->h->hub, CT_MSG_KIN_JOB, &copy);
+    }
+}
+
+void ct_kin_ready(struct ct_kin *k)
+{
+    for (struct ct_list *l = k->heard.next; l != &k->heard; l = l->next) {
+        const struct heard *e = CT_LIST_ENTRY(l, struct heard, node);
+        struct ct_unpack    in = {.at = e->job, .left = e->len_bytes};
+        ct_hub_down(&k->h->hub, CT_MSG_KIN_JOB, &in);
+    }
+}
+
 void ct_kin_family(const struct ct_kin *k, const char *except, struct evbuffer *body)
 {
     const struct ct_jobdesc *own = k->h->args->desc;
     ct_kin_pack(body, own_name(k), own);
     evbuffer_add(body, own->kin, own->kin_len);
+    for (struct ct_list *l = k->heard.next; l != &k->heard; l = l->next) {
+        const struct heard *e = CT_LIST_ENTRY(l, struct heard, node);
+        evbuffer_add(body, e->job, e->len_bytes);
+    }
     for (struct ct_list *l = k->members.next; l != &k->members; l = l->next) {
         const struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
         if (m->link != NULL && !m->gone && (except == NULL || strcmp(m->nspace, except) != 0)) {
@@ -285,7 +365,9 @@ static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
         return;
     }
     struct ct_kin_member *m = ct_kin_find(k, to);
-    if (strcmp(to, own_name(k)) == 0) {
+    if (strcmp(to, own_name(k)) == 0 && type == CT_MSG_KIN_JOB) {
+        take_heard(k, in);
+    } else if (strcmp(to, own_name(k)) == 0) {
         ct_hub_down(&k->h->hub, type, in);
     } else if (m != NULL) {
         ct_conn_send_bytes(m->link->conn, CT_MSG_KIN, all.at, all.left);
@@ -376,6 +458,7 @@ struct ct_kin *ct_kin_create(struct ct_head *h, int up_fd)
     }
     k->h = h;
     ct_list_init(&k->members);
+    ct_list_init(&k->heard);
     ct_list_init(&k->meetings);
     ct_list_init(&k->gets);
     if (up_fd >= 0) {
@@ -402,6 +485,9 @@ void ct_kin_destroy(struct ct_kin *k)
     ct_published_destroy(k->published); /* borrows what members have */
     CT_LIST_FOR (l, &k->members) {
         free_member(CT_LIST_ENTRY(l, struct ct_kin_member, node));
+    }
+    CT_LIST_FOR (l, &k->heard) {
+        forget(k, CT_LIST_ENTRY(l, struct heard, node));
     }
     ct_conn_destroy(k->up);
     free(k);

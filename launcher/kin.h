@@ -40,6 +40,10 @@ struct ct_spawned_place;
 struct ct_kin *ct_kin_create(struct ct_head *h, int up_fd);
 void           ct_kin_destroy(struct ct_kin *k);
 
+/* All nodes of this job are ready: announces once more what was announced while some were not
+ * there. For the moment before their ranks are started. */
+void ct_kin_ready(struct ct_kin *k);
+
 /* The family as far as this head knows it, each job with its name before it, but for one (NULL: no
  * exception). */
 void ct_kin_family(const struct ct_kin *k, const char *except, struct evbuffer *body);

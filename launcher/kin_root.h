@@ -43,6 +43,8 @@ struct ct_kin {
     struct ct_head      *h;
     struct ct_conn      *up; /* NULL: we are the root */
     struct ct_list       members;
+    struct ct_list       heard; /* not at the root: jobs announced since this one began */
+    size_t               heard_bytes;
     struct ct_published *published;      /* at the root, as what follows */
     struct ct_list       meetings, gets; /* under way */
     uint32_t             last_get;

@@ -11,6 +11,10 @@
  *   share N        rank 0 spawns N ranks of this program, and both jobs find what ranks of the
  *                  other have published and put, and meet; with DEEP the spawned job does the
  *                  same once more
+ *   family         rank 0 spawns "elder" and rank 1 "younger", the elder a "youngest"; all but
+ *                  the parents, and each later than the last, get what the younger one has put.
+ *                  With HOLD, a directory, the elder's start is to be held by a launch agent
+ *                  that can remove the file "hold" there: it writes to "held" and reads from "go"
  *   left N         rank 0 spawns N ranks that end while it waits for them
  *   late FILE      rank 0 spawns "cat FILE" when it has read FILE itself; the others just end
  *   many           rank 0 spawns jobs that last until it is refused
@@ -18,6 +22,7 @@
 #include <limits.h>
 #include <semaphore.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +281,89 @@ static void shared(uint32_t nparents)
     must(lookup(key, 1, parent->nspace, 0, true), key);
 }
 
+/* The job of whoever has published it, waited for. */
+static void find(const char *key, char *nspace)
+{
+    pmix_pdata_t data;
+    pmix_info_t  wait;
+    int          all = 0;
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, key);
+    PMIX_INFO_LOAD(&wait, PMIX_WAIT, &all, PMIX_INT);
+    must(PMIx_Lookup(&data, 1, &wait, 1), key);
+    snprintf(nspace, PMIX_MAX_NSLEN + 1, "%s", data.proc.nspace);
+}
+
+static void write_file(const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", getenv("HOLD"), name);
+    FILE *f = fopen(path, "w");
+    bool  ok = f != NULL && fputs("go\n", f) >= 0 && fclose(f) == 0;
+    must(ok ? PMIX_SUCCESS : PMIX_ERROR, path);
+}
+
+static void read_file(const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", getenv("HOLD"), name);
+    FILE *f = fopen(path, "r");
+    must(f != NULL && getc(f) != EOF ? PMIX_SUCCESS : PMIX_ERROR, path);
+    fclose(f);
+}
+
+static void family_root(void)
+{
+    char nspace[PMIX_MAX_NSLEN + 1];
+    bool hold = getenv("HOLD") != NULL;
+    if (me.rank == 0) {
+        char *elder[] = {program, (char *)(uintptr_t) "elder", NULL};
+        if (hold) {
+            write_file("hold");
+        }
+        must(spawn(1, "-", elder, nspace), "PMIx_Spawn of the elder");
+    } else if (me.rank == 1) {
+        char *younger[] = {program, (char *)(uintptr_t) "younger", NULL};
+        if (hold) {
+            read_file("held");
+        } else {
+            find("elder.up", nspace);
+        }
+        must(spawn(1, "-", younger, nspace), "PMIx_Spawn of the younger");
+        find("younger.up", nspace);
+        if (hold) {
+            write_file("go");
+        }
+    }
+    find("youngest.up", nspace);
+    fence();
+    if (me.rank == 0) {
+        printf("family\n");
+        fflush(stdout);
+    }
+}
+
+static void family(const char *role)
+{
+    char nspace[PMIX_MAX_NSLEN + 1], up[32];
+    snprintf(up, sizeof up, "%s.up", role);
+    put();
+    if (strcmp(role, "youngest") != 0) {
+        publish(up, 1, PMIX_RANGE_SESSION);
+    }
+    if (strcmp(role, "younger") != 0) {
+        find("younger.up", nspace);
+        get_all(nspace, 1);
+    }
+    if (strcmp(role, "elder") == 0) {
+        char *youngest[] = {program, (char *)(uintptr_t) "youngest", NULL};
+        must(spawn(1, "-", youngest, nspace), "PMIx_Spawn of the youngest");
+    } else if (strcmp(role, "youngest") == 0) {
+        publish(up, 1, PMIX_RANGE_SESSION);
+    }
+    find("youngest.up", nspace);
+}
+
 static sem_t         ended;
 static pmix_status_t got_status, met_status;
 
@@ -366,6 +454,11 @@ int main(int argc, char **argv)
         connect_all();
     } else if (argc > 2 && strcmp(argv[1], "share") == 0) {
         share(atoi(argv[2]));
+    } else if (argc > 1 && strcmp(argv[1], "family") == 0) {
+        family_root();
+    } else if (argc > 1 && (strcmp(argv[1], "elder") == 0 || strcmp(argv[1], "younger") == 0 ||
+                            strcmp(argv[1], "youngest") == 0)) {
+        family(argv[1]);
     } else if (argc > 2 && strcmp(argv[1], "left") == 0) {
         left(atoi(argv[2]));
     } else if (argc > 1 && strcmp(argv[1], "leaver") == 0) {

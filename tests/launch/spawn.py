@@ -15,6 +15,19 @@ AGENT = f"{DIR.name}/agent"
 with open(AGENT, "w") as f:
     f.write('#!/bin/sh\nshift\nexec "$@"\n')
 os.chmod(AGENT, 0o755)
+HOLDING = f"{DIR.name}/holding"
+with open(HOLDING, "w") as f:
+    f.write(f'''#!/bin/sh
+if rm {DIR.name}/hold 2>/dev/null; then
+    echo held >{DIR.name}/held
+    read x <{DIR.name}/go
+fi
+shift
+exec "$@"
+''')
+os.chmod(HOLDING, 0o755)
+os.mkfifo(f"{DIR.name}/held")
+os.mkfifo(f"{DIR.name}/go")
 with open(f"{DIR.name}/text", "w") as f:
     f.write("no program\n")
 NODES = ["--launch-agent", AGENT, "--fan-out", 2, "-H", "a:2,b:1,c:3"]
@@ -60,6 +73,12 @@ for place, where in PLACES:
     for deep in ([], ["-x", "DEEP=1"]):
         got = expect([*place, *deep, SPAWNER, "share", 3], 0, err="")[1]
         check(got == "shared\n" * (2 if deep else 1), f"jobs that share {deep}: {got}")
+    # A job knows those that were spawned after it, also for the jobs that it spawns; and those that
+    # were spawned while its nodes were still being reached.
+    check(expect([*place, SPAWNER, "family"], 0, err="")[1] == "family\n", "a family")
+    if place == NODES:
+        check(expect(["--launch-agent", HOLDING, *place[2:], "-x", f"HOLD={DIR.name}", SPAWNER,
+                      "family"], 0, err="")[1] == "family\n", "an elder that comes late")
     # Whoever waits for ranks of a job that ends is told.
     check(expect([*place, SPAWNER, "left", 3], 0, err="")[1] == "left alone\n", "a job left alone")
     # Nodes whose ranks have ended, and whose daemons are gone, know nothing of a job and are not
