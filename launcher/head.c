@@ -80,6 +80,7 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     case CT_MSG_DATA_ASK:
     case CT_MSG_DATA_TAKEN:
     case CT_MSG_KIN_MEET:
+    case CT_MSG_KIN_GIVE_UP:
     case CT_MSG_KIN_GET:
     case CT_MSG_KIN_FOUND:
         ct_kin_take(h->kin, type, in);

@@ -309,6 +309,9 @@ static void serve(struct ct_kin *k, struct ct_kin_member *from, enum ct_msg_type
     case CT_MSG_KIN_MEET:
         ct_kin_meet(k, from, in);
         break;
+    case CT_MSG_KIN_GIVE_UP:
+        ct_kin_meet_give_up(k, from, in);
+        break;
     case CT_MSG_KIN_GET:
         ct_kin_get(k, from, in);
         break;

@@ -207,6 +207,21 @@ void ct_kin_meet(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack 
     }
 }
 
+void ct_kin_meet_give_up(struct ct_kin *k, const struct ct_kin_member *from, struct ct_unpack *in)
+{
+    uint32_t node = ct_unpack_u32(in), number = ct_unpack_u32(in);
+    CT_LIST_FOR (l, &k->meetings) {
+        struct meeting *m = CT_LIST_ENTRY(l, struct meeting, node);
+        struct party   *p = in->bad ? NULL : find_party(m, from, node);
+        if (p != NULL && p->arrived && p->number == number) {
+            p->arrived = false;
+            if (--m->arrived == 0) {
+                free_meeting(m);
+            }
+        }
+    }
+}
+
 /* Whether the rank is one of those who are still to come. */
 static bool is_missing(struct meeting *m, const struct ct_kin_member *member, uint32_t rank)
 {

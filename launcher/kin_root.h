@@ -4,11 +4,13 @@
  *
  * Meetings (PMIx_Connect, PMIx_Disconnect of ranks of several jobs): each daemon with ranks that
  * take part says CT_MSG_KIN_MEET when they all have come, and all get CT_MSG_KIN_MET when the last
- * has, or when one cannot come any more. PMIx_Get of a rank of another job: its daemon is asked by
- * CT_MSG_KIN_FETCH. Every request is answered, at the latest when the job that it is about is gone.
+ * has, or when one cannot come any more. Whoever waits no longer has not come. PMIx_Get of a rank
+ * of another job: its daemon is asked by CT_MSG_KIN_FETCH. Every request is answered, at the latest
+ * when the job that it is about is gone.
  *
  *     KIN_MEET:  u32 node, u32 number, u32 enum ct_kin_kind, u32 n, n times: text job, u32 rank
  *                (CT_KIN_ALL: all ranks), in an order that is the same for all
+ *     KIN_GIVE_UP: u32 node, u32 number of what was met for; it may be over already
  *     KIN_MET:   u32 node, u32 number, u32 enum ct_kin_status
  *     KIN_GET:   u32 node, u32 number, text job, u32 rank (CT_KIN_ALL: of the job itself)
  *     KIN_FETCH: u32 node, u32 number (the root's), u32 rank
@@ -67,6 +69,7 @@ static inline bool ct_kin_has_ended(const struct ct_kin_member *m, uint32_t rank
 
 /* Requests. Set in->bad where they make no sense. */
 void ct_kin_meet(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *in);
+void ct_kin_meet_give_up(struct ct_kin *k, const struct ct_kin_member *from, struct ct_unpack *in);
 void ct_kin_get(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *in);
 void ct_kin_found(struct ct_kin *k, struct ct_unpack *in);
 

@@ -11,6 +11,11 @@
 #include "base/base.h"
 #include "launcher.h"
 #include "pmixinfo.h"
+#include "pmixshift.h"
+
+/* How long before libpmix would end a PMIx_Connect with PMIX_TIMEOUT itself we do, and when it is
+ * too late for any answer of ours. */
+enum { GIVE_UP_EARLIER_MS = 250, LEAVE_ALONE_MS = 50 };
 
 /* A meeting or a question on its way to the head and back. */
 struct ask {
@@ -21,10 +26,15 @@ struct ask {
     pmix_op_cbfunc_t    met;
     pmix_modex_cbfunc_t found;
     void               *cbdata;
+    uint64_t            end_ns;  /* of a meeting, by ct_clock_ns; 0: none */
+    struct event       *give_up; /* for that */
+    bool                connect;
+    pmix_status_t       status; /* of a meeting with an end: the answer */
 };
 
 /* libpmix's callbacks take no argument of ours. */
 static struct {
+    struct event_base       *base;
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
     const char              *nspace;
@@ -36,9 +46,10 @@ static struct {
     size_t                   nknown;
 } the = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void ct_pmixkin_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                     ct_pmixkin_post_fn post)
+void ct_pmixkin_init(struct event_base *base, const struct ct_jobdesc *desc, struct ct_conn *conn,
+                     const char *nspace, ct_pmixkin_post_fn post)
 {
+    the.base = base;
     the.desc = desc;
     the.conn = conn;
     the.nspace = nspace;
@@ -70,15 +81,78 @@ static bool is_known(const char *nspace)
 
 static void free_ask(struct ask *a)
 {
+    if (a->give_up != NULL) {
+        event_free(a->give_up);
+    }
     if (a->body != NULL) {
         evbuffer_free(a->body);
     }
     free(a);
 }
 
-static void send_ask(void *arg)
+/* On libpmix's thread. libpmix 4.2.2 has a timer of its own for a PMIx_Connect with PMIX_TIMEOUT,
+ * takes our answer afterwards as a second one, and spoils its memory with that. So none is given
+ * when the timer may have gone off; as long as it has not, our answer stops it. */
+static void answer_in_time(pmix_status_t shifted, void *arg)
+{
+    const uint64_t leave_alone_ns = (uint64_t)LEAVE_ALONE_MS * CT_NS_PER_MS;
+    struct ask    *a = arg;
+    (void)shifted;
+    if (!a->connect || ct_clock_ns() + leave_alone_ns < a->end_ns) {
+        a->met(a->status, a->cbdata);
+    }
+    free_ask(a);
+}
+
+static void answer_meeting(struct ask *a, pmix_status_t status)
+{
+    if (a->end_ns == 0) {
+        a->met(status, a->cbdata);
+        free_ask(a);
+        return;
+    }
+    if (a->give_up != NULL) {
+        event_free(a->give_up);
+        a->give_up = NULL;
+    }
+    a->status = status;
+    ct_pmixshift(answer_in_time, a);
+}
+
+static void on_give_up(int fd, short what, void *arg)
 {
     struct ask      *a = arg;
+    struct evbuffer *message = evbuffer_new();
+    (void)fd;
+    (void)what;
+    ct_list_remove(&a->node);
+    ct_pack_u32(message, the.desc->me);
+    ct_pack_u32(message, a->number);
+    ct_conn_send(the.conn, CT_MSG_KIN_GIVE_UP, message);
+    evbuffer_free(message);
+    answer_meeting(a, PMIX_ERR_TIMEOUT);
+}
+
+/* False when out of memory. */
+static bool limit_time(struct ask *a)
+{
+    uint64_t now = ct_clock_ns();
+    uint64_t end_ns = a->end_ns - (uint64_t)GIVE_UP_EARLIER_MS * CT_NS_PER_MS;
+    uint64_t left_us = end_ns > now ? (end_ns - now) / 1000 : 0;
+    a->give_up = evtimer_new(the.base, on_give_up, a);
+    return a->give_up != NULL &&
+           event_add(a->give_up, &(struct timeval){.tv_sec = (time_t)(left_us / 1000000),
+                                                   .tv_usec = (suseconds_t)(left_us % 1000000)}) ==
+               0;
+}
+
+static void send_ask(void *arg)
+{
+    struct ask *a = arg;
+    if (a->end_ns != 0 && !limit_time(a)) {
+        answer_meeting(a, PMIX_ERR_NOMEM);
+        return;
+    }
     struct evbuffer *message = evbuffer_new();
     a->number = ++the.last_number;
     ct_list_append(&the.pending, &a->node);
@@ -128,9 +202,32 @@ static int by_name(const void *a, const void *b)
     return names != 0 ? names : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_kind kind,
-                              pmix_op_cbfunc_t done, void *cbdata)
+static const pmix_info_t *find_limit(const pmix_info_t *info, size_t n)
 {
+    for (size_t i = 0; i < n; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_TIMEOUT)) {
+            return &info[i];
+        }
+    }
+    return NULL;
+}
+
+/* 0 stands for none. */
+bool ct_pmixkin_has_limit(const pmix_info_t *info, size_t n)
+{
+    const pmix_info_t *limit = find_limit(info, n);
+    return limit != NULL && limit->value.data.uint32 != 0; /* as libpmix takes it */
+}
+
+pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_kind kind,
+                              const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
+                              void *cbdata)
+{
+    const pmix_info_t *limit = find_limit(info, ninfo);
+    int32_t            limit_s = limit != NULL ? (int32_t)limit->value.data.uint32 : 0;
+    if (limit_s < 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
     struct ask  *a = make_ask(CT_MSG_KIN_MEET, cbdata);
     pmix_proc_t *sorted = calloc(n + 1, sizeof *sorted);
     if (a == NULL || sorted == NULL) {
@@ -141,6 +238,8 @@ pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_ki
         return PMIX_ERR_NOMEM;
     }
     a->met = done;
+    a->connect = kind == CT_KIN_CONNECT;
+    a->end_ns = limit_s > 0 ? ct_clock_ns() + (uint64_t)limit_s * 1000 * CT_NS_PER_MS : 0;
     memcpy(sorted, procs, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_name);
     ct_pack_u32(a->body, kind);
@@ -168,6 +267,7 @@ pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, 
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+/* NULL also, with nothing bad, where it was given up. */
 static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
 {
     (void)ct_unpack_u32(in); /* that is us */
@@ -179,7 +279,7 @@ static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
             return a;
         }
     }
-    in->bad = true;
+    in->bad |= type != CT_MSG_KIN_MEET || number > the.last_number;
     return NULL;
 }
 
@@ -200,8 +300,7 @@ void ct_pmixkin_take_met(struct ct_unpack *in)
     if (a == NULL) {
         return;
     }
-    a->met(in_their_words(ct_unpack_u32(in)), a->cbdata);
-    free_ask(a);
+    answer_meeting(a, in_their_words(ct_unpack_u32(in)));
 }
 
 void ct_pmixkin_take_data(struct ct_unpack *in)

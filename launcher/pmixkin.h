@@ -9,6 +9,7 @@
 #ifndef CT_LAUNCHER_PMIXKIN_H
 #define CT_LAUNCHER_PMIXKIN_H
 
+#include <event2/event.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <stdbool.h>
@@ -21,15 +22,20 @@
 typedef pmix_status_t (*ct_pmixkin_post_fn)(void (*fn)(void *arg), void *arg);
 
 /* Once in a process, before libpmix listens. All is borrowed for as long as it lives. */
-void ct_pmixkin_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                     ct_pmixkin_post_fn post);
+void ct_pmixkin_init(struct event_base *base, const struct ct_jobdesc *desc, struct ct_conn *conn,
+                     const char *nspace, ct_pmixkin_post_fn post);
 
 /* Whether one of these is of another job. */
 bool ct_pmixkin_is_far(const pmix_proc_t *procs, size_t n);
 
-/* Local ranks have come to a meeting with ranks of other jobs. */
+/* Whether PMIX_TIMEOUT is among these. */
+bool ct_pmixkin_has_limit(const pmix_info_t *info, size_t n);
+
+/* Local ranks have come to a meeting, with ranks of other jobs or for a limited time: PMIX_TIMEOUT
+ * is heeded. */
 pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_kind kind,
-                              pmix_op_cbfunc_t done, void *cbdata);
+                              const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
+                              void *cbdata);
 
 /* What has a rank of another job put? */
 pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata);

@@ -225,9 +225,8 @@ static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    (void)info, (void)ninfo;
-    return ct_pmixkin_is_far(procs, nprocs)
-               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_CONNECT, done, cbdata)
+    return ct_pmixkin_is_far(procs, nprocs) || ct_pmixkin_has_limit(info, ninfo)
+               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_CONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 1, done, cbdata);
 }
 
@@ -235,9 +234,8 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
                                    void *cbdata)
 {
-    (void)info, (void)ninfo;
-    return ct_pmixkin_is_far(procs, nprocs)
-               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_DISCONNECT, done, cbdata)
+    return ct_pmixkin_is_far(procs, nprocs) || ct_pmixkin_has_limit(info, ninfo)
+               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_DISCONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 2, done, cbdata);
 }
 
@@ -656,7 +654,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     ct_pmixfar_init(&s->far, d, conn);
     ct_pmixquery_init(d, table, s->nspace, post);
     ct_pmixspawn_init(d, conn, s->nspace, post);
-    ct_pmixkin_init(d, conn, s->nspace, post);
+    ct_pmixkin_init(base, d, conn, s->nspace, post);
     bool ok =
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&

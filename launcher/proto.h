@@ -41,7 +41,8 @@ enum ct_msg_type {
     CT_MSG_SPAWN,        /* a rank wants to start another job; spawned.h */
     CT_MSG_DATA_ASK,     /* what a rank publishes, looks up or unpublishes; published.h */
     CT_MSG_DATA_TAKEN,   /* u32 rank, u32 bytes of answers to its lookups that it has been given */
-    CT_MSG_KIN_MEET,     /* ranks of several jobs meet; kin_root.h, as the next three */
+    CT_MSG_KIN_MEET,     /* ranks of several jobs meet; kin_root.h, as the next four */
+    CT_MSG_KIN_GIVE_UP,  /* they wait for the others no longer */
     CT_MSG_KIN_GET,      /* a rank asks about one of another job */
     CT_MSG_KIN_FOUND,    /* what a rank has put that was asked about by KIN_FETCH */
     CT_MSG_KIN_KNOWN,    /* u32 node, text name: it knows another job of the family, from KIN_JOB */

@@ -15,6 +15,8 @@
  *                  the parents, and each later than the last, get what the younger one has put.
  *                  With HOLD, a directory, the elder's start is to be held by a launch agent
  *                  that can remove the file "hold" there: it writes to "held" and reads from "go"
+ *   timeout        rank 0 waits for the last rank and for a "tardy" job for a limited time, and so
+ *                  does that job then; they all meet later
  *   left N         rank 0 spawns N ranks that end while it waits for them
  *   late FILE      rank 0 spawns "cat FILE" when it has read FILE itself; the others just end
  *   many           rank 0 spawns jobs that last until it is refused
@@ -364,6 +366,52 @@ static void family(const char *role)
     find("youngest.up", nspace);
 }
 
+static pmix_status_t connect_two(const char *nspace, pmix_rank_t rank, uint32_t timeout_s)
+{
+    pmix_proc_t two[2];
+    pmix_info_t info;
+    PMIX_LOAD_PROCID(&two[0], me.nspace, me.rank);
+    PMIX_LOAD_PROCID(&two[1], nspace, rank);
+    PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &timeout_s, PMIX_UINT32);
+    return PMIx_Connect(two, 2, &info, timeout_s > 0 ? 1 : 0);
+}
+
+static void must_time_out(pmix_status_t rc, const char *what)
+{
+    must(rc == PMIX_ERR_TIMEOUT ? PMIX_SUCCESS : rc == PMIX_SUCCESS ? PMIX_ERROR : rc, what);
+}
+
+static void time_out(void)
+{
+    char        nspace[PMIX_MAX_NSLEN + 1], *argv[] = {program, (char *)(uintptr_t) "tardy", NULL};
+    pmix_rank_t last = get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE)->data.uint32 - 1;
+    if (me.rank == 0) {
+        must_time_out(connect_two(me.nspace, last, 1), "PMIx_Connect with the last rank");
+    }
+    fence();
+    if (me.rank == 0 || me.rank == last) {
+        must(connect_two(me.nspace, me.rank == 0 ? last : 0, 0), "PMIx_Connect with both");
+    }
+    if (me.rank == 0) {
+        must(spawn(1, "-", argv, nspace), "PMIx_Spawn");
+        must_time_out(connect_two(nspace, 0, 1), "PMIx_Connect with another job");
+        publish("parent.tried", 1, PMIX_RANGE_SESSION);
+        find("child.tried", nspace);
+        must(connect_two(nspace, 0, 0), "PMIx_Connect with another job at last");
+        printf("timeout\n");
+        fflush(stdout);
+    }
+}
+
+static void tardy(void)
+{
+    char nspace[PMIX_MAX_NSLEN + 1];
+    find("parent.tried", nspace);
+    must_time_out(connect_two(nspace, 0, 1), "PMIx_Connect with the parent");
+    publish("child.tried", 1, PMIX_RANGE_SESSION);
+    must(connect_two(nspace, 0, 0), "PMIx_Connect with the parent at last");
+}
+
 static sem_t         ended;
 static pmix_status_t got_status, met_status;
 
@@ -459,6 +507,10 @@ int main(int argc, char **argv)
     } else if (argc > 1 && (strcmp(argv[1], "elder") == 0 || strcmp(argv[1], "younger") == 0 ||
                             strcmp(argv[1], "youngest") == 0)) {
         family(argv[1]);
+    } else if (argc > 1 && strcmp(argv[1], "timeout") == 0) {
+        time_out();
+    } else if (argc > 1 && strcmp(argv[1], "tardy") == 0) {
+        tardy();
     } else if (argc > 2 && strcmp(argv[1], "left") == 0) {
         left(atoi(argv[2]));
     } else if (argc > 1 && strcmp(argv[1], "leaver") == 0) {

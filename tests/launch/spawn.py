@@ -79,6 +79,8 @@ for place, where in PLACES:
     if place == NODES:
         check(expect(["--launch-agent", HOLDING, *place[2:], "-x", f"HOLD={DIR.name}", SPAWNER,
                       "family"], 0, err="")[1] == "family\n", "an elder that comes late")
+    # Who waits for a limited time is told once, and has not come.
+    check(expect([*place, SPAWNER, "timeout"], 0, err="")[1] == "timeout\n", "PMIX_TIMEOUT")
     # Whoever waits for ranks of a job that ends is told.
     check(expect([*place, SPAWNER, "left", 3], 0, err="")[1] == "left alone\n", "a job left alone")
     # Nodes whose ranks have ended, and whose daemons are gone, know nothing of a job and are not
