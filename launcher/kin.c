@@ -377,10 +377,32 @@ static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
     }
 }
 
-/* Its process tells more: whoever is below ends, and we end with whoever is above. */
-static void on_gone(void *arg, const char *why)
+/* A stream that just ends tells nothing: the process of a job below does, and we end with whoever is
+ * above. One that cannot be used any more would leave ranks waiting for answers: this job ends, and
+ * those below with it. */
+static void end_senseless(struct ct_head *h, const char *who, const char *why, uint32_t grace_ms)
 {
-    (void)arg, (void)why;
+    if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        ct_head_say(h, "cannot go on with the job %s: %s; this one is ended", who, why);
+    }
+    ct_head_ask_to_end(h, grace_ms);
+    ct_head_watch_daemon(h);
+}
+
+static void on_below_gone(void *arg, const char *why)
+{
+    struct ct_kin_link *link = arg;
+    if (ct_conn_was_senseless(link->conn)) {
+        end_senseless(link->k->h, "that a rank has spawned", why, CT_TERM_GRACE_MS);
+    }
+}
+
+static void on_above_gone(void *arg, const char *why)
+{
+    struct ct_kin *k = arg;
+    if (ct_conn_was_senseless(k->up)) {
+        end_senseless(k->h, "around this one", why, 0);
+    }
 }
 
 /* ---- this job -------------------------------------------------------------------------------- */
@@ -410,7 +432,7 @@ struct ct_kin_link *ct_kin_add(struct ct_kin *k, const char *nspace,
     struct evbuffer    *body = evbuffer_new();
     if (link != NULL && body != NULL) {
         link->k = k;
-        link->conn = ct_conn_create(k->h->base, fd, fd, on_below, on_gone, link);
+        link->conn = ct_conn_create(k->h->base, fd, fd, on_below, on_below_gone, link);
     }
     if (link == NULL || link->conn == NULL) {
         close(fd);
@@ -465,7 +487,7 @@ struct ct_kin *ct_kin_create(struct ct_head *h, int up_fd)
     ct_list_init(&k->meetings);
     ct_list_init(&k->gets);
     if (up_fd >= 0) {
-        k->up = ct_conn_create(h->base, up_fd, up_fd, on_above, on_gone, k);
+        k->up = ct_conn_create(h->base, up_fd, up_fd, on_above, on_above_gone, k);
     } else {
         k->published = ct_published_create(h->base, on_answer, k);
     }

@@ -23,7 +23,7 @@ struct ct_conn {
     ct_conn_gone_fn     on_gone;
     void (*on_sent)(void *arg); /* NULL: nobody waits */
     void *arg;
-    bool  gone, ended;
+    bool  gone, ended, senseless;
 };
 
 /* ---- payloads -------------------------------------------------------------------------------- */
@@ -157,6 +157,12 @@ static void lose(struct ct_conn *c, const char *why)
     }
 }
 
+static void reject(struct ct_conn *c, const char *why)
+{
+    c->senseless = !c->gone;
+    lose(c, why);
+}
+
 /* Delivers the first message. Returns false when it is not all there, or is no message. */
 static bool deliver(struct ct_conn *c, struct evbuffer *in)
 {
@@ -171,13 +177,13 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
         snprintf(why, sizeof why,
                  "it speaks version %u of the launcher's protocol, and this is version %d", version,
                  WIRE_VERSION);
-        lose(c, why);
+        reject(c, why);
         return false;
     }
     if (magic != WIRE_MAGIC || len > limit_of(type) || limit_of(type) == 0) {
         snprintf(why, sizeof why, "no message (magic %08x, version %u, type %u, length %u)", magic,
                  version, type, len);
-        lose(c, why);
+        reject(c, why);
         return false;
     }
     if (evbuffer_get_length(in) < HEAD_BYTES + (size_t)len + 1) {
@@ -193,7 +199,7 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
     evbuffer_drain(in, HEAD_BYTES + (size_t)len + 1);
     if (body.bad) {
         snprintf(why, sizeof why, "a message of type %u and length %u makes no sense", type, len);
-        lose(c, why);
+        reject(c, why);
     }
     return !c->gone;
 }
@@ -278,6 +284,11 @@ void ct_conn_destroy(struct ct_conn *c)
 bool ct_conn_has_ended(const struct ct_conn *c)
 {
     return c->ended;
+}
+
+bool ct_conn_was_senseless(const struct ct_conn *c)
+{
+    return c->senseless;
 }
 
 void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *payload)

@@ -147,6 +147,9 @@ void            ct_conn_destroy(struct ct_conn *c);
 /* Whether the stream has ended, as it may, and was not broken. */
 bool ct_conn_has_ended(const struct ct_conn *c);
 
+/* Whether it was given up since what came made no sense, or could not be worked with. */
+bool ct_conn_was_senseless(const struct ct_conn *c);
+
 /* Sends a message; `payload` (may be NULL) is emptied. Never blocks; what cannot be written yet is
  * kept. On a connection that is gone it does nothing. */
 void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *payload);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PMIx_Spawn, PMIx_Connect and PMIx_Disconnect, on one node and on several; parents and children
 are pmixspawner.c. The nodes are made up, as in nodes.py."""
+import ctypes
 import os
 import re
 import signal
@@ -31,6 +32,8 @@ os.mkfifo(f"{DIR.name}/go")
 with open(f"{DIR.name}/text", "w") as f:
     f.write("no program\n")
 NODES = ["--launch-agent", AGENT, "--fan-out", 2, "-H", "a:2,b:1,c:3"]
+KIN_FD = 4  # of the head of a spawned job: its stream to the one above
+SYS_PIDFD_GETFD = 438
 HERE = socket.gethostname()
 PLACES = [(["-n", 2], {5: [HERE] * 5})]
 if "without libsodium" not in run(*NODES, "true")[2]:
@@ -42,6 +45,17 @@ def children(out, n, where, parent=0, cwd=None):
     want = [f"child {r} of {n} on {where[r]}, parent {parent}, as told, {cwd or os.getcwd()}"
             for r in range(n)] + ["SUCCESS"]
     check(sorted(out.splitlines()) == sorted(want), f"children: {out}\n expected {want}")
+
+
+def put_in(pid, fd, data):
+    """Writes to a descriptor of another process; False where the kernel does not let us."""
+    process = os.pidfd_open(pid)
+    copy = ctypes.CDLL(None, use_errno=True).syscall(SYS_PIDFD_GETFD, process, fd, 0)
+    os.close(process)
+    if copy >= 0:
+        check(os.write(copy, data) == len(data), "all is written")
+        os.close(copy)
+    return copy >= 0
 
 
 def is_daemon(pid):
@@ -140,6 +154,17 @@ for place, where in PLACES:
         check(status == 137 and b"which rank 0 spawned, failed with status 137" in err,
               f"a killed head: {status} {err}")
         job.check_clean()
+    # One whose words make no sense ends the job: ranks would wait for its answers.
+    with Job(*place, "-x", "STAY=1", SPAWNER, "parent", 1, "-", "sleep", 1000) as job:
+        check(job.proc.stdout.readline() == b"SUCCESS\n", "children run")
+        heads = [p for p in job.processes() if "ctranrun" in cmdline(p) and p != job.proc.pid]
+        if put_in(heads[0], KIN_FD, b"no word of the protocol"):
+            status, out, err = job.finish()
+            check(status == 1 and b"cannot go on with the job that a rank has spawned: no message"
+                  in err, f"a head without sense: {status} {err}")
+            job.check_clean()
+        else:
+            print("spawn: a head's stream cannot be written to here; one part left out")
     # Ranks that do not care about being asked are killed in the second step, with all else, and
     # nothing is left when ctranrun is gone.
     with Job(*place, "-x", "STAY=1", SPAWNER, "parent", 2, "-", "sh", "-c",

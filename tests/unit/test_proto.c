@@ -54,6 +54,7 @@ static void feed(const void *bytes, size_t len, size_t piece, struct end *e)
         assert_int_equal(write(pair[1], (const char *)bytes + at, part), part);
         settle(e->base);
     }
+    assert_true(ct_conn_was_senseless(c) == e->gone);
     ct_conn_destroy(c);
     close(pair[1]);
     settle(e->base);
@@ -120,7 +121,7 @@ static void test_two_descriptors(void **state)
     assert_string_equal(b.got, "7:down\nand on;");
     ct_conn_destroy(x);
     settle(base);
-    assert_true(b.gone && ct_conn_has_ended(y));
+    assert_true(b.gone && ct_conn_has_ended(y) && !ct_conn_was_senseless(y));
     ct_conn_destroy(y);
     settle(base);
     event_base_free(base);
