@@ -246,7 +246,8 @@ static struct ct_kin_member *take_born(struct ct_kin *k, struct ct_kin_link *lin
 {
     struct ct_jobdesc d;
     const char       *nspace = ct_unpack_text(in);
-    if (!ct_kin_unpack(&d, in)) {
+    bool              taken = strcmp(nspace, own_name(k)) == 0 || ct_kin_find(k, nspace) != NULL;
+    if (!ct_kin_unpack(&d, in) || taken) {
         ct_jobdesc_fini(&d);
         return NULL;
     }
@@ -316,7 +317,7 @@ static void serve(struct ct_kin *k, struct ct_kin_member *from, enum ct_msg_type
         ct_kin_get(k, from, in);
         break;
     case CT_MSG_KIN_FOUND:
-        ct_kin_found(k, in);
+        ct_kin_found(k, from, in);
         break;
     default:
         in->bad = true;
@@ -342,9 +343,10 @@ static void on_below(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
         in->bad = take_born(k, link, from->nspace, in) == NULL;
     } else if (type == CT_MSG_KIN_GONE) {
         struct ct_kin_member *m = ct_kin_find(k, ct_unpack_text(in));
-        if (m != NULL && is_root(k)) {
+        in->bad |= m == NULL || m->link != link; /* each tells of jobs below it alone */
+        if (!in->bad && is_root(k)) {
             bury(k, m);
-        } else if (m != NULL) {
+        } else if (!in->bad) {
             free_member(m); /* the word goes on */
         }
     } else if (is_root(k)) {
@@ -377,9 +379,9 @@ static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
     }
 }
 
-/* A stream that just ends tells nothing: the process of a job below does, and we end with whoever is
- * above. One that cannot be used any more would leave ranks waiting for answers: this job ends, and
- * those below with it. */
+/* A stream that just ends tells nothing: the process of a job below does, and we end with whoever
+ * is above. One that cannot be used any more would leave ranks waiting for answers: this job ends,
+ * and those below with it. */
 static void end_senseless(struct ct_head *h, const char *who, const char *why, uint32_t grace_ms)
 {
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {

@@ -69,13 +69,13 @@ void ct_kin_get(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *
     pass_on(k, kept);
 }
 
-/* One that nobody waits for any more is no fault. */
-void ct_kin_found(struct ct_kin *k, struct ct_unpack *in)
+/* One that nobody waits for any more is no fault. Only the job that was asked can answer. */
+void ct_kin_found(struct ct_kin *k, const struct ct_kin_member *from, struct ct_unpack *in)
 {
     uint32_t number = ct_unpack_u32(in), status = ct_unpack_u32(in);
     CT_LIST_FOR (l, &k->gets) {
         struct get *g = CT_LIST_ENTRY(l, struct get, node);
-        if (g->number == number && !in->bad) {
+        if (g->number == number && g->about == from && !in->bad) {
             answer(k, g, status == 0 ? CT_KIN_OK : CT_KIN_NOT_FOUND, in->at, in->left);
             free_get(g);
             return;

@@ -71,7 +71,7 @@ static inline bool ct_kin_has_ended(const struct ct_kin_member *m, uint32_t rank
 void ct_kin_meet(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *in);
 void ct_kin_meet_give_up(struct ct_kin *k, const struct ct_kin_member *from, struct ct_unpack *in);
 void ct_kin_get(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *in);
-void ct_kin_found(struct ct_kin *k, struct ct_unpack *in);
+void ct_kin_found(struct ct_kin *k, const struct ct_kin_member *from, struct ct_unpack *in);
 
 /* A rank has ended; a job is gone, and is forgotten afterwards. */
 void ct_kin_meet_ended(struct ct_kin *k, const struct ct_kin_member *m, uint32_t rank);

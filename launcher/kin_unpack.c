@@ -29,5 +29,6 @@ bool ct_kin_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     }
     in->bad |= d->apps == NULL || d->nodes == NULL || ranks == 0 || ranks > CT_MAX_RANKS ||
                placed != ranks;
-    return !in->bad && ct_jobdesc_map(d);
+    in->bad = in->bad || !ct_jobdesc_map(d);
+    return !in->bad;
 }
