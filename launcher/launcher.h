@@ -123,6 +123,7 @@ enum {
     CT_SPAWN_MAX = 64,               /* jobs that ranks have spawned, at a time */
     CT_SPAWN_DEPTH_MAX = 4,          /* one in another */
     CT_SPAWN_APPS_MAX = 64,          /* programs of one */
+    CT_KIN_ASKED_MAX = 64 << 20,     /* bytes of a node's questions to other jobs, unanswered */
     CT_KIN_HEARD_MAX = 16 << 20,     /* bytes of other jobs' descriptions that a head keeps */
     CT_DATA_UNDER_WAY_MAX = 8 << 20, /* bytes of one rank's requests that are not answered yet; of
                                         answers that it does not have yet */

@@ -4,6 +4,7 @@
 #include "pmixkin.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct ask {
     struct event       *give_up; /* for that */
     bool                connect;
     pmix_status_t       status; /* of a meeting with an end: the answer */
+    size_t              bytes;  /* that it counts for, among those that are not answered */
 };
 
 /* libpmix's callbacks take no argument of ours. */
@@ -41,6 +43,7 @@ static struct {
     ct_pmixkin_post_fn       post;
     struct ct_list           pending; /* main thread */
     uint32_t                 last_number;
+    _Atomic size_t           asked_bytes; /* by what is not answered */
     pthread_mutex_t          lock;
     char                   **known; /* under lock: names of jobs that libpmix has been told of */
     size_t                   nknown;
@@ -81,6 +84,7 @@ static bool is_known(const char *nspace)
 
 static void free_ask(struct ask *a)
 {
+    (void)atomic_fetch_sub_explicit(&the.asked_bytes, a->bytes, memory_order_relaxed);
     if (a->give_up != NULL) {
         event_free(a->give_up);
     }
@@ -176,10 +180,17 @@ static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
     return a;
 }
 
-/* Hands it to the main thread. */
+/* Hands it to the main thread, unless there are too many: libpmix does not tell whose it is, so
+ * that all ranks of the node share the room for them. */
 static pmix_status_t end(struct ask *a)
 {
-    bool          fits = evbuffer_get_length(a->body) <= CT_DATA_MESSAGE_MAX - 64;
+    size_t len = evbuffer_get_length(a->body);
+    bool   fits = len <= CT_DATA_MESSAGE_MAX - 64;
+    if (fits) {
+        a->bytes = sizeof *a + len;
+        size_t before = atomic_fetch_add_explicit(&the.asked_bytes, a->bytes, memory_order_relaxed);
+        fits = before + a->bytes <= CT_KIN_ASKED_MAX;
+    }
     pmix_status_t rc = fits ? the.post(send_ask, a) : PMIX_ERR_OUT_OF_RESOURCE;
     if (rc != PMIX_SUCCESS) {
         free_ask(a);
