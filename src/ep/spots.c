@@ -20,15 +20,15 @@ static int read_labels(const struct ct_process *p, struct ct_labels **labels)
     const struct ct_config *cfg = &p->cfg;
     const char             *addr, *kinds;
     char                    why[512] = "";
-    int                     rc = CTRAN_SUCCESS;
-    if (cfg->labels[0] != '\0') {
+    int                     rc = ct_labels_only(labels, p->job->host);
+    if (rc == CTRAN_SUCCESS && cfg->labels[0] != '\0') {
         rc = ct_labels_parse_words(labels, p->job->host, cfg->labels, "CTRAN_LABELS", why,
                                    sizeof why);
     }
     if (rc == CTRAN_SUCCESS && cfg->topology_file[0] != '\0') {
         rc = ct_labels_read(labels, cfg->topology_file, why, sizeof why);
     }
-    if (rc == CTRAN_SUCCESS && *labels == NULL && ct_job_slurm_place(&addr, &kinds)) {
+    if (rc == CTRAN_SUCCESS && ct_labels_none(*labels) && ct_job_slurm_place(&addr, &kinds)) {
         rc = ct_labels_parse_slurm(labels, addr, kinds, why, sizeof why);
     }
     if (rc == CTRAN_ERR_ARG) {

@@ -13,6 +13,17 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+static bool make_room(struct ct_label_lines *l, size_t bytes)
+{
+    if (bytes > l->room) {
+        char *more = realloc(l->line, 2 * bytes);
+        l->no_memory = more == NULL;
+        l->line = more != NULL ? more : l->line;
+        l->room = more != NULL ? 2 * bytes : l->room;
+    }
+    return !l->no_memory;
+}
+
 /* Copies up to the end of the line or a comment; a backslash at the end takes the next line in. */
 static size_t take_line(struct ct_label_lines *l)
 {
@@ -22,6 +33,9 @@ static size_t take_line(struct ct_label_lines *l)
         size_t len = strcspn(l->at, "\n"), text = strcspn(l->at, "#\n");
         more = text == len && len > 0 && l->at[len - 1] == '\\' && l->at[len] == '\n';
         text -= more;
+        if (!make_room(l, n + text + 1)) {
+            break;
+        }
         memcpy(l->line + n, l->at, text);
         n += text;
         l->at += len + (l->at[len] == '\n');
@@ -33,12 +47,11 @@ static size_t take_line(struct ct_label_lines *l)
 char *ct_label_lines_next(struct ct_label_lines *l)
 {
     static const char blanks[] = " \t\r\f\v";
-    if (l->line == NULL) { /* no line is longer than what is left */
-        l->line = malloc(strlen(l->at) + 1);
-        l->no_memory = l->line == NULL;
-    }
     while (!l->no_memory && *l->at != '\0') {
         size_t n = take_line(l);
+        if (l->no_memory) {
+            return NULL;
+        }
         while (n > 0 && strchr(blanks, l->line[n - 1]) != NULL) {
             n--;
         }

@@ -40,6 +40,8 @@ struct ct_labels {
     struct host    *hosts;
     struct pattern *patterns;
     uint32_t        npatterns, room, nnamed;
+    bool            any;             /* host that was named */
+    char            only[MOST_HOST]; /* the host that is asked for; "": any */
 };
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -189,13 +191,33 @@ static bool add_pattern(struct ct_labels *l, const char *text, const struct ct_l
     return copy != NULL;
 }
 
+/* Whether an answer for the host that is asked for may depend on this name: a pattern that matches,
+ * or its own first part, also another's, which makes that unclear. */
+static bool concerns(const struct ct_labels *l, const char *name)
+{
+    char         part[MOST_HOST];
+    const size_t len = strcspn(l->only, ".");
+    if (l->only[0] == '\0') {
+        return true;
+    }
+    if (strpbrk(name, "*?") == NULL) {
+        return strcspn(name, ".") == len && memcmp(name, l->only, len) == 0;
+    }
+    snprintf(part, sizeof part, "%.*s", (int)len, l->only);
+    return ct_label_match(name, l->only) || ct_label_match(name, part);
+}
+
 static int add_names(struct ct_labels *l, char **names, const struct ct_label *label)
 {
-    struct ct_label kept;
-    if (!keep_label(l, label, &kept)) {
-        return CTRAN_ERR_NO_MEM;
-    }
+    struct ct_label kept = {NULL, NULL, NULL, NULL};
     for (; *names != NULL; names++) {
+        l->any = true;
+        if (!concerns(l, *names)) {
+            continue;
+        }
+        if (kept.rack == NULL && !keep_label(l, label, &kept)) {
+            return CTRAN_ERR_NO_MEM;
+        }
         bool ok = strpbrk(*names, "*?") != NULL ? add_pattern(l, *names, &kept)
                                                 : add_host(l, *names, &kept);
         if (!ok) {
@@ -236,6 +258,25 @@ int ct_labels_add(struct ct_labels **labels, const char *hosts, const struct ct_
     ct_slurmlist_free(names);
     free(text);
     return rc;
+}
+
+int ct_labels_only(struct ct_labels **labels, const char *host)
+{
+    struct ct_labels *l = calloc(1, sizeof *l);
+    if (l == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    if (strlen(host) < sizeof l->only) { /* nothing is known of a longer one */
+        memcpy(l->only, host, strlen(host) + 1);
+        lower(l->only);
+    }
+    *labels = l;
+    return CTRAN_SUCCESS;
+}
+
+bool ct_labels_none(const struct ct_labels *l)
+{
+    return l == NULL || !l->any;
 }
 
 void ct_labels_free(struct ct_labels *l)

@@ -44,6 +44,11 @@ int ct_labels_parse_words(struct ct_labels **labels, const char *host, const cha
  * nothing. */
 int ct_labels_parse_slurm(struct ct_labels **labels, const char *addr, const char *pattern,
                           char *why, size_t cap);
+/* A set for questions about one host: what is read into it of others is dropped at once.
+ * CTRAN_ERR_NO_MEM. */
+int ct_labels_only(struct ct_labels **labels, const char *host);
+/* Whether nothing that was read names a host. NULL is allowed. */
+bool ct_labels_none(const struct ct_labels *labels);
 /* NULL is allowed. */
 void ct_labels_free(struct ct_labels *labels);
 

@@ -260,6 +260,33 @@ static void test_read(void **state)
     assert_null(l);
 }
 
+/* A set for one host answers for it as the whole one does. */
+static void test_only(void **state)
+{
+    static const char text[] = "n[1-9].a rack=r1\nn2.b rack=r2\nN3.a zone=z3\n*.a dc=da\nn? dc=dn\n"
+                               "10.0.0.[1-3] rack=r10\nn7 rack=own\nm* zone=zm\n";
+    const char *const hosts[] = {"n1", "n1.a", "n2",       "n2.b", "n2.c", "N3.A",
+                                 "n7", "n7.a", "10.0.0.2", "m5.x", "q",    "n"};
+    (void)state;
+    struct ct_labels *whole = NULL;
+    char              why[256] = "";
+    assert_int_equal(ct_labels_parse(&whole, text, "text", why, sizeof why), 0);
+    for (size_t i = 0; i < CT_ARRAY_LEN(hosts); i++) {
+        struct ct_labels *l = NULL;
+        char              want[256];
+        assert_int_equal(ct_labels_only(&l, hosts[i]), 0);
+        assert_true(ct_labels_none(l));
+        assert_int_equal(ct_labels_parse(&l, text, "text", why, sizeof why), 0);
+        const struct ct_label label = ct_labels_of(whole, hosts[i]);
+        snprintf(want, sizeof want, "%s/%s/%s/%s", label.nvlink, label.rack, label.zone, label.dc);
+        expect_label(l, hosts[i], want);
+        expect_label(l, "m1", strcmp(hosts[i], "m5.x") == 0 ? "//zm/" : "///");
+        assert_false(ct_labels_none(l));
+        ct_labels_free(l);
+    }
+    ct_labels_free(whole);
+}
+
 /* Against a matcher that tries everything. */
 static bool matches(const char *p, const char *t)
 {
@@ -297,7 +324,7 @@ int main(void)
         cmocka_unit_test(test_short_names), cmocka_unit_test(test_sources),
         cmocka_unit_test(test_slurm),       cmocka_unit_test(test_slurm_variables),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_read),
-        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_patterns),    cmocka_unit_test(test_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
