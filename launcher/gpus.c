@@ -280,6 +280,12 @@ static int take_mapped(struct ct_gpus *g, const struct ct_gpu_order *o, uint32_t
                  "CTRAN_GPU_MAP \"%s\" gives local rank %u of host %s GPU %d, which "
                  "CUDA_VISIBLE_DEVICES=%s leaves out",
                  o->map, rank, o->host, gpu, o->visible != NULL ? o->visible : "");
+    } else if (o->own > 0 && g->units[unit].users > 0) {
+        snprintf(why, cap,
+                 "CTRAN_GPU_MAP \"%s\" gives local rank %u of host %s GPU %d, which another rank "
+                 "has, and --gpus-per-rank %u asks for GPUs of their own; name another one for it",
+                 o->map, rank, o->host, gpu, o->own);
+        return CT_EXIT_USAGE;
     } else {
         take(g, rank, 0, (uint32_t)unit);
     }

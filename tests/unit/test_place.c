@@ -251,6 +251,16 @@ static void test_map(void **state)
     o.own = 2;
     o.map = "0=3;1=0";
     expect(make_machine(4, false, false), o, "3,2 0,1");
+    o.map = "0=3;1=3";
+    expect(
+        make_machine(4, false, false), o,
+        "CTRAN_GPU_MAP \"0=3;1=3\" gives local rank 1 of host a GPU 3, which another rank has, and "
+        "--gpus-per-rank 2 asks for GPUs of their own; name another one for it");
+    o.map = "0=1"; /* rank 1 is left with its turn */
+    expect(make_machine(4, false, false), o,
+           "CTRAN_GPU_MAP \"0=1\" gives local rank 1 of host a GPU 1, which another rank has, and "
+           "--gpus-per-rank 2 asks for GPUs of their own; name another one for it");
+    o.map = "0=3;1=0";
     o.visible = "0,1,2";
     expect(make_machine(4, false, false), o,
            "CTRAN_GPU_MAP:1:3: CUDA_VISIBLE_DEVICES=0,1,2 hides GPU 3 from local rank 0; leave one "
