@@ -92,22 +92,33 @@ static bool fill_domain(struct domain *dom, hwloc_topology_t t, hwloc_obj_type_t
     return dom->elements != NULL;
 }
 
-/* The elements near a GPU; all of them where none of these may be used. */
+/* The elements near a GPU; all of them where nobody knows which these are. */
 static bool fill_near(struct domain *dom, const struct machine *m, hwloc_obj_type_t type)
 {
-    hwloc_const_cpuset_t all = hwloc_topology_get_topology_cpuset(m->topology);
-    hwloc_bitmap_t       set = hwloc_bitmap_alloc();
-    bool                 ok = true;
-    if (dom->near != NULL) {
-        hwloc_cpuset_from_glibc_sched_affinity(m->topology, set, dom->near, sizeof *dom->near);
-        ok = fill_domain(dom, m->topology, type, set);
+    if (dom->near == NULL) {
+        return fill_domain(dom, m->topology, type, hwloc_topology_get_topology_cpuset(m->topology));
     }
-    if (ok && dom->n == 0) {
-        free(dom->elements);
-        ok = fill_domain(dom, m->topology, type, all);
-    }
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    hwloc_cpuset_from_glibc_sched_affinity(m->topology, set, dom->near, sizeof *dom->near);
+    bool ok = fill_domain(dom, m->topology, type, set);
     hwloc_bitmap_free(set);
     return ok;
+}
+
+/* Where a rank with GPUs is to be. Those whose NUMA node has no element that may be used share all
+ * that there are, as those do of whom nobody knows. */
+static const cpu_set_t *find_near(const struct machine *m, hwloc_obj_type_t type,
+                                  const struct ct_gpus *gpus, uint32_t rank)
+{
+    const cpu_set_t *near = ct_gpus_cpus(gpus, rank);
+    hwloc_bitmap_t   set = hwloc_bitmap_alloc();
+    bool             any = false;
+    if (near != NULL) {
+        hwloc_cpuset_from_glibc_sched_affinity(m->topology, set, near, sizeof *near);
+        any = hwloc_get_nbobjs_inside_cpuset_by_type(m->topology, set, type) > 0;
+    }
+    hwloc_bitmap_free(set);
+    return any ? near : NULL;
 }
 
 /* Domains by the GPUs of the ranks, and each rank's turn there. */
@@ -117,7 +128,7 @@ static bool find_gpu_domains(struct machine *m, hwloc_obj_type_t type, uint32_t 
     m->domains = calloc((size_t)CT_MACHINE_NUMAS + 1, sizeof *m->domains);
     bool ok = m->domains != NULL;
     for (uint32_t r = 0; ok && r < n; r++) {
-        const cpu_set_t *near = ct_gpus_cpus(gpus, r);
+        const cpu_set_t *near = find_near(m, type, gpus, r);
         uint32_t         i = 0;
         while (i < m->ndomains && m->domains[i].near != near) {
             i++;

@@ -87,6 +87,13 @@ got = expect(["--dry-run", "-n", 2, "--map-by", "gpu", "true"], 0, err="",
              env={**machine("dgx-h100"), "CUDA_VISIBLE_DEVICES": "5"})[1]
 check(got.count("; GPU 5 at 0000:c3:00.0 on NUMA node 1 with NIC mlx5_9 (PXB), shared by 2 ranks;")
       == 2, f"what is told of a shared GPU: {got}")
+# No core is of the NUMA node of any GPU alone: all ranks share all cores.
+got = expect(["--dry-run", "-n", 4, "--map-by", "gpu", "true"], 0, err="",
+             env={"CTRAN_MACHINE": "dgx-h100", "CTRAN_MACHINES": MACHINES,
+                  "HWLOC_SYNTHETIC": "pack:1 core:4 pu:64", "CUDA_VISIBLE_DEVICES": "0,4,1,5"})[1]
+check(re.findall(r", cpu (\S+); GPU (\d)", got) ==
+      [("0-63", "0"), ("64-127", "4"), ("128-191", "1"), ("192-255", "5")],
+      f"GPUs without cores near them: {got}")
 for name, args, words in (
         ("dgx-h100", ["-n", 3, "--gpus-per-rank", 3], "3 ranks of .* need 9 GPUs .* and 8 may"),
         ("dgx-h100", ["-n", 8, "--map-by", "gpu:pe=57"], "57 cores a rank, and the NUMA node of a "
