@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "launcher.h"
 #include "strlist.h"
+#include "topo/find.h"
 
 #define VISIBLE_VARIABLE "CUDA_VISIBLE_DEVICES"
 #define ORDER_VARIABLE   "CUDA_DEVICE_ORDER"
@@ -20,33 +21,12 @@
 
 /* ---- what there is --------------------------------------------------------------------------- */
 
-/* The driver tells UUIDs of those that it lets us have, and in a control group these may be fewer
- * than the bus shows; where it tells none, all count. */
-static bool is_shown(const struct ct_machine *m, uint32_t gpu)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < m->ngpus; i++) {
-        any |= m->gpus[i].uuid[0] != '\0';
-    }
-    return !any || m->gpus[gpu].uuid[0] != '\0';
-}
-
-/* The GPU of a number, and the other way round; -1 where there is none. */
-static int gpu_of_number(const struct ct_machine *m, unsigned long number)
-{
-    for (uint32_t i = 0; i < m->ngpus; i++) {
-        if (is_shown(m, i) && number-- == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
+/* The number of a GPU among those that CUDA sees. */
 static uint32_t number_of_gpu(const struct ct_machine *m, uint32_t gpu)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < gpu; i++) {
-        n += is_shown(m, i);
+        n += ct_find_is_shown(m, i);
     }
     return n;
 }
@@ -68,7 +48,7 @@ static int gpu_of_uuid(const struct ct_machine *m, const char *uuid, size_t len)
 
 static bool knows_uuids(const struct ct_machine *m)
 {
-    return m->ngpus > 0 && m->gpus[gpu_of_number(m, 0)].uuid[0] != '\0';
+    return m->ngpus > 0 && m->gpus[ct_find_shown(m, 0)].uuid[0] != '\0';
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -119,7 +99,7 @@ static bool add_named(struct ct_gpus *g, const char *name, size_t len, bool by_u
     if (isdigit((unsigned char)*name)) {
         errno = 0;
         unsigned long number = strtoul(name, &end, 10);
-        int           gpu = errno == 0 && end == name + len ? gpu_of_number(m, number) : -1;
+        int           gpu = errno == 0 && end == name + len ? ct_find_shown(m, number) : -1;
         return gpu >= 0 && add_gpu(g, gpu, by_uuid);
     }
     if (len > sizeof old_slice && strncmp(name, old_slice, sizeof old_slice - 1) == 0) {
@@ -140,7 +120,7 @@ static void find_units(struct ct_gpus *g, const char *visible, bool by_uuid)
 {
     if (visible == NULL) {
         for (uint32_t i = 0; i < g->machine->ngpus; i++) {
-            if (is_shown(g->machine, i)) {
+            if (ct_find_is_shown(g->machine, i)) {
                 (void)add_gpu(g, (int)i, by_uuid);
             }
         }

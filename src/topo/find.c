@@ -39,6 +39,25 @@ bool ct_find_has_uuid(const struct ct_gpu *gpu, struct ct_word w)
            memcmp(gpu->uuid, w.at, w.len) == 0;
 }
 
+bool ct_find_is_shown(const struct ct_machine *m, uint32_t gpu)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < m->ngpus; i++) {
+        any |= m->gpus[i].uuid[0] != '\0';
+    }
+    return !any || m->gpus[gpu].uuid[0] != '\0';
+}
+
+int ct_find_shown(const struct ct_machine *m, uint64_t number)
+{
+    for (uint32_t i = 0; i < m->ngpus; i++) {
+        if (ct_find_is_shown(m, i) && number-- == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
 /* "this machine has none" or "this machine has GPUs 0 to 7". */
 static void tell_gpus(const struct ct_machine *m, char *out, size_t cap)
 {

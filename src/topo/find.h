@@ -18,4 +18,10 @@ int ct_find_nic(const struct ct_machine *m, const struct ct_text *t, struct ct_w
 /* True: the UUID begins with the word, as CUDA_VISIBLE_DEVICES has it. */
 bool ct_find_has_uuid(const struct ct_gpu *gpu, struct ct_word w);
 
+/* Whether CUDA sees a GPU: the driver tells UUIDs of those that it lets us have, and in a control
+ * group these may be fewer than the bus shows; where it tells none, all count. CUDA numbers the
+ * ones it sees: that of such a number, -1 for none. */
+bool ct_find_is_shown(const struct ct_machine *m, uint32_t gpu);
+int  ct_find_shown(const struct ct_machine *m, uint64_t number);
+
 #endif

@@ -17,7 +17,7 @@ static int visible_gpu(const struct ct_machine *m, struct ct_word w)
     uint64_t number;
     int      found = -1;
     if (ct_word_number(w, UINT32_MAX, &number)) {
-        return number < m->ngpus ? (int)number : -1;
+        return ct_find_shown(m, number);
     }
     for (uint32_t i = 0; i < m->ngpus; i++) {
         if (ct_find_has_uuid(&m->gpus[i], w)) {
@@ -36,8 +36,10 @@ static uint32_t list_visible(const struct ct_machine *m, const char *visible, in
 {
     uint32_t n = 0, seen = 0;
     if (visible == NULL) {
-        for (; n < m->ngpus; n++) {
-            gpus[n] = (int)n;
+        for (uint32_t i = 0; i < m->ngpus; i++) {
+            if (ct_find_is_shown(m, i)) {
+                gpus[n++] = (int)i;
+            }
         }
         return n;
     }
@@ -127,7 +129,12 @@ int ct_rails_gpu_of(const struct ct_machine *m, const char *map, const char *vis
         for (uint32_t i = 0; i < n; i++) {
             seen |= gpus[i] == mine.gpu;
         }
-        if (mine.gpu >= 0 && !seen) {
+        if (mine.gpu >= 0 && !ct_find_is_shown(m, (uint32_t)mine.gpu)) {
+            rc = ct_text_fail(&t, mine.value.at,
+                              "the driver hides GPU %d from local rank %u, as in a control group; "
+                              "give it another one",
+                              mine.gpu, local_rank);
+        } else if (mine.gpu >= 0 && !seen) {
             rc = ct_text_fail(&t, mine.value.at,
                               "CUDA_VISIBLE_DEVICES=%s hides GPU %d from local "
                               "rank %u; leave one of the two out",

@@ -218,6 +218,20 @@ static void test_gpus_of_ranks(void **state)
     assert_int_equal(gpu_of("", "GPU-000000a", 0), -1); /* it could be any */
     assert_int_equal(gpu_of("", "1,1", 0), -1);
     assert_int_equal(gpu_of("", "0000000000000000000000000001", 0), 1);
+    for (uint32_t i = 0; i < m.ngpus; i++) { /* a control group leaves two */
+        if (i != 2 && i != 5) {
+            m.gpus[i].uuid[0] = '\0';
+        }
+    }
+    assert_int_equal(gpu_of("", NULL, 1), 5);
+    assert_int_equal(gpu_of("", NULL, 2), 2);
+    assert_int_equal(gpu_of("", "1", 0), 5);
+    assert_int_equal(gpu_of("", "1,2", 1), 5); /* there is no 2 */
+    assert_int_equal(gpu_of("0=5", NULL, 0), 5);
+    char why[512] = "";
+    int  gpu;
+    assert_int_equal(ct_rails_gpu_of(&m, "0=3", NULL, 0, &gpu, why, sizeof why), CTRAN_ERR_ARG);
+    unit_contains(why, "the driver hides GPU 3 from local rank 0");
     m.ngpus = 0;
     assert_int_equal(gpu_of("", NULL, 3), -1);
     assert_int_equal(gpu_of("0=none", NULL, 0), -1);
