@@ -17,7 +17,7 @@ AGENT = f"{DIR.name}/agent"
 JOB = r"ctranrun: job \w+: "
 
 
-def frame(kind, payload, version=3):
+def frame(kind, payload, version=4):
     return struct.pack("<4I", 0x52544331, version, kind, len(payload)) + payload + b"\n"
 
 
