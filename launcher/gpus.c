@@ -13,7 +13,6 @@
 #include "base/base.h"
 #include "launcher.h"
 #include "strlist.h"
-#include "topo/find.h"
 
 #define VISIBLE_VARIABLE "CUDA_VISIBLE_DEVICES"
 #define ORDER_VARIABLE   "CUDA_DEVICE_ORDER"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "topo/load.h"
 #include "topo/text.h"
@@ -110,6 +111,10 @@ int ct_machine_synthetic(struct ct_machine *m, const char *name, const char *fol
         return refuse(why, cap, "machine", "the path is too long");
     }
     int rc = load_xml(m, path, log, why, cap);
+    if (rc == CTRAN_ERR_ARG && !is_path(name) && access(path, F_OK) != 0) {
+        const size_t len = strlen(why);
+        (void)snprintf(why + len, cap - len, "; CTRAN_MACHINES names the folder of the machines");
+    }
     if (rc == CTRAN_SUCCESS) {
         name_it(m, path);
         rc = load_description(m, path, why, cap);

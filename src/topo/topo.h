@@ -17,6 +17,7 @@
 
 #include "topo/cluster.h"
 #include "topo/distance.h"
+#include "topo/find.h"
 #include "topo/here.h"
 #include "topo/labels.h"
 #include "topo/machine.h"

@@ -73,7 +73,7 @@ static size_t frame(uint8_t *out, uint32_t magic, uint32_t version, uint32_t typ
 
 static void test_frames(void **state)
 {
-    enum { MAGIC = 0x52544331, VERSION = 3 };
+    enum { MAGIC = 0x52544331, VERSION = 4 };
     uint8_t    bytes[512];
     struct end e;
     (void)state;
