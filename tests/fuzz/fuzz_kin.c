@@ -13,11 +13,13 @@ enum { JOBS = 3, NODES = 2, RANKS = 3, MOST = 256 };
 static const char *const names[JOBS + 1] = {"a", "b", "c", "no job"};
 
 struct state {
-    struct ct_kin        k;
-    struct ct_kin_member jobs[JOBS];
-    uint32_t             sent, fetched;
-    uint8_t              from[MOST], open[MOST]; /* by number: 1 asked, 2 answered */
-    enum ct_msg_type     type[MOST];
+    struct ct_kin               k;
+    struct ct_kin_member        jobs[JOBS];
+    uint32_t                    sent, fetched;
+    const struct ct_kin_member *fetched_of;
+    uint8_t                     from[MOST], open[MOST]; /* by number: 1 asked, 2 answered */
+    uint32_t                    node[MOST];
+    enum ct_msg_type            type[MOST];
 };
 
 /* ---- what kin.c is to the root --------------------------------------------------------------- */
@@ -44,6 +46,7 @@ void ct_kin_send(struct ct_kin *k, const struct ct_kin_member *to, enum ct_msg_t
     if (type == CT_MSG_KIN_FETCH) {
         FUZZ_CHECK(!to->gone && last < RANKS && to->desc->ranks.node_of[last] == node);
         s->fetched = number;
+        s->fetched_of = to;
         return;
     }
     FUZZ_CHECK(type == CT_MSG_KIN_MET ? s->type[number] == CT_MSG_KIN_MEET
@@ -83,7 +86,8 @@ static void ask(struct fuzz *f, struct state *s, enum ct_msg_type type)
 {
     struct evbuffer *body = evbuffer_new();
     uint32_t         from = fuzz_below(f, JOBS), number = s->sent;
-    ct_pack_u32(body, fuzz_below(f, NODES + 1));
+    uint32_t         node = fuzz_below(f, NODES + 1);
+    ct_pack_u32(body, node);
     ct_pack_u32(body, number);
     if (type == CT_MSG_KIN_MEET) {
         add_meeting(f, body);
@@ -98,6 +102,7 @@ static void ask(struct fuzz *f, struct state *s, enum ct_msg_type type)
         s->open[number] = 1;
         s->from[number] = (uint8_t)from;
         s->type[number] = type;
+        s->node[number] = node;
         if (type == CT_MSG_KIN_MEET) {
             ct_kin_meet(&s->k, &s->jobs[from], &in);
         } else {
@@ -139,7 +144,23 @@ static void found(struct fuzz *f, struct state *s)
     uint8_t          bytes[12] = {(uint8_t)(s->fetched - fuzz_below(f, 2)), 0, 0, 0,
                                   (uint8_t)fuzz_below(f, 2)};
     struct ct_unpack in = {.at = bytes, .left = fuzz_below(f, 13)};
-    ct_kin_found(&s->k, &in);
+    uint32_t         job = fuzz_below(f, 2 * JOBS); /* another's word counts for nothing */
+    ct_kin_found(&s->k, job < JOBS ? &s->jobs[job] : s->fetched_of, &in);
+}
+
+/* Who no longer waits is not answered. */
+static void give_up(struct fuzz *f, struct state *s)
+{
+    uint32_t         number = fuzz_below(f, s->sent + 1);
+    uint8_t          bytes[8] = {0};
+    struct ct_unpack in = {.at = bytes, .left = fuzz_below(f, 16) == 15 ? 5 : 8};
+    if (number == s->sent || s->type[number] != CT_MSG_KIN_MEET || s->jobs[s->from[number]].gone) {
+        return;
+    }
+    bytes[0] = (uint8_t)s->node[number];
+    bytes[4] = (uint8_t)number;
+    ct_kin_meet_give_up(&s->k, &s->jobs[s->from[number]], &in);
+    s->open[number] = in.bad ? s->open[number] : 2;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -183,8 +204,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             bury(&s, fuzz_below(&f, JOBS));
         } else if (what < 3) {
             end_rank(&s, fuzz_below(&f, JOBS), fuzz_below(&f, RANKS));
-        } else if (what < 8) {
+        } else if (what < 7) {
             found(&f, &s);
+        } else if (what < 9) {
+            give_up(&f, &s);
         } else {
             ask(&f, &s, what < 24 ? CT_MSG_KIN_MEET : CT_MSG_KIN_GET);
         }
