@@ -10,6 +10,7 @@
 #ifndef CT_BASE_PROCESS_H
 #define CT_BASE_PROCESS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,7 +48,8 @@ struct ct_process {
 
     /* topo: the machine, from the first question for it to the end of the cycle */
     _Atomic(struct ct_machine_view *) machine;
-    _Atomic int                       machine_error; /* by which it could not be read */
+    _Atomic int                       machine_error;   /* by which it could not be read */
+    pthread_mutex_t                   machine_reading; /* one thread at a time; begins as zeros */
 };
 
 #endif

@@ -78,6 +78,7 @@ struct ct_ep_set {
     struct ct_wake                own_wake;
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */
     uint64_t                      spin_ns;
+    uint32_t                      rooms; /* made for others, in a process without threads */
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
     struct ct_ep_spots            spots;
     uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */

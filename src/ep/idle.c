@@ -125,11 +125,12 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
 
 void ct_ep_make_room(struct ct_process *p)
 {
+    enum { SOME = 64 };
     if (p->threaded) {
         sched_yield();
         return;
     }
-    if (ct_ep_is_crowded(p)) {
+    if (ct_ep_is_crowded(p) && ++p->ep->rooms == SOME) { /* not for a start and an end */
         ct_seats_choose(&p->job->seats);
     }
     ct_seats_yield(&p->job->seats);

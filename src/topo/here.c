@@ -4,6 +4,7 @@
 #include "topo/here.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "pmi/pmi.h"
@@ -25,31 +26,40 @@ static void name_of(const struct ct_job *job, char *name, size_t cap)
     }
 }
 
+static int read_it(struct ct_process *p, struct ct_machine_view **view)
+{
+    char name[128];
+    name_of(p->job, name, sizeof name);
+    int rc =
+        ct_machine_share(view, p->cfg.shm_dir, name, (uint32_t)p->cfg.bootstrap_timeout, &p->log);
+    if (rc == CTRAN_SUCCESS) {
+        atomic_store_explicit(&p->machine, *view, memory_order_release);
+    } else {
+        atomic_store_explicit(&p->machine_error, rc, memory_order_relaxed);
+    }
+    return rc;
+}
+
+/* Threads that ask at once wait for the first: what hwloc and its plugins load is not made for
+ * several at a time. */
 int ct_machine_here(struct ct_process *p, const struct ct_machine **m)
 {
-    struct ct_machine_view *view = view_of(p), *none = NULL;
-    char                    name[128];
-    int                     rc = atomic_load_explicit(&p->machine_error, memory_order_relaxed);
-    if (view == NULL && rc != CTRAN_SUCCESS) {
-        return rc;
-    }
+    struct ct_machine_view *view = view_of(p);
+    int                     rc = CTRAN_SUCCESS;
     if (view == NULL) {
-        name_of(p->job, name, sizeof name);
-        rc = ct_machine_share(&view, p->cfg.shm_dir, name, (uint32_t)p->cfg.bootstrap_timeout,
-                              &p->log);
-        if (rc != CTRAN_SUCCESS) {
-            atomic_store_explicit(&p->machine_error, rc, memory_order_relaxed);
-            return rc;
+        (void)pthread_mutex_lock(&p->machine_reading);
+        view = view_of(p);
+        rc = atomic_load_explicit(&p->machine_error, memory_order_relaxed);
+        if (view == NULL && rc == CTRAN_SUCCESS) {
+            rc = read_it(p, &view);
         }
-        /* Another thread may have been faster: its view stays. */
-        if (!atomic_compare_exchange_strong_explicit(&p->machine, &none, view, memory_order_acq_rel,
-                                                     memory_order_acquire)) {
-            ct_machine_unshare(view);
-            view = none;
-        }
+        (void)pthread_mutex_unlock(&p->machine_reading);
     }
-    *m = ct_machine_of(view);
-    return CTRAN_SUCCESS;
+    if (view != NULL) {
+        *m = ct_machine_of(view);
+        rc = CTRAN_SUCCESS;
+    }
+    return rc;
 }
 
 uint32_t ct_machine_reads(const struct ct_process *p)

@@ -34,7 +34,8 @@ static enum ct_distance brute(const struct place *p, uint32_t a, uint32_t b)
 static void name(char *out, char kind, uint64_t *seed, uint32_t most)
 {
     uint32_t i = unit_below(seed, most + 1);
-    snprintf(out, 16, i > 0 ? "%c%u" : "", kind, i);
+    snprintf(out, 16, "%c%u", kind, i);
+    out[0] = i > 0 ? out[0] : '\0';
 }
 
 /* Ranks on hosts whose labels are drawn from few names, so that many coincide. */
