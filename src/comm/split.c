@@ -303,36 +303,52 @@ static int part_by_hardware(struct ct_comm *comm, struct entry *all, size_t n, i
     return rc;
 }
 
-static bool any_is(const struct entry *all, size_t n, enum joins joins)
+/* Which choices there are: 1 << enum joins. */
+static unsigned choices(const struct entry *all, size_t n)
 {
-    bool any = false;
+    unsigned found = 0;
     for (size_t i = 0; i < n; i++) {
-        any = any || all[i].joins == joins;
+        found |= 1u << all[i].joins;
     }
-    return any;
+    return found;
 }
 
 /* The entries of all, or the same error for them: a rank that knows them not does not know whether
- * the others go on to tell their places. */
-static int gather_entries(struct ct_comm *comm, const struct entry *own, struct entry *all)
+ * the others go on to tell their places. They are in `memory` if they have to be, since it costs
+ * more to copy them than to find one's group in them; else on the roll, until the next. */
+static int gather_entries(struct ct_comm *comm, const struct entry *own, struct entry *memory,
+                          const struct entry **all, unsigned *found)
 {
-    const size_t       n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
-    const struct entry unable = {.joins = UNABLE};
-    int rc = gather_both(comm, all != NULL ? own : &unable, &unable, sizeof *own, (char *)all);
-    return rc == CTRAN_SUCCESS && any_is(all, n + m, UNABLE) ? CTRAN_ERR_NO_MEM : rc;
+    const size_t          n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
+    const struct ct_roll *roll = m == 0 ? roll_for(comm, sizeof *own) : NULL;
+    const struct entry    unable = {.joins = UNABLE};
+    const struct entry   *mine = memory != NULL ? own : &unable;
+    int                   rc;
+    if (roll != NULL) {
+        rc = ct_roll_run(&comm->run, mine, sizeof *mine);
+    } else {
+        rc = gather_both(comm, mine, &unable, sizeof *mine, (char *)memory);
+    }
+    *all = roll != NULL ? ct_roll_entries(roll) : memory;
+    *found = rc == CTRAN_SUCCESS ? choices(*all, n + m) : 0;
+    if (roll != NULL && (*found & 1u << PARTED) != 0 && memory != NULL) {
+        *all = memcpy(memory, *all, n * sizeof *memory); /* their places come over the roll, too */
+    }
+    return (*found & 1u << UNABLE) != 0 ? CTRAN_ERR_NO_MEM : rc;
 }
 
 static int split(struct ct_comm *comm, enum joins joins, uint64_t color, int key, int *kind,
                  struct ct_comm **out)
 {
-    const size_t  n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
-    struct entry  own = {color, key, joins, ct_comms_propose(comm->p)};
-    struct entry *all = malloc((n + m) * sizeof *all);
-    int           by = -1;
-    int           rc = gather_entries(comm, &own, all);
+    const size_t        n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
+    const struct entry  own = {color, key, joins, ct_comms_propose(comm->p)}, *all;
+    struct entry *const memory = malloc((n + m) * sizeof *memory);
+    unsigned            found;
+    int                 by = -1;
+    int                 rc = gather_entries(comm, &own, memory, &all, &found);
     *out = NULL;
-    if (rc == CTRAN_SUCCESS && any_is(all, n + m, PARTED)) {
-        rc = part_by_hardware(comm, all, n + m, &by);
+    if (rc == CTRAN_SUCCESS && (found & 1u << PARTED) != 0) {
+        rc = part_by_hardware(comm, memory, n + m, &by);
     }
     if (rc == CTRAN_SUCCESS && all[comm->run.me].joins != NOT) {
         rc = make_parts(comm, all, m > 0 ? all + n : NULL, all[comm->run.me].color, out);
@@ -340,7 +356,7 @@ static int split(struct ct_comm *comm, enum joins joins, uint64_t color, int key
     if (kind != NULL) {
         *kind = by;
     }
-    free(all);
+    free(memory);
     return rc;
 }
 
