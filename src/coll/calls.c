@@ -6,18 +6,12 @@
 #include "coll/coll.h"
 #include "pmi/pmi.h"
 
-/* Most bytes that a rank puts in; the same on all ranks. */
-static size_t input_bytes(const struct ct_comm *comm, uint32_t coll, size_t bytes)
-{
-    return (coll & (CT_GATHER | CT_ALLGATHER)) != 0 ? bytes / comm->run.n : bytes;
-}
-
 /* Whether the collective can go over the board, which is made when it looks worth it: when the
  * communicator has seen some collectives. Or before its first reduction, since with it the order of
  * sums changes, and equal sums shall be equal whenever they are made. In a job that outlives deaths
  * there is none: who writes and does not wait would not notice that a member is gone. */
 static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_args *args,
-                      bool *board)
+                      size_t bytes, bool *board)
 {
     const uint32_t     sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER | CT_SCAN | CT_EXSCAN;
     struct ct_run_ctx *run = &comm->run;
@@ -27,9 +21,10 @@ static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_a
                     run->n <= CT_BOARD_RANKS && (run->seq >= after || (coll & sums) != 0))) {
         rc = ct_board_open(run);
     }
-    size_t bytes = args->layout.count * args->layout.elem_bytes;
-    *board = run->board != NULL && input_bytes(comm, coll, bytes) <= CT_BOARD_BYTES &&
-             (bytes > 0 || coll == CT_BARRIER);
+    *board = run->board != NULL && coll == CT_BARRIER;
+    if (rc == CTRAN_SUCCESS && run->board != NULL && bytes > 0) {
+        rc = ct_board_takes(run, coll, &args->layout, board);
+    }
     return rc;
 }
 
@@ -45,7 +40,7 @@ static int run_sized(struct ct_comm *comm, uint32_t coll, struct ct_run_args *ar
                 .root = args->env.root,
     };
     args->ctx = &comm->run;
-    int rc = find_board(comm, coll, args, &what.board);
+    int rc = find_board(comm, coll, args, bytes, &what.board);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -56,7 +51,7 @@ static int run_sized(struct ct_comm *comm, uint32_t coll, struct ct_run_args *ar
     args->env.radix = 2;
     args->chunk_bytes = (size_t)p->cfg.chunk_size;
     args->chunks = (uint32_t)p->cfg.chunks;
-    const bool over_board = what.board && (args->algo->traits & CT_ONE_SHOT) != 0;
+    const bool over_board = what.board && (args->algo->traits & (CT_ONE_SHOT | CT_TWO_SHOT)) != 0;
     rc = over_board ? ct_board_run(args) : ct_run(args);
     if (CT_UNLIKELY(rc == CTRAN_ERR_PROC_FAILED)) {
         ct_board_break(&comm->run, rc); /* another rank may have told, before the launcher does */

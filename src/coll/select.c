@@ -34,10 +34,12 @@ struct row {
 #define BOARD_ROWS(X)                                                                              \
     X(BARRIER, SIZE_MAX, one_shot_barrier)                                                         \
     X(BCAST, SIZE_MAX, linear_bcast)                                                               \
-    X(REDUCE, 16 << 10, linear_reduce)                                                             \
+    X(REDUCE, SIZE_MAX, linear_reduce)                                                             \
     X(ALLREDUCE, 16 << 10, one_shot_allreduce)                                                     \
+    X(ALLREDUCE, SIZE_MAX, pairwise_allreduce)                                                     \
     X(ALLGATHER, SIZE_MAX, linear_allgather)                                                       \
-    X(REDUCE_SCATTER, SIZE_MAX, one_shot_reduce_scatter)                                           \
+    X(REDUCE_SCATTER, SIZE_MAX, pairwise_reduce_scatter)                                           \
+    X(REDUCE_SCATTER, SIZE_MAX, ordered_pairwise_reduce_scatter)                                   \
     X(GATHER, SIZE_MAX, linear_gather)                                                             \
     X(SCATTER, SIZE_MAX, linear_scatter)                                                           \
     X(ALLTOALL, SIZE_MAX, linear_alltoall)                                                         \

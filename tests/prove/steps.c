@@ -280,6 +280,25 @@ static bool check_one_shot(struct prove *p, uint32_t me)
     return true;
 }
 
+/* CT_TWO_SHOT: first the input, then the block that was made of it. */
+static bool check_two_shot(struct prove *p, uint32_t me)
+{
+    for (uint32_t r = 0; p->n > 1 && r < p->rounds; r++) {
+        struct ct_step steps[CT_MAX_STEPS];
+        unsigned       count = prove_ask(p, me, r, steps);
+        const bool     second = r >= p->rounds / 2;
+        for (unsigned i = 0; i < count; i++) {
+            const struct ct_slice *src = &steps[i].src;
+            const bool own = src->buf == CT_RECV && src->at == me && src->run * src->reps == 1;
+            if (steps[i].act == CT_TX && (second ? !own : src->buf != CT_SEND)) {
+                return prove_fail(p, "rank %u round %u: shot %u sends something else", me, r,
+                                  second + 1u);
+            }
+        }
+    }
+    return true;
+}
+
 bool prove_check_steps(struct prove *p)
 {
     if (p->algo->rxlag == 0 || p->algo->txlag == 0) {
@@ -296,6 +315,9 @@ bool prove_check_steps(struct prove *p)
             }
         }
         if ((p->algo->traits & CT_ONE_SHOT) != 0 && !check_one_shot(p, me)) {
+            return false;
+        }
+        if ((p->algo->traits & CT_TWO_SHOT) != 0 && !check_two_shot(p, me)) {
             return false;
         }
     }

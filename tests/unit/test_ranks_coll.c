@@ -261,12 +261,23 @@ static void all_calls_over_it(struct rank *r, void *arg)
     RANK_EQUAL(r, ct_comm_world(&r->p)->run.board != NULL, r->n > 1);
 }
 
+/* Long input goes in parts of 64 bytes, of 2 KiB, and of a size that takes all of it. */
+static const char *const small_parts[] = {"CTRAN_COLL_BOARD",       "1",   "CTRAN_SPIN", "0",
+                                          "CTRAN_COLL_BOARD_BYTES", "256", NULL};
+static const char *const parts[] = {"CTRAN_COLL_BOARD",       "1",  "CTRAN_SPIN", "0",
+                                    "CTRAN_COLL_BOARD_BYTES", "8K", NULL};
+
 static void test_board(void **state)
 {
+    const char *const *const settings[] = {board, parts, small_parts};
     (void)state;
     for (uint32_t n = 1; n <= MOST_RANKS; n++) {
-        ranks_run(&(struct ranks_args){.n = n, .settings = board, .body = all_calls_over_it});
+        const struct ranks_args args = {
+            .n = n, .settings = settings[n % 3], .body = all_calls_over_it};
+        ranks_run(&args);
     }
+    ranks_run(&(struct ranks_args){.n = 4, .settings = parts, .body = all_calls_over_it});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = small_parts, .body = all_calls_over_it});
 }
 
 /* Now and then a rank comes so late that the others fill their slots, or sleep. */
@@ -312,6 +323,8 @@ static void test_random(void **state)
     for (uint32_t n = 1; n <= MOST_RANKS; n += n < 4 ? 1 : 5) {
         ranks_run(
             &(struct ranks_args){.n = n, .settings = board, .body = random_calls, .arg = &calls});
+        ranks_run(
+            &(struct ranks_args){.n = n, .settings = parts, .body = random_calls, .arg = &calls});
     }
 }
 

@@ -117,6 +117,9 @@ enum ct_trait {
     /* TX sends nothing but what its rank put in, and a rank that sends begins to no later than it
      * begins to receive: so where ranks share memory they can read each other's input instead. */
     CT_ONE_SHOT = 1 << 3,
+    /* The same in the first half of the rounds; in the second TX sends nothing but the rank's block
+     * of RECV, which the first half has made. */
+    CT_TWO_SHOT = 1 << 4,
 };
 
 struct ct_algo {

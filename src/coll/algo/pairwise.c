@@ -7,9 +7,10 @@
  * Restriction: "pairwise" is for commutative operators; it sums block i up from rank i downwards
  * and around. "ordered_pairwise" serves all: it puts the sum aside when it has come down to rank 0,
  * sums up what comes from above in its place, and puts the former before it.
+ * Allreduce is the first, and then as many rounds in which every rank hands on its block.
  * Cost: reduce_scatter (n-1) a + (n-1)/n m b + (n-1)/n m c, as the ring, but without scratch (in
  * order: one block) and without passing on, so that a late rank delays only what waits for it.
- * Every pair of ranks needs a connection.
+ * Allreduce costs that and (n-1) a + (n-1)/n m b more. Every pair of ranks needs a connection.
  *
  * Ranks 0 and 2 of 5, the latter in order:
  *   round   0 sends   receives of block 0   has then   2 in order: of block 2   has then
@@ -41,6 +42,29 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
 
     out[0] = ct_algo_tx(to, theirs, theirs);
     out[1] = ct_algo_rx_op(from, mine, r == 0 ? ct_algo_block(CT_SEND, env->me) : mine, 0);
+    return 2;
+}
+
+static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
+{
+    return env->n == 1 ? 1 : 2 * rounds(env, lane);
+}
+
+static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
+                                struct ct_step *out)
+{
+    const uint32_t half = rounds(env, lane);
+    if (r < half) {
+        const unsigned steps = round_steps(env, lane, r, out);
+        if (r + 1 == half && env->n > 1) {
+            out[1].flags |= CT_FWD;
+        }
+        return steps;
+    }
+    const uint32_t  d = r - half + 1, from = ct_algo_sub(env->me, d, env->n);
+    struct ct_slice mine = ct_algo_block(CT_RECV, env->me);
+    out[0] = ct_algo_tx(ct_algo_add(env->me, d, env->n), mine, mine);
+    out[1] = ct_algo_rx(from, ct_algo_block(CT_RECV, from), 0);
     return 2;
 }
 
@@ -91,7 +115,7 @@ static unsigned ordered_round(const struct ct_env *env, unsigned lane, uint32_t 
 const struct ct_algo ct_algo_pairwise_reduce_scatter = {
     .name = "pairwise",
     .colls = CT_REDUCE_SCATTER,
-    .traits = CT_CLOSED | CT_SHIFT,
+    .traits = CT_CLOSED | CT_SHIFT | CT_ONE_SHOT,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
@@ -105,7 +129,7 @@ const struct ct_algo ct_algo_pairwise_reduce_scatter = {
 const struct ct_algo ct_algo_ordered_pairwise_reduce_scatter = {
     .name = "ordered_pairwise",
     .colls = CT_REDUCE_SCATTER,
-    .traits = CT_ORDERED | CT_CLOSED,
+    .traits = CT_ORDERED | CT_CLOSED | CT_ONE_SHOT,
     .lanes = 1,
     .rxlag = 1,
     .txlag = CT_LAG_FREE,
@@ -114,4 +138,19 @@ const struct ct_algo ct_algo_ordered_pairwise_reduce_scatter = {
     .rounds = ordered_rounds,
     .tmp = ordered_tmp,
     .round = ordered_round,
+};
+
+/* txlag: in place, what the second half writes the first has sent. */
+const struct ct_algo ct_algo_pairwise_allreduce = {
+    .name = "pairwise",
+    .colls = CT_ALLREDUCE,
+    .traits = CT_CLOSED | CT_SHIFT | CT_TWO_SHOT,
+    .lanes = 1,
+    .rxlag = 1,
+    .txlag = 1,
+    .fits = ct_algo_fits_commutative,
+    .nblk = ct_algo_nblk_ranks,
+    .rounds = allreduce_rounds,
+    .tmp = ct_algo_tmp_none,
+    .round = allreduce_round,
 };

@@ -21,6 +21,7 @@
     X(ring_allreduce)                                                                              \
     X(bidirectional_ring_allreduce)                                                                \
     X(recursive_doubling_allreduce)                                                                \
+    X(pairwise_allreduce)                                                                          \
     X(one_shot_allreduce)                                                                          \
     X(linear_allreduce)                                                                            \
     X(ring_allgather)                                                                              \

@@ -32,12 +32,23 @@ static uint32_t wrap(uint32_t at, uint32_t n)
 size_t ct_layout_longest(const struct ct_layout *l)
 {
     size_t longest = l->quotient + (l->rest > 0);
+    if (CT_LIKELY(longest > 0)) {
+        return longest; /* cut evenly */
+    }
     for (unsigned buf = CT_SEND; buf <= CT_RECV; buf++) {
         for (uint32_t i = 0; l->buf[buf].counts != NULL && i < l->buf[buf].held; i++) {
             longest = ct_max_size(longest, block_elems(l, buf, l->buf[buf].first + i));
         }
     }
     return longest;
+}
+
+static char *scratch(const struct ct_view *v, uint32_t block)
+{
+    if (v->tmp_at != NULL && v->tmp_at[block] != NULL) {
+        return (char *)v->tmp_at[block];
+    }
+    return v->tmp + block * v->chunk_elems * v->layout->elem_bytes;
 }
 
 struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
@@ -50,7 +61,7 @@ struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
     size_t                  len = block_elems(l, named->buf, b);
     struct ct_part part = {.elems = from < len ? ct_min_size(v->chunk_elems, len - from) : 0};
     if (s->buf == CT_TMP) {
-        part.base = v->tmp + wrap(ct_slice_at(s, i), v->ntmp) * v->chunk_elems * l->elem_bytes;
+        part.base = scratch(v, wrap(ct_slice_at(s, i), v->ntmp));
     } else {
         ptrdiff_t at = part.elems > 0 ? block_start(l, s->buf, b) + (ptrdiff_t)from : 0;
         part.base = part.elems > 0 ? l->buf[s->buf].base + at * (ptrdiff_t)l->elem_bytes : NULL;

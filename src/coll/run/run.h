@@ -91,18 +91,22 @@ int ct_plan_finish(struct ct_plan *plan);
 int ct_run(const struct ct_run_args *args);
 
 /*
- * The board: memory that all ranks of a context share, where each has slots to write into and the
- * others read. An algorithm that only ever sends what its rank put in (CT_ONE_SHOT) needs no
- * messages there: the input is written once, and who receives reads it. board.c
+ * The board: memory that all ranks of a context share, where each has room to write into and the
+ * others read. An algorithm that only ever sends what its rank put in (CT_ONE_SHOT, CT_TWO_SHOT)
+ * needs no messages there: the input is written once, and who receives reads it. board.h
  */
 enum {
     CT_BOARD_RANKS = 64,  /* at most */
-    CT_BOARD_BYTES = 4144 /* most that a rank can put in */
+    CT_BOARD_BYTES = 4144 /* that a rank puts in without more memory than a board begins with */
 };
 
 /* Collective: makes ctx->board if the ranks are of one host and can share memory, on all or on
  * none. An error is that of a collective. */
 int ct_board_open(struct ct_run_ctx *ctx);
+/* Collective: whether one of kind `coll` can go over ctx->board, which gets the memory that it
+ * takes. If blocks are in counts, all ranks know all of them. */
+int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout *layout,
+                   bool *takes);
 /* In place of a collective that this rank cannot take part in, for want of memory: the next one is
  * the same on all ranks again, or an error here. */
 void ct_run_skip(struct ct_run_ctx *ctx);
@@ -110,8 +114,8 @@ void ct_run_skip(struct ct_run_ctx *ctx);
 void ct_board_break(struct ct_run_ctx *ctx, int error);
 /* Of this rank alone; NULL is none. */
 void ct_board_close(struct ct_board *board);
-/* ct_run over ctx->board; args are completed. Blocks in counts are not served, nobody puts in
- * more than CT_BOARD_BYTES, and the algorithm has the trait CT_ONE_SHOT. */
+/* ct_run over ctx->board, which takes it; args are completed. The algorithm has the trait
+ * CT_ONE_SHOT or CT_TWO_SHOT. */
 int ct_board_run(struct ct_run_args *args);
 
 /*

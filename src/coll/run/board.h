@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The board's inside, for its two files: board.c makes boards and waits for flags, board_run.c runs
+ * collectives over them.
+ *
+ * Operations are numbered from 1 on, alike on all ranks. A rank's input to operation k is in slot
+ * k modulo DEPTH of its own, whose flag then is k: the flag stands before the data, and a few bytes
+ * come with it in one cache line. Longer input is in a part of the rank's bulk memory, which goes
+ * round in the same way; input that is longer than a part makes several operations, one a chunk.
+ *
+ * Invariant: a slot or part is written again only once all ranks are through with what it held.
+ * Where every rank reads every other's input, having read it says that all are through with the
+ * operation before; elsewhere each rank counts in `done`, and who wants to write looks there when
+ * it has nothing better.
+ *
+ * A rank that sleeps is roused by who writes a flag or `done` (struct ct_watch). A member that dies
+ * ends all waits, as it does in contexts that need all of their members.
+ */
+#ifndef CT_COLL_RUN_BOARD_H
+#define CT_COLL_RUN_BOARD_H
+
+#include "coll/run/common.h"
+#include "coll/run/layout.h"
+
+enum { CT_BOARD_DEPTH = 16, CT_BOARD_PARTS = 4 };
+
+struct ct_board_slot {
+    _Atomic uint64_t flag;
+    CT_ALIGNED(16) char data[CT_BOARD_BYTES];
+};
+
+struct ct_board_member {
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t done; /* operations */
+    CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
+};
+
+struct ct_board_shared {
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t parked; /* who sleeps, a bit each */
+    struct ct_board_member member[];
+};
+
+_Static_assert(sizeof(struct ct_board_slot) == 4096 + CT_CACHE_LINE,
+               "flags do not all share a set of the cache");
+
+struct ct_board {
+    const struct ct_run_ctx *ctx;
+    struct ct_common         slots, bulk;
+    struct ct_board_shared  *shared; /* in `slots` */
+    bool                     bulk_tried;
+    size_t                   part_bytes;
+    uint64_t                 k;     /* operations begun */
+    uint64_t                 safe;  /* operations that all ranks are known to be through with */
+    uint64_t                 parts; /* operations with input in bulk */
+    uint64_t                 part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */
+    int                      broken; /* an error: this rank has left one out, or heard of a loss */
+    char                    *tmp;    /* the algorithms' scratch */
+    size_t                   tmp_bytes;
+    const char              *tmp_at[CT_BOARD_RANKS]; /* what is read where a peer has put it */
+    uint32_t                 seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
+};
+
+static inline struct ct_board_slot *ct_board_slot_of(const struct ct_board *b, uint32_t rank)
+{
+    return &b->shared->member[rank].slots[b->k % CT_BOARD_DEPTH];
+}
+
+static inline bool ct_board_is_there(const _Atomic uint64_t *value, uint64_t k)
+{
+    return atomic_load_explicit(value, memory_order_acquire) >= k;
+}
+
+/* Sets a flag or count, and rouses those who sleep. */
+void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k);
+/* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
+int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
+                   uint64_t k);
+/* The same for a flag of operation k, with care for ranks that share cores. exchange: nobody comes
+ * out of it before all have put in their part. */
+int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange);
+/* Others may wait for answers of this rank. */
+void ct_board_drive(const struct ct_board *b);
+
+#endif
