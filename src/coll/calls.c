@@ -37,6 +37,7 @@ static int run_sized(struct ct_comm *comm, uint32_t coll, struct ct_run_args *ar
                 .n = comm->run.n,
                 .bytes = bytes,
                 .ordered = args->env.ordered,
+                .uneven = args->env.uneven,
                 .root = args->env.root,
     };
     args->ctx = &comm->run;
@@ -48,7 +49,7 @@ static int run_sized(struct ct_comm *comm, uint32_t coll, struct ct_run_args *ar
     if (args->algo == NULL) {
         return CTRAN_ERR_INTERN;
     }
-    args->env.radix = 2;
+    args->env.radix = CT_RADIX_DEFAULT;
     args->chunk_bytes = (size_t)p->cfg.chunk_size;
     args->chunks = (uint32_t)p->cfg.chunks;
     const bool over_board = what.board && (args->algo->traits & (CT_ONE_SHOT | CT_TWO_SHOT)) != 0;
@@ -206,7 +207,9 @@ int ct_coll_move(struct ct_comm *comm, uint32_t coll, const struct ct_blocks *se
                  const struct ct_blocks *recv, uint32_t root)
 {
     struct ct_run_args args = {
-        .env = {.root = root, .inplace = send == NULL || recv == NULL},
+        .env = {.root = root,
+                .inplace = send == NULL || recv == NULL,
+                .uneven = coll != CT_ALLGATHER},
         .layout = {.elem_bytes = 1,
                    .buf = {send != NULL ? *send : *recv, recv != NULL ? *recv : *send}},
     };

@@ -63,6 +63,7 @@ struct ct_select {
     uint32_t n;     /* ranks */
     size_t   bytes; /* of the whole vector */
     bool     ordered;
+    bool     uneven; /* ct_env has both */
     uint32_t root;
     bool     board; /* the ranks have one, and the input fits */
 };

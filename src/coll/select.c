@@ -114,7 +114,11 @@ int ct_coll_check_config(const struct ct_process *p)
 
 static bool fits(const struct ct_algo *algo, const struct ct_select *what)
 {
-    struct ct_env env = {.n = what->n, .root = what->root, .radix = 2, .ordered = what->ordered};
+    struct ct_env env = {.n = what->n,
+                         .root = what->root,
+                         .radix = CT_RADIX_DEFAULT,
+                         .ordered = what->ordered,
+                         .uneven = what->uneven};
     return algo != NULL && algo->fits(&env);
 }
 
@@ -138,7 +142,7 @@ const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct
         return algo;
     }
     if (algo != NULL) {
-        ct_info(&p->log, "%s %s does not fit %u ranks and this operator; another one runs",
+        ct_info(&p->log, "%s %s does not fit %u ranks and this call; another one runs",
                 ct_algo_coll_name(what->coll), algo->name, what->n);
         algo = NULL;
     }

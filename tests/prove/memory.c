@@ -100,7 +100,7 @@ static bool get(struct prove *p, uint32_t me, const struct ct_step *step, const 
     if (!word_defined(*out)) {
         return fail_at(p, me, s, k, "is read but undefined");
     }
-    if (out->block != step_block(p, me, step, k)) {
+    if (names_count(p) && out->block != step_block(p, me, step, k)) {
         return fail_at(p, me, s, k, "holds another block than the step says");
     }
     return true;
@@ -187,7 +187,7 @@ static bool mark_written(struct prove *p, uint32_t me, const struct ct_step *ste
 /* RX_OP may reduce a block where it lies. */
 static bool same_cell(struct prove *p, uint32_t me, const struct ct_step *s, uint32_t k)
 {
-    return index_in(p, me, &s->dst, k) == index_in(p, me, &s->src, k);
+    return index_in(p, me, &s->dst, k) == index_in(p, me, step_operand(s), k);
 }
 
 bool prove_memory_mark(struct prove *p, uint32_t me, const struct ct_step *s)
@@ -205,7 +205,7 @@ bool prove_memory_mark(struct prove *p, uint32_t me, const struct ct_step *s)
             return false;
         }
         if (s->act == CT_RX_OP &&
-            !(same_cell(p, me, s, k) ? get(p, me, s, &s->src, k, &w) : mark_read(p, me, s, k))) {
+            !(same_cell(p, me, s, k) ? get(p, me, s, &s->dst, k, &w) : mark_read(p, me, s, k))) {
             return false;
         }
     }
@@ -240,14 +240,14 @@ bool prove_memory_land(struct prove *p, uint32_t me, const struct ct_step *s, co
     bool swap = (s->flags & CT_SWAP) != 0;
     for (uint32_t k = 0; k < slice_count(&s->dst); k++) {
         struct word *to = &p->mem.cells[index_in(p, me, &s->dst, k)], src;
-        if (in[k].block != step_block(p, me, s, k)) {
+        if (names_count(p) && in[k].block != step_block(p, me, s, k)) {
             return fail_at(p, me, &s->dst, k, "receives another block than the step says");
         }
         if (s->act == CT_RX) {
             *to = in[k];
             continue;
         }
-        if (!get(p, me, s, &s->src, k, &src) ||
+        if (!get(p, me, s, step_operand(s), k, &src) ||
             !join(p, me, &s->dst, k, swap ? src : in[k], swap ? in[k] : src, to)) {
             return false;
         }

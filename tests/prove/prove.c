@@ -90,10 +90,10 @@ bool prove_fail(struct prove *p, const char *fmt, ...)
 
 const char *prove_case_name(const struct prove_case *c, char *text, size_t len)
 {
-    (void)snprintf(text, len, "%s %s: n %u root %u%s%s seed %llu",
-                   ct_algo_coll_name(c->algo->colls), c->algo->name, c->n, c->root,
+    (void)snprintf(text, len, "%s %s: n %u root %u radix %u%s%s%s seed %llu",
+                   ct_algo_coll_name(c->algo->colls), c->algo->name, c->n, c->root, c->radix,
                    c->ordered ? " ordered" : "", c->inplace ? " in place" : "",
-                   (unsigned long long)c->seed);
+                   c->uneven ? " uneven" : "", (unsigned long long)c->seed);
     return text;
 }
 
@@ -475,6 +475,11 @@ bool prove_has_root(uint32_t coll)
     return (coll & (CT_BCAST | CT_REDUCE | CT_GATHER | CT_SCATTER)) != 0;
 }
 
+bool prove_has_uneven(uint32_t coll)
+{
+    return (coll & (CT_GATHER | CT_SCATTER | CT_ALLTOALL)) != 0;
+}
+
 struct ct_env prove_env(const struct prove_case *c, uint32_t me)
 {
     struct ct_env env = {.n = c->n,
@@ -483,7 +488,8 @@ struct ct_env prove_env(const struct prove_case *c, uint32_t me)
                          .radix = c->radix,
                          .inplace =
                              c->inplace && (!prove_has_root(c->algo->colls) || me == c->root),
-                         .ordered = c->ordered};
+                         .ordered = c->ordered,
+                         .uneven = c->uneven};
     env.nblk = c->algo->nblk(&env);
     return env;
 }
@@ -528,6 +534,16 @@ static void clear_pairs(struct prover *v)
     }
 }
 
+/* Into how many blocks a vector may be cut. */
+static bool may_cut(const struct prove *p)
+{
+    if ((p->algo->colls & (CT_BCAST | CT_REDUCE | CT_ALLREDUCE)) != 0) {
+        return p->nblk >= 1 && p->nblk <= p->n;
+    }
+    bool one = (p->algo->colls & (CT_BARRIER | CT_SCAN | CT_EXSCAN)) != 0;
+    return p->nblk == (one ? 1 : p->n);
+}
+
 static bool set_up_ranks(struct prover *v)
 {
     struct prove *p = &v->p;
@@ -538,8 +554,7 @@ static bool set_up_ranks(struct prover *v)
             return prove_fail(p, "rank %u: does not fit", me);
         }
         p->tmp[me] = p->algo->tmp(&p->envs[me]);
-        if ((p->nblk != 1 && p->nblk != p->n) || p->nblk != p->envs[0].nblk ||
-            p->tmp[me] > max_tmp(p->n)) {
+        if (!may_cut(p) || p->nblk != p->envs[0].nblk || p->tmp[me] > max_tmp(p->n)) {
             return prove_fail(p, "rank %u: %u blocks, %u scratch", me, p->nblk, p->tmp[me]);
         }
     }

@@ -30,6 +30,7 @@ struct prove_case {
     const struct ct_algo *algo;
     uint32_t              n, root, radix;
     bool                  ordered, inplace; /* with a root: in place there only */
+    bool                  uneven;
     bool                  steps_known; /* they passed with another seed, and need no second look */
     uint64_t              seed; /* 0: a fixed order, sends not buffered, the lags as they are */
 };
@@ -52,6 +53,8 @@ void           prove_destroy(struct prover *p);
 bool prove_reduces(uint32_t coll);
 bool prove_has_inplace(uint32_t coll);
 bool prove_has_root(uint32_t coll);
+/* And that may be uneven. */
+bool prove_has_uneven(uint32_t coll);
 
 /* What the algorithm is told of rank `me`, nblk included. */
 struct ct_env prove_env(const struct prove_case *c, uint32_t me);

@@ -45,7 +45,13 @@ bool prove_may_touch(const struct prove *p, uint32_t me, uint32_t buf, uint32_t 
 
 static inline uint32_t slice_count(const struct ct_slice *s)
 {
-    return s->run * s->reps;
+    return s->run * s->reps - s->less;
+}
+
+/* What RX_OP, and OP, reduce with. */
+static inline const struct ct_slice *step_operand(const struct ct_step *s)
+{
+    return (s->flags & CT_ONTO) != 0 ? &s->dst : &s->src;
 }
 
 static inline bool step_transfers(const struct ct_step *s)
@@ -67,6 +73,12 @@ static inline uint32_t slice_place(const struct prove *p, uint32_t me, const str
 {
     uint64_t at = s->at + (uint64_t)(k / s->run) * s->stride + k % s->run;
     return (uint32_t)(at % (s->buf == CT_TMP ? p->tmp[me] : p->nblk));
+}
+
+/* Whether steps must say rightly which blocks they are about: where all are alike they need not. */
+static inline bool names_count(const struct prove *p)
+{
+    return p->algo->colls != CT_ALLTOALL || p->c->uneven;
 }
 
 /* The number, at its sender, of the k-th block that a step is about. Where both slices lie in TMP

@@ -15,7 +15,7 @@ unsigned prove_ask(struct prove *p, uint32_t me, uint32_t r, struct ct_step *out
 static bool same_slice(const struct ct_slice *a, const struct ct_slice *b)
 {
     return a->buf == b->buf && a->at == b->at && a->run == b->run && a->reps == b->reps &&
-           (a->reps == 1 || a->stride == b->stride);
+           a->less == b->less && (a->reps == 1 || a->stride == b->stride);
 }
 
 /* Which slices count in this step: bit 0 src, bit 1 dst. */
@@ -26,6 +26,8 @@ static unsigned slices_used(const struct ct_step *s)
         return s->src.buf == CT_TMP ? 3 : 1;
     case CT_RX:
         return s->dst.buf == CT_TMP ? 3 : 2;
+    case CT_RX_OP:
+        return (s->flags & CT_ONTO) != 0 && s->dst.buf != CT_TMP ? 2 : 3;
     default:
         return 3;
     }
@@ -102,14 +104,15 @@ static bool check_slice(struct prove *p, uint32_t me, uint32_t r, const struct c
     uint32_t size = s->buf == CT_TMP ? p->tmp[me] : p->nblk;
     bool     empty = s->run == 0;
 
-    if (s->buf > CT_TMP || s->reps == 0 || empty != (p->algo->colls == CT_BARRIER)) {
+    if (s->buf > CT_TMP || s->reps == 0 || (s->less > 0 && s->less >= s->run) ||
+        empty != (p->algo->colls == CT_BARRIER)) {
         return prove_fail(p, "rank %u round %u: buffer %u, %u blocks %u times", me, r, s->buf,
                           s->run, s->reps);
     }
     if (empty) {
         return s->buf == CT_TMP || prove_fail(p, "rank %u round %u: empty, not TMP", me, r);
     }
-    if (s->at >= size || (uint64_t)s->run * s->reps > size || !is_distinct(p, me, s)) {
+    if (s->at >= size || (uint64_t)s->run * s->reps - s->less > size || !is_distinct(p, me, s)) {
         return prove_fail(p, "rank %u round %u: blocks %u to %u, %u times, of %u", me, r, s->at,
                           s->at + s->run - 1, s->reps, size);
     }
@@ -129,6 +132,9 @@ static bool check_both(struct prove *p, uint32_t me, uint32_t r, const struct ct
         return prove_fail(p, "rank %u round %u: %u blocks to %u", me, r, slice_count(&s->src),
                           slice_count(&s->dst));
     }
+    if (!names_count(p)) {
+        return true;
+    }
     if (s->src.buf == CT_TMP && s->dst.buf == CT_TMP) {
         return p->nblk == 1 || prove_fail(p, "rank %u round %u: nothing names the blocks", me, r);
     }
@@ -144,13 +150,39 @@ static bool check_both(struct prove *p, uint32_t me, uint32_t r, const struct ct
     return true;
 }
 
+/* Uneven: this rank knows the length of each block that the step is about. */
+static bool check_known(struct prove *p, uint32_t me, uint32_t r, const struct ct_step *s)
+{
+    const struct ct_slice *name = step_name(s);
+    bool                   moves = (p->algo->colls & (CT_GATHER | CT_SCATTER)) != 0;
+
+    for (uint32_t k = 0; p->c->uneven && moves && k < slice_count(name); k++) {
+        uint32_t block = slice_place(p, me, name, k);
+        if (block != me && me != p->c->root) {
+            return prove_fail(p, "rank %u round %u: cannot know the length of block %u", me, r,
+                              block);
+        }
+    }
+    return !p->c->uneven || name->buf != CT_TMP ||
+           prove_fail(p, "rank %u round %u: nothing names the blocks", me, r);
+}
+
+/* CT_STRIDED says that a slice repeats somewhere. */
+static bool check_strides(struct prove *p, uint32_t me, uint32_t r, const struct ct_step *s,
+                          unsigned used)
+{
+    bool strided = ((used & 1) != 0 && s->src.reps > 1) || ((used & 2) != 0 && s->dst.reps > 1);
+    return !strided || (p->algo->traits & CT_STRIDED) != 0 ||
+           prove_fail(p, "rank %u round %u: a slice repeats, though no trait says so", me, r);
+}
+
 static unsigned flags_allowed(const struct ct_step *s)
 {
     switch (s->act) {
     case CT_RX:
         return CT_FWD;
     case CT_RX_OP:
-        return CT_FWD | CT_SWAP;
+        return CT_FWD | CT_SWAP | CT_ONTO;
     case CT_OP:
         return CT_SWAP;
     default:
@@ -167,12 +199,13 @@ static bool check_step(struct prove *p, uint32_t me, uint32_t r, const struct ct
         return prove_fail(p, "rank %u round %u: peer %u", me, r, s->peer);
     }
     unsigned used = slices_used(s);
-    bool     reads = s->act != CT_RX, writes = s->act != CT_TX;
+    bool     reads = s->act != CT_RX && step_operand(s) == &s->src, writes = s->act != CT_TX;
     if (((used & 1) != 0 && !check_slice(p, me, r, &s->src, reads, false)) ||
         ((used & 2) != 0 && !check_slice(p, me, r, &s->dst, writes, true))) {
         return false;
     }
-    return used != 3 || check_both(p, me, r, s);
+    return (used != 3 || check_both(p, me, r, s)) && check_known(p, me, r, s) &&
+           check_strides(p, me, r, s, used);
 }
 
 /* A step that says its result is sent on: the next round sends just that, and changes nothing

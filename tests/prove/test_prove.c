@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Proves every algorithm of the table: every n up to 64 with every root, and samples up to 512,
- * ordered and not, in place and not, over several orders of delivery. Then: whether every
- * collective has an algorithm for each n, root and kind of operator.
+ * Proves every algorithm of the table: every n up to 128, and samples up to 1024; every root for n
+ * up to 32, some above; radices 2 to 5; ordered and not, in place and not, uneven and not; over
+ * several orders of delivery. Then: whether every collective has an algorithm for each n, root and
+ * kind of operator. Chunks in flight are independent copies of what is proved here, as lanes are:
+ * nothing that they touch is shared.
  *
- *   CT_PROVE_MAX_N   largest n (512; 32 in a build with sanitizers)
- *   CT_PROVE_SEEDS   orders of delivery for each case with n <= 64 (4; with sanitizers 2)
- *   CT_PROVE_SOAK    1: every root, and as many orders, for large n too
+ *   CT_PROVE_MAX_N   largest n (512, or 1024 where n messages a rank are not needed; soak 1024,
+ *                    32 in a build with sanitizers)
+ *   CT_PROVE_SEEDS   orders of delivery for each case with n <= 32 (4; with sanitizers 2)
+ *   CT_PROVE_SOAK    1: every root for n up to 128, as many orders for every n, and random n
+ *   CT_PROVE_ONLY    a name: only algorithms of that name
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +18,15 @@
 
 #include "prove.h"
 
-enum { SMALL = 64 };
+enum { SMALL = 32, MEDIUM = 128, MAX_RADIX = 5 };
 
-static const uint32_t large[] = {65, 96, 100, 127, 128, 129, 200, 255, 256, 257, 384, 511, 512};
+static const uint32_t large[] = {129, 200, 255, 256, 257, 384, 511, 512, 625, 729, 1023, 1024};
 
 static struct {
     uint32_t max_n, seeds;
     bool     soak;
-} limits = {512, 4, false};
+    uint64_t max_messages; /* of a case with n > MEDIUM */
+} limits = {1024, 4, false, 64 << 10};
 
 static uint64_t cases, messages, failures;
 
@@ -48,7 +53,7 @@ static bool prove_one(struct prover *p, const struct prove_case *c)
 
 static bool prove_seeds(struct prover *p, struct prove_case c)
 {
-    uint32_t seeds = c.n <= SMALL || limits.soak ? limits.seeds : 2;
+    uint32_t seeds = c.n <= SMALL || limits.soak ? limits.seeds : c.n <= MEDIUM ? 2 : 1;
     for (uint32_t i = 0; i < seeds; i++) {
         /* Keeps the seed modulo 3, which is the kind of order. */
         c.seed = i == 0 ? 0 : i + (uint64_t)3 * (c.n + c.root);
@@ -65,14 +70,29 @@ static bool prove_seeds(struct prover *p, struct prove_case c)
 
 static bool prove_kinds(struct prover *p, struct prove_case c)
 {
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 8; kind++) {
         c.ordered = (kind & 1) != 0;
         c.inplace = (kind & 2) != 0;
+        c.uneven = (kind & 4) != 0;
         if ((c.ordered && !prove_reduces(c.algo->colls)) ||
-            (c.inplace && !prove_has_inplace(c.algo->colls))) {
+            (c.inplace && !prove_has_inplace(c.algo->colls)) ||
+            (c.uneven && !prove_has_uneven(c.algo->colls))) {
             continue;
         }
         if (prove_fits(&c) && !prove_seeds(p, c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every radix for small n; above them one that goes with n. */
+static bool prove_radices(struct prover *p, struct prove_case c)
+{
+    bool has = (c.algo->traits & CT_RADIX) != 0;
+    for (c.radix = 2; c.radix <= (has ? MAX_RADIX : 2); c.radix++) {
+        bool one = has && c.n > SMALL && !limits.soak;
+        if ((!one || c.radix == 2 + c.n % (MAX_RADIX - 1)) && !prove_kinds(p, c)) {
             return false;
         }
     }
@@ -86,28 +106,49 @@ static bool is_sample(uint32_t root, uint32_t n)
 
 static bool prove_n(struct prover *p, const struct ct_algo *algo, uint32_t n)
 {
-    struct prove_case c = {.algo = algo, .n = n, .radix = 2};
+    struct prove_case c = {.algo = algo, .n = n};
     uint32_t          roots = prove_has_root(algo->colls) ? n : 1;
 
     for (c.root = 0; c.root < roots; c.root++) {
-        if ((n <= SMALL || limits.soak || is_sample(c.root, n)) && !prove_kinds(p, c)) {
+        bool all = n <= (limits.soak ? MEDIUM : SMALL);
+        if ((all || is_sample(c.root, n)) && !prove_radices(p, c)) {
             return false;
         }
     }
     return true;
 }
 
+/* Whether a case of this size can be had in a short time. */
+static bool is_affordable(struct prover *p, const struct ct_algo *algo, uint32_t n)
+{
+    struct prove_case   c = {.algo = algo, .n = n, .radix = 2};
+    struct prove_result res;
+    if (n <= MEDIUM || limits.soak) {
+        return true;
+    }
+    c.n = MEDIUM; /* an algorithm needs n log n messages or n * n of them */
+    return prove_fits(&c) && prove_run(p, &c, &res) &&
+           res.messages / MEDIUM * n * (res.messages_max >= MEDIUM / 2 ? n / MEDIUM : 1) <=
+               limits.max_messages;
+}
+
 static void prove_algo(struct prover *p, const struct ct_algo *algo)
 {
     uint64_t cases_before = cases, messages_before = messages, failures_before = failures;
 
-    for (uint32_t n = 1; n <= SMALL && n <= limits.max_n; n++) {
+    for (uint32_t n = 1; n <= MEDIUM && n <= limits.max_n; n++) {
         if (!prove_n(p, algo, n)) {
             break;
         }
     }
     for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
-        if (large[i] > limits.max_n || failures > failures_before || !prove_n(p, algo, large[i])) {
+        if (large[i] > limits.max_n || failures > failures_before ||
+            !is_affordable(p, algo, large[i]) || !prove_n(p, algo, large[i])) {
+            break;
+        }
+    }
+    for (uint32_t n = MEDIUM + algo->name[0]; limits.soak && n <= limits.max_n; n += 97) {
+        if (failures > failures_before || !prove_n(p, algo, n)) {
             break;
         }
     }
@@ -167,16 +208,18 @@ static void check_table(void)
 int main(void)
 {
     struct prover *p = prove_create();
-    const char    *sanitizer = getenv("CT_SANITIZER");
+    const char    *sanitizer = getenv("CT_SANITIZER"), *only = getenv("CT_PROVE_ONLY");
     bool           slow = sanitizer != NULL && strcmp(sanitizer, "none") != 0;
 
-    limits.max_n = number("CT_PROVE_MAX_N", slow ? SMALL / 2 : limits.max_n);
+    limits.max_n = number("CT_PROVE_MAX_N", slow ? SMALL : limits.max_n);
     limits.seeds = number("CT_PROVE_SEEDS", slow ? 2 : limits.seeds);
     limits.soak = number("CT_PROVE_SOAK", 0) != 0;
     check_table();
     check_coverage();
     for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
-        prove_algo(p, *a);
+        if (only == NULL || strcmp(only, (*a)->name) == 0) {
+            prove_algo(p, *a);
+        }
     }
     prove_destroy(p);
     printf("n <= %u: %llu cases, %llu messages, %llu failures\n", limits.max_n,

@@ -9,16 +9,23 @@
  * To add one: write a file with a struct ct_algo in it, and a line in table.c.
  *
  * Blocks. A collective's vector has nblk blocks, numbered alike on all ranks: its parts in rank
- * order for allgather, reduce_scatter and the ring, or one whole. SEND and RECV are the user's
- * buffers seen as that vector: in allgather and gather a rank's SEND has its own block `me` only,
- * in reduce_scatter and scatter its RECV; at a rank where MPI gives no buffer (bcast: SEND
+ * order where each rank has one (allgather, gather, reduce_scatter, scatter); as many as an
+ * algorithm likes, up to n, for bcast, reduce and allreduce; else one whole. SEND and RECV are the
+ * user's buffers seen as that vector: in allgather and gather a rank's SEND has its own block `me`
+ * only, in reduce_scatter and scatter its RECV; at a rank where MPI gives no buffer (bcast: SEND
  * everywhere; scatter: SEND, reduce and gather: RECV but at the root; exscan: RECV at rank 0) an
- * algorithm must not name it. TMP is scratch, tmp() blocks of this rank.
+ * algorithm must not touch it, though it may name blocks by it. TMP is scratch, tmp() blocks of
+ * this rank.
  * Where a slice lies in TMP, the step's other slice says which blocks those are, and so how long;
- * both lie in TMP only where nblk is 1.
+ * both lie in TMP only where nblk is 1, and in alltoall.
  *
  * Alltoall has n vectors: block j of rank i's SEND is for rank j, where it becomes block i of RECV.
- * So there, and only there, a block has one number at its sender and another at its receiver.
+ * So there, and only there, a block has one number at its sender and another at its receiver. All
+ * are of one length, unless env.uneven, so any may lie anywhere, in TMP and in RECV, on its way.
+ *
+ * Uneven (env.uneven: gatherv, scatterv, alltoallv). Only the rank that a block comes from and the
+ * one that it goes to know how long it is. An algorithm that passes blocks on does not fit. In
+ * allgatherv and reduce_scatter everyone knows all lengths: that is not uneven.
  *
  * In place (env.inplace): SEND and RECV are the same memory, block by block; what is to be sent is
  * already in RECV. An algorithm then makes no COPY from SEND to RECV. (reduce_scatter and alltoall
@@ -32,7 +39,8 @@
  * Steps. One of:
  *   TX     send src to peer                            (dst: names the blocks if src is TMP)
  *   RX     receive from peer into dst                  (src: names the blocks if dst is TMP)
- *   RX_OP  receive `in` from peer; dst = in op src, with CT_SWAP dst = src op in
+ *   RX_OP  receive `in` from peer; dst = in op src, with CT_SWAP dst = src op in;
+ *          with CT_ONTO the operand is dst itself (src: names the blocks if dst is TMP)
  *   COPY   dst = src
  *   OP     dst = dst op src, with CT_SWAP dst = src op dst
  * The two slices of a step have the same number of blocks, and where neither lies in TMP the same
@@ -52,6 +60,11 @@
  * Chunks. The runner cuts every block into chunks and runs the rounds once for each, several at a
  * time; an algorithm knows nothing of it. Lanes are independent copies of the algorithm on their
  * own parts of the blocks (a bidirectional ring has two); all but such algorithms have one.
+ *
+ * Radix. Algorithms with the trait RADIX work in base env.radix: digits of ranks, children of a
+ * tree. A larger one means fewer rounds of more messages each. The others never look at it. Whoever
+ * selects sets it, the same on all ranks, to CT_RADIX_DEFAULT where it has no better reason, and
+ * asks fits(): how large it may be is the algorithm's to say, and 2 always fits.
  */
 #ifndef CT_COLL_ALGO_ALGO_H
 #define CT_COLL_ALGO_ALGO_H
@@ -64,24 +77,27 @@ enum ct_act { CT_TX, CT_RX, CT_RX_OP, CT_COPY, CT_OP };
 
 enum {
     CT_SWAP = 1, /* the operands of RX_OP and OP change places */
-    CT_FWD = 2   /* the next round sends dst on: it may be streamed */
+    CT_FWD = 2,  /* the next round sends dst on: it may be streamed */
+    CT_ONTO = 4  /* RX_OP: src is dst */
 };
 
 /* Blocks at, at + 1, ... at + run - 1, and the same again reps - 1 times, `stride` further on each
- * time; all modulo nblk (SEND, RECV) or tmp() (TMP). reps is at least 1. */
+ * time; all modulo nblk (SEND, RECV) or tmp() (TMP). reps is at least 1. The last time the last
+ * `less` blocks of the run are left out; less < run. */
 struct ct_slice {
     uint8_t  buf; /* enum ct_buf */
-    uint32_t at, run, stride, reps;
+    uint32_t at, run, stride, reps, less;
 };
 
 struct ct_step {
-    uint8_t         act, flags; /* enum ct_act; CT_SWAP, CT_FWD */
+    uint8_t         act, flags; /* enum ct_act; CT_SWAP, CT_FWD, CT_ONTO */
     uint32_t        peer;       /* TX, RX, RX_OP */
     struct ct_slice dst, src;
 };
 
 enum {
-    CT_MAX_STEPS = 8,        /* most steps a round */
+    CT_MAX_STEPS = 8, /* most steps a round */
+    CT_RADIX_DEFAULT = 2,
     CT_LAG_FREE = UINT16_MAX /* a lag so long that rounds need not wait */
 };
 
@@ -93,6 +109,7 @@ struct ct_env {
     uint32_t nblk;    /* blocks of the vector */
     bool     inplace; /* SEND and RECV are the same memory */
     bool     ordered; /* the operator does not commute */
+    bool     uneven;  /* a block's length is known to its sender and its receiver alone */
 };
 
 /* Collectives, as bits, since one algorithm may serve several. */
@@ -119,7 +136,10 @@ enum ct_trait {
     CT_ONE_SHOT = 1 << 3,
     /* The same in the first half of the rounds; in the second TX sends nothing but the rank's block
      * of RECV, which the first half has made. */
-    CT_TWO_SHOT = 1 << 4,
+    CT_TWO_SHOT = 1 << 7,
+    CT_RADIX = 1 << 4,   /* has a radix */
+    CT_STRIDED = 1 << 5, /* some slice repeats: what it sends is not always one run of blocks */
+    CT_PACED = 1 << 6, /* the lags are shorter than data needs, so that few transfers are at work */
 };
 
 struct ct_algo {
@@ -127,9 +147,9 @@ struct ct_algo {
     uint32_t    colls;  /* enum ct_coll_kind bits; exactly one a table row */
     uint32_t    traits; /* enum ct_trait bits */
     uint16_t    lanes, rxlag, txlag;
-    /* Whether it can serve this n, root, radix, ordered: the same answer on all ranks. */
+    /* Whether it can serve this n, root, radix, ordered, uneven: the same answer on all ranks. */
     bool (*fits)(const struct ct_env *env);
-    /* Into how many blocks it wants the vector cut: 1, or n. */
+    /* Into how many blocks it wants the vector cut: see Blocks above. */
     uint32_t (*nblk)(const struct ct_env *env);
     uint32_t (*rounds)(const struct ct_env *env, unsigned lane);
     uint32_t (*tmp)(const struct ct_env *env); /* may differ from rank to rank */

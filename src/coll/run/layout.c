@@ -91,8 +91,9 @@ void ct_view_reduce(const struct ct_view *v, const struct ct_reduction *op,
 {
     for (uint32_t i = 0; i < ct_slice_blocks(&step->dst); i++) {
         struct ct_part dst = ct_view_part(v, &step->dst, &step->src, i);
-        struct ct_part src = ct_view_part(v, &step->src, &step->dst, i);
-        const char    *a = in != NULL ? in : dst.base;
+        struct ct_part src =
+            (step->flags & CT_ONTO) != 0 ? dst : ct_view_part(v, &step->src, &step->dst, i);
+        const char *a = in != NULL ? in : dst.base;
         if (dst.elems > 0) {
             bool swap = (step->flags & CT_SWAP) != 0;
             ct_reduction_apply(op, dst.base, swap ? src.base : a, swap ? a : src.base, dst.elems);

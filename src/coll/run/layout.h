@@ -26,7 +26,7 @@ struct ct_part {
 /* Number of blocks that a slice names. */
 static inline uint32_t ct_slice_blocks(const struct ct_slice *s)
 {
-    return s->run * s->reps;
+    return s->run * s->reps - s->less;
 }
 
 /* Block number i of slice s (before the modulo). */

@@ -16,7 +16,8 @@ const struct ct_algo *ct_oob_algo(const char *name, uint32_t nnodes, size_t bloc
     const struct ct_algo *a = ct_algo_find(CT_ALLGATHER, name);
     struct ct_env         env = {.n = nnodes, .radix = 2, .nblk = nnodes, .inplace = true};
     return a != NULL && a->lanes == 1 && a->rxlag == 1 && a->txlag == CT_LAG_FREE &&
-                   a->nblk(&env) == nnodes && a->tmp(&env) == 0 && a->fits(&env)
+                   (a->traits & CT_STRIDED) == 0 && a->nblk(&env) == nnodes && a->tmp(&env) == 0 &&
+                   a->fits(&env)
                ? a
                : NULL;
 }
