@@ -86,6 +86,32 @@ static void check_logarithmic(struct prover *p, uint32_t n)
     }
 }
 
+/* Vector halving, and what is made of it; blocks are 2^k of the vector, or n. */
+static void check_halving(struct prover *p, uint32_t n)
+{
+    struct prove_case c = {.n = n, .root = n - 1};
+    uint32_t          k = 31u - (uint32_t)__builtin_clz(n), blocks = 1u << k, half = blocks - 1;
+
+    if (n == blocks) {
+        uint32_t kept = n / 2, scratch = n > 2 ? kept : 0;
+        check(p, c, "recursive_halving", CT_REDUCE_SCATTER,
+              (struct costs){k, k, half, half, scratch});
+        check(p, c, "recursive_halving_nearest", CT_REDUCE_SCATTER,
+              (struct costs){k, k, half, half, n > 2 ? n - 1 : 0});
+        check(p, c, "rabenseifner", CT_ALLREDUCE, (struct costs){2 * k, 2 * k, 2 * half, half, 0});
+        check(p, c, "rabenseifner", CT_REDUCE, (struct costs){2 * k, 2 * k, 2 * half, half, kept});
+        return;
+    }
+    check(p, c, "recursive_halving", CT_REDUCE_SCATTER,
+          (struct costs){k + 2, k + 1, SKIP, SKIP, n});
+    check(p, c, "recursive_halving_nearest", CT_REDUCE_SCATTER,
+          (struct costs){k + 2, SKIP, SKIP, SKIP, n});
+    check(p, c, "rabenseifner", CT_ALLREDUCE,
+          (struct costs){2 * k + 2, 2 * k + 1, 2 * half + blocks, half + blocks, 0});
+    check(p, c, "rabenseifner", CT_REDUCE,
+          (struct costs){2 * k + 1, SKIP, SKIP, half + blocks, blocks});
+}
+
 static void check_rooted(struct prover *p, uint32_t n)
 {
     uint32_t up = ct_algo_log2_up(n), m = n - 1, linear = m / 8 + (m % 8 != 0);
@@ -180,6 +206,7 @@ int main(void)
         check_logarithmic(p, n);
         check_rooted(p, n);
         check_linear(p, n);
+        check_halving(p, n);
     }
     prove_destroy(p);
     printf("%u failures\n", failures);

@@ -1,15 +1,17 @@
 # coll/algo: the algorithms, one file each.
 libctcore_la_SOURCES += \
-	src/coll/algo/algo.h src/coll/algo/step.h \
+	src/coll/algo/algo.h src/coll/algo/fold.h src/coll/algo/step.h \
 	src/coll/algo/bidirectional_ring.c \
 	src/coll/algo/binomial.c \
 	src/coll/algo/binomial_allgather.c \
 	src/coll/algo/bruck.c \
 	src/coll/algo/chain.c \
 	src/coll/algo/dissemination.c \
+	src/coll/algo/halving.c \
 	src/coll/algo/linear.c \
 	src/coll/algo/one_shot.c \
 	src/coll/algo/pairwise.c \
+	src/coll/algo/rabenseifner.c \
 	src/coll/algo/recursive_doubling.c \
 	src/coll/algo/ring.c \
 	src/coll/algo/table.c

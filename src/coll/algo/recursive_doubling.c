@@ -21,94 +21,42 @@
  * What an exchange sends it also reduces from, so its result goes elsewhere: to RECV and TMP in
  * turn, such that the last one ends in RECV.
  */
-#include "coll/algo/step.h"
-
-struct shape {
-    uint32_t k;     /* exchanges: 2^k ranks take part in them */
-    uint32_t extra; /* pairs (2i, 2i + 1) that send one rank to do so for both */
-};
-
-static struct shape shape_of(const struct ct_env *env)
-{
-    uint32_t k = 31u - (uint32_t)__builtin_clz(env->n);
-    return (struct shape){.k = k, .extra = env->n - (1u << k)};
-}
-
-static bool in_pair(const struct ct_env *env, struct shape s)
-{
-    return env->me < 2 * s.extra;
-}
-
-/* A rank's number among those that exchange, and the reverse. */
-static uint32_t seat_of(uint32_t rank, struct shape s)
-{
-    return rank < 2 * s.extra ? rank / 2 : rank - s.extra;
-}
-
-static uint32_t rank_at(uint32_t seat, struct shape s)
-{
-    return seat < s.extra ? 2 * seat + 1 : seat + s.extra;
-}
+#include "coll/algo/fold.h"
 
 /* Where exchange j leaves its result, and what the one before left it: the fold is number -1. */
-static enum ct_buf result_of(struct shape s, int j)
+static enum ct_buf result_of(struct ct_fold f, int j)
 {
-    return ((int)s.k - 1 - j) % 2 == 0 ? CT_RECV : CT_TMP;
+    return ((int)f.k - 1 - j) % 2 == 0 ? CT_RECV : CT_TMP;
 }
 
 static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
 {
-    struct shape s = shape_of(env);
+    struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
-    return env->n == 1 ? 1 : s.k + (s.extra > 0 ? 2 : 0);
+    return env->n == 1 ? 1 : f.k + (f.pairs > 0 ? 2 : 0);
 }
 
 /* With one exchange only a rank that folds, or one that copies in place, needs scratch. */
 static uint32_t allreduce_tmp(const struct ct_env *env)
 {
-    struct shape s = shape_of(env);
-    bool         pair = in_pair(env, s);
+    struct ct_fold f = ct_fold_of(env->n);
+    bool           pair = ct_fold_in_pair(f, env->me);
     if (env->n == 1 || (pair && env->me % 2 == 0)) {
         return 0;
     }
-    return s.k > 1 || pair || env->inplace ? 1 : 0;
+    return f.k > 1 || pair || env->inplace ? 1 : 0;
 }
 
-static unsigned fold(const struct ct_env *env, struct shape s, struct ct_step *out)
-{
-    struct ct_slice own = ct_algo_block(CT_SEND, 0);
-    if (!in_pair(env, s)) {
-        return 0;
-    }
-    if (env->me % 2 == 0) {
-        *out = ct_algo_tx(env->me + 1, own, own);
-    } else {
-        struct ct_slice dst = ct_algo_block(result_of(s, -1), 0);
-        *out = ct_algo_rx_op(env->me - 1, dst, own, CT_FWD);
-    }
-    return 1;
-}
-
-static unsigned unfold(const struct ct_env *env, struct shape s, struct ct_step *out)
-{
-    struct ct_slice all = ct_algo_block(CT_RECV, 0);
-    if (!in_pair(env, s)) {
-        return 0;
-    }
-    *out = env->me % 2 == 0 ? ct_algo_rx(env->me + 1, all, 0) : ct_algo_tx(env->me - 1, all, all);
-    return 1;
-}
-
-static unsigned exchange(const struct ct_env *env, struct shape s, int j, struct ct_step *out)
+static unsigned exchange(const struct ct_env *env, struct ct_fold f, int j, struct ct_step *out)
 {
     unsigned        steps = 0;
-    struct ct_slice dst = ct_algo_block(result_of(s, j), 0);
-    struct ct_slice src = ct_algo_block(result_of(s, j - 1), 0);
+    struct ct_slice dst = ct_algo_block(result_of(f, j), 0);
+    struct ct_slice src = ct_algo_block(result_of(f, j - 1), 0);
 
-    if (in_pair(env, s) && env->me % 2 == 0) {
+    if (ct_fold_sits_out(f, env->me)) {
         return 0;
     }
-    if (j == 0 && !in_pair(env, s)) {
+    if (j == 0 && !ct_fold_in_pair(f, env->me)) {
         struct ct_slice own = ct_algo_block(CT_SEND, 0);
         if (env->inplace && dst.buf == CT_RECV) {
             out[steps++] = (struct ct_step){.act = CT_COPY, .dst = src, .src = own};
@@ -116,9 +64,9 @@ static unsigned exchange(const struct ct_env *env, struct shape s, int j, struct
             src = own;
         }
     }
-    uint32_t seat = seat_of(env->me, s);
-    uint32_t peer = rank_at(seat ^ (1u << j), s);
-    bool     sent_on = j + 1 < (int)s.k || in_pair(env, s);
+    uint32_t seat = ct_fold_seat(f, env->me);
+    uint32_t peer = ct_fold_rank(f, seat ^ (1u << j));
+    bool     sent_on = j + 1 < (int)f.k || ct_fold_in_pair(f, env->me);
 
     out[steps++] = ct_algo_tx(peer, src, src);
     out[steps++] =
@@ -129,18 +77,19 @@ static unsigned exchange(const struct ct_env *env, struct shape s, int j, struct
 static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
                                 struct ct_step *out)
 {
-    struct shape s = shape_of(env);
+    struct ct_fold f = ct_fold_of(env->n);
     (void)lane;
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
-    if (s.extra == 0) {
-        return exchange(env, s, (int)r, out);
+    if (f.pairs == 0) {
+        return exchange(env, f, (int)r, out);
     }
     if (r == 0) {
-        return fold(env, s, out);
+        return ct_fold_round(env, f, ct_algo_block(CT_SEND, 0), result_of(f, -1), CT_FWD, out);
     }
-    return r <= s.k ? exchange(env, s, (int)r - 1, out) : unfold(env, s, out);
+    return r <= f.k ? exchange(env, f, (int)r - 1, out)
+                    : ct_fold_back(env, f, ct_algo_block(CT_RECV, 0), out);
 }
 
 static bool is_power_of_two(const struct ct_env *env)

@@ -14,6 +14,21 @@ static inline struct ct_slice ct_algo_run(enum ct_buf buf, uint32_t at, uint32_t
     return (struct ct_slice){.buf = (uint8_t)buf, .at = at, .run = run, .reps = 1};
 }
 
+/* Every `stride`-th block from `at` on, `reps` of them. */
+static inline struct ct_slice ct_algo_every(enum ct_buf buf, uint32_t at, uint32_t stride,
+                                            uint32_t reps)
+{
+    return (struct ct_slice){
+        .buf = (uint8_t)buf, .at = at, .run = 1, .stride = stride, .reps = reps};
+}
+
+/* The same blocks in another buffer. */
+static inline struct ct_slice ct_algo_in(enum ct_buf buf, struct ct_slice s)
+{
+    s.buf = (uint8_t)buf;
+    return s;
+}
+
 static inline struct ct_slice ct_algo_block(enum ct_buf buf, uint32_t at)
 {
     return ct_algo_run(buf, at, 1);
@@ -31,11 +46,27 @@ static inline struct ct_step ct_algo_rx(uint32_t peer, struct ct_slice dst, unsi
         .act = CT_RX, .flags = (uint8_t)flags, .peer = peer, .dst = dst, .src = dst};
 }
 
+/* Into TMP: `blocks` names them. */
+static inline struct ct_step ct_algo_rx_named(uint32_t peer, struct ct_slice dst,
+                                              struct ct_slice blocks)
+{
+    return (struct ct_step){.act = CT_RX, .peer = peer, .dst = dst, .src = blocks};
+}
+
 static inline struct ct_step ct_algo_rx_op(uint32_t peer, struct ct_slice dst, struct ct_slice src,
                                            unsigned flags)
 {
     return (struct ct_step){
         .act = CT_RX_OP, .flags = (uint8_t)flags, .peer = peer, .dst = dst, .src = src};
+}
+
+/* Adds what comes to what lies in `from`, into `to`; if both are of one buffer, they are one place.
+ * `blocks` names them as in SEND. */
+static inline struct ct_step ct_algo_rx_sum(uint32_t peer, struct ct_slice to, struct ct_slice from,
+                                            struct ct_slice blocks, unsigned flags)
+{
+    return from.buf == to.buf ? ct_algo_rx_op(peer, to, blocks, flags | CT_ONTO)
+                              : ct_algo_rx_op(peer, to, from, flags);
 }
 
 /* RECV = SEND on blocks at ...: a step, or none in place, where it is so already. */
@@ -66,6 +97,14 @@ static inline uint32_t ct_algo_sub(uint32_t a, uint32_t b, uint32_t n)
 static inline uint32_t ct_algo_log2_up(uint32_t n)
 {
     return n <= 1 ? 0 : 32u - (uint32_t)__builtin_clz(n - 1);
+}
+
+/* The same blocks of SEND in `buf`: in TMP, block `first` lies in place 0. */
+static inline struct ct_slice ct_algo_kept(enum ct_buf buf, struct ct_slice s, uint32_t first)
+{
+    s.buf = (uint8_t)buf;
+    s.at -= buf == CT_TMP ? first : 0;
+    return s;
 }
 
 /* Answers that many algorithms give. */

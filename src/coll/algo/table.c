@@ -17,11 +17,13 @@
     X(linear_bcast)                                                                                \
     X(binomial_reduce)                                                                             \
     X(chain_reduce)                                                                                \
+    X(rabenseifner_reduce)                                                                         \
     X(linear_reduce)                                                                               \
     X(ring_allreduce)                                                                              \
     X(bidirectional_ring_allreduce)                                                                \
     X(recursive_doubling_allreduce)                                                                \
     X(pairwise_allreduce)                                                                          \
+    X(rabenseifner_allreduce)                                                                      \
     X(one_shot_allreduce)                                                                          \
     X(linear_allreduce)                                                                            \
     X(ring_allgather)                                                                              \
@@ -32,6 +34,8 @@
     X(linear_allgather)                                                                            \
     X(ring_reduce_scatter)                                                                         \
     X(pairwise_reduce_scatter)                                                                     \
+    X(recursive_halving_reduce_scatter)                                                            \
+    X(recursive_halving_nearest_reduce_scatter)                                                    \
     X(one_shot_reduce_scatter)                                                                     \
     X(ordered_pairwise_reduce_scatter)                                                             \
     X(linear_gather)                                                                               \

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fold: how an algorithm for 2^k ranks serves any number of them.
+ *
+ * With p = 2^k the largest power of two <= n, the first n - p pairs of neighbours (2i, 2i + 1) send
+ * one rank to take part for both: the other hands it what it puts in, sits out, and gets the result
+ * from it at the end. Those that take part have seats 0 ... p - 1 in rank order, so that sums over
+ * consecutive seats are sums over consecutive ranks.
+ *
+ * Source: Thakur et al. 2005, sec. 4.5; that pairs are neighbours keeps the order of operands.
+ *
+ * On 5 ranks p is 4. One pair; rank 1 takes part for 0:
+ *   seat   0     1   2   3
+ *   rank   0+1   2   3   4
+ */
+#ifndef CT_COLL_ALGO_FOLD_H
+#define CT_COLL_ALGO_FOLD_H
+
+#include "coll/algo/step.h"
+
+struct ct_fold {
+    uint32_t k;     /* 2^k seats */
+    uint32_t pairs; /* n - 2^k */
+    uint32_t even;  /* the pair whose even rank takes part, not the odd one; UINT32_MAX: none */
+};
+
+static inline struct ct_fold ct_fold_of(uint32_t n)
+{
+    uint32_t k = 31u - (uint32_t)__builtin_clz(n);
+    return (struct ct_fold){.k = k, .pairs = n - (1u << k), .even = UINT32_MAX};
+}
+
+/* The same, such that this rank takes part. */
+static inline struct ct_fold ct_fold_with(uint32_t n, uint32_t rank)
+{
+    struct ct_fold f = ct_fold_of(n);
+    f.even = rank < 2 * f.pairs && rank % 2 == 0 ? rank / 2 : UINT32_MAX;
+    return f;
+}
+
+static inline bool ct_fold_in_pair(struct ct_fold f, uint32_t rank)
+{
+    return rank < 2 * f.pairs;
+}
+
+/* The seat of a rank or of its pair, and the reverse. */
+static inline uint32_t ct_fold_seat(struct ct_fold f, uint32_t rank)
+{
+    return rank < 2 * f.pairs ? rank / 2 : rank - f.pairs;
+}
+
+static inline uint32_t ct_fold_rank(struct ct_fold f, uint32_t seat)
+{
+    return seat < f.pairs ? 2 * seat + (seat == f.even ? 0 : 1) : seat + f.pairs;
+}
+
+static inline bool ct_fold_sits_out(struct ct_fold f, uint32_t rank)
+{
+    return ct_fold_rank(f, ct_fold_seat(f, rank)) != rank;
+}
+
+/* The lowest rank at a seat; at seat 2^k: n. */
+static inline uint32_t ct_fold_first(struct ct_fold f, uint32_t seat)
+{
+    return seat < f.pairs ? 2 * seat : seat + f.pairs;
+}
+
+/* The round before: who sits out sends `own`, a slice of SEND, and its partner adds it to its own,
+ * into `sum`, the same blocks elsewhere. No step for ranks in no pair. */
+static inline unsigned ct_fold_round(const struct ct_env *env, struct ct_fold f,
+                                     struct ct_slice own, enum ct_buf sum, unsigned flags,
+                                     struct ct_step *out)
+{
+    uint32_t partner = env->me ^ 1u;
+    if (!ct_fold_in_pair(f, env->me)) {
+        return 0;
+    }
+    if (ct_fold_sits_out(f, env->me)) {
+        *out = ct_algo_tx(partner, own, own);
+    } else {
+        *out = ct_algo_rx_op(partner, ct_algo_in(sum, own), own,
+                             flags | (partner > env->me ? CT_SWAP : 0));
+    }
+    return 1;
+}
+
+/* The round after: who sits out gets `all`, a slice of RECV, that its partner has. */
+static inline unsigned ct_fold_back(const struct ct_env *env, struct ct_fold f, struct ct_slice all,
+                                    struct ct_step *out)
+{
+    uint32_t partner = env->me ^ 1u;
+    if (!ct_fold_in_pair(f, env->me)) {
+        return 0;
+    }
+    *out =
+        ct_fold_sits_out(f, env->me) ? ct_algo_rx(partner, all, 0) : ct_algo_tx(partner, all, all);
+    return 1;
+}
+
+#endif
