@@ -83,6 +83,8 @@ static void check_logarithmic(struct prover *p, uint32_t n)
           (struct costs){k + (power ? 0 : 2), messages, messages, messages, n > 2 ? 1 : 0});
     if (power) {
         check(p, c, "recursive_doubling", CT_ALLGATHER, (struct costs){k, k, n - 1, 0, 0});
+        check(p, c, "recursive_doubling_farthest", CT_ALLGATHER, (struct costs){k, k, n - 1, 0, 0});
+        check(p, c, "recursive_doubling_hybrid", CT_ALLGATHER, (struct costs){k, k, n - 1, 0, 0});
     }
 }
 

@@ -7,11 +7,12 @@ libctcore_la_SOURCES += \
 	src/coll/algo/bruck.c \
 	src/coll/algo/chain.c \
 	src/coll/algo/dissemination.c \
+	src/coll/algo/doubling_allgather.c \
+	src/coll/algo/doubling_allreduce.c \
 	src/coll/algo/halving.c \
 	src/coll/algo/linear.c \
 	src/coll/algo/one_shot.c \
 	src/coll/algo/pairwise.c \
 	src/coll/algo/rabenseifner.c \
-	src/coll/algo/recursive_doubling.c \
 	src/coll/algo/ring.c \
 	src/coll/algo/table.c

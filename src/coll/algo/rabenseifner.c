@@ -6,8 +6,8 @@
  *
  * Source: Rabenseifner 2004; Thakur et al. 2005, sec. 4.5 and 4.6. There the distance is halved
  * with the vector; here it is doubled, so that sums are over consecutive ranks and operators that
- * do not commute are served, too. The vector is cut into 2^k blocks, which no rank calls its own, so
- * every part is one run of blocks nevertheless. In reduce the fold lets the root take part.
+ * do not commute are served, too. The vector is cut into 2^k blocks, which no rank calls its own,
+ * so every part is one run of blocks nevertheless. In reduce the fold lets the root take part.
  * Restriction: none.
  * Cost, with p = 2^k the largest power of two <= n:
  *   allreduce   2 k a + 2 (p-1)/p m b + (p-1)/p m c    else two more a + m b, one more m c

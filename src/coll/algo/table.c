@@ -31,6 +31,8 @@
     X(bruck_allgather)                                                                             \
     X(binomial_allgather)                                                                          \
     X(recursive_doubling_allgather)                                                                \
+    X(recursive_doubling_farthest_allgather)                                                       \
+    X(recursive_doubling_hybrid_allgather)                                                         \
     X(linear_allgather)                                                                            \
     X(ring_reduce_scatter)                                                                         \
     X(pairwise_reduce_scatter)                                                                     \

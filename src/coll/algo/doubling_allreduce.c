@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recursive doubling: in round j ranks exchange all they have with the rank at distance 2^j.
+ * Recursive doubling allreduce: in round j ranks exchange their sums with the rank at distance 2^j.
  *
- * Source: Thakur et al. 2005, sec. 4.1 and 4.5. The fold of the ranks beyond a power of two pairs
- * neighbours (2i, 2i + 1), so that contributions stay in rank order.
- * Restriction: allreduce none; allgather needs a power of two.
+ * Source: Thakur et al. 2005, sec. 4.5. The fold (fold.h) pairs neighbours, so that contributions
+ * stay in rank order.
+ * Restriction: none.
  * Cost, with p = 2^k the largest power of two <= n:
- *   allreduce   n = p: k a + k m b + k m c     else two more a + m b, one more m c
- *               1 block of scratch; in place one more copy where k is odd
- *   allgather   k a + (n-1)/n m b              no scratch
+ *   k a + k m b + k m c for n = p, else two more a + m b, one more m c
+ *   1 block of scratch; in place one more copy where k is odd
  *
- * Allreduce on 5 ranks: p = 4, one extra; ranks 1 2 3 4 take part as 0 1 2 3.
+ * On 5 ranks: p = 4, one extra; ranks 1 2 3 4 take part as 0 1 2 3.
  *   round   rank 0      rank 1      rank 2      rank 3      rank 4
  *     0     to 1        01
  *     1                 01.2        01.2        3.4         3.4
@@ -92,32 +91,6 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
                     : ct_fold_back(env, f, ct_algo_block(CT_RECV, 0), out);
 }
 
-static bool is_power_of_two(const struct ct_env *env)
-{
-    return (env->n & (env->n - 1)) == 0;
-}
-
-static uint32_t allgather_rounds(const struct ct_env *env, unsigned lane)
-{
-    (void)lane;
-    return env->n == 1 ? 1 : ct_algo_log2_up(env->n);
-}
-
-static unsigned allgather_round(const struct ct_env *env, unsigned lane, uint32_t r,
-                                struct ct_step *out)
-{
-    uint32_t d = 1u << r, have = env->me & ~(d - 1);
-    unsigned steps = r == 0 ? ct_algo_copy_own(env, env->me, out) : 0;
-    (void)lane;
-    if (env->n == 1) {
-        return steps;
-    }
-    struct ct_slice src = ct_algo_run(CT_RECV, have, d);
-    out[steps++] = ct_algo_tx(env->me ^ d, src, src);
-    out[steps++] = ct_algo_rx(env->me ^ d, ct_algo_run(CT_RECV, have ^ d, d), 0);
-    return steps;
-}
-
 const struct ct_algo ct_algo_recursive_doubling_allreduce = {
     .name = "recursive_doubling",
     .colls = CT_ALLREDUCE,
@@ -130,19 +103,4 @@ const struct ct_algo ct_algo_recursive_doubling_allreduce = {
     .rounds = allreduce_rounds,
     .tmp = allreduce_tmp,
     .round = allreduce_round,
-};
-
-/* txlag: each block of RECV is written once. */
-const struct ct_algo ct_algo_recursive_doubling_allgather = {
-    .name = "recursive_doubling",
-    .colls = CT_ALLGATHER,
-    .traits = CT_CLOSED,
-    .lanes = 1,
-    .rxlag = 1,
-    .txlag = CT_LAG_FREE,
-    .fits = is_power_of_two,
-    .nblk = ct_algo_nblk_ranks,
-    .rounds = allgather_rounds,
-    .tmp = ct_algo_tmp_none,
-    .round = allgather_round,
 };
