@@ -16,8 +16,8 @@ struct row {
 /* X(collective, up to so many bytes, algorithm) */
 #define ROWS(X)                                                                                    \
     X(BARRIER, SIZE_MAX, dissemination_barrier)                                                    \
-    X(BCAST, SIZE_MAX, binomial_bcast)                                                             \
-    X(REDUCE, SIZE_MAX, binomial_reduce)                                                           \
+    X(BCAST, SIZE_MAX, knomial_bcast)                                                              \
+    X(REDUCE, SIZE_MAX, knomial_reduce)                                                            \
     X(ALLREDUCE, 32 << 10, recursive_doubling_allreduce)                                           \
     X(ALLREDUCE, SIZE_MAX, ring_allreduce)                                                         \
     X(ALLGATHER, 616 << 10, bruck_allgather)                                                       \
@@ -98,7 +98,7 @@ int ct_coll_check_config(const struct ct_process *p)
         if (coll == 0 || ct_algo_find(coll, colon + 1) == NULL) {
             ct_error(&p->log,
                      "CTRAN_COLL_ALGORITHM=\"%s\": no %s \"%s\"; expected a list like "
-                     "allreduce:ring,bcast:binomial (ctran_info lists the algorithms)",
+                     "allreduce:ring,bcast:knomial (ctran_info lists the algorithms)",
                      p->cfg.coll_algorithm, coll == 0 ? "collective" : "algorithm",
                      coll == 0 ? item : colon + 1);
             return CTRAN_ERR_CONFIG;

@@ -45,7 +45,7 @@ static int run(struct ct_comm *comm, uint32_t coll, const char *algo, uint32_t r
     struct ct_run_args args = {
         .ctx = &comm->run,
         .algo = ct_algo_find(coll, algo),
-        .env = {.root = root, .radix = 2, .inplace = coll == CT_ALLGATHER},
+        .env = {.root = root, .radix = CT_RADIX_DEFAULT, .inplace = coll == CT_ALLGATHER},
         .layout = {.elem_bytes = 1, .count = bytes, .buf = {{.base = buf}, {.base = buf}}},
         .chunks = 1,
     };
@@ -93,7 +93,7 @@ int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes)
 {
     const struct ct_roll *roll = roll_for(comm, bytes);
     if (roll == NULL) {
-        return run(comm, CT_BCAST, "binomial", root, buf, bytes);
+        return run(comm, CT_BCAST, "knomial", root, buf, bytes);
     }
     int rc = ct_roll_run(&comm->run, buf, bytes);
     if (rc == CTRAN_SUCCESS) {

@@ -35,7 +35,7 @@ static void check(struct prover *p, struct prove_case c, const char *name, uint3
     char                text[160];
 
     c.algo = ct_algo_find(coll, name);
-    c.radix = 2;
+    c.radix = c.radix == 0 ? 2 : c.radix;
     if (c.algo == NULL || !prove_run(p, &c, &res)) {
         failures++;
         printf("FAIL %s %s: %s\n", ct_algo_coll_name(coll), name,
@@ -88,6 +88,19 @@ static void check_logarithmic(struct prover *p, uint32_t n)
     }
 }
 
+static void check_radices(struct prover *p, uint32_t n, uint32_t q)
+{
+    struct prove_case c = {.n = n, .root = n / 2, .radix = q};
+    uint32_t          levels = ct_algo_log_up(n, q), top = ct_algo_power(q, levels - 1);
+    uint32_t          children = (levels - 1) * (q - 1) + (n - 1) / top;
+
+    check(p, c, "knomial", CT_BCAST, (struct costs){children, children, children, 0, 0});
+    check(p, c, "knomial", CT_REDUCE, (struct costs){children, children, children, children, SKIP});
+    check(p, c, "knomial", CT_GATHER, (struct costs){children, children, n - 1, 0, SKIP});
+    check(p, c, "knomial", CT_SCATTER, (struct costs){children, children, n - 1, 0, SKIP});
+    check(p, c, "dissemination", CT_BARRIER, (struct costs){levels, children, 0, 0, 0});
+}
+
 /* Vector halving, and what is made of it; blocks are 2^k of the vector, or n. */
 static void check_halving(struct prover *p, uint32_t n)
 {
@@ -123,11 +136,11 @@ static void check_rooted(struct prover *p, uint32_t n)
         uint32_t          hop = root != 0 ? 1 : 0;
 
         o.ordered = true;
-        check(p, c, "binomial", CT_BCAST, (struct costs){up, up, up, 0, 0});
+        check(p, c, "knomial", CT_BCAST, (struct costs){up, up, up, 0, 0});
         check(p, c, "chain", CT_BCAST, (struct costs){m, 1, 1, 0, 0});
         check(p, c, "linear", CT_BCAST, (struct costs){linear, m, m, 0, 0});
-        check(p, c, "binomial", CT_REDUCE, (struct costs){up, up, up, up, n > 3 ? 1 : 0});
-        check(p, o, "binomial", CT_REDUCE, (struct costs){up + hop, up, up, up, SKIP});
+        check(p, c, "knomial", CT_REDUCE, (struct costs){up, up, up, up, n > 3 ? 1 : 0});
+        check(p, o, "knomial", CT_REDUCE, (struct costs){up + hop, up, up, up, SKIP});
         check(p, c, "chain", CT_REDUCE, (struct costs){m, 1, 1, 1, n > 2 ? 1 : 0});
         check(p, o, "chain", CT_REDUCE, (struct costs){m + hop, SKIP, SKIP, 1, SKIP});
         check(p, o, "linear", CT_REDUCE, (struct costs){m, m, m, m, 0});
@@ -209,6 +222,9 @@ int main(void)
         check_rooted(p, n);
         check_linear(p, n);
         check_halving(p, n);
+        for (uint32_t q = 2; q <= 5; q++) {
+            check_radices(p, n, q);
+        }
     }
     prove_destroy(p);
     printf("%u failures\n", failures);

@@ -4,12 +4,12 @@
  * where a kind of fault applies, and expects each to be rejected.
  *
  * Kinds are chosen, and applies() says where they apply, such that no fault is harmless:
- *   BUFFER   not in place, where SEND and RECV are one; not the own block alone in allgather, nor
- *            rank 0's in scan, which SEND and RECV both hold after the copy
+ *   BUFFER   and ONTO not in place, where SEND and RECV are one; BUFFER not the own block alone in
+ *            allgather, nor rank 0's in scan, which SEND and RECV both hold after the copy
  *   SWAP     only for operators that do not commute
  *   REORDER  and EARLY only where a round sends what the one before received; in barriers, where
- *            all messages look alike, only for n = 2^k, where each pair of ranks is connected by
- *            one path only
+ *            all messages look alike, only for n = radix^k, where each pair of ranks is connected
+ *            by one path only
  * Lags are different: one lag for all n may be longer than some n needs. There a fault counts as
  * rejected when some case rejects it, which shows that no lag is shorter than it could be.
  * The claim to be a shift and FWD flags are taken from the faulty algorithm first, so that it is
@@ -28,6 +28,7 @@ enum kind {
     RUN,     /* a block too many, or too few */
     BUFFER,  /* sends from another buffer */
     SWAP,    /* operands the wrong way round */
+    ONTO,    /* reduces with another operand */
     ACT,     /* reduces what it should not, or does not what it should */
     FORWARD, /* claims that the next round sends it on */
     REORDER, /* two rounds change places on one rank */
@@ -42,15 +43,15 @@ enum kind {
 };
 
 static const char *const kind_names[KINDS] = {
-    "drop",    "twice", "peer",    "block", "run",     "buffer", "swap",  "act",  "forward",
-    "reorder", "early", "scratch", "last",  "ordered", "shift",  "rxlag", "txlag"};
+    "drop",    "twice",   "peer",  "block",   "run",  "buffer",  "swap",  "onto",  "act",
+    "forward", "reorder", "early", "scratch", "last", "ordered", "shift", "rxlag", "txlag"};
 
 /* The fault in force; the functions of a faulty algorithm have no other way to know. */
 static struct {
     const struct ct_algo *algo;
     enum kind             kind;
     uint32_t              me, r;
-    unsigned              step;
+    unsigned              lane, step;
 } fault;
 
 static struct {
@@ -112,10 +113,13 @@ static void spoil(const struct ct_env *env, struct ct_step *s)
     case SWAP:
         s->flags ^= CT_SWAP;
         break;
+    case ONTO:
+        s->flags ^= CT_ONTO;
+        break;
     case ACT:
         s->src = s->act == CT_RX ? s->dst : s->src;
         s->act = s->act == CT_RX ? CT_RX_OP : CT_RX;
-        s->flags &= (uint8_t)~CT_SWAP;
+        s->flags &= (uint8_t) ~(CT_SWAP | CT_ONTO);
         break;
     case FORWARD:
         s->flags |= CT_FWD;
@@ -137,7 +141,7 @@ static unsigned faulty_round(const struct ct_env *env, unsigned lane, uint32_t r
     struct ct_step other[CT_MAX_STEPS];
     unsigned       count;
 
-    if (env->me != fault.me || lane != 0) {
+    if (env->me != fault.me || lane != fault.lane) {
         return ask(env, lane, r, out);
     }
     if (fault.kind == REORDER && (r == fault.r || r == fault.r + 1)) {
@@ -198,17 +202,25 @@ static bool is_transfer(const struct ct_step *s)
     return s->act == CT_TX || s->act == CT_RX || s->act == CT_RX_OP;
 }
 
+static bool is_power(uint32_t n, uint32_t radix)
+{
+    while (n % radix == 0) {
+        n /= radix;
+    }
+    return n == 1;
+}
+
 /* Whether a round, ending with the step before `end`, receives what this step sends. */
 static bool depends(const struct ct_env *env, uint32_t r, const struct ct_step *tx)
 {
     struct ct_step before[CT_MAX_STEPS];
-    unsigned       count = fault.algo->round(env, 0, r, before);
+    unsigned       count = fault.algo->round(env, fault.lane, r, before);
 
     if ((fault.algo->traits & CT_ONE_SHOT) != 0) {
         return false; /* nothing that is sent was received */
     }
     if (fault.algo->colls == CT_BARRIER) {
-        return (env->n & (env->n - 1)) == 0 && env->n > 2;
+        return is_power(env->n, env->radix) && env->n > env->radix;
     }
     for (unsigned i = 0; i < count; i++) {
         const struct ct_slice *dst = &before[i].dst;
@@ -225,6 +237,12 @@ static bool is_in_both(const struct ct_env *env, const struct ct_step *s)
 {
     return (fault.algo->colls == CT_ALLGATHER && s->src.at == env->me && s->src.run == 1) ||
            (fault.algo->colls == CT_SCAN && env->me == 0);
+}
+
+/* Whether two slices of as many blocks are the same. */
+static bool same_place(const struct ct_slice *a, const struct ct_slice *b)
+{
+    return a->buf == b->buf && a->at == b->at;
 }
 
 /* Whether the fault's kind applies to this step. */
@@ -251,6 +269,8 @@ static bool applies(const struct ct_env *env, uint32_t r, struct ct_step *steps,
         return tx && !barrier && !env->inplace && !is_in_both(env, s);
     case SWAP:
         return env->ordered && (s->act == CT_RX_OP || s->act == CT_OP);
+    case ONTO:
+        return s->act == CT_RX_OP && !env->inplace && !same_place(&s->dst, &s->src);
     case ACT:
         return (s->act == CT_RX || s->act == CT_RX_OP) && !barrier;
     case FORWARD:
@@ -259,7 +279,7 @@ static bool applies(const struct ct_env *env, uint32_t r, struct ct_step *steps,
         return tx && r > 0 && depends(env, r - 1, s);
     case EARLY:
         return tx && r > 0 && depends(env, r - 1, s) &&
-               fault.algo->round(env, 0, r - 1, early) < CT_MAX_STEPS;
+               fault.algo->round(env, fault.lane, r - 1, early) < CT_MAX_STEPS;
     default:
         return false;
     }
@@ -297,14 +317,14 @@ static void plant(struct prover *p, const struct prove_case *c)
     }
 }
 
-/* Faults in a step, wherever the kind applies. */
+/* Faults in a step of one lane, wherever the kind applies. */
 static void plant_in_steps(struct prover *p, const struct prove_case *c)
 {
     for (uint32_t me = 0; me < c->n; me++) {
         struct ct_env env = prove_env(c, me);
-        for (uint32_t r = 0; r < c->algo->rounds(&env, 0); r++) {
+        for (uint32_t r = 0; r < c->algo->rounds(&env, fault.lane); r++) {
             struct ct_step steps[CT_MAX_STEPS];
-            unsigned       count = c->algo->round(&env, 0, r, steps);
+            unsigned       count = c->algo->round(&env, fault.lane, r, steps);
             for (unsigned s = 0; s < count; s++) {
                 if (applies(&env, r, steps, count, s)) {
                     fault.me = me;
@@ -342,12 +362,15 @@ static void plant_in_claims(struct prover *p, const struct prove_case *c)
 static void each_case(struct prover *p, const struct ct_algo *algo,
                       void (*fn)(struct prover *p, const struct prove_case *c))
 {
-    static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        struct prove_case c = {.algo = algo, .n = sizes[i], .radix = 2};
+    static const uint32_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9};
+    const size_t          count = sizeof(sizes) / sizeof(sizes[0]);
+    const bool            radices = (algo->traits & CT_RADIX) != 0;
+    for (size_t i = 0; i < (radices ? 2 : 1) * count; i++) {
+        struct prove_case c = {.algo = algo, .n = sizes[i % count], .radix = i < count ? 2 : 3};
         uint32_t          roots = prove_has_root(algo->colls) ? c.n : 1;
         for (uint32_t at = 0; at < 4 * roots; at++) {
             c.root = at / 4;
+            c.uneven = false;
             c.ordered = (at & 1) != 0;
             c.inplace = (at & 2) != 0;
             if ((c.ordered && !prove_reduces(algo->colls)) ||
@@ -370,9 +393,12 @@ static void plant_all(struct prover *p, const struct prove_case *c)
         }
         return;
     }
-    for (fault.kind = DROP; fault.kind <= EARLY; fault.kind++) {
-        plant_in_steps(p, c);
+    for (fault.lane = 0; fault.lane < c->algo->lanes; fault.lane++) {
+        for (fault.kind = DROP; fault.kind <= EARLY; fault.kind++) {
+            plant_in_steps(p, c);
+        }
     }
+    fault.lane = 0;
     for (fault.kind = SCRATCH; fault.kind <= SHIFT; fault.kind++) {
         plant_in_claims(p, c);
     }

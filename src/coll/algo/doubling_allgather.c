@@ -3,11 +3,11 @@
  * Recursive doubling allgather, in three orders: in each round two ranks, whose numbers differ in
  * one bit, exchange all that they have.
  *
- * Source: Thakur et al. 2005, sec. 4.1 (nearest first); NCCLX (2025), sec. 5.4, which found farthest
- * first the best on a network with fewer links the farther they go: one block goes the longest way,
- * and half the vector no farther than to the neighbour. How its hybrid is made it does not say;
- * here half of the bits come first, the highest of them first, and then the others, lowest first:
- * far messages are small, and near ones consist of runs.
+ * Source: Thakur et al. 2005, sec. 4.1 (nearest first); NCCLX (2025), sec. 5.4, which found
+ * farthest first the best on a network with fewer links the farther they go: one block goes the
+ * longest way, and half the vector no farther than to the neighbour. How its hybrid is made it does
+ * not say; here half of the bits come first, the highest of them first, and then the others, lowest
+ * first: far messages are small, and near ones consist of runs.
  * Restriction: n is a power of two. Others: bruck is nearest first, pat farthest first.
  * Cost: k a + (n-1)/n m b for n = 2^k; no scratch. What differs is the distance of the large
  * messages, and how many pieces of memory they are made of.

@@ -1,8 +1,7 @@
 # coll/algo: the algorithms, one file each.
 libctcore_la_SOURCES += \
-	src/coll/algo/algo.h src/coll/algo/fold.h src/coll/algo/step.h \
+	src/coll/algo/algo.h src/coll/algo/fold.h src/coll/algo/knomial.h src/coll/algo/step.h \
 	src/coll/algo/bidirectional_ring.c \
-	src/coll/algo/binomial.c \
 	src/coll/algo/binomial_allgather.c \
 	src/coll/algo/bruck.c \
 	src/coll/algo/chain.c \
@@ -10,6 +9,8 @@ libctcore_la_SOURCES += \
 	src/coll/algo/doubling_allgather.c \
 	src/coll/algo/doubling_allreduce.c \
 	src/coll/algo/halving.c \
+	src/coll/algo/knomial.c \
+	src/coll/algo/knomial_gather.c \
 	src/coll/algo/linear.c \
 	src/coll/algo/one_shot.c \
 	src/coll/algo/pairwise.c \

@@ -23,11 +23,11 @@ static uint32_t exchange_rounds(const struct ct_env *env)
     return (env->n - 1 + PAIRS - 1) / PAIRS;
 }
 
-/* One rank has nothing to add up in exscan. */
+/* Nobody adds up the last rank's input in exscan. */
 static uint32_t rounds_of(const struct ct_env *env, uint32_t coll)
 {
-    const uint32_t sums = (env->n + CT_MAX_STEPS - 1) / CT_MAX_STEPS;
-    return env->n == 1 && coll == CT_EXSCAN ? 0 : exchange_rounds(env) + sums;
+    const uint32_t inputs = env->n - (coll == CT_EXSCAN ? 1 : 0);
+    return exchange_rounds(env) + (inputs + CT_MAX_STEPS - 1) / CT_MAX_STEPS;
 }
 
 /* Whether a rank adds up another's input, and which block of it. */

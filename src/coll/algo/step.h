@@ -107,6 +107,26 @@ static inline struct ct_slice ct_algo_kept(enum ct_buf buf, struct ct_slice s, u
     return s;
 }
 
+/* Smallest k with radix^k >= n: how many digits ranks have. */
+static inline uint32_t ct_algo_log_up(uint32_t n, uint32_t radix)
+{
+    uint32_t k = 0;
+    for (uint32_t rest = n - 1; rest > 0; rest /= radix) {
+        k++;
+    }
+    return k;
+}
+
+/* radix^k, for k digits at most. */
+static inline uint32_t ct_algo_power(uint32_t radix, uint32_t k)
+{
+    uint32_t power = 1;
+    for (; k > 0; k--) {
+        power *= radix;
+    }
+    return power;
+}
+
 /* Answers that many algorithms give. */
 bool     ct_algo_fits_all(const struct ct_env *env);
 bool     ct_algo_fits_commutative(const struct ct_env *env);

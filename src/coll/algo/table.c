@@ -12,10 +12,10 @@
     X(dissemination_barrier)                                                                       \
     X(one_shot_barrier)                                                                            \
     X(linear_barrier)                                                                              \
-    X(binomial_bcast)                                                                              \
+    X(knomial_bcast)                                                                               \
     X(chain_bcast)                                                                                 \
     X(linear_bcast)                                                                                \
-    X(binomial_reduce)                                                                             \
+    X(knomial_reduce)                                                                              \
     X(chain_reduce)                                                                                \
     X(rabenseifner_reduce)                                                                         \
     X(linear_reduce)                                                                               \
@@ -41,7 +41,9 @@
     X(one_shot_reduce_scatter)                                                                     \
     X(ordered_pairwise_reduce_scatter)                                                             \
     X(linear_gather)                                                                               \
+    X(knomial_gather)                                                                              \
     X(linear_scatter)                                                                              \
+    X(knomial_scatter)                                                                             \
     X(linear_alltoall)                                                                             \
     X(chain_scan)                                                                                  \
     X(one_shot_scan)                                                                               \
