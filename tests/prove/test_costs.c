@@ -88,6 +88,18 @@ static void check_logarithmic(struct prover *p, uint32_t n)
     }
 }
 
+/* How many digits other than 0 the numbers below n have together: hops of a rank's blocks. */
+static uint32_t digits_of_all(uint32_t n, uint32_t q)
+{
+    uint32_t digits = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        for (uint32_t rest = i; rest > 0; rest /= q) {
+            digits += rest % q != 0;
+        }
+    }
+    return digits;
+}
+
 static void check_radices(struct prover *p, uint32_t n, uint32_t q)
 {
     struct prove_case c = {.n = n, .root = n / 2, .radix = q};
@@ -99,6 +111,12 @@ static void check_radices(struct prover *p, uint32_t n, uint32_t q)
     check(p, c, "knomial", CT_GATHER, (struct costs){children, children, n - 1, 0, SKIP});
     check(p, c, "knomial", CT_SCATTER, (struct costs){children, children, n - 1, 0, SKIP});
     check(p, c, "dissemination", CT_BARRIER, (struct costs){levels, children, 0, 0, 0});
+    if (q <= 4) {
+        check(p, c, "bruck", CT_ALLGATHER, (struct costs){levels, children, n - 1, 0, 0});
+        check(p, c, "bruck", CT_ALLTOALL,
+              (struct costs){n > q ? levels + 1 : 1, children, digits_of_all(n, q), 0,
+                             n > q ? n - 1 : 0});
+    }
 }
 
 /* Vector halving, and what is made of it; blocks are 2^k of the vector, or n. */

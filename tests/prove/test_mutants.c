@@ -5,7 +5,8 @@
  *
  * Kinds are chosen, and applies() says where they apply, such that no fault is harmless:
  *   BUFFER   and ONTO not in place, where SEND and RECV are one; BUFFER not the own block alone in
- *            allgather, nor rank 0's in scan, which SEND and RECV both hold after the copy
+ *            allgather, nor rank 0's in scan, which SEND and RECV both hold after the copy, nor what
+ *            lies in scratch in alltoall, where numbers say nothing
  *   SWAP     only for operators that do not commute
  *   REORDER  and EARLY only where a round sends what the one before received; in barriers, where
  *            all messages look alike, only for n = radix^k, where each pair of ranks is connected
@@ -16,6 +17,7 @@
  * not rejected for its looks.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "prove.h"
@@ -266,7 +268,8 @@ static bool applies(const struct ct_env *env, uint32_t r, struct ct_step *steps,
     case RUN:
         return is_transfer(s) && size_of(env, slice) > 1 && !barrier;
     case BUFFER:
-        return tx && !barrier && !env->inplace && !is_in_both(env, s);
+        return tx && !barrier && !env->inplace && !is_in_both(env, s) &&
+               (fault.algo->colls != CT_ALLTOALL || s->src.buf != CT_TMP);
     case SWAP:
         return env->ordered && (s->act == CT_RX_OP || s->act == CT_OP);
     case ONTO:
@@ -471,14 +474,17 @@ static void hunt(struct prover *p, const struct ct_algo *algo, uint32_t totals[K
 int main(void)
 {
     struct prover *p = prove_create();
+    const char    *only = getenv("CT_PROVE_ONLY"); /* a name, to be quick */
     uint32_t       totals[KINDS] = {0}, all = 0;
 
     for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
-        hunt(p, *a, totals);
+        if (only == NULL || strcmp(only, (*a)->name) == 0) {
+            hunt(p, *a, totals);
+        }
     }
     for (int k = 0; k < KINDS; k++) {
         all += totals[k];
-        if (totals[k] == 0) {
+        if (totals[k] == 0 && only == NULL) {
             failures++;
             printf("FAIL no fault of kind %s was ever rejected\n", kind_names[k]);
         }

@@ -7,10 +7,9 @@
  * Restriction: none. An operator that does not commute is reduced along the tree of rank 0, which
  * has ranks in order, and the result sent on to the root.
  * Cost, for radix q and L = ceil(log_q n) levels:
- *   bcast    at most (q-1) L (a + m b) at the root, L (a + m b) for the last leaf if a rank sends to
- *            its children at once; no scratch
- *   reduce   at most (q-1) L (a + m b + m c); one block of scratch at ranks inside the tree; ordered
- *            and root != 0 costs a + m b more
+ *   bcast    at most (q-1) L (a + m b); no scratch
+ *   reduce   at most (q-1) L (a + m b + m c); one block of scratch at ranks inside the tree;
+ *            ordered and root != 0 costs a + m b more
  *
  * On 5 ranks with root 0, bcast:
  *   radix 2   round 0   0 to 4             radix 3   round 0   0 to 3

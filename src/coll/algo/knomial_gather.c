@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gather and scatter on the k-nomial tree (knomial.h): a rank sends all that is of the tree below it
- * in one message, and its parent to each child what is of the tree below that.
+ * Gather and scatter on the k-nomial tree (knomial.h): the blocks of all ranks below one go over
+ * the edge to its parent in one message.
  *
  * Source: Thakur et al. 2005, sec. 4.3; MPICH's binomial gather and scatter for radix 2.
  * Restriction: not gatherv and scatterv, where a rank inside the tree does not know how long the
  * blocks are that it passes on.
- * Cost, for radix q and L = ceil(log_q n) levels: at most (q-1) L a + (n-1)/n m b at the root, where
- * linear has n-1 messages. Scratch: a rank with children, the root excepted, has a block for each
- * rank of the tree below it, up to n/q.
+ * Cost, for radix q and L = ceil(log_q n) levels: at most (q-1) L a + (n-1)/n m b at the root,
+ * where linear has n-1 messages. Scratch: a rank with children, the root excepted, has a block for
+ * each rank of the tree below it, itself included.
  *
  * On 5 ranks with root 0, gather:
  *   radix 2   round 0   1 to 0: 1   3 to 2: 3        radix 3   1 to 0: 1   4 to 3: 4

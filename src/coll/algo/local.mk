@@ -3,7 +3,8 @@ libctcore_la_SOURCES += \
 	src/coll/algo/algo.h src/coll/algo/fold.h src/coll/algo/knomial.h src/coll/algo/step.h \
 	src/coll/algo/bidirectional_ring.c \
 	src/coll/algo/binomial_allgather.c \
-	src/coll/algo/bruck.c \
+	src/coll/algo/bruck_allgather.c \
+	src/coll/algo/bruck_alltoall.c \
 	src/coll/algo/chain.c \
 	src/coll/algo/dissemination.c \
 	src/coll/algo/doubling_allgather.c \

@@ -45,6 +45,7 @@
     X(linear_scatter)                                                                              \
     X(knomial_scatter)                                                                             \
     X(linear_alltoall)                                                                             \
+    X(bruck_alltoall)                                                                              \
     X(chain_scan)                                                                                  \
     X(one_shot_scan)                                                                               \
     X(chain_exscan)                                                                                \
