@@ -77,13 +77,13 @@ static bool attach(const struct ct_run_ctx *ctx, struct ct_common *c, const stru
     return ok;
 }
 
-extern const struct ct_algo ct_algo_binomial_bcast, ct_algo_bruck_allgather;
+extern const struct ct_algo ct_algo_knomial_bcast, ct_algo_bruck_allgather;
 
 static int bcast(struct ct_run_ctx *ctx, void *buf, size_t bytes)
 {
     return ct_run(&(struct ct_run_args){
         .ctx = ctx,
-        .algo = &ct_algo_binomial_bcast,
+        .algo = &ct_algo_knomial_bcast,
         .env = {.radix = 2},
         .layout = {.elem_bytes = 1, .count = bytes, .buf = {{.base = buf}, {.base = buf}}},
         .chunks = 1});
