@@ -12,15 +12,12 @@
 static int read_machine(struct ct_machine *m, const struct ct_config *cfg, const struct ct_log *log,
                         char *why, size_t cap)
 {
-    if (cfg->machine[0] != '\0') {
-        int rc = ct_machine_synthetic(m, cfg->machine, cfg->machines, log, why, cap);
-        return rc == CTRAN_SUCCESS ? 0 : CT_EXIT_USAGE;
+    char reason[512] = "out of memory";
+    int  rc = ct_machine_read(m, cfg, log, reason, sizeof reason);
+    if (rc != CTRAN_SUCCESS) {
+        snprintf(why, cap, "cannot find the GPUs: %s", reason);
     }
-    if (ct_machine_load(m, log) != CTRAN_SUCCESS) {
-        snprintf(why, cap, "cannot find the GPUs: hwloc cannot read this machine");
-        return CT_EXIT_INTERNAL;
-    }
-    return 0;
+    return rc == CTRAN_SUCCESS ? 0 : rc == CTRAN_ERR_ARG ? CT_EXIT_USAGE : CT_EXIT_INTERNAL;
 }
 
 static int choose(struct ct_gpus *g, const struct ct_config *cfg, const struct ct_log *log,

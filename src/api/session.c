@@ -5,6 +5,7 @@
  */
 #define CT_FOLDER "api"
 #include "api/api.h"
+#include "topo/topo.h"
 
 int ct_check_session(const char *call, ctran_session_t handle, struct ct_mpi_session **out)
 {
@@ -106,6 +107,7 @@ int ctran_session_init(ctran_info_t info, ctran_errhandler_t errhandler, ctran_s
     if (p->job->news.on) {
         rc = ct_job_meet(p); /* the launcher tells of deaths to those who have met */
     }
+    rc = rc == CTRAN_SUCCESS ? ct_machine_check_maps(p) : rc;
     struct ct_mpi_session *made = NULL;
     if (rc == CTRAN_SUCCESS) {
         struct ct_errhandler *held = ct_errhandler_hold_at(&p->errhandlers, &errhandler);

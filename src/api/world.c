@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "api/api.h"
+#include "topo/topo.h"
 
 enum { NONE, STARTING, RUNNING, ENDING, ENDED };
 static _Atomic int  world = NONE;
@@ -36,9 +37,8 @@ static int start(int required, struct ct_process **p)
         return rc;
     }
     rc = ct_job_meet(*p);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_comm_world_open(*p);
-    }
+    rc = rc == CTRAN_SUCCESS ? ct_machine_check_maps(*p) : rc;
+    rc = rc == CTRAN_SUCCESS ? ct_comm_world_open(*p) : rc;
     if (rc != CTRAN_SUCCESS) {
         ct_api_unuse(*p);
     }

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PLACE_BYTES = 1024, LAYOUT = 2, GRACE_MS = 10000, MOST_FULL = 100 };
+enum { PLACE_BYTES = 1024, LAYOUT = 3, GRACE_MS = 10000, MOST_FULL = 100 };
 
 static const uint32_t MAGIC = 0x43545243; /* "CRTC" */
 
@@ -40,6 +40,7 @@ struct head {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t ncards;
     CT_ALIGNED(CT_CACHE_LINE) struct gate here; /* the cards of this node's ranks are there */
     CT_ALIGNED(CT_CACHE_LINE) struct gate all;  /* those of all: opened with one of these */
+    struct ct_say say;
 };
 
 enum { THERE = 1, FAILED };
@@ -335,6 +336,11 @@ void *ct_cards_roll(const struct ct_cards *c)
 struct ct_seat *ct_cards_seats(const struct ct_cards *c)
 {
     return (struct ct_seat *)((char *)c->head + seats_at(c->job));
+}
+
+struct ct_say *ct_cards_say(const struct ct_cards *c)
+{
+    return &c->head->say;
 }
 
 bool ct_cards_blame(const struct ct_cards *c)

@@ -23,9 +23,11 @@ int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t ta
 /* What is borrowed from it ends here. */
 void ct_cards_close(struct ct_cards *c);
 
-/* The memory of the roll that the ranks of the node have, and of their seats, in the table. */
+/* The memory of the roll that the ranks of the node have, of their seats and of what one of them
+ * says for all, in the table. */
 void           *ct_cards_roll(const struct ct_cards *c);
 struct ct_seat *ct_cards_seats(const struct ct_cards *c);
+struct ct_say  *ct_cards_say(const struct ct_cards *c);
 
 /* Writes the caller's card. CTRAN_ERR_BOOTSTRAP (logged): it is too long. */
 int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes);

@@ -68,6 +68,11 @@ bool ct_job_slurm_place(const char **addr, const char **kinds)
     return *addr != NULL && *kinds != NULL;
 }
 
+const char *ct_job_visible_gpus(void)
+{
+    return getenv("CUDA_VISIBLE_DEVICES");
+}
+
 int ct_job_open(struct ct_process *p)
 {
     int rc = ct_job_under_pmix() ? ct_job_open_pmix(p, &p->job) : ct_job_open_single(p, &p->job);

@@ -86,6 +86,7 @@ struct ct_job {
     struct ct_roll  roll;  /* of all processes, where they share a host; else without memory */
     struct ct_seats seats; /* of the processes on this host; may be without memory */
     struct ct_news  news;
+    struct ct_say  *say; /* for what all of this host would say; NULL: there is no such memory */
 };
 
 /* The place of a process in `seats`; nlocal: it has none, as on another host. */
@@ -106,6 +107,9 @@ int ct_job_key(struct ct_job *job, struct ct_auth_key *key);
 /* Where Slurm says that this host is, SLURM_TOPOLOGY_ADDR, and what the parts of it are,
  * SLURM_TOPOLOGY_ADDR_PATTERN; false where it says nothing. */
 bool ct_job_slurm_place(const char **addr, const char **kinds);
+
+/* The GPUs that CUDA shows this process, CUDA_VISIBLE_DEVICES; NULL: it says nothing. */
+const char *ct_job_visible_gpus(void);
 
 /* The two ways; each returns with *job set, or a logged error. */
 int  ct_job_open_pmix(struct ct_process *p, struct ct_job **job);

@@ -191,6 +191,9 @@ static int open_table(struct pmix *x)
             .fair = (uint32_t)ct_div_up(job->nlocal, ct_max_size(job->ncpus, 1)),
         };
     }
+    if (rc == CTRAN_SUCCESS) {
+        x->job.say = ct_cards_say(x->table);
+    }
     if (rc == CTRAN_SUCCESS && has_one_node(job)) {
         x->job.roll =
             (struct ct_roll){.memory = ct_cards_roll(x->table), .n = job->size, .me = job->rank};
@@ -453,6 +456,7 @@ static void pmix_close(struct ct_job *job)
     if (x->table != NULL) {
         x->job.roll.memory = NULL;
         x->job.seats.all = NULL;
+        x->job.say = NULL;
         ct_cards_close(x->table);
     }
     free(x->local_ranks);

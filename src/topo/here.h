@@ -15,6 +15,10 @@
 int ct_machine_here(struct ct_process *p, const struct ct_machine **m);
 /* How often it has been read on this node; 0: the process has its own, or has not asked. */
 uint32_t ct_machine_reads(const struct ct_process *p);
+/* Holds CTRAN_NIC_MAP and CTRAN_GPU_MAP against the machine; where neither is set nothing is read.
+ * CTRAN_ERR_CONFIG: one is wrong, which one process of the node has logged. Else as above. After
+ * ct_job_meet: then all of the node hear who says it. */
+int ct_machine_check_maps(struct ct_process *p);
 /* Does nothing where nobody has asked. */
 void ct_machine_leave(struct ct_process *p);
 

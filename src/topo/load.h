@@ -42,13 +42,6 @@ bool           ct_pci_equal(const struct ct_pci *a, const struct ct_pci *b);
 /* Whether its numbers and indices are within its arrays, and its texts end. */
 bool ct_machine_is_sound(const struct ct_machine *m);
 
-/* ct_machine_share with another reader than ct_machine_load. */
-struct ct_machine_view;
-typedef int ct_machine_reader(struct ct_machine *m, const struct ct_log *log, void *arg);
-int         ct_machine_share_by(struct ct_machine_view **view, const char *dir, const char *name,
-                                uint32_t deadline_ms, ct_machine_reader *reader, void *arg,
-                                const struct ct_log *log);
-
 /* Into a field of a machine: cut where it is too long, padded with zeros. */
 void ct_machine_text(char *field, size_t cap, const char *text);
 

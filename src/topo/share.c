@@ -335,9 +335,9 @@ static int share_or_read(struct attempt *a, const char *name)
     return rc;
 }
 
-int ct_machine_share_by(struct ct_machine_view **view, const char *dir, const char *name,
-                        uint32_t deadline_ms, ct_machine_reader *reader, void *arg,
-                        const struct ct_log *log)
+int ct_machine_share(struct ct_machine_view **view, const char *dir, const char *name,
+                     uint32_t deadline_ms, ct_machine_reader *reader, void *arg,
+                     const struct ct_log *log)
 {
     struct ct_machine_view *v = calloc(1, sizeof *v);
     if (v == NULL) {
@@ -357,18 +357,6 @@ int ct_machine_share_by(struct ct_machine_view **view, const char *dir, const ch
     }
     *view = v;
     return CTRAN_SUCCESS;
-}
-
-static int load(struct ct_machine *m, const struct ct_log *log, void *arg)
-{
-    (void)arg;
-    return ct_machine_load(m, log);
-}
-
-int ct_machine_share(struct ct_machine_view **view, const char *dir, const char *name,
-                     uint32_t deadline_ms, const struct ct_log *log)
-{
-    return ct_machine_share_by(view, dir, name, deadline_ms, load, NULL, log);
 }
 
 const struct ct_machine *ct_machine_of(const struct ct_machine_view *view)

@@ -10,6 +10,9 @@
 
 struct ct_machine_view; /* a mapping, or memory of the process's own where nothing can be shared */
 
+/* Reads the machine: all of *m. Its errors are logged. */
+typedef int ct_machine_reader(struct ct_machine *m, const struct ct_log *log, void *arg);
+
 /* `name` is the same for all ranks of the job on this node and known to nobody else, of letters,
  * digits, '.', '_' and '-', and ends with '-' and 16 hexadecimal digits (base/shmfile.h); `dir` is
  * CTRAN_SHM_DIR. A NULL or empty name: nobody shares. Whoever comes while another reads waits for
@@ -20,7 +23,8 @@ struct ct_machine_view; /* a mapping, or memory of the process's own where nothi
  * *view is set on success. CTRAN_ERR_NO_MEM; CTRAN_ERR_OTHER, logged by those who could not read
  * the machine, and a warning in those who did not try. Any thread. */
 int ct_machine_share(struct ct_machine_view **view, const char *dir, const char *name,
-                     uint32_t deadline_ms, const struct ct_log *log);
+                     uint32_t deadline_ms, ct_machine_reader *reader, void *arg,
+                     const struct ct_log *log);
 const struct ct_machine *ct_machine_of(const struct ct_machine_view *view);
 /* How often the shared machine has been read, by anybody; 0: the memory is the process's own. */
 uint32_t ct_machine_discoveries(const struct ct_machine_view *view);

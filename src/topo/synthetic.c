@@ -121,3 +121,16 @@ int ct_machine_synthetic(struct ct_machine *m, const char *name, const char *fol
     }
     return rc;
 }
+
+int ct_machine_read(struct ct_machine *m, const struct ct_config *cfg, const struct ct_log *log,
+                    char *why, size_t cap)
+{
+    if (cfg->machine[0] != '\0') {
+        return ct_machine_synthetic(m, cfg->machine, cfg->machines, log, why, cap);
+    }
+    int rc = ct_machine_load(m, log);
+    if (rc != CTRAN_SUCCESS) {
+        (void)snprintf(why, cap, "hwloc cannot read this machine");
+    }
+    return rc;
+}

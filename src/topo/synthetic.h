@@ -29,6 +29,11 @@
 int ct_machine_synthetic(struct ct_machine *m, const char *name, const char *folder,
                          const struct ct_log *log, char *why, size_t cap);
 
+/* The machine that CTRAN_MACHINE names, else this one, as ct_machine_load has it; `why` is the
+ * reason in both cases. CTRAN_ERR_ARG and _NO_MEM as above; CTRAN_ERR_OTHER, logged. */
+int ct_machine_read(struct ct_machine *m, const struct ct_config *cfg, const struct ct_log *log,
+                    char *why, size_t cap);
+
 /* Adds what a description says; `name` is the text's, for messages. CTRAN_ERR_ARG as above, and
  * then *m has what stood before. */
 int ct_machine_describe(struct ct_machine *m, const char *name, const char *text, char *why,

@@ -32,6 +32,9 @@ TESTS += tests/func/leave.test
 # Processes that start at different times, or not at all: with the same program.
 dist_check_SCRIPTS += tests/func/start.test
 TESTS += tests/func/start.test
+# Wrong maps of NICs and GPUs: with the same program.
+dist_check_SCRIPTS += tests/func/maps.test
+TESTS += tests/func/maps.test
 tests_func_leave_SOURCES = tests/func/leave.c $(func_check)
 tests_func_leave_LDADD = libctcore.la
 check_PROGRAMS += tests/func/badmem

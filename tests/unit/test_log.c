@@ -3,7 +3,9 @@
 #define CT_FOLDER "unit"
 #include <errno.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "unit.h"
 
@@ -201,13 +203,73 @@ static void test_long_path(void **state)
     ct_log_fini(&log);
 }
 
+/* ---- what one says for all ------------------------------------------------------------------- */
+
+static struct ct_say *shared_say(void)
+{
+    void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(at != MAP_FAILED);
+    return at;
+}
+
+static void test_say_once(void **state)
+{
+    (void)state;
+    struct ct_log  log;
+    struct ct_say *say = shared_say();
+    pid_t          pids[12];
+    unit_log_init(&log, CT_LOG_WARN);
+    for (size_t i = 0; i < CT_ARRAY_LEN(pids); i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            struct stat st;
+            ct_say(say, &log, "unit", "all say so");
+            _exit(fstat(log.fd, &st) == 0 && st.st_size > 0 ? 0 : 1);
+        }
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(pids); i++) {
+        int status = -1;
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_int_equal(status, 0); /* none went on before it was said */
+    }
+    ct_say(say, &log, "unit", "this, too");
+    const char *text = unit_logged(&log);
+    unit_contains(text, "all say so\n");
+    assert_int_equal(unit_count(text, "\n"), 1);
+    munmap(say, 4096);
+    ct_log_fini(&log);
+}
+
+/* Nobody else is there, or the one who was about to say it is no more. */
+static void test_say_alone(void **state)
+{
+    (void)state;
+    struct ct_log  log;
+    struct ct_say *say = shared_say();
+    unit_log_init(&log, CT_LOG_WARN);
+    ct_say(NULL, &log, "unit", "one");
+    ct_say(NULL, &log, "unit", "two");
+    atomic_store(&say->state, 1);
+    ct_say(say, &log, "unit", "three");
+    const char *text = unit_logged(&log);
+    unit_contains(text, "error unit: one\n");
+    unit_contains(text, "error unit: two\n");
+    unit_contains(text, "error unit: three\n");
+    log.level = CT_LOG_NONE;
+    ct_say(NULL, &log, "unit", "nothing");
+    assert_int_equal(unit_count(unit_logged(&log), "\n"), 0);
+    munmap(say, 4096);
+    ct_log_fini(&log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_form),      cmocka_unit_test(test_levels),
         cmocka_unit_test(test_long),      cmocka_unit_test(test_lines_whole),
         cmocka_unit_test(test_pattern),   cmocka_unit_test(test_bad_pattern),
-        cmocka_unit_test(test_long_path),
+        cmocka_unit_test(test_long_path), cmocka_unit_test(test_say_once),
+        cmocka_unit_test(test_say_alone),
     };
     return cmocka_run_group_tests(tests, make_dir, drop_dir);
 }

@@ -73,6 +73,12 @@ static int read_badly(struct ct_machine *m, const struct ct_log *log, void *arg)
     return CTRAN_ERR_OTHER;
 }
 
+static int read_this(struct ct_machine *m, const struct ct_log *log, void *arg)
+{
+    (void)arg;
+    return ct_machine_load(m, log);
+}
+
 struct pipes {
     int inside[2], go_on[2];
 };
@@ -91,7 +97,7 @@ static int read_slowly(struct ct_machine *m, const struct ct_log *log, void *arg
 static struct ct_machine_view *share_by(ct_machine_reader *reader, void *arg, uint32_t deadline_ms)
 {
     struct ct_machine_view *view = NULL;
-    assert_int_equal(ct_machine_share_by(&view, dir, NAME, deadline_ms, reader, arg, &log_), 0);
+    assert_int_equal(ct_machine_share(&view, dir, NAME, deadline_ms, reader, arg, &log_), 0);
     assert_string_equal(ct_machine_of(view)->host, "unit");
     return view;
 }
@@ -119,7 +125,7 @@ static pid_t start_slow(struct pipes *p)
     const pid_t pid = fork();
     if (pid == 0) {
         struct ct_machine_view *view = NULL;
-        _exit(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_slowly, p, &log_));
+        _exit(ct_machine_share(&view, dir, NAME, LONG_MS, read_slowly, p, &log_));
     }
     assert_true(pid > 0);
     assert_int_equal(read(p->inside[0], &byte, 1), 1);
@@ -172,7 +178,7 @@ static int come(int start, int come_to, int leave)
     if (read(start, &byte, 1) != 0) { /* closed for all at once */
         return 1;
     }
-    int rc = ct_machine_share_by(&view, dir, NAME, LONG_MS, read_small, NULL, &log_);
+    int rc = ct_machine_share(&view, dir, NAME, LONG_MS, read_small, NULL, &log_);
     if (rc != CTRAN_SUCCESS || ct_machine_discoveries(view) != 1 ||
         ct_machine_of(view)->npus != 1000) {
         return 2;
@@ -218,7 +224,7 @@ static void test_many_processes(void **state)
 static void *come_as_thread(void *arg)
 {
     struct ct_machine_view **view = arg;
-    return ct_machine_share_by(view, dir, NAME, LONG_MS, read_small, NULL, &log_) == 0 ? arg : NULL;
+    return ct_machine_share(view, dir, NAME, LONG_MS, read_small, NULL, &log_) == 0 ? arg : NULL;
 }
 
 static void test_threads(void **state)
@@ -245,7 +251,7 @@ static void test_without_name(void **state)
 {
     (void)state;
     struct ct_machine_view *view = NULL;
-    assert_int_equal(ct_machine_share_by(&view, dir, "", 1, read_small, NULL, &log_), 0);
+    assert_int_equal(ct_machine_share(&view, dir, "", 1, read_small, NULL, &log_), 0);
     assert_int_equal(ct_machine_discoveries(view), 0);
     assert_int_equal(ct_machine_of(view)->npus, 1000);
     ct_machine_unshare(view);
@@ -262,7 +268,7 @@ static void test_reader_dies(void **state)
     const pid_t  first = start_slow(&p), second = fork();
     if (second == 0) {
         struct ct_machine_view *view = NULL;
-        int rc = ct_machine_share_by(&view, dir, NAME, LONG_MS, read_small, NULL, &log_);
+        int rc = ct_machine_share(&view, dir, NAME, LONG_MS, read_small, NULL, &log_);
         _exit(rc != 0 || ct_machine_discoveries(view) == 0 || ct_machine_of(view)->npus != 1000);
     }
     assert_true(second > 0);
@@ -325,17 +331,17 @@ static void test_reader_fails(void **state)
     (void)state;
     struct ct_machine_view *view = NULL;
     int                     fd = -1;
-    assert_int_equal(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_badly_kept, &fd, &log_),
+    assert_int_equal(ct_machine_share(&view, dir, NAME, LONG_MS, read_badly_kept, &fd, &log_),
                      CTRAN_ERR_OTHER);
     assert_null(view);
     /* It may be that one's own trouble: another tries. */
-    assert_int_equal(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_badly, NULL, &log_),
+    assert_int_equal(ct_machine_share(&view, dir, NAME, LONG_MS, read_badly, NULL, &log_),
                      CTRAN_ERR_OTHER);
     assert_int_equal(shared->reads, 2);
     assert_int_equal(unit_count(unit_logged(&log_), "cannot be read"), 2);
     /* The others do not. */
     for (int i = 1; i <= 2; i++) {
-        assert_int_equal(ct_machine_share_by(&view, dir, NAME, LONG_MS, read_small, NULL, &log_),
+        assert_int_equal(ct_machine_share(&view, dir, NAME, LONG_MS, read_small, NULL, &log_),
                          CTRAN_ERR_OTHER);
         assert_int_equal(unit_count(unit_logged(&log_), "nothing is known of this machine"), 1);
     }
@@ -343,7 +349,7 @@ static void test_reader_fails(void **state)
     assert_int_equal(shared->reads, 2);
     close(fd);
     ct_shmfile_sweep(dir);
-    assert_int_equal(ct_machine_share_by(&view, dir, "", LONG_MS, read_badly, NULL, &log_),
+    assert_int_equal(ct_machine_share(&view, dir, "", LONG_MS, read_badly, NULL, &log_),
                      CTRAN_ERR_OTHER);
     assert_null(view);
 }
@@ -355,7 +361,7 @@ static void test_no_folder(void **state)
     (void)state;
     struct ct_machine_view *view = NULL;
     assert_int_equal(
-        ct_machine_share_by(&view, "/nowhere/at/all", NAME, LONG_MS, read_small, NULL, &log_), 0);
+        ct_machine_share(&view, "/nowhere/at/all", NAME, LONG_MS, read_small, NULL, &log_), 0);
     assert_int_equal(ct_machine_discoveries(view), 0);
     unit_contains(unit_logged(&log_), "cannot be made: No such file or directory");
     ct_machine_unshare(view);
@@ -368,7 +374,7 @@ static void test_long_name(void **state)
     char                    name[400];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    assert_int_equal(ct_machine_share_by(&view, dir, name, LONG_MS, read_small, NULL, &log_), 0);
+    assert_int_equal(ct_machine_share(&view, dir, name, LONG_MS, read_small, NULL, &log_), 0);
     assert_int_equal(ct_machine_discoveries(view), 0);
     unit_contains(unit_logged(&log_), "cannot be named");
     ct_machine_unshare(view);
@@ -468,7 +474,7 @@ static void test_no_room(void **state)
         setrlimit(RLIMIT_FSIZE, &little);
         log_.level = CT_LOG_NONE; /* its file is limited too */
         struct ct_machine_view *view = NULL;
-        int rc = ct_machine_share_by(&view, dir, NAME, LONG_MS, read_small, NULL, &log_);
+        int rc = ct_machine_share(&view, dir, NAME, LONG_MS, read_small, NULL, &log_);
         _exit(rc != 0 || ct_machine_discoveries(view) != 0 || ct_machine_of(view)->npus != 1000);
     }
     assert_int_equal(end_of(pid), 0);
@@ -496,8 +502,8 @@ static void test_this_machine(void **state)
     (void)state;
     struct ct_machine_view  *a = NULL, *b = NULL;
     static struct ct_machine own;
-    assert_int_equal(ct_machine_share(&a, dir, NAME, LONG_MS, &log_), 0);
-    assert_int_equal(ct_machine_share(&b, dir, NAME, LONG_MS, &log_), 0);
+    assert_int_equal(ct_machine_share(&a, dir, NAME, LONG_MS, read_this, NULL, &log_), 0);
+    assert_int_equal(ct_machine_share(&b, dir, NAME, LONG_MS, read_this, NULL, &log_), 0);
     assert_int_equal(ct_machine_discoveries(b), 1);
     assert_int_equal(ct_machine_load(&own, &log_), 0);
     assert_true(ct_machine_is_sound(&own));
