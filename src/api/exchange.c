@@ -14,11 +14,11 @@ static int exchange(const char *call, struct ct_transfer *out, struct ct_transfe
 {
     struct ct_p2p_req send, recv;
     int               rc = CTRAN_SUCCESS;
+    out->driven = in->driven = true;
     if (!in->null) {
         ct_transfer_start(in, &recv);
     }
     if (!out->null) {
-        out->driven = true;
         ct_transfer_start(out, &send);
         rc = ct_p2p_wait(out->comm->p, &send.base);
     }

@@ -54,6 +54,7 @@ int ctran_recv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int so
         ct_api_null_status(status);
         return CTRAN_SUCCESS;
     }
+    t.driven = true;
     ct_transfer_start(&t, &req);
     rc = ct_p2p_wait(t.comm->p, &req.base);
     ct_api_status(status, &req.base);

@@ -70,7 +70,7 @@ void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
         ct_p2p_issend(t->comm->p, req, t->ep, t->key, &t->area);
         break;
     case CT_TRANSFER_RECV:
-        ct_p2p_irecv(t->comm->p, req, t->ep, t->key, &t->area);
+        (t->driven ? ct_p2p_drive_recv : ct_p2p_irecv)(t->comm->p, req, t->ep, t->key, &t->area);
         break;
     }
 }

@@ -24,7 +24,7 @@ static int message(struct ct_comm *comm, uint32_t rank, bool is_recv, void *buf,
         return CTRAN_ERR_NO_MEM;
     }
     if (is_recv) {
-        ct_p2p_irecv(comm->p, &req, ep, key, &area);
+        ct_p2p_drive_recv(comm->p, &req, ep, key, &area);
     } else {
         ct_p2p_drive_send(comm->p, &req, ep, key, &area);
     }

@@ -16,7 +16,7 @@ struct ct_unexpected {
     struct ct_list    in_bucket, in_order;
     struct ct_p2p_key key;
     struct ct_ep     *ep;
-    bool              rendezvous;
+    bool              rendezvous, streams; /* see state.h, struct ct_wire_rts */
     size_t            len_bytes;
     size_t            cost;                   /* of its memory */
     uint64_t          sender_id, sender_addr; /* rendezvous */

@@ -298,7 +298,8 @@ static void take(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
     ct_flow_matched(from, u->rendezvous ? 0 : u->len_bytes);
     if (u->rendezvous) {
         no_payload(&req->op);
-        ct_rndv_recv(req, from, u->len_bytes, u->sender_id, u->sender_addr);
+        ct_rndv_recv(req, from, u->len_bytes, u->sender_id,
+                     u->streams && req->driven ? 0 : u->sender_addr);
     } else {
         take_eager(req, u->data, u->len_bytes);
     }
@@ -351,6 +352,16 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
     ct_domain_leave(p);
 }
 
+void ct_p2p_drive_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
+                       struct ct_p2p_key key, const struct ct_area *area)
+{
+    ct_p2p_prepare(p, req, true, from, key, area);
+    req->driven = true;
+    ct_domain_enter(p);
+    ct_p2p_start_recv(req);
+    ct_domain_leave(p);
+}
+
 /* Keeps a message whose receive has not been posted. */
 static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
                  const void *data, size_t len_bytes) CT_IN_DOMAIN
@@ -372,6 +383,7 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
     if (rts != NULL) {
         u->sender_id = rts->sender_id;
         u->sender_addr = rts->addr;
+        u->streams = rts->streams != 0;
     } else if (len_bytes > 0) {
         memcpy(u->data, data, len_bytes);
     }
@@ -414,7 +426,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         bind(req, from, &wire.key, wire.len_bytes);
         ct_flow_matched(from, 0);
         no_payload(&req->op);
-        ct_rndv_recv(req, from, wire.len_bytes, wire.sender_id, wire.addr);
+        ct_rndv_recv(req, from, wire.len_bytes, wire.sender_id, wire.streams ? 0 : wire.addr);
     } else {
         keep(from, &wire.key, &wire, NULL, wire.len_bytes);
     }

@@ -34,7 +34,7 @@ struct ct_p2p_req {
     bool               is_recv, matched; /* a receive that has its message */
     bool               announced;        /* a send that goes by rendezvous */
     bool               truncated;
-    bool               driven;      /* a send whose caller waits for it */
+    bool               driven;      /* its caller waits for it */
     bool               withdrawing; /* a send that is being taken back */
     bool               putting;     /* a send whose memory a transport reads */
     int                give_up;     /* the error to end it with, as soon as it can be taken back */
@@ -105,6 +105,10 @@ void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *t
 /* `from` is the endpoint of key.src, NULL when that is CTRAN_ANY_SOURCE. */
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                   struct ct_p2p_key key, const struct ct_area *area);
+/* The same by a caller who does nothing but drive transfers until it is done: then an announced
+ * message may come in pieces, where that is faster, though nobody else takes them. */
+void ct_p2p_drive_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
+                       struct ct_p2p_key key, const struct ct_area *area);
 
 /* A message that came before its receive. */
 struct ct_unexpected;

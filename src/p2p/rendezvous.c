@@ -12,6 +12,11 @@
  *     or sends it in pieces:
  *     DATA, DATA, ...            ->   complete when all bytes are there
  *
+ * Where both sides do nothing but drive transfers, pieces through memory that stays in the cache
+ * come sooner than a read (ct_ep_streams); the sender says in the RTS whether it does. A receive
+ * that is posted after the RTS, by a caller who does not wait for it, reads at once: until that
+ * caller comes back nobody would take the pieces, and the sender would wait as long.
+ *
  * Each side names its half by a number that is looked up in a table, never by an address; a late
  * or false answer finds nothing. A sender that has to give a message up says WITHDRAW and keeps its
  * buffer until the receiver's FIN; if it is asked for the message in between, it answers NAK.
@@ -89,12 +94,12 @@ void ct_rndv_send(struct ct_p2p_req *req)
     enter(req);
     req->moved_bytes = 0;
     req->want_bytes = 0;
-    const bool         reads = req->area.pieces == NULL && !(req->driven && ct_ep_streams(req->ep));
     struct ct_wire_rts wire = {
         .key = req->key,
         .len_bytes = req->area.len_bytes,
         .sender_id = req->id,
-        .addr = reads ? (uintptr_t)req->area.base : 0,
+        .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
+        .streams = req->driven && ct_ep_streams(req->ep),
     };
     ct_p2p_post_op(req, CT_EP_RTS, &wire, sizeof wire, rts_taken);
 }

@@ -47,7 +47,9 @@ struct ct_wire_rts { /* "I have a message for you" */
     struct ct_p2p_key key;
     uint64_t          len_bytes;
     uint64_t          sender_id;
-    uint64_t          addr; /* where it lies in the sender, 0 if in several pieces */
+    uint64_t          addr;    /* where it lies in the sender, 0 if in several pieces */
+    uint64_t          streams; /* 1: the sender drives transfers, and would send it in pieces to a
+                                  receiver that does so too; else 0 */
 };
 struct ct_wire_cts { /* "send me its first want_bytes as CT_EP_DATA" */
     uint64_t sender_id, receiver_id, want_bytes;

@@ -457,6 +457,68 @@ static void test_give_up(void **state)
     ranks_run(&(struct ranks_args){.n = 2, .settings = off, .body = give_up});
 }
 
+/* ---- receives that come after the announcement ----------------------------------------------- */
+
+enum { ANNOUNCED = 6 };
+
+typedef void start_fn(struct ct_process *, struct ct_p2p_req *, struct ct_ep *, struct ct_p2p_key,
+                      const struct ct_area *);
+
+/* Rank 0 announces a message and drives transfers; rank 1 has heard of it before it receives, and
+ * looks at its memory before it drives any itself. Whether it was there by then. */
+static bool come_late(struct rank *r, start_fn *send, start_fn *recv, uint64_t seed)
+{
+    static unsigned char mem[2][LONG];
+    struct ct_area       area = {.base = mem[r->me], .len_bytes = LONG};
+    struct ct_p2p_key    key = {CTX, 0, ANNOUNCED};
+    struct ct_p2p_req    req;
+    bool                 at_once = false;
+    for (size_t i = 0; i < LONG; i++) {
+        mem[r->me][i] = r->me == 0 ? byte_of(seed, i) : 0;
+    }
+    if (r->me == 0) {
+        send(&r->p, &req, ranks_ep(r, 1), key, &area);
+        RANK_CHECK(r, !ct_request_is_done(&req.base));
+        RANK_EQUAL(r, give_signal(r, 1, SIGNAL), CTRAN_SUCCESS);
+    } else {
+        RANK_EQUAL(r, wait_signal(r, 0, SIGNAL), CTRAN_SUCCESS);
+        recv(&r->p, &req, ranks_ep(r, 0), key, &area);
+        at_once = ct_request_is_done(&req.base);
+    }
+    RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_SUCCESS);
+    for (size_t i = 0; i < LONG; i++) {
+        RANK_EQUAL(r, mem[r->me][i], byte_of(seed, i));
+    }
+    return at_once;
+}
+
+static void late(struct rank *r, void *arg)
+{
+    bool *single_copy = arg;
+    bool  plain = come_late(r, ct_p2p_isend, ct_p2p_irecv, 1);
+    bool  driven = come_late(r, ct_p2p_drive_send, ct_p2p_irecv, 2);
+    (void)come_late(r, ct_p2p_drive_send, ct_p2p_drive_recv, 3);
+    (void)come_late(r, ct_p2p_isend, ct_p2p_drive_recv, 4);
+    RANK_EQUAL(r, driven, plain); /* a sender that drives has no need of the receiver's calls */
+    if (r->me == 1) {
+        *single_copy = plain;
+    }
+}
+
+static void test_late(void **state)
+{
+    (void)state;
+    static const char *const off[] = {"CTRAN_SHM_SINGLE_COPY", "off", NULL};
+    bool                     single_copy;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = off, .body = late, .arg = &single_copy});
+    assert_false(single_copy);
+    ranks_run(&(struct ranks_args){.n = 2, .body = late, .arg = &single_copy});
+    if (!single_copy) {
+        print_message("a process may not read another's memory here: not tried\n");
+        skip();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_traffic_tiny), cmocka_unit_test(test_traffic_big_eager),
         cmocka_unit_test(test_wildcards),    cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_wake_up),      cmocka_unit_test(test_give_up),
+        cmocka_unit_test(test_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

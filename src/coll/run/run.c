@@ -49,7 +49,7 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     if (is_tx) {
         ct_p2p_drive_send(ctx->p, &slot->req, ep, key, &area);
     } else {
-        ct_p2p_irecv(ctx->p, &slot->req, ep, key, &area);
+        ct_p2p_drive_recv(ctx->p, &slot->req, ep, key, &area);
     }
     ct_waiter_join(ctx->p, &s->plan->waiter, &(struct ct_request *){&slot->req.base}, 1);
     return CTRAN_SUCCESS;
