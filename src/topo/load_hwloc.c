@@ -172,14 +172,20 @@ static hwloc_obj_t pci_of(hwloc_obj_t os)
     return os != NULL && os->type == HWLOC_OBJ_PCI_DEVICE ? os : NULL;
 }
 
-static bool is_type(hwloc_obj_t os, hwloc_obj_osdev_type_t type)
+/* In hwloc 2 a device has one type, in hwloc 3 some have several, as bits; that half has been
+ * compiled, with a header changed so, and never run. */
+static bool is_type(hwloc_obj_t os, unsigned long type)
 {
-    return os->attr != NULL && os->attr->osdev.type == type && os->name != NULL;
+#if HWLOC_API_VERSION >= 0x00030000
+    const bool is = os->attr != NULL && (os->attr->osdev.types & type) != 0;
+#else
+    const bool is = os->attr != NULL && (unsigned long)os->attr->osdev.type == type;
+#endif
+    return is && os->name != NULL;
 }
 
 /* The next OS device of the type after `os` that belongs to `pci` (NULL: to no PCI device). */
-static hwloc_obj_t next_os(struct reading *r, hwloc_obj_t pci, hwloc_obj_osdev_type_t type,
-                           hwloc_obj_t os)
+static hwloc_obj_t next_os(struct reading *r, hwloc_obj_t pci, unsigned long type, hwloc_obj_t os)
 {
     while ((os = hwloc_get_next_osdev(r->t, os)) != NULL) {
         if (is_type(os, type) && pci_of(os) == pci) {
@@ -211,7 +217,10 @@ static void add_gpu(struct reading *r, hwloc_obj_t pci, hwloc_obj_t cuda)
     if (gpu == NULL) {
         return;
     }
-    const hwloc_obj_t nvml = pci != NULL ? next_os(r, pci, HWLOC_OBJ_OSDEV_GPU, NULL) : NULL;
+    hwloc_obj_t nvml = NULL;
+    while (pci != NULL && (nvml = next_os(r, pci, HWLOC_OBJ_OSDEV_GPU, nvml)) != NULL &&
+           is_cuda(nvml)) { /* which is both to hwloc 3 */
+    }
     const char *names[] = {info(cuda, "GPUModel"), info(nvml, "GPUModel"), info(pci, "PCIDevice"),
                            pci != NULL && pci->name != NULL ? pci->name : ""};
     for (size_t i = 0; i < CT_ARRAY_LEN(names) && gpu->name[0] == '\0'; i++) {
