@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forms.h"
+
 #include "tools/topology/site.h"
 
-static const char hostile[] = "<r>&\"'\x01\x1b[1m\xff]]>%s and a name that is far too long for it";
+static const char hostile[] = "<r>\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c&\"'\x01\x1b[1m\xff]]>%s and a "
+                              "name far too long";
 
 /* Names that live until forget_names. */
 struct name {
@@ -95,24 +98,9 @@ static struct site_host *make_hosts(const struct shape *s, uint32_t *n)
     return hosts;
 }
 
-static FILE *create(const char *folder, const char *name, const char *ending)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s.%s", folder, name, ending);
-    FILE *to = fopen(path, "w");
-    if (to == NULL) {
-        perror(path);
-        exit(1);
-    }
-    return to;
-}
-
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: clusters FOLDER\n");
-        return 2;
-    }
+    const char *folder = forms_folder(argc, argv);
     for (size_t i = 0; i < CT_ARRAY_LEN(shapes); i++) {
         uint32_t          n;
         struct site       s;
@@ -123,21 +111,13 @@ int main(int argc, char **argv)
         }
         snprintf(s.name, sizeof s.name, "%s", shapes[i].hostile ? hostile : shapes[i].name);
         snprintf(s.source, sizeof s.source, "a test");
-        FILE *to = create(argv[1], shapes[i].name, "svg");
-        bool  good = site_svg(&s, to);
-        fclose(to);
-        to = create(argv[1], shapes[i].name, "json");
-        site_json(&s, to);
-        fclose(to);
-        to = create(argv[1], shapes[i].name, "txt");
-        site_text(&s, to);
-        fclose(to);
+        struct forms f = forms_open(folder, shapes[i].name);
+        bool         drawn = site_svg(&s, f.svg);
+        site_json(&s, f.json);
+        site_text(&s, f.text);
+        forms_close(&f, shapes[i].name, drawn);
         site_fini(&s);
         forget_names();
-        if (!good) {
-            fprintf(stderr, "%s: no picture\n", shapes[i].name);
-            return 1;
-        }
     }
     return 0;
 }

@@ -8,4 +8,4 @@ TESTS += tests/topology/pictures.py
 tests/topology/pictures.log: tests/topology/clusters$(EXEEXT) tests/topology/machines$(EXEEXT)
 TESTS += tests/topology/shown.py
 tests/topology/shown.log: tools/ctran_info$(EXEEXT)
-EXTRA_DIST += tests/topology/check_svg.py tests/topology/pictures.py tests/topology/shown.py
+EXTRA_DIST += tests/topology/forms.h tests/topology/check_svg.py tests/topology/pictures.py tests/topology/shown.py

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forms.h"
+
 #include "tools/topology/pictures.h"
 
-static const char hostile[] = "<b>&\"'\\\x01\x1b[31m\xff\xc3(\xe2\x80\xae ]]>%s";
+static const char hostile[] =
+    "<b>\xe2\x80\x8e\xd8\x9c&\"'\\\x01\x1b[31m\xff\xc3(\xe2\x80\xae ]]>%s";
 
 static int16_t add_bridge(struct ct_machine *m, int16_t parent, int16_t numa, uint8_t bus)
 {
@@ -218,6 +221,15 @@ static void make_broken(struct ct_machine *m)
     m->left_out = 12345;
 }
 
+/* NICs that are none; what is left of each list is one that is. */
+static void spoil(struct ct_rails *rails)
+{
+    struct ct_rail *r = &rails->gpus[0];
+    r->backup = CT_MACHINE_NICS;
+    r->nmore = 4;
+    memcpy(r->more, (int16_t[]){-1, 0, INT16_MAX, -300}, 4 * sizeof *r->more);
+}
+
 static const struct {
     const char *name;
     void (*make)(struct ct_machine *m);
@@ -228,24 +240,9 @@ static const struct {
     {"bent", make_broken},
 };
 
-static FILE *create(const char *folder, const char *name, const char *ending)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s.%s", folder, name, ending);
-    FILE *to = fopen(path, "w");
-    if (to == NULL) {
-        perror(path);
-        exit(1);
-    }
-    return to;
-}
-
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: machines FOLDER\n");
-        return 2;
-    }
+    const char *folder = forms_folder(argc, argv);
     for (size_t i = 0; i < CT_ARRAY_LEN(machines); i++) {
         static struct ct_machine m;
         static struct ct_rails   rails;
@@ -259,20 +256,15 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: %s\n", machines[i].name, why);
             return 1;
         }
-        view_init(&v, &m, &rails);
-        FILE *to = create(argv[1], machines[i].name, "svg");
-        bool  good = machine_svg(&v, to);
-        fclose(to);
-        to = create(argv[1], machines[i].name, "json");
-        machine_json(&v, to, 0);
-        fclose(to);
-        to = create(argv[1], machines[i].name, "txt");
-        machine_text(&v, to);
-        fclose(to);
-        if (!good) {
-            fprintf(stderr, "%s: no picture\n", machines[i].name);
-            return 1;
+        if (machines[i].make == make_broken) {
+            spoil(&rails);
         }
+        view_init(&v, &m, &rails);
+        struct forms f = forms_open(folder, machines[i].name);
+        bool         drawn = machine_svg(&v, f.svg);
+        machine_json(&v, f.json, 0);
+        machine_text(&v, f.text);
+        forms_close(&f, machines[i].name, drawn);
     }
     return 0;
 }

@@ -22,6 +22,8 @@ import check_svg  # noqa: E402
 TOP = os.environ.get("top_builddir", ".")
 PROGRAMS = os.path.join(TOP, "tests/topology")
 LIMIT = 240  # seconds; only a hang reaches it
+# Marks that turn the direction of text.
+TURNS = "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 failures = []
 checks = 0
 
@@ -132,9 +134,11 @@ def load(folder, program):
     subprocess.run([os.path.join(PROGRAMS, program), folder], check=True, timeout=LIMIT)
     for path in sorted(Path(folder).glob("*.svg")):
         text = path.with_suffix(".txt").read_text(encoding="utf-8")
+        form = path.with_suffix(".json").read_text(encoding="utf-8")
+        svg = path.read_text(encoding="utf-8")
         expect(f"{path.stem}: control characters", [], re.findall(r"[\x00-\x09\x0b-\x1f]", text))
-        yield (path.stem, json.loads(path.with_suffix(".json").read_text(encoding="utf-8")),
-               path.read_text(encoding="utf-8"))
+        expect(f"{path.stem}: marks of direction", [], re.findall(TURNS, text + form + svg))
+        yield (path.stem, json.loads(form), svg)
 
 
 def finish():

@@ -8,11 +8,12 @@
 #include "base/base.h"
 
 /* What no picture, terminal or XML 1.0 file may hold: controls, halves of pairs, marks that turn
- * the direction of all that follows. */
+ * the direction of what is around them (U+061C, 200E, 200F, 202A to 202E, 2066 to 2069). */
 static bool is_bad(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || (c & 0xfffe) == 0xfffe;
+           c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069) || (c & 0xfffe) == 0xfffe;
 }
 
 uint32_t text_char(const char *text, size_t *len)

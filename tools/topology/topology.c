@@ -69,8 +69,9 @@ static bool write_picture(const char *path, bool (*draw)(const void *what, FILE 
         fprintf(stderr, "ctran_info: --svg %s: %s\n", path, strerror(errno));
         return false;
     }
+    errno = 0;
     bool good = draw(what, to);
-    int  error = errno;
+    int  error = errno != 0 ? errno : ENOMEM; /* else what it wrote went amiss, which says so */
     if (!out && fclose(to) != 0) {
         error = errno;
         good = false;

@@ -72,9 +72,12 @@ static void tidy_rail(struct ct_rail *rail, uint32_t nnics)
 {
     rail->primary = within(rail->primary, nnics);
     rail->backup = within(rail->backup, nnics);
-    rail->nmore = rail->nmore <= CT_RAIL_MORE ? rail->nmore : CT_RAIL_MORE;
-    for (int i = 0; i < CT_RAIL_MORE; i++) {
-        rail->more[i] = i < rail->nmore ? within(rail->more[i], nnics) : -1;
+    const int n = rail->nmore <= CT_RAIL_MORE ? rail->nmore : CT_RAIL_MORE;
+    rail->nmore = 0;
+    for (int i = 0; i < n; i++) {
+        if (within(rail->more[i], nnics) >= 0) {
+            rail->more[rail->nmore++] = rail->more[i];
+        }
     }
 }
 
@@ -139,7 +142,7 @@ void view_init(struct view *v, const struct ct_machine *m, const struct ct_rails
     for (uint32_t i = 0; i < view_nusers(v); i++) {
         const struct ct_rail *rail = view_rail(v, i);
         for (int k = 0; k < rail->nmore && view_is_user(v, i); k++) {
-            if (rail->more[k] >= 0 && v->nic_rail[rail->more[k]] < 0) {
+            if (v->nic_rail[rail->more[k]] < 0) {
                 v->nic_rail[rail->more[k]] = rail->index;
             }
         }
