@@ -47,17 +47,19 @@ static void print_one(const char *what, const char *when, int *all, int n)
 static bool tell(const struct perf_job *job, const char *when)
 {
     static const char *const names[KINDS] = {"rss", "pss"};
-    int                      own[KINDS], *all = malloc((size_t)job->size * sizeof *all);
+    int own[KINDS], *all = job->rank == 0 ? malloc((size_t)job->size * sizeof *all) : NULL;
+    int room = all != NULL;
     read_memory(own);
     ctran_barrier(CTRAN_COMM_WORLD);
-    for (int k = 0; k < KINDS && all != NULL; k++) {
+    ctran_bcast(&room, 1, CTRAN_INT, 0, CTRAN_COMM_WORLD); /* all stop, or none */
+    for (int k = 0; k < KINDS && room; k++) {
         ctran_gather(&own[k], 1, CTRAN_INT, all, 1, CTRAN_INT, 0, CTRAN_COMM_WORLD);
         if (job->rank == 0) {
             print_one(names[k], when, all, job->size);
         }
     }
     free(all);
-    return all != NULL && own[RESIDENT] > 0;
+    return room && own[RESIDENT] > 0;
 }
 
 bool perf_resident(const struct perf_job *job)
