@@ -86,7 +86,8 @@ bool ct_domain_poke(struct ct_process *p)
     bool maybe = true;
     if (CT_LIKELY(try_enter(p))) {
         p->ep->domain.visits++;
-        maybe = ct_ep_progress(p) > 0;
+        maybe = ct_ep_progress(p) > 0 || ct_tasks_ready(p);
+        ct_tasks_run(p);
         ct_domain_leave(p);
     } else {
         sched_yield(); /* whoever has the lock may want our core */
@@ -119,6 +120,10 @@ static void unlist(struct ct_domain *d, struct ct_waiter *w) CT_IN_DOMAIN
 void ct_waiter_tell(struct ct_process *p, struct ct_waiter *w)
 {
     struct ct_domain *d = &p->ep->domain;
+    if (w->task != NULL) {
+        ct_task_ready(p, w->task);
+        return;
+    }
     unlist(d, w);
     set_state(p, w, d->poller == w ? TOLD_POLLER : TOLD);
 }
@@ -208,6 +213,7 @@ static void turn(struct ct_process *p, struct ct_wait *pace, uint64_t spin_ns) C
     } else {
         ct_ep_idle(p, pace, spin_ns);
     }
+    ct_tasks_run(p);
 }
 
 void ct_waiter_turn_(struct ct_process *p, struct ct_wait *pace)

@@ -26,6 +26,16 @@
  * looks again. In a process that is not threaded ct_waiter_wait is one turn of progress, and the
  * others do nothing; who would rather be told than look after each turn calls ct_waiter_join_ and
  * _part_, which work there, too, and asks ct_waiter_is_told.
+ *
+ * Tasks. What is under way in the background, as a nonblocking collective is, waits by nobody's
+ * call: its waiter names a task, and telling it makes that ready. Whoever takes a turn of progress
+ * next, a waiter, a poke or the progress thread, runs it: outside the domain, so it may call what
+ * enters, and the program's functions; but it does not wait. A ready task keeps the poller from
+ * sleeping. One thread at a time runs a task; one that becomes ready meanwhile runs again.
+ *
+ *   ct_waiter_init(&w, all);
+ *   w.task = &task;
+ *   ct_waiter_join(p, &w, requests, n);
  */
 #ifndef CT_EP_DOMAIN_H
 #define CT_EP_DOMAIN_H
@@ -38,8 +48,17 @@
 extern struct ct_guard ct_domain;
 #define CT_IN_DOMAIN CT_REQUIRES(ct_domain)
 
-/* A thread that waits; lives on its stack. */
+/* Work that is done in steps, whenever something makes it ready. run returns true when it is over:
+ * from then on nobody looks at the task, which may be gone, and nothing may make it ready. */
+struct ct_task {
+    bool (*run)(struct ct_process *p, struct ct_task *task);
+    uint32_t state      CT_GUARDED_BY(ct_domain);
+    struct ct_list node CT_GUARDED_BY(ct_domain); /* among those that are ready */
+};
+
+/* A thread that waits, on whose stack it lives; or a task that does. */
 struct ct_waiter {
+    struct ct_task     *task; /* NULL: a thread */
     struct ct_wait      pace;
     bool                all;
     uint32_t need       CT_GUARDED_BY(ct_domain); /* of `all`: requests that are not done */
@@ -61,7 +80,8 @@ void     ct_waiter_rearm_(struct ct_waiter *w);
 bool     ct_waiter_is_told(const struct ct_waiter *w);
 void     ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w) CT_EXCLUDES(ct_domain);
 void     ct_waiter_completed_(struct ct_process *p, struct ct_waiter *w) CT_IN_DOMAIN;
-/* One turn: drives transfers, or idles. */
+/* One turn: drives transfers, or idles, then runs what has become ready: the lock is given up
+ * meanwhile. */
 void ct_waiter_turn_(struct ct_process *p, struct ct_wait *pace) CT_IN_DOMAIN;
 
 /* ---- the lock -------------------------------------------------------------------------------- */
@@ -80,8 +100,22 @@ static inline void ct_domain_leave(struct ct_process *p) CT_RELEASE(ct_domain) C
     }
 }
 
-/* Drives transfers once, unless another thread is at it. False: nothing has happened. */
+/* Drives transfers once, unless another thread is at it, and runs what has become ready. False:
+ * nothing has happened. */
 bool ct_domain_poke(struct ct_process *p) CT_EXCLUDES(ct_domain);
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+/* Begins one: runs it for the first time. */
+void ct_task_start(struct ct_process *p, struct ct_task *task) CT_EXCLUDES(ct_domain);
+/* Makes a task that was started ready; so does telling its waiter. */
+void ct_task_ready(struct ct_process *p, struct ct_task *task) CT_IN_DOMAIN;
+/* Runs those that are ready, after one's own turn of ct_ep_progress; the lock is given up
+ * meanwhile. */
+void ct_tasks_run(struct ct_process *p) CT_IN_DOMAIN;
+/* Whether one is, or none; and forgets them, at the end of all. */
+bool ct_tasks_ready(const struct ct_process *p) CT_IN_DOMAIN;
+void ct_tasks_forget(struct ct_process *p) CT_IN_DOMAIN;
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
@@ -96,7 +130,7 @@ static inline void ct_waiter_init(struct ct_waiter *w, bool all) CT_UNCHECKED
 static inline void ct_waiter_join(struct ct_process *p, struct ct_waiter *w,
                                   struct ct_request *const reqs[], size_t n)
 {
-    if (CT_UNLIKELY(p->threaded)) {
+    if (CT_UNLIKELY(p->threaded || w->task != NULL)) {
         ct_waiter_join_(p, w, reqs, n);
     }
 }

@@ -159,6 +159,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     ct_lock_init(&set->making, p->threaded);
     ct_lock_init(&set->domain.lock, p->threaded);
     ct_list_init(&set->domain.sleepers);
+    ct_list_init(&set->domain.ready);
     set->domain.cores = job->ncpus / (job->nlocal > 0 ? job->nlocal : 1);
     ct_list_init(&set->stalled);
     ct_list_init(&set->failed);

@@ -17,6 +17,7 @@ struct ct_domain {
     struct ct_waiter *poller CT_GUARDED_BY(ct_domain); /* NULL: nobody waits */
     struct ct_list sleepers  CT_GUARDED_BY(ct_domain); /* struct ct_waiter */
     uint32_t nsleepers       CT_GUARDED_BY(ct_domain);
+    struct ct_list ready     CT_GUARDED_BY(ct_domain); /* struct ct_task */
     uint32_t visits          CT_GUARDED_BY(ct_domain); /* how often somebody came to poll */
 };
 

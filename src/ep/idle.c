@@ -106,7 +106,7 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
         ct_watch_park(watch);
     }
     announce(set, nfds);
-    if (ct_ep_progress(p) > 0 || (watch != NULL && ct_watch_reached(watch))) {
+    if (ct_ep_progress(p) > 0 || ct_tasks_ready(p) || (watch != NULL && ct_watch_reached(watch))) {
         ct_wake_cancel(set->wake);
         ct_wait_reset(w);
     } else {
@@ -195,6 +195,7 @@ bool ct_ep_await(struct ct_process *p, const struct ct_watch *watch, ct_ep_whom 
         } else {
             ct_wait_reset(&pace);
         }
+        ct_tasks_run(p);
     }
     set->whom = NULL;
     return reached;

@@ -31,6 +31,7 @@ int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_
     int rc = CTRAN_SUCCESS;
     ct_domain_enter(p);
     *found = look(p, key, what, take) || (ct_ep_progress(p) > 0 && look(p, key, what, take));
+    ct_tasks_run(p);
     if (!*found) {
         ct_flow_want(p, from, key->ctx);
         if (from != NULL) {

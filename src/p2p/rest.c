@@ -104,6 +104,7 @@ void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
     ct_match_for_posted(&s->match, drop, NULL);
     ct_flow_for_line(p, drop, NULL);
     HASH_CLEAR(hh, s->active);
+    ct_tasks_forget(p);
     drop_messages(p);
     ct_p2p_buffers_forget(p);
     if (s->reqs.in_use > 0) {

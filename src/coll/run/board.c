@@ -182,9 +182,7 @@ static bool appears(const _Atomic uint64_t *flag, uint64_t k)
 
 void ct_board_drive(const struct ct_board *b)
 {
-    ct_domain_enter(b->ctx->p);
-    (void)ct_ep_progress(b->ctx->p);
-    ct_domain_leave(b->ctx->p);
+    (void)ct_domain_poke(b->ctx->p);
 }
 
 /* Where ranks share cores: one that runs is polled for, and room is made for one that does not,

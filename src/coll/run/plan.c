@@ -258,7 +258,7 @@ void ct_run_fini(struct ct_process *p) CT_UNCHECKED
 
 int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
 {
-    uint32_t        seq = args->ctx->seq++;
+    uint32_t        seq = args->number != 0 ? (uint32_t)(args->number - 1) : args->ctx->seq++;
     struct ct_plan *plan = get(args->ctx->p->run);
     if (plan == NULL) {
         return CTRAN_ERR_NO_MEM;
@@ -266,6 +266,7 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     plan->args = *args;
     plan->seq = seq;
     ct_waiter_init(&plan->waiter, false);
+    plan->waiter.task = args->task;
     plan->error = CTRAN_SUCCESS;
     plan->nstrands = plan->nactive = 0;
     plan->args.env.n = args->ctx->n;

@@ -29,7 +29,7 @@ struct ct_run_ctx {
     struct ct_process *p;
     uint64_t           id; /* context of messages */
     uint32_t           n, me;
-    uint32_t           seq;   /* plans started, the same on all ranks: ct_plan_init counts it up */
+    uint32_t           seq;   /* plans numbered, the same on all ranks: see ct_run_args */
     struct ct_board   *board; /* NULL: there is none; the context's owner closes it */
     bool board_tried;         /* whether there is one has been found out, on all ranks alike */
     /* The endpoint of a rank; NULL when out of memory. */
@@ -67,6 +67,11 @@ struct ct_run_args {
     bool                  signal;      /* empty messages count: a barrier */
     size_t                chunk_bytes; /* S; 0: one chunk */
     uint32_t              chunks;      /* C, at least 1 */
+    /* A plan's number, alike on all ranks. 0: ct_plan_start gives it the context's next; else that
+     * of a plan which starts later than others that came after it, from ct_run_number. */
+    uint64_t number;
+    /* Steps the plan: it is ready whenever a step may get further. NULL: its caller drives it. */
+    struct ct_task *task;
 };
 
 /* One thread at a time calls for a plan. */
@@ -75,6 +80,12 @@ struct ct_plan;
 /* The memory of plans that are over, kept for the next ones. */
 int  ct_run_init(struct ct_process *p);
 void ct_run_fini(struct ct_process *p);
+
+/* Takes a number for a plan that is to start later. */
+static inline uint64_t ct_run_number(struct ct_run_ctx *ctx)
+{
+    return UINT64_C(1) + ctx->seq++;
+}
 
 /* Makes and starts a plan; all ranks of the context do so in the same order. An algorithm that
  * does not fit gives CTRAN_ERR_UNSUPPORTED_OPERATION. */
