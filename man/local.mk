@@ -8,6 +8,7 @@ dist_man_MANS += \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
 	man/ctran_alloc_mem.3 \
+	man/ctran_barrier_init.3 \
 	man/ctran_buffer_attach.3 \
 	man/ctran_cart_create.3 \
 	man/ctran_coll.3 \
@@ -19,6 +20,7 @@ dist_man_MANS += \
 	man/ctran_graph_create.3 \
 	man/ctran_grequest_start.3 \
 	man/ctran_group.3 \
+	man/ctran_ibarrier.3 \
 	man/ctran_info.3 \
 	man/ctran_init.3 \
 	man/ctran_op_create.3 \
@@ -250,6 +252,38 @@ nodist_man_MANS = \
 	man/ctran_waitany.3 \
 	man/ctran_waitsome.3 \
 	man/ctran_wtick.3 \
+	man/ctran_ibcast.3 \
+	man/ctran_ireduce.3 \
+	man/ctran_iallreduce.3 \
+	man/ctran_iscan.3 \
+	man/ctran_iexscan.3 \
+	man/ctran_iallgather.3 \
+	man/ctran_igather.3 \
+	man/ctran_iscatter.3 \
+	man/ctran_ialltoall.3 \
+	man/ctran_iallgatherv.3 \
+	man/ctran_igatherv.3 \
+	man/ctran_iscatterv.3 \
+	man/ctran_ialltoallv.3 \
+	man/ctran_ialltoallw.3 \
+	man/ctran_ireduce_scatter_block.3 \
+	man/ctran_ireduce_scatter.3 \
+	man/ctran_bcast_init.3 \
+	man/ctran_reduce_init.3 \
+	man/ctran_allreduce_init.3 \
+	man/ctran_scan_init.3 \
+	man/ctran_exscan_init.3 \
+	man/ctran_allgather_init.3 \
+	man/ctran_gather_init.3 \
+	man/ctran_scatter_init.3 \
+	man/ctran_alltoall_init.3 \
+	man/ctran_allgatherv_init.3 \
+	man/ctran_gatherv_init.3 \
+	man/ctran_scatterv_init.3 \
+	man/ctran_alltoallv_init.3 \
+	man/ctran_alltoallw_init.3 \
+	man/ctran_reduce_scatter_block_init.3 \
+	man/ctran_reduce_scatter_init.3 \
 	man/ctran_wtime.3
 CLEANFILES += $(nodist_man_MANS)
 $(nodist_man_MANS): $(dist_man_MANS)

@@ -1514,6 +1514,150 @@ CTRAN_API int ctran_reduce_scatter(const void *sendbuf, void *recvbuf,
                                    const ctran_count_t recvcounts[], ctran_datatype_t datatype,
                                    ctran_op_t op, ctran_comm_t comm);
 
+/* ---- the same as requests ---------------------------------------------------------------------
+ * Each begins its collective and returns; the request ends as those of point-to-point do, in any
+ * order and number of them, and with the status of nothing received. It goes on in every call that
+ * drives transfers, or by itself with CTRAN_PROGRESS_THREAD. All ranks begin a communicator's
+ * collectives, blocking ones included, in the same order; a nonblocking one meets none that blocks.
+ * Buffers, arrays of counts, displacements and types are the library's until then; communicator,
+ * datatypes and operator may be freed. An argument's error is told by the call, what goes wrong
+ * later by the completion. ctran_cancel and ctran_request_free give CTRAN_ERR_REQUEST. They run
+ * algorithms of messages: where small collectives go through memory that ranks share, a
+ * floating-point sum may have other bits than the blocking call's. Source: MPI-4.1 sec. 6.12. */
+CTRAN_API int ctran_ibarrier(ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ibcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, int root,
+                           ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ireduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                            ctran_datatype_t datatype, ctran_op_t op, int root, ctran_comm_t comm,
+                            ctran_request_t *request);
+CTRAN_API int ctran_iallreduce(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                               ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                               ctran_request_t *request);
+CTRAN_API int ctran_iscan(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                          ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                          ctran_request_t *request);
+CTRAN_API int ctran_iexscan(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                            ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                            ctran_request_t *request);
+CTRAN_API int ctran_iallgather(const void *sendbuf, ctran_count_t sendcount,
+                               ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                               ctran_datatype_t recvtype, ctran_comm_t comm,
+                               ctran_request_t *request);
+CTRAN_API int ctran_igather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
+                            void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype,
+                            int root, ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_iscatter(const void *sendbuf, ctran_count_t sendcount,
+                             ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                             ctran_datatype_t recvtype, int root, ctran_comm_t comm,
+                             ctran_request_t *request);
+CTRAN_API int ctran_ialltoall(const void *sendbuf, ctran_count_t sendcount,
+                              ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                              ctran_datatype_t recvtype, ctran_comm_t comm,
+                              ctran_request_t *request);
+CTRAN_API int ctran_iallgatherv(const void *sendbuf, ctran_count_t sendcount,
+                                ctran_datatype_t sendtype, void *recvbuf,
+                                const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                                ctran_datatype_t recvtype, ctran_comm_t comm,
+                                ctran_request_t *request);
+CTRAN_API int ctran_igatherv(const void *sendbuf, ctran_count_t sendcount,
+                             ctran_datatype_t sendtype, void *recvbuf,
+                             const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                             ctran_datatype_t recvtype, int root, ctran_comm_t comm,
+                             ctran_request_t *request);
+CTRAN_API int ctran_iscatterv(const void *sendbuf, const ctran_count_t sendcounts[],
+                              const ctran_aint_t displs[], ctran_datatype_t sendtype, void *recvbuf,
+                              ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
+                              ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ialltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
+                               const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
+                               void *recvbuf, const ctran_count_t recvcounts[],
+                               const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                               ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ialltoallw(const void *sendbuf, const ctran_count_t sendcounts[],
+                               const ctran_aint_t sdispls[], const ctran_datatype_t sendtypes[],
+                               void *recvbuf, const ctran_count_t recvcounts[],
+                               const ctran_aint_t rdispls[], const ctran_datatype_t recvtypes[],
+                               ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ireduce_scatter_block(const void *sendbuf, void *recvbuf,
+                                          ctran_count_t recvcount, ctran_datatype_t datatype,
+                                          ctran_op_t op, ctran_comm_t comm,
+                                          ctran_request_t *request);
+CTRAN_API int ctran_ireduce_scatter(const void *sendbuf, void *recvbuf,
+                                    const ctran_count_t recvcounts[], ctran_datatype_t datatype,
+                                    ctran_op_t op, ctran_comm_t comm, ctran_request_t *request);
+
+/* ---- the same prepared once -------------------------------------------------------------------
+ * Each leaves an inactive request, which ctran_start and ctran_startall begin: from then on it is
+ * as above until it has been completed, when it is inactive again, until ctran_request_free. All
+ * ranks prepare a communicator's in the same order, and start them in the same order; what is said
+ * above of buffers and arrays holds from here until it is freed. There are no hints for `info`.
+ * Local here: ranks meet when it is started. Source: MPI-4.1 sec. 6.13. */
+CTRAN_API int ctran_barrier_init(ctran_comm_t comm, ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_bcast_init(void *buffer, ctran_count_t count, ctran_datatype_t datatype,
+                               int root, ctran_comm_t comm, ctran_info_t info,
+                               ctran_request_t *request);
+CTRAN_API int ctran_reduce_init(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                                ctran_datatype_t datatype, ctran_op_t op, int root,
+                                ctran_comm_t comm, ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_allreduce_init(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                                   ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                                   ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_scan_init(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                              ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                              ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_exscan_init(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                                ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                                ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_allgather_init(const void *sendbuf, ctran_count_t sendcount,
+                                   ctran_datatype_t sendtype, void *recvbuf,
+                                   ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                   ctran_comm_t comm, ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_gather_init(const void *sendbuf, ctran_count_t sendcount,
+                                ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                                ctran_datatype_t recvtype, int root, ctran_comm_t comm,
+                                ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_scatter_init(const void *sendbuf, ctran_count_t sendcount,
+                                 ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                                 ctran_datatype_t recvtype, int root, ctran_comm_t comm,
+                                 ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_alltoall_init(const void *sendbuf, ctran_count_t sendcount,
+                                  ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                                  ctran_datatype_t recvtype, ctran_comm_t comm, ctran_info_t info,
+                                  ctran_request_t *request);
+CTRAN_API int ctran_allgatherv_init(const void *sendbuf, ctran_count_t sendcount,
+                                    ctran_datatype_t sendtype, void *recvbuf,
+                                    const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                                    ctran_datatype_t recvtype, ctran_comm_t comm, ctran_info_t info,
+                                    ctran_request_t *request);
+CTRAN_API int ctran_gatherv_init(const void *sendbuf, ctran_count_t sendcount,
+                                 ctran_datatype_t sendtype, void *recvbuf,
+                                 const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                                 ctran_datatype_t recvtype, int root, ctran_comm_t comm,
+                                 ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_scatterv_init(const void *sendbuf, const ctran_count_t sendcounts[],
+                                  const ctran_aint_t displs[], ctran_datatype_t sendtype,
+                                  void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                  int root, ctran_comm_t comm, ctran_info_t info,
+                                  ctran_request_t *request);
+CTRAN_API int ctran_alltoallv_init(const void *sendbuf, const ctran_count_t sendcounts[],
+                                   const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
+                                   void *recvbuf, const ctran_count_t recvcounts[],
+                                   const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                                   ctran_comm_t comm, ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_alltoallw_init(const void *sendbuf, const ctran_count_t sendcounts[],
+                                   const ctran_aint_t sdispls[], const ctran_datatype_t sendtypes[],
+                                   void *recvbuf, const ctran_count_t recvcounts[],
+                                   const ctran_aint_t rdispls[], const ctran_datatype_t recvtypes[],
+                                   ctran_comm_t comm, ctran_info_t info, ctran_request_t *request);
+CTRAN_API int ctran_reduce_scatter_block_init(const void *sendbuf, void *recvbuf,
+                                              ctran_count_t recvcount, ctran_datatype_t datatype,
+                                              ctran_op_t op, ctran_comm_t comm, ctran_info_t info,
+                                              ctran_request_t *request);
+CTRAN_API int ctran_reduce_scatter_init(const void *sendbuf, void *recvbuf,
+                                        const ctran_count_t recvcounts[], ctran_datatype_t datatype,
+                                        ctran_op_t op, ctran_comm_t comm, ctran_info_t info,
+                                        ctran_request_t *request);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/dense.h"
+#include "api/coll_call.h"
 
 /* A buffer of the call. */
 struct wide {
@@ -21,19 +21,30 @@ struct wide {
     struct ct_blocks blocks; /* what the collective is given */
 };
 
-static void wide_close(struct wide *w)
+struct alltoallw {
+    struct ct_described d;
+    bool                in_place;
+    struct wide         send, recv;
+};
+
+static void wide_free(struct wide *w, uint32_t n)
 {
+    for (uint32_t r = 0; w->spans != NULL && r < n; r++) {
+        if (w->spans[r].type != NULL) {
+            ct_dtype_drop(w->spans[r].type);
+        }
+    }
     free(w->areas);
     free(w->spans);
     free(w->bytes);
     free(w->displs);
-    free(w->copy);
 }
 
-static int no_memory(struct ct_comm *comm, const char *call)
+static void destroy(struct ct_described *d)
 {
-    ct_run_skip(&comm->run); /* as the other ranks count it */
-    return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %u blocks", comm->run.n);
+    struct alltoallw *a = CT_CONTAINER_OF(d, struct alltoallw, d);
+    wide_free(&a->send, d->comm->run.n);
+    wide_free(&a->recv, d->comm->run.n);
 }
 
 static int check_block(struct ct_comm *comm, const char *call, struct wide *w, uint32_t r,
@@ -41,8 +52,10 @@ static int check_block(struct ct_comm *comm, const char *call, struct wide *w, u
 {
     int rc = ct_check_span(comm, call, at, count, type, &w->spans[r]);
     if (rc != CTRAN_SUCCESS) {
+        w->spans[r].type = NULL; /* not held */
         return rc;
     }
+    ct_dtype_hold(w->spans[r].type);
     if (__builtin_add_overflow(w->total, w->spans[r].bytes, &w->total) || w->total > PTRDIFF_MAX) {
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                             "the blocks together are more than memory can hold");
@@ -75,7 +88,8 @@ static int check_wide(struct ct_comm *comm, const char *call, const void *buf,
     w->bytes = calloc(n, sizeof *w->bytes);
     w->displs = calloc(n, sizeof *w->displs);
     if (w->areas == NULL || w->spans == NULL || w->bytes == NULL || w->displs == NULL) {
-        return no_memory(comm, call);
+        ct_run_skip(&comm->run); /* as the other ranks count it */
+        return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %u blocks", n);
     }
     for (uint32_t r = 0; r < n && rc == CTRAN_SUCCESS; r++) {
         const void *at = (const void *)((uintptr_t)buf + (uintptr_t)displs[r]);
@@ -119,16 +133,18 @@ static void transfer(const struct wide *w, uint32_t n, bool out)
     }
 }
 
-static int wide_open(struct ct_comm *comm, const char *call, struct wide *w, bool fill)
+/* What the collective is given, of which a part is found out when it is described. */
+static int wide_open(struct ct_described *d, struct wide *w, bool fill)
 {
-    const uint32_t n = comm->run.n;
+    const uint32_t n = d->comm->run.n;
     char          *base = NULL; /* where one of the blocks lies that are there */
     ctran_aint_t   at = 0;
-    if (w->gaps) {
-        w->copy = malloc(w->total + 1);
-        if (w->copy == NULL) {
-            return no_memory(comm, call);
-        }
+    w->copy = w->gaps ? malloc(w->total + 1) : NULL;
+    if (w->gaps && w->copy == NULL) {
+        ct_run_skip(&d->comm->run); /* as the other ranks count it */
+        ct_error(&d->comm->p->log, "%s: no memory for a copy without gaps, of %zu bytes", d->call,
+                 w->total);
+        return CTRAN_ERR_NO_MEM;
     }
     for (uint32_t r = 0; r < n; r++) {
         if (w->bytes[r] > 0) {
@@ -145,25 +161,51 @@ static int wide_open(struct ct_comm *comm, const char *call, struct wide *w, boo
     return CTRAN_SUCCESS;
 }
 
-static int inter(struct ct_comm *comm, const char *call, const struct ct_side *out,
+static void close_both(struct ct_described *d, bool store)
+{
+    struct alltoallw *a = CT_CONTAINER_OF(d, struct alltoallw, d);
+    if (store) {
+        transfer(&a->recv, d->comm->run.n, false);
+    }
+    free(a->send.copy);
+    free(a->recv.copy);
+    a->send.copy = a->recv.copy = NULL;
+}
+
+static int open_both(struct ct_described *d)
+{
+    struct alltoallw *a = CT_CONTAINER_OF(d, struct alltoallw, d);
+    int               rc = a->in_place ? CTRAN_SUCCESS : wide_open(d, &a->send, true);
+    rc = rc == CTRAN_SUCCESS ? wide_open(d, &a->recv, a->in_place) : rc;
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_coll_alltoallv(&d->coll, a->in_place ? NULL : &a->send.blocks, &a->recv.blocks);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        close_both(d, false);
+    }
+    return rc;
+}
+
+static int inter(const struct ct_call *how, struct ct_comm *comm, const struct ct_side *out,
                  const struct ct_side *in)
 {
     if (out->types == NULL || in->types == NULL) {
-        return ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of datatypes is NULL");
+        return ct_api_raise(comm, CTRAN_ERR_ARG, how->name, "the array of datatypes is NULL");
     }
-    return ct_inter_all(comm, call, out, in);
+    return ct_inter_all(how, comm, out, in);
 }
 
-int ctran_alltoallw(const void *sendbuf, const ctran_count_t sendcounts[],
-                    const ctran_aint_t sdispls[], const ctran_datatype_t sendtypes[], void *recvbuf,
-                    const ctran_count_t recvcounts[], const ctran_aint_t rdispls[],
-                    const ctran_datatype_t recvtypes[], ctran_comm_t handle)
+int ct_call_alltoallw(const struct ct_call *how, const void *sendbuf,
+                      const ctran_count_t sendcounts[], const ctran_aint_t sdispls[],
+                      const ctran_datatype_t sendtypes[], void *recvbuf,
+                      const ctran_count_t recvcounts[], const ctran_aint_t rdispls[],
+                      const ctran_datatype_t recvtypes[])
 {
-    static const char call[] = "ctran_alltoallw";
-    const bool        in_place = sendbuf == CTRAN_IN_PLACE;
-    struct wide       send = {0}, recv = {0};
-    struct ct_comm   *comm;
-    int               rc = ct_check_comm(call, handle, &comm);
+    static const struct ct_described_ops ops = {sizeof(struct alltoallw), open_both, close_both,
+                                                destroy};
+    struct alltoallw                     a = {.in_place = sendbuf == CTRAN_IN_PLACE};
+    struct ct_comm                      *comm;
+    int                                  rc = ct_call_check(how, &comm);
     if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
         const struct ct_side out = {.buf = sendbuf,
                                     .counts = sendcounts,
@@ -177,27 +219,20 @@ int ctran_alltoallw(const void *sendbuf, const ctran_count_t sendcounts[],
                                    .types = recvtypes,
                                    .each = true,
                                    .by_counts = true};
-        return inter(comm, call, &out, &in);
+        return inter(how, comm, &out, &in);
     }
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_wide(comm, call, recvbuf, recvcounts, rdispls, recvtypes, &recv);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    if (rc == CTRAN_SUCCESS && !in_place) {
-        rc = check_wide(comm, call, sendbuf, sendcounts, sdispls, sendtypes, &send);
-        rc = rc == CTRAN_SUCCESS ? check_pair(comm, call, &send, &recv) : rc;
-        rc = rc == CTRAN_SUCCESS ? wide_open(comm, call, &send, true) : rc;
+    ct_described_init(&a.d, how, comm, &ops);
+    rc = check_wide(comm, how->name, recvbuf, recvcounts, rdispls, recvtypes, &a.recv);
+    if (rc == CTRAN_SUCCESS && !a.in_place) {
+        rc = check_wide(comm, how->name, sendbuf, sendcounts, sdispls, sendtypes, &a.send);
+        rc = rc == CTRAN_SUCCESS ? check_pair(comm, how->name, &a.send, &a.recv) : rc;
     }
-    if (rc == CTRAN_SUCCESS) {
-        rc = wide_open(comm, call, &recv, in_place);
+    if (rc != CTRAN_SUCCESS) {
+        destroy(&a.d);
+        return rc;
     }
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_coll_alltoallv(comm, in_place ? NULL : &send.blocks, &recv.blocks);
-        if (rc == CTRAN_SUCCESS) {
-            transfer(&recv, comm->run.n, false);
-        }
-        rc = ct_api_pass(comm, rc, call);
-    }
-    wide_close(&send);
-    wide_close(&recv);
-    return rc;
+    return ct_call_go(how, &a.d);
 }

@@ -148,42 +148,6 @@ int ct_check_counts(struct ct_comm *comm, const char *call, const ctran_count_t 
 /* A vector of one such block a rank must be addressable. */
 int ct_check_blocks(struct ct_comm *comm, const char *call, struct ct_span *block);
 
-/* ---- collectives of inter-communicators; the arguments are checked here -----------------------
- * */
-
-/* Blocks for the ranks of the remote group, or from them: with `each` one for each, of its count at
- * its displacement or, without these arrays, one after the other; else the same for all. */
-struct ct_side {
-    const void             *buf;
-    ctran_count_t           count;
-    const ctran_count_t    *counts;
-    const ctran_aint_t     *displs; /* in extents; with `types`, in bytes */
-    ctran_datatype_t        type;
-    const ctran_datatype_t *types; /* one for each; NULL: all are `type` */
-    bool                    each;
-    bool                    by_counts; /* there ought to be arrays */
-};
-/* From all to all. */
-int ct_inter_all(struct ct_comm *comm, const char *call, const struct ct_side *send,
-                 const struct ct_side *recv);
-/* From the root, or to it. */
-int ct_inter_rooted(struct ct_comm *comm, const char *call, const struct ct_side *at_root,
-                    const struct ct_side *elsewhere, bool root_sends, int root);
-
-struct ct_inter_reduction {
-    struct ct_comm  *comm;
-    const char      *call;
-    const void      *send;
-    void            *recv;
-    ctran_count_t    count;      /* of the whole vector */
-    ctran_count_t    first, own; /* what this rank gets of it */
-    ctran_datatype_t type;
-    ctran_op_t       op;
-};
-int ct_inter_reduce(const struct ct_inter_reduction *r, int root);
-int ct_inter_allreduce(const struct ct_inter_reduction *r);
-int ct_inter_reduce_scatter(const struct ct_inter_reduction *r);
-
 /* ---- transfers ------------------------------------------------------------------------------- */
 
 enum ct_transfer_mode { CT_TRANSFER_SEND, CT_TRANSFER_SSEND, CT_TRANSFER_RECV };

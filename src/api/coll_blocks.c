@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives that move one block for each rank: their arguments. */
+/* Collectives that move one block for each rank: their arguments, and what is done with them. */
 #define CT_FOLDER "api"
-#include "api/dense.h"
+#include "api/coll_call.h"
 
 /* The two buffers of a call. One that is in place, or not used by this rank, has no type. */
 struct ends {
-    struct ct_span  send, recv;  /* all elements */
-    size_t          block_bytes; /* of one rank's data */
-    struct ct_dense in, out;
+    struct ct_described d;
+    enum ct_coll_kind   kind;
+    uint32_t            root;
+    bool                in_place;    /* what it sends is where it receives */
+    struct ct_span      send, recv;  /* all elements */
+    size_t              block_bytes; /* of one rank's data */
+    struct ct_dense     in, out;
 };
 
 /* The buffer that holds a block of each rank. */
@@ -50,180 +54,189 @@ static int check_only(struct ct_comm *comm, const char *call, const void *buf, c
     return rc;
 }
 
-static int open_end(struct ct_comm *comm, const char *call, const struct ct_span *span, bool fill,
-                    struct ct_dense *d)
+static int open_end(struct ct_described *d, const struct ct_span *span, bool fill,
+                    struct ct_dense *dense)
 {
+    *dense = (struct ct_dense){.base = NULL};
     return span->type == NULL
                ? CTRAN_SUCCESS
-               : ct_dense_open(comm, call, span->buf, span->count, span->type, fill, d);
+               : ct_dense_open(d->comm, d->call, span->buf, span->count, span->type, fill, dense);
 }
 
-/* What the collective is to be given. in_place: it reads what it sends from where it receives. */
-static int open_ends(struct ct_comm *comm, const char *call, struct ends *e, bool in_place)
+static int describe(struct ends *e)
 {
-    int rc = e->send.type != NULL && e->recv.type != NULL
-                 ? ct_check_disjoint(comm, call, &e->send, &e->recv)
-                 : CTRAN_SUCCESS;
+    struct ct_coll *c = &e->d.coll;
+    switch (e->kind) {
+    case CT_ALLGATHER:
+        ct_coll_allgather(c, e->in.base, e->out.base, e->block_bytes);
+        break;
+    case CT_GATHER:
+        ct_coll_gather(c, e->in.base, e->out.base, e->block_bytes, e->root);
+        break;
+    case CT_SCATTER:
+        ct_coll_scatter(c, e->in.base, e->out.base, e->block_bytes, e->root);
+        break;
+    default:
+        return ct_coll_alltoall(c, e->in.base, e->out.base, e->block_bytes);
+    }
+    return CTRAN_SUCCESS;
+}
+
+static void close_ends(struct ct_described *d, bool store)
+{
+    struct ends *e = CT_CONTAINER_OF(d, struct ends, d);
+    ct_dense_close(&e->in, false);
+    ct_dense_close(&e->out, store);
+}
+
+static int open_ends(struct ct_described *d)
+{
+    struct ends *e = CT_CONTAINER_OF(d, struct ends, d);
+    int          rc = open_end(d, &e->send, true, &e->in);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = open_end(comm, call, &e->send, true, &e->in);
-    if (rc == CTRAN_SUCCESS) {
-        rc = open_end(comm, call, &e->recv, in_place, &e->out);
-        if (rc != CTRAN_SUCCESS) {
-            ct_dense_close(&e->in, false);
-        }
+    rc = open_end(d, &e->recv, e->in_place, &e->out);
+    rc = rc == CTRAN_SUCCESS ? describe(e) : rc;
+    if (rc != CTRAN_SUCCESS) {
+        close_ends(d, false);
     }
     return rc;
 }
 
-/* It has ended with rc. */
-static int close_ends(struct ct_comm *comm, const char *call, struct ends *e, int rc)
+/* The start of a call: no buffer is known. */
+static int begin(const struct ct_call *how, enum ct_coll_kind kind, struct ends *e)
 {
-    ct_dense_close(&e->in, false);
-    ct_dense_close(&e->out, rc == CTRAN_SUCCESS);
-    return ct_api_pass(comm, rc, call);
+    e->kind = kind;
+    e->root = 0;
+    e->block_bytes = 0;
+    e->send = e->recv = (struct ct_span){.type = NULL};
+    return ct_call_check(how, &e->d.comm);
 }
 
-int ctran_allgather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
-                    void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype,
-                    ctran_comm_t handle)
+/* The last check, and the start. in_place: it reads what it sends from where it receives. */
+static int go(const struct ct_call *how, struct ends *e, bool in_place)
 {
-    static const char call[] = "ctran_allgather";
-    struct ct_comm   *comm;
-    struct ends       e = {.block_bytes = 0};
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
-        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
-        const struct ct_side in = {
-            .buf = recvbuf, .count = recvcount, .type = recvtype, .each = true};
-        return ct_inter_all(comm, call, &out, &in);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_part(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = open_ends(comm, call, &e, e.send.type == NULL);
+    static const struct ct_described_ops ops = {sizeof *e, open_ends, close_ends, NULL};
+    int                                  rc = CTRAN_SUCCESS;
+    if (e->send.type != NULL && e->recv.type != NULL) {
+        rc = ct_check_disjoint(e->d.comm, how->name, &e->send, &e->recv);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_coll_allgather(comm, e.in.base, e.out.base, e.block_bytes);
-    return close_ends(comm, call, &e, rc);
+    ct_described_init(&e->d, how, e->d.comm, &ops);
+    e->d.types[0] = e->send.type;
+    e->d.types[1] = e->recv.type;
+    e->in_place = in_place;
+    return ct_call_go(how, &e->d);
 }
 
-int ctran_gather(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
-                 void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
-                 ctran_comm_t handle)
+int ct_call_allgather(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
+                      ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                      ctran_datatype_t recvtype)
 {
-    static const char call[] = "ctran_gather";
-    struct ct_comm   *comm;
-    struct ends       e = {.block_bytes = 0};
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+    struct ends e;
+    int         rc = begin(how, CT_ALLGATHER, &e);
+    if (rc == CTRAN_SUCCESS && e.d.comm->remote != NULL) {
         const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
         const struct ct_side in = {
             .buf = recvbuf, .count = recvcount, .type = recvtype, .each = true};
-        return ct_inter_rooted(comm, call, &in, &out, false, root);
+        return ct_inter_all(how, e.d.comm, &out, &in);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_root(comm, call, root);
+        rc = check_whole(e.d.comm, how->name, recvbuf, recvcount, recvtype, &e, &e.recv);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = check_part(e.d.comm, how->name, sendbuf, sendcount, sendtype, &e, &e.send);
+    }
+    return rc == CTRAN_SUCCESS ? go(how, &e, e.send.type == NULL) : rc;
+}
+
+int ct_call_gather(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
+                   ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                   ctran_datatype_t recvtype, int root)
+{
+    struct ends e;
+    int         rc = begin(how, CT_GATHER, &e);
+    if (rc == CTRAN_SUCCESS && e.d.comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
+        const struct ct_side in = {
+            .buf = recvbuf, .count = recvcount, .type = recvtype, .each = true};
+        return ct_inter_rooted(how, e.d.comm, &in, &out, false, root);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_root(e.d.comm, how->name, root);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if ((uint32_t)root != comm->run.me) {
-        rc = check_only(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
+    e.root = (uint32_t)root;
+    if (e.root != e.d.comm->run.me) {
+        rc = check_only(e.d.comm, how->name, sendbuf, sendcount, sendtype, &e, &e.send);
     } else {
-        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
+        rc = check_whole(e.d.comm, how->name, recvbuf, recvcount, recvtype, &e, &e.recv);
         if (rc == CTRAN_SUCCESS) {
-            rc = check_part(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
+            rc = check_part(e.d.comm, how->name, sendbuf, sendcount, sendtype, &e, &e.send);
         }
     }
-    if (rc == CTRAN_SUCCESS) {
-        rc = open_ends(comm, call, &e, e.send.type == NULL);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_gather(comm, e.in.base, e.out.base, e.block_bytes, (uint32_t)root);
-    return close_ends(comm, call, &e, rc);
+    return rc == CTRAN_SUCCESS ? go(how, &e, e.send.type == NULL) : rc;
 }
 
-int ctran_scatter(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
-                  void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
-                  ctran_comm_t handle)
+int ct_call_scatter(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
+                    ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                    ctran_datatype_t recvtype, int root)
 {
-    static const char call[] = "ctran_scatter";
-    struct ct_comm   *comm;
-    struct ends       e = {.block_bytes = 0};
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+    struct ends e;
+    int         rc = begin(how, CT_SCATTER, &e);
+    if (rc == CTRAN_SUCCESS && e.d.comm->remote != NULL) {
         const struct ct_side out = {
             .buf = sendbuf, .count = sendcount, .type = sendtype, .each = true};
         const struct ct_side in = {.buf = recvbuf, .count = recvcount, .type = recvtype};
-        return ct_inter_rooted(comm, call, &out, &in, true, root);
+        return ct_inter_rooted(how, e.d.comm, &out, &in, true, root);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_root(comm, call, root);
+        rc = ct_check_root(e.d.comm, how->name, root);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if ((uint32_t)root != comm->run.me) {
-        rc = check_only(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
+    e.root = (uint32_t)root;
+    if (e.root != e.d.comm->run.me) {
+        rc = check_only(e.d.comm, how->name, recvbuf, recvcount, recvtype, &e, &e.recv);
     } else {
-        rc = check_whole(comm, call, sendbuf, sendcount, sendtype, &e, &e.send);
+        rc = check_whole(e.d.comm, how->name, sendbuf, sendcount, sendtype, &e, &e.send);
         if (rc == CTRAN_SUCCESS) {
-            rc = check_part(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
+            rc = check_part(e.d.comm, how->name, recvbuf, recvcount, recvtype, &e, &e.recv);
         }
     }
-    if (rc == CTRAN_SUCCESS) {
-        rc = open_ends(comm, call, &e, false);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_scatter(comm, e.in.base, e.out.base, e.block_bytes, (uint32_t)root);
-    return close_ends(comm, call, &e, rc);
+    return rc == CTRAN_SUCCESS ? go(how, &e, false) : rc;
 }
 
-int ctran_alltoall(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
-                   void *recvbuf, ctran_count_t recvcount, ctran_datatype_t recvtype,
-                   ctran_comm_t handle)
+int ct_call_alltoall(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
+                     ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                     ctran_datatype_t recvtype)
 {
-    static const char call[] = "ctran_alltoall";
-    struct ct_comm   *comm;
-    struct ends       e = {.block_bytes = 0};
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+    struct ends e;
+    int         rc = begin(how, CT_ALLTOALL, &e);
+    if (rc == CTRAN_SUCCESS && e.d.comm->remote != NULL) {
         const struct ct_side out = {
             .buf = sendbuf, .count = sendcount, .type = sendtype, .each = true};
         const struct ct_side in = {
             .buf = recvbuf, .count = recvcount, .type = recvtype, .each = true};
-        return ct_inter_all(comm, call, &out, &in);
+        return ct_inter_all(how, e.d.comm, &out, &in);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_whole(comm, call, recvbuf, recvcount, recvtype, &e, &e.recv);
+        rc = check_whole(e.d.comm, how->name, recvbuf, recvcount, recvtype, &e, &e.recv);
     }
     if (rc == CTRAN_SUCCESS && sendbuf != CTRAN_IN_PLACE) {
-        struct ends other = e;
-        rc = check_whole(comm, call, sendbuf, sendcount, sendtype, &other, &e.send);
-        if (rc == CTRAN_SUCCESS && other.block_bytes != e.block_bytes) {
-            rc = ct_api_raise(comm, CTRAN_ERR_COUNT, call,
+        const size_t received = e.block_bytes;
+        rc = check_whole(e.d.comm, how->name, sendbuf, sendcount, sendtype, &e, &e.send);
+        if (rc == CTRAN_SUCCESS && e.block_bytes != received) {
+            rc = ct_api_raise(e.d.comm, CTRAN_ERR_COUNT, how->name,
                               "a block sent has %zu bytes and one received %zu: they must be equal",
-                              other.block_bytes, e.block_bytes);
+                              e.block_bytes, received);
         }
     }
-    if (rc == CTRAN_SUCCESS) {
-        rc = open_ends(comm, call, &e, e.send.type == NULL);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_alltoall(comm, e.in.base, e.out.base, e.block_bytes);
-    return close_ends(comm, call, &e, rc);
+    return rc == CTRAN_SUCCESS ? go(how, &e, e.send.type == NULL) : rc;
 }

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives that move blocks with counts and displacements: their arguments. */
+/* Collectives that move blocks with counts and displacements: their arguments, and what is done
+ * with them. */
 #define CT_FOLDER "api"
 #include <inttypes.h>
 
-#include "api/dense.h"
+#include "api/coll_call.h"
 
 /* A buffer of a call: blocks, and their type. One that is in place, or not used by this rank, has
  * no type. */
 struct end {
     struct ct_blocks       blocks; /* displacements in extents */
+    ctran_count_t          own;    /* the count of the only block, where `single` */
+    bool                   single;
     const struct ct_dtype *type;
     struct ct_dense_blocks dense;
+};
+
+struct counted {
+    struct ct_described d;
+    enum ct_coll_kind   kind;
+    uint32_t            root;
+    bool                in_place; /* `send` is, or scatterv's `recv` */
+    struct end          send, recv;
 };
 
 /* The buffer with a block of each rank. */
@@ -43,15 +54,17 @@ static int check_all(struct ct_comm *comm, const char *call, const void *buf,
 }
 
 /* The buffer with this rank's block alone. */
-static int check_own(struct ct_comm *comm, const char *call, const void *buf,
-                     const ctran_count_t *count, ctran_datatype_t datatype, struct end *out)
+static int check_own(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t count,
+                     ctran_datatype_t datatype, struct end *out)
 {
     static const ctran_aint_t here = 0;
     struct ct_span            own;
-    int                       rc = ct_check_span(comm, call, buf, *count, datatype, &own);
+    int                       rc = ct_check_span(comm, call, buf, count, datatype, &own);
     if (rc == CTRAN_SUCCESS) {
+        out->own = count;
+        out->single = true;
         out->blocks =
-            (struct ct_blocks){own.buf, comm->run.me, 1, count, &here, own.type->size_bytes};
+            (struct ct_blocks){own.buf, comm->run.me, 1, &out->own, &here, own.type->size_bytes};
         out->type = own.type;
     }
     return rc;
@@ -98,10 +111,13 @@ static int check_self(struct ct_comm *comm, const char *call, const struct end *
                         me, sent, received);
 }
 
-static int open_end(struct ct_comm *comm, const char *call, struct end *e, bool fill)
+static int open_end(struct ct_described *d, struct end *e, bool fill)
 {
-    return ct_dense_open_blocks(comm, call, e->type != NULL ? &e->blocks : NULL, e->type, fill,
-                                &e->dense);
+    if (e->single) {
+        e->blocks.counts = &e->own;
+    }
+    return ct_dense_open_blocks(d->comm, d->call, e->type != NULL ? &e->blocks : NULL, e->type,
+                                fill, &e->dense);
 }
 
 /* What a call of ct_coll is given. */
@@ -110,165 +126,175 @@ static const struct ct_blocks *given(const struct end *e, bool in_place)
     return in_place ? NULL : &e->dense.blocks;
 }
 
-/* Runs it between the copies that the types ask for. in_place: `send`, or scatterv's `recv`. */
-static int move(struct ct_comm *comm, const char *call, uint32_t coll, struct end *send,
-                struct end *recv, bool in_place, uint32_t root)
+static void close_ends(struct ct_described *d, bool store)
 {
-    bool of_recv = coll == CT_SCATTER;
-    int  rc = open_end(comm, call, send, true);
-    if (rc == CTRAN_SUCCESS) {
-        rc = open_end(comm, call, recv, in_place && !of_recv);
+    struct counted *c = CT_CONTAINER_OF(d, struct counted, d);
+    ct_dense_close_blocks(&c->send.dense, false);
+    ct_dense_close_blocks(&c->recv.dense, store);
+}
+
+static int open_ends(struct ct_described *d)
+{
+    struct counted *c = CT_CONTAINER_OF(d, struct counted, d);
+    const bool      of_recv = c->kind == CT_SCATTER;
+    int             rc = open_end(d, &c->send, true);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
+    rc = open_end(d, &c->recv, c->in_place && !of_recv);
     if (rc == CTRAN_SUCCESS) {
-        const struct ct_blocks *out = given(send, in_place && !of_recv);
-        const struct ct_blocks *in = given(recv, in_place && of_recv);
-        rc = coll == CT_ALLTOALL ? ct_coll_alltoallv(comm, out, in)
-                                 : ct_coll_move(comm, coll, out, in, root);
-        rc = ct_api_pass(comm, rc, call);
+        const struct ct_blocks *out = given(&c->send, c->in_place && !of_recv);
+        const struct ct_blocks *in = given(&c->recv, c->in_place && of_recv);
+        if (c->kind == CT_ALLTOALL) {
+            rc = ct_coll_alltoallv(&d->coll, out, in);
+        } else {
+            ct_coll_move(&d->coll, c->kind, out, in, c->root);
+        }
     }
-    ct_dense_close_blocks(&send->dense, false);
-    ct_dense_close_blocks(&recv->dense, rc == CTRAN_SUCCESS);
+    if (rc != CTRAN_SUCCESS) {
+        close_ends(d, false);
+    }
     return rc;
 }
 
-int ctran_allgatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
-                     void *recvbuf, const ctran_count_t recvcounts[], const ctran_aint_t displs[],
-                     ctran_datatype_t recvtype, ctran_comm_t handle)
+/* The start of a call: no buffer is known. */
+static int begin(const struct ct_call *how, enum ct_coll_kind kind, struct counted *c)
 {
-    static const char call[] = "ctran_allgatherv";
-    struct ct_comm   *comm;
-    struct end        send = {.type = NULL}, recv = {.type = NULL};
-    bool              in_place = sendbuf == CTRAN_IN_PLACE;
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
-        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
-        const struct ct_side in = {.buf = recvbuf,
-                                   .counts = recvcounts,
-                                   .displs = displs,
-                                   .type = recvtype,
-                                   .each = true,
-                                   .by_counts = true};
-        return ct_inter_all(comm, call, &out, &in);
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = check_all(comm, call, recvbuf, recvcounts, displs, recvtype, &recv);
-    }
-    if (rc == CTRAN_SUCCESS && !in_place) {
-        rc = check_own(comm, call, sendbuf, &sendcount, sendtype, &send);
-        rc = rc == CTRAN_SUCCESS ? check_self(comm, call, &send, &recv) : rc;
-    }
-    return rc == CTRAN_SUCCESS ? move(comm, call, CT_ALLGATHER, &send, &recv, in_place, 0) : rc;
+    c->kind = kind;
+    c->root = 0;
+    c->send.type = c->recv.type = NULL;
+    c->send.single = c->recv.single = false;
+    return ct_call_check(how, &c->d.comm);
 }
 
-int ctran_gatherv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_t sendtype,
-                  void *recvbuf, const ctran_count_t recvcounts[], const ctran_aint_t displs[],
-                  ctran_datatype_t recvtype, int root, ctran_comm_t handle)
+static int go(const struct ct_call *how, struct counted *c, bool in_place)
 {
-    static const char call[] = "ctran_gatherv";
-    struct ct_comm   *comm;
-    struct end        send = {.type = NULL}, recv = {.type = NULL};
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
+    static const struct ct_described_ops ops = {sizeof *c, open_ends, close_ends, NULL};
+    ct_described_init(&c->d, how, c->d.comm, &ops);
+    c->d.types[0] = c->send.type;
+    c->d.types[1] = c->recv.type;
+    c->in_place = in_place;
+    return ct_call_go(how, &c->d);
+}
+
+/* A buffer with blocks for all ranks of the remote group. */
+static struct ct_side side_of(const void *buf, const ctran_count_t *counts,
+                              const ctran_aint_t *displs, ctran_datatype_t type)
+{
+    return (struct ct_side){.buf = buf,
+                            .counts = counts,
+                            .displs = displs,
+                            .type = type,
+                            .each = true,
+                            .by_counts = true};
+}
+
+int ct_call_allgatherv(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
+                       ctran_datatype_t sendtype, void *recvbuf, const ctran_count_t recvcounts[],
+                       const ctran_aint_t displs[], ctran_datatype_t recvtype)
+{
+    struct counted c;
+    const bool     in_place = sendbuf == CTRAN_IN_PLACE;
+    int            rc = begin(how, CT_ALLGATHER, &c);
+    if (rc == CTRAN_SUCCESS && c.d.comm->remote != NULL) {
         const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
-        const struct ct_side in = {.buf = recvbuf,
-                                   .counts = recvcounts,
-                                   .displs = displs,
-                                   .type = recvtype,
-                                   .each = true,
-                                   .by_counts = true};
-        return ct_inter_rooted(comm, call, &in, &out, false, root);
+        const struct ct_side in = side_of(recvbuf, recvcounts, displs, recvtype);
+        return ct_inter_all(how, c.d.comm, &out, &in);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_root(comm, call, root);
+        rc = check_all(c.d.comm, how->name, recvbuf, recvcounts, displs, recvtype, &c.recv);
+    }
+    if (rc == CTRAN_SUCCESS && !in_place) {
+        rc = check_own(c.d.comm, how->name, sendbuf, sendcount, sendtype, &c.send);
+        rc = rc == CTRAN_SUCCESS ? check_self(c.d.comm, how->name, &c.send, &c.recv) : rc;
+    }
+    return rc == CTRAN_SUCCESS ? go(how, &c, in_place) : rc;
+}
+
+int ct_call_gatherv(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
+                    ctran_datatype_t sendtype, void *recvbuf, const ctran_count_t recvcounts[],
+                    const ctran_aint_t displs[], ctran_datatype_t recvtype, int root)
+{
+    struct counted c;
+    int            rc = begin(how, CT_GATHER, &c);
+    if (rc == CTRAN_SUCCESS && c.d.comm->remote != NULL) {
+        const struct ct_side out = {.buf = sendbuf, .count = sendcount, .type = sendtype};
+        const struct ct_side in = side_of(recvbuf, recvcounts, displs, recvtype);
+        return ct_inter_rooted(how, c.d.comm, &in, &out, false, root);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_check_root(c.d.comm, how->name, root);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    bool at_root = (uint32_t)root == comm->run.me, in_place = at_root && sendbuf == CTRAN_IN_PLACE;
+    c.root = (uint32_t)root;
+    const bool at_root = c.root == c.d.comm->run.me;
+    const bool in_place = at_root && sendbuf == CTRAN_IN_PLACE;
     if (at_root) {
-        rc = check_all(comm, call, recvbuf, recvcounts, displs, recvtype, &recv);
+        rc = check_all(c.d.comm, how->name, recvbuf, recvcounts, displs, recvtype, &c.recv);
     }
     if (rc == CTRAN_SUCCESS && !in_place) {
-        rc = check_own(comm, call, sendbuf, &sendcount, sendtype, &send);
+        rc = check_own(c.d.comm, how->name, sendbuf, sendcount, sendtype, &c.send);
     }
     if (rc == CTRAN_SUCCESS && at_root && !in_place) {
-        rc = check_self(comm, call, &send, &recv);
+        rc = check_self(c.d.comm, how->name, &c.send, &c.recv);
     }
-    return rc == CTRAN_SUCCESS ? move(comm, call, CT_GATHER, &send, &recv, in_place, (uint32_t)root)
-                               : rc;
+    return rc == CTRAN_SUCCESS ? go(how, &c, in_place) : rc;
 }
 
-int ctran_scatterv(const void *sendbuf, const ctran_count_t sendcounts[],
-                   const ctran_aint_t displs[], ctran_datatype_t sendtype, void *recvbuf,
-                   ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
-                   ctran_comm_t handle)
+int ct_call_scatterv(const struct ct_call *how, const void *sendbuf,
+                     const ctran_count_t sendcounts[], const ctran_aint_t displs[],
+                     ctran_datatype_t sendtype, void *recvbuf, ctran_count_t recvcount,
+                     ctran_datatype_t recvtype, int root)
 {
-    static const char call[] = "ctran_scatterv";
-    struct ct_comm   *comm;
-    struct end        send = {.type = NULL}, recv = {.type = NULL};
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
-        const struct ct_side out = {.buf = sendbuf,
-                                    .counts = sendcounts,
-                                    .displs = displs,
-                                    .type = sendtype,
-                                    .each = true,
-                                    .by_counts = true};
+    struct counted c;
+    int            rc = begin(how, CT_SCATTER, &c);
+    if (rc == CTRAN_SUCCESS && c.d.comm->remote != NULL) {
+        const struct ct_side out = side_of(sendbuf, sendcounts, displs, sendtype);
         const struct ct_side in = {.buf = recvbuf, .count = recvcount, .type = recvtype};
-        return ct_inter_rooted(comm, call, &out, &in, true, root);
+        return ct_inter_rooted(how, c.d.comm, &out, &in, true, root);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_root(comm, call, root);
+        rc = ct_check_root(c.d.comm, how->name, root);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    bool at_root = (uint32_t)root == comm->run.me, in_place = at_root && recvbuf == CTRAN_IN_PLACE;
+    c.root = (uint32_t)root;
+    const bool at_root = c.root == c.d.comm->run.me;
+    const bool in_place = at_root && recvbuf == CTRAN_IN_PLACE;
     if (at_root) {
-        rc = check_all(comm, call, sendbuf, sendcounts, displs, sendtype, &send);
+        rc = check_all(c.d.comm, how->name, sendbuf, sendcounts, displs, sendtype, &c.send);
     }
     if (rc == CTRAN_SUCCESS && !in_place) {
-        rc = check_own(comm, call, recvbuf, &recvcount, recvtype, &recv);
+        rc = check_own(c.d.comm, how->name, recvbuf, recvcount, recvtype, &c.recv);
     }
     if (rc == CTRAN_SUCCESS && at_root && !in_place) {
-        rc = check_self(comm, call, &send, &recv);
+        rc = check_self(c.d.comm, how->name, &c.send, &c.recv);
     }
-    return rc == CTRAN_SUCCESS
-               ? move(comm, call, CT_SCATTER, &send, &recv, in_place, (uint32_t)root)
-               : rc;
+    return rc == CTRAN_SUCCESS ? go(how, &c, in_place) : rc;
 }
 
-int ctran_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
-                    const ctran_aint_t sdispls[], ctran_datatype_t sendtype, void *recvbuf,
-                    const ctran_count_t recvcounts[], const ctran_aint_t rdispls[],
-                    ctran_datatype_t recvtype, ctran_comm_t handle)
+int ct_call_alltoallv(const struct ct_call *how, const void *sendbuf,
+                      const ctran_count_t sendcounts[], const ctran_aint_t sdispls[],
+                      ctran_datatype_t sendtype, void *recvbuf, const ctran_count_t recvcounts[],
+                      const ctran_aint_t rdispls[], ctran_datatype_t recvtype)
 {
-    static const char call[] = "ctran_alltoallv";
-    struct ct_comm   *comm;
-    struct end        send = {.type = NULL}, recv = {.type = NULL};
-    bool              in_place = sendbuf == CTRAN_IN_PLACE;
-    int               rc = ct_check_comm(call, handle, &comm);
-    if (rc == CTRAN_SUCCESS && comm->remote != NULL) {
-        const struct ct_side out = {.buf = sendbuf,
-                                    .counts = sendcounts,
-                                    .displs = sdispls,
-                                    .type = sendtype,
-                                    .each = true,
-                                    .by_counts = true};
-        const struct ct_side in = {.buf = recvbuf,
-                                   .counts = recvcounts,
-                                   .displs = rdispls,
-                                   .type = recvtype,
-                                   .each = true,
-                                   .by_counts = true};
-        return ct_inter_all(comm, call, &out, &in);
+    struct counted c;
+    const bool     in_place = sendbuf == CTRAN_IN_PLACE;
+    int            rc = begin(how, CT_ALLTOALL, &c);
+    if (rc == CTRAN_SUCCESS && c.d.comm->remote != NULL) {
+        const struct ct_side out = side_of(sendbuf, sendcounts, sdispls, sendtype);
+        const struct ct_side in = side_of(recvbuf, recvcounts, rdispls, recvtype);
+        return ct_inter_all(how, c.d.comm, &out, &in);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_all(comm, call, recvbuf, recvcounts, rdispls, recvtype, &recv);
+        rc = check_all(c.d.comm, how->name, recvbuf, recvcounts, rdispls, recvtype, &c.recv);
     }
     if (rc == CTRAN_SUCCESS && !in_place) {
-        rc = check_all(comm, call, sendbuf, sendcounts, sdispls, sendtype, &send);
-        rc = rc == CTRAN_SUCCESS ? check_self(comm, call, &send, &recv) : rc;
+        rc = check_all(c.d.comm, how->name, sendbuf, sendcounts, sdispls, sendtype, &c.send);
+        rc = rc == CTRAN_SUCCESS ? check_self(c.d.comm, how->name, &c.send, &c.recv) : rc;
     }
-    return rc == CTRAN_SUCCESS ? move(comm, call, CT_ALLTOALL, &send, &recv, in_place, 0) : rc;
+    return rc == CTRAN_SUCCESS ? go(how, &c, in_place) : rc;
 }

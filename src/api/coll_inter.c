@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/dense.h"
+#include "api/coll_call.h"
 
 enum { MOVE_TAG = -18 }; /* none of the program's */
 
@@ -50,76 +50,114 @@ static int check_arrays(struct ct_comm *comm, const char *call, const struct ct_
                         side->counts == NULL ? "counts" : "displacements");
 }
 
-/* Messages to or from the remote ranks first .. first + n - 1; appended at *t. */
-static int plan(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t first,
-                uint32_t n, enum ct_transfer_mode mode, struct ct_transfer **t)
+/* The messages of a call. All receives are there before the first one goes out. */
+struct moves {
+    struct ct_described d;
+    struct ct_transfer *transfers;
+    size_t              n;
+    struct ct_p2p_req  *reqs;
+};
+
+static struct moves *moves_of(struct ct_described *d)
 {
-    int rc = n > 0 ? check_arrays(comm, call, side) : CTRAN_SUCCESS;
+    return CT_CONTAINER_OF(d, struct moves, d);
+}
+
+static void destroy_moves(struct ct_described *d)
+{
+    struct moves *m = moves_of(d);
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->transfers[i].type != NULL) {
+            ct_dtype_drop(m->transfers[i].type);
+        }
+    }
+    free(m->transfers);
+    free(m->reqs);
+}
+
+static void post_moves(struct ct_coll *c)
+{
+    struct moves *m = moves_of(CT_CONTAINER_OF(c, struct ct_described, coll));
+    for (size_t i = 0; i < m->n; i++) {
+        ct_transfer_start(&m->transfers[i], &m->reqs[i]);
+    }
+}
+
+static int open_moves(struct ct_described *d)
+{
+    struct moves *m = moves_of(d);
+    ct_coll_messages(&d->coll, m->reqs, m->n, post_moves);
+    return CTRAN_SUCCESS;
+}
+
+static void close_moves(struct ct_described *d, bool store)
+{
+    (void)d;
+    (void)store;
+}
+
+static const struct ct_described_ops move_ops = {sizeof(struct moves), open_moves, close_moves,
+                                                 destroy_moves};
+
+/* Messages to or from the remote ranks first .. first + n - 1 are added to the call's. */
+static int plan(struct moves *m, const struct ct_side *side, uint32_t first, uint32_t n,
+                enum ct_transfer_mode mode)
+{
+    struct ct_comm *comm = m->d.comm;
+    const char     *call = m->d.call;
+    int             rc = n > 0 ? check_arrays(comm, call, side) : CTRAN_SUCCESS;
     for (uint32_t r = first; r < first + n && rc == CTRAN_SUCCESS; r++) {
-        const void   *buf;
-        ctran_count_t count;
+        struct ct_transfer *t = &m->transfers[m->n];
+        const void         *buf;
+        ctran_count_t       count;
         rc = block_of(comm, call, side, r, &buf, &count);
         if (rc == CTRAN_SUCCESS) {
             rc = ct_check_transfer(call, buf, count, type_of(side, r), (int)r, 0,
-                                   ct_comm_handle(comm), mode, *t);
+                                   ct_comm_handle(comm), mode, t);
         }
         if (rc == CTRAN_SUCCESS && side->buf == CTRAN_BOTTOM && side->types != NULL) {
-            rc = ct_check_there(comm, call, &(*t)->area, r);
+            rc = ct_check_there(comm, call, &t->area, r);
         }
         if (rc == CTRAN_SUCCESS) {
-            (*t)->key.ctx = ct_ctx(comm->id, CT_CTX_INTER);
-            (*t)->key.tag = MOVE_TAG;
-            (*t)++;
+            t->key.ctx = ct_ctx(comm->id, CT_CTX_INTER);
+            t->key.tag = MOVE_TAG;
+            if (t->type != NULL) {
+                ct_dtype_hold(t->type); /* the area has its pieces */
+            }
+            m->n++;
         }
     }
     return rc;
 }
 
-static int transfer_all(struct ct_process *p, struct ct_transfer *transfers, size_t n)
-{
-    struct ct_p2p_req *reqs = malloc((n + 1) * sizeof *reqs);
-    int                rc = CTRAN_SUCCESS;
-    if (reqs == NULL) {
-        return CTRAN_ERR_NO_MEM;
-    }
-    for (size_t i = 0; i < n; i++) {
-        ct_transfer_start(&transfers[i], &reqs[i]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        int err = ct_p2p_wait(p, &reqs[i].base);
-        rc = rc != CTRAN_SUCCESS ? rc : err;
-    }
-    free(reqs);
-    return rc;
-}
-
-/* All receives are there before the first message goes out. */
-static int move(struct ct_comm *comm, const char *call, const struct ct_side *recv,
+static int move(const struct ct_call *how, struct ct_comm *comm, const struct ct_side *recv,
                 uint32_t recv_first, uint32_t nrecv, const struct ct_side *send,
                 uint32_t send_first, uint32_t nsend)
 {
-    struct ct_transfer *transfers = malloc(((size_t)nrecv + nsend + 1) * sizeof *transfers);
-    struct ct_transfer *end = transfers;
-    if (transfers == NULL) {
-        return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %u messages", nrecv + nsend);
+    const size_t most = (size_t)nrecv + nsend + 1;
+    struct moves m = {.transfers = malloc(most * sizeof *m.transfers),
+                      .reqs = malloc(most * sizeof *m.reqs)};
+    ct_described_init(&m.d, how, comm, &move_ops);
+    if (m.transfers == NULL || m.reqs == NULL) {
+        destroy_moves(&m.d);
+        return ct_api_raise(comm, CTRAN_ERR_NO_MEM, how->name, "for %u messages", nrecv + nsend);
     }
-    int rc = plan(comm, call, recv, recv_first, nrecv, CT_TRANSFER_RECV, &end);
+    int rc = plan(&m, recv, recv_first, nrecv, CT_TRANSFER_RECV);
     if (rc == CTRAN_SUCCESS) {
-        rc = plan(comm, call, send, send_first, nsend, CT_TRANSFER_SEND, &end);
+        rc = plan(&m, send, send_first, nsend, CT_TRANSFER_SEND);
     }
-    if (rc == CTRAN_SUCCESS) {
-        rc = transfer_all(comm->p, transfers, (size_t)(end - transfers));
-        rc = ct_api_pass(comm, rc, call);
+    if (rc != CTRAN_SUCCESS) {
+        destroy_moves(&m.d);
+        return rc;
     }
-    free(transfers);
-    return rc;
+    return ct_call_go(how, &m.d);
 }
 
-int ct_inter_all(struct ct_comm *comm, const char *call, const struct ct_side *send,
+int ct_inter_all(const struct ct_call *how, struct ct_comm *comm, const struct ct_side *send,
                  const struct ct_side *recv)
 {
     const uint32_t m = comm->remote->n;
-    return move(comm, call, recv, 0, m, send, 0, m);
+    return move(how, comm, recv, 0, m, send, 0, m);
 }
 
 static int check_root(struct ct_comm *comm, const char *call, int root)
@@ -134,81 +172,119 @@ static int check_root(struct ct_comm *comm, const char *call, int root)
                         root, comm->remote->n - 1);
 }
 
-int ct_inter_rooted(struct ct_comm *comm, const char *call, const struct ct_side *at_root,
+int ct_inter_rooted(const struct ct_call *how, struct ct_comm *comm, const struct ct_side *at_root,
                     const struct ct_side *elsewhere, bool root_sends, int root)
 {
     const bool is_root = root == CTRAN_ROOT, sends = is_root == root_sends;
-    int        rc = check_root(comm, call, root);
-    if (rc != CTRAN_SUCCESS || root == CTRAN_PROC_NULL) {
+    int        rc = check_root(comm, how->name, root);
+    if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     const struct ct_side *side = is_root ? at_root : elsewhere;
-    const uint32_t        first = is_root ? 0 : (uint32_t)root, n = is_root ? comm->remote->n : 1;
-    return move(comm, call, side, first, sends ? 0 : n, side, first, sends ? n : 0);
+    uint32_t              first = is_root ? 0 : (uint32_t)root, n = is_root ? comm->remote->n : 1;
+    if (root == CTRAN_PROC_NULL) {
+        first = n = 0;
+    }
+    return move(how, comm, side, first, sends ? 0 : n, side, first, sends ? n : 0);
 }
 
-/* ---- reductions ------------------------------------------------------------------------------ */
+/* ---- a barrier, and reductions --------------------------------------------------------------- */
+
+static int open_barrier(struct ct_described *d)
+{
+    return ct_coll_inter_barrier(&d->coll);
+}
+
+static void close_barrier(struct ct_described *d, bool store)
+{
+    (void)d;
+    (void)store;
+}
+
+int ct_inter_barrier(const struct ct_call *how, struct ct_comm *comm)
+{
+    static const struct ct_described_ops ops = {sizeof(struct ct_described), open_barrier,
+                                                close_barrier, NULL};
+    struct ct_described                  d;
+    ct_described_init(&d, how, comm, &ops);
+    return ct_call_go(how, &d);
+}
+
+struct reduction {
+    struct ct_described       d;
+    struct ct_inter_reduction r;
+    bool                      sends, receives;
+    struct ct_dense_ends      e;
+};
+
+static struct reduction *reduction_of(struct ct_described *d)
+{
+    return CT_CONTAINER_OF(d, struct reduction, d);
+}
+
+static void close_reduction(struct ct_described *d, bool store)
+{
+    ct_dense_close_reduction(&reduction_of(d)->e, store);
+}
+
+static int open_reduction(struct ct_described *d)
+{
+    struct reduction                *x = reduction_of(d);
+    const struct ct_inter_reduction *r = &x->r;
+    const struct ct_dtype           *type = d->types[0];
+    const size_t                     count = (size_t)r->count;
+    if (!x->sends && !x->receives) {
+        return ct_coll_inter_reduce(&d->coll, NULL, NULL, 0, NULL, NULL, CTRAN_PROC_NULL);
+    }
+    int rc =
+        ct_dense_open_reduction(d->comm, d->call, x->sends ? r->send : NULL, count,
+                                x->receives ? r->recv : NULL, (size_t)r->own, type, true, &x->e);
+    if (rc != CTRAN_SUCCESS) {
+        ct_coll_inter_skip(d->comm);
+        return rc;
+    }
+    rc = r->rooted ? ct_coll_inter_reduce(&d->coll, x->e.in.base, x->e.out.base, count, type, d->op,
+                                          r->root)
+                   : ct_coll_inter_reduce_scatter(&d->coll, x->e.in.base, x->e.out.base, count,
+                                                  (size_t)r->first, (size_t)r->own, type, d->op);
+    if (rc != CTRAN_SUCCESS) {
+        close_reduction(d, false);
+    }
+    return rc;
+}
 
 /* Both buffers, where this rank has them, and the operator. */
-static int open_reduction(const struct ct_inter_reduction *r, bool sends, bool receives,
-                          struct ct_span *span, const struct ct_op **op, struct ct_dense_ends *e)
+static int check_reduction(struct reduction *x)
 {
-    int rc = ct_check_count(r->comm, r->call, r->count, r->type, span);
-    if (rc == CTRAN_SUCCESS && sends) {
-        rc = ct_check_span(r->comm, r->call, r->send, r->count, r->type, span);
+    const struct ct_inter_reduction *r = &x->r;
+    struct ct_comm                  *comm = x->d.comm;
+    struct ct_span                   span;
+    int                              rc = ct_check_count(comm, x->d.call, r->count, r->type, &span);
+    if (rc == CTRAN_SUCCESS && x->sends) {
+        rc = ct_check_span(comm, x->d.call, r->send, r->count, r->type, &span);
     }
-    if (rc == CTRAN_SUCCESS && receives) {
-        rc = ct_check_span(r->comm, r->call, r->recv, r->own, r->type, &(struct ct_span){0});
+    if (rc == CTRAN_SUCCESS && x->receives) {
+        rc = ct_check_span(comm, x->d.call, r->recv, r->own, r->type, &(struct ct_span){0});
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_op(r->comm, r->call, r->op, span->type, op);
+        rc = ct_check_op(comm, x->d.call, r->op, span.type, &x->d.op);
     }
-    return rc == CTRAN_SUCCESS ? ct_dense_open_reduction(r->comm, r->call, sends ? r->send : NULL,
-                                                         span->count, receives ? r->recv : NULL,
-                                                         (size_t)r->own, span->type, true, e)
-                               : rc;
+    x->d.types[0] = span.type;
+    return rc;
 }
 
-int ct_inter_reduce(const struct ct_inter_reduction *r, int root)
+int ct_inter_reduce(const struct ct_call *how, struct ct_comm *comm,
+                    const struct ct_inter_reduction *r)
 {
-    struct ct_span       span;
-    struct ct_dense_ends e;
-    const struct ct_op  *op;
-    int                  rc = check_root(r->comm, r->call, root);
-    if (rc != CTRAN_SUCCESS || root == CTRAN_PROC_NULL) {
-        return rc;
+    static const struct ct_described_ops ops = {sizeof(struct reduction), open_reduction,
+                                                close_reduction, NULL};
+    struct reduction                     x = {.r = *r};
+    int rc = r->rooted ? check_root(comm, how->name, r->root) : CTRAN_SUCCESS;
+    ct_described_init(&x.d, how, comm, &ops);
+    x.sends = !r->rooted || (r->root != CTRAN_ROOT && r->root != CTRAN_PROC_NULL);
+    x.receives = !r->rooted || r->root == CTRAN_ROOT;
+    if (rc == CTRAN_SUCCESS && (x.sends || x.receives)) {
+        rc = check_reduction(&x);
     }
-    rc = open_reduction(r, root != CTRAN_ROOT, root == CTRAN_ROOT, &span, &op, &e);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_inter_reduce(r->comm, e.in.base, e.out.base, span.count, span.type, op, root);
-    return ct_dense_close_reduction(r->comm, r->call, &e, rc);
-}
-
-int ct_inter_allreduce(const struct ct_inter_reduction *r)
-{
-    struct ct_span       span;
-    struct ct_dense_ends e;
-    const struct ct_op  *op;
-    int                  rc = open_reduction(r, true, true, &span, &op, &e);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_inter_allreduce(r->comm, e.in.base, e.out.base, span.count, span.type, op);
-    return ct_dense_close_reduction(r->comm, r->call, &e, rc);
-}
-
-int ct_inter_reduce_scatter(const struct ct_inter_reduction *r)
-{
-    struct ct_span       span;
-    struct ct_dense_ends e;
-    const struct ct_op  *op;
-    int                  rc = open_reduction(r, true, true, &span, &op, &e);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    rc = ct_coll_inter_reduce_scatter(r->comm, e.in.base, e.out.base, span.count, (size_t)r->first,
-                                      (size_t)r->own, span.type, op);
-    return ct_dense_close_reduction(r->comm, r->call, &e, rc);
+    return rc == CTRAN_SUCCESS ? ct_call_go(how, &x.d) : rc;
 }

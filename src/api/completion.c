@@ -6,7 +6,7 @@
  * looks no further than to the first that is done.
  */
 #define CT_FOLDER "api"
-#include "api/api.h"
+#include "api/coll_call.h"
 
 /* What a look at an array of requests is after. */
 enum goal { ALL, ANY, SOME };
@@ -376,6 +376,10 @@ int ctran_request_free(ctran_request_t *request)
                             "it is CTRAN_REQUEST_NULL");
     }
     struct ct_request *req = *request;
+    if (ct_call_is_bound(req)) {
+        return ct_api_raise(owner(&b, 0), CTRAN_ERR_REQUEST, b.call,
+                            "its collective is under way: complete it first");
+    }
     *request = CTRAN_REQUEST_NULL;
     ct_request_let_go(b.p, req);
     return CTRAN_SUCCESS;

@@ -18,9 +18,11 @@ static void transfer(const struct ct_area *to, const struct ct_area *from)
 static int no_memory(struct ct_comm *comm, const char *call, size_t bytes)
 {
     ct_run_skip(&comm->run);
-    return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call,
-                        "for a copy without gaps, of %zu bytes, of a buffer of a derived datatype",
-                        bytes);
+    ct_error(&comm->p->log,
+             "%s: no memory for a copy without gaps, of %zu bytes, of a buffer of a derived "
+             "datatype",
+             call, bytes);
+    return CTRAN_ERR_NO_MEM;
 }
 
 /* A copy of `bytes`, zeros where no element is; d->user is set. */
@@ -65,10 +67,11 @@ int ct_dense_open_elements(struct ct_comm *comm, const char *call, const void *b
     }
     if (type->extent_bytes < type->true_extent_bytes) {
         comm->run.seq++;
-        return ct_api_raise(comm, CTRAN_ERR_TYPE, call,
-                            "elements of this type lie in one another (extent %td, data %td "
-                            "bytes): they cannot be reduced",
-                            type->extent_bytes, type->true_extent_bytes);
+        ct_error(&comm->p->log,
+                 "%s: elements of this type lie in one another (extent %td, data %td bytes): they "
+                 "cannot be reduced",
+                 call, type->extent_bytes, type->true_extent_bytes);
+        return CTRAN_ERR_TYPE;
     }
     int rc = take_copy(comm, call, count * (size_t)type->extent_bytes, d);
     if (rc == CTRAN_SUCCESS) {
@@ -103,12 +106,10 @@ int ct_dense_open_reduction(struct ct_comm *comm, const char *call, const void *
     return rc;
 }
 
-int ct_dense_close_reduction(struct ct_comm *comm, const char *call, struct ct_dense_ends *e,
-                             int rc)
+void ct_dense_close_reduction(struct ct_dense_ends *e, bool store)
 {
     ct_dense_close(&e->in, false);
-    ct_dense_close(&e->out, rc == CTRAN_SUCCESS);
-    return ct_api_pass(comm, rc, call);
+    ct_dense_close(&e->out, store);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  *
  * The order of calls: _open (with `fill`, where the collective reads the buffer), the collective,
  * _close (with `store`, where it wrote it and succeeded). A failed _open counts as the collective,
- * as the other ranks do, so that the next one is the same for all.
+ * as the other ranks do, so that the next one is the same for all; it has logged the cause.
  */
 #ifndef CT_API_DENSE_H
 #define CT_API_DENSE_H
@@ -30,16 +30,14 @@ int  ct_dense_open_elements(struct ct_comm *comm, const char *call, const void *
 void ct_dense_close(struct ct_dense *d, bool store);
 
 /* Both buffers of a reduction: nsend and nrecv elements. send is NULL in place, recv where the rank
- * gets no result. keep: what is in recv stays where nothing is received. _close has rc, how the
- * reduction ended, and raises it. */
+ * gets no result. keep: what is in recv stays where nothing is received. */
 struct ct_dense_ends {
     struct ct_dense in, out;
 };
-int ct_dense_open_reduction(struct ct_comm *comm, const char *call, const void *send, size_t nsend,
-                            void *recv, size_t nrecv, const struct ct_dtype *type, bool keep,
-                            struct ct_dense_ends *e);
-int ct_dense_close_reduction(struct ct_comm *comm, const char *call, struct ct_dense_ends *e,
-                             int rc);
+int  ct_dense_open_reduction(struct ct_comm *comm, const char *call, const void *send, size_t nsend,
+                             void *recv, size_t nrecv, const struct ct_dtype *type, bool keep,
+                             struct ct_dense_ends *e);
+void ct_dense_close_reduction(struct ct_dense_ends *e, bool store);
 
 /* The same for blocks with counts and displacements, which are in extents of the type. */
 struct ct_dense_blocks {

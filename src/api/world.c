@@ -88,7 +88,7 @@ static int see_off(struct ct_process *p)
 {
     struct ct_job *job = p->job;
     if (!job->news.on) {
-        int rc = ct_coll_barrier(ct_comm_world(p));
+        int rc = ct_coll_barrier_now(ct_comm_world(p));
         ct_domain_enter(p);
         while (ct_ep_progress(p) > 0) { /* what had come before the last flag of the barrier */
         }

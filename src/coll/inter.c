@@ -1,140 +1,265 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives of inter-communicators that synchronise or reduce: a phase in each group, one message
- * between the groups, a phase in each group (MPI-4.1 sec. 6.2.3). What a group's rank 0 finds wrong
- * goes with the message and then to all of the group, so that nobody waits for what cannot come.
+ * Collectives of inter-communicators that synchronise or reduce (MPI-4.1 sec. 6.2.3): a plan in
+ * each group, one between a rank of each, one in each group again. What a group's rank 0 finds
+ * wrong goes with the message and then to all of the group, so that nobody waits for what cannot
+ * come.
+ *
+ * What travels is a letter: how it went, and the result. Two ranks of different groups are a
+ * context of their own. Its plans, and those that follow in the group, have the numbers that were
+ * theirs when the collective was called, since in the background others start in between.
  */
 #define CT_FOLDER "coll"
 #include <stdlib.h>
 
 #include "coll/coll.h"
+#include "pmi/pmi.h"
 
-enum { REDUCE_TAG = -17 }; /* none of the program's */
+/* What stands before a result; it keeps that aligned for any type. */
+struct head {
+    CT_ALIGNED(64) int32_t error;
+};
 
-/* A message to or from a rank of the remote group. */
-static int message(struct ct_comm *comm, uint32_t rank, bool is_recv, void *buf, size_t bytes)
+/* The numbers of a collective's plans: all ranks of both groups take them, whatever their part. */
+struct numbers {
+    uint64_t here, pair, tell;
+};
+
+struct ct_inter {
+    struct ct_run_ctx pair; /* this rank and one of the remote group */
+    struct numbers    numbers;
+    uint32_t          peer;    /* the latter's process */
+    size_t            letter;  /* bytes */
+    int               mine;    /* how this rank's own part went */
+    bool              lead;    /* this rank speaks with the other group */
+    bool              one_way; /* a reduction to a root */
+    size_t            first;   /* of the result, what this rank gets: bytes */
+    char             *letters; /* in own[0]: of the two groups, in order of the pair */
+};
+
+static struct ct_ep *pair_ep(const struct ct_run_ctx *ctx, uint32_t rank)
 {
-    struct ct_ep     *ep = ct_comm_ep(comm, rank);
-    struct ct_p2p_key key = {.ctx = ct_ctx(comm->id, CT_CTX_INTER),
-                             .src = (int32_t)(is_recv ? rank : comm->run.me),
-                             .tag = REDUCE_TAG};
-    struct ct_area    area = {.base = buf, .len_bytes = bytes};
-    struct ct_p2p_req req;
-    if (ep == NULL) {
+    const struct ct_inter *x = CT_CONTAINER_OF(ctx, struct ct_inter, pair);
+    return ct_ep_get(ctx->p, rank == ctx->me ? ctx->p->job->rank : x->peer);
+}
+
+static char *letter_at(const struct ct_inter *x, uint32_t rank)
+{
+    return x->letters + rank * x->letter;
+}
+
+/* What has come from the other group. */
+static char *answer(const struct ct_inter *x)
+{
+    return letter_at(x, 1 - x->pair.me);
+}
+
+static int error_in(const char *letter)
+{
+    return ((const struct head *)letter)->error;
+}
+
+static void plan_of(struct ct_coll *c, uint32_t kind, const struct ct_run_args *args, size_t bytes)
+{
+    c->kind = kind;
+    c->bytes = bytes;
+    c->args = *args;
+}
+
+static struct numbers take_numbers(struct ct_comm *comm)
+{
+    const uint64_t here = ct_run_number(&comm->run), tell = ct_run_number(&comm->run);
+    return (struct numbers){here, UINT64_C(1) + comm->remote_seq++, tell};
+}
+
+void ct_coll_inter_skip(struct ct_comm *comm)
+{
+    comm->run.seq++; /* it has two numbers */
+    comm->remote_seq++;
+}
+
+/* Makes room for the two letters; peer is a rank of the remote group. */
+static int prepare(struct ct_coll *c, const struct numbers *numbers, uint32_t peer,
+                   size_t result_bytes)
+{
+    struct ct_comm  *comm = c->comm;
+    struct ct_inter *x = calloc(1, sizeof *x);
+    const size_t     letter = ct_round_up(sizeof(struct head) + result_bytes, sizeof(struct head));
+    c->inter = x;
+    c->own[0] = x != NULL ? aligned_alloc(sizeof(struct head), 2 * letter) : NULL;
+    if (c->own[0] == NULL) {
+        ct_board_break(&comm->run, CTRAN_ERR_NO_MEM); /* what may have gone over it is left out */
+        ct_coll_drop(c);
         return CTRAN_ERR_NO_MEM;
     }
-    if (is_recv) {
-        ct_p2p_drive_recv(comm->p, &req, ep, key, &area);
-    } else {
-        ct_p2p_drive_send(comm->p, &req, ep, key, &area);
-    }
-    return ct_p2p_wait(comm->p, &req.base);
+    *x = (struct ct_inter){
+        .pair = {.p = comm->p,
+                 .id = ct_ctx(comm->id, CT_CTX_INTER),
+                 .n = 2,
+                 .me = comm->p->job->rank > ct_group_id_of(comm->remote, peer),
+                 .ep = pair_ep},
+        .numbers = *numbers,
+        .peer = ct_group_id_of(comm->remote, peer),
+        .letter = letter,
+        .letters = c->own[0],
+    };
+    memset(letter_at(x, 0), 0, sizeof(struct head));
+    memset(letter_at(x, 1), 0, sizeof(struct head));
+    return CTRAN_SUCCESS;
 }
 
-int ct_coll_inter_barrier(struct ct_comm *comm)
-{
-    int32_t mine = ct_coll_barrier(comm), theirs = CTRAN_SUCCESS;
-    int     rc = CTRAN_SUCCESS;
-    if (comm->run.me == 0) {
-        rc = ct_inter_leaders_swap(comm, &mine, sizeof mine, &theirs, sizeof theirs);
-        rc = rc != CTRAN_SUCCESS ? rc : theirs;
-    }
-    rc = ct_inter_tell(comm, 0, rc, NULL, 0);
-    return mine != CTRAN_SUCCESS ? mine : rc;
-}
+/* ---- what follows ---------------------------------------------------------------------------- */
 
-/* Of the group's input, in memory that rank 0 frees; NULL elsewhere. */
-static int reduce_here(struct ct_comm *comm, const void *send, size_t count,
-                       const struct ct_dtype *type, const struct ct_op *op, void **result)
+/* The group has the other one's letter, or what its rank 0 found wrong. */
+static int read_answer(struct ct_coll *c, int rc)
 {
-    const bool lead = comm->run.me == 0;
-    *result = lead ? malloc(count * (size_t)type->extent_bytes + 1) : NULL;
-    if (lead && *result == NULL) {
-        ct_run_skip(
-            &comm->run); /* as the other ranks do, so that the next collective is the same one */
-        return CTRAN_ERR_NO_MEM;
-    }
-    return ct_coll_reduce(comm, send, *result, count, type, op, 0);
-}
-
-/* At the root: what its group asked for, or why there is none. */
-static int receive_result(struct ct_comm *comm, void *recv, size_t bytes)
-{
-    int32_t said = CTRAN_SUCCESS;
-    int     rc = message(comm, 0, true, &said, sizeof said);
-    if (rc == CTRAN_SUCCESS && said == CTRAN_SUCCESS) {
-        rc = message(comm, 0, true, recv, bytes);
-    }
-    return rc != CTRAN_SUCCESS ? rc : said;
-}
-
-int ct_coll_inter_reduce(struct ct_comm *comm, const void *send, void *recv, size_t count,
-                         const struct ct_dtype *type, const struct ct_op *op, int root)
-{
-    const size_t bytes = count * (size_t)type->extent_bytes;
-    void        *result;
-    if (root == CTRAN_PROC_NULL || count == 0) {
-        return CTRAN_SUCCESS;
-    }
-    if (root == CTRAN_ROOT) {
-        return receive_result(comm, recv, bytes);
-    }
-    int32_t said = reduce_here(comm, send, count, type, op, &result);
-    int     rc = said;
-    if (comm->run.me == 0) {
-        int err = message(comm, (uint32_t)root, false, &said, sizeof said);
-        if (err == CTRAN_SUCCESS && said == CTRAN_SUCCESS) {
-            err = message(comm, (uint32_t)root, false, result, bytes);
-        }
-        rc = rc != CTRAN_SUCCESS ? rc : err;
-        free(result);
+    const struct ct_inter *x = c->inter;
+    rc = x->mine != CTRAN_SUCCESS ? x->mine : rc;
+    rc = rc == CTRAN_SUCCESS ? error_in(answer(x)) : rc;
+    if (rc == CTRAN_SUCCESS && c->result_bytes > 0) {
+        memcpy(c->result, answer(x) + sizeof(struct head) + x->first, c->result_bytes);
     }
     return rc;
 }
 
-/* Between the ranks 0: how it went in both groups, then the results. */
-static int swap_results(struct ct_comm *comm, int error, const void *mine, void *theirs,
-                        size_t bytes)
+/* Rank 0 tells its group. */
+static int tell(struct ct_coll *c, int rc)
 {
-    int32_t said = error, heard = CTRAN_SUCCESS;
-    int     rc = ct_inter_leaders_swap(comm, &said, sizeof said, &heard, sizeof heard);
-    rc = rc != CTRAN_SUCCESS ? rc : said != CTRAN_SUCCESS ? said : heard;
-    return rc == CTRAN_SUCCESS ? ct_inter_leaders_swap(comm, mine, bytes, theirs, bytes) : rc;
+    struct ct_inter *x = c->inter;
+    char            *letter = answer(x);
+    rc = rc != CTRAN_SUCCESS ? rc : x->mine;
+    if (rc != CTRAN_SUCCESS) {
+        ((struct head *)letter)->error = rc;
+    }
+    plan_of(c, CT_BCAST,
+            &(struct ct_run_args){
+                .layout = {.elem_bytes = 1,
+                           .count = x->letter,
+                           .buf = {{.base = letter}, {.base = letter}}},
+                .number = x->numbers.tell,
+            },
+            x->letter);
+    c->next = read_answer;
+    return CTRAN_SUCCESS;
 }
 
-int ct_coll_inter_allreduce(struct ct_comm *comm, const void *send, void *recv, size_t count,
-                            const struct ct_dtype *type, const struct ct_op *op)
+/* Both of a pair send a letter; of a reduction to a root one does. */
+static void write_letters(struct ct_coll *c)
 {
-    const size_t bytes = count * (size_t)type->extent_bytes;
-    void        *result;
-    if (count == 0) {
+    struct ct_inter   *x = c->inter;
+    struct ct_run_args args = {.ctx = &x->pair, .number = x->numbers.pair};
+    if (x->one_way) {
+        char *letter = letter_at(x, x->lead ? x->pair.me : 1 - x->pair.me);
+        args.env.root = x->lead ? x->pair.me : 1 - x->pair.me;
+        args.layout = (struct ct_layout){
+            .elem_bytes = 1, .count = x->letter, .buf = {{.base = letter}, {.base = letter}}};
+        plan_of(c, CT_BCAST, &args, x->letter);
+    } else {
+        args.env.inplace = true;
+        args.layout = (struct ct_layout){.elem_bytes = 1,
+                                         .count = 2 * x->letter,
+                                         .buf = {{.base = x->letters}, {.base = x->letters}}};
+        plan_of(c, CT_ALLGATHER, &args, 2 * x->letter);
+    }
+}
+
+/* The first plan of the group is over. */
+static int speak(struct ct_coll *c, int rc)
+{
+    struct ct_inter *x = c->inter;
+    x->mine = rc;
+    if (!x->lead) {
+        return x->one_way ? rc : tell(c, CTRAN_SUCCESS);
+    }
+    ((struct head *)letter_at(x, x->pair.me))->error = rc;
+    write_letters(c);
+    c->next = tell;
+    return CTRAN_SUCCESS;
+}
+
+/* The root's group has its result from rank 0: this one knows how it went. */
+static int spoken(struct ct_coll *c, int rc)
+{
+    return c->inter->mine != CTRAN_SUCCESS ? c->inter->mine : rc;
+}
+
+static int speak_to_root(struct ct_coll *c, int rc)
+{
+    rc = speak(c, rc);
+    c->next = spoken;
+    return rc;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+int ct_coll_inter_barrier(struct ct_coll *c)
+{
+    const struct numbers numbers = take_numbers(c->comm);
+    int                  rc = prepare(c, &numbers, 0, 0);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    c->inter->lead = c->comm->run.me == 0;
+    c->result_bytes = 0;
+    ct_coll_barrier(c);
+    c->args.number = numbers.here;
+    c->next = speak;
+    return CTRAN_SUCCESS;
+}
+
+/* The group's input into the letter of rank 0. */
+static void reduce_here(struct ct_coll *c, const void *send, size_t count,
+                        const struct ct_dtype *type, const struct ct_op *op)
+{
+    struct ct_inter *x = c->inter;
+    x->lead = c->comm->run.me == 0;
+    ct_coll_reduce(c, send, letter_at(x, x->pair.me) + sizeof(struct head), count, type, op, 0);
+    c->args.number = x->numbers.here;
+}
+
+int ct_coll_inter_reduce(struct ct_coll *c, const void *send, void *recv, size_t count,
+                         const struct ct_dtype *type, const struct ct_op *op, int root)
+{
+    const struct numbers numbers = take_numbers(c->comm);
+    const bool           is_root = root == CTRAN_ROOT;
+    const size_t         bytes = root != CTRAN_PROC_NULL ? count * (size_t)type->extent_bytes : 0;
+    if (bytes == 0) {
         return CTRAN_SUCCESS;
     }
-    int rc = reduce_here(comm, send, count, type, op, &result);
-    int mine = rc;
-    if (comm->run.me == 0) {
-        rc = swap_results(comm, rc, result, recv, bytes);
-        free(result);
-    } else {
-        rc = CTRAN_SUCCESS; /* rank 0 knows better */
+    int rc = prepare(c, &numbers, is_root ? 0 : (uint32_t)root, bytes);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    rc = ct_inter_tell(comm, 0, rc, recv, bytes);
-    return mine != CTRAN_SUCCESS ? mine : rc;
+    c->inter->one_way = true;
+    c->result = recv;
+    c->result_bytes = is_root ? bytes : 0;
+    if (is_root) {
+        write_letters(c);
+        c->next = read_answer;
+    } else {
+        reduce_here(c, send, count, type, op);
+        c->next = speak_to_root;
+    }
+    return CTRAN_SUCCESS;
 }
 
-int ct_coll_inter_reduce_scatter(struct ct_comm *comm, const void *send, void *recv, size_t total,
+int ct_coll_inter_reduce_scatter(struct ct_coll *c, const void *send, void *recv, size_t total,
                                  size_t first, size_t own, const struct ct_dtype *type,
                                  const struct ct_op *op)
 {
-    const size_t extent = (size_t)type->extent_bytes;
-    char        *all = malloc(total * extent + 1);
-    if (all == NULL) {
-        return CTRAN_ERR_NO_MEM;
+    const struct numbers numbers = take_numbers(c->comm);
+    const size_t         extent = (size_t)type->extent_bytes;
+    if (total * extent == 0) {
+        return CTRAN_SUCCESS;
     }
-    int rc = ct_coll_inter_allreduce(comm, send, all, total, type, op);
-    if (rc == CTRAN_SUCCESS && own > 0) {
-        memcpy(recv, all + first * extent, own * extent);
+    int rc = prepare(c, &numbers, 0, total * extent);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
-    free(all);
-    return rc;
+    c->inter->first = first * extent;
+    c->result = recv;
+    c->result_bytes = own * extent;
+    reduce_here(c, send, total, type, op);
+    c->next = speak;
+    return CTRAN_SUCCESS;
 }

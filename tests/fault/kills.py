@@ -14,7 +14,7 @@ from launch import TOP, Job, check  # noqa: E402
 
 SURVIVE = os.path.join(TOP, "tests/fault/survive")
 RANKS = 8
-MODES = ["traffic", "traffic", "large", "connect", "coll", "init", "finalize"]
+MODES = ["traffic", "traffic", "large", "connect", "coll", "icoll", "init", "finalize"]
 SETTINGS = [{}, {}, {"CTRAN_SHM_SINGLE_COPY": "off"}, {"CTRAN_SHM_RING_SIZE": "4K"},
             {"CTRAN_SHM_SINGLE_COPY": "always", "CTRAN_EAGER_LIMIT": "4K"},
             {"CTRAN_SHM_SINGLE_COPY": "off", "CTRAN_SHM_RING_SIZE": "4K"},

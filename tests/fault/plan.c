@@ -34,7 +34,7 @@ void fault_draw(struct fault_plan *plan, const char *mode, int size)
     uint64_t rng = rng_of(1);
     *plan = (struct fault_plan){.mode = mode};
     bool may_exit = fault_is_mode(plan, "traffic") || fault_is_mode(plan, "large") ||
-                    fault_is_mode(plan, "coll");
+                    fault_is_mode(plan, "coll") || fault_is_mode(plan, "icoll");
     bool together = rng_below(&rng, 3) == 0;
     plan->nvictims = 1 + rng_below(&rng, FAULT_MOST_VICTIMS);
     for (int i = 0; i < plan->nvictims; i++) {

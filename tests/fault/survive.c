@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     EXPECT(argc == 3 && setrlimit(RLIMIT_CORE, &none) == 0);
     start(&plan, argv);
     ctran_comm_t alive = make_alive(&plan);
-    if (fault_is_mode(&plan, "coll")) {
+    if (fault_is_mode(&plan, "coll") || fault_is_mode(&plan, "icoll")) {
         fault_run_collectives(&plan, alive);
     } else {
         fault_run_traffic(&plan, alive);

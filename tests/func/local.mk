@@ -129,6 +129,48 @@ dist_check_SCRIPTS += $(func_tests)
 TESTS += $(func_tests)
 EXTRA_DIST += tests/func/func.sh
 
+# Nonblocking and persistent collectives: their own program, and those of the blocking ones, where
+# each call begins one and waits for it.
+check_PROGRAMS += tests/func/icoll
+dist_check_SCRIPTS += tests/func/icoll.test
+TESTS += tests/func/icoll.test
+tests_func_icoll_SOURCES = tests/func/icoll.c tests/func/icoll_cases.c tests/func/icoll.h \
+	tests/func/as_request.h $(func_check)
+tests_func_icoll_LDADD = libctcore.la -lpthread
+as_request = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/func/as_request.h
+check_PROGRAMS += tests/func/coll_request
+tests_func_coll_request_SOURCES = $(tests_func_coll_SOURCES)
+tests_func_coll_request_CPPFLAGS = $(as_request)
+tests_func_coll_request_LDADD = libctcore.la
+check_PROGRAMS += tests/func/coll_start
+tests_func_coll_start_SOURCES = $(tests_func_coll_SOURCES)
+tests_func_coll_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
+tests_func_coll_start_LDADD = libctcore.la
+check_PROGRAMS += tests/func/inter_request
+tests_func_inter_request_SOURCES = $(tests_func_inter_SOURCES)
+tests_func_inter_request_CPPFLAGS = $(as_request)
+tests_func_inter_request_LDADD = libctcore.la
+check_PROGRAMS += tests/func/inter_start
+tests_func_inter_start_SOURCES = $(tests_func_inter_SOURCES)
+tests_func_inter_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
+tests_func_inter_start_LDADD = libctcore.la
+check_PROGRAMS += tests/func/types_request
+tests_func_types_request_SOURCES = $(tests_func_types_SOURCES)
+tests_func_types_request_CPPFLAGS = $(as_request)
+tests_func_types_request_LDADD = libctcore.la
+check_PROGRAMS += tests/func/types_start
+tests_func_types_start_SOURCES = $(tests_func_types_SOURCES)
+tests_func_types_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
+tests_func_types_start_LDADD = libctcore.la
+check_PROGRAMS += tests/func/errors_request
+tests_func_errors_request_SOURCES = $(tests_func_errors_SOURCES)
+tests_func_errors_request_CPPFLAGS = $(as_request)
+tests_func_errors_request_LDADD = libctcore.la
+check_PROGRAMS += tests/func/errors_start
+tests_func_errors_start_SOURCES = $(tests_func_errors_SOURCES)
+tests_func_errors_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
+tests_func_errors_start_LDADD = libctcore.la
+
 # Random messages of every kind.
 check_PROGRAMS += tests/func/storm
 dist_check_SCRIPTS += tests/func/storm.test

@@ -87,11 +87,22 @@ class Call:
         self.result, self.name = result, name
         self.parameters = [Parameter(p) for p in parameters.split(",")]
 
+    def base(self):
+        """The name of a collective's blocking form."""
+        for name in (self.name.removesuffix("_init"), self.name.removeprefix("i")):
+            if name in COLLECTIVES:
+                return name
+        return self.name
+
+    def lasts(self):
+        """Whether arrays are read after the call has returned."""
+        return self.base() != self.name
+
     def widened(self):
         """The arrays that are int in MPI's small form."""
         if self.name in BY_HAND:
             return []
-        v_call = self.name in LENGTHS and "ndims" not in LENGTHS[self.name]
+        v_call = self.base() in LENGTHS and "ndims" not in LENGTHS[self.base()]
         return [
             p
             for p in self.parameters
@@ -108,7 +119,7 @@ class Call:
 
     def length(self, parameter):
         side = "recvbuf" if parameter.name.startswith("r") else "sendbuf"
-        return LENGTHS.get(self.name, "count").format(buf=side)
+        return LENGTHS.get(self.base(), "count").format(buf=side)
 
 
 def declarations(text):
@@ -130,7 +141,7 @@ def small_form(call):
             text = re.sub(r"ctran_(count|aint)_t", "int", text)
             wide = f"ctran_{'count' if p.large else 'aint'}_t"
             before.append(f"    {wide} *w_{p.name} = mpi_widen({p.name}, {call.length(p)});")
-            after.append(f"    free(w_{p.name});")
+            after.append(f"    {'mpi_keep' if call.lasts() else 'free'}(w_{p.name});")
             given.append(f"w_{p.name}")
         elif p in narrowed:
             text = text.replace("ctran_count_t", "int")

@@ -116,6 +116,21 @@ static inline void *mpi_widen(const int *from, int n)
     return to;
 }
 
+/* Such a copy that the library may still read when the call has returned: kept to the end. */
+static inline void mpi_keep(void *copy)
+{
+    struct kept {
+        struct kept *next;
+        void        *copy;
+    };
+    static struct kept *all;
+    struct kept        *k = malloc(sizeof *k);
+    if (k != NULL) {
+        *k = (struct kept){all, copy};
+        all = k;
+    }
+}
+
 /* What does not fit is CTRAN_UNDEFINED, as MPI has it. */
 static inline int mpi_narrow(int64_t value)
 {

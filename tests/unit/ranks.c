@@ -289,3 +289,11 @@ bool ranks_drained(struct rank *r)
     ct_domain_leave(&r->p);
     return drained;
 }
+
+int ranks_sum(struct ct_comm *comm, const uint64_t *in, uint64_t *out, size_t n)
+{
+    struct ct_coll c;
+    ct_coll_init(&c, comm, NULL);
+    ct_coll_allreduce(&c, in, out, n, ct_dtype_get(CTRAN_UINT64_T), ct_op_get(CTRAN_SUM));
+    return ct_coll_run(&c);
+}

@@ -69,4 +69,7 @@ void rank_equal(const struct rank *r, long long a, long long b, const char *what
 /* The log so far, which is dropped, has `part`. */
 void rank_logged(const struct rank *r, const char *part, const char *file, int line);
 
+/* An allreduce: sums of n numbers. */
+int ranks_sum(struct ct_comm *comm, const uint64_t *in, uint64_t *out, size_t n);
+
 #endif

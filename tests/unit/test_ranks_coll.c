@@ -95,23 +95,33 @@ static void prepare(const struct rank *r, const struct call *c, struct buffers *
 
 static int perform(struct ct_comm *comm, const struct call *c, struct buffers *b)
 {
-    size_t      bytes = c->count * sizeof b->send[0];
-    const void *send = c->inplace ? NULL : b->send;
+    struct ct_coll coll;
+    size_t         bytes = c->count * sizeof b->send[0];
+    const void    *send = c->inplace ? NULL : b->send;
+    ct_coll_init(&coll, comm, NULL);
     switch (c->coll) {
     case CT_BARRIER:
-        return ct_coll_barrier(comm);
+        ct_coll_barrier(&coll);
+        break;
     case CT_BCAST:
-        return ct_coll_bcast(comm, b->recv, bytes, c->root);
+        ct_coll_bcast(&coll, b->recv, bytes, c->root);
+        break;
     case CT_REDUCE:
         send = comm->run.me == c->root ? send : b->send;
-        return ct_coll_reduce(comm, send, b->recv, c->count, c->type, c->op, c->root);
+        ct_coll_reduce(&coll, send, b->recv, c->count, c->type, c->op, c->root);
+        break;
     case CT_ALLREDUCE:
-        return ct_coll_allreduce(comm, send, b->recv, c->count, c->type, c->op);
+        ct_coll_allreduce(&coll, send, b->recv, c->count, c->type, c->op);
+        break;
     case CT_ALLGATHER:
-        return ct_coll_allgather(comm, send, b->recv, bytes);
-    default:
-        return ct_coll_reduce_scatter_block(comm, send, b->recv, c->count, c->type, c->op);
+        ct_coll_allgather(&coll, send, b->recv, bytes);
+        break;
+    default: {
+        int rc = ct_coll_reduce_scatter_block(&coll, send, b->recv, c->count, c->type, c->op);
+        return rc == CTRAN_SUCCESS ? ct_coll_run(&coll) : rc;
     }
+    }
+    return ct_coll_run(&coll);
 }
 
 /* Element i of what this rank should have received, and how many there are. */
@@ -333,7 +343,7 @@ static void no_board(struct rank *r, void *arg)
 {
     (void)arg;
     for (int i = 0; i < 20; i++) {
-        RANK_EQUAL(r, ct_coll_barrier(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+        RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
     }
     RANK_CHECK(r, ct_comm_world(&r->p)->run.board == NULL);
 }
@@ -351,10 +361,7 @@ static void test_no_board(void **state)
 static uint64_t sum_of(struct rank *r, struct ct_comm *comm, uint64_t value)
 {
     uint64_t sum = 0;
-    RANK_EQUAL(r,
-               ct_coll_allreduce(comm, &value, &sum, 1, ct_dtype_get(CTRAN_UINT64_T),
-                                 ct_op_get(CTRAN_SUM)),
-               CTRAN_SUCCESS);
+    RANK_EQUAL(r, ranks_sum(comm, &value, &sum, 1), CTRAN_SUCCESS);
     return sum;
 }
 

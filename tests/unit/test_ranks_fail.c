@@ -150,7 +150,7 @@ static void declared_dead(struct rank *r, void *arg)
         expect_end(r, &req, CTRAN_SUCCESS);
     }
     if (r->me != 2) {
-        RANK_EQUAL(r, ct_coll_barrier(others), CTRAN_SUCCESS);
+        RANK_EQUAL(r, ct_coll_barrier_now(others), CTRAN_SUCCESS);
     }
     ranks_sync(r);
 }
@@ -168,15 +168,12 @@ static void failed_ring(struct rank *r, void *arg)
 {
     uint64_t in[64] = {1}, out[64];
     (void)arg;
-    RANK_EQUAL(r, ct_coll_barrier(world(r)), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_barrier_now(world(r)), CTRAN_SUCCESS);
     ranks_sync(r);
     if (r->me != 2) {
         ranks_fail(r, 2, CTRAN_ERR_PROC_FAILED);
         for (int i = 0; i < 20; i++) {
-            RANK_EQUAL(r,
-                       ct_coll_allreduce(world(r), in, out, 64, ct_dtype_get(CTRAN_UINT64_T),
-                                         ct_op_get(CTRAN_SUM)),
-                       CTRAN_ERR_PROC_FAILED);
+            RANK_EQUAL(r, ranks_sum(world(r), in, out, 64), CTRAN_ERR_PROC_FAILED);
         }
     }
     ranks_sync(r);
@@ -371,10 +368,7 @@ static void dead_member(struct rank *r, void *arg)
         ct_news_dead(news, 2);
     } else if (r->me == 0) {
         for (int i = 0; i < 3; i++) {
-            RANK_EQUAL(r,
-                       ct_coll_allreduce(world(r), in, out, 8, ct_dtype_get(CTRAN_UINT64_T),
-                                         ct_op_get(CTRAN_SUM)),
-                       CTRAN_ERR_PROC_FAILED);
+            RANK_EQUAL(r, ranks_sum(world(r), in, out, 8), CTRAN_ERR_PROC_FAILED);
         }
         ct_domain_enter(&r->p);
         RANK_CHECK(r, ranks_ep(r, 2)->dead && !ranks_ep(r, 1)->dead);

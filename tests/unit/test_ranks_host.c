@@ -58,7 +58,7 @@ static void splits(struct rank *r, void *memory)
         const uint32_t size = (r->n - r->me % groups + groups - 1) / groups;
         RANK_EQUAL(r, part->run.n, size);
         RANK_EQUAL(r, part->run.me, size - 1 - r->me / groups);
-        RANK_EQUAL(r, ct_coll_barrier(part), CTRAN_SUCCESS);
+        RANK_EQUAL(r, ct_coll_barrier_now(part), CTRAN_SUCCESS);
         ct_comm_release(part);
     }
     RANK_EQUAL(r, r->job.roll.k, r->n);

@@ -166,7 +166,7 @@ static void exchange_traffic(struct rank *r, void *arg)
         finish(r, &parts[first++ % t->window]);
     }
     free(parts);
-    RANK_EQUAL(r, ct_coll_barrier(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
 }
 
 static void run_traffic(uint32_t n, unsigned count, const char *const *settings)
@@ -266,7 +266,7 @@ static void wildcards(struct rank *r, void *arg)
     for (unsigned i = 0; i < total; i++) {
         RANK_EQUAL(r, ct_p2p_wait(&r->p, &sends[i].base), CTRAN_SUCCESS);
     }
-    RANK_EQUAL(r, ct_coll_barrier(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
     free(sends);
     free(recvs);
     free(in);
@@ -327,7 +327,7 @@ static void burst(struct rank *r, void *arg)
         RANK_EQUAL(r, mem[i][199], i);
     }
     RANK_CHECK(r, ranks_drained(r));
-    RANK_EQUAL(r, ct_coll_barrier(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
     free(mem);
     free(reqs);
 }

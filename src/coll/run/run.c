@@ -46,12 +46,11 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     slot->round = s->next_round;
     slot->step = *step;
     struct ct_p2p_key key = {ctx->id, (int32_t)(is_tx ? ctx->me : step->peer), tag_of(s)};
-    if (is_tx && s->plan->args.task != NULL) {
-        ct_p2p_isend(ctx->p, &slot->req, ep, key, &area);
-    } else if (is_tx) {
-        ct_p2p_drive_send(ctx->p, &slot->req, ep, key, &area);
+    const bool        background = s->plan->args.task != NULL;
+    if (is_tx) {
+        (background ? ct_p2p_isend : ct_p2p_drive_send)(ctx->p, &slot->req, ep, key, &area);
     } else {
-        ct_p2p_drive_recv(ctx->p, &slot->req, ep, key, &area);
+        (background ? ct_p2p_irecv : ct_p2p_drive_recv)(ctx->p, &slot->req, ep, key, &area);
     }
     ct_waiter_join(ctx->p, &s->plan->waiter, &(struct ct_request *){&slot->req.base}, 1);
     return CTRAN_SUCCESS;

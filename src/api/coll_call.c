@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives at once, as requests, and as persistent requests; see coll_call.h. */
+#define CT_FOLDER "api"
+#include "api/coll_call.h"
+
+#include <stdlib.h>
+
+/* A description that lasts. */
+struct request {
+    struct ct_request base; /* first: the user's handle points here */
+    struct ct_task    task;
+    CT_ALIGNED(16) char described[];
+};
+
+static struct ct_described *described(struct request *r)
+{
+    return (struct ct_described *)(void *)r->described;
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static int check_request(const struct ct_call *how, struct ct_comm *comm)
+{
+    struct ct_info *hints;
+    if (CT_LIKELY(how->mode == CT_CALL_BLOCKS)) {
+        return CTRAN_SUCCESS;
+    }
+    int rc = ct_check_out(comm, how->name, how->request, "request");
+    return rc == CTRAN_SUCCESS && how->mode == CT_CALL_PERSISTENT
+               ? ct_check_info(comm, how->name, how->info, &hints)
+               : rc;
+}
+
+int ct_call_check(const struct ct_call *how, struct ct_comm **comm)
+{
+    int rc = ct_check_comm(how->name, how->comm, comm);
+    return CT_LIKELY(rc == CTRAN_SUCCESS) ? check_request(how, *comm) : rc;
+}
+
+int ct_call_check_intra(const struct ct_call *how, struct ct_comm **comm)
+{
+    int rc = ct_check_intra(how->name, how->comm, comm);
+    return rc == CTRAN_SUCCESS ? check_request(how, *comm) : rc;
+}
+
+/* ---- a request ------------------------------------------------------------------------------- */
+
+static void hold(const struct ct_described *d)
+{
+    for (unsigned i = 0; i < CT_ARRAY_LEN(d->types); i++) {
+        if (d->types[i] != NULL) {
+            ct_dtype_hold(d->types[i]);
+        }
+    }
+    if (d->op != NULL) {
+        ct_op_hold(d->op);
+    }
+}
+
+static void let_go(const struct ct_described *d)
+{
+    for (unsigned i = 0; i < CT_ARRAY_LEN(d->types); i++) {
+        if (d->types[i] != NULL) {
+            ct_dtype_drop(d->types[i]);
+        }
+    }
+    if (d->op != NULL) {
+        ct_op_drop(d->op);
+    }
+}
+
+static void destroy(struct ct_described *d)
+{
+    if (d->ops->destroy != NULL) {
+        d->ops->destroy(d);
+    }
+}
+
+static void release(struct ct_process *p, struct ct_request *base)
+{
+    struct request *r = CT_CONTAINER_OF(base, struct request, base);
+    (void)p;
+    base->magic = 0;
+    destroy(described(r));
+    let_go(described(r));
+    ct_api_disown(base->owner, NULL);
+    free(r);
+}
+
+/* A step. The user may have freed the request when this returns true. */
+static bool step(struct ct_process *p, struct ct_task *task)
+{
+    struct request      *r = CT_CONTAINER_OF(task, struct request, task);
+    struct ct_described *d = described(r);
+    if (!ct_coll_step(&d->coll)) {
+        return false;
+    }
+    d->ops->close(d, d->coll.rc == CTRAN_SUCCESS);
+    ct_domain_enter(p);
+    r->base.error = d->coll.rc;
+    ct_request_complete(p, &r->base);
+    ct_domain_leave(p);
+    return true;
+}
+
+static int begin(struct ct_process *p, struct request *r)
+{
+    struct ct_described *d = described(r);
+    r->task = (struct ct_task){.run = step};
+    ct_coll_init(&d->coll, d->comm, &r->task);
+    int rc = d->ops->open(d);
+    if (rc == CTRAN_SUCCESS) {
+        r->base.error = CTRAN_SUCCESS;
+        r->base.waiter = NULL;
+        r->base.inactive = false;
+        ct_request_set_done(&r->base, false);
+        ct_task_start(p, &r->task);
+    }
+    return rc;
+}
+
+static int start(struct ct_process *p, struct ct_request *base)
+{
+    return begin(p, CT_CONTAINER_OF(base, struct request, base));
+}
+
+/* Inactive, and owner of what the description has; NULL when out of memory. */
+static struct request *make(const struct ct_described *d)
+{
+    const size_t    size = d->ops->size_bytes;
+    struct request *r = aligned_alloc(64, ct_round_up(sizeof *r + size, 64));
+    if (r == NULL) {
+        return NULL;
+    }
+    memset(r, 0, sizeof *r);
+    memcpy(r->described, d, size);
+    hold(d);
+    ct_api_adopt(&r->base, d->comm, NULL);
+    ct_request_set_done(&r->base, true);
+    r->base.magic = CT_REQUEST_MAGIC;
+    r->base.release = release;
+    r->base.source = CTRAN_ANY_SOURCE;
+    r->base.tag = CTRAN_ANY_TAG;
+    r->base.inactive = true;
+    return r;
+}
+
+bool ct_call_is_bound(const struct ct_request *req)
+{
+    return req->release == release && !req->inactive;
+}
+
+/* ---- carrying out ---------------------------------------------------------------------------- */
+
+static int run(struct ct_described *d)
+{
+    ct_coll_init(&d->coll, d->comm, NULL);
+    int rc = d->ops->open(d);
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        rc = ct_coll_run(&d->coll);
+        d->ops->close(d, rc == CTRAN_SUCCESS);
+    }
+    destroy(d);
+    return ct_api_pass(d->comm, rc, d->call);
+}
+
+int ct_call_go(const struct ct_call *how, struct ct_described *d)
+{
+    if (CT_LIKELY(how->mode == CT_CALL_BLOCKS)) {
+        return run(d);
+    }
+    struct ct_process *p = d->comm->p;
+    struct request    *r = make(d);
+    if (r == NULL) {
+        if (how->mode == CT_CALL_REQUEST) {
+            ct_run_skip(&d->comm->run);
+        }
+        destroy(d);
+        return ct_api_raise(d->comm, CTRAN_ERR_NO_MEM, d->call, "for a request");
+    }
+    if (how->mode == CT_CALL_PERSISTENT) {
+        r->base.start = start;
+    } else {
+        int rc = begin(p, r);
+        if (rc != CTRAN_SUCCESS) {
+            rc = ct_api_pass(d->comm, rc, d->call);
+            release(p, &r->base);
+            return rc;
+        }
+    }
+    *how->request = &r->base;
+    return CTRAN_SUCCESS;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Carrying a described collective out: plan after plan, at once or in the background. Invariant of
+ * the latter: as long as `kind` is not 0 either a plan or messages are under way, and make the task
+ * ready; or a step is being taken.
+ */
+#define CT_FOLDER "coll"
+#include <stdlib.h>
+
+#include "coll/coll.h"
+#include "pmi/pmi.h"
+
+/* Whether the collective can go over the board, which is made when it looks worth it: when the
+ * communicator has seen some collectives. Or before its first reduction, since with it the order of
+ * sums changes, and equal sums shall be equal whenever they are made. In a job that outlives deaths
+ * there is none: who writes and does not wait would not notice that a member is gone. */
+static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_args *args,
+                      size_t bytes, bool *board)
+{
+    const uint32_t     sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER | CT_SCAN | CT_EXSCAN;
+    struct ct_run_ctx *run = &comm->run;
+    const uint32_t     after = (uint32_t)comm->p->cfg.coll_board;
+    int                rc = CTRAN_SUCCESS;
+    if (CT_UNLIKELY(!run->board_tried && !comm->p->job->news.on && after > 0 && run->n > 1 &&
+                    run->n <= CT_BOARD_RANKS && (run->seq >= after || (coll & sums) != 0))) {
+        rc = ct_board_open(run);
+    }
+    *board = run->board != NULL && coll == CT_BARRIER;
+    if (rc == CTRAN_SUCCESS && run->board != NULL && bytes > 0) {
+        rc = ct_board_takes(run, coll, &args->layout, board);
+    }
+    return rc;
+}
+
+/* Selects an algorithm and completes the arguments. In the background there is no board: who waits
+ * there waits in the call. */
+static int choose(struct ct_coll *c, bool *over_board)
+{
+    const struct ct_process *p = c->comm->p;
+    struct ct_run_args      *args = &c->args;
+    struct ct_select         what = {
+                .coll = c->kind,
+                .n = c->comm->run.n,
+                .bytes = c->bytes,
+                .ordered = args->env.ordered,
+                .uneven = args->env.uneven,
+                .root = args->env.root,
+    };
+    int rc = CTRAN_SUCCESS;
+    if (args->ctx != NULL) {
+        what.n = args->ctx->n; /* not the communicator's own: part of a longer way */
+    } else {
+        args->ctx = &c->comm->run;
+        rc = CT_LIKELY(c->task == NULL) ? find_board(c->comm, c->kind, args, c->bytes, &what.board)
+                                        : CTRAN_SUCCESS;
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    args->task = c->task;
+    args->algo = ct_coll_select(p, &what);
+    if (args->algo == NULL) {
+        return CTRAN_ERR_INTERN;
+    }
+    args->env.radix = CT_RADIX_DEFAULT;
+    args->chunk_bytes = (size_t)p->cfg.chunk_size;
+    args->chunks = (uint32_t)p->cfg.chunks;
+    *over_board = what.board && (args->algo->traits & (CT_ONE_SHOT | CT_TWO_SHOT)) != 0;
+    return CTRAN_SUCCESS;
+}
+
+/* Another rank may have told of a loss, before the launcher does. */
+static void note_loss(struct ct_coll *c, int rc)
+{
+    if (CT_UNLIKELY(rc == CTRAN_ERR_PROC_FAILED)) {
+        ct_board_break(&c->comm->run, rc);
+    }
+}
+
+/* ---- at once --------------------------------------------------------------------------------- */
+
+/* More ranks than a board serves meet over the job's roll, unless an algorithm is asked for. */
+static bool meets_at_roll(const struct ct_coll *c)
+{
+    const struct ct_comm *comm = c->comm;
+    return c->kind == CT_BARRIER && comm->run.n > CT_BOARD_RANKS &&
+           comm->p->cfg.coll_algorithm[0] == '\0' && ct_comm_has_roll(comm);
+}
+
+static int run_plan(struct ct_coll *c)
+{
+    bool over_board;
+    if (meets_at_roll(c)) {
+        return ct_roll_run(&c->comm->run, NULL, 0);
+    }
+    int rc = choose(c, &over_board);
+    if (rc == CTRAN_SUCCESS) {
+        rc = over_board ? ct_board_run(&c->args) : ct_run(&c->args);
+    }
+    note_loss(c, rc);
+    return rc;
+}
+
+static int run_messages(struct ct_coll *c)
+{
+    int rc = CTRAN_SUCCESS;
+    c->post(c);
+    for (size_t i = 0; i < c->nreqs; i++) {
+        int err = ct_p2p_wait(c->comm->p, &c->reqs[i].base);
+        rc = rc != CTRAN_SUCCESS ? rc : err;
+    }
+    return rc;
+}
+
+static int follow(struct ct_coll *c, int rc)
+{
+    c->kind = 0;
+    return CT_LIKELY(c->next == NULL) ? rc : c->next(c, rc);
+}
+
+int ct_coll_run(struct ct_coll *c)
+{
+    int rc = CTRAN_SUCCESS;
+    while (c->kind != 0) {
+        rc = follow(c, CT_LIKELY(c->post == NULL) ? run_plan(c) : run_messages(c));
+    }
+    ct_coll_drop(c);
+    return rc;
+}
+
+int ct_coll_barrier_now(struct ct_comm *comm)
+{
+    struct ct_coll c;
+    ct_coll_init(&c, comm, NULL);
+    ct_coll_barrier(&c);
+    return ct_coll_run(&c);
+}
+
+/* ---- in the background ----------------------------------------------------------------------- */
+
+/* Each moves on what is to be done now. True when that is over, with *rc. */
+static bool step_plan(struct ct_coll *c, int *rc)
+{
+    bool over_board;
+    if (c->plan == NULL) {
+        *rc = choose(c, &over_board);
+        *rc = *rc == CTRAN_SUCCESS ? ct_plan_start(&c->args, &c->plan) : *rc;
+        if (*rc != CTRAN_SUCCESS) {
+            return true;
+        }
+    }
+    if (!ct_plan_step(c->plan)) {
+        return false;
+    }
+    *rc = ct_plan_finish(c->plan);
+    c->plan = NULL;
+    note_loss(c, *rc);
+    return true;
+}
+
+static bool step_messages(struct ct_coll *c, int *rc)
+{
+    struct ct_process *p = c->comm->p;
+    if (!c->posted) {
+        c->posted = true;
+        ct_waiter_init(&c->waiter, false);
+        c->waiter.task = c->task;
+        c->post(c);
+        for (size_t i = 0; i < c->nreqs; i++) {
+            ct_waiter_join(p, &c->waiter, &(struct ct_request *){&c->reqs[i].base}, 1);
+        }
+    }
+    while (c->nover < c->nreqs && ct_request_is_done(&c->reqs[c->nover].base)) {
+        c->nover++;
+    }
+    if (c->nover < c->nreqs) {
+        return false;
+    }
+    ct_waiter_part(p, &c->waiter, NULL, 0); /* after who has completed the last of them */
+    *rc = CTRAN_SUCCESS;
+    for (size_t i = 0; i < c->nreqs && *rc == CTRAN_SUCCESS; i++) {
+        *rc = c->reqs[i].base.error;
+    }
+    return true;
+}
+
+bool ct_coll_step(struct ct_coll *c)
+{
+    while (c->kind != 0) {
+        int rc = CTRAN_SUCCESS;
+        if (!(c->post == NULL ? step_plan(c, &rc) : step_messages(c, &rc))) {
+            return false;
+        }
+        c->rc = follow(c, rc);
+    }
+    ct_coll_drop(c);
+    return true;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+void ct_coll_init(struct ct_coll *c, struct ct_comm *comm, struct ct_task *task)
+{
+    c->comm = comm;
+    c->task = task;
+    c->kind = 0;
+    c->plan = NULL;
+    c->rc = CTRAN_SUCCESS;
+    c->post = NULL;
+    c->next = NULL;
+    c->own[0] = c->own[1] = NULL;
+    c->inter = NULL;
+}
+
+void ct_coll_messages(struct ct_coll *c, struct ct_p2p_req *reqs, size_t n,
+                      void (*post)(struct ct_coll *c))
+{
+    c->kind = n > 0 ? CT_ALLTOALL : 0;
+    c->post = post;
+    c->reqs = reqs;
+    c->nreqs = n;
+    c->nover = 0;
+    c->posted = false;
+}
+
+void ct_coll_drop(struct ct_coll *c)
+{
+    free(c->own[0]);
+    free(c->own[1]);
+    free(c->inter);
+    c->own[0] = c->own[1] = NULL;
+    c->inter = NULL;
+}
