@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ctran_sim: what it prints, draws and writes is valid and the same each time; symmetry changes no
+time; no time is below the bound; more bandwidth makes nothing slower where nothing is shared;
+oversubscription costs what it must; bad input is refused with file, line and reason."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+TOOL = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."), "tools/sim/ctran_sim"))
+LIMIT = 240  # seconds; only a hang reaches it
+failures = checks = 0
+
+
+def expect(what, wanted, found):
+    global failures, checks
+    checks += 1
+    if wanted != found:
+        failures += 1
+        print(f"FAIL: {what}\n  wanted: {wanted!r}\n  found:  {found!r}", flush=True)
+
+
+def call(*args):
+    return subprocess.run([TOOL, *args], capture_output=True, text=True, timeout=LIMIT)
+
+
+def output(*args):
+    done = call(*args)
+    expect(f"{args}: status and errors", (0, ""), (done.returncode, done.stderr))
+    return done.stdout
+
+
+def runs(*args):
+    return json.loads(output("--json", *args))["runs"]
+
+
+def cluster(text, name="test.cluster"):
+    with open(name, "w", encoding="utf-8") as f:
+        f.write(text)
+    return name
+
+
+def name_of(run):
+    return f"{run['collective']} {run['algorithm']}, {run['ranks']} ranks, {run['bytes']} bytes"
+
+
+SMALL = "cluster dcs=2 zones=2 racks=2 hosts=2 gpus=2\n"
+BYTES = "8,4000,300K,2M"
+
+
+def formats():
+    args = ("--coll", "all", "--ranks", "2,5,16", "--bytes", "0,1,70000", "--chunk-size", "1000",
+            "--cluster", cluster(SMALL))
+    table = output(*args)
+    expect("the table, twice", table, output(*args))
+    text = output("--json", "--each", *args)
+    expect("JSON, twice", text, output("--json", "--each", *args))
+    found = json.loads(text)["runs"]
+    expect("lines and runs", len(found), len([w for w in table.splitlines() if " us" not in w
+                                              and w[:1].isalpha() and not w.startswith("clus")]))
+    for r in found:
+        each = r["each"]
+        expect(f"{name_of(r)}: sums", [r["messages"], r["bytes_moved"], r["rounds"]],
+               [sum(c[i] for c in each) for i in range(3)])
+        expect(f"{name_of(r)}: all bytes are at some distance", r["bytes_moved"],
+               sum(r["bytes_by_distance"].values()))
+    output("--plot", "a.svg", *args)
+    output("--plot", "b.svg", *args)
+    with open("a.svg", encoding="utf-8") as a, open("b.svg", encoding="utf-8") as b:
+        svg = a.read()
+        expect("SVG, twice", svg, b.read())
+    lines = [e for e in ET.fromstring(svg).iter() if e.get("class") == "time"]
+    expect("lines of the picture",
+           len({(r["collective"], r["algorithm"], r["ranks"]) for r in found}), len(lines))
+
+
+def trace():
+    args = ("--coll", "allreduce", "--algo", "ring", "--ranks", "5", "--bytes", "5000",
+            "--cluster", cluster(SMALL))
+    one = runs("--trace", "a.json", *args)[0]
+    output("--trace", "b.json", *args)
+    with open("a.json", encoding="utf-8") as a, open("b.json", encoding="utf-8") as b:
+        text = a.read()
+        expect("trace, twice", text, b.read())
+    events = json.loads(text)["traceEvents"]
+    sent = [e for e in events if e.get("cat") == "out"]
+    expect("messages in the trace", one["messages"], len(sent))
+    expect("bytes in the trace", one["bytes_moved"], sum(e["args"]["bytes"] for e in sent))
+    expect("arrivals in the trace", len(sent), len([e for e in events if e.get("cat") == "in"]))
+    expect("all of it in time", True, all(0 <= e["ts"] and e["ts"] + e["dur"] <= one["time_us"]
+                                          for e in events if e["ph"] == "X"))
+
+
+def symmetry():
+    kept = ("time_us", "messages", "bytes_moved", "rounds", "bytes_by_distance",
+            "most_bytes_in_flight")
+    used = 0
+    for text, n in ((SMALL, "32"), (SMALL, "16"), ("cluster hosts=16 gpus=4\n", "64"),
+                    ("cluster hosts=16 nvlink=4 gpus=2\n", "32"), ("cluster gpus=13\n", "13"),
+                    ("cluster dcs=4 zones=2 racks=2 hosts=2\n"
+                     "oversubscription rack=4 zone=8 dc=3\n", "32")):
+        args = ("--coll", "all", "--ranks", n, "--bytes", BYTES, "--cluster", cluster(text))
+        for part, full in zip(runs(*args), runs("--full", *args)):
+            used += part["symmetry"]
+            expect(f"{text}{name_of(part)}", {k: full[k] for k in kept},
+                   {k: part[k] for k in kept})
+            expect("--full uses none", False, full["symmetry"])
+    expect("symmetry was used often", True, used > 100)
+    odd = runs("--coll", "allreduce", "--algo", "ring", "--ranks", "8", "--bytes", "1001",
+               "--cluster", cluster(SMALL))[0]
+    expect("blocks that differ in length", False, odd["symmetry"])
+
+
+def properties():
+    base = "cluster gpus=16\nmessage send=0.5 recv=0.25\n"
+    args = ("--coll", "all", "--ranks", "2,7,16", "--bytes", BYTES)
+    for text in (base, SMALL, "cluster hosts=16\nmessage eager=4K\n"):
+        for r in runs(*args, "--cluster", cluster(text)):
+            expect(f"{text}{name_of(r)}: {r['time_us']} is not below {r['bound_us']}", True,
+                   r["time_us"] >= r["bound_us"])
+    slow = runs(*args, "--cluster", cluster("rate nvlink=10G\n" + base))
+    fast = runs(*args, "--cluster", cluster("rate nvlink=40G\n" + base))
+    for a, b in zip(slow, fast):
+        expect(f"{name_of(a)} with more bandwidth: {a['time_us']}, {b['time_us']}", True,
+               b["time_us"] <= a["time_us"])
+    one = runs("--coll", "bcast", "--algo", "binomial", "--ranks", "2", "--bytes", "1000000",
+               "--chunk-size", "0", "--cluster",
+               cluster("cluster gpus=2\nlatency node=2\nrate nvlink=1G\n"
+                       "message send=0.5 recv=0.25\n"))[0]
+    expect("one message: overheads, latency, bytes by rate", 1002.75, one["time_us"])
+
+
+def sharing():
+    """Sixteen ranks of a rack send to another rack: the uplink is what they wait for."""
+    shape = "cluster racks=2 hosts=16\nlatency rack=1 zone=1\nmessage send=0 recv=0\n"
+    args = ("--coll", "allgather", "--algo", "recursive_doubling", "--bytes", "1000000",
+            "--chunk-size", "0")
+    times = [runs(*args, "--cluster", cluster(f"{shape}oversubscription rack={x}\n"))[0]
+             for x in (1, 4, 16)]
+    alone = 31 * 1e6 / 50e3 + 5  # rounds of 1, 2, 4, 8 and 16 MB at 50 GB/s
+    last = 16 * 1e6 / 50e3
+    for r, over in zip(times, (1, 4, 16)):
+        wanted = alone + last * (over - 1)
+        expect(f"1:{over}: {r['time_us']} is {wanted} within a message", True,
+               abs(r["time_us"] - wanted) <= last * 1.01)
+    expect("nobody waits without oversubscription", True,
+           times[0]["waited_us"]["rack"] < times[1]["waited_us"]["rack"])
+
+
+def chunks():
+    """S x C bounds what a rank of a ring has in flight, where receivers ask for messages."""
+    for size, count in ((1000, 1), (1000, 4), (5000, 2)):
+        asking = cluster(SMALL + "message eager=0\n")
+        r = runs("--coll", "allreduce", "--algo", "ring", "--ranks", "8", "--bytes", "800K",
+                 "--chunk-size", str(size), "--chunks", str(count), "--cluster", asking)[0]
+        expect(f"{count} chunks of {size}", True, 0 < r["most_bytes_in_flight"] <= size * count)
+
+
+def refused():
+    bad = (("cluster gpus=x\n", "1:", "is no number of gpus"),
+           ("\n# c\ncluster gpus=2\nlatency rck=1\n", "4:", 'latency has no "rck"'),
+           ("rate nic=fast\n", "1:", "expected bytes a second"),
+           ("rate nic=0\n", "1:", "expected more than 0"),
+           ("latency rack=-1\n", "1:", "expected microseconds"),
+           ("latency rack=nan\n", "1:", "expected microseconds"),
+           ("oversubscription zone=0\n", "1:", "expected a ratio"),
+           ("host cores=1.5\n", "1:", "expected a whole number"),
+           ("speed nic=1\n", "1:", "is no word of a description"),
+           ("rate nic\n", "1:", "expected KEY=VALUE"),
+           ("cluster gpus=9999999\n", "1:", "from 1 to"))
+    for text, line, why in bad:
+        done = call("--coll", "barrier", "--cluster", cluster(text, "bad.cluster"))
+        expect(f"{text!r}: {done.stderr}", (2, "", True, True),
+               (done.returncode, done.stdout, f"bad.cluster:{line}" in done.stderr,
+                why in done.stderr))
+    for args, why in ((("--coll", "nonesuch"), "nonesuch"), ((), "--coll is missing"),
+                      (("--coll", "bcast", "--algo", "bruck"), "bruck"),
+                      (("--coll", "bcast", "--ranks", "0"), "ranks: 0"),
+                      (("--coll", "bcast", "--ranks", "1,x"), "ranks: 1,x"),
+                      (("--coll", "bcast", "--ranks", "2000000"), "2000000"),
+                      (("--coll", "bcast", "--ranks", "2", "--root", "2"), "the root is 2"),
+                      (("--coll", "bcast", "--bytes", "3", "--element", "2"), "multiple"),
+                      (("--coll", "bcast", "--cluster", "/nonexistent"), "No such file"),
+                      (("--coll", "bcast", "--chunks", "65"), "chunks: 65"),
+                      (("--coll", "bcast", "--wrong"), "wrong"),
+                      (("--coll", "bcast", "more"), "more"),
+                      (("--coll", "bcast,barrier", "--ranks", "2", "--trace", "t"), "--trace"),
+                      (("--coll", "allgather", "--algo", "recursive_doubling", "--ranks", "3"),
+                       "none of these")):
+        done = call(*args)
+        expect(f"{args}: {done.stderr}", (2, "", True),
+               (done.returncode, done.stdout, why in done.stderr))
+    done = call("--coll", "barrier", "--ranks", "2", "--plot", "/nonexistent/a.svg")
+    expect("a picture that cannot be written", (1, True),
+           (done.returncode, "/nonexistent/a.svg" in done.stderr))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for part in (formats, trace, symmetry, properties, sharing, chunks, refused):
+            part()
+        os.chdir("/")
+    print(f"{checks} checks, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

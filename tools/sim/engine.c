@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ranks' state machines: what the runner's strands do (coll/run/run.c), on the clock of the
+ * queue. With symmetry only ranks 0 .. period - 1 exist; a rank further on is one of them turned,
+ * and what it says is heard with all ranks turned alike (seen_from).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+enum kind { POST, INJECT, GO, LAND, DONE, WAKE };
+
+enum state { TX_OPEN, RX_POSTED, RX_MATCHED };
+
+struct slot {
+    uint64_t when; /* TX: left, SIM_NEVER: not known yet; RX: posted */
+    uint32_t peer, round;
+    uint8_t  state, act;
+};
+
+struct strand {
+    uint32_t    next_round, rounds, chunk;
+    uint16_t    lane;
+    bool        active, working; /* at the copies and sums of its next round */
+    uint32_t    busy;            /* bit i: slot i is in use */
+    uint64_t    wake_at;
+    struct slot slots[SIM_SLOTS];
+};
+
+struct engine {
+    const struct sim_case  *c;
+    const struct sim_watch *watch;
+    struct sim_result      *r;
+    struct ct_env           env;
+    struct sim_vector       vector;
+    struct sim_net         *net;
+    struct sim_queue        queue;
+    struct sim_mail         mail;
+    uint32_t                period, nstrands;
+    uint64_t                active; /* strands */
+    uint64_t                send_ps, recv_ps, step_ps;
+    double                  move_ps, memory_ps, reduce_ps;
+    uint64_t               *flight;     /* by rank: bytes sent that nobody has received yet */
+    uint32_t               *next_chunk; /* by rank and lane */
+    struct strand          *strands;
+    bool                    no_memory;
+};
+
+static struct strand *strand_at(const struct engine *e, uint32_t rank, uint32_t i)
+{
+    return &e->strands[(size_t)rank * e->nstrands + i];
+}
+
+/* What `who` is called if all ranks turn so that `frame` becomes `as`. */
+static uint32_t seen_from(const struct engine *e, uint32_t who, uint32_t frame, uint32_t as)
+{
+    return frame == as ? who : (uint32_t)(((uint64_t)who + e->c->n + as - frame) % e->c->n);
+}
+
+static void push(struct engine *e, uint64_t at, enum kind kind, struct sim_event ev)
+{
+    ev.at = at;
+    ev.kind = (uint8_t)kind;
+    e->no_memory |= !sim_queue_put(&e->queue, &ev);
+}
+
+static void touch(struct engine *e, uint64_t at)
+{
+    e->r->time_ps = at > e->r->time_ps ? at : e->r->time_ps;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* Whether processors move the bytes of a message between these. */
+static uint64_t moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes)
+{
+    bool near = e->move_ps > 0 && sim_net_distance(e->net, from, to) <= CT_DIST_NODE;
+    return near ? (uint64_t)((double)bytes * e->move_ps + 0.5) : 0;
+}
+
+/* The receive that a message from `from` for a chunk belongs to; NULL: it is not posted yet. */
+static struct slot *find_posted(struct engine *e, uint32_t rank, uint32_t from, uint32_t chunk,
+                                struct sim_event *ev)
+{
+    struct slot *best = NULL;
+    for (uint32_t i = 0; i < e->nstrands; i++) {
+        struct strand *s = strand_at(e, rank, i);
+        for (uint32_t b = s->active && s->chunk == chunk ? s->busy : 0; b != 0; b &= b - 1) {
+            struct slot *slot = &s->slots[__builtin_ctz(b)];
+            if (slot->state == RX_POSTED && slot->peer == from &&
+                (best == NULL || slot->round < best->round)) {
+                best = slot;
+                ev->peer_strand = (uint16_t)i;
+                ev->peer_slot = (uint8_t)__builtin_ctz(b);
+            }
+        }
+    }
+    return best;
+}
+
+/* The bytes go into the network: ev is of the sender, and of the receiver where that is known. */
+static uint64_t send_off(struct engine *e, const struct sim_event *ev, uint64_t now)
+{
+    struct strand *s = strand_at(e, ev->rank, ev->strand);
+    struct slot   *slot = &s->slots[ev->slot];
+    uint64_t      *flight = &e->flight[ev->rank], arrived;
+    sim_net_send(e->net, ev->rank, ev->peer, ev->bytes, now, &slot->when, &arrived);
+    *flight += ev->bytes;
+    e->r->flight_bytes = ct_max_size(e->r->flight_bytes, *flight);
+    e->r->level_bytes[sim_net_distance(e->net, ev->rank, ev->peer)] += ev->bytes;
+    if (e->watch != NULL) {
+        const struct sim_message m = {.from = ev->rank,
+                                      .to = ev->peer,
+                                      .chunk = s->chunk,
+                                      .round = slot->round,
+                                      .bytes = ev->bytes,
+                                      .posted_ps = now,
+                                      .left_ps = slot->when,
+                                      .arrived_ps = arrived};
+        e->watch->message(e->watch->arg, &m);
+    }
+    return arrived;
+}
+
+/* Tells the receiver's slot, when the message is there. */
+static void push_land(struct engine *e, const struct sim_event *ev, uint64_t at)
+{
+    const uint32_t to = ev->peer % e->period;
+    push(e, at, LAND,
+         (struct sim_event){.rank = to,
+                            .peer = seen_from(e, ev->rank, ev->peer, to),
+                            .strand = ev->peer_strand,
+                            .slot = ev->peer_slot,
+                            .bytes = ev->bytes});
+}
+
+static void go(struct engine *e, const struct sim_event *ev, uint64_t now)
+{
+    push_land(e, ev, send_off(e, ev, now));
+}
+
+static uint64_t word_ps(const struct engine *e, uint32_t from, uint32_t to)
+{
+    return sim_net_latency(e->net, sim_net_distance(e->net, from, to));
+}
+
+/* The sender's processor is through with a message. */
+static void inject(struct engine *e, struct sim_event *ev, uint64_t now)
+{
+    const uint32_t to = ev->peer % e->period, from = seen_from(e, ev->rank, ev->peer, to);
+    const uint32_t chunk = strand_at(e, ev->rank, ev->strand)->chunk;
+    const bool     asked = ev->bytes > e->c->cluster->eager;
+    struct slot   *posted = find_posted(e, to, from, chunk, ev);
+    if (posted != NULL) {
+        posted->state = RX_MATCHED;
+        uint64_t may = asked ? posted->when + word_ps(e, ev->rank, ev->peer) : now;
+        if (may > now) {
+            push(e, may, GO, *ev);
+        } else {
+            go(e, ev, now);
+        }
+        return;
+    }
+    const struct sim_letter letter = {.at = asked ? SIM_NEVER : send_off(e, ev, now),
+                                      .bytes = ev->bytes,
+                                      .from = from,
+                                      .to = to,
+                                      .chunk = chunk,
+                                      .strand = ev->strand,
+                                      .slot = ev->slot};
+    e->no_memory |= !sim_mail_put(&e->mail, &letter);
+}
+
+/* A receive is posted: what waits for it goes on. */
+static void post(struct engine *e, uint32_t rank, uint32_t strand, unsigned slot, uint64_t now)
+{
+    struct strand    *s = strand_at(e, rank, strand);
+    struct slot      *mine = &s->slots[slot];
+    struct sim_letter l;
+    if (!sim_mail_take(&e->mail, mine->peer, rank, s->chunk, &l)) {
+        return;
+    }
+    mine->state = RX_MATCHED;
+    const uint32_t         from = l.from % e->period;
+    const struct sim_event ev = {.rank = from,
+                                 .peer = seen_from(e, rank, l.from, from),
+                                 .strand = l.strand,
+                                 .slot = l.slot,
+                                 .peer_strand = (uint16_t)strand,
+                                 .peer_slot = (uint8_t)slot,
+                                 .bytes = l.bytes};
+    if (l.at == SIM_NEVER) {
+        push(e, now + word_ps(e, ev.rank, ev.peer), GO, ev);
+    } else {
+        push_land(e, &ev, l.at > now ? l.at : now);
+    }
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+static void start_transfer(struct engine *e, uint32_t rank, uint32_t strand,
+                           const struct ct_step *step, uint64_t now)
+{
+    struct strand         *s = strand_at(e, rank, strand);
+    bool                   is_tx = step->act == CT_TX;
+    const struct ct_slice *mine = is_tx ? &step->src : &step->dst;
+    const struct ct_slice *other = is_tx ? &step->dst : &step->src;
+    uint64_t               bytes = sim_vector_bytes(&e->vector, mine, other, s->chunk);
+    if (bytes == 0 && e->c->coll != CT_BARRIER) {
+        return;
+    }
+    unsigned i = (unsigned)__builtin_ctz(~s->busy);
+    s->busy |= 1u << i;
+    s->slots[i] = (struct slot){.when = is_tx ? SIM_NEVER : now,
+                                .peer = step->peer,
+                                .round = s->next_round,
+                                .state = is_tx ? TX_OPEN : RX_POSTED,
+                                .act = step->act};
+    if (!is_tx) {
+        post(e, rank, strand, i, now);
+        return;
+    }
+    struct sim_count *count = &e->r->each[rank];
+    count->messages++;
+    count->bytes += bytes;
+    uint64_t         ps = e->send_ps + moving_ps(e, rank, step->peer, bytes);
+    uint64_t         done = sim_net_work(e->net, rank, now, ps);
+    struct sim_event ev = {.rank = rank,
+                           .peer = step->peer,
+                           .strand = (uint16_t)strand,
+                           .slot = (uint8_t)i,
+                           .bytes = bytes};
+    if (done > now) {
+        push(e, done, INJECT, ev);
+    } else {
+        inject(e, &ev, now);
+    }
+}
+
+static unsigned ask(struct engine *e, uint32_t rank, const struct strand *s, struct ct_step *steps)
+{
+    e->env.me = rank;
+    return e->c->algo->round(&e->env, s->lane, s->next_round, steps);
+}
+
+static void do_transfers(struct engine *e, uint32_t rank, uint32_t strand, uint64_t now,
+                         const struct ct_step *steps, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (steps[i].act <= CT_RX_OP) {
+            start_transfer(e, rank, strand, &steps[i], now);
+        }
+    }
+    strand_at(e, rank, strand)->next_round++;
+}
+
+/* Copies and sums of a round. */
+static uint64_t local_ps(struct engine *e, const struct strand *s, const struct ct_step *steps,
+                         unsigned n)
+{
+    uint64_t ps = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (steps[i].act == CT_COPY || steps[i].act == CT_OP) {
+            uint64_t bytes = sim_vector_bytes(&e->vector, &steps[i].dst, &steps[i].src, s->chunk);
+            double   each = steps[i].act == CT_COPY ? e->memory_ps : e->reduce_ps;
+            ps += e->step_ps + (uint64_t)((double)bytes * each + 0.5);
+        }
+    }
+    return ps;
+}
+
+/* False: its copies and sums take their time first. */
+static bool start_round(struct engine *e, uint32_t rank, uint32_t strand, uint64_t now)
+{
+    struct strand *s = strand_at(e, rank, strand);
+    struct ct_step steps[CT_MAX_STEPS];
+    unsigned       n = ask(e, rank, s, steps);
+    uint64_t       ps = local_ps(e, s, steps, n), done = sim_net_work(e->net, rank, now, ps);
+    e->r->each[rank].rounds++;
+    touch(e, done);
+    if (done > now) {
+        s->working = true;
+        push(e, done, POST,
+             (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)strand});
+        return false;
+    }
+    do_transfers(e, rank, strand, now, steps, n);
+    return true;
+}
+
+/* Frees the slots of sends that have left. */
+static void reap(struct strand *s, uint64_t now)
+{
+    for (uint32_t b = s->busy; b != 0; b &= b - 1) {
+        unsigned i = (unsigned)__builtin_ctz(b);
+        if (s->slots[i].state == TX_OPEN && s->slots[i].when <= now) {
+            s->busy &= ~(1u << i);
+        }
+    }
+}
+
+/* Whether the next round may start; if not, *until is when sends will allow it, SIM_NEVER where a
+ * receive, or a send that is not off yet, must come first. */
+static bool may_start(const struct engine *e, const struct strand *s, uint64_t *until)
+{
+    const struct ct_algo *algo = e->c->algo;
+    const bool            last = s->next_round == s->rounds;
+    bool                  lag = false, receive = false;
+    uint64_t              latest = 0, first = SIM_NEVER;
+    for (uint32_t b = s->busy; b != 0; b &= b - 1) {
+        const struct slot *slot = &s->slots[__builtin_ctz(b)];
+        bool               is_tx = slot->state == TX_OPEN;
+        uint64_t           after = (uint64_t)slot->round + (is_tx ? algo->txlag : algo->rxlag);
+        if (last || after <= s->next_round) {
+            lag = true;
+            receive |= !is_tx;
+            latest = is_tx && slot->when > latest ? slot->when : latest;
+        }
+        first = is_tx && slot->when < first ? slot->when : first;
+    }
+    if (lag) {
+        *until = receive ? SIM_NEVER : latest;
+        return false;
+    }
+    *until = first;
+    return __builtin_popcount(s->busy) + CT_MAX_STEPS <= SIM_SLOTS;
+}
+
+/* Takes up the lane's next chunk, as the runner does. */
+static void next_chunk(struct engine *e, uint32_t rank, struct strand *s)
+{
+    uint32_t *next = &e->next_chunk[(size_t)rank * e->c->algo->lanes + s->lane];
+    bool      had = s->active;
+    s->active = *next < e->vector.nchunks;
+    e->active += s->active;
+    e->active -= had;
+    if (s->active) {
+        s->chunk = *next;
+        *next += e->c->algo->lanes;
+        s->next_round = 0;
+    }
+}
+
+static void advance(struct engine *e, uint32_t rank, uint32_t strand, uint64_t now)
+{
+    struct strand *s = strand_at(e, rank, strand);
+    while (s->active && !s->working) {
+        uint64_t until;
+        reap(s, now);
+        if (!may_start(e, s, &until)) {
+            if (until != SIM_NEVER && s->wake_at != until) {
+                s->wake_at = until;
+                push(e, until, WAKE,
+                     (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)strand});
+            }
+            return;
+        }
+        if (s->next_round == s->rounds) {
+            touch(e, now);
+            next_chunk(e, rank, s);
+        } else {
+            (void)start_round(e, rank, strand, now);
+        }
+    }
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void finish_receive(struct engine *e, const struct sim_event *ev, uint64_t now)
+{
+    strand_at(e, ev->rank, ev->strand)->busy &= ~(1u << ev->slot);
+    touch(e, now);
+    advance(e, ev->rank, ev->strand, now);
+}
+
+static void land(struct engine *e, const struct sim_event *ev)
+{
+    const struct slot *slot = &strand_at(e, ev->rank, ev->strand)->slots[ev->slot];
+    uint64_t           ps = e->recv_ps + moving_ps(e, ev->rank, ev->peer, ev->bytes);
+    if (slot->act == CT_RX_OP) {
+        ps += e->step_ps + (uint64_t)((double)ev->bytes * e->reduce_ps + 0.5);
+    }
+    e->flight[ev->peer % e->period] -= ev->bytes;
+    uint64_t done = sim_net_work(e->net, ev->rank, ev->at, ps);
+    if (done > ev->at) {
+        push(e, done, DONE, *ev);
+    } else {
+        finish_receive(e, ev, ev->at);
+    }
+}
+
+static void handle(struct engine *e, struct sim_event *ev)
+{
+    struct strand *s = strand_at(e, ev->rank, ev->strand);
+    struct ct_step steps[CT_MAX_STEPS];
+    switch ((enum kind)ev->kind) {
+    case POST:
+        s->working = false;
+        do_transfers(e, ev->rank, ev->strand, ev->at, steps, ask(e, ev->rank, s, steps));
+        break;
+    case INJECT:
+        inject(e, ev, ev->at);
+        break;
+    case GO:
+        go(e, ev, ev->at);
+        break;
+    case LAND:
+        land(e, ev);
+        return;
+    case DONE:
+        finish_receive(e, ev, ev->at);
+        return;
+    case WAKE:
+        break;
+    }
+    advance(e, ev->rank, ev->strand, ev->at);
+}
+
+static int fail(char *why, size_t cap, int rc, const char *text)
+{
+    (void)snprintf(why, cap, "%s", text);
+    return rc;
+}
+
+/* Where somebody waits for what never comes. */
+static int stuck(const struct engine *e, char *why, size_t cap)
+{
+    for (uint32_t rank = 0; rank < e->period; rank++) {
+        for (uint32_t i = 0; i < e->nstrands; i++) {
+            const struct strand *s = strand_at(e, rank, i);
+            if (s->active) {
+                (void)snprintf(why, cap, "%s %s stops: rank %u waits before round %u of %u",
+                               ct_algo_coll_name(e->c->coll), e->c->algo->name, rank, s->next_round,
+                               s->rounds);
+                return CTRAN_ERR_INTERN;
+            }
+        }
+    }
+    return fail(why, cap, CTRAN_ERR_INTERN, "messages are left that nobody received");
+}
+
+static int run(struct engine *e, char *why, size_t cap)
+{
+    struct sim_event ev;
+    for (uint32_t rank = 0; rank < e->period; rank++) {
+        for (uint32_t i = 0; i < e->nstrands; i++) {
+            push(e, 0, WAKE, (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
+        }
+    }
+    while (!e->no_memory && sim_queue_get(&e->queue, &ev)) {
+        e->r->events++;
+        handle(e, &ev);
+    }
+    if (e->no_memory) {
+        return fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
+    }
+    return e->active > 0 || e->mail.n > 0 ? stuck(e, why, cap) : CTRAN_SUCCESS;
+}
+
+/* ---- start and end --------------------------------------------------------------------------- */
+
+static bool furnish(struct engine *e)
+{
+    const struct sim_case *c = e->c;
+    const uint32_t         lanes = c->algo->lanes;
+    e->nstrands = (uint32_t)ct_min_size(c->chunks, ct_div_up(e->vector.nchunks, lanes)) * lanes;
+    e->net = sim_net_make(c->cluster, c->n, e->period);
+    e->flight = calloc(e->period, sizeof *e->flight);
+    e->next_chunk = calloc((size_t)e->period * lanes, sizeof *e->next_chunk);
+    e->r->each = calloc(e->period, sizeof *e->r->each);
+    e->strands = calloc((size_t)e->period * e->nstrands, sizeof *e->strands);
+    if (e->net == NULL || e->flight == NULL || e->next_chunk == NULL || e->r->each == NULL ||
+        e->strands == NULL) {
+        return false;
+    }
+    for (uint32_t rank = 0; rank < e->period; rank++) {
+        e->env.me = rank;
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            e->next_chunk[(size_t)rank * lanes + lane] = lane;
+        }
+        for (uint32_t i = 0; i < e->nstrands; i++) {
+            struct strand *s = strand_at(e, rank, i);
+            s->lane = (uint16_t)(i % lanes);
+            s->rounds = c->algo->rounds(&e->env, s->lane);
+            s->wake_at = SIM_NEVER;
+            next_chunk(e, rank, s);
+        }
+    }
+    return true;
+}
+
+/* Least bytes that some rank must send or receive, whatever the algorithm. */
+static uint64_t least_bytes(const struct sim_case *c)
+{
+    const uint32_t by_rank =
+        CT_ALLGATHER | CT_GATHER | CT_SCATTER | CT_ALLTOALL | CT_REDUCE_SCATTER;
+    uint64_t block = c->bytes / c->element * c->element;
+    return c->coll == CT_BARRIER ? 0 : (c->coll & by_rank) != 0 ? block * (c->n - 1) : block;
+}
+
+static void sum_up(struct engine *e)
+{
+    struct sim_result *r = e->r;
+    r->stood_for = e->c->n / e->period;
+    for (uint32_t rank = 0; rank < e->period; rank++) {
+        r->total.messages += r->each[rank].messages * r->stood_for;
+        r->total.bytes += r->each[rank].bytes * r->stood_for;
+        r->total.rounds += r->each[rank].rounds * r->stood_for;
+    }
+    for (int d = 0; d < CT_DIST_CLASSES; d++) {
+        r->level_bytes[d] *= r->stood_for;
+    }
+    for (int l = 0; l < SIM_LEVELS; l++) {
+        r->waited_ps[l] = sim_net_waited(e->net, (enum sim_level)l) * r->stood_for;
+    }
+    r->bound_ps = e->c->n > 1 ? sim_net_least(e->net, least_bytes(e->c)) : 0;
+}
+
+/* Turning the ranks turns the blocks; that is the same only if these are of one length. */
+static uint32_t period_of(const struct sim_case *c, const struct sim_vector *v)
+{
+    const bool alike = (c->algo->traits & CT_SHIFT) != 0 && v->rest == 0;
+    return alike ? sim_net_period(c->cluster, c->n) : c->n;
+}
+
+int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_result *r,
+            char *why, size_t cap)
+{
+    struct engine e = {.c = c, .watch = watch, .r = r};
+    *r = (struct sim_result){0};
+    e.env = (struct ct_env){
+        .n = c->n, .root = c->root, .radix = 2, .inplace = c->inplace, .ordered = c->ordered};
+    if (!c->algo->fits(&e.env)) {
+        return fail(why, cap, CTRAN_ERR_ARG, "the algorithm does not serve so many ranks");
+    }
+    if (c->bytes == 0 && c->coll != CT_BARRIER) { /* such a call does nothing */
+        r->stood_for = 1;
+        r->each = calloc(c->n, sizeof *r->each);
+        return r->each != NULL ? CTRAN_SUCCESS : fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
+    }
+    e.env.nblk = c->algo->nblk(&e.env);
+    sim_vector_init(&e.vector, c, e.env.nblk);
+    if (e.vector.nchunks > UINT32_MAX / 2) {
+        return fail(why, cap, CTRAN_ERR_ARG, "too many chunks; ask for larger ones");
+    }
+    uint32_t period = period_of(c, &e.vector);
+    e.period = c->full ? c->n : period;
+    e.queue.n = c->n;
+    e.queue.period = period < c->n ? period : 0;
+    e.send_ps = (uint64_t)(c->cluster->send_us * SIM_PS_PER_US + 0.5);
+    e.recv_ps = (uint64_t)(c->cluster->recv_us * SIM_PS_PER_US + 0.5);
+    e.step_ps = (uint64_t)(c->cluster->step_us * SIM_PS_PER_US + 0.5);
+    e.move_ps = c->cluster->move > 0 ? 1e12 / c->cluster->move : 0;
+    e.memory_ps = 1e12 / c->cluster->memory;
+    e.reduce_ps = 1e12 / c->cluster->reduce;
+    int rc = furnish(&e) ? run(&e, why, cap) : fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
+    if (rc == CTRAN_SUCCESS) {
+        sum_up(&e);
+    }
+    sim_net_free(e.net);
+    sim_queue_free(&e.queue);
+    sim_mail_free(&e.mail);
+    free(e.flight);
+    free(e.next_chunk);
+    free(e.strands);
+    return rc;
+}

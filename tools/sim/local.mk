@@ -1,0 +1,22 @@
+# ctran_sim: collective algorithms on a clock.
+bin_PROGRAMS += tools/sim/ctran_sim
+tools_sim_ctran_sim_SOURCES = \
+	tools/sim/cluster.c \
+	tools/sim/engine.c \
+	tools/sim/mail.c \
+	tools/sim/main.c \
+	tools/sim/net.c \
+	tools/sim/plot.c \
+	tools/sim/queue.c \
+	tools/sim/report.c \
+	tools/sim/sim.h \
+	tools/sim/trace.c \
+	tools/sim/vector.c
+tools_sim_ctran_sim_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tools_sim_ctran_sim_LDADD = libctpictures.la libctcore.la -lm
+dist_man_MANS += man/ctran_sim.1
+clustersdir = $(datadir)/ctran/clusters
+dist_clusters_DATA = tools/sim/clusters/buildings.cluster tools/sim/clusters/flat.cluster
+TESTS += tests/func/sim.py
+EXTRA_DIST += tests/func/sim.py
+tests/func/sim.log: tools/sim/ctran_sim$(EXEEXT)

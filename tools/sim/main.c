@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ctran_sim: the command line. See ctran_sim(1). */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <config.h>
+
+#include "sim.h"
+
+enum { LIST = 64 };
+
+struct options {
+    const char        *colls, *algos, *cluster_file, *trace, *plot;
+    uint64_t           bytes[LIST], ranks[LIST];
+    uint32_t           nbytes, nranks;
+    struct sim_case    common;
+    struct sim_cluster cluster;
+    bool               json, each;
+};
+
+static const char usage_text[] =
+    "usage: ctran_sim --coll NAME,... [OPTION...]\n"
+    "  --coll NAME,...       collectives, or all\n"
+    "  --algo NAME,...       algorithms (all)\n"
+    "  --ranks N,...         ranks, at most 1048576 (all of the cluster)\n"
+    "  --bytes B,...         as the call counts them: one rank's block, or the vector (1024)\n"
+    "  --cluster FILE        what the ranks run on, see ctran_sim(1)\n"
+    "  --root R              of bcast, reduce, gather and scatter (0)\n"
+    "  --element B           bytes of an element, which is never cut (1)\n"
+    "  --chunk-size S        bytes of a chunk (CTRAN_CHUNK_SIZE's default); 0: uncut\n"
+    "  --chunks C            in flight at a time (CTRAN_CHUNKS' default)\n"
+    "  --inplace, --ordered  the buffers are one; the operator does not commute\n"
+    "  --full                simulate all ranks, even where some could stand for all\n"
+    "  --json [--each]       print one JSON object; with the counts of each rank\n"
+    "  --trace FILE          write what happens, of one run, for Perfetto\n"
+    "  --plot FILE           draw the times, as SVG\n";
+
+static int usage(const char *what, const char *why)
+{
+    fprintf(stderr, "ctran_sim: %s%s%s\n%s", what, why[0] != '\0' ? ": " : "", why, usage_text);
+    return 2;
+}
+
+static int complain(const char *what, const char *why)
+{
+    fprintf(stderr, "ctran_sim: %s%s%s\n", what, why[0] != '\0' ? ": " : "", why);
+    return 1;
+}
+
+enum {
+    COLL = 256,
+    ALGO,
+    RANKS,
+    BYTES,
+    CLUSTER,
+    ROOT,
+    ELEMENT,
+    CHUNK_SIZE,
+    CHUNKS,
+    INPLACE,
+    ORDERED,
+    FULL,
+    JSON,
+    EACH,
+    TRACE,
+    PLOT
+};
+
+static const struct option known[] = {
+    {"coll", required_argument, NULL, COLL},
+    {"algo", required_argument, NULL, ALGO},
+    {"ranks", required_argument, NULL, RANKS},
+    {"bytes", required_argument, NULL, BYTES},
+    {"cluster", required_argument, NULL, CLUSTER},
+    {"root", required_argument, NULL, ROOT},
+    {"element", required_argument, NULL, ELEMENT},
+    {"chunk-size", required_argument, NULL, CHUNK_SIZE},
+    {"chunks", required_argument, NULL, CHUNKS},
+    {"inplace", no_argument, NULL, INPLACE},
+    {"ordered", no_argument, NULL, ORDERED},
+    {"full", no_argument, NULL, FULL},
+    {"json", no_argument, NULL, JSON},
+    {"each", no_argument, NULL, EACH},
+    {"trace", required_argument, NULL, TRACE},
+    {"plot", required_argument, NULL, PLOT},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static bool take_list(const char *text, uint64_t low, uint64_t high, uint64_t *out, uint32_t *n)
+{
+    char item[32];
+    *n = 0;
+    for (size_t len; *n < LIST; text += len + 1) {
+        len = strcspn(text, ",");
+        (void)snprintf(item, sizeof item, "%.*s", (int)ct_min_size(len, 31), text);
+        if (!sim_take_bytes(item, &out[*n]) || out[*n] < low || out[*n] > high) {
+            return false;
+        }
+        ++*n;
+        if (text[len] == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_one(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+    return sim_take_bytes(text, out) && *out >= low && *out <= high;
+}
+
+static bool take_count(const char *text, uint64_t low, uint64_t high, uint32_t *out)
+{
+    uint64_t v;
+    bool     good = take_one(text, low, high, &v);
+    *out = good ? (uint32_t)v : 0;
+    return good;
+}
+
+/* False: what the option got makes no sense. */
+static bool take(struct options *o, int c, const char *text)
+{
+    enum { BYTES_MOST = 1 << 30 };
+    const uint64_t most = (uint64_t)BYTES_MOST << 14; /* 16 TiB */
+    switch (c) {
+    case COLL:
+        o->colls = text;
+        return true;
+    case ALGO:
+        o->algos = text;
+        return true;
+    case RANKS:
+        return take_list(text, 1, SIM_RANKS, o->ranks, &o->nranks);
+    case BYTES:
+        return take_list(text, 0, most, o->bytes, &o->nbytes);
+    case CLUSTER:
+        o->cluster_file = text;
+        return true;
+    case ROOT:
+        return take_count(text, 0, SIM_RANKS - 1, &o->common.root);
+    case ELEMENT:
+        return take_one(text, 1, 1 << 20, &o->common.element);
+    case CHUNK_SIZE:
+        return take_one(text, 0, BYTES_MOST, &o->common.chunk_bytes);
+    case CHUNKS:
+        return take_count(text, 1, SIM_CHUNKS, &o->common.chunks);
+    case INPLACE:
+        return o->common.inplace = true;
+    case ORDERED:
+        return o->common.ordered = true;
+    case FULL:
+        return o->common.full = true;
+    case JSON:
+        return o->json = true;
+    case EACH:
+        return o->each = true;
+    case TRACE:
+        o->trace = text;
+        return true;
+    default:
+        o->plot = text;
+        return true;
+    }
+}
+
+/* What the library does unless told otherwise. */
+static void set_defaults(struct options *o)
+{
+    *o = (struct options){.algos = "all", .bytes = {1024}, .nbytes = 1};
+    o->common.element = 1;
+    const struct ct_var *vars = ct_config_vars();
+    (void)sim_take_bytes(vars[CT_VAR_IX_chunk_size].def, &o->common.chunk_bytes);
+    (void)take_count(vars[CT_VAR_IX_chunks].def, 1, SIM_CHUNKS, &o->common.chunks);
+    sim_cluster_default(&o->cluster);
+}
+
+/* Whether a list of names has this one, or is "all". */
+static bool is_named(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    if (strcmp(list, "all") == 0) {
+        return true;
+    }
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += len) {
+        if ((at == list || at[-1] == ',') && (at[len] == ',' || at[len] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first name of a list that is none of a collective (or, within those asked for, of an
+ * algorithm); false: there is none. */
+static bool find_unknown(const struct options *o, bool algos, char *name, size_t cap)
+{
+    const char *list = algos ? o->algos : o->colls;
+    for (size_t len; strcmp(list, "all") != 0; list += len + 1) {
+        bool found = false;
+        len = strcspn(list, ",");
+        (void)snprintf(name, cap, "%.*s", (int)ct_min_size(len, cap - 1), list);
+        for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
+            const char *coll = ct_algo_coll_name((*a)->colls);
+            found |= algos ? is_named(o->colls, coll) && strcmp((*a)->name, name) == 0
+                           : strcmp(coll, name) == 0;
+        }
+        if (!found) {
+            return true;
+        }
+        if (list[len] == '\0') {
+            break;
+        }
+    }
+    return false;
+}
+
+static bool fits(const struct options *o, const struct ct_algo *algo, uint32_t n)
+{
+    struct ct_env env = {.n = n, .root = o->common.root, .radix = 2, .ordered = o->common.ordered};
+    return algo->fits(&env);
+}
+
+/* All that is asked for and can be; returns how many. rows may be NULL. */
+static size_t list_cases(const struct options *o, struct sim_row *rows)
+{
+    size_t k = 0;
+    for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
+        if (!is_named(o->colls, ct_algo_coll_name((*a)->colls)) ||
+            !is_named(o->algos, (*a)->name)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < o->nranks; i++) {
+            for (uint32_t b = 0; b < o->nbytes && fits(o, *a, (uint32_t)o->ranks[i]); b++, k++) {
+                if (rows != NULL) {
+                    rows[k].what = o->common;
+                    rows[k].what.cluster = &o->cluster;
+                    rows[k].what.algo = *a;
+                    rows[k].what.coll = (*a)->colls;
+                    rows[k].what.n = (uint32_t)o->ranks[i];
+                    rows[k].what.bytes = o->bytes[b];
+                }
+            }
+        }
+    }
+    return k;
+}
+
+static int check(struct options *o)
+{
+    char     name[64], why[512];
+    uint32_t all;
+    if (o->colls == NULL) {
+        return usage("--coll is missing", "");
+    }
+    if (find_unknown(o, false, name, sizeof name)) {
+        return usage("there is no such collective", name);
+    }
+    if (find_unknown(o, true, name, sizeof name)) {
+        return usage("these collectives have no such algorithm (ctran_info lists them)", name);
+    }
+    if (o->cluster_file != NULL &&
+        sim_cluster_read(&o->cluster, o->cluster_file, why, sizeof why) != CTRAN_SUCCESS) {
+        (void)complain(why, "");
+        return 2;
+    }
+    all = ct_cluster_ranks(&o->cluster.shape);
+    if (o->nranks == 0) {
+        o->ranks[o->nranks++] = all;
+    }
+    for (uint32_t i = 0; i < o->nranks; i++) {
+        if (o->ranks[i] > all || o->ranks[i] <= o->common.root) {
+            (void)snprintf(why, sizeof why, "cluster %s has %u, and the root is %u",
+                           o->cluster.name, all, o->common.root);
+            (void)snprintf(name, sizeof name, "%llu ranks", (unsigned long long)o->ranks[i]);
+            (void)complain(name, why);
+            return 2;
+        }
+    }
+    for (uint32_t b = 0; b < o->nbytes; b++) {
+        if (o->bytes[b] % o->common.element != 0) {
+            return usage("--bytes is not a multiple of --element", "");
+        }
+    }
+    return 0;
+}
+
+static FILE *open_for(const char *path)
+{
+    FILE *to = fopen(path, "w");
+    if (to == NULL) {
+        (void)complain(path, strerror(errno));
+    }
+    return to;
+}
+
+static int run_one(const struct options *o, struct sim_row *row)
+{
+    char             why[256];
+    struct sim_trace trace;
+    struct sim_watch watch = {sim_trace_message, &trace};
+    FILE            *to = o->trace != NULL ? open_for(o->trace) : NULL;
+    if (o->trace != NULL && to == NULL) {
+        return 1;
+    }
+    if (to != NULL) {
+        sim_trace_begin(&trace, &row->what, to);
+    }
+    int  rc = sim_run(&row->what, to != NULL ? &watch : NULL, &row->result, why, sizeof why);
+    bool good = rc == CTRAN_SUCCESS;
+    if (to != NULL) {
+        good = sim_trace_end(&trace, row->what.n) && good;
+        good = fclose(to) == 0 && good;
+    }
+    if (!good) {
+        return rc == CTRAN_SUCCESS ? complain(o->trace, "cannot be written")
+                                   : complain(row->what.algo->name, why);
+    }
+    if (!o->each) {
+        free(row->result.each);
+        row->result.each = NULL;
+    }
+    return 0;
+}
+
+static int draw(const struct options *o, const struct sim_row *rows, size_t n)
+{
+    FILE *to = open_for(o->plot);
+    bool  good = to != NULL && sim_plot(rows, n, to);
+    if (to != NULL) {
+        good = fclose(to) == 0 && good;
+    }
+    return good ? 0 : complain(o->plot, "cannot be written");
+}
+
+static int run(const struct options *o)
+{
+    size_t          n = list_cases(o, NULL), done = 0;
+    struct sim_row *rows = calloc(n + 1, sizeof *rows);
+    int             status = 0;
+    if (rows == NULL) {
+        return complain("no memory", "");
+    }
+    (void)list_cases(o, rows);
+    while (status == 0 && done < n) {
+        status = run_one(o, &rows[done++]);
+    }
+    if (status == 0 && o->json) {
+        sim_report_json(rows, n, o->each);
+    } else if (status == 0) {
+        sim_report_text(rows, n);
+    }
+    if (status == 0 && o->plot != NULL) {
+        status = draw(o, rows, n);
+    }
+    for (size_t i = 0; i < done; i++) {
+        free(rows[i].result.each);
+    }
+    free(rows);
+    return fflush(stdout) == 0 ? status : complain("standard output", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+    static struct options o;
+    set_defaults(&o);
+    for (int c, index = 0; (c = getopt_long(argc, argv, "", known, &index)) != -1;) {
+        if (c == 'h') {
+            fputs(usage_text, stdout);
+            return 0;
+        }
+        if (c == 'V') {
+            puts("ctran_sim " PACKAGE_VERSION);
+            return 0;
+        }
+        if (c == '?') {
+            return usage("unknown option, or one without its value", "");
+        }
+        if (!take(&o, c, optarg)) {
+            return usage(known[index].name, optarg);
+        }
+    }
+    if (optind < argc) {
+        return usage("an argument that is no option", argv[optind]);
+    }
+    int    status = check(&o);
+    size_t n = status == 0 ? list_cases(&o, NULL) : 0;
+    if (status == 0 && n == 0) {
+        status =
+            complain("none of these algorithms serves so many ranks, this root or operator", "");
+        return status + 1;
+    }
+    if (status == 0 && o.trace != NULL && n > 1) {
+        return usage("--trace goes with one collective, algorithm, size and number of ranks", "");
+    }
+    return status == 0 ? run(&o) : status;
+}

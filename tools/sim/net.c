@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links and processors of the cluster, and what they are busy with; the model is in sim.h. */
+#include <stdlib.h>
+
+#include "sim.h"
+
+struct link {
+    uint64_t free_at, waited;
+};
+
+/* What a rank has of its own. */
+struct port {
+    uint64_t busy_until;
+    uint64_t nvlink_out, nvlink_in;
+};
+
+struct core {
+    uint64_t free_at;
+    uint32_t rank;
+};
+
+struct sim_net {
+    const struct sim_cluster *c;
+    struct ct_spot           *spots; /* of all ranks of the cluster */
+    uint32_t                  period, nics, cores;
+    struct port              *ports;
+    uint64_t                 *nics_out, *nics_in, *shared; /* by host, from 1 on */
+    struct core              *core;
+    struct link              *up[SIM_LEVELS], *down[SIM_LEVELS]; /* by group, from 1 on */
+    double                    nvlink_ps, nic_ps, memory_ps, shared_ps, uplink_ps[SIM_LEVELS];
+    uint64_t                  latency[CT_DIST_CLASSES], switch_ps;
+};
+
+static double ps_a_byte(double rate)
+{
+    return rate > 0 ? 1e12 / rate : 0;
+}
+
+static uint64_t ps_of(uint64_t bytes, double ps)
+{
+    return (uint64_t)((double)bytes * ps + 0.5);
+}
+
+static uint32_t group_of(const struct ct_spot *s, enum sim_level level)
+{
+    return level == SIM_RACK ? s->rack : level == SIM_ZONE ? s->zone : s->dc;
+}
+
+/* The first ranks 0 .. period - 1 have the lowest numbers. */
+static uint32_t groups(const struct sim_net *net, enum sim_level level)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < net->period; i++) {
+        most = ct_max_size(most, group_of(&net->spots[i], level));
+    }
+    return most;
+}
+
+static void find_rates(struct sim_net *net)
+{
+    const struct sim_cluster *c = net->c;
+    const uint32_t            hosts[] = {c->shape.hosts, c->shape.racks, c->shape.zones};
+    double                    below = c->nic * net->nics;
+    net->nvlink_ps = ps_a_byte(c->nvlink);
+    net->nic_ps = ps_a_byte(c->nic);
+    net->memory_ps = ps_a_byte(c->memory);
+    net->shared_ps = ps_a_byte(c->shared);
+    for (int l = 0; l < SIM_LEVELS; l++) {
+        below *= hosts[l];
+        net->uplink_ps[l] = ps_a_byte(c->uplink[l] > 0 ? c->uplink[l] : below / c->over[l]);
+    }
+    for (int d = 0; d < CT_DIST_CLASSES; d++) {
+        net->latency[d] = (uint64_t)(c->latency_us[d] * SIM_PS_PER_US + 0.5);
+    }
+    net->switch_ps = (uint64_t)(c->switch_us * SIM_PS_PER_US + 0.5);
+}
+
+static bool reserve(struct sim_net *net)
+{
+    uint32_t hosts = net->spots[net->period - 1].node + 1;
+    bool     good = true;
+    net->ports = calloc(net->period, sizeof *net->ports);
+    net->nics_out = calloc((size_t)hosts * net->nics, sizeof *net->nics_out);
+    net->nics_in = calloc((size_t)hosts * net->nics, sizeof *net->nics_in);
+    net->shared = calloc(hosts, sizeof *net->shared);
+    net->core = calloc((size_t)hosts * net->cores + 1, sizeof *net->core);
+    good = net->ports != NULL && net->nics_out != NULL && net->nics_in != NULL &&
+           net->shared != NULL && net->core != NULL;
+    for (int l = 0; l < SIM_LEVELS; l++) {
+        uint32_t n = groups(net, (enum sim_level)l) + 1;
+        net->up[l] = calloc(n, sizeof *net->up[l]);
+        net->down[l] = calloc(n, sizeof *net->down[l]);
+        good = good && net->up[l] != NULL && net->down[l] != NULL;
+    }
+    for (size_t i = 0; good && i < (size_t)hosts * net->cores; i++) {
+        net->core[i].rank = UINT32_MAX;
+    }
+    return good;
+}
+
+struct sim_net *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t period)
+{
+    (void)n;
+    struct sim_net *net = calloc(1, sizeof *net);
+    if (net == NULL) {
+        return NULL;
+    }
+    net->c = c;
+    net->period = period;
+    net->nics = c->nics > 0 ? c->nics : c->shape.gpus;
+    net->cores = c->cores < c->shape.gpus ? c->cores : 0;
+    net->spots = malloc(ct_cluster_ranks(&c->shape) * sizeof *net->spots);
+    if (net->spots == NULL || ct_cluster_spots(&c->shape, net->spots) != CTRAN_SUCCESS ||
+        !reserve(net)) {
+        sim_net_free(net);
+        return NULL;
+    }
+    find_rates(net);
+    return net;
+}
+
+void sim_net_free(struct sim_net *net)
+{
+    if (net == NULL) {
+        return;
+    }
+    free(net->spots);
+    free(net->ports);
+    free(net->nics_out);
+    free(net->nics_in);
+    free(net->shared);
+    free(net->core);
+    for (int l = 0; l < SIM_LEVELS; l++) {
+        free(net->up[l]);
+        free(net->down[l]);
+    }
+    free(net);
+}
+
+enum ct_distance sim_net_distance(const struct sim_net *net, uint32_t from, uint32_t to)
+{
+    return ct_distance_between(net->spots, from, to);
+}
+
+uint64_t sim_net_latency(const struct sim_net *net, enum ct_distance d)
+{
+    return net->latency[d];
+}
+
+uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes)
+{
+    uint64_t least = net->latency[CT_DIST_NODE];
+    for (int d = CT_DIST_NODE; d < CT_DIST_CLASSES; d++) {
+        least = net->latency[d] < least ? net->latency[d] : least;
+    }
+    return least + ps_of(bytes, 1e12 / (net->c->nvlink + net->c->nic));
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* A message on its way: its first byte is at `head`, its last will be at `tail`. */
+struct way {
+    uint64_t head, tail;
+};
+
+static uint64_t pass(struct way *w, uint64_t *free_at, uint64_t ps)
+{
+    uint64_t begin = w->head > *free_at ? w->head : *free_at, waited = begin - w->head;
+    *free_at = begin + ps;
+    w->head = begin;
+    w->tail = w->tail > *free_at ? w->tail : *free_at;
+    return waited;
+}
+
+static uint64_t *nic_of(const struct sim_net *net, uint64_t *nics, uint32_t rank)
+{
+    uint32_t gpus = net->c->shape.gpus;
+    return &nics[(size_t)net->spots[rank].node * net->nics + rank % gpus * net->nics / gpus];
+}
+
+/* Inside a host, or an NVLink domain. */
+static void send_near(struct sim_net *net, uint32_t from, uint32_t to, bool host, uint64_t bytes,
+                      struct way *w, uint64_t *left)
+{
+    uint64_t ps = ps_of(bytes, net->nvlink_ps);
+    (void)pass(w, &net->ports[from].nvlink_out, ps);
+    *left = w->tail;
+    if (host && net->shared_ps > 0) {
+        (void)pass(w, &net->shared[net->spots[from].node], ps_of(bytes, net->shared_ps));
+    }
+    (void)pass(w, &net->ports[to].nvlink_in, ps);
+}
+
+void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
+                  uint64_t *left, uint64_t *arrived)
+{
+    enum ct_distance d = ct_distance_between(net->spots, from, to);
+    struct way       w = {now, now};
+    from %= net->period;
+    to %= net->period;
+    if (d == CT_DIST_SELF) {
+        *left = w.tail = now + ps_of(bytes, net->memory_ps);
+    } else if (d <= CT_DIST_NVLINK) {
+        send_near(net, from, to, d == CT_DIST_NODE, bytes, &w, left);
+    } else {
+        int      levels = (int)d - (int)CT_DIST_RACK; /* that it leaves */
+        uint64_t ps = ps_of(bytes, net->nic_ps);
+        (void)pass(&w, nic_of(net, net->nics_out, from), ps);
+        *left = w.tail;
+        for (int l = 0; l < levels; l++) {
+            struct link *up = &net->up[l][group_of(&net->spots[from], (enum sim_level)l)];
+            up->waited += pass(&w, &up->free_at, ps_of(bytes, net->uplink_ps[l]));
+        }
+        for (int l = levels - 1; l >= 0; l--) {
+            struct link *down = &net->down[l][group_of(&net->spots[to], (enum sim_level)l)];
+            down->waited += pass(&w, &down->free_at, ps_of(bytes, net->uplink_ps[l]));
+        }
+        (void)pass(&w, nic_of(net, net->nics_in, to), ps);
+    }
+    *arrived = w.tail + net->latency[d];
+}
+
+uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level)
+{
+    uint64_t sum = 0;
+    for (uint32_t g = groups(net, level); g > 0; g--) {
+        sum += net->up[level][g].waited + net->down[level][g].waited;
+    }
+    return sum;
+}
+
+/* ---- processors ------------------------------------------------------------------------------ */
+
+/* Of the host's cores that which can be done with it first; what it ran last matters. */
+static uint64_t on_core(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t ps)
+{
+    struct core *cores = &net->core[(size_t)net->spots[rank].node * net->cores], *best = cores;
+    uint64_t     first = SIM_NEVER;
+    for (uint32_t i = 0; i < net->cores; i++) {
+        uint64_t begin = cores[i].free_at > at ? cores[i].free_at : at;
+        begin += cores[i].rank != rank ? net->switch_ps : 0;
+        if (begin < first) {
+            first = begin;
+            best = &cores[i];
+        }
+    }
+    best->free_at = first + ps;
+    best->rank = rank;
+    return best->free_at;
+}
+
+uint64_t sim_net_work(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t ps)
+{
+    struct port *p = &net->ports[rank];
+    if (ps == 0) {
+        return at;
+    }
+    at = p->busy_until > at ? p->busy_until : at;
+    p->busy_until = net->cores > 0 ? on_core(net, rank, at, ps) : at + ps;
+    return p->busy_until;
+}
+
+/* ---- symmetry -------------------------------------------------------------------------------- */
+
+/* Groups of one level are alike, and lie side by side. So where all ranks are of one group at each
+ * level above some, turning by a group of that one brings each link to another of its kind. */
+uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n)
+{
+    const struct ct_cluster *s = &c->shape;
+    const uint32_t           factors[] = {s->gpus, s->hosts, s->racks, s->zones};
+    uint32_t                 size = 1, period = 1;
+    if (s->seed != 0) {
+        return n;
+    }
+    if (c->cores > 0 || (c->nics > 0 && c->nics < s->gpus) || c->shared > 0) {
+        return n; /* who comes first at what they share decides */
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(factors); i++) {
+        size *= factors[i];
+        if (size < n) {
+            period = size;
+        } else {
+            break;
+        }
+    }
+    if (s->nvlink > 0 && s->nvlink < s->hosts && period == s->gpus) {
+        period *= s->nvlink;
+        period = s->hosts % s->nvlink == 0 ? period : n;
+    }
+    return n % period == 0 ? period : n;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Results as a table and as JSON. */
+#include <inttypes.h>
+
+#include "sim.h"
+#include "tools/topology/text.h"
+
+static double us(uint64_t ps)
+{
+    return (double)ps / SIM_PS_PER_US;
+}
+
+void sim_report_text(const struct sim_row *rows, size_t n)
+{
+    bool turned = false;
+    printf("cluster %s: %u ranks in %u hosts\n\n", rows[0].what.cluster->name,
+           ct_cluster_ranks(&rows[0].what.cluster->shape),
+           ct_cluster_hosts(&rows[0].what.cluster->shape));
+    printf("%-15s %-32s %8s %12s %14s %12s %16s %9s\n", "collective", "algorithm", "ranks", "bytes",
+           "time us", "messages", "bytes moved", "rounds");
+    for (size_t i = 0; i < n; i++) {
+        const struct sim_case   *c = &rows[i].what;
+        const struct sim_result *r = &rows[i].result;
+        printf("%-15s %-32s %8u %12" PRIu64 " %14.3f %12" PRIu64 " %16" PRIu64 " %9" PRIu64 "%s\n",
+               ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes, us(r->time_ps),
+               r->total.messages, r->total.bytes, r->total.rounds / c->n,
+               r->stood_for > 1 ? " *" : "");
+        turned |= r->stood_for > 1;
+    }
+    if (turned) {
+        printf("\n* by symmetry: a part of the ranks was simulated and stands for all\n");
+    }
+}
+
+static void json_case(const struct sim_case *c)
+{
+    printf("{\"collective\": \"%s\", \"algorithm\": \"%s\", \"ranks\": %u, \"bytes\": %" PRIu64
+           ", \"root\": %u, \"element\": %" PRIu64 ", \"chunk_bytes\": %" PRIu64
+           ", \"chunks\": %u, \"inplace\": %s, ",
+           ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes, c->root, c->element,
+           c->chunk_bytes, c->chunks, c->inplace ? "true" : "false");
+}
+
+static void json_each(const struct sim_row *row)
+{
+    for (uint32_t i = 0; i < row->what.n; i++) {
+        const struct sim_count *count =
+            &row->result.each[i % (row->what.n / row->result.stood_for)];
+        printf("%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", i == 0 ? ", \"each\": [" : ", ",
+               count->messages, count->bytes, count->rounds);
+    }
+    printf("]");
+}
+
+static void json_result(const struct sim_row *row, bool each)
+{
+    static const char *const levels[SIM_LEVELS] = {"rack", "zone", "dc"};
+    const struct sim_result *r = &row->result;
+    printf("\"time_us\": %.6f, \"bound_us\": %.6f, \"messages\": %" PRIu64
+           ", \"bytes_moved\": %" PRIu64 ", \"rounds\": %" PRIu64
+           ", \"simulated_ranks\": %u, \"symmetry\": %s, \"events\": %" PRIu64
+           ", \"most_bytes_in_flight\": %" PRIu64 ", \"bytes_by_distance\": {",
+           us(r->time_ps), us(r->bound_ps), r->total.messages, r->total.bytes, r->total.rounds,
+           row->what.n / r->stood_for, r->stood_for > 1 ? "true" : "false", r->events,
+           r->flight_bytes);
+    for (int d = 0; d < CT_DIST_CLASSES; d++) {
+        printf("%s\"%s\": %" PRIu64, d == 0 ? "" : ", ", ct_distance_name((enum ct_distance)d),
+               r->level_bytes[d]);
+    }
+    printf("}, \"waited_us\": {");
+    for (int l = 0; l < SIM_LEVELS; l++) {
+        printf("%s\"%s\": %.6f", l == 0 ? "" : ", ", levels[l], us(r->waited_ps[l]));
+    }
+    printf("}");
+    if (each) {
+        json_each(row);
+    }
+    printf("}");
+}
+
+void sim_report_json(const struct sim_row *rows, size_t n, bool each)
+{
+    const struct sim_cluster *c = rows[0].what.cluster;
+    printf("{");
+    json_text(stdout, "cluster", c->name, ", ");
+    printf("\"cluster_ranks\": %u, \"hosts\": %u, \"runs\": [", ct_cluster_ranks(&c->shape),
+           ct_cluster_hosts(&c->shape));
+    for (size_t i = 0; i < n; i++) {
+        printf("%s\n  ", i == 0 ? "" : ",");
+        json_case(&rows[i].what);
+        json_result(&rows[i], each);
+    }
+    printf("\n]}\n");
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ctran_sim - collective algorithms on a clock. Every rank is a state machine that asks its
+ * algorithm (coll/algo) for one round at a time, under the rules of algo.h and as the runner
+ * (coll/run) executes them: chunks, lanes, lags, the window of transfers. Messages take their way
+ * through the links of a cluster, and all that happens is in one queue in order of time.
+ *
+ * The model, in the order in which a message meets it:
+ *   - the sender's processor works on it for a while (overhead; inside a node its bytes, too, where
+ *     processors move them). A rank does one thing at a time, and where a host has fewer cores than
+ *     ranks these wait for a core.
+ *   - a message longer than `eager` waits until the receiver has asked for it, and that word's way.
+ *   - each link of the path serves messages one after the other, in the order in which they were
+ *     sent off, at its rate. A message goes on to the next link as soon as its first byte was
+ *     served; what a link cannot serve at once waits in buffers without end, before it. The send is
+ *     over when the last byte has left the first link.
+ *   - it arrives when the last byte has passed the slowest link, and a latency by distance later.
+ *   - the receiver's processor works on it, when the receive has been posted, and reduces it.
+ * Links: of each rank one out and one in inside a node or NVLink domain; of each NIC one out and
+ * one in; of each rack, zone and data centre one up and one down, with the rate of the NICs below
+ * by the oversubscription of that level. Many links that share a load evenly count as one.
+ *
+ * Times are in picoseconds, so that equal things take equal times and the same run gives the same
+ * result to the last digit, everywhere.
+ */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "coll/algo/algo.h"
+#include "topo/topo.h"
+
+enum { SIM_RANKS = CT_CLUSTER_RANKS, SIM_CHUNKS = 64, SIM_SLOTS = 2 * CT_MAX_STEPS };
+
+#define SIM_NEVER     UINT64_MAX
+#define SIM_PS_PER_US 1000000.0
+
+/* ---- the cluster (cluster.c) ----------------------------------------------------------------- */
+
+/* Levels with an uplink. */
+enum sim_level { SIM_RACK, SIM_ZONE, SIM_DC, SIM_LEVELS };
+
+struct sim_cluster {
+    char              name[128];
+    struct ct_cluster shape;
+    double            latency_us[CT_DIST_CLASSES];
+    double            nvlink, nic, memory, reduce; /* bytes a second */
+    double            shared;                      /* of a host's memory or switch; 0: no limit */
+    double            uplink[SIM_LEVELS];          /* 0: by oversubscription */
+    double            over[SIM_LEVELS];
+    double            send_us, recv_us, step_us; /* overheads: of messages, and of a copy or sum */
+    double            move;                      /* processors move bytes in a node; 0: not they */
+    double            switch_us;                 /* when a core takes up another rank */
+    uint32_t          nics, cores;               /* of a host; 0: as many as GPUs */
+    uint64_t          eager;                     /* bytes; longer messages are asked for */
+};
+
+/* The figures of the paper (NCCLX sec. 2.3, 4.4) and of GPUs that were measured. */
+void sim_cluster_default(struct sim_cluster *c);
+/* Reads a description, over the defaults. CTRAN_ERR_ARG: `why` has file, line and reason. */
+int sim_cluster_read(struct sim_cluster *c, const char *path, char *why, size_t cap);
+
+/* A number of bytes as 64, 4K, 1M, 2G. */
+bool sim_take_bytes(const char *text, uint64_t *out);
+
+/* ---- what is simulated ----------------------------------------------------------------------- */
+
+struct sim_case {
+    const struct sim_cluster *cluster;
+    const struct ct_algo     *algo;
+    uint32_t                  coll, n, root;
+    uint64_t                  bytes; /* one rank's block, or the vector: as the call counts it */
+    uint64_t                  element;
+    uint64_t                  chunk_bytes;
+    uint32_t                  chunks;
+    bool                      inplace, ordered, full; /* full: without symmetry */
+};
+
+struct sim_count {
+    uint64_t messages, bytes, rounds;
+};
+
+struct sim_result {
+    uint64_t          time_ps, bound_ps;
+    struct sim_count  total;
+    struct sim_count *each;         /* of the ranks that were simulated; the caller frees it */
+    uint32_t          stood_for;    /* ranks that each simulated one stands for: 1: no symmetry */
+    uint64_t          flight_bytes; /* most between one pair of ranks */
+    uint64_t          level_bytes[CT_DIST_CLASSES]; /* by distance */
+    uint64_t          waited_ps[SIM_LEVELS];        /* of messages before uplinks, added up */
+    uint64_t          events;
+};
+
+/* Told of each message as it is sent off, in order of time; for traces. */
+struct sim_message {
+    uint32_t from, to, chunk, round;
+    uint64_t bytes, posted_ps, left_ps, arrived_ps;
+};
+
+struct sim_watch {
+    void (*message)(void *arg, const struct sim_message *m);
+    void *arg;
+};
+
+/* CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM, CTRAN_ERR_INTERN (an algorithm that stops): `why` has it. */
+int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_result *r,
+            char *why, size_t cap);
+
+/* ---- the vector (vector.c) ------------------------------------------------------------------- */
+
+struct sim_vector {
+    uint64_t element, count, quotient, rest, chunk_elems, nchunks;
+    uint32_t nblk;
+};
+
+void sim_vector_init(struct sim_vector *v, const struct sim_case *c, uint32_t nblk);
+/* Bytes of a chunk of the blocks that a step's slice names; `other` is its other slice. */
+uint64_t sim_vector_bytes(const struct sim_vector *v, const struct ct_slice *slice,
+                          const struct ct_slice *other, uint64_t chunk);
+
+/* ---- links (net.c) --------------------------------------------------------------------------- */
+
+struct sim_net;
+
+/* For ranks 0 .. period - 1 of n, which stand for all; period is n without symmetry. */
+struct sim_net  *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t period);
+void             sim_net_free(struct sim_net *net);
+enum ct_distance sim_net_distance(const struct sim_net *net, uint32_t from, uint32_t to);
+uint64_t         sim_net_latency(const struct sim_net *net, enum ct_distance d);
+/* Sends bytes off at `now`: when the last has left the first link, and when all have arrived. */
+void     sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
+                      uint64_t *left, uint64_t *arrived);
+uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level);
+/* The least time in which so many bytes leave or enter a rank by its fastest link. */
+uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes);
+
+/* How many ranks make up the whole: the cluster turned by so many ranks is the same again. n: there
+ * is no symmetry. */
+uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n);
+
+/* Processors: work of a rank that can begin at `at` and lasts `ps`; when it is over. */
+uint64_t sim_net_work(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t ps);
+
+/* ---- the queue (queue.c) --------------------------------------------------------------------- */
+
+struct sim_event {
+    uint64_t at, bytes;
+    uint32_t rank, peer;
+    uint16_t strand, peer_strand;
+    uint8_t  kind, slot, peer_slot;
+};
+
+/* Events in order of time, those of one time in the order in which they came: a radix heap, since
+ * nothing is put in for a time that is over. Where `period` is set, what is of one time when its
+ * time comes is put into an order that stays the same when all ranks turn by so many: so nobody is
+ * first for being rank 0, and what symmetry finds is what all ranks find. */
+struct sim_queue {
+    uint32_t n, period;
+    uint64_t last;
+    size_t   taken; /* of bucket 0 */
+    struct {
+        struct sim_event *events;
+        size_t            n, room;
+    } bucket[65];
+};
+
+bool sim_queue_put(struct sim_queue *q, const struct sim_event *e);
+bool sim_queue_get(struct sim_queue *q, struct sim_event *e); /* false: empty, or no_memory */
+void sim_queue_free(struct sim_queue *q);
+
+/* ---- messages that nobody receives yet (mail.c) ---------------------------------------------- */
+
+struct sim_letter {
+    uint64_t at, bytes; /* arrival; SIM_NEVER: it waits to be asked for */
+    uint32_t from, to, chunk, next;
+    uint16_t strand;
+    uint8_t  slot;
+};
+
+struct sim_mail {
+    uint32_t          *heads;
+    struct sim_letter *letters;
+    uint32_t           mask, room, used, spare, n;
+};
+
+bool sim_mail_put(struct sim_mail *m, const struct sim_letter *l);
+/* The first of those from `from` to `to` for a chunk. */
+bool sim_mail_take(struct sim_mail *m, uint32_t from, uint32_t to, uint32_t chunk,
+                   struct sim_letter *out);
+void sim_mail_free(struct sim_mail *m);
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+struct sim_row {
+    struct sim_case   what;
+    struct sim_result result;
+};
+
+void sim_report_text(const struct sim_row *rows, size_t n);
+void sim_report_json(const struct sim_row *rows, size_t n, bool each);
+/* Lines of time by size, or by ranks where there is one size only. False: cannot be written. */
+bool sim_plot(const struct sim_row *rows, size_t n, FILE *to);
+
+/* Chrome's and Perfetto's trace format, written as it happens. */
+struct sim_trace {
+    FILE                     *to;
+    const struct sim_cluster *cluster;
+    uint64_t                  written;
+};
+void sim_trace_begin(struct sim_trace *t, const struct sim_case *c, FILE *to);
+void sim_trace_message(void *trace, const struct sim_message *m);
+bool sim_trace_end(struct sim_trace *t, uint32_t ranks);
+
+#endif
