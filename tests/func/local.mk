@@ -189,3 +189,10 @@ EXTRA_DIST += tests/func/hostile.py
 check_PROGRAMS += tests/func/guests
 tests_func_guests_SOURCES = tests/func/guests.c $(func_check)
 tests_func_guests_LDADD = libctcore.la
+# What the runner counts, against ctran_sim.
+check_PROGRAMS += tests/func/counts
+tests_func_counts_SOURCES = tests/func/counts.c $(func_check)
+tests_func_counts_LDADD = libctcore.la
+TESTS += tests/func/sim_counts.py
+EXTRA_DIST += tests/func/sim_counts.py
+tests/func/sim_counts.log: tests/func/counts$(EXEEXT) tools/sim/ctran_sim$(EXEEXT) ctranrun$(EXEEXT) ctrand$(EXEEXT)

@@ -14,9 +14,10 @@ enum { SPARES = 4, SPARE_STRANDS = 4, SPARE_TMP_BYTES = 64 << 10 };
 extern struct ct_guard ct_runner_guard;
 
 struct ct_runner {
-    struct ct_lock        lock;
-    struct ct_plan *spare CT_GUARDED_BY(ct_runner_guard);
-    unsigned nspare       CT_GUARDED_BY(ct_runner_guard);
+    struct ct_lock           lock;
+    struct ct_plan *spare    CT_GUARDED_BY(ct_runner_guard);
+    unsigned nspare          CT_GUARDED_BY(ct_runner_guard);
+    struct ct_run_count done CT_GUARDED_BY(ct_runner_guard);
 };
 
 /* ---- slots and strands ----------------------------------------------------------------------- */
@@ -217,6 +218,9 @@ static void put(struct ct_plan *plan)
     ct_reduction_end(&plan->args.op);
     bool usual = plan->strands_cap <= SPARE_STRANDS && plan->tmp_cap <= SPARE_TMP_BYTES;
     lock(r);
+    r->done.messages += plan->count.messages;
+    r->done.bytes += plan->count.bytes;
+    r->done.rounds += plan->count.rounds;
     bool kept = usual && r->nspare < SPARES;
     if (kept) {
         plan->next = r->spare;
@@ -227,6 +231,13 @@ static void put(struct ct_plan *plan)
     if (!kept) {
         destroy(plan);
     }
+}
+
+void ct_run_counts(struct ct_process *p, struct ct_run_count *out)
+{
+    lock(p->run);
+    *out = p->run->done;
+    unlock(p->run);
 }
 
 int ct_run_init(struct ct_process *p)
@@ -268,6 +279,7 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     ct_waiter_init(&plan->waiter, false);
     plan->waiter.task = args->task;
     plan->error = CTRAN_SUCCESS;
+    plan->count = (struct ct_run_count){0};
     plan->nstrands = plan->nactive = 0;
     plan->args.env.n = args->ctx->n;
     plan->args.env.me = args->ctx->me;

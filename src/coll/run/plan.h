@@ -51,6 +51,8 @@ struct ct_plan {
     size_t             tmp_cap;
     struct ct_waiter   waiter; /* told by each transfer */
     struct ct_plan    *next;   /* among spare ones */
+
+    struct ct_run_count count;
 };
 
 _Static_assert(CT_RUN_SLOTS < 32, "they are bits of a word");

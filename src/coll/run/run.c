@@ -48,6 +48,8 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     struct ct_p2p_key key = {ctx->id, (int32_t)(is_tx ? ctx->me : step->peer), tag_of(s)};
     const bool        background = s->plan->args.task != NULL;
     if (is_tx) {
+        s->plan->count.messages++;
+        s->plan->count.bytes += area.len_bytes;
         (background ? ct_p2p_isend : ct_p2p_drive_send)(ctx->p, &slot->req, ep, key, &area);
     } else {
         (background ? ct_p2p_irecv : ct_p2p_drive_recv)(ctx->p, &slot->req, ep, key, &area);
@@ -111,6 +113,7 @@ static int start_round(struct ct_strand *s)
         }
     }
     s->next_round++;
+    s->plan->count.rounds++;
     return rc;
 }
 

@@ -77,6 +77,14 @@ struct ct_run_args {
 /* One thread at a time calls for a plan. */
 struct ct_plan;
 
+/* What plans of this process have done: messages and bytes that it sent, and rounds that it began.
+ * A plan is counted when it is finished. Collectives over a board send no messages and are not
+ * counted. */
+struct ct_run_count {
+    uint64_t messages, bytes, rounds;
+};
+void ct_run_counts(struct ct_process *p, struct ct_run_count *out);
+
 /* The memory of plans that are over, kept for the next ones. */
 int  ct_run_init(struct ct_process *p);
 void ct_run_fini(struct ct_process *p);
