@@ -95,19 +95,22 @@ def trace():
 
 def symmetry():
     kept = ("time_us", "messages", "bytes_moved", "rounds", "bytes_by_distance",
-            "most_bytes_in_flight")
-    used = 0
+            "waited_us", "most_bytes_in_flight")
+    used = waves = 0
     for text, n in ((SMALL, "32"), (SMALL, "16"), ("cluster hosts=16 gpus=4\n", "64"),
                     ("cluster hosts=16 nvlink=4 gpus=2\n", "32"), ("cluster gpus=13\n", "13"),
                     ("cluster dcs=4 zones=2 racks=2 hosts=2\n"
-                     "oversubscription rack=4 zone=8 dc=3\n", "32")):
+                     "oversubscription rack=4 zone=8 dc=3\n", "32"),
+                    (SMALL + "message eager=5000 send=0.1 recv=0.2 step=0.3\n", "30"),
+                    (SMALL + "message send=0 recv=0\nlatency node=0\nrate rack=3G\n", "29")):
         args = ("--coll", "all", "--ranks", n, "--bytes", BYTES, "--cluster", cluster(text))
         for part, full in zip(runs(*args), runs("--full", *args)):
             used += part["symmetry"]
+            waves += part["waves"]
             expect(f"{text}{name_of(part)}", {k: full[k] for k in kept},
-                   {k: part[k] for k in kept})
-            expect("--full uses none", False, full["symmetry"])
-    expect("symmetry was used often", True, used > 100)
+                   {k: full[k] if part[k] is None else part[k] for k in kept})
+            expect("--full uses none", (False, False), (full["symmetry"], full["waves"]))
+    expect("symmetry and waves were used often", True, used > 100 and waves > 40)
     odd = runs("--coll", "allreduce", "--algo", "ring", "--ranks", "8", "--bytes", "1001",
                "--cluster", cluster(SMALL))[0]
     expect("blocks that differ in length", False, odd["symmetry"])

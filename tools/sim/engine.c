@@ -465,13 +465,10 @@ static bool furnish(struct engine *e)
     const struct sim_case *c = e->c;
     const uint32_t         lanes = c->algo->lanes;
     e->nstrands = (uint32_t)ct_min_size(c->chunks, ct_div_up(e->vector.nchunks, lanes)) * lanes;
-    e->net = sim_net_make(c->cluster, c->n, e->period);
     e->flight = calloc(e->period, sizeof *e->flight);
     e->next_chunk = calloc((size_t)e->period * lanes, sizeof *e->next_chunk);
-    e->r->each = calloc(e->period, sizeof *e->r->each);
     e->strands = calloc((size_t)e->period * e->nstrands, sizeof *e->strands);
-    if (e->net == NULL || e->flight == NULL || e->next_chunk == NULL || e->r->each == NULL ||
-        e->strands == NULL) {
+    if (e->flight == NULL || e->next_chunk == NULL || e->strands == NULL) {
         return false;
     }
     for (uint32_t rank = 0; rank < e->period; rank++) {
@@ -524,6 +521,29 @@ static uint32_t period_of(const struct sim_case *c, const struct sim_vector *v)
     return alike ? sim_net_period(c->cluster, c->n) : c->n;
 }
 
+/* By waves where that is possible: nobody watches, and not each rank is asked for. */
+static int execute(struct engine *e, char *why, size_t cap)
+{
+    struct sim_wave wave = {.c = e->c,
+                            .vector = &e->vector,
+                            .period = e->period,
+                            .send_ps = e->send_ps,
+                            .recv_ps = e->recv_ps,
+                            .step_ps = e->step_ps,
+                            .memory_ps = e->memory_ps,
+                            .reduce_ps = e->reduce_ps};
+    e->net = sim_net_make(e->c->cluster, e->c->n, e->period);
+    e->r->each = calloc(e->period, sizeof *e->r->each);
+    if (e->net == NULL || e->r->each == NULL) {
+        return fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
+    }
+    wave.net = e->net;
+    if (!e->c->full && e->watch == NULL && sim_wave_run(&wave, e->r)) {
+        return CTRAN_SUCCESS;
+    }
+    return furnish(e) ? run(e, why, cap) : fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
+}
+
 int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_result *r,
             char *why, size_t cap)
 {
@@ -554,7 +574,7 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     e.move_ps = c->cluster->move > 0 ? 1e12 / c->cluster->move : 0;
     e.memory_ps = 1e12 / c->cluster->memory;
     e.reduce_ps = 1e12 / c->cluster->reduce;
-    int rc = furnish(&e) ? run(&e, why, cap) : fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
+    int rc = execute(&e, why, cap);
     if (rc == CTRAN_SUCCESS) {
         sum_up(&e);
     }

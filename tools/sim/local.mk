@@ -11,7 +11,8 @@ tools_sim_ctran_sim_SOURCES = \
 	tools/sim/report.c \
 	tools/sim/sim.h \
 	tools/sim/trace.c \
-	tools/sim/vector.c
+	tools/sim/vector.c \
+	tools/sim/wave.c
 tools_sim_ctran_sim_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tools_sim_ctran_sim_LDADD = libctpictures.la libctcore.la -lm
 dist_man_MANS += man/ctran_sim.1

@@ -36,11 +36,6 @@ static double ps_a_byte(double rate)
     return rate > 0 ? 1e12 / rate : 0;
 }
 
-static uint64_t ps_of(uint64_t bytes, double ps)
-{
-    return (uint64_t)((double)bytes * ps + 0.5);
-}
-
 static uint32_t group_of(const struct ct_spot *s, enum sim_level level)
 {
     return level == SIM_RACK ? s->rack : level == SIM_ZONE ? s->zone : s->dc;
@@ -153,24 +148,10 @@ uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes)
     for (int d = CT_DIST_NODE; d < CT_DIST_CLASSES; d++) {
         least = net->latency[d] < least ? net->latency[d] : least;
     }
-    return least + ps_of(bytes, 1e12 / (net->c->nvlink + net->c->nic));
+    return least + sim_ps_of(bytes, 1e12 / (net->c->nvlink + net->c->nic));
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
-
-/* A message on its way: its first byte is at `head`, its last will be at `tail`. */
-struct way {
-    uint64_t head, tail;
-};
-
-static uint64_t pass(struct way *w, uint64_t *free_at, uint64_t ps)
-{
-    uint64_t begin = w->head > *free_at ? w->head : *free_at, waited = begin - w->head;
-    *free_at = begin + ps;
-    w->head = begin;
-    w->tail = w->tail > *free_at ? w->tail : *free_at;
-    return waited;
-}
 
 static uint64_t *nic_of(const struct sim_net *net, uint64_t *nics, uint32_t rank)
 {
@@ -178,44 +159,56 @@ static uint64_t *nic_of(const struct sim_net *net, uint64_t *nics, uint32_t rank
     return &nics[(size_t)net->spots[rank].node * net->nics + rank % gpus * net->nics / gpus];
 }
 
-/* Inside a host, or an NVLink domain. */
-static void send_near(struct sim_net *net, uint32_t from, uint32_t to, bool host, uint64_t bytes,
-                      struct way *w, uint64_t *left)
+static struct sim_hop group_hop(const struct sim_net *net, struct link *const links[],
+                                uint32_t rank, int level)
 {
-    uint64_t ps = ps_of(bytes, net->nvlink_ps);
-    (void)pass(w, &net->ports[from].nvlink_out, ps);
-    *left = w->tail;
-    if (host && net->shared_ps > 0) {
-        (void)pass(w, &net->shared[net->spots[from].node], ps_of(bytes, net->shared_ps));
+    struct link *link = &links[level][group_of(&net->spots[rank], (enum sim_level)level)];
+    return (struct sim_hop){&link->free_at, &link->waited, net->uplink_ps[level]};
+}
+
+unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enum ct_distance d,
+                      struct sim_hop *hop)
+{
+    int      levels = (int)d - (int)CT_DIST_RACK; /* that it leaves */
+    unsigned n = 0;
+    from %= net->period;
+    to %= net->period;
+    if (d == CT_DIST_SELF) {
+        return 0;
     }
-    (void)pass(w, &net->ports[to].nvlink_in, ps);
+    if (d <= CT_DIST_NVLINK) {
+        hop[n++] = (struct sim_hop){&net->ports[from].nvlink_out, NULL, net->nvlink_ps};
+        if (d == CT_DIST_NODE && net->shared_ps > 0) {
+            hop[n++] = (struct sim_hop){&net->shared[net->spots[from].node], NULL, net->shared_ps};
+        }
+        hop[n++] = (struct sim_hop){&net->ports[to].nvlink_in, NULL, net->nvlink_ps};
+        return n;
+    }
+    hop[n++] = (struct sim_hop){nic_of(net, net->nics_out, from), NULL, net->nic_ps};
+    for (int l = 0; l < levels; l++) {
+        hop[n++] = group_hop(net, net->up, from, l);
+    }
+    for (int l = levels - 1; l >= 0; l--) {
+        hop[n++] = group_hop(net, net->down, to, l);
+    }
+    hop[n++] = (struct sim_hop){nic_of(net, net->nics_in, to), NULL, net->nic_ps};
+    return n;
 }
 
 void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
                   uint64_t *left, uint64_t *arrived)
 {
+    struct sim_hop   hops[SIM_HOPS];
     enum ct_distance d = ct_distance_between(net->spots, from, to);
-    struct way       w = {now, now};
-    from %= net->period;
-    to %= net->period;
-    if (d == CT_DIST_SELF) {
-        *left = w.tail = now + ps_of(bytes, net->memory_ps);
-    } else if (d <= CT_DIST_NVLINK) {
-        send_near(net, from, to, d == CT_DIST_NODE, bytes, &w, left);
-    } else {
-        int      levels = (int)d - (int)CT_DIST_RACK; /* that it leaves */
-        uint64_t ps = ps_of(bytes, net->nic_ps);
-        (void)pass(&w, nic_of(net, net->nics_out, from), ps);
-        *left = w.tail;
-        for (int l = 0; l < levels; l++) {
-            struct link *up = &net->up[l][group_of(&net->spots[from], (enum sim_level)l)];
-            up->waited += pass(&w, &up->free_at, ps_of(bytes, net->uplink_ps[l]));
+    unsigned         n = sim_net_path(net, from, to, d, hops);
+    struct sim_way   w = {now, now};
+    *left = w.tail = n == 0 ? now + sim_ps_of(bytes, net->memory_ps) : now;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t waited = sim_pass(&w, hops[i].free_at, sim_ps_of(bytes, hops[i].ps_a_byte));
+        *left = i == 0 ? w.tail : *left;
+        if (hops[i].waited != NULL) {
+            *hops[i].waited += waited;
         }
-        for (int l = levels - 1; l >= 0; l--) {
-            struct link *down = &net->down[l][group_of(&net->spots[to], (enum sim_level)l)];
-            down->waited += pass(&w, &down->free_at, ps_of(bytes, net->uplink_ps[l]));
-        }
-        (void)pass(&w, nic_of(net, net->nics_in, to), ps);
     }
     *arrived = w.tail + net->latency[d];
 }
@@ -258,6 +251,11 @@ uint64_t sim_net_work(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t 
     at = p->busy_until > at ? p->busy_until : at;
     p->busy_until = net->cores > 0 ? on_core(net, rank, at, ps) : at + ps;
     return p->busy_until;
+}
+
+bool sim_net_own_processors(const struct sim_net *net)
+{
+    return net->cores == 0;
 }
 
 /* ---- symmetry -------------------------------------------------------------------------------- */

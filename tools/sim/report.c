@@ -59,10 +59,16 @@ static void json_result(const struct sim_row *row, bool each)
     printf("\"time_us\": %.6f, \"bound_us\": %.6f, \"messages\": %" PRIu64
            ", \"bytes_moved\": %" PRIu64 ", \"rounds\": %" PRIu64
            ", \"simulated_ranks\": %u, \"symmetry\": %s, \"events\": %" PRIu64
-           ", \"most_bytes_in_flight\": %" PRIu64 ", \"bytes_by_distance\": {",
+           ", \"waves\": %s, \"most_bytes_in_flight\": ",
            us(r->time_ps), us(r->bound_ps), r->total.messages, r->total.bytes, r->total.rounds,
            row->what.n / r->stood_for, r->stood_for > 1 ? "true" : "false", r->events,
-           r->flight_bytes);
+           r->waves ? "true" : "false");
+    if (r->waves) {
+        printf("null");
+    } else {
+        printf("%" PRIu64, r->flight_bytes);
+    }
+    printf(", \"bytes_by_distance\": {");
     for (int d = 0; d < CT_DIST_CLASSES; d++) {
         printf("%s\"%s\": %" PRIu64, d == 0 ? "" : ", ", ct_distance_name((enum ct_distance)d),
                r->level_bytes[d]);

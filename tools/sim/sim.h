@@ -87,7 +87,8 @@ struct sim_result {
     struct sim_count  total;
     struct sim_count *each;         /* of the ranks that were simulated; the caller frees it */
     uint32_t          stood_for;    /* ranks that each simulated one stands for: 1: no symmetry */
-    uint64_t          flight_bytes; /* most between one pair of ranks */
+    bool              waves;        /* it went by waves: flight_bytes is not known */
+    uint64_t          flight_bytes; /* most that a rank sent and nobody had received yet */
     uint64_t          level_bytes[CT_DIST_CLASSES]; /* by distance */
     uint64_t          waited_ps[SIM_LEVELS];        /* of messages before uplinks, added up */
     uint64_t          events;
@@ -129,6 +130,35 @@ struct sim_net  *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t 
 void             sim_net_free(struct sim_net *net);
 enum ct_distance sim_net_distance(const struct sim_net *net, uint32_t from, uint32_t to);
 uint64_t         sim_net_latency(const struct sim_net *net, enum ct_distance d);
+/* The links that a message passes, in order, at most SIM_HOPS. */
+enum { SIM_HOPS = 2 + 2 * SIM_LEVELS };
+struct sim_hop {
+    uint64_t *free_at, *waited; /* waited may be NULL */
+    double    ps_a_byte;
+};
+unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enum ct_distance d,
+                      struct sim_hop *hop);
+
+static inline uint64_t sim_ps_of(uint64_t bytes, double ps_a_byte)
+{
+    return (uint64_t)((double)bytes * ps_a_byte + 0.5);
+}
+
+/* A message on its way: its first byte is at `head`, its last will be at `tail`. */
+struct sim_way {
+    uint64_t head, tail;
+};
+
+/* Through a link that it keeps busy for so long; returns how long it waited. */
+static inline uint64_t sim_pass(struct sim_way *w, uint64_t *free_at, uint64_t ps)
+{
+    uint64_t begin = w->head > *free_at ? w->head : *free_at, waited = begin - w->head;
+    *free_at = begin + ps;
+    w->head = begin;
+    w->tail = w->tail > *free_at ? w->tail : *free_at;
+    return waited;
+}
+
 /* Sends bytes off at `now`: when the last has left the first link, and when all have arrived. */
 void     sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
                       uint64_t *left, uint64_t *arrived);
@@ -142,6 +172,25 @@ uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n);
 
 /* Processors: work of a rank that can begin at `at` and lasts `ps`; when it is over. */
 uint64_t sim_net_work(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t ps);
+
+/* Whether work of ranks waits for nothing but its own processor. */
+bool sim_net_own_processors(const struct sim_net *net);
+
+/* ---- waves (wave.c) -------------------------------------------------------------------------- */
+
+/* A ring, one chunk a block, of which no two messages of a round share a link: round after round
+ * for all ranks, without a queue, with the result that the queue gives. */
+struct sim_wave {
+    const struct sim_case   *c;
+    const struct sim_vector *vector;
+    struct sim_net          *net;
+    uint32_t                 period;
+    uint64_t                 send_ps, recv_ps, step_ps;
+    double                   memory_ps, reduce_ps;
+};
+
+/* False: it is no such case, or memory is short; nothing has been done then. */
+bool sim_wave_run(const struct sim_wave *w, struct sim_result *r);
 
 /* ---- the queue (queue.c) --------------------------------------------------------------------- */
 
