@@ -103,7 +103,7 @@ int main(int argc, char **argv)
     result = calloc((size_t)check_size, (size_t)most);
     EXPECT(data != NULL && result != NULL);
     for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
-        struct ct_env env = {.n = (uint32_t)check_size, .root = ROOT, .radix = 2};
+        struct ct_env env = {.n = (uint32_t)check_size, .root = ROOT, .radix = CT_RADIX_DEFAULT};
         for (int i = 3; i < argc && (*a)->fits(&env); i++) {
             run(p, *a, atoi(argv[i]));
         }

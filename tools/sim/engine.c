@@ -549,8 +549,11 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
 {
     struct engine e = {.c = c, .watch = watch, .r = r};
     *r = (struct sim_result){0};
-    e.env = (struct ct_env){
-        .n = c->n, .root = c->root, .radix = 2, .inplace = c->inplace, .ordered = c->ordered};
+    e.env = (struct ct_env){.n = c->n,
+                            .root = c->root,
+                            .radix = CT_RADIX_DEFAULT,
+                            .inplace = c->inplace,
+                            .ordered = c->ordered};
     if (!c->algo->fits(&e.env)) {
         return fail(why, cap, CTRAN_ERR_ARG, "the algorithm does not serve so many ranks");
     }

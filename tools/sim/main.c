@@ -219,7 +219,8 @@ static bool find_unknown(const struct options *o, bool algos, char *name, size_t
 
 static bool fits(const struct options *o, const struct ct_algo *algo, uint32_t n)
 {
-    struct ct_env env = {.n = n, .root = o->common.root, .radix = 2, .ordered = o->common.ordered};
+    struct ct_env env = {
+        .n = n, .root = o->common.root, .radix = CT_RADIX_DEFAULT, .ordered = o->common.ordered};
     return algo->fits(&env);
 }
 

@@ -44,11 +44,12 @@ uint64_t sim_vector_bytes(const struct sim_vector *v, const struct ct_slice *sli
                           const struct ct_slice *other, uint64_t chunk)
 {
     const struct ct_slice *named = slice->buf == CT_TMP && other->buf != CT_TMP ? other : slice;
-    uint64_t               blocks = (uint64_t)slice->run * slice->reps, longer = 0;
+    uint64_t               blocks = (uint64_t)slice->run * slice->reps - slice->less, longer = 0;
     if (v->rest > 0) {
         for (uint32_t i = 0; i < named->reps; i++) {
             uint64_t at = (named->at + (uint64_t)i * named->stride) % v->nblk;
-            longer += longer_before(v, at + named->run) - longer_before(v, at);
+            uint64_t run = named->run - (i + 1 == named->reps ? named->less : 0);
+            longer += longer_before(v, at + run) - longer_before(v, at);
         }
     }
     uint64_t shorter = blocks - longer;

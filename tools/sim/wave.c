@@ -209,7 +209,8 @@ bool sim_wave_run(const struct sim_wave *w, struct sim_result *r)
     const struct ct_algo  *algo = c->algo;
     struct ring            g = {.w = w, .send_ps = w->send_ps};
     uint64_t              *memory = NULL;
-    g.env = (struct ct_env){.n = c->n, .radix = 2, .nblk = w->vector->nblk, .inplace = c->inplace};
+    g.env = (struct ct_env){
+        .n = c->n, .radix = CT_RADIX_DEFAULT, .nblk = w->vector->nblk, .inplace = c->inplace};
     uint32_t rounds = algo->rounds(&g.env, 0);
     bool     good = (algo->traits & CT_SHIFT) != 0 && algo->lanes == 1 && algo->rxlag == 1 &&
                 c->n > 1 && w->vector->nchunks == 1 && w->vector->rest == 0 &&
