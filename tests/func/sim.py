@@ -4,12 +4,15 @@ time; no time is below the bound; more bandwidth makes nothing slower where noth
 oversubscription costs what it must; bad input is refused with file, line and reason."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
-TOOL = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."), "tools/sim/ctran_sim"))
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+TOOL = os.path.join(BUILD, "tools/sim/ctran_sim")
+SIM_PERF = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../bench/sim_perf"))
 LIMIT = 240  # seconds; only a hang reaches it
 failures = checks = 0
 
@@ -135,6 +138,51 @@ def properties():
     expect("one message: overheads, latency, bytes by rate", 1002.75, one["time_us"])
 
 
+def repeated():
+    """Calls one after the other: counts of one; no less time than its links need, and hardly more
+    than one takes by itself (skewed ranks may meet at a link)."""
+    args = ("--coll", "all", "--ranks", "8", "--bytes", "8,300K", "--cluster", cluster(SMALL))
+    for one, many in zip(runs(*args), runs("--repeat", "20", *args)):
+        same = ("messages", "bytes_moved", "rounds", "bytes_by_distance")
+        expect(f"{name_of(one)}, repeated", [one[k] for k in same], [many[k] for k in same])
+        links = one["bytes_moved"] / 8 / 440e3  # NVLink and NIC of a rank, bytes a us
+        expect(f"{name_of(one)}: {many['time_us']} is near {one['time_us']}", True,
+               links <= many["time_us"] <= one["time_us"] * 1.5)
+
+
+def cores():
+    """Two ranks of a host that share a core, or not: a switch for each change."""
+    text = ("cluster gpus=2\nlatency node=0\nrate nvlink=1000G\n"
+            "message send=1 recv=1 switch=10\nhost cores=")
+    args = ("--coll", "barrier", "--algo", "dissemination", "--ranks", "2", "--cluster")
+    expect("a core each", 2.0, runs(*args, cluster(text + "2\n"))[0]["time_us"])
+    expect("one core", 24.0, runs(*args, cluster(text + "1\n"))[0]["time_us"])
+
+
+def fitted():
+    """bench/sim_perf fits the figures of a host to what the simulation itself gave: it finds them,
+    near enough to put all algorithms into order."""
+    text = ("cluster gpus=4\nhost cores=2\nrate nvlink=1000G reduce=8G memory=8G\n"
+            "latency node=1\nmessage eager=64K send=0.5 recv=0.5 switch=8 move=4G step=0.2\n")
+    figures = {}
+    for coll in ("allreduce", "allgather"):
+        figures[coll] = [[r["algorithm"], r["ranks"], r["bytes"], r["time_us"]] for r in
+                         runs("--coll", coll, "--ranks", "2,4", "--bytes", "8,64K", "--repeat",
+                              "10", "--cluster", cluster(text)) if r["algorithm"] in
+                         ("ring", "recursive_doubling", "linear", "bruck", "one_shot")]
+    with open("figures.json", "w", encoding="utf-8") as f:
+        json.dump(figures, f)
+    done = subprocess.run([sys.executable, SIM_PERF, "--build", BUILD, "--ranks", "2,4", "--sizes",
+                           "8,65536", "--figures", "figures.json", "--cluster", "fitted.cluster"],
+                          capture_output=True, text=True, timeout=LIMIT)
+    expect(f"sim_perf: {done.stderr}", 0, done.returncode)
+    for coll in figures:
+        said = re.search(rf"{coll}: (\d+) of (\d+) orders right", done.stdout)
+        expect(f"{coll}: {done.stdout}", True, said and 0 < int(said[2]) <= 1.25 * int(said[1]))
+    again = runs("--coll", "barrier", "--ranks", "4", "--cluster", "fitted.cluster")
+    expect("the cluster that it wrote", True, len(again) > 0)
+
+
 def sharing():
     """Sixteen ranks of a rack send to another rack: the uplink is what they wait for."""
     shape = "cluster racks=2 hosts=16\nlatency rack=1 zone=1\nmessage send=0 recv=0\n"
@@ -203,7 +251,8 @@ def refused():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (formats, trace, symmetry, properties, sharing, chunks, refused):
+        for part in (formats, trace, symmetry, properties, repeated, cores, fitted, sharing,
+                     chunks, refused):
             part()
         os.chdir("/")
     print(f"{checks} checks, {failures} failures")

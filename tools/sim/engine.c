@@ -9,7 +9,7 @@
 
 #include "sim.h"
 
-enum kind { POST, INJECT, GO, LAND, DONE, WAKE };
+enum kind { POST, INJECT, GO, LAND, DONE, WAKE, CORE };
 
 enum state { TX_OPEN, RX_POSTED, RX_MATCHED };
 
@@ -21,6 +21,7 @@ struct slot {
 
 struct strand {
     uint32_t    next_round, rounds, chunk;
+    uint32_t    name; /* of the chunk, in all calls */
     uint16_t    lane;
     bool        active, working; /* at the copies and sums of its next round */
     uint32_t    busy;            /* bit i: slot i is in use */
@@ -43,6 +44,10 @@ struct engine {
     double                  move_ps, memory_ps, reduce_ps;
     uint64_t               *flight;     /* by rank: bytes sent that nobody has received yet */
     uint32_t               *next_chunk; /* by rank and lane */
+    uint32_t               *calls;      /* by rank: that it has begun */
+    uint32_t               *at_work;    /* by rank: strands that are active */
+    uint64_t               *busy;       /* by rank: until when its processor has work */
+    struct sim_cores       *cores;      /* NULL: each rank has a processor of its own */
     struct strand          *strands;
     bool                    no_memory;
 };
@@ -70,6 +75,33 @@ static void touch(struct engine *e, uint64_t at)
     e->r->time_ps = at > e->r->time_ps ? at : e->r->time_ps;
 }
 
+/* Work of a rank, after which `then` happens. False: that is now, and for the caller to do. */
+static bool work(struct engine *e, uint32_t rank, uint64_t now, uint64_t ps, enum kind kind,
+                 struct sim_event then)
+{
+    if (ps == 0) {
+        return false;
+    }
+    if (e->cores == NULL) {
+        e->busy[rank] = (e->busy[rank] > now ? e->busy[rank] : now) + ps;
+        push(e, e->busy[rank], kind, then);
+        return true;
+    }
+    struct sim_event done;
+    then.kind = (uint8_t)kind;
+    switch (sim_cores_submit(e->cores, sim_net_host(e->net, rank), rank, now, ps, &then, &done)) {
+    case SIM_NO_MEMORY:
+        e->no_memory = true;
+        break;
+    case SIM_WAITS:
+        break;
+    case SIM_BEGINS:
+        push(e, done.at, CORE, done);
+        break;
+    }
+    return true;
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* Whether processors move the bytes of a message between these. */
@@ -86,7 +118,7 @@ static struct slot *find_posted(struct engine *e, uint32_t rank, uint32_t from, 
     struct slot *best = NULL;
     for (uint32_t i = 0; i < e->nstrands; i++) {
         struct strand *s = strand_at(e, rank, i);
-        for (uint32_t b = s->active && s->chunk == chunk ? s->busy : 0; b != 0; b &= b - 1) {
+        for (uint32_t b = s->active && s->name == chunk ? s->busy : 0; b != 0; b &= b - 1) {
             struct slot *slot = &s->slots[__builtin_ctz(b)];
             if (slot->state == RX_POSTED && slot->peer == from &&
                 (best == NULL || slot->round < best->round)) {
@@ -149,7 +181,7 @@ static uint64_t word_ps(const struct engine *e, uint32_t from, uint32_t to)
 static void inject(struct engine *e, struct sim_event *ev, uint64_t now)
 {
     const uint32_t to = ev->peer % e->period, from = seen_from(e, ev->rank, ev->peer, to);
-    const uint32_t chunk = strand_at(e, ev->rank, ev->strand)->chunk;
+    const uint32_t chunk = strand_at(e, ev->rank, ev->strand)->name;
     const bool     asked = ev->bytes > e->c->cluster->eager;
     struct slot   *posted = find_posted(e, to, from, chunk, ev);
     if (posted != NULL) {
@@ -178,7 +210,7 @@ static void post(struct engine *e, uint32_t rank, uint32_t strand, unsigned slot
     struct strand    *s = strand_at(e, rank, strand);
     struct slot      *mine = &s->slots[slot];
     struct sim_letter l;
-    if (!sim_mail_take(&e->mail, mine->peer, rank, s->chunk, &l)) {
+    if (!sim_mail_take(&e->mail, mine->peer, rank, s->name, &l)) {
         return;
     }
     mine->state = RX_MATCHED;
@@ -225,15 +257,12 @@ static void start_transfer(struct engine *e, uint32_t rank, uint32_t strand,
     count->messages++;
     count->bytes += bytes;
     uint64_t         ps = e->send_ps + moving_ps(e, rank, step->peer, bytes);
-    uint64_t         done = sim_net_work(e->net, rank, now, ps);
     struct sim_event ev = {.rank = rank,
                            .peer = step->peer,
                            .strand = (uint16_t)strand,
                            .slot = (uint8_t)i,
                            .bytes = bytes};
-    if (done > now) {
-        push(e, done, INJECT, ev);
-    } else {
+    if (!work(e, rank, now, ps, INJECT, ev)) {
         inject(e, &ev, now);
     }
 }
@@ -273,16 +302,14 @@ static uint64_t local_ps(struct engine *e, const struct strand *s, const struct 
 /* False: its copies and sums take their time first. */
 static bool start_round(struct engine *e, uint32_t rank, uint32_t strand, uint64_t now)
 {
-    struct strand *s = strand_at(e, rank, strand);
-    struct ct_step steps[CT_MAX_STEPS];
-    unsigned       n = ask(e, rank, s, steps);
-    uint64_t       ps = local_ps(e, s, steps, n), done = sim_net_work(e->net, rank, now, ps);
+    struct strand   *s = strand_at(e, rank, strand);
+    struct ct_step   steps[CT_MAX_STEPS];
+    unsigned         n = ask(e, rank, s, steps);
+    uint64_t         ps = local_ps(e, s, steps, n);
+    struct sim_event then = {.rank = rank, .peer = rank, .strand = (uint16_t)strand};
     e->r->each[rank].rounds++;
-    touch(e, done);
-    if (done > now) {
+    if (work(e, rank, now, ps, POST, then)) {
         s->working = true;
-        push(e, done, POST,
-             (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)strand});
         return false;
     }
     do_transfers(e, rank, strand, now, steps, n);
@@ -335,10 +362,42 @@ static void next_chunk(struct engine *e, uint32_t rank, struct strand *s)
     s->active = *next < e->vector.nchunks;
     e->active += s->active;
     e->active -= had;
+    e->at_work[rank] += s->active;
+    e->at_work[rank] -= had;
     if (s->active) {
         s->chunk = *next;
+        s->name = (e->calls[rank] - 1) * (uint32_t)e->vector.nchunks + s->chunk;
         *next += e->c->algo->lanes;
         s->next_round = 0;
+    }
+}
+
+/* All strands of a rank begin its next call. */
+static void next_call(struct engine *e, uint32_t rank)
+{
+    const uint32_t lanes = e->c->algo->lanes;
+    e->calls[rank]++;
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        e->next_chunk[(size_t)rank * lanes + lane] = lane;
+    }
+    for (uint32_t i = 0; i < e->nstrands; i++) {
+        next_chunk(e, rank, strand_at(e, rank, i));
+    }
+}
+
+/* A strand is through with its chunk. */
+static void finish_chunk(struct engine *e, uint32_t rank, uint32_t strand, uint64_t now)
+{
+    touch(e, now);
+    next_chunk(e, rank, strand_at(e, rank, strand));
+    if (e->at_work[rank] == 0 && e->calls[rank] < e->c->repeat) {
+        next_call(e, rank);
+        for (uint32_t i = 0; i < e->nstrands; i++) {
+            if (i != strand) {
+                push(e, now, WAKE,
+                     (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
+            }
+        }
     }
 }
 
@@ -357,8 +416,7 @@ static void advance(struct engine *e, uint32_t rank, uint32_t strand, uint64_t n
             return;
         }
         if (s->next_round == s->rounds) {
-            touch(e, now);
-            next_chunk(e, rank, s);
+            finish_chunk(e, rank, strand, now);
         } else {
             (void)start_round(e, rank, strand, now);
         }
@@ -382,11 +440,21 @@ static void land(struct engine *e, const struct sim_event *ev)
         ps += e->step_ps + (uint64_t)((double)ev->bytes * e->reduce_ps + 0.5);
     }
     e->flight[ev->peer % e->period] -= ev->bytes;
-    uint64_t done = sim_net_work(e->net, ev->rank, ev->at, ps);
-    if (done > ev->at) {
-        push(e, done, DONE, *ev);
-    } else {
+    if (!work(e, ev->rank, ev->at, ps, DONE, *ev)) {
         finish_receive(e, ev, ev->at);
+    }
+}
+
+static void handle(struct engine *e, struct sim_event *ev);
+
+/* A core is through with a piece of work: what follows from that is done, and it takes up more. */
+static void core_free(struct engine *e, const struct sim_event *ev)
+{
+    struct sim_event then = sim_cores_finished(e->cores, ev), next;
+    then.at = ev->at;
+    handle(e, &then);
+    if (sim_cores_next(e->cores, ev, &next)) {
+        push(e, next.at, CORE, next);
     }
 }
 
@@ -397,6 +465,7 @@ static void handle(struct engine *e, struct sim_event *ev)
     switch ((enum kind)ev->kind) {
     case POST:
         s->working = false;
+        touch(e, ev->at);
         do_transfers(e, ev->rank, ev->strand, ev->at, steps, ask(e, ev->rank, s, steps));
         break;
     case INJECT:
@@ -413,6 +482,9 @@ static void handle(struct engine *e, struct sim_event *ev)
         return;
     case WAKE:
         break;
+    case CORE:
+        core_free(e, ev);
+        return;
     }
     advance(e, ev->rank, ev->strand, ev->at);
 }
@@ -460,6 +532,13 @@ static int run(struct engine *e, char *why, size_t cap)
 
 /* ---- start and end --------------------------------------------------------------------------- */
 
+/* Whether a host has fewer cores than ranks. */
+static bool few_cores(const struct engine *e)
+{
+    const struct sim_cluster *c = e->c->cluster;
+    return c->cores > 0 && c->cores < c->shape.gpus;
+}
+
 static bool furnish(struct engine *e)
 {
     const struct sim_case *c = e->c;
@@ -468,21 +547,26 @@ static bool furnish(struct engine *e)
     e->flight = calloc(e->period, sizeof *e->flight);
     e->next_chunk = calloc((size_t)e->period * lanes, sizeof *e->next_chunk);
     e->strands = calloc((size_t)e->period * e->nstrands, sizeof *e->strands);
-    if (e->flight == NULL || e->next_chunk == NULL || e->strands == NULL) {
+    e->calls = calloc(e->period, sizeof *e->calls);
+    e->at_work = calloc(e->period, sizeof *e->at_work);
+    e->busy = calloc(e->period, sizeof *e->busy);
+    if (few_cores(e)) {
+        e->cores = sim_cores_make(sim_net_host(e->net, e->period - 1) + 1, c->cluster->cores,
+                                  e->period, (uint64_t)(c->cluster->switch_us * SIM_PS_PER_US));
+    }
+    if (e->flight == NULL || e->next_chunk == NULL || e->strands == NULL || e->calls == NULL ||
+        e->at_work == NULL || e->busy == NULL || (few_cores(e) && e->cores == NULL)) {
         return false;
     }
     for (uint32_t rank = 0; rank < e->period; rank++) {
         e->env.me = rank;
-        for (uint32_t lane = 0; lane < lanes; lane++) {
-            e->next_chunk[(size_t)rank * lanes + lane] = lane;
-        }
         for (uint32_t i = 0; i < e->nstrands; i++) {
             struct strand *s = strand_at(e, rank, i);
             s->lane = (uint16_t)(i % lanes);
             s->rounds = c->algo->rounds(&e->env, s->lane);
             s->wake_at = SIM_NEVER;
-            next_chunk(e, rank, s);
         }
+        next_call(e, rank);
     }
     return true;
 }
@@ -496,20 +580,26 @@ static uint64_t least_bytes(const struct sim_case *c)
     return c->coll == CT_BARRIER ? 0 : (c->coll & by_rank) != 0 ? block * (c->n - 1) : block;
 }
 
+/* Of one call, and of all ranks. */
 static void sum_up(struct engine *e)
 {
     struct sim_result *r = e->r;
+    const uint32_t     calls = e->c->repeat;
     r->stood_for = e->c->n / e->period;
+    r->time_ps /= calls;
     for (uint32_t rank = 0; rank < e->period; rank++) {
-        r->total.messages += r->each[rank].messages * r->stood_for;
-        r->total.bytes += r->each[rank].bytes * r->stood_for;
-        r->total.rounds += r->each[rank].rounds * r->stood_for;
+        struct sim_count *each = &r->each[rank];
+        *each =
+            (struct sim_count){each->messages / calls, each->bytes / calls, each->rounds / calls};
+        r->total.messages += each->messages * r->stood_for;
+        r->total.bytes += each->bytes * r->stood_for;
+        r->total.rounds += each->rounds * r->stood_for;
     }
     for (int d = 0; d < CT_DIST_CLASSES; d++) {
-        r->level_bytes[d] *= r->stood_for;
+        r->level_bytes[d] = r->level_bytes[d] / calls * r->stood_for;
     }
     for (int l = 0; l < SIM_LEVELS; l++) {
-        r->waited_ps[l] = sim_net_waited(e->net, (enum sim_level)l) * r->stood_for;
+        r->waited_ps[l] = sim_net_waited(e->net, (enum sim_level)l) / calls * r->stood_for;
     }
     r->bound_ps = e->c->n > 1 ? sim_net_least(e->net, least_bytes(e->c)) : 0;
 }
@@ -538,7 +628,8 @@ static int execute(struct engine *e, char *why, size_t cap)
         return fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
     }
     wave.net = e->net;
-    if (!e->c->full && e->watch == NULL && sim_wave_run(&wave, e->r)) {
+    wave.own_processors = !few_cores(e);
+    if (!e->c->full && e->c->repeat == 1 && e->watch == NULL && sim_wave_run(&wave, e->r)) {
         return CTRAN_SUCCESS;
     }
     return furnish(e) ? run(e, why, cap) : fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
@@ -564,7 +655,7 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     }
     e.env.nblk = c->algo->nblk(&e.env);
     sim_vector_init(&e.vector, c, e.env.nblk);
-    if (e.vector.nchunks > UINT32_MAX / 2) {
+    if (e.vector.nchunks > UINT32_MAX / 2 / c->repeat) {
         return fail(why, cap, CTRAN_ERR_ARG, "too many chunks; ask for larger ones");
     }
     uint32_t period = period_of(c, &e.vector);
@@ -586,6 +677,10 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     sim_mail_free(&e.mail);
     free(e.flight);
     free(e.next_chunk);
+    free(e.calls);
+    free(e.at_work);
+    free(e.busy);
+    sim_cores_free(e.cores);
     free(e.strands);
     return rc;
 }

@@ -2,6 +2,7 @@
 bin_PROGRAMS += tools/sim/ctran_sim
 tools_sim_ctran_sim_SOURCES = \
 	tools/sim/cluster.c \
+	tools/sim/cores.c \
 	tools/sim/engine.c \
 	tools/sim/mail.c \
 	tools/sim/main.c \

@@ -31,6 +31,7 @@ static const char usage_text[] =
     "  --element B           bytes of an element, which is never cut (1)\n"
     "  --chunk-size S        bytes of a chunk (CTRAN_CHUNK_SIZE's default); 0: uncut\n"
     "  --chunks C            in flight at a time (CTRAN_CHUNKS' default)\n"
+    "  --repeat N            calls of each rank, one after the other (1); times are of one\n"
     "  --inplace, --ordered  the buffers are one; the operator does not commute\n"
     "  --full                simulate all ranks, even where some could stand for all\n"
     "  --json [--each]       print one JSON object; with the counts of each rank\n"
@@ -59,6 +60,7 @@ enum {
     ELEMENT,
     CHUNK_SIZE,
     CHUNKS,
+    REPEAT,
     INPLACE,
     ORDERED,
     FULL,
@@ -78,6 +80,7 @@ static const struct option known[] = {
     {"element", required_argument, NULL, ELEMENT},
     {"chunk-size", required_argument, NULL, CHUNK_SIZE},
     {"chunks", required_argument, NULL, CHUNKS},
+    {"repeat", required_argument, NULL, REPEAT},
     {"inplace", no_argument, NULL, INPLACE},
     {"ordered", no_argument, NULL, ORDERED},
     {"full", no_argument, NULL, FULL},
@@ -148,6 +151,8 @@ static bool take(struct options *o, int c, const char *text)
         return take_one(text, 0, BYTES_MOST, &o->common.chunk_bytes);
     case CHUNKS:
         return take_count(text, 1, SIM_CHUNKS, &o->common.chunks);
+    case REPEAT:
+        return take_count(text, 1, 1000, &o->common.repeat);
     case INPLACE:
         return o->common.inplace = true;
     case ORDERED:
@@ -171,7 +176,7 @@ static bool take(struct options *o, int c, const char *text)
 static void set_defaults(struct options *o)
 {
     *o = (struct options){.algos = "all", .bytes = {1024}, .nbytes = 1};
-    o->common.element = 1;
+    o->common.element = o->common.repeat = 1;
     const struct ct_var *vars = ct_config_vars();
     (void)sim_take_bytes(vars[CT_VAR_IX_chunk_size].def, &o->common.chunk_bytes);
     (void)take_count(vars[CT_VAR_IX_chunks].def, 1, SIM_CHUNKS, &o->common.chunks);

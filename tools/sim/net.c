@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Links and processors of the cluster, and what they are busy with; the model is in sim.h. */
+/* The links of the cluster, and what they are busy with; the model is in sim.h. */
 #include <stdlib.h>
 
 #include "sim.h"
@@ -10,25 +10,18 @@ struct link {
 
 /* What a rank has of its own. */
 struct port {
-    uint64_t busy_until;
     uint64_t nvlink_out, nvlink_in;
-};
-
-struct core {
-    uint64_t free_at;
-    uint32_t rank;
 };
 
 struct sim_net {
     const struct sim_cluster *c;
     struct ct_spot           *spots; /* of all ranks of the cluster */
-    uint32_t                  period, nics, cores;
+    uint32_t                  period, nics;
     struct port              *ports;
-    uint64_t                 *nics_out, *nics_in, *shared; /* by host, from 1 on */
-    struct core              *core;
+    uint64_t                 *nics_out, *nics_in, *shared;       /* by host, from 1 on */
     struct link              *up[SIM_LEVELS], *down[SIM_LEVELS]; /* by group, from 1 on */
     double                    nvlink_ps, nic_ps, memory_ps, shared_ps, uplink_ps[SIM_LEVELS];
-    uint64_t                  latency[CT_DIST_CLASSES], switch_ps;
+    uint64_t                  latency[CT_DIST_CLASSES];
 };
 
 static double ps_a_byte(double rate)
@@ -67,7 +60,6 @@ static void find_rates(struct sim_net *net)
     for (int d = 0; d < CT_DIST_CLASSES; d++) {
         net->latency[d] = (uint64_t)(c->latency_us[d] * SIM_PS_PER_US + 0.5);
     }
-    net->switch_ps = (uint64_t)(c->switch_us * SIM_PS_PER_US + 0.5);
 }
 
 static bool reserve(struct sim_net *net)
@@ -78,17 +70,13 @@ static bool reserve(struct sim_net *net)
     net->nics_out = calloc((size_t)hosts * net->nics, sizeof *net->nics_out);
     net->nics_in = calloc((size_t)hosts * net->nics, sizeof *net->nics_in);
     net->shared = calloc(hosts, sizeof *net->shared);
-    net->core = calloc((size_t)hosts * net->cores + 1, sizeof *net->core);
-    good = net->ports != NULL && net->nics_out != NULL && net->nics_in != NULL &&
-           net->shared != NULL && net->core != NULL;
+    good =
+        net->ports != NULL && net->nics_out != NULL && net->nics_in != NULL && net->shared != NULL;
     for (int l = 0; l < SIM_LEVELS; l++) {
         uint32_t n = groups(net, (enum sim_level)l) + 1;
         net->up[l] = calloc(n, sizeof *net->up[l]);
         net->down[l] = calloc(n, sizeof *net->down[l]);
         good = good && net->up[l] != NULL && net->down[l] != NULL;
-    }
-    for (size_t i = 0; good && i < (size_t)hosts * net->cores; i++) {
-        net->core[i].rank = UINT32_MAX;
     }
     return good;
 }
@@ -103,7 +91,6 @@ struct sim_net *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t p
     net->c = c;
     net->period = period;
     net->nics = c->nics > 0 ? c->nics : c->shape.gpus;
-    net->cores = c->cores < c->shape.gpus ? c->cores : 0;
     net->spots = malloc(ct_cluster_ranks(&c->shape) * sizeof *net->spots);
     if (net->spots == NULL || ct_cluster_spots(&c->shape, net->spots) != CTRAN_SUCCESS ||
         !reserve(net)) {
@@ -124,12 +111,16 @@ void sim_net_free(struct sim_net *net)
     free(net->nics_out);
     free(net->nics_in);
     free(net->shared);
-    free(net->core);
     for (int l = 0; l < SIM_LEVELS; l++) {
         free(net->up[l]);
         free(net->down[l]);
     }
     free(net);
+}
+
+uint32_t sim_net_host(const struct sim_net *net, uint32_t rank)
+{
+    return net->spots[rank].node - 1;
 }
 
 enum ct_distance sim_net_distance(const struct sim_net *net, uint32_t from, uint32_t to)
@@ -220,42 +211,6 @@ uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level)
         sum += net->up[level][g].waited + net->down[level][g].waited;
     }
     return sum;
-}
-
-/* ---- processors ------------------------------------------------------------------------------ */
-
-/* Of the host's cores that which can be done with it first; what it ran last matters. */
-static uint64_t on_core(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t ps)
-{
-    struct core *cores = &net->core[(size_t)net->spots[rank].node * net->cores], *best = cores;
-    uint64_t     first = SIM_NEVER;
-    for (uint32_t i = 0; i < net->cores; i++) {
-        uint64_t begin = cores[i].free_at > at ? cores[i].free_at : at;
-        begin += cores[i].rank != rank ? net->switch_ps : 0;
-        if (begin < first) {
-            first = begin;
-            best = &cores[i];
-        }
-    }
-    best->free_at = first + ps;
-    best->rank = rank;
-    return best->free_at;
-}
-
-uint64_t sim_net_work(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t ps)
-{
-    struct port *p = &net->ports[rank];
-    if (ps == 0) {
-        return at;
-    }
-    at = p->busy_until > at ? p->busy_until : at;
-    p->busy_until = net->cores > 0 ? on_core(net, rank, at, ps) : at + ps;
-    return p->busy_until;
-}
-
-bool sim_net_own_processors(const struct sim_net *net)
-{
-    return net->cores == 0;
 }
 
 /* ---- symmetry -------------------------------------------------------------------------------- */

@@ -36,9 +36,9 @@ static void json_case(const struct sim_case *c)
 {
     printf("{\"collective\": \"%s\", \"algorithm\": \"%s\", \"ranks\": %u, \"bytes\": %" PRIu64
            ", \"root\": %u, \"element\": %" PRIu64 ", \"chunk_bytes\": %" PRIu64
-           ", \"chunks\": %u, \"inplace\": %s, ",
+           ", \"chunks\": %u, \"repeat\": %u, \"inplace\": %s, ",
            ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes, c->root, c->element,
-           c->chunk_bytes, c->chunks, c->inplace ? "true" : "false");
+           c->chunk_bytes, c->chunks, c->repeat, c->inplace ? "true" : "false");
 }
 
 static void json_each(const struct sim_row *row)

@@ -8,7 +8,7 @@
  * The model, in the order in which a message meets it:
  *   - the sender's processor works on it for a while (overhead; inside a node its bytes, too, where
  *     processors move them). A rank does one thing at a time, and where a host has fewer cores than
- *     ranks these wait for a core.
+ *     ranks these wait for a core (cores.c).
  *   - a message longer than `eager` waits until the receiver has asked for it, and that word's way.
  *   - each link of the path serves messages one after the other, in the order in which they were
  *     sent off, at its rate. A message goes on to the next link as soon as its first byte was
@@ -75,6 +75,7 @@ struct sim_case {
     uint64_t                  element;
     uint64_t                  chunk_bytes;
     uint32_t                  chunks;
+    uint32_t                  repeat; /* calls that each rank makes, one after the other */
     bool                      inplace, ordered, full; /* full: without symmetry */
 };
 
@@ -159,6 +160,7 @@ static inline uint64_t sim_pass(struct sim_way *w, uint64_t *free_at, uint64_t p
     return waited;
 }
 
+uint32_t sim_net_host(const struct sim_net *net, uint32_t rank); /* from 0 on */
 /* Sends bytes off at `now`: when the last has left the first link, and when all have arrived. */
 void     sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
                       uint64_t *left, uint64_t *arrived);
@@ -170,12 +172,6 @@ uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes);
  * is no symmetry. */
 uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n);
 
-/* Processors: work of a rank that can begin at `at` and lasts `ps`; when it is over. */
-uint64_t sim_net_work(struct sim_net *net, uint32_t rank, uint64_t at, uint64_t ps);
-
-/* Whether work of ranks waits for nothing but its own processor. */
-bool sim_net_own_processors(const struct sim_net *net);
-
 /* ---- waves (wave.c) -------------------------------------------------------------------------- */
 
 /* A ring, one chunk a block, of which no two messages of a round share a link: round after round
@@ -185,6 +181,7 @@ struct sim_wave {
     const struct sim_vector *vector;
     struct sim_net          *net;
     uint32_t                 period;
+    bool                     own_processors;
     uint64_t                 send_ps, recv_ps, step_ps;
     double                   memory_ps, reduce_ps;
 };
@@ -218,6 +215,22 @@ struct sim_queue {
 bool sim_queue_put(struct sim_queue *q, const struct sim_event *e);
 bool sim_queue_get(struct sim_queue *q, struct sim_event *e); /* false: empty, or no_memory */
 void sim_queue_free(struct sim_queue *q);
+
+/* ---- processors (cores.c) -------------------------------------------------------------------- */
+
+struct sim_cores; /* of hosts that have fewer than ranks */
+enum sim_submit { SIM_NO_MEMORY, SIM_WAITS, SIM_BEGINS };
+
+struct sim_cores *sim_cores_make(uint32_t hosts, uint32_t per_host, uint32_t ranks,
+                                 uint64_t switch_ps);
+void              sim_cores_free(struct sim_cores *c); /* NULL is allowed */
+/* Work of a rank, after which `then` is to happen. SIM_BEGINS: at once, and *done is when it will
+ * be over. */
+enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t host, uint32_t rank, uint64_t now,
+                                 uint64_t ps, const struct sim_event *then, struct sim_event *done);
+/* At `done`: what was to happen then. And after that: whether the core goes on, and until when. */
+struct sim_event sim_cores_finished(const struct sim_cores *c, const struct sim_event *done);
+bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct sim_event *next);
 
 /* ---- messages that nobody receives yet (mail.c) ---------------------------------------------- */
 

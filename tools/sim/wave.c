@@ -123,7 +123,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A processor's work, as sim_net_work does it. */
+/* A processor's work, as the engine does it. */
 static uint64_t work(uint64_t *busy, uint64_t at, uint64_t ps)
 {
     if (ps == 0) {
@@ -213,8 +213,8 @@ bool sim_wave_run(const struct sim_wave *w, struct sim_result *r)
         .n = c->n, .radix = CT_RADIX_DEFAULT, .nblk = w->vector->nblk, .inplace = c->inplace};
     uint32_t rounds = algo->rounds(&g.env, 0);
     bool     good = (algo->traits & CT_SHIFT) != 0 && algo->lanes == 1 && algo->rxlag == 1 &&
-                c->n > 1 && w->vector->nchunks == 1 && w->vector->rest == 0 &&
-                sim_net_own_processors(w->net) && c->cluster->move == 0;
+                c->n > 1 && w->vector->nchunks == 1 && w->vector->rest == 0 && w->own_processors &&
+                c->cluster->move == 0;
     good = good && is_ring(&g, rounds) && reserve(&g, &memory) && find_edges(&g);
     if (good) {
         g.asked = g.bytes > c->cluster->eager;
