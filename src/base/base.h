@@ -29,6 +29,7 @@
 #include "base/seats.h"
 #include "base/shmfile.h"
 #include "base/slab.h"
+#include "base/textfile.h"
 #include "base/util.h"
 #include "base/version.h"
 #include "base/wait.h"

@@ -43,4 +43,15 @@ static inline unsigned ct_log2_up(uint32_t n)
     return n <= 1 ? 0 : 32u - (unsigned)__builtin_clz(n - 1);
 }
 
+/* FNV-1a, a digest that tells apart what differs by mistake, not by malice. */
+#define CT_FNV1A_START UINT64_C(14695981039346656037)
+
+static inline uint64_t ct_fnv1a(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
 #endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files and words of labels; see labels.h. Those of Slurm are label_slurm.c's. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "topo/label_set.h"
 
@@ -179,72 +176,15 @@ int ct_labels_parse_words(struct ct_labels **labels, const char *host, const cha
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The whole file as a text, which the caller frees; NULL with errno, EFBIG for one that is too
- * long, EILSEQ for what is no text. */
-static char *slurp(FILE *f)
-{
-    size_t len = 0, room = 4096, got = 0;
-    char  *text = NULL;
-    errno = 0;
-    do {
-        char *more = room <= CT_LABELS_BYTES ? realloc(text, room + 1) : NULL;
-        errno = room <= CT_LABELS_BYTES ? errno : EFBIG;
-        if (more == NULL) {
-            free(text);
-            return NULL;
-        }
-        text = more;
-        got = fread(text + len, 1, room - len, f);
-        len += got;
-        room *= 2;
-    } while (len == room / 2);
-    text[len] = '\0';
-    if (!ferror(f) && strlen(text) == len) {
-        return text;
-    }
-    errno = ferror(f) ? errno : EILSEQ;
-    free(text);
-    return NULL;
-}
-
-/* Of a regular file alone: what waits for a writer, as a FIFO does, would never end. NULL with
- * errno; ENXIO for what is none. */
-static FILE *open_file(const char *path)
-{
-    struct stat st;
-    const int   fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE       *f = NULL;
-    if (fd < 0) {
-        return NULL;
-    }
-    if (fstat(fd, &st) == 0) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : ENXIO;
-        f = S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
-    }
-    if (f == NULL) {
-        const int why = errno;
-        close(fd);
-        errno = why;
-    }
-    return f;
-}
-
 int ct_labels_read(struct ct_labels **labels, const char *path, char *why, size_t cap)
 {
-    FILE *f = open_file(path);
-    char *text = f != NULL ? slurp(f) : NULL;
+    char *text = ct_textfile_read(path, CT_LABELS_BYTES);
     int   rc = CTRAN_ERR_ARG;
     if (text != NULL) {
         rc = ct_labels_parse(labels, text, path, why, cap);
     } else {
         rc = errno == ENOMEM ? CTRAN_ERR_NO_MEM : rc;
-        snprintf(why, cap, "\"%s\" cannot be read: %s", path,
-                 errno == EILSEQ  ? "it is no text"
-                 : errno == ENXIO ? "it is no regular file"
-                                  : strerror(errno));
-    }
-    if (f != NULL) {
-        fclose(f);
+        snprintf(why, cap, "\"%s\" cannot be read: %s", path, ct_textfile_why(errno));
     }
     free(text);
     return rc;

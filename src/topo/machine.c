@@ -304,12 +304,10 @@ int ct_machine_confines(const struct ct_machine *m, enum ct_level level, const c
 
 /* ---- digest ---------------------------------------------------------------------------------- */
 
-/* FNV-1a; field by field, since structs have padding. */
+/* Field by field, since structs have padding. */
 static void mix(uint64_t *hash, uint64_t value)
 {
-    for (int i = 0; i < 8; i++) {
-        *hash = (*hash ^ (value >> 8 * i & 0xff)) * 1099511628211u;
-    }
+    *hash = ct_fnv1a(*hash, &value, sizeof value);
 }
 
 static void mix_gpu(uint64_t *hash, const struct ct_gpu *gpu, uint32_t ngpus)
@@ -345,7 +343,7 @@ static void mix_nic(uint64_t *hash, const struct ct_machine *m, const struct ct_
 
 uint64_t ct_machine_digest(const struct ct_machine *m)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = CT_FNV1A_START;
     mix(&hash, (uint64_t)m->npackages << 32 | m->ncores);
     mix(&hash, (uint64_t)m->npus << 32 | m->nnumas);
     mix(&hash, (uint64_t)m->ngpus << 32 | m->nnics);
