@@ -26,7 +26,7 @@
  *     hostorder.c    close ones together     pmixquery.c     answers to their queries
  *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
  *     kin.c          and what they share     pmixkin.c       for the ranks of each
- *     kin_meet.c     meetings of their ranks
+ *     kin_meet.c     meetings of their ranks  pmixask.c       what all three ask
  *     kin_get.c      questions about others'
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks

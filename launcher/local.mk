@@ -55,6 +55,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/gpus.c launcher/gpus.h \
 	launcher/nodelimits.c launcher/nodelimits.h \
 	launcher/outdir.c launcher/outdir.h \
+	launcher/pmixask.c launcher/pmixask.h \
 	launcher/pmixdata.c launcher/pmixdata.h \
 	launcher/pmixfar.c launcher/pmixfar.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \

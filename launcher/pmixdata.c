@@ -11,16 +11,16 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "pmixask.h"
 #include "pmixshift.h"
 #include "published.h"
 
 /* A request on its way: from libpmix's thread to the main one, to the head and back, and to
  * libpmix's thread again. */
 struct ask {
-    struct ct_list       node;
-    uint32_t             number, rank;
-    struct evbuffer     *body; /* what follows the rank in the message */
-    size_t               len;  /* of that */
+    struct ct_pmixask    on; /* its body begins with the rank */
+    uint32_t             rank;
+    size_t               len; /* of the body */
     pmix_op_cbfunc_t     op_done;
     pmix_lookup_cbfunc_t lookup_done;
     void                *cbdata;
@@ -43,9 +43,8 @@ static struct {
     struct ct_conn          *conn;
     const char              *nspace;
     ct_pmixdata_post_fn      post;
-    struct load             *loads;   /* by local rank */
-    struct ct_list           pending; /* main thread: sent to the head */
-    uint32_t                 last_number;
+    struct load             *loads; /* by local rank */
+    struct ct_pmixasks       asks;  /* main thread */
 } the;
 
 bool ct_pmixdata_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
@@ -56,7 +55,7 @@ bool ct_pmixdata_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const
     the.nspace = nspace;
     the.post = post;
     the.loads = calloc(desc->nodes[desc->me].ranks, sizeof *the.loads);
-    ct_list_init(&the.pending);
+    ct_pmixasks_init(&the.asks, conn, desc->me);
     return the.loads != NULL;
 }
 
@@ -198,9 +197,7 @@ static bool is_ours(const pmix_proc_t *proc)
 
 static void free_ask(struct ask *a)
 {
-    if (a->body != NULL) {
-        evbuffer_free(a->body);
-    }
+    ct_pmixask_fini(&a->on);
     if (a->values != NULL) {
         PMIX_PDATA_FREE(a->values, a->nvalues);
     }
@@ -221,35 +218,27 @@ static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t
         return PMIX_ERR_NOMEM;
     }
     a->rank = proc->rank;
-    a->body = evbuffer_new();
-    if (a->body == NULL) {
+    a->on = (struct ct_pmixask){.type = CT_MSG_DATA_ASK, .body = evbuffer_new()};
+    if (a->on.body == NULL) {
         free_ask(a);
         return PMIX_ERR_NOMEM;
     }
-    ct_pack_u32(a->body, op);
-    ct_pack_u32(a->body, range);
+    ct_pack_u32(a->on.body, a->rank);
+    ct_pack_u32(a->on.body, op);
+    ct_pack_u32(a->on.body, range);
     *out = a;
     return PMIX_SUCCESS;
 }
 
 static void send_ask(void *arg)
 {
-    struct ask      *a = arg;
-    struct evbuffer *message = evbuffer_new();
-    a->number = ++the.last_number;
-    ct_list_append(&the.pending, &a->node);
-    ct_pack_u32(message, the.desc->me);
-    ct_pack_u32(message, a->number);
-    ct_pack_u32(message, a->rank);
-    evbuffer_add_buffer(message, a->body);
-    ct_conn_send(the.conn, CT_MSG_DATA_ASK, message);
-    evbuffer_free(message);
+    ct_pmixask_send(&the.asks, &((struct ask *)arg)->on);
 }
 
 /* Hands it to the main thread, or lets it be. */
 static pmix_status_t end(struct ask *a, pmix_status_t rc)
 {
-    a->len = evbuffer_get_length(a->body);
+    a->len = evbuffer_get_length(a->on.body);
     if (rc == PMIX_SUCCESS && (a->len > CT_DATA_MESSAGE_MAX - 64 || is_too_much(a->rank, a->len))) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -326,12 +315,12 @@ pmix_status_t ct_pmixdata_publish(const pmix_proc_t *proc, const pmix_info_t inf
     }
     a->op_done = done;
     a->cbdata = cbdata;
-    ct_pack_u32(a->body, d.persist);
-    ct_pack_u32(a->body, (uint32_t)n);
+    ct_pack_u32(a->on.body, d.persist);
+    ct_pack_u32(a->on.body, (uint32_t)n);
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
         if (!is_directive(&info[i])) {
-            rc = add_key(a->body, info[i].key);
-            rc = rc == PMIX_SUCCESS ? add_value(a->body, &info[i].value) : rc;
+            rc = add_key(a->on.body, info[i].key);
+            rc = rc == PMIX_SUCCESS ? add_value(a->on.body, &info[i].value) : rc;
         }
     }
     return end(a, rc);
@@ -352,9 +341,9 @@ pmix_status_t ct_pmixdata_lookup(const pmix_proc_t *proc, char **keys, const pmi
     }
     a->lookup_done = done;
     a->cbdata = cbdata;
-    ct_pack_u32(a->body, d.waits && d.wait == 0 ? UINT32_MAX : d.wait); /* 0: for all */
-    ct_pack_u32(a->body, d.timeout_ms);
-    return end(a, add_keys(a->body, keys));
+    ct_pack_u32(a->on.body, d.waits && d.wait == 0 ? UINT32_MAX : d.wait); /* 0: for all */
+    ct_pack_u32(a->on.body, d.timeout_ms);
+    return end(a, add_keys(a->on.body, keys));
 }
 
 pmix_status_t ct_pmixdata_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
@@ -369,7 +358,7 @@ pmix_status_t ct_pmixdata_unpublish(const pmix_proc_t *proc, char **keys, const 
     }
     a->op_done = done;
     a->cbdata = cbdata;
-    return end(a, add_keys(a->body, keys));
+    return end(a, add_keys(a->on.body, keys));
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -471,26 +460,22 @@ static void answer_lookup(pmix_status_t shifted, void *arg)
 
 void ct_pmixdata_take(struct ct_unpack *in)
 {
-    (void)ct_unpack_u32(in); /* that is us */
-    uint32_t number = ct_unpack_u32(in), status = ct_unpack_u32(in);
-    CT_LIST_FOR (l, &the.pending) {
-        struct ask *a = CT_LIST_ENTRY(l, struct ask, node);
-        if (a->number != number || in->bad) {
-            continue;
-        }
-        ct_list_remove(&a->node);
-        if (a->lookup_done != NULL) {
-            size_t len = in->left > 4 ? in->left - 4 : 0; /* after the number of values */
-            a->taken = len > CT_DATA_SMALL ? (uint32_t)len : 0;
-            a->status = in_their_words(status);
-            take_values(a, in);
-            ct_pmixshift(answer_lookup, a);
-            return;
-        }
-        take_load(a);
-        a->op_done(in_their_words(status), a->cbdata);
-        free_ask(a);
+    struct ct_pmixask *on = ct_pmixask_take(&the.asks, CT_MSG_DATA_ASK, in, NULL);
+    uint32_t           status = ct_unpack_u32(in);
+    if (on == NULL || in->bad) {
+        in->bad = true;
         return;
     }
-    in->bad = true;
+    struct ask *a = CT_CONTAINER_OF(on, struct ask, on);
+    if (a->lookup_done != NULL) {
+        size_t len = in->left > 4 ? in->left - 4 : 0; /* after the number of values */
+        a->taken = len > CT_DATA_SMALL ? (uint32_t)len : 0;
+        a->status = in_their_words(status);
+        take_values(a, in);
+        ct_pmixshift(answer_lookup, a);
+        return;
+    }
+    take_load(a);
+    a->op_done(in_their_words(status), a->cbdata);
+    free_ask(a);
 }

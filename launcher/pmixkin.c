@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "pmixask.h"
 #include "pmixinfo.h"
 #include "pmixshift.h"
 
@@ -20,10 +21,7 @@ enum { GIVE_UP_EARLIER_MS = 250, LEAVE_ALONE_MS = 50 };
 
 /* A meeting or a question on its way to the head and back. */
 struct ask {
-    struct ct_list      node;
-    enum ct_msg_type    type;
-    uint32_t            number;
-    struct evbuffer    *body; /* what follows the number in the message */
+    struct ct_pmixask   on;
     pmix_op_cbfunc_t    met;
     pmix_modex_cbfunc_t found;
     void               *cbdata;
@@ -41,8 +39,7 @@ static struct {
     struct ct_conn          *conn;
     const char              *nspace;
     ct_pmixkin_post_fn       post;
-    struct ct_list           pending; /* main thread */
-    uint32_t                 last_number;
+    struct ct_pmixasks       asks;        /* main thread */
     _Atomic size_t           asked_bytes; /* by what is not answered */
     pthread_mutex_t          lock;
     char                   **known; /* under lock: names of jobs that libpmix has been told of */
@@ -57,7 +54,7 @@ void ct_pmixkin_init(struct event_base *base, const struct ct_jobdesc *desc, str
     the.conn = conn;
     the.nspace = nspace;
     the.post = post;
-    ct_list_init(&the.pending);
+    ct_pmixasks_init(&the.asks, conn, desc->me);
 }
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
@@ -88,9 +85,7 @@ static void free_ask(struct ask *a)
     if (a->give_up != NULL) {
         event_free(a->give_up);
     }
-    if (a->body != NULL) {
-        evbuffer_free(a->body);
-    }
+    ct_pmixask_fini(&a->on);
     free(a);
 }
 
@@ -129,9 +124,9 @@ static void on_give_up(int fd, short what, void *arg)
     struct evbuffer *message = evbuffer_new();
     (void)fd;
     (void)what;
-    ct_list_remove(&a->node);
+    ct_list_remove(&a->on.node);
     ct_pack_u32(message, the.desc->me);
-    ct_pack_u32(message, a->number);
+    ct_pack_u32(message, a->on.number);
     ct_conn_send(the.conn, CT_MSG_KIN_GIVE_UP, message);
     evbuffer_free(message);
     answer_meeting(a, PMIX_ERR_TIMEOUT);
@@ -157,23 +152,16 @@ static void send_ask(void *arg)
         answer_meeting(a, PMIX_ERR_NOMEM);
         return;
     }
-    struct evbuffer *message = evbuffer_new();
-    a->number = ++the.last_number;
-    ct_list_append(&the.pending, &a->node);
-    ct_pack_u32(message, the.desc->me);
-    ct_pack_u32(message, a->number);
-    evbuffer_add_buffer(message, a->body);
-    ct_conn_send(the.conn, a->type, message);
-    evbuffer_free(message);
+    ct_pmixask_send(&the.asks, &a->on);
 }
 
 static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
 {
     struct ask *a = calloc(1, sizeof *a);
     if (a != NULL) {
-        *a = (struct ask){.type = type, .body = evbuffer_new(), .cbdata = cbdata};
+        *a = (struct ask){.on = {.type = type, .body = evbuffer_new()}, .cbdata = cbdata};
     }
-    if (a != NULL && a->body == NULL) {
+    if (a != NULL && a->on.body == NULL) {
         free_ask(a);
         a = NULL;
     }
@@ -184,7 +172,7 @@ static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
  * that all ranks of the node share the room for them. */
 static pmix_status_t end(struct ask *a)
 {
-    size_t len = evbuffer_get_length(a->body);
+    size_t len = evbuffer_get_length(a->on.body);
     bool   fits = len <= CT_DATA_MESSAGE_MAX - 64;
     if (fits) {
         a->bytes = sizeof *a + len;
@@ -253,10 +241,10 @@ pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_ki
     a->end_ns = limit_s > 0 ? ct_clock_ns() + (uint64_t)limit_s * 1000 * CT_NS_PER_MS : 0;
     memcpy(sorted, procs, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_name);
-    ct_pack_u32(a->body, kind);
-    ct_pack_u32(a->body, (uint32_t)n);
+    ct_pack_u32(a->on.body, kind);
+    ct_pack_u32(a->on.body, (uint32_t)n);
     for (size_t i = 0; i < n; i++) {
-        add_proc(a->body, &sorted[i]);
+        add_proc(a->on.body, &sorted[i]);
     }
     free(sorted);
     return end(a);
@@ -272,7 +260,7 @@ pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, 
         return PMIX_ERR_NOMEM;
     }
     a->found = done;
-    add_proc(a->body, proc);
+    add_proc(a->on.body, proc);
     return end(a);
 }
 
@@ -281,17 +269,13 @@ pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, 
 /* NULL also, with nothing bad, where it was given up. */
 static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
 {
-    (void)ct_unpack_u32(in); /* that is us */
-    uint32_t number = ct_unpack_u32(in);
-    CT_LIST_FOR (l, &the.pending) {
-        struct ask *a = CT_LIST_ENTRY(l, struct ask, node);
-        if (a->number == number && a->type == type && !in->bad) {
-            ct_list_remove(&a->node);
-            return a;
-        }
+    uint32_t           number;
+    struct ct_pmixask *on = ct_pmixask_take(&the.asks, type, in, &number);
+    if (on == NULL) {
+        in->bad |= type != CT_MSG_KIN_MEET || number > the.asks.last_number;
+        return NULL;
     }
-    in->bad |= type != CT_MSG_KIN_MEET || number > the.last_number;
-    return NULL;
+    return CT_CONTAINER_OF(on, struct ask, on);
 }
 
 static pmix_status_t in_their_words(uint32_t status)

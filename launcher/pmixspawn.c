@@ -12,15 +12,14 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "pmixask.h"
 #include "pmixshift.h"
 #include "spawned.h"
 
 enum { MOST_WORDS = 16384 }; /* of an app: arguments or settings */
 
 struct ask {
-    struct ct_list      node;
-    uint32_t            number, rank;
-    struct evbuffer    *body; /* what follows the rank in the message */
+    struct ct_pmixask   on;
     pmix_spawn_cbfunc_t done;
     void               *cbdata;
     pmix_status_t       status; /* the answer */
@@ -33,8 +32,7 @@ static struct {
     struct ct_conn          *conn;
     const char              *nspace;
     ct_pmixspawn_post_fn     post;
-    struct ct_list           pending; /* main thread */
-    uint32_t                 last_number;
+    struct ct_pmixasks       asks;  /* main thread */
     _Atomic uint32_t         asked; /* requests that are not answered */
 } the;
 
@@ -45,7 +43,7 @@ void ct_pmixspawn_init(const struct ct_jobdesc *desc, struct ct_conn *conn, cons
     the.conn = conn;
     the.nspace = nspace;
     the.post = post;
-    ct_list_init(&the.pending);
+    ct_pmixasks_init(&the.asks, conn, desc->me);
 }
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
@@ -163,24 +161,13 @@ static pmix_status_t add_apps(struct evbuffer *body, const struct place *job,
 
 static void free_ask(struct ask *a)
 {
-    if (a->body != NULL) {
-        evbuffer_free(a->body);
-    }
+    ct_pmixask_fini(&a->on);
     free(a);
 }
 
 static void send_ask(void *arg)
 {
-    struct ask      *a = arg;
-    struct evbuffer *message = evbuffer_new();
-    a->number = ++the.last_number;
-    ct_list_append(&the.pending, &a->node);
-    ct_pack_u32(message, the.desc->me);
-    ct_pack_u32(message, a->number);
-    ct_pack_u32(message, a->rank);
-    evbuffer_add_buffer(message, a->body);
-    ct_conn_send(the.conn, CT_MSG_SPAWN, message);
-    evbuffer_free(message);
+    ct_pmixask_send(&the.asks, &((struct ask *)arg)->on);
 }
 
 pmix_status_t ct_pmixspawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
@@ -201,9 +188,14 @@ pmix_status_t ct_pmixspawn(const pmix_proc_t *proc, const pmix_info_t job_info[]
     if (a == NULL) {
         return rc == PMIX_SUCCESS ? PMIX_ERR_NOMEM : rc;
     }
-    *a = (struct ask){.rank = proc->rank, .body = evbuffer_new(), .done = done, .cbdata = cbdata};
-    rc = a->body != NULL ? add_apps(a->body, &job, apps, napps) : PMIX_ERR_NOMEM;
-    if (rc == PMIX_SUCCESS && evbuffer_get_length(a->body) > CT_DATA_MESSAGE_MAX - 64) {
+    *a = (struct ask){
+        .on = {.type = CT_MSG_SPAWN, .body = evbuffer_new()}, .done = done, .cbdata = cbdata};
+    rc = a->on.body != NULL ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    if (rc == PMIX_SUCCESS) {
+        ct_pack_u32(a->on.body, proc->rank);
+        rc = add_apps(a->on.body, &job, apps, napps);
+    }
+    if (rc == PMIX_SUCCESS && evbuffer_get_length(a->on.body) > CT_DATA_MESSAGE_MAX - 64) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {
@@ -245,18 +237,15 @@ static void answer(pmix_status_t shifted, void *arg)
 
 void ct_pmixspawn_take(struct ct_unpack *in)
 {
-    (void)ct_unpack_u32(in); /* that is us */
-    uint32_t    number = ct_unpack_u32(in), status = ct_unpack_u32(in);
-    const char *nspace = ct_unpack_text(in);
-    CT_LIST_FOR (l, &the.pending) {
-        struct ask *a = CT_LIST_ENTRY(l, struct ask, node);
-        if (a->number == number && !in->bad) {
-            ct_list_remove(&a->node);
-            a->status = in_their_words(status);
-            snprintf(a->nspace, sizeof a->nspace, "%s", nspace);
-            ct_pmixshift(answer, a);
-            return;
-        }
+    struct ct_pmixask *on = ct_pmixask_take(&the.asks, CT_MSG_SPAWN, in, NULL);
+    uint32_t           status = ct_unpack_u32(in);
+    const char        *nspace = ct_unpack_text(in);
+    if (on == NULL || in->bad) {
+        in->bad = true;
+        return;
     }
-    in->bad = true;
+    struct ask *a = CT_CONTAINER_OF(on, struct ask, on);
+    a->status = in_their_words(status);
+    snprintf(a->nspace, sizeof a->nspace, "%s", nspace);
+    ct_pmixshift(answer, a);
 }
