@@ -6,12 +6,18 @@
 #include "base/shmfile.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 int ct_shmfile_open(const char *dir, int lock)
 {
@@ -75,4 +81,110 @@ void ct_shmfile_sweep(const char *dir_name)
         }
     }
     closedir(dir);
+}
+
+/* ---- a file in common ------------------------------------------------------------------------ */
+
+enum { MOST_FULL = 100 };
+
+/* A way to it. */
+struct way {
+    const struct ct_shmfile_common *file;
+    enum ct_shmfile_step            step;  /* that failed */
+    bool                            again; /* and may succeed the next time */
+    unsigned                        full;  /* attempts that found no room */
+};
+
+static int fails(struct way *w, enum ct_shmfile_step step, bool again)
+{
+    w->step = step;
+    w->again = again;
+    return -1;
+}
+
+static int shut(int fd)
+{
+    const int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+/* Room is reserved now, since to write where there is none ends a process. A signal would end this
+ * and take all back: a timer of the program's for ever. */
+static bool reserve(int fd, off_t len_bytes)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int rc = fallocate(fd, 0, 0, len_bytes), why = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return rc == 0 || why == EOPNOTSUPP;
+}
+
+static bool fill(int fd, const struct ct_shmfile_common *file)
+{
+    const off_t len = (off_t)file->len_bytes;
+    return reserve(fd, len) && ftruncate(fd, len) == 0 &&
+           pwrite(fd, file->head, file->head_bytes, 0) == (ssize_t)file->head_bytes;
+}
+
+/* Others may be first; or have taken the room by trying the same, until one of them is. */
+static int make(struct way *w)
+{
+    ct_shmfile_sweep(w->file->dir);
+    const int fd = ct_shmfile_open(w->file->dir, LOCK_SH);
+    if (fd < 0) {
+        return fails(w, CT_SHMFILE_MAKE, false);
+    }
+    if (fill(fd, w->file) && ct_shmfile_link(fd, w->file->path) == 0) {
+        return fd;
+    }
+    const bool full = (errno == ENOSPC || errno == ENOMEM) && w->full++ < MOST_FULL;
+    (void)fails(w, CT_SHMFILE_MAKE, full || errno == EEXIST);
+    return shut(fd);
+}
+
+/* It may be left from a crash, or about to go. */
+static int join(struct way *w, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+        errno = EPERM;
+        (void)fails(w, CT_SHMFILE_TRUST, false);
+        return shut(fd);
+    }
+    if (ct_shmfile_remove_left(fd, w->file->path) || flock(fd, LOCK_SH | LOCK_NB) != 0 ||
+        fstat(fd, &st) != 0 || st.st_nlink == 0) {
+        errno = EAGAIN;
+        (void)fails(w, CT_SHMFILE_LOCK, true);
+        return shut(fd);
+    }
+    return fd;
+}
+
+static int find(struct way *w)
+{
+    const int fd = open(w->file->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0) {
+        return join(w, fd);
+    }
+    return errno == ENOENT ? make(w) : fails(w, CT_SHMFILE_OPEN, false);
+}
+
+int ct_shmfile_share(const struct ct_shmfile_common *file, enum ct_shmfile_step *step)
+{
+    const struct timespec nap = {.tv_nsec = (long)file->nap_ns};
+    struct way            w = {.file = file};
+    int                   fd;
+    while ((fd = find(&w)) < 0 && w.again && ct_clock_ns() < file->end_ns) {
+        nanosleep(&nap, NULL);
+    }
+    if (fd < 0 && w.again && errno == EEXIST) { /* it comes and goes */
+        w.step = CT_SHMFILE_LOCK;
+        errno = EAGAIN;
+    }
+    *step = w.step;
+    return fd;
 }

@@ -4,12 +4,14 @@
  * tmpfs. A file has its name only while it is locked by somebody who has it open, so that one whose
  * processes were all killed is known for what it is, and swept away. Nobody else may read it.
  *
- * Used by pmi for the table of cards, and by net for segments.
+ * Used by pmi for the table of cards, by topo for the machine, and by net for segments.
  */
 #ifndef CT_BASE_SHMFILE_H
 #define CT_BASE_SHMFILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define CT_SHMFILE_PREFIX "ctran-" /* of all names: what is swept */
 
@@ -22,5 +24,27 @@ int ct_shmfile_link(int fd, const char *path);
 bool ct_shmfile_remove_left(int fd, const char *path);
 /* Does so for all of the user's in the folder. */
 void ct_shmfile_sweep(const char *dir);
+
+/* A file that all who know its path have together: whoever comes first makes it. */
+struct ct_shmfile_common {
+    const char *dir, *path; /* path: dir/NAME */
+    size_t      len_bytes;
+    const void *head; /* what it begins with; the rest is 0 */
+    size_t      head_bytes;
+    uint64_t    nap_ns; /* before one tries again, where others come in between */
+    uint64_t    end_ns; /* by ct_clock_ns: no more tries then */
+};
+
+/* What cannot be done. */
+enum ct_shmfile_step {
+    CT_SHMFILE_MAKE,
+    CT_SHMFILE_OPEN,
+    CT_SHMFILE_TRUST, /* it is another user's, or others may read it: EPERM */
+    CT_SHMFILE_LOCK,  /* EAGAIN: until the end others were in between */
+};
+
+/* Finds or makes the file, and takes part in its lock (LOCK_SH). What a crash has left under the
+ * name goes. Its length and beginning are what who made it wrote. -1 with errno and *step. */
+int ct_shmfile_share(const struct ct_shmfile_common *file, enum ct_shmfile_step *step);
 
 #endif

@@ -10,18 +10,13 @@
 #include "pmi/cards.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PLACE_BYTES = 1024, LAYOUT = 3, GRACE_MS = 10000, MOST_FULL = 100 };
+enum { PLACE_BYTES = 1024, LAYOUT = 3, GRACE_MS = 10000 };
 
 static const uint32_t MAGIC = 0x43545243; /* "CRTC" */
 
@@ -57,8 +52,7 @@ struct ct_cards {
     struct head         *head;
     struct place        *places; /* by rank */
     size_t               len_bytes;
-    unsigned             full; /* attempts that found no room */
-    int                  fd;   /* locked: the name stays as long as it is open; -1: it has gone */
+    int                  fd; /* locked: the name stays as long as it is open; -1: it has gone */
     char                 path[256];
 };
 
@@ -113,91 +107,27 @@ static int unusable(const struct ct_cards *c, const char *what)
     return why == ENOSPC || why == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_SYSTEM;
 }
 
-/* A signal would end it and take all back: a timer of the program's for ever. */
-static bool reserve(int fd, off_t len_bytes)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = fallocate(fd, 0, 0, len_bytes), why = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = why;
-    return rc == 0 || why == EOPNOTSUPP;
-}
-
-/* Room is reserved now, since to write where there is none ends a process. */
-static bool fill(const struct ct_cards *c, int fd)
-{
-    struct head h = {
-        .magic = MAGIC, .layout = LAYOUT, .size = c->job->size, .nlocal = c->job->nlocal};
-    snprintf(h.version, sizeof h.version, "%s", ct_version_string());
-    memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
-    return reserve(fd, (off_t)c->len_bytes) && ftruncate(fd, (off_t)c->len_bytes) == 0 &&
-           pwrite(fd, &h, sizeof h, 0) == (ssize_t)sizeof h;
-}
-
-/* CT_AGAIN: somebody else was first. */
-static int make(struct ct_cards *c)
-{
-    ct_shmfile_sweep(c->job->p->cfg.shm_dir);
-    c->fd = ct_shmfile_open(c->job->p->cfg.shm_dir, LOCK_SH);
-    if (c->fd >= 0 && fill(c, c->fd) && ct_shmfile_link(c->fd, c->path) == 0) {
-        return CTRAN_SUCCESS;
-    }
-    /* Others may have taken the room by trying the same, until one of them has made it. */
-    const int  why = errno;
-    const bool full = c->fd >= 0 && (why == ENOSPC || why == ENOMEM) && c->full++ < MOST_FULL;
-    int        rc = full || (c->fd >= 0 && why == EEXIST) ? CT_AGAIN : unusable(c, "make");
-    if (c->fd >= 0) {
-        close(c->fd);
-        c->fd = -1;
-    }
-    return rc;
-}
-
-/* Takes part in the lock that says that the table is in use. CT_AGAIN: it is not, or no longer the
- * one of this name. */
-static int join(struct ct_cards *c)
-{
-    struct stat st;
-    if (fstat(c->fd, &st) == 0 && (st.st_uid != geteuid() || (st.st_mode & 077) != 0)) {
-        errno = EPERM;
-        return unusable(c, "trust");
-    }
-    if (ct_shmfile_remove_left(c->fd, c->path) || flock(c->fd, LOCK_SH | LOCK_NB) != 0) {
-        return CT_AGAIN;
-    }
-    return fstat(c->fd, &st) == 0 && st.st_nlink > 0 ? CTRAN_SUCCESS : CT_AGAIN;
-}
-
-static int find(struct ct_cards *c)
-{
-    c->fd = open(c->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (c->fd < 0) {
-        return errno == ENOENT ? make(c) : unusable(c, "open");
-    }
-    int rc = join(c);
-    if (rc != CTRAN_SUCCESS) {
-        close(c->fd);
-        c->fd = -1;
-    }
-    return rc;
-}
-
-/* Who comes in between the others' steps tries again. */
 static int find_or_make(struct ct_cards *c)
 {
-    struct timespec nap = {.tv_nsec = (1 + c->job->rank % 8) * (CT_NS_PER_MS / 4)};
-    uint64_t        end_ns = deadline(c);
-    int             rc;
-    while ((rc = find(c)) == CT_AGAIN && ct_clock_ns() < end_ns) {
-        nanosleep(&nap, NULL);
-    }
-    if (rc == CT_AGAIN) {
-        errno = EAGAIN;
-        rc = unusable(c, "lock");
-    }
-    return rc;
+    static const char *const       words[] = {[CT_SHMFILE_MAKE] = "make",
+                                              [CT_SHMFILE_OPEN] = "open",
+                                              [CT_SHMFILE_TRUST] = "trust",
+                                              [CT_SHMFILE_LOCK] = "lock"};
+    struct head                    h = {.magic = MAGIC, .layout = LAYOUT};
+    const struct ct_shmfile_common file = {.dir = c->job->p->cfg.shm_dir,
+                                           .path = c->path,
+                                           .len_bytes = c->len_bytes,
+                                           .head = &h,
+                                           .head_bytes = sizeof h,
+                                           .nap_ns = (1 + c->job->rank % 8) * (CT_NS_PER_MS / 4),
+                                           .end_ns = deadline(c)};
+    enum ct_shmfile_step           step;
+    h.size = c->job->size;
+    h.nlocal = c->job->nlocal;
+    snprintf(h.version, sizeof h.version, "%s", ct_version_string());
+    memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
+    c->fd = ct_shmfile_share(&file, &step);
+    return c->fd >= 0 ? CTRAN_SUCCESS : unusable(c, words[step]);
 }
 
 static int check(const struct ct_cards *c)

@@ -13,18 +13,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "topo/load.h"
 
-enum { LAYOUT = 1, LOOK_MS = 20, MOST_TRIES = 1000 };
+enum { LAYOUT = 1, LOOK_MS = 20, LOCK_MS = 250 };
 enum { THERE = 1, FAILED }; /* what the gate is opened with */
 enum { MOST_FAILURES = 2 }; /* of different processes: then it is the machine's, not one's own */
 
@@ -95,95 +92,40 @@ static int failed(struct attempt *a, const char *what)
     return CTRAN_ERR_SYSTEM;
 }
 
-/* A signal would end it and take all back: a timer of the program's for ever. Without it, to write
- * where there is no room ends a process. */
-static bool reserve(int fd, off_t len_bytes)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = fallocate(fd, 0, 0, len_bytes), why = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = why;
-    return rc == 0 || why == EOPNOTSUPP;
-}
-
-static bool fill(const struct ct_machine_view *v, int fd)
-{
-    struct head h = {.magic = MAGIC, .layout = LAYOUT};
-    memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
-    return reserve(fd, (off_t)v->len_bytes) && ftruncate(fd, (off_t)v->len_bytes) == 0 &&
-           pwrite(fd, &h, sizeof h, 0) == (ssize_t)sizeof h;
-}
-
-/* CT_AGAIN: somebody else was first. */
-static int make(struct attempt *a)
-{
-    struct ct_machine_view *v = a->view;
-    ct_shmfile_sweep(a->dir);
-    v->fd = ct_shmfile_open(a->dir, LOCK_SH);
-    if (v->fd >= 0 && fill(v, v->fd) && ct_shmfile_link(v->fd, v->path) == 0) {
-        return CTRAN_SUCCESS;
-    }
-    return v->fd >= 0 && errno == EEXIST ? CT_AGAIN : failed(a, "made");
-}
-
-/* Takes part in the lock that says that the file is in use. CT_AGAIN: it is left from a crash, or
- * about to go. */
-static int join(struct attempt *a)
-{
-    struct ct_machine_view *v = a->view;
-    struct stat             st;
-    struct head             h;
-    if (fstat(v->fd, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
-        errno = EPERM;
-        return failed(a, "trusted");
-    }
-    if (ct_shmfile_remove_left(v->fd, v->path) || flock(v->fd, LOCK_SH | LOCK_NB) != 0 ||
-        fstat(v->fd, &st) != 0 || st.st_nlink == 0) {
-        return CT_AGAIN;
-    }
-    if ((uint64_t)st.st_size != v->len_bytes || pread(v->fd, &h, sizeof h, 0) != sizeof h ||
-        h.magic != MAGIC || h.layout != LAYOUT ||
-        memcmp(h.digest, ct_version_digest(), CT_DIGEST_LEN) != 0) {
-        errno = EINVAL; /* another build's, or nobody's */
-        return failed(a, "understood");
-    }
-    return CTRAN_SUCCESS;
-}
-
-static int find(struct attempt *a)
-{
-    struct ct_machine_view *v = a->view;
-    v->fd = open(v->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (v->fd < 0 && errno != ENOENT) {
-        return failed(a, "opened");
-    }
-    int rc = v->fd < 0 ? make(a) : join(a);
-    if (rc != CTRAN_SUCCESS && v->fd >= 0) {
-        close(v->fd);
-        v->fd = -1;
-    }
-    return rc;
-}
-
-/* Who comes in between the others' steps tries again. */
 static int find_or_make(struct attempt *a)
 {
-    struct timespec nap = {.tv_nsec = CT_NS_PER_MS / 4};
-    int             rc = CT_AGAIN;
-    for (int i = 0; i < MOST_TRIES && rc == CT_AGAIN && (i == 0 || ct_clock_ns() < a->end_ns);
-         i++) {
-        if (i > 0) {
-            nanosleep(&nap, NULL);
-        }
-        rc = find(a);
+    static const char *const       words[] = {[CT_SHMFILE_MAKE] = "made",
+                                              [CT_SHMFILE_OPEN] = "opened",
+                                              [CT_SHMFILE_TRUST] = "trusted",
+                                              [CT_SHMFILE_LOCK] = "locked"};
+    struct ct_machine_view        *v = a->view;
+    struct head                    h = {.magic = MAGIC, .layout = LAYOUT};
+    const uint64_t                 end_ns = ct_clock_ns() + LOCK_MS * (uint64_t)CT_NS_PER_MS;
+    const struct ct_shmfile_common file = {.dir = a->dir,
+                                           .path = v->path,
+                                           .len_bytes = v->len_bytes,
+                                           .head = &h,
+                                           .head_bytes = sizeof h,
+                                           .nap_ns = CT_NS_PER_MS / 4,
+                                           .end_ns = end_ns < a->end_ns ? end_ns : a->end_ns};
+    enum ct_shmfile_step           step;
+    memcpy(h.digest, ct_version_digest(), CT_DIGEST_LEN);
+    v->fd = ct_shmfile_share(&file, &step);
+    return v->fd >= 0 ? CTRAN_SUCCESS : failed(a, words[step]);
+}
+
+/* Another build's is not. */
+static int check(struct attempt *a)
+{
+    struct stat st;
+    struct head h;
+    if (fstat(a->view->fd, &st) == 0 && (uint64_t)st.st_size == a->view->len_bytes &&
+        pread(a->view->fd, &h, sizeof h, 0) == sizeof h && h.magic == MAGIC && h.layout == LAYOUT &&
+        memcmp(h.digest, ct_version_digest(), CT_DIGEST_LEN) == 0) {
+        return CTRAN_SUCCESS;
     }
-    if (rc == CT_AGAIN) {
-        errno = EAGAIN;
-        rc = failed(a, "locked");
-    }
-    return rc;
+    errno = EINVAL;
+    return failed(a, "understood");
 }
 
 static int map(struct attempt *a)
@@ -292,6 +234,7 @@ static int share(struct attempt *a)
 {
     struct ct_machine_view *v = a->view;
     int                     rc = find_or_make(a);
+    rc = rc == CTRAN_SUCCESS ? check(a) : rc;
     rc = rc == CTRAN_SUCCESS ? map(a) : rc;
     rc = rc == CTRAN_SUCCESS ? await_or_read(a) : rc;
     if (rc == CT_AGAIN) {
