@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a daemon asks the head for its ranks, until the answer comes: numbered, sent, and found again
- * by that number. Each kind of question (pmixdata, pmixspawn, pmixkin) has a line of its own, begins
- * its struct with a ct_pmixask, and knows who is to be answered. On the daemon's main thread, but
- * for the body, which is the asker's before it is sent.
+ * What a daemon asks the head for its ranks, until the answer comes: numbered, sent, and found
+ * again by that number. Each kind of question (pmixdata, pmixspawn, pmixkin) has a line of its own,
+ * begins its struct with a ct_pmixask, and knows who is to be answered. On the daemon's main
+ * thread, but for the body, which is the asker's before it is sent.
  */
 #ifndef CT_LAUNCHER_PMIXASK_H
 #define CT_LAUNCHER_PMIXASK_H
