@@ -24,7 +24,7 @@ int ctran_dims_create(int nnodes, int ndims, int dims[])
                                 "dims[%d] is %d, must be 0 (to be chosen) or more", i, dims[i]);
         }
     }
-    if (ndims > 0 && !ct_topo_dims(nnodes, ndims, dims)) {
+    if (ndims > 0 && !ct_vtopo_dims(nnodes, ndims, dims)) {
         return ct_api_raise(self, CTRAN_ERR_DIMS, call,
                             "the dimensions that are given do not divide %d nodes", nnodes);
     }
@@ -111,7 +111,7 @@ int ctran_topo_test(ctran_comm_t handle, int *status)
 
 /* A grid, and where a result goes: `out`, the argument `name`. */
 static int check_cart(const char *call, ctran_comm_t handle, struct ct_comm **comm,
-                      const struct ct_topo_cart **cart, const void *out, const char *name)
+                      const struct ct_vtopo_cart **cart, const void *out, const char *name)
 {
     int rc = ct_check_topo(call, handle, CTRAN_CART, comm);
     if (rc != CTRAN_SUCCESS) {
@@ -123,7 +123,7 @@ static int check_cart(const char *call, ctran_comm_t handle, struct ct_comm **co
 
 /* A grid, and room for one number a dimension. */
 static int check_room(const char *call, ctran_comm_t handle, struct ct_comm **comm,
-                      const struct ct_topo_cart **cart, int maxdims, const int *out,
+                      const struct ct_vtopo_cart **cart, int maxdims, const int *out,
                       const char *name)
 {
     static const int none = 0;
@@ -137,8 +137,8 @@ static int check_room(const char *call, ctran_comm_t handle, struct ct_comm **co
 
 int ctran_cartdim_get(ctran_comm_t handle, int *ndims)
 {
-    struct ct_comm            *comm;
-    const struct ct_topo_cart *cart;
+    struct ct_comm             *comm;
+    const struct ct_vtopo_cart *cart;
     int rc = check_cart("ctran_cartdim_get", handle, &comm, &cart, ndims, "ndims");
     if (rc == CTRAN_SUCCESS) {
         *ndims = cart->ndims;
@@ -148,10 +148,10 @@ int ctran_cartdim_get(ctran_comm_t handle, int *ndims)
 
 int ctran_cart_get(ctran_comm_t handle, int maxdims, int dims[], int periods[], int coords[])
 {
-    static const char          call[] = "ctran_cart_get";
-    struct ct_comm            *comm;
-    const struct ct_topo_cart *cart;
-    int                        rc = check_room(call, handle, &comm, &cart, maxdims, dims, "dims");
+    static const char           call[] = "ctran_cart_get";
+    struct ct_comm             *comm;
+    const struct ct_vtopo_cart *cart;
+    int                         rc = check_room(call, handle, &comm, &cart, maxdims, dims, "dims");
     if (rc == CTRAN_SUCCESS && cart->ndims > 0) {
         rc = ct_check_out(comm, call, periods, "periods");
     }
@@ -168,10 +168,10 @@ int ctran_cart_get(ctran_comm_t handle, int maxdims, int dims[], int periods[], 
 
 int ctran_cart_rank(ctran_comm_t handle, const int coords[], int *rank)
 {
-    static const char          call[] = "ctran_cart_rank";
-    struct ct_comm            *comm;
-    const struct ct_topo_cart *cart;
-    int                        rc = check_cart(call, handle, &comm, &cart, rank, "rank");
+    static const char           call[] = "ctran_cart_rank";
+    struct ct_comm             *comm;
+    const struct ct_vtopo_cart *cart;
+    int                         rc = check_cart(call, handle, &comm, &cart, rank, "rank");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -186,15 +186,15 @@ int ctran_cart_rank(ctran_comm_t handle, const int coords[], int *rank)
                                 i, coords[i], cart->dims[i] - 1);
         }
     }
-    *rank = ct_topo_cart_rank(cart, coords);
+    *rank = ct_vtopo_cart_rank(cart, coords);
     return CTRAN_SUCCESS;
 }
 
 int ctran_cart_coords(ctran_comm_t handle, int rank, int maxdims, int coords[])
 {
-    static const char          call[] = "ctran_cart_coords";
-    struct ct_comm            *comm;
-    const struct ct_topo_cart *cart;
+    static const char           call[] = "ctran_cart_coords";
+    struct ct_comm             *comm;
+    const struct ct_vtopo_cart *cart;
     int rc = check_room(call, handle, &comm, &cart, maxdims, coords, "coords");
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -203,15 +203,15 @@ int ctran_cart_coords(ctran_comm_t handle, int rank, int maxdims, int coords[])
         return ct_api_raise(comm, CTRAN_ERR_RANK, call, "rank is %d, must be 0 to %" PRIu32, rank,
                             comm->run.n - 1);
     }
-    ct_topo_cart_coords(cart, rank, coords);
+    ct_vtopo_cart_coords(cart, rank, coords);
     return CTRAN_SUCCESS;
 }
 
 int ctran_cart_shift(ctran_comm_t handle, int direction, int disp, int *rank_source, int *rank_dest)
 {
-    static const char          call[] = "ctran_cart_shift";
-    struct ct_comm            *comm;
-    const struct ct_topo_cart *cart;
+    static const char           call[] = "ctran_cart_shift";
+    struct ct_comm             *comm;
+    const struct ct_vtopo_cart *cart;
     int rc = check_cart(call, handle, &comm, &cart, rank_source, "rank_source");
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(comm, call, rank_dest, "rank_dest");
@@ -224,17 +224,17 @@ int ctran_cart_shift(ctran_comm_t handle, int direction, int disp, int *rank_sou
                             "direction is %d, the grid has %d dimensions, counted from 0",
                             direction, cart->ndims);
     }
-    *rank_source = ct_topo_cart_at(cart, direction, -(int64_t)disp);
-    *rank_dest = ct_topo_cart_at(cart, direction, disp);
+    *rank_source = ct_vtopo_cart_at(cart, direction, -(int64_t)disp);
+    *rank_dest = ct_vtopo_cart_at(cart, direction, disp);
     return CTRAN_SUCCESS;
 }
 
 int ctran_cart_sub(ctran_comm_t handle, const int remain_dims[], ctran_comm_t *newcomm)
 {
-    static const char          call[] = "ctran_cart_sub";
-    struct ct_comm            *comm, *made;
-    const struct ct_topo_cart *cart;
-    int                        rc = check_cart(call, handle, &comm, &cart, newcomm, "newcomm");
+    static const char           call[] = "ctran_cart_sub";
+    struct ct_comm             *comm, *made;
+    const struct ct_vtopo_cart *cart;
+    int                         rc = check_cart(call, handle, &comm, &cart, newcomm, "newcomm");
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -59,7 +59,7 @@ int ct_check_topo(const char *call, ctran_comm_t handle, int kind, struct ct_com
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const struct ct_topo *topo = (*out)->topo;
+    const struct ct_vtopo *topo = (*out)->topo;
     return topo != NULL && topo->kind == kind
                ? CTRAN_SUCCESS
                : ct_api_raise(*out, CTRAN_ERR_TOPOLOGY, call,

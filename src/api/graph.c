@@ -92,7 +92,7 @@ int ctran_graph_map(ctran_comm_t handle, int nnodes, const int index[], const in
 }
 
 static int check_is_graph(const char *call, ctran_comm_t handle, struct ct_comm **comm,
-                          const struct ct_topo_graph **graph)
+                          const struct ct_vtopo_graph **graph)
 {
     int rc = ct_check_topo(call, handle, CTRAN_GRAPH, comm);
     if (rc == CTRAN_SUCCESS) {
@@ -103,10 +103,10 @@ static int check_is_graph(const char *call, ctran_comm_t handle, struct ct_comm 
 
 int ctran_graphdims_get(ctran_comm_t handle, int *nnodes, int *nedges)
 {
-    static const char           call[] = "ctran_graphdims_get";
-    struct ct_comm             *comm;
-    const struct ct_topo_graph *graph;
-    int                         rc = check_is_graph(call, handle, &comm, &graph);
+    static const char            call[] = "ctran_graphdims_get";
+    struct ct_comm              *comm;
+    const struct ct_vtopo_graph *graph;
+    int                          rc = check_is_graph(call, handle, &comm, &graph);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(comm, call, nnodes, "nnodes");
     }
@@ -129,10 +129,10 @@ static void copy(int *to, const int *from, int n)
 
 int ctran_graph_get(ctran_comm_t handle, int maxindex, int maxedges, int index[], int edges[])
 {
-    static const char           call[] = "ctran_graph_get";
-    struct ct_comm             *comm;
-    const struct ct_topo_graph *graph;
-    int                         rc = check_is_graph(call, handle, &comm, &graph);
+    static const char            call[] = "ctran_graph_get";
+    struct ct_comm              *comm;
+    const struct ct_vtopo_graph *graph;
+    int                          rc = check_is_graph(call, handle, &comm, &graph);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -154,7 +154,7 @@ int ctran_graph_get(ctran_comm_t handle, int maxindex, int maxedges, int index[]
 static int find_neighbors(struct ct_comm *comm, const char *call, int rank, const int **first,
                           int *n)
 {
-    const struct ct_topo_graph *graph = &comm->topo->graph;
+    const struct ct_vtopo_graph *graph = &comm->topo->graph;
     if (rank < 0 || rank >= graph->nnodes) {
         return ct_api_raise(comm, CTRAN_ERR_RANK, call, "rank is %d, must be 0 to %d", rank,
                             graph->nnodes - 1);
@@ -167,11 +167,11 @@ static int find_neighbors(struct ct_comm *comm, const char *call, int rank, cons
 
 int ctran_graph_neighbors_count(ctran_comm_t handle, int rank, int *nneighbors)
 {
-    static const char           call[] = "ctran_graph_neighbors_count";
-    struct ct_comm             *comm;
-    const struct ct_topo_graph *graph;
-    const int                  *first;
-    int                         rc = check_is_graph(call, handle, &comm, &graph);
+    static const char            call[] = "ctran_graph_neighbors_count";
+    struct ct_comm              *comm;
+    const struct ct_vtopo_graph *graph;
+    const int                   *first;
+    int                          rc = check_is_graph(call, handle, &comm, &graph);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_out(comm, call, nneighbors, "nneighbors");
     }
@@ -180,11 +180,11 @@ int ctran_graph_neighbors_count(ctran_comm_t handle, int rank, int *nneighbors)
 
 int ctran_graph_neighbors(ctran_comm_t handle, int rank, int maxneighbors, int neighbors[])
 {
-    static const char           call[] = "ctran_graph_neighbors";
-    struct ct_comm             *comm;
-    const struct ct_topo_graph *graph;
-    const int                  *first;
-    int                         n, rc = check_is_graph(call, handle, &comm, &graph);
+    static const char            call[] = "ctran_graph_neighbors";
+    struct ct_comm              *comm;
+    const struct ct_vtopo_graph *graph;
+    const int                   *first;
+    int                          n, rc = check_is_graph(call, handle, &comm, &graph);
     if (rc == CTRAN_SUCCESS) {
         rc = find_neighbors(comm, call, rank, &first, &n);
     }
@@ -254,7 +254,7 @@ int ctran_dist_graph_create_adjacent(ctran_comm_t comm_old, int indegree, const 
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_topo_dist own = {
+    struct ct_vtopo_dist own = {
         .weighted = sourceweights != CTRAN_UNWEIGHTED,
         .in = {indegree, (int *)sources, (int *)sourceweights},
         .out = {outdegree, (int *)destinations, (int *)destweights},
@@ -283,14 +283,14 @@ static int check_degrees(struct ct_comm *comm, const char *call, int n, const in
     return CTRAN_SUCCESS;
 }
 
-static struct ct_topo_triple *list_edges(int n, const int *sources, const int *degrees,
-                                         const int *destinations, const int *weights, int edges)
+static struct ct_vtopo_triple *list_edges(int n, const int *sources, const int *degrees,
+                                          const int *destinations, const int *weights, int edges)
 {
-    struct ct_topo_triple *list = malloc(((size_t)edges + 1) * sizeof *list);
+    struct ct_vtopo_triple *list = malloc(((size_t)edges + 1) * sizeof *list);
     for (int i = 0, at = 0; list != NULL && i < n; i++) {
         for (int j = 0; j < degrees[i]; j++, at++) {
-            list[at] = (struct ct_topo_triple){sources[i], destinations[at],
-                                               weights != CTRAN_UNWEIGHTED ? weights[at] : 1};
+            list[at] = (struct ct_vtopo_triple){sources[i], destinations[at],
+                                                weights != CTRAN_UNWEIGHTED ? weights[at] : 1};
         }
     }
     return list;
@@ -319,7 +319,7 @@ int ctran_dist_graph_create(ctran_comm_t comm_old, int n, const int sources[], c
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_topo_triple *list = list_edges(n, sources, degrees, destinations, weights, edges);
+    struct ct_vtopo_triple *list = list_edges(n, sources, degrees, destinations, weights, edges);
     if (list == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %d edges", edges);
     }
@@ -342,7 +342,7 @@ int ctran_dist_graph_neighbors_count(ctran_comm_t handle, int *indegree, int *ou
                                               : "weighted");
     }
     if (rc == CTRAN_SUCCESS) {
-        const struct ct_topo_dist *dist = &comm->topo->dist;
+        const struct ct_vtopo_dist *dist = &comm->topo->dist;
         *indegree = dist->in.n;
         *outdegree = dist->out.n;
         *weighted = dist->weighted;
@@ -350,7 +350,7 @@ int ctran_dist_graph_neighbors_count(ctran_comm_t handle, int *indegree, int *ou
     return rc;
 }
 
-static void give_edges(const struct ct_topo_edges *edges, int most, int *peers, int *weights)
+static void give_edges(const struct ct_vtopo_edges *edges, int most, int *peers, int *weights)
 {
     int n = edges->n < most ? edges->n : most;
     copy(peers, edges->peers, n);
@@ -370,7 +370,7 @@ int ctran_dist_graph_neighbors(ctran_comm_t handle, int maxindegree, int sources
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const struct ct_topo_dist *dist = &comm->topo->dist;
+    const struct ct_vtopo_dist *dist = &comm->topo->dist;
     if ((maxindegree > 0 && dist->in.n > 0 && sources == NULL) ||
         (maxoutdegree > 0 && dist->out.n > 0 && destinations == NULL)) {
         return ct_api_raise(comm, CTRAN_ERR_ARG, call, "%s is NULL",

@@ -98,7 +98,7 @@ void ct_comm_drop(struct ct_comm *comm)
         }
         comm->magic = 0;
         unref_groups(comm->group, comm->remote);
-        ct_topo_drop(comm->topo);
+        ct_vtopo_drop(comm->topo);
         ct_board_close(comm->run.board);
         ct_slab_put(&p->comms->pool, comm);
         ct_comms_leave(p);

@@ -19,7 +19,7 @@
 #include "comm/group.h"
 #include "comm/hardware.h"
 #include "comm/hints.h"
-#include "comm/topo.h"
+#include "comm/vtopo.h"
 
 /* The contexts of one communicator, which keep messages of different purpose apart: a number in the
  * three highest bits of its id, which no process number reaches. */
@@ -56,7 +56,7 @@ struct ct_comm {
     uint32_t              remote_seq; /* collectives of both groups that were numbered */
     struct ct_attrs       attrs;
     _Atomic uint32_t      hints; /* CT_HINT_ */
-    struct ct_topo       *topo;  /* NULL: none */
+    struct ct_vtopo      *topo;  /* NULL: none */
     char                  name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
     UT_hash_handle hh     CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
 };
@@ -131,9 +131,9 @@ int ct_comm_graph(struct ct_comm *comm, int nnodes, const int *index, const int 
                   bool reorder, struct ct_comm **out);
 /* Of a distributed graph a rank gives its own edges (and its rank in the new communicator, or all
  * give 0); or any edges, which are told to their ends. */
-int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, int newrank,
+int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_vtopo_dist *own, int newrank,
                        struct ct_comm **out);
-int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *edges, size_t n,
+int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_vtopo_triple *edges, size_t n,
                             bool weighted, bool reorder, struct ct_comm **out);
 
 /* The caller's rank in a grid or a graph whose neighbours are close, CTRAN_UNDEFINED beyond it. If
@@ -144,7 +144,7 @@ int ct_comm_cart_map(struct ct_comm *comm, bool together, int ndims, const int *
 int ct_comm_graph_map(struct ct_comm *comm, bool together, int nnodes, const int *index,
                       const int *edges, int *newrank);
 /* As ct_comm_dist_graph, with ranks of its choice: each gets the edges of the node that it is. */
-int ct_comm_dist_graph_reorder(struct ct_comm *comm, const struct ct_topo_dist *own,
+int ct_comm_dist_graph_reorder(struct ct_comm *comm, const struct ct_vtopo_dist *own,
                                struct ct_comm **out);
 
 /* The same by the members alone, who know each other from elsewhere; concurrent calls are told

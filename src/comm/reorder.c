@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "comm/comms.h"
-#include "comm/topo.h"
+#include "comm/vtopo.h"
 #include "pmi/pmi.h"
 
 /* ---- what all know --------------------------------------------------------------------------- */
@@ -111,15 +111,15 @@ struct own_part {
 };
 
 struct dist {
-    struct ct_comm            *comm;
-    const struct ct_topo_dist *own;
-    struct own_part           *parts;  /* of all ranks */
-    uint32_t                  *orders; /* the result and, before it, an error */
-    ctran_count_t             *counts; /* of messages to all, and from all */
-    ctran_aint_t              *displs;
-    struct ct_topo_triple     *edges, *all; /* own, and at rank 0 those of all */
-    size_t                     nall;
-    int                       *numbers[2]; /* edges on their way: own, and those that come */
+    struct ct_comm             *comm;
+    const struct ct_vtopo_dist *own;
+    struct own_part            *parts;  /* of all ranks */
+    uint32_t                   *orders; /* the result and, before it, an error */
+    ctran_count_t              *counts; /* of messages to all, and from all */
+    ctran_aint_t               *displs;
+    struct ct_vtopo_triple     *edges, *all; /* own, and at rank 0 those of all */
+    size_t                      nall;
+    int                        *numbers[2]; /* edges on their way: own, and those that come */
 };
 
 static size_t numbers_of(const struct own_part *p)
@@ -230,11 +230,11 @@ static int deliver(struct dist *d, size_t elem_bytes, const void *out, void *in)
 
 static int bring_edges(struct dist *d)
 {
-    const struct ct_topo_edges *out = &d->own->out;
-    uint32_t                    n = d->comm->run.n, me = d->comm->run.me;
+    const struct ct_vtopo_edges *out = &d->own->out;
+    uint32_t                     n = d->comm->run.n, me = d->comm->run.me;
     for (int i = 0; i < out->n; i++) {
-        d->edges[i] =
-            (struct ct_topo_triple){(int)me, out->peers[i], d->own->weighted ? out->weights[i] : 1};
+        d->edges[i] = (struct ct_vtopo_triple){(int)me, out->peers[i],
+                                               d->own->weighted ? out->weights[i] : 1};
     }
     d->counts[0] = out->n;
     for (uint32_t r = 0; me == 0 && r < n; r++) {
@@ -251,7 +251,7 @@ static int work_out(struct dist *d, const struct ct_spot *spots)
         return CTRAN_ERR_NO_MEM;
     }
     for (size_t i = 0; i < d->nall; i++) {
-        const struct ct_topo_triple *e = &d->all[i];
+        const struct ct_vtopo_triple *e = &d->all[i];
         edges[i] = (struct ct_reorder_edge){(uint32_t)e->source, (uint32_t)e->destination,
                                             (uint32_t)e->weight};
     }
@@ -284,9 +284,9 @@ static int *put(int *at, const int *numbers, size_t n)
 /* This rank's own edges go to who has become its node. */
 static int hand_over(struct dist *d, uint32_t newrank)
 {
-    const struct ct_topo_dist *own = d->own;
-    uint32_t                   n = d->comm->run.n, me = d->comm->run.me;
-    int                       *at = d->numbers[0];
+    const struct ct_vtopo_dist *own = d->own;
+    uint32_t                    n = d->comm->run.n, me = d->comm->run.me;
+    int                        *at = d->numbers[0];
     at = put(at, own->in.peers, (size_t)own->in.n);
     at = put(at, own->out.peers, (size_t)own->out.n);
     if (own->weighted) {
@@ -299,13 +299,13 @@ static int hand_over(struct dist *d, uint32_t newrank)
 }
 
 /* What came, as the edges of the new rank. */
-static struct ct_topo_dist edges_of(const struct dist *d, uint32_t newrank)
+static struct ct_vtopo_dist edges_of(const struct dist *d, uint32_t newrank)
 {
     const struct own_part *p = &d->parts[newrank];
     int                   *at = d->numbers[1];
-    struct ct_topo_dist    dist = {.weighted = p->weighted};
-    dist.in = (struct ct_topo_edges){(int)p->in, at, at + p->in + p->out};
-    dist.out = (struct ct_topo_edges){(int)p->out, at + p->in, at + 2 * (size_t)p->in + p->out};
+    struct ct_vtopo_dist   dist = {.weighted = p->weighted};
+    dist.in = (struct ct_vtopo_edges){(int)p->in, at, at + p->in + p->out};
+    dist.out = (struct ct_vtopo_edges){(int)p->out, at + p->in, at + 2 * (size_t)p->in + p->out};
     return dist;
 }
 
@@ -322,11 +322,11 @@ static int reorder(struct dist *d, struct ct_comm **out)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    struct ct_topo_dist dist = edges_of(d, newrank);
+    struct ct_vtopo_dist dist = edges_of(d, newrank);
     return ct_comm_dist_graph(d->comm, &dist, (int)newrank, out);
 }
 
-int ct_comm_dist_graph_reorder(struct ct_comm *comm, const struct ct_topo_dist *own,
+int ct_comm_dist_graph_reorder(struct ct_comm *comm, const struct ct_vtopo_dist *own,
                                struct ct_comm **out)
 {
     struct dist d = {.comm = comm, .own = own};

@@ -120,7 +120,7 @@ struct ct_comm *ct_comms_copy(struct ct_comm *comm)
     struct ct_comm  *copy =
         ct_comms_prepare(comm->p, ct_group_hold(comm->group), comm->run.me, remote);
     if (copy != NULL) {
-        copy->topo = ct_topo_hold(comm->topo);
+        copy->topo = ct_vtopo_hold(comm->topo);
     }
     return ct_comms_inherit(comm, copy);
 }

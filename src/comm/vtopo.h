@@ -5,54 +5,54 @@
  * it need no messages. A Cartesian one and a general graph are known whole to every rank; of a
  * distributed graph a rank knows its own edges.
  */
-#ifndef CT_COMM_TOPO_H
-#define CT_COMM_TOPO_H
+#ifndef CT_COMM_VTOPO_H
+#define CT_COMM_VTOPO_H
 
 #include "base/base.h"
 
-struct ct_topo_cart {
+struct ct_vtopo_cart {
     int  ndims;
     int *dims, *periods, *coords; /* coords: of this rank */
 };
 
-struct ct_topo_graph {
+struct ct_vtopo_graph {
     int  nnodes, nedges;
     int *index, *edges; /* as in ctran_graph_create */
 };
 
 /* Edges of this rank, in one direction. */
-struct ct_topo_edges {
+struct ct_vtopo_edges {
     int  n;
     int *peers, *weights; /* weights: NULL where the graph has none */
 };
 
 /* An edge on its way to its ends. */
-struct ct_topo_triple {
+struct ct_vtopo_triple {
     int source, destination, weight;
 };
 
-struct ct_topo_dist {
-    bool                 weighted;
-    struct ct_topo_edges in, out;
+struct ct_vtopo_dist {
+    bool                  weighted;
+    struct ct_vtopo_edges in, out;
 };
 
-struct ct_topo {
+struct ct_vtopo {
     struct ct_ref refs;
     int           kind; /* CTRAN_CART, CTRAN_GRAPH or CTRAN_DIST_GRAPH: which of these it is */
     union {
-        struct ct_topo_cart  cart;
-        struct ct_topo_graph graph;
-        struct ct_topo_dist  dist;
+        struct ct_vtopo_cart  cart;
+        struct ct_vtopo_graph graph;
+        struct ct_vtopo_dist  dist;
     };
     int numbers[]; /* what the pointers above point to */
 };
 
 /* They copy what they are given; NULL when out of memory. `rank` is the caller's in the grid. */
-struct ct_topo *ct_topo_make_cart(int ndims, const int *dims, const int *periods, int rank);
-struct ct_topo *ct_topo_make_graph(int nnodes, const int *index, const int *edges);
-struct ct_topo *ct_topo_make_dist(const struct ct_topo_dist *from);
+struct ct_vtopo *ct_vtopo_make_cart(int ndims, const int *dims, const int *periods, int rank);
+struct ct_vtopo *ct_vtopo_make_graph(int nnodes, const int *index, const int *edges);
+struct ct_vtopo *ct_vtopo_make_dist(const struct ct_vtopo_dist *from);
 
-static inline struct ct_topo *ct_topo_hold(struct ct_topo *topo)
+static inline struct ct_vtopo *ct_vtopo_hold(struct ct_vtopo *topo)
 {
     if (topo != NULL) {
         ct_ref_hold(&topo->refs, true);
@@ -61,18 +61,18 @@ static inline struct ct_topo *ct_topo_hold(struct ct_topo *topo)
 }
 
 /* Gives a reference back, which may be NULL; the last one frees. */
-void ct_topo_drop(struct ct_topo *topo);
+void ct_vtopo_drop(struct ct_vtopo *topo);
 
 /* Row-major, the last dimension varies fastest. Coordinates of periodic dimensions may lie outside;
  * the rank is CTRAN_PROC_NULL where one of another dimension does. */
-int  ct_topo_cart_rank(const struct ct_topo_cart *cart, const int *coords);
-void ct_topo_cart_coords(const struct ct_topo_cart *cart, int rank, int *coords);
+int  ct_vtopo_cart_rank(const struct ct_vtopo_cart *cart, const int *coords);
+void ct_vtopo_cart_coords(const struct ct_vtopo_cart *cart, int rank, int *coords);
 /* The rank at distance disp along a dimension. */
-int ct_topo_cart_at(const struct ct_topo_cart *cart, int dim, int64_t disp);
+int ct_vtopo_cart_at(const struct ct_vtopo_cart *cart, int dim, int64_t disp);
 
 /* Fills in those of dims that are 0, so that all multiply to nnodes and the new ones, which do not
  * increase, are as close to each other as possible, as ctran_dims_create has it. False where
  * the given ones do not divide nnodes. */
-bool ct_topo_dims(int nnodes, int ndims, int *dims);
+bool ct_vtopo_dims(int nnodes, int ndims, int *dims);
 
 #endif

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "comm/comms.h"
-#include "comm/topo.h"
+#include "comm/vtopo.h"
 
 /* The new communicator gets the topology, or goes. Takes the reference to `topo`, NULL when there
  * was no memory for it. */
-static int attach(struct ct_comm *made, struct ct_topo *topo, struct ct_comm **out)
+static int attach(struct ct_comm *made, struct ct_vtopo *topo, struct ct_comm **out)
 {
     if (topo == NULL) {
         ct_comm_release(made);
@@ -45,14 +45,14 @@ int ct_comm_cart(struct ct_comm *comm, int ndims, const int *dims, const int *pe
     if (rc != CTRAN_SUCCESS || *out == NULL) {
         return rc;
     }
-    return attach(*out, ct_topo_make_cart(ndims, dims, periods, (int)(*out)->run.me), out);
+    return attach(*out, ct_vtopo_make_cart(ndims, dims, periods, (int)(*out)->run.me), out);
 }
 
 int ct_comm_cart_sub(struct ct_comm *comm, const int *remain, struct ct_comm **out)
 {
-    const struct ct_topo_cart *cart = &comm->topo->cart;
-    struct ct_topo            *topo = ct_topo_make_cart(cart->ndims, cart->dims, cart->periods, 0);
-    int                        color = 0, ndims = 0, rc = CTRAN_ERR_NO_MEM;
+    const struct ct_vtopo_cart *cart = &comm->topo->cart;
+    struct ct_vtopo *topo = ct_vtopo_make_cart(cart->ndims, cart->dims, cart->periods, 0);
+    int              color = 0, ndims = 0, rc = CTRAN_ERR_NO_MEM;
     if (topo != NULL) { /* its numbers serve as scratch */
         for (int i = 0; i < cart->ndims; i++) {
             if (remain[i]) {
@@ -73,10 +73,10 @@ int ct_comm_cart_sub(struct ct_comm *comm, const int *remain, struct ct_comm **o
     } else {
         rc = attach(
             *out,
-            ct_topo_make_cart(ndims, topo->cart.dims, topo->cart.periods, (int)(*out)->run.me),
+            ct_vtopo_make_cart(ndims, topo->cart.dims, topo->cart.periods, (int)(*out)->run.me),
             out);
     }
-    ct_topo_drop(topo);
+    ct_vtopo_drop(topo);
     return rc;
 }
 
@@ -91,24 +91,24 @@ int ct_comm_graph(struct ct_comm *comm, int nnodes, const int *index, const int 
     if (rc != CTRAN_SUCCESS || *out == NULL) {
         return rc;
     }
-    return attach(*out, ct_topo_make_graph(nnodes, index, edges), out);
+    return attach(*out, ct_vtopo_make_graph(nnodes, index, edges), out);
 }
 
-int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_topo_dist *own, int newrank,
+int ct_comm_dist_graph(struct ct_comm *comm, const struct ct_vtopo_dist *own, int newrank,
                        struct ct_comm **out)
 {
     int rc = ct_comm_split(comm, 0, newrank, out);
-    return rc == CTRAN_SUCCESS ? attach(*out, ct_topo_make_dist(own), out) : rc;
+    return rc == CTRAN_SUCCESS ? attach(*out, ct_vtopo_make_dist(own), out) : rc;
 }
 
 /* ---- edges from everywhere ------------------------------------------------------------------- */
 
 /* Edges by the rank they go to (or come from): those of rank r are counts[r], from displs[r] on. */
 struct lots {
-    ctran_count_t         *counts;
-    ctran_aint_t          *displs;
-    struct ct_topo_triple *edges;
-    size_t                 n;
+    ctran_count_t          *counts;
+    ctran_aint_t           *displs;
+    struct ct_vtopo_triple *edges;
+    size_t                  n;
 };
 
 static void free_lots(struct lots *lots)
@@ -138,7 +138,7 @@ static bool place_lots(struct lots *lots, uint32_t n)
 }
 
 /* Everybody who is an end of an edge gets it, once. */
-static bool sort_out(const struct ct_topo_triple *edges, size_t n, uint32_t size, struct lots *out)
+static bool sort_out(const struct ct_vtopo_triple *edges, size_t n, uint32_t size, struct lots *out)
 {
     if (!make_lots(out, size)) {
         return false;
@@ -204,13 +204,13 @@ static int settle(struct ct_comm *comm, const struct lots *got, bool weighted, b
     if (numbers == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    struct ct_topo_dist own = {
+    struct ct_vtopo_dist own = {
         .weighted = weighted,
         .in = {.peers = numbers, .weights = numbers + got->n},
         .out = {.peers = numbers + 2 * got->n, .weights = numbers + 3 * got->n},
     };
     for (size_t i = 0; i < got->n; i++) {
-        const struct ct_topo_triple *edge = &got->edges[i];
+        const struct ct_vtopo_triple *edge = &got->edges[i];
         if (edge->destination == me) {
             own.in.peers[own.in.n] = edge->source;
             own.in.weights[own.in.n++] = edge->weight;
@@ -226,7 +226,7 @@ static int settle(struct ct_comm *comm, const struct lots *got, bool weighted, b
     return rc;
 }
 
-int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_topo_triple *edges, size_t n,
+int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_vtopo_triple *edges, size_t n,
                             bool weighted, bool reorder, struct ct_comm **out)
 {
     struct lots send = {0}, recv = {0};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Virtual topologies as objects, and the arithmetic of grids. */
 #define CT_FOLDER "comm"
-#include "comm/topo.h"
+#include "comm/vtopo.h"
 
 #include <stdlib.h>
 
-static struct ct_topo *make(int kind, size_t numbers)
+static struct ct_vtopo *make(int kind, size_t numbers)
 {
-    struct ct_topo *topo = calloc(1, sizeof *topo + numbers * sizeof(int));
+    struct ct_vtopo *topo = calloc(1, sizeof *topo + numbers * sizeof(int));
     if (topo != NULL) {
         topo->refs.n = 1;
         topo->kind = kind;
@@ -15,7 +15,7 @@ static struct ct_topo *make(int kind, size_t numbers)
     return topo;
 }
 
-void ct_topo_drop(struct ct_topo *topo)
+void ct_vtopo_drop(struct ct_vtopo *topo)
 {
     if (topo != NULL && ct_ref_drop(&topo->refs, true)) {
         free(topo);
@@ -33,24 +33,24 @@ static int *keep(int **at, const int *from, int n)
     return here;
 }
 
-struct ct_topo *ct_topo_make_cart(int ndims, const int *dims, const int *periods, int rank)
+struct ct_vtopo *ct_vtopo_make_cart(int ndims, const int *dims, const int *periods, int rank)
 {
-    struct ct_topo *topo = make(CTRAN_CART, 3 * (size_t)ndims);
+    struct ct_vtopo *topo = make(CTRAN_CART, 3 * (size_t)ndims);
     if (topo != NULL) {
         int *at = topo->numbers;
         topo->cart.ndims = ndims;
         topo->cart.dims = keep(&at, dims, ndims);
         topo->cart.periods = keep(&at, periods, ndims);
         topo->cart.coords = at;
-        ct_topo_cart_coords(&topo->cart, rank, at);
+        ct_vtopo_cart_coords(&topo->cart, rank, at);
     }
     return topo;
 }
 
-struct ct_topo *ct_topo_make_graph(int nnodes, const int *index, const int *edges)
+struct ct_vtopo *ct_vtopo_make_graph(int nnodes, const int *index, const int *edges)
 {
-    int             nedges = nnodes > 0 ? index[nnodes - 1] : 0;
-    struct ct_topo *topo = make(CTRAN_GRAPH, (size_t)nnodes + (size_t)nedges);
+    int              nedges = nnodes > 0 ? index[nnodes - 1] : 0;
+    struct ct_vtopo *topo = make(CTRAN_GRAPH, (size_t)nnodes + (size_t)nedges);
     if (topo != NULL) {
         int *at = topo->numbers;
         topo->graph.nnodes = nnodes;
@@ -61,7 +61,7 @@ struct ct_topo *ct_topo_make_graph(int nnodes, const int *index, const int *edge
     return topo;
 }
 
-static void keep_edges(int **at, struct ct_topo_edges *to, const struct ct_topo_edges *from,
+static void keep_edges(int **at, struct ct_vtopo_edges *to, const struct ct_vtopo_edges *from,
                        bool weighted)
 {
     to->n = from->n;
@@ -69,10 +69,10 @@ static void keep_edges(int **at, struct ct_topo_edges *to, const struct ct_topo_
     to->weights = weighted ? keep(at, from->weights, from->n) : NULL;
 }
 
-struct ct_topo *ct_topo_make_dist(const struct ct_topo_dist *from)
+struct ct_vtopo *ct_vtopo_make_dist(const struct ct_vtopo_dist *from)
 {
-    size_t          edges = (size_t)from->in.n + (size_t)from->out.n;
-    struct ct_topo *topo = make(CTRAN_DIST_GRAPH, edges * (from->weighted ? 2 : 1));
+    size_t           edges = (size_t)from->in.n + (size_t)from->out.n;
+    struct ct_vtopo *topo = make(CTRAN_DIST_GRAPH, edges * (from->weighted ? 2 : 1));
     if (topo != NULL) {
         int *at = topo->numbers;
         topo->dist.weighted = from->weighted;
@@ -84,7 +84,7 @@ struct ct_topo *ct_topo_make_dist(const struct ct_topo_dist *from)
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
-void ct_topo_cart_coords(const struct ct_topo_cart *cart, int rank, int *coords)
+void ct_vtopo_cart_coords(const struct ct_vtopo_cart *cart, int rank, int *coords)
 {
     for (int i = cart->ndims - 1; i >= 0; i--) {
         coords[i] = rank % cart->dims[i];
@@ -93,7 +93,7 @@ void ct_topo_cart_coords(const struct ct_topo_cart *cart, int rank, int *coords)
 }
 
 /* The coordinate that `at` stands for in a dimension; -1 where it lies outside. */
-static int wrap(const struct ct_topo_cart *cart, int dim, int64_t at)
+static int wrap(const struct ct_vtopo_cart *cart, int dim, int64_t at)
 {
     int64_t extent = cart->dims[dim];
     if (at >= 0 && at < extent) {
@@ -102,7 +102,7 @@ static int wrap(const struct ct_topo_cart *cart, int dim, int64_t at)
     return cart->periods[dim] ? (int)((at % extent + extent) % extent) : -1;
 }
 
-int ct_topo_cart_rank(const struct ct_topo_cart *cart, const int *coords)
+int ct_vtopo_cart_rank(const struct ct_vtopo_cart *cart, const int *coords)
 {
     int rank = 0;
     for (int i = 0; i < cart->ndims; i++) {
@@ -115,7 +115,7 @@ int ct_topo_cart_rank(const struct ct_topo_cart *cart, const int *coords)
     return rank;
 }
 
-int ct_topo_cart_at(const struct ct_topo_cart *cart, int dim, int64_t disp)
+int ct_vtopo_cart_at(const struct ct_vtopo_cart *cart, int dim, int64_t disp)
 {
     int at = wrap(cart, dim, cart->coords[dim] + disp);
     int rank = 0;
@@ -212,7 +212,7 @@ static void factor(struct search *s, int n, int i, int most)
     }
 }
 
-bool ct_topo_dims(int nnodes, int ndims, int *dims)
+bool ct_vtopo_dims(int nnodes, int ndims, int *dims)
 {
     struct divisors all;
     struct search   s = {.all = &all, .range = INT64_MAX};
