@@ -52,4 +52,4 @@ EXTRA_DIST += bench/perf/test_perf.py bench/RESULTS.md
 # The figure of RESULTS.md, its data, and what draws it.
 EXTRA_DIST += bench/scale.jsonl bench/scale.svg bench/scale_plot
 # Holds ctran_sim against ctran_perf.
-EXTRA_DIST += bench/sim_perf
+EXTRA_DIST += bench/sim_perf bench/sim_allgather.svg bench/sim_allreduce.svg

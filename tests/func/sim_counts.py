@@ -15,7 +15,10 @@ LIMIT = 300  # seconds; only a hang reaches it
 
 
 def output_of(*command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+    here = os.path.dirname(os.path.abspath(__file__))
+    leaks = f"suppressions={here}/../suppressions/lsan.supp:print_suppressions=0"
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT,
+                          env={"LSAN_OPTIONS": leaks, **os.environ})
     if done.returncode != 0:
         print(f"FAIL: {' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}")
         sys.exit(1)

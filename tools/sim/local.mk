@@ -18,7 +18,10 @@ tools_sim_ctran_sim_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tools_sim_ctran_sim_LDADD = libctpictures.la libctcore.la -lm
 dist_man_MANS += man/ctran_sim.1
 clustersdir = $(datadir)/ctran/clusters
-dist_clusters_DATA = tools/sim/clusters/buildings.cluster tools/sim/clusters/flat.cluster
+dist_clusters_DATA = \
+	tools/sim/clusters/buildings.cluster \
+	tools/sim/clusters/flat.cluster \
+	tools/sim/clusters/groups.cluster
 TESTS += tests/func/sim.py
 EXTRA_DIST += tests/func/sim.py
 tests/func/sim.log: tools/sim/ctran_sim$(EXEEXT)

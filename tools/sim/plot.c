@@ -7,7 +7,7 @@
 #include "sim.h"
 #include "tools/topology/canvas.h"
 
-enum { W = 880, H = 560, LEFT_X = 80, RIGHT_X = 560, TOP_Y = 50, LOW_Y = 500, POINTS = 256 };
+enum { W = 960, H = 560, LEFT_X = 80, RIGHT_X = 560, TOP_Y = 50, LOW_Y = 500, POINTS = 256 };
 
 struct axes {
     bool   by_ranks;
@@ -64,6 +64,14 @@ static void tick_text(const struct axes *a, int power, char *out, size_t cap)
     (void)snprintf(out, cap, "%.0f%s", power < 0 ? 0 : v, units[u]);
 }
 
+/* A power of ten microseconds, in the unit that suits it. */
+static void time_text(int power, char *out, size_t cap)
+{
+    const char *unit = power < 0 ? "ns" : power < 3 ? "us" : power < 6 ? "ms" : "s";
+    int         shift = power < 0 ? -3 : power < 3 ? 0 : power < 6 ? 3 : 6;
+    (void)snprintf(out, cap, "%g %s", pow(10, power - shift), unit);
+}
+
 static void draw_axes(struct canvas *c, const struct axes *a)
 {
     char text[32];
@@ -72,7 +80,7 @@ static void draw_axes(struct canvas *c, const struct axes *a)
         int          y = place(p, a->y_low, a->y_high, LOW_Y, TOP_Y);
         struct label l = {LEFT_X - 8, y + 4, 70, 11, RIGHT, false, NULL};
         const int    line[2][2] = {{LEFT_X, y}, {RIGHT_X, y}};
-        (void)snprintf(text, sizeof text, "%g us", pow(10, p));
+        time_text(p, text, sizeof text);
         canvas_label(c, &l, text);
         canvas_line(c, "grid", text, text, line, 2, "#dddddd", 1, false);
     }
