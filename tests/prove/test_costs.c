@@ -180,6 +180,28 @@ static void check_linear(struct prover *p, uint32_t n)
     check(p, c, "linear", CT_ALLTOALL, (struct costs){pairs, m, m, 0, 0});
 }
 
+/* Two lanes of at most two messages a round; who is inside one tree is a leaf of the other. */
+static void check_double_tree(struct prover *p, uint32_t n)
+{
+    struct prove_case c = {.n = n, .root = n / 3, .radix = 2};
+    struct costs      want = {2, n > 3 ? 2 : 1, n > 3 ? 2 : 1, 0, 0};
+
+    check(p, c, "double_tree", CT_BCAST, want);
+    want.rounds = 3;
+    want.joins = want.messages;
+    want.tmp = n > 2 ? 1 : 0;
+    check(p, c, "double_tree", CT_REDUCE, want);
+    check(p, c, "double_tree", CT_ALLREDUCE, (struct costs){5, SKIP, SKIP, want.joins, 0});
+    c.algo = ct_algo_find(CT_BCAST, "double_tree");
+    for (uint32_t me = 0; me < n; me++) {
+        struct ct_step steps[CT_MAX_STEPS];
+        struct ct_env  env = prove_env(&c, me);
+        bool           inner = c.algo->round(&env, 0, 1, steps) > 0;
+        expect("inner rank of both trees", n,
+               me != c.root && inner && c.algo->round(&env, 1, 1, steps) > 0, false);
+    }
+}
+
 static struct word joined(struct word_space *ws, const uint32_t *ranks, size_t count)
 {
     struct word w = word_leaf(ranks[0], 0);
@@ -240,6 +262,7 @@ int main(void)
         check_rooted(p, n);
         check_linear(p, n);
         check_halving(p, n);
+        check_double_tree(p, n);
         for (uint32_t q = 2; q <= 5; q++) {
             check_radices(p, n, q);
         }

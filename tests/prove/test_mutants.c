@@ -5,8 +5,8 @@
  *
  * Kinds are chosen, and applies() says where they apply, such that no fault is harmless:
  *   BUFFER   and ONTO not in place, where SEND and RECV are one; BUFFER not the own block alone in
- *            allgather, nor rank 0's in scan, which SEND and RECV both hold after the copy, nor what
- *            lies in scratch in alltoall, where numbers say nothing
+ *            allgather, nor rank 0's in scan, which SEND and RECV both hold after the copy; nor
+ *            what lies in scratch in alltoall, where numbers say nothing
  *   SWAP     only for operators that do not commute
  *   REORDER  and EARLY only where a round sends what the one before received; in barriers, where
  *            all messages look alike, only for n = radix^k, where each pair of ranks is connected
@@ -409,6 +409,9 @@ static void plant_all(struct prover *p, const struct prove_case *c)
 
 static bool lag_rejected;
 
+/* Scratch that is used again and again is so only from some rank on. */
+enum { MANY = 33 };
+
 static void try_lag(struct prover *p, const struct prove_case *c)
 {
     if (!lag_rejected && prove_fits(c)) {
@@ -425,6 +428,7 @@ static void plant_lag(struct prover *p, enum kind kind, uint16_t lag)
     fault.me = UINT32_MAX;
     lag_rejected = false;
     each_case(p, fault.algo, try_lag);
+    try_lag(p, &(struct prove_case){.algo = fault.algo, .n = MANY, .radix = 2});
     score[kind].planted++;
     score[kind].killed += lag_rejected;
     if (!lag_rejected) {

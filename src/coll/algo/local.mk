@@ -7,6 +7,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/bruck_alltoall.c \
 	src/coll/algo/chain.c \
 	src/coll/algo/dissemination.c \
+	src/coll/algo/double_tree.c \
 	src/coll/algo/doubling_allgather.c \
 	src/coll/algo/doubling_allreduce.c \
 	src/coll/algo/halving.c \

@@ -14,8 +14,10 @@
     X(linear_barrier)                                                                              \
     X(knomial_bcast)                                                                               \
     X(chain_bcast)                                                                                 \
+    X(double_tree_bcast)                                                                           \
     X(linear_bcast)                                                                                \
     X(knomial_reduce)                                                                              \
+    X(double_tree_reduce)                                                                          \
     X(chain_reduce)                                                                                \
     X(rabenseifner_reduce)                                                                         \
     X(linear_reduce)                                                                               \
@@ -24,6 +26,7 @@
     X(recursive_doubling_allreduce)                                                                \
     X(pairwise_allreduce)                                                                          \
     X(rabenseifner_allreduce)                                                                      \
+    X(double_tree_allreduce)                                                                       \
     X(one_shot_allreduce)                                                                          \
     X(linear_allreduce)                                                                            \
     X(ring_allgather)                                                                              \
