@@ -110,6 +110,8 @@ static void check_radices(struct prover *p, uint32_t n, uint32_t q)
     check(p, c, "knomial", CT_REDUCE, (struct costs){children, children, children, children, SKIP});
     check(p, c, "knomial", CT_GATHER, (struct costs){children, children, n - 1, 0, SKIP});
     check(p, c, "knomial", CT_SCATTER, (struct costs){children, children, n - 1, 0, SKIP});
+    check(p, c, "scatter_allgather", CT_BCAST,
+          (struct costs){children + n - 1, children + n - 1, SKIP, 0, 0});
     check(p, c, "dissemination", CT_BARRIER, (struct costs){levels, children, 0, 0, 0});
     if (q <= 4) {
         check(p, c, "bruck", CT_ALLGATHER, (struct costs){levels, children, n - 1, 0, 0});

@@ -18,4 +18,5 @@ libctcore_la_SOURCES += \
 	src/coll/algo/pairwise.c \
 	src/coll/algo/rabenseifner.c \
 	src/coll/algo/ring.c \
+	src/coll/algo/scatter_allgather.c \
 	src/coll/algo/table.c

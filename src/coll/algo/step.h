@@ -127,6 +127,10 @@ static inline uint32_t ct_algo_power(uint32_t radix, uint32_t k)
     return power;
 }
 
+/* Marks the receives of a round whose result the next one sends on, just as it is. */
+void ct_algo_mark_forward(struct ct_step *steps, unsigned n, const struct ct_step *next,
+                          unsigned nnext);
+
 /* Answers that many algorithms give. */
 bool     ct_algo_fits_all(const struct ct_env *env);
 bool     ct_algo_fits_commutative(const struct ct_env *env);
