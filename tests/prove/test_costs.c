@@ -73,10 +73,18 @@ static void check_logarithmic(struct prover *p, uint32_t n)
     struct prove_case c = {.n = n};
     uint32_t          up = ct_algo_log2_up(n), k = 31u - (uint32_t)__builtin_clz(n);
     bool              power = n == 1u << k;
+    uint32_t          low = 1u << k / 2, parts = (n - 1) / low + 1;
+    uint32_t          trees = low - 1 + ct_algo_log2_up(parts);
     /* A folding rank has one exchange more than the others; it sends and receives k + 1. */
     uint32_t messages = k + (power ? 0 : 1);
 
     check(p, c, "bruck", CT_ALLGATHER, (struct costs){up, up, n - 1, 0, 0});
+    check(p, c, "pat", CT_ALLGATHER, (struct costs){up, up, n - 1, 0, 0});
+    check(p, c, "pat", CT_REDUCE_SCATTER,
+          (struct costs){trees, trees, n - 1, n - 1,
+                         k > 1   ? k / 2 * parts
+                         : n > 2 ? (n + 1) / 2
+                                 : 0});
     check(p, c, "binomial", CT_ALLGATHER, (struct costs){2 * up, up, SKIP, 0, 0});
     check(p, c, "dissemination", CT_BARRIER, (struct costs){up, up, 0, 0, 0});
     check(p, c, "recursive_doubling", CT_ALLREDUCE,

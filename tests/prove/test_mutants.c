@@ -12,7 +12,8 @@
  *            all messages look alike, only for n = radix^k, where each pair of ranks is connected
  *            by one path only
  * Lags are different: one lag for all n may be longer than some n needs. There a fault counts as
- * rejected when some case rejects it, which shows that no lag is shorter than it could be.
+ * rejected when some case rejects it, which shows that no lag is shorter than it could be, unless
+ * by the trait PACED. So it is with the claim to be a shift.
  * The claim to be a shift and FWD flags are taken from the faulty algorithm first, so that it is
  * not rejected for its looks.
  */
@@ -349,9 +350,6 @@ static void plant_in_claims(struct prover *p, const struct prove_case *c)
     if (fault.kind == LAST && c->algo->rounds(&env, 0) > 0 && (c->n > 1 || !c->inplace)) {
         plant(p, c);
     }
-    if (fault.kind == SHIFT && (c->algo->traits & CT_SHIFT) == 0 && c->n > 2) {
-        plant(p, c);
-    }
     for (uint32_t me = 0; fault.kind == SCRATCH && me < c->n; me++) {
         env = prove_env(c, me);
         fault.me = me;
@@ -402,38 +400,36 @@ static void plant_all(struct prover *p, const struct prove_case *c)
         }
     }
     fault.lane = 0;
-    for (fault.kind = SCRATCH; fault.kind <= SHIFT; fault.kind++) {
+    for (fault.kind = SCRATCH; fault.kind < SHIFT; fault.kind++) {
         plant_in_claims(p, c);
     }
 }
 
-static bool lag_rejected;
+static bool some_rejected;
 
 /* Scratch that is used again and again is so only from some rank on. */
-enum { MANY = 33 };
+enum { MANY = 64 };
 
-static void try_lag(struct prover *p, const struct prove_case *c)
+static void try_some(struct prover *p, const struct prove_case *c)
 {
-    if (!lag_rejected && prove_fits(c)) {
-        lag_rejected = is_rejected(p, c);
+    if (!some_rejected && prove_fits(c)) {
+        some_rejected = is_rejected(p, c);
     }
 }
 
-static void plant_lag(struct prover *p, enum kind kind, uint16_t lag)
+/* Faults in what an algorithm says for all n at once: some case must reject them. */
+static void plant_claim(struct prover *p, enum kind kind)
 {
-    if (lag == CT_LAG_FREE) {
-        return;
-    }
     fault.kind = kind;
     fault.me = UINT32_MAX;
-    lag_rejected = false;
-    each_case(p, fault.algo, try_lag);
-    try_lag(p, &(struct prove_case){.algo = fault.algo, .n = MANY, .radix = 2});
+    some_rejected = false;
+    each_case(p, fault.algo, try_some);
+    try_some(p, &(struct prove_case){.algo = fault.algo, .n = MANY, .radix = 2});
     score[kind].planted++;
-    score[kind].killed += lag_rejected;
-    if (!lag_rejected) {
+    score[kind].killed += some_rejected;
+    if (!some_rejected) {
         failures++;
-        printf("FAIL %s of %s %s could be longer\n", kind_names[kind],
+        printf("FAIL no case rejects more %s of %s %s\n", kind_names[kind],
                ct_algo_coll_name(fault.algo->colls), fault.algo->name);
     }
 }
@@ -458,8 +454,16 @@ static void hunt(struct prover *p, const struct ct_algo *algo, uint32_t totals[K
     fault.algo = algo;
     each_case(p, algo, check_sound);
     each_case(p, algo, plant_all);
-    plant_lag(p, RXLAG, algo->rxlag);
-    plant_lag(p, TXLAG, algo->txlag);
+    bool paced = (algo->traits & CT_PACED) != 0;
+    if (algo->rxlag != CT_LAG_FREE && !paced) {
+        plant_claim(p, RXLAG);
+    }
+    if (algo->txlag != CT_LAG_FREE && !paced) {
+        plant_claim(p, TXLAG);
+    }
+    if ((algo->traits & CT_SHIFT) == 0) {
+        plant_claim(p, SHIFT);
+    }
     printf("%s %s:", ct_algo_coll_name(algo->colls), algo->name);
     for (int k = 0; k < KINDS; k++) {
         if (score[k].planted > 0) {

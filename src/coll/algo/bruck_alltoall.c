@@ -57,16 +57,11 @@ static struct ct_slice blocks(const struct ct_env *env, enum ct_buf buf, uint32_
     return s;
 }
 
-static struct ct_step copy(struct ct_slice dst, struct ct_slice src)
-{
-    return (struct ct_step){.act = CT_COPY, .dst = dst, .src = src};
-}
-
 /* Puts what the hop of weight d has brought aside: blocks whose digit there is not 0. */
 static struct ct_step put_aside(const struct ct_env *env, uint32_t d)
 {
     uint32_t run = (env->radix - 1) * d, stride = env->radix * d;
-    return copy(blocks(env, CT_TMP, d, run, stride), blocks(env, CT_RECV, d, run, stride));
+    return ct_algo_copy(blocks(env, CT_TMP, d, run, stride), blocks(env, CT_RECV, d, run, stride));
 }
 
 /* All are at their last rank, which has them but for order. */
@@ -74,7 +69,7 @@ static unsigned sort_out(const struct ct_env *env, struct ct_step *out)
 {
     uint32_t        n = env->n;
     struct ct_slice all = ct_algo_run(CT_TMP, 0, n - 1);
-    out[0] = copy(ct_algo_every(CT_RECV, ct_algo_sub(env->me, 1, n), n - 1, n - 1), all);
+    out[0] = ct_algo_copy(ct_algo_every(CT_RECV, ct_algo_sub(env->me, 1, n), n - 1, n - 1), all);
     return 1 + ct_algo_copy_own(env, env->me, out + 1);
 }
 
@@ -88,7 +83,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     } else if (r > 0) {
         out[k++] = put_aside(env, d / q);
     } else {
-        out[k++] = copy(blocks(env, CT_TMP, q, 1, q), blocks(env, CT_SEND, q, 1, q));
+        out[k++] = ct_algo_copy(blocks(env, CT_TMP, q, 1, q), blocks(env, CT_SEND, q, 1, q));
     }
     if (r > 0 && r + 1 == rounds(env, lane)) {
         return k + sort_out(env, out + k);

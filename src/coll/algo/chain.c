@@ -148,7 +148,7 @@ static unsigned exscan_round(const struct ct_env *env, unsigned lane, uint32_t r
 
     if (r == 0) {
         if (inner) {
-            out[steps++] = (struct ct_step){.act = CT_COPY, .dst = saved, .src = own};
+            out[steps++] = ct_algo_copy(saved, own);
         }
         if (env->me > 0) {
             out[steps++] = ct_algo_rx(env->me - 1, before, 0);

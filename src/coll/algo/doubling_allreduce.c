@@ -58,7 +58,7 @@ static unsigned exchange(const struct ct_env *env, struct ct_fold f, int j, stru
     if (j == 0 && !ct_fold_in_pair(f, env->me)) {
         struct ct_slice own = ct_algo_block(CT_SEND, 0);
         if (env->inplace && dst.buf == CT_RECV) {
-            out[steps++] = (struct ct_step){.act = CT_COPY, .dst = src, .src = own};
+            out[steps++] = ct_algo_copy(src, own);
         } else {
             src = own;
         }

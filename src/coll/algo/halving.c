@@ -153,7 +153,7 @@ static unsigned part_pair(const struct ct_env *env, struct ct_fold f, struct ct_
         *out = ct_algo_rx(env->me ^ 1u, mine, 0);
         return 1;
     }
-    out[0] = (struct ct_step){.act = CT_COPY, .dst = mine, .src = ct_algo_in(CT_TMP, mine)};
+    out[0] = ct_algo_copy(mine, ct_algo_in(CT_TMP, mine));
     out[1] = ct_algo_tx(env->me ^ 1u, ct_algo_in(CT_TMP, theirs), theirs);
     return 2;
 }

@@ -77,9 +77,7 @@ static unsigned gather_round(const struct ct_env *env, unsigned lane, uint32_t r
     if (r == 0 && env->me == env->root) {
         k = ct_algo_copy_own(env, env->me, out);
     } else if (r == 0 && passes_on(env)) {
-        out[k++] = (struct ct_step){.act = CT_COPY,
-                                    .dst = ct_algo_block(CT_TMP, 0),
-                                    .src = ct_algo_block(CT_SEND, env->me)};
+        out[k++] = ct_algo_copy(ct_algo_block(CT_TMP, 0), ct_algo_block(CT_SEND, env->me));
     }
     if (role == CT_CHILD) {
         struct link up = link_of(env, e, false, CT_SEND);
@@ -102,9 +100,7 @@ static unsigned scatter_round(const struct ct_env *env, unsigned lane, uint32_t 
     if (r == 0 && env->me == env->root) {
         k = ct_algo_copy_own(env, env->me, out);
     } else if (left == 0 && passes_on(env)) {
-        out[k++] = (struct ct_step){.act = CT_COPY,
-                                    .dst = ct_algo_block(CT_RECV, env->me),
-                                    .src = ct_algo_block(CT_TMP, 0)};
+        out[k++] = ct_algo_copy(ct_algo_block(CT_RECV, env->me), ct_algo_block(CT_TMP, 0));
     }
     if (role == CT_CHILD) {
         struct link up = link_of(env, e, false, CT_RECV);

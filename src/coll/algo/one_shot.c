@@ -60,9 +60,7 @@ static unsigned exchange(const struct ct_env *env, uint32_t coll, uint32_t r, st
 {
     unsigned steps = 0;
     if (r == 0 && makes_room(env, coll)) {
-        out[steps++] = (struct ct_step){.act = CT_COPY,
-                                        .dst = ct_algo_block(CT_TMP, env->me),
-                                        .src = ct_algo_block(CT_SEND, 0)};
+        out[steps++] = ct_algo_copy(ct_algo_block(CT_TMP, env->me), ct_algo_block(CT_SEND, 0));
     }
     for (uint32_t d = r * PAIRS + 1; d < env->n && d <= (r + 1) * PAIRS; d++) {
         uint32_t to = ct_algo_add(env->me, d, env->n), from = ct_algo_sub(env->me, d, env->n);

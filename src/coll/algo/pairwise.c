@@ -105,7 +105,7 @@ static unsigned ordered_round(const struct ct_env *env, unsigned lane, uint32_t 
         return round_steps(env, lane, r, out);
     }
     if (env->me > 0) {
-        out[k++] = (struct ct_step){.act = CT_COPY, .dst = saved, .src = sum};
+        out[k++] = ct_algo_copy(saved, sum);
     }
     k += round_steps(env, lane, r, out + k);
     out[k - 1] = ct_algo_rx(env->n - 1, sum, 0);

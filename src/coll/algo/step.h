@@ -69,14 +69,18 @@ static inline struct ct_step ct_algo_rx_sum(uint32_t peer, struct ct_slice to, s
                               : ct_algo_rx_op(peer, to, from, flags);
 }
 
+static inline struct ct_step ct_algo_copy(struct ct_slice dst, struct ct_slice src)
+{
+    return (struct ct_step){.act = CT_COPY, .dst = dst, .src = src};
+}
+
 /* RECV = SEND on blocks at ...: a step, or none in place, where it is so already. */
 static inline unsigned ct_algo_copy_own(const struct ct_env *env, uint32_t at, struct ct_step *out)
 {
     if (env->inplace) {
         return 0;
     }
-    *out = (struct ct_step){
-        .act = CT_COPY, .dst = ct_algo_block(CT_RECV, at), .src = ct_algo_block(CT_SEND, at)};
+    *out = ct_algo_copy(ct_algo_block(CT_RECV, at), ct_algo_block(CT_SEND, at));
     return 1;
 }
 

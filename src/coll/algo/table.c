@@ -37,11 +37,13 @@
     X(recursive_doubling_allgather)                                                                \
     X(recursive_doubling_farthest_allgather)                                                       \
     X(recursive_doubling_hybrid_allgather)                                                         \
+    X(pat_allgather)                                                                               \
     X(linear_allgather)                                                                            \
     X(ring_reduce_scatter)                                                                         \
     X(pairwise_reduce_scatter)                                                                     \
     X(recursive_halving_reduce_scatter)                                                            \
     X(recursive_halving_nearest_reduce_scatter)                                                    \
+    X(pat_reduce_scatter)                                                                          \
     X(one_shot_reduce_scatter)                                                                     \
     X(ordered_pairwise_reduce_scatter)                                                             \
     X(linear_gather)                                                                               \
