@@ -177,6 +177,15 @@ static void check_rooted(struct prover *p, uint32_t n)
     }
 }
 
+static void check_logarithmic_scan(struct prover *p, uint32_t n)
+{
+    struct prove_case c = {.n = n};
+    uint32_t          up = ct_algo_log2_up(n), ex = 1 + ct_algo_log2_up(n - 1);
+
+    check(p, c, "recursive_doubling", CT_SCAN, (struct costs){up, up, up, up, n > 2 ? 1 : 0});
+    check(p, c, "recursive_doubling", CT_EXSCAN, (struct costs){ex, ex, ex, ex - 1, n > 2 ? 1 : 0});
+}
+
 static void check_linear(struct prover *p, uint32_t n)
 {
     struct prove_case c = {.n = n};
@@ -188,6 +197,7 @@ static void check_linear(struct prover *p, uint32_t n)
     check(p, c, "chain", CT_SCAN, (struct costs){2, 1, 1, 1, 0});
     check(p, c, "chain", CT_EXSCAN, (struct costs){2, 1, 1, n > 2 ? 1 : 0, n > 2 ? 1 : 0});
     check(p, c, "linear", CT_ALLTOALL, (struct costs){pairs, m, m, 0, 0});
+    check_logarithmic_scan(p, n);
 }
 
 /* Two lanes of at most two messages a round; who is inside one tree is a leaf of the other. */

@@ -10,6 +10,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/double_tree.c \
 	src/coll/algo/doubling_allgather.c \
 	src/coll/algo/doubling_allreduce.c \
+	src/coll/algo/doubling_scan.c \
 	src/coll/algo/halving.c \
 	src/coll/algo/knomial.c \
 	src/coll/algo/knomial_gather.c \

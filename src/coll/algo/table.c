@@ -53,8 +53,10 @@
     X(linear_alltoall)                                                                             \
     X(bruck_alltoall)                                                                              \
     X(chain_scan)                                                                                  \
+    X(recursive_doubling_scan)                                                                     \
     X(one_shot_scan)                                                                               \
     X(chain_exscan)                                                                                \
+    X(recursive_doubling_exscan)                                                                   \
     X(one_shot_exscan)
 
 #define DECLARE(a) extern const struct ct_algo ct_algo_##a;
