@@ -197,6 +197,7 @@ static void check_linear(struct prover *p, uint32_t n)
     check(p, c, "chain", CT_SCAN, (struct costs){2, 1, 1, 1, 0});
     check(p, c, "chain", CT_EXSCAN, (struct costs){2, 1, 1, n > 2 ? 1 : 0, n > 2 ? 1 : 0});
     check(p, c, "linear", CT_ALLTOALL, (struct costs){pairs, m, m, 0, 0});
+    check(p, c, "pairwise", CT_ALLTOALL, (struct costs){m, m, m, 0, 0});
     check_logarithmic_scan(p, n);
 }
 

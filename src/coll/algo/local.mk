@@ -17,6 +17,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/linear.c \
 	src/coll/algo/one_shot.c \
 	src/coll/algo/pairwise.c \
+	src/coll/algo/pairwise_alltoall.c \
 	src/coll/algo/pat.c \
 	src/coll/algo/rabenseifner.c \
 	src/coll/algo/ring.c \

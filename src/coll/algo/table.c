@@ -51,6 +51,7 @@
     X(linear_scatter)                                                                              \
     X(knomial_scatter)                                                                             \
     X(linear_alltoall)                                                                             \
+    X(pairwise_alltoall)                                                                           \
     X(bruck_alltoall)                                                                              \
     X(chain_scan)                                                                                  \
     X(recursive_doubling_scan)                                                                     \
