@@ -165,12 +165,6 @@ int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request *
 int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, int remote_leader,
                  int tag, int bad, struct ct_comm **out);
 int ct_comm_merge(struct ct_comm *comm, bool high, struct ct_comm **out);
-/* A message each way between the groups' ranks 0, which alone call. */
-int ct_inter_leaders_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,
-                          size_t recv_bytes);
-/* Hands what local rank `root` has, or its error, to all of the local group; returns the error. */
-int ct_inter_tell(struct ct_comm *comm, uint32_t root, int error, void *data, size_t bytes);
-
 static inline void ct_comm_hold(struct ct_comm *comm)
 {
     ct_ref_hold(&comm->refs, comm->p->threaded);

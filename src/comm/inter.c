@@ -33,14 +33,16 @@ static int swap_with(struct ct_process *p, uint32_t peer_id, uint64_t ctx, int t
     return rc != CTRAN_SUCCESS ? rc : err;
 }
 
-int ct_inter_leaders_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,
-                          size_t recv_bytes)
+/* A message each way between the ranks 0, which alone call. */
+static int leaders_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,
+                        size_t recv_bytes)
 {
     return swap_with(comm->p, ct_group_id_of(comm->remote, 0), ct_ctx(comm->id, CT_CTX_INTER),
                      SWAP_TAG, send, send_bytes, recv, recv_bytes);
 }
 
-int ct_inter_tell(struct ct_comm *comm, uint32_t root, int error, void *data, size_t bytes)
+/* Hands what local rank `root` has, or its error, to all of the group; returns the error. */
+static int tell(struct ct_comm *comm, uint32_t root, int error, void *data, size_t bytes)
 {
     int32_t said = error;
     int     rc = ct_comms_bcast(comm, root, &said, sizeof said);
@@ -53,9 +55,9 @@ int ct_inter_tell(struct ct_comm *comm, uint32_t root, int error, void *data, si
 int ct_inter_swap(struct ct_comm *comm, const void *send, size_t send_bytes, void *recv,
                   size_t recv_bytes)
 {
-    int rc = comm->run.me == 0 ? ct_inter_leaders_swap(comm, send, send_bytes, recv, recv_bytes)
-                               : CTRAN_SUCCESS;
-    return ct_inter_tell(comm, 0, rc, recv, recv_bytes);
+    int rc =
+        comm->run.me == 0 ? leaders_swap(comm, send, send_bytes, recv, recv_bytes) : CTRAN_SUCCESS;
+    return tell(comm, 0, rc, recv, recv_bytes);
 }
 
 int ct_inter_agree(struct ct_comm *comm, uint32_t word, struct ct_inter_deal *deal)
@@ -64,14 +66,14 @@ int ct_inter_agree(struct ct_comm *comm, uint32_t word, struct ct_inter_deal *de
     int                  rc = CTRAN_SUCCESS;
     if (comm->run.me == 0) {
         own.id = ct_comms_propose(comm->p);
-        rc = ct_inter_leaders_swap(comm, &own, sizeof own, &other, sizeof other);
+        rc = leaders_swap(comm, &own, sizeof own, &other, sizeof other);
         *deal = (struct ct_inter_deal){
             .id = ct_groups_in_order(comm->group, comm->remote) ? own.id : other.id,
             .mine = word,
             .theirs = other.mine,
         };
     }
-    return ct_inter_tell(comm, 0, rc, deal, sizeof *deal);
+    return tell(comm, 0, rc, deal, sizeof *deal);
 }
 
 /* ---- meeting --------------------------------------------------------------------------------- */
@@ -139,7 +141,7 @@ int ct_comm_meet(struct ct_comm *local, uint32_t leader, struct ct_comm *peer, i
             rc = CTRAN_ERR_GROUP;
         }
     }
-    rc = ct_inter_tell(local, leader, rc, &theirs, sizeof theirs);
+    rc = tell(local, leader, rc, &theirs, sizeof theirs);
     if (rc == CTRAN_SUCCESS && ids == NULL) {
         ids = malloc(theirs.n * sizeof *ids);
     }
