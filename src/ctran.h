@@ -1589,7 +1589,7 @@ CTRAN_API int ctran_ireduce_scatter(const void *sendbuf, void *recvbuf,
 /* ---- the same prepared once -------------------------------------------------------------------
  * Each leaves an inactive request, which ctran_start and ctran_startall begin: from then on it is
  * as above until it has been completed, when it is inactive again, until ctran_request_free. All
- * ranks prepare a communicator's in the same order, and start them in the same order; what is said
+ * ranks prepare a communicator's in the same order, and start them in any; what is said
  * above of buffers and arrays holds from here until it is freed. There are no hints for `info`.
  * Local here: ranks meet when it is started. Source: MPI-4.1 sec. 6.13. */
 CTRAN_API int ctran_barrier_init(ctran_comm_t comm, ctran_info_t info, ctran_request_t *request);

@@ -9,6 +9,7 @@
 struct request {
     struct ct_request base; /* first: the user's handle points here */
     struct ct_task    task;
+    uint64_t          number; /* of a persistent one, by which ranks know it; else 0 */
     CT_ALIGNED(16) char described[];
 };
 
@@ -108,7 +109,13 @@ static int begin(struct ct_process *p, struct request *r)
     struct ct_described *d = described(r);
     r->task = (struct ct_task){.run = step};
     ct_coll_init(&d->coll, d->comm, &r->task);
-    int rc = d->ops->open(d);
+    d->coll.number = r->number;
+    const uint32_t seq = d->comm->run.seq, remote_seq = d->comm->remote_seq;
+    int            rc = d->ops->open(d);
+    if (rc != CTRAN_SUCCESS && r->number != 0) { /* it has its own: none was left out */
+        d->comm->run.seq = seq;
+        d->comm->remote_seq = remote_seq;
+    }
     if (rc == CTRAN_SUCCESS) {
         r->base.error = CTRAN_SUCCESS;
         r->base.waiter = NULL;
@@ -171,6 +178,10 @@ int ct_call_go(const struct ct_call *how, struct ct_described *d)
     }
     struct ct_process *p = d->comm->p;
     struct request    *r = make(d);
+    uint64_t           number = 0;
+    if (how->mode == CT_CALL_PERSISTENT) {
+        number = ct_run_own_number(d->comm->npersistent++);
+    }
     if (r == NULL) {
         if (how->mode == CT_CALL_REQUEST) {
             ct_run_skip(&d->comm->run);
@@ -180,6 +191,7 @@ int ct_call_go(const struct ct_call *how, struct ct_described *d)
     }
     if (how->mode == CT_CALL_PERSISTENT) {
         r->base.start = start;
+        r->number = number;
     } else {
         int rc = begin(p, r);
         if (rc != CTRAN_SUCCESS) {

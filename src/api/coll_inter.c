@@ -9,7 +9,8 @@
 
 #include "api/coll_call.h"
 
-enum { MOVE_TAG = -18 }; /* none of the program's */
+/* None of the program's; persistent ones have each one of their own, from OWN_TAGS down. */
+enum { MOVE_TAG = -18, OWN_TAGS = -1000 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
@@ -78,7 +79,9 @@ static void destroy_moves(struct ct_described *d)
 static void post_moves(struct ct_coll *c)
 {
     struct moves *m = moves_of(CT_CONTAINER_OF(c, struct ct_described, coll));
+    const int     tag = c->number == 0 ? MOVE_TAG : OWN_TAGS - (int)(c->number & 0x7fff);
     for (size_t i = 0; i < m->n; i++) {
+        m->transfers[i].key.tag = tag;
         ct_transfer_start(&m->transfers[i], &m->reqs[i]);
     }
 }

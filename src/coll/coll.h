@@ -16,9 +16,10 @@
 /* A collective call. What it is given is borrowed until it is over. */
 struct ct_coll {
     struct ct_comm    *comm;
-    struct ct_task    *task;  /* NULL: the caller waits */
-    uint32_t           kind;  /* of the plan to run now, enum ct_coll_kind; 0: it is over */
-    size_t             bytes; /* of its whole vector, as all ranks know them alike */
+    struct ct_task    *task;   /* NULL: the caller waits */
+    uint64_t           number; /* of all of its plans, see ct_run_own_number; 0: the next ones */
+    uint32_t           kind;   /* of the plan to run now, enum ct_coll_kind; 0: it is over */
+    size_t             bytes;  /* of its whole vector, as all ranks know them alike */
     struct ct_run_args args;
     struct ct_plan    *plan; /* under way, in the background */
     int                rc;   /* how it has ended */

@@ -58,6 +58,7 @@ static int choose(struct ct_coll *c, bool *over_board)
         return rc;
     }
     args->task = c->task;
+    args->number = c->number != 0 ? c->number : args->number;
     args->algo = ct_coll_select(p, &what);
     if (args->algo == NULL) {
         return CTRAN_ERR_INTERN;
@@ -203,6 +204,7 @@ void ct_coll_init(struct ct_coll *c, struct ct_comm *comm, struct ct_task *task)
 {
     c->comm = comm;
     c->task = task;
+    c->number = 0;
     c->kind = 0;
     c->plan = NULL;
     c->rc = CTRAN_SUCCESS;

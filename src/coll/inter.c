@@ -66,8 +66,12 @@ static void plan_of(struct ct_coll *c, uint32_t kind, const struct ct_run_args *
     c->args = *args;
 }
 
-static struct numbers take_numbers(struct ct_comm *comm)
+static struct numbers take_numbers(const struct ct_coll *c)
 {
+    struct ct_comm *comm = c->comm;
+    if (c->number != 0) {
+        return (struct numbers){c->number, c->number, c->number};
+    }
     const uint64_t here = ct_run_number(&comm->run), tell = ct_run_number(&comm->run);
     return (struct numbers){here, UINT64_C(1) + comm->remote_seq++, tell};
 }
@@ -194,7 +198,7 @@ static int speak_to_root(struct ct_coll *c, int rc)
 
 int ct_coll_inter_barrier(struct ct_coll *c)
 {
-    const struct numbers numbers = take_numbers(c->comm);
+    const struct numbers numbers = take_numbers(c);
     int                  rc = prepare(c, &numbers, 0, 0);
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -220,7 +224,7 @@ static void reduce_here(struct ct_coll *c, const void *send, size_t count,
 int ct_coll_inter_reduce(struct ct_coll *c, const void *send, void *recv, size_t count,
                          const struct ct_dtype *type, const struct ct_op *op, int root)
 {
-    const struct numbers numbers = take_numbers(c->comm);
+    const struct numbers numbers = take_numbers(c);
     const bool           is_root = root == CTRAN_ROOT;
     const size_t         bytes = root != CTRAN_PROC_NULL ? count * (size_t)type->extent_bytes : 0;
     if (bytes == 0) {
@@ -247,7 +251,7 @@ int ct_coll_inter_reduce_scatter(struct ct_coll *c, const void *send, void *recv
                                  size_t first, size_t own, const struct ct_dtype *type,
                                  const struct ct_op *op)
 {
-    const struct numbers numbers = take_numbers(c->comm);
+    const struct numbers numbers = take_numbers(c);
     const size_t         extent = (size_t)type->extent_bytes;
     if (total * extent == 0) {
         return CTRAN_SUCCESS;

@@ -52,8 +52,9 @@ struct ct_comm {
     struct ct_errhandler *errhandler; /* held; see base/errhandler.h */
     struct ct_run_ctx     run;        /* n, me, and the context of collectives */
     struct ct_group      *group;
-    struct ct_group      *remote;     /* NULL: an intra-communicator */
-    uint32_t              remote_seq; /* collectives of both groups that were numbered */
+    struct ct_group      *remote;      /* NULL: an intra-communicator */
+    uint32_t              npersistent; /* collectives that were prepared */
+    uint32_t              remote_seq;  /* collectives of both groups that were numbered */
     struct ct_attrs       attrs;
     _Atomic uint32_t      hints; /* CT_HINT_ */
     struct ct_vtopo      *topo;  /* NULL: none */

@@ -269,7 +269,7 @@ void ct_run_fini(struct ct_process *p) CT_UNCHECKED
 
 int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
 {
-    uint32_t        seq = args->number != 0 ? (uint32_t)(args->number - 1) : args->ctx->seq++;
+    uint32_t seq = args->number != 0 ? (uint32_t)(args->number - 1) : args->ctx->seq++ & 0x7fff;
     struct ct_plan *plan = get(args->ctx->p->run);
     if (plan == NULL) {
         return CTRAN_ERR_NO_MEM;

@@ -7,7 +7,7 @@
 
 static int32_t tag_of(const struct ct_strand *s)
 {
-    uint32_t seq = s->plan->seq & 0x7fff, chunk = (uint32_t)s->view.chunk & 0xfff;
+    uint32_t seq = s->plan->seq, chunk = (uint32_t)s->view.chunk & 0xfff;
     return (int32_t)(seq << 16 | (s->lane & 0xf) << 12 | chunk);
 }
 

@@ -11,7 +11,8 @@
  * by the longest that it knows: as long as an algorithm has one lane, the two ends of a message cut
  * it alike even so, since a chunk is S bytes long or the block is shorter.
  * Tags: 15 bits of the plan's number in its context, 4 of the lane, 12 of the chunk; so up to 4096
- * chunks may be in flight, and 32768 plans of one context, before they repeat.
+ * chunks may be in flight, and 32768 plans of one context, before they repeat. Below 0 are those of
+ * plans that are run again and again under one number: their messages match in order.
  *
  * It works over a plain context, below communicators, because a communicator's own construction
  * needs collectives.
@@ -92,7 +93,14 @@ void ct_run_fini(struct ct_process *p);
 /* Takes a number for a plan that is to start later. */
 static inline uint64_t ct_run_number(struct ct_run_ctx *ctx)
 {
-    return UINT64_C(1) + ctx->seq++;
+    return UINT64_C(1) + (ctx->seq++ & 0x7fff);
+}
+
+/* The number of what may be run again and again, whatever else starts in between: the n-th of the
+ * context. No tag that follows from it is CTRAN_ANY_TAG. */
+static inline uint64_t ct_run_own_number(uint32_t n)
+{
+    return UINT64_C(1) + (0x8000 | n % 0x7fff);
 }
 
 /* Makes and starts a plan; all ranks of the context do so in the same order. An algorithm that
