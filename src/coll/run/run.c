@@ -42,14 +42,19 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     if (ep == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    s->busy |= UINT32_C(1) << (slot - s->slots);
-    slot->round = s->next_round;
-    slot->step = *step;
     struct ct_p2p_key key = {ctx->id, (int32_t)(is_tx ? ctx->me : step->peer), tag_of(s)};
-    const bool        background = s->plan->args.task != NULL;
     if (is_tx) {
         s->plan->count.messages++;
         s->plan->count.bytes += area.len_bytes;
+    }
+    if (is_tx && ct_p2p_send_now(ctx->p, ep, key, &area)) {
+        return CTRAN_SUCCESS; /* as most short ones can: it is over, and needs no slot */
+    }
+    s->busy |= UINT32_C(1) << (slot - s->slots);
+    slot->round = s->next_round;
+    slot->step = *step;
+    const bool background = s->plan->args.task != NULL;
+    if (is_tx) {
         (background ? ct_p2p_isend : ct_p2p_drive_send)(ctx->p, &slot->req, ep, key, &area);
     } else {
         (background ? ct_p2p_irecv : ct_p2p_drive_recv)(ctx->p, &slot->req, ep, key, &area);
