@@ -23,6 +23,7 @@ dist_man_MANS += \
 	man/ctran_ibarrier.3 \
 	man/ctran_info.3 \
 	man/ctran_init.3 \
+	man/ctran_neighbor_allgather.3 \
 	man/ctran_op_create.3 \
 	man/ctran_intercomm_create.3 \
 	man/ctran_pack.3 \
@@ -141,6 +142,11 @@ nodist_man_MANS = \
 	man/ctran_ibsend.3 \
 	man/ctran_improbe.3 \
 	man/ctran_imrecv.3 \
+	man/ctran_ineighbor_allgather.3 \
+	man/ctran_ineighbor_allgatherv.3 \
+	man/ctran_ineighbor_alltoall.3 \
+	man/ctran_ineighbor_alltoallv.3 \
+	man/ctran_ineighbor_alltoallw.3 \
 	man/ctran_info_create.3 \
 	man/ctran_info_create_env.3 \
 	man/ctran_info_delete.3 \
@@ -164,6 +170,15 @@ nodist_man_MANS = \
 	man/ctran_issend.3 \
 	man/ctran_mprobe.3 \
 	man/ctran_mrecv.3 \
+	man/ctran_neighbor_allgather_init.3 \
+	man/ctran_neighbor_allgatherv.3 \
+	man/ctran_neighbor_allgatherv_init.3 \
+	man/ctran_neighbor_alltoall.3 \
+	man/ctran_neighbor_alltoall_init.3 \
+	man/ctran_neighbor_alltoallv.3 \
+	man/ctran_neighbor_alltoallv_init.3 \
+	man/ctran_neighbor_alltoallw.3 \
+	man/ctran_neighbor_alltoallw_init.3 \
 	man/ctran_op_commutative.3 \
 	man/ctran_op_free.3 \
 	man/ctran_pcontrol.3 \

@@ -1657,6 +1657,113 @@ CTRAN_API int ctran_reduce_scatter_init(const void *sendbuf, void *recvbuf,
                                         const ctran_count_t recvcounts[], ctran_datatype_t datatype,
                                         ctran_op_t op, ctran_comm_t comm, ctran_info_t info,
                                         ctran_request_t *request);
+/* ---------------------------------------------------------------------------------------------
+ * Collectives of neighbours: in a communicator with a topology each rank sends a block to each of
+ * its destinations and receives one from each of its sources. Block j of sendbuf is for the j-th
+ * destination, block i of recvbuf from the i-th source:
+ *   of a grid     2 * ndims of both: for each dimension the rank before, then the one behind; what
+ *                 goes backwards arrives from ahead, and the reverse
+ *   of a graph    the neighbours, as ctran_graph_neighbors lists them
+ *   otherwise     as ctran_dist_graph_neighbors lists them; of several edges between the same ranks
+ *                 the first here is the first there
+ * Beyond the edge of a grid is CTRAN_PROC_NULL: its blocks are in the buffers but are neither read
+ * nor written. The two ends of an edge give a block the same length. Buffers are disjoint, and none
+ * may be CTRAN_IN_PLACE. All ranks of comm call, also those without neighbours; nobody waits for
+ * any but its own neighbours. Source: MPI-4.1 sec. 8.6 to 8.8.
+ * Errors, besides those of the other collectives: CTRAN_ERR_TOPOLOGY where comm has none, or one of
+ * ctran_graph_create in which a rank has another for a neighbour more often than that one has it;
+ * CTRAN_ERR_TRUNCATE where a block is longer than the receiver said, while all others arrive.
+ * ------------------------------------------------------------------------------------------ */
+
+/* The same sendcount elements to all; recvcount elements from each, one block after the other. */
+CTRAN_API int ctran_neighbor_allgather(const void *sendbuf, ctran_count_t sendcount,
+                                       ctran_datatype_t sendtype, void *recvbuf,
+                                       ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                       ctran_comm_t comm);
+/* sendcount elements to each; the rest as above. */
+CTRAN_API int ctran_neighbor_alltoall(const void *sendbuf, ctran_count_t sendcount,
+                                      ctran_datatype_t sendtype, void *recvbuf,
+                                      ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                      ctran_comm_t comm);
+
+/* The same two with a count of its own for each block, and its displacement from the buffer's
+ * start, in elements of the buffer's type. */
+CTRAN_API int ctran_neighbor_allgatherv(const void *sendbuf, ctran_count_t sendcount,
+                                        ctran_datatype_t sendtype, void *recvbuf,
+                                        const ctran_count_t recvcounts[],
+                                        const ctran_aint_t displs[], ctran_datatype_t recvtype,
+                                        ctran_comm_t comm);
+CTRAN_API int ctran_neighbor_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
+                                       const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
+                                       void *recvbuf, const ctran_count_t recvcounts[],
+                                       const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                                       ctran_comm_t comm);
+
+/* And with a datatype of its own for each block; displacements are in bytes. */
+CTRAN_API int ctran_neighbor_alltoallw(const void *sendbuf, const ctran_count_t sendcounts[],
+                                       const ctran_aint_t     sdispls[],
+                                       const ctran_datatype_t sendtypes[], void *recvbuf,
+                                       const ctran_count_t    recvcounts[],
+                                       const ctran_aint_t     rdispls[],
+                                       const ctran_datatype_t recvtypes[], ctran_comm_t comm);
+
+/* The same as requests, and prepared once: as those of the other collectives. Source: MPI-4.1 sec.
+ * 8.7, 8.8. */
+CTRAN_API int ctran_ineighbor_allgather(const void *sendbuf, ctran_count_t sendcount,
+                                        ctran_datatype_t sendtype, void *recvbuf,
+                                        ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                        ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ineighbor_allgatherv(const void *sendbuf, ctran_count_t sendcount,
+                                         ctran_datatype_t sendtype, void *recvbuf,
+                                         const ctran_count_t recvcounts[],
+                                         const ctran_aint_t displs[], ctran_datatype_t recvtype,
+                                         ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ineighbor_alltoall(const void *sendbuf, ctran_count_t sendcount,
+                                       ctran_datatype_t sendtype, void *recvbuf,
+                                       ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                       ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ineighbor_alltoallv(const void *sendbuf, const ctran_count_t sendcounts[],
+                                        const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
+                                        void *recvbuf, const ctran_count_t recvcounts[],
+                                        const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                                        ctran_comm_t comm, ctran_request_t *request);
+CTRAN_API int ctran_ineighbor_alltoallw(const void *sendbuf, const ctran_count_t sendcounts[],
+                                        const ctran_aint_t     sdispls[],
+                                        const ctran_datatype_t sendtypes[], void *recvbuf,
+                                        const ctran_count_t    recvcounts[],
+                                        const ctran_aint_t     rdispls[],
+                                        const ctran_datatype_t recvtypes[], ctran_comm_t comm,
+                                        ctran_request_t *request);
+
+CTRAN_API int ctran_neighbor_allgather_init(const void *sendbuf, ctran_count_t sendcount,
+                                            ctran_datatype_t sendtype, void *recvbuf,
+                                            ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                            ctran_comm_t comm, ctran_info_t info,
+                                            ctran_request_t *request);
+CTRAN_API int ctran_neighbor_allgatherv_init(const void *sendbuf, ctran_count_t sendcount,
+                                             ctran_datatype_t sendtype, void *recvbuf,
+                                             const ctran_count_t recvcounts[],
+                                             const ctran_aint_t displs[], ctran_datatype_t recvtype,
+                                             ctran_comm_t comm, ctran_info_t info,
+                                             ctran_request_t *request);
+CTRAN_API int ctran_neighbor_alltoall_init(const void *sendbuf, ctran_count_t sendcount,
+                                           ctran_datatype_t sendtype, void *recvbuf,
+                                           ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                           ctran_comm_t comm, ctran_info_t info,
+                                           ctran_request_t *request);
+CTRAN_API int ctran_neighbor_alltoallv_init(const void *sendbuf, const ctran_count_t sendcounts[],
+                                            const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
+                                            void *recvbuf, const ctran_count_t recvcounts[],
+                                            const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                                            ctran_comm_t comm, ctran_info_t info,
+                                            ctran_request_t *request);
+CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_count_t sendcounts[],
+                                            const ctran_aint_t     sdispls[],
+                                            const ctran_datatype_t sendtypes[], void *recvbuf,
+                                            const ctran_count_t    recvcounts[],
+                                            const ctran_aint_t     rdispls[],
+                                            const ctran_datatype_t recvtypes[], ctran_comm_t comm,
+                                            ctran_info_t info, ctran_request_t *request);
 
 #ifdef __cplusplus
 }

@@ -150,8 +150,8 @@ int ct_check_there(struct ct_comm *comm, const char *call, const struct ct_area 
         return CTRAN_SUCCESS;
     }
     return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
-                        "a buffer is NULL, and with its displacement as an address the block of "
-                        "rank %u is at %p, where there is no memory",
+                        "a buffer is NULL, and with its displacement as an address block %u is at "
+                        "%p, where there is no memory",
                         r, first.iov_base);
 }
 

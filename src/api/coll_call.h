@@ -116,8 +116,9 @@ int ct_call_alltoallw(const struct ct_call *how, const void *sendbuf,
 
 /* ---- on inter-communicators; the arguments are checked here. coll_inter.c -------------------- */
 
-/* Blocks for the ranks of the remote group, or from them: with `each` one for each, of its count at
- * its displacement or, without these arrays, one after the other; else the same for all. */
+/* Blocks for the ranks of the remote group or for neighbours, or from them: with `each` one for
+ * each, of its count at its displacement or, without these arrays, one after the other; else the
+ * same for all. */
 struct ct_side {
     const void             *buf;
     ctran_count_t           count;
@@ -127,7 +128,17 @@ struct ct_side {
     const ctran_datatype_t *types; /* one for each; NULL: all are `type` */
     bool                    each;
     bool                    by_counts; /* there ought to be arrays */
+    bool                    by_types;  /* and one of types */
 };
+static inline ctran_datatype_t ct_side_type(const struct ct_side *side, uint32_t i)
+{
+    return side->types != NULL ? side->types[i] : side->type;
+}
+/* The arrays are there; to be asked where there is anybody at all. */
+int ct_side_check(struct ct_comm *comm, const char *call, const struct ct_side *side);
+/* Where block i is. */
+int ct_side_block(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t i,
+                  const void **buf, ctran_count_t *count);
 /* From all to all. */
 int ct_inter_all(const struct ct_call *how, struct ct_comm *comm, const struct ct_side *send,
                  const struct ct_side *recv);
@@ -151,5 +162,9 @@ struct ct_inter_reduction {
 };
 int ct_inter_reduce(const struct ct_call *how, struct ct_comm *comm,
                     const struct ct_inter_reduction *r);
+
+/* ---- with neighbours; the arguments are checked here. neighbor.c ---------------------------- */
+
+int ct_call_neighbor(const struct ct_call *how, struct ct_side send, struct ct_side recv);
 
 #endif

@@ -14,16 +14,10 @@ enum { MOVE_TAG = -18, OWN_TAGS = -1000 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static ctran_datatype_t type_of(const struct ct_side *side, uint32_t r)
+int ct_side_block(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t r,
+                  const void **buf, ctran_count_t *count)
 {
-    return side->types != NULL ? side->types[r] : side->type;
-}
-
-/* Where the block of remote rank r is. */
-static int block_of(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t r,
-                    const void **buf, ctran_count_t *count)
-{
-    const struct ct_dtype *type = ct_dtype_get(type_of(side, r));
+    const struct ct_dtype *type = ct_dtype_get(ct_side_type(side, r));
     const ptrdiff_t        extent = side->types != NULL ? 1 : type != NULL ? type->extent_bytes : 0;
     ptrdiff_t              at = 0;
     *buf = side->buf;
@@ -36,19 +30,21 @@ static int block_of(struct ct_comm *comm, const char *call, const struct ct_side
                              : __builtin_mul_overflow(*count, extent, &at) ||
                                    __builtin_mul_overflow(at, (ptrdiff_t)r, &at)) {
         return ct_api_raise(comm, side->displs != NULL ? CTRAN_ERR_ARG : CTRAN_ERR_COUNT, call,
-                            "the block of rank %u is outside of memory", r);
+                            "block %u is outside of memory", r);
     }
     *buf = (const void *)((uintptr_t)*buf + (uintptr_t)at);
     return CTRAN_SUCCESS;
 }
 
-static int check_arrays(struct ct_comm *comm, const char *call, const struct ct_side *side)
+int ct_side_check(struct ct_comm *comm, const char *call, const struct ct_side *side)
 {
-    if (!side->by_counts || (side->counts != NULL && side->displs != NULL)) {
-        return CTRAN_SUCCESS;
-    }
-    return ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of %s is NULL",
-                        side->counts == NULL ? "counts" : "displacements");
+    const char *missing = side->by_counts && side->counts == NULL   ? "counts"
+                          : side->by_counts && side->displs == NULL ? "displacements"
+                          : side->by_types && side->types == NULL   ? "datatypes"
+                                                                    : NULL;
+    return missing == NULL
+               ? CTRAN_SUCCESS
+               : ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of %s is NULL", missing);
 }
 
 /* The messages of a call. All receives are there before the first one goes out. */
@@ -108,14 +104,14 @@ static int plan(struct moves *m, const struct ct_side *side, uint32_t first, uin
 {
     struct ct_comm *comm = m->d.comm;
     const char     *call = m->d.call;
-    int             rc = n > 0 ? check_arrays(comm, call, side) : CTRAN_SUCCESS;
+    int             rc = n > 0 ? ct_side_check(comm, call, side) : CTRAN_SUCCESS;
     for (uint32_t r = first; r < first + n && rc == CTRAN_SUCCESS; r++) {
         struct ct_transfer *t = &m->transfers[m->n];
         const void         *buf;
         ctran_count_t       count;
-        rc = block_of(comm, call, side, r, &buf, &count);
+        rc = ct_side_block(comm, call, side, r, &buf, &count);
         if (rc == CTRAN_SUCCESS) {
-            rc = ct_check_transfer(call, buf, count, type_of(side, r), (int)r, 0,
+            rc = ct_check_transfer(call, buf, count, ct_side_type(side, r), (int)r, 0,
                                    ct_comm_handle(comm), mode, t);
         }
         if (rc == CTRAN_SUCCESS && side->buf == CTRAN_BOTTOM && side->types != NULL) {

@@ -28,6 +28,7 @@ libctcore_la_SOURCES += \
 	src/api/life.c \
 	src/api/op.c \
 	src/api/memory.c \
+	src/api/neighbor.c src/api/neighbor_calls.c \
 	src/api/pack.c \
 	src/api/p2p.c \
 	src/api/partitioned.c \

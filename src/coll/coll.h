@@ -92,6 +92,9 @@ int ct_coll_reduce_scatter(struct ct_coll *c, const void *send, void *recv,
                            const ctran_count_t *counts, const struct ct_dtype *type,
                            const struct ct_op *op);
 
+/* With neighbours, in a communicator that has a topology: send[j] goes to destination j, recv[i]
+ * comes from source i. neighbor.c */
+void ct_coll_neighbor(struct ct_coll *c, const struct ct_area *send, const struct ct_area *recv);
 /* Messages in place of a plan, of any kind: `post` starts all of the n requests. The caller frees
  * them afterwards. */
 void ct_coll_messages(struct ct_coll *c, struct ct_p2p_req *reqs, size_t n,

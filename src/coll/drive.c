@@ -47,6 +47,13 @@ static int choose(struct ct_coll *c, bool *over_board)
                 .root = args->env.root,
     };
     int rc = CTRAN_SUCCESS;
+    args->task = c->task;
+    args->number = c->number != 0 ? c->number : args->number;
+    if (c->kind == CT_NEAR) { /* it has come with its only algorithm, which wants nothing cut */
+        args->ctx = &c->comm->run;
+        *over_board = false;
+        return CTRAN_SUCCESS;
+    }
     if (args->ctx != NULL) {
         what.n = args->ctx->n; /* not the communicator's own: part of a longer way */
     } else {
@@ -57,8 +64,6 @@ static int choose(struct ct_coll *c, bool *over_board)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    args->task = c->task;
-    args->number = c->number != 0 ? c->number : args->number;
     args->algo = ct_coll_select(p, &what);
     if (args->algo == NULL) {
         return CTRAN_ERR_INTERN;

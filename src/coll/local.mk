@@ -1,5 +1,5 @@
 # coll: the collective calls.
 libctcore_la_SOURCES += \
-	src/coll/calls.c src/coll/drive.c src/coll/inter.c \
+	src/coll/calls.c src/coll/drive.c src/coll/inter.c src/coll/neighbor.c \
 	src/coll/coll.h \
 	src/coll/select.c

@@ -18,6 +18,7 @@ static struct ct_vtopo *make(int kind, size_t numbers)
 void ct_vtopo_drop(struct ct_vtopo *topo)
 {
     if (topo != NULL && ct_ref_drop(&topo->refs, true)) {
+        free((void *)topo->near.edges);
         free(topo);
     }
 }

@@ -9,6 +9,7 @@
 #define CT_COMM_VTOPO_H
 
 #include "base/base.h"
+#include "coll/algo/algo.h"
 
 struct ct_vtopo_cart {
     int  ndims;
@@ -37,8 +38,10 @@ struct ct_vtopo_dist {
 };
 
 struct ct_vtopo {
-    struct ct_ref refs;
-    int           kind; /* CTRAN_CART, CTRAN_GRAPH or CTRAN_DIST_GRAPH: which of these it is */
+    struct ct_ref        refs;
+    struct ct_neighbours near;   /* of this rank */
+    bool                 uneven; /* a graph where a has b for a neighbour more often than b has a */
+    int kind; /* CTRAN_CART, CTRAN_GRAPH or CTRAN_DIST_GRAPH: which of these it is */
     union {
         struct ct_vtopo_cart  cart;
         struct ct_vtopo_graph graph;
@@ -62,6 +65,10 @@ static inline struct ct_vtopo *ct_vtopo_hold(struct ct_vtopo *topo)
 
 /* Gives a reference back, which may be NULL; the last one frees. */
 void ct_vtopo_drop(struct ct_vtopo *topo);
+
+/* Finds the neighbours of rank `me` of n, in the order that MPI-4.1 sec. 8.6 gives them: what a
+ * topology needs to be complete. False when out of memory. vtopo_near.c */
+bool ct_vtopo_meet(struct ct_vtopo *topo, uint32_t n, uint32_t me);
 
 /* Row-major, the last dimension varies fastest. Coordinates of periodic dimensions may lie outside;
  * the rank is CTRAN_PROC_NULL where one of another dimension does. */

@@ -14,7 +14,8 @@
  * was no memory for it. */
 static int attach(struct ct_comm *made, struct ct_vtopo *topo, struct ct_comm **out)
 {
-    if (topo == NULL) {
+    if (topo == NULL || !ct_vtopo_meet(topo, made->run.n, made->run.me)) {
+        ct_vtopo_drop(topo);
         ct_comm_release(made);
         *out = NULL;
         return CTRAN_ERR_NO_MEM;

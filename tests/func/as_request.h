@@ -56,5 +56,10 @@ static inline int as_started(int rc, ctran_request_t *r)
 #define ctran_alltoallw(...)            AS(alltoallw, __VA_ARGS__)
 #define ctran_reduce_scatter_block(...) AS(reduce_scatter_block, __VA_ARGS__)
 #define ctran_reduce_scatter(...)       AS(reduce_scatter, __VA_ARGS__)
+#define ctran_neighbor_allgather(...)   AS(neighbor_allgather, __VA_ARGS__)
+#define ctran_neighbor_allgatherv(...)  AS(neighbor_allgatherv, __VA_ARGS__)
+#define ctran_neighbor_alltoall(...)    AS(neighbor_alltoall, __VA_ARGS__)
+#define ctran_neighbor_alltoallv(...)   AS(neighbor_alltoallv, __VA_ARGS__)
+#define ctran_neighbor_alltoallw(...)   AS(neighbor_alltoallw, __VA_ARGS__)
 
 #endif

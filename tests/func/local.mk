@@ -3,7 +3,7 @@
 func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors \
 	tests/func/group tests/func/errhandlers tests/func/info \
 	tests/func/inter tests/func/environment tests/func/topo tests/func/reorder tests/func/threads \
-	tests/func/progress
+	tests/func/progress tests/func/neighbor
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
 func_check = tests/func/check.c tests/func/check.h
@@ -89,6 +89,9 @@ tests_func_info_SOURCES = tests/func/info.c $(func_check)
 tests_func_info_LDADD = libctcore.la -lpthread
 tests_func_topo_SOURCES = tests/func/topo.c $(func_check)
 tests_func_topo_LDADD = libctcore.la
+tests_func_neighbor_SOURCES = tests/func/neighbor.c tests/func/neighbor_run.c \
+	tests/func/neighbor.h $(func_check)
+tests_func_neighbor_LDADD = libctcore.la
 tests_func_reorder_SOURCES = tests/func/reorder.c $(func_check)
 tests_func_reorder_LDADD = libctcore.la
 tests_func_inter_SOURCES = tests/func/inter.c tests/func/inter_idup.c \
@@ -121,6 +124,7 @@ func_tests = \
 	tests/func/inter.test \
 	tests/func/settings.test \
 	tests/func/topo.test \
+	tests/func/neighbor.test \
 	tests/func/reorder.test \
 	tests/func/threads.test \
 	tests/func/progress.test \
@@ -162,6 +166,14 @@ check_PROGRAMS += tests/func/types_start
 tests_func_types_start_SOURCES = $(tests_func_types_SOURCES)
 tests_func_types_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
 tests_func_types_start_LDADD = libctcore.la
+check_PROGRAMS += tests/func/neighbor_request
+tests_func_neighbor_request_SOURCES = $(tests_func_neighbor_SOURCES)
+tests_func_neighbor_request_CPPFLAGS = $(as_request)
+tests_func_neighbor_request_LDADD = libctcore.la
+check_PROGRAMS += tests/func/neighbor_start
+tests_func_neighbor_start_SOURCES = $(tests_func_neighbor_SOURCES)
+tests_func_neighbor_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
+tests_func_neighbor_start_LDADD = libctcore.la
 check_PROGRAMS += tests/func/errors_request
 tests_func_errors_request_SOURCES = $(tests_func_errors_SOURCES)
 tests_func_errors_request_CPPFLAGS = $(as_request)

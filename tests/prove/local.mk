@@ -7,9 +7,11 @@ libprove_la_SOURCES = \
 	tests/prove/steps.c \
 	tests/prove/word.c tests/prove/word.h
 
-PROVE_TESTS = tests/prove/test_costs tests/prove/test_mutants tests/prove/test_prove
+PROVE_TESTS = tests/prove/test_costs tests/prove/test_mutants tests/prove/test_neighbour \
+	tests/prove/test_prove
 check_PROGRAMS += $(PROVE_TESTS)
 TESTS += $(PROVE_TESTS)
 tests_prove_test_costs_LDADD = libprove.la libctcore.la
 tests_prove_test_mutants_LDADD = libprove.la libctcore.la
+tests_prove_test_neighbour_LDADD = libctcore.la
 tests_prove_test_prove_LDADD = libprove.la libctcore.la

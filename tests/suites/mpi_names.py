@@ -38,7 +38,12 @@ ADDRESS_SIZED = {
     "unpack_external",
     "pack_external_size",
 }
-DISPLACED_IN_BYTES = {"type_create_hindexed", "type_create_hindexed_block", "type_create_struct"}
+DISPLACED_IN_BYTES = {
+    "type_create_hindexed",
+    "type_create_hindexed_block",
+    "type_create_struct",
+    "neighbor_alltoallw",
+}
 # How many elements arrays of counts have, in C; `buf` is the buffer of the same side.
 LENGTHS = {
     "allgatherv": "mpi_blocks(comm)",
@@ -46,6 +51,9 @@ LENGTHS = {
     "scatterv": "mpi_root_blocks(root, comm)",
     "alltoallv": "mpi_sided_blocks({buf}, comm)",
     "alltoallw": "mpi_sided_blocks({buf}, comm)",
+    "neighbor_allgatherv": "mpi_neighbours({is_out}, comm)",
+    "neighbor_alltoallv": "mpi_neighbours({is_out}, comm)",
+    "neighbor_alltoallw": "mpi_neighbours({is_out}, comm)",
     "reduce_scatter": "mpi_ranks(comm)",
     "type_create_subarray": "ndims",
     "type_create_darray": "ndims",
@@ -90,7 +98,7 @@ class Call:
     def base(self):
         """The name of a collective's blocking form."""
         for name in (self.name.removesuffix("_init"), self.name.removeprefix("i")):
-            if name in COLLECTIVES:
+            if name in COLLECTIVES or name.removeprefix("neighbor_") in NEIGHBOURS:
                 return name
         return self.name
 
@@ -108,7 +116,7 @@ class Call:
             for p in self.parameters
             if p.array
             and (p.large or (p.counted and v_call))
-            and not (self.name in DISPLACED_IN_BYTES and "displacements" in p.name)
+            and not (self.base() in DISPLACED_IN_BYTES and "displ" in p.name)
         ]
 
     def narrowed(self):
@@ -118,8 +126,10 @@ class Call:
         return [p for p in self.parameters if p.pointer and p.large]
 
     def length(self, parameter):
+        is_recv = parameter.name.startswith("r") or parameter.name == "displs"
         side = "recvbuf" if parameter.name.startswith("r") else "sendbuf"
-        return LENGTHS.get(self.base(), "count").format(buf=side)
+        length = LENGTHS.get(self.base(), "count")
+        return length.format(buf=side, is_out=int(not is_recv))
 
 
 def declarations(text):

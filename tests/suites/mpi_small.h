@@ -106,6 +106,26 @@ static inline int mpi_sided_blocks(const void *buf, MPI_Comm comm)
     return buf == CTRAN_IN_PLACE ? 0 : mpi_blocks(comm);
 }
 
+/* The sources or destinations of a neighbourhood. */
+static inline int mpi_neighbours(int is_out, MPI_Comm comm)
+{
+    int kind = CTRAN_UNDEFINED, in = 0, out = 0, rank, weighted;
+    if (comm != CTRAN_COMM_NULL) {
+        ctran_topo_test(comm, &kind);
+    }
+    if (kind == CTRAN_CART) {
+        ctran_cartdim_get(comm, &in);
+        in = out = 2 * in;
+    } else if (kind == CTRAN_GRAPH) {
+        ctran_comm_rank(comm, &rank);
+        ctran_graph_neighbors_count(comm, rank, &in);
+        out = in;
+    } else if (kind == CTRAN_DIST_GRAPH) {
+        ctran_dist_graph_neighbors_count(comm, &in, &out, &weighted);
+    }
+    return is_out ? out : in;
+}
+
 /* A copy of n numbers, to be freed; NULL for NULL. */
 static inline void *mpi_widen(const int *from, int n)
 {

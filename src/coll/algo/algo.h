@@ -36,6 +36,9 @@
  * Barrier. nblk is 1, no buffer exists, slices are empty (run 0, in TMP): a message of no bytes. No
  * other collective has empty slices.
  *
+ * Neighbourhoods (CT_NEAR, neighbour.c). Block j of SEND is for the j-th destination in env.near,
+ * block i of RECV from the i-th source there. Each rank has its own, and rounds of its own number.
+ *
  * Steps. One of:
  *   TX     send src to peer                            (dst: names the blocks if src is TMP)
  *   RX     receive from peer into dst                  (src: names the blocks if dst is TMP)
@@ -101,6 +104,19 @@ enum {
     CT_LAG_FREE = UINT16_MAX /* a lag so long that rounds need not wait */
 };
 
+/* A rank's end of an edge of a graph: what it sends or receives in a neighbourhood. */
+struct ct_edge {
+    uint32_t peer, block; /* block: of SEND for a destination, of RECV from a source */
+    uint32_t shift, nth;  /* the same at both ends, see ct_algo_order_edges */
+    bool     in;          /* the peer is its source */
+};
+
+/* Sources and destinations are counted with those that are nobody and have no edge. */
+struct ct_neighbours {
+    uint32_t              nsources, ndestinations, nedges;
+    const struct ct_edge *edges; /* in the order of ct_algo_order_edges */
+};
+
 /* All that an algorithm may know. nblk is chosen by its nblk(). */
 struct ct_env {
     uint32_t n, me;   /* ranks, and the one asked about */
@@ -110,6 +126,8 @@ struct ct_env {
     bool     inplace; /* SEND and RECV are the same memory */
     bool     ordered; /* the operator does not commute */
     bool     uneven;  /* a block's length is known to its sender and its receiver alone */
+
+    const struct ct_neighbours *near; /* borrowed; NULL but in neighbourhoods */
 };
 
 /* Collectives, as bits, since one algorithm may serve several. */
@@ -125,6 +143,7 @@ enum ct_coll_kind {
     CT_ALLTOALL = 1 << 8,
     CT_SCAN = 1 << 9,
     CT_EXSCAN = 1 << 10,
+    CT_NEAR = 1 << 11, /* in neighbourhoods, where one algorithm does all; the table is without */
 };
 
 enum ct_trait {
@@ -154,12 +173,17 @@ struct ct_algo {
     uint32_t (*rounds)(const struct ct_env *env, unsigned lane);
     uint32_t (*tmp)(const struct ct_env *env); /* may differ from rank to rank */
     /* Writes the steps of round r, at most CT_MAX_STEPS, and returns their number. Rounds may
-     * be empty; all ranks have the same number of rounds. */
+     * be empty; all ranks have the same number of rounds (but of CT_NEAR). */
     unsigned (*round)(const struct ct_env *env, unsigned lane, uint32_t r, struct ct_step *out);
 };
 
 /* The registry, in order of declaration, ended by NULL. */
 extern const struct ct_algo *const ct_algo_table[];
+
+/* The exchange with neighbours, and the order that it needs: of the edges of rank `me` of n, each
+ * with peer, block and direction, those of a pair of ranks in the order in which they match. */
+extern const struct ct_algo ct_algo_neighbour;
+void ct_algo_order_edges(struct ct_edge *edges, uint32_t nedges, uint32_t n, uint32_t me);
 
 /* By collective and name; NULL when there is none. */
 const struct ct_algo *ct_algo_find(uint32_t coll, const char *name);

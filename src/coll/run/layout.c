@@ -72,6 +72,9 @@ struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
 struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, struct ct_piece *pieces)
 {
+    if (s->buf != CT_TMP && v->layout->areas[s->buf] != NULL) {
+        return v->layout->areas[s->buf][s->at];
+    }
     char    *base = s->buf == CT_TMP ? v->tmp : v->layout->buf[s->buf].base;
     uint32_t n = 0, blocks = ct_slice_blocks(s);
     for (uint32_t i = 0; i < blocks; i++) {

@@ -278,7 +278,7 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     plan->seq = seq;
     ct_waiter_init(&plan->waiter, false);
     plan->waiter.task = args->task;
-    plan->error = CTRAN_SUCCESS;
+    plan->error = plan->failed = CTRAN_SUCCESS;
     plan->count = (struct ct_run_count){0};
     plan->nstrands = plan->nactive = 0;
     plan->args.env.n = args->ctx->n;
@@ -299,7 +299,7 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
 
 int ct_plan_finish(struct ct_plan *plan)
 {
-    int error = plan->error;
+    int error = plan->error != CTRAN_SUCCESS ? plan->error : plan->failed;
     ct_waiter_part(plan->args.ctx->p, &plan->waiter, NULL, 0);
     put(plan);
     return error;

@@ -42,7 +42,8 @@ struct ct_strand {
 struct ct_plan {
     struct ct_run_args args;
     uint32_t           seq;
-    int                error;
+    int                error;  /* why it is given up */
+    int                failed; /* the first error of a transfer that nothing else waits for */
     size_t             chunk_elems, nchunks;
     size_t             next_chunk[CT_RUN_MAX_LANES];
     unsigned           nstrands, nactive, strands_cap;

@@ -65,12 +65,22 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
+/* Where no transfer waits for another, all others are seen through when one fails: its peer's
+ * mistake shall not be that of the rest, who count on this rank. */
+static void note_error(struct ct_plan *plan, int error)
+{
+    const struct ct_algo *algo = plan->args.algo;
+    bool                  alone = algo->rxlag == CT_LAG_FREE && algo->txlag == CT_LAG_FREE;
+    int                  *place = alone ? &plan->failed : &plan->error;
+    *place = *place != CTRAN_SUCCESS ? *place : error;
+}
+
 /* A finished transfer: the received part is reduced, and the slot is free. */
 static void land(struct ct_strand *s, struct ct_slot *slot)
 {
     s->busy &= ~(UINT32_C(1) << (slot - s->slots));
     if (slot->req.base.error != CTRAN_SUCCESS) {
-        s->plan->error = s->plan->error ? s->plan->error : slot->req.base.error;
+        note_error(s->plan, slot->req.base.error);
     } else if (slot->step.act == CT_RX_OP) {
         ct_view_reduce(&s->view, &s->plan->args.op, &slot->step, slot->bounce);
     }

@@ -56,6 +56,9 @@ struct ct_layout {
     size_t           quotient; /* of count by nblk, which the runner fills in with these two */
     size_t           rest;
     struct ct_blocks buf[2]; /* CT_SEND, CT_RECV */
+    /* NULL, or where each block of a buffer lies, as spread out as it may: for algorithms that do
+     * nothing but to send and receive single blocks. They are not cut. */
+    const struct ct_area *areas[2];
 };
 
 /* What to run. Memory and ctx are borrowed until the plan is done. */
