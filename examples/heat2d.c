@@ -16,7 +16,8 @@
  *         . . . .
  *
  * Columns are no contiguous memory: a datatype says how far apart their cells are. The grid of
- * ranks is a Cartesian communicator, which knows the neighbours.
+ * ranks is a Cartesian communicator, which knows the neighbours; a single call exchanges with all
+ * of them.
  *
  * Every cell goes through the same arithmetic wherever it lies, so the field is the same, bit by
  * bit, for any number of ranks; --check compares it with that of one rank alone.
@@ -33,7 +34,7 @@
 
 #include "png.h"
 
-enum { UP, DOWN, LEFT, RIGHT, SIDES };
+enum { SIDES = 4 };
 
 struct options {
     int         width, height, steps;
@@ -52,7 +53,6 @@ struct part {
 struct ranks {
     ctran_comm_t comm;
     int          rank, size, rows, columns;
-    int          neighbour[SIDES];
 };
 
 static double *cell(const struct part *p, double *field, int x, int y)
@@ -73,8 +73,6 @@ static void make_grid(struct ranks *r, const struct options *o)
     r->columns = r->size / r->rows;
     ctran_cart_create(CTRAN_COMM_WORLD, 2, (int[]){r->rows, r->columns}, wrap, 0, &r->comm);
     ctran_comm_rank(r->comm, &r->rank);
-    ctran_cart_shift(r->comm, 0, 1, &r->neighbour[UP], &r->neighbour[DOWN]);
-    ctran_cart_shift(r->comm, 1, 1, &r->neighbour[LEFT], &r->neighbour[RIGHT]);
 }
 
 /* Where the i-th of n pieces of `length` cells begins. */
@@ -141,28 +139,23 @@ static ctran_datatype_t block_type(int h, int w, int row)
     return type;
 }
 
-/* Fills the rim with the neighbours' outermost cells. All receives and sends are under way at the
- * same time; those with CTRAN_PROC_NULL, at the edge of the plate, do nothing. */
+/* How many bytes from its beginning a cell of a field is. */
+static ctran_aint_t place(const struct part *p, int x, int y)
+{
+    return (cell(p, p->now, x, y) - p->now) * (ctran_aint_t)sizeof *p->now;
+}
+
+/* Fills the rim with the neighbours' outermost cells, in the order of the grid: above, below, left,
+ * right. At the edge of the plate there is nobody, and the rim stays as it is. */
 static void exchange(const struct part *p, const struct ranks *r, ctran_datatype_t column)
 {
-    const struct {
-        double          *receive, *send;
-        ctran_datatype_t type;
-        int              count;
-    } side[SIDES] = {
-        [UP] = {cell(p, p->now, 0, -1), cell(p, p->now, 0, 0), CTRAN_DOUBLE, p->w},
-        [DOWN] = {cell(p, p->now, 0, p->h), cell(p, p->now, 0, p->h - 1), CTRAN_DOUBLE, p->w},
-        [LEFT] = {cell(p, p->now, -1, 0), cell(p, p->now, 0, 0), column, 1},
-        [RIGHT] = {cell(p, p->now, p->w, 0), cell(p, p->now, p->w - 1, 0), column, 1},
-    };
-    ctran_request_t requests[2 * SIDES];
-    for (int i = 0; i < SIDES; i++) {
-        ctran_irecv(side[i].receive, side[i].count, side[i].type, r->neighbour[i], 0, r->comm,
-                    &requests[i]);
-        ctran_isend(side[i].send, side[i].count, side[i].type, r->neighbour[i], 0, r->comm,
-                    &requests[SIDES + i]);
-    }
-    ctran_waitall(2 * SIDES, requests, CTRAN_STATUSES_IGNORE);
+    const ctran_datatype_t types[SIDES] = {CTRAN_DOUBLE, CTRAN_DOUBLE, column, column};
+    const ctran_count_t    counts[SIDES] = {p->w, p->w, 1, 1};
+    const ctran_aint_t     own[SIDES] = {place(p, 0, 0), place(p, 0, p->h - 1), place(p, 0, 0),
+                                         place(p, p->w - 1, 0)};
+    const ctran_aint_t     rim[SIDES] = {place(p, 0, -1), place(p, 0, p->h), place(p, -1, 0),
+                                         place(p, p->w, 0)};
+    ctran_neighbor_alltoallw(p->now, counts, own, types, p->now, counts, rim, types, r->comm);
 }
 
 /* One step; the largest change of a cell. */
