@@ -30,6 +30,7 @@ perf_sources = \
 	bench/perf/main.c \
 	bench/perf/measure.c \
 	bench/perf/mpi_map.h \
+	bench/perf/near.c \
 	bench/perf/perf.h \
 	bench/perf/pt2pt.c \
 	bench/perf/resident.c \

@@ -37,18 +37,18 @@ static float combined(const struct perf_job *job, size_t i)
 static void fill(const struct perf_job *job)
 {
     const struct perf_pattern *p = job->pattern;
-    int                        blocks = p->send_all ? job->size : 1;
+    int                        blocks = p->send_all ? job->size : p->near ? PERF_NEAR : 1;
     float                     *f = (float *)(void *)job->sbuf;
     for (size_t i = 0; p->combine != PERF_MOVES && i < (size_t)blocks * job->bytes / 4; i++) {
         f[i] = float_of(job->rank, i);
     }
     for (int b = 0; p->combine == PERF_MOVES && b < blocks; b++) {
-        int to = p->send_all ? b : p->pairs ? perf_partner(job) : 0;
+        int to = p->send_all || p->near ? b : p->pairs ? perf_partner(job) : 0;
         for (size_t i = 0; i < job->bytes; i++) {
             job->sbuf[(size_t)b * job->bytes + i] = byte_of(job->rank, to, i);
         }
     }
-    memset(job->rbuf, 0xa5, job->bytes * (size_t)job->size);
+    memset(job->rbuf, 0xa5, job->bytes * (size_t)(p->near ? PERF_NEAR : job->size));
 }
 
 static bool right_sum(const struct perf_job *job)
@@ -98,6 +98,13 @@ static bool right(const struct perf_job *job)
     if (p->pairs) {
         int peer = perf_partner(job);
         return peer < 0 || right_block(job, 0, peer, job->rank);
+    }
+    if (p->near) { /* what its sender sent the opposite way */
+        bool all = true;
+        for (int b = 0; b < PERF_NEAR; b++) {
+            all = all && right_block(job, b, job->near[b], perf_back(b));
+        }
+        return all;
     }
     if (!p->recv_all) { /* one block, of the root */
         return (job->rank == job->root && !p->send_all) ||

@@ -83,8 +83,8 @@ static int parse_sizes(struct options *o, const char *text)
 
 static const struct perf_pattern *find(const char *name)
 {
-    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll};
-    for (int t = 0; t < 2; t++) {
+    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll, perf_near};
+    for (int t = 0; t < 3; t++) {
         for (const struct perf_pattern *p = tables[t]; p->name != NULL; p++) {
             if (strcmp(p->name, name) == 0) {
                 return p;
@@ -96,8 +96,8 @@ static const struct perf_pattern *find(const char *name)
 
 static void list(void)
 {
-    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll};
-    for (int t = 0; t < 2; t++) {
+    const struct perf_pattern *tables[] = {perf_pt2pt, perf_coll, perf_near};
+    for (int t = 0; t < 3; t++) {
         for (const struct perf_pattern *p = tables[t]; p->name != NULL; p++) {
             printf("%s %s %s\n", p->name, units[p->unit], p->sizeless ? "sizeless" : "sizes");
         }
@@ -196,7 +196,7 @@ static bool prepare(struct perf_job *job, const struct options *o)
     for (int i = 0; i < o->nsizes; i++) {
         room = o->sizes[i] > room ? o->sizes[i] : room;
     }
-    room *= (size_t)job->size;
+    room *= (size_t)(job->size > PERF_NEAR ? job->size : PERF_NEAR);
     job->window = o->window;
     job->sbuf = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
     job->rbuf = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
@@ -208,11 +208,12 @@ static bool prepare(struct perf_job *job, const struct options *o)
     }
     memset(job->sbuf, 1, room);
     memset(job->rbuf, 2, room);
-    return true;
+    return perf_near_open(job);
 }
 
 static void finish(struct perf_job *job)
 {
+    perf_near_close(job);
     free(job->sbuf);
     free(job->rbuf);
     free(job->requests);

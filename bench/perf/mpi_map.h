@@ -53,5 +53,10 @@ typedef int ctran_aint_t;
 #define ctran_alltoallv            MPI_Alltoallv
 #define ctran_reduce_scatter_block MPI_Reduce_scatter_block
 #define ctran_reduce_scatter       MPI_Reduce_scatter
+#define ctran_dims_create          MPI_Dims_create
+#define ctran_cart_create          MPI_Cart_create
+#define ctran_cart_shift           MPI_Cart_shift
+#define ctran_comm_free            MPI_Comm_free
+#define ctran_neighbor_alltoall    MPI_Neighbor_alltoall
 
 #endif

@@ -25,7 +25,10 @@ enum perf_unit { PERF_US, PERF_MB_S, PERF_KMSG_S };
 
 struct perf_pattern;
 
-/* One pattern at one size, on this rank. Buffers hold `bytes` for each rank of the job. */
+enum { PERF_NEAR = 4 }; /* neighbours on the grid of near.c */
+
+/* One pattern at one size, on this rank. Buffers hold `bytes` for each rank of the job, and for
+ * each neighbour. */
 struct perf_job {
     const struct perf_pattern *pattern;
     int                        rank, size;
@@ -36,6 +39,8 @@ struct perf_job {
     ctran_request_t           *requests; /* 2 * window + 1 */
     ctran_count_t             *counts;   /* `size` times the count of one block */
     ctran_aint_t              *displs;   /* where each block begins */
+    ctran_comm_t               grid;
+    int                        near[PERF_NEAR]; /* the neighbours on it */
 };
 
 /* How a collective combines: the ranks up to the caller, those before it, or all. */
@@ -51,12 +56,21 @@ struct perf_pattern {
     bool              rooted;             /* a collective with a root */
     bool              to_root;            /* which alone receives */
     bool              send_all, recv_all; /* a block for, or of, each rank; else one */
+    bool              near;               /* a block for, and of, each neighbour */
     enum perf_combine combine;
     void (*run)(const struct perf_job *job, long iterations);
 };
 
 /* All patterns, ended by one without a name. */
-extern const struct perf_pattern perf_pt2pt[], perf_coll[];
+extern const struct perf_pattern perf_pt2pt[], perf_coll[], perf_near[];
+
+/* The grid. The direction opposite to another. */
+bool              perf_near_open(struct perf_job *job);
+void              perf_near_close(struct perf_job *job);
+static inline int perf_back(int direction)
+{
+    return direction ^ 1;
+}
 
 /* A pair of ranks: the other one, or -1 for a rank that is left over. */
 int  perf_partner(const struct perf_job *job);
