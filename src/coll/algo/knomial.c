@@ -29,22 +29,22 @@ static uint32_t bcast_rounds(const struct ct_env *env, unsigned lane)
     return ct_knomial_edges(env->n, env->radix);
 }
 
-static enum ct_role bcast_role(const struct ct_env *env, uint32_t r, struct ct_edge *e)
+static enum ct_role bcast_role(const struct ct_env *env, uint32_t r, struct ct_knomial_edge *e)
 {
     uint32_t rounds = ct_knomial_edges(env->n, env->radix);
     if (r >= rounds) {
         return CT_IDLE;
     }
-    *e = ct_knomial_edge(env->radix, rounds - 1 - r);
+    *e = ct_knomial_edge_at(env->radix, rounds - 1 - r);
     return ct_knomial_role(env, ct_algo_sub(env->me, env->root, env->n), *e);
 }
 
 static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
                             struct ct_step *out)
 {
-    struct ct_edge  e, next;
-    enum ct_role    role = bcast_role(env, r, &e);
-    struct ct_slice all = ct_algo_block(CT_RECV, 0);
+    struct ct_knomial_edge e, next;
+    enum ct_role           role = bcast_role(env, r, &e);
+    struct ct_slice        all = ct_algo_block(CT_RECV, 0);
     (void)lane;
 
     if (role == CT_IDLE) {
@@ -101,7 +101,7 @@ static bool sends_up(const struct ct_env *env, uint32_t r)
     if (r == ct_knomial_edges(env->n, env->radix)) {
         return env->me == top_of(env) && top_of(env) != env->root;
     }
-    return ct_knomial_role(env, place_of(env), ct_knomial_edge(env->radix, r)) == CT_CHILD;
+    return ct_knomial_role(env, place_of(env), ct_knomial_edge_at(env->radix, r)) == CT_CHILD;
 }
 
 static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
@@ -118,7 +118,7 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
     if (r == ct_knomial_edges(n, env->radix)) {
         return last_hop(env, sum, out);
     }
-    struct ct_edge e = ct_knomial_edge(env->radix, r);
+    struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, r);
     switch (ct_knomial_role(env, place, e)) {
     case CT_CHILD:
         sum = ct_knomial_has_children(env, place) ? sum : own;

@@ -16,7 +16,7 @@
 
 #include "coll/algo/step.h"
 
-struct ct_edge {
+struct ct_knomial_edge {
     uint32_t d, c;
 };
 
@@ -33,14 +33,15 @@ static inline uint32_t ct_knomial_edges(uint32_t n, uint32_t radix)
 }
 
 /* The i-th of them on the way up. */
-static inline struct ct_edge ct_knomial_edge(uint32_t radix, uint32_t i)
+static inline struct ct_knomial_edge ct_knomial_edge_at(uint32_t radix, uint32_t i)
 {
-    return (struct ct_edge){.d = ct_algo_power(radix, i / (radix - 1)), .c = i % (radix - 1) + 1};
+    return (struct ct_knomial_edge){.d = ct_algo_power(radix, i / (radix - 1)),
+                                    .c = i % (radix - 1) + 1};
 }
 
 /* What a place is to such an edge. */
 static inline enum ct_role ct_knomial_role(const struct ct_env *env, uint32_t place,
-                                           struct ct_edge e)
+                                           struct ct_knomial_edge e)
 {
     uint32_t digit = place / e.d % env->radix;
     if (place % e.d != 0 || (digit != 0 && digit != e.c)) {

@@ -52,7 +52,7 @@ struct link {
     struct ct_slice here;   /* and where they are here */
 };
 
-static struct link link_of(const struct ct_env *env, struct ct_edge e, bool parent,
+static struct link link_of(const struct ct_env *env, struct ct_knomial_edge e, bool parent,
                            enum ct_buf users)
 {
     uint32_t    way = e.c * e.d, child = place_of(env) + (parent ? way : 0);
@@ -69,9 +69,9 @@ static struct link link_of(const struct ct_env *env, struct ct_edge e, bool pare
 static unsigned gather_round(const struct ct_env *env, unsigned lane, uint32_t r,
                              struct ct_step *out)
 {
-    unsigned       k = 0;
-    struct ct_edge e = ct_knomial_edge(env->radix, r);
-    enum ct_role   role = env->n > 1 ? ct_knomial_role(env, place_of(env), e) : CT_IDLE;
+    unsigned               k = 0;
+    struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, r);
+    enum ct_role           role = env->n > 1 ? ct_knomial_role(env, place_of(env), e) : CT_IDLE;
     (void)lane;
 
     if (r == 0 && env->me == env->root) {
@@ -92,10 +92,10 @@ static unsigned gather_round(const struct ct_env *env, unsigned lane, uint32_t r
 static unsigned scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
                               struct ct_step *out)
 {
-    unsigned       k = 0;
-    uint32_t       left = rounds(env, lane) - 1 - r;
-    struct ct_edge e = ct_knomial_edge(env->radix, left);
-    enum ct_role   role = env->n > 1 ? ct_knomial_role(env, place_of(env), e) : CT_IDLE;
+    unsigned               k = 0;
+    uint32_t               left = rounds(env, lane) - 1 - r;
+    struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, left);
+    enum ct_role           role = env->n > 1 ? ct_knomial_role(env, place_of(env), e) : CT_IDLE;
 
     if (r == 0 && env->me == env->root) {
         k = ct_algo_copy_own(env, env->me, out);

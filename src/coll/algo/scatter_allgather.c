@@ -33,10 +33,10 @@ static uint32_t rounds(const struct ct_env *env, unsigned lane)
 /* i-th set of edges on the way down: a parent sends what is below the child. */
 static unsigned scatter(const struct ct_env *env, uint32_t i, struct ct_step *out)
 {
-    uint32_t       edges = ct_knomial_edges(env->n, env->radix), place = place_of(env);
-    struct ct_edge e = ct_knomial_edge(env->radix, edges - 1 - i);
-    enum ct_role   role = ct_knomial_role(env, place, e);
-    uint32_t       way = e.c * e.d, child = role == CT_PARENT ? place + way : place;
+    uint32_t               edges = ct_knomial_edges(env->n, env->radix), place = place_of(env);
+    struct ct_knomial_edge e = ct_knomial_edge_at(env->radix, edges - 1 - i);
+    enum ct_role           role = ct_knomial_role(env, place, e);
+    uint32_t               way = e.c * e.d, child = role == CT_PARENT ? place + way : place;
     if (role == CT_IDLE) {
         return 0;
     }
