@@ -121,13 +121,23 @@ struct ct_select {
     bool     uneven; /* ct_env has both */
     uint32_t root;
     bool     board; /* the ranks have one, and the input fits */
+    /* Which ranks stand together; NULL: all do, or none, or nobody asks. */
+    const struct ct_levels *levels;
 };
 
 /* CTRAN_COLL_ALGORITHM's if it names one for this collective, else by size and ranks. The result
  * fits; NULL (logged) when there is none. */
 const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct_select *what);
 
-/* Checks CTRAN_COLL_ALGORITHM at start: CTRAN_ERR_CONFIG, logged, when it makes no sense. */
+/* Checks CTRAN_COLL_ALGORITHM and CTRAN_COLL_LEVELS at start: CTRAN_ERR_CONFIG, logged, when one
+ * makes no sense. */
 int ct_coll_check_config(const struct ct_process *p);
+
+/* levels.c: finds out, the first time, which ranks of the communicator stand together, as
+ * CTRAN_COLL_LEVELS wants it: comm->run.levels, the same on all ranks, NULL where that is no news.
+ * No messages; CTRAN_ERR_NO_MEM, and errors of ct_ep_spot. */
+int ct_coll_levels(struct ct_comm *comm);
+/* Whether CTRAN_COLL_LEVELS makes sense; logged if not. */
+bool ct_coll_levels_check(const struct ct_process *p);
 
 #endif

@@ -10,6 +10,8 @@
 #include "coll/coll.h"
 #include "pmi/pmi.h"
 
+static const uint32_t sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER | CT_SCAN | CT_EXSCAN;
+
 /* Whether the collective can go over the board, which is made when it looks worth it: when the
  * communicator has seen some collectives. Or before its first reduction, since with it the order of
  * sums changes, and equal sums shall be equal whenever they are made. In a job that outlives deaths
@@ -17,7 +19,6 @@
 static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_args *args,
                       size_t bytes, bool *board)
 {
-    const uint32_t     sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER | CT_SCAN | CT_EXSCAN;
     struct ct_run_ctx *run = &comm->run;
     const uint32_t     after = (uint32_t)comm->p->cfg.coll_board;
     int                rc = CTRAN_SUCCESS;
@@ -58,8 +59,11 @@ static int choose(struct ct_coll *c, bool *over_board)
         what.n = args->ctx->n; /* not the communicator's own: part of a longer way */
     } else {
         args->ctx = &c->comm->run;
-        rc = CT_LIKELY(c->task == NULL) ? find_board(c->comm, c->kind, args, c->bytes, &what.board)
-                                        : CTRAN_SUCCESS;
+        rc = ct_coll_levels(c->comm);
+        if (CT_LIKELY(rc == CTRAN_SUCCESS && c->task == NULL)) {
+            rc = find_board(c->comm, c->kind, args, c->bytes, &what.board);
+        }
+        what.levels = p->cfg.reproducible && (c->kind & sums) != 0 ? NULL : c->comm->run.levels;
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;

@@ -46,13 +46,31 @@ struct row {
     X(SCAN, 16 << 10, one_shot_scan)                                                               \
     X(EXSCAN, 16 << 10, one_shot_exscan)
 
+/* Where some groups of ranks stand closer together than others. Leaders send fewest messages,
+ * which is what a small vector waits for. Of a large one rails move as little from node to node as
+ * a ring that has ranks in the best order, in fewer rounds, and all network cards of a node at a
+ * time; where groups are uneven the ring stays, since a leader would be given all of its group's
+ * input first. */
+#define LEVEL_ROWS(X)                                                                              \
+    X(BARRIER, SIZE_MAX, hier_dissemination_barrier)                                               \
+    X(BCAST, SIZE_MAX, hier_binomial_bcast)                                                        \
+    X(REDUCE, SIZE_MAX, hier_binomial_reduce)                                                      \
+    X(ALLREDUCE, 32 << 10, hier_recursive_doubling_allreduce)                                      \
+    X(ALLREDUCE, SIZE_MAX, rail_ring_allreduce)                                                    \
+    X(ALLGATHER, 32 << 10, hier_bruck_allgather)                                                   \
+    X(ALLGATHER, 616 << 10, rail_bruck_allgather)                                                  \
+    X(ALLGATHER, SIZE_MAX, rail_ring_allgather)                                                    \
+    X(REDUCE_SCATTER, SIZE_MAX, rail_pairwise_reduce_scatter)
+
 #define DECLARE(coll, up_to, algo) extern const struct ct_algo ct_algo_##algo;
 ROWS(DECLARE)
 BOARD_ROWS(DECLARE)
+LEVEL_ROWS(DECLARE)
 
 #define ROW(coll, up_to, algo) {CT_##coll, up_to, &ct_algo_##algo},
 static const struct row rows[] = {ROWS(ROW)};
 static const struct row board_rows[] = {BOARD_ROWS(ROW)};
+static const struct row level_rows[] = {LEVEL_ROWS(ROW)};
 
 /* Reads the next "collective:algorithm" of the list at *s into `item`; false at its end. */
 static bool next_item(const char **s, char *item, size_t cap)
@@ -109,7 +127,7 @@ int ct_coll_check_config(const struct ct_process *p)
                  p->cfg.coll_algorithm);
         return CTRAN_ERR_CONFIG;
     }
-    return CTRAN_SUCCESS;
+    return ct_coll_levels_check(p) ? CTRAN_SUCCESS : CTRAN_ERR_CONFIG;
 }
 
 static bool fits(const struct ct_algo *algo, const struct ct_select *what)
@@ -118,7 +136,8 @@ static bool fits(const struct ct_algo *algo, const struct ct_select *what)
                          .root = what->root,
                          .radix = CT_RADIX_DEFAULT,
                          .ordered = what->ordered,
-                         .uneven = what->uneven};
+                         .uneven = what->uneven,
+                         .levels = what->levels};
     return algo != NULL && algo->fits(&env);
 }
 
@@ -148,6 +167,9 @@ const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct
     }
     if (what->board) {
         algo = first_row(board_rows, CT_ARRAY_LEN(board_rows), what, what->bytes * what->n);
+    }
+    if (algo == NULL && what->levels != NULL) {
+        algo = first_row(level_rows, CT_ARRAY_LEN(level_rows), what, what->bytes);
     }
     if (algo == NULL) {
         algo = first_row(rows, CT_ARRAY_LEN(rows), what, what->bytes);

@@ -100,6 +100,7 @@ void ct_comm_drop(struct ct_comm *comm)
         unref_groups(comm->group, comm->remote);
         ct_vtopo_drop(comm->topo);
         ct_board_close(comm->run.board);
+        ct_levels_free(comm->run.levels);
         ct_slab_put(&p->comms->pool, comm);
         ct_comms_leave(p);
     }

@@ -250,11 +250,25 @@ static bool buffer(struct prover *v, int32_t id)
     return prove_memory_read(&v->p, post->rank, &post->step, (struct word *)v->payload.items + at);
 }
 
+/* The rank's group on the highest level. */
+static uint32_t group_of(const struct prover *v, uint32_t rank)
+{
+    const struct ct_levels *l = v->p.c->levels;
+    uint32_t                at = l->place != NULL ? l->place[rank] : rank;
+    for (; l != NULL; l = l->above) {
+        at = l->group[at];
+    }
+    return at;
+}
+
 static void count_post(struct prover *v, uint32_t me, const struct ct_step *s)
 {
     struct rank *k = &v->ranks[me];
     uint32_t     blocks = slice_count(s->act == CT_TX ? &s->src : &s->dst);
     if (s->act == CT_TX) {
+        bool crosses = v->p.c->levels != NULL && group_of(v, me) != group_of(v, s->peer);
+        v->p.res->crossing += crosses;
+        v->p.res->crossing_blocks += crosses ? blocks : 0;
         k->sent++;
         k->sent_blocks += blocks;
     } else {
@@ -489,7 +503,8 @@ struct ct_env prove_env(const struct prove_case *c, uint32_t me)
                          .inplace =
                              c->inplace && (!prove_has_root(c->algo->colls) || me == c->root),
                          .ordered = c->ordered,
-                         .uneven = c->uneven};
+                         .uneven = c->uneven,
+                         .levels = c->levels};
     env.nblk = c->algo->nblk(&env);
     return env;
 }

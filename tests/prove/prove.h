@@ -33,15 +33,17 @@ struct prove_case {
     bool                  uneven;
     bool                  steps_known; /* they passed with another seed, and need no second look */
     uint64_t              seed; /* 0: a fixed order, sends not buffered, the lags as they are */
+    const struct ct_levels *levels;
 };
 
 struct prove_result {
-    char     why[320];                 /* why it was rejected */
-    uint32_t rounds;                   /* of the first lane */
-    uint32_t tmp;                      /* most scratch blocks of a rank */
-    uint64_t messages, blocks;         /* sent, all ranks and lanes */
-    uint64_t messages_max, blocks_max; /* the most that one rank sent or received, one lane */
-    uint64_t joins_max;                /* the most blocks that one rank reduced, one lane */
+    char     why[320];                  /* why it was rejected */
+    uint32_t rounds;                    /* of the first lane */
+    uint32_t tmp;                       /* most scratch blocks of a rank */
+    uint64_t messages, blocks;          /* sent, all ranks and lanes */
+    uint64_t messages_max, blocks_max;  /* the most that one rank sent or received, one lane */
+    uint64_t joins_max;                 /* the most blocks that one rank reduced, one lane */
+    uint64_t crossing, crossing_blocks; /* sent between groups of the highest level */
 };
 
 struct prover;

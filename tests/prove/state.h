@@ -72,7 +72,10 @@ static inline uint32_t slice_place(const struct prove *p, uint32_t me, const str
                                    uint32_t k)
 {
     uint64_t at = s->at + (uint64_t)(k / s->run) * s->stride + k % s->run;
-    return (uint32_t)(at % (s->buf == CT_TMP ? p->tmp[me] : p->nblk));
+    uint32_t place = (uint32_t)(at % (s->buf == CT_TMP ? p->tmp[me] : p->nblk));
+    bool     moved =
+        s->buf != CT_TMP && (p->algo->traits & CT_BY_PLACE) != 0 && p->c->levels->rank != NULL;
+    return moved ? p->c->levels->rank[place] : place;
 }
 
 /* Whether steps must say rightly which blocks they are about: where all are alike they need not. */

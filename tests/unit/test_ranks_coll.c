@@ -181,10 +181,21 @@ static bool run_call(struct rank *r, const struct ct_algo *algo, const struct ca
 {
     static _Thread_local struct buffers b;
 
-    const bool       ordered = !c->op->commutative;
-    struct ct_select what = {
-        .coll = c->coll, .n = r->n, .bytes = c->count * 8, .ordered = ordered, .root = c->root};
-    struct ct_env env = {.n = r->n, .me = r->me, .root = c->root, .radix = 2, .ordered = ordered};
+    const bool      ordered = !c->op->commutative;
+    struct ct_comm *world = ct_comm_world(&r->p);
+    RANK_EQUAL(r, ct_coll_levels(world), CTRAN_SUCCESS);
+    struct ct_select what = {.coll = c->coll,
+                             .n = r->n,
+                             .bytes = c->count * 8,
+                             .ordered = ordered,
+                             .root = c->root,
+                             .levels = world->run.levels};
+    struct ct_env    env = {.n = r->n,
+                            .me = r->me,
+                            .root = c->root,
+                            .radix = 2,
+                            .ordered = ordered,
+                            .levels = world->run.levels};
     if (!algo->fits(&env)) {
         return false;
     }
@@ -217,16 +228,23 @@ static unsigned run_algo(struct rank *r, const struct ct_algo *algo, uint32_t co
     return ran;
 }
 
+/* Such an algorithm wants levels. */
+static bool is_composed(const struct ct_algo *algo)
+{
+    return !algo->fits(&(struct ct_env){.n = 2, .radix = 2});
+}
+
 static void all_calls(struct rank *r, void *arg)
 {
     (void)arg;
     for (unsigned i = 0; ct_algo_table[i] != NULL; i++) {
         const struct ct_algo *algo = ct_algo_table[i];
         bool                  power = (r->n & (r->n - 1)) == 0;
+        const bool            levels = ct_comm_world(&r->p)->run.levels != NULL;
         for (uint32_t coll = CT_BARRIER; coll <= CT_REDUCE_SCATTER; coll <<= 1) {
             if ((algo->colls & coll) != 0) {
                 unsigned ran = run_algo(r, algo, coll);
-                RANK_CHECK(r, ran > 0 || !power);
+                RANK_CHECK(r, ran > 0 || !power || (!levels && is_composed(algo)));
             }
         }
     }
@@ -235,7 +253,8 @@ static void all_calls(struct rank *r, void *arg)
 static void test_all(void **state)
 {
     (void)state;
-    static const char *const small[] = {"CTRAN_CHUNK_SIZE", "256", NULL};
+    static const char *const small[] = {"CTRAN_CHUNK_SIZE", "256", "CTRAN_COLL_LEVELS", "2x2",
+                                        NULL};
     for (uint32_t n = 1; n <= MOST_RANKS; n++) {
         ranks_run(&(struct ranks_args){.n = n, .settings = small, .body = all_calls});
     }
@@ -323,18 +342,22 @@ static void random_calls(struct rank *r, void *arg)
         RANK_EQUAL(r, perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
         verify(r, &c, &b);
     }
-    RANK_EQUAL(r, ct_comm_world(&r->p)->run.board != NULL, r->n > 1);
+    struct ct_run_ctx *run = &ct_comm_world(&r->p)->run;
+    RANK_EQUAL(r, run->board != NULL, r->n > 1 && r->p.cfg.coll_board > 0);
 }
 
 static void test_random(void **state)
 {
     (void)state;
-    unsigned calls = getenv("CT_SOAK") != NULL ? 100000 : 800;
+    static const char *const levels[] = {"CTRAN_COLL_LEVELS", "2x2", "CTRAN_COLL_BOARD", "0", NULL};
+    unsigned                 calls = getenv("CT_SOAK") != NULL ? 100000 : 800;
     for (uint32_t n = 1; n <= MOST_RANKS; n += n < 4 ? 1 : 5) {
         ranks_run(
             &(struct ranks_args){.n = n, .settings = board, .body = random_calls, .arg = &calls});
         ranks_run(
             &(struct ranks_args){.n = n, .settings = parts, .body = random_calls, .arg = &calls});
+        ranks_run(
+            &(struct ranks_args){.n = n, .settings = levels, .body = random_calls, .arg = &calls});
     }
 }
 

@@ -75,6 +75,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "coll/algo/levels.h"
+
 enum ct_buf { CT_SEND, CT_RECV, CT_TMP };
 enum ct_act { CT_TX, CT_RX, CT_RX_OP, CT_COPY, CT_OP };
 
@@ -128,6 +130,8 @@ struct ct_env {
     bool     uneven;  /* a block's length is known to its sender and its receiver alone */
 
     const struct ct_neighbours *near; /* borrowed; NULL but in neighbourhoods */
+    /* Which ranks stand together, the same on all; NULL: that is not known, or does not matter. */
+    const struct ct_levels *levels;
 };
 
 /* Collectives, as bits, since one algorithm may serve several. */
@@ -159,6 +163,7 @@ enum ct_trait {
     CT_RADIX = 1 << 4,   /* has a radix */
     CT_STRIDED = 1 << 5, /* some slice repeats: what it sends is not always one run of blocks */
     CT_PACED = 1 << 6, /* the lags are shorter than data needs, so that few transfers are at work */
+    CT_BY_PLACE = 1 << 7, /* its blocks are numbered by place: block b is rank levels->rank[b]'s */
 };
 
 struct ct_algo {
@@ -166,7 +171,7 @@ struct ct_algo {
     uint32_t    colls;  /* enum ct_coll_kind bits; exactly one a table row */
     uint32_t    traits; /* enum ct_trait bits */
     uint16_t    lanes, rxlag, txlag;
-    /* Whether it can serve this n, root, radix, ordered, uneven: the same answer on all ranks. */
+    /* Whether it can serve this n, root, radix, ordered, uneven and levels: alike on all ranks. */
     bool (*fits)(const struct ct_env *env);
     /* Into how many blocks it wants the vector cut: see Blocks above. */
     uint32_t (*nblk)(const struct ct_env *env);

@@ -67,7 +67,7 @@ static unsigned exchange(const struct ct_env *env, struct ct_fold f, int j, stru
     uint32_t peer = ct_fold_rank(f, seat ^ (1u << j));
     bool     sent_on = j + 1 < (int)f.k || ct_fold_in_pair(f, env->me);
 
-    out[steps++] = ct_algo_tx(peer, src, src);
+    out[steps++] = ct_algo_tx(peer, src, ct_algo_block(CT_RECV, 0));
     out[steps++] =
         ct_algo_rx_op(peer, dst, src, (peer > env->me ? CT_SWAP : 0) | (sent_on ? CT_FWD : 0));
     return steps;

@@ -1,17 +1,20 @@
 # coll/algo: the algorithms, one file each.
 libctcore_la_SOURCES += \
-	src/coll/algo/algo.h src/coll/algo/fold.h src/coll/algo/knomial.h src/coll/algo/step.h \
+	src/coll/algo/algo.h src/coll/algo/compose.h src/coll/algo/fold.h \
+	src/coll/algo/knomial.h src/coll/algo/levels.h src/coll/algo/step.h \
 	src/coll/algo/bidirectional_ring.c \
 	src/coll/algo/binomial_allgather.c \
 	src/coll/algo/bruck_allgather.c \
 	src/coll/algo/bruck_alltoall.c \
 	src/coll/algo/chain.c \
+	src/coll/algo/compose.c \
 	src/coll/algo/dissemination.c \
 	src/coll/algo/double_tree.c \
 	src/coll/algo/doubling_allgather.c \
 	src/coll/algo/doubling_allreduce.c \
 	src/coll/algo/doubling_scan.c \
 	src/coll/algo/halving.c \
+	src/coll/algo/hier.c \
 	src/coll/algo/knomial.c \
 	src/coll/algo/knomial_gather.c \
 	src/coll/algo/linear.c \
@@ -21,6 +24,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/pairwise_alltoall.c \
 	src/coll/algo/pat.c \
 	src/coll/algo/rabenseifner.c \
+	src/coll/algo/rail.c \
 	src/coll/algo/ring.c \
 	src/coll/algo/scatter_allgather.c \
 	src/coll/algo/table.c

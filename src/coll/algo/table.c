@@ -12,16 +12,19 @@
     X(dissemination_barrier)                                                                       \
     X(one_shot_barrier)                                                                            \
     X(linear_barrier)                                                                              \
+    X(hier_dissemination_barrier)                                                                  \
     X(knomial_bcast)                                                                               \
     X(chain_bcast)                                                                                 \
     X(double_tree_bcast)                                                                           \
     X(scatter_allgather_bcast)                                                                     \
     X(linear_bcast)                                                                                \
+    X(hier_binomial_bcast)                                                                         \
     X(knomial_reduce)                                                                              \
     X(double_tree_reduce)                                                                          \
     X(chain_reduce)                                                                                \
     X(rabenseifner_reduce)                                                                         \
     X(linear_reduce)                                                                               \
+    X(hier_binomial_reduce)                                                                        \
     X(ring_allreduce)                                                                              \
     X(bidirectional_ring_allreduce)                                                                \
     X(recursive_doubling_allreduce)                                                                \
@@ -30,6 +33,10 @@
     X(double_tree_allreduce)                                                                       \
     X(one_shot_allreduce)                                                                          \
     X(linear_allreduce)                                                                            \
+    X(hier_recursive_doubling_allreduce)                                                           \
+    X(hier_ring_allreduce)                                                                         \
+    X(rail_recursive_doubling_allreduce)                                                           \
+    X(rail_ring_allreduce)                                                                         \
     X(ring_allgather)                                                                              \
     X(bidirectional_ring_allgather)                                                                \
     X(bruck_allgather)                                                                             \
@@ -39,6 +46,10 @@
     X(recursive_doubling_hybrid_allgather)                                                         \
     X(pat_allgather)                                                                               \
     X(linear_allgather)                                                                            \
+    X(hier_bruck_allgather)                                                                        \
+    X(hier_ring_allgather)                                                                         \
+    X(rail_bruck_allgather)                                                                        \
+    X(rail_ring_allgather)                                                                         \
     X(ring_reduce_scatter)                                                                         \
     X(pairwise_reduce_scatter)                                                                     \
     X(recursive_halving_reduce_scatter)                                                            \
@@ -46,6 +57,7 @@
     X(pat_reduce_scatter)                                                                          \
     X(one_shot_reduce_scatter)                                                                     \
     X(ordered_pairwise_reduce_scatter)                                                             \
+    X(rail_pairwise_reduce_scatter)                                                                \
     X(linear_gather)                                                                               \
     X(knomial_gather)                                                                              \
     X(linear_scatter)                                                                              \

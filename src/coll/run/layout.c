@@ -51,12 +51,19 @@ static char *scratch(const struct ct_view *v, uint32_t block)
     return v->tmp + block * v->chunk_elems * v->layout->elem_bytes;
 }
 
+/* Which block the i-th of a slice is; where both slices lie in scratch it is the only one. */
+static uint32_t block_number(const struct ct_layout *l, const struct ct_slice *s, uint32_t i)
+{
+    uint32_t b = wrap(ct_slice_at(s, i), l->nblk);
+    return CT_LIKELY(l->number == NULL) ? b : l->number[b];
+}
+
 struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, uint32_t i)
 {
     const struct ct_layout *l = v->layout;
     const struct ct_slice  *named = s->buf == CT_TMP && names->buf != CT_TMP ? names : s;
-    uint32_t                b = wrap(ct_slice_at(named, i), l->nblk); /* which one it is */
+    uint32_t                b = block_number(l, named, i);
     size_t                  from = v->chunk * v->chunk_elems;
     size_t                  len = block_elems(l, named->buf, b);
     struct ct_part part = {.elems = from < len ? ct_min_size(v->chunk_elems, len - from) : 0};

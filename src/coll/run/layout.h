@@ -2,7 +2,8 @@
 /*
  * Where blocks are: (buffer, block, chunk) to memory. Chunk c of a block is its elements from
  * c * chunk_elems on, chunk_elems of them or what is left, which may be none. Scratch has a slot
- * of chunk_elems for each of its blocks. Lengths and places of blocks are known to layout.c only.
+ * of chunk_elems for each of its blocks. Lengths and places of blocks are known to layout.c only,
+ * and so is it where an algorithm numbers blocks otherwise than the buffers do (CT_BY_PLACE).
  */
 #ifndef CT_COLL_RUN_LAYOUT_H
 #define CT_COLL_RUN_LAYOUT_H

@@ -283,10 +283,13 @@ int ct_plan_start(const struct ct_run_args *args, struct ct_plan **out)
     plan->nstrands = plan->nactive = 0;
     plan->args.env.n = args->ctx->n;
     plan->args.env.me = args->ctx->me;
+    plan->args.env.levels = args->ctx->levels;
     int rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (args->algo->fits(&plan->args.env)) {
         plan->args.env.nblk = args->algo->nblk(&plan->args.env);
         ct_layout_cut(&plan->args.layout, plan->args.env.nblk);
+        plan->args.layout.number =
+            (args->algo->traits & CT_BY_PLACE) != 0 ? args->ctx->levels->rank : NULL;
         rc = furnish(plan);
     }
     if (rc != CTRAN_SUCCESS) {

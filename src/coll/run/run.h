@@ -32,7 +32,9 @@ struct ct_run_ctx {
     uint32_t           n, me;
     uint32_t           seq;   /* plans numbered, the same on all ranks: see ct_run_args */
     struct ct_board   *board; /* NULL: there is none; the context's owner closes it */
-    bool board_tried;         /* whether there is one has been found out, on all ranks alike */
+    bool              board_tried; /* whether there is one has been found out, on all ranks alike */
+    struct ct_levels *levels;      /* as ct_env wants them; the context's owner frees them */
+    bool              levels_tried;
     /* The endpoint of a rank; NULL when out of memory. */
     struct ct_ep *(*ep)(const struct ct_run_ctx *ctx, uint32_t rank);
 };
@@ -55,6 +57,7 @@ struct ct_layout {
     uint32_t         nblk;
     size_t           quotient; /* of count by nblk, which the runner fills in with these two */
     size_t           rest;
+    const uint32_t  *number; /* of a block, by what the algorithm calls it; NULL: the same */
     struct ct_blocks buf[2]; /* CT_SEND, CT_RECV */
     /* NULL, or where each block of a buffer lies, as spread out as it may: for algorithms that do
      * nothing but to send and receive single blocks. They are not cut. */

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks stages of compositions, and translates what they answer. See compose.h. */
+#include "coll/algo/compose.h"
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* The place of a group's leader: of the root in its group, of the first in others. */
+static uint32_t leader_of(const struct ct_env *env, uint32_t group)
+{
+    const struct ct_levels *l = env->levels;
+    return group == l->group[env->root] ? env->root : l->start[group];
+}
+
+bool ct_stage_leads(const struct ct_env *env)
+{
+    return leader_of(env, env->levels->group[env->me]) == env->me;
+}
+
+struct ct_stage ct_stage_of(const struct ct_env *env, enum ct_circle circle,
+                            const struct ct_algo *algo)
+{
+    const struct ct_levels *l = env->levels;
+    uint32_t                group = l->group[env->me];
+    struct ct_stage         s = {
+                .algo = algo,
+                .circle = circle,
+                .env = *env,
+                .map = {.copies = 1},
+                .as = {{.buf = CT_SEND}, {.buf = CT_RECV}, {.buf = CT_TMP}},
+    };
+    if (circle == CT_GROUP) {
+        s.env.n = ct_levels_size(l, group);
+        s.env.me = ct_levels_index(l, env->me);
+        s.env.root = ct_levels_index(l, leader_of(env, group));
+        s.env.levels = NULL;
+        s.absent = s.env.n == 1;
+    } else {
+        s.env.n = l->ngroups;
+        s.env.me = group;
+        s.env.root = l->group[env->root];
+        s.env.levels = l->above;
+        s.absent = circle == CT_LEADERS && !ct_stage_leads(env);
+    }
+    s.env.radix = CT_RADIX_DEFAULT;
+    s.env.nblk = algo->nblk(&s.env);
+    s.map.width = s.map.step = env->nblk / s.env.nblk;
+    return s;
+}
+
+/* Where a level above has uneven groups, a pattern that wants even ones ends below it. */
+static const struct ct_algo *middle_algo(const struct ct_compose *c, const struct ct_levels *above)
+{
+    bool again = above != NULL && !c->low && (!c->even || ct_levels_even(above));
+    return again ? c->self : c->middle;
+}
+
+struct ct_stage ct_stage_middle(const struct ct_compose *c, const struct ct_env *env,
+                                enum ct_circle circle)
+{
+    return ct_stage_of(env, circle, middle_algo(c, env->levels->above));
+}
+
+void ct_stage_go_on(struct ct_stage *s, const struct ct_stage *before)
+{
+    if (!before->absent) {
+        s->as[CT_SEND] = s->as[CT_RECV];
+        s->env.inplace = true;
+    }
+}
+
+uint32_t ct_stage_end(const struct ct_stage *s)
+{
+    uint32_t end = 0, each = s->map.width * s->map.copies;
+    for (unsigned buf = CT_SEND; buf <= CT_TMP && !s->absent; buf++) {
+        const struct ct_backing *as = &s->as[buf];
+        uint32_t blocks = buf == CT_TMP ? s->algo->tmp(&s->env) : as->own ? 1 : s->env.nblk;
+        if (as->buf == CT_TMP && as->at + blocks * each > end) {
+            end = as->at + blocks * each;
+        }
+    }
+    return end;
+}
+
+/* A circle of one of a group has nothing to do, see ct_stage_of. */
+static uint32_t circle_rounds(const struct ct_stage *s, struct ct_env *env)
+{
+    env->nblk = s->algo->nblk(env);
+    return s->circle == CT_GROUP && env->n == 1 ? 0 : s->algo->rounds(env, 0);
+}
+
+/* The same for all ranks: of the longest group. */
+static uint32_t stage_rounds(const struct ct_stage *s, const struct ct_env *env)
+{
+    const struct ct_levels *l = env->levels;
+    struct ct_env           e = s->env;
+    if (s->circle != CT_GROUP) {
+        return circle_rounds(s, &e);
+    }
+    e.me = 0;
+    e.n = ct_levels_size(l, l->group[env->root]);
+    e.root = ct_levels_index(l, env->root);
+    uint32_t most = circle_rounds(s, &e);
+    e.root = 0;
+    for (uint32_t i = 0; i < l->nsizes; i++) {
+        e.n = l->sizes[i];
+        uint32_t rounds = circle_rounds(s, &e);
+        most = rounds > most ? rounds : most;
+    }
+    return most;
+}
+
+/* ---- translation ----------------------------------------------------------------------------- */
+
+/* Which blocks of the whole a slice of the stage's vector is. */
+static struct ct_slice blocks_of(const struct ct_stage *s, struct ct_slice in)
+{
+    const struct ct_blockmap *m = &s->map;
+    struct ct_slice           out = in;
+    if (m->start != NULL) { /* in one piece, maybe around the end */
+        uint32_t n = s->env.nblk, end = in.at + in.run;
+        out.at = m->start[in.at];
+        out.run = end <= n ? m->start[end] - out.at : m->start[n] - out.at + m->start[end - n];
+        return out;
+    }
+    out.at = m->first + in.at * m->step;
+    out.run = in.run * m->width;
+    out.less = in.less * m->width;
+    out.stride = in.stride * m->step;
+    if (m->copies > 1) {
+        out.reps = m->copies;
+        out.stride = m->stride;
+    } else if (m->step != m->width && in.run > 1) {
+        out.run = m->width;
+        out.reps = in.run;
+        out.stride = m->step;
+    }
+    return out;
+}
+
+static struct ct_slice memory_of(const struct ct_stage *s, struct ct_slice in)
+{
+    struct ct_backing as = s->as[in.buf];
+    struct ct_slice   out = in;
+    uint32_t          each = s->map.width * s->map.copies;
+    if (as.buf != CT_TMP) {
+        out = blocks_of(s, in);
+    } else {
+        out.at = as.at + (as.own ? 0 : in.at * each);
+        out.run = in.run * each;
+        out.stride = in.stride * each;
+        out.less = in.less * each;
+    }
+    out.buf = as.buf;
+    return out;
+}
+
+/* The step's slices as they are in the whole. Of a transfer one is memory and the other names its
+ * blocks: that does where memory lies in TMP, and else says the same. */
+static void translate_slices(const struct ct_stage *s, struct ct_step *step)
+{
+    struct ct_step in = *step;
+    if (step->act == CT_TX) {
+        step->src = memory_of(s, in.src);
+        step->dst = blocks_of(s, in.src.buf == CT_TMP ? in.dst : in.src);
+    } else if (step->act == CT_RX) {
+        step->dst = memory_of(s, in.dst);
+        step->src = blocks_of(s, in.dst.buf == CT_TMP ? in.src : in.dst);
+    } else {
+        bool onto = (step->flags & CT_ONTO) != 0;
+        step->dst = memory_of(s, in.dst);
+        step->src = !onto                  ? memory_of(s, in.src)
+                    : in.dst.buf == CT_TMP ? blocks_of(s, in.src)
+                                           : blocks_of(s, in.dst);
+    }
+}
+
+static uint32_t peer_of(const struct ct_stage *s, const struct ct_env *env, uint32_t peer)
+{
+    const struct ct_levels *l = env->levels;
+    switch (s->circle) {
+    case CT_GROUP:
+        return l->start[l->group[env->me]] + peer;
+    case CT_LEADERS:
+        return leader_of(env, peer);
+    default:
+        return l->start[peer] + ct_levels_index(l, env->me);
+    }
+}
+
+static bool transfers(const struct ct_step *step)
+{
+    return step->act != CT_COPY && step->act != CT_OP;
+}
+
+/* The steps as the whole's; returns their number. A barrier made of other collectives keeps their
+ * messages, without contents. */
+static unsigned translate(const struct ct_compose *c, const struct ct_stage *s,
+                          const struct ct_env *env, struct ct_step *steps, unsigned n)
+{
+    const struct ct_levels *l = env->levels;
+    const bool              signal = c->self->colls == CT_BARRIER;
+    unsigned                kept = 0;
+    for (unsigned i = 0; i < n; i++) {
+        struct ct_step step = steps[i];
+        if (signal && !transfers(&step)) {
+            continue;
+        }
+        if (transfers(&step)) {
+            step.peer = peer_of(s, env, step.peer);
+            step.peer = l->rank != NULL ? l->rank[step.peer] : step.peer;
+        }
+        if (signal) {
+            step.act = step.act == CT_TX ? CT_TX : CT_RX;
+            step.flags = 0;
+            step.dst = step.src = ct_algo_run(CT_TMP, 0, 0);
+        } else {
+            translate_slices(s, &step);
+        }
+        steps[kept++] = step;
+    }
+    return kept;
+}
+
+/* ---- the composition ------------------------------------------------------------------------- */
+
+static struct ct_env by_place(const struct ct_env *env)
+{
+    struct ct_env out = *env;
+    if (env->levels->place != NULL) {
+        out.me = env->levels->place[env->me];
+        out.root = env->levels->place[env->root];
+    }
+    return out;
+}
+
+bool ct_compose_fits(const struct ct_compose *c, const struct ct_env *env)
+{
+    const struct ct_levels *l = env->levels;
+    const uint32_t          sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER;
+    if (l == NULL || l->n != env->n || (c->even && !ct_levels_even(l))) {
+        return false;
+    }
+    return !env->ordered || (c->self->colls & sums) == 0 ||
+           ((c->self->traits & CT_ORDERED) != 0 && l->rank == NULL);
+}
+
+uint32_t ct_compose_nblk(const struct ct_compose *c, const struct ct_env *env)
+{
+    const struct ct_levels *l = env->levels;
+    if ((c->self->traits & CT_BY_PLACE) != 0) {
+        return env->n;
+    }
+    if (l == NULL || c->self->colls != CT_ALLREDUCE) {
+        return 1;
+    }
+    struct ct_env e = *env;
+    e.n = l->ngroups;
+    e.levels = l->above;
+    return (c->even ? l->sizes[0] : 1) * middle_algo(c, l->above)->nblk(&e);
+}
+
+uint32_t ct_compose_rounds(const struct ct_compose *c, const struct ct_env *env)
+{
+    struct ct_env   e = by_place(env);
+    struct ct_stage stages[CT_STAGES];
+    unsigned        n = c->stages(c, &e, stages);
+    uint32_t        rounds = 0;
+    for (unsigned i = 0; i < n; i++) {
+        rounds += stage_rounds(&stages[i], &e);
+    }
+    return rounds;
+}
+
+uint32_t ct_compose_tmp(const struct ct_compose *c, const struct ct_env *env)
+{
+    struct ct_env   e = by_place(env);
+    struct ct_stage stages[CT_STAGES];
+    unsigned        n = c->self->colls != CT_BARRIER ? c->stages(c, &e, stages) : 0;
+    uint32_t        tmp = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t end = ct_stage_end(&stages[i]);
+        tmp = end > tmp ? end : tmp;
+    }
+    return tmp;
+}
+
+/* Round r of a stage. Others may have more rounds to do, in larger groups. */
+static unsigned ask(const struct ct_compose *c, const struct ct_stage *s, const struct ct_env *env,
+                    uint32_t r, struct ct_step *out)
+{
+    if (s->absent || r >= s->algo->rounds(&s->env, 0)) {
+        return 0;
+    }
+    return translate(c, s, env, out, s->algo->round(&s->env, 0, r, out));
+}
+
+/* Whether the step, of a stage's last round, brings just what is sent by the next, whose `n` steps
+ * these are. */
+static bool is_sent_on(const struct ct_step *step, const struct ct_step *next, unsigned n)
+{
+    const struct ct_slice *dst = &step->dst;
+    bool                   sent = false;
+    for (unsigned i = 0; i < n; i++) {
+        const struct ct_slice *src = &next[i].src;
+        if (!transfers(&next[i]) && next[i].dst.buf == dst->buf) {
+            return false;
+        }
+        sent = sent || (next[i].act == CT_TX && src->buf == dst->buf && src->at == dst->at &&
+                        src->run == dst->run && src->reps == dst->reps &&
+                        (src->reps == 1 || src->stride == dst->stride));
+    }
+    return sent;
+}
+
+unsigned ct_compose_round(const struct ct_compose *c, const struct ct_env *env, uint32_t r,
+                          struct ct_step *out)
+{
+    struct ct_env   e = by_place(env);
+    struct ct_stage stages[CT_STAGES], *s = stages, *end = stages + c->stages(c, &e, stages);
+    uint32_t        rounds = stage_rounds(s, &e);
+    while (r >= rounds && s + 1 < end) {
+        r -= rounds;
+        rounds = stage_rounds(++s, &e);
+    }
+    unsigned n = ask(c, s, &e, r, out);
+    if (c->self->colls == CT_BARRIER || n == 0 || r + 1 < rounds || s + 1 == end) {
+        return n;
+    }
+    for (s++; s + 1 < end && stage_rounds(s, &e) == 0;) {
+        s++;
+    }
+    struct ct_step next[CT_MAX_STEPS];
+    unsigned       nnext = ask(c, s, &e, 0, next);
+    for (unsigned i = 0; i < n; i++) {
+        bool receives = out[i].act == CT_RX || out[i].act == CT_RX_OP;
+        out[i].flags |= receives && is_sent_on(&out[i], next, nnext) ? CT_FWD : 0;
+    }
+    return n;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hierarchies with leaders: one rank of each group speaks for it to those of other groups. As few
+ * messages as there can be cross from group to group.
+ *
+ * Source: Karonis et al. 2000 (multilevel topology-aware collectives); Graham et al. 2008 (leaders
+ * of shared memory). Restriction: ordered reductions need groups of consecutive ranks.
+ * Cost for G groups of up to s ranks: that of the algorithm among G leaders on the network between,
+ * and besides, within groups: barrier 2 log2 s, bcast, reduce log2 s, allreduce 2 log2 s messages
+ * one after the other, allgather s and log2 s. Scratch: reduce up to two blocks at leaders; else
+ * what the leaders need.
+ *
+ * Allreduce on 5 ranks, of which 0 1 2 and 3 4 are groups:
+ *   in groups          1 to 0 (01), 4 to 3 (34)    2 to 0 (012)
+ *   among leaders      0 and 3 exchange: 01234
+ *   in groups          0 to 2   0 to 1, 3 to 4
+ * A barrier is the same without contents. Bcast is the last two, reduce the first two.
+ */
+#include "coll/algo/compose.h"
+
+extern const struct ct_algo ct_algo_knomial_bcast, ct_algo_knomial_reduce, ct_algo_linear_gather,
+    ct_algo_dissemination_barrier, ct_algo_recursive_doubling_allreduce, ct_algo_ring_allreduce,
+    ct_algo_bruck_allgather, ct_algo_ring_allgather;
+extern const struct ct_algo ct_algo_hier_dissemination_barrier, ct_algo_hier_binomial_bcast,
+    ct_algo_hier_binomial_reduce, ct_algo_hier_recursive_doubling_allreduce,
+    ct_algo_hier_ring_allreduce, ct_algo_hier_bruck_allgather, ct_algo_hier_ring_allgather;
+
+static unsigned bcast_stages(const struct ct_compose *c, const struct ct_env *env,
+                             struct ct_stage *s)
+{
+    s[0] = ct_stage_middle(c, env, CT_LEADERS);
+    s[1] = ct_stage_of(env, CT_GROUP, c->last);
+    return 2;
+}
+
+/* Leaders but the root have no RECV: what their groups give them is the first block of scratch. */
+static unsigned reduce_stages(const struct ct_compose *c, const struct ct_env *env,
+                              struct ct_stage *s)
+{
+    bool apart = ct_stage_leads(env) && env->me != env->root;
+    s[0] = ct_stage_of(env, CT_GROUP, c->first);
+    s[1] = ct_stage_middle(c, env, CT_LEADERS);
+    if (!apart) {
+        ct_stage_go_on(&s[1], &s[0]);
+    } else if (!s[0].absent) {
+        s[0].as[CT_RECV] = s[1].as[CT_SEND] = (struct ct_backing){.buf = CT_TMP};
+        s[0].as[CT_TMP].at = 1;
+    }
+    s[1].as[CT_TMP].at = ct_stage_end(&s[0]);
+    return 2;
+}
+
+/* Who does not lead adds up where its result will be. */
+static unsigned allreduce_stages(const struct ct_compose *c, const struct ct_env *env,
+                                 struct ct_stage *s)
+{
+    s[0] = ct_stage_of(env, CT_GROUP, c->first);
+    s[0].as[CT_TMP].buf = CT_RECV;
+    s[0].env.inplace = env->inplace && ct_stage_leads(env);
+    s[1] = ct_stage_middle(c, env, CT_LEADERS);
+    ct_stage_go_on(&s[1], &s[0]);
+    s[2] = ct_stage_of(env, CT_GROUP, c->last);
+    return 3;
+}
+
+static unsigned allgather_stages(const struct ct_compose *c, const struct ct_env *env,
+                                 struct ct_stage *s)
+{
+    const struct ct_levels *l = env->levels;
+    s[0] = ct_stage_of(env, CT_GROUP, c->first);
+    s[0].map = (struct ct_blockmap){
+        .first = l->start[l->group[env->me]], .step = 1, .width = 1, .copies = 1};
+    s[0].env.inplace = env->inplace && ct_stage_leads(env);
+    s[1] = ct_stage_middle(c, env, CT_LEADERS);
+    s[1].map = (struct ct_blockmap){.start = l->start};
+    ct_stage_go_on(&s[1], &s[0]);
+    s[2] = ct_stage_of(env, CT_GROUP, c->last);
+    return 3;
+}
+
+static const struct ct_compose hier_dissemination_barrier_parts = {
+    .self = &ct_algo_hier_dissemination_barrier,
+    .first = &ct_algo_knomial_reduce,
+    .middle = &ct_algo_dissemination_barrier,
+    .last = &ct_algo_knomial_bcast,
+    .stages = allreduce_stages,
+};
+
+static const struct ct_compose hier_binomial_bcast_parts = {
+    .self = &ct_algo_hier_binomial_bcast,
+    .middle = &ct_algo_knomial_bcast,
+    .last = &ct_algo_knomial_bcast,
+    .stages = bcast_stages,
+};
+
+static const struct ct_compose hier_binomial_reduce_parts = {
+    .self = &ct_algo_hier_binomial_reduce,
+    .first = &ct_algo_knomial_reduce,
+    .middle = &ct_algo_knomial_reduce,
+    .stages = reduce_stages,
+};
+
+static const struct ct_compose hier_recursive_doubling_allreduce_parts = {
+    .self = &ct_algo_hier_recursive_doubling_allreduce,
+    .first = &ct_algo_knomial_reduce,
+    .middle = &ct_algo_recursive_doubling_allreduce,
+    .last = &ct_algo_knomial_bcast,
+    .stages = allreduce_stages,
+};
+
+static const struct ct_compose hier_ring_allreduce_parts = {
+    .self = &ct_algo_hier_ring_allreduce,
+    .first = &ct_algo_knomial_reduce,
+    .middle = &ct_algo_ring_allreduce,
+    .last = &ct_algo_knomial_bcast,
+    .stages = allreduce_stages,
+};
+
+static const struct ct_compose hier_bruck_allgather_parts = {
+    .self = &ct_algo_hier_bruck_allgather,
+    .first = &ct_algo_linear_gather,
+    .middle = &ct_algo_bruck_allgather,
+    .last = &ct_algo_knomial_bcast,
+    .stages = allgather_stages,
+};
+
+static const struct ct_compose hier_ring_allgather_parts = {
+    .self = &ct_algo_hier_ring_allgather,
+    .first = &ct_algo_linear_gather,
+    .middle = &ct_algo_ring_allgather,
+    .last = &ct_algo_knomial_bcast,
+    .stages = allgather_stages,
+};
+
+CT_COMPOSITION(hier_dissemination_barrier, "hier_dissemination", CT_BARRIER, 0, CT_LAG_FREE)
+CT_COMPOSITION(hier_binomial_bcast, "hier_binomial", CT_BCAST, 0, CT_LAG_FREE)
+CT_COMPOSITION(hier_binomial_reduce, "hier_binomial", CT_REDUCE, CT_ORDERED, 1)
+CT_COMPOSITION(hier_recursive_doubling_allreduce, "hier_recursive_doubling", CT_ALLREDUCE,
+               CT_ORDERED, 1)
+CT_COMPOSITION(hier_ring_allreduce, "hier_ring", CT_ALLREDUCE, 0, 1)
+/* txlag: between a member's sending its block and its getting it back, in place, the leaders are at
+ * work. */
+CT_COMPOSITION(hier_bruck_allgather, "hier_bruck", CT_ALLGATHER, CT_BY_PLACE, 2)
+CT_COMPOSITION(hier_ring_allgather, "hier_ring", CT_ALLGATHER, CT_BY_PLACE, 2)
