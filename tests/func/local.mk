@@ -122,6 +122,7 @@ func_tests = \
 	tests/func/group.test \
 	tests/func/info.test \
 	tests/func/inter.test \
+	tests/func/levels.test \
 	tests/func/settings.test \
 	tests/func/topo.test \
 	tests/func/neighbor.test \
