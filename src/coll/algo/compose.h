@@ -64,8 +64,8 @@ struct ct_compose {
     bool low;  /* one level only: those above are not looked at */
 };
 
-/* A stage as most are: n, me and root of this rank's circle, its buffers the whole's, its vector the
- * whole one, cut into fewer blocks. */
+/* A stage as most are: n, me and root of this rank's circle, its buffers the whole's, its vector
+ * the whole one, cut into fewer blocks. */
 struct ct_stage ct_stage_of(const struct ct_env *env, enum ct_circle circle,
                             const struct ct_algo *algo);
 /* That of the leaders or rails: the pattern again while there are levels above. */
