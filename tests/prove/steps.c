@@ -88,12 +88,14 @@ bool prove_may_touch(const struct prove *p, uint32_t me, uint32_t buf, uint32_t 
 /* No block twice, for slices with repetitions; the others have none by their length. */
 static bool is_distinct(const struct prove *p, uint32_t me, const struct ct_slice *s)
 {
-    for (uint32_t k = 1; s->reps > 1 && k < slice_count(s); k++) {
-        for (uint32_t j = 0; j < k; j++) {
-            if (slice_place(p, me, s, j) == slice_place(p, me, s, k)) {
-                return false;
-            }
+    static uint32_t seen[1 << 16], now; /* by place: when it was seen last */
+    now++;
+    for (uint32_t k = 0; s->reps > 1 && k < slice_count(s); k++) {
+        uint32_t *last = &seen[slice_place(p, me, s, k) % (1 << 16)];
+        if (*last == now) {
+            return false;
         }
+        *last = now;
     }
     return true;
 }
