@@ -7,9 +7,8 @@ libprove_la_SOURCES = \
 	tests/prove/steps.c \
 	tests/prove/word.c tests/prove/word.h
 
-PROVE_TESTS = tests/prove/test_costs tests/prove/test_mutants tests/prove/test_neighbour \
 PROVE_TESTS = tests/prove/test_compose tests/prove/test_costs tests/prove/test_mutants \
-	tests/prove/test_prove
+	tests/prove/test_neighbour tests/prove/test_prove
 check_PROGRAMS += $(PROVE_TESTS)
 TESTS += $(PROVE_TESTS)
 tests_prove_test_compose_LDADD = libprove.la libctcore.la
