@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of text that users write: read whole, of a bounded size, and only what is a regular file. */
+/* Files of text that users write: read whole, of bounded size, and only what is a regular file. */
 #ifndef CT_BASE_TEXTFILE_H
 #define CT_BASE_TEXTFILE_H
 

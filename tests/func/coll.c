@@ -129,7 +129,7 @@ static void bcast_once(size_t len, int root)
 
 static void bcast(void)
 {
-    size_t        count;
+    size_t count;
     if (!coll_wants("bcast")) {
         return;
     }
@@ -180,7 +180,7 @@ static void allgather_once(size_t len, bool in_place)
 
 static void allgather(void)
 {
-    size_t        count;
+    size_t count;
     if (!coll_wants("allgather")) {
         return;
     }

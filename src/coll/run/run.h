@@ -30,8 +30,8 @@ struct ct_run_ctx {
     struct ct_process *p;
     uint64_t           id; /* context of messages */
     uint32_t           n, me;
-    uint32_t           seq;   /* plans numbered, the same on all ranks: see ct_run_args */
-    struct ct_board   *board; /* NULL: there is none; the context's owner closes it */
+    uint32_t           seq;        /* plans numbered, the same on all ranks: see ct_run_args */
+    struct ct_board   *board;      /* NULL: there is none; the context's owner closes it */
     bool              board_tried; /* whether there is one has been found out, on all ranks alike */
     struct ct_levels *levels;      /* as ct_env wants them; the context's owner frees them */
     bool              levels_tried;
