@@ -5,45 +5,43 @@
 
 #include "coll/coll.h"
 
-/* A plan for a vector of so many bytes, as all ranks know them alike. */
-static void plan_sized(struct ct_coll *c, uint32_t kind, const struct ct_run_args *args,
-                       size_t bytes)
+/* c->args say what a plan is to do, with a vector of so many bytes, as all ranks know them alike. */
+static void plan_sized(struct ct_coll *c, uint32_t kind, size_t bytes)
 {
     c->kind = kind;
     c->bytes = bytes;
-    c->args = *args;
 }
 
 /* The same for a vector that is cut evenly; without data there is nothing to do. */
-static void plan(struct ct_coll *c, uint32_t kind, const struct ct_run_args *args)
+static void plan(struct ct_coll *c, uint32_t kind)
 {
-    size_t bytes = args->layout.count * args->layout.elem_bytes;
+    size_t bytes = c->args.layout.count * c->args.layout.elem_bytes;
     if (bytes > 0) {
-        plan_sized(c, kind, args, bytes);
+        plan_sized(c, kind, bytes);
     }
 }
 
 void ct_coll_barrier(struct ct_coll *c)
 {
-    plan_sized(c, CT_BARRIER, &(struct ct_run_args){.layout = {.elem_bytes = 1}, .signal = true},
-               0);
+    c->args = (struct ct_run_args){.layout = {.elem_bytes = 1}, .signal = true};
+    plan_sized(c, CT_BARRIER, 0);
 }
 
 void ct_coll_bcast(struct ct_coll *c, void *buf, size_t bytes, uint32_t root)
 {
-    plan(c, CT_BCAST,
-         &(struct ct_run_args){
-             .env = {.root = root},
-             .layout = {.elem_bytes = 1, .count = bytes, .buf = {{.base = buf}, {.base = buf}}},
-         });
+    c->args = (struct ct_run_args){
+        .env = {.root = root},
+        .layout = {.elem_bytes = 1, .count = bytes, .buf = {{.base = buf}, {.base = buf}}},
+    };
+    plan(c, CT_BCAST);
 }
 
 /* What the reductions have in common; a NULL `send` means in place. */
-static struct ct_run_args reduction(const void *send, void *recv, size_t count,
-                                    const struct ct_dtype *type, const struct ct_op *op)
+static void reduction(struct ct_coll *c, const void *send, void *recv, size_t count,
+                      const struct ct_dtype *type, const struct ct_op *op)
 {
     struct ct_reduction r = ct_reduction_of(op, type);
-    return (struct ct_run_args){
+    c->args = (struct ct_run_args){
         .env = {.inplace = send == NULL, .ordered = !op->commutative},
         .layout = {.elem_bytes = r.elem_bytes,
                    .count = count,
@@ -55,30 +53,29 @@ static struct ct_run_args reduction(const void *send, void *recv, size_t count,
 void ct_coll_reduce(struct ct_coll *c, const void *send, void *recv, size_t count,
                     const struct ct_dtype *type, const struct ct_op *op, uint32_t root)
 {
-    struct ct_run_args args = reduction(send, recv, count, type, op);
-    args.env.root = root;
-    plan(c, CT_REDUCE, &args);
+    reduction(c, send, recv, count, type, op);
+    c->args.env.root = root;
+    plan(c, CT_REDUCE);
 }
 
 void ct_coll_allreduce(struct ct_coll *c, const void *send, void *recv, size_t count,
                        const struct ct_dtype *type, const struct ct_op *op)
 {
-    struct ct_run_args args = reduction(send, recv, count, type, op);
-    plan(c, CT_ALLREDUCE, &args);
+    reduction(c, send, recv, count, type, op);
+    plan(c, CT_ALLREDUCE);
 }
 
 void ct_coll_scan(struct ct_coll *c, const void *send, void *recv, size_t count,
                   const struct ct_dtype *type, const struct ct_op *op, bool exclusive)
 {
-    struct ct_run_args args = reduction(send, recv, count, type, op);
-    plan(c, exclusive ? CT_EXSCAN : CT_SCAN, &args);
+    reduction(c, send, recv, count, type, op);
+    plan(c, exclusive ? CT_EXSCAN : CT_SCAN);
 }
 
 /* Blocks of the same length, one a rank, that are only moved. */
-static struct ct_run_args movement(const struct ct_coll *c, const void *send, void *recv,
-                                   size_t block_bytes)
+static void movement(struct ct_coll *c, const void *send, void *recv, size_t block_bytes)
 {
-    return (struct ct_run_args){
+    c->args = (struct ct_run_args){
         .layout = {.elem_bytes = 1,
                    .count = block_bytes * c->comm->run.n,
                    .buf = {{.base = (char *)send}, {.base = recv}}},
@@ -86,11 +83,11 @@ static struct ct_run_args movement(const struct ct_coll *c, const void *send, vo
 }
 
 /* A buffer that has this rank's block alone; NULL: that block is in its place in the other. */
-static void own_block_only(const struct ct_coll *c, struct ct_run_args *args, enum ct_buf buf)
+static void own_block_only(struct ct_coll *c, enum ct_buf buf)
 {
-    struct ct_layout *l = &args->layout;
-    args->env.inplace = l->buf[buf].base == NULL;
-    if (args->env.inplace) {
+    struct ct_layout *l = &c->args.layout;
+    c->args.env.inplace = l->buf[buf].base == NULL;
+    if (c->args.env.inplace) {
         l->buf[buf] = l->buf[buf == CT_SEND ? CT_RECV : CT_SEND];
     } else {
         l->buf[buf].first = c->comm->run.me;
@@ -99,27 +96,27 @@ static void own_block_only(const struct ct_coll *c, struct ct_run_args *args, en
 
 void ct_coll_allgather(struct ct_coll *c, const void *send, void *recv, size_t block_bytes)
 {
-    struct ct_run_args args = movement(c, send, recv, block_bytes);
-    own_block_only(c, &args, CT_SEND);
-    plan(c, CT_ALLGATHER, &args);
+    movement(c, send, recv, block_bytes);
+    own_block_only(c, CT_SEND);
+    plan(c, CT_ALLGATHER);
 }
 
 void ct_coll_gather(struct ct_coll *c, const void *send, void *recv, size_t block_bytes,
                     uint32_t root)
 {
-    struct ct_run_args args = movement(c, send, recv, block_bytes);
-    own_block_only(c, &args, CT_SEND);
-    args.env.root = root;
-    plan(c, CT_GATHER, &args);
+    movement(c, send, recv, block_bytes);
+    own_block_only(c, CT_SEND);
+    c->args.env.root = root;
+    plan(c, CT_GATHER);
 }
 
 void ct_coll_scatter(struct ct_coll *c, const void *send, void *recv, size_t block_bytes,
                      uint32_t root)
 {
-    struct ct_run_args args = movement(c, send, recv, block_bytes);
-    own_block_only(c, &args, CT_RECV);
-    args.env.root = root;
-    plan(c, CT_SCATTER, &args);
+    movement(c, send, recv, block_bytes);
+    own_block_only(c, CT_RECV);
+    c->args.env.root = root;
+    plan(c, CT_SCATTER);
 }
 
 /* As the other ranks count it, so that the next collective is the same one. */
@@ -145,8 +142,8 @@ int ct_coll_alltoall(struct ct_coll *c, const void *send, void *recv, size_t blo
         }
         send = memcpy(c->own[0], recv, bytes);
     }
-    struct ct_run_args args = movement(c, send, recv, block_bytes);
-    plan(c, CT_ALLTOALL, &args);
+    movement(c, send, recv, block_bytes);
+    plan(c, CT_ALLTOALL);
     return CTRAN_SUCCESS;
 }
 
@@ -163,14 +160,14 @@ static size_t bytes_of(const struct ct_blocks *blocks)
 void ct_coll_move(struct ct_coll *c, uint32_t kind, const struct ct_blocks *send,
                   const struct ct_blocks *recv, uint32_t root)
 {
-    struct ct_run_args args = {
+    c->args = (struct ct_run_args){
         .env = {.root = root,
                 .inplace = send == NULL || recv == NULL,
                 .uneven = kind != CT_ALLGATHER},
         .layout = {.elem_bytes = 1,
                    .buf = {send != NULL ? *send : *recv, recv != NULL ? *recv : *send}},
     };
-    plan_sized(c, kind, &args, kind == CT_ALLGATHER ? bytes_of(recv) : 0);
+    plan_sized(c, kind, kind == CT_ALLGATHER ? bytes_of(recv) : 0);
 }
 
 /* Copies blocks to `to`, one after the other, and says in displs where they are. */
@@ -216,13 +213,12 @@ static int store(struct ct_coll *c, int rc)
     return rc;
 }
 
-/* args has the input as SEND; RECV's base is where this rank's own_bytes go. In place they would
+/* The input is SEND; RECV's base is where this rank's own_bytes go. In place they would
  * overlie the input's first block, which others may still need: they get memory of their own. */
-static int reduce_scatter(struct ct_coll *c, struct ct_run_args *args, size_t bytes,
-                          size_t own_bytes)
+static int reduce_scatter(struct ct_coll *c, size_t bytes, size_t own_bytes)
 {
-    struct ct_blocks *recv = &args->layout.buf[CT_RECV];
-    if (args->env.inplace) {
+    struct ct_blocks *recv = &c->args.layout.buf[CT_RECV];
+    if (c->args.env.inplace) {
         c->own[0] = malloc(own_bytes + 1);
         if (c->own[0] == NULL) {
             return no_memory(c);
@@ -232,9 +228,9 @@ static int reduce_scatter(struct ct_coll *c, struct ct_run_args *args, size_t by
         c->next = store;
         recv->base = c->own[0];
     }
-    args->env.inplace = false;
+    c->args.env.inplace = false;
     recv->first = c->comm->run.me;
-    plan_sized(c, CT_REDUCE_SCATTER, args, bytes);
+    plan_sized(c, CT_REDUCE_SCATTER, bytes);
     return CTRAN_SUCCESS;
 }
 
@@ -242,10 +238,10 @@ int ct_coll_reduce_scatter_block(struct ct_coll *c, const void *send, void *recv
                                  size_t block_count, const struct ct_dtype *type,
                                  const struct ct_op *op)
 {
-    const uint32_t     n = c->comm->run.n;
-    struct ct_run_args args = reduction(send, recv, block_count * n, type, op);
-    size_t             own = block_count * args.layout.elem_bytes;
-    return own > 0 ? reduce_scatter(c, &args, own * n, own) : CTRAN_SUCCESS;
+    const uint32_t n = c->comm->run.n;
+    reduction(c, send, recv, block_count * n, type, op);
+    const size_t own = block_count * c->args.layout.elem_bytes;
+    return own > 0 ? reduce_scatter(c, own * n, own) : CTRAN_SUCCESS;
 }
 
 int ct_coll_reduce_scatter(struct ct_coll *c, const void *send, void *recv,
@@ -263,10 +259,9 @@ int ct_coll_reduce_scatter(struct ct_coll *c, const void *send, void *recv,
         displs[r] = total;
         total += counts[r];
     }
-    struct ct_run_args args = reduction(send, recv, 0, type, op);
-    struct ct_layout  *l = &args.layout;
+    reduction(c, send, recv, 0, type, op);
+    struct ct_layout *l = &c->args.layout;
     l->buf[CT_SEND] = (struct ct_blocks){l->buf[CT_SEND].base, 0, n, counts, displs, 1};
     l->buf[CT_RECV] = (struct ct_blocks){recv, me, 1, &counts[me], &here, 1};
-    return reduce_scatter(c, &args, (size_t)total * l->elem_bytes,
-                          (size_t)counts[me] * l->elem_bytes);
+    return reduce_scatter(c, (size_t)total * l->elem_bytes, (size_t)counts[me] * l->elem_bytes);
 }

@@ -134,7 +134,9 @@ int ct_coll_run(struct ct_coll *c)
     while (c->kind != 0) {
         rc = follow(c, CT_LIKELY(c->post == NULL) ? run_plan(c) : run_messages(c));
     }
-    ct_coll_drop(c);
+    if (CT_UNLIKELY(c->own[0] != NULL || c->own[1] != NULL || c->inter != NULL)) {
+        ct_coll_drop(c);
+    }
     return rc;
 }
 
