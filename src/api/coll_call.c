@@ -176,6 +176,13 @@ int ct_call_go(const struct ct_call *how, struct ct_described *d)
     if (CT_LIKELY(how->mode == CT_CALL_BLOCKS)) {
         return run(d);
     }
+    if (how->mode == CT_CALL_PERSISTENT && d->comm->npersistent == CT_RUN_OWN_NUMBERS) {
+        destroy(d);
+        return ct_api_raise(d->comm, CTRAN_ERR_UNSUPPORTED_OPERATION, d->call,
+                            "a communicator has up to %d persistent collectives in its life, and "
+                            "this one has had them: prepare more on a duplicate",
+                            CT_RUN_OWN_NUMBERS);
+    }
     struct ct_process *p = d->comm->p;
     struct request    *r = make(d);
     uint64_t           number = 0;

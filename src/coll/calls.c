@@ -5,7 +5,7 @@
 
 #include "coll/coll.h"
 
-/* c->args say what a plan is to do, with a vector of so many bytes, as all ranks know them alike. */
+/* c->args say what a plan is to do; its vector has so many bytes, as all ranks know them alike. */
 static void plan_sized(struct ct_coll *c, uint32_t kind, size_t bytes)
 {
     c->kind = kind;

@@ -33,6 +33,14 @@ static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_a
     return rc;
 }
 
+/* This rank cannot take part: its next plan is the others' next. */
+static void skip(struct ct_coll *c)
+{
+    if (c->number == 0 && c->args.number == 0) {
+        ct_run_skip(&c->comm->run);
+    }
+}
+
 /* Selects an algorithm and completes the arguments. In the background there is no board: who waits
  * there waits in the call. */
 static int choose(struct ct_coll *c, bool *over_board)
@@ -59,13 +67,16 @@ static int choose(struct ct_coll *c, bool *over_board)
         what.n = args->ctx->n; /* not the communicator's own: part of a longer way */
     } else {
         args->ctx = &c->comm->run;
+        const bool anywhere = p->cfg.reproducible && (c->kind & sums) != 0;
         rc = ct_coll_levels(c->comm);
-        if (CT_LIKELY(rc == CTRAN_SUCCESS && c->task == NULL)) {
+        if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+            skip(c);
+        } else if (CT_LIKELY(c->task == NULL && !anywhere)) {
             rc = find_board(c->comm, c->kind, args, c->bytes, &what.board);
         }
-        what.levels = p->cfg.reproducible && (c->kind & sums) != 0 ? NULL : c->comm->run.levels;
+        what.levels = anywhere ? NULL : c->comm->run.levels;
     }
-    if (rc != CTRAN_SUCCESS) {
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         return rc;
     }
     args->algo = ct_coll_select(p, &what);

@@ -73,7 +73,7 @@ static struct numbers take_numbers(const struct ct_coll *c)
         return (struct numbers){c->number, c->number, c->number};
     }
     const uint64_t here = ct_run_number(&comm->run), tell = ct_run_number(&comm->run);
-    return (struct numbers){here, UINT64_C(1) + comm->remote_seq++, tell};
+    return (struct numbers){here, UINT64_C(1) + (comm->remote_seq++ & 0x7fff), tell};
 }
 
 void ct_coll_inter_skip(struct ct_comm *comm)

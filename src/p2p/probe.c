@@ -31,7 +31,6 @@ int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_
     int rc = CTRAN_SUCCESS;
     ct_domain_enter(p);
     *found = look(p, key, what, take) || (ct_ep_progress(p) > 0 && look(p, key, what, take));
-    ct_tasks_run(p);
     if (!*found) {
         ct_flow_want(p, from, key->ctx);
         if (from != NULL) {
@@ -39,6 +38,7 @@ int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_
         }
         rc = ct_p2p_lost(p, from, key->ctx);
     }
+    ct_tasks_run(p); /* last, since it gives the domain up */
     ct_domain_leave(p);
     return rc;
 }

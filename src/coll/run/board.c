@@ -68,7 +68,8 @@ int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout
              input_bytes(ctx, coll, layout) <= CT_BOARD_BYTES;
     if (CT_UNLIKELY(!*takes)) {
         rc = b->bulk_tried || b->broken != CTRAN_SUCCESS ? rc : open_bulk(ctx, b);
-        *takes = b->bulk.base != NULL && ctx->n * layout->elem_bytes <= b->part_bytes;
+        *takes = b->broken != CTRAN_SUCCESS || /* it says so */
+                 (b->bulk.base != NULL && ctx->n * layout->elem_bytes <= b->part_bytes);
     }
     return rc;
 }

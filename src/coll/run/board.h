@@ -48,9 +48,10 @@ struct ct_board {
     struct ct_board_shared  *shared; /* in `slots` */
     bool                     bulk_tried;
     size_t                   part_bytes;
-    uint64_t                 k;     /* operations begun */
-    uint64_t                 safe;  /* operations that all ranks are known to be through with */
-    uint64_t                 parts; /* operations with input in bulk */
+    uint64_t                 k;      /* operations begun */
+    uint64_t                 driven; /* the last one after which this rank looked for messages */
+    uint64_t                 safe;   /* operations that all ranks are known to be through with */
+    uint64_t                 parts;  /* operations with input in bulk */
     uint64_t                 part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */
     int                      broken; /* an error: this rank has left one out, or heard of a loss */
     char                    *tmp;    /* the algorithms' scratch */

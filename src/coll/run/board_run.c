@@ -274,10 +274,11 @@ static int begin(struct ct_run_args *args, size_t tmp_bytes)
 }
 
 /* Who is always last finds all flags there already, and still owes the others answers. */
-static void drive_now_and_then(const struct ct_board *b)
+static void drive_now_and_then(struct ct_board *b)
 {
     enum { EVERY = 64 };
-    if (CT_UNLIKELY(b->k % EVERY == 0)) {
+    if (CT_UNLIKELY(b->k - b->driven >= EVERY)) {
+        b->driven = b->k;
         ct_board_drive(b);
     }
 }
@@ -314,7 +315,9 @@ int ct_board_run(struct ct_run_args *args)
     for (size_t c = 0; c < o.nchunks && rc == CTRAN_SUCCESS; c++) {
         rc = play_chunk(&o, c, rounds);
     }
-    b->broken = rc; /* out of step with the others from now on */
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        b->broken = rc; /* out of step with the others from now on */
+    }
     drive_now_and_then(b);
     ct_reduction_end(&args->op);
     return rc;

@@ -103,10 +103,12 @@ static inline uint64_t ct_run_number(struct ct_run_ctx *ctx)
 }
 
 /* The number of what may be run again and again, whatever else starts in between: the n-th of the
- * context. No tag that follows from it is CTRAN_ANY_TAG. */
+ * context, of which there are CT_RUN_OWN_NUMBERS. No tag that follows from it is CTRAN_ANY_TAG. */
+enum { CT_RUN_OWN_NUMBERS = 0x7fff };
+
 static inline uint64_t ct_run_own_number(uint32_t n)
 {
-    return UINT64_C(1) + (0x8000 | n % 0x7fff);
+    return UINT64_C(1) + (0x8000 | n % CT_RUN_OWN_NUMBERS);
 }
 
 /* Makes and starts a plan; all ranks of the context do so in the same order. An algorithm that
