@@ -1521,9 +1521,10 @@ CTRAN_API int ctran_reduce_scatter(const void *sendbuf, void *recvbuf,
  * collectives, blocking ones included, in the same order; a nonblocking one meets none that blocks.
  * Buffers, arrays of counts, displacements and types are the library's until then; communicator,
  * datatypes and operator may be freed. An argument's error is told by the call, what goes wrong
- * later by the completion. ctran_cancel and ctran_request_free give CTRAN_ERR_REQUEST. They run
- * algorithms of messages: where small collectives go through memory that ranks share, a
- * floating-point sum may have other bits than the blocking call's. Source: MPI-4.1 sec. 6.12. */
+ * later by the completion. ctran_cancel gives CTRAN_ERR_REQUEST, so does ctran_request_free until
+ * the collective is done. They run algorithms of messages: where small collectives go through
+ * memory that ranks share, a floating-point sum may have other bits than the blocking call's.
+ * Source: MPI-4.1 sec. 6.12. */
 CTRAN_API int ctran_ibarrier(ctran_comm_t comm, ctran_request_t *request);
 CTRAN_API int ctran_ibcast(void *buffer, ctran_count_t count, ctran_datatype_t datatype, int root,
                            ctran_comm_t comm, ctran_request_t *request);

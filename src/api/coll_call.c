@@ -154,7 +154,7 @@ static struct request *make(const struct ct_described *d)
 
 bool ct_call_is_bound(const struct ct_request *req)
 {
-    return req->release == release && !req->inactive;
+    return req->release == release && !req->inactive && !ct_request_is_done(req);
 }
 
 /* ---- carrying out ---------------------------------------------------------------------------- */

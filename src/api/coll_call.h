@@ -63,7 +63,8 @@ static inline void ct_described_init(struct ct_described *d, const struct ct_cal
 /* Carries a described call out as it was asked for. It is used up, whatever this returns. */
 int ct_call_go(const struct ct_call *how, struct ct_described *d);
 
-/* Whether the user may not let go of a request now: one of a collective that is under way. */
+/* Whether the user may not let go of a request now: one of a collective that is under way. When it
+ * is done, as ctran_request_get_status tells, they may (MPI-4.1 sec. 3.7.6). */
 bool ct_call_is_bound(const struct ct_request *req);
 
 /* ---- the collectives, by their modes: coll.c, coll_blocks.c, coll_counts.c, alltoallw.c ----- */

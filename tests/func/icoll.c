@@ -315,6 +315,24 @@ static void run_by_itself(void)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
+/* Whether this rank's collective cannot be complete between the two calls of let_first_begin. */
+static bool is_held(void)
+{
+    return check_rank == 0 && check_size > 1;
+}
+
+/* The first rank begins its collective, and lets the others begin theirs when it has looked. */
+static void let_first_begin(bool has_looked)
+{
+    if (check_rank == 0 && has_looked) {
+        for (int to = 1; to < check_size; to++) {
+            OK(ctran_send(NULL, 0, CTRAN_INT, to, 0, CTRAN_COMM_WORLD));
+        }
+    } else if (check_rank > 0 && !has_looked) {
+        OK(ctran_recv(NULL, 0, CTRAN_INT, 0, 0, CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE));
+    }
+}
+
 static void run_refused(void)
 {
     ctran_comm_t    comm;
@@ -328,25 +346,55 @@ static void run_refused(void)
     EXPECT_RC(CTRAN_ERR_ROOT, ctran_ibcast(&one, 1, CTRAN_INT, check_size, comm, &r));
     EXPECT_RC(CTRAN_ERR_COUNT, ctran_ibcast(&one, -1, CTRAN_INT, 0, comm, &r));
     EXPECT_RC(CTRAN_ERR_OP, ctran_iallreduce(&one, &sum, 1, CTRAN_INT, CTRAN_OP_NULL, comm, &r));
+    let_first_begin(false);
     OK(ctran_iallreduce(&one, &sum, 1, CTRAN_INT, CTRAN_SUM, comm, &r));
     same = r;
     EXPECT_RC(CTRAN_ERR_REQUEST, ctran_cancel(&r));
-    EXPECT_RC(CTRAN_ERR_REQUEST, ctran_request_free(&r));
+    if (is_held()) {
+        EXPECT_RC(CTRAN_ERR_REQUEST, ctran_request_free(&r));
+    }
     EXPECT_RC(CTRAN_ERR_REQUEST, ctran_start(&r));
     EXPECT(r == same);
+    let_first_begin(true);
     OK(ctran_wait(&r, CTRAN_STATUS_IGNORE));
     EXPECT_EQ(check_size, sum);
     OK(ctran_allreduce_init(&one, &sum, 1, CTRAN_INT, CTRAN_SUM, comm, CTRAN_INFO_NULL, &r));
     EXPECT_RC(CTRAN_ERR_REQUEST, ctran_cancel(&r));
     sum = 0;
+    let_first_begin(false);
     OK(ctran_start(&r));
-    EXPECT_RC(CTRAN_ERR_REQUEST, ctran_request_free(&r));
+    if (is_held()) {
+        EXPECT_RC(CTRAN_ERR_REQUEST, ctran_request_free(&r));
+    }
     EXPECT_RC(CTRAN_ERR_REQUEST, ctran_start(&r));
+    let_first_begin(true);
     OK(ctran_wait(&r, CTRAN_STATUS_IGNORE));
     EXPECT_EQ(check_size, sum);
     OK(ctran_request_free(&r));
     OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_ARE_FATAL));
     OK(ctran_comm_free(&comm));
+}
+
+/* One that was told to be complete may be freed without a completing call, persistent or not. */
+static void run_let_go(void)
+{
+    for (int persistent = 0; persistent < 2; persistent++) {
+        ctran_request_t r;
+        int             one = 1, sum = 0, flag = 0;
+        if (persistent) {
+            OK(ctran_allreduce_init(&one, &sum, 1, CTRAN_INT, CTRAN_SUM, CTRAN_COMM_WORLD,
+                                    CTRAN_INFO_NULL, &r));
+            OK(ctran_start(&r));
+        } else {
+            OK(ctran_iallreduce(&one, &sum, 1, CTRAN_INT, CTRAN_SUM, CTRAN_COMM_WORLD, &r));
+        }
+        while (!flag) {
+            OK(ctran_request_get_status(r, &flag, CTRAN_STATUS_IGNORE));
+        }
+        OK(ctran_request_free(&r));
+        EXPECT(r == CTRAN_REQUEST_NULL);
+        EXPECT_EQ(check_size, sum);
+    }
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -408,7 +456,8 @@ int main(int argc, char **argv)
         {"one by one", run_one_by_one}, {"many", run_many},
         {"persistent", run_persistent}, {"freed", run_freed},
         {"elsewhere", run_elsewhere},   {"by itself", run_by_itself},
-        {"refused", run_refused},       {"threads", run_threads},
+        {"refused", run_refused},       {"let go", run_let_go},
+        {"threads", run_threads},
     };
     const char *level = getenv("CT_LEVEL");
     threaded = level != NULL && strcmp(level, "multiple") == 0;
