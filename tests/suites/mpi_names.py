@@ -12,9 +12,8 @@ once. ctran's counts are MPI's large ones, so MPI_X_c is ctran_x, and MPI_X is
       MPI has an address-sized argument there already;
     - else a small function that widens arrays of counts and narrows what comes back.
 
-What has no such rule is written by hand in mpi_small.h, beside this file. Collectives that ctran
-lacks are declared all the same, as calls that end the program with "needs MPI_X": suites compile
-them into programs that mostly use others. Any other name is missing, and a compiler says so.
+What has no such rule is written by hand in mpi_small.h, beside this file. Any other name is
+missing, and a compiler says so.
 """
 import re
 import sys
@@ -203,19 +202,6 @@ def names_of_types(text):
     return lines
 
 
-def absent_collectives(have):
-    """Nonblocking, persistent and neighbourhood forms that ctran.h does not declare."""
-    names = [f"i{c}" for c in COLLECTIVES] + [f"{c}_init" for c in COLLECTIVES] + COLLECTIVES
-    for c in NEIGHBOURS:
-        names += [f"neighbor_{c}", f"ineighbor_{c}", f"neighbor_{c}_init"]
-    lines = []
-    for name in names:
-        if name not in have:
-            for mpi in (mpi_name(name), mpi_name(name) + "_c"):
-                lines.append(f'#define {mpi}(...) mpi_absent("{mpi}")')
-    return lines
-
-
 def header(ctran_h):
     text = without_comments(ctran_h.read_text())
     calls = declarations(text)
@@ -230,7 +216,6 @@ def header(ctran_h):
         *macros,
         (here / "mpi_small.h").read_text(),
         *functions,
-        *absent_collectives({call.name for call in calls}),
         "#endif",
     ]
     return "\n".join(parts) + "\n"

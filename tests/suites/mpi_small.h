@@ -61,14 +61,6 @@ static inline int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandl
     return ctran_comm_set_errhandler(comm, errhandler);
 }
 
-/* What ctran lacks: run_suite.py reads this line. */
-static inline int mpi_absent(const char *name)
-{
-    fprintf(stderr, "needs %s\n", name);
-    fflush(stderr);
-    return ctran_abort(CTRAN_COMM_WORLD, 1);
-}
-
 /* The number of blocks that the arrays of a v-collective have. */
 static inline int mpi_ranks(MPI_Comm comm)
 {

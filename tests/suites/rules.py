@@ -6,48 +6,37 @@ that ctran is without as a whole; any other missing name is a failure.
 """
 import re
 
-COLLECTIVE = (
-    r"(Barrier|Bcast|(All)?[Gg]atherv?|Scatterv?|Alltoall[vw]?|(All)?[Rr]educe(_scatter(_block)?)?"
-    r"|Scan|Exscan)"
-)
 PARTS = [
-    (rf"MPI_I{COLLECTIVE}(_c)?$", "nonblocking collectives", re.I),
-    (rf"MPI_{COLLECTIVE}_init(_c)?$", "persistent collectives", 0),
-    (r"MPI_I?neighbor_", "neighbourhood collectives", re.I),
     (
         r"MPI_(Win|WIN|Put|Get|Rput|Rget|R?accumulate|R?get_accumulate|Fetch_and_op|"
         r"Compare_and_swap|LOCK|RMA|MODE_NO)(_|$)|MPI_(ERR_WIN|ERR_RMA)|MPI_Accumulate",
         "one-sided communication",
-        0,
     ),
     (
         r"MPI_(File|FILE|MODE|SEEK|Register_datarep|DATAREP)(_|$)|"
         r"MPI_ERR_(FILE|IO|AMODE|NO_S|READ_O|ACCESS|BAD_FILE|QUOTA)",
         "files",
-        0,
     ),
     (
         r"MPI_(Comm_(spawn|accept|connect|join|get_parent)|Open_port|Close_port|\w*ublish_name|"
         r"Lookup_name|MAX_PORT_NAME|ARGVS?_NULL|ERRCODES_IGNORE|ERR_(PORT|SERVICE|NAME|SPAWN))",
         "processes that start later",
-        0,
     ),
-    (r"MPI_T_", "the tool interface", 0),
-    (r"MPI_\w+_(f2c|c2f|f082c|c2f08)|MPI_Type_create_f90|MPI_F_", "Fortran and C++", 0),
+    (r"MPI_T_", "the tool interface"),
+    (r"MPI_\w+_(f2c|c2f|f082c|c2f08)|MPI_Type_create_f90|MPI_F_", "Fortran and C++"),
     (
         r"MPI_(Address|Errhandler_(create|get|set)|Type_(extent|hindexed|hvector|lb|struct|ub)|LB"
         r"|UB|Handler_function|COMBINER_\w+_INTEGER)$",
         "removed from MPI",
-        0,
     ),
-    (r"MPIX_|MPICH|MPIR_", "extensions of another library", 0),
+    (r"MPIX_|MPICH|MPIR_", "extensions of another library"),
 ]
 
 
 def part_of(name):
     """The part of MPI that a name belongs to, if ctran is without all of it; else None."""
-    for pattern, part, flags in PARTS:
-        if re.match(pattern, name, flags):
+    for pattern, part in PARTS:
+        if re.match(pattern, name):
             return part
     return None
 
@@ -63,11 +52,6 @@ def needed_by_compiler(messages):
     for groups in re.findall(pattern, messages):
         names += [name for name in groups if name]
     return list(dict.fromkeys(names))
-
-
-def needed_by_run(output):
-    """The name that a program has ended for (mpi_small.h)."""
-    return re.findall(r"^(?:\[\d+\] ?)?needs (MPI_\w+)$", output, flags=re.M)
 
 
 def left_out(run, memory, foreign):
