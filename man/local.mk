@@ -5,6 +5,7 @@ dist_man_MANS += \
 	man/ctran-labels.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
+	man/ctran-tuning.7 \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
 	man/ctran_alloc_mem.3 \

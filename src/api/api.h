@@ -72,6 +72,12 @@ int ct_check_session(const char *call, ctran_session_t handle, struct ct_mpi_ses
 /* The object behind a handle of hints; NULL for CTRAN_INFO_NULL. */
 int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
                   struct ct_info **info);
+/* The same where hints are taken from it: CTRAN_ERR_INFO_VALUE for a list of algorithms that makes
+ * no sense. Local; before anything is made, so that it fails on all ranks or on none. */
+int ct_check_hints(struct ct_comm *comm, const char *call, ctran_info_t handle,
+                   struct ct_info **info);
+/* Gives what was made, unless it is NULL, the hints; after an error there is none. */
+int ct_api_take_hints(struct ct_comm **made, const struct ct_info *info);
 /* An error handler for objects of a kind. */
 int ct_check_errhandler(struct ct_comm *comm, const char *call, ctran_errhandler_t errhandler,
                         enum ct_errhandler_kind kind);

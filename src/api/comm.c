@@ -87,14 +87,13 @@ static int idup(const char *call, ctran_comm_t handle, ctran_info_t info_handle,
         rc = ct_check_out(comm, call, request, "request");
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_info(comm, call, info_handle, &info);
+        rc = ct_check_hints(comm, call, info_handle, &info);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_comm_idup(comm, &made, request);
+    rc = ct_comm_idup(comm, info, &made, request);
     if (rc == CTRAN_SUCCESS) {
-        made->hints = ct_hints_update(comm->p, made->hints, info);
         *newcomm = made;
     }
     return ct_api_pass(comm, rc, call);

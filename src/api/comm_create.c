@@ -123,14 +123,14 @@ int ctran_comm_split_type(ctran_comm_t handle, int split_type, int key, ctran_in
                             "split_type is %d, must be a CTRAN_COMM_TYPE_ or CTRAN_UNDEFINED",
                             split_type);
     }
-    rc = ct_check_info(comm, call, info_handle, &info);
+    rc = ct_check_hints(comm, call, info_handle, &info);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     int kind;
     rc = ct_comm_split_hardware(comm, split_by(comm->p, split_type, info), key, &kind, &made);
+    rc = rc == CTRAN_SUCCESS ? ct_api_take_hints(&made, info) : rc;
     if (rc == CTRAN_SUCCESS && made != NULL) {
-        made->hints = ct_hints_update(comm->p, made->hints, info);
         if (split_type == CTRAN_COMM_TYPE_HW_UNGUIDED) {
             rc = tell_kind(comm, info_handle, info, kind);
         }

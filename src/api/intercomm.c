@@ -141,15 +141,16 @@ static int check_from(struct ct_comm *self, const char *call, const char *string
                             stringtag == NULL ? "NULL" : "longer than CTRAN_MAX_STRINGTAG_LEN - 1");
     }
     int rc = ct_check_errhandler(self, call, errhandler, CT_ERRHANDLER_COMM);
-    return rc != CTRAN_SUCCESS ? rc : ct_check_info(self, call, info_handle, info);
+    return rc != CTRAN_SUCCESS ? rc : ct_check_hints(self, call, info_handle, info);
 }
 
-static void dress(struct ct_comm *made, const struct ct_info *info, struct ct_errhandler *h)
+/* What was made, if it was (rc), gets its error handler and hints; returns rc, or another error. */
+static int dress(int rc, struct ct_comm **made, const struct ct_info *info, struct ct_errhandler *h)
 {
-    if (made != NULL) {
-        ct_errhandler_set_at(&made->p->errhandlers, &made->errhandler, h);
-        made->hints = ct_hints_update(made->p, 0, info);
+    if (*made != NULL) {
+        ct_errhandler_set_at(&(*made)->p->errhandlers, &(*made)->errhandler, h);
     }
+    return rc == CTRAN_SUCCESS ? ct_api_take_hints(made, info) : rc;
 }
 
 int ctran_comm_create_from_group(ctran_group_t group_handle, const char *stringtag,
@@ -175,7 +176,7 @@ int ctran_comm_create_from_group(ctran_group_t group_handle, const char *stringt
         return rc;
     }
     rc = ct_comm_from_group(p, group, stringtag, &made);
-    dress(made, info, errhandler);
+    rc = dress(rc, &made, info, errhandler);
     return ct_api_give_comm(ct_comm_self(p), rc, made, call, newcomm);
 }
 
@@ -221,6 +222,6 @@ int ctran_intercomm_create_from_groups(ctran_group_t local_group, int local_lead
     if (rc == CTRAN_ERR_GROUP) {
         return ct_api_raise(self, rc, call, "the two groups have a process in common");
     }
-    dress(made, info, errhandler);
+    rc = dress(rc, &made, info, errhandler);
     return ct_api_give_comm(self, rc, made, call, newintercomm);
 }

@@ -112,6 +112,7 @@ static void leave(struct ct_process *p)
     ct_p2p_fini(p);
     ct_ep_fini(p);
     ct_job_close(p);
+    ct_policy_fini(p);
     ct_log_fini(&p->log);
     ct_config_fini(&p->cfg);
 }
@@ -159,7 +160,7 @@ static int join(struct ct_process *p)
     int rc = ct_config_load(&p->cfg, &p->log);
     if (rc == CTRAN_SUCCESS) {
         p->log.level = (enum ct_log_level)p->cfg.log;
-        rc = ct_coll_check_config(p);
+        rc = ct_policy_init(p);
     }
     if (rc == CTRAN_SUCCESS) {
         rc = init_floors(p, floors, CT_ARRAY_LEN(floors));

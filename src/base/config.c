@@ -87,16 +87,18 @@ static int64_t suffix_factor(enum ct_var_type type, const char *s)
     return 0;
 }
 
-static bool parse_number(const struct ct_var *v, const char *s, int64_t *out)
+bool ct_config_number(enum ct_var_type type, const char *s, int64_t *out)
 {
     char *end;
     errno = 0;
     long long n = strtoll(s, &end, 10);
-    int64_t   factor = end == s ? 0 : suffix_factor(v->type, end);
-    if (errno != 0 || factor == 0 || __builtin_mul_overflow((int64_t)n, factor, out)) {
-        return false;
-    }
-    return *out >= v->min && *out <= v->max;
+    int64_t   factor = end == s ? 0 : suffix_factor(type, end);
+    return errno == 0 && factor != 0 && !__builtin_mul_overflow((int64_t)n, factor, out);
+}
+
+static bool parse_number(const struct ct_var *v, const char *s, int64_t *out)
+{
+    return ct_config_number(v->type, s, out) && *out >= v->min && *out <= v->max;
 }
 
 static bool parse_enum(const struct ct_var *v, const char *s, int *out)

@@ -33,6 +33,8 @@ struct ct_process {
 
     /* From the first init to the end of the process, as are log and cfg: others may be in a later
      * cycle of init and finalize than this process, and send to it already. */
+    struct ct_policy *policy;        /* coll: which algorithms run */
+    uint64_t          tuning_digest; /* of its table: the same on all ranks, as ep makes sure */
     struct ct_job    *job;           /* pmi: who and where this rank is */
     struct ct_ep_set *ep;            /* ep: endpoints and the transports below them */
     struct ct_p2p    *p2p;           /* p2p: matching */

@@ -167,7 +167,7 @@ void ct_coll_move(struct ct_coll *c, uint32_t kind, const struct ct_blocks *send
         .layout = {.elem_bytes = 1,
                    .buf = {send != NULL ? *send : *recv, recv != NULL ? *recv : *send}},
     };
-    plan_sized(c, kind, kind == CT_ALLGATHER ? bytes_of(recv) : 0);
+    plan_sized(c, kind, kind == CT_ALLGATHER ? bytes_of(recv) : CT_BYTES_UNKNOWN);
 }
 
 /* Copies blocks to `to`, one after the other, and says in displs where they are. */

@@ -11,15 +11,17 @@
 #ifndef CT_COLL_COLL_H
 #define CT_COLL_COLL_H
 
+#include "coll/select.h"
 #include "comm/comm.h"
 
 /* A collective call. What it is given is borrowed until it is over. */
 struct ct_coll {
     struct ct_comm    *comm;
-    struct ct_task    *task;   /* NULL: the caller waits */
-    uint64_t           number; /* of all of its plans, see ct_run_own_number; 0: the next ones */
-    uint32_t           kind;   /* of the plan to run now, enum ct_coll_kind; 0: it is over */
-    size_t             bytes;  /* of its whole vector, as all ranks know them alike */
+    struct ct_task    *task;    /* NULL: the caller waits */
+    struct ct_chooser *chooser; /* held, in the background: as it was at the start; see select.h */
+    uint64_t           number;  /* of all of its plans, see ct_run_own_number; 0: the next ones */
+    uint32_t           kind;    /* of the plan to run now, enum ct_coll_kind; 0: it is over */
+    size_t             bytes;   /* of its whole vector, as all ranks know them alike */
     struct ct_run_args args;
     struct ct_plan    *plan; /* under way, in the background */
     int                rc;   /* how it has ended */
@@ -111,27 +113,6 @@ int ct_coll_inter_reduce_scatter(struct ct_coll *c, const void *send, void *recv
                                  const struct ct_op *op);
 /* After ct_run_skip: leaves one of these reductions out. */
 void ct_coll_inter_skip(struct ct_comm *comm);
-
-/* select.c: which algorithm runs. */
-struct ct_select {
-    uint32_t coll;  /* enum ct_coll_kind */
-    uint32_t n;     /* ranks */
-    size_t   bytes; /* of the whole vector */
-    bool     ordered;
-    bool     uneven; /* ct_env has both */
-    uint32_t root;
-    bool     board; /* the ranks have one, and the input fits */
-    /* Which ranks stand together; NULL: all do, or none, or nobody asks. */
-    const struct ct_levels *levels;
-};
-
-/* CTRAN_COLL_ALGORITHM's if it names one for this collective, else by size and ranks. The result
- * fits; NULL (logged) when there is none. */
-const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct_select *what);
-
-/* Checks CTRAN_COLL_ALGORITHM and CTRAN_COLL_LEVELS at start: CTRAN_ERR_CONFIG, logged, when one
- * makes no sense. */
-int ct_coll_check_config(const struct ct_process *p);
 
 /* levels.c: finds out, the first time, which ranks of the communicator stand together, as
  * CTRAN_COLL_LEVELS wants it: comm->run.levels, the same on all ranks, NULL where that is no news.

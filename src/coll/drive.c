@@ -10,8 +10,6 @@
 #include "coll/coll.h"
 #include "pmi/pmi.h"
 
-static const uint32_t sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER | CT_SCAN | CT_EXSCAN;
-
 /* Whether the collective can go over the board, which is made when it looks worth it: when the
  * communicator has seen some collectives. Or before its first reduction, since with it the order of
  * sums changes, and equal sums shall be equal whenever they are made. In a job that outlives deaths
@@ -23,33 +21,35 @@ static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_a
     const uint32_t     after = (uint32_t)comm->p->cfg.coll_board;
     int                rc = CTRAN_SUCCESS;
     if (CT_UNLIKELY(!run->board_tried && !comm->p->job->news.on && after > 0 && run->n > 1 &&
-                    run->n <= CT_BOARD_RANKS && (run->seq >= after || (coll & sums) != 0))) {
+                    run->n <= CT_BOARD_RANKS && (run->seq >= after || (coll & CT_SUMS) != 0))) {
         rc = ct_board_open(run);
     }
     *board = run->board != NULL && coll == CT_BARRIER;
-    if (rc == CTRAN_SUCCESS && run->board != NULL && bytes > 0) {
+    if (rc == CTRAN_SUCCESS && run->board != NULL && bytes > 0 && bytes != CT_BYTES_UNKNOWN) {
         rc = ct_board_takes(run, coll, &args->layout, board);
     }
     return rc;
 }
 
-/* This rank cannot take part: its next plan is the others' next. */
-static void skip(struct ct_coll *c)
+/* This rank leaves a plan out: the others count it, and may be on the board. */
+static int leave_out(struct ct_coll *c, int rc)
 {
-    if (c->number == 0 && c->args.number == 0) {
+    if (c->args.number == 0) {
         ct_run_skip(&c->comm->run);
+    } else {
+        ct_board_break(&c->comm->run, rc);
     }
+    return rc;
 }
 
 /* Selects an algorithm and completes the arguments. In the background there is no board: who waits
  * there waits in the call. */
 static int choose(struct ct_coll *c, bool *over_board)
 {
-    const struct ct_process *p = c->comm->p;
     struct ct_run_args      *args = &c->args;
+    const struct ct_chooser *chooser = c->chooser;
     struct ct_select         what = {
                 .coll = c->kind,
-                .n = c->comm->run.n,
                 .bytes = c->bytes,
                 .ordered = args->env.ordered,
                 .uneven = args->env.uneven,
@@ -58,36 +58,29 @@ static int choose(struct ct_coll *c, bool *over_board)
     int rc = CTRAN_SUCCESS;
     args->task = c->task;
     args->number = c->number != 0 ? c->number : args->number;
-    if (c->kind == CT_NEAR) { /* it has come with its only algorithm, which wants nothing cut */
-        args->ctx = &c->comm->run;
-        *over_board = false;
+    args->ctx = args->ctx != NULL ? args->ctx : &c->comm->run;
+    *over_board = false;
+    if (args->algo != NULL) { /* it has come with its only one */
         return CTRAN_SUCCESS;
     }
-    if (args->ctx != NULL) {
-        what.n = args->ctx->n; /* not the communicator's own: part of a longer way */
-    } else {
-        args->ctx = &c->comm->run;
-        const bool anywhere = p->cfg.reproducible && (c->kind & sums) != 0;
-        rc = ct_coll_levels(c->comm);
-        if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
-            skip(c);
-        } else if (CT_LIKELY(c->task == NULL && !anywhere)) {
-            rc = find_board(c->comm, c->kind, args, c->bytes, &what.board);
-        }
-        what.levels = anywhere ? NULL : c->comm->run.levels;
+    if (CT_LIKELY(c->task == NULL)) {
+        chooser = ct_coll_chooser(c->comm, &rc);
+    } else if (chooser == NULL) {
+        rc = CTRAN_ERR_NO_MEM;
     }
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
-        return rc;
+        return leave_out(c, rc);
     }
-    args->algo = ct_coll_select(p, &what);
-    if (args->algo == NULL) {
-        return CTRAN_ERR_INTERN;
+    const bool anywhere = c->comm->p->cfg.reproducible && (c->kind & sums) != 0;
+    if (c->task == NULL && !anywhere) {
+        rc = find_board(c->comm, c->kind, args, c->bytes, &what.board);
     }
-    args->env.radix = CT_RADIX_DEFAULT;
-    args->chunk_bytes = (size_t)p->cfg.chunk_size;
-    args->chunks = (uint32_t)p->cfg.chunks;
-    *over_board = what.board && (args->algo->traits & (CT_ONE_SHOT | CT_TWO_SHOT)) != 0;
-    return CTRAN_SUCCESS;
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_coll_choose(c->comm->p, chooser, &what, args);
+    }
+    *over_board = what.board && rc == CTRAN_SUCCESS &&
+                  (args->algo->traits & (CT_ONE_SHOT | CT_TWO_SHOT)) != 0;
+    return rc;
 }
 
 /* Another rank may have told of a loss, before the launcher does. */
@@ -105,7 +98,8 @@ static bool meets_at_roll(const struct ct_coll *c)
 {
     const struct ct_comm *comm = c->comm;
     return c->kind == CT_BARRIER && comm->run.n > CT_BOARD_RANKS &&
-           comm->p->cfg.coll_algorithm[0] == '\0' && ct_comm_has_roll(comm);
+           comm->p->cfg.coll_algorithm[0] == '\0' && comm->coll_algorithm == NULL &&
+           ct_comm_has_roll(comm);
 }
 
 static int run_plan(struct ct_coll *c)
@@ -226,6 +220,7 @@ void ct_coll_init(struct ct_coll *c, struct ct_comm *comm, struct ct_task *task)
 {
     c->comm = comm;
     c->task = task;
+    c->chooser = task != NULL ? ct_coll_chooser_hold(comm) : NULL;
     c->number = 0;
     c->kind = 0;
     c->plan = NULL;
@@ -252,6 +247,8 @@ void ct_coll_drop(struct ct_coll *c)
     free(c->own[0]);
     free(c->own[1]);
     free(c->inter);
+    ct_chooser_drop(c->comm->p, c->chooser);
+    c->chooser = NULL;
     c->own[0] = c->own[1] = NULL;
     c->inter = NULL;
 }

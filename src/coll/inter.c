@@ -147,11 +147,21 @@ static int tell(struct ct_coll *c, int rc)
     return CTRAN_SUCCESS;
 }
 
-/* Both of a pair send a letter; of a reduction to a root one does. */
+extern const struct ct_algo ct_algo_linear_bcast, ct_algo_ring_allgather;
+
+/* Both of a pair send a letter; of a reduction to a root one does. For two ranks all algorithms are
+ * the same. */
 static void write_letters(struct ct_coll *c)
 {
     struct ct_inter   *x = c->inter;
-    struct ct_run_args args = {.ctx = &x->pair, .number = x->numbers.pair};
+    struct ct_run_args args = {
+        .ctx = &x->pair,
+        .algo = x->one_way ? &ct_algo_linear_bcast : &ct_algo_ring_allgather,
+        .env = {.radix = CT_RADIX_DEFAULT},
+        .chunk_bytes = (size_t)c->comm->p->cfg.chunk_size,
+        .chunks = (uint32_t)c->comm->p->cfg.chunks,
+        .number = x->numbers.pair,
+    };
     if (x->one_way) {
         char *letter = letter_at(x, x->lead ? x->pair.me : 1 - x->pair.me);
         args.env.root = x->lead ? x->pair.me : 1 - x->pair.me;

@@ -1,188 +1,334 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which algorithm runs: the first row that fits, or what CTRAN_COLL_ALGORITHM says. */
+/* Which algorithm runs; see select.h. */
 #define CT_FOLDER "coll"
 #include <stdlib.h>
 
 #include "coll/coll.h"
+#include "pmi/pmi.h"
 
-/* Rows of one collective in order of size. Latency-bound algorithms first: with log n rounds they
- * win until the extra bytes they move cost more than the rounds they save. */
-struct row {
-    uint32_t              coll;
-    size_t                up_to_bytes; /* of the whole vector; over the board, of all inputs */
-    const struct ct_algo *algo;
+/* What the variables say, for all communicators. */
+struct ct_policy {
+    struct ct_tuning *tuning;
+    struct ct_tuning *fixed; /* NULL: not CTRAN_REPRODUCIBLE */
+    struct ct_pick    forced[CT_COLL_KINDS];
 };
 
-/* X(collective, up to so many bytes, algorithm) */
-#define ROWS(X)                                                                                    \
-    X(BARRIER, SIZE_MAX, dissemination_barrier)                                                    \
-    X(BCAST, SIZE_MAX, knomial_bcast)                                                              \
-    X(REDUCE, SIZE_MAX, knomial_reduce)                                                            \
-    X(ALLREDUCE, 32 << 10, recursive_doubling_allreduce)                                           \
-    X(ALLREDUCE, SIZE_MAX, ring_allreduce)                                                         \
-    X(ALLGATHER, 616 << 10, bruck_allgather)                                                       \
-    X(ALLGATHER, SIZE_MAX, ring_allgather)                                                         \
-    X(REDUCE_SCATTER, SIZE_MAX, ring_reduce_scatter)                                               \
-    X(GATHER, SIZE_MAX, linear_gather)                                                             \
-    X(SCATTER, SIZE_MAX, linear_scatter)                                                           \
-    X(ALLTOALL, SIZE_MAX, linear_alltoall)                                                         \
-    X(SCAN, SIZE_MAX, chain_scan)                                                                  \
-    X(EXSCAN, SIZE_MAX, chain_exscan)
+/* A row in a communicator of known shape: what is left to ask is bytes and board. */
+struct option {
+    size_t                least, most; /* bytes */
+    bool                  board;
+    struct ct_pick        pick;
+    const struct ct_rule *rule;
+};
 
-/* The same over the board, where all ranks can read each other's input: waiting is what costs,
- * until each reads so much that rounds which halve the work pay. */
-#define BOARD_ROWS(X)                                                                              \
-    X(BARRIER, SIZE_MAX, one_shot_barrier)                                                         \
-    X(BCAST, SIZE_MAX, linear_bcast)                                                               \
-    X(REDUCE, SIZE_MAX, linear_reduce)                                                             \
-    X(ALLREDUCE, 16 << 10, one_shot_allreduce)                                                     \
-    X(ALLREDUCE, SIZE_MAX, pairwise_allreduce)                                                     \
-    X(ALLGATHER, SIZE_MAX, linear_allgather)                                                       \
-    X(REDUCE_SCATTER, SIZE_MAX, pairwise_reduce_scatter)                                           \
-    X(REDUCE_SCATTER, SIZE_MAX, ordered_pairwise_reduce_scatter)                                   \
-    X(GATHER, SIZE_MAX, linear_gather)                                                             \
-    X(SCATTER, SIZE_MAX, linear_scatter)                                                           \
-    X(ALLTOALL, SIZE_MAX, linear_alltoall)                                                         \
-    X(SCAN, 16 << 10, one_shot_scan)                                                               \
-    X(EXSCAN, 16 << 10, one_shot_exscan)
+/* One allocation; see ct_chooser_drop. */
+struct ct_chooser {
+    struct ct_ref     refs;
+    struct ct_shape   shape;
+    enum ct_choice_by forced_by[CT_COLL_KINDS];
+    struct ct_pick    forced[CT_COLL_KINDS];
+    uint16_t          begin[CT_COLL_KINDS + 1]; /* as in struct ct_tuning */
+    struct option     option[];
+};
 
-/* Where some groups of ranks stand closer together than others. Leaders send fewest messages,
- * which is what a small vector waits for. Of a large one rails move as little from node to node as
- * a ring that has ranks in the best order, in fewer rounds, and all network cards of a node at a
- * time; where groups are uneven the ring stays, since a leader would be given all of its group's
- * input first. */
-#define LEVEL_ROWS(X)                                                                              \
-    X(BARRIER, SIZE_MAX, hier_dissemination_barrier)                                               \
-    X(BCAST, SIZE_MAX, hier_binomial_bcast)                                                        \
-    X(REDUCE, SIZE_MAX, hier_binomial_reduce)                                                      \
-    X(ALLREDUCE, 32 << 10, hier_recursive_doubling_allreduce)                                      \
-    X(ALLREDUCE, SIZE_MAX, rail_ring_allreduce)                                                    \
-    X(ALLGATHER, 32 << 10, hier_bruck_allgather)                                                   \
-    X(ALLGATHER, 616 << 10, rail_bruck_allgather)                                                  \
-    X(ALLGATHER, SIZE_MAX, rail_ring_allgather)                                                    \
-    X(REDUCE_SCATTER, SIZE_MAX, rail_pairwise_reduce_scatter)
+/* ---- what the variables say ------------------------------------------------------------------ */
 
-#define DECLARE(coll, up_to, algo) extern const struct ct_algo ct_algo_##algo;
-ROWS(DECLARE)
-BOARD_ROWS(DECLARE)
-LEVEL_ROWS(DECLARE)
-
-#define ROW(coll, up_to, algo) {CT_##coll, up_to, &ct_algo_##algo},
-static const struct row rows[] = {ROWS(ROW)};
-static const struct row board_rows[] = {BOARD_ROWS(ROW)};
-static const struct row level_rows[] = {LEVEL_ROWS(ROW)};
-
-/* Reads the next "collective:algorithm" of the list at *s into `item`; false at its end. */
-static bool next_item(const char **s, char *item, size_t cap)
+static int load_tuning(struct ct_process *p, struct ct_policy *policy)
 {
-    *s += strspn(*s, ", ");
-    size_t len = strcspn(*s, ", ");
-    if (len == 0 || len >= cap) {
-        return false;
+    char        why[1024] = "";
+    const char *path = p->cfg.coll_tuning;
+    int         rc;
+    if (path[0] != '\0') {
+        rc = ct_tuning_read(&policy->tuning, path, why, sizeof why);
+    } else {
+        rc = ct_tuning_parse(&policy->tuning, ct_tuning_default, "built-in table", why, sizeof why);
     }
-    memcpy(item, *s, len);
-    item[len] = '\0';
-    *s += len;
-    return true;
+    if (rc == CTRAN_SUCCESS && p->cfg.reproducible) {
+        rc = ct_tuning_parse(&policy->fixed, ct_tuning_reproducible, "table of CTRAN_REPRODUCIBLE",
+                             why, sizeof why);
+    }
+    if (rc == CTRAN_ERR_CONFIG) {
+        ct_error(&p->log, "CTRAN_COLL_TUNING: %s", why);
+    }
+    return rc;
 }
 
-/* The algorithm that the list names for `coll`, NULL if it names none. */
-static const struct ct_algo *forced(const char *list, uint32_t coll)
+static int load_forced(struct ct_process *p, struct ct_policy *policy)
 {
-    char item[128];
-    while (next_item(&list, item, sizeof item)) {
-        char *colon = strchr(item, ':');
-        if (colon != NULL) {
-            *colon = '\0';
-            if (ct_algo_coll_by_name(item) == coll) {
-                return ct_algo_find(coll, colon + 1);
-            }
-        }
-    }
-    return NULL;
-}
-
-int ct_coll_check_config(const struct ct_process *p)
-{
-    const char *list = p->cfg.coll_algorithm;
-    char        item[128];
-    while (next_item(&list, item, sizeof item)) {
-        char    *colon = strchr(item, ':');
-        uint32_t coll = 0;
-        if (colon != NULL) {
-            *colon = '\0';
-            coll = ct_algo_coll_by_name(item);
-        }
-        if (coll == 0 || ct_algo_find(coll, colon + 1) == NULL) {
-            ct_error(&p->log,
-                     "CTRAN_COLL_ALGORITHM=\"%s\": no %s \"%s\"; expected a list like "
-                     "allreduce:ring,bcast:knomial (ctran_info lists the algorithms)",
-                     p->cfg.coll_algorithm, coll == 0 ? "collective" : "algorithm",
-                     coll == 0 ? item : colon + 1);
-            return CTRAN_ERR_CONFIG;
-        }
-    }
-    if (list[strspn(list, ", ")] != '\0') {
-        ct_error(&p->log, "CTRAN_COLL_ALGORITHM: an item of \"%s\" is too long",
-                 p->cfg.coll_algorithm);
+    char why[1024] = "";
+    if (!ct_forced_parse(p->cfg.coll_algorithm, policy->forced, why, sizeof why)) {
+        ct_error(&p->log,
+                 "CTRAN_COLL_ALGORITHM=\"%s\": %s; expected a list like "
+                 "allreduce:ring,bcast:knomial:4",
+                 p->cfg.coll_algorithm, why);
         return CTRAN_ERR_CONFIG;
     }
-    return ct_coll_levels_check(p) ? CTRAN_SUCCESS : CTRAN_ERR_CONFIG;
+    for (uint32_t c = 1; p->cfg.reproducible && ct_algo_coll_name(c) != NULL; c <<= 1) {
+        if ((c & CT_SUMS) != 0 && policy->forced[ct_coll_index(c)].algo != NULL) {
+            ct_warn(&p->log,
+                    "CTRAN_COLL_ALGORITHM names an algorithm for %s, which does not count with "
+                    "CTRAN_REPRODUCIBLE=1",
+                    ct_algo_coll_name(c));
+        }
+    }
+    return CTRAN_SUCCESS;
 }
 
-static bool fits(const struct ct_algo *algo, const struct ct_select *what)
+int ct_policy_init(struct ct_process *p)
 {
-    struct ct_env env = {.n = what->n,
+    ct_policy_fini(p);
+    p->policy = calloc(1, sizeof *p->policy);
+    int rc = p->policy != NULL ? load_tuning(p, p->policy) : CTRAN_ERR_NO_MEM;
+    rc = rc == CTRAN_SUCCESS ? load_forced(p, p->policy) : rc;
+    rc = rc == CTRAN_SUCCESS && !ct_coll_levels_check(p) ? CTRAN_ERR_CONFIG : rc;
+    if (rc == CTRAN_SUCCESS) {
+        p->tuning_digest = p->policy->tuning->digest;
+    } else {
+        ct_policy_fini(p);
+    }
+    return rc;
+}
+
+void ct_policy_fini(struct ct_process *p)
+{
+    if (p->policy != NULL) {
+        ct_tuning_free(p->policy->tuning);
+        ct_tuning_free(p->policy->fixed);
+        free(p->policy);
+        p->policy = NULL;
+    }
+}
+
+static bool is_fixed(const struct ct_process *p, uint32_t coll)
+{
+    return p->policy->fixed != NULL && (coll & CT_SUMS) != 0;
+}
+
+const struct ct_tuning *ct_policy_tuning(const struct ct_process *p, uint32_t coll)
+{
+    return is_fixed(p, coll) ? p->policy->fixed : p->policy->tuning;
+}
+
+/* ---- what a communicator's shape leaves of it ------------------------------------------------ */
+
+static bool within(const struct ct_rule *r, enum ct_fact f, uint64_t value)
+{
+    return value >= r->least[f] && value <= r->most[f];
+}
+
+static bool may_hold(const struct ct_rule *r, const struct ct_shape *shape)
+{
+    const bool by_level = (r->pick.algo->traits & CT_BY_LEVEL) != 0;
+    return within(r, CT_FACT_RANKS, shape->n) && within(r, CT_FACT_NODES, shape->nodes) &&
+           within(r, CT_FACT_LOCAL, shape->local) && (!by_level || shape->levels != NULL);
+}
+
+/* The limit on `total` is one on bytes, too. */
+static struct option option_of(const struct ct_rule *r, const struct ct_shape *shape)
+{
+    size_t least = ct_div_up(r->least[CT_FACT_TOTAL], shape->n);
+    size_t most = r->most[CT_FACT_TOTAL] / shape->n;
+    if (r->most[CT_FACT_TOTAL] == UINT64_MAX) {
+        most = SIZE_MAX;
+    }
+    return (struct option){.least = ct_max_size(least, r->least[CT_FACT_BYTES]),
+                           .most = ct_min_size(most, r->most[CT_FACT_BYTES]),
+                           .board = r->board,
+                           .pick = r->pick,
+                           .rule = r};
+}
+
+/* Writes the rows of bit k that may hold to `out`, unless it is NULL, and counts them. */
+static uint32_t sift(const struct ct_tuning *t, unsigned k, const struct ct_shape *shape,
+                     struct option *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = t->begin[k]; i < t->begin[k + 1]; i++) {
+        if (may_hold(&t->rule[i], shape)) {
+            if (out != NULL) {
+                out[n] = option_of(&t->rule[i], shape);
+            }
+            n++;
+        }
+    }
+    return n;
+}
+
+static void set_forced(const struct ct_process *p, struct ct_chooser *c, const char *list)
+{
+    struct ct_pick hinted[CT_COLL_KINDS];
+    char           why[1024];
+    bool           has = list != NULL && ct_forced_parse(list, hinted, why, sizeof why);
+    for (unsigned k = 0; k < CT_COLL_KINDS; k++) {
+        bool hint = has && hinted[k].algo != NULL;
+        c->forced_by[k] = hint ? CT_BY_HINT : CT_BY_VARIABLE;
+        if (!is_fixed(p, UINT32_C(1) << k)) {
+            c->forced[k] = hint ? hinted[k] : p->policy->forced[k];
+        }
+    }
+}
+
+struct ct_chooser *ct_chooser_make(const struct ct_process *p, const struct ct_shape *shape,
+                                   const char *forced)
+{
+    uint32_t n = 0;
+    for (unsigned k = 0; k < CT_COLL_KINDS; k++) {
+        n += sift(ct_policy_tuning(p, UINT32_C(1) << k), k, shape, NULL);
+    }
+    struct ct_chooser *c = calloc(1, sizeof *c + n * sizeof c->option[0]);
+    if (c == NULL) {
+        return NULL;
+    }
+    n = 0;
+    for (unsigned k = 0; k < CT_COLL_KINDS; k++) {
+        c->begin[k] = (uint16_t)n;
+        n += sift(ct_policy_tuning(p, UINT32_C(1) << k), k, shape, c->option + n);
+    }
+    c->begin[CT_COLL_KINDS] = (uint16_t)n;
+    c->refs.n = 1;
+    c->shape = *shape;
+    c->shape.flat = p->policy->fixed != NULL ? CT_SUMS : 0;
+    set_forced(p, c, forced);
+    return c;
+}
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+bool ct_pick_fits(const struct ct_pick *pick, const struct ct_shape *shape,
+                  const struct ct_select *what)
+{
+    struct ct_env env = {.n = shape->n,
                          .root = what->root,
-                         .radix = CT_RADIX_DEFAULT,
+                         .radix = pick->radix,
                          .ordered = what->ordered,
                          .uneven = what->uneven,
-                         .levels = what->levels};
-    return algo != NULL && algo->fits(&env);
+                         .levels = (what->coll & shape->flat) != 0 ? NULL : shape->levels};
+    return pick->algo->fits(&env);
 }
 
-/* The first of these rows that fits; NULL: none does. */
-static const struct ct_algo *first_row(const struct row *row, size_t n,
-                                       const struct ct_select *what, size_t bytes)
+static bool pick_any(const struct ct_chooser *c, const struct ct_select *what,
+                     struct ct_choice *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (row[i].coll == what->coll && bytes <= row[i].up_to_bytes && fits(row[i].algo, what)) {
-            return row[i].algo;
+    for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
+        out->any = (struct ct_pick){.algo = *a, .radix = CT_RADIX_DEFAULT};
+        if (((*a)->colls & what->coll) != 0 && ct_pick_fits(&out->any, &c->shape, what)) {
+            out->pick = &out->any;
+            out->by = CT_BY_FIT;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
-const struct ct_algo *ct_coll_select(const struct ct_process *p, const struct ct_select *what)
+/* What is forced, if it is and fits. */
+static bool pick_forced(const struct ct_process *p, const struct ct_chooser *c,
+                        const struct ct_select *what, struct ct_choice *out)
 {
-    const char           *list = p->cfg.coll_algorithm;
-    const struct ct_algo *algo = CT_LIKELY(list[0] == '\0') ? NULL : forced(list, what->coll);
-    if (fits(algo, what)) {
-        return algo;
+    const unsigned k = ct_coll_index(what->coll);
+    if (ct_pick_fits(&c->forced[k], &c->shape, what)) {
+        out->pick = &c->forced[k];
+        out->by = c->forced_by[k];
+        return true;
     }
-    if (algo != NULL) {
-        ct_info(&p->log, "%s %s does not fit %u ranks and this call; another one runs",
-                ct_algo_coll_name(what->coll), algo->name, what->n);
-        algo = NULL;
+    ct_info(&p->log, "%s %s does not fit %u ranks and this call; another one runs",
+            ct_algo_coll_name(what->coll), c->forced[k].algo->name, c->shape.n);
+    return false;
+}
+
+bool ct_chooser_pick(const struct ct_process *p, const struct ct_chooser *c,
+                     const struct ct_select *what, struct ct_choice *out)
+{
+    const unsigned       k = ct_coll_index(what->coll);
+    const struct option *end = &c->option[c->begin[k + 1]];
+    if (CT_UNLIKELY(c->forced[k].algo != NULL) && pick_forced(p, c, what, out)) {
+        return true;
     }
-    if (what->board) {
-        algo = first_row(board_rows, CT_ARRAY_LEN(board_rows), what, what->bytes * what->n);
-    }
-    if (algo == NULL && what->levels != NULL) {
-        algo = first_row(level_rows, CT_ARRAY_LEN(level_rows), what, what->bytes);
-    }
-    if (algo == NULL) {
-        algo = first_row(rows, CT_ARRAY_LEN(rows), what, what->bytes);
-    }
-    if (CT_LIKELY(algo != NULL)) {
-        return algo;
-    }
-    /* No row fits (an operator that wants ranks in order): any that does. */
-    for (size_t i = 0; ct_algo_table[i] != NULL; i++) {
-        if ((ct_algo_table[i]->colls & what->coll) != 0 && fits(ct_algo_table[i], what)) {
-            return ct_algo_table[i];
+    for (const struct option *o = &c->option[c->begin[k]]; o < end; o++) {
+        if (what->bytes <= o->most && what->bytes >= o->least && (!o->board || what->board) &&
+            ct_pick_fits(&o->pick, &c->shape, what)) {
+            out->pick = &o->pick;
+            out->by = CT_BY_RULE;
+            out->rule = o->rule;
+            return true;
         }
     }
-    ct_error(&p->log, "no algorithm for %s on %u ranks", ct_algo_coll_name(what->coll), what->n);
-    return NULL;
+    if (pick_any(c, what, out)) { /* none holds, as for an operator that wants ranks in order */
+        return true;
+    }
+    ct_error(&p->log, "no algorithm for %s on %u ranks", ct_algo_coll_name(what->coll), c->shape.n);
+    return false;
+}
+
+/* ---- communicators --------------------------------------------------------------------------- */
+
+/* Of the hosts of the ranks, in numbers that begin at 1. */
+static int count_nodes(const struct ct_comm *comm, struct ct_shape *shape)
+{
+    const uint32_t  n = comm->run.n;
+    struct ct_spot *spots = malloc(n * sizeof *spots);
+    uint32_t       *ranks = calloc((size_t)n + 1, sizeof *ranks);
+    int rc = spots != NULL && ranks != NULL ? ct_comm_spots(comm, n, spots) : CTRAN_ERR_NO_MEM;
+    shape->nodes = shape->local = 0;
+    for (uint32_t r = 0; rc == CTRAN_SUCCESS && r < n; r++) {
+        uint32_t here = ++ranks[spots[r].node];
+        shape->nodes += here == 1;
+        shape->local = here > shape->local ? here : shape->local;
+    }
+    free(ranks);
+    free(spots);
+    return rc;
+}
+
+/* Where ranks are costs a look at each one's card: only for a table that asks. */
+static int find_shape(struct ct_comm *comm, struct ct_shape *shape)
+{
+    const struct ct_job *job = comm->p->job;
+    int                  rc = ct_coll_levels(comm);
+    *shape = (struct ct_shape){
+        .n = comm->run.n, .nodes = 1, .local = comm->run.n, .levels = comm->run.levels};
+    bool asks = comm->p->policy->tuning->asks_placement && job->nlocal < job->size;
+    return rc == CTRAN_SUCCESS && asks ? count_nodes(comm, shape) : rc;
+}
+
+static int make_chooser(struct ct_comm *comm)
+{
+    struct ct_shape shape;
+    int             rc = find_shape(comm, &shape);
+    if (rc == CTRAN_SUCCESS) {
+        comm->chooser = ct_chooser_make(comm->p, &shape, comm->coll_algorithm);
+        rc = comm->chooser != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    }
+    return rc;
+}
+
+const struct ct_chooser *ct_coll_chooser(struct ct_comm *comm, int *rc)
+{
+    *rc = CT_LIKELY(comm->chooser != NULL) ? CTRAN_SUCCESS : make_chooser(comm);
+    return comm->chooser;
+}
+
+struct ct_chooser *ct_coll_chooser_hold(struct ct_comm *comm)
+{
+    int rc;
+    if (ct_coll_chooser(comm, &rc) == NULL) {
+        ct_error(&comm->p->log, "no choice of algorithms: error %d", rc);
+        return NULL;
+    }
+    ct_ref_hold(&comm->chooser->refs, comm->p->threaded);
+    return comm->chooser;
+}
+
+int ct_coll_choose(const struct ct_process *p, const struct ct_chooser *c,
+                   const struct ct_select *what, struct ct_run_args *args)
+{
+    struct ct_choice choice;
+    if (CT_UNLIKELY(!ct_chooser_pick(p, c, what, &choice))) {
+        return CTRAN_ERR_INTERN;
+    }
+    const struct ct_pick *pick = choice.pick;
+    args->algo = pick->algo;
+    args->env.radix = pick->radix;
+    args->chunk_bytes = pick->chunk_bytes > 0 ? pick->chunk_bytes : (size_t)p->cfg.chunk_size;
+    args->chunks = pick->chunks > 0 ? pick->chunks : (uint32_t)p->cfg.chunks;
+    return CTRAN_SUCCESS;
 }

@@ -101,6 +101,8 @@ void ct_comm_drop(struct ct_comm *comm)
         ct_vtopo_drop(comm->topo);
         ct_board_close(comm->run.board);
         ct_levels_free(comm->run.levels);
+        ct_chooser_drop(p, comm->chooser);
+        free(comm->coll_algorithm);
         ct_slab_put(&p->comms->pool, comm);
         ct_comms_leave(p);
     }
@@ -255,7 +257,7 @@ void ct_comm_world_close(struct ct_process *p)
     ct_comm_release(world);
     ct_errhandler_set_at(&p->errhandlers, &self->errhandler, ct_comm_initial_errhandler(p));
     ct_comm_set_name(self, "CTRAN_COMM_SELF");
-    atomic_store_explicit(&self->hints, 0, memory_order_relaxed);
+    ct_hints_reset(self);
 }
 
 /* No other thread is here yet. */

@@ -56,8 +56,10 @@ struct ct_comm {
     uint32_t              npersistent; /* collectives that were prepared */
     uint32_t              remote_seq;  /* collectives of both groups that were numbered */
     struct ct_attrs       attrs;
-    _Atomic uint32_t      hints; /* CT_HINT_ */
-    struct ct_vtopo      *topo;  /* NULL: none */
+    _Atomic uint32_t      hints;          /* CT_HINT_ */
+    struct ct_vtopo      *topo;           /* NULL: none */
+    struct ct_chooser    *chooser;        /* coll's, made at its first call; NULL: none yet */
+    char                 *coll_algorithm; /* value of the info key; NULL: none */
     char                  name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
     UT_hash_handle hh     CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
 };
@@ -156,9 +158,10 @@ int ct_comm_from_group(struct ct_process *p, struct ct_group *group, const char 
 int ct_comm_from_groups(struct ct_process *p, struct ct_group *local, struct ct_group *remote,
                         const char *tag, struct ct_comm **out);
 
-/* See ctran_comm_idup. *out is void until the request has been completed by the program; with an
- * error there are neither. idup.c */
-int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request **request);
+/* See ctran_comm_idup; info has hints, or is NULL. *out is void until the request has been
+ * completed by the program; with an error there are neither. idup.c */
+int ct_comm_idup(struct ct_comm *comm, const struct ct_info *info, struct ct_comm **out,
+                 struct ct_request **request);
 
 /* Collective over `local`; see ctran_intercomm_create. peer, remote_leader, tag and bad count at
  * the leader alone: its argument error `bad` comes to all. CTRAN_ERR_GROUP: the groups have a

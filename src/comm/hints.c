@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hints as strings. */
 #define CT_FOLDER "comm"
-#include "comm/hints.h"
+#include <stdlib.h>
+
+#include "comm/comm.h"
 
 static const struct {
     const char *key;
@@ -14,10 +16,11 @@ static const struct {
     {"mpi_assert_strict_persistent_collective_ordering", CT_HINT_STRICT_PERSISTENT_ORDERING},
 };
 
-uint32_t ct_hints_update(struct ct_process *p, uint32_t hints, const struct ct_info *info)
+/* Bits with those that info has as "true" or "false"; others, and other values, are ignored. */
+static uint32_t update(struct ct_process *p, uint32_t hints, const struct ct_info *info)
 {
     char value[8];
-    for (size_t i = 0; info != NULL && i < CT_ARRAY_LEN(hints_known); i++) {
+    for (size_t i = 0; i < CT_ARRAY_LEN(hints_known); i++) {
         if (ct_info_get(&p->infos, info, hints_known[i].key, value, sizeof value) < 0) {
             continue;
         }
@@ -30,16 +33,60 @@ uint32_t ct_hints_update(struct ct_process *p, uint32_t hints, const struct ct_i
     return hints;
 }
 
-struct ct_info *ct_hints_tell(struct ct_process *p, uint32_t hints)
+void ct_chooser_drop(const struct ct_process *p, struct ct_chooser *chooser)
 {
-    struct ct_info *info = ct_info_make(&p->infos);
-    int             rc = info != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    if (chooser != NULL && ct_ref_drop((struct ct_ref *)chooser, p->threaded)) {
+        free(chooser);
+    }
+}
+
+/* The next call chooses anew; collectives that are under way keep what they began with. */
+static void set_algorithms(struct ct_comm *comm, char *list)
+{
+    free(comm->coll_algorithm);
+    ct_chooser_drop(comm->p, comm->chooser);
+    comm->coll_algorithm = list;
+    comm->chooser = NULL;
+}
+
+int ct_hints_take(struct ct_comm *comm, const struct ct_info *info)
+{
+    char value[CTRAN_MAX_INFO_VAL];
+    if (info == NULL) {
+        return CTRAN_SUCCESS;
+    }
+    comm->hints = update(comm->p, comm->hints, info);
+    if (ct_info_get(&comm->p->infos, info, CT_HINT_COLL_ALGORITHM, value, sizeof value) < 0) {
+        return CTRAN_SUCCESS;
+    }
+    char *list = value[0] != '\0' ? strdup(value) : NULL;
+    if (value[0] != '\0' && list == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    set_algorithms(comm, list);
+    return CTRAN_SUCCESS;
+}
+
+void ct_hints_reset(struct ct_comm *comm)
+{
+    atomic_store_explicit(&comm->hints, 0, memory_order_relaxed);
+    set_algorithms(comm, NULL);
+}
+
+struct ct_info *ct_hints_tell(const struct ct_comm *comm)
+{
+    struct ct_infos *infos = &comm->p->infos;
+    struct ct_info  *info = ct_info_make(infos);
+    int              rc = info != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     for (size_t i = 0; rc == CTRAN_SUCCESS && i < CT_ARRAY_LEN(hints_known); i++) {
-        rc = ct_info_set(&p->infos, info, hints_known[i].key,
-                         hints & hints_known[i].bit ? "true" : "false");
+        rc = ct_info_set(infos, info, hints_known[i].key,
+                         comm->hints & hints_known[i].bit ? "true" : "false");
+    }
+    if (rc == CTRAN_SUCCESS && comm->coll_algorithm != NULL) {
+        rc = ct_info_set(infos, info, CT_HINT_COLL_ALGORITHM, comm->coll_algorithm);
     }
     if (rc != CTRAN_SUCCESS && info != NULL) {
-        ct_info_free(&p->infos, info);
+        ct_info_free(infos, info);
     }
     return rc == CTRAN_SUCCESS ? info : NULL;
 }

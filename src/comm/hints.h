@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hints: what the program promises about its use of a communicator (MPI-4.1 sec. 7.4.4), a bit
- * each. They are kept and told; nothing depends on them yet.
+ * each, which are kept and told and nothing depends on yet; and which algorithms its collectives
+ * shall take.
  */
 #ifndef CT_COMM_HINTS_H
 #define CT_COMM_HINTS_H
@@ -16,9 +17,22 @@ enum {
     CT_HINT_STRICT_PERSISTENT_ORDERING = 16,
 };
 
-/* `hints` with those that info has as "true" or "false"; others, and other values, are ignored. */
-uint32_t ct_hints_update(struct ct_process *p, uint32_t hints, const struct ct_info *info);
+/* The algorithms of collectives, as a list like that of CTRAN_COLL_ALGORITHM: the same on all ranks
+ * of a communicator, and of each its own. */
+#define CT_HINT_COLL_ALGORITHM "ctran_coll_algorithm"
+
+struct ct_chooser;
+struct ct_comm;
+
+/* Gives comm the hints that info has; NULL has none. A list of algorithms has been checked.
+ * CTRAN_ERR_NO_MEM. */
+int ct_hints_take(struct ct_comm *comm, const struct ct_info *info);
+/* As of a communicator that was given none. */
+void ct_hints_reset(struct ct_comm *comm);
+/* What coll goes by to choose algorithms, struct ct_comm has it: memory that begins with its struct
+ * ct_ref, and goes with the last one. NULL is nothing. */
+void ct_chooser_drop(const struct ct_process *p, struct ct_chooser *chooser);
 /* A new info object with all of them; NULL when out of memory. */
-struct ct_info *ct_hints_tell(struct ct_process *p, uint32_t hints);
+struct ct_info *ct_hints_tell(const struct ct_comm *comm);
 
 #endif

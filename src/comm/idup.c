@@ -108,11 +108,15 @@ static void start(struct ct_comm *comm, struct idup *op)
     ct_request_set_done(base, true);
 }
 
-int ct_comm_idup(struct ct_comm *comm, struct ct_comm **out, struct ct_request **request)
+int ct_comm_idup(struct ct_comm *comm, const struct ct_info *info, struct ct_comm **out,
+                 struct ct_request **request)
 {
     struct idup    *op = calloc(1, sizeof *op);
     struct ct_comm *made = op != NULL ? ct_comms_copy(comm) : NULL;
-    if (made == NULL) {
+    if (made == NULL || ct_hints_take(made, info) != CTRAN_SUCCESS) {
+        if (made != NULL) {
+            ct_comm_drop(made);
+        }
         free(op);
         return CTRAN_ERR_NO_MEM;
     }

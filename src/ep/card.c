@@ -7,7 +7,12 @@
 #include "base/version.h"
 #include "ep/ep_set.h"
 
-enum { CARD_MAGIC = 0x4352544e /* "NTRC" */, CARD_WIRE = 2 };
+enum { CARD_MAGIC = 0x4352544e /* "NTRC" */, CARD_WIRE = 3 };
+
+/* By these and the table of algorithms ranks decide, each alone, what a collective does. */
+static const int alike[] = {CT_VAR_IX_coll_algorithm,   CT_VAR_IX_coll_levels, CT_VAR_IX_coll_board,
+                            CT_VAR_IX_coll_board_bytes, CT_VAR_IX_chunk_size,  CT_VAR_IX_chunks,
+                            CT_VAR_IX_reproducible};
 
 struct card_head {
     uint32_t magic;
@@ -18,12 +23,55 @@ struct card_head {
     uint32_t id, incarnation;
 
     struct ct_whereabouts where;
+    uint64_t              tuning;
+    uint32_t              settings[CT_ARRAY_LEN(alike)];
 };
 
 struct card_entry {
     char     name[12];
     uint32_t len_bytes;
 };
+
+/* Digests of the values of `alike`. */
+static void digest_settings(const struct ct_config *cfg, uint32_t *settings)
+{
+    char value[4096];
+    for (size_t i = 0; i < CT_ARRAY_LEN(alike); i++) {
+        ct_config_format(cfg, alike[i], value, sizeof value);
+        settings[i] = (uint32_t)ct_fnv1a(CT_FNV1A_START, value, strlen(value));
+    }
+}
+
+/* Another rank's settings, from its card, beside those of the own one: they have to be alike. */
+static int check_settings(const struct ct_ep_set *set, const struct card_head *head)
+{
+    const struct ct_process *p = set->p;
+    struct card_head         own;
+    memcpy(&own, set->card, sizeof own);
+    for (size_t i = 0; i < CT_ARRAY_LEN(alike); i++) {
+        if (head->settings[i] != own.settings[i]) {
+            char value[4096];
+            ct_config_format(&p->cfg, alike[i], value, sizeof value);
+            ct_error(&p->log,
+                     "rank %" PRIu32
+                     " has another value of %s than this rank's \"%s\": set it alike "
+                     "on all ranks of a job",
+                     head->id, ct_config_vars()[alike[i]].name, value);
+            return CTRAN_ERR_CONFIG;
+        }
+    }
+    if (head->tuning != own.tuning) {
+        const char *path = p->cfg.coll_tuning;
+        ct_error(&p->log,
+                 "rank %" PRIu32
+                 " chooses collective algorithms by another table (digest %016" PRIx64
+                 ") than this rank, which has %s (digest %016" PRIx64 "): CTRAN_COLL_TUNING has to "
+                 "name the same table on all ranks of a job",
+                 head->id, head->tuning, path[0] != '\0' ? path : "the built-in one", own.tuning);
+        return CTRAN_ERR_CONFIG;
+    }
+    return CTRAN_SUCCESS;
+}
 
 int ct_ep_card_make(struct ct_ep_set *set)
 {
@@ -42,7 +90,9 @@ int ct_ep_card_make(struct ct_ep_set *set)
         .id = set->env.id,
         .incarnation = set->env.incarnation,
         .where = where,
+        .tuning = set->p->tuning_digest,
     };
+    digest_settings(&set->p->cfg, head.settings);
     snprintf(head.version, sizeof head.version, "%s", ct_version_string());
     memcpy(head.digest, ct_version_digest(), CT_DIGEST_LEN);
     memcpy(card, &head, sizeof head);
@@ -86,7 +136,7 @@ int ct_ep_card_check(const struct ct_ep_set *set, uint32_t id, const void *card,
                  head.id);
         return CTRAN_ERR_BOOTSTRAP;
     }
-    return CTRAN_SUCCESS;
+    return check_settings(set, &head);
 }
 
 void ct_ep_card_whereabouts(const void *card, struct ct_whereabouts *at)

@@ -91,7 +91,7 @@ struct ct_ep_set {
  * transport. */
 int ct_ep_card_make(struct ct_ep_set *set);
 /* Checks a card before any use: CTRAN_ERR_VERSION for another build, CTRAN_ERR_BOOTSTRAP for no
- * card at all; both logged. */
+ * card at all, CTRAN_ERR_CONFIG for a rank that would choose other collectives; all logged. */
 int ct_ep_card_check(const struct ct_ep_set *set, uint32_t id, const void *card, size_t len_bytes);
 /* Of a card that was checked. */
 void ct_ep_card_whereabouts(const void *card, struct ct_whereabouts *at);

@@ -249,6 +249,38 @@ static void expect_hint(ctran_comm_t comm, const char *key, const char *wanted)
     OK(ctran_info_free(&used));
 }
 
+/* What a communicator's collectives shall take: told, taken back, refused if there is none. */
+static void algorithms(ctran_comm_t comm)
+{
+    static const char key[] = "ctran_coll_algorithm";
+    ctran_info_t      info;
+    ctran_comm_t      copy = CTRAN_COMM_NULL;
+    int               sum = -1;
+    OK(ctran_info_create(&info));
+    expect_hint(comm, key, NULL);
+    OK(ctran_info_set(info, key, "allreduce=linear;bcast=knomial:4"));
+    OK(ctran_comm_set_info(comm, info));
+    expect_hint(comm, key, "allreduce=linear;bcast=knomial:4");
+    OK(ctran_allreduce(&check_rank, &sum, 1, CTRAN_INT, CTRAN_SUM, comm));
+    EXPECT_EQ(check_size * (check_size - 1) / 2, sum);
+    OK(ctran_info_set(info, key, "allreduce=fastest"));
+    OK(ctran_comm_set_errhandler(comm, CTRAN_ERRORS_RETURN));
+    EXPECT_RC(CTRAN_ERR_INFO_VALUE, ctran_comm_set_info(comm, info));
+    EXPECT_RC(CTRAN_ERR_INFO_VALUE, ctran_comm_dup_with_info(comm, info, &copy));
+    EXPECT_PTR(CTRAN_COMM_NULL, copy);
+    expect_hint(comm, key, "allreduce=linear;bcast=knomial:4");
+    OK(ctran_info_set(info, key, "allreduce:ring"));
+    OK(ctran_comm_dup_with_info(comm, info, &copy));
+    expect_hint(copy, key, "allreduce:ring");
+    OK(ctran_allreduce(&check_rank, &sum, 1, CTRAN_INT, CTRAN_SUM, copy));
+    EXPECT_EQ(check_size * (check_size - 1) / 2, sum);
+    OK(ctran_comm_free(&copy));
+    OK(ctran_info_set(info, key, ""));
+    OK(ctran_comm_set_info(comm, info));
+    expect_hint(comm, key, NULL);
+    OK(ctran_info_free(&info));
+}
+
 static void hints(void)
 {
     static const char any_tag[] = "mpi_assert_no_any_tag", exact[] = "mpi_assert_exact_length";
@@ -278,6 +310,7 @@ static void hints(void)
     OK(ctran_comm_set_info(comm, CTRAN_INFO_NULL));
     OK(ctran_comm_set_info(comm, CTRAN_INFO_ENV));
     OK(ctran_info_free(&info));
+    algorithms(comm);
     int sum = -1;
     OK(ctran_allreduce(&check_rank, &sum, 1, CTRAN_INT, CTRAN_SUM, comm));
     EXPECT_EQ(check_size * (check_size - 1) / 2, sum);

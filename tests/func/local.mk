@@ -4,7 +4,7 @@ func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors
 	tests/func/group tests/func/errhandlers tests/func/info \
 	tests/func/inter tests/func/environment tests/func/topo tests/func/reorder tests/func/threads \
 	tests/func/progress tests/func/neighbor
-check_PROGRAMS += $(func_programs) tests/func/algos tests/func/fatal
+check_PROGRAMS += $(func_programs) tests/func/algos tests/func/bits tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
 func_check = tests/func/check.c tests/func/check.h
 tests_func_p2p_SOURCES = tests/func/p2p.c tests/func/p2p_wait.c \
@@ -85,6 +85,8 @@ tests_func_group_SOURCES = tests/func/group.c tests/func/group_comm.c \
 tests_func_group_LDADD = libctcore.la
 tests_func_errhandlers_SOURCES = tests/func/errhandlers.c $(func_check)
 tests_func_errhandlers_LDADD = libctcore.la
+tests_func_bits_SOURCES = tests/func/bits.c $(func_check)
+tests_func_bits_LDADD = libctcore.la -lm
 tests_func_info_SOURCES = tests/func/info.c $(func_check)
 tests_func_info_LDADD = libctcore.la -lpthread
 tests_func_topo_SOURCES = tests/func/topo.c $(func_check)
@@ -123,6 +125,7 @@ func_tests = \
 	tests/func/info.test \
 	tests/func/inter.test \
 	tests/func/levels.test \
+	tests/func/select.test \
 	tests/func/settings.test \
 	tests/func/topo.test \
 	tests/func/neighbor.test \

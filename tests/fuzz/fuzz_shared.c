@@ -14,7 +14,7 @@
 #include "net/transports.h"
 #include "pmi/wire/wire.h"
 
-enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 64 + CT_DIGEST_LEN };
+enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 96 + CT_DIGEST_LEN };
 
 static struct ct_process process;
 
@@ -61,7 +61,7 @@ static uint8_t *make_card(struct fuzz *f, size_t *len)
     uint8_t                 *card = calloc(1, 4096);
     size_t                   at = CARD_HEAD;
     FUZZ_CHECK(card != NULL);
-    memcpy(card, "NTRC\2", 5);
+    memcpy(card, "NTRC\3", 5);
     card[6] = (uint8_t)entries;
     memcpy(card + 24, ct_version_digest(), CT_DIGEST_LEN);
     for (uint32_t i = 0; i < entries; i++) {
@@ -80,7 +80,8 @@ static uint8_t *make_card(struct fuzz *f, size_t *len)
 
 static void card(struct fuzz *f)
 {
-    struct ct_ep_set set = {.p = &process};
+    static uint8_t   own[1024];
+    struct ct_ep_set set = {.p = &process, .card = own};
     size_t           len;
     uint8_t         *bytes = fuzz_below(f, 4) > 0 ? make_card(f, &len) : fuzz_bytes(f, 300, &len);
     uint8_t         *exact = malloc(len > 0 ? len : 1);

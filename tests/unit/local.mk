@@ -45,6 +45,7 @@ unit_tests = \
 	tests/unit/test_ring \
 	tests/unit/test_roll \
 	tests/unit/test_seats \
+	tests/unit/test_select \
 	tests/unit/test_shm_full \
 	tests/unit/test_shm_pace \
 	tests/unit/test_shm_segment \
@@ -184,6 +185,9 @@ tests_unit_test_seats_LDADD = $(unit_ldadd)
 tests_unit_test_shm_pace_SOURCES = tests/unit/test_shm_pace.c tests/unit/unit.h
 tests_unit_test_shm_pace_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_pace_LDADD = $(unit_ldadd)
+tests_unit_test_select_SOURCES = tests/unit/test_select.c tests/unit/unit.h
+tests_unit_test_select_CFLAGS = $(unit_cflags)
+tests_unit_test_select_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)

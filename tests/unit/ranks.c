@@ -165,7 +165,7 @@ static void bring_up(struct rank *r)
         .met = true,
     };
     r->p.job = &r->job;
-    RANK_EQUAL(r, ct_coll_check_config(&r->p), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_policy_init(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_ep_init(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_p2p_init(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_run_init(&r->p), CTRAN_SUCCESS);
@@ -180,6 +180,7 @@ static void take_down(struct rank *r)
     ct_p2p_fini(&r->p);
     ct_ep_fini(&r->p);
     ct_job_close(&r->p);
+    ct_policy_fini(&r->p);
     const char *text = unit_logged(&r->p.log);
     if (text[0] != '\0') {
         fprintf(stderr, "rank %u of %u has logged:\n%s", r->me, r->n, text);

@@ -173,7 +173,21 @@ static void force(struct rank *r, const struct ct_algo *algo, const struct call 
     snprintf(text, sizeof text, "%s:%s", ct_algo_coll_name(c->coll), algo->name);
     RANK_EQUAL(r, ct_config_set(&r->p.cfg, &r->p.log, "CTRAN_COLL_ALGORITHM", text, CT_ORIGIN_SET),
                CTRAN_SUCCESS);
-    RANK_EQUAL(r, ct_coll_check_config(&r->p), CTRAN_SUCCESS);
+    struct ct_comm *world = ct_comm_world(&r->p);
+    ct_chooser_drop(&r->p, world->chooser);
+    world->chooser = NULL;
+    RANK_EQUAL(r, ct_policy_init(&r->p), CTRAN_SUCCESS);
+}
+
+/* What the world's next call of this kind would run. */
+static const struct ct_algo *chosen(struct rank *r, const struct ct_select *what)
+{
+    struct ct_run_args       args = {.layout = {.count = 0}};
+    int                      rc;
+    const struct ct_chooser *c = ct_coll_chooser(ct_comm_world(&r->p), &rc);
+    RANK_EQUAL(r, rc, CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_choose(&r->p, c, what, &args), CTRAN_SUCCESS);
+    return args.algo;
 }
 
 /* Runs the call by the algorithm; false where it does not fit. */
@@ -184,22 +198,18 @@ static bool run_call(struct rank *r, const struct ct_algo *algo, const struct ca
     const bool      ordered = !c->op->commutative;
     struct ct_comm *world = ct_comm_world(&r->p);
     RANK_EQUAL(r, ct_coll_levels(world), CTRAN_SUCCESS);
-    struct ct_select what = {.coll = c->coll,
-                             .n = r->n,
-                             .bytes = c->count * 8,
-                             .ordered = ordered,
-                             .root = c->root,
-                             .levels = world->run.levels};
-    struct ct_env    env = {.n = r->n,
-                            .me = r->me,
-                            .root = c->root,
-                            .radix = 2,
-                            .ordered = ordered,
-                            .levels = world->run.levels};
+    struct ct_select what = {
+        .coll = c->coll, .bytes = c->count * 8, .ordered = ordered, .root = c->root};
+    struct ct_env env = {.n = r->n,
+                         .me = r->me,
+                         .root = c->root,
+                         .radix = 2,
+                         .ordered = ordered,
+                         .levels = world->run.levels};
     if (!algo->fits(&env)) {
         return false;
     }
-    RANK_CHECK(r, ct_coll_select(&r->p, &what) == algo);
+    RANK_CHECK(r, chosen(r, &what) == algo);
     prepare(r, c, &b);
     RANK_EQUAL(r, perform(ct_comm_world(&r->p), c, &b), CTRAN_SUCCESS);
     verify(r, c, &b);

@@ -163,6 +163,7 @@ enum ct_trait {
     CT_RADIX = 1 << 4,   /* has a radix */
     CT_STRIDED = 1 << 5, /* some slice repeats: what it sends is not always one run of blocks */
     CT_PACED = 1 << 6, /* the lags are shorter than data needs, so that few transfers are at work */
+    CT_BY_LEVEL = 1 << 9, /* fits only where env.levels are there */
     CT_BY_PLACE = 1 << 8, /* its blocks are numbered by place: block b is rank levels->rank[b]'s */
 };
 
