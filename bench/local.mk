@@ -45,7 +45,8 @@ dist_perf_DATA = $(perf_sources) \
 	bench/perf/plot.py \
 	bench/perf/points.py \
 	bench/perf/report.py \
-	bench/perf/stats.py
+	bench/perf/stats.py \
+	bench/perf/tune.py
 dist_man_MANS += man/ctran_perf.1
 dist_check_SCRIPTS += bench/ctran_perf.test
 TESTS += bench/ctran_perf.test

@@ -20,6 +20,7 @@
 #include "base/base.h"
 #include "coll/algo/algo.h"
 #include "net/net.h"
+#include "tools/choices.h"
 #include "tools/topology/pictures.h"
 #include "tools/topology/text.h"
 #include "tools/topology/topology.h"
@@ -295,71 +296,93 @@ enum action {
     DO_JSON,
     DO_VAR,
     DO_TOPOLOGY,
+    DO_COLL,
+    DO_TUNING,
     DO_MDOC,
     DO_VERSION,
     DO_HELP,
     DO_BAD,
-    /* Options that do nothing alone: of --topology. */
+    /* Options that do nothing alone: of --topology, and of --coll. */
     OF_SVG,
     OF_SYNTHETIC,
     OF_CLUSTER,
+    OF_RANKS,
+    OF_NODES,
+    OF_SIZE,
+    OF_END
 };
 
 struct command {
     enum action             action;
     const char             *name; /* of --var */
     struct topology_request topology;
+    struct choices_request  choices;
 };
 
 static void print_usage(FILE *to)
 {
-    fprintf(to,
-            "usage: ctran_info [--all | --json | --var NAME]\n"
-            "       ctran_info --topology [--json] [--svg FILE] [--synthetic NAME|FILE]\n"
-            "                  [--cluster FILE|DESCRIPTION]\n"
-            "Shows this build of ctran and what it finds on this machine.\n"
-            "  --all        also every variable: value, origin, meaning, range, default\n"
-            "  --json       the same for programs\n"
-            "  --var NAME   this variable only\n"
-            "  --topology   this machine: its tree, the NIC of each GPU, what is near what\n"
-            "    --svg FILE        as a picture; - is the standard output\n"
-            "    --synthetic NAME  of a machine that one does not have (dgx-h100, p4d, gb200,\n"
-            "                      grace, cpu2s, laptop, broken, or an XML file of hwloc)\n"
-            "    --cluster WHAT    of a cluster: a labels file, or \"racks=4 hosts=16 gpus=8\"\n"
-            "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
-            "  --version    the version only\n"
-            "  --help       print this\n");
+    fprintf(
+        to,
+        "usage: ctran_info [--all | --json | --var NAME]\n"
+        "       ctran_info --topology [--json] [--svg FILE] [--synthetic NAME|FILE]\n"
+        "                  [--cluster FILE|DESCRIPTION]\n"
+        "       ctran_info --coll NAME|all --ranks N [--nodes N] [--size BYTES] [--json]\n"
+        "       ctran_info --tuning\n"
+        "Shows this build of ctran and what it finds on this machine.\n"
+        "  --all        also every variable: value, origin, meaning, range, default\n"
+        "  --json       the same for programs\n"
+        "  --var NAME   this variable only\n"
+        "  --topology   this machine: its tree, the NIC of each GPU, what is near what\n"
+        "    --svg FILE        as a picture; - is the standard output\n"
+        "    --synthetic NAME  of a machine that one does not have (dgx-h100, p4d, gb200,\n"
+        "                      grace, cpu2s, laptop, broken, or an XML file of hwloc)\n"
+        "    --cluster WHAT    of a cluster: a labels file, or \"racks=4 hosts=16 gpus=8\"\n"
+        "  --coll NAME  which algorithm of a collective runs, why, and which could; all: of each\n"
+        "    --ranks N         on so many ranks\n"
+        "    --nodes N         of so many hosts (1)\n"
+        "    --size BYTES      for a whole vector of so many, as in 8, 64K, 1M\n"
+        "  --tuning     the table by which they are chosen; see ctran-tuning(7)\n"
+        "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
+        "  --version    the version only\n"
+        "  --help       print this\n");
 }
 
-/* One action, but --json may stand beside --topology. False: that is too many. */
+static bool takes_json(enum action action)
+{
+    return action == DO_TOPOLOGY || action == DO_COLL;
+}
+
+/* One action, but --json may stand beside --topology and --coll. False: that is too many. */
 static bool set_action(struct command *cmd, enum action action)
 {
-    bool json_beside = (cmd->action == DO_TOPOLOGY && action == DO_JSON) ||
-                       (cmd->action == DO_JSON && action == DO_TOPOLOGY);
+    bool json_beside = (takes_json(cmd->action) && action == DO_JSON) ||
+                       (cmd->action == DO_JSON && takes_json(action));
     if (cmd->action != DO_SUMMARY && (!json_beside || cmd->topology.json)) {
-        fprintf(stderr, "ctran_info: one option at a time, but for those of --topology\n");
+        fprintf(stderr, "ctran_info: one option at a time, but for those of --topology and "
+                        "--coll\n");
         return false;
     }
-    cmd->topology.json = json_beside;
-    cmd->action = json_beside ? DO_TOPOLOGY : action;
+    cmd->topology.json = cmd->choices.json = json_beside;
+    cmd->action = json_beside && action == DO_JSON ? cmd->action : action;
     return true;
 }
 
 static bool set_option(struct command *cmd, int option, const char *value)
 {
-    const char **of = option == OF_SVG         ? &cmd->topology.svg
-                      : option == OF_SYNTHETIC ? &cmd->topology.synthetic
-                      : option == OF_CLUSTER   ? &cmd->topology.cluster
-                                               : NULL;
-    if (of == NULL) {
+    const char **const of[OF_END] = {
+        [OF_SVG] = &cmd->topology.svg,         [OF_SYNTHETIC] = &cmd->topology.synthetic,
+        [OF_CLUSTER] = &cmd->topology.cluster, [OF_RANKS] = &cmd->choices.ranks,
+        [OF_NODES] = &cmd->choices.nodes,      [OF_SIZE] = &cmd->choices.size};
+    if (of[option] == NULL) {
         cmd->name = value;
+        cmd->choices.coll = option == DO_COLL ? value : cmd->choices.coll;
         return set_action(cmd, (enum action)option);
     }
-    if (*of != NULL) {
-        fprintf(stderr, "ctran_info: an option of --topology is given twice\n");
+    if (*of[option] != NULL) {
+        fprintf(stderr, "ctran_info: an option of --topology or --coll is given twice\n");
         return false;
     }
-    *of = value;
+    *of[option] = value;
     return true;
 }
 
@@ -373,6 +396,11 @@ static bool parse(int argc, char **argv, struct command *cmd)
         {"svg", required_argument, NULL, OF_SVG},
         {"synthetic", required_argument, NULL, OF_SYNTHETIC},
         {"cluster", required_argument, NULL, OF_CLUSTER},
+        {"coll", required_argument, NULL, DO_COLL},
+        {"ranks", required_argument, NULL, OF_RANKS},
+        {"nodes", required_argument, NULL, OF_NODES},
+        {"size", required_argument, NULL, OF_SIZE},
+        {"tuning", no_argument, NULL, DO_TUNING},
         {"vars-mdoc", no_argument, NULL, DO_MDOC},
         {"version", no_argument, NULL, DO_VERSION},
         {"help", no_argument, NULL, DO_HELP},
@@ -387,6 +415,15 @@ static bool parse(int argc, char **argv, struct command *cmd)
     if (cmd->action != DO_TOPOLOGY &&
         (t->svg != NULL || t->synthetic != NULL || t->cluster != NULL)) {
         fprintf(stderr, "ctran_info: --svg, --synthetic and --cluster go with --topology\n");
+        return false;
+    }
+    const struct choices_request *c = &cmd->choices;
+    if (cmd->action == DO_COLL && c->ranks == NULL) {
+        fprintf(stderr, "ctran_info: --coll needs --ranks N\n");
+        return false;
+    }
+    if (cmd->action != DO_COLL && (c->ranks != NULL || c->nodes != NULL || c->size != NULL)) {
+        fprintf(stderr, "ctran_info: --ranks, --nodes and --size go with --coll\n");
         return false;
     }
     if (optind < argc) {
@@ -406,6 +443,10 @@ static bool act(const struct command *cmd, const struct ct_config *cfg, const st
         return print_named_var(cfg, cmd->name);
     case DO_TOPOLOGY:
         return topology_show(&cmd->topology, cfg, log);
+    case DO_COLL:
+        return choices_show(&cmd->choices, cfg, log);
+    case DO_TUNING:
+        return choices_table(cfg, log);
     case DO_ALL:
     case DO_SUMMARY:
         print_build();
@@ -441,7 +482,7 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &cmd)) {
         cmd.action = DO_BAD;
     }
-    bool shows_values = cmd.action <= DO_TOPOLOGY;
+    bool shows_values = cmd.action <= DO_TUNING;
 
     /* A bad value has been logged when load returns; what is good is shown all the same. */
     ct_log_init(&log, shows_values ? CT_LOG_WARN : CT_LOG_NONE, "ctran_info");

@@ -20,12 +20,13 @@ class Trouble(Exception):
     """What was tried, and what came of it; ends ctran_perf with this message."""
 
 
-def run(command, what, limit):
-    """Standard output of the command."""
+def run(command, what, limit, env=None):
+    """Standard output of the command, in another environment if one is given."""
     shown = " ".join(map(str, command))
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=limit, stdin=subprocess.DEVNULL
+            command, capture_output=True, text=True, timeout=limit, stdin=subprocess.DEVNULL,
+            env=env
         )
     except FileNotFoundError as error:
         raise Trouble(f"{what}: {error.filename} was not found") from error
@@ -57,6 +58,7 @@ class Ctran:
             self.sources = here / "perf"
             self.launcher = build / "ctranrun"
             self.program = build / "bench" / PROGRAM
+            self.info = build / "tools" / "ctran_info"
             self.cache = build / "bench" / "peers"
         else:
             prefix = here.parent
@@ -64,6 +66,7 @@ class Ctran:
             self.sources = prefix / "share" / "ctran" / "perf"
             self.launcher = here / "ctranrun"
             self.program = prefix / "libexec" / PROGRAM
+            self.info = here / "ctran_info"
             self.cache = home / "ctran"
         for path in (self.launcher, self.program):
             if not path.exists():

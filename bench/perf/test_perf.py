@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import plot  # noqa: E402
 import report  # noqa: E402
 import stats  # noqa: E402
+import tune  # noqa: E402
 from points import Point, Points  # noqa: E402
 
 
@@ -34,6 +35,62 @@ def example():
         points.add(Point("barrier", ranks, 0, "us"), "ctran", ranks)
         points.add(Point("barrier", ranks, 0, "us"), "fork", 0)
     return points
+
+
+class Tables(unittest.TestCase):
+    ring, linear = tune.Way("ring", False), tune.Way("linear", False)
+    shot, board = tune.Way("one_shot", False), tune.Way("one_shot", True)
+
+    @staticmethod
+    def around(us):
+        return [us * (1 + i / 100) for i in range(10)]
+
+    def test_best(self):
+        figures = {self.ring: self.around(4), self.linear: self.around(2),
+                   self.shot: self.around(1), self.board: self.around(3)}
+        place = tune.Place("allreduce", 2, 8, False)
+        better = tune.best(place, self.ring, figures)
+        self.assertEqual((better.way, better.now), (self.shot, self.ring))
+        self.assertAlmostEqual(better.ratio, 4)
+        self.assertIsNone(tune.best(place, self.shot, figures))
+        # Where there is a board, what can go over it does: it is no rival by messages.
+        place = place._replace(board=True)
+        self.assertEqual(tune.best(place, self.ring, figures).way, self.linear)
+        self.assertEqual(tune.best(place, self.board, figures).way, self.linear)
+
+    def test_uncertain(self):
+        figures = {self.ring: [2, 2, 2, 2, 2, 2], self.linear: [1, 1, 3, 1, 1, 1]}
+        place = tune.Place("allreduce", 2, 8, False)
+        self.assertIsNone(tune.best(place, self.ring, figures))
+        few = {self.ring: [2, 2], self.linear: [1, 1]}
+        self.assertIsNone(tune.best(place, self.ring, few))
+
+    def test_spans(self):
+        self.assertEqual(tune.spans([1024]), {1024: [0, 1024]})
+        self.assertEqual(tune.spans([0, 16, 64]), {0: [0, 15], 16: [16, 32], 64: [33, 64]})
+
+    def test_rows(self):
+        def better(way):
+            return tune.Better(way, self.ring, 2, (1.5, 3))
+
+        sizes = {16: better(self.linear), 64: better(self.linear), 1024: None,
+                 4096: better(self.shot)}
+        found = {tune.Place("allreduce", 4, b, False): w for b, w in sizes.items()}
+        found[tune.Place("allreduce", 2, 16, True)] = better(self.board)
+        found[tune.Place("barrier", 4, 0, False)] = better(self.linear)
+        rows = [r for r in tune.rows_of(found, [2, 4], False) if not r.startswith("#")]
+        self.assertEqual(rows, [
+            "allreduce ranks>=3 ranks<=4 nodes=1 bytes<=256 linear",
+            "allreduce ranks>=3 ranks<=4 nodes=1 bytes>=2049 bytes<=4K one_shot",
+            "barrier ranks>=3 ranks<=4 nodes=1 linear"])
+        rows = list(tune.rows_of(found, [2, 4], True))
+        self.assertEqual(rows, [
+            "# on 2 ranks at 16 2.00 [1.50, 3.00] times as fast as ring",
+            "allreduce board ranks=2 nodes=1 bytes<=16 one_shot"])
+
+    def test_split(self):
+        rows = ["scan board one_shot", "bcast ring", "bcast board linear", "scan chain"]
+        self.assertEqual(tune.split(rows), (rows[:1], rows[1:]))
 
 
 class Stats(unittest.TestCase):

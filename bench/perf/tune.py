@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of algorithms made of measurements: ctran_perf --tune; ctran-tuning(7) has the format.
+
+Each algorithm that fits is forced in turn, by messages and, where it can, over the board; they take
+turns in every round, as libraries do. At each point the figures are held against those of the
+algorithm that runs there now, pair by pair, and only one that is certainly faster gets a row. The
+rows come before those of the table in force, which stay.
+"""
+import json
+import os
+from collections import namedtuple
+from math import isqrt
+
+import libraries
+import report
+import stats
+
+# Collective -> the pattern that measures it, and whether its vector has a block for each rank.
+PATTERNS = {
+    "barrier": ("barrier", False),
+    "bcast": ("bcast", False),
+    "reduce": ("reduce", False),
+    "allreduce": ("allreduce", False),
+    "allgather": ("allgather", True),
+    "reduce_scatter": ("reduce_scatter_block", True),
+    "gather": ("gather", True),
+    "scatter": ("scatter", True),
+    "alltoall": ("alltoall", True),
+    "scan": ("scan", False),
+    "exscan": ("exscan", False),
+}
+
+RADICES = (3, 4, 8)  # tried beside 2, the default
+
+# What is forced: the algorithm as a table names it, over the board or by messages.
+Way = namedtuple("Way", "algorithm board")
+# Where a choice is made; `board`: the ranks have one.
+Place = namedtuple("Place", "collective ranks bytes board")
+# What is better there, how many times than what runs now, and the interval of that.
+Better = namedtuple("Better", "way now ratio bounds")
+
+
+def named(entry):
+    return entry["algorithm"] + (f":{entry['radix']}" if entry["radix"] != 2 else "")
+
+
+def environment(**settings):
+    """Ours without what would choose in place of what is forced."""
+    kept = {k: v for k, v in os.environ.items() if k != "CTRAN_COLL_ALGORITHM"}
+    return {**kept, "CTRAN_REPRODUCIBLE": "0", **settings}
+
+
+class Now:
+    """What runs where, as ctran_info knows it by the table in force."""
+
+    def __init__(self, info):
+        self.info = info
+        told = self.ask("--tuning").splitlines()
+        self.source, self.rows = told[0].lstrip("# "), told[1:]
+
+    def ask(self, *options):
+        return libraries.run([self.info, *options], "ctran_info", 60, environment())
+
+    def choices(self, collective, ranks, size):
+        options = ["--coll", collective, "--ranks", str(ranks), "--size", str(size), "--json"]
+        return json.loads(self.ask(*options))["choices"]
+
+    def ways(self, collective, ranks):
+        """All that could serve, those over the board where ranks may have one."""
+        entry = self.choices(collective, ranks, ranks)
+        board = any(e["with_board"] for e in entry)
+        for fitting in entry[0]["fits"]:
+            yield Way(fitting["name"], False)
+            for radix in RADICES if fitting["radix"] else ():
+                if radix <= ranks:
+                    yield Way(f"{fitting['name']}:{radix}", False)
+            if board and fitting["board"]:
+                yield Way(fitting["name"], True)
+
+    def places(self, collective, ranks, size):
+        """Each place at this size with the way that is taken there now."""
+        for entry in self.choices(collective, ranks, size):
+            board = {f["name"] for f in entry["fits"] if f["board"]}
+            way = Way(named(entry), entry["with_board"] and entry["algorithm"] in board)
+            yield Place(collective, ranks, size, entry["with_board"]), way
+
+
+def rivals(place, now, figures):
+    """The ways that could be taken at a place: where there is a board, what can go over it does."""
+    over = {way.algorithm for way in figures if way.board}
+    for way in figures:
+        if way != now and way.board == (place.board and way.algorithm in over):
+            yield way
+
+
+def best(place, now, figures):
+    """The way that is faster than `now` by most, among those that certainly are; or None."""
+    found = None
+    for way in rivals(place, now, figures):
+        ratios = stats.ratios(figures[way], figures[now], False)
+        bounds = stats.interval(ratios)
+        if bounds is not None and bounds[0] > 1:
+            better = Better(way, now, stats.median(ratios), bounds)
+            found = better if found is None or better.ratio > found.ratio else found
+    return found
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+def spans(values):
+    """value -> (least, most) that go by it: up to half way to the next, in proportion; from 0 on,
+    and up to the last."""
+    v = sorted(set(values))
+    upper = [isqrt(a * b) if a > 0 else b - 1 for a, b in zip(v, v[1:])] + v[-1:]
+    lower = [0] + [u + 1 for u in upper[:-1]]
+    return {x: span for x, *span in zip(v, lower, upper)}
+
+
+def condition(fact, least, most, text):
+    if least == most:
+        return f" {fact}={text(most)}"
+    return (f" {fact}>={text(least)}" if least > 0 else "") + f" {fact}<={text(most)}"
+
+
+def row_of(place, ranks_span, least, most, way):
+    row = place.collective + (" board" if place.board else "")
+    row += condition("ranks", *ranks_span, str) + " nodes=1"
+    if place.collective != "barrier":
+        row += condition("bytes", least, most, report.size)
+    return f"{row} {way.algorithm}"
+
+
+def rows_of(found, all_ranks, board):
+    """Rows with their reasons, of {place: Better or None} for the places with or without a board;
+    sizes that are side by side and have one answer share a row."""
+    kept = sorted(set(all_ranks))
+    ranks_spans = dict(zip(kept, zip([2] + [r + 1 for r in kept[:-1]], kept)))
+    lines = {p[:2]: [] for p in found if p.board == board}
+    for p in sorted(p for p in found if p.board == board):
+        lines[p[:2]].append(p)
+    for places in lines.values():
+        bounds = spans(p.bytes for p in places)
+        at = 0
+        while at < len(places):
+            end = at
+            while end + 1 < len(places) and same(found[places[at]], found[places[end + 1]]):
+                end += 1
+            first = places[at]
+            if found[first] is not None:
+                for p in places[at : end + 1]:
+                    yield reason(p, found[p])
+                least, most = bounds[first.bytes][0], bounds[places[end].bytes][1]
+                yield row_of(first, ranks_spans[first.ranks], least, most, found[first].way)
+            at = end + 1
+
+
+def same(a, b):
+    return (a and a.way) == (b and b.way)
+
+
+def reason(place, better):
+    where = "" if place.collective == "barrier" else f" at {report.size(place.bytes)}"
+    now = better.now.algorithm + (" over the board" if better.now.board else "")
+    low, high = better.bounds
+    return f"# on {place.ranks} ranks{where} {better.ratio:.2f} [{low:.2f}, {high:.2f}] times as " \
+           f"fast as {now}"
+
+
+def split(rows):
+    """Rows of the board that come before all others of their collective, and the rest: what is
+    found for ranks without a board goes between."""
+    first, rest, closed = [], [], set()
+    for row in rows:
+        words = row.split()
+        leading = "board" in words[1:] and words[0] not in closed
+        (first if leading else rest).append(row)
+        if not leading:
+            closed.add(words[0])
+    return first, rest
+
+
+def table(found, now, ranks, about):
+    """The text of the table; `about` is lines for its head."""
+    board, others = split(now.rows)
+    parts = [("Faster over the board, as measured.", list(rows_of(found, ranks, True))),
+             (f"The rest of the board: {now.source}.", board),
+             ("Faster by messages, as measured.", list(rows_of(found, ranks, False))),
+             (f"All else: {now.source}.", others)]
+    text = "".join(f"# {line}\n" for line in about)
+    for title, lines in parts:
+        if lines:
+            text += f"\n# {title}\n" + "".join(f"{line}\n" for line in lines)
+    return text
+
+
+# ---- measuring -----------------------------------------------------------------------------------
+
+
+class Tuner:
+    def __init__(self, ours, launch, options, limit):
+        self.ours, self.launch, self.options, self.limit = ours, launch, options, limit
+        self.now = Now(ours.info)
+
+    def run(self, collective, way, ranks):
+        """Block size -> microseconds, of one run."""
+        pattern = PATTERNS[collective][0]
+        # Before it is measured there are collectives enough for the board.
+        forced = environment(CTRAN_COLL_ALGORITHM=f"{collective}:{way.algorithm}",
+                             CTRAN_COLL_BOARD="1" if way.board else "0")
+        command = [*self.launch(ranks), self.ours.program, *self.options, pattern]
+        what = f"{collective} {way.algorithm} on {ranks} ranks"
+        lines = libraries.run(command, what, self.limit, forced).splitlines()
+        return {int(w[1]): float(w[2]) for w in map(str.split, lines) if w[0] == pattern}
+
+    def measure(self, collective, ranks, rounds, progress):
+        """Block size -> way -> figures, one a round."""
+        figures = {}
+        ways = list(self.now.ways(collective, ranks))
+        for turn in range(rounds):
+            for way in ways if turn % 2 == 0 else reversed(ways):
+                for size, us in self.run(collective, way, ranks).items():
+                    figures.setdefault(size, {}).setdefault(way, []).append(us)
+            progress(f"{collective}, {len(ways)} ways, {ranks}", turn + 1, rounds)
+        return figures
+
+    def tune(self, collectives, all_ranks, rounds, progress):
+        """place -> Better or None."""
+        found = {}
+        for ranks in all_ranks:
+            for collective in collectives:
+                figures = self.measure(collective, ranks, rounds, progress)
+                for block, by in figures.items():
+                    size = block * (ranks if PATTERNS[collective][1] else 1)
+                    for place, way in self.now.places(collective, ranks, size):
+                        found[place] = best(place, way, by) if way in by else None
+        return found
