@@ -183,7 +183,8 @@ static bool answer(struct question *q, const struct ct_chooser *c, const struct 
 static bool fits_board(const struct question *q, uint32_t coll, size_t bytes)
 {
     size_t input = (coll & (CT_GATHER | CT_ALLGATHER)) != 0 ? bytes / q->shape.n : bytes;
-    return q->boards && input <= CT_BOARD_BYTES && (bytes > 0 || coll == CT_BARRIER);
+    bool   takes = input <= CT_BOARD_BYTES || q->p.cfg.coll_board_bytes > 0;
+    return q->boards && takes && (bytes > 0 || coll == CT_BARRIER);
 }
 
 static bool answer_size(struct question *q, const struct ct_chooser *c, uint32_t coll, size_t bytes)

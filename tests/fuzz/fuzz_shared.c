@@ -14,7 +14,7 @@
 #include "net/transports.h"
 #include "pmi/wire/wire.h"
 
-enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 96 + CT_DIGEST_LEN };
+enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 104 + CT_DIGEST_LEN };
 
 static struct ct_process process;
 
