@@ -71,7 +71,7 @@ static int choose(struct ct_coll *c, bool *over_board)
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         return leave_out(c, rc);
     }
-    const bool anywhere = c->comm->p->cfg.reproducible && (c->kind & sums) != 0;
+    const bool anywhere = c->comm->p->cfg.reproducible && (c->kind & CT_SUMS) != 0;
     if (c->task == NULL && !anywhere) {
         rc = find_board(c->comm, c->kind, args, c->bytes, &what.board);
     }
