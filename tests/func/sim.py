@@ -105,15 +105,22 @@ def symmetry():
                     ("cluster dcs=4 zones=2 racks=2 hosts=2\n"
                      "oversubscription rack=4 zone=8 dc=3\n", "32"),
                     (SMALL + "message eager=5000 send=0.1 recv=0.2 step=0.3\n", "30"),
-                    (SMALL + "message send=0 recv=0\nlatency node=0\nrate rack=3G\n", "29")):
-        args = ("--coll", "all", "--ranks", n, "--bytes", BYTES, "--cluster", cluster(text))
-        for part, full in zip(runs(*args), runs("--full", *args)):
-            used += part["symmetry"]
-            waves += part["waves"]
-            expect(f"{text}{name_of(part)}", {k: full[k] for k in kept},
-                   {k: full[k] if part[k] is None else part[k] for k in kept})
-            expect("--full uses none", (False, False), (full["symmetry"], full["waves"]))
-    expect("symmetry and waves were used often", True, used > 100 and waves > 40)
+                    (SMALL + "message send=0 recv=0\nlatency node=0\nrate rack=3G\n", "29"),
+                    (SMALL + "message send=0 recv=0\n", "24"), (SMALL + "message recv=0\n", "24")):
+        for size, calls in ((BYTES, "1"), ("8,40000", "3")):
+            args = ("--coll", "all", "--ranks", n, "--bytes", size, "--repeat", calls,
+                    "--cluster", cluster(text))
+            for part, full in zip(runs(*args), runs("--full", *args)):
+                used += part["symmetry"]
+                waves += part["waves"]
+                expect(f"{text}{name_of(part)}, {calls} calls", {k: full[k] for k in kept},
+                       {k: full[k] if part[k] is None else part[k] for k in kept})
+                expect("--full uses none", (False, False), (full["symmetry"], full["waves"]))
+    expect("symmetry and waves were used often", True, used > 150 and waves > 40)
+    for instant in ("message send=0 recv=0\n", "latency node=0\n", "latency rack=0\n"):
+        found = runs("--coll", "allgather,allreduce", "--ranks", "24", "--bytes", "8,48K",
+                     "--cluster", cluster(SMALL + instant))
+        expect(f"what takes no time: {instant}", [], [r for r in found if r["symmetry"]])
     odd = runs("--coll", "allreduce", "--algo", "ring", "--ranks", "8", "--bytes", "1001",
                "--cluster", cluster(SMALL))[0]
     expect("blocks that differ in length", False, odd["symmetry"])
@@ -123,7 +130,8 @@ def properties():
     base = "cluster gpus=16\nmessage send=0.5 recv=0.25\n"
     args = ("--coll", "all", "--ranks", "2,7,16", "--bytes", BYTES)
     for text in (base, SMALL, "cluster hosts=16\nmessage eager=4K\n"):
-        for r in runs(*args, "--cluster", cluster(text)):
+        for r in (runs(*args, "--cluster", cluster(text)) +
+                  runs(*args, "--repeat", "10", "--cluster", cluster(text))):
             expect(f"{text}{name_of(r)}: {r['time_us']} is not below {r['bound_us']}", True,
                    r["time_us"] >= r["bound_us"])
     slow = runs(*args, "--cluster", cluster("rate nvlink=10G\n" + base))
@@ -131,7 +139,7 @@ def properties():
     for a, b in zip(slow, fast):
         expect(f"{name_of(a)} with more bandwidth: {a['time_us']}, {b['time_us']}", True,
                b["time_us"] <= a["time_us"])
-    one = runs("--coll", "bcast", "--algo", "binomial", "--ranks", "2", "--bytes", "1000000",
+    one = runs("--coll", "bcast", "--algo", "knomial", "--ranks", "2", "--bytes", "1000000",
                "--chunk-size", "0", "--cluster",
                cluster("cluster gpus=2\nlatency node=2\nrate nvlink=1G\n"
                        "message send=0.5 recv=0.25\n"))[0]
@@ -214,6 +222,8 @@ def refused():
            ("\n# c\ncluster gpus=2\nlatency rck=1\n", "4:", 'latency has no "rck"'),
            ("rate nic=fast\n", "1:", "expected bytes a second"),
            ("rate nic=0\n", "1:", "expected more than 0"),
+           ("rate nic=1e-300\n", "1:", "expected bytes a second"),
+           ("rate nic=0.5\n", "1:", "expected bytes a second"),
            ("latency rack=-1\n", "1:", "expected microseconds"),
            ("latency rack=nan\n", "1:", "expected microseconds"),
            ("oversubscription zone=0\n", "1:", "expected a ratio"),
@@ -226,6 +236,12 @@ def refused():
         expect(f"{text!r}: {done.stderr}", (2, "", True, True),
                (done.returncode, done.stdout, f"bad.cluster:{line}" in done.stderr,
                 why in done.stderr))
+    os.mkfifo("fifo")
+    with open("nul.cluster", "wb") as f:
+        f.write(b"cluster gpus=2\0\nspeed nic=1\n")
+    cluster("#" * (1 << 20) + "\n", "long.cluster")
+    fast = cluster("cluster gpus=64\nrate nvlink=1e18 memory=1e18 reduce=1e18\n", "fast.cluster")
+    slow = cluster("latency node=1e9 rack=1e9 zone=1e9 dc=1e9\n", "slow.cluster")
     for args, why in ((("--coll", "nonesuch"), "nonesuch"), ((), "--coll is missing"),
                       (("--coll", "bcast", "--algo", "bruck"), "bruck"),
                       (("--coll", "bcast", "--ranks", "0"), "ranks: 0"),
@@ -234,6 +250,26 @@ def refused():
                       (("--coll", "bcast", "--ranks", "2", "--root", "2"), "the root is 2"),
                       (("--coll", "bcast", "--bytes", "3", "--element", "2"), "multiple"),
                       (("--coll", "bcast", "--cluster", "/nonexistent"), "No such file"),
+                      (("--coll", "bcast", "--cluster", "/dev/zero"), "it is no regular file"),
+                      (("--coll", "bcast", "--cluster", "fifo"), "it is no regular file"),
+                      (("--coll", "bcast", "--cluster", "nul.cluster"), "it is no text"),
+                      (("--coll", "bcast", "--cluster", "long.cluster"), "it is too long"),
+                      (("--coll", "allgather", "--algo", "recursive_doubling", "--bytes", "16T",
+                        "--cluster", cluster("cluster hosts=1048576\n", "many.cluster")),
+                       "too much data"),
+                      (("--coll", "alltoall", "--algo", "pairwise", "--element", "1M", "--bytes",
+                        "16T", "--repeat", "1000", "--chunk-size", "0", "--cluster", fast),
+                       "too much data"),
+                      (("--coll", "barrier", "--algo", "dissemination", "--ranks", "64", "--repeat",
+                        "1000", "--cluster", slow),
+                       "more than 53 days"),
+                      (("--coll", "allreduce", "--algo", "ring", "--ranks", "4096", "--bytes",
+                        "4K", "--cluster", slow), "more than 53 days"),
+                      (("--coll", "bcast", "--ranks", "2", "--bytes", "16T", "--cluster",
+                        cluster("rate nvlink=1\n", "rate.cluster")), "more than 53 days"),
+                      (("--coll", "allreduce", "--algo", "ring,hier_ring", "--ranks", "2"),
+                       "hierarchies cannot be simulated"),
+                      (("--coll", "barrier", "--each"), "--each goes with --json"),
                       (("--coll", "bcast", "--chunks", "65"), "chunks: 65"),
                       (("--coll", "bcast", "--wrong"), "wrong"),
                       (("--coll", "bcast", "more"), "more"),

@@ -5,8 +5,11 @@
  */
 #include "sim.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/textfile.h"
 
 #define GB 1e9
 
@@ -61,7 +64,7 @@ static bool take_rate(const char *text, double *out)
                                 : 1;
     *out = v * unit;
     end += unit > 1;
-    return end != text && *end == '\0' && *out >= 0 && *out <= 1e18;
+    return end != text && *end == '\0' && (*out == 0 || *out >= 1) && *out <= 1e18;
 }
 
 static bool take_number(const char *text, double high, double *out)
@@ -111,7 +114,7 @@ static const struct key {
 
 static const char *const wants[] = {
     [US] = "microseconds, 0 to 1e9",
-    [RATE] = "bytes a second, as 50G",
+    [RATE] = "bytes a second, as 50G, 1 or more, or 0",
     [RATIO] = "a ratio, as 2.8 (or 1:2.8), above 0",
     [COUNT] = "a whole number, 0 to 4096",
     [BYTES] = "bytes, as 64K",
@@ -225,22 +228,18 @@ static int check(const struct sim_cluster *c, char *why, size_t cap)
 
 int sim_cluster_read(struct sim_cluster *c, const char *path, char *why, size_t cap)
 {
-    FILE    *in = fopen(path, "r");
-    char    *line = NULL, reason[256] = "";
-    size_t   room = 0;
+    enum { MOST_BYTES = 1 << 20 };
+    char     reason[256] = "", *text = ct_textfile_read(path, MOST_BYTES), *next = text;
     unsigned number = 0;
     int      rc = CTRAN_SUCCESS;
-    if (in == NULL) {
-        (void)snprintf(why, cap, "%s: %m", path);
-        return CTRAN_ERR_ARG;
+    if (text == NULL) {
+        const int error = errno;
+        (void)snprintf(why, cap, "%s: %s", path, ct_textfile_why(error));
+        return error == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_ARG;
     }
-    while (rc == CTRAN_SUCCESS && getline(&line, &room, in) >= 0) {
-        number++;
+    for (char *line; rc == CTRAN_SUCCESS && (line = strsep(&next, "\n")) != NULL;) {
+        number += line[0] != '\0' || next != NULL;
         rc = read_line(c, line, reason, sizeof reason);
-    }
-    if (rc == CTRAN_SUCCESS && ferror(in) != 0) {
-        rc = CTRAN_ERR_ARG;
-        (void)snprintf(reason, sizeof reason, "cannot be read: %m");
     }
     rc = rc == CTRAN_SUCCESS ? check(c, reason, sizeof reason) : rc;
     if (rc != CTRAN_SUCCESS) {
@@ -248,7 +247,6 @@ int sim_cluster_read(struct sim_cluster *c, const char *path, char *why, size_t 
     }
     const char *base = strrchr(path, '/');
     (void)snprintf(c->name, sizeof c->name, "%s", base != NULL ? base + 1 : path);
-    free(line);
-    (void)fclose(in);
+    free(text);
     return rc;
 }

@@ -65,6 +65,10 @@ static uint32_t seen_from(const struct engine *e, uint32_t who, uint32_t frame, 
 
 static void push(struct engine *e, uint64_t at, enum kind kind, struct sim_event ev)
 {
+    if (at >= SIM_TOO_LATE) {
+        e->r->time_ps = SIM_TOO_LATE;
+        return;
+    }
     ev.at = at;
     ev.kind = (uint8_t)kind;
     e->no_memory |= !sim_queue_put(&e->queue, &ev);
@@ -108,7 +112,7 @@ static bool work(struct engine *e, uint32_t rank, uint64_t now, uint64_t ps, enu
 static uint64_t moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes)
 {
     bool near = e->move_ps > 0 && sim_net_distance(e->net, from, to) <= CT_DIST_NODE;
-    return near ? (uint64_t)((double)bytes * e->move_ps + 0.5) : 0;
+    return near ? sim_ps_of(bytes, e->move_ps) : 0;
 }
 
 /* The receive that a message from `from` for a chunk belongs to; NULL: it is not posted yet. */
@@ -138,6 +142,7 @@ static uint64_t send_off(struct engine *e, const struct sim_event *ev, uint64_t 
     struct slot   *slot = &s->slots[ev->slot];
     uint64_t      *flight = &e->flight[ev->rank], arrived;
     sim_net_send(e->net, ev->rank, ev->peer, ev->bytes, now, &slot->when, &arrived);
+    touch(e, arrived >= SIM_TOO_LATE ? arrived : 0);
     *flight += ev->bytes;
     e->r->flight_bytes = ct_max_size(e->r->flight_bytes, *flight);
     e->r->level_bytes[sim_net_distance(e->net, ev->rank, ev->peer)] += ev->bytes;
@@ -255,7 +260,7 @@ static void start_transfer(struct engine *e, uint32_t rank, uint32_t strand,
     }
     struct sim_count *count = &e->r->each[rank];
     count->messages++;
-    count->bytes += bytes;
+    e->r->too_much |= __builtin_add_overflow(count->bytes, bytes, &count->bytes);
     uint64_t         ps = e->send_ps + moving_ps(e, rank, step->peer, bytes);
     struct sim_event ev = {.rank = rank,
                            .peer = step->peer,
@@ -293,7 +298,7 @@ static uint64_t local_ps(struct engine *e, const struct strand *s, const struct 
         if (steps[i].act == CT_COPY || steps[i].act == CT_OP) {
             uint64_t bytes = sim_vector_bytes(&e->vector, &steps[i].dst, &steps[i].src, s->chunk);
             double   each = steps[i].act == CT_COPY ? e->memory_ps : e->reduce_ps;
-            ps += e->step_ps + (uint64_t)((double)bytes * each + 0.5);
+            ps = ct_min_size(ps + e->step_ps + sim_ps_of(bytes, each), SIM_TOO_LATE);
         }
     }
     return ps;
@@ -437,7 +442,7 @@ static void land(struct engine *e, const struct sim_event *ev)
     const struct slot *slot = &strand_at(e, ev->rank, ev->strand)->slots[ev->slot];
     uint64_t           ps = e->recv_ps + moving_ps(e, ev->rank, ev->peer, ev->bytes);
     if (slot->act == CT_RX_OP) {
-        ps += e->step_ps + (uint64_t)((double)ev->bytes * e->reduce_ps + 0.5);
+        ps += e->step_ps + sim_ps_of(ev->bytes, e->reduce_ps);
     }
     e->flight[ev->peer % e->period] -= ev->bytes;
     if (!work(e, ev->rank, ev->at, ps, DONE, *ev)) {
@@ -520,12 +525,15 @@ static int run(struct engine *e, char *why, size_t cap)
             push(e, 0, WAKE, (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
         }
     }
-    while (!e->no_memory && sim_queue_get(&e->queue, &ev)) {
+    while (!e->no_memory && !sim_is_beyond(e->r) && sim_queue_get(&e->queue, &ev)) {
         e->r->events++;
         handle(e, &ev);
     }
     if (e->no_memory) {
         return fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
+    }
+    if (sim_is_beyond(e->r)) {
+        return CTRAN_SUCCESS; /* see sim_sum_up */
     }
     return e->active > 0 || e->mail.n > 0 ? stuck(e, why, cap) : CTRAN_SUCCESS;
 }
@@ -569,39 +577,6 @@ static bool furnish(struct engine *e)
         next_call(e, rank);
     }
     return true;
-}
-
-/* Least bytes that some rank must send or receive, whatever the algorithm. */
-static uint64_t least_bytes(const struct sim_case *c)
-{
-    const uint32_t by_rank =
-        CT_ALLGATHER | CT_GATHER | CT_SCATTER | CT_ALLTOALL | CT_REDUCE_SCATTER;
-    uint64_t block = c->bytes / c->element * c->element;
-    return c->coll == CT_BARRIER ? 0 : (c->coll & by_rank) != 0 ? block * (c->n - 1) : block;
-}
-
-/* Of one call, and of all ranks. */
-static void sum_up(struct engine *e)
-{
-    struct sim_result *r = e->r;
-    const uint32_t     calls = e->c->repeat;
-    r->stood_for = e->c->n / e->period;
-    r->time_ps /= calls;
-    for (uint32_t rank = 0; rank < e->period; rank++) {
-        struct sim_count *each = &r->each[rank];
-        *each =
-            (struct sim_count){each->messages / calls, each->bytes / calls, each->rounds / calls};
-        r->total.messages += each->messages * r->stood_for;
-        r->total.bytes += each->bytes * r->stood_for;
-        r->total.rounds += each->rounds * r->stood_for;
-    }
-    for (int d = 0; d < CT_DIST_CLASSES; d++) {
-        r->level_bytes[d] = r->level_bytes[d] / calls * r->stood_for;
-    }
-    for (int l = 0; l < SIM_LEVELS; l++) {
-        r->waited_ps[l] = sim_net_waited(e->net, (enum sim_level)l) / calls * r->stood_for;
-    }
-    r->bound_ps = e->c->n > 1 ? sim_net_least(e->net, least_bytes(e->c)) : 0;
 }
 
 /* Turning the ranks turns the blocks; that is the same only if these are of one length. */
@@ -654,7 +629,9 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
         return r->each != NULL ? CTRAN_SUCCESS : fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
     }
     e.env.nblk = c->algo->nblk(&e.env);
-    sim_vector_init(&e.vector, c, e.env.nblk);
+    if (!sim_vector_init(&e.vector, c, e.env.nblk)) {
+        return fail(why, cap, CTRAN_ERR_ARG, "too much data: its bytes cannot be counted");
+    }
     if (e.vector.nchunks > UINT32_MAX / 2 / c->repeat) {
         return fail(why, cap, CTRAN_ERR_ARG, "too many chunks; ask for larger ones");
     }
@@ -668,9 +645,12 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     e.move_ps = c->cluster->move > 0 ? 1e12 / c->cluster->move : 0;
     e.memory_ps = 1e12 / c->cluster->memory;
     e.reduce_ps = 1e12 / c->cluster->reduce;
-    int rc = execute(&e, why, cap);
-    if (rc == CTRAN_SUCCESS) {
-        sum_up(&e);
+    int        rc = execute(&e, why, cap);
+    const bool late = r->time_ps >= SIM_TOO_LATE;
+    if (rc == CTRAN_SUCCESS && !sim_sum_up(c, e.net, e.period, r)) {
+        rc = fail(why, cap, CTRAN_ERR_ARG,
+                  late ? "it takes more than 53 days, beyond what can be simulated"
+                       : "too much data: its bytes or waits cannot be added up");
     }
     sim_net_free(e.net);
     sim_queue_free(&e.queue);

@@ -11,6 +11,7 @@ tools_sim_ctran_sim_SOURCES = \
 	tools/sim/queue.c \
 	tools/sim/report.c \
 	tools/sim/sim.h \
+	tools/sim/sum.c \
 	tools/sim/trace.c \
 	tools/sim/vector.c \
 	tools/sim/wave.c

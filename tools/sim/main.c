@@ -222,6 +222,20 @@ static bool find_unknown(const struct options *o, bool algos, char *name, size_t
     return false;
 }
 
+/* The first name asked for that is a hierarchy's; false: there is none. */
+static bool find_hierarchy(const struct options *o, char *name, size_t cap)
+{
+    for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
+        const char *its = (*a)->name;
+        if ((strncmp(its, "hier_", 5) == 0 || strncmp(its, "rail_", 5) == 0) &&
+            strcmp(o->algos, "all") != 0 && is_named(o->algos, its)) {
+            (void)snprintf(name, cap, "%s", its);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool fits(const struct options *o, const struct ct_algo *algo, uint32_t n)
 {
     struct ct_env env = {
@@ -267,10 +281,19 @@ static int check(struct options *o)
     if (find_unknown(o, true, name, sizeof name)) {
         return usage("these collectives have no such algorithm (ctran_info lists them)", name);
     }
-    if (o->cluster_file != NULL &&
-        sim_cluster_read(&o->cluster, o->cluster_file, why, sizeof why) != CTRAN_SUCCESS) {
-        (void)complain(why, "");
+    if (find_hierarchy(o, name, sizeof name)) {
+        (void)complain(name, "hierarchies cannot be simulated yet, only flat algorithms");
         return 2;
+    }
+    if (o->each && !o->json) {
+        return usage("--each goes with --json", "");
+    }
+    if (o->cluster_file != NULL) {
+        int rc = sim_cluster_read(&o->cluster, o->cluster_file, why, sizeof why);
+        if (rc != CTRAN_SUCCESS) {
+            (void)complain(why, "");
+            return rc == CTRAN_ERR_NO_MEM ? 1 : 2;
+        }
     }
     all = ct_cluster_ranks(&o->cluster.shape);
     if (o->nranks == 0) {
@@ -321,8 +344,9 @@ static int run_one(const struct options *o, struct sim_row *row)
         good = fclose(to) == 0 && good;
     }
     if (!good) {
-        return rc == CTRAN_SUCCESS ? complain(o->trace, "cannot be written")
-                                   : complain(row->what.algo->name, why);
+        const int status = rc == CTRAN_SUCCESS ? complain(o->trace, "cannot be written")
+                                               : complain(row->what.algo->name, why);
+        return rc == CTRAN_ERR_ARG ? 2 : status;
     }
     if (!o->each) {
         free(row->result.each);

@@ -133,13 +133,18 @@ uint64_t sim_net_latency(const struct sim_net *net, enum ct_distance d)
     return net->latency[d];
 }
 
-uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes)
+uint64_t sim_net_least_latency(const struct sim_net *net)
 {
     uint64_t least = net->latency[CT_DIST_NODE];
     for (int d = CT_DIST_NODE; d < CT_DIST_CLASSES; d++) {
         least = net->latency[d] < least ? net->latency[d] : least;
     }
-    return least + sim_ps_of(bytes, 1e12 / (net->c->nvlink + net->c->nic));
+    return least;
+}
+
+uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes)
+{
+    return sim_ps_of(bytes, 1e12 / (net->c->nvlink + net->c->nic));
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -198,7 +203,7 @@ void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t byte
         uint64_t waited = sim_pass(&w, hops[i].free_at, sim_ps_of(bytes, hops[i].ps_a_byte));
         *left = i == 0 ? w.tail : *left;
         if (hops[i].waited != NULL) {
-            *hops[i].waited += waited;
+            *hops[i].waited = sim_add(*hops[i].waited, waited);
         }
     }
     *arrived = w.tail + net->latency[d];
@@ -208,12 +213,24 @@ uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level)
 {
     uint64_t sum = 0;
     for (uint32_t g = groups(net, level); g > 0; g--) {
-        sum += net->up[level][g].waited + net->down[level][g].waited;
+        sum = sim_add(sum, net->up[level][g].waited);
+        sum = sim_add(sum, net->down[level][g].waited);
     }
     return sum;
 }
 
 /* ---- symmetry -------------------------------------------------------------------------------- */
+
+/* Whether, of events of one time, some follow from others: what sends or arrives without taking
+ * time. Their order is not the same on all ranks. */
+static bool is_instant(const struct sim_cluster *c)
+{
+    bool instant = !(c->send_us > 0);
+    for (int d = CT_DIST_NODE; d < CT_DIST_CLASSES; d++) {
+        instant |= !(c->latency_us[d] > 0);
+    }
+    return instant;
+}
 
 /* Groups of one level are alike, and lie side by side. So where all ranks are of one group at each
  * level above some, turning by a group of that one brings each link to another of its kind. */
@@ -222,7 +239,7 @@ uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n)
     const struct ct_cluster *s = &c->shape;
     const uint32_t           factors[] = {s->gpus, s->hosts, s->racks, s->zones};
     uint32_t                 size = 1, period = 1;
-    if (s->seed != 0) {
+    if (s->seed != 0 || is_instant(c)) {
         return n;
     }
     if (c->cores > 0 || (c->nics > 0 && c->nics < s->gpus) || c->shared > 0) {

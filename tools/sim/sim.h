@@ -35,6 +35,7 @@
 enum { SIM_RANKS = CT_CLUSTER_RANKS, SIM_CHUNKS = 64, SIM_SLOTS = 2 * CT_MAX_STEPS };
 
 #define SIM_NEVER     UINT64_MAX
+#define SIM_TOO_LATE  (UINT64_C(1) << 62) /* 53 days; such a run is refused, and sums do not wrap */
 #define SIM_PS_PER_US 1000000.0
 
 /* ---- the cluster (cluster.c) ----------------------------------------------------------------- */
@@ -59,7 +60,8 @@ struct sim_cluster {
 
 /* The figures of the paper (NCCLX sec. 2.3, 4.4) and of GPUs that were measured. */
 void sim_cluster_default(struct sim_cluster *c);
-/* Reads a description, over the defaults. CTRAN_ERR_ARG: `why` has file, line and reason. */
+/* Reads a description, over the defaults. CTRAN_ERR_ARG or CTRAN_ERR_NO_MEM: `why` has file, line
+ * and reason. */
 int sim_cluster_read(struct sim_cluster *c, const char *path, char *why, size_t cap);
 
 /* A number of bytes as 64, 4K, 1M, 2G. */
@@ -93,6 +95,7 @@ struct sim_result {
     uint64_t          level_bytes[CT_DIST_CLASSES]; /* by distance */
     uint64_t          waited_ps[SIM_LEVELS];        /* of messages before uplinks, added up */
     uint64_t          events;
+    bool              too_much; /* bytes or times cannot be counted: the run has failed */
 };
 
 /* Told of each message as it is sent off, in order of time; for traces. */
@@ -110,6 +113,20 @@ struct sim_watch {
 int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_result *r,
             char *why, size_t cap);
 
+/* ---- the result (sum.c) ---------------------------------------------------------------------- */
+
+/* Whether it takes too long, or sends too much. */
+static inline bool sim_is_beyond(const struct sim_result *r)
+{
+    return r->too_much || r->time_ps >= SIM_TOO_LATE;
+}
+
+struct sim_net;
+/* Makes what ranks 0 .. period - 1 did in all calls into numbers of one call and of all ranks;
+ * false: they are too large. */
+bool sim_sum_up(const struct sim_case *c, const struct sim_net *net, uint32_t period,
+                struct sim_result *r);
+
 /* ---- the vector (vector.c) ------------------------------------------------------------------- */
 
 struct sim_vector {
@@ -117,14 +134,13 @@ struct sim_vector {
     uint32_t nblk;
 };
 
-void sim_vector_init(struct sim_vector *v, const struct sim_case *c, uint32_t nblk);
+/* False: its bytes cannot be counted. */
+bool sim_vector_init(struct sim_vector *v, const struct sim_case *c, uint32_t nblk);
 /* Bytes of a chunk of the blocks that a step's slice names; `other` is its other slice. */
 uint64_t sim_vector_bytes(const struct sim_vector *v, const struct ct_slice *slice,
                           const struct ct_slice *other, uint64_t chunk);
 
 /* ---- links (net.c) --------------------------------------------------------------------------- */
-
-struct sim_net;
 
 /* For ranks 0 .. period - 1 of n, which stand for all; period is n without symmetry. */
 struct sim_net  *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t period);
@@ -140,9 +156,18 @@ struct sim_hop {
 unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enum ct_distance d,
                       struct sim_hop *hop);
 
+/* At most SIM_TOO_LATE. */
 static inline uint64_t sim_ps_of(uint64_t bytes, double ps_a_byte)
 {
-    return (uint64_t)((double)bytes * ps_a_byte + 0.5);
+    double ps = (double)bytes * ps_a_byte + 0.5;
+    return ps < (double)SIM_TOO_LATE ? (uint64_t)ps : SIM_TOO_LATE;
+}
+
+/* The sum; UINT64_MAX where it is more than that. */
+static inline uint64_t sim_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 /* A message on its way: its first byte is at `head`, its last will be at `tail`. */
@@ -162,11 +187,13 @@ static inline uint64_t sim_pass(struct sim_way *w, uint64_t *free_at, uint64_t p
 
 uint32_t sim_net_host(const struct sim_net *net, uint32_t rank); /* from 0 on */
 /* Sends bytes off at `now`: when the last has left the first link, and when all have arrived. */
-void     sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
-                      uint64_t *left, uint64_t *arrived);
+void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
+                  uint64_t *left, uint64_t *arrived);
+/* UINT64_MAX: too much. */
 uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level);
-/* The least time in which so many bytes leave or enter a rank by its fastest link. */
+/* The least time in which so many bytes leave or enter a rank, and the least latency. */
 uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes);
+uint64_t sim_net_least_latency(const struct sim_net *net);
 
 /* How many ranks make up the whole: the cluster turned by so many ranks is the same again. n: there
  * is no symmetry. */

@@ -6,14 +6,16 @@
  */
 #include "sim.h"
 
-void sim_vector_init(struct sim_vector *v, const struct sim_case *c, uint32_t nblk)
+bool sim_vector_init(struct sim_vector *v, const struct sim_case *c, uint32_t nblk)
 {
     const uint32_t by_rank =
         CT_ALLGATHER | CT_GATHER | CT_SCATTER | CT_ALLTOALL | CT_REDUCE_SCATTER;
-    uint64_t longest;
+    uint64_t longest, bytes;
+    if (__builtin_mul_overflow(c->bytes, (c->coll & by_rank) != 0 ? c->n : 1, &bytes)) {
+        return false;
+    }
     *v = (struct sim_vector){.element = c->element, .nblk = nblk};
-    v->count = c->coll == CT_BARRIER ? 0 : c->bytes / c->element;
-    v->count *= (c->coll & by_rank) != 0 ? c->n : 1;
+    v->count = c->coll == CT_BARRIER ? 0 : bytes / c->element;
     v->quotient = v->count / nblk;
     v->rest = v->count % nblk;
     longest = v->quotient + (v->rest > 0);
@@ -25,6 +27,7 @@ void sim_vector_init(struct sim_vector *v, const struct sim_case *c, uint32_t nb
     v->chunk_elems = ct_min_size(v->chunk_elems, ct_div_up(longest, c->algo->lanes));
     v->chunk_elems = ct_max_size(v->chunk_elems, 1);
     v->nchunks = ct_max_size(ct_div_up(longest, v->chunk_elems), 1);
+    return true;
 }
 
 /* Elements of a chunk of a block of so many. */

@@ -47,7 +47,7 @@ static bool read_round(struct ring *g, uint32_t r, uint64_t *recv_ps, uint64_t *
         bool                   sum = steps[i].act == CT_RX_OP || steps[i].act == CT_OP;
         uint64_t ps = w->step_ps + sim_ps_of(bytes, sum ? w->reduce_ps : w->memory_ps);
         if (steps[i].act == CT_COPY || steps[i].act == CT_OP) {
-            *local += ps;
+            *local = ct_min_size(*local + ps, SIM_TOO_LATE);
             continue;
         }
         if (tx + rx == 0 && r == 0) {
@@ -112,7 +112,8 @@ static void give_waits(const struct ring *g)
         unsigned         n = sim_net_path(g->w->net, i, to, d, path);
         for (unsigned h = 0; h < n; h++) {
             if (path[h].waited != NULL) {
-                *path[h].waited += g->hops[g->edges[i].first + h].waited;
+                uint64_t waited = g->hops[g->edges[i].first + h].waited;
+                *path[h].waited = sim_add(*path[h].waited, waited);
             }
         }
     }
@@ -147,10 +148,10 @@ static void turn(struct ring *g, uint64_t recv_ps, uint64_t *left)
         uint64_t           off = g->sent[i];
         off = g->asked ? later(off, g->start[to] + e->latency) : off;
         struct sim_way way = {off, off};
-        hop[0].waited += sim_pass(&way, &hop[0].free_at, hop[0].ps);
+        hop[0].waited = sim_add(hop[0].waited, sim_pass(&way, &hop[0].free_at, hop[0].ps));
         left[i] = way.tail;
         for (uint32_t h = 1; h < e->hops; h++) {
-            hop[h].waited += sim_pass(&way, &hop[h].free_at, hop[h].ps);
+            hop[h].waited = sim_add(hop[h].waited, sim_pass(&way, &hop[h].free_at, hop[h].ps));
         }
         uint64_t landed = later(way.tail + e->latency, g->start[to]);
         g->done[to] = work(&g->busy[to], landed, recv_ps);
@@ -158,10 +159,13 @@ static void turn(struct ring *g, uint64_t recv_ps, uint64_t *left)
     }
 }
 
+/* It ends early where r->time_ps is too late. */
 static void run(struct ring *g, uint32_t rounds, struct sim_result *r)
 {
     const struct ct_algo *algo = g->w->c->algo;
-    uint64_t              recv_ps = 0, local = 0;
+    uint64_t              recv_ps = 0, local = 0, bytes = 0;
+    r->waves = true;
+    r->too_much = __builtin_mul_overflow(g->bytes, rounds, &bytes);
     for (uint32_t k = 0; k < rounds; k++) {
         (void)read_round(g, k, &recv_ps, &local);
         for (uint32_t i = 0; local > 0 && i < g->w->period; i++) {
@@ -173,15 +177,18 @@ static void run(struct ring *g, uint32_t rounds, struct sim_result *r)
         uint64_t *left = k + 1 >= lag ? g->left[(k + 1 - lag) % KEPT] : NULL;
         for (uint32_t i = 0; i < g->w->period; i++) {
             g->start[i] = left != NULL ? later(g->done[i], left[i]) : g->done[i];
+            r->time_ps = later(r->time_ps, g->start[i]);
+        }
+        if (r->time_ps >= SIM_TOO_LATE) {
+            return;
         }
     }
     for (uint32_t i = 0; i < g->w->period; i++) {
         r->time_ps = later(r->time_ps, later(g->start[i], g->left[(rounds - 1) % KEPT][i]));
-        r->each[i] = (struct sim_count){rounds, rounds * g->bytes, rounds};
-        r->level_bytes[sim_net_distance(g->w->net, i, (i + g->to) % g->env.n)] += rounds * g->bytes;
+        r->each[i] = (struct sim_count){rounds, bytes, rounds};
+        r->level_bytes[sim_net_distance(g->w->net, i, (i + g->to) % g->env.n)] += bytes;
     }
     r->events = (uint64_t)rounds * g->w->period;
-    r->waves = true;
 }
 
 static bool reserve(struct ring *g, uint64_t **memory)
