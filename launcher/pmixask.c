@@ -17,7 +17,9 @@ void ct_pmixask_send(struct ct_pmixasks *line, struct ct_pmixask *ask)
     ct_list_append(&line->pending, &ask->node);
     ct_pack_u32(message, line->me);
     ct_pack_u32(message, ask->number);
-    evbuffer_add_buffer(message, ask->body);
+    if (ask->body != NULL) {
+        evbuffer_add_buffer(message, ask->body);
+    }
     ct_conn_send(line->conn, ask->type, message);
     evbuffer_free(message);
 }
