@@ -131,6 +131,9 @@ int ct_machine_check_maps(struct ct_process *p)
                        of_nics ? "CTRAN_NIC_MAP" : "CTRAN_GPU_MAP", why);
         ct_say(p->job->say, &p->log, CT_FOLDER, text);
         rc = CTRAN_ERR_CONFIG;
+    } else if (rc == CTRAN_ERR_NO_MEM) {
+        ct_error(&p->log, "no memory to hold %s against this machine",
+                 of_nics ? "CTRAN_NIC_MAP" : "CTRAN_GPU_MAP");
     }
     return rc;
 }
