@@ -2,7 +2,10 @@
 /* What one process says for several; see say.h. */
 #include "base/say.h"
 
+#include <string.h>
+
 #include "base/clock.h"
+#include "base/util.h"
 
 enum { FREE, TAKEN, SAID };
 
@@ -18,9 +21,9 @@ static bool is_said(const struct ct_say *s)
     return atomic_load_explicit(&s->state, memory_order_seq_cst) == SAID;
 }
 
-static bool await_said(struct ct_say *s)
+static bool await_said(struct ct_say *s, uint32_t limit_ms)
 {
-    const uint64_t end_ns = ct_clock_ns() + CT_SAY_MS * (uint64_t)CT_NS_PER_MS;
+    const uint64_t end_ns = ct_clock_ns() + limit_ms * (uint64_t)CT_NS_PER_MS;
     uint64_t       now;
     while (!is_said(s) && (now = ct_clock_ns()) < end_ns) {
         ct_wake_announce(&s->wake);
@@ -31,13 +34,17 @@ static bool await_said(struct ct_say *s)
     return is_said(s);
 }
 
-void ct_say(struct ct_say *s, const struct ct_log *log, const char *folder, const char *text)
+void ct_say(struct ct_say *s, const struct ct_log *log, const char *folder, const char *text,
+            uint32_t limit_ms)
 {
-    const bool first = s == NULL || take(s);
-    if ((first || !await_said(s)) && log->level >= CT_LOG_ERROR) {
+    const uint64_t digest = ct_fnv1a(CT_FNV1A_START, text, strlen(text));
+    const bool     first = s == NULL || take(s);
+    const bool     said = !first && await_said(s, limit_ms) && s->text == digest;
+    if (!said && log->level >= CT_LOG_ERROR) {
         ct_log_write(log, CT_LOG_ERROR, folder, "%s", text);
     }
     if (first && s != NULL) {
+        s->text = digest;
         atomic_store_explicit(&s->state, SAID, memory_order_seq_cst);
         ct_wake_signal(&s->wake);
     }

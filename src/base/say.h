@@ -11,17 +11,20 @@
 #include "base/log.h"
 #include "base/wait.h"
 
-enum { CT_SAY_MS = 1000 }; /* that the first may take; it needs to write a line */
+/* That the first may take, which needs to write a line but may not run for long: a bound. */
+enum { CT_SAY_MS = 10000 };
 
 /* In memory that the processes share; it begins as zeros. */
 struct ct_say {
     _Atomic uint32_t state; /* see say.c */
+    uint64_t         text;  /* a digest of what was said */
     struct ct_wake   wake;
 };
 
-/* Logs the text as an error of `folder`, or returns when another process has logged its own. If
- * that takes longer than CT_SAY_MS, as when it has died, each says it. NULL: nobody else would say
- * it. Any thread. */
-void ct_say(struct ct_say *say, const struct ct_log *log, const char *folder, const char *text);
+/* Logs the text as an error of `folder`, or returns when another process has logged the same. One
+ * that differs is logged, after it; and where the other takes longer than limit_ms (CT_SAY_MS), as
+ * when it has died, each says it. NULL: nobody else would say it. Any thread. */
+void ct_say(struct ct_say *say, const struct ct_log *log, const char *folder, const char *text,
+            uint32_t limit_ms);
 
 #endif

@@ -129,7 +129,7 @@ int ct_machine_check_maps(struct ct_process *p)
     if (rc == CTRAN_ERR_ARG) {
         (void)snprintf(text, sizeof text, "%s is refused: %s (ctran-topology(7))",
                        of_nics ? "CTRAN_NIC_MAP" : "CTRAN_GPU_MAP", why);
-        ct_say(p->job->say, &p->log, CT_FOLDER, text);
+        ct_say(p->job->say, &p->log, CT_FOLDER, text, CT_SAY_MS);
         rc = CTRAN_ERR_CONFIG;
     } else if (rc == CTRAN_ERR_NO_MEM) {
         ct_error(&p->log, "no memory to hold %s against this machine",

@@ -223,7 +223,7 @@ static void test_say_once(void **state)
         pids[i] = fork();
         if (pids[i] == 0) {
             struct stat st;
-            ct_say(say, &log, "unit", "all say so");
+            ct_say(say, &log, "unit", "all say so", CT_SAY_MS);
             _exit(fstat(log.fd, &st) == 0 && st.st_size > 0 ? 0 : 1);
         }
     }
@@ -232,9 +232,13 @@ static void test_say_once(void **state)
         assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
         assert_int_equal(status, 0); /* none went on before it was said */
     }
-    ct_say(say, &log, "unit", "this, too");
+    ct_say(say, &log, "unit", "all say so", CT_SAY_MS);
     const char *text = unit_logged(&log);
     unit_contains(text, "all say so\n");
+    assert_int_equal(unit_count(text, "\n"), 1);
+    ct_say(say, &log, "unit", "this is another", CT_SAY_MS);
+    text = unit_logged(&log);
+    unit_contains(text, "this is another\n");
     assert_int_equal(unit_count(text, "\n"), 1);
     munmap(say, 4096);
     ct_log_fini(&log);
@@ -247,16 +251,16 @@ static void test_say_alone(void **state)
     struct ct_log  log;
     struct ct_say *say = shared_say();
     unit_log_init(&log, CT_LOG_WARN);
-    ct_say(NULL, &log, "unit", "one");
-    ct_say(NULL, &log, "unit", "two");
+    ct_say(NULL, &log, "unit", "one", CT_SAY_MS);
+    ct_say(NULL, &log, "unit", "two", CT_SAY_MS);
     atomic_store(&say->state, 1);
-    ct_say(say, &log, "unit", "three");
+    ct_say(say, &log, "unit", "three", 1);
     const char *text = unit_logged(&log);
     unit_contains(text, "error unit: one\n");
     unit_contains(text, "error unit: two\n");
     unit_contains(text, "error unit: three\n");
     log.level = CT_LOG_NONE;
-    ct_say(NULL, &log, "unit", "nothing");
+    ct_say(NULL, &log, "unit", "nothing", CT_SAY_MS);
     assert_int_equal(unit_count(unit_logged(&log), "\n"), 0);
     munmap(say, 4096);
     ct_log_fini(&log);
