@@ -2,8 +2,8 @@
 /*
  * counts - each algorithm of the table through the public calls, with what the runner counted on
  * each rank: a line "collective algorithm bytes chunk-size chunks rank messages bytes rounds" of
- * each. For sim.py. Usage: counts CHUNK-SIZE CHUNKS BYTES...; bytes as ctran_sim takes them, of
- * elements of four, and root 1.
+ * each. For sim_counts.py. Usage: counts CHUNK-SIZE CHUNKS BYTES...; bytes as ctran_sim takes them,
+ * of elements of four, and root 1.
  */
 #include "api/api.h"
 #include "check.h"
