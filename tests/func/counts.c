@@ -59,18 +59,27 @@ static void call(uint32_t coll, int bytes)
     }
 }
 
+/* From now on the communicator has this algorithm for its collective. */
+static void force(const struct ct_algo *algo)
+{
+    char         forced[NAME];
+    ctran_info_t info;
+    (void)snprintf(forced, sizeof forced, "%s=%s", ct_algo_coll_name(algo->colls), algo->name);
+    OK(ctran_info_create(&info));
+    OK(ctran_info_set(info, "ctran_coll_algorithm", forced));
+    OK(ctran_comm_set_info(CTRAN_COMM_WORLD, info));
+    OK(ctran_info_free(&info));
+}
+
 /* Runs one with the algorithm forced, and prints what all ranks counted. */
 static void run(struct ct_process *p, const struct ct_algo *algo, int bytes)
 {
     struct ct_run_count before, after, *all = malloc((size_t)check_size * sizeof *all);
-    char                forced[NAME], *configured = p->cfg.coll_algorithm;
     EXPECT(all != NULL);
-    (void)snprintf(forced, sizeof forced, "%s:%s", ct_algo_coll_name(algo->colls), algo->name);
-    p->cfg.coll_algorithm = forced;
+    force(algo);
     ct_run_counts(p, &before);
     call(algo->colls, bytes);
     ct_run_counts(p, &after);
-    p->cfg.coll_algorithm = configured;
     after.messages -= before.messages;
     after.bytes -= before.bytes;
     after.rounds -= before.rounds;
