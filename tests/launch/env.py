@@ -38,7 +38,8 @@ expect(["sh", "-c", "echo $PMIX_MCA_gds"], 0, out="hash\n", env={"PMIX_MCA_gds":
 
 # The namespace lets one into the job: its second part is known to the job alone, and never twice
 # the same. Nobody else sees it: not in a command line, not in the names of files they may list.
-with Job("-n", 2, "sh", "-c", "echo $PMIX_NAMESPACE; read x", stdin=subprocess.PIPE) as job:
+with Job("-n", 2, "sh", "-c", "echo $PMIX_NAMESPACE; read x; true",
+         stdin=subprocess.PIPE) as job:
     secret = job.proc.stdout.readline().decode().split("-")[-1].strip()
     check(len(secret) == 32 and secret not in out, f"the namespace's end {secret!r}, after {out!r}")
     for pid in [job.proc.pid, job.daemon(), *job.ranks("sh")]:
