@@ -1591,7 +1591,8 @@ CTRAN_API int ctran_ireduce_scatter(const void *sendbuf, void *recvbuf,
  * Each leaves an inactive request, which ctran_start and ctran_startall begin: from then on it is
  * as above until it has been completed, when it is inactive again, until ctran_request_free. All
  * ranks prepare a communicator's in the same order, and start them in any; what is said
- * above of buffers and arrays holds from here until it is freed. There are no hints for `info`.
+ * above of buffers and arrays holds from here until it is freed. There are no hints for `info`. A
+ * communicator has up to 32767 in its life, then CTRAN_ERR_UNSUPPORTED_OPERATION.
  * Local here: ranks meet when it is started. Source: MPI-4.1 sec. 6.13. */
 CTRAN_API int ctran_barrier_init(ctran_comm_t comm, ctran_info_t info, ctran_request_t *request);
 CTRAN_API int ctran_bcast_init(void *buffer, ctran_count_t count, ctran_datatype_t datatype,

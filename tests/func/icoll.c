@@ -375,6 +375,27 @@ static void run_refused(void)
     OK(ctran_comm_free(&comm));
 }
 
+/* Persistent ones have numbers of their own, which do not come again as long as the first may live:
+ * a duplicate has new ones. */
+static void run_out_of_numbers(void)
+{
+    enum { MOST = 32767 };
+    ctran_comm_t    comm;
+    ctran_request_t kept, r;
+    OK(ctran_comm_dup(CTRAN_COMM_SELF, &comm));
+    OK(ctran_comm_set_errhandler(comm, CTRAN_ERRORS_RETURN));
+    OK(ctran_barrier_init(comm, CTRAN_INFO_NULL, &kept));
+    for (int i = 1; i < MOST; i++) {
+        OK(ctran_barrier_init(comm, CTRAN_INFO_NULL, &r));
+        OK(ctran_request_free(&r));
+    }
+    EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION, ctran_barrier_init(comm, CTRAN_INFO_NULL, &r));
+    OK(ctran_start(&kept));
+    OK(ctran_wait(&kept, CTRAN_STATUS_IGNORE));
+    OK(ctran_request_free(&kept));
+    OK(ctran_comm_free(&comm));
+}
+
 /* One that was told to be complete may be freed without a completing call, persistent or not. */
 static void run_let_go(void)
 {
@@ -457,7 +478,7 @@ int main(int argc, char **argv)
         {"persistent", run_persistent}, {"freed", run_freed},
         {"elsewhere", run_elsewhere},   {"by itself", run_by_itself},
         {"refused", run_refused},       {"let go", run_let_go},
-        {"threads", run_threads},
+        {"threads", run_threads},       {"out of numbers", run_out_of_numbers},
     };
     const char *level = getenv("CT_LEVEL");
     threaded = level != NULL && strcmp(level, "multiple") == 0;
