@@ -57,7 +57,7 @@ static int check_only(struct ct_comm *comm, const char *call, const void *buf, c
 static int open_end(struct ct_described *d, const struct ct_span *span, bool fill,
                     struct ct_dense *dense)
 {
-    *dense = (struct ct_dense){.base = NULL};
+    ct_dense_none(dense);
     return span->type == NULL
                ? CTRAN_SUCCESS
                : ct_dense_open(d->comm, d->call, span->buf, span->count, span->type, fill, dense);

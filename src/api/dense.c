@@ -36,8 +36,12 @@ static int take_copy(struct ct_comm *comm, const char *call, size_t bytes, struc
 int ct_dense_open(struct ct_comm *comm, const char *call, const void *buf, size_t count,
                   const struct ct_dtype *type, bool fill, struct ct_dense *d)
 {
-    *d = (struct ct_dense){.base = NULL};
+    ct_dense_none(d);
     if (count * type->size_bytes == 0) {
+        return CTRAN_SUCCESS;
+    }
+    if (CT_LIKELY(type->scalar != CT_SCALAR_DERIVED && type->contiguous)) {
+        d->base = (char *)buf;
         return CTRAN_SUCCESS;
     }
     d->user = ct_dtype_area(type, (void *)buf, count);
@@ -56,7 +60,8 @@ int ct_dense_open(struct ct_comm *comm, const char *call, const void *buf, size_
 int ct_dense_open_elements(struct ct_comm *comm, const char *call, const void *buf, size_t count,
                            const struct ct_dtype *type, bool fill, struct ct_dense *d)
 {
-    *d = (struct ct_dense){.base = (char *)buf};
+    d->base = (char *)buf;
+    d->copy = NULL;
     if (type->scalar != CT_SCALAR_DERIVED || buf == NULL || count == 0) {
         return CTRAN_SUCCESS;
     }

@@ -16,9 +16,15 @@
 struct ct_dense {
     char          *base; /* what the collective is given */
     char          *copy; /* NULL: the user's own memory */
-    struct ct_area user; /* where the elements are, and */
+    struct ct_area user; /* of a copy: where the elements are, and */
     struct ct_area here; /* where their copies are */
 };
+
+/* No buffer: what _close finds there. */
+static inline void ct_dense_none(struct ct_dense *d)
+{
+    d->base = d->copy = NULL;
+}
 
 /* count elements of type at buf as one block. A NULL buf, or a count of 0, gives base NULL. */
 int ct_dense_open(struct ct_comm *comm, const char *call, const void *buf, size_t count,

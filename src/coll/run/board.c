@@ -77,6 +77,13 @@ int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout
 void ct_board_close(struct ct_board *b)
 {
     if (b != NULL) {
+        for (unsigned i = 0; i < CT_BOARD_KEPT; i++) {
+            if (b->kept[i] != NULL) {
+                free(b->kept[i]->script.acts);
+                free(b->kept[i]);
+            }
+        }
+        free(b->script.acts);
         ct_common_close(&b->slots);
         ct_common_close(&b->bulk);
         free(b->tmp);
@@ -214,12 +221,27 @@ static bool comes_to_all(struct ct_board *b, uint32_t rank)
     return appears(flag_of(b, rank), b->k);
 }
 
+/* For as long as a cache line takes from one core to another, and little more: to look for messages
+ * in between would be to notice it late. */
+static bool arrives(const _Atomic uint64_t *flag, uint64_t k)
+{
+    enum { POLLS = 256 };
+    for (unsigned i = 0; i < POLLS; i++) {
+        if (ct_board_is_there(flag, k)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange)
 {
     const _Atomic uint64_t *flag = flag_of(b, rank);
-    if (CT_LIKELY(ct_board_is_there(flag, b->k)) ||
-        (ct_ep_is_crowded(b->ctx->p) &&
-         (exchange ? comes_to_all(b, rank) : comes(b, rank, flag)))) {
+    if (CT_LIKELY(ct_board_is_there(flag, b->k))) {
+        return CTRAN_SUCCESS;
+    }
+    const bool crowded = ct_ep_is_crowded(b->ctx->p);
+    if (crowded ? (exchange ? comes_to_all(b, rank) : comes(b, rank, flag)) : arrives(flag, b->k)) {
         return CTRAN_SUCCESS;
     }
     return await_slowly(b, rank, flag, b->k);

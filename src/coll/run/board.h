@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The board's inside, for its two files: board.c makes boards and waits for flags, board_run.c runs
- * collectives over them.
+ * collectives over them, as script.c has written them down.
  *
  * Operations are numbered from 1 on, alike on all ranks. A rank's input to operation k is in slot
  * k modulo DEPTH of its own, whose flag then is k: the flag stands before the data, and a few bytes
@@ -21,8 +21,9 @@
 
 #include "coll/run/common.h"
 #include "coll/run/layout.h"
+#include "coll/run/script.h"
 
-enum { CT_BOARD_DEPTH = 16, CT_BOARD_PARTS = 4 };
+enum { CT_BOARD_DEPTH = 16, CT_BOARD_PARTS = 4, CT_BOARD_KEPT = 64 };
 
 struct ct_board_slot {
     _Atomic uint64_t flag;
@@ -42,6 +43,20 @@ struct ct_board_shared {
 _Static_assert(sizeof(struct ct_board_slot) == 4096 + CT_CACHE_LINE,
                "flags do not all share a set of the cache");
 
+/* What calls have in common that have the same script. */
+struct ct_script_key {
+    const struct ct_algo *algo;
+    size_t                count, elem_bytes;
+    uint32_t              root, radix, first[2];
+    bool                  inplace, ordered;
+};
+
+struct ct_kept {
+    struct ct_script_key key;
+    bool                 exchange;
+    struct ct_script     script;
+};
+
 struct ct_board {
     const struct ct_run_ctx *ctx;
     struct ct_common         slots, bulk;
@@ -56,7 +71,8 @@ struct ct_board {
     int                      broken; /* an error: this rank has left one out, or heard of a loss */
     char                    *tmp;    /* the algorithms' scratch */
     size_t                   tmp_bytes;
-    const char              *tmp_at[CT_BOARD_RANKS]; /* what is read where a peer has put it */
+    struct ct_script         script; /* the last one that was written */
+    struct ct_kept          *kept[CT_BOARD_KEPT];
     uint32_t                 seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
 };
 

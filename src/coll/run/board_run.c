@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives over a board (board.h). It reads the same algorithms as the stepper of run.c, but
- * nothing is sent: a rank's first TX puts its whole input in, an RX waits for the sender's flag and
- * reads there; where an algorithm would receive into scratch, it is read where it is.
+ * Collectives over a board (board.h). The same algorithms as those of the stepper of run.c, but
+ * nothing is sent, and their rounds become scripts (script.h), which are played here. Short calls
+ * come again and again: their scripts are kept.
  *
  * Where a vector is longer than what can be put in at a time, its blocks are cut into chunks as the
  * stepper cuts them, one operation each; an algorithm of two shots makes two of each.
@@ -15,25 +15,28 @@
 #include "pmi/pmi.h"
 
 struct operation {
-    struct ct_board          *board;
-    const struct ct_run_args *args;
-    struct ct_view            view;
-    bool                      exchange;     /* every rank reads every other's input */
-    bool                      one;          /* a rank puts in its own block alone */
-    bool                      bulk;         /* what is put in is there, not in slots */
-    size_t                    stride_bytes; /* of its blocks; 0: as they are in the vector */
-    size_t                    nchunks;
-    bool                      result; /* the second shot: what is put in is in RECV */
-    bool                      is_in;  /* the rank's input has been put in */
+    struct ct_board    *board;
+    struct ct_run_args *args;
+    bool                exchange;       /* every rank reads every other's input */
+    bool                bulk;           /* what is put in is there, not in slots */
+    char               *base[CT_INPUT]; /* of SEND, RECV, TMP */
+    struct ct_script_of of;
+    size_t              nchunks;
 };
 
-/* ---- putting in ------------------------------------------------------------------------------ */
+/* ---- acts ------------------------------------------------------------------------------------ */
 
-static char *data_of(const struct operation *o, uint32_t rank)
+static char *input_of(const struct operation *o, uint32_t rank)
 {
     const struct ct_board *b = o->board;
     const size_t           part = rank * CT_BOARD_PARTS + b->parts % CT_BOARD_PARTS;
     return o->bulk ? b->bulk.base + part * b->part_bytes : ct_board_slot_of(b, rank)->data;
+}
+
+static char *at(const struct operation *o, struct ct_place place)
+{
+    char *base = place.in < CT_INPUT ? o->base[place.in] : input_of(o, place.in - CT_INPUT);
+    return base + place.at_bytes;
 }
 
 /* Until all are through with what the slot and the part held. */
@@ -61,145 +64,54 @@ static int await_room(const struct operation *o)
     return CTRAN_SUCCESS;
 }
 
-/* Copies a block of the chunk. */
-static void put_block(const struct operation *o, enum ct_buf buf, uint32_t block, char *to)
+static void post(const struct ct_board *b)
 {
-    struct ct_slice       name = {.buf = (uint8_t)buf, .at = block, .run = 1, .reps = 1};
-    const struct ct_part  part = ct_view_part(&o->view, &name, &name, 0);
-    const struct ct_part *p = &part;
-    if (p->elems > 0) {
-        memcpy(to, p->base, p->elems * o->args->layout.elem_bytes);
-    }
-}
-
-/* Of several blocks nobody but this rank reads its own. */
-static void put_data(const struct operation *o)
-{
-    const struct ct_layout *l = &o->args->layout;
-    const uint32_t          me = o->args->env.me;
-    char                   *to = data_of(o, me);
-    if (o->one || o->result) {
-        put_block(o, o->result ? CT_RECV : CT_SEND, me, to);
-    } else if (o->stride_bytes == 0) {
-        memcpy(to, l->buf[CT_SEND].base, l->count * l->elem_bytes);
-    } else {
-        for (uint32_t i = 0; i < l->nblk; i++) {
-            if (i != me || l->nblk == 1) {
-                put_block(o, CT_SEND, i, to + i * o->stride_bytes);
-            }
-        }
-    }
-}
-
-static int put_in(struct operation *o)
-{
-    struct ct_board *b = o->board;
-    int              rc = await_room(o);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    if (!o->args->signal) {
-        put_data(o);
-    }
     ct_seats_take(&b->ctx->p->job->seats);
     ct_board_set(b, &ct_board_slot_of(b, b->ctx->me)->flag, b->k);
-    o->is_in = true;
-    return CTRAN_SUCCESS;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
-
-/* Where the peer has put the block that the step receives. */
-static const char *find(const struct operation *o, const struct ct_step *step)
+static void copy(char *dst, const char *src, size_t len)
 {
-    const struct ct_layout *l = &o->args->layout;
-    const char             *data = data_of(o, step->peer);
-    if (o->one || o->result || l->nblk == 1) {
-        return data;
+    if (len == sizeof(uint64_t)) { /* as messages are that wait for nothing but their flag */
+        memcpy(dst, src, sizeof(uint64_t));
+    } else if (dst != src) {
+        memcpy(dst, src, len);
     }
-    const struct ct_slice *name = step->dst.buf == CT_TMP ? &step->src : &step->dst;
-    uint32_t               block = o->args->algo->colls == CT_ALLTOALL ? o->args->env.me : name->at;
-    return data + (o->stride_bytes > 0 ? block * o->stride_bytes
-                                       : ct_layout_start(l, block) * l->elem_bytes);
 }
 
-static int receive(const struct operation *o, const struct ct_step *step)
+static int play(const struct operation *o, const struct ct_script *s)
 {
-    int rc = ct_board_await_input(o->board, step->peer, o->exchange);
-    if (rc != CTRAN_SUCCESS || o->args->signal) {
-        return rc;
-    }
-    const char *data = find(o, step);
-    if (step->act == CT_RX_OP) {
-        ct_view_reduce(&o->view, &o->args->op, step, data);
-    } else if (step->dst.buf == CT_TMP) {
-        o->board->tmp_at[step->dst.at] = data;
-    } else {
-        struct ct_part to = ct_view_part(&o->view, &step->dst, &step->src, 0);
-        if (to.elems > 0) {
-            memcpy(to.base, data, to.elems * o->args->layout.elem_bytes);
-        }
-    }
-    return CTRAN_SUCCESS;
-}
-
-/* ---- rounds ---------------------------------------------------------------------------------- */
-
-static bool same_place(const struct ct_slice *a, const struct ct_slice *b)
-{
-    return a->buf == b->buf && a->at == b->at && a->run == 1 && b->run == 1;
-}
-
-/* What needs no peer. A sum that begins with a copy is made in one go. Returns the steps done. */
-static unsigned compute(const struct operation *o, const struct ct_step *s, unsigned n)
-{
-    if (s->act == CT_OP) {
-        ct_view_reduce(&o->view, &o->args->op, s, NULL);
-        return 1;
-    }
-    if (n > 1 && s[1].act == CT_OP && s[1].flags == 0 && same_place(&s->dst, &s[1].dst)) {
-        struct ct_step both = s[1];
-        both.src = s->src;
-        both.flags = CT_SWAP; /* dst = src op in */
-        struct ct_part in = ct_view_part(&o->view, &s[1].src, &s[1].dst, 0);
-        ct_view_reduce(&o->view, &o->args->op, &both, in.base);
-        return 2;
-    }
-    ct_view_copy(&o->view, s);
-    return 1;
-}
-
-/* What is put in comes before what is received. */
-static int play_round(struct operation *o, uint32_t r)
-{
-    struct ct_step steps[CT_MAX_STEPS];
-    unsigned       n = o->args->algo->round(&o->args->env, 0, r, steps);
-    int            rc = CTRAN_SUCCESS;
-    for (unsigned i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
-        if (steps[i].act == CT_COPY || steps[i].act == CT_OP) {
-            i += compute(o, &steps[i], n - i) - 1;
-        } else if (steps[i].act == CT_TX && !o->is_in) {
-            rc = put_in(o);
-        }
-    }
-    for (unsigned i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
-        if (steps[i].act == CT_RX || steps[i].act == CT_RX_OP) {
-            rc = receive(o, &steps[i]);
+    int rc = CTRAN_SUCCESS;
+    for (const struct ct_script_act *a = s->acts, *end = a + s->n; a < end && rc == CTRAN_SUCCESS;
+         a++) {
+        switch (a->kind) {
+        case CT_DO_ROOM:
+            rc = await_room(o);
+            break;
+        case CT_DO_POST:
+            post(o->board);
+            break;
+        case CT_DO_AWAIT:
+            rc = ct_board_await_input(o->board, a->peer, o->exchange);
+            break;
+        case CT_DO_COPY:
+            copy(at(o, a->dst), at(o, a->a), a->len);
+            break;
+        default:
+            ct_reduction_apply(&o->args->op, at(o, a->dst), at(o, a->a), at(o, a->b), a->len);
         }
     }
     return rc;
 }
 
-/* Rounds `from` to `to` as operation k + 1. Well or not, others may write over what it read. */
-static int play_shot(struct operation *o, uint32_t from, uint32_t to)
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/* The script is played as operation k + 1. Well or not, others may write over what it read. */
+static int play_shot(const struct operation *o, const struct ct_script *s)
 {
     struct ct_board *b = o->board;
-    int              rc = CTRAN_SUCCESS;
     b->k++;
-    o->is_in = false;
-    for (uint32_t r = from; r < to && rc == CTRAN_SUCCESS; r++) {
-        rc = play_round(o, r);
-    }
+    int rc = play(o, s);
     if (o->bulk) {
         b->part_k[b->parts++ % CT_BOARD_PARTS] = b->k;
     }
@@ -211,24 +123,27 @@ static int play_shot(struct operation *o, uint32_t from, uint32_t to)
     return rc;
 }
 
-static int play_chunk(struct operation *o, size_t chunk, uint32_t rounds)
+/* Rounds `from` to `to` of a chunk. */
+static int write_and_play(struct operation *o, uint32_t from, uint32_t to)
+{
+    int rc = ct_script_write(&o->board->script, &o->of, from, to);
+    return rc == CTRAN_SUCCESS ? play_shot(o, &o->board->script) : rc;
+}
+
+static int play_chunk(struct operation *o, uint32_t rounds)
 {
     const bool     two = (o->args->algo->traits & CT_TWO_SHOT) != 0;
     const uint32_t first = two ? rounds / 2 : rounds;
-    o->view.chunk = chunk;
-    o->result = false;
-    for (uint32_t i = 0; i < o->view.ntmp; i++) {
-        o->board->tmp_at[i] = NULL;
-    }
-    int rc = play_shot(o, 0, first);
-    o->result = two;
-    return rc == CTRAN_SUCCESS && two ? play_shot(o, first, rounds) : rc;
+    o->of.result = false;
+    int rc = write_and_play(o, 0, first);
+    o->of.result = two;
+    return rc == CTRAN_SUCCESS && two ? write_and_play(o, first, rounds) : rc;
 }
 
-/* ---- a collective ---------------------------------------------------------------------------- */
+/* ---- its form -------------------------------------------------------------------------------- */
 
 /* How much a rank puts in decides where, and in how many chunks; all ranks know it alike. */
-static void cut(struct operation *o)
+static void cut(struct operation *o, struct ct_view *view)
 {
     const struct ct_layout *l = &o->args->layout;
     o->nchunks = 1;
@@ -236,16 +151,16 @@ static void cut(struct operation *o)
         return;
     }
     const bool   even = l->count > 0;
-    const size_t longest = ct_layout_longest(l), blocks = o->one ? 1 : l->nblk;
-    const size_t elems = even && !o->one ? l->count : blocks * longest;
-    o->view.chunk_elems = longest;
+    const size_t longest = ct_layout_longest(l), blocks = o->of.one ? 1 : l->nblk;
+    const size_t elems = even && !o->of.one ? l->count : blocks * longest;
+    view->chunk_elems = longest;
     o->bulk = elems * l->elem_bytes > CT_BOARD_BYTES;
     if (CT_UNLIKELY(o->bulk)) {
         const size_t most = o->board->part_bytes / (blocks * l->elem_bytes);
-        o->view.chunk_elems = ct_min_size(most, longest);
-        o->nchunks = ct_div_up(longest, o->view.chunk_elems);
+        view->chunk_elems = ct_min_size(most, longest);
+        o->nchunks = ct_div_up(longest, view->chunk_elems);
     }
-    o->stride_bytes = o->bulk || !even ? o->view.chunk_elems * l->elem_bytes : 0;
+    o->of.stride_bytes = o->bulk || !even ? view->chunk_elems * l->elem_bytes : 0;
 }
 
 /* Room for the blocks of scratch that are written, one behind the other. */
@@ -284,37 +199,117 @@ static void drive_now_and_then(struct ct_board *b)
 }
 
 /* args are completed by what the algorithm wants to know. */
-static void describe(struct operation *o, struct ct_run_args *args)
+static void describe(struct operation *o, struct ct_view *view)
 {
+    struct ct_run_args   *args = o->args;
     const struct ct_algo *algo = args->algo;
     args->env.n = args->ctx->n;
     args->env.me = args->ctx->me;
     args->env.nblk = algo->nblk(&args->env);
     ct_layout_cut(&args->layout, args->env.nblk);
-    o->one = (algo->colls & (CT_GATHER | CT_ALLGATHER)) != 0;
+    o->of.one = (algo->colls & (CT_GATHER | CT_ALLGATHER)) != 0;
     o->exchange = (algo->colls & (CT_BARRIER | CT_ALLREDUCE | CT_ALLGATHER | CT_ALLTOALL |
                                   CT_REDUCE_SCATTER)) != 0;
-    o->view.ntmp = algo->tmp(&args->env);
-    assert(o->view.ntmp <= args->ctx->n && algo->lanes == 1);
-    cut(o);
+    view->ntmp = algo->tmp(&args->env);
+    assert(view->ntmp <= args->ctx->n && algo->lanes == 1);
+    cut(o, view);
+}
+
+/* ---- scripts that are kept ------------------------------------------------------------------- */
+
+static struct ct_script_key key_of(const struct ct_run_args *args)
+{
+    const struct ct_layout *l = &args->layout;
+    return (struct ct_script_key){.algo = args->algo,
+                                  .count = l->count,
+                                  .elem_bytes = l->elem_bytes,
+                                  .first = {l->buf[CT_SEND].first, l->buf[CT_RECV].first},
+                                  .root = args->env.root,
+                                  .radix = args->env.radix,
+                                  .inplace = args->env.inplace,
+                                  .ordered = args->env.ordered};
+}
+
+static bool same_key(const struct ct_script_key *a, const struct ct_script_key *b)
+{
+    return a->algo == b->algo && a->count == b->count && a->root == b->root &&
+           a->elem_bytes == b->elem_bytes && a->first[0] == b->first[0] &&
+           a->first[1] == b->first[1] && a->radix == b->radix && a->inplace == b->inplace &&
+           a->ordered == b->ordered;
+}
+
+/* Where it would be kept. */
+static struct ct_kept **shelf_of(struct ct_board *b, const struct ct_script_key *key)
+{
+    uint64_t h = ((uintptr_t)key->algo >> 4) + key->count * 31 + key->root * 7;
+    return &b->kept[(h ^ h >> 5) % CT_BOARD_KEPT];
+}
+
+/* Keeps the script that has just been written, if that is worth it: then it is the shelf's. */
+static void keep(const struct operation *o, const struct ct_script_key *key)
+{
+    enum { ACTS = 64 };
+    struct ct_board *b = o->board;
+    const bool       counts = o->args->layout.count == 0 && !o->args->signal;
+    if (o->bulk || counts || (o->args->algo->traits & CT_TWO_SHOT) != 0 || b->script.n > ACTS) {
+        return;
+    }
+    struct ct_kept **shelf = shelf_of(b, key);
+    struct ct_kept  *kept = *shelf != NULL ? *shelf : calloc(1, sizeof *kept);
+    if (kept != NULL) {
+        struct ct_script old = kept->script;
+        *kept = (struct ct_kept){.key = *key, .exchange = o->exchange, .script = b->script};
+        b->script = old;
+        *shelf = kept;
+    }
+}
+
+/* ---- a collective ---------------------------------------------------------------------------- */
+
+/* The usual case: it was there before. */
+static int play_kept(struct operation *o, const struct ct_kept *kept)
+{
+    int rc = begin(o->args, 0);
+    o->exchange = kept->exchange;
+    o->base[CT_TMP] = o->board->tmp;
+    return rc == CTRAN_SUCCESS ? play_shot(o, &kept->script) : rc;
+}
+
+static int play_new(struct operation *o, const struct ct_script_key *key)
+{
+    struct ct_run_args *args = o->args;
+    struct ct_view      view = {.layout = &args->layout};
+    o->of = (struct ct_script_of){.args = args, .view = &view};
+    describe(o, &view);
+    const uint32_t rounds = args->algo->rounds(&args->env, 0);
+    int            rc = begin(args, view.ntmp * view.chunk_elems * args->layout.elem_bytes);
+    o->base[CT_TMP] = view.tmp = o->board->tmp;
+    for (size_t c = 0; c < o->nchunks && rc == CTRAN_SUCCESS; c++) {
+        view.chunk = c;
+        rc = play_chunk(o, rounds);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        keep(o, key);
+    }
+    return rc;
 }
 
 int ct_board_run(struct ct_run_args *args)
 {
     struct ct_board *b = args->ctx->board;
-    struct operation o = {
-        .board = b, .args = args, .view = {.layout = &args->layout, .tmp_at = b->tmp_at}};
+    struct operation o;
     args->ctx->seq++;
     if (CT_UNLIKELY(b->broken != CTRAN_SUCCESS)) {
         return b->broken;
     }
-    describe(&o, args);
-    const uint32_t rounds = args->algo->rounds(&args->env, 0);
-    int            rc = begin(args, o.view.ntmp * o.view.chunk_elems * args->layout.elem_bytes);
-    o.view.tmp = b->tmp;
-    for (size_t c = 0; c < o.nchunks && rc == CTRAN_SUCCESS; c++) {
-        rc = play_chunk(&o, c, rounds);
-    }
+    o.board = b;
+    o.args = args;
+    o.bulk = false;
+    o.base[CT_SEND] = args->layout.buf[CT_SEND].base;
+    o.base[CT_RECV] = args->layout.buf[CT_RECV].base;
+    const struct ct_script_key key = key_of(args);
+    const struct ct_kept      *kept = *shelf_of(b, &key);
+    int rc = kept != NULL && same_key(&kept->key, &key) ? play_kept(&o, kept) : play_new(&o, &key);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         b->broken = rc; /* out of step with the others from now on */
     }

@@ -45,9 +45,6 @@ size_t ct_layout_longest(const struct ct_layout *l)
 
 static char *scratch(const struct ct_view *v, uint32_t block)
 {
-    if (v->tmp_at != NULL && v->tmp_at[block] != NULL) {
-        return (char *)v->tmp_at[block];
-    }
     return v->tmp + block * v->chunk_elems * v->layout->elem_bytes;
 }
 

@@ -14,7 +14,6 @@
 struct ct_view {
     const struct ct_layout *layout;
     char                   *tmp;
-    const char *const      *tmp_at; /* scratch blocks that are elsewhere, and read only; or NULL */
     uint32_t                ntmp;
     size_t                  chunk_elems, chunk;
 };

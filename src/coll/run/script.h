@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A script: what one rank does in an operation over a board, with the algorithm's rounds asked for
+ * and every block found. Places are offsets, so that a script serves all calls that differ in their
+ * data and in where their buffers are, and in nothing else.
+ */
+#ifndef CT_COLL_RUN_SCRIPT_H
+#define CT_COLL_RUN_SCRIPT_H
+
+#include "coll/run/layout.h"
+
+enum ct_script_kind {
+    CT_DO_ROOM,   /* until what is put in may be written */
+    CT_DO_POST,   /* the input is there: the flag */
+    CT_DO_AWAIT,  /* the flag of rank `peer` */
+    CT_DO_COPY,   /* dst = a, len bytes */
+    CT_DO_REDUCE, /* dst = a op b, len elements */
+};
+
+/* CT_SEND, CT_RECV, CT_TMP, or the input of a rank: CT_INPUT and its number. */
+enum { CT_INPUT = CT_TMP + 1 };
+struct ct_place {
+    uint32_t  in;
+    ptrdiff_t at_bytes;
+};
+
+struct ct_script_act {
+    uint32_t        kind, peer;
+    struct ct_place dst, a, b;
+    size_t          len;
+};
+
+/* Zeros are an empty one; who has it frees `acts`. */
+struct ct_script {
+    struct ct_script_act *acts;
+    size_t                n, cap;
+};
+
+/* What is to be written down. */
+struct ct_script_of {
+    const struct ct_run_args *args;
+    const struct ct_view     *view;         /* the chunk; its scratch is there */
+    bool                      one;          /* a rank puts in its own block alone */
+    bool                      result;       /* the second shot: what is put in is in RECV */
+    size_t                    stride_bytes; /* of blocks put in; 0: as they are in the vector */
+};
+
+/* Rounds `from` to `to`, in place of what the script held. Of scratch nothing is left over from the
+ * rounds before. CTRAN_ERR_NO_MEM. */
+int ct_script_write(struct ct_script *s, const struct ct_script_of *of, uint32_t from, uint32_t to);
+
+#endif
