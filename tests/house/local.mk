@@ -10,4 +10,4 @@ house_tests = \
 	tests/house/style.test
 dist_check_SCRIPTS += $(house_tests)
 TESTS += $(house_tests)
-EXTRA_DIST += tests/house/calls.py tests/house/check_floors.py tests/house/check_style.py
+EXTRA_DIST += tests/house/calls.py tests/house/check_floors.py tests/house/check_style.py tests/house/check_cuda.py
