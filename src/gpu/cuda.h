@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The part of the CUDA driver's binary interface that the project uses: handles, structs, constants
- * and functions of libcuda.so.1, under the driver's own names, so that NVIDIA's documentation of the
- * driver API (CUDA 12.0 and later) explains each. Nobody links to the driver and no header of NVIDIA
- * is needed: gpu/driver.c makes a table out of CU_FUNCTIONS and fills it at run time; the emulated
+ * and functions of libcuda.so.1, under the driver's own names, so that NVIDIA's manual of the driver
+ * API (CUDA 12.0 and later) explains each. Nobody links to the driver and no header of NVIDIA is
+ * needed: gpu/driver.c makes a table out of CU_FUNCTIONS and fills it at run time; the emulated
  * driver in emu/cuda declares from the same list what it must define (CU_PROTOTYPE).
  *
  * Whoever needs one more function adds its line to CU_FUNCTIONS and the constants that go with it.
  * Values are fixed by the driver's ABI and are never ours to change; tests/house/check_cuda.py
- * holds them against NVIDIA's cuda.h where that is installed. Never include this beside NVIDIA's own.
+ * holds them against NVIDIA's cuda.h where that is installed. Never include this beside that one.
  */
 #ifndef CT_GPU_CUDA_H
 #define CT_GPU_CUDA_H
@@ -114,6 +114,7 @@ typedef enum CUdevice_attribute_enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
     CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+    CU_DEVICE_ATTRIBUTE_MAX_PITCH = 11,
     CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
     CU_DEVICE_ATTRIBUTE_INTEGRATED = 18,
     CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY = 19,
@@ -165,8 +166,8 @@ typedef enum CUmemorytype_enum {
     CU_MEMORYTYPE_UNIFIED = 4
 } CUmemorytype;
 
-/* What each yields: CONTEXT a CUcontext, MEMORY_TYPE an unsigned, *_POINTER an address, BUFFER_ID an
- * unsigned long long, IS_* and MAPPED a boolean of an unsigned's width, DEVICE_ORDINAL an int,
+/* What each yields: CONTEXT a CUcontext, MEMORY_TYPE an unsigned, *_POINTER an address, BUFFER_ID
+ * an unsigned long long, IS_* and MAPPED a boolean of an unsigned's width, DEVICE_ORDINAL an int,
  * RANGE_START_ADDR and MAPPING_BASE_ADDR an address, *_SIZE a size_t, ALLOWED_HANDLE_TYPES a
  * uint64_t. */
 typedef enum CUpointer_attribute_enum {
@@ -204,6 +205,24 @@ typedef enum CUmemAttach_flags_enum {
     CU_MEM_ATTACH_HOST = 0x2,
     CU_MEM_ATTACH_SINGLE = 0x4
 } CUmemAttach_flags;
+
+/* Rows of WidthInBytes, Height of them; a pitch is the distance between rows, at least the width.
+ * CU_MEMORYTYPE_UNIFIED: the address is in *Device and says itself of what kind it is. */
+typedef struct CUDA_MEMCPY2D_st {
+    size_t       srcXInBytes, srcY;
+    CUmemorytype srcMemoryType;
+    const void  *srcHost;
+    CUdeviceptr  srcDevice;
+    void        *srcArray; /* of the driver's arrays: NULL */
+    size_t       srcPitch;
+    size_t       dstXInBytes, dstY;
+    CUmemorytype dstMemoryType;
+    void        *dstHost;
+    CUdeviceptr  dstDevice;
+    void        *dstArray;
+    size_t       dstPitch;
+    size_t       WidthInBytes, Height;
+} CUDA_MEMCPY2D;
 
 /* Memory of another process, the legacy way: a handle means a whole allocation of cuMemAlloc */
 
@@ -294,8 +313,8 @@ typedef enum CUmemRangeHandleType_enum {
 #define CU_EVENT_RECORD_DEFAULT  0x0u
 #define CU_EVENT_RECORD_EXTERNAL 0x1u
 
-/* Stream memory operations. A wait ends when (int)(*addr - value) >= 0, *addr == value, *addr & value,
- * ~(*addr | value) is not 0; FLUSH then makes earlier remote writes visible to what follows.
+/* Stream memory operations. A wait ends when (int)(*addr - value) >= 0, *addr == value, *addr &
+ * value, ~(*addr | value) is not 0; FLUSH then makes earlier remote writes visible to what follows.
  * A write waits for all before it in the stream to be visible, unless it says NO_MEMORY_BARRIER. */
 #define CU_STREAM_WAIT_VALUE_GEQ                0x0u
 #define CU_STREAM_WAIT_VALUE_EQ                 0x1u
@@ -394,8 +413,8 @@ typedef enum CUdriverProcAddressQueryResult_enum {
 
 /*
  * The functions: X(name in our table, symbol in libcuda.so.1, arguments); each returns a CUresult.
- * A symbol's version suffix belongs to its signature. NULL streams mean the legacy default stream (the
- * symbols without _ptsz). All are there since CUDA 12.0.
+ * A symbol's version suffix belongs to its signature. NULL streams mean the legacy default stream
+ * (the symbols without _ptsz). All are there since CUDA 12.0.
  */
 /* clang-format off */
 #define CU_FUNCTIONS(X)                                                                            \
@@ -434,6 +453,8 @@ typedef enum CUdriverProcAddressQueryResult_enum {
     X(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *ptr, size_t bytes))                                 \
     X(cuMemFree, cuMemFree_v2, (CUdeviceptr ptr))                                                  \
     X(cuMemAllocManaged, cuMemAllocManaged, (CUdeviceptr *ptr, size_t bytes, unsigned flags))      \
+    X(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr *ptr, size_t bytes, CUstream stream))         \
+    X(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr ptr, CUstream stream))                          \
     X(cuMemHostAlloc, cuMemHostAlloc, (void **ptr, size_t bytes, unsigned flags))                  \
     X(cuMemFreeHost, cuMemFreeHost, (void *ptr))                                                   \
     X(cuMemHostRegister, cuMemHostRegister_v2, (void *ptr, size_t bytes, unsigned flags))          \
@@ -459,6 +480,7 @@ typedef enum CUdriverProcAddressQueryResult_enum {
     X(cuMemcpyPeerAsync, cuMemcpyPeerAsync,                                                        \
       (CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t bytes,       \
        CUstream stream))                                                                           \
+    X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream stream))           \
     X(cuMemsetD8, cuMemsetD8_v2, (CUdeviceptr ptr, unsigned char value, size_t bytes))             \
     X(cuMemsetD8Async, cuMemsetD8Async,                                                            \
       (CUdeviceptr ptr, unsigned char value, size_t bytes, CUstream stream))                       \

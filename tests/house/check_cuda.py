@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 SIZES = """CUuuid CUipcMemHandle CUipcEventHandle CUmemLocation CUmemAllocationProp CUmemAccessDesc
-    CUstreamBatchMemOpParams CUdeviceptr CUmemGenericAllocationHandle""".split()
+    CUstreamBatchMemOpParams CUDA_MEMCPY2D CUdeviceptr CUmemGenericAllocationHandle""".split()
 NAME = re.compile(r"\bCU(?:DA)?_[A-Z][A-Z0-9_]+\b")
 NO_CONSTANTS = """CU_RESULTS CU_RESULT_ENUM CU_FUNCTIONS CU_PROTOTYPE CU_MEMBER
     CU_STREAM_LEGACY CU_STREAM_PER_THREAD""".split()
