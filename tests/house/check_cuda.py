@@ -17,7 +17,7 @@ SIZES = """CUuuid CUipcMemHandle CUipcEventHandle CUmemLocation CUmemAllocationP
     CUstreamBatchMemOpParams CUDA_MEMCPY2D CUdeviceptr CUmemGenericAllocationHandle""".split()
 NAME = re.compile(r"\bCU(?:DA)?_[A-Z][A-Z0-9_]+\b")
 NO_CONSTANTS = """CU_RESULTS CU_RESULT_ENUM CU_FUNCTIONS CU_PROTOTYPE CU_MEMBER
-    CU_STREAM_LEGACY CU_STREAM_PER_THREAD""".split()
+    CU_STREAM_LEGACY CU_STREAM_PER_THREAD CUDA_MEMCPY2D""".split()
 
 
 def constants(text):
