@@ -42,6 +42,8 @@ struct ct_process {
     uint32_t          nworlds;       /* ... and worlds that there have been: none comes again */
 
     /* A cycle, from an init to the last finalize. */
+    struct ct_gpu    *gpu;          /* gpu: NULL where there is no driver, or CTRAN_GPU=off */
+    struct ct_mem    *mem;          /* mem: registrations, imports, pools */
     int               thread_level; /* CTRAN_THREAD_* provided */
     bool              threaded;     /* several threads may be inside at once: locks are on */
     struct ct_types  *types;        /* dtype: names and attributes of datatypes */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of the CUDA driver's binary interface that the project uses: handles, structs, constants
  * The part of the CUDA driver's binary interface that we use: handles, structs, constants and
  * functions of libcuda.so.1, under the names of the driver, so that NVIDIA's manual of the driver
+ * API (CUDA 12.0 and later) explains each. Nobody links to the driver and no header of NVIDIA is
  * needed: gpu/driver.c makes a table out of CU_FUNCTIONS and fills it at run time; the emulated
  * driver in emu/cuda declares from the same list what it must define (CU_PROTOTYPE).
  *

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mem - memory of every kind: copies, registrations, what is exported to and imported from other
+ * processes, pools. Nobody above calls CUDA for that.
+ *
+ * Kinds are gpu's (gpu/gpu.h). Without a GPU all memory is host memory, and what only device memory
+ * has - exports, imports - fails with CTRAN_ERR_UNSUPPORTED_OPERATION.
+ *
+ * A *registration* is what the library knows of a range of memory: one allocation of the driver's,
+ * its buffer id, its export. They are made at first use, found by address in O(log n), bounded in
+ * number (CTRAN_MEM_CACHE), and never trusted without the buffer id: memory that was freed and
+ * allocated again, or mapped anew, has another one, and gets a new registration.
+ *
+ * An *export* is a flat description of memory of this process that others of the same host can
+ * import; an *import* is its mapping here. Imports are shared by all who want the same allocation,
+ * kept after use, bounded (CTRAN_MEM_IMPORTS), and given up once the owner has freed its memory.
+ *
+ * Any thread may call; each of the caches has a lock of its own, a leaf that is held while the
+ * driver is called. Nothing sends or waits for another process.
+ */
+#ifndef CT_MEM_MEM_H
+#define CT_MEM_MEM_H
+
+#include "base/base.h"
+#include "gpu/gpu.h"
+
+struct ct_mem; /* in struct ct_process, from the first use of it to the end of the cycle */
+
+/* Sets p->mem. CTRAN_ERR_NO_MEM. */
+int  ct_mem_init(struct ct_process *p);
+void ct_mem_fini(struct ct_process *p);
+
+/* Whether the CPU cannot, or should not, touch this memory: device memory, and managed memory that
+ * it may not share with a device at work. The question of a hot path: without a GPU one branch. */
+bool ct_mem_ask_device(const struct ct_process *p, const void *ptr);
+
+static inline bool ct_mem_is_device(const struct ct_process *p, const void *ptr)
+{
+    return CT_UNLIKELY(p->gpu != NULL) && ct_mem_ask_device(p, ptr);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Copies between memory of any kinds, and returns when the bytes are there. Not ordered with any
+ * stream of the program's. The ranges do not overlap. CTRAN_ERR_OTHER, logged: the device failed.
+ */
+int ct_mem_copy(struct ct_process *p, void *to, const void *from, size_t len_bytes);
+
+/* The same for `blocks` blocks of len_bytes, whose beginnings lie a stride apart on either side;
+ * strides may be negative. */
+int ct_mem_copy_blocks(struct ct_process *p, void *to, ptrdiff_t to_stride, const void *from,
+                       ptrdiff_t from_stride, size_t len_bytes, size_t blocks);
+
+/* A copy that is under way: it may be polled, and must be waited for or polled to its end. */
+struct ct_mem_move {
+    struct ct_gpu_lane *lane; /* NULL: done */
+};
+
+/* Begins a copy; between host memory it is done at once. Ordinary host memory may make the caller
+ * wait in the driver for the copy's end: stage through pinned memory instead. */
+int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, const void *from,
+                      size_t len_bytes);
+/* CTRAN_SUCCESS: done. CT_AGAIN: not yet. Else the device's error; done, too. */
+int ct_mem_move_test(struct ct_process *p, struct ct_mem_move *move);
+int ct_mem_move_wait(struct ct_process *p, struct ct_mem_move *move);
+
+/* ---- pinned host memory ---------------------------------------------------------------------- */
+
+/* Page-locked memory that every device can reach at the same address, aligned to 4096; its contents
+ * are undefined. NULL, logged: there is no memory, or no GPU. Given back with the same size; what
+ * is given back is kept for others, since freeing may block while streams wait, until the end. */
+void *ct_mem_pinned_get(struct ct_process *p, size_t len_bytes);
+void  ct_mem_pinned_put(struct ct_process *p, void *ptr, size_t len_bytes);
+
+/* ---- small device memory --------------------------------------------------------------------- */
+
+/* A few bytes of the rank's device (at most CT_MEM_SMALL_MAX, aligned to 256), for counters, flags
+ * and tables; undefined contents. Taken from pages of 2 MiB that are kept to the end. */
+enum { CT_MEM_SMALL_MAX = 64 << 10 };
+int  ct_mem_small_get(struct ct_process *p, size_t len_bytes, CUdeviceptr *out);
+void ct_mem_small_put(struct ct_process *p, CUdeviceptr ptr, size_t len_bytes);
+
+/* ---- exports --------------------------------------------------------------------------------- */
+
+enum { CT_MEM_PIECES = 5 };
+
+/* Flat, and the same in all processes of a build: it may lie in shared memory or travel in a
+ * message. Fields are mem's own but len_bytes, which a peer may hold its own length against. */
+struct ct_mem_export {
+    uint8_t  way;     /* 0: none */
+    uint8_t  npieces; /* of memory that was mapped */
+    uint16_t board;   /* where the owner says that it is no more */
+    int32_t  pid;     /* the owner */
+    uint64_t start;   /* when it was started: a pid may come again */
+    uint64_t base;    /* of the allocation, at the owner's */
+    uint64_t buffer_id;
+    uint64_t offset;    /* of what is exported, from the base on */
+    uint64_t len_bytes; /* of what is exported */
+    uint64_t whole;     /* bytes of the allocation, from base on */
+    CUuuid   uuid;      /* of the device */
+    union {
+        CUipcMemHandle legacy;
+        struct {
+            uint32_t kib[CT_MEM_PIECES]; /* bytes / 1024 */
+            int32_t  fd[CT_MEM_PIECES];  /* the owner's descriptors */
+        } mapped;
+    } u;
+};
+
+/* Describes len_bytes of device memory from ptr on; what it stands for is valid until the program
+ * frees the memory. Registers it at first use. CTRAN_ERR_UNSUPPORTED_OPERATION, logged at level
+ * info, for memory that cannot be shared: of the host, managed, from cuMemAllocAsync's pools, or
+ * mapped without a handle type or from more than CT_MEM_PIECES pieces. */
+int ct_mem_export(struct ct_process *p, const void *ptr, size_t len_bytes,
+                  struct ct_mem_export *out);
+
+/* ---- imports --------------------------------------------------------------------------------- */
+
+struct ct_mem_import;
+
+/* Maps what `from` describes into this process, for the device `ordinal` (usually ct_gpu_mine's),
+ * and sets *ptr to its first byte here. What this process itself owns is not mapped, *ptr is its
+ * address. May be called while the thread captures a stream. The caller holds the mapping, until
+ * _put: a graph that uses the address holds it as long as it lives.
+ * CTRAN_ERR_UNSUPPORTED_OPERATION, logged at level info: the devices have no peer access, or the
+ * system does not let us reach the owner's descriptors; CTRAN_ERR_PROC_FAILED: the owner is gone;
+ * CTRAN_ERR_OTHER: `from` is not, or no longer, valid. */
+int  ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export *from,
+                   struct ct_mem_import **out, CUdeviceptr *ptr);
+void ct_mem_import_put(struct ct_process *p, struct ct_mem_import *import);
+
+/* Gives up what nobody holds and whose owner has freed it or is gone. This may block while a stream
+ * waits; it is called at quiet times only: finalize, the program's own frees and registrations. */
+void ct_mem_sweep(struct ct_process *p);
+
+/* ---- what the program asks for --------------------------------------------------------------- */
+
+/* The public calls of these names; ctran.h has the contracts. */
+int ct_mem_alloc(struct ct_process *p, size_t len_bytes, void **out);
+int ct_mem_free(struct ct_process *p, void *ptr);
+int ct_mem_register(struct ct_process *p, void *base, size_t len_bytes);
+int ct_mem_deregister(struct ct_process *p, void *base);
+
+/* What is in the caches, for tests and ctran_info. */
+struct ct_mem_stats {
+    uint64_t regs, imports;       /* in them now */
+    uint64_t hits, misses, stale; /* lookups; stale: found with another buffer id */
+    uint64_t dropped;             /* to stay within bounds */
+    uint64_t pinned_bytes, pool_bytes, small_bytes; /* taken from the driver */
+};
+void ct_mem_stats(struct ct_process *p, struct ct_mem_stats *out);
+
+#endif
