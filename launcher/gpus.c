@@ -391,9 +391,9 @@ static void describe_unit(const struct ct_gpus *g, const struct ct_gpu_unit *u, 
     if (u->gpu < 0) {
         fprintf(f, "; GPU %s", u->word);
     } else {
-        const struct ct_gpu  *gpu = &m->gpus[u->gpu];
-        const struct ct_rail *rail = &g->rails.gpus[u->gpu];
-        bool                  slice = strncmp(u->word, "MIG-", 4) == 0;
+        const struct ct_machine_gpu *gpu = &m->gpus[u->gpu];
+        const struct ct_rail        *rail = &g->rails.gpus[u->gpu];
+        bool                         slice = strncmp(u->word, "MIG-", 4) == 0;
         ct_pci_format(&gpu->pci, pci, sizeof pci);
         fprintf(f, "; GPU %u%s%s at %s", number_of_gpu(m, (uint32_t)u->gpu), slice ? " " : "",
                 slice ? u->word : "", pci);

@@ -83,7 +83,7 @@ static int set_links(struct reading *r, uint32_t gpu, struct ct_word value)
 
 static int set_gpu(struct reading *r, uint32_t gpu, struct ct_word key, struct ct_word value)
 {
-    struct ct_gpu *g = &r->m->gpus[gpu];
+    struct ct_machine_gpu *g = &r->m->gpus[gpu];
     if (ct_word_is(key, "name")) {
         return set_text(r, value, g->name, sizeof g->name);
     }

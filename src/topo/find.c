@@ -33,7 +33,7 @@ static int nic_at(const struct ct_machine *m, const struct ct_pci *pci)
     return -1;
 }
 
-bool ct_find_has_uuid(const struct ct_gpu *gpu, struct ct_word w)
+bool ct_find_has_uuid(const struct ct_machine_gpu *gpu, struct ct_word w)
 {
     return w.len > 4 && strnlen(gpu->uuid, sizeof gpu->uuid) >= w.len &&
            memcmp(gpu->uuid, w.at, w.len) == 0;

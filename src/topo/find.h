@@ -16,7 +16,7 @@ int ct_find_gpu(const struct ct_machine *m, const struct ct_text *t, struct ct_w
 int ct_find_nic(const struct ct_machine *m, const struct ct_text *t, struct ct_word w, int *nic);
 
 /* True: the UUID begins with the word, as CUDA_VISIBLE_DEVICES has it. */
-bool ct_find_has_uuid(const struct ct_gpu *gpu, struct ct_word w);
+bool ct_find_has_uuid(const struct ct_machine_gpu *gpu, struct ct_word w);
 
 /* Whether CUDA sees a GPU: the driver tells UUIDs of those that it lets us have, and in a control
  * group these may be fewer than the bus shows; where it tells none, all count. CUDA numbers the

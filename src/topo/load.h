@@ -36,8 +36,8 @@ void ct_machine_complain(const struct ct_machine *m, const struct ct_log *log);
 /* A new NIC or GPU with nothing known of it; NULL (counted in left_out): there is no room. */
 struct ct_nic *ct_machine_add_nic(struct ct_machine *m, enum ct_nic_kind kind, const char *name,
                                   unsigned port);
-struct ct_gpu *ct_machine_add_gpu(struct ct_machine *m, const struct ct_pci *pci);
-bool           ct_pci_equal(const struct ct_pci *a, const struct ct_pci *b);
+struct ct_machine_gpu *ct_machine_add_gpu(struct ct_machine *m, const struct ct_pci *pci);
+bool                   ct_pci_equal(const struct ct_pci *a, const struct ct_pci *b);
 
 /* Whether its numbers and indices are within its arrays, and its texts end. */
 bool ct_machine_is_sound(const struct ct_machine *m);

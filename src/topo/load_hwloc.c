@@ -211,9 +211,9 @@ static hwloc_obj_t next_cuda(struct reading *r, hwloc_obj_t pci, hwloc_obj_t os)
 /* `os` says more of it, where hwloc has asked CUDA or NVML; `pci` or `os` may be NULL. */
 static void add_gpu(struct reading *r, hwloc_obj_t pci, hwloc_obj_t cuda)
 {
-    const hwloc_obj_t   from = pci != NULL ? pci : cuda;
-    const struct ct_pci at = pci != NULL ? address(&pci->attr->pcidev) : (struct ct_pci){0};
-    struct ct_gpu      *gpu = ct_machine_add_gpu(r->m, &at);
+    const hwloc_obj_t      from = pci != NULL ? pci : cuda;
+    const struct ct_pci    at = pci != NULL ? address(&pci->attr->pcidev) : (struct ct_pci){0};
+    struct ct_machine_gpu *gpu = ct_machine_add_gpu(r->m, &at);
     if (gpu == NULL) {
         return;
     }

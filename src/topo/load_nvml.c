@@ -136,7 +136,7 @@ static void find_devices(struct nvml *n)
 }
 
 /* The domain where the GPU's links lead beyond this node, and are ready. */
-static void read_fabric(struct nvml *n, ct_nvml_device device, struct ct_gpu *gpu)
+static void read_fabric(struct nvml *n, ct_nvml_device device, struct ct_machine_gpu *gpu)
 {
     static const unsigned char none[CT_NVML_UUID_BYTES];
     struct ct_nvml_fabric_v2   v2 = {.version = CT_NVML_FABRIC_V2};
@@ -161,7 +161,7 @@ static void read_fabric(struct nvml *n, ct_nvml_device device, struct ct_gpu *gp
     ct_machine_text(gpu->domain, sizeof gpu->domain, text);
 }
 
-static void read_gpu(struct nvml *n, uint32_t i, struct ct_gpu *gpu)
+static void read_gpu(struct nvml *n, uint32_t i, struct ct_machine_gpu *gpu)
 {
     struct ct_nvml_memory memory = {0};
     char                  text[96] = ""; /* NVML's names have at most that */
@@ -186,10 +186,10 @@ static void read_gpu(struct nvml *n, uint32_t i, struct ct_gpu *gpu)
  * switch that a virtual machine does not show. */
 static void read_link(struct nvml *n, uint32_t i, unsigned link)
 {
-    struct ct_gpu     *gpu = &n->m->gpus[n->gpus[i]];
-    struct ct_nvml_pci far;
-    struct ct_pci      pci;
-    int                type = -1, to = -1;
+    struct ct_machine_gpu *gpu = &n->m->gpus[n->gpus[i]];
+    struct ct_nvml_pci     far;
+    struct ct_pci          pci;
+    int                    type = -1, to = -1;
     memset(&far, 0, sizeof far);
     if (n->link_type == NULL || n->link_type(n->devices[i], link, &type) != CT_NVML_SUCCESS) {
         type = -1; /* an older driver: the address tells */

@@ -40,13 +40,13 @@ struct ct_nic *ct_machine_add_nic(struct ct_machine *m, enum ct_nic_kind kind, c
     return nic;
 }
 
-struct ct_gpu *ct_machine_add_gpu(struct ct_machine *m, const struct ct_pci *pci)
+struct ct_machine_gpu *ct_machine_add_gpu(struct ct_machine *m, const struct ct_pci *pci)
 {
     if (m->ngpus >= CT_MACHINE_GPUS) {
         m->left_out++;
         return NULL;
     }
-    struct ct_gpu *gpu = &m->gpus[m->ngpus++];
+    struct ct_machine_gpu *gpu = &m->gpus[m->ngpus++];
     memset(gpu, 0, sizeof *gpu);
     gpu->pci = *pci;
     gpu->bridge = gpu->numa = -1;
@@ -80,8 +80,8 @@ struct old_bridge {
 };
 
 struct old_gpu {
-    struct ct_gpu gpu;
-    int16_t       was;
+    struct ct_machine_gpu gpu;
+    int16_t               was;
 };
 
 /* A host bridge stands before what is on the bus below it. */
@@ -215,7 +215,7 @@ static bool is_sound_nic(const struct ct_machine *m, const struct ct_nic *nic)
            ends(nic->firmware, sizeof nic->firmware) && ends(nic->label, sizeof nic->label);
 }
 
-static bool is_sound_gpu(const struct ct_machine *m, const struct ct_gpu *gpu)
+static bool is_sound_gpu(const struct ct_machine *m, const struct ct_machine_gpu *gpu)
 {
     return fits(gpu->bridge, m->nbridges) && fits(gpu->numa, m->nnumas) &&
            is_bool(&gpu->nvswitch) && is_bool(&gpu->pci.known) &&
@@ -310,7 +310,7 @@ static void mix(uint64_t *hash, uint64_t value)
     *hash = ct_fnv1a(*hash, &value, sizeof value);
 }
 
-static void mix_gpu(uint64_t *hash, const struct ct_gpu *gpu, uint32_t ngpus)
+static void mix_gpu(uint64_t *hash, const struct ct_machine_gpu *gpu, uint32_t ngpus)
 {
     mix(hash, (uint64_t)gpu->pci.known | (uint64_t)gpu->nvswitch << 1);
     mix(hash, (uint16_t)gpu->bridge);

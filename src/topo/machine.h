@@ -62,7 +62,7 @@ struct ct_bridge {
     int16_t       numa;
 };
 
-struct ct_gpu {
+struct ct_machine_gpu {
     char          name[48]; /* "NVIDIA H200" */
     char          uuid[48]; /* NVML's; "" where it is not asked */
     struct ct_pci pci;
@@ -96,16 +96,16 @@ struct ct_nic {
 };
 
 struct ct_machine {
-    char             host[64];
-    char             source[32]; /* "hwloc", or the name of the synthetic machine */
-    uint32_t         npackages, ncores, npus;
-    uint32_t         nnumas, nbridges, ngpus, nnics;
-    uint32_t         left_out; /* devices for which there was no room; a message has told */
-    struct ct_cpu    cpus[CT_MACHINE_CPUS];
-    struct ct_numa   numas[CT_MACHINE_NUMAS];
-    struct ct_bridge bridges[CT_MACHINE_BRIDGES];
-    struct ct_gpu    gpus[CT_MACHINE_GPUS];
-    struct ct_nic    nics[CT_MACHINE_NICS];
+    char                  host[64];
+    char                  source[32]; /* "hwloc", or the name of the synthetic machine */
+    uint32_t              npackages, ncores, npus;
+    uint32_t              nnumas, nbridges, ngpus, nnics;
+    uint32_t              left_out; /* devices for which there was no room; a message has told */
+    struct ct_cpu         cpus[CT_MACHINE_CPUS];
+    struct ct_numa        numas[CT_MACHINE_NUMAS];
+    struct ct_bridge      bridges[CT_MACHINE_BRIDGES];
+    struct ct_machine_gpu gpus[CT_MACHINE_GPUS];
+    struct ct_nic         nics[CT_MACHINE_NICS];
 };
 
 /* How two devices reach each other, nearest first; the names are NCCL's and nvidia-smi's. */

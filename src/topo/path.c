@@ -69,7 +69,7 @@ enum ct_path ct_machine_path_gpus(const struct ct_machine *m, uint32_t a, uint32
     if (a >= m->ngpus || b >= m->ngpus || m->ngpus > CT_MACHINE_GPUS) {
         return CT_PATH_SYS;
     }
-    const struct ct_gpu *x = &m->gpus[a], *y = &m->gpus[b];
+    const struct ct_machine_gpu *x = &m->gpus[a], *y = &m->gpus[b];
     if (a == b) {
         return CT_PATH_SAME;
     }
@@ -85,8 +85,8 @@ enum ct_path ct_machine_path_gpu_nic(const struct ct_machine *m, uint32_t gpu, u
         m->nnics > CT_MACHINE_NICS) {
         return CT_PATH_SYS;
     }
-    const struct ct_gpu *g = &m->gpus[gpu];
-    const struct ct_nic *n = &m->nics[nic];
+    const struct ct_machine_gpu *g = &m->gpus[gpu];
+    const struct ct_nic         *n = &m->nics[nic];
     return between(m, g->bridge, g->numa, n->bridge, n->numa);
 }
 

@@ -15,8 +15,8 @@ static struct ct_machine m;
 static void add_devices(struct fuzz *f, int16_t bridge, int16_t numa)
 {
     for (uint32_t n = fuzz_below(f, 5); n > 0; n--) {
-        struct ct_pci  at = {0, (uint8_t)fuzz_number(f, 1), 0, 0, fuzz_below(f, 8) != 0};
-        struct ct_gpu *gpu = fuzz_below(f, 2) == 0 ? ct_machine_add_gpu(&m, &at) : NULL;
+        struct ct_pci          at = {0, (uint8_t)fuzz_number(f, 1), 0, 0, fuzz_below(f, 8) != 0};
+        struct ct_machine_gpu *gpu = fuzz_below(f, 2) == 0 ? ct_machine_add_gpu(&m, &at) : NULL;
         if (gpu != NULL) {
             gpu->bridge = bridge;
             gpu->numa = numa;

@@ -37,7 +37,7 @@ static void add_numa(struct ct_machine *m, int32_t package, int cpus, uint64_t g
 
 static void add_gpu(struct ct_machine *m, int16_t bridge, int16_t numa, uint8_t bus)
 {
-    struct ct_gpu *g = &m->gpus[m->ngpus++];
+    struct ct_machine_gpu *g = &m->gpus[m->ngpus++];
     snprintf(g->name, sizeof g->name, "NVIDIA H100 80GB HBM3");
     g->pci = (struct ct_pci){0, bus, 0, 0, true};
     g->bridge = bridge;

@@ -45,10 +45,10 @@ static inline struct ct_pci rails_address(const struct ct_machine *m)
     return (struct ct_pci){0, (uint8_t)(0x10 + n), 0, 0, true};
 }
 
-static inline struct ct_gpu *rails_gpu(struct ct_machine *m, int16_t bridge)
+static inline struct ct_machine_gpu *rails_gpu(struct ct_machine *m, int16_t bridge)
 {
-    struct ct_pci  at = rails_address(m);
-    struct ct_gpu *gpu = ct_machine_add_gpu(m, &at);
+    struct ct_pci          at = rails_address(m);
+    struct ct_machine_gpu *gpu = ct_machine_add_gpu(m, &at);
     gpu->bridge = bridge >= 0 ? rails_bridge(m, bridge, -1) : -1;
     gpu->numa = bridge >= 0 ? m->bridges[bridge].numa : -1;
     (void)snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-%08x-0000", 0xa0 + m->ngpus - 1);

@@ -32,8 +32,8 @@ static struct ct_machine *make_machine(uint32_t n, bool uuids, bool pairs)
         m->bridges[i] =
             (struct ct_bridge){.pci = pci, .parent = (int16_t)(n + (uint32_t)numa), .numa = numa};
         pci.bus++;
-        m->gpus[i] =
-            (struct ct_gpu){.pci = pci, .bridge = (int16_t)i, .numa = numa, .nvswitch = !pairs};
+        m->gpus[i] = (struct ct_machine_gpu){
+            .pci = pci, .bridge = (int16_t)i, .numa = numa, .nvswitch = !pairs};
         pci.dev = 1;
         m->nics[i] = (struct ct_nic){.up = true,
                                      .port = 1,

@@ -50,7 +50,7 @@ static void put_gpus(FILE *to, const struct view *v)
 {
     fprintf(to, "\"gpus\": [");
     for (uint32_t i = 0; i < v->m.ngpus; i++) {
-        const struct ct_gpu *g = &v->m.gpus[i];
+        const struct ct_machine_gpu *g = &v->m.gpus[i];
         fprintf(to, "%s{\"index\": %" PRIu32 ", ", i > 0 ? ", " : "", i);
         json_text(to, "name", g->name, ", ");
         json_text(to, "uuid", g->uuid, ", ");

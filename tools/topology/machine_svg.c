@@ -96,7 +96,7 @@ static void draw_user(struct canvas *c, const struct layout *l, const struct vie
         snprintf(right, sizeof right, "rail %d%s", rail->index, rail->mapped ? " (map)" : "");
     }
     if (v->m.ngpus > 0) {
-        const struct ct_gpu *g = &v->m.gpus[user];
+        const struct ct_machine_gpu *g = &v->m.gpus[user];
         ct_pci_format(&g->pci, pci, sizeof pci);
         snprintf(title, sizeof title, "%s: %s, PCI %s%s%s%s%s", name, g->name, pci,
                  g->uuid[0] ? ", " : "", g->uuid, g->domain[0] ? ", NVLink domain " : "",

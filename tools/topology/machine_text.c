@@ -26,8 +26,8 @@ static void put_if(FILE *to, const char *before, const char *text)
 
 static void put_gpu(FILE *to, const struct view *v, uint32_t i, int depth)
 {
-    const struct ct_gpu *g = &v->m.gpus[i];
-    char                 pci[32], bytes[32];
+    const struct ct_machine_gpu *g = &v->m.gpus[i];
+    char                         pci[32], bytes[32];
     ct_pci_format(&g->pci, pci, sizeof pci);
     text_bytes(g->memory_bytes, bytes, sizeof bytes);
     fprintf(to, "%*sGPU %" PRIu32 " at %s", depth * INDENT, "", i, pci);

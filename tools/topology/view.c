@@ -49,7 +49,7 @@ static void tidy(struct ct_machine *m)
     m->nnics = at_most(m->nnics, CT_MACHINE_NICS);
     tidy_bridges(m);
     for (uint32_t i = 0; i < m->ngpus; i++) {
-        struct ct_gpu *g = &m->gpus[i];
+        struct ct_machine_gpu *g = &m->gpus[i];
         END(g->name);
         END(g->uuid);
         END(g->domain);
@@ -258,8 +258,8 @@ bool view_nvlink_group(const struct view *v, uint32_t gpu, int *group)
 
 uint32_t view_nvlinks(const struct view *v, uint32_t gpu)
 {
-    const struct ct_gpu *g = &v->m.gpus[gpu];
-    uint32_t             sum = 0, most = 0;
+    const struct ct_machine_gpu *g = &v->m.gpus[gpu];
+    uint32_t                     sum = 0, most = 0;
     for (uint32_t i = 0; i < v->m.ngpus; i++) {
         sum += i != gpu ? g->links[i] : 0;
         most = i != gpu && g->links[i] > most ? g->links[i] : most;
