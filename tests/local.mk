@@ -10,6 +10,7 @@ AM_TESTS_ENVIRONMENT = \
 	export top_srcdir top_builddir CT_SANITIZER CC;
 
 include tests/unit/local.mk
+include tests/emu/local.mk
 include tests/prove/local.mk
 include tests/launch/local.mk
 include tests/func/local.mk
