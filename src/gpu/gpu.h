@@ -46,7 +46,6 @@ struct ct_gpu_place {
     CUdeviceptr      base;   /* of the allocation, or of one physical piece mapped there */
     size_t           len_bytes;
     uint64_t         buffer_id; /* never given twice in a process: another id, another memory */
-    bool             mapped;    /* by cuMemMap: pieces may lie side by side */
 };
 
 /* A device, as the driver sees it. Facts, fixed once known. */
@@ -59,6 +58,7 @@ struct ct_gpu_device {
     int      major, minor; /* compute capability */
     int      processors;   /* SMs */
     int      copy_engines;
+    size_t   max_pitch;      /* of strided copies */
     bool     unified;        /* one address space with the host */
     bool     managed_by_cpu; /* the CPU may touch managed memory while the device works */
     bool     vmm, vmm_fd;    /* virtual memory management; its memory travels as descriptors */
@@ -80,7 +80,8 @@ struct ct_gpu {
     const struct cuda_table *cu;      /* the driver; callable at any time, fails before cuInit */
     const struct ct_log     *log;     /* of the process */
     int                      version; /* of CUDA that the driver speaks: 13000 is 13.0 */
-    struct ct_gpu_private   *own;
+    _Atomic uint32_t       armed; /* stream-ordered operations that may wait; stream counts them */
+    struct ct_gpu_private *own;
 };
 
 /* Opens the driver if there is one; sets p->gpu. CTRAN_GPU=on makes it an error

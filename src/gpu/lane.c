@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lanes: streams of our own, each with an event that tells how far it has come. A lane belongs to
+ * one user at a time, so that nobody waits for a stranger's work; those that are free wait in their
+ * device's list. A wait polls the event, never the driver's own waiting, which may hold locks.
+ */
+#define CT_FOLDER "gpu"
+#include <sched.h>
+#include <stdlib.h>
+
+#include "gpu/own.h"
+
+/* In the device's context. */
+static int make(struct ct_gpu *g, struct ct_gpu_lane *lane)
+{
+    int least = 0, greatest = 0;
+    (void)g->cu->cuCtxGetStreamPriorityRange(&least, &greatest); /* zeros are a priority, too */
+    int rc = CT_GPU_TRY(g, "making a stream", cuStreamCreateWithPriority,
+                        (&lane->stream, CU_STREAM_NON_BLOCKING, greatest));
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = CT_GPU_TRY(g, "making an event", cuEventCreate, (&lane->done, CU_EVENT_DISABLE_TIMING));
+    if (rc != CTRAN_SUCCESS) {
+        (void)g->cu->cuStreamDestroy(lane->stream);
+    }
+    return rc;
+}
+
+static int add(struct ct_gpu *g, int ordinal, struct ct_gpu_lane **out)
+{
+    struct ct_gpu_visit v;
+    struct ct_gpu_lane *lane = calloc(1, sizeof *lane);
+    if (lane == NULL) {
+        ct_error(g->log, "no memory for a stream's record");
+        return CTRAN_ERR_NO_MEM;
+    }
+    lane->device = ordinal;
+    ct_list_init(&lane->link);
+    int rc = ct_gpu_enter(g, ordinal, &v);
+    if (rc == CTRAN_SUCCESS) {
+        rc = make(g, lane);
+        ct_gpu_leave(g, &v);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        free(lane);
+        return rc;
+    }
+    pthread_mutex_lock(&g->own->lock);
+    lane->chain = g->own->lanes;
+    g->own->lanes = lane;
+    pthread_mutex_unlock(&g->own->lock);
+    *out = lane;
+    return CTRAN_SUCCESS;
+}
+
+int ct_gpu_lane_get(struct ct_gpu *g, int ordinal, struct ct_gpu_lane **out)
+{
+    int rc = ct_gpu_ready(g);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (ordinal < 0 || ordinal >= g->own->ndevices) {
+        ct_error(g->log, "there is no GPU %d: this process sees %d", ordinal, g->own->ndevices);
+        return CTRAN_ERR_ARG;
+    }
+    pthread_mutex_lock(&g->own->lock);
+    struct ct_list *node = ct_list_pop(&g->own->used[ordinal].lanes);
+    pthread_mutex_unlock(&g->own->lock);
+    if (node == NULL) {
+        return add(g, ordinal, out);
+    }
+    *out = CT_LIST_ENTRY(node, struct ct_gpu_lane, link);
+    return CTRAN_SUCCESS;
+}
+
+void ct_gpu_lane_put(struct ct_gpu *g, struct ct_gpu_lane *lane)
+{
+    pthread_mutex_lock(&g->own->lock);
+    ct_list_append(&g->own->used[lane->device].lanes, &lane->link);
+    pthread_mutex_unlock(&g->own->lock);
+}
+
+int ct_gpu_lane_mark(struct ct_gpu *g, struct ct_gpu_lane *lane)
+{
+    struct ct_gpu_visit v;
+    int                 rc = ct_gpu_enter(g, lane->device, &v);
+    if (rc == CTRAN_SUCCESS) {
+        rc = CT_GPU_TRY(g, "marking a stream", cuEventRecord, (lane->done, lane->stream));
+        ct_gpu_leave(g, &v);
+    }
+    return rc;
+}
+
+/* In the device's context. */
+static int query(struct ct_gpu *g, struct ct_gpu_lane *lane)
+{
+    const CUresult r = g->cu->cuEventQuery(lane->done);
+    return r == CUDA_ERROR_NOT_READY
+               ? CT_AGAIN
+               : ct_gpu_result(g, r, "cuEventQuery", "a GPU's work on a stream of ctran's");
+}
+
+int ct_gpu_lane_test(struct ct_gpu *g, struct ct_gpu_lane *lane)
+{
+    struct ct_gpu_visit v;
+    int                 rc = ct_gpu_enter(g, lane->device, &v);
+    if (rc == CTRAN_SUCCESS) {
+        rc = query(g, lane);
+        ct_gpu_leave(g, &v);
+    }
+    return rc;
+}
+
+int ct_gpu_lane_wait(struct ct_gpu *g, struct ct_gpu_lane *lane)
+{
+    enum { SPINS = 2000 }; /* a small copy is over by then */
+    struct ct_gpu_visit v;
+    int                 rc = ct_gpu_enter(g, lane->device, &v);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = CT_GPU_TRY(g, "marking a stream", cuEventRecord, (lane->done, lane->stream));
+    if (rc == CTRAN_SUCCESS) {
+        unsigned polls = 0;
+        while ((rc = query(g, lane)) == CT_AGAIN) {
+            if (++polls > SPINS) {
+                (void)sched_yield(); /* always succeeds on Linux */
+            }
+        }
+    }
+    ct_gpu_leave(g, &v);
+    return rc;
+}
+
+void ct_gpu_lanes_free(struct ct_gpu *g)
+{
+    struct ct_gpu_visit v;
+    while (g->own->lanes != NULL) {
+        struct ct_gpu_lane *lane = g->own->lanes;
+        g->own->lanes = lane->chain;
+        if (ct_gpu_enter(g, lane->device, &v) == CTRAN_SUCCESS) {
+            (void)g->cu->cuEventDestroy(lane->done); /* at the end nothing can be done about it */
+            (void)g->cu->cuStreamDestroy(lane->stream);
+            ct_gpu_leave(g, &v);
+        }
+        free(lane);
+    }
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kernels: the modules of a device are loaded together at the first question for a kernel, since
+ * loading blocks while a stream waits. One kernel's name may be asked for again and again: it is
+ * found in a list of the few that there are.
+ */
+#define CT_FOLDER "gpu"
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/own.h"
+
+/* In the device's context, under the lock. */
+static int load(struct ct_gpu *g, struct ct_gpu_used *used)
+{
+    const char *file = g->own->p->cfg.gpu_kernels;
+    if (file[0] != '\0') {
+        const CUresult r = g->cu->cuModuleLoad(&used->modules[0], file);
+        if (r != CUDA_SUCCESS) {
+            ct_error(g->log,
+                     "the kernels of CTRAN_GPU_KERNELS, %s, cannot be loaded: cuModuleLoad "
+                     "returns %s (%s)",
+                     file, ct_gpu_result_name(r), ct_gpu_result_text(r));
+            return CTRAN_ERR_UNSUPPORTED_OPERATION;
+        }
+    } else if (ct_kernels_fatbin_bytes > 0) {
+        const CUresult r = g->cu->cuModuleLoadData(&used->modules[0], ct_kernels_fatbin);
+        if (r != CUDA_SUCCESS) {
+            ct_error(g->log,
+                     "the kernels that are built in cannot be loaded: cuModuleLoadData "
+                     "returns %s (%s)",
+                     ct_gpu_result_name(r), ct_gpu_result_text(r));
+            return CTRAN_ERR_UNSUPPORTED_OPERATION;
+        }
+    } else {
+        ct_error(g->log, "this build of ctran has no GPU kernels, since configure found no nvcc: "
+                         "build it with --with-cuda=DIR, or name a file of them in "
+                         "CTRAN_GPU_KERNELS");
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    used->nmodules = 1;
+    return CTRAN_SUCCESS;
+}
+
+static int find(struct ct_gpu *g, struct ct_gpu_used *used, const char *name, CUfunction *out)
+{
+    for (size_t i = 0; i < used->nrows; i++) {
+        if (strcmp(used->rows[i].name, name) == 0) {
+            *out = used->rows[i].function;
+            return CTRAN_SUCCESS;
+        }
+    }
+    CUfunction     function;
+    const CUresult r = g->cu->cuModuleGetFunction(&function, used->modules[0], name);
+    if (r != CUDA_SUCCESS) {
+        ct_error(g->log, "there is no kernel %s among those loaded: cuModuleGetFunction returns %s",
+                 name, ct_gpu_result_name(r));
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    struct ct_gpu_kernel_row *rows = realloc(used->rows, (used->nrows + 1) * sizeof *rows);
+    char                     *copy = strdup(name);
+    used->rows = rows != NULL ? rows : used->rows;
+    if (rows == NULL || copy == NULL) {
+        free(copy);
+        ct_error(g->log, "no memory for the name of a kernel");
+        return CTRAN_ERR_NO_MEM;
+    }
+    rows[used->nrows++] = (struct ct_gpu_kernel_row){copy, function};
+    *out = function;
+    return CTRAN_SUCCESS;
+}
+
+int ct_gpu_kernel(struct ct_gpu *g, const char *name, CUfunction *out)
+{
+    CUdevice handle;
+    int      rc = CT_GPU_TRY(g, "finding a kernel's device", cuCtxGetDevice, (&handle));
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    const int ordinal = ct_gpu_ordinal_of(g, handle);
+    if (ordinal < 0) {
+        ct_error(g->log, "kernel %s: the current context is of a GPU that is not used", name);
+        return CTRAN_ERR_ARG;
+    }
+    struct ct_gpu_used *used = &g->own->used[ordinal];
+    pthread_mutex_lock(&g->own->lock);
+    if (used->kernels == CT_AGAIN) {
+        used->kernels = load(g, used);
+    }
+    rc = used->kernels == CTRAN_SUCCESS ? find(g, used, name, out) : used->kernels;
+    pthread_mutex_unlock(&g->own->lock);
+    return rc;
+}
+
+void ct_gpu_kernels_free(struct ct_gpu *g, int ordinal)
+{
+    struct ct_gpu_used *used = &g->own->used[ordinal];
+    struct ct_gpu_visit v;
+    for (size_t i = 0; i < used->nrows; i++) {
+        free((void *)(uintptr_t)used->rows[i].name);
+    }
+    free(used->rows);
+    used->rows = NULL;
+    used->nrows = 0;
+    if (used->nmodules > 0 && ct_gpu_enter(g, ordinal, &v) == CTRAN_SUCCESS) {
+        (void)g->cu->cuModuleUnload(used->modules[0]); /* at the end there is nobody to tell */
+        ct_gpu_leave(g, &v);
+    }
+}
