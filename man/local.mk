@@ -9,6 +9,7 @@ dist_man_MANS += \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
 	man/ctran_alloc_mem.3 \
+	man/ctran_mem_alloc.3 \
 	man/ctran_barrier_init.3 \
 	man/ctran_buffer_attach.3 \
 	man/ctran_cart_create.3 \
@@ -114,6 +115,9 @@ nodist_man_MANS = \
 	man/ctran_finalize.3 \
 	man/ctran_finalized.3 \
 	man/ctran_free_mem.3 \
+	man/ctran_mem_deregister.3 \
+	man/ctran_mem_free.3 \
+	man/ctran_mem_register.3 \
 	man/ctran_gather.3 \
 	man/ctran_gatherv.3 \
 	man/ctran_get_count.3 \

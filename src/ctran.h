@@ -486,6 +486,27 @@ CTRAN_API int ctran_pcontrol(int level, ...);
 CTRAN_API int ctran_alloc_mem(ctran_aint_t size, ctran_info_t info, void *baseptr);
 CTRAN_API int ctran_free_mem(void *base);
 
+/* The same for memory of the rank's GPU (CTRAN_GPU_DEVICE), which peers on the host reach without
+ * a further registration: many pieces share one. It begins at a multiple of 512. info may be
+ * CTRAN_INFO_NULL; no key is known. Before free, all work on GPUs that uses the memory has ended;
+ * NULL is ignored. free may wait for streams that are at work, as cuMemFree does. Local; any
+ * thread. What is not freed goes with the last finalize. Errors: CTRAN_ERR_ARG, CTRAN_ERR_INFO,
+ * CTRAN_ERR_NO_MEM; CTRAN_ERR_UNSUPPORTED_OPERATION where there is no GPU; CTRAN_ERR_BASE for an
+ * address that alloc did not give. No standard has it; NCCL's ncclMemAlloc is alike. */
+CTRAN_API int ctran_mem_alloc(ctran_aint_t size, ctran_info_t info, void *baseptr);
+CTRAN_API int ctran_mem_free(void *base);
+
+/* Prepares `size` > 0 bytes from base on for transfers, which otherwise happens at first use:
+ * memory of a GPU is made known to be exported, host memory is page-locked where there is a GPU.
+ * deregister takes it back, by base; it may wait for streams that are at work. A range may be
+ * registered several times, with the same size. Memory is deregistered before it is freed; where it
+ * was not, that is noticed and no transfer goes wrong. Local; any thread. Without GPUs both
+ * succeed. Errors: CTRAN_ERR_ARG, also for another size at a base that is registered;
+ * CTRAN_ERR_NO_MEM; CTRAN_ERR_BASE for a base that is not registered. NCCL's ncclCommRegister is
+ * alike, but belongs to a communicator. */
+CTRAN_API int ctran_mem_register(void *base, ctran_aint_t size);
+CTRAN_API int ctran_mem_deregister(void *base);
+
 /* Seconds since some moment in the past, the same for all ranks of a host; monotonic. */
 CTRAN_API double ctran_wtime(void);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "mem/mem.h"
 #include "topo/topo.h"
 
 static struct ct_process process = {.codes = CT_CODES_INIT,
@@ -185,11 +186,14 @@ static void take_down(struct ct_process *p)
     ct_run_fini(p);
     ct_machine_leave(p);
     ct_dtype_fini(p);
+    ct_mem_fini(p);
+    ct_gpu_fini(p);
 }
 
 static int bring_up(struct ct_process *p, int thread_level)
 {
-    static floor_init *const floors[] = {ct_dtype_init, ct_run_init, ct_comm_init, ct_api_make_env};
+    static floor_init *const floors[] = {ct_gpu_init, ct_mem_init,  ct_dtype_init,
+                                         ct_run_init, ct_comm_init, ct_api_make_env};
     int                      rc = life.joined ? CTRAN_SUCCESS : join(p);
     if (rc != CTRAN_SUCCESS) {
         return rc;

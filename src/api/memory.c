@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "mem/mem.h"
 
 enum { ALIGNMENT = CT_CACHE_LINE, MOST_ALIGNMENT = 1 << 30 };
 
@@ -60,4 +61,76 @@ int ctran_free_mem(void *base)
     }
     free(base);
     return CTRAN_SUCCESS;
+}
+
+/* ---- of GPUs --------------------------------------------------------------------------------- */
+
+int ctran_mem_alloc(ctran_aint_t size, ctran_info_t info_handle, void *baseptr)
+{
+    static const char  call[] = "ctran_mem_alloc";
+    struct ct_process *p = ct_api_enter(call);
+    struct ct_info    *info;
+    void              *base = NULL;
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    struct ct_comm *self = ct_comm_self(p);
+    if (size < 0 || baseptr == NULL) {
+        return ct_api_raise(self, CTRAN_ERR_ARG, call, "%s",
+                            baseptr == NULL ? "baseptr is NULL" : "size is negative");
+    }
+    int rc = ct_check_info(self, call, info_handle, &info);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_mem_alloc(p, (size_t)size, &base);
+    if (rc != CTRAN_SUCCESS) {
+        return ct_api_raise(self, rc, call, "for %td bytes of GPU memory", size);
+    }
+    memcpy(baseptr, &base, sizeof base);
+    return CTRAN_SUCCESS;
+}
+
+int ctran_mem_free(void *base)
+{
+    static const char  call[] = "ctran_mem_free";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    const int rc = base != NULL ? ct_mem_free(p, base) : CTRAN_SUCCESS;
+    return rc == CTRAN_SUCCESS
+               ? rc
+               : ct_api_raise(ct_comm_self(p), rc, call,
+                              "%p is not what ctran_mem_alloc gave, or was freed", base);
+}
+
+int ctran_mem_register(void *base, ctran_aint_t size)
+{
+    static const char  call[] = "ctran_mem_register";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    struct ct_comm *self = ct_comm_self(p);
+    if (base == NULL || size <= 0) {
+        return ct_api_raise(self, CTRAN_ERR_ARG, call, "%s",
+                            base == NULL ? "base is NULL" : "size is not above 0");
+    }
+    const int rc = ct_mem_register(p, base, (size_t)size);
+    return rc == CTRAN_SUCCESS ? rc
+                               : ct_api_raise(self, rc, call, "for %td bytes at %p", size, base);
+}
+
+int ctran_mem_deregister(void *base)
+{
+    static const char  call[] = "ctran_mem_deregister";
+    struct ct_process *p = ct_api_enter(call);
+    if (p == NULL) {
+        return CTRAN_ERR_OTHER;
+    }
+    const int rc = ct_mem_deregister(p, base);
+    return rc == CTRAN_SUCCESS ? rc
+                               : ct_api_raise(ct_comm_self(p), rc, call,
+                                              "%p is not the base of registered memory", base);
 }

@@ -82,21 +82,22 @@ void ct_mem_small_put(struct ct_process *p, CUdeviceptr ptr, size_t len_bytes);
 
 /* ---- exports --------------------------------------------------------------------------------- */
 
-enum { CT_MEM_PIECES = 5 };
+enum { CT_MEM_PIECES = 8 };
 
 /* Flat, and the same in all processes of a build: it may lie in shared memory or travel in a
  * message. Fields are mem's own but len_bytes, which a peer may hold its own length against. */
 struct ct_mem_export {
     uint8_t  way;     /* 0: none */
     uint8_t  npieces; /* of memory that was mapped */
-    uint16_t board;   /* where the owner says that it is no more */
+    uint16_t slot;    /* of the owner's board, which says when it is no more; 0: none */
     int32_t  pid;     /* the owner */
-    uint64_t start;   /* when it was started: a pid may come again */
-    uint64_t base;    /* of the allocation, at the owner's */
+    int32_t  board_fd;
+    uint64_t start; /* when it was started: a pid may come again */
+    uint64_t base;  /* of the allocation, or the first piece, at the owner's */
     uint64_t buffer_id;
     uint64_t offset;    /* of what is exported, from the base on */
     uint64_t len_bytes; /* of what is exported */
-    uint64_t whole;     /* bytes of the allocation, from base on */
+    uint64_t whole;     /* bytes from base on that an import maps */
     CUuuid   uuid;      /* of the device */
     union {
         CUipcMemHandle legacy;

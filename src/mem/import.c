@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Imports: peers' memory mapped here, found again by (owner, base, buffer id, device). An owner
+ * exports with the buffer id of the moment, so that an old mapping is never taken for new memory.
+ *
+ * A mapping that nobody holds stays for the next time, until its owner's board says that the memory
+ * is gone, the owner has ended, or there are more than CTRAN_MEM_IMPORTS and it is the oldest.
+ * Opening never waits for a stream; closing a legacy one does (seen on an H200, driver 580). So
+ * nothing is closed while a stream-ordered operation of ours may be waiting (ct_gpu.armed), and the
+ * bound is exceeded until the next quiet time.
+ */
+#define CT_FOLDER "mem"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mem/own.h"
+
+/* ---- owners ---------------------------------------------------------------------------------- */
+
+static struct ct_mem_owner *owner_get(struct ct_process *p, const struct ct_mem_export *from)
+{
+    struct ct_mem_imports *all = &p->mem->imports;
+    struct ct_mem_owner   *owner, wanted;
+    memset(&wanted.key, 0, sizeof wanted.key);
+    wanted.key.pid = from->pid;
+    wanted.key.start = from->start;
+    HASH_FIND(hh, all->owners, &wanted.key, sizeof wanted.key, owner);
+    if (owner != NULL) {
+        return owner;
+    }
+    owner = calloc(1, sizeof *owner);
+    if (owner == NULL) {
+        ct_error(&p->log, "no memory for the record of a peer");
+        return NULL;
+    }
+    owner->key = wanted.key;
+    owner->pidfd = (int)syscall(SYS_pidfd_open, from->pid, 0);
+    /* The pidfd comes first: the process that it stands for is the one that is looked at. */
+    if (owner->pidfd >= 0 && ct_mem_start_of(from->pid) != from->start) {
+        (void)close(
+            owner->pidfd); /* of a stranger: another namespace of pids, or the owner ended */
+        owner->pidfd = -1;
+    }
+    if (owner->pidfd >= 0 && from->board_fd >= 0) {
+        owner->board = ct_mem_board_map(owner->pidfd, from->board_fd);
+    }
+    HASH_ADD(hh, all->owners, key, sizeof owner->key, owner);
+    return owner;
+}
+
+static void owner_put(struct ct_process *p, struct ct_mem_owner *owner)
+{
+    if (owner->imports > 0) {
+        return;
+    }
+    HASH_DELETE(hh, p->mem->imports.owners, owner);
+    ct_mem_board_unmap(owner->board);
+    if (owner->pidfd >= 0) {
+        (void)close(owner->pidfd);
+    }
+    free(owner);
+}
+
+static bool ended(const struct ct_mem_owner *owner)
+{
+    struct pollfd pfd = {.fd = owner->pidfd, .events = POLLIN};
+    return owner->pidfd >= 0 && poll(&pfd, 1, 0) == 1;
+}
+
+/* ---- mapping --------------------------------------------------------------------------------- */
+
+/* Why it could not be mapped, as a code; a reason that is no fault of anybody's is level info. */
+static int refuse(struct ct_process *p, const struct ct_mem_import *import, CUresult r,
+                  const char *call)
+{
+    const bool no_way = r == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED || r == CUDA_ERROR_TOO_MANY_PEERS ||
+                        r == CUDA_ERROR_NOT_SUPPORTED || r == CUDA_ERROR_MAP_FAILED;
+    const enum ct_log_level level = no_way ? CT_LOG_INFO : CT_LOG_ERROR;
+    CT_LOG_(&p->log, level,
+            "GPU memory of process %lld (%llu bytes) cannot be mapped for GPU %lld: %s returns %s "
+            "(%s)",
+            (long long)import->key.pid, (unsigned long long)import->key.whole,
+            (long long)import->key.ordinal, call, ct_gpu_result_name(r), ct_gpu_result_text(r));
+    return no_way                          ? CTRAN_ERR_UNSUPPORTED_OPERATION
+           : r == CUDA_ERROR_OUT_OF_MEMORY ? CTRAN_ERR_NO_MEM
+                                           : CTRAN_ERR_OTHER;
+}
+
+static int map_legacy(struct ct_process *p, struct ct_mem_import *import,
+                      const struct ct_mem_export *from)
+{
+    const CUresult r = p->gpu->cu->cuIpcOpenMemHandle(&import->mapped, from->u.legacy,
+                                                      CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+    return r == CUDA_SUCCESS ? CTRAN_SUCCESS : refuse(p, import, r, "cuIpcOpenMemHandle");
+}
+
+static void unmap_pieces(struct ct_process *p, struct ct_mem_import *import, unsigned mapped)
+{
+    const struct cuda_table *cu = p->gpu->cu;
+    CUdeviceptr              at = import->mapped;
+    for (unsigned i = 0; i < mapped; i++) {
+        (void)cu->cuMemUnmap(at, import->piece_bytes[i]); /* was mapped so; nobody to tell */
+        (void)cu->cuMemRelease(import->handles[i]);
+        at += import->piece_bytes[i];
+    }
+    (void)cu->cuMemAddressFree(import->mapped, import->key.whole);
+}
+
+static int map_piece(struct ct_process *p, struct ct_mem_import *import, int theirs, unsigned i,
+                     CUdeviceptr at)
+{
+    const struct cuda_table     *cu = p->gpu->cu;
+    CUmemGenericAllocationHandle handle;
+    const int fd = (int)syscall(SYS_pidfd_getfd, import->owner->pidfd, theirs, 0);
+    if (fd < 0) {
+        ct_info(&p->log,
+                "GPU memory of process %lld cannot be mapped: pidfd_getfd: %s; memory from "
+                "ctran_mem_alloc or cuMemAlloc needs no such right",
+                (long long)import->key.pid, strerror(errno));
+        return ended(import->owner) ? CTRAN_ERR_PROC_FAILED : CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    CUresult r = cu->cuMemImportFromShareableHandle(&handle, (void *)(intptr_t)fd,
+                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    (void)close(fd); /* the handle keeps what it stands for */
+    if (r != CUDA_SUCCESS) {
+        return refuse(p, import, r, "cuMemImportFromShareableHandle");
+    }
+    r = cu->cuMemMap(at, import->piece_bytes[i], 0, handle, 0);
+    if (r != CUDA_SUCCESS) {
+        (void)cu->cuMemRelease(handle);
+        return refuse(p, import, r, "cuMemMap");
+    }
+    import->handles[i] = handle;
+    return CTRAN_SUCCESS;
+}
+
+static int map_pieces(struct ct_process *p, struct ct_mem_import *import,
+                      const struct ct_mem_export *from)
+{
+    const struct cuda_table *cu = p->gpu->cu;
+    const CUmemAccessDesc    access = {
+           .location = {CU_MEM_LOCATION_TYPE_DEVICE, (int)import->key.ordinal},
+           .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    if (import->owner->pidfd < 0) {
+        ct_info(&p->log,
+                "GPU memory of process %d cannot be mapped: the system shows no such "
+                "process; memory from ctran_mem_alloc or cuMemAlloc needs no such right",
+                from->pid);
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    CUresult r = cu->cuMemAddressReserve(&import->mapped, import->key.whole, 0, 0, 0);
+    if (r != CUDA_SUCCESS) {
+        return refuse(p, import, r, "cuMemAddressReserve");
+    }
+    CUdeviceptr at = import->mapped;
+    int         rc = CTRAN_SUCCESS;
+    unsigned    i = 0;
+    for (; i < import->npieces && rc == CTRAN_SUCCESS; i++) {
+        import->piece_bytes[i] = (size_t)from->u.mapped.kib[i] * 1024;
+        rc = map_piece(p, import, from->u.mapped.fd[i], i, at);
+        at += import->piece_bytes[i];
+    }
+    i -= rc != CTRAN_SUCCESS; /* the last one was not */
+    if (rc == CTRAN_SUCCESS) {
+        r = cu->cuMemSetAccess(import->mapped, import->key.whole, &access, 1);
+        rc = r == CUDA_SUCCESS ? CTRAN_SUCCESS : refuse(p, import, r, "cuMemSetAccess");
+    }
+    if (rc != CTRAN_SUCCESS) {
+        unmap_pieces(p, import, i);
+    }
+    return rc;
+}
+
+static int map(struct ct_process *p, struct ct_mem_import *import, const struct ct_mem_export *from)
+{
+    struct ct_gpu_visit v;
+    int                 rc = ct_gpu_enter(p->gpu, (int)import->key.ordinal, &v);
+    if (rc == CTRAN_SUCCESS) {
+        rc = import->way == CT_MEM_LEGACY ? map_legacy(p, import, from)
+                                          : map_pieces(p, import, from);
+        ct_gpu_leave(p->gpu, &v);
+    }
+    return rc;
+}
+
+static void unmap(struct ct_process *p, struct ct_mem_import *import)
+{
+    struct ct_gpu_visit v;
+    if (ct_gpu_enter(p->gpu, (int)import->key.ordinal, &v) != CTRAN_SUCCESS) {
+        return; /* logged; the driver is gone, and with it the mapping */
+    }
+    if (import->way == CT_MEM_LEGACY) {
+        (void)CT_GPU_TRY(p->gpu, "giving up a peer's memory", cuIpcCloseMemHandle,
+                         (import->mapped));
+    } else {
+        unmap_pieces(p, import, import->npieces);
+    }
+    ct_gpu_leave(p->gpu, &v);
+}
+
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+/* Nobody holds it. */
+static void give_up(struct ct_process *p, struct ct_mem_import *import)
+{
+    struct ct_mem_imports *all = &p->mem->imports;
+    ct_list_remove(&import->lru);
+    HASH_DELETE(hh, all->all, import);
+    all->n--;
+    unmap(p, import);
+    import->owner->imports--;
+    owner_put(p, import->owner);
+    free(import);
+}
+
+static bool is_stale(const struct ct_mem_import *import)
+{
+    const _Atomic uint64_t *board = import->owner->board;
+    return (board != NULL && import->slot != 0 &&
+            atomic_load_explicit(&board[import->slot], memory_order_acquire) !=
+                import->key.buffer_id) ||
+           ended(import->owner);
+}
+
+/* Looks at the `most` oldest that nobody holds. */
+static void clean(struct ct_process *p, unsigned most)
+{
+    struct ct_mem_imports *all = &p->mem->imports;
+    unsigned               seen = 0;
+    CT_LIST_FOR (node, &all->lru) {
+        struct ct_mem_import *import = CT_LIST_ENTRY(node, struct ct_mem_import, lru);
+        const bool            excess = all->n - all->nheld > (size_t)p->cfg.mem_imports;
+        if (seen++ >= most && !excess) {
+            break;
+        }
+        if (excess || is_stale(import)) {
+            all->dropped += excess;
+            give_up(p, import);
+        }
+    }
+}
+
+static void hold(struct ct_mem_imports *all, struct ct_mem_import *import)
+{
+    if (import->holds++ == 0) {
+        all->nheld++;
+        ct_list_remove(&import->lru);
+    }
+}
+
+/* What a peer says may be anything: what is not as mem makes it, is refused. */
+static bool well_formed(const struct ct_mem_export *from)
+{
+    uint64_t whole = 0;
+    for (unsigned i = 0; i < from->npieces && i < CT_MEM_PIECES; i++) {
+        whole += (uint64_t)from->u.mapped.kib[i] * 1024;
+    }
+    const bool mapped = from->way == CT_MEM_MAPPED && from->npieces >= 1 &&
+                        from->npieces <= CT_MEM_PIECES && whole == from->whole;
+    return (mapped || (from->way == CT_MEM_LEGACY && from->npieces == 0)) && from->whole > 0 &&
+           from->pid > 0 && from->slot < CT_MEM_SLOTS && from->offset <= from->whole &&
+           from->len_bytes <= from->whole - from->offset;
+}
+
+static int add(struct ct_process *p, const struct ct_mem_import *wanted,
+               const struct ct_mem_export *from, struct ct_mem_import **out)
+{
+    struct ct_mem_imports *all = &p->mem->imports;
+    if (ct_mem_quiet(p)) {
+        clean(p, 8);
+    }
+    struct ct_mem_owner  *owner = owner_get(p, from);
+    struct ct_mem_import *import = owner != NULL ? calloc(1, sizeof *import) : NULL;
+    int                   rc = CTRAN_ERR_NO_MEM;
+    if (import == NULL) {
+        ct_error(&p->log, "no memory for the record of a peer's memory");
+        goto err;
+    }
+    import->key = wanted->key;
+    import->owner = owner;
+    import->way = from->way;
+    import->npieces = from->npieces;
+    import->slot = from->slot;
+    ct_list_init(&import->lru);
+    rc = map(p, import, from);
+    if (rc != CTRAN_SUCCESS) {
+        rc = ended(owner) ? CTRAN_ERR_PROC_FAILED : rc;
+        goto err;
+    }
+    owner->imports++;
+    HASH_ADD(hh, all->all, key, sizeof import->key, import);
+    all->n++;
+    *out = import;
+    return CTRAN_SUCCESS;
+err:
+    free(import);
+    if (owner != NULL) {
+        owner_put(p, owner);
+    }
+    return rc;
+}
+
+static bool is_own(struct ct_process *p, const struct ct_mem_export *from)
+{
+    return from->pid == p->mem->pid && ct_mem_start(p) == from->start;
+}
+
+int ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export *from,
+                  struct ct_mem_import **out, CUdeviceptr *ptr)
+{
+    struct ct_mem_import   wanted, *import;
+    struct ct_mem_imports *all = &p->mem->imports;
+    if (p->gpu == NULL || !well_formed(from)) {
+        ct_error(&p->log, "what process %d exports is no GPU memory that can be mapped here",
+                 from->pid);
+        return p->gpu == NULL ? CTRAN_ERR_UNSUPPORTED_OPERATION : CTRAN_ERR_OTHER;
+    }
+    if (is_own(p, from)) {
+        *out = NULL;
+        *ptr = from->base + from->offset;
+        return CTRAN_SUCCESS;
+    }
+    memset(&wanted.key, 0, sizeof wanted.key);
+    wanted.key.start = from->start;
+    wanted.key.base = from->base;
+    wanted.key.whole = from->whole;
+    wanted.key.buffer_id = from->buffer_id;
+    wanted.key.pid = from->pid;
+    wanted.key.ordinal = ordinal;
+    pthread_mutex_lock(&all->lock);
+    HASH_FIND(hh, all->all, &wanted.key, sizeof wanted.key, import);
+    int rc = import != NULL ? CTRAN_SUCCESS : add(p, &wanted, from, &import);
+    if (rc == CTRAN_SUCCESS) {
+        hold(all, import);
+        *out = import;
+        *ptr = import->mapped + from->offset;
+    }
+    pthread_mutex_unlock(&all->lock);
+    return rc;
+}
+
+void ct_mem_import_put(struct ct_process *p, struct ct_mem_import *import)
+{
+    struct ct_mem_imports *all = &p->mem->imports;
+    if (import == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&all->lock);
+    if (--import->holds == 0) {
+        all->nheld--;
+        ct_list_append(&all->lru, &import->lru);
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+void ct_mem_sweep(struct ct_process *p)
+{
+    if (p->gpu == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&p->mem->imports.lock);
+    if (ct_mem_quiet(p)) {
+        clean(p, UINT32_MAX);
+    }
+    pthread_mutex_unlock(&p->mem->imports.lock);
+}
+
+void ct_mem_imports_fini(struct ct_process *p)
+{
+    struct ct_mem_import *import, *next;
+    HASH_ITER (hh, p->mem->imports.all, import, next) {
+        give_up(p, import);
+    }
+}
