@@ -17,34 +17,34 @@ static struct ct_loop     loop;
 static struct ct_auth_key key;
 
 struct end {
-    struct ct_conn conn;
-    struct fuzz   *f;
-    bool           closed;
-    uint8_t        place[MAX_FUZZ_BODY];
+    struct ct_wire_conn conn;
+    struct fuzz        *f;
+    bool                closed;
+    uint8_t             place[MAX_FUZZ_BODY];
 };
 
-static void *on_place(struct ct_conn *c, const struct ct_frame *frame)
+static void *on_place(struct ct_wire_conn *c, const struct ct_frame *frame)
 {
     struct end *e = CT_CONTAINER_OF(c, struct end, conn);
     FUZZ_CHECK(frame->len > 0 && frame->len <= MAX_FUZZ_BODY);
     return (frame->type & 1) != 0 ? e->place : NULL;
 }
 
-static int on_message(struct ct_conn *c, const struct ct_frame *frame, const void *body)
+static int on_message(struct ct_wire_conn *c, const struct ct_frame *frame, const void *body)
 {
     struct end *e = CT_CONTAINER_OF(c, struct end, conn);
     FUZZ_CHECK(frame->len <= MAX_FUZZ_BODY);
     fuzz_touch(body, frame->len);
     if ((frame->type & 2) != 0) {
-        (void)ct_conn_send(c, 1, frame->id, body, frame->len, e->place, frame->len, true);
+        (void)ct_wire_conn_send(c, 1, frame->id, body, frame->len, e->place, frame->len, true);
     }
     if ((frame->type & 4) != 0) {
-        ct_conn_fail(c, CTRAN_ERR_OTHER, "is to go");
+        ct_wire_conn_fail(c, CTRAN_ERR_OTHER, "is to go");
     }
     return frame->type == 200 ? CTRAN_ERR_ARG : CTRAN_SUCCESS;
 }
 
-static void on_closed(struct ct_conn *c, int code, const char *why)
+static void on_closed(struct ct_wire_conn *c, int code, const char *why)
 {
     struct end *e = CT_CONTAINER_OF(c, struct end, conn);
     FUZZ_CHECK(!e->closed && code != CTRAN_SUCCESS && why != NULL);
@@ -73,18 +73,18 @@ static void write_frame(struct fuzz *f, int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct ct_conn_ops ops = {
+    static const struct ct_wire_conn_ops ops = {
         .place = on_place, .message = on_message, .closed = on_closed};
-    struct ct_conn_terms terms = {.key = &key, .context = "fuzz", .limit_ms = 100000};
-    struct fuzz          f = {data, size};
-    struct end           e = {.f = &f};
-    int                  pair[2];
+    struct ct_wire_conn_terms terms = {.key = &key, .context = "fuzz", .limit_ms = 100000};
+    struct fuzz               f = {data, size};
+    struct end                e = {.f = &f};
+    int                       pair[2];
     if (loop.base == NULL) {
         set_up();
     }
     FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
     bool proof = (fuzz_number(&f, 1) & 7) == 0;
-    if (ct_conn_accept(&e.conn, &loop, &ops, &terms, pair[0]) != CTRAN_SUCCESS) {
+    if (ct_wire_conn_accept(&e.conn, &loop, &ops, &terms, pair[0]) != CTRAN_SUCCESS) {
         (void)close(pair[1]);
         return 0;
     }
@@ -106,6 +106,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     (void)close(pair[1]);
     (void)event_base_loop(loop.base, EVLOOP_NONBLOCK);
-    ct_conn_close(&e.conn);
+    ct_wire_conn_close(&e.conn);
     return 0;
 }

@@ -260,22 +260,22 @@ static void test_held_descriptors(void **state)
 
 /* A holder of the key that sends what makes no sense. */
 struct bad {
-    struct ct_conn conn;
-    bool           ready, closed;
+    struct ct_wire_conn conn;
+    bool                ready, closed;
 };
 
-static void bad_ready(struct ct_conn *c)
+static void bad_ready(struct ct_wire_conn *c)
 {
     CT_CONTAINER_OF(c, struct bad, conn)->ready = true;
 }
 
-static int bad_message(struct ct_conn *c, const struct ct_frame *f, const void *body)
+static int bad_message(struct ct_wire_conn *c, const struct ct_frame *f, const void *body)
 {
     (void)c, (void)f, (void)body;
     return CTRAN_SUCCESS;
 }
 
-static void bad_closed(struct ct_conn *c, int code, const char *why)
+static void bad_closed(struct ct_wire_conn *c, int code, const char *why)
 {
     (void)code, (void)why;
     CT_CONTAINER_OF(c, struct bad, conn)->closed = true;
@@ -283,12 +283,12 @@ static void bad_closed(struct ct_conn *c, int code, const char *why)
 
 static void open_bad(struct bad *b, const struct ct_addr *to)
 {
-    static const struct ct_conn_ops ops = {
+    static const struct ct_wire_conn_ops ops = {
         .ready = bad_ready, .message = bad_message, .closed = bad_closed};
-    static const struct ct_conn_terms terms = {
+    static const struct ct_wire_conn_terms terms = {
         .key = &key, .context = CT_OOB_CONTEXT, .limit_ms = LONG_MS};
     *b = (struct bad){.ready = false};
-    assert_int_equal(ct_conn_connect(&b->conn, &loop, &ops, &terms, to), CTRAN_SUCCESS);
+    assert_int_equal(ct_wire_conn_connect(&b->conn, &loop, &ops, &terms, to), CTRAN_SUCCESS);
     while (!b->ready) {
         turn();
     }
@@ -312,16 +312,16 @@ static void test_nonsense(void **state)
     open_node(&w, 1); /* slots 2 and 3; it accepts node 0 */
     for (size_t i = 0; i < CT_ARRAY_LEN(frames); i++) {
         open_bad(&b, &w.addrs[1]);
-        (void)ct_conn_send(&b.conn, frames[i].type, frames[i].id, body, frames[i].len, NULL, 0,
-                           false);
+        (void)ct_wire_conn_send(&b.conn, frames[i].type, frames[i].id, body, frames[i].len, NULL, 0,
+                                false);
         while (!b.closed) {
             turn();
         }
     }
     /* First a rank, then an agent: a connection is one of them. */
     open_bad(&b, &w.addrs[1]);
-    (void)ct_conn_send(&b.conn, CT_OOB_CARD, 2, body, ENTRY, NULL, 0, false);
-    (void)ct_conn_send(&b.conn, CT_OOB_HELLO, 0, NULL, 0, NULL, 0, false);
+    (void)ct_wire_conn_send(&b.conn, CT_OOB_CARD, 2, body, ENTRY, NULL, 0, false);
+    (void)ct_wire_conn_send(&b.conn, CT_OOB_HELLO, 0, NULL, 0, NULL, 0, false);
     while (!b.closed) {
         turn();
     }
@@ -348,10 +348,10 @@ static void test_come_and_go(void **state)
     open_node(&w, 1);
     for (unsigned i = 0; i < TIMES; i++) {
         open_bad(&b, &w.addrs[1]);
-        (void)ct_conn_send(&b.conn, CT_OOB_HELLO, 0, NULL, 0, NULL, 0, false);
+        (void)ct_wire_conn_send(&b.conn, CT_OOB_HELLO, 0, NULL, 0, NULL, 0, false);
         assert_false(b.closed);
         turn();
-        ct_conn_close(&b.conn);
+        ct_wire_conn_close(&b.conn);
         turn();
     }
     open_node(&w, 0);

@@ -19,38 +19,38 @@
 enum { ALLGATHERS = 7, ADDRESS = 1, NEXT, RING, STEP, FDS_A_RANK = 6 };
 
 struct ring_rank {
-    struct worker *w;
-    uint32_t       rank;
-    int            lfd;
-    struct ct_addr addr, next_addr;
-    struct event   acceptable;
-    struct ct_conn root, next, prev; /* to rank 0; its neighbours */
-    bool           has_prev, done;
-    uint32_t       step; /* sends begun, of all allgathers */
-    uint32_t       got;
-    unsigned char *table;
+    struct worker      *w;
+    uint32_t            rank;
+    int                 lfd;
+    struct ct_addr      addr, next_addr;
+    struct event        acceptable;
+    struct ct_wire_conn root, next, prev; /* to rank 0; its neighbours */
+    bool                has_prev, done;
+    uint32_t            step; /* sends begun, of all allgathers */
+    uint32_t            got;
+    unsigned char      *table;
 };
 
 /* Rank 0's other half: its line of callers. */
 struct caller {
-    struct ct_conn conn;
-    struct worker *w;
-    uint32_t       rank;
+    struct ct_wire_conn conn;
+    struct worker      *w;
+    uint32_t            rank;
 };
 
 struct worker {
-    const struct options *o;
-    struct board         *board;
-    struct slot          *slot;
-    uint32_t              first, n, done, collected;
-    int                   status, root_fd;
-    struct ct_log         log;
-    struct ct_loop        loop;
-    struct ct_conn_terms  terms;
-    struct event          root_event;
-    struct ring_rank     *ranks;
-    struct caller        *callers; /* in the process of rank 0, by order */
-    struct ct_addr       *addrs;   /* by rank */
+    const struct options     *o;
+    struct board             *board;
+    struct slot              *slot;
+    uint32_t                  first, n, done, collected;
+    int                       status, root_fd;
+    struct ct_log             log;
+    struct ct_loop            loop;
+    struct ct_wire_conn_terms terms;
+    struct event              root_event;
+    struct ring_rank         *ranks;
+    struct caller            *callers; /* in the process of rank 0, by order */
+    struct ct_addr           *addrs;   /* by rank */
 };
 
 static void stop(struct worker *w, int status)
@@ -65,11 +65,11 @@ static void stop(struct worker *w, int status)
 static void go_on(struct ring_rank *r)
 {
     uint32_t n = r->w->o->ranks, all = ALLGATHERS * (n - 1);
-    while (r->step < all && r->has_prev && ct_conn_is_ready(&r->next) && r->step <= r->got) {
+    while (r->step < all && r->has_prev && ct_wire_conn_is_ready(&r->next) && r->step <= r->got) {
         uint32_t block = (r->rank + n - r->step % (n - 1)) % n;
         void    *at[2] = {r->table + (size_t)block * ENTRY_BYTES, NULL};
         size_t   len[2] = {ENTRY_BYTES, 0};
-        if (ct_conn_send_pieces(&r->next, STEP, r->step, at, len) != CTRAN_SUCCESS) {
+        if (ct_wire_conn_send_pieces(&r->next, STEP, r->step, at, len) != CTRAN_SUCCESS) {
             return;
         }
         r->step++;
@@ -81,7 +81,7 @@ static void go_on(struct ring_rank *r)
     }
 }
 
-static void *prev_place(struct ct_conn *c, const struct ct_frame *f)
+static void *prev_place(struct ct_wire_conn *c, const struct ct_frame *f)
 {
     struct ring_rank *r = CT_CONTAINER_OF(c, struct ring_rank, prev);
     uint32_t          n = r->w->o->ranks;
@@ -89,7 +89,7 @@ static void *prev_place(struct ct_conn *c, const struct ct_frame *f)
     return f->len == ENTRY_BYTES ? r->table + (size_t)block * ENTRY_BYTES : NULL;
 }
 
-static int prev_message(struct ct_conn *c, const struct ct_frame *f, const void *body)
+static int prev_message(struct ct_wire_conn *c, const struct ct_frame *f, const void *body)
 {
     struct ring_rank *r = CT_CONTAINER_OF(c, struct ring_rank, prev);
     (void)body;
@@ -104,29 +104,29 @@ static int prev_message(struct ct_conn *c, const struct ct_frame *f, const void 
     return CTRAN_SUCCESS;
 }
 
-static int no_message(struct ct_conn *c, const struct ct_frame *f, const void *body)
+static int no_message(struct ct_wire_conn *c, const struct ct_frame *f, const void *body)
 {
     (void)c, (void)f, (void)body;
     return CTRAN_ERR_ARG;
 }
 
-static void ring_closed(struct ct_conn *c, int code, const char *why)
+static void ring_closed(struct ct_wire_conn *c, int code, const char *why)
 {
     fprintf(stderr, "ctran_scale: a neighbour %s\n", why);
     (void)c, (void)code;
     exit(1); /* a child of crew.c, whose parent sees it */
 }
 
-static void next_ready(struct ct_conn *c)
+static void next_ready(struct ct_wire_conn *c)
 {
     struct ring_rank *r = CT_CONTAINER_OF(c, struct ring_rank, next);
-    (void)ct_conn_send(c, RING, r->rank, NULL, 0, NULL, 0, false);
+    (void)ct_wire_conn_send(c, RING, r->rank, NULL, 0, NULL, 0, false);
     go_on(r);
 }
 
-static const struct ct_conn_ops prev_ops = {
+static const struct ct_wire_conn_ops prev_ops = {
     .place = prev_place, .message = prev_message, .closed = ring_closed};
-static const struct ct_conn_ops next_ops = {
+static const struct ct_wire_conn_ops next_ops = {
     .ready = next_ready, .message = no_message, .closed = ring_closed};
 
 static void on_neighbour(evutil_socket_t lfd, short what, void *arg)
@@ -136,28 +136,28 @@ static void on_neighbour(evutil_socket_t lfd, short what, void *arg)
     int fd = accept4(lfd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
         (void)event_del(&r->acceptable);
-        stop(r->w, ct_conn_accept(&r->prev, &r->w->loop, &prev_ops, &r->w->terms, fd));
+        stop(r->w, ct_wire_conn_accept(&r->prev, &r->w->loop, &prev_ops, &r->w->terms, fd));
     }
 }
 
 /* Rank 0 has told where the next one is. */
-static int root_message(struct ct_conn *c, const struct ct_frame *f, const void *body)
+static int root_message(struct ct_wire_conn *c, const struct ct_frame *f, const void *body)
 {
     struct ring_rank *r = CT_CONTAINER_OF(c, struct ring_rank, root);
     if (f->type != NEXT || f->len != sizeof r->next_addr) {
         return CTRAN_ERR_ARG;
     }
     memcpy(&r->next_addr, body, sizeof r->next_addr);
-    return ct_conn_connect(&r->next, &r->w->loop, &next_ops, &r->w->terms, &r->next_addr);
+    return ct_wire_conn_connect(&r->next, &r->w->loop, &next_ops, &r->w->terms, &r->next_addr);
 }
 
-static void root_ready(struct ct_conn *c)
+static void root_ready(struct ct_wire_conn *c)
 {
     struct ring_rank *r = CT_CONTAINER_OF(c, struct ring_rank, root);
-    (void)ct_conn_send(c, ADDRESS, r->rank, &r->addr, sizeof r->addr, NULL, 0, false);
+    (void)ct_wire_conn_send(c, ADDRESS, r->rank, &r->addr, sizeof r->addr, NULL, 0, false);
 }
 
-static const struct ct_conn_ops root_ops = {
+static const struct ct_wire_conn_ops root_ops = {
     .ready = root_ready, .message = root_message, .closed = ring_closed};
 
 static void root_listen(struct worker *w);
@@ -174,7 +174,7 @@ static uint64_t look_at_pairs(uint32_t n, uint32_t per_node)
     return near;
 }
 
-static int caller_message(struct ct_conn *c, const struct ct_frame *f, const void *body)
+static int caller_message(struct ct_wire_conn *c, const struct ct_frame *f, const void *body)
 {
     struct caller *caller = CT_CONTAINER_OF(c, struct caller, conn);
     struct worker *w = caller->w;
@@ -191,12 +191,13 @@ static int caller_message(struct ct_conn *c, const struct ct_frame *f, const voi
     (void)look_at_pairs(n, w->o->per_node);
     for (uint32_t i = 0; i < n; i++) {
         const struct ct_addr *next = &w->addrs[(w->callers[i].rank + 1) % n];
-        (void)ct_conn_send(&w->callers[i].conn, NEXT, 0, next, sizeof *next, NULL, 0, false);
+        (void)ct_wire_conn_send(&w->callers[i].conn, NEXT, 0, next, sizeof *next, NULL, 0, false);
     }
     return CTRAN_SUCCESS;
 }
 
-static const struct ct_conn_ops caller_ops = {.message = caller_message, .closed = ring_closed};
+static const struct ct_wire_conn_ops caller_ops = {.message = caller_message,
+                                                   .closed = ring_closed};
 
 static void on_caller(evutil_socket_t lfd, short what, void *arg)
 {
@@ -207,7 +208,7 @@ static void on_caller(evutil_socket_t lfd, short what, void *arg)
     if (fd >= 0) {
         (void)event_del(&w->root_event);
         caller->w = w;
-        stop(w, ct_conn_accept(&caller->conn, &w->loop, &caller_ops, &w->terms, fd));
+        stop(w, ct_wire_conn_accept(&caller->conn, &w->loop, &caller_ops, &w->terms, fd));
     }
 }
 
@@ -221,10 +222,10 @@ static int prepare(void *state)
     struct worker *w = state;
     ct_log_init(&w->log, CT_LOG_WARN, "ctran_scale");
     w->ranks = calloc(w->n, sizeof *w->ranks);
-    w->terms = (struct ct_conn_terms){.key = &w->board->key,
-                                      .context = "baseline",
-                                      .limit_ms = w->o->limit_s * 1000,
-                                      .traffic = CT_TRAFFIC_GATHER};
+    w->terms = (struct ct_wire_conn_terms){.key = &w->board->key,
+                                           .context = "baseline",
+                                           .limit_ms = w->o->limit_s * 1000,
+                                           .traffic = CT_TRAFFIC_GATHER};
     int rc = w->ranks == NULL ? CTRAN_ERR_NO_MEM : ct_loop_init(&w->loop, &w->log);
     if (rc == CTRAN_SUCCESS && w->first == 0) {
         w->callers = calloc(w->o->ranks, sizeof *w->callers);
@@ -257,7 +258,7 @@ static int work(void *state)
     for (uint32_t i = 0; i < w->n; i++) {
         struct ring_rank *r = &w->ranks[i];
         card_make(r->table + (size_t)r->rank * ENTRY_BYTES, r->rank, &w->board->root);
-        stop(w, ct_conn_connect(&r->root, &w->loop, &root_ops, &w->terms, &w->board->root));
+        stop(w, ct_wire_conn_connect(&r->root, &w->loop, &root_ops, &w->terms, &w->board->root));
     }
     if (w->status == CTRAN_SUCCESS) {
         (void)event_base_dispatch(w->loop.base);

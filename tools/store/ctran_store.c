@@ -10,7 +10,7 @@
 
 #include "pmi/store/store.h"
 
-enum { MAX_SERVERS = 64, DEFAULT_TIMEOUT_MS = 10000, PAGE = 1000 };
+enum { MAX_SERVERS = CT_STORE_SERVERS_MAX, DEFAULT_TIMEOUT_MS = 10000 };
 enum { OK, FAILED, USAGE };
 
 struct tool {
@@ -34,7 +34,7 @@ static const char usage_text[] =
     "commands:\n"
     "  set KEY VALUE           get KEY             wait KEY        watch KEY\n"
     "  add KEY NUMBER          cas KEY OLD NEW     check KEY       delete KEY\n"
-    "  list [PREFIX]           dump [PREFIX]       barrier KEY NUMBER\n";
+    "  list [PREFIX]           dump [PREFIX]       waits [PREFIX]  barrier KEY NUMBER\n";
 
 static int usage(const char *why)
 {
@@ -134,58 +134,20 @@ static int complain(const struct ct_store_request *req, int status)
     return FAILED;
 }
 
-/* One key, with `values` also what it holds. */
-static int print_key(struct tool *t, uint32_t shard, struct ct_bytes key, bool values)
+/* Of all servers; one that does not answer keeps nobody from seeing the others. */
+static int list(struct tool *t, const char *prefix, enum ct_store_show what)
 {
-    struct ct_store_request get = {.op = CT_STORE_GET, .timeout_ms = t->timeout_ms, .key = key};
-    struct ct_store_reply   reply = {.status = CTRAN_SUCCESS};
-    void                   *value = NULL;
-    if (values) {
-        int rc = ct_store_call_shard(t->store, shard, &get, &reply, &value);
+    int status = OK;
+    for (uint32_t i = 0; i < t->nservers; i++) {
+        int rc = ct_store_show(t->store, i, prefix, what, t->timeout_ms, stdout);
         if (rc != CTRAN_SUCCESS) {
-            return rc;
+            char text[CT_WIRE_ADDR_SIZE];
+            ct_addr_format(&t->servers[i], text, sizeof text);
+            fprintf(stderr, "ctran_store: %s: %s\n", text, ct_error_text(rc));
+            status = FAILED;
         }
     }
-    printf("%.*s%s%.*s\n", (int)key.len, (const char *)key.at, values ? " " : "",
-           (int)reply.value.len, value != NULL ? (const char *)value : "");
-    free(value);
-    return CTRAN_SUCCESS;
-}
-
-/* The keys of one server, in order. A page that says that there are more has to hold some. */
-static int list_shard(struct tool *t, uint32_t shard, const char *prefix, bool values)
-{
-    struct ct_store_request req = {.op = CT_STORE_LIST,
-                                   .timeout_ms = t->timeout_ms,
-                                   .number = PAGE,
-                                   .key = ct_bytes_of(prefix)};
-    struct ct_store_reply   page;
-    void                   *memory, *before = NULL;
-    int                     rc;
-    do {
-        struct ct_bytes key = {NULL, 0};
-        rc = ct_store_call_shard(t->store, shard, &req, &page, &memory);
-        free(before);
-        before = memory;
-        while (rc == CTRAN_SUCCESS && ct_store_next_key(&page.value, &key)) {
-            rc = print_key(t, shard, key, values);
-        }
-        req.expected = key;
-        if (rc == CTRAN_SUCCESS && (page.value.len > 0 || (page.found && key.len == 0))) {
-            rc = CTRAN_ERR_OTHER; /* no list of keys */
-        }
-    } while (rc == CTRAN_SUCCESS && page.found);
-    free(before);
-    return rc == CTRAN_SUCCESS ? OK : complain(&req, rc);
-}
-
-static int list(struct tool *t, const char *prefix, bool values)
-{
-    int rc = OK;
-    for (uint32_t i = 0; i < t->nservers && rc == OK; i++) {
-        rc = list_shard(t, i, prefix, values);
-    }
-    return rc;
+    return status;
 }
 
 /* Prints each new value until the time is over. */
@@ -219,6 +181,16 @@ static const struct {
     {"cas", CT_STORE_CAS, 2, '-'},         {"check", CT_STORE_CHECK, 0, '-'},
     {"watch", CT_STORE_WATCH, 0, 'v'},     {"delete", CT_STORE_DELETE, 0, '-'},
     {"barrier", CT_STORE_BARRIER, 1, '-'},
+};
+
+/* Those that go over all servers. */
+static const struct {
+    const char        *name;
+    enum ct_store_show what;
+} lists[] = {
+    {"list", CT_STORE_SHOW_KEYS},
+    {"dump", CT_STORE_SHOW_VALUES},
+    {"waits", CT_STORE_SHOW_WAITS},
 };
 
 static int ask(struct tool *t, size_t command, char **words)
@@ -266,8 +238,10 @@ static int run(struct tool *t, int argc, char **argv)
         return FAILED;
     }
     int rc = -1;
-    if ((strcmp(argv[0], "list") == 0 || strcmp(argv[0], "dump") == 0) && argc <= 2) {
-        rc = list(t, argc == 2 ? argv[1] : "", argv[0][0] == 'd');
+    for (size_t i = 0; i < CT_ARRAY_LEN(lists); i++) {
+        if (strcmp(argv[0], lists[i].name) == 0 && argc <= 2) {
+            rc = list(t, argc == 2 ? argv[1] : "", lists[i].what);
+        }
     }
     for (size_t i = 0; i < CT_ARRAY_LEN(commands); i++) {
         if (strcmp(argv[0], commands[i].name) == 0 && argc == commands[i].words + 2) {

@@ -94,7 +94,7 @@ static void start_round(struct ct_gather *g, uint32_t r)
         }
         struct ct_peer *peer = ct_peers_find(g, steps[i].peer);
         pieces_of(g, &steps[i].src, &p);
-        (void)ct_conn_send_pieces(&peer->link->conn, CT_OOB_BLOCKS, peer->sent++, p.at, p.len);
+        (void)ct_wire_conn_send_pieces(&peer->link->conn, CT_OOB_BLOCKS, peer->sent++, p.at, p.len);
     }
 }
 

@@ -16,14 +16,14 @@ struct ct_gather;
 
 /* A connection to another agent, or one that an agent has accepted. */
 struct ct_link {
-    struct ct_conn    conn;
-    struct ct_gather *gather;
-    struct ct_list    node;     /* of its agent, until it is known who it is */
-    void             *owner;    /* its agent, then */
-    uint64_t          since_ns; /* when it was accepted */
-    bool              stranger; /* has not proved yet that it holds the key */
-    uint32_t          rank;     /* of a rank: its place among those of the node, from 1 on */
-    struct ct_peer   *peer;     /* of an agent; NULL until then */
+    struct ct_wire_conn conn;
+    struct ct_gather   *gather;
+    struct ct_list      node;     /* of its agent, until it is known who it is */
+    void               *owner;    /* its agent, then */
+    uint64_t            since_ns; /* when it was accepted */
+    bool                stranger; /* has not proved yet that it holds the key */
+    uint32_t            rank;     /* of a rank: its place among those of the node, from 1 on */
+    struct ct_peer     *peer;     /* of an agent; NULL until then */
 };
 
 /* Another agent that this one exchanges messages with. */

@@ -55,7 +55,7 @@ static void tell_ready(struct ct_oob_node *n, struct ct_link *rank)
     ct_wire_put32(where, (uint32_t)getpid());
     ct_wire_put32(where + 4, (uint32_t)n->memory);
     ct_wire_put64(where + 8, n->size);
-    (void)ct_conn_send(&rank->conn, CT_OOB_READY, 0, where, sizeof where, NULL, 0, false);
+    (void)ct_wire_conn_send(&rank->conn, CT_OOB_READY, 0, where, sizeof where, NULL, 0, false);
 }
 
 static void on_gathered(void *arg, int status, const char *why)
@@ -121,7 +121,7 @@ static int take_card(struct ct_oob_node *n, struct ct_link *link, const struct c
     return CTRAN_SUCCESS;
 }
 
-static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
 {
     struct ct_link     *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     struct ct_oob_node *n = link->owner;
@@ -137,13 +137,13 @@ static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void
     return CTRAN_ERR_ARG;
 }
 
-static void *on_place(struct ct_conn *conn, const struct ct_frame *f)
+static void *on_place(struct ct_wire_conn *conn, const struct ct_frame *f)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     return link->peer != NULL ? ct_peers_place(link, f) : NULL;
 }
 
-static void on_drained(struct ct_conn *conn)
+static void on_drained(struct ct_wire_conn *conn)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     if (link->peer != NULL) {
@@ -159,11 +159,11 @@ static void guest_free(struct ct_oob_node *n, struct ct_link *link)
     n->nguests -= !link->stranger;
     n->nstrangers -= link->stranger;
     ct_list_remove(&link->node);
-    ct_conn_close(&link->conn);
+    ct_wire_conn_close(&link->conn);
     free(link);
 }
 
-static void on_closed(struct ct_conn *conn, int code, const char *why)
+static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     (void)code;
@@ -180,7 +180,7 @@ static uint32_t most_of(const struct ct_oob_node *n)
     return n->nlocal + n->gather.npeers + SPARE;
 }
 
-static void on_ready(struct ct_conn *conn)
+static void on_ready(struct ct_wire_conn *conn)
 {
     struct ct_link     *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
     struct ct_oob_node *n = link->owner;
@@ -191,11 +191,11 @@ static void on_ready(struct ct_conn *conn)
     ct_list_append(&n->guests, &link->node);
     ct_listener_go_on(&n->listener);
     if (n->nguests > most_of(n)) {
-        ct_conn_fail(conn, CTRAN_ERR_OTHER, "is one of too many");
+        ct_wire_conn_fail(conn, CTRAN_ERR_OTHER, "is one of too many");
     }
 }
 
-static const struct ct_conn_ops ops = {
+static const struct ct_wire_conn_ops ops = {
     .ready = on_ready,
     .place = on_place,
     .message = on_message,
@@ -225,17 +225,17 @@ static enum ct_room make_room(void *arg, bool scarce)
 
 static void on_accepted(void *arg, int fd)
 {
-    struct ct_oob_node  *n = arg;
-    struct ct_conn_terms terms = {.key = n->terms->key,
-                                  .context = CT_OOB_CONTEXT,
-                                  .limit_ms = PROOF_MS,
-                                  .traffic = CT_TRAFFIC_NODE};
-    struct ct_link      *link = calloc(1, sizeof *link);
+    struct ct_oob_node       *n = arg;
+    struct ct_wire_conn_terms terms = {.key = n->terms->key,
+                                       .context = CT_OOB_CONTEXT,
+                                       .limit_ms = PROOF_MS,
+                                       .traffic = CT_TRAFFIC_NODE};
+    struct ct_link           *link = calloc(1, sizeof *link);
     if (link == NULL) {
         (void)close(fd);
         return;
     }
-    if (ct_conn_accept(&link->conn, n->terms->loop, &ops, &terms, fd) != CTRAN_SUCCESS) {
+    if (ct_wire_conn_accept(&link->conn, n->terms->loop, &ops, &terms, fd) != CTRAN_SUCCESS) {
         free(link);
         return;
     }

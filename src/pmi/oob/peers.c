@@ -67,36 +67,36 @@ static void use(struct ct_peer *peer, struct ct_link *link)
     peer->link = link;
 }
 
-static void on_ready(struct ct_conn *conn)
+static void on_ready(struct ct_wire_conn *conn)
 {
     struct ct_link *link = CT_CONTAINER_OF(conn, struct ct_link, conn);
-    (void)ct_conn_send(conn, CT_OOB_HELLO, link->gather->index, NULL, 0, NULL, 0, false);
+    (void)ct_wire_conn_send(conn, CT_OOB_HELLO, link->gather->index, NULL, 0, NULL, 0, false);
     link->peer->ready = true;
     ct_gather_go_on(link->gather);
 }
 
-static void *on_place(struct ct_conn *conn, const struct ct_frame *f)
+static void *on_place(struct ct_wire_conn *conn, const struct ct_frame *f)
 {
     return ct_peers_place(CT_CONTAINER_OF(conn, struct ct_link, conn), f);
 }
 
-static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
 {
     return ct_peers_message(CT_CONTAINER_OF(conn, struct ct_link, conn), f, body);
 }
 
-static void on_drained(struct ct_conn *conn)
+static void on_drained(struct ct_wire_conn *conn)
 {
     ct_gather_go_on(CT_CONTAINER_OF(conn, struct ct_link, conn)->gather);
 }
 
-static void on_closed(struct ct_conn *conn, int code, const char *why)
+static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     (void)code;
     ct_peers_closed(CT_CONTAINER_OF(conn, struct ct_link, conn), why);
 }
 
-static const struct ct_conn_ops ops = {
+static const struct ct_wire_conn_ops ops = {
     .ready = on_ready,
     .place = on_place,
     .message = on_message,
@@ -106,19 +106,19 @@ static const struct ct_conn_ops ops = {
 
 static void connect_to(struct ct_peer *peer)
 {
-    struct ct_gather    *g = peer->gather;
-    struct ct_conn_terms terms = {.key = g->terms->key,
-                                  .context = CT_OOB_CONTEXT,
-                                  .limit_ms = peer->naddrs > 1 ? CHOICE_MS : PROOF_MS,
-                                  .traffic = CT_TRAFFIC_GATHER};
-    struct ct_addr      *to = &peer->addrs[peer->attempt % peer->naddrs];
-    struct ct_link      *link = calloc(1, sizeof *link);
+    struct ct_gather         *g = peer->gather;
+    struct ct_wire_conn_terms terms = {.key = g->terms->key,
+                                       .context = CT_OOB_CONTEXT,
+                                       .limit_ms = peer->naddrs > 1 ? CHOICE_MS : PROOF_MS,
+                                       .traffic = CT_TRAFFIC_GATHER};
+    struct ct_addr           *to = &peer->addrs[peer->attempt % peer->naddrs];
+    struct ct_link           *link = calloc(1, sizeof *link);
     if (link == NULL) {
         fail(g, CTRAN_ERR_NO_MEM, "there is no memory for a connection");
         return;
     }
     ct_list_init(&link->node);
-    if (ct_conn_connect(&link->conn, g->terms->loop, &ops, &terms, to) != CTRAN_SUCCESS) {
+    if (ct_wire_conn_connect(&link->conn, g->terms->loop, &ops, &terms, to) != CTRAN_SUCCESS) {
         free(link);
         try_again(peer);
         return;
@@ -172,7 +172,7 @@ void ct_peers_close(struct ct_gather *g)
         (void)event_del(&g->peers[i].again);
         ct_store_forget(g->terms->store, &g->peers[i]);
         if (link != NULL) {
-            ct_conn_close(&link->conn);
+            ct_wire_conn_close(&link->conn);
             free(link);
         }
         free(g->peers[i].addrs);

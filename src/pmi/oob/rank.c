@@ -18,7 +18,7 @@
 enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 1000 };
 
 struct ct_oob_rank {
-    struct ct_conn            conn;
+    struct ct_wire_conn       conn;
     const struct ct_auth_key *key;
     struct ct_addr            agent;
     uint32_t                  slot, card_bytes;
@@ -60,7 +60,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
         char text[64];
         ct_addr_format(&r->agent, text, sizeof text);
         ct_error(r->loop->log, "slot %u: the agent at %s %s in time", r->slot, text,
-                 ct_conn_is_ready(&r->conn) ? "had no table" : "could not be reached");
+                 ct_wire_conn_is_ready(&r->conn) ? "had no table" : "could not be reached");
         end(r, CTRAN_ERR_TIMEOUT, 0, 0);
     } else if (r->conn.fd < 0) {
         connect_now(r);
@@ -69,13 +69,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-static void on_ready(struct ct_conn *conn)
+static void on_ready(struct ct_wire_conn *conn)
 {
     struct ct_oob_rank *r = CT_CONTAINER_OF(conn, struct ct_oob_rank, conn);
-    (void)ct_conn_send(conn, CT_OOB_CARD, r->slot, r->card, r->card_bytes, NULL, 0, false);
+    (void)ct_wire_conn_send(conn, CT_OOB_CARD, r->slot, r->card, r->card_bytes, NULL, 0, false);
 }
 
-static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
 {
     struct ct_oob_rank *r = CT_CONTAINER_OF(conn, struct ct_oob_rank, conn);
     if (f->type != CT_OOB_READY || f->len != CT_OOB_READY_BYTES) {
@@ -85,7 +85,7 @@ static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void
     return CTRAN_SUCCESS;
 }
 
-static void on_closed(struct ct_conn *conn, int code, const char *why)
+static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct ct_oob_rank *r = CT_CONTAINER_OF(conn, struct ct_oob_rank, conn);
     (void)code, (void)why;
@@ -94,7 +94,7 @@ static void on_closed(struct ct_conn *conn, int code, const char *why)
     }
 }
 
-static const struct ct_conn_ops ops = {
+static const struct ct_wire_conn_ops ops = {
     .ready = on_ready,
     .message = on_message,
     .closed = on_closed,
@@ -102,12 +102,12 @@ static const struct ct_conn_ops ops = {
 
 static void connect_now(struct ct_oob_rank *r)
 {
-    uint64_t             left = (r->deadline_ns - ct_clock_ns()) / CT_NS_PER_MS;
-    struct ct_conn_terms terms = {.key = r->key,
-                                  .context = CT_OOB_CONTEXT,
-                                  .limit_ms = (uint32_t)ct_min_size(left + 1, INT32_MAX),
-                                  .traffic = CT_TRAFFIC_NODE};
-    if (ct_conn_connect(&r->conn, r->loop, &ops, &terms, &r->agent) == CTRAN_SUCCESS) {
+    uint64_t                  left = (r->deadline_ns - ct_clock_ns()) / CT_NS_PER_MS;
+    struct ct_wire_conn_terms terms = {.key = r->key,
+                                       .context = CT_OOB_CONTEXT,
+                                       .limit_ms = (uint32_t)ct_min_size(left + 1, INT32_MAX),
+                                       .traffic = CT_TRAFFIC_NODE};
+    if (ct_wire_conn_connect(&r->conn, r->loop, &ops, &terms, &r->agent) == CTRAN_SUCCESS) {
         r->conn.max_body = CT_OOB_READY_BYTES;
         wake_in(r, UINT32_MAX);
     } else {
@@ -141,7 +141,7 @@ int ct_oob_rank_open(struct ct_oob_rank **rank, struct ct_loop *loop, const stru
 void ct_oob_rank_close(struct ct_oob_rank *r)
 {
     (void)event_del(&r->timer);
-    ct_conn_close(&r->conn);
+    ct_wire_conn_close(&r->conn);
     free(r);
 }
 

@@ -10,34 +10,72 @@
 
 enum { PROOF_MS = 20000, LONGEST_MS = INT32_MAX, GRACE_MS = 1000 };
 
-int ct_store_open(struct ct_store **store, struct ct_loop *loop, const struct ct_addr *servers,
-                  uint32_t nservers, const struct ct_auth_key *key)
+int ct_store_extend(struct ct_store *s, const struct ct_store_place *places, uint32_t n)
 {
-    struct ct_store *s = calloc(1, sizeof *s + nservers * sizeof s->shards[0]);
+    struct ct_shard **all = realloc(s->shards, (n + 1) * sizeof(struct ct_shard *));
+    if (all == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    s->shards = all;
+    for (; s->nshards < n; s->nshards++) {
+        all[s->nshards] = ct_shard_make(s, &places[s->nshards]);
+        if (all[s->nshards] == NULL) {
+            return CTRAN_ERR_NO_MEM;
+        }
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ct_store_open_at(struct ct_store **store, struct ct_loop *loop,
+                     const struct ct_store_place *places, uint32_t n, const struct ct_auth_key *key)
+{
+    struct ct_store *s = calloc(1, sizeof *s);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     s->loop = loop;
     s->key = *key;
-    s->terms = (struct ct_conn_terms){.key = &s->key,
-                                      .context = CT_STORE_CONTEXT,
-                                      .limit_ms = PROOF_MS,
-                                      .traffic = CT_TRAFFIC_STORE};
-    s->nshards = nservers;
-    for (uint32_t i = 0; i < nservers; i++) {
-        ct_shard_init(&s->shards[i], s, &servers[i]);
+    s->terms = (struct ct_wire_conn_terms){.key = &s->key,
+                                           .context = CT_STORE_CONTEXT,
+                                           .limit_ms = PROOF_MS,
+                                           .traffic = CT_TRAFFIC_STORE};
+    int rc = ct_store_extend(s, places, n);
+    if (rc != CTRAN_SUCCESS) {
+        ct_store_close(s);
+        return rc;
     }
     *store = s;
     return CTRAN_SUCCESS;
 }
 
+int ct_store_open(struct ct_store **store, struct ct_loop *loop, const struct ct_addr *servers,
+                  uint32_t nservers, const struct ct_auth_key *key)
+{
+    struct ct_store_place *places = calloc(nservers + 1, sizeof *places);
+    if (places == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    for (uint32_t i = 0; i < nservers; i++) {
+        places[i] = (struct ct_store_place){.naddrs = 1, .addrs = {servers[i]}};
+    }
+    int rc = ct_store_open_at(store, loop, places, nservers, key);
+    free(places);
+    return rc;
+}
+
 void ct_store_close(struct ct_store *s)
 {
     for (uint32_t i = 0; i < s->nshards; i++) {
-        ct_shard_fini(&s->shards[i]);
+        ct_shard_free(s->shards[i]);
     }
+    free(s->shards);
     ct_auth_wipe(&s->key, sizeof s->key);
     free(s);
+}
+
+uint32_t ct_store_servers(const struct ct_store *store)
+{
+    return store->nshards;
 }
 
 /* Rendezvous: every server gets a number for this key, the highest wins. FNV-1a, then a finalizer
@@ -103,7 +141,7 @@ int ct_store_ask_shard(struct ct_store *s, uint32_t shard, const struct ct_store
     if (ask == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    ct_shard_push(&s->shards[shard], ask);
+    ct_shard_push(s->shards[shard], ask);
     (void)event_add(&ask->limit, &limit);
     return CTRAN_SUCCESS;
 }
@@ -116,6 +154,6 @@ int ct_store_ask(struct ct_store *s, const struct ct_store_request *req, ct_stor
 void ct_store_forget(struct ct_store *s, const void *arg)
 {
     for (uint32_t i = 0; i < s->nshards; i++) {
-        ct_shard_forget(&s->shards[i], arg);
+        ct_shard_forget(s->shards[i], arg);
     }
 }

@@ -26,28 +26,29 @@ struct ct_ask {
 enum ct_shard_state { CT_SHARD_IDLE, CT_SHARD_CONNECTING, CT_SHARD_READY, CT_SHARD_PAUSING };
 
 struct ct_shard {
-    struct ct_store    *store;
-    struct ct_addr      addr;
-    struct ct_conn      conn;
-    enum ct_shard_state state;
-    unsigned            attempt; /* since the last success */
-    bool                warned;
-    struct event        again;
-    struct ct_list      queue;
-    struct ct_ask      *out; /* uthash */
+    struct ct_store      *store;
+    struct ct_store_place place;
+    struct ct_wire_conn   conn;
+    enum ct_shard_state   state;
+    unsigned              first, attempt; /* the address of the last success; tries since then */
+    bool                  warned;
+    struct event          again;
+    struct ct_list        queue;
+    struct ct_ask        *out; /* uthash */
 };
 
 struct ct_store {
-    struct ct_loop      *loop;
-    struct ct_auth_key   key;
-    struct ct_conn_terms terms;
-    uint64_t             next_id;
-    uint32_t             nshards;
-    struct ct_shard      shards[];
+    struct ct_loop           *loop;
+    struct ct_auth_key        key;
+    struct ct_wire_conn_terms terms;
+    uint64_t                  next_id;
+    uint32_t                  nshards;
+    struct ct_shard         **shards;
 };
 
-void ct_shard_init(struct ct_shard *s, struct ct_store *store, const struct ct_addr *addr);
-void ct_shard_fini(struct ct_shard *s);
+/* NULL: no memory. */
+struct ct_shard *ct_shard_make(struct ct_store *store, const struct ct_store_place *place);
+void             ct_shard_free(struct ct_shard *s);
 /* Sends it now, or when there is a connection. */
 void ct_shard_push(struct ct_shard *s, struct ct_ask *ask);
 /* Drops those with this arg. */

@@ -11,7 +11,7 @@ struct ct_bytes ct_bytes_of(const char *text)
 
 bool ct_store_request_fits(const struct ct_store_request *req)
 {
-    bool list = req->op == CT_STORE_LIST;
+    bool list = req->op == CT_STORE_LIST || req->op == CT_STORE_WAITS;
     return req->op >= CT_STORE_SET && req->op < CT_STORE_OPS && (req->key.len > 0 || list) &&
            req->key.len <= CT_STORE_KEY_MAX &&
            req->expected.len <= (list ? CT_STORE_KEY_MAX : CT_STORE_VALUE_MAX) &&

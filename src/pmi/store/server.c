@@ -21,19 +21,19 @@
 enum { DAY_MS = 24 * 3600 * 1000 };
 
 struct ct_store_server {
-    struct ct_loop        *loop;
-    struct ct_store_limits limits;
-    struct ct_auth_key     key;
-    struct ct_conn_terms   terms;
-    struct ct_listener     listener;
-    struct ct_table        table;
-    struct ct_list         strangers, clients; /* without a proof, oldest first; with one */
-    struct ct_store_stats  stats;
-    bool                   told_crowded;
+    struct ct_loop           *loop;
+    struct ct_store_limits    limits;
+    struct ct_auth_key        key;
+    struct ct_wire_conn_terms terms;
+    struct ct_listener        listener;
+    struct ct_table           table;
+    struct ct_list            strangers, clients; /* without a proof, oldest first; with one */
+    struct ct_store_stats     stats;
+    bool                      told_crowded;
 };
 
 struct client {
-    struct ct_conn          conn;
+    struct ct_wire_conn     conn;
     struct ct_store_server *server;
     struct ct_list          node, pending;
     uint32_t                npending;
@@ -64,8 +64,8 @@ static void reply_to(struct client *c, uint8_t op, uint64_t id, const struct ct_
 {
     unsigned char fixed[CT_STORE_REPLY_BYTES];
     ct_store_reply_pack(r, fixed);
-    (void)ct_conn_send(&c->conn, op | CT_STORE_ANSWER, id, fixed, sizeof fixed, r->value.at,
-                       r->value.len, false);
+    (void)ct_wire_conn_send(&c->conn, op | CT_STORE_ANSWER, id, fixed, sizeof fixed, r->value.at,
+                            r->value.len, false);
 }
 
 static void on_answer(void *arg, struct ct_waiter *w, const struct ct_store_reply *r)
@@ -110,7 +110,7 @@ static int hold(struct client *c, const struct ct_frame *f, const struct ct_stor
     return rc;
 }
 
-static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
 {
     struct client          *c = CT_CONTAINER_OF(conn, struct client, conn);
     struct ct_store_request req;
@@ -139,14 +139,14 @@ static void client_free(struct client *c)
     while (!ct_list_empty(&c->pending)) {
         pending_drop(CT_LIST_ENTRY(c->pending.next, struct pending, node));
     }
-    ct_conn_close(&c->conn);
+    ct_wire_conn_close(&c->conn);
     ct_list_remove(&c->node);
     c->server->stats.connections--;
     c->server->stats.strangers -= c->stranger;
     free(c);
 }
 
-static void on_ready(struct ct_conn *conn)
+static void on_ready(struct ct_wire_conn *conn)
 {
     struct client *c = CT_CONTAINER_OF(conn, struct client, conn);
     c->stranger = false;
@@ -156,7 +156,7 @@ static void on_ready(struct ct_conn *conn)
     ct_listener_go_on(&c->server->listener);
 }
 
-static void on_closed(struct ct_conn *conn, int code, const char *why)
+static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct client *c = CT_CONTAINER_OF(conn, struct client, conn);
     bool           left = !c->stranger && code == CTRAN_ERR_SYSTEM;
@@ -168,7 +168,7 @@ static void on_closed(struct ct_conn *conn, int code, const char *why)
     client_free(c);
 }
 
-static const struct ct_conn_ops ops = {
+static const struct ct_wire_conn_ops ops = {
     .ready = on_ready,
     .message = on_message,
     .closed = on_closed,
@@ -234,7 +234,7 @@ static void on_accepted(void *arg, int fd)
 {
     struct ct_store_server *s = arg;
     struct client          *c = calloc(1, sizeof *c);
-    if (c == NULL || ct_conn_accept(&c->conn, s->loop, &ops, &s->terms, fd) != CTRAN_SUCCESS) {
+    if (c == NULL || ct_wire_conn_accept(&c->conn, s->loop, &ops, &s->terms, fd) != CTRAN_SUCCESS) {
         if (c == NULL) {
             (void)close(fd);
         }
@@ -291,10 +291,10 @@ int ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
     limits_fill(&s->limits, limits);
     s->loop = loop;
     s->key = *key;
-    s->terms = (struct ct_conn_terms){.key = &s->key,
-                                      .context = CT_STORE_CONTEXT,
-                                      .limit_ms = s->limits.proof_ms,
-                                      .traffic = CT_TRAFFIC_STORE};
+    s->terms = (struct ct_wire_conn_terms){.key = &s->key,
+                                           .context = CT_STORE_CONTEXT,
+                                           .limit_ms = s->limits.proof_ms,
+                                           .traffic = CT_TRAFFIC_STORE};
     ct_table_init(&s->table, s->limits.memory);
     s->table.answer = on_answer;
     ct_list_init(&s->strangers);
@@ -315,6 +315,15 @@ void ct_store_server_close(struct ct_store_server *s)
     ct_table_fini(&s->table);
     ct_auth_wipe(&s->key, sizeof s->key);
     free(s);
+}
+
+int ct_store_server_set(struct ct_store_server *s, struct ct_bytes key, struct ct_bytes value)
+{
+    struct ct_store_request set = {.op = CT_STORE_SET, .key = key, .value = value};
+    struct ct_store_reply   reply;
+    void                   *memory;
+    (void)ct_table_ask(&s->table, &set, &reply, &memory);
+    return reply.status;
 }
 
 void ct_store_server_stats(const struct ct_store_server *s, struct ct_store_stats *stats)

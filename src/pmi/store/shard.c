@@ -11,7 +11,13 @@
 
 #include "pmi/store/client.h"
 
-enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 2000, WARN_AT = 6 };
+enum {
+    FIRST_PAUSE_MS = 10,
+    LONGEST_PAUSE_MS = 2000,
+    WARN_AT = 6,
+    FIRST_CHOICE_MS = 500,
+    MOST_ROUNDS = 4 /* of which each doubles that */
+};
 
 static void connect_now(struct ct_shard *s);
 
@@ -34,13 +40,28 @@ static void answer(struct ct_ask *ask, const struct ct_store_reply *reply)
     fn(arg, reply);
 }
 
+/* The one that it is connected to, or that is tried next. */
+static const struct ct_addr *address_of(const struct ct_shard *s)
+{
+    return &s->place.addrs[(s->first + s->attempt) % s->place.naddrs];
+}
+
+/* Another address is tried at once; when all have been, there is a pause. */
+static uint32_t pause_of(const struct ct_shard *s)
+{
+    unsigned round = s->attempt / s->place.naddrs;
+    return s->attempt % s->place.naddrs != 0
+               ? 0
+               : ct_loop_backoff_ms(s->store->loop, round - 1, FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+}
+
 static void pause_then_connect(struct ct_shard *s, const char *why)
 {
-    struct timeval pause = ct_wire_timeval(
-        ct_loop_backoff_ms(s->store->loop, s->attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
-    if (++s->attempt >= WARN_AT && !s->warned) {
-        char text[64];
-        ct_addr_format(&s->addr, text, sizeof text);
+    s->attempt++;
+    struct timeval pause = ct_wire_timeval(pause_of(s));
+    if (s->attempt >= WARN_AT * s->place.naddrs && !s->warned) {
+        char text[CT_WIRE_LIST_SIZE];
+        ct_addr_format_list(s->place.addrs, s->place.naddrs, text);
         ct_warn(s->store->loop->log, "the store at %s %s; it is tried again", text, why);
         s->warned = true;
     }
@@ -60,7 +81,7 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 
 static void send_ask(struct ct_shard *s, struct ct_ask *ask)
 {
-    if (ct_conn_send(&s->conn, ask->op, ask->id, ask->body, ask->len, NULL, 0, false) !=
+    if (ct_wire_conn_send(&s->conn, ask->op, ask->id, ask->body, ask->len, NULL, 0, false) !=
         CTRAN_SUCCESS) {
         return; /* it stays in the queue; the connection's end is told from the loop */
     }
@@ -72,10 +93,11 @@ static void send_ask(struct ct_shard *s, struct ct_ask *ask)
     }
 }
 
-static void on_ready(struct ct_conn *conn)
+static void on_ready(struct ct_wire_conn *conn)
 {
     struct ct_shard *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
     s->state = CT_SHARD_READY;
+    s->first = (s->first + s->attempt) % s->place.naddrs; /* this one is right */
     s->attempt = 0;
     s->warned = false;
     CT_LIST_FOR (node, &s->queue) {
@@ -83,7 +105,7 @@ static void on_ready(struct ct_conn *conn)
     }
 }
 
-static int on_message(struct ct_conn *conn, const struct ct_frame *f, const void *body)
+static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
 {
     struct ct_shard      *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
     struct ct_store_reply reply;
@@ -111,7 +133,7 @@ static void keep_reads(struct ct_shard *s)
     ct_list_init(&kept);
     HASH_ITER (hh, s->out, ask, next) {
         if (ask->op == CT_STORE_GET || ask->op == CT_STORE_WAIT || ask->op == CT_STORE_CHECK ||
-            ask->op == CT_STORE_LIST || ask->op == CT_STORE_WATCH) {
+            ask->op == CT_STORE_LIST || ask->op == CT_STORE_WATCH || ask->op == CT_STORE_WAITS) {
             HASH_DEL(s->out, ask);
             ask->out = false;
             ct_list_append(&kept, &ask->queued);
@@ -121,11 +143,14 @@ static void keep_reads(struct ct_shard *s)
     ct_list_splice(&s->queue, &kept);
 }
 
-static void on_closed(struct ct_conn *conn, int code, const char *why)
+static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
 {
     struct ct_shard      *s = CT_CONTAINER_OF(conn, struct ct_shard, conn);
     struct ct_store_reply lost = {.status = CTRAN_ERR_SYSTEM};
     (void)code;
+    if (s->state == CT_SHARD_READY) {
+        s->attempt = s->place.naddrs - 1; /* this address is the next one, after a pause */
+    }
     s->state = CT_SHARD_PAUSING; /* a callback may ask anew: that request waits for the pause */
     keep_reads(s);
     while (s->out != NULL) {
@@ -138,16 +163,26 @@ static void on_closed(struct ct_conn *conn, int code, const char *why)
     }
 }
 
-static const struct ct_conn_ops ops = {
+static const struct ct_wire_conn_ops ops = {
     .ready = on_ready,
     .message = on_message,
     .closed = on_closed,
 };
 
+/* Of several addresses some may not be reachable from here and say nothing: each has a short time,
+ * and more of it each time round. */
+static uint32_t limit_of(const struct ct_shard *s)
+{
+    uint32_t round = (uint32_t)ct_min_size(s->attempt / s->place.naddrs, MOST_ROUNDS);
+    return s->place.naddrs > 1 ? (uint32_t)FIRST_CHOICE_MS << round : s->store->terms.limit_ms;
+}
+
 static void connect_now(struct ct_shard *s)
 {
+    struct ct_wire_conn_terms terms = s->store->terms;
+    terms.limit_ms = limit_of(s);
     s->state = CT_SHARD_CONNECTING;
-    if (ct_conn_connect(&s->conn, s->store->loop, &ops, &s->store->terms, &s->addr) !=
+    if (ct_wire_conn_connect(&s->conn, s->store->loop, &ops, &terms, address_of(s)) !=
         CTRAN_SUCCESS) {
         pause_then_connect(s, "cannot be connected to");
         return;
@@ -156,26 +191,30 @@ static void connect_now(struct ct_shard *s)
     s->conn.max_out = SIZE_MAX; /* what waits is what the program has asked */
 }
 
-void ct_shard_init(struct ct_shard *s, struct ct_store *store, const struct ct_addr *addr)
+struct ct_shard *ct_shard_make(struct ct_store *store, const struct ct_store_place *place)
 {
-    memset(s, 0, sizeof *s);
-    s->store = store;
-    s->addr = *addr;
-    s->conn.fd = -1;
-    ct_list_init(&s->queue);
-    (void)evtimer_assign(&s->again, store->loop->base, on_again, s);
+    struct ct_shard *s = calloc(1, sizeof *s);
+    if (s != NULL) {
+        s->store = store;
+        s->place = *place;
+        s->conn.fd = -1;
+        ct_list_init(&s->queue);
+        (void)evtimer_assign(&s->again, store->loop->base, on_again, s);
+    }
+    return s;
 }
 
-void ct_shard_fini(struct ct_shard *s)
+void ct_shard_free(struct ct_shard *s)
 {
     (void)event_del(&s->again);
-    ct_conn_close(&s->conn);
+    ct_wire_conn_close(&s->conn);
     while (s->out != NULL) {
         ct_ask_drop(s->out);
     }
     while (!ct_list_empty(&s->queue)) {
         ct_ask_drop(CT_LIST_ENTRY(s->queue.next, struct ct_ask, queued));
     }
+    free(s);
 }
 
 void ct_shard_forget(struct ct_shard *s, const void *arg)

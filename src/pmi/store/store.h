@@ -13,19 +13,26 @@
  *   server.c   connections and limits      table.c   the keys, and who waits for them
  *   client.c   requests of one process     shard.c   one server as a client sees it
  *   proto.c    requests and replies as bytes          sync.c    a client that blocks
+ *   places.c   where the servers are                  show.c    what they hold, for people
  *
  * This header is the folder's face.
  */
 #ifndef CT_PMI_STORE_STORE_H
 #define CT_PMI_STORE_STORE_H
 
+#include <stdio.h>
+
 #include "pmi/wire/wire.h"
 
 #define CT_STORE_CONTEXT "ctran store"
 
+/* The key under which a launcher says where all its servers are (ct_store_places_pack). */
+#define CT_STORE_PLACES "@places"
+
 enum {
-    CT_STORE_KEY_MAX = 1024,        /* bytes, of a key */
-    CT_STORE_VALUE_MAX = 256 * 1024 /* and of a value */
+    CT_STORE_KEY_MAX = 1024,         /* bytes, of a key */
+    CT_STORE_VALUE_MAX = 256 * 1024, /* and of a value */
+    CT_STORE_SERVERS_MAX = 64        /* that share the keys of a job; their places fit a value */
 };
 
 /* What a server can be asked. `found` of the reply is told with each.
@@ -40,7 +47,8 @@ enum {
  *   LIST     the keys that begin with `key`, in order, after `expected` and at most `number` of
  *            them; found: there are more. In the reply's value each has its length before it
  *   WATCH    waits until the key's version (0 without a value) is not `number`; then as GET
- *   BARRIER  waits until `number` requests are at this key's barrier */
+ *   BARRIER  waits until `number` requests are at this key's barrier
+ *   WAITS    as LIST, of the keys at which requests wait; behind each is a text that says which */
 enum ct_store_op {
     CT_STORE_SET = 1,
     CT_STORE_GET,
@@ -52,6 +60,7 @@ enum ct_store_op {
     CT_STORE_LIST,
     CT_STORE_WATCH,
     CT_STORE_BARRIER,
+    CT_STORE_WAITS,
     CT_STORE_OPS
 };
 
@@ -101,6 +110,8 @@ int  ct_store_server_open(struct ct_store_server **server, struct ct_loop *loop,
                           struct ct_addr *addr, const struct ct_auth_key *key,
                           const struct ct_store_limits *limits);
 void ct_store_server_close(struct ct_store_server *server);
+/* Sets a key, from the thread that runs the loop or before there is one. CTRAN_ERR_NO_MEM. */
+int ct_store_server_set(struct ct_store_server *server, struct ct_bytes key, struct ct_bytes value);
 void ct_store_server_stats(const struct ct_store_server *server, struct ct_store_stats *stats);
 
 struct ct_store;
@@ -116,6 +127,26 @@ typedef void (*ct_store_fn)(void *arg, const struct ct_store_reply *reply);
  * that fails is tried again, with exponential back-off and jitter, as long as requests wait. */
 int ct_store_open(struct ct_store **store, struct ct_loop *loop, const struct ct_addr *servers,
                   uint32_t nservers, const struct ct_auth_key *key);
+
+/* Where a server is: its host may have several addresses, which are tried in turn. */
+struct ct_store_place {
+    uint32_t       naddrs; /* at least 1 */
+    struct ct_addr addrs[CT_WIRE_REACH_MAX];
+};
+
+int ct_store_open_at(struct ct_store **store, struct ct_loop *loop,
+                     const struct ct_store_place *places, uint32_t n,
+                     const struct ct_auth_key *key);
+/* A client that knew the first servers of a store gets to know the others as well, places[their
+ * number] on. Before that only keys that begin with '@' are to be asked for. CTRAN_ERR_NO_MEM. */
+int      ct_store_extend(struct ct_store *store, const struct ct_store_place *places, uint32_t n);
+uint32_t ct_store_servers(const struct ct_store *store);
+
+/* Places as the value of a key, of at most CT_STORE_VALUE_MAX bytes, and back. The numbers are of
+ * bytes, and of places; 0: it is none. */
+uint32_t ct_store_places_pack(const struct ct_store_place *places, uint32_t n, unsigned char *out);
+uint32_t ct_store_places_unpack(struct ct_store_place places[CT_STORE_SERVERS_MAX],
+                                const void *value, uint32_t len);
 /* Requests that are under way are dropped without an answer. */
 void ct_store_close(struct ct_store *store);
 
@@ -138,10 +169,17 @@ uint32_t ct_store_shard_of(struct ct_bytes key, uint32_t nservers);
 bool ct_store_next_key(struct ct_bytes *rest, struct ct_bytes *key);
 
 /* Asks and runs the loop until the answer is there; the reply's value is in memory that the caller
- * frees (NULL if empty). Not from a callback. Returns the reply's status. */
+ * frees (NULL if empty). Not from a callback. Returns the reply's status; CTRAN_ERR_PENDING where
+ * somebody has stopped the loop before (ct_loop_stop_init). */
 int ct_store_call(struct ct_store *store, const struct ct_store_request *req,
                   struct ct_store_reply *reply, void **memory);
 int ct_store_call_shard(struct ct_store *store, uint32_t shard, const struct ct_store_request *req,
                         struct ct_store_reply *reply, void **memory);
+
+/* Prints the keys of one server that begin with `prefix`, in order: by themselves, with what they
+ * hold, or those at which requests wait, with how many. Blocks. */
+enum ct_store_show { CT_STORE_SHOW_KEYS, CT_STORE_SHOW_VALUES, CT_STORE_SHOW_WAITS };
+int ct_store_show(struct ct_store *store, uint32_t shard, const char *prefix,
+                  enum ct_store_show what, uint32_t timeout_ms, FILE *out);
 
 #endif

@@ -38,8 +38,10 @@ int ct_store_call_shard(struct ct_store *store, uint32_t shard, const struct ct_
         *reply = (struct ct_store_reply){.status = rc};
         return rc;
     }
-    while (!call.done) { /* ends: every request has a deadline */
-        (void)event_base_loop(store->loop->base, EVLOOP_ONCE);
+    if (!ct_loop_until(store->loop, &call.done)) { /* ends: every request has a deadline */
+        ct_store_forget(store, &call);
+        *reply = (struct ct_store_reply){.status = CTRAN_ERR_PENDING};
+        return CTRAN_ERR_PENDING;
     }
     *reply = call.reply;
     *memory = call.memory;

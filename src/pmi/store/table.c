@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_BYTES = CT_STORE_VALUE_MAX, NUMBER_SIZE = 24 };
+enum { LIST_BYTES = CT_STORE_VALUE_MAX, NUMBER_SIZE = 24, WAITS_SIZE = 128 };
 
 void ct_table_init(struct ct_table *t, size_t limit)
 {
@@ -215,9 +215,57 @@ static bool is_after(const struct ct_entry *e, struct ct_bytes key)
 
 static bool is_listed(const struct ct_entry *e, const struct ct_store_request *req)
 {
-    return e->version != 0 && e->key_len >= req->key.len &&
+    bool is_of_kind = req->op == CT_STORE_WAITS ? !ct_list_empty(&e->waiters) : e->version != 0;
+    return is_of_kind && e->key_len >= req->key.len &&
            memcmp(e->key, req->key.at, req->key.len) == 0 &&
            (req->expected.len == 0 || is_after(e, req->expected));
+}
+
+/* The requests that wait at a key, in words. */
+static void describe_waits(struct ct_entry *e, char text[WAITS_SIZE])
+{
+    uint32_t waits = 0, watches = 0;
+    size_t   len = 0;
+    CT_LIST_FOR (node, &e->waiters) {
+        const struct ct_waiter *w = CT_LIST_ENTRY(node, struct ct_waiter, node);
+        waits += w->op == CT_STORE_WAIT;
+        watches += w->op == CT_STORE_WATCH;
+    }
+    text[0] = '\0';
+    if (waits > 0) {
+        len += (size_t)snprintf(text, WAITS_SIZE, "%u wait for a value", waits);
+    }
+    if (watches > 0) {
+        len += (size_t)snprintf(text + len, WAITS_SIZE - len, "%s%u watch", len > 0 ? ", " : "",
+                                watches);
+    }
+    if (e->here > 0) {
+        (void)snprintf(text + len, WAITS_SIZE - len, "%s%lld of %lld are at the barrier",
+                       len > 0 ? ", " : "", (long long)e->here, (long long)e->wanted);
+    }
+}
+
+/* Appends what a list has of a key; false: there is no room. */
+static bool list_add(struct ct_entry *e, uint8_t op, unsigned char *out, size_t *len)
+{
+    char     text[WAITS_SIZE];
+    uint32_t text_len = 0;
+    if (op == CT_STORE_WAITS) {
+        describe_waits(e, text);
+        text_len = 4 + (uint32_t)strlen(text);
+    }
+    if (*len + 4 + e->key_len + text_len > LIST_BYTES) {
+        return false;
+    }
+    ct_wire_put32(out + *len, e->key_len);
+    memcpy(out + *len + 4, e->key, e->key_len);
+    *len += 4 + e->key_len;
+    if (text_len > 0) {
+        ct_wire_put32(out + *len, text_len - 4);
+        memcpy(out + *len + 4, text, text_len - 4);
+        *len += text_len;
+    }
+    return true;
 }
 
 /* Looks at every key: for people and tools, not for programs in a hurry. */
@@ -240,10 +288,8 @@ static void do_list(struct ct_table *t, const struct ct_store_request *req,
     }
     qsort(found, n, sizeof(struct ct_entry *), compare);
     size_t i = 0;
-    for (; i < n && (int64_t)i < req->number && len + 4 + found[i]->key_len <= LIST_BYTES; i++) {
-        ct_wire_put32(out + len, found[i]->key_len);
-        memcpy(out + len + 4, found[i]->key, found[i]->key_len);
-        len += 4 + found[i]->key_len;
+    while (i < n && (int64_t)i < req->number && list_add(found[i], req->op, out, &len)) {
+        i++;
     }
     free(found);
     reply->found = i < n;
@@ -286,6 +332,7 @@ bool ct_table_ask(struct ct_table *t, const struct ct_store_request *req,
         do_delete(t, req, reply);
         return true;
     case CT_STORE_LIST:
+    case CT_STORE_WAITS:
         do_list(t, req, reply, memory);
         return true;
     case CT_STORE_WAIT:

@@ -19,23 +19,23 @@
 enum { MAX_BODY = 1 << 20, MAX_OUT = 4 << 20, MAX_IOV = 16, READS = 8 };
 
 /* The state of the proof, given back when it has ended. */
-struct ct_conn_proof {
+struct ct_wire_conn_proof {
     struct ct_auth auth;
     struct event   limit;
 };
 
 /* A piece of a frame that waits to be sent: header and what was copied, then what was borrowed. */
-struct ct_conn_segment {
-    struct ct_conn_segment *next;
-    const unsigned char    *borrowed;
-    size_t                  own_len, borrowed_len, sent;
-    unsigned char           own[];
+struct ct_wire_conn_segment {
+    struct ct_wire_conn_segment *next;
+    const unsigned char         *borrowed;
+    size_t                       own_len, borrowed_len, sent;
+    unsigned char                own[];
 };
 
 static void on_readable(evutil_socket_t fd, short what, void *arg);
 static void on_writable(evutil_socket_t fd, short what, void *arg);
 
-static void proof_drop(struct ct_conn *c)
+static void proof_drop(struct ct_wire_conn *c)
 {
     if (c->proof != NULL) {
         (void)event_del(&c->proof->limit);
@@ -45,7 +45,7 @@ static void proof_drop(struct ct_conn *c)
     }
 }
 
-void ct_conn_close(struct ct_conn *c)
+void ct_wire_conn_close(struct ct_wire_conn *c)
 {
     if (c->fd < 0) {
         return;
@@ -54,7 +54,7 @@ void ct_conn_close(struct ct_conn *c)
     (void)event_del(&c->writable);
     proof_drop(c);
     while (c->out_head != NULL) {
-        struct ct_conn_segment *s = c->out_head;
+        struct ct_wire_conn_segment *s = c->out_head;
         c->out_head = s->next;
         free(s);
     }
@@ -70,14 +70,14 @@ void ct_conn_close(struct ct_conn *c)
 }
 
 /* Ends it and tells the owner; the connection is not touched afterwards. */
-static void end(struct ct_conn *c, int code, const char *why)
+static void end(struct ct_wire_conn *c, int code, const char *why)
 {
-    const struct ct_conn_ops *ops = c->ops;
-    ct_conn_close(c);
+    const struct ct_wire_conn_ops *ops = c->ops;
+    ct_wire_conn_close(c);
     ops->closed(c, code, why);
 }
 
-void ct_conn_fail(struct ct_conn *c, int code, const char *why)
+void ct_wire_conn_fail(struct ct_wire_conn *c, int code, const char *why)
 {
     if (c->fd >= 0 && c->error == CTRAN_SUCCESS) {
         c->error = code;
@@ -86,7 +86,7 @@ void ct_conn_fail(struct ct_conn *c, int code, const char *why)
     }
 }
 
-bool ct_conn_is_ready(const struct ct_conn *c)
+bool ct_wire_conn_is_ready(const struct ct_wire_conn *c)
 {
     return c->fd >= 0 && c->proof == NULL && c->error == CTRAN_SUCCESS;
 }
@@ -97,7 +97,8 @@ static void on_limit(evutil_socket_t fd, short what, void *arg)
     end(arg, CTRAN_ERR_TIMEOUT, "did not prove in time that it holds the key");
 }
 
-static int start(struct ct_conn *c, const struct ct_conn_terms *terms, enum ct_auth_role role)
+static int start(struct ct_wire_conn *c, const struct ct_wire_conn_terms *terms,
+                 enum ct_auth_role role)
 {
     struct timeval limit = ct_wire_timeval(terms->limit_ms);
     c->proof = calloc(1, sizeof *c->proof);
@@ -118,14 +119,15 @@ static int start(struct ct_conn *c, const struct ct_conn_terms *terms, enum ct_a
     (void)evtimer_assign(&c->proof->limit, c->loop->base, on_limit, c);
     if (event_add(&c->readable, NULL) != 0 || event_add(&c->proof->limit, &limit) != 0 ||
         (c->connecting && event_add(&c->writable, NULL) != 0)) {
-        ct_conn_close(c);
+        ct_wire_conn_close(c);
         return CTRAN_ERR_NO_MEM;
     }
     return CTRAN_SUCCESS;
 }
 
-static void prepare(struct ct_conn *c, struct ct_loop *loop, const struct ct_conn_ops *ops,
-                    const struct ct_conn_terms *terms, int fd)
+static void prepare(struct ct_wire_conn *c, struct ct_loop *loop,
+                    const struct ct_wire_conn_ops *ops, const struct ct_wire_conn_terms *terms,
+                    int fd)
 {
     memset(c, 0, sizeof *c);
     c->ops = ops;
@@ -137,8 +139,9 @@ static void prepare(struct ct_conn *c, struct ct_loop *loop, const struct ct_con
     c->out_tail = &c->out_head;
 }
 
-int ct_conn_accept(struct ct_conn *c, struct ct_loop *loop, const struct ct_conn_ops *ops,
-                   const struct ct_conn_terms *terms, int fd)
+int ct_wire_conn_accept(struct ct_wire_conn *c, struct ct_loop *loop,
+                        const struct ct_wire_conn_ops *ops, const struct ct_wire_conn_terms *terms,
+                        int fd)
 {
     prepare(c, loop, ops, terms, fd);
     int rc = start(c, terms, CT_AUTH_ACCEPTS);
@@ -149,8 +152,9 @@ int ct_conn_accept(struct ct_conn *c, struct ct_loop *loop, const struct ct_conn
     return rc;
 }
 
-int ct_conn_connect(struct ct_conn *c, struct ct_loop *loop, const struct ct_conn_ops *ops,
-                    const struct ct_conn_terms *terms, const struct ct_addr *to)
+int ct_wire_conn_connect(struct ct_wire_conn *c, struct ct_loop *loop,
+                         const struct ct_wire_conn_ops *ops, const struct ct_wire_conn_terms *terms,
+                         const struct ct_addr *to)
 {
     struct sockaddr_storage ss;
     socklen_t               len = ct_addr_to_sockaddr(to, &ss);
@@ -173,7 +177,7 @@ int ct_conn_connect(struct ct_conn *c, struct ct_loop *loop, const struct ct_con
     return rc;
 }
 
-static void count(struct ct_conn *c, enum ct_traffic kind, size_t bytes)
+static void count(struct ct_wire_conn *c, enum ct_traffic kind, size_t bytes)
 {
     c->loop->sent[kind].messages++;
     c->loop->sent[kind].bytes += bytes;
@@ -181,7 +185,7 @@ static void count(struct ct_conn *c, enum ct_traffic kind, size_t bytes)
 
 /* Sends what the proof has to say. These few bytes always fit into the socket's buffer, unless the
  * peer is up to something. */
-static int proof_send(struct ct_conn *c)
+static int proof_send(struct ct_wire_conn *c)
 {
     const void *bytes;
     size_t      n = ct_auth_output(&c->proof->auth, &bytes);
@@ -198,7 +202,7 @@ static int proof_send(struct ct_conn *c)
 }
 
 /* Feeds the proof; *taken bytes of it were the proof's. */
-static int proof_feed(struct ct_conn *c, const unsigned char *bytes, size_t len, size_t *taken)
+static int proof_feed(struct ct_wire_conn *c, const unsigned char *bytes, size_t len, size_t *taken)
 {
     int rc = ct_auth_feed(&c->proof->auth, bytes, len, taken);
     if (rc != CTRAN_SUCCESS && rc != CT_AGAIN) {
@@ -220,7 +224,7 @@ static int proof_feed(struct ct_conn *c, const unsigned char *bytes, size_t len,
 }
 
 /* A frame's header is complete: finds a place for its body. */
-static int begin_body(struct ct_conn *c)
+static int begin_body(struct ct_wire_conn *c)
 {
     struct ct_frame f;
     if (!ct_frame_unpack(c->head, &f)) {
@@ -238,7 +242,7 @@ static int begin_body(struct ct_conn *c)
     return CTRAN_SUCCESS;
 }
 
-static int deliver(struct ct_conn *c, const unsigned char *body)
+static int deliver(struct ct_wire_conn *c, const unsigned char *body)
 {
     unsigned char *own = c->body_own ? c->body : NULL;
     c->head_len = 0;
@@ -252,7 +256,7 @@ static int deliver(struct ct_conn *c, const unsigned char *body)
 }
 
 /* Takes one frame, or the part of it that is there. */
-static int take_frame(struct ct_conn *c, const unsigned char *bytes, size_t len, size_t *taken)
+static int take_frame(struct ct_wire_conn *c, const unsigned char *bytes, size_t len, size_t *taken)
 {
     size_t n = 0;
     if (c->head_len < CT_FRAME_BYTES) {
@@ -285,7 +289,7 @@ static int take_frame(struct ct_conn *c, const unsigned char *bytes, size_t len,
     return c->body_have == c->frame.len ? deliver(c, c->body) : CTRAN_SUCCESS;
 }
 
-static int take(struct ct_conn *c, const unsigned char *bytes, size_t len)
+static int take(struct ct_wire_conn *c, const unsigned char *bytes, size_t len)
 {
     for (size_t at = 0; at < len && c->error == CTRAN_SUCCESS;) {
         size_t n = 0;
@@ -300,7 +304,7 @@ static int take(struct ct_conn *c, const unsigned char *bytes, size_t len)
 }
 
 /* The rest of a body that has a place goes there without a detour. */
-static ssize_t read_some(struct ct_conn *c, int *rc)
+static ssize_t read_some(struct ct_wire_conn *c, int *rc)
 {
     size_t rest = c->body != NULL ? c->frame.len - c->body_have : 0;
     if (rest < CT_WIRE_SCRATCH / 2) {
@@ -319,7 +323,7 @@ static ssize_t read_some(struct ct_conn *c, int *rc)
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-    struct ct_conn *c = arg;
+    struct ct_wire_conn *c = arg;
     (void)fd, (void)what;
     for (unsigned i = 0; i < READS; i++) {
         int     rc;
@@ -344,12 +348,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Takes n sent bytes off the queue. */
-static void advance(struct ct_conn *c, size_t n)
+static void advance(struct ct_wire_conn *c, size_t n)
 {
     c->out_bytes -= n;
     while (n > 0) {
-        struct ct_conn_segment *s = c->out_head;
-        size_t                  rest = s->own_len + s->borrowed_len - s->sent;
+        struct ct_wire_conn_segment *s = c->out_head;
+        size_t                       rest = s->own_len + s->borrowed_len - s->sent;
         if (n < rest) {
             s->sent += n;
             return;
@@ -363,10 +367,10 @@ static void advance(struct ct_conn *c, size_t n)
     }
 }
 
-static unsigned gather(struct ct_conn *c, struct iovec *iov)
+static unsigned gather(struct ct_wire_conn *c, struct iovec *iov)
 {
     unsigned n = 0;
-    for (struct ct_conn_segment *s = c->out_head; s != NULL && n + 2 <= MAX_IOV; s = s->next) {
+    for (struct ct_wire_conn_segment *s = c->out_head; s != NULL && n + 2 <= MAX_IOV; s = s->next) {
         if (s->sent < s->own_len) {
             iov[n++] = (struct iovec){s->own + s->sent, s->own_len - s->sent};
         }
@@ -380,7 +384,7 @@ static unsigned gather(struct ct_conn *c, struct iovec *iov)
 }
 
 /* Sends what waits, as far as the socket takes it. */
-static int flush(struct ct_conn *c)
+static int flush(struct ct_wire_conn *c)
 {
     while (c->out_head != NULL) {
         struct iovec  iov[MAX_IOV];
@@ -400,7 +404,7 @@ static int flush(struct ct_conn *c)
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
-    struct ct_conn *c = arg;
+    struct ct_wire_conn *c = arg;
     (void)what;
     if (c->connecting) {
         int       error = 0;
@@ -420,28 +424,28 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Room for a frame of so many bytes: within the limit, or nothing else waits. */
-static bool has_room(struct ct_conn *c, size_t bytes)
+static bool has_room(struct ct_wire_conn *c, size_t bytes)
 {
-    if (!ct_conn_is_ready(c)) {
+    if (!ct_wire_conn_is_ready(c)) {
         return false;
     }
     if (c->out_bytes > 0 && c->out_bytes + bytes > c->max_out) {
-        ct_conn_fail(c, CTRAN_ERR_OTHER, "does not read what it is sent");
+        ct_wire_conn_fail(c, CTRAN_ERR_OTHER, "does not read what it is sent");
         return false;
     }
     return true;
 }
 
 /* A segment with room for own bytes, at the queue's end; NULL: the connection has failed. */
-static struct ct_conn_segment *push(struct ct_conn *c, size_t own, const void *borrowed,
-                                    size_t borrowed_len)
+static struct ct_wire_conn_segment *push(struct ct_wire_conn *c, size_t own, const void *borrowed,
+                                         size_t borrowed_len)
 {
-    struct ct_conn_segment *s = malloc(sizeof *s + own);
+    struct ct_wire_conn_segment *s = malloc(sizeof *s + own);
     if (s == NULL) {
-        ct_conn_fail(c, CTRAN_ERR_NO_MEM, "had to be dropped for want of memory");
+        ct_wire_conn_fail(c, CTRAN_ERR_NO_MEM, "had to be dropped for want of memory");
         return NULL;
     }
-    *s = (struct ct_conn_segment){
+    *s = (struct ct_wire_conn_segment){
         .own_len = own, .borrowed = borrowed, .borrowed_len = borrowed_len};
     *c->out_tail = s;
     c->out_tail = &s->next;
@@ -450,18 +454,18 @@ static struct ct_conn_segment *push(struct ct_conn *c, size_t own, const void *b
 }
 
 /* A frame of so many bytes has been pushed; `idle`: onto an empty queue. */
-static int pushed(struct ct_conn *c, bool idle, size_t bytes)
+static int pushed(struct ct_wire_conn *c, bool idle, size_t bytes)
 {
     count(c, c->traffic, bytes);
     if (idle && flush(c) != CTRAN_SUCCESS) {
-        ct_conn_fail(c, CTRAN_ERR_SYSTEM, "has gone");
+        ct_wire_conn_fail(c, CTRAN_ERR_SYSTEM, "has gone");
         return CTRAN_ERR_OTHER;
     }
     return CTRAN_SUCCESS;
 }
 
-int ct_conn_send(struct ct_conn *c, uint8_t type, uint64_t id, const void *a, size_t a_len,
-                 const void *b, size_t b_len, bool borrow)
+int ct_wire_conn_send(struct ct_wire_conn *c, uint8_t type, uint64_t id, const void *a,
+                      size_t a_len, const void *b, size_t b_len, bool borrow)
 {
     size_t          copied = borrow ? 0 : b_len, all = CT_FRAME_BYTES + a_len + b_len;
     bool            idle = c->out_head == NULL;
@@ -469,7 +473,7 @@ int ct_conn_send(struct ct_conn *c, uint8_t type, uint64_t id, const void *a, si
     if (!has_room(c, all)) {
         return CTRAN_ERR_OTHER;
     }
-    struct ct_conn_segment *s =
+    struct ct_wire_conn_segment *s =
         push(c, CT_FRAME_BYTES + a_len + copied, borrow ? b : NULL, borrow ? b_len : 0);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
@@ -484,8 +488,8 @@ int ct_conn_send(struct ct_conn *c, uint8_t type, uint64_t id, const void *a, si
     return pushed(c, idle, all);
 }
 
-int ct_conn_send_pieces(struct ct_conn *c, uint8_t type, uint64_t id, void *const at[2],
-                        const size_t len[2])
+int ct_wire_conn_send_pieces(struct ct_wire_conn *c, uint8_t type, uint64_t id, void *const at[2],
+                             const size_t len[2])
 {
     size_t          all = CT_FRAME_BYTES + len[0] + len[1];
     bool            idle = c->out_head == NULL;
@@ -493,7 +497,7 @@ int ct_conn_send_pieces(struct ct_conn *c, uint8_t type, uint64_t id, void *cons
     if (!has_room(c, all)) {
         return CTRAN_ERR_OTHER;
     }
-    struct ct_conn_segment *s = push(c, CT_FRAME_BYTES, at[0], len[0]);
+    struct ct_wire_conn_segment *s = push(c, CT_FRAME_BYTES, at[0], len[0]);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }

@@ -8,5 +8,7 @@ libctboot_la_SOURCES = \
 	src/pmi/wire/conn.c \
 	src/pmi/wire/listener.c \
 	src/pmi/wire/loop.c \
+	src/pmi/wire/reach.c \
 	src/pmi/wire/scratch.h \
+	src/pmi/wire/until.c \
 	src/pmi/wire/wire.h

@@ -35,6 +35,14 @@ struct ct_traffic_count {
     uint64_t messages, bytes; /* sent */
 };
 
+/* How another thread stops a wait on the loop: it sets *flag (seq_cst) and signals the word. */
+struct ct_loop_stop {
+    const _Atomic bool *flag;
+    struct ct_wake      wake;
+    int                 bell;
+    struct event        rung;
+};
+
 /* One thread's loop and what its connections share. */
 struct ct_loop {
     struct event_base      *base;
@@ -42,6 +50,7 @@ struct ct_loop {
     unsigned char          *scratch; /* where bytes land before they are taken apart */
     struct ct_traffic_count sent[CT_TRAFFIC_KINDS];
     uint64_t                seed; /* for jitter */
+    struct ct_loop_stop    *stop; /* NULL: nobody stops it */
 };
 
 /* CTRAN_ERR_NO_MEM. */
@@ -53,6 +62,14 @@ uint32_t ct_loop_random(struct ct_loop *loop, uint32_t below);
  * which half is jitter. */
 uint32_t ct_loop_backoff_ms(struct ct_loop *loop, unsigned attempt, uint32_t base_ms,
                             uint32_t cap_ms);
+
+/* Lets others stop what waits on this loop, by setting *flag and signalling stop->wake; until fini,
+ * which is due before that of the loop. CTRAN_ERR_SYSTEM, CTRAN_ERR_NO_MEM: there is no stop. */
+int  ct_loop_stop_init(struct ct_loop *loop, struct ct_loop_stop *stop, const _Atomic bool *flag);
+void ct_loop_stop_fini(struct ct_loop *loop);
+/* Runs the loop until a callback has set *done. False: it was stopped before. What sets *done has
+ * to have a deadline. */
+bool ct_loop_until(struct ct_loop *loop, const bool *done);
 
 struct timeval ct_wire_timeval(uint32_t ms);
 
@@ -69,6 +86,23 @@ int       ct_addr_parse(struct ct_addr *a, const char *text);
 void      ct_addr_format(const struct ct_addr *a, char *text, size_t cap);
 socklen_t ct_addr_to_sockaddr(const struct ct_addr *a, struct sockaddr_storage *ss);
 int       ct_addr_of_socket(struct ct_addr *a, int fd);
+
+/* So many addresses of a host are of use; an address as text; a list of them, "A:1,B:1". */
+enum {
+    CT_WIRE_REACH_MAX = CT_IFADDR_MAX,
+    CT_WIRE_ADDR_SIZE = 64,
+    CT_WIRE_LIST_SIZE = CT_WIRE_REACH_MAX * CT_WIRE_ADDR_SIZE
+};
+
+/* Where this host is reached, IPv4 first, port 0; `names` and `here` as ct_ifaddr_list has them.
+ * Returns how many. */
+uint32_t ct_addr_reach(const char *names, bool here, struct ct_addr reach[CT_WIRE_REACH_MAX]);
+/* Where to listen for those who come there: at the address itself if it is the only one, else at
+ * any; any of IPv6 is any of IPv4 as well. */
+struct ct_addr ct_addr_listen_on(const struct ct_addr *reach, uint32_t nreach);
+/* A list to text, and back; 0: it is none. */
+void     ct_addr_format_list(const struct ct_addr *list, uint32_t n, char text[CT_WIRE_LIST_SIZE]);
+uint32_t ct_addr_parse_list(struct ct_addr list[CT_WIRE_REACH_MAX], const char *text);
 
 /* A listening socket on the address; port 0: any, and *a then has it. Logged. */
 int ct_wire_listen(const struct ct_loop *loop, struct ct_addr *a, int *fd);
@@ -117,48 +151,48 @@ struct ct_frame {
     uint64_t id;
 };
 
-struct ct_conn;
+struct ct_wire_conn;
 
-struct ct_conn_ops {
+struct ct_wire_conn_ops {
     /* Both ends hold the key; frames may be sent. NULL: nothing to do. */
-    void (*ready)(struct ct_conn *c);
+    void (*ready)(struct ct_wire_conn *c);
     /* Where a frame's body, which is not empty, shall be put; NULL, or no such function: into
      * memory of the connection. */
-    void *(*place)(struct ct_conn *c, const struct ct_frame *f);
+    void *(*place)(struct ct_wire_conn *c, const struct ct_frame *f);
     /* A whole frame. `body` is valid during the call. An error drops the connection, with `closed`;
      * this function must not close its own connection in any other way. */
-    int (*message)(struct ct_conn *c, const struct ct_frame *f, const void *body);
+    int (*message)(struct ct_wire_conn *c, const struct ct_frame *f, const void *body);
     /* All that waited to be sent has gone. NULL: nothing to do. */
-    void (*drained)(struct ct_conn *c);
+    void (*drained)(struct ct_wire_conn *c);
     /* It has ended, for this reason; `why` is half a sentence about the peer. Its memory may be
      * given back in this call. */
-    void (*closed)(struct ct_conn *c, int code, const char *why);
+    void (*closed)(struct ct_wire_conn *c, int code, const char *why);
 };
 
 /* Fields are conn.c's own, but for those that the owner sets after opening. */
-struct ct_conn {
-    const struct ct_conn_ops *ops;
-    struct ct_loop           *loop;
-    enum ct_traffic           traffic;
-    uint32_t                  max_body; /* owner: longest body that is taken; 1 MiB */
-    size_t                    max_out;  /* owner: most that may wait to be sent; 4 MiB */
-    int                       fd;       /* -1: closed */
-    int                       error;    /* to be told from the loop */
-    const char               *why;
-    struct ct_conn_proof     *proof; /* until both ends hold the key */
-    struct event              readable, writable;
-    struct ct_conn_segment   *out_head, **out_tail;
-    size_t                    out_bytes;
-    unsigned char             head[CT_FRAME_BYTES];
-    uint8_t                   head_len;
-    bool                      connecting, body_own;
-    struct ct_frame           frame; /* whose body is arriving */
-    unsigned char            *body;
-    uint32_t                  body_have;
+struct ct_wire_conn {
+    const struct ct_wire_conn_ops *ops;
+    struct ct_loop                *loop;
+    enum ct_traffic                traffic;
+    uint32_t                       max_body; /* owner: longest body that is taken; 1 MiB */
+    size_t                         max_out;  /* owner: most that may wait to be sent; 4 MiB */
+    int                            fd;       /* -1: closed */
+    int                            error;    /* to be told from the loop */
+    const char                    *why;
+    struct ct_wire_conn_proof     *proof; /* until both ends hold the key */
+    struct event                   readable, writable;
+    struct ct_wire_conn_segment   *out_head, **out_tail;
+    size_t                         out_bytes;
+    unsigned char                  head[CT_FRAME_BYTES];
+    uint8_t                        head_len;
+    bool                           connecting, body_own;
+    struct ct_frame                frame; /* whose body is arriving */
+    unsigned char                 *body;
+    uint32_t                       body_have;
 };
 
 /* What both ends need to open a connection. */
-struct ct_conn_terms {
+struct ct_wire_conn_terms {
     const struct ct_auth_key *key;
     const char               *context;  /* what the connection is for */
     uint32_t                  limit_ms; /* until both ends hold the key */
@@ -166,27 +200,29 @@ struct ct_conn_terms {
 };
 
 /* Takes over an accepted socket; on error closes it and there will be no `closed`. */
-int ct_conn_accept(struct ct_conn *c, struct ct_loop *loop, const struct ct_conn_ops *ops,
-                   const struct ct_conn_terms *terms, int fd);
+int ct_wire_conn_accept(struct ct_wire_conn *c, struct ct_loop *loop,
+                        const struct ct_wire_conn_ops *ops, const struct ct_wire_conn_terms *terms,
+                        int fd);
 /* Starts to connect; `ready` or `closed` follows from the loop unless this returns an error. */
-int ct_conn_connect(struct ct_conn *c, struct ct_loop *loop, const struct ct_conn_ops *ops,
-                    const struct ct_conn_terms *terms, const struct ct_addr *to);
+int ct_wire_conn_connect(struct ct_wire_conn *c, struct ct_loop *loop,
+                         const struct ct_wire_conn_ops *ops, const struct ct_wire_conn_terms *terms,
+                         const struct ct_addr *to);
 /* Ends it at once, without `closed`; not from inside its own callbacks. Closed already: nothing. */
-void ct_conn_close(struct ct_conn *c);
+void ct_wire_conn_close(struct ct_wire_conn *c);
 /* Ends it from the loop, with `closed`; from anywhere. */
-void ct_conn_fail(struct ct_conn *c, int code, const char *why);
-bool ct_conn_is_ready(const struct ct_conn *c);
+void ct_wire_conn_fail(struct ct_wire_conn *c, int code, const char *why);
+bool ct_wire_conn_is_ready(const struct ct_wire_conn *c);
 
 /* Sends a frame whose body is two pieces, one after the other; either may be empty. The first is
  * copied; so is the second unless `borrow`, and then it must stay as it is until the connection has
  * ended, drained, or the peer answered. CTRAN_ERR_NO_MEM, or CTRAN_ERR_OTHER beyond max_out or once
  * the connection has failed; it is then dropped from the loop. */
-int ct_conn_send(struct ct_conn *c, uint8_t type, uint64_t id, const void *a, size_t a_len,
-                 const void *b, size_t b_len, bool borrow);
+int ct_wire_conn_send(struct ct_wire_conn *c, uint8_t type, uint64_t id, const void *a,
+                      size_t a_len, const void *b, size_t b_len, bool borrow);
 
 /* The same with a body of up to two pieces, both borrowed; the second may be empty. */
-int ct_conn_send_pieces(struct ct_conn *c, uint8_t type, uint64_t id, void *const at[2],
-                        const size_t len[2]);
+int ct_wire_conn_send_pieces(struct ct_wire_conn *c, uint8_t type, uint64_t id, void *const at[2],
+                             const size_t len[2]);
 
 /* Little-endian numbers in messages. */
 void     ct_wire_put32(unsigned char *at, uint32_t v);
