@@ -357,7 +357,8 @@ static int load_env(struct ct_config *cfg, const struct ct_log *log)
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - *e), *e);
         if (strcmp(name, CT_ENV_CONFIG) == 0 || strcmp(name, CT_ENV_SET) == 0 ||
-            strcmp(name, CT_ENV_JOB) == 0 || strcmp(name, CT_ENV_KEY) == 0) {
+            strcmp(name, CT_ENV_JOB) == 0 || strcmp(name, CT_ENV_KEY) == 0 ||
+            strcmp(name, CT_ENV_STORE) == 0) {
             continue;
         }
         if (find(name) < 0) {

@@ -90,5 +90,7 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_JOB    "CTRAN_JOB_ID"
 /* Likewise; it is secret, and never printed. */
 #define CT_ENV_KEY "CTRAN_JOB_KEY"
+/* Where the launcher's store is: addresses, "A:1,B:1"; "" or missing: it has none. */
+#define CT_ENV_STORE "CTRAN_JOB_STORE"
 
 #endif

@@ -49,6 +49,7 @@ _Static_assert(sizeof(struct place) == PLACE_BYTES, "no padding");
 
 struct ct_cards {
     const struct ct_job *job;
+    struct ct_news      *news; /* NULL: there is none to heed */
     struct head         *head;
     struct place        *places; /* by rank */
     size_t               len_bytes;
@@ -83,6 +84,38 @@ static bool await(struct gate *g, uint64_t end_ns)
         }
     }
     return true;
+}
+
+static bool is_vain(const struct ct_cards *c)
+{
+    return c->news != NULL && atomic_load_explicit(&c->news->no_start, memory_order_seq_cst);
+}
+
+/* The same, or until news comes; it is signalled at the gate, where all look again. */
+static bool await_heeding(struct ct_cards *c, struct gate *g, uint64_t end_ns)
+{
+    if (c->news == NULL) {
+        return await(g, end_ns);
+    }
+    struct ct_wake *before = ct_news_set_wake(c->news, &g->wake);
+    uint64_t        now = ct_clock_ns();
+    while (!is_open(g) && !is_vain(c) && now < end_ns) {
+        ct_wake_announce(&g->wake);
+        if (!is_open(g) && !is_vain(c)) {
+            ct_wake_sleep(&g->wake, end_ns - now);
+        }
+        now = ct_clock_ns();
+    }
+    (void)ct_news_set_wake(c->news, before);
+    if (before != NULL) {
+        ct_wake_signal(before); /* a thread may sleep there, and news came meanwhile */
+    }
+    return is_open(g);
+}
+
+void ct_cards_heed(struct ct_cards *c, struct ct_news *news)
+{
+    c->news = news;
 }
 
 static uint64_t deadline(const struct ct_cards *c)
@@ -295,7 +328,10 @@ bool ct_cards_blame(const struct ct_cards *c)
 
 int ct_cards_meet_here(struct ct_cards *c)
 {
-    if (!await(&c->head->here, deadline(c))) {
+    if (!await_heeding(c, &c->head->here, deadline(c))) {
+        if (is_vain(c)) {
+            return CTRAN_ERR_PENDING;
+        }
         (void)ct_cards_blame(c);
         return CTRAN_ERR_BOOTSTRAP;
     }
@@ -308,8 +344,11 @@ int ct_cards_meet(struct ct_cards *c)
     const struct ct_job *job = c->job;
     struct head         *h = c->head;
     uint64_t             end_ns = deadline(c);
-    if (!await(&h->all, end_ns) &&
-        !(is_open(&h->here) && await(&h->all, end_ns + GRACE_MS * CT_NS_PER_MS))) {
+    if (!await_heeding(c, &h->all, end_ns) &&
+        !(is_open(&h->here) && await_heeding(c, &h->all, end_ns + GRACE_MS * CT_NS_PER_MS))) {
+        if (is_vain(c)) {
+            return CTRAN_ERR_PENDING;
+        }
         if (!ct_cards_blame(c)) {
             ct_error(&job->p->log,
                      "rank %" PRIu32 " did not bring the addresses of the other hosts' ranks to "

@@ -29,6 +29,10 @@ void           *ct_cards_roll(const struct ct_cards *c);
 struct ct_seat *ct_cards_seats(const struct ct_cards *c);
 struct ct_say  *ct_cards_say(const struct ct_cards *c);
 
+/* From now on waits for all cards, of the node or the job, also end with news that the job cannot
+ * start: then they return CTRAN_ERR_PENDING, not logged. */
+void ct_cards_heed(struct ct_cards *c, struct ct_news *news);
+
 /* Writes the caller's card. CTRAN_ERR_BOOTSTRAP (logged): it is too long. */
 int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes);
 /* Waits for the cards of all ranks, and for that of one; at most CTRAN_BOOTSTRAP_TIMEOUT, then

@@ -8,6 +8,7 @@ libctcore_la_SOURCES += \
 	src/pmi/news.c \
 	src/pmi/nodes.c \
 	src/pmi/nodes.h \
+	src/pmi/nodes_store.c \
 	src/pmi/pmi.h \
 	src/pmi/pmix.c \
 	src/pmi/single.c

@@ -2,14 +2,19 @@
 /*
  * The exchange between nodes; see nodes.h. What leaders ask of the store, in this order:
  *
- *   SET      boot/kind/RANKS/BYTES   there is a node with so many ranks, whose cards are so long
- *   ADD      boot/ranks              its ranks (upper half) and itself (lower half); the sum gives
+ *   WAIT     @places                 at a launcher's store: where its other servers are
+ *   SET      @boot/host/NAME         for people who look at a start that is stuck: it is complete
+ *   SET      @boot/kind/RANKS/BYTES  there is a node with so many ranks, whose cards are so long
+ *   ADD      @boot/ranks             its ranks (upper half) and itself (lower half); the sum gives
  *                                    the node its number, and tells the last one that it is that
- *   LIST     boot/kind/              the last one: what the largest are, of which there are few
- *   SET      boot/shape              ... and how many nodes, and which build it is
- *   WAIT     boot/shape              everybody
+ *   LIST     @boot/kind/             the last one: what the largest are, of which there are few
+ *   SET      @boot/shape/TIME        ... and how many nodes, and which build it is
+ *   WAIT     @boot/shape/TIME        everybody
  *   (those of pmi/oob)
- *   BARRIER  boot/done               so that nobody closes what another still needs
+ *   BARRIER  @boot/done/TIME         so that nobody closes what another still needs
+ *
+ * A launcher's store stays, and a job may come again when all of its processes have left: the sum
+ * grows on, and TIME is how often it has been complete before. Nodes stay the same.
  *
  * A node's block of the gathered table has room for as many ranks as the largest node has. An entry
  * is a rank, the length of its card (0: there is none), and the card.
@@ -17,30 +22,19 @@
 #define CT_FOLDER "pmi"
 #include "pmi/nodes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
-static const uint32_t MAGIC = 0x45524f54; /* "TORE" */
-static const char     KIND[] = "boot/kind/", RANKS[] = "boot/ranks", SHAPE[] = "boot/shape",
-                  DONE[] = "boot/done";
+static const char HOST[] = "@boot/host/", KIND[] = "@boot/kind/", RANKS[] = "@boot/ranks",
+                  SHAPE[] = "@boot/shape/", DONE[] = "@boot/done/";
 
 enum {
     ENTRY_HEAD = 8,
     MOST_ENTRY = 4096,
     VERSION_BYTES = 16,
-    FIRST_CHOICE_MS = 500,
-    MOST_ROUNDS = 4, /* of which each doubles that */
     BLAME_MS = 3000,
-    LINGER_MS = 5000,
-    SPARE = 256
-};
-
-struct ct_nodes_store {
-    struct ct_loop          loop;
-    struct ct_store_server *server;
-    rlim_t                  had, raised; /* descriptors: the limit before, and now; 0: the same */
+    NEWS_MS = 2000,
+    KEY_SIZE = 320
 };
 
 /* boot/shape, as it travels: numbers little endian. */
@@ -50,7 +44,7 @@ struct shape {
 };
 
 struct exchange {
-    const struct ct_job      *job;
+    struct ct_job            *job;
     struct ct_cards          *cards;
     const struct ct_auth_key *key;
     uint64_t                  end_ns;
@@ -58,6 +52,11 @@ struct exchange {
     struct ct_store          *store;
     struct ct_addr            reach[CT_OOB_REACH_MAX];
     uint32_t                  nreach, index, nnodes;
+    uint32_t                  time, number; /* of this exchange; of the node, over all of them */
+    char                      name[CT_OOB_NAME_MAX];
+    bool                      has_places; /* of all servers, or an error is known */
+    int                       places_status;
+    const char               *keeper; /* who has the store, for messages */
     struct ct_oob_shape       shape;
     struct ct_oob_terms       terms;
     struct ct_oob_node       *node;
@@ -67,21 +66,10 @@ struct exchange {
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-/* Where this host is reached, IPv4 first. */
-static uint32_t find_reach(const struct ct_job *job, struct ct_addr *reach)
+uint32_t ct_nodes_reach(const struct ct_job *job, struct ct_addr *reach)
 {
     const struct ct_config *cfg = &job->p->cfg;
-    struct ct_ifaddr        all[CT_IFADDR_MAX];
-    int                     n = ct_ifaddr_list(cfg->tcp_interfaces, cfg->node_ranks > 0, all);
-    uint32_t                found = 0;
-    for (uint8_t family = 4; family <= 6; family = (uint8_t)(family + 2)) {
-        for (int i = 0; i < n; i++) {
-            if (all[i].family == family) {
-                reach[found] = (struct ct_addr){.family = family};
-                memcpy(reach[found++].ip, all[i].ip, sizeof reach->ip);
-            }
-        }
-    }
+    uint32_t                found = ct_addr_reach(cfg->tcp_interfaces, cfg->node_ranks > 0, reach);
     if (found == 0) {
         ct_error(&job->p->log,
                  "host %s has no address that other hosts of job %s could reach it by "
@@ -91,106 +79,26 @@ static uint32_t find_reach(const struct ct_job *job, struct ct_addr *reach)
     return found;
 }
 
-/* The address itself if it is the only one, else any; any of IPv6 is any of IPv4 as well. */
-static struct ct_addr listen_on(const struct ct_addr *reach, uint32_t nreach)
-{
-    struct ct_addr any = {.family = 4};
-    for (uint32_t i = 0; i < nreach; i++) {
-        any.family = reach[i].family == 6 ? 6 : any.family;
-    }
-    return nreach == 1 ? reach[0] : any;
-}
-
 bool ct_nodes_where_ok(const struct ct_nodes_where *where, size_t len_bytes)
 {
-    return len_bytes == sizeof *where && where->magic == MAGIC && where->naddrs > 0 &&
+    return len_bytes == sizeof *where && where->magic == CT_NODES_MAGIC && where->naddrs > 0 &&
            where->naddrs <= CT_OOB_REACH_MAX;
 }
 
-/* ---- rank 0's store -------------------------------------------------------------------------- */
-
-/* Each node holds a connection to the store until all are done. The program has its limit back
- * then. */
-static void raise_limit(struct ct_nodes_store *s, const struct ct_job *job)
+int ct_nodes_where_told(struct ct_nodes_where *where, const struct ct_log *log)
 {
-    struct rlimit lim;
-    rlim_t        more = job->size - job->nlocal;
-    if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
-        s->had = lim.rlim_cur;
-        s->raised = lim.rlim_max - lim.rlim_cur < more ? lim.rlim_max : lim.rlim_cur + more;
-        lim.rlim_cur = s->raised;
-        (void)setrlimit(RLIMIT_NOFILE, &lim); /* or the last ones wait in vain, and say so */
+    const char *text = getenv(CT_ENV_STORE);
+    if (text == NULL || text[0] == '\0' || getenv(CT_ENV_KEY) == NULL) {
+        return CT_AGAIN;
     }
-}
-
-static void restore_limit(const struct ct_nodes_store *s)
-{
-    struct rlimit lim;
-    if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && s->raised > 0 && lim.rlim_cur == s->raised) {
-        lim.rlim_cur = s->had;
-        (void)setrlimit(RLIMIT_NOFILE, &lim);
+    *where = (struct ct_nodes_where){.magic = CT_NODES_MAGIC, .by_launcher = 1};
+    where->naddrs = ct_addr_parse_list(where->addrs, text);
+    if (where->naddrs == 0) {
+        ct_error(log, "%s, which the launcher sets, is no list of addresses: \"%.200s\"",
+                 CT_ENV_STORE, text);
+        return CTRAN_ERR_BOOTSTRAP;
     }
-}
-
-int ct_nodes_store_open(struct ct_nodes_store **store, const struct ct_job *job,
-                        const struct ct_auth_key *key, struct ct_nodes_where *where)
-{
-    struct ct_nodes_store *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        return CTRAN_ERR_NO_MEM;
-    }
-    *where = (struct ct_nodes_where){.magic = MAGIC};
-    where->naddrs = find_reach(job, where->addrs);
-    int rc = where->naddrs > 0 ? ct_loop_init(&s->loop, &job->p->log) : CTRAN_ERR_BOOTSTRAP;
-    if (rc != CTRAN_SUCCESS) {
-        free(s);
-        return rc;
-    }
-    struct ct_addr         at = listen_on(where->addrs, where->naddrs);
-    struct ct_store_limits limits = {.connections = job->size + SPARE,
-                                     .strangers = job->size + SPARE};
-    rc = ct_store_server_open(&s->server, &s->loop, &at, key, &limits);
-    if (rc != CTRAN_SUCCESS) {
-        ct_loop_fini(&s->loop);
-        free(s);
-        return rc;
-    }
-    for (uint32_t i = 0; i < where->naddrs; i++) {
-        memcpy(where->addrs[i].port, at.port, sizeof at.port);
-    }
-    raise_limit(s, job);
-    *store = s;
     return CTRAN_SUCCESS;
-}
-
-void ct_nodes_store_close(struct ct_nodes_store *s)
-{
-    ct_store_server_close(s->server);
-    ct_loop_fini(&s->loop);
-    restore_limit(s);
-    free(s);
-}
-
-static void on_moment(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd, (void)what, (void)arg;
-}
-
-/* Others may not have read their last answer yet: until they have hung up, or have had a while. */
-static void linger(struct ct_nodes_store *s)
-{
-    uint64_t              end_ns = ct_clock_ns() + LINGER_MS * CT_NS_PER_MS;
-    struct timeval        moment = ct_wire_timeval(LINGER_MS);
-    struct ct_store_stats stats;
-    struct event          limit;
-    (void)evtimer_assign(&limit, s->loop.base, on_moment, NULL);
-    (void)event_add(&limit, &moment);
-    ct_store_server_stats(s->server, &stats);
-    while (stats.connections > stats.strangers && ct_clock_ns() < end_ns) {
-        (void)event_base_loop(s->loop.base, EVLOOP_ONCE);
-        ct_store_server_stats(s->server, &stats);
-    }
-    (void)event_del(&limit);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -233,40 +141,62 @@ static uint32_t longest_card(const struct exchange *x)
     return (uint32_t)longest;
 }
 
-/* Says what kind of node this is, at the first of the store's addresses that answers. To say it
- * twice does no harm. */
+static void on_places(void *arg, const struct ct_store_reply *reply)
+{
+    struct exchange       *x = arg;
+    struct ct_store_place *places = calloc(CT_STORE_SERVERS_MAX, sizeof *places);
+    uint32_t               n = 0;
+    x->places_status = places == NULL ? CTRAN_ERR_NO_MEM : reply->status;
+    if (x->places_status == CTRAN_SUCCESS) {
+        n = ct_store_places_unpack(places, reply->value.at, reply->value.len);
+        x->places_status = n > 0 ? ct_store_extend(x->store, places, n) : CTRAN_ERR_BOOTSTRAP;
+    }
+    free(places);
+    x->has_places = true;
+}
+
+static void on_nothing(void *arg, const struct ct_store_reply *reply)
+{
+    (void)arg, (void)reply; /* it was for people */
+}
+
+/* What needs no answer now. */
+static int ask_ahead(struct exchange *x)
+{
+    char                    key[KEY_SIZE], value[32];
+    struct ct_store_request places = {
+        .op = CT_STORE_WAIT, .timeout_ms = left_ms(x), .key = ct_bytes_of(CT_STORE_PLACES)};
+    struct ct_store_request host = {.op = CT_STORE_SET, .timeout_ms = left_ms(x)};
+    (void)snprintf(key, sizeof key, "%s%.255s", HOST, x->job->host);
+    (void)snprintf(value, sizeof value, "%" PRIu32 " ranks", x->job->nlocal);
+    host.key = ct_bytes_of(key);
+    host.value = ct_bytes_of(value);
+    int rc = ct_store_ask(x->store, &places, on_places, x);
+    return rc == CTRAN_SUCCESS ? ct_store_ask(x->store, &host, on_nothing, NULL) : rc;
+}
+
+/* Says what kind of node this is. To say it twice does no harm. */
 static int call_store(struct exchange *x, const struct ct_nodes_where *where)
 {
-    char                    kind[64];
+    char                    kind[64], text[CT_WIRE_LIST_SIZE];
     struct ct_store_request set = {.op = CT_STORE_SET};
-    uint32_t                limit_ms, i = 0;
-    int                     rc;
+    struct ct_store_place   place = {.naddrs = where->naddrs};
+    memcpy(place.addrs, where->addrs, where->naddrs * sizeof place.addrs[0]);
     (void)snprintf(kind, sizeof kind, "%s%08x/%08x", KIND, x->job->nlocal, longest_card(x));
     set.key = ct_bytes_of(kind);
-    do {
-        rc = ct_store_open(&x->store, x->loop, &where->addrs[i++ % where->naddrs], 1, x->key);
-        if (rc != CTRAN_SUCCESS) {
-            return rc;
-        }
-        limit_ms = left_ms(x);
-        if (where->naddrs > 1) { /* each time round more */
-            uint32_t round = (uint32_t)ct_min_size((i - 1) / where->naddrs, MOST_ROUNDS);
-            limit_ms = (uint32_t)ct_min_size(limit_ms, (size_t)FIRST_CHOICE_MS << round);
-        }
-        rc = ask(x, &set, limit_ms, NULL, NULL, 0, NULL);
-        if (rc != CTRAN_SUCCESS) {
-            ct_store_close(x->store);
-            x->store = NULL;
-        }
-    } while (rc != CTRAN_SUCCESS && ct_clock_ns() < x->end_ns);
-    if (rc != CTRAN_SUCCESS) {
-        char text[64];
-        ct_addr_format(&where->addrs[0], text, sizeof text);
+    int rc = ct_store_open_at(&x->store, x->loop, &place, 1, x->key);
+    if (rc == CTRAN_SUCCESS && where->by_launcher) {
+        rc = ask_ahead(x);
+    }
+    do { /* a connection that is lost is made again */
+        rc = rc == CTRAN_SUCCESS ? ask(x, &set, left_ms(x), NULL, NULL, 0, NULL) : rc;
+    } while (rc == CTRAN_ERR_SYSTEM && ct_clock_ns() < x->end_ns);
+    if (rc != CTRAN_SUCCESS && rc != CTRAN_ERR_PENDING) {
+        ct_addr_format_list(where->addrs, where->naddrs, text);
         ct_error(&x->job->p->log,
-                 "host %s cannot speak with rank 0 of job %s at %s%s: %s; is this the network "
-                 "between the hosts (CTRAN_TCP_INTERFACES)?",
-                 x->job->host, x->job->id, text,
-                 where->naddrs > 1 ? " nor at its other addresses" : "", ct_error_text(rc));
+                 "host %s cannot speak with %s of job %s at %s: %s; is this the network between "
+                 "the hosts (CTRAN_TCP_INTERFACES)?",
+                 x->job->host, x->keeper, x->job->id, text, ct_error_text(rc));
     }
     return rc;
 }
@@ -304,8 +234,16 @@ static int find_largest(struct exchange *x, uint32_t *ranks, uint32_t *bytes)
     return CTRAN_SUCCESS;
 }
 
+/* The key of something that every exchange has anew. */
+static struct ct_bytes key_of(const struct exchange *x, const char *name, char key[KEY_SIZE])
+{
+    (void)snprintf(key, KEY_SIZE, "%s%" PRIu32, name, x->time);
+    return ct_bytes_of(key);
+}
+
 static int tell_shape(struct exchange *x, uint32_t nnodes)
 {
+    char         key[KEY_SIZE];
     uint32_t     ranks = 0, bytes = 0;
     struct shape s = {0};
     int          rc = find_largest(x, &ranks, &bytes);
@@ -318,7 +256,7 @@ static int tell_shape(struct exchange *x, uint32_t nnodes)
     snprintf(s.version, sizeof s.version, "%s", ct_version_string());
     memcpy(s.digest, ct_version_digest(), CT_DIGEST_LEN);
     struct ct_store_request set = {
-        .op = CT_STORE_SET, .key = ct_bytes_of(SHAPE), .value = {&s, sizeof s}};
+        .op = CT_STORE_SET, .key = key_of(x, SHAPE, key), .value = {&s, sizeof s}};
     return ask(x, &set, left_ms(x), NULL, NULL, 0, NULL);
 }
 
@@ -335,6 +273,7 @@ static int check_shape(struct exchange *x, const struct shape *s, uint32_t len)
     x->nnodes = len == sizeof *s ? ct_wire_get32(s->nnodes) : 0;
     x->shape.per_node = ct_wire_get32(s->per_node);
     x->shape.entry_bytes = ct_wire_get32(s->entry_bytes);
+    x->index = x->number - x->time * x->nnodes;
     uint64_t slots = (uint64_t)x->nnodes * x->shape.per_node;
     if (x->index >= x->nnodes || x->nnodes > x->job->size || slots < x->job->size ||
         slots > UINT32_MAX || x->shape.per_node < x->job->nlocal ||
@@ -357,9 +296,10 @@ static void blame_others(struct exchange *x)
                  "the ranks of job %s did not all start: host %s and others, which are complete, "
                  "have %" PRId64 " of %" PRIu32 " ranks; the other hosts have not come within "
                  "%" PRId64 " ms (CTRAN_BOOTSTRAP_TIMEOUT)",
-                 job->id, job->host, sum >> 32, job->size, job->p->cfg.bootstrap_timeout);
+                 job->id, job->host, (sum >> 32) - (int64_t)x->time * job->size, job->size,
+                 job->p->cfg.bootstrap_timeout);
     } else {
-        ct_error(&job->p->log, "host %s has lost rank 0 of job %s", job->host, job->id);
+        ct_error(&job->p->log, "host %s has lost %s of job %s", job->host, x->keeper, job->id);
     }
 }
 
@@ -367,23 +307,40 @@ static int agree_on_shape(struct exchange *x)
 {
     int64_t                 sum = 0;
     struct shape            shape = {0};
-    uint32_t                len = 0;
+    uint32_t                len = 0, size = x->job->size;
+    char                    key[KEY_SIZE];
     struct ct_store_request add = {.op = CT_STORE_ADD, .key = ct_bytes_of(RANKS)};
     add.number = (int64_t)x->job->nlocal << 32 | 1;
-    int rc = ask(x, &add, left_ms(x), &sum, NULL, 0, NULL);
-    x->index = (uint32_t)(sum & UINT32_MAX) - 1;
-    if (rc == CTRAN_SUCCESS && sum >> 32 == x->job->size) {
-        rc = tell_shape(x, x->index + 1);
+    int      rc = ask(x, &add, left_ms(x), &sum, NULL, 0, NULL);
+    uint32_t ranks = (uint32_t)(sum >> 32), nodes = (uint32_t)(sum & UINT32_MAX);
+    x->number = nodes - 1;
+    x->time = (ranks - 1) / size;
+    if (rc == CTRAN_SUCCESS && ranks % size == 0) {
+        rc = tell_shape(x, nodes / (x->time + 1));
     }
     if (rc == CTRAN_SUCCESS) {
-        struct ct_store_request wait = {.op = CT_STORE_WAIT, .key = ct_bytes_of(SHAPE)};
+        struct ct_store_request wait = {.op = CT_STORE_WAIT, .key = key_of(x, SHAPE, key)};
         rc = ask(x, &wait, left_ms(x), NULL, &shape, sizeof shape, &len);
     }
-    if (rc != CTRAN_SUCCESS) {
+    if (rc != CTRAN_SUCCESS && rc != CTRAN_ERR_PENDING) {
         blame_others(x);
         return CTRAN_ERR_BOOTSTRAP;
     }
-    return check_shape(x, &shape, len);
+    return rc == CTRAN_SUCCESS ? check_shape(x, &shape, len) : rc;
+}
+
+/* What keys of nodes' addresses are shared out over. */
+static int know_servers(struct exchange *x)
+{
+    if (!ct_loop_until(x->loop, &x->has_places)) { /* ends: the request has a deadline */
+        return CTRAN_ERR_PENDING;
+    }
+    if (x->places_status != CTRAN_SUCCESS) {
+        ct_error(&x->job->p->log, "%s of job %s does not say to host %s where its servers are: %s",
+                 x->keeper, x->job->id, x->job->host, ct_error_text(x->places_status));
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    return CTRAN_SUCCESS;
 }
 
 /* ---- the cards ------------------------------------------------------------------------------- */
@@ -441,17 +398,18 @@ static int unpack(const struct exchange *x, const unsigned char *table)
 
 static int gather(struct exchange *x)
 {
-    struct ct_addr at = listen_on(x->reach, x->nreach);
+    struct ct_addr at = ct_addr_listen_on(x->reach, x->nreach);
     size_t         block = (size_t)x->shape.per_node * x->shape.entry_bytes;
     unsigned char *cards = pack(x);
     if (cards == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
+    (void)snprintf(x->name, sizeof x->name, "cards/%" PRIu32, x->time);
     x->terms = (struct ct_oob_terms){.loop = x->loop,
                                      .store = x->store,
                                      .key = x->key,
                                      .shape = x->shape,
-                                     .name = "cards",
+                                     .name = x->name,
                                      .algo = ct_oob_algo(NULL, x->nnodes, block),
                                      .limit_ms = left_ms(x),
                                      .reach = x->reach,
@@ -461,27 +419,60 @@ static int gather(struct exchange *x)
         ct_oob_node_fill(x->node, cards);
     }
     free(cards);
-    while (rc == CTRAN_SUCCESS && !x->gathered) { /* ends: the agent has a deadline */
-        (void)event_base_loop(x->loop->base, EVLOOP_ONCE);
+    if (rc == CTRAN_SUCCESS) { /* ends: the agent has a deadline */
+        rc = ct_loop_until(x->loop, &x->gathered) ? x->status : CTRAN_ERR_PENDING;
     }
-    return rc == CTRAN_SUCCESS ? x->status : rc;
+    return rc;
 }
 
-/* Whoever is missing here is no loss: all that it needs is on its way. */
+/* Whoever is missing here is no loss: all that it needs is on its way. Then nobody asks for this
+ * node's address any more; a store that goes on needs it no longer, either. */
 static void part(struct exchange *x)
 {
+    char                    key[KEY_SIZE];
     struct ct_store_request all = {
-        .op = CT_STORE_BARRIER, .number = x->nnodes, .key = ct_bytes_of(DONE)};
-    (void)ask(x, &all, left_ms(x), NULL, NULL, 0, NULL);
+        .op = CT_STORE_BARRIER, .number = x->nnodes, .key = key_of(x, DONE, key)};
+    struct ct_store_request delete = {.op = CT_STORE_DELETE, .timeout_ms = BLAME_MS};
+    int rc = ask(x, &all, left_ms(x), NULL, NULL, 0, NULL);
+    if (rc == CTRAN_SUCCESS && x->has_places) {
+        delete.key = (struct ct_bytes){key, ct_oob_key(key, x->name, x->index)};
+        (void)ct_store_ask(x->store, &delete, on_nothing, NULL);
+    }
+}
+
+static void on_moment(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    *(bool *)arg = true;
+}
+
+/* A process that dies is seen first by those that it was connected to: the news has a moment. */
+static int await_news(struct exchange *x, int rc)
+{
+    struct timeval moment = ct_wire_timeval(NEWS_MS);
+    bool           over = false;
+    struct event   limit;
+    if (x->loop->stop == NULL) {
+        return rc;
+    }
+    (void)evtimer_assign(&limit, x->loop->base, on_moment, &over);
+    over = event_add(&limit, &moment) != 0;
+    rc = ct_loop_until(x->loop, &over) ? rc : CTRAN_ERR_PENDING;
+    (void)event_del(&limit);
+    return rc;
 }
 
 static int run(struct exchange *x, const struct ct_nodes_where *where)
 {
     int rc = call_store(x, where);
     rc = rc == CTRAN_SUCCESS ? agree_on_shape(x) : rc;
+    rc = rc == CTRAN_SUCCESS && where->by_launcher ? know_servers(x) : rc;
     rc = rc == CTRAN_SUCCESS ? gather(x) : rc;
     rc = rc == CTRAN_SUCCESS ? unpack(x, ct_oob_node_table(x->node)) : rc;
-    ct_cards_complete(x->cards, rc);
+    rc = rc != CTRAN_SUCCESS ? await_news(x, rc) : rc;
+    if (rc != CTRAN_ERR_PENDING) { /* else all of the node hear the news */
+        ct_cards_complete(x->cards, rc);
+    }
     if (rc == CTRAN_SUCCESS) {
         ct_info(&x->job->p->log,
                 "%" PRIu32 " hosts have exchanged the addresses of %" PRIu32 " ranks by %s",
@@ -497,13 +488,37 @@ static int run(struct exchange *x, const struct ct_nodes_where *where)
     return rc;
 }
 
-int ct_nodes_exchange(const struct ct_job *job, struct ct_cards *cards,
+/* The same, as long as there is no news that it is in vain. */
+static int run_heeding(struct exchange *x, const struct ct_nodes_where *where)
+{
+    struct ct_news     *news = &x->job->news;
+    struct ct_loop_stop stop;
+    if (!news->on) {
+        return run(x, where);
+    }
+    int rc = ct_loop_stop_init(x->loop, &stop, &news->no_start);
+    if (rc != CTRAN_SUCCESS) {
+        ct_cards_complete(x->cards, rc);
+        return rc;
+    }
+    struct ct_wake *before = ct_news_set_wake(news, &stop.wake);
+    rc = run(x, where);
+    (void)ct_news_set_wake(news, before);
+    if (before != NULL) {
+        ct_wake_signal(before);
+    }
+    ct_loop_stop_fini(x->loop);
+    return rc;
+}
+
+int ct_nodes_exchange(struct ct_job *job, struct ct_cards *cards,
                       const struct ct_nodes_where *where, const struct ct_auth_key *key,
                       struct ct_nodes_store *own, uint64_t end_ns)
 {
     struct ct_loop  loop;
     struct exchange x = {.job = job, .cards = cards, .key = key, .end_ns = end_ns};
-    x.nreach = find_reach(job, x.reach);
+    x.nreach = ct_nodes_reach(job, x.reach);
+    x.keeper = where->by_launcher ? "the launcher's store" : "rank 0";
     int rc = x.nreach > 0 ? CTRAN_SUCCESS : CTRAN_ERR_BOOTSTRAP;
     if (rc == CTRAN_SUCCESS && own == NULL) {
         rc = ct_loop_init(&loop, &job->p->log);
@@ -512,10 +527,10 @@ int ct_nodes_exchange(const struct ct_job *job, struct ct_cards *cards,
         ct_cards_complete(cards, rc);
         return rc;
     }
-    x.loop = own != NULL ? &own->loop : &loop;
-    rc = run(&x, where);
+    x.loop = own != NULL ? ct_nodes_store_loop(own) : &loop;
+    rc = run_heeding(&x, where);
     if (own != NULL) {
-        linger(own);
+        ct_nodes_store_linger(own);
     } else {
         ct_loop_fini(&loop);
     }

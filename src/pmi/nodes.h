@@ -3,13 +3,15 @@
  * How the nodes of a job exchange their ranks' cards: the first rank of each node, its leader, does
  * so for all of them while it waits for everybody (ct_job_meet).
  *
- * Leaders meet at a store in rank 0's process: each says how many ranks it brings, and is given a
- * number; the last one knows how many nodes there are, and says so. Then they find their neighbours
- * through the store and run one allgather over sockets of their own (pmi/oob); what they get goes
- * into the table that their node's ranks share (cards.h). When all have it the store goes. So a
- * node asks the store for a few things, and a rank for nothing.
+ * Leaders meet at a store, which the launcher's daemons hold, or where the launcher has none, rank
+ * 0's process: each says how many ranks it brings, and is given a number; the last one knows how
+ * many nodes there are, and says so. Then they find their neighbours through the store and run one
+ * allgather over sockets of their own (pmi/oob); what they get goes into the table that their
+ * node's ranks share (cards.h). So a node asks the store for a few things, and a rank for nothing.
+ * What has to be decided once is asked of the store's first server, addresses of all of them.
  *
- * All that PMIx has to carry is where the store is, and the key where no launcher has made one.
+ * All that has to be carried there is where the store is: by the environment, or from rank 0 by
+ * PMIx, together with the key where no launcher has made one.
  */
 #ifndef CT_PMI_NODES_H
 #define CT_PMI_NODES_H
@@ -17,28 +19,43 @@
 #include "pmi/cards.h"
 #include "pmi/oob/oob.h"
 
-/* What rank 0 tells the leaders, as it travels. */
+enum { CT_NODES_MAGIC = 0x45524f54 /* "TORE" */ };
+
+/* What leaders are told of the store, as it travels. */
 struct ct_nodes_where {
     uint32_t           magic, naddrs;
+    uint32_t           by_launcher; /* it has more servers; the first is here, and knows them */
     struct ct_addr     addrs[CT_OOB_REACH_MAX];
     struct ct_auth_key key; /* zero, where the launcher's is used */
 };
 
 bool ct_nodes_where_ok(const struct ct_nodes_where *where, size_t len_bytes);
 
+/* What the launcher says in the environment; CT_AGAIN where it has no store. CTRAN_ERR_BOOTSTRAP,
+ * logged. */
+int ct_nodes_where_told(struct ct_nodes_where *where, const struct ct_log *log);
+
+/* Where other hosts reach this one; their number, 0 is logged. */
+uint32_t ct_nodes_reach(const struct ct_job *job, struct ct_addr *reach);
+
 struct ct_nodes_store;
 
-/* Rank 0: opens the store, which answers while rank 0 itself exchanges. Fills in *where but for the
- * key. Logged. */
-int  ct_nodes_store_open(struct ct_nodes_store **store, const struct ct_job *job,
-                         const struct ct_auth_key *key, struct ct_nodes_where *where);
-void ct_nodes_store_close(struct ct_nodes_store *store);
+/* Rank 0, where the launcher has no store: opens one, which answers while rank 0 itself exchanges.
+ * Fills in *where but for the key. Logged. */
+int             ct_nodes_store_open(struct ct_nodes_store **store, const struct ct_job *job,
+                                    const struct ct_auth_key *key, struct ct_nodes_where *where);
+void            ct_nodes_store_close(struct ct_nodes_store *store);
+struct ct_loop *ct_nodes_store_loop(struct ct_nodes_store *store);
+/* Others may not have read their last answer yet: returns when they have hung up, or have had a
+ * while. */
+void ct_nodes_store_linger(struct ct_nodes_store *store);
 
 /* A leader, when its node's ranks have all put their cards: returns when those of all nodes are in
- * the table, or at `end_ns`. `own`: the store, on rank 0, which goes on until all nodes are done
- * with it. Tells the node's other ranks how it ended.
- * CTRAN_ERR_BOOTSTRAP, CTRAN_ERR_VERSION, ..., logged. */
-int ct_nodes_exchange(const struct ct_job *job, struct ct_cards *cards,
+ * the table, or at `end_ns`. `own`: the store, where rank 0 has it, which goes on until all nodes
+ * are done with it. Tells the node's other ranks how it ended. CTRAN_ERR_BOOTSTRAP,
+ * CTRAN_ERR_VERSION, ..., logged; CTRAN_ERR_PENDING, not logged: there is news that the job cannot
+ * start. */
+int ct_nodes_exchange(struct ct_job *job, struct ct_cards *cards,
                       const struct ct_nodes_where *where, const struct ct_auth_key *key,
                       struct ct_nodes_store *own, uint64_t end_ns);
 

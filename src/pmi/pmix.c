@@ -4,14 +4,15 @@
  * abort.
  *
  * Ranks of one node exchange their cards in memory (cards.h), the nodes of a job over sockets
- * (nodes.h), for which the server carries where rank 0's store is. Cards are put there as well if
- * there are several nodes, for those who look up a few before all have met. Two kinds of jobs of
- * several nodes put, fence and get them: those that outlive deaths, for which the launcher's word
- * has to stand for all of a start; and builds that can prove nothing.
+ * (nodes.h). Where the store is that these meet at the launcher says in the environment; or rank 0
+ * opens one, and the server carries where. Cards are put at the server as well if there are several
+ * nodes, for those who look up a few before all have met. Only builds that can prove nothing put,
+ * fence and get them all.
  *
  * Where the server says that the job outlives deaths (PMIX_JOB_RECOVERABLE: ctranrun does), it is
  * also asked for news, as events, and for leave. Then nothing here waits on a collective of
- * libpmix's without listening: one with a process that died early never ends.
+ * libpmix's, nor for other processes, without listening: one with a process that died early never
+ * ends. And the launcher has to know who has met: by a fence.
  */
 #define CT_FOLDER "pmi"
 #include <inttypes.h>
@@ -44,8 +45,9 @@ struct pmix {
     struct ct_job          job;
     pmix_proc_t            me;
     struct ct_cards       *table;       /* NULL: cards go through the server */
-    struct ct_nodes_store *store;       /* rank 0 of several nodes */
-    struct ct_nodes_where  where;       /* and where it is; without the key */
+    bool                   told_where;  /* the launcher has a store, and said where */
+    struct ct_nodes_store *store;       /* else rank 0's, where there are several nodes */
+    struct ct_nodes_where  where;       /* where it is, if known; without the key */
     uint32_t              *local_ranks; /* those of the job */
     struct card           *cards; /* looked up there so far: kept, since callers borrow them */
     struct fence           fence;
@@ -155,7 +157,7 @@ static bool has_one_node(const struct ct_job *job)
 /* Whether nodes exchange cards by themselves; see the head. */
 static bool is_node_job(const struct ct_job *job)
 {
-    return !has_one_node(job) && !job->news.on && ct_auth_available();
+    return !has_one_node(job) && ct_auth_available();
 }
 
 /* Rank 0 opens the store. */
@@ -181,7 +183,8 @@ static int open_table(struct pmix *x)
 {
     const struct ct_job *job = &x->job;
     struct ct_auth_key   key;
-    bool                 makes = makes_key(job), hosts = job->rank == 0 && is_node_job(job);
+    bool                 makes = makes_key(job);
+    bool                 hosts = job->rank == 0 && is_node_job(job) && !x->told_where;
     int                  rc = ct_cards_open(&x->table, job, job->tag);
     if (rc == CTRAN_SUCCESS) {
         x->job.seats = (struct ct_seats){
@@ -193,6 +196,9 @@ static int open_table(struct pmix *x)
     }
     if (rc == CTRAN_SUCCESS) {
         x->job.say = ct_cards_say(x->table);
+    }
+    if (rc == CTRAN_SUCCESS && job->news.on) {
+        ct_cards_heed(x->table, &x->job.news);
     }
     if (rc == CTRAN_SUCCESS && has_one_node(job)) {
         x->job.roll =
@@ -224,11 +230,21 @@ static int put_card(const struct ct_job *job, const void *card, size_t len_bytes
     return CTRAN_SUCCESS;
 }
 
+static int hear_where(struct pmix *x)
+{
+    int rc = is_node_job(&x->job) ? ct_nodes_where_told(&x->where, &x->job.p->log) : CT_AGAIN;
+    x->told_where = rc == CTRAN_SUCCESS;
+    return rc == CT_AGAIN ? CTRAN_SUCCESS : rc;
+}
+
 static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
 {
     struct pmix *x = pmix_of(job);
     job->tag = job_tag(x);
-    int rc = has_one_node(job) || is_node_job(job) ? open_table(x) : CTRAN_SUCCESS;
+    int rc = hear_where(x);
+    if (rc == CTRAN_SUCCESS && (has_one_node(job) || is_node_job(job))) {
+        rc = open_table(x);
+    }
     if (rc == CTRAN_SUCCESS && !has_one_node(job)) {
         rc = put_card(job, card, len_bytes);
     }
@@ -309,12 +325,13 @@ static int get_store(struct pmix *x, uint64_t end_ns, struct ct_nodes_where *whe
 static int find_store(struct pmix *x, uint64_t end_ns, struct ct_nodes_where *where,
                       struct ct_auth_key *key)
 {
+    bool knows = x->store != NULL || x->told_where;
     *where = x->where;
-    int rc = x->store == NULL ? get_store(x, end_ns, where) : CTRAN_SUCCESS;
+    int rc = knows ? CTRAN_SUCCESS : get_store(x, end_ns, where);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if (x->store == NULL && getenv(CT_ENV_KEY) == NULL) {
+    if (!knows && getenv(CT_ENV_KEY) == NULL) {
         ct_cards_put_key(x->table, &where->key);
         *key = where->key;
         return CTRAN_SUCCESS;
@@ -336,7 +353,7 @@ static void lead(struct pmix *x)
         (void)ct_nodes_exchange(&x->job, x->table, &where, &key, x->store, end_ns);
         ct_auth_wipe(&where, sizeof where);
         ct_auth_wipe(&key, sizeof key);
-    } else {
+    } else if (rc != CTRAN_ERR_PENDING) { /* else all hear the news */
         ct_cards_complete(x->table, rc);
     }
 }
@@ -349,19 +366,11 @@ static void close_store(struct pmix *x)
     }
 }
 
-/* Where the launcher tells of deaths, it has to know who has met: by a fence. */
-static int pmix_meet(struct ct_job *job)
+static int meet_by_fence(struct pmix *x)
 {
+    const struct ct_job *job = &x->job;
     const struct ct_log *log = &job->p->log;
-    struct pmix         *x = pmix_of(job);
-    if (is_node_job(job) && job->local_index == 0) {
-        lead(x);
-        close_store(x);
-    }
-    if (x->table != NULL && !job->news.on) {
-        return ct_cards_meet(x->table);
-    }
-    int rc = run_fence(x);
+    int                  rc = run_fence(x);
     if (rc == CT_PMIX_NO_START) {
         ct_error(log, "rank %" PRIu32 " has ended before all ranks of job %s had started",
                  job->news.dead[0], job->id);
@@ -378,6 +387,22 @@ static int pmix_meet(struct ct_job *job)
         return CTRAN_ERR_BOOTSTRAP;
     }
     return CTRAN_SUCCESS;
+}
+
+static int pmix_meet(struct ct_job *job)
+{
+    struct pmix *x = pmix_of(job);
+    bool         by_fence = x->table == NULL || job->news.on;
+    int          rc = CTRAN_SUCCESS;
+    if (is_node_job(job) && job->local_index == 0) {
+        lead(x);
+        close_store(x);
+    }
+    if (!by_fence || is_node_job(job)) {
+        rc = ct_cards_meet(x->table);
+    }
+    /* What was waited for in vain the fence tells. */
+    return by_fence && (rc == CTRAN_SUCCESS || rc == CTRAN_ERR_PENDING) ? meet_by_fence(x) : rc;
 }
 
 /* ---- lookups --------------------------------------------------------------------------------- */

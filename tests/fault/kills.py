@@ -2,12 +2,14 @@
 """Ranks die at random moments, one after the other or together, killed or by themselves, in
 traffic, in long transfers, in connects, in collectives, in init and in finalize: those that live
 learn of it by errors of exactly what it ends, and the job ends well. CT_KILLS sets how many deaths
-(20, and 500 with CT_SOAK); CT_SEED and CT_MODE repeat one job. The program is survive (fault.h)."""
+(20, and 500 with CT_SOAK); CT_SEED, CT_MODE and CT_WHERE (1 and 2: on three hosts) repeat one job.
+The program is survive (fault.h)."""
 import os
 import random
 import re
 import statistics
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.environ.get("top_srcdir", "."), "tests/launch"))
 from launch import TOP, Job, check  # noqa: E402
@@ -20,6 +22,13 @@ SETTINGS = [{}, {}, {"CTRAN_SHM_SINGLE_COPY": "off"}, {"CTRAN_SHM_RING_SIZE": "4
             {"CTRAN_SHM_SINGLE_COPY": "off", "CTRAN_SHM_RING_SIZE": "4K"},
             {"CTRAN_SHM_BACKING": "file"}, {"CTRAN_EAGER_LIMIT": "100"},
             {"CTRAN_TRANSPORTS": "self,tcp"}, {"CTRAN_NODE_RANKS": "3", "CTRAN_TCP_SOCKETS": "2"}]
+# On this machine as it is, or as three hosts, which an agent makes of it.
+AGENT = tempfile.NamedTemporaryFile("w", prefix="ctran-agent-", delete=False)
+AGENT.write("#!/bin/sh\nshift\nexec \"$@\"\n")
+AGENT.close()
+os.chmod(AGENT.name, 0o700)
+WHERE = [[], ["--launch-agent", AGENT.name, "-H", "a:3,b:3,c:2"],
+         ["--launch-agent", AGENT.name, "-H", "a:3,b:3,c:2", "--map-by", "node"]]
 HOW = {"was killed by signal 9 (Killed)", "was killed by signal 11 (Segmentation fault)",
        "exited with status 3 without ctran_finalize"}
 LOST = re.compile(r"ctranrun: job \w+: rank (\d+) \(pid \d+ on host [^)]*\) (.*); "
@@ -29,13 +38,13 @@ kills = int(os.environ.get("CT_KILLS", "500" if os.environ.get("CT_SOAK", "0") =
 seeds = random.Random(int(os.environ.get("CT_SEED", random.randrange(1 << 30))))
 
 
-def play(mode, seed, settings):
+def play(mode, seed, settings, where):
     """One job; returns for each death the ns until the last survivor knew, where that is told."""
-    with Job("-n", RANKS, "--enable-recovery", "-x", f"CT_RANKS={RANKS}", SURVIVE, mode, seed,
-             env=settings) as job:
+    with Job(*where, "-n", RANKS, "--enable-recovery", "-x", f"CT_RANKS={RANKS}", SURVIVE, mode,
+             seed, env=settings) as job:
         status, out, err = job.finish()
     out, err = out.decode(), err.decode()
-    told = f"{mode} {seed} {settings}: status {status}\n{out}\n{err}"
+    told = f"{mode} {seed} {settings} {where}: status {status}\n{out}\n{err}"
     words = [line.split() for line in out.splitlines()]
     dies = {int(w[1]): int(w[2]) for w in words if w[0] == "dies"}
     done = {int(w[1]) for w in words if w[0] == "done"}
@@ -57,16 +66,19 @@ def play(mode, seed, settings):
 
 
 if "CT_MODE" in os.environ:
-    print(play(os.environ["CT_MODE"], int(os.environ["CT_SEED"]), {}))
+    print(play(os.environ["CT_MODE"], int(os.environ["CT_SEED"]), {},
+               WHERE[int(os.environ.get("CT_WHERE", "0"))]))
+    os.unlink(AGENT.name)
     sys.exit()
 deaths, jobs, waits = 0, 0, []
 while deaths < kills:
     mode, seed = MODES[jobs % len(MODES)], seeds.randrange(1 << 30)
     print(f"{mode} {seed}", flush=True)
-    n, some = play(mode, seed, seeds.choice(SETTINGS))
+    n, some = play(mode, seed, seeds.choice(SETTINGS), seeds.choice(WHERE))
     deaths += n
     jobs += 1
     waits += some
+os.unlink(AGENT.name)
 if waits:
     print(f"{deaths} deaths in {jobs} jobs; from a death to the last survivor's knowledge: median "
           f"{statistics.median(waits) / 1e6:.2f} ms, longest {max(waits) / 1e6:.1f} ms "
