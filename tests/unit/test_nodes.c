@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exchange between nodes: a thread stands for each node's leader, over loopback. Every node
- * ends with every card, however ranks are spread; and who waits in vain says for what.
+ * ends with every card, however ranks are spread, by rank 0's store and by a launcher's, which has
+ * several servers and is used again; and who waits in vain says for what, or hears that it is so.
  */
 #define CT_FOLDER "unit"
 #include <pthread.h>
@@ -21,6 +22,7 @@ struct node {
     struct ct_job          job[MOST]; /* of its ranks, by local index */
     struct ct_cards       *cards[MOST];
     uint32_t               ranks[MOST], nlocal, size;
+    uint32_t               lacking; /* so many of its ranks do not come */
     struct ct_nodes_where *where;
     struct ct_nodes_store *store; /* of rank 0 */
     pthread_t              thread;
@@ -74,11 +76,17 @@ static void *lead(void *arg)
 {
     struct node *n = arg;
     n->status = CTRAN_SUCCESS;
-    for (uint32_t l = 0; l < n->nlocal && n->status == CTRAN_SUCCESS; l++) {
+    for (uint32_t l = 0; l < n->nlocal - n->lacking && n->status == CTRAN_SUCCESS; l++) {
         char   card[LONGEST];
         size_t len = card_of(n->ranks[l], card);
         n->status = ct_cards_open(&n->cards[l], &n->job[l], 1);
         n->status = n->status == CTRAN_SUCCESS ? ct_cards_put(n->cards[l], card, len) : n->status;
+    }
+    if (n->status == CTRAN_SUCCESS && n->job[0].news.on) {
+        ct_cards_heed(n->cards[0], &n->job[0].news);
+    }
+    if (n->status == CTRAN_SUCCESS && n->lacking > 0) {
+        n->status = ct_cards_meet_here(n->cards[0]);
     }
     if (n->status == CTRAN_SUCCESS) {
         uint64_t end_ns = ct_clock_ns() + (uint64_t)n->process.cfg.bootstrap_timeout * CT_NS_PER_MS;
@@ -197,6 +205,132 @@ static void test_addresses(void **state)
     finish(nodes, 3);
 }
 
+/* ---- a launcher's store ---------------------------------------------------------------------- */
+
+enum { SERVERS = 3 };
+
+/* Its servers, each on a thread as in a daemon. */
+static struct server {
+    struct ct_log           log;
+    struct ct_loop          loop;
+    struct ct_store_server *server;
+    pthread_t               thread;
+    struct event            look;
+    _Atomic bool            ends;
+} servers[SERVERS];
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct server *s = arg;
+    (void)fd, (void)what;
+    if (s->ends) {
+        (void)event_base_loopbreak(s->loop.base);
+    }
+}
+
+static void *serve(void *arg)
+{
+    (void)event_base_dispatch(((struct server *)arg)->loop.base);
+    return NULL;
+}
+
+static void open_servers(struct ct_nodes_where *where)
+{
+    static const struct timeval often = {.tv_usec = 10000};
+    struct ct_store_place       places[SERVERS];
+    unsigned char               value[SERVERS * (4 + sizeof(struct ct_addr))];
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        struct server *s = &servers[i];
+        *s = (struct server){.ends = false};
+        unit_log_init(&s->log, CT_LOG_WARN);
+        assert_int_equal(ct_loop_init(&s->loop, &s->log), 0);
+        places[i] = (struct ct_store_place){.naddrs = 1};
+        assert_int_equal(ct_addr_parse(&places[i].addrs[0], "127.0.0.1:0"), 0);
+        assert_int_equal(
+            ct_store_server_open(&s->server, &s->loop, &places[i].addrs[0], &key, NULL), 0);
+        (void)event_assign(&s->look, s->loop.base, -1, EV_PERSIST, on_look, s);
+        assert_int_equal(event_add(&s->look, &often), 0);
+    }
+    struct ct_bytes bytes = {value, ct_store_places_pack(places, SERVERS, value)};
+    assert_int_equal(ct_store_server_set(servers[0].server, ct_bytes_of(CT_STORE_PLACES), bytes),
+                     CTRAN_SUCCESS);
+    *where = (struct ct_nodes_where){.magic = CT_NODES_MAGIC, .by_launcher = 1, .naddrs = 1};
+    where->addrs[0] = places[0].addrs[0];
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        assert_int_equal(pthread_create(&servers[i].thread, NULL, serve, &servers[i]), 0);
+    }
+}
+
+static void close_servers(uint64_t requests[SERVERS])
+{
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        struct ct_store_stats stats;
+        servers[i].ends = true;
+        assert_int_equal(pthread_join(servers[i].thread, NULL), 0);
+        ct_store_server_stats(servers[i].server, &stats);
+        requests[i] = stats.requests;
+        (void)event_del(&servers[i].look);
+        ct_store_server_close(servers[i].server);
+        ct_loop_fini(&servers[i].loop);
+        assert_string_equal(unit_logged(&servers[i].log), "");
+        ct_log_fini(&servers[i].log);
+    }
+}
+
+/* Three exchanges of one job, one after the other. The addresses of eight nodes are not all at one
+ * server. */
+static void test_launcher(void **state)
+{
+    (void)state;
+    uint32_t              on[16];
+    uint64_t              requests[SERVERS];
+    struct ct_nodes_where where;
+    for (uint32_t r = 0; r < 16; r++) {
+        on[r] = (r + 1) / 2 % 8;
+    }
+    open_servers(&where);
+    for (int time = 0; time < 3; time++) {
+        struct node *nodes = spread(on, 16, 8, "60s");
+        for (uint32_t i = 0; i < 8; i++) {
+            nodes[i].where = &where;
+        }
+        run(nodes, 8);
+        expect_all(nodes, 8);
+        finish(nodes, 8);
+    }
+    close_servers(requests);
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        assert_in_range(requests[i], 1, INT32_MAX);
+    }
+}
+
+static void test_told(void **state)
+{
+    (void)state;
+    struct ct_nodes_where where;
+    struct ct_log         log;
+    unit_log_init(&log, CT_LOG_WARN);
+    assert_int_equal(ct_nodes_where_told(&where, &log), CT_AGAIN);
+    setenv(CT_ENV_STORE, "127.0.0.1:4711,[::1]:12", 1);
+    assert_int_equal(ct_nodes_where_told(&where, &log), CT_AGAIN); /* there is no key */
+    setenv(CT_ENV_KEY, "", 1);
+    assert_int_equal(ct_nodes_where_told(&where, &log), CTRAN_SUCCESS);
+    assert_true(ct_nodes_where_ok(&where, sizeof where));
+    assert_int_equal(where.naddrs, 2);
+    assert_true(where.by_launcher);
+    setenv(CT_ENV_STORE, "", 1);
+    assert_int_equal(ct_nodes_where_told(&where, &log), CT_AGAIN);
+    assert_string_equal(unit_logged(&log), "");
+    setenv(CT_ENV_STORE, "127.0.0.1:4711,", 1);
+    assert_int_equal(ct_nodes_where_told(&where, &log), CTRAN_SUCCESS);
+    setenv(CT_ENV_STORE, "127.0.0.1:4711,here", 1);
+    assert_int_equal(ct_nodes_where_told(&where, &log), CTRAN_ERR_BOOTSTRAP);
+    unit_contains(unit_logged(&log), "is no list of addresses: \"127.0.0.1:4711,here\"");
+    unsetenv(CT_ENV_STORE);
+    unsetenv(CT_ENV_KEY);
+    ct_log_fini(&log);
+}
+
 /* ---- in vain --------------------------------------------------------------------------------- */
 
 /* One node does not come. */
@@ -215,6 +349,45 @@ static void test_missing(void **state)
                   "have not come within 2000 ms (CTRAN_BOOTSTRAP_TIMEOUT)");
     assert_int_equal(ct_cards_meet(nodes[0].cards[1]), CTRAN_ERR_BOOTSTRAP); /* and at once */
     finish(nodes, 3);
+}
+
+static void *tell_no_start(void *arg)
+{
+    struct node *nodes = arg;
+    for (int i = 0; i < 2; i++) {
+        ct_news_no_start(&nodes[i].job[0].news, 3);
+    }
+    return NULL;
+}
+
+/* The same with news of it: two nodes, one of which lacks a rank, hear that they wait in vain. */
+static void test_news(void **state)
+{
+    (void)state;
+    static const uint32_t on[] = {0, 0, 1, 1};
+    uint64_t              requests[SERVERS];
+    pthread_t             launcher;
+    struct ct_nodes_where where;
+    struct node          *nodes = spread(on, 4, 2, "60s");
+    open_servers(&where);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ct_news_init(&nodes[i].job[0].news, 4), 0);
+        nodes[i].where = &where;
+    }
+    nodes[1].lacking = 1;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&nodes[i].thread, NULL, lead, &nodes[i]), 0);
+    }
+    assert_int_equal(pthread_create(&launcher, NULL, tell_no_start, nodes), 0);
+    assert_int_equal(pthread_join(launcher, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pthread_join(nodes[i].thread, NULL), 0);
+        assert_int_equal(nodes[i].status, CTRAN_ERR_PENDING);
+        assert_string_equal(unit_logged(&nodes[i].process.log), "");
+        ct_news_fini(&nodes[i].job[0].news);
+    }
+    close_servers(requests);
+    finish(nodes, 2);
 }
 
 /* Rank 0 has gone, or is not where it says. */
@@ -295,7 +468,8 @@ int main(void)
         cmocka_unit_test(test_even),   cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_missing),
         cmocka_unit_test(test_nobody), cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_where),
+        cmocka_unit_test(test_where),  cmocka_unit_test(test_launcher),
+        cmocka_unit_test(test_told),   cmocka_unit_test(test_news),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

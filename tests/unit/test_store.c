@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The store, server and clients on one loop: each operation, requests that wait, deadlines, limits,
- * shards, a server that goes away, and bytes that are no request.
+ * shards, places, a server that goes away, a wait that is stopped, and bytes that are no request.
  */
+#include <arpa/inet.h>
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include "unit.h"
@@ -461,6 +463,221 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* ---- places, and who waits where ------------------------------------------------------------- */
+
+static void on_any(void *arg, const struct ct_store_reply *reply)
+{
+    (void)reply;
+    ++*(int *)arg;
+}
+
+static char *shown(struct world *w, uint32_t shard, const char *prefix, enum ct_store_show what)
+{
+    char  *text = NULL;
+    size_t len = 0;
+    FILE  *f = open_memstream(&text, &len);
+    assert_non_null(f);
+    assert_int_equal(ct_store_show(w->store, shard, prefix, what, LONG_MS, f), CTRAN_SUCCESS);
+    assert_int_equal(fclose(f), 0);
+    return text;
+}
+
+static void expect_shown(struct world *w, const char *prefix, enum ct_store_show what,
+                         const char *want)
+{
+    char *text = shown(w, 0, prefix, what);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+/* Who waits is told, key by key, and no more once it waits no longer. */
+static void test_waits(void **state)
+{
+    (void)state;
+    struct world            w;
+    int                     answers = 0;
+    struct ct_store_request barrier = ask_of(CT_STORE_BARRIER, "w/b", "");
+    open_world(&w, 1, NULL);
+    barrier.number = 3;
+    expect(&w, ask_of(CT_STORE_SET, "w/there", "a\nb"), 0, true, "");
+    struct ct_store_request all[] = {ask_of(CT_STORE_WAIT, "w/a", ""),
+                                     ask_of(CT_STORE_WAIT, "w/a", ""),
+                                     ask_of(CT_STORE_WATCH, "w/a", ""), barrier, barrier};
+    for (size_t i = 0; i < CT_ARRAY_LEN(all); i++) {
+        assert_int_equal(ct_store_ask(w.store, &all[i], on_any, &answers), CTRAN_SUCCESS);
+    }
+    expect_shown(&w, "w/", CT_STORE_SHOW_WAITS,
+                 "w/a 2 wait for a value, 1 watch\nw/b 2 of 3 are at the barrier\n");
+    expect_shown(&w, "w/b", CT_STORE_SHOW_WAITS, "w/b 2 of 3 are at the barrier\n");
+    expect_shown(&w, "w/", CT_STORE_SHOW_VALUES, "w/there a\\x0ab\n");
+    expect(&w, ask_of(CT_STORE_SET, "w/a", "1"), 0, true, "");
+    expect(&w, barrier, 0, true, "");
+    assert_int_equal(answers, 5);
+    expect_shown(&w, "", CT_STORE_SHOW_WAITS, "");
+    expect_shown(&w, "w/", CT_STORE_SHOW_KEYS, "w/a\nw/there\n");
+    close_world(&w);
+}
+
+/* More keys with requests that wait than a page has. */
+static void test_many_waits(void **state)
+{
+    (void)state;
+    enum { MANY = 2500 };
+    struct world w;
+    int          answers = 0;
+    open_world(&w, 1, NULL);
+    for (unsigned i = 0; i < MANY; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "k%05u", i);
+        struct ct_store_request wait = ask_of(CT_STORE_WAIT, name, "");
+        assert_int_equal(ct_store_ask(w.store, &wait, on_any, &answers), CTRAN_SUCCESS);
+    }
+    char    *text = shown(&w, 0, "", CT_STORE_SHOW_WAITS), *rest = NULL;
+    unsigned n = 0;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char want[64];
+        (void)snprintf(want, sizeof want, "k%05u 1 wait for a value", n++);
+        assert_string_equal(line, want);
+    }
+    assert_int_equal(n, MANY);
+    assert_int_equal(answers, 0);
+    free(text);
+    close_world(&w);
+}
+
+/* Places as a value, whole, cut short at every byte, and with numbers that make no sense. */
+static void test_places(void **state)
+{
+    (void)state;
+    struct ct_store_place *in = calloc(CT_STORE_SERVERS_MAX, sizeof *in);
+    struct ct_store_place *out = calloc(CT_STORE_SERVERS_MAX, sizeof *out);
+    unsigned char         *value = malloc(CT_STORE_VALUE_MAX);
+    assert_true(in != NULL && out != NULL && value != NULL);
+    for (uint32_t i = 0; i < CT_STORE_SERVERS_MAX; i++) {
+        in[i].naddrs = 1 + i % CT_WIRE_REACH_MAX;
+        for (uint32_t k = 0; k < in[i].naddrs; k++) {
+            in[i].addrs[k] =
+                (struct ct_addr){.family = 4, .port = {1, (uint8_t)k}, .ip = {10, 0, 0}};
+            in[i].addrs[k].ip[3] = (uint8_t)i;
+        }
+    }
+    uint32_t len = ct_store_places_pack(in, CT_STORE_SERVERS_MAX, value);
+    assert_in_range(len, 1, CT_STORE_VALUE_MAX);
+    assert_int_equal(ct_store_places_unpack(out, value, len), CT_STORE_SERVERS_MAX);
+    assert_memory_equal(in, out, CT_STORE_SERVERS_MAX * sizeof *in);
+    len = ct_store_places_pack(in, 3, value);
+    for (uint32_t cut = 0, whole = 0; cut < len; cut++) {
+        static const uint32_t ends[] = {0, 24, 24 + 44};
+        bool                  end = whole < 3 && cut == ends[whole];
+        assert_int_equal(ct_store_places_unpack(out, value, cut), end ? whole : 0);
+        whole += end;
+    }
+    ct_wire_put32(value, CT_WIRE_REACH_MAX + 1);
+    assert_int_equal(ct_store_places_unpack(out, value, len), 0);
+    ct_wire_put32(value, 0);
+    assert_int_equal(ct_store_places_unpack(out, value, len), 0);
+    ct_wire_put32(value, UINT32_MAX / 20);
+    assert_int_equal(ct_store_places_unpack(out, value, len), 0);
+    free(in);
+    free(out);
+    free(value);
+}
+
+/* One that is told the others later finds what one has put who knew them from the start; what
+ * begins with '@' is at the first, before and after. */
+static void test_extend(void **state)
+{
+    (void)state;
+    struct world          w;
+    struct ct_store_place places[SERVERS];
+    struct ct_store      *late;
+    struct ct_store_reply reply;
+    void                 *memory;
+    open_world(&w, SERVERS, NULL);
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        places[i] = (struct ct_store_place){.naddrs = 1, .addrs = {w.addrs[i]}};
+    }
+    assert_int_equal(ct_store_open_at(&late, &loop, places, 1, &key), CTRAN_SUCCESS);
+    struct ct_store_request set = ask_of(CT_STORE_SET, "@once", "1");
+    assert_int_equal(ct_store_call(late, &set, &reply, &memory), CTRAN_SUCCESS);
+    assert_int_equal(ct_store_extend(late, places, SERVERS), CTRAN_SUCCESS);
+    assert_int_equal(ct_store_servers(late), SERVERS);
+    expect(&w, ask_of(CT_STORE_GET, "@once", ""), 0, true, "1");
+    for (unsigned i = 0; i < 30; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "key %u", i);
+        expect(&w, ask_of(CT_STORE_SET, name, name), 0, true, "");
+        struct ct_store_request get = ask_of(CT_STORE_GET, name, "");
+        assert_int_equal(ct_store_call(late, &get, &reply, &memory), CTRAN_SUCCESS);
+        assert_true(reply.found && reply.value.len == strlen(name));
+        free(memory);
+    }
+    ct_store_close(late);
+    close_world(&w);
+}
+
+/* Nobody answers at the first two of a server's addresses: one refuses, one is silent. */
+static void test_addresses(void **state)
+{
+    (void)state;
+    struct world          w;
+    struct ct_store      *store;
+    struct ct_store_reply reply;
+    void                 *memory;
+    struct ct_addr        refuses, silent;
+    int                   fd, quiet = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in    at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    open_world(&w, 1, NULL);
+    assert_int_equal(ct_addr_parse(&refuses, "127.0.0.1:0"), CTRAN_SUCCESS);
+    assert_int_equal(ct_wire_listen(&loop, &refuses, &fd), CTRAN_SUCCESS);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(bind(quiet, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(quiet, 8), 0);
+    assert_int_equal(ct_addr_of_socket(&silent, quiet), CTRAN_SUCCESS);
+    struct ct_store_place place = {.naddrs = 3, .addrs = {refuses, silent, w.addrs[0]}};
+    assert_int_equal(ct_store_open_at(&store, &loop, &place, 1, &key), CTRAN_SUCCESS);
+    struct ct_store_request set = ask_of(CT_STORE_SET, "found", "yes");
+    assert_int_equal(ct_store_call(store, &set, &reply, &memory), CTRAN_SUCCESS);
+    expect(&w, ask_of(CT_STORE_GET, "found", ""), 0, true, "yes");
+    ct_store_close(store);
+    assert_int_equal(close(quiet), 0);
+    close_world(&w);
+}
+
+static _Atomic bool stop_flag;
+
+static void *stop_it(void *arg)
+{
+    struct ct_loop_stop *stop = arg;
+    atomic_store_explicit(&stop_flag, true, memory_order_seq_cst);
+    ct_wake_signal(&stop->wake);
+    return NULL;
+}
+
+/* Another thread ends a wait that nothing else would have ended, and every later one. */
+static void test_stopped(void **state)
+{
+    (void)state;
+    struct world            w;
+    struct ct_loop_stop     stop;
+    struct ct_store_reply   reply;
+    void                   *memory;
+    pthread_t               thread;
+    struct ct_store_request wait = ask_of(CT_STORE_WAIT, "never", "");
+    open_world(&w, 1, NULL);
+    assert_int_equal(ct_loop_stop_init(&loop, &stop, &stop_flag), CTRAN_SUCCESS);
+    expect(&w, ask_of(CT_STORE_SET, "a", "1"), 0, true, "");
+    assert_int_equal(pthread_create(&thread, NULL, stop_it, &stop), 0);
+    assert_int_equal(ct_store_call(w.store, &wait, &reply, &memory), CTRAN_ERR_PENDING);
+    assert_null(memory);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(ct_store_call(w.store, &wait, &reply, &memory), CTRAN_ERR_PENDING);
+    ct_loop_stop_fini(&loop);
+    expect(&w, ask_of(CT_STORE_GET, "a", ""), 0, true, "1");
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,7 +685,10 @@ int main(void)
         cmocka_unit_test(test_waiting),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_shards),     cmocka_unit_test(test_lost),
         cmocka_unit_test(test_full),       cmocka_unit_test(test_wrong_key),
-        cmocka_unit_test(test_proto),
+        cmocka_unit_test(test_proto),      cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_many_waits), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_extend),     cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_stopped),
     };
     if (!ct_auth_available()) {
         puts("SKIP: this build is without libsodium");
