@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -33,6 +34,17 @@ static void take_job(struct ct_daemon *d, struct ct_unpack *in)
     if (!in->bad) {
         ct_daemon_start_job(d);
     }
+}
+
+static void take_start(struct ct_daemon *d, struct ct_unpack *in)
+{
+    const char *store = ct_unpack_text(in);
+    if (in->bad || d->desc.store != NULL) {
+        in->bad = true;
+        return;
+    }
+    d->desc.store = strdup(store);
+    ct_daemon_start_ranks(d);
 }
 
 static void take_signal(struct ct_daemon *d, uint32_t signo)
@@ -57,7 +69,11 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         take_job(d, in);
         break;
     case CT_MSG_START:
-        ct_daemon_start_ranks(d);
+        take_start(d, in);
+        break;
+    case CT_MSG_STORES:
+        (void)ct_unpack_u32(in); /* this node */
+        ct_nodestore_take(d->started ? NULL : d->store, in);
         break;
     case CT_MSG_FENCE_DONE:
     case CT_MSG_MODEX_ASK:

@@ -60,6 +60,15 @@ static void on_abort(void *arg, uint32_t rank, int status, const char *msg)
     evbuffer_free(body);
 }
 
+/* The key, and where the store is that asks for it: not that of a job around this one. */
+static bool set_secrets(const struct ct_daemon *d, char ***env)
+{
+    char key[128], store[1024];
+    snprintf(key, sizeof key, CT_ENV_KEY "=%s", d->desc.key);
+    snprintf(store, sizeof store, CT_ENV_STORE "=%s", d->desc.store != NULL ? d->desc.store : "");
+    return ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
+}
+
 /* A copy of the daemon's environment with the job's settings in it, and what PMIx wants. */
 static char **make_env(struct ct_daemon *d, uint32_t local_rank)
 {
@@ -70,11 +79,7 @@ static char **make_env(struct ct_daemon *d, uint32_t local_rank)
         ok = ct_strlist_set(&env, *s);
     }
     ct_strlist_free(more);
-    if (ok && d->desc.key[0] != '\0') {
-        char key[128];
-        snprintf(key, sizeof key, CT_ENV_KEY "=%s", d->desc.key);
-        ok = ct_strlist_set(&env, key);
-    }
+    ok = ok && set_secrets(d, &env);
     if (!ok || !ct_gpus_env(&d->gpus, local_rank, &env) ||
         ct_pmixsrv_env(d->pmix, local_rank, &env) != 0) {
         refuse(d, CT_EXIT_INTERNAL, "cannot make the environment of a rank: out of memory");
@@ -297,6 +302,20 @@ static void start_server(struct ct_daemon *d)
     }
 }
 
+/* What other hosts need of this one, and nothing else depends on. */
+static void open_store(struct ct_daemon *d)
+{
+    char why[512];
+    d->store = ct_nodestore_create(&d->desc, why, sizeof why);
+    if (why[0] != '\0') {
+        send_text(d, CT_MSG_WARNING, why);
+    }
+    if (d->store != NULL && d->desc.nnodes == 1) {
+        ct_nodestore_alone(d->store);
+        d->desc.store = strdup(ct_nodestore_where(d->store));
+    }
+}
+
 static void send_ready(struct ct_daemon *d)
 {
     char             host[256] = "";
@@ -305,6 +324,7 @@ static void send_ready(struct ct_daemon *d)
     ct_pack_u32(body, d->desc.me);
     ct_pack_u32(body, (uint32_t)getpid());
     ct_pack_text(body, host);
+    ct_pack_text(body, ct_nodestore_where(d->store));
     ct_conn_send(d->conn, CT_MSG_READY, body);
     evbuffer_free(body);
 }
@@ -315,6 +335,7 @@ void ct_daemon_start_job(struct ct_daemon *d)
     prepare_ranks(d);
     if (!d->desc.dry_run) {
         start_server(d);
+        open_store(d);
     }
     d->server_ns = ct_clock_ns() - t0;
     d->have_job = true;
@@ -334,6 +355,9 @@ void ct_daemon_start_ranks(struct ct_daemon *d)
         return;
     }
     uint64_t t1 = ct_clock_ns(), told = t1;
+    if (ct_nodestore_start(d->store) != 0) {
+        refuse(d, CT_EXIT_INTERNAL, "cannot make a thread for the store");
+    }
     d->progress = evtimer_new(d->base, on_progress, d);
     for (uint32_t i = 0; i < d->procs.n; i++) {
         start_rank(d, i);

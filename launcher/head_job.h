@@ -27,6 +27,7 @@ struct ct_head_node {
     bool     joined, ready;
     uint32_t started, connected; /* ranks, as last told */
     uint32_t ended;
+    char    *store; /* where its server of the store is; NULL: it has none */
 };
 
 struct ct_head {

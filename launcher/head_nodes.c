@@ -55,16 +55,50 @@ void ct_head_take_joined(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
+static void send_down(struct ct_head *h, enum ct_msg_type type, struct evbuffer *body)
+{
+    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    ct_hub_down(&h->hub, type, &in);
+    evbuffer_free(body);
+}
+
+/* The first node that has a server of the store hears where all are, and all nodes where that one
+ * is. Without servers rank 0 has the store. */
+static void start_nodes(struct ct_head *h)
+{
+    uint32_t         n = h->args->desc->nnodes, first = n, servers = 0;
+    struct evbuffer *stores = evbuffer_new(), *places = evbuffer_new(), *start = evbuffer_new();
+    for (uint32_t i = 0; i < n; i++) {
+        if (h->nodes[i].store != NULL) {
+            first = first == n ? i : first;
+            ct_pack_text(places, h->nodes[i].store);
+            servers++;
+        }
+    }
+    if (servers > 0) {
+        ct_pack_u32(stores, first);
+        ct_pack_u32(stores, servers);
+        evbuffer_add_buffer(stores, places);
+        send_down(h, CT_MSG_STORES, stores);
+    } else {
+        evbuffer_free(stores);
+    }
+    evbuffer_free(places);
+    ct_pack_text(start, servers > 0 ? h->nodes[first].store : "");
+    send_down(h, CT_MSG_START, start);
+}
+
 void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
 {
     const struct ct_jobdesc *d = h->args->desc;
     uint32_t                 node = take_node(h, in), pid = ct_unpack_u32(in);
-    const char              *name = ct_unpack_text(in);
+    const char              *name = ct_unpack_text(in), *store = ct_unpack_text(in);
     if (in->bad || h->nodes[node].ready) {
         in->bad = true;
         return;
     }
     h->nodes[node].ready = true;
+    h->nodes[node].store = *store != '\0' ? strdup(store) : NULL;
     h->nready++;
     if (d->verbose && (d->nnodes == 1 || strcmp(name, d->nodes[node].host) == 0)) {
         ct_head_say(h, CT_DAEMON_NAME " runs as pid %u on host %s", pid, name);
@@ -73,12 +107,11 @@ void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
                     d->nodes[node].host, name);
     }
     if (h->nready == d->nnodes && !h->failed) {
-        struct ct_unpack none = {0};
         event_del(h->launch);
         h->running = true;
         ct_kin_ready(h->kin);
         if (d->nnodes > 1) {
-            ct_hub_down(&h->hub, CT_MSG_START, &none);
+            start_nodes(h);
         }
     }
 }
@@ -161,9 +194,7 @@ static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, news);
     ct_pack_u32(body, rank);
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_hub_down(&h->hub, CT_MSG_NEWS, &in);
-    evbuffer_free(body);
+    send_down(h, CT_MSG_NEWS, body);
 }
 
 /* Everybody's contribution has come: it goes back with the verdict whether somebody is missing. */
@@ -265,6 +296,9 @@ void ct_head_nodes_fini(struct ct_head *h)
     }
     ct_recovery_fini(&h->recovery);
     ct_kin_destroy(h->kin);
+    for (uint32_t i = 0; h->nodes != NULL && i < h->args->desc->nnodes; i++) {
+        free(h->nodes[i].store);
+    }
     free(h->ended);
     free(h->nodes);
 }

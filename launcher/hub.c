@@ -179,6 +179,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
     case CT_MSG_DATA_ANSWER:
+    case CT_MSG_STORES:
     case CT_MSG_SPAWN_ANSWER:
     case CT_MSG_KIN_MET:
     case CT_MSG_KIN_FETCH:

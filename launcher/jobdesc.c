@@ -422,6 +422,7 @@ void ct_jobdesc_fini(struct ct_jobdesc *d)
     free(d->daemon);
     free(d->cwd);
     wipe_text(d->key);
+    free(d->store);
     wipe_text(d->nspace);
     wipe_text(d->parent_nspace);
     if (d->kin != NULL) {

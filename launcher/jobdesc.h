@@ -76,6 +76,10 @@ struct ct_jobdesc {
     char *key;    /* CTRAN_JOB_KEY */
     char *nspace; /* the job's name for PMIx */
 
+    /* CTRAN_JOB_STORE: where the store's first server is. Not sent with the rest: it is known when
+     * all nodes are ready. NULL: not yet; "": there is none. */
+    char *store;
+
     char    *parent_nspace; /* of the rank that spawned the job; "" for none */
     uint32_t parent_rank;
     uint8_t *kin; /* other jobs of its family, each as in kin.h with its name before it */

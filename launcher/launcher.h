@@ -32,6 +32,8 @@
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
  *     statuscmd.c    --status asks            statussrv.c     and is answered
+ *     storecmd.c     --store-dump likewise    nodestore.c     a server of the job's store
+ *     statusask.c    how both ask
  *                                             ranktable.c     what all ranks do
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows

@@ -41,10 +41,12 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/published_store.c launcher/published_store.h \
 	launcher/spawned.c launcher/spawned.h \
 	launcher/spawned_place.c launcher/spawned_place.h \
+	launcher/statusask.c launcher/statusask.h \
 	launcher/statuscmd.c launcher/statuscmd.h \
+	launcher/storecmd.c launcher/storecmd.h \
 	launcher/terminal.c launcher/terminal.h
 ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
-ctranrun_LDADD = libcttopo.la libctbase.la $(EVENT_LIBS) -lm
+ctranrun_LDADD = libctboot.la libcttopo.la libctbase.la $(EVENT_LIBS) -lm
 
 libexec_PROGRAMS += ctrand
 ctrand_SOURCES = $(launcher_common) \
@@ -54,6 +56,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/gpuread.c launcher/gpuread.h \
 	launcher/gpus.c launcher/gpus.h \
 	launcher/nodelimits.c launcher/nodelimits.h \
+	launcher/nodestore.c launcher/nodestore.h \
 	launcher/outdir.c launcher/outdir.h \
 	launcher/pmixask.c launcher/pmixask.h \
 	launcher/pmixdata.c launcher/pmixdata.h \
@@ -73,7 +76,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/relay.c launcher/relay.h \
 	launcher/statussrv.c launcher/statussrv.h
 ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS)
-ctrand_LDADD = libcttopo.la libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread
+ctrand_LDADD = libctboot.la libcttopo.la libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread
 
 # What shells have to know of our command line, made from the table of options (completion.c).
 bashcompletiondir = $(datadir)/bash-completion/completions

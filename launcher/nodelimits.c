@@ -53,6 +53,24 @@ static int check_descriptors(const struct ct_jobdesc *d, uint32_t n, char *why, 
     return 0;
 }
 
+uint32_t ct_limits_spare(const struct ct_jobdesc *d, uint32_t want)
+{
+    struct rlimit lim;
+    rlim_t        need = descriptors_for(d, d->nodes[d->me].ranks);
+    if (getrlimit(RLIMIT_NOFILE, &lim) != 0) {
+        return 0;
+    }
+    if (lim.rlim_cur < need + want && lim.rlim_cur < lim.rlim_max) {
+        rlim_t more = lim.rlim_max < need + want ? lim.rlim_max : need + want;
+        lim.rlim_cur = setrlimit(RLIMIT_NOFILE, &(struct rlimit){more, lim.rlim_max}) == 0
+                           ? more
+                           : lim.rlim_cur;
+    }
+    return lim.rlim_cur < need          ? 0
+           : lim.rlim_cur - need < want ? (uint32_t)(lim.rlim_cur - need)
+                                        : want;
+}
+
 /* ---- processes ------------------------------------------------------------------------------- */
 
 /* How many more tasks may be made, by the tightest limit found, and the words for that. */

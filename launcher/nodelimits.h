@@ -16,4 +16,8 @@
  * warning of one line in `why` or "", or CT_EXIT_INTERNAL with the reason there. */
 int ct_limits_check(const struct ct_jobdesc *d, char *why, size_t cap);
 
+/* Of so many descriptors for other things, how many there are besides what the ranks need; raises
+ * the limit likewise. */
+uint32_t ct_limits_spare(const struct ct_jobdesc *d, uint32_t want);
+
 #endif

@@ -21,6 +21,7 @@
 #include "options_take.h"
 #include "ranklist.h"
 #include "statuscmd.h"
+#include "storecmd.h"
 #include "strlist.h"
 
 static const struct ct_option_row rows[] = {
@@ -75,6 +76,10 @@ static const struct ct_option_row rows[] = {
      "[JOB]",
      ct_take_status,
      "list your jobs, or the ranks of one, and nothing else"},
+    {{"--store-dump"},
+     "[JOB]",
+     ct_take_store_dump,
+     "show what the store of your jobs, or of one, holds"},
     {{"--completion"}, "bash|zsh|fish", ct_take_completion, "print the completion for a shell"},
     {{"--version"}, NULL, ct_take_version, "print the version"},
     {{"-h", "--help"}, NULL, ct_take_help, "print this text"},
@@ -295,12 +300,14 @@ int ct_options_parse(struct ct_options *o, int argc, char **argv)
         printf("ctranrun %s\n", PACKAGE_VERSION);
     } else if (ok && o->action == CT_ACTION_COMPLETION) {
         ct_completion_print(o->word);
-    } else if (ok && o->action == CT_ACTION_STATUS) {
+    } else if (ok) {
+        bool store = o->action == CT_ACTION_STORE_DUMP;
         if (at < argc) {
-            ct_take_complain("--status takes one job at most, \"%s\" was given", argv[at]);
+            ct_take_complain("%s takes one job at most, \"%s\" was given",
+                             store ? "--store-dump" : "--status", argv[at]);
             return CT_EXIT_USAGE;
         }
-        return ct_statuscmd_run(o->word);
+        return store ? ct_storecmd_run(o->word) : ct_statuscmd_run(o->word);
     }
     return ok ? 0 : CT_EXIT_USAGE;
 }

@@ -15,6 +15,7 @@ enum ct_action {
     CT_ACTION_HELP,
     CT_ACTION_VERSION,
     CT_ACTION_STATUS,
+    CT_ACTION_STORE_DUMP,
     CT_ACTION_COMPLETION
 };
 
@@ -22,7 +23,7 @@ enum ct_host_order { CT_ORDER_DEFAULT, CT_ORDER_GIVEN, CT_ORDER_TOPOLOGY };
 
 struct ct_options {
     enum ct_action     action;
-    const char        *word; /* of STATUS: a job or NULL; of COMPLETION: a shell */
+    const char        *word; /* of STATUS, STORE_DUMP: a job or NULL; of COMPLETION: a shell */
     struct ct_jobdesc  desc; /* its job, ways and the programs' files are still to be filled in */
     char              *set;  /* --set: one NAME=VALUE a line; NULL for none */
     uint64_t           timeout_ms;           /* 0 for none */

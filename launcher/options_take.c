@@ -405,16 +405,27 @@ bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value
 
 /* ---- other things to do than start a job ----------------------------------------------------- */
 
-bool ct_take_status(struct ct_options *o, const char *opt, const char *value)
+static bool take_job(struct ct_options *o, const char *opt, const char *value,
+                     enum ct_action action)
 {
     if (value != NULL && (*value == '\0' || strspn(value, "0123456789abcdef") != strlen(value))) {
         return ct_take_complain("%s \"%s\": expected the id of a job, hexadecimal digits as in %s "
                                 "4f2a91",
                                 opt, value, opt);
     }
-    o->action = CT_ACTION_STATUS;
+    o->action = action;
     o->word = value;
     return true;
+}
+
+bool ct_take_status(struct ct_options *o, const char *opt, const char *value)
+{
+    return take_job(o, opt, value, CT_ACTION_STATUS);
+}
+
+bool ct_take_store_dump(struct ct_options *o, const char *opt, const char *value)
+{
+    return take_job(o, opt, value, CT_ACTION_STORE_DUMP);
 }
 
 bool ct_take_completion(struct ct_options *o, const char *opt, const char *value)

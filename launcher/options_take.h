@@ -33,6 +33,7 @@ bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_recovery(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_status(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_store_dump(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_completion(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_version(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_help(struct ct_options *o, const char *opt, const char *value);

@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "launcher.h"
 
-enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 4, HEAD_BYTES = 16 };
+enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 5, HEAD_BYTES = 16 };
 
 struct ct_conn {
     struct bufferevent *in, *out; /* one and the same on a socket */

@@ -24,7 +24,8 @@ enum ct_msg_type {
     /* up */
     CT_MSG_HELLO = 1, /* text build, u32 pid, text host: the first message, to the parent */
     CT_MSG_JOINED,    /* u32 node: its parent has heard of it */
-    CT_MSG_READY,     /* u32 node, u32 pid, text host: its daemon has all that it needs */
+    CT_MSG_READY,     /* u32 node, u32 pid, text host, text where its server of the store is (""):
+                         its daemon has all that it needs */
     CT_MSG_LOST,      /* u32 node, text: it cannot be reached any more, or never could */
     CT_MSG_STARTED,   /* u32 rank, u32 pid (0: it would be started), text: its place */
     CT_MSG_PROGRESS,  /* u32 node, u32 ranks started, u32 ranks that have found the PMIx server */
@@ -53,7 +54,7 @@ enum ct_msg_type {
 
     /* down */
     CT_MSG_JOB,        /* u32 node, u32 nodes from there on that are the receiver's; jobdesc.h */
-    CT_MSG_START,      /* all nodes are ready */
+    CT_MSG_START,      /* text where the store's first server is (""): all nodes are ready */
     CT_MSG_FENCE_DONE, /* as FENCE: everybody's bytes */
     CT_MSG_NEWS,    /* u32 enum ct_tidings, u32 rank: for the ranks of a job that outlives deaths */
     CT_MSG_KIN_JOB, /* another job of the family, as in kin.h with its name before it */
@@ -72,6 +73,11 @@ enum ct_msg_type {
                            resident, text host, text program */
     CT_MSG_STATUS_MISSING, /* text host: it does not answer */
 
+    /* between ctranrun --store-dump and a daemon, likewise */
+    CT_MSG_STORE_ASK,   /* u32 0 */
+    CT_MSG_STORE_WHERE, /* text the job's key, text where the first server is (""), u32 hosts (of a
+                           job of one: 0), each: text */
+
     /* from node to node, by way of those between */
     CT_MSG_MODEX_ASK,   /* u32 to node, u32 from node, u32 request, u32 rank: what has it put? */
     CT_MSG_MODEX_DATA,  /* u32 to node, u32 request, u32 status, bytes */
@@ -79,6 +85,8 @@ enum ct_msg_type {
                            values, each: text key, text name of the job ("": the asker's) and u32
                            rank that published it, u32 length, bytes */
 
+    CT_MSG_STORES,       /* from the head: u32 to node, u32 servers of the store, each: text where
+                            it is; the first is that node's, and hears it before START */
     CT_MSG_SPAWN_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_spawn_status, text
                             its name for PMIx */
     CT_MSG_KIN_MET,      /* from the head: u32 to node, ...; kin_root.h, as the next two */

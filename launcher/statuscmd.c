@@ -3,28 +3,25 @@
 #include "config.h"
 #include "statuscmd.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "launcher.h"
-#include "proto.h"
 #include "session.h"
+#include "statusask.h"
 
 /* One request for the state of the jobs. */
 struct query {
-    const char        *job; /* NULL: all, without their ranks */
-    struct event_base *base;
-    uint64_t           elapsed_ms; /* of the job that answers */
-    uint32_t           nhosts;     /* its hosts */
-    bool               answered, found, silent;
-    bool               told; /* the job has been shown: its other daemons would show the same */
+    const char *job;        /* NULL: all, without their ranks */
+    uint64_t    elapsed_ms; /* of the job that answers */
+    uint32_t    nhosts;     /* its hosts */
+    bool        found, silent;
+    bool        told; /* the job has been shown: its other daemons would show the same */
 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -140,35 +137,8 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_STATUS_MISSING:
         print_missing(q, in);
         break;
-    case CT_MSG_DONE:
-        q->answered = true;
-        q->told = q->job != NULL;
-        event_base_loopbreak(q->base);
-        break;
     default:
         in->bad = true;
-    }
-}
-
-static void on_gone(void *arg, const char *why)
-{
-    struct query *q = arg;
-    (void)why; /* the job has ended, or does not want us */
-    event_base_loopbreak(q->base);
-}
-
-/* Asks one daemon, for a while. */
-static void ask(struct query *q, int fd)
-{
-    static const struct timeval limit = {CT_STATUS_LIMIT_MS / 1000,
-                                         CT_STATUS_LIMIT_MS % 1000 * 1000};
-    struct ct_conn             *conn = ct_conn_create(q->base, fd, fd, on_msg, on_gone, q);
-    q->answered = false;
-    if (conn != NULL) {
-        ct_conn_send_u32(conn, CT_MSG_STATUS_ASK, q->job != NULL);
-        event_base_loopexit(q->base, &limit);
-        event_base_dispatch(q->base);
-        ct_conn_destroy(conn);
     }
 }
 
@@ -178,22 +148,20 @@ static void on_session(void *arg, const char *job, int dir_fd)
     if (q->job != NULL && (q->told || strcmp(job, q->job) != 0)) {
         return;
     }
-    int fd = ct_session_connect(dir_fd);
-    q->base = event_base_new();
-    if (fd >= 0 && q->base != NULL) {
+    switch (ct_statusask(dir_fd, CT_MSG_STATUS_ASK, q->job != NULL, on_msg, q)) {
+    case CT_STATUSASK_ANSWERED:
         q->found = true;
-        ask(q, fd);
-        if (!q->answered) {
-            q->silent = true;
-            fflush(stdout);
-            fprintf(stderr,
-                    "ctranrun: the daemon of job %s does not answer; it ends just now, or is "
-                    "stopped\n",
-                    job);
-        }
-    }
-    if (q->base != NULL) {
-        event_base_free(q->base);
+        q->told = q->job != NULL;
+        break;
+    case CT_STATUSASK_SILENT:
+        q->found = q->silent = true;
+        fflush(stdout);
+        fprintf(stderr,
+                "ctranrun: the daemon of job %s does not answer; it ends just now, or is stopped\n",
+                job);
+        break;
+    case CT_STATUSASK_GONE:
+        break;
     }
 }
 

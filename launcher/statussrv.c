@@ -138,16 +138,35 @@ static void on_gone(void *arg, const char *why)
     let_go(arg);
 }
 
+/* For --store-dump. The key is no secret to this user, whose ranks have it in their environment. */
+static void send_store(struct client *c)
+{
+    const struct ct_jobdesc *d = c->s->desc;
+    struct evbuffer         *body = evbuffer_new();
+    uint32_t                 hosts = d->nnodes > 1 ? d->nnodes : 0;
+    ct_pack_text(body, d->key);
+    ct_pack_text(body, d->store != NULL ? d->store : "");
+    ct_pack_u32(body, hosts);
+    for (uint32_t i = 0; i < hosts; i++) {
+        ct_pack_text(body, d->nodes[i].host);
+    }
+    ct_conn_send(c->conn, CT_MSG_STORE_WHERE, body);
+    evbuffer_free(body);
+    send_end(c);
+}
+
 static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct client *c = arg;
     uint32_t       with_ranks = ct_unpack_u32(in);
-    if (type != CT_MSG_STATUS_ASK || in->bad || c->asked) {
+    if ((type != CT_MSG_STATUS_ASK && type != CT_MSG_STORE_ASK) || in->bad || c->asked) {
         in->bad = true;
         return;
     }
     c->asked = true;
-    if (with_ranks != 0) {
+    if (type == CT_MSG_STORE_ASK) {
+        send_store(c);
+    } else if (with_ranks != 0) {
         ct_ranktable_ask(c->s->table, &c->ask);
     } else {
         send_job(c, c->s->procs->n, c->s->procs->started - c->s->procs->ended);

@@ -60,6 +60,7 @@ launch_tests = \
 	tests/launch/recovery.py \
 	tests/launch/spawn.py \
 	tests/launch/status.py \
+	tests/launch/storedump.py \
 	tests/launch/stuck.py
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/launch/launch.py tests/launch/lsan.supp \
