@@ -117,9 +117,11 @@ static int add_piece(struct ct_process *p, const struct ct_mem_reg *reg, struct 
     out->whole += reg->place.len_bytes;
     if (out->npieces > 1) { /* each of the pieces may be another next time */
         out->buffer_id =
-            ct_fnv1a(out->buffer_id, &reg->place.buffer_id, sizeof reg->place.buffer_id);
+            reg->place.buffer_id > out->buffer_id ? reg->place.buffer_id : out->buffer_id;
         out->slot = 0;
     }
+    out->pieces_digest =
+        ct_fnv1a(out->pieces_digest, &reg->place.buffer_id, sizeof reg->place.buffer_id);
     return CTRAN_SUCCESS;
 }
 
@@ -134,6 +136,7 @@ static void begin(struct ct_process *p, const struct ct_mem_reg *reg, uintptr_t 
         .start = ct_mem_start(p),
         .base = reg->place.base,
         .buffer_id = reg->place.buffer_id,
+        .pieces_digest = CT_FNV1A_START,
         .offset = at - reg->place.base,
         .len_bytes = len,
         .uuid = ct_gpu_device(p->gpu, reg->place.device)->uuid,
@@ -179,7 +182,7 @@ int ct_mem_export(struct ct_process *p, const void *ptr, size_t len_bytes,
                   struct ct_mem_export *out)
 {
     memset(out, 0, sizeof *out);
-    if (p->gpu == NULL || ct_gpu_buffer_id(p->gpu, ptr) == 0) {
+    if (p->gpu == NULL) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     int rc = ct_gpu_ready(p->gpu);

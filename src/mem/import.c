@@ -329,6 +329,7 @@ int ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export 
     wanted.key.base = from->base;
     wanted.key.whole = from->whole;
     wanted.key.buffer_id = from->buffer_id;
+    wanted.key.pieces_digest = from->pieces_digest;
     wanted.key.pid = from->pid;
     wanted.key.ordinal = ordinal;
     pthread_mutex_lock(&all->lock);

@@ -92,13 +92,14 @@ struct ct_mem_export {
     uint16_t slot;    /* of the owner's board, which says when it is no more; 0: none */
     int32_t  pid;     /* the owner */
     int32_t  board_fd;
-    uint64_t start; /* when it was started: a pid may come again */
-    uint64_t base;  /* of the allocation, or the first piece, at the owner's */
-    uint64_t buffer_id;
-    uint64_t offset;    /* of what is exported, from the base on */
-    uint64_t len_bytes; /* of what is exported */
-    uint64_t whole;     /* bytes from base on that an import maps */
-    CUuuid   uuid;      /* of the device */
+    uint64_t start;         /* when it was started: a pid may come again */
+    uint64_t base;          /* of the allocation, or the first piece, at the owner's */
+    uint64_t buffer_id;     /* of the newest piece */
+    uint64_t pieces_digest; /* of the ids of all */
+    uint64_t offset;        /* of what is exported, from the base on */
+    uint64_t len_bytes;     /* of what is exported */
+    uint64_t whole;         /* bytes from base on that an import maps */
+    CUuuid   uuid;          /* of the device */
     union {
         CUipcMemHandle legacy;
         struct {

@@ -68,7 +68,7 @@ struct ct_mem_owner {
 
 struct ct_mem_import {
     struct {
-        uint64_t start, base, whole, buffer_id;
+        uint64_t start, base, whole, buffer_id, pieces_digest;
         int64_t  pid, ordinal;
     } key;
     UT_hash_handle               hh;

@@ -13,6 +13,7 @@ unit_tests = \
 	tests/unit/test_domain \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
+	tests/unit/test_gpu \
 	tests/unit/test_hosts \
 	tests/unit/test_labels \
 	tests/unit/test_layout \
@@ -23,6 +24,8 @@ unit_tests = \
 	tests/unit/test_machine_share \
 	tests/unit/test_machine_sysfs \
 	tests/unit/test_match \
+	tests/unit/test_mem \
+	tests/unit/test_mem_peers \
 	tests/unit/test_nodes \
 	tests/unit/test_oob \
 	tests/unit/test_nvml \
@@ -272,4 +275,19 @@ tests_unit_test_ranks_spots_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
 tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_p2p_LDADD = $(unit_ldadd) -lpthread
+
+# On the emulated driver; they say so and are skipped where it has not been built.
+emu_unit_cppflags = $(AM_CPPFLAGS) -DCT_EMU_CUDA='"$(abs_top_builddir)/emu/cuda/libcuda.so.1"'
+tests_unit_test_gpu_SOURCES = tests/unit/test_gpu.c tests/unit/emu.h tests/unit/unit.h
+tests_unit_test_gpu_CPPFLAGS = $(emu_unit_cppflags)
+tests_unit_test_gpu_CFLAGS = $(unit_cflags)
+tests_unit_test_gpu_LDADD = $(unit_ldadd)
+tests_unit_test_mem_SOURCES = tests/unit/test_mem.c tests/unit/emu.h tests/unit/unit.h
+tests_unit_test_mem_CPPFLAGS = $(emu_unit_cppflags)
+tests_unit_test_mem_CFLAGS = $(unit_cflags)
+tests_unit_test_mem_LDADD = $(unit_ldadd)
+tests_unit_test_mem_peers_SOURCES = tests/unit/test_mem_peers.c tests/unit/emu.h tests/unit/unit.h
+tests_unit_test_mem_peers_CPPFLAGS = $(emu_unit_cppflags)
+tests_unit_test_mem_peers_CFLAGS = $(unit_cflags)
+tests_unit_test_mem_peers_LDADD = $(unit_ldadd)
 endif
