@@ -21,6 +21,7 @@
 #include "coll/algo/algo.h"
 #include "net/net.h"
 #include "tools/choices.h"
+#include "tools/gpus.h"
 #include "tools/topology/pictures.h"
 #include "tools/topology/text.h"
 #include "tools/topology/topology.h"
@@ -298,6 +299,7 @@ enum action {
     DO_TOPOLOGY,
     DO_COLL,
     DO_TUNING,
+    DO_GPUS,
     DO_MDOC,
     DO_VERSION,
     DO_HELP,
@@ -327,7 +329,7 @@ static void print_usage(FILE *to)
         "       ctran_info --topology [--json] [--svg FILE] [--synthetic NAME|FILE]\n"
         "                  [--cluster FILE|DESCRIPTION]\n"
         "       ctran_info --coll NAME|all --ranks N [--nodes N] [--size BYTES] [--json]\n"
-        "       ctran_info --tuning\n"
+        "       ctran_info --tuning | --gpus\n"
         "Shows this build of ctran and what it finds on this machine.\n"
         "  --all        also every variable: value, origin, meaning, range, default\n"
         "  --json       the same for programs\n"
@@ -342,6 +344,8 @@ static void print_usage(FILE *to)
         "    --nodes N         of so many hosts (1)\n"
         "    --size BYTES      for a whole vector of so many, as in 8, 64K, 1M\n"
         "  --tuning     the table by which they are chosen; see ctran-tuning(7)\n"
+        "  --gpus       the GPUs as the CUDA driver shows them: peers, what can be shared, "
+        "streams\n"
         "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
         "  --version    the version only\n"
         "  --help       print this\n");
@@ -401,6 +405,7 @@ static bool parse(int argc, char **argv, struct command *cmd)
         {"nodes", required_argument, NULL, OF_NODES},
         {"size", required_argument, NULL, OF_SIZE},
         {"tuning", no_argument, NULL, DO_TUNING},
+        {"gpus", no_argument, NULL, DO_GPUS},
         {"vars-mdoc", no_argument, NULL, DO_MDOC},
         {"version", no_argument, NULL, DO_VERSION},
         {"help", no_argument, NULL, DO_HELP},
@@ -447,6 +452,8 @@ static bool act(const struct command *cmd, const struct ct_config *cfg, const st
         return choices_show(&cmd->choices, cfg, log);
     case DO_TUNING:
         return choices_table(cfg, log);
+    case DO_GPUS:
+        return gpus_show(cfg, log);
     case DO_ALL:
     case DO_SUMMARY:
         print_build();

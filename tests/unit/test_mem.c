@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mem in one process: copies between all kinds, pools, the program's registrations, and the cache of
+ * mem in one process: copies between all kinds, pools, what the program registers, and the cache of
  * registrations while memory is freed, allocated again and mapped anew.
  */
 #include "emu.h"

@@ -2,8 +2,8 @@
 /*
  * mem in two processes: one exports, the other imports and says what it reads there. The first one
  * allocates, frees, maps anew and exports in random order, with addresses that come again: each
- * transfer has to find the memory of that moment, and both caches stay within their bounds. CT_CYCLES
- * says how many (2000); CT_SOAK has a million.
+ * transfer has to find the memory of that moment, and both caches stay within their bounds.
+ * CT_CYCLES says how many (2000); with CT_SOAK it is a million.
  */
 #include <signal.h>
 #include <sys/socket.h>
