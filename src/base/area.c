@@ -2,6 +2,11 @@
 /* Walking through areas of several pieces. Called by transports, p2p and whoever packs. */
 #include "base/area.h"
 
+#include "ctran.h"
+
+/* The pieces of an area that is one block of memory that is not plain: they are not looked at. */
+static const struct ct_piece one_block;
+
 /* ---- walking --------------------------------------------------------------------------------- */
 
 /* What is done on the way: `run` takes blocks of memory at the same distance, and returns how many
@@ -9,9 +14,10 @@
 struct walk {
     size_t left; /* bytes to go */
     size_t (*run)(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride);
-    char         *flat; /* copying */
-    struct iovec *out;  /* listing */
-    unsigned      room;
+    char                   *flat; /* copying */
+    const struct ct_memory *memory;
+    struct iovec           *out; /* listing */
+    unsigned                room;
 };
 
 static bool visit(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
@@ -94,7 +100,7 @@ static size_t walk(const struct ct_area *area, size_t *pos, struct walk *w)
     if (want == 0) {
         return 0;
     }
-    if (area->pieces != NULL) {
+    if (area->pieces != NULL && area->npieces > 0) {
         all = (struct ct_piece){.len_bytes = ct_pieces_len(area->pieces, area->npieces),
                                 .reps = area->reps,
                                 .stride_bytes = area->stride_bytes,
@@ -172,15 +178,80 @@ static size_t copy_in(struct walk *w, uintptr_t at, size_t len, size_t blocks, u
     return copy(w, at, len, blocks, stride, false);
 }
 
+/* The same where the memory's own functions do it, to which a row of blocks is one copy. */
+static size_t read_out(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
+{
+    const struct ct_memory *m = w->memory;
+    bool ok = m->read(m, w->flat, at, len, blocks, (ptrdiff_t)stride) == CTRAN_SUCCESS;
+    w->flat += len * blocks;
+    return ok ? len * blocks : 0;
+}
+
+static size_t write_in(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
+{
+    const struct ct_memory *m = w->memory;
+    bool ok = m->write(m, w->flat, at, len, blocks, (ptrdiff_t)stride) == CTRAN_SUCCESS;
+    w->flat += len * blocks;
+    return ok ? len * blocks : 0;
+}
+
 size_t ct_area_gather_pieces(const struct ct_area *area, size_t *pos, void *dst, size_t len_bytes)
 {
-    return walk(area, pos, &(struct walk){.left = len_bytes, .run = copy_out, .flat = dst});
+    return walk(area, pos,
+                &(struct walk){.left = len_bytes,
+                               .run = area->memory == NULL ? copy_out : read_out,
+                               .memory = area->memory,
+                               .flat = dst});
 }
 
 size_t ct_area_scatter_pieces(const struct ct_area *area, size_t *pos, const void *src,
                               size_t len_bytes)
 {
-    return walk(area, pos, &(struct walk){.left = len_bytes, .run = copy_in, .flat = (char *)src});
+    return walk(area, pos,
+                &(struct walk){.left = len_bytes,
+                               .run = area->memory == NULL ? copy_in : write_in,
+                               .memory = area->memory,
+                               .flat = (char *)src});
+}
+
+/* ---- from one to another --------------------------------------------------------------------- */
+
+/* By way of `flat`, of `size` bytes. */
+static bool transfer(const struct ct_area *to, const struct ct_area *from, char *flat, size_t size)
+{
+    const size_t len = ct_min_size(to->len_bytes, from->len_bytes);
+    size_t       in = 0, out = 0;
+    while (in < len) {
+        const size_t n = ct_min_size(size, len - in);
+        if (!ct_area_gather_all(from, &in, flat, n) || !ct_area_scatter_all(to, &out, flat, n)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ct_area_transfer(const struct ct_area *to, const struct ct_area *from)
+{
+    enum { SMALL = 16 << 10, STAGE = 1 << 20 };
+    const size_t            len = ct_min_size(to->len_bytes, from->len_bytes);
+    const struct ct_memory *m = !ct_area_is_plain(to) ? to->memory : from->memory;
+    char                    flat[SMALL];
+    if (from->pieces == NULL) {
+        return ct_area_scatter_all(to, &(size_t){0}, from->base, len);
+    }
+    if (to->pieces == NULL) {
+        return ct_area_gather_all(from, &(size_t){0}, to->base, len);
+    }
+    if (len <= SMALL || (ct_area_is_plain(to) && ct_area_is_plain(from))) {
+        return transfer(to, from, flat, SMALL);
+    }
+    const size_t size = ct_min_size(len, STAGE);
+    char        *stage = m->stage_get(m, size);
+    bool         ok = stage != NULL && transfer(to, from, stage, size);
+    if (stage != NULL) {
+        m->stage_put(m, stage, size);
+    }
+    return ok;
 }
 
 /* ---- listing --------------------------------------------------------------------------------- */
@@ -202,6 +273,15 @@ size_t ct_area_next(const struct ct_area *area, size_t *pos, size_t most_bytes, 
     size_t      bytes = walk(area, pos, &w);
     *count = n - w.room;
     return bytes;
+}
+
+void ct_area_set_memory(struct ct_area *area, const struct ct_memory *memory)
+{
+    area->memory = memory;
+    if (memory != NULL && area->pieces == NULL && area->len_bytes > 0) {
+        area->pieces = &one_block;
+        area->npieces = 0;
+    }
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -242,7 +322,7 @@ struct ct_area ct_area_make(void *base, const struct ct_piece *pieces, uint32_t 
                             ptrdiff_t stride_bytes)
 {
     size_t         len = ct_pieces_len(pieces, n);
-    struct ct_area area = {base, len * reps, pieces, n, reps, stride_bytes};
+    struct ct_area area = {base, len * reps, pieces, n, reps, stride_bytes, NULL};
     if (area.len_bytes == 0) {
         area.pieces = NULL;
     } else if (n == 1 && is_block(pieces) && (reps == 1 || stride_bytes == (ptrdiff_t)len)) {

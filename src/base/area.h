@@ -5,6 +5,10 @@
  * lists again, so that its description is as short as the program's own and never as long as the
  * message. A position is a number of bytes: transfers may go on from anywhere.
  *
+ * Memory that the processor does not reach itself, as a GPU's, comes with a struct ct_memory, by
+ * which alone it is read and written: areas of such memory are gathered and scattered, and nobody
+ * uses their addresses. Who asks whether an area is one block of plain memory asks for `pieces`.
+ *
  * Invariant: no list, piece or block is empty. Addresses are computed as numbers: a base may be
  * NULL where pieces say where memory is.
  */
@@ -29,14 +33,30 @@ struct ct_piece {
     uint32_t               ninner;
 };
 
-/* {base, len_bytes} alone is one block of memory. */
+/* How memory that is not plain is read and written. Any thread may call; the calls return when the
+ * bytes are there: CTRAN_SUCCESS, or an error whose cause has been logged. */
+struct ct_memory {
+    /* Copies `blocks` blocks of len_bytes each, the first at `at` and each stride_bytes after the
+     * one before, to flat plain memory, or from it. */
+    int (*read)(const struct ct_memory *m, void *flat, uintptr_t at, size_t len_bytes,
+                size_t blocks, ptrdiff_t stride_bytes);
+    int (*write)(const struct ct_memory *m, const void *flat, uintptr_t at, size_t len_bytes,
+                 size_t blocks, ptrdiff_t stride_bytes);
+    /* Plain memory, aligned for any type, that it is copied from and to fast; NULL when out of
+     * memory. _put takes it back, with the same length. */
+    void *(*stage_get)(const struct ct_memory *m, size_t len_bytes);
+    void (*stage_put)(const struct ct_memory *m, void *stage, size_t len_bytes);
+};
+
+/* {base, len_bytes} alone is one block of plain memory. */
 struct ct_area {
-    void                  *base;
-    size_t                 len_bytes; /* in all */
-    const struct ct_piece *pieces;    /* borrowed; NULL: one block, the rest is unused */
-    uint32_t               npieces;
-    size_t                 reps;         /* the pieces come so often, */
-    ptrdiff_t              stride_bytes; /* each time so much further on */
+    void                   *base;
+    size_t                  len_bytes; /* in all */
+    const struct ct_piece  *pieces; /* borrowed; NULL: one block of plain memory, the rest unused */
+    uint32_t                npieces; /* 0: one block all the same, of memory that is not plain */
+    size_t                  reps;    /* the pieces come so often, */
+    ptrdiff_t               stride_bytes; /* each time so much further on */
+    const struct ct_memory *memory;       /* NULL: plain; must outlive the area */
 };
 
 /* The bytes of a list. */
@@ -53,7 +73,16 @@ uint32_t ct_piece_add(struct ct_piece *pieces, uint32_t n, struct ct_piece piece
 struct ct_area ct_area_make(void *base, const struct ct_piece *pieces, uint32_t n, size_t reps,
                             ptrdiff_t stride_bytes);
 
-/* The memory from byte *pos on as plain pieces: at most n of them, at most most_bytes in all. Sets
+/* Says how the area's memory is read and written; NULL: it is plain. */
+void ct_area_set_memory(struct ct_area *area, const struct ct_memory *memory);
+
+/* Whether the processor reaches all of it. */
+static inline bool ct_area_is_plain(const struct ct_area *area)
+{
+    return CT_LIKELY(area->pieces == NULL) || area->memory == NULL;
+}
+
+/* The memory from byte *pos on as blocks: at most n of them, at most most_bytes in all. Sets
  * *count, moves *pos on, and returns their bytes. */
 size_t ct_area_next(const struct ct_area *area, size_t *pos, size_t most_bytes, struct iovec *out,
                     unsigned n, unsigned *count);
@@ -63,7 +92,8 @@ size_t ct_area_scatter_pieces(const struct ct_area *area, size_t *pos, const voi
                               size_t len_bytes);
 
 /* Copies up to len_bytes from the area at *pos into flat memory (gather) or from flat memory into
- * the area (scatter), and moves *pos on. Returns the bytes copied: less only at the area's end. */
+ * the area (scatter), and moves *pos on. Returns the bytes copied: less at the area's end, and
+ * where memory that is not plain could not be copied (ct_area_gather_all tells). */
 static inline size_t ct_area_gather(const struct ct_area *area, size_t *pos, void *dst,
                                     size_t len_bytes)
 {
@@ -91,6 +121,26 @@ static inline size_t ct_area_scatter(const struct ct_area *area, size_t *pos, co
     *pos += n;
     return n;
 }
+
+/* From the area's *pos on, as much as there is up to len_bytes. False: it could not be read, or
+ * written. */
+static inline bool ct_area_gather_all(const struct ct_area *area, size_t *pos, void *dst,
+                                      size_t len_bytes)
+{
+    size_t want = ct_min_size(len_bytes, area->len_bytes - *pos);
+    return ct_area_gather(area, pos, dst, len_bytes) == want;
+}
+
+static inline bool ct_area_scatter_all(const struct ct_area *area, size_t *pos, const void *src,
+                                       size_t len_bytes)
+{
+    size_t want = ct_min_size(len_bytes, area->len_bytes - *pos);
+    return ct_area_scatter(area, pos, src, len_bytes) == want;
+}
+
+/* Copies one area to another, as far as both reach; their memory may be of any kind. False: it
+ * could not be read or written, or there is no memory to do it by. */
+bool ct_area_transfer(const struct ct_area *to, const struct ct_area *from);
 
 /* Only what one block needs: most areas are one. */
 static inline void ct_area_copy(struct ct_area *to, const struct ct_area *from)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/area.h"
 #include "base/codes.h"
 #include "base/config.h"
 #include "base/errhandler.h"
@@ -30,6 +31,10 @@ struct ct_process {
     struct ct_infos        infos;
     struct ct_errhandlers  errhandlers;
     struct ct_mpi_sessions sessions;
+
+    /* mem: how the program's memory at an address is read and written, NULL: it is plain. Where no
+     * memory is anything else there is no function. */
+    const struct ct_memory *(*memory_of)(struct ct_process *p, const void *at);
 
     /* From the first init to the end of the process, as are log and cfg: others may be in a later
      * cycle of init and finalize than this process, and send to it already. */
@@ -55,5 +60,10 @@ struct ct_process {
     _Atomic int                       machine_error;   /* by which it could not be read */
     pthread_mutex_t                   machine_reading; /* one thread at a time; begins as zeros */
 };
+
+static inline const struct ct_memory *ct_memory_of(struct ct_process *p, const void *at)
+{
+    return CT_LIKELY(p->memory_of == NULL) ? NULL : p->memory_of(p, at);
+}
 
 #endif

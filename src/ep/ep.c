@@ -515,12 +515,12 @@ static unsigned retry(struct ct_ep *ep) CT_IN_DOMAIN
             break;
         }
         n++;
-        if (rc != CTRAN_SUCCESS) {
+        if (rc != CTRAN_SUCCESS && rc != CTRAN_ERR_BUFFER) {
             ct_ep_fail(ep, rc);
             return n;
         }
         ct_list_remove(&op->node);
-        op->done(op, CTRAN_SUCCESS); /* may send the next one, which may queue */
+        op->done(op, rc); /* may send the next one, which may queue */
     }
     if (!ct_list_empty(&ep->pending) && ep->state == CT_EP_CONNECTED) {
         ct_list_remove(&ep->stalled);

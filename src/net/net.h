@@ -141,10 +141,10 @@ struct ct_net_ops {
 
     /* CTRAN_SUCCESS; CT_AGAIN: no room now, nothing taken: try again after progress (who makes
      * room signals the sender's wake word); CTRAN_ERR_PROC_FAILED: the peer is gone, and env has
-     * been told so. */
+     * been told so; CTRAN_ERR_BUFFER: memory that is not plain could not be read, nothing taken. */
     int (*send)(struct ct_net_link *link, const struct ct_net_slice *slice);
-    /* Fills the area from the peer's memory, as many bytes as it holds or `from` has.
-     * CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
+    /* Fills the area, which is plain, from the peer's memory, as many bytes as it holds or `from`
+     * has. CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
     int (*get)(struct ct_net_link *link, const struct ct_area *area,
                const struct ct_net_remote *from);
 
@@ -152,7 +152,8 @@ struct ct_net_ops {
      * for long. */
     bool (*flushed)(struct ct_net *net);
 
-    /* Starts a put. CTRAN_ERR_PROC_FAILED: the peer is gone; done is not called. */
+    /* Starts a put, of plain memory as a get's. CTRAN_ERR_PROC_FAILED: the peer is gone; done is
+     * not called. */
     int (*put)(struct ct_net_link *link, struct ct_net_put *put);
 
     /* Takes in what has arrived; returns the number of events, 0 when there was nothing. */

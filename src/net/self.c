@@ -89,8 +89,10 @@ static int self_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     m->hdr_len = slice->hdr_len;
     m->len_bytes = slice->len_bytes;
     memcpy(m->bytes, slice->hdr, slice->hdr_len);
-    if (slice->len_bytes > 0) {
-        ct_area_gather(slice->area, slice->pos, m->bytes + data_at, slice->len_bytes);
+    if (slice->len_bytes > 0 &&
+        !ct_area_gather_all(slice->area, slice->pos, m->bytes + data_at, slice->len_bytes)) {
+        free(m);
+        return CTRAN_ERR_BUFFER;
     }
     ct_list_append(&s->queue, &m->node);
     s->env.arrived(s->env.arg);

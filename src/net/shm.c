@@ -321,8 +321,9 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
             ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len);
             peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF && !s->env.crowded;
-        } else {
-            ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
+        } else if (CT_UNLIKELY(!ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len,
+                                                   slice->len_bytes))) {
+            return CTRAN_ERR_BUFFER;
         }
     }
     ct_ring_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);

@@ -45,6 +45,11 @@ struct ct_tcp_frame *ct_tcp_out_make(struct ct_tcp_out *out, size_t size)
     return f;
 }
 
+void ct_tcp_out_drop(struct ct_tcp_out *out, struct ct_tcp_frame *f)
+{
+    ct_tcp_pool_put(out->pool, f, sizeof *f + f->size);
+}
+
 void ct_tcp_out_add(struct ct_tcp_out *out, struct ct_tcp_frame *f)
 {
     struct ct_tcp_head *head = (struct ct_tcp_head *)f->bytes;

@@ -42,6 +42,8 @@ void ct_tcp_out_fini(struct ct_tcp_out *out);
 /* A new frame with room for `size` bytes in all, which the caller fills, but for magic, version and
  * number; NULL when out of memory. */
 struct ct_tcp_frame *ct_tcp_out_make(struct ct_tcp_out *out, size_t size);
+/* One that is not to be added after all. */
+void ct_tcp_out_drop(struct ct_tcp_out *out, struct ct_tcp_frame *frame);
 /* Puts it at the stream's end, with put_bytes of the put's memory behind it if there is one. */
 void ct_tcp_out_add(struct ct_tcp_out *out, struct ct_tcp_frame *frame);
 

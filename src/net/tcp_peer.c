@@ -162,8 +162,10 @@ int ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice)
                                                            .len_bytes = (uint32_t)slice->len_bytes};
     unsigned char *to = f->bytes + sizeof(struct ct_tcp_head);
     memcpy(to, slice->hdr, slice->hdr_len);
-    if (slice->len_bytes > 0) {
-        ct_area_gather(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes);
+    if (slice->len_bytes > 0 &&
+        !ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes)) {
+        ct_tcp_out_drop(&lane->out, f);
+        return CTRAN_ERR_BUFFER;
     }
     ct_tcp_lane_add(lane, f);
     if (CT_UNLIKELY(lane->conn == NULL)) {

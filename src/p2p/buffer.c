@@ -238,7 +238,7 @@ static void release(struct ct_process *p, struct ct_request *base) CT_IN_DOMAIN
     }
 }
 
-/* An entry with a copy of the message; NULL: there is no room. */
+/* An entry for the message; NULL: there is no room. */
 static struct entry *enter(struct ct_process *p, struct ct_p2p_buffer *b,
                            const struct ct_area *area) CT_IN_DOMAIN
 {
@@ -246,10 +246,6 @@ static struct entry *enter(struct ct_process *p, struct ct_p2p_buffer *b,
     if (e == NULL) {
         (void)ct_ep_progress(p); /* what has been received makes room */
         e = place(b, area->len_bytes);
-    }
-    if (e != NULL) {
-        size_t pos = 0;
-        (void)ct_area_gather(area, &pos, e->data, area->len_bytes);
     }
     return e;
 }
@@ -265,7 +261,13 @@ int ct_p2p_bsend(struct ct_process *p, const uint64_t owners[CT_BUFFER_OWNERS], 
     for (int i = 0; i < CT_BUFFER_OWNERS && b == NULL; i++) {
         b = find(p, owners[i]);
     }
-    if (b != NULL && (e = enter(p, b, area)) != NULL) {
+    if (b != NULL && (e = enter(p, b, area)) != NULL &&
+        !ct_area_gather_all(area, &(size_t){0}, e->data, area->len_bytes)) {
+        release(p, &e->req.base);
+        ct_domain_leave(p);
+        return CTRAN_ERR_OTHER;
+    }
+    if (e != NULL) {
         struct ct_area copy = {.base = e->data, .len_bytes = area->len_bytes};
         ct_p2p_prepare(p, &e->req, false, to, key, &copy);
         e->req.base.release = release;

@@ -41,6 +41,12 @@ static inline void ct_flow_sent(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
     to->flow.used += ct_match_cost(len_bytes);
 }
 
+/* It was not, after all. */
+static inline void ct_flow_unsent(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
+{
+    to->flow.used -= ct_match_cost(len_bytes);
+}
+
 /* A send that waits in line: takes it out. False: it does not. */
 bool ct_flow_withdraw(struct ct_p2p_req *req) CT_IN_DOMAIN;
 

@@ -122,6 +122,9 @@ static void no_payload(struct ct_ep_op *op)
 
 static void eager_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
+    if (CT_UNLIKELY(status == CTRAN_ERR_BUFFER)) { /* unreadable: it has not been sent */
+        ct_flow_unsent(req_of(op)->ep, op->len_bytes);
+    }
     ct_p2p_complete(req_of(op), status);
 }
 
@@ -286,7 +289,12 @@ static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_byte
 {
     size_t pos = 0;
     req->base.len_bytes = ct_area_scatter(&req->area, &pos, data, len_bytes);
-    ct_p2p_complete(req, len_bytes > req->area.len_bytes ? CTRAN_ERR_TRUNCATE : CTRAN_SUCCESS);
+    if (CT_LIKELY(req->base.len_bytes == len_bytes)) {
+        ct_p2p_complete(req, CTRAN_SUCCESS);
+        return;
+    }
+    const bool full = req->base.len_bytes == req->area.len_bytes;
+    ct_p2p_complete(req, full ? CTRAN_ERR_TRUNCATE : CTRAN_ERR_BUFFER);
 }
 
 /* Receives a message that has come, and frees it. */

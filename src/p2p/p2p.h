@@ -130,7 +130,8 @@ int ct_p2p_buffer_detach(struct ct_process *p, uint64_t owner, void **base, size
 int ct_p2p_buffer_flush(struct ct_process *p, uint64_t owner);
 int ct_p2p_buffer_iflush(struct ct_process *p, uint64_t owner, struct ct_request **out);
 /* Sends a copy of the area, which is the caller's again on return. CTRAN_ERR_BUFFER: there is no
- * room for it, or no buffer; CTRAN_ERR_NO_MEM of an automatic one. A peer's loss loses the message
+ * room for it, or no buffer; CTRAN_ERR_NO_MEM of an automatic one; CTRAN_ERR_OTHER: the area could
+ * not be read. A peer's loss loses the message
  * in silence. */
 int ct_p2p_bsend(struct ct_process *p, const uint64_t owners[CT_BUFFER_OWNERS], struct ct_ep *to,
                  struct ct_p2p_key key, const struct ct_area *area);

@@ -18,8 +18,8 @@
  * for company. What travels unasked is bounded, too: after UNASKED_BYTES a run is sent that waits
  * for its receiver, which then has taken all before it.
  *
- * Memory in pieces (a datatype with gaps) goes by way of a flat copy, made when a run is sent and
- * taken apart when one lands.
+ * Memory in pieces (a datatype with gaps), or that is not plain, goes by way of a flat copy, made
+ * when a run is sent and taken apart when one lands.
  *
  * All runs in the progress domain. A function that may complete the request does so last, since
  * the user may then start it again or free it.
@@ -99,14 +99,28 @@ static struct run *run_of(struct ct_request *base)
     return CT_CONTAINER_OF(base, struct run, req.base);
 }
 
+static char *make_flat(const struct ct_area *area)
+{
+    return ct_area_is_plain(area) ? malloc(area->len_bytes)
+                                  : area->memory->stage_get(area->memory, area->len_bytes);
+}
+
+static void drop_flat(struct ct_part *part)
+{
+    const struct ct_area *area = &part->args.area;
+    if (part->copied && ct_area_is_plain(area)) {
+        free(part->flat);
+    } else if (part->copied && part->flat != NULL) {
+        area->memory->stage_put(area->memory, part->flat, area->len_bytes);
+    }
+}
+
 static void drop(struct ct_part *part)
 {
     if (atomic_fetch_sub_explicit(&part->refs, 1, memory_order_acq_rel) > 1) {
         return;
     }
-    if (part->copied) {
-        free(part->flat);
-    }
+    drop_flat(part);
     free(part->state);
     free(part->lacks);
     free(part);
@@ -136,8 +150,10 @@ static void send_run(struct ct_part *part, uint32_t first, uint32_t n) CT_IN_DOM
     struct ct_area    area = {.base = part->flat + at, .len_bytes = len};
     struct ct_p2p_key key = {part->hello.ctx, part->args.key.src, (int32_t)first};
     bool              fits = len <= ct_p2p_eager_limit(part->args.ep);
-    if (part->copied) {
-        (void)ct_area_gather(&part->args.area, &(size_t){at}, part->flat + at, len);
+    if (part->copied &&
+        !ct_area_gather_all(&part->args.area, &(size_t){at}, part->flat + at, len)) {
+        part->error = CTRAN_ERR_BUFFER;
+        return;
     }
     memset(part->state + first, SENT, n);
     part->nwaiting -= n;
@@ -237,6 +253,8 @@ static void run_landed(struct ct_process *p, struct ct_request *base) CT_IN_DOMA
     struct run     *run = run_of(base);
     struct ct_part *part = run->part;
     bool            other_length = part->hello.bytes != part->args.area.len_bytes;
+    bool            came = base->error == CTRAN_SUCCESS ||
+                (base->error == CTRAN_ERR_TRUNCATE && other_length); /* as much as there is room */
     (void)p;
     run->used = false;
     if (part->posted == run) {
@@ -244,13 +262,13 @@ static void run_landed(struct ct_process *p, struct ct_request *base) CT_IN_DOMA
     } else {
         part->nrunning--;
     }
-    if (base->error == CTRAN_SUCCESS) {
-        if (part->copied) {
-            (void)ct_area_scatter(&part->args.area, &(size_t){run->from_bytes},
-                                  part->flat + run->from_bytes, run->len_bytes);
-        }
+    if (came && part->copied &&
+        !ct_area_scatter_all(&part->args.area, &(size_t){run->from_bytes},
+                             part->flat + run->from_bytes, run->len_bytes)) {
+        part->error = CTRAN_ERR_BUFFER;
+    } else if (base->error == CTRAN_SUCCESS) {
         arrive(part, run->from_bytes, run->len_bytes);
-    } else if (base->error != CTRAN_ERR_TRUNCATE || !other_length) {
+    } else if (!came) {
         part->error = part->error != CTRAN_SUCCESS ? part->error : base->error;
     }
     advance(part);
@@ -443,7 +461,7 @@ struct ct_request *ct_part_create(struct ct_process *p, const struct ct_part_arg
     part->args = *args;
     part->part_bytes = n > 0 ? args->area.len_bytes / n : 0;
     part->copied = args->area.pieces != NULL;
-    part->flat = part->copied ? malloc(args->area.len_bytes) : args->area.base;
+    part->flat = part->copied ? make_flat(&args->area) : args->area.base;
     part->state = args->is_recv ? NULL : calloc(n + 1, 1);
     part->lacks = args->is_recv ? calloc(n + 1, sizeof *part->lacks) : NULL;
     atomic_init(&part->refs, args->ep != NULL ? 2 : 1);

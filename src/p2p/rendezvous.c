@@ -17,6 +17,10 @@
  * that is posted after the RTS, by a caller who does not wait for it, reads at once: until that
  * caller comes back nobody would take the pieces, and the sender would wait as long.
  *
+ * Memory that is not plain has no address that others may use: it is gathered and scattered piece
+ * by piece. What cannot be read there ends the send with CTRAN_ERR_BUFFER, and by a NAK the
+ * receive.
+ *
  * Each side names its half by a number that is looked up in a table, never by an address; a late
  * or false answer finds nothing. A sender that has to give a message up says WITHDRAW and keeps its
  * buffer until the receiver's FIN; if it is asked for the message in between, it answers NAK.
@@ -72,7 +76,8 @@ static bool is_coarse(const struct ct_area *area)
     unsigned     n;
     size_t       pos = 0;
     return area->pieces == NULL ||
-           ct_area_next(area, &pos, SIZE_MAX, blocks, SAMPLE, &n) >= (size_t)n * LEAST_BYTES;
+           (ct_area_is_plain(area) &&
+            ct_area_next(area, &pos, SIZE_MAX, blocks, SAMPLE, &n) >= (size_t)n * LEAST_BYTES);
 }
 
 /* ---- the sender ------------------------------------------------------------------------------ */
@@ -104,6 +109,21 @@ void ct_rndv_send(struct ct_p2p_req *req)
     ct_p2p_post_op(req, CT_EP_RTS, &wire, sizeof wire, rts_taken);
 }
 
+static void refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN
+{
+    struct ct_wire_nak wire = {receiver_id, error};
+    ct_p2p_answer(to, CT_EP_NAK, &wire, sizeof wire);
+}
+
+/* A piece could not be sent. Where that is its memory's fault, the receiver lives and waits. */
+static void no_piece(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
+{
+    if (error == CTRAN_ERR_BUFFER) {
+        refuse(req->ep, req->peer_id, error);
+    }
+    ct_p2p_complete(req, error);
+}
+
 /* Sends pieces until there is no room for one, and goes on when that one was taken. */
 static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN;
 
@@ -111,7 +131,7 @@ static void piece_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = req_of(op);
     if (status != CTRAN_SUCCESS) {
-        ct_p2p_complete(req, status);
+        no_piece(req, status);
         return;
     }
     req->moved_bytes += op->len_bytes;
@@ -135,7 +155,7 @@ static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
             return;
         }
         if (rc != CTRAN_SUCCESS) {
-            ct_p2p_complete(req, rc);
+            no_piece(req, rc);
             return;
         }
         req->moved_bytes += op->len_bytes;
@@ -171,12 +191,6 @@ static bool send_put(struct ct_p2p_req *req) CT_IN_DOMAIN
         ct_p2p_complete(req, rc);
     }
     return true;
-}
-
-static void refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN
-{
-    struct ct_wire_nak wire = {receiver_id, error};
-    ct_p2p_answer(to, CT_EP_NAK, &wire, sizeof wire);
 }
 
 /* The message that asks for it is out, or never will be. */
@@ -219,7 +233,7 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
     req->peer_id = wire.receiver_id;
     req->want_bytes = wire.want_bytes;
-    if (!send_put(req)) {
+    if (wire.pieces || !send_put(req)) {
         req->op.pos = 0;
         send_pieces(req);
     }
@@ -288,7 +302,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, 
         return;
     }
     enter(req);
-    struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes};
+    struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes, !ct_area_is_plain(&req->area)};
     ct_p2p_post_op(req, CT_EP_CTS, &wire, sizeof wire, cts_taken);
 }
 
@@ -347,7 +361,11 @@ static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
         return;
     }
     size_t pos = wire.offset;
-    req->moved_bytes += ct_area_scatter(&req->area, &pos, data, len_bytes);
+    if (ct_area_scatter(&req->area, &pos, data, len_bytes) < len_bytes) {
+        ct_p2p_complete(req, CTRAN_ERR_BUFFER); /* what else comes for it finds nothing */
+        return;
+    }
+    req->moved_bytes += len_bytes;
     part_moved(req);
 }
 

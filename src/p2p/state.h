@@ -53,6 +53,7 @@ struct ct_wire_rts { /* "I have a message for you" */
 };
 struct ct_wire_cts { /* "send me its first want_bytes as CT_EP_DATA" */
     uint64_t sender_id, receiver_id, want_bytes;
+    uint64_t pieces; /* 1: in no other way, what they go to is not plain memory; else 0 */
 };
 struct ct_wire_data { /* the payload is the piece at `offset` */
     uint64_t receiver_id, offset;
