@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoallw: each block has a datatype of its own. Its bytes travel as those of alltoallv do: from
- * where they lie if no block has gaps, else by way of a copy without.
+ * where they lie if no block has gaps and all is plain memory, else by way of a copy.
  */
 #define CT_FOLDER "api"
 #include <inttypes.h>
@@ -15,8 +15,8 @@ struct wide {
     struct ct_span  *spans;  /* and what it is */
     ctran_count_t   *bytes;  /* of each */
     ctran_aint_t    *displs; /* of what the collective is given */
-    char            *copy;   /* NULL: the user's own memory */
-    bool             gaps;   /* in one of the blocks at least */
+    struct ct_copy   copy;   /* none: the user's own memory is used */
+    bool             gaps;   /* in one of the blocks at least, or it is not plain */
     size_t           total;  /* bytes */
     struct ct_blocks blocks; /* what the collective is given */
 };
@@ -60,7 +60,7 @@ static int check_block(struct ct_comm *comm, const char *call, struct wide *w, u
         return ct_api_raise(comm, CTRAN_ERR_COUNT, call,
                             "the blocks together are more than memory can hold");
     }
-    w->areas[r] = ct_dtype_area(w->spans[r].type, w->spans[r].buf, w->spans[r].count);
+    w->areas[r] = ct_span_area(comm->p, &w->spans[r]);
     w->bytes[r] = (ctran_count_t)w->spans[r].bytes;
     w->gaps = w->gaps || w->areas[r].pieces != NULL;
     return CTRAN_SUCCESS;
@@ -121,16 +121,27 @@ static int check_pair(struct ct_comm *comm, const char *call, const struct wide 
 }
 
 /* Between the user's blocks and the copy. */
-static void transfer(const struct wide *w, uint32_t n, bool out)
+static bool transfer(const struct wide *w, uint32_t n, bool out)
 {
-    for (uint32_t r = 0; w->copy != NULL && r < n; r++) {
+    bool ok = true;
+    for (uint32_t r = 0; w->copy.base != NULL && r < n && ok; r++) {
         size_t pos = 0, len = (size_t)w->bytes[r];
-        if (out) {
-            ct_area_gather(&w->areas[r], &pos, w->copy + w->displs[r], len);
-        } else {
-            ct_area_scatter(&w->areas[r], &pos, w->copy + w->displs[r], len);
+        char  *at = w->copy.base + w->displs[r];
+        ok = out ? ct_area_gather_all(&w->areas[r], &pos, at, len)
+                 : ct_area_scatter_all(&w->areas[r], &pos, at, len);
+    }
+    return ok;
+}
+
+/* The memory of a block that is not plain; NULL: all are. */
+static const struct ct_memory *memory_of(const struct wide *w, uint32_t n)
+{
+    for (uint32_t r = 0; w->gaps && r < n; r++) {
+        if (!ct_area_is_plain(&w->areas[r])) {
+            return w->areas[r].memory;
         }
     }
+    return NULL;
 }
 
 /* What the collective is given, of which a part is found out when it is described. */
@@ -139,11 +150,10 @@ static int wide_open(struct ct_described *d, struct wide *w, bool fill)
     const uint32_t n = d->comm->run.n;
     char          *base = NULL; /* where one of the blocks lies that are there */
     ctran_aint_t   at = 0;
-    w->copy = w->gaps ? malloc(w->total + 1) : NULL;
-    if (w->gaps && w->copy == NULL) {
+    w->copy.base = NULL;
+    if (w->gaps && !ct_copy_get(memory_of(w, n), w->total + 1, &w->copy)) {
         ct_run_skip(&d->comm->run); /* as the other ranks count it */
-        ct_error(&d->comm->p->log, "%s: no memory for a copy without gaps, of %zu bytes", d->call,
-                 w->total);
+        ct_error(&d->comm->p->log, "%s: no memory for a copy, of %zu bytes", d->call, w->total);
         return CTRAN_ERR_NO_MEM;
     }
     for (uint32_t r = 0; r < n; r++) {
@@ -154,22 +164,21 @@ static int wide_open(struct ct_described *d, struct wide *w, bool fill)
             at += (ctran_aint_t)w->bytes[r];
         }
     }
-    w->blocks = (struct ct_blocks){w->gaps ? w->copy : base, 0, n, w->bytes, w->displs, 1};
-    if (fill) {
-        transfer(w, n, true);
+    w->blocks = (struct ct_blocks){w->gaps ? w->copy.base : base, 0, n, w->bytes, w->displs, 1};
+    if (fill && !transfer(w, n, true)) {
+        ct_run_skip(&d->comm->run);
+        return CTRAN_ERR_BUFFER;
     }
     return CTRAN_SUCCESS;
 }
 
-static void close_both(struct ct_described *d, bool store)
+static int close_both(struct ct_described *d, bool store)
 {
     struct alltoallw *a = CT_CONTAINER_OF(d, struct alltoallw, d);
-    if (store) {
-        transfer(&a->recv, d->comm->run.n, false);
-    }
-    free(a->send.copy);
-    free(a->recv.copy);
-    a->send.copy = a->recv.copy = NULL;
+    bool              ok = !store || transfer(&a->recv, d->comm->run.n, false);
+    ct_copy_put(&a->send.copy);
+    ct_copy_put(&a->recv.copy);
+    return ok ? CTRAN_SUCCESS : CTRAN_ERR_BUFFER;
 }
 
 static int open_both(struct ct_described *d)
@@ -181,7 +190,7 @@ static int open_both(struct ct_described *d)
         rc = ct_coll_alltoallv(&d->coll, a->in_place ? NULL : &a->send.blocks, &a->recv.blocks);
     }
     if (rc != CTRAN_SUCCESS) {
-        close_both(d, false);
+        (void)close_both(d, false);
     }
     return rc;
 }

@@ -101,6 +101,19 @@ struct ct_span {
     size_t                 count, bytes; /* of data */
     const struct ct_dtype *type;
 };
+/* Where its data are, and of what kind that memory is: that of its first byte; a type with absolute
+ * addresses may have several. transfer.c */
+void                         ct_span_find_memory(struct ct_process *p, struct ct_area *area);
+static inline struct ct_area ct_span_area(struct ct_process *p, const struct ct_span *span)
+{
+    struct ct_area area = ct_dtype_area(span->type, span->buf, span->count);
+    if (CT_UNLIKELY(p->memory_of != NULL)) {
+        ct_span_find_memory(p, &area);
+    }
+    return area;
+}
+/* Raises that it could not be read or written. */
+int ct_api_unreachable(struct ct_comm *comm, const char *call);
 /* The rest of the two below, where all is not as usual. */
 int ct_check_count_slowly(struct ct_comm *comm, const char *call, ctran_count_t count,
                           const struct ct_span *span);

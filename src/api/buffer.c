@@ -81,6 +81,11 @@ static int attach(const struct owner *o, void *buffer, ctran_count_t size)
     if (buffer == NULL) {
         return raise(o, CTRAN_ERR_BUFFER, ": the buffer is NULL");
     }
+    if (!automatic && ct_memory_of(o->p, buffer) != NULL) {
+        return raise(o, CTRAN_ERR_BUFFER,
+                     ": the buffer is in a device's memory, and must be in the host's (the "
+                     "messages that it is for may be in either)");
+    }
     int rc = ct_p2p_buffer_attach(o->p, o->number, buffer, automatic ? 0 : (size_t)size);
     return rc == CTRAN_SUCCESS ? rc
            : rc == CTRAN_ERR_BUFFER

@@ -17,6 +17,9 @@ static int bsend(const char *call, const void *buf, ctran_count_t count, ctran_d
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         return rc;
     }
+    if (rc == CTRAN_ERR_OTHER) {
+        return ct_api_unreachable(t->comm, call);
+    }
     return ct_api_raise(t->comm, rc, call,
                         rc == CTRAN_ERR_NO_MEM
                             ? "for a copy of %zu bytes"

@@ -142,7 +142,8 @@ int ct_check_there(struct ct_comm *comm, const char *call, const struct ct_area 
     unsigned        n = 0;
     size_t          pos = 0;
     unsigned char   in_core;
-    if (area->len_bytes == 0 || ct_area_next(area, &pos, 1, &first, 1, &n) == 0) {
+    if (area->len_bytes == 0 || !ct_area_is_plain(area) ||
+        ct_area_next(area, &pos, 1, &first, 1, &n) == 0) {
         return CTRAN_SUCCESS;
     }
     void *at = (void *)((uintptr_t)first.iov_base & ~(page - 1));

@@ -13,10 +13,11 @@ static int open_barrier(struct ct_described *d)
     return CTRAN_SUCCESS;
 }
 
-static void close_barrier(struct ct_described *d, bool store)
+static int close_barrier(struct ct_described *d, bool store)
 {
     (void)d;
     (void)store;
+    return CTRAN_SUCCESS;
 }
 
 int ct_call_barrier(const struct ct_call *how)
@@ -61,10 +62,10 @@ static int open_bcast(struct ct_described *d)
     return rc;
 }
 
-static void close_bcast(struct ct_described *d, bool store)
+static int close_bcast(struct ct_described *d, bool store)
 {
     struct bcast *b = CT_CONTAINER_OF(d, struct bcast, d);
-    ct_dense_close(&b->dense, store && !is_root(b));
+    return ct_dense_close(&b->dense, store && !is_root(b));
 }
 
 int ct_call_bcast(const struct ct_call *how, void *buffer, ctran_count_t count,
@@ -147,17 +148,15 @@ static int open_reduction(struct ct_described *d)
     }
     rc = describe(r);
     if (rc != CTRAN_SUCCESS) {
-        ct_dense_close_reduction(&r->e, false);
+        (void)ct_dense_close_reduction(&r->e, false);
     }
     return rc;
 }
 
-static void close_reduction(struct ct_described *d, bool store)
+static int close_reduction(struct ct_described *d, bool store)
 {
     struct reduction *r = CT_CONTAINER_OF(d, struct reduction, d);
-    if (!r->empty) {
-        ct_dense_close_reduction(&r->e, store);
-    }
+    return r->empty ? CTRAN_SUCCESS : ct_dense_close_reduction(&r->e, store);
 }
 
 static const struct ct_described_ops reduction_ops = {sizeof(struct reduction), open_reduction,

@@ -82,11 +82,11 @@ static int describe(struct ends *e)
     return CTRAN_SUCCESS;
 }
 
-static void close_ends(struct ct_described *d, bool store)
+static int close_ends(struct ct_described *d, bool store)
 {
     struct ends *e = CT_CONTAINER_OF(d, struct ends, d);
-    ct_dense_close(&e->in, false);
-    ct_dense_close(&e->out, store);
+    (void)ct_dense_close(&e->in, false);
+    return ct_dense_close(&e->out, store);
 }
 
 static int open_ends(struct ct_described *d)
@@ -99,7 +99,7 @@ static int open_ends(struct ct_described *d)
     rc = open_end(d, &e->recv, e->in_place, &e->out);
     rc = rc == CTRAN_SUCCESS ? describe(e) : rc;
     if (rc != CTRAN_SUCCESS) {
-        close_ends(d, false);
+        (void)close_ends(d, false);
     }
     return rc;
 }

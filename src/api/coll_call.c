@@ -96,9 +96,9 @@ static bool step(struct ct_process *p, struct ct_task *task)
     if (!ct_coll_step(&d->coll)) {
         return false;
     }
-    d->ops->close(d, d->coll.rc == CTRAN_SUCCESS);
+    const int closed = d->ops->close(d, d->coll.rc == CTRAN_SUCCESS);
     ct_domain_enter(p);
-    r->base.error = d->coll.rc;
+    r->base.error = d->coll.rc != CTRAN_SUCCESS ? d->coll.rc : closed;
     ct_request_complete(p, &r->base);
     ct_domain_leave(p);
     return true;
@@ -165,7 +165,8 @@ static int run(struct ct_described *d)
     int rc = d->ops->open(d);
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         rc = ct_coll_run(&d->coll);
-        d->ops->close(d, rc == CTRAN_SUCCESS);
+        const int closed = d->ops->close(d, rc == CTRAN_SUCCESS);
+        rc = rc != CTRAN_SUCCESS ? rc : closed;
     }
     destroy(d);
     return ct_api_pass(d->comm, rc, d->call);

@@ -38,8 +38,9 @@ struct ct_described_ops {
     /* Opens the buffers and describes the call in d->coll, which is one that does nothing. On
      * error, whose cause has been logged, nothing is left open. */
     int (*open)(struct ct_described *d);
-    /* It is over: closes the buffers, and with `store` puts into them what was received. */
-    void (*close)(struct ct_described *d, bool store);
+    /* It is over: closes the buffers, and with `store` puts into them what was received:
+     * CTRAN_ERR_BUFFER where that is not possible. */
+    int (*close)(struct ct_described *d, bool store);
     /* Frees what came with the description; NULL: there is nothing. */
     void (*destroy)(struct ct_described *d);
 };

@@ -126,11 +126,11 @@ static const struct ct_blocks *given(const struct end *e, bool in_place)
     return in_place ? NULL : &e->dense.blocks;
 }
 
-static void close_ends(struct ct_described *d, bool store)
+static int close_ends(struct ct_described *d, bool store)
 {
     struct counted *c = CT_CONTAINER_OF(d, struct counted, d);
-    ct_dense_close_blocks(&c->send.dense, false);
-    ct_dense_close_blocks(&c->recv.dense, store);
+    (void)ct_dense_close_blocks(&c->send.dense, false);
+    return ct_dense_close_blocks(&c->recv.dense, store);
 }
 
 static int open_ends(struct ct_described *d)
@@ -152,7 +152,7 @@ static int open_ends(struct ct_described *d)
         }
     }
     if (rc != CTRAN_SUCCESS) {
-        close_ends(d, false);
+        (void)close_ends(d, false);
     }
     return rc;
 }

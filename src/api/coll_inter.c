@@ -89,10 +89,11 @@ static int open_moves(struct ct_described *d)
     return CTRAN_SUCCESS;
 }
 
-static void close_moves(struct ct_described *d, bool store)
+static int close_moves(struct ct_described *d, bool store)
 {
     (void)d;
     (void)store;
+    return CTRAN_SUCCESS;
 }
 
 static const struct ct_described_ops move_ops = {sizeof(struct moves), open_moves, close_moves,
@@ -194,10 +195,11 @@ static int open_barrier(struct ct_described *d)
     return ct_coll_inter_barrier(&d->coll);
 }
 
-static void close_barrier(struct ct_described *d, bool store)
+static int close_barrier(struct ct_described *d, bool store)
 {
     (void)d;
     (void)store;
+    return CTRAN_SUCCESS;
 }
 
 int ct_inter_barrier(const struct ct_call *how, struct ct_comm *comm)
@@ -221,9 +223,9 @@ static struct reduction *reduction_of(struct ct_described *d)
     return CT_CONTAINER_OF(d, struct reduction, d);
 }
 
-static void close_reduction(struct ct_described *d, bool store)
+static int close_reduction(struct ct_described *d, bool store)
 {
-    ct_dense_close_reduction(&reduction_of(d)->e, store);
+    return ct_dense_close_reduction(&reduction_of(d)->e, store);
 }
 
 static int open_reduction(struct ct_described *d)
@@ -247,7 +249,7 @@ static int open_reduction(struct ct_described *d)
                    : ct_coll_inter_reduce_scatter(&d->coll, x->e.in.base, x->e.out.base, count,
                                                   (size_t)r->first, (size_t)r->own, type, d->op);
     if (rc != CTRAN_SUCCESS) {
-        close_reduction(d, false);
+        (void)close_reduction(d, false);
     }
     return rc;
 }

@@ -70,9 +70,11 @@ static int check_replace(const char *call, void *buf, ctran_count_t count,
     if (*copy == NULL) {
         return ct_api_raise(out->comm, CTRAN_ERR_NO_MEM, call, "for a copy of %zu bytes", len);
     }
-    size_t pos = 0;
-    out->area =
-        (struct ct_area){.base = *copy, .len_bytes = ct_area_gather(&out->area, &pos, *copy, len)};
+    if (!ct_area_gather_all(&out->area, &(size_t){0}, *copy, len)) {
+        free(*copy);
+        return ct_api_unreachable(out->comm, call);
+    }
+    out->area = (struct ct_area){.base = *copy, .len_bytes = len};
     out->type = NULL;
     return CTRAN_SUCCESS;
 }

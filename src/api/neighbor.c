@@ -55,10 +55,11 @@ static int open_exchange(struct ct_described *d)
     return CTRAN_SUCCESS;
 }
 
-static void close_exchange(struct ct_described *d, bool store)
+static int close_exchange(struct ct_described *d, bool store)
 {
     (void)d;
     (void)store;
+    return CTRAN_SUCCESS;
 }
 
 static void destroy_exchange(struct ct_described *d)
@@ -144,7 +145,7 @@ static int describe(const struct exchange *x, const struct ct_side *side, uint32
         return rc;
     }
     *like = span;
-    *area = ct_dtype_area(span->type, span->buf, span->count);
+    *area = ct_span_area(x->d.comm->p, span);
     return side->buf == CTRAN_BOTTOM && side->types != NULL
                ? ct_check_there(x->d.comm, x->d.call, area, block)
                : CTRAN_SUCCESS;

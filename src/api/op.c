@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reduction operators: making and freeing them, and applying one here. */
 #define CT_FOLDER "api"
-#include "api/api.h"
+#include "api/dense.h"
 
 int ctran_op_create(ctran_user_function *user_fn, int commute, ctran_op_t *op)
 {
@@ -74,14 +74,29 @@ int ctran_op_commutative(ctran_op_t handle, int *commute)
     return rc;
 }
 
+/* Both buffers of a reduction without a communicator, as they lie but in plain memory. */
+static int open_local(struct ct_comm *self, const char *call, const struct ct_span *in,
+                      const struct ct_span *inout, struct ct_dense_ends *e)
+{
+    int rc = ct_dense_open_copy(self, call, in, true, &e->in);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_dense_open_copy(self, call, inout, true, &e->out);
+        if (rc != CTRAN_SUCCESS) {
+            (void)ct_dense_close(&e->in, false);
+        }
+    }
+    return rc == CTRAN_SUCCESS ? rc : ct_api_pass(self, rc, call);
+}
+
 int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
                        ctran_datatype_t datatype, ctran_op_t handle_op)
 {
-    static const char   call[] = "ctran_reduce_local";
-    struct ct_comm     *self;
-    struct ct_span      in, inout;
-    const struct ct_op *op;
-    int                 rc = ct_check_self(call, &self);
+    static const char    call[] = "ctran_reduce_local";
+    struct ct_comm      *self;
+    struct ct_span       in, inout;
+    struct ct_dense_ends e;
+    const struct ct_op  *op;
+    int                  rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(self, call, inbuf, count, datatype, &in);
     }
@@ -94,11 +109,16 @@ int ctran_reduce_local(const void *inbuf, void *inoutbuf, ctran_count_t count,
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_op(self, call, handle_op, in.type, &op);
     }
-    if (rc == CTRAN_SUCCESS && count > 0) {
-        const struct ct_reduction r = ct_reduction_of(op, in.type); /* inout = in op inout */
-        const uintptr_t           first = (uintptr_t)in.type->true_lb_bytes;
-        void                     *result = (void *)((uintptr_t)inout.buf + first);
-        ct_reduction_apply(&r, result, (void *)((uintptr_t)in.buf + first), result, in.count);
+    if (rc != CTRAN_SUCCESS || count == 0) {
+        return rc;
     }
-    return rc;
+    rc = open_local(self, call, &in, &inout, &e);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    const struct ct_reduction r = ct_reduction_of(op, in.type); /* inout = in op inout */
+    const uintptr_t           first = (uintptr_t)in.type->true_lb_bytes;
+    void                     *result = (void *)((uintptr_t)e.out.base + first);
+    ct_reduction_apply(&r, result, (void *)((uintptr_t)e.in.base + first), result, in.count);
+    return ct_api_pass(self, ct_dense_close_reduction(&e, true), call);
 }

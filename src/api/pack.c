@@ -3,7 +3,18 @@
 #define CT_FOLDER "api"
 #include <inttypes.h>
 
-#include "api/api.h"
+#include "api/dense.h"
+
+/* Between count elements and their packed form. */
+static int transfer(struct ct_comm *comm, const char *call, const struct ct_span *span,
+                    const void *packed, bool out)
+{
+    const struct ct_area elements = ct_span_area(comm->p, span);
+    struct ct_area       flat = {.base = (void *)packed, .len_bytes = span->bytes};
+    ct_area_set_memory(&flat, ct_memory_of(comm->p, packed));
+    const bool ok = out ? ct_area_transfer(&flat, &elements) : ct_area_transfer(&elements, &flat);
+    return ok ? CTRAN_SUCCESS : ct_api_unreachable(comm, call);
+}
 
 /* The packed side: `need` bytes from *position on in `size`. */
 static int check_packed(struct ct_comm *comm, const char *call, const void *buf, ctran_count_t size,
@@ -35,9 +46,9 @@ int ctran_pack(const void *inbuf, ctran_count_t incount, ctran_datatype_t dataty
         rc = check_packed(c, call, outbuf, outsize, position, span.bytes);
     }
     if (rc == CTRAN_SUCCESS) {
-        struct ct_area area = ct_dtype_area(span.type, span.buf, span.count);
-        size_t         pos = 0;
-        ct_area_gather(&area, &pos, (char *)outbuf + *position, span.bytes);
+        rc = transfer(c, call, &span, (char *)outbuf + *position, true);
+    }
+    if (rc == CTRAN_SUCCESS) {
         *position += (ctran_count_t)span.bytes;
     }
     return rc;
@@ -57,9 +68,9 @@ int ctran_unpack(const void *inbuf, ctran_count_t insize, ctran_count_t *positio
         rc = check_packed(c, call, inbuf, insize, position, span.bytes);
     }
     if (rc == CTRAN_SUCCESS) {
-        struct ct_area area = ct_dtype_area(span.type, span.buf, span.count);
-        size_t         pos = 0;
-        ct_area_scatter(&area, &pos, (const char *)inbuf + *position, span.bytes);
+        rc = transfer(c, call, &span, (const char *)inbuf + *position, false);
+    }
+    if (rc == CTRAN_SUCCESS) {
         *position += (ctran_count_t)span.bytes;
     }
     return rc;
@@ -86,6 +97,31 @@ int ctran_pack_size(ctran_count_t incount, ctran_datatype_t datatype, ctran_comm
 
 /* ---- external32 ------------------------------------------------------------------------------ */
 
+/* Elements, and their packed form: plain memory that stands for the program's. */
+struct external {
+    struct ct_dense elements, packed;
+};
+
+static int open_external(struct ct_comm *self, const char *call, const struct ct_span *span,
+                         const void *packed, size_t bytes, bool packs, struct external *e)
+{
+    const struct ct_dtype *byte = ct_dtype_get(CTRAN_BYTE);
+    int                    rc = ct_dense_open_copy(self, call, span, packs, &e->elements);
+    if (rc == CTRAN_SUCCESS) {
+        rc = ct_dense_open(self, call, packed, bytes, byte, !packs, &e->packed);
+        if (rc != CTRAN_SUCCESS) {
+            (void)ct_dense_close(&e->elements, false);
+        }
+    }
+    return rc == CTRAN_SUCCESS ? rc : ct_api_pass(self, rc, call);
+}
+
+static int close_external(struct ct_comm *self, const char *call, bool packs, struct external *e)
+{
+    int packed = ct_dense_close(&e->packed, packs), elements = ct_dense_close(&e->elements, !packs);
+    return ct_api_pass(self, packed != CTRAN_SUCCESS ? packed : elements, call);
+}
+
 /* datarep, and the bytes that count elements take. */
 static int check_external(struct ct_comm *self, const char *call, const char *datarep,
                           const struct ct_span *span, size_t *bytes)
@@ -111,6 +147,7 @@ int ctran_pack_external(const char datarep[], const void *inbuf, ctran_count_t i
     struct ct_comm   *self;
     struct ct_span    span;
     size_t            bytes;
+    struct external   e;
     int               rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(self, call, inbuf, incount, datatype, &span);
@@ -122,10 +159,14 @@ int ctran_pack_external(const char datarep[], const void *inbuf, ctran_count_t i
         rc = check_packed(self, call, outbuf, outsize, position, bytes);
     }
     if (rc == CTRAN_SUCCESS) {
-        ct_dtype_pack_external(span.type, span.buf, span.count, (char *)outbuf + *position);
-        *position += (ctran_count_t)bytes;
+        rc = open_external(self, call, &span, (char *)outbuf + *position, bytes, true, &e);
     }
-    return rc;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    ct_dtype_pack_external(span.type, e.elements.base, span.count, e.packed.base);
+    *position += (ctran_count_t)bytes;
+    return close_external(self, call, true, &e);
 }
 
 int ctran_unpack_external(const char datarep[], const void *inbuf, ctran_count_t insize,
@@ -136,6 +177,7 @@ int ctran_unpack_external(const char datarep[], const void *inbuf, ctran_count_t
     struct ct_comm   *self;
     struct ct_span    span;
     size_t            bytes;
+    struct external   e;
     int               rc = ct_check_self(call, &self);
     if (rc == CTRAN_SUCCESS) {
         rc = ct_check_span(self, call, outbuf, outcount, datatype, &span);
@@ -147,10 +189,14 @@ int ctran_unpack_external(const char datarep[], const void *inbuf, ctran_count_t
         rc = check_packed(self, call, inbuf, insize, position, bytes);
     }
     if (rc == CTRAN_SUCCESS) {
-        ct_dtype_unpack_external(span.type, span.buf, span.count, (const char *)inbuf + *position);
-        *position += (ctran_count_t)bytes;
+        rc = open_external(self, call, &span, (const char *)inbuf + *position, bytes, false, &e);
     }
-    return rc;
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    ct_dtype_unpack_external(span.type, e.elements.base, span.count, e.packed.base);
+    *position += (ctran_count_t)bytes;
+    return close_external(self, call, false, &e);
 }
 
 int ctran_pack_external_size(const char datarep[], ctran_count_t incount, ctran_datatype_t datatype,

@@ -34,9 +34,42 @@ int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_tr
     return CTRAN_SUCCESS;
 }
 
+/* That of the first block which is not plain. base is NULL: blocks are where they say. */
+static const struct ct_memory *memory_among(struct ct_process *p, const struct ct_area *area)
+{
+    enum { FEW = 16 };
+    const struct ct_memory *memory = NULL;
+    struct iovec            blocks[FEW];
+    unsigned                n;
+    size_t                  pos = 0;
+    while (memory == NULL && ct_area_next(area, &pos, SIZE_MAX, blocks, FEW, &n) > 0) {
+        for (unsigned i = 0; i < n && memory == NULL; i++) {
+            memory = p->memory_of(p, blocks[i].iov_base);
+        }
+    }
+    return memory;
+}
+
+void ct_span_find_memory(struct ct_process *p, struct ct_area *area)
+{
+    struct iovec first;
+    unsigned     n;
+    if (area->base == NULL) {
+        ct_area_set_memory(area, memory_among(p, area));
+    } else if (ct_area_next(area, &(size_t){0}, 1, &first, 1, &n) > 0) {
+        ct_area_set_memory(area, p->memory_of(p, first.iov_base));
+    }
+}
+
+int ct_api_unreachable(struct ct_comm *comm, const char *call)
+{
+    return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
+                        "memory of the program could not be copied (was it freed?): see the log");
+}
+
 void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span)
 {
-    t->area = ct_dtype_area(span->type, span->buf, span->count);
+    t->area = ct_span_area(t->comm->p, span);
     t->type = CT_LIKELY(t->area.pieces == NULL) ? NULL : span->type;
 }
 
