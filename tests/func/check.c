@@ -4,6 +4,8 @@
 
 #include <stdarg.h>
 
+#include "foreign.h"
+
 static const char *check_subject = "start";
 int                check_rank = -1, check_size = 0;
 uint64_t           check_seed = 1;
@@ -157,6 +159,7 @@ void check_start_threads(int argc, char **argv, int level)
     OK(ctran_comm_rank(CTRAN_COMM_WORLD, &check_rank));
     OK(ctran_comm_size(CTRAN_COMM_WORLD, &check_size));
     EXPECT(check_rank >= 0 && check_rank < check_size);
+    foreign_from_environment();
 }
 
 void check_start(int argc, char **argv)

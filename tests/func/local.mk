@@ -6,7 +6,7 @@ func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors
 	tests/func/progress tests/func/neighbor
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/bits tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
-func_check = tests/func/check.c tests/func/check.h
+func_check = tests/func/check.c tests/func/check.h tests/func/foreign.c tests/func/foreign.h
 tests_func_p2p_SOURCES = tests/func/p2p.c tests/func/p2p_wait.c \
 	tests/func/p2p_traffic.c tests/func/p2p_modes.c \
 	tests/func/p2p_probe.c tests/func/p2p_bsend.c tests/func/p2p_persistent.c tests/func/p2p_cancel.c \
@@ -212,3 +212,18 @@ tests_func_counts_LDADD = libctcore.la
 TESTS += tests/func/sim_counts.py
 EXTRA_DIST += tests/func/sim_counts.py
 tests/func/sim_counts.log: tests/func/counts$(EXEEXT) tools/sim/ctran_sim$(EXEEXT) ctranrun$(EXEEXT) ctrand$(EXEEXT)
+
+# Memory that the processor does not reach: on a stand-in for it. Collectives also as requests.
+check_PROGRAMS += tests/func/device tests/func/device_request tests/func/device_start
+dist_check_SCRIPTS += tests/func/device.test
+TESTS += tests/func/device.test
+tests_func_device_SOURCES = tests/func/device.c tests/func/device.h tests/func/device_coll.c \
+	tests/func/device_fail.c tests/func/device_mem.c tests/func/device_p2p.c \
+	tests/func/device_run.c $(func_check)
+tests_func_device_LDADD = libctcore.la
+tests_func_device_request_SOURCES = $(tests_func_device_SOURCES)
+tests_func_device_request_CPPFLAGS = $(as_request)
+tests_func_device_request_LDADD = libctcore.la
+tests_func_device_start_SOURCES = $(tests_func_device_SOURCES)
+tests_func_device_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
+tests_func_device_start_LDADD = libctcore.la

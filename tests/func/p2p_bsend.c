@@ -3,6 +3,7 @@
  * p2p_bsend - buffered sends never wait, keep their messages in the right buffer and nowhere else,
  * and say when it is full; flushes wait for what they find. Run by p2p.c.
  */
+#include "foreign.h"
 #include "p2p.h"
 
 enum { COUNT = 5, LONG = 200000 };
@@ -34,7 +35,7 @@ static void all_at_once(bool blocking, size_t offset)
     char         *space = guarded_new(size + offset), *work = guarded_new(LONG);
     void         *back = NULL;
     ctran_count_t back_size = 0;
-    OK(ctran_buffer_attach(space + offset, (ctran_count_t)size));
+    OK(ctran_buffer_attach(foreign_exempt(space + offset, (ptrdiff_t)size), (ctran_count_t)size));
     for (int i = 0; i < COUNT; i++) {
         content_fill(work, lens[i], key_of(check_rank, next_rank(), i, 20));
         OK(bsend(blocking, work, lens[i], i));
@@ -67,7 +68,7 @@ static void full(void)
     EXPECT_RC(CTRAN_ERR_BUFFER, ctran_buffer_detach(&back, &back_size));
     EXPECT_RC(CTRAN_ERR_BUFFER, ctran_buffer_attach(NULL, 1));
     EXPECT_RC(CTRAN_ERR_ARG, ctran_buffer_attach(space, -1));
-    OK(ctran_buffer_attach(space, (ctran_count_t)size));
+    OK(ctran_buffer_attach(foreign_exempt(space, (ptrdiff_t)size), (ctran_count_t)size));
     EXPECT_RC(CTRAN_ERR_BUFFER, ctran_buffer_attach(space, (ctran_count_t)size));
     EXPECT_RC(CTRAN_ERR_BUFFER, bsend(false, work, size, 1));
     for (int round = 0; round < 3; round++) {
@@ -102,6 +103,7 @@ struct place {
 
 static int attach(const struct place *pl, void *buffer, ctran_count_t size)
 {
+    (void)foreign_exempt(buffer, size);
     return pl->comm != CTRAN_COMM_NULL ? ctran_comm_attach_buffer(pl->comm, buffer, size)
            : pl->session != CTRAN_SESSION_NULL
                ? ctran_session_attach_buffer(pl->session, buffer, size)
@@ -298,7 +300,7 @@ static void flushes(void)
     ctran_request_t request, second, freed;
     ctran_comm_t    comm;
     OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comm));
-    OK(ctran_comm_attach_buffer(comm, space, (ctran_count_t)size));
+    OK(ctran_comm_attach_buffer(comm, foreign_exempt(space, (ptrdiff_t)size), (ctran_count_t)size));
     OK(ctran_comm_iflush_buffer(comm, &request));
     OK(ctran_test(&request, &flag, &status)); /* nothing to wait for */
     EXPECT_EQ(1, flag);

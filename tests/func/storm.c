@@ -7,6 +7,8 @@
  */
 #include "storm.h"
 
+#include "foreign.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -502,7 +504,7 @@ static void storm(void)
     shared_came = calloc((size_t)threads * (size_t)per_thread, 1);
     EXPECT(workers != NULL && seeds != NULL && shared_came != NULL);
     OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN)); /* of bsend */
-    OK(ctran_buffer_attach(buffer, sizeof buffer));
+    OK(ctran_buffer_attach(foreign_exempt(buffer, sizeof buffer), sizeof buffer));
     OK(ctran_comm_dup(CTRAN_COMM_WORLD, &shared));
     for (int t = 0; t < threads; t++) {
         seeds[t] = rng_of((uint64_t)t + 1);

@@ -6,6 +6,8 @@
  */
 #include "types.h"
 
+#include "foreign.h"
+
 /* ---- models made real ------------------------------------------------------------------------ */
 
 static ctran_datatype_t real_one(const struct tm_type *t, const ctran_datatype_t *old)
@@ -329,7 +331,7 @@ static void copies(void)
     ctran_request_t  req;
     OK(ctran_type_vector(N, 1, 2, CTRAN_INT, &column));
     OK(ctran_type_commit(&column));
-    OK(ctran_buffer_attach(attached, sizeof attached));
+    OK(ctran_buffer_attach(foreign_exempt(attached, sizeof attached), sizeof attached));
     for (int i = 0; i < N; i++) {
         m[i][0] = check_rank * N + i;
         m[i][1] = -1;
