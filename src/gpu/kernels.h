@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The CUDA kernels from the host's side: a call is built (which kernel, how many blocks, its
+ * arguments), then launched on a stream. Building is a pure function; a call may be launched again
+ * and again, and captured. src/gpu/kernels/args.h says how the kernels work.
+ *
+ * All ranks of a communicator launch its calls in the same order (each rank those that it takes part
+ * in), one at a time; both sides of a pair name the same sizes and the same kind of call, or the
+ * waiting one waits until the abort word is set. Buffers are device memory, or host memory that the
+ * device can reach, aligned to their elements; those aligned to 16 bytes are fastest. In place:
+ * where MPI has it, send is given as that part of recv where MPI_IN_PLACE would take it from.
+ */
+#ifndef CT_GPU_KERNELS_H
+#define CT_GPU_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ctran.h"
+#include "gpu/cuda.h"
+#include "gpu/kernels/args.h"
+
+struct ct_dtype;
+struct ct_gpu;
+
+/* ---- the workspace --------------------------------------------------------------------------- */
+
+/* How a workspace of `bytes` is divided among `size` ranks and at most `channels` blocks a kernel
+ * (fewer where the memory is short; 2 <= size <= CT_KERNEL_RANKS). CTRAN_ERR_NO_MEM where not even
+ * one channel fits. The workspace is to be zeroed before the first kernel of any rank. */
+int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
+                          struct ct_kernel_layout *out);
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+struct ct_kernel_reduction {
+    enum ct_kernel_type type; /* the kernel's: signed and unsigned share one where they can */
+    enum ct_kernel_op   op;
+    size_t              elem_bytes;
+};
+
+/* The kernel for op on elements of type; false where there is none (a user's operator, a derived
+ * type, long double, an operator that is not defined for the type). */
+bool ct_kernel_reduction_of(ctran_op_t op, const struct ct_dtype *type,
+                            struct ct_kernel_reduction *out);
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* How a call is carried out; all ranks must have the same. 0: chosen by size. */
+struct ct_kernel_how {
+    uint32_t blocks;  /* at most as many, and no more than the layout has channels */
+    uint32_t flagged; /* 1: flagged items (latency), 2: bulk (bandwidth) */
+};
+
+struct ct_kernel_call {
+    char     name[32]; /* of the kernel */
+    uint32_t blocks, threads;
+    union {
+        struct ct_kernel_args    args;
+        struct ct_kernel_dynamic dynamic;
+    };
+};
+
+/* Moves: `bytes` are what one rank contributes, or of one block. */
+void ct_kernel_barrier(struct ct_kernel_call *c, const struct ct_kernel_comm *comm);
+void ct_kernel_allgather(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                         struct ct_kernel_how how, const void *send, void *recv, size_t bytes);
+void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                        struct ct_kernel_how how, const void *send, void *recv, size_t bytes);
+void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                     struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root);
+/* Any moves: to each rank in the mask `to`, from each in `from`; moves[p] for each p < size, moves[rank]
+ * is a copy. `longest_bytes` is no less than any move of any rank that takes part in this call and
+ * the same at both ends of each pair: it decides between the kinds and on the number of blocks. */
+void ct_kernel_moves(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                     struct ct_kernel_how how, const struct ct_kernel_move *moves, uint32_t to,
+                     uint32_t from, size_t longest_bytes);
+
+/* Arithmetic: elements are combined in the order of ranks, so the same bits come out whatever the
+ * size, the number of blocks and the kind. */
+void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                         struct ct_kernel_how how, const struct ct_kernel_reduction *r,
+                         const void *send, void *recv, size_t count);
+void ct_kernel_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                      struct ct_kernel_how how, const struct ct_kernel_reduction *r,
+                      const void *send, void *recv, size_t count, uint32_t root);
+/* counts: elements of each rank, or NULL where each has `count`. */
+void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                              struct ct_kernel_how how, const struct ct_kernel_reduction *r,
+                              const void *send, void *recv, size_t count,
+                              const ctran_count_t *counts);
+/* In place: send = recv. Exclusive: rank 0's recv is left alone. */
+void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                    struct ct_kernel_how how, const struct ct_kernel_reduction *r, const void *send,
+                    void *recv, size_t count, bool exclusive);
+
+/* Counts and displacements in device memory; `what` says all but comm and grain. `blocks` is the
+ * grid: the same on all ranks, 0 for as many as there are channels. */
+void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                                 uint32_t blocks, const struct ct_kernel_dynamic *what);
+
+/* ---- launch ---------------------------------------------------------------------------------- */
+
+/* The call on a stream of the current context. Errors: CTRAN_ERR_UNSUPPORTED where this build has
+ * no kernels or the module lacks this one; CTRAN_ERR_OTHER where the driver refuses. */
+int ct_kernel_launch(struct ct_gpu *gpu, CUstream stream, const struct ct_kernel_call *call);
+
+#endif

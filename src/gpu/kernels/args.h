@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a launch of a kernel says to it, shared by C (which fills it in, gpu/kernels.c) and CUDA
+ * (which reads it, *.cu here), and where everything lies in a workspace.
+ *
+ * Each rank has a workspace in its device's memory that all ranks of the communicator map. It is
+ * divided into channels; block b of a kernel uses channel b alone, so blocks of one launch never
+ * wait for each other. In a channel each ordered pair of ranks has a stream of numbered items: item
+ * s (from 1 on) goes through slot s mod CT_KERNEL_WINDOW at the receiver, and may be sent once the
+ * receiver has said that it is through with item s - CT_KERNEL_WINDOW. Whoever is sent to has the
+ * slots, so kernels write to peers and read only their own memory. The numbers live in the
+ * workspace and are advanced by the kernels, so that a replayed graph goes on where it stopped; they
+ * wrap at 2^32.
+ *
+ * An item is of one of two kinds, which share the numbers but not the slots:
+ *   - a flagged one ("LL" with the field): each 8 bytes written hold 4 bytes of payload and the
+ *     item's number, so that data tell themselves that they have arrived: lowest latency, half the
+ *     bandwidth. The receiver says that it is through when its next kernel begins, or its next step.
+ *   - a bulk one: plain bytes, then, after a fence, the number in the pair's `ready` word.
+ * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
+ * they follow from sizes that both know and from the layout.
+ */
+#ifndef CT_GPU_KERNELS_ARGS_H
+#define CT_GPU_KERNELS_ARGS_H
+
+#include <stdint.h>
+
+enum {
+    CT_KERNEL_RANKS = 32,    /* at most this many in a communicator that uses kernels */
+    CT_KERNEL_THREADS = 512, /* a block, on a GPU; the emulation has one */
+    CT_KERNEL_WINDOW = 4,    /* items on their way for one pair and channel */
+    CT_KERNEL_BLOCKS = 128,  /* at most this many channels */
+    CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
+};
+
+/* Types and operators as kernels know them; gpu/kernels.c translates. */
+enum ct_kernel_type {
+    CT_KERNEL_U8,
+    CT_KERNEL_I8,
+    CT_KERNEL_U16,
+    CT_KERNEL_I16,
+    CT_KERNEL_U32,
+    CT_KERNEL_I32,
+    CT_KERNEL_U64,
+    CT_KERNEL_I64,
+    CT_KERNEL_F16,
+    CT_KERNEL_BF16,
+    CT_KERNEL_E4M3, /* OCP 8-bit formats: no infinity, one NaN; and */
+    CT_KERNEL_E5M2, /* as IEEE 754 would have it */
+    CT_KERNEL_F32,
+    CT_KERNEL_F64,
+    CT_KERNEL_CF32,
+    CT_KERNEL_CF64,
+    CT_KERNEL_F32_INT, /* pairs for MINLOC and MAXLOC: struct ct_pair_* of dtype/dtype.h */
+    CT_KERNEL_F64_INT,
+    CT_KERNEL_SHORT_INT,
+    CT_KERNEL_INT_INT,
+    CT_KERNEL_LONG_INT,
+    CT_KERNEL_TYPES
+};
+
+enum ct_kernel_op {
+    CT_KERNEL_SUM,
+    CT_KERNEL_PROD,
+    CT_KERNEL_MIN,
+    CT_KERNEL_MAX,
+    CT_KERNEL_BAND,
+    CT_KERNEL_BOR,
+    CT_KERNEL_BXOR,
+    CT_KERNEL_LAND,
+    CT_KERNEL_LOR,
+    CT_KERNEL_LXOR,
+    CT_KERNEL_MINLOC,
+    CT_KERNEL_MAXLOC,
+    CT_KERNEL_OPS
+};
+
+/* The control words of a channel and a peer in a rank's workspace. */
+struct ct_kernel_words {
+    uint32_t sent;  /* items to the peer so far; written by the rank itself */
+    uint32_t got;   /* items from the peer that it is through with; by the rank itself */
+    uint32_t acked; /* items to the peer that the peer is through with; by the peer */
+    uint32_t ready; /* the last bulk item from the peer; by the peer */
+};
+
+/* Offsets in a workspace, the same on all ranks. ct_kernel_layout_make */
+struct ct_kernel_layout {
+    uint32_t channels;
+    uint32_t flagged_bytes;       /* payload of a flagged item; its slot is twice that */
+    uint32_t bulk_bytes;          /* of a bulk item and its slot */
+    uint32_t pad;                 /* 0 */
+    uint64_t flagged_at, bulk_at; /* the control words are at 0 */
+};
+
+/* What all launches of a communicator have in common. */
+struct ct_kernel_comm {
+    uint32_t                rank, size;
+    struct ct_kernel_layout layout;
+    const uint32_t *abort; /* nonzero: every wait ends. In pinned memory, as the device sees it */
+    void           *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
+};
+
+/* What is sent to a peer and received from it; for the rank itself, what is copied. */
+struct ct_kernel_move {
+    const void *src;
+    void       *dst;
+    uint64_t    send_bytes, recv_bytes;
+};
+
+/* The kernels that move (ct_move_*) take `to` and `from`: masks of peers, never the rank itself.
+ * Those that reduce (ct_reduce_*): each rank has a part of the whole for which it collects the
+ * contributions and which it then distributes; move[p].src is this rank's contribution to the part
+ * of p, move[p].dst where the finished part of p is wanted, and both have send_bytes and
+ * recv_bytes. `to` and `from` say whose parts it contributes to, and who contributes to its own
+ * (itself included: then move[rank].src counts); result_to and result_from who gets the finished
+ * parts. The contributions are combined in the order of ranks. All ranks agree on part_bytes, which
+ * is no less than any part. */
+struct ct_kernel_args {
+    struct ct_kernel_comm comm;
+    uint32_t              op; /* enum ct_kernel_op */
+    uint32_t              to, from, result_to, result_from;
+    uint32_t              grain;      /* bytes below which a move or part is not divided */
+    uint64_t              own_bytes;  /* of this rank's part */
+    uint64_t              part_bytes; /* of the longest part */
+    struct ct_kernel_move move[CT_KERNEL_RANKS];
+};
+
+/* ct_alltoallv_dynamic: counts and displacements are elements, in device memory, and are read when
+ * the kernel runs. What does not fit into recv_bytes is dropped; recv_counts tells what was sent. */
+struct ct_kernel_dynamic {
+    struct ct_kernel_comm comm;
+    const void           *send;
+    void                 *recv;
+    uint64_t              elem_bytes, send_bytes, recv_bytes; /* of an element, of the buffers */
+    const int64_t        *send_counts, *send_displs;
+    int64_t              *recv_counts;
+    const int64_t        *recv_displs; /* NULL: one after the other, in the order of ranks */
+    uint32_t              grain, pad;
+};
+
+#endif
