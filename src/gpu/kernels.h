@@ -4,10 +4,10 @@
  * arguments), then launched on a stream. Building is a pure function; a call may be launched again
  * and again, and captured. src/gpu/kernels/args.h says how the kernels work.
  *
- * All ranks of a communicator launch its calls in the same order (each rank those that it takes part
- * in), one at a time; both sides of a pair name the same sizes and the same kind of call, or the
- * waiting one waits until the abort word is set. Buffers are device memory, or host memory that the
- * device can reach, aligned to their elements; those aligned to 16 bytes are fastest. In place:
+ * All ranks of a communicator launch its calls in the same order (each rank those that it takes
+ * part in), one at a time; both sides of a pair name the same sizes and the same kind of call, or
+ * the waiting one waits until the abort word is set. Buffers are device memory, or host memory that
+ * the device can reach, aligned to their elements; those aligned to 16 bytes are fastest. In place:
  * where MPI has it, send is given as that part of recv where MPI_IN_PLACE would take it from.
  */
 #ifndef CT_GPU_KERNELS_H
@@ -69,9 +69,10 @@ void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *c
                         struct ct_kernel_how how, const void *send, void *recv, size_t bytes);
 void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                      struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root);
-/* Any moves: to each rank in the mask `to`, from each in `from`; moves[p] for each p < size, moves[rank]
- * is a copy. `longest_bytes` is no less than any move of any rank that takes part in this call and
- * the same at both ends of each pair: it decides between the kinds and on the number of blocks. */
+/* Any moves: to each rank in the mask `to`, from each in `from`; moves[p] for each p < size,
+ * moves[rank] is a copy. `longest_bytes` is no less than any move of any rank that takes part in
+ * this call and the same at both ends of each pair: it decides between the kinds and on the
+ * number of blocks. */
 void ct_kernel_moves(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                      struct ct_kernel_how how, const struct ct_kernel_move *moves, uint32_t to,
                      uint32_t from, size_t longest_bytes);
@@ -101,8 +102,9 @@ void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kerne
 
 /* ---- launch ---------------------------------------------------------------------------------- */
 
-/* The call on a stream of the current context. Errors: CTRAN_ERR_UNSUPPORTED where this build has
- * no kernels or the module lacks this one; CTRAN_ERR_OTHER where the driver refuses. */
+/* The call on a stream of the current context, which must be that of a ct_gpu_enter. Errors,
+ * logged: those of ct_gpu_kernel, CTRAN_ERR_UNSUPPORTED_OPERATION where there is no such kernel;
+ * those of ct_gpu_result where the driver refuses. */
 int ct_kernel_launch(struct ct_gpu *gpu, CUstream stream, const struct ct_kernel_call *call);
 
 #endif

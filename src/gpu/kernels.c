@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls of kernels: which one, how many blocks, and the masks and moves that make a collective of
+ * it. What all ranks must choose alike depends on sizes that all know, and on the layout, alone.
+ */
+#include "gpu/kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+
+/* Sizes, in bytes that one block of a kernel sends to all its peers: below the first another block
+ * would not pay, since a step takes longer than its data. */
+enum {
+    FLAGGED_EACH = 8 << 10,
+    FLAGGED_GRAIN = 1 << 10,
+    FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
+    BULK_EACH = 32 << 10,
+    BULK_GRAIN = 4 << 10,
+    PART_ALIGN = 128, /* parts of a vector begin at its multiples */
+};
+
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- the workspace --------------------------------------------------------------------------- */
+
+static size_t layout_bytes(uint32_t size, const struct ct_kernel_layout *l)
+{
+    return l->bulk_at + (size_t)l->channels * size * CT_KERNEL_WINDOW * l->bulk_bytes;
+}
+
+static struct ct_kernel_layout layout_of(uint32_t size, uint32_t channels, uint32_t bulk_bytes)
+{
+    const size_t words = (size_t)channels * size * sizeof(struct ct_kernel_words);
+    const size_t slots = (size_t)channels * size * CT_KERNEL_WINDOW;
+
+    struct ct_kernel_layout l = {
+        .channels = channels, .flagged_bytes = bulk_bytes / 4, .bulk_bytes = bulk_bytes};
+    l.flagged_at = (words + CT_KERNEL_LINE - 1) / CT_KERNEL_LINE * CT_KERNEL_LINE;
+    l.bulk_at = l.flagged_at + slots * l.flagged_bytes * 2;
+    return l;
+}
+
+int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
+                          struct ct_kernel_layout *out)
+{
+    enum { SMALLEST = 4 << 10, LARGEST = 1 << 20 };
+    channels = (uint32_t)ct_min_size(channels, CT_KERNEL_BLOCKS);
+    for (; channels > 0; channels /= 2) {
+        for (uint32_t bulk = LARGEST; bulk >= SMALLEST; bulk /= 2) {
+            *out = layout_of(size, channels, bulk);
+            if (layout_bytes(size, out) <= bytes) {
+                return CTRAN_SUCCESS;
+            }
+        }
+    }
+    return CTRAN_ERR_NO_MEM;
+}
+
+static const char *const type_names[CT_KERNEL_TYPES] = {
+    [CT_KERNEL_U8] = "u8",
+    [CT_KERNEL_I8] = "i8",
+    [CT_KERNEL_U16] = "u16",
+    [CT_KERNEL_I16] = "i16",
+    [CT_KERNEL_U32] = "u32",
+    [CT_KERNEL_I32] = "i32",
+    [CT_KERNEL_U64] = "u64",
+    [CT_KERNEL_I64] = "i64",
+    [CT_KERNEL_F16] = "f16",
+    [CT_KERNEL_BF16] = "bf16",
+    [CT_KERNEL_E4M3] = "e4m3",
+    [CT_KERNEL_E5M2] = "e5m2",
+    [CT_KERNEL_F32] = "f32",
+    [CT_KERNEL_F64] = "f64",
+    [CT_KERNEL_CF32] = "cf32",
+    [CT_KERNEL_CF64] = "cf64",
+    [CT_KERNEL_F32_INT] = "f32_int",
+    [CT_KERNEL_F64_INT] = "f64_int",
+    [CT_KERNEL_SHORT_INT] = "short_int",
+    [CT_KERNEL_INT_INT] = "int_int",
+    [CT_KERNEL_LONG_INT] = "long_int",
+};
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static uint32_t all_of(const struct ct_kernel_comm *comm)
+{
+    return (uint32_t)(((uint64_t)1 << comm->size) - 1);
+}
+
+static uint32_t others(const struct ct_kernel_comm *comm)
+{
+    return all_of(comm) & ~(1u << comm->rank);
+}
+
+static const char *at_const(const void *base, size_t offset)
+{
+    return base != NULL ? (const char *)base + offset : NULL;
+}
+
+static char *at_offset(void *base, size_t offset)
+{
+    return base != NULL ? (char *)base + offset : NULL;
+}
+
+/* Whether flagged items are to be used where a rank sends `bytes` to each of up to `peers`. */
+static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
+{
+    return how.flagged != 0 ? how.flagged == 1 : bytes <= FLAGGED_MOST / peers;
+}
+
+/* Kernel, blocks and all but masks and moves; `longest` is what one peer gets at most. */
+static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                                    struct ct_kernel_how how, bool small, size_t longest)
+{
+    const size_t each = small ? FLAGGED_EACH / most(comm->size - 1, 1) : BULK_EACH;
+    const size_t want = (longest + each - 1) / each;
+    const size_t may =
+        how.blocks != 0 ? ct_min_size(how.blocks, comm->layout.channels) : comm->layout.channels;
+
+    memset(&c->args, 0, sizeof c->args);
+    c->args.comm = *comm;
+    c->args.grain = small ? FLAGGED_GRAIN : BULK_GRAIN;
+    c->blocks = (uint32_t)most(ct_min_size(want, may), 1);
+    c->threads = CT_KERNEL_THREADS;
+    return &c->args;
+}
+
+static struct ct_kernel_args *start_move(struct ct_kernel_call       *c,
+                                         const struct ct_kernel_comm *comm,
+                                         struct ct_kernel_how how, size_t longest)
+{
+    const bool small = flagged(how, longest, comm->size - 1);
+    snprintf(c->name, sizeof c->name, "ct_move_%s", small ? "flagged" : "bulk");
+    return start(c, comm, how, small, longest);
+}
+
+void ct_kernel_barrier(struct ct_kernel_call *c, const struct ct_kernel_comm *comm)
+{
+    struct ct_kernel_args *a = start_move(c, comm, (struct ct_kernel_how){.flagged = 1}, 0);
+    a->to = a->from = others(comm);
+}
+
+void ct_kernel_allgather(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                         struct ct_kernel_how how, const void *send, void *recv, size_t bytes)
+{
+    struct ct_kernel_args *a = start_move(c, comm, how, bytes);
+    a->to = a->from = others(comm);
+    for (uint32_t p = 0; p < comm->size; p++) {
+        a->move[p] = (struct ct_kernel_move){send, at_offset(recv, p * bytes), bytes, bytes};
+    }
+}
+
+void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                        struct ct_kernel_how how, const void *send, void *recv, size_t bytes)
+{
+    struct ct_kernel_args *a = start_move(c, comm, how, bytes);
+    a->to = a->from = others(comm);
+    for (uint32_t p = 0; p < comm->size; p++) {
+        a->move[p] = (struct ct_kernel_move){at_const(send, p * bytes), at_offset(recv, p * bytes),
+                                             bytes, bytes};
+    }
+}
+
+void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                     struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root)
+{
+    struct ct_kernel_args *a = start_move(c, comm, how, bytes);
+    if (comm->rank == root) {
+        a->to = others(comm);
+    } else {
+        a->from = 1u << root;
+    }
+    for (uint32_t p = 0; p < comm->size; p++) {
+        if (((a->to | a->from) >> p & 1) != 0) {
+            a->move[p] = (struct ct_kernel_move){buf, buf, bytes, bytes};
+        }
+    }
+}
+
+void ct_kernel_moves(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                     struct ct_kernel_how how, const struct ct_kernel_move *moves, uint32_t to,
+                     uint32_t from, size_t longest_bytes)
+{
+    struct ct_kernel_args *a = start_move(c, comm, how, longest_bytes);
+    a->to = to & others(comm);
+    a->from = from & others(comm);
+    memcpy(a->move, moves, comm->size * sizeof *moves);
+}
+
+/* ---- arithmetic ------------------------------------------------------------------------------ */
+
+/* `part` is what the longest part has, in bytes. */
+static struct ct_kernel_args *
+start_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm, struct ct_kernel_how how,
+             const struct ct_kernel_reduction *r, bool small, size_t part)
+{
+    snprintf(c->name, sizeof c->name, "ct_reduce_%s_%s", small ? "flagged" : "bulk",
+             type_names[r->type]);
+    struct ct_kernel_args *a = start(c, comm, how, small, part);
+    a->op = r->op;
+    a->part_bytes = part;
+    return a;
+}
+
+/* One shot: to all in `to` goes all of `send`; those in `from` and the rank itself, if it is
+ * among them, are combined into recv. */
+static void one_shot(struct ct_kernel_args *a, const void *send, void *recv, size_t bytes,
+                     uint32_t to, uint32_t from)
+{
+    const uint32_t me = a->comm.rank;
+    a->to = to;
+    a->from = from;
+    a->own_bytes = from != 0 ? bytes : 0;
+    for (uint32_t p = 0; p < a->comm.size; p++) {
+        a->move[p] = (struct ct_kernel_move){send, p == me ? recv : NULL, bytes, bytes};
+    }
+}
+
+/* Two: a part of the vector to each rank, and the finished ones to all in `wanted`. */
+static void two_shots(struct ct_kernel_args *a, const void *send, void *recv, size_t bytes,
+                      uint32_t wanted)
+{
+    const struct ct_kernel_comm *comm = &a->comm;
+    const bool                   mine = (wanted >> comm->rank & 1) != 0;
+    a->to = others(comm);
+    a->from = all_of(comm);
+    a->result_to = wanted & others(comm);
+    a->result_from = mine ? others(comm) : 0;
+    for (uint32_t p = 0; p < comm->size; p++) {
+        const size_t at = ct_min_size(p * a->part_bytes, bytes);
+        const size_t len = ct_min_size(bytes - at, a->part_bytes);
+        a->move[p] = (struct ct_kernel_move){at_const(send, at), mine ? at_offset(recv, at) : NULL,
+                                             len, len};
+    }
+    a->own_bytes = a->move[comm->rank].send_bytes;
+}
+
+static size_t part_of(size_t bytes, uint32_t size)
+{
+    return ((bytes + size - 1) / size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+}
+
+void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                         struct ct_kernel_how how, const struct ct_kernel_reduction *r,
+                         const void *send, void *recv, size_t count)
+{
+    const size_t bytes = count * r->elem_bytes;
+    const bool   small = flagged(how, bytes, comm->size - 1);
+    /* With two ranks both ways send as much. */
+    if (small || comm->size == 2) {
+        one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes, others(comm),
+                 all_of(comm));
+    } else {
+        const size_t part = part_of(bytes, comm->size);
+        two_shots(start_reduce(c, comm, how, r, false, part), send, recv, bytes, all_of(comm));
+    }
+}
+
+void ct_kernel_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                      struct ct_kernel_how how, const struct ct_kernel_reduction *r,
+                      const void *send, void *recv, size_t count, uint32_t root)
+{
+    const size_t bytes = count * r->elem_bytes;
+    const bool   small = flagged(how, bytes, comm->size - 1);
+    const bool   mine = comm->rank == root;
+    if (small || comm->size == 2) {
+        one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
+                 mine ? 0 : 1u << root, mine ? all_of(comm) : 0);
+    } else {
+        const size_t part = part_of(bytes, comm->size);
+        two_shots(start_reduce(c, comm, how, r, false, part), send, mine ? recv : NULL, bytes,
+                  1u << root);
+    }
+}
+
+void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                              struct ct_kernel_how how, const struct ct_kernel_reduction *r,
+                              const void *send, void *recv, size_t count,
+                              const ctran_count_t *counts)
+{
+    size_t longest = count, shortest = count;
+    for (uint32_t p = 0; counts != NULL && p < comm->size; p++) {
+        longest = p == 0 ? (size_t)counts[0] : most(longest, (size_t)counts[p]);
+        shortest = p == 0 ? (size_t)counts[0] : ct_min_size(shortest, (size_t)counts[p]);
+    }
+    /* In place, parts of different lengths: what one block writes another may not have read. */
+    if (longest != shortest && send == recv) {
+        how.blocks = 1;
+    }
+    const bool small = flagged(how, longest * r->elem_bytes, comm->size - 1);
+
+    struct ct_kernel_args *a = start_reduce(c, comm, how, r, small, longest * r->elem_bytes);
+    a->to = others(comm);
+    a->from = all_of(comm);
+    size_t at = 0;
+    for (uint32_t p = 0; p < comm->size; p++) {
+        const size_t len = (counts != NULL ? (size_t)counts[p] : count) * r->elem_bytes;
+        a->move[p] =
+            (struct ct_kernel_move){at_const(send, at), p == comm->rank ? recv : NULL, len, len};
+        at += len;
+    }
+    a->own_bytes = a->move[comm->rank].send_bytes;
+}
+
+void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                    struct ct_kernel_how how, const struct ct_kernel_reduction *r, const void *send,
+                    void *recv, size_t count, bool exclusive)
+{
+    const size_t   bytes = count * r->elem_bytes;
+    const bool     small = flagged(how, bytes, comm->size - 1);
+    const uint32_t before = (1u << comm->rank) - 1, me = 1u << comm->rank;
+    one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
+             all_of(comm) & ~(before | me), exclusive ? before : before | me);
+}
+
+void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                                 uint32_t blocks, const struct ct_kernel_dynamic *what)
+{
+    snprintf(c->name, sizeof c->name, "ct_alltoallv_dynamic");
+    c->dynamic = *what;
+    c->dynamic.comm = *comm;
+    c->dynamic.grain = BULK_GRAIN;
+    c->blocks = (uint32_t)(blocks != 0 ? ct_min_size(blocks, comm->layout.channels)
+                                       : comm->layout.channels);
+    c->threads = CT_KERNEL_THREADS;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ct_alltoallv_dynamic: an alltoallv whose counts and displacements the device alone knows, when it
+ * runs (NCCLX sec. 6.1, AllToAllvDynamic). Each block first tells each peer by a flagged item how
+ * many bytes it gets in all, and sends what the window holds without waiting for theirs; from its
+ * peers' numbers it knows its receive counts and where data go. Only what there is travels, in
+ * steps through the peers' slots, so no memory depends on what might come.
+ */
+#include "gpu/kernels/channel.h"
+
+/* By peer, in shared memory. */
+struct plan {
+    uint64_t out[CT_KERNEL_RANKS], in[CT_KERNEL_RANKS];       /* bytes */
+    uint64_t out_at[CT_KERNEL_RANKS], in_at[CT_KERNEL_RANKS]; /* in the buffers */
+    uint64_t room[CT_KERNEL_RANKS];                           /* what of `in` the buffer holds */
+};
+
+/* A displacement in bytes, no more than `size`, and in *fits how much of `bytes` fits behind it. */
+CT_DEV uint64_t place(int64_t displ, uint64_t elem, uint64_t bytes, uint64_t size, uint64_t *fits)
+{
+    const bool     good = displ >= 0 && (uint64_t)displ <= size / elem;
+    const uint64_t at = good ? (uint64_t)displ * elem : size;
+    *fits = bytes < size - at ? bytes : size - at;
+    return at;
+}
+
+CT_DEV void plan_sends(const struct ct_kernel_dynamic &a, struct plan *plan)
+{
+    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
+        const int64_t  count = a.send_counts[p];
+        const uint64_t most = a.send_bytes / a.elem_bytes;
+        const uint64_t wanted = count <= 0 ? 0 : (uint64_t)count > most ? most : (uint64_t)count;
+        plan->out_at[p] = place(a.send_displs[p], a.elem_bytes, wanted * a.elem_bytes, a.send_bytes,
+                                &plan->out[p]);
+        if (p == a.comm.rank) {
+            plan->in[p] = plan->out[p];
+        }
+    }
+    __syncthreads();
+}
+
+CT_DEV void plan_receives(const struct ct_kernel_dynamic &a, struct plan *plan)
+{
+    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
+        int64_t displ = 0;
+        if (a.recv_displs != nullptr) {
+            displ = a.recv_displs[p];
+        } else {
+            for (uint32_t q = 0; q < p; q++) {
+                displ += (int64_t)(plan->in[q] / a.elem_bytes);
+            }
+        }
+        plan->in_at[p] = place(displ, a.elem_bytes, plan->in[p], a.recv_bytes, &plan->room[p]);
+        if (blockIdx.x == 0) {
+            a.recv_counts[p] = (int64_t)(plan->in[p] / a.elem_bytes);
+        }
+    }
+    __syncthreads();
+}
+
+/* The peers with something in this step. */
+CT_DEV uint32_t busy(const struct ct_kernel_dynamic &a, const uint64_t *bytes, uint32_t step)
+{
+    uint32_t mask = 0;
+    for (uint32_t p = 0; p < a.comm.size; p++) {
+        const struct slice s = slice_of(bytes[p], bytes[p], a.grain);
+        if (p != a.comm.rank && piece_of(s, step, a.comm.layout.bulk_bytes).bytes > 0) {
+            mask |= 1u << p;
+        }
+    }
+    return mask;
+}
+
+CT_DEV void send_step(struct channel *ch, const struct ct_kernel_dynamic &a,
+                      const struct plan *plan, uint32_t step)
+{
+    const uint32_t to = busy(a, plan->out, step);
+    if (to == 0) {
+        return;
+    }
+    wait_all(ch, to, 0);
+    for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
+        const uint64_t     all = plan->out[s.peer];
+        const struct slice piece =
+            piece_of(slice_of(all, all, a.grain), step, a.comm.layout.bulk_bytes);
+        copy_bytes(bulk_slot(&a.comm, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
+                   static_cast<const char *>(a.send) + plan->out_at[s.peer] + piece.at, piece.bytes,
+                   s.lane, s.lanes);
+    }
+    __syncthreads();
+    publish(ch, to);
+}
+
+CT_DEV void recv_step(struct channel *ch, const struct ct_kernel_dynamic &a,
+                      const struct plan *plan, uint32_t step)
+{
+    const uint32_t from = busy(a, plan->in, step);
+    if (from == 0) {
+        return;
+    }
+    wait_all(ch, 0, from);
+    for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
+        const uint64_t     all = plan->in[s.peer], room = plan->room[s.peer];
+        const struct slice piece =
+            piece_of(slice_of(all, all, a.grain), step, a.comm.layout.bulk_bytes);
+        const uint64_t fits = piece.at >= room                ? 0
+                              : room - piece.at < piece.bytes ? room - piece.at
+                                                              : piece.bytes;
+        copy_bytes(static_cast<char *>(a.recv) + plan->in_at[s.peer] + piece.at,
+                   bulk_slot(&a.comm, a.comm.rank, s.peer, ch->got[s.peer] + 1), fits, s.lane,
+                   s.lanes);
+    }
+    __syncthreads();
+    count_got(ch, from, true);
+}
+
+CT_DEV void copy_own(const struct ct_kernel_dynamic &a, const struct plan *plan)
+{
+    const uint32_t     me = a.comm.rank;
+    const struct slice s = slice_of(plan->room[me], plan->room[me], a.grain);
+    copy_bytes(static_cast<char *>(a.recv) + plan->in_at[me] + s.at,
+               static_cast<const char *>(a.send) + plan->out_at[me] + s.at, s.bytes, thread(),
+               threads());
+}
+
+CT_KERNEL(ct_alltoallv_dynamic, struct ct_kernel_dynamic)
+{
+    CT_CHANNEL(ch, a.comm);
+    __shared__ struct plan plan;
+    const uint32_t         all = a.comm.size == 32 ? ~0u : (1u << a.comm.size) - 1;
+    const uint32_t         peers = all & ~(1u << a.comm.rank);
+    channel_open(&ch, peers, peers);
+    plan_sends(a, &plan);
+    for (struct share s = share_of(peers, a.comm.rank); share_next(&s);) {
+        send_flagged(&ch, &s, &plan.out[s.peer], sizeof plan.out[0]);
+    }
+    __syncthreads();
+    count_sent(&ch, peers);
+    __syncthreads();
+    send_step(&ch, a, &plan, 0);
+    for (struct share s = share_of(peers, a.comm.rank); share_next(&s);) {
+        recv_flagged(&ch, &s, &plan.in[s.peer], sizeof plan.in[0]);
+    }
+    __syncthreads();
+    count_got(&ch, peers, true);
+    /* After an abort these are no numbers: nothing is to be moved by them. */
+    plan_receives(a, &plan);
+    copy_own(a, &plan);
+    for (uint32_t step = 0; (busy(a, plan.out, step) | busy(a, plan.in, step)) != 0; step++) {
+        send_step(&ch, a, &plan, step + 1);
+        recv_step(&ch, a, &plan, step);
+    }
+    channel_close(&ch);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the kernels ask of the machine: vectors of 16 bytes, words that other devices write or read
+ * meanwhile, and the 16-bit formats. PTX for nvcc; for a compiler of the host, what does the same
+ * in the emulation. Nothing else in the kernels differs between the two.
+ *
+ * Scope is the system throughout, since peers are other devices. A flagged line is two words of 8
+ * bytes, each of which arrives whole (PTX ISA, memory consistency model: vector accesses are a set
+ * of scalar ones). Bulk data are plain stores; a barrier of the block, a fence and the store of a
+ * flag by one thread publish them, the load of the flag with acquire and a barrier obtain them.
+ */
+#ifndef CT_GPU_KERNELS_PORT_H
+#define CT_GPU_KERNELS_PORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu/kernels/args.h"
+
+/* 16 bytes, as they are loaded and stored. */
+struct alignas(16) vec {
+    uint32_t w[4];
+};
+struct line {
+    uint64_t a, b;
+};
+
+#if defined(__CUDACC__)
+
+#define CT_DEV    static __device__ __forceinline__
+#define CT_MEMBER static __device__ __forceinline__
+#define CT_UNROLL _Pragma("unroll")
+#define CT_KERNEL(name, type)                                                                      \
+    extern "C" __global__ void __launch_bounds__(CT_KERNEL_THREADS)                                \
+        name(const __grid_constant__ type a)
+
+CT_DEV uint64_t global(const void *p)
+{
+    return (uint64_t)__cvta_generic_to_global(p);
+}
+
+CT_DEV vec load_vec(const void *p)
+{
+    vec v;
+    asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                 : "l"(global(p))
+                 : "memory");
+    return v;
+}
+
+CT_DEV void store_vec(void *p, vec v)
+{
+    asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(global(p)), "r"(v.w[0]), "r"(v.w[1]),
+                 "r"(v.w[2]), "r"(v.w[3])
+                 : "memory");
+}
+
+CT_DEV line load_line(const void *p)
+{
+    line l;
+    asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];"
+                 : "=l"(l.a), "=l"(l.b)
+                 : "l"(global(p))
+                 : "memory");
+    return l;
+}
+
+CT_DEV void store_line(void *p, line l)
+{
+    asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1,%2};" ::"l"(global(p)), "l"(l.a), "l"(l.b)
+                 : "memory");
+}
+
+/* A word that another device writes: with what was published before it. */
+CT_DEV uint32_t load_flag(const uint32_t *p)
+{
+    uint32_t v;
+    asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(global(p)) : "memory");
+    return v;
+}
+
+/* What all threads of the block wrote before the last barrier is there before what follows. */
+CT_DEV void fence()
+{
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+CT_DEV void store_flag(uint32_t *p, uint32_t v)
+{
+    asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(global(p)), "r"(v) : "memory");
+}
+
+/* A word in the host's memory. */
+CT_DEV uint32_t load_host(const uint32_t *p)
+{
+    uint32_t v;
+    asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+
+CT_DEV void idle()
+{
+}
+
+CT_DEV float f16_to_float(uint16_t h)
+{
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
+    return f;
+}
+
+CT_DEV uint16_t f16_from_float(float f)
+{
+    uint16_t h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
+    return h;
+}
+
+CT_DEV uint16_t bf16_from_float(float f)
+{
+    uint16_t h;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(f));
+    return h;
+}
+
+CT_DEV float float_of_bits(uint32_t u)
+{
+    return __uint_as_float(u);
+}
+
+CT_DEV uint32_t float_bits(float f)
+{
+    return __float_as_uint(f);
+}
+
+enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
+
+#else
+
+#include "dtype/half.h"
+#include "emu/cuda/device.h"
+
+#define CT_DEV    static inline
+#define CT_MEMBER static inline
+#define CT_UNROLL
+#define CT_KERNEL(name, type) EMU_KERNEL(name, type)
+
+CT_DEV vec load_vec(const void *p)
+{
+    return *static_cast<const vec *>(p);
+}
+
+CT_DEV void store_vec(void *p, vec v)
+{
+    *static_cast<vec *>(p) = v;
+}
+
+CT_DEV line load_line(const void *p)
+{
+    const uint64_t *words = static_cast<const uint64_t *>(p);
+    return {__atomic_load_n(words, __ATOMIC_RELAXED), __atomic_load_n(words + 1, __ATOMIC_RELAXED)};
+}
+
+CT_DEV void store_line(void *p, line l)
+{
+    uint64_t *words = static_cast<uint64_t *>(p);
+    __atomic_store_n(words, l.a, __ATOMIC_RELAXED);
+    __atomic_store_n(words + 1, l.b, __ATOMIC_RELAXED);
+}
+
+CT_DEV uint32_t load_flag(const uint32_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+CT_DEV void fence()
+{
+}
+
+CT_DEV void store_flag(uint32_t *p, uint32_t v)
+{
+    __atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+CT_DEV uint32_t load_host(const uint32_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+CT_DEV void idle()
+{
+    sched_yield();
+}
+
+CT_DEV float f16_to_float(uint16_t h)
+{
+    return ct_f16_to_float(h);
+}
+
+CT_DEV uint16_t f16_from_float(float f)
+{
+    return ct_f16_from_float(f);
+}
+
+CT_DEV uint16_t bf16_from_float(float f)
+{
+    return ct_bf16_from_float(f);
+}
+
+CT_DEV float float_of_bits(uint32_t u)
+{
+    return ct_float_of_bits(u);
+}
+
+CT_DEV uint32_t float_bits(float f)
+{
+    return ct_float_bits(f);
+}
+
+enum { SPINS = 16 };
+
+#endif
+
+CT_DEV uint32_t thread()
+{
+    return threadIdx.x;
+}
+
+CT_DEV uint32_t threads()
+{
+    return blockDim.x;
+}
+
+/* ---- user memory, which is aligned to elements only ------------------------------------------ */
+
+CT_DEV bool aligned(const void *p, size_t to)
+{
+    return ((uintptr_t)p & (to - 1)) == 0;
+}
+
+/* The first n bytes at p, at most 16; what is beyond them is 0. */
+CT_DEV vec load_some(const void *p, size_t n)
+{
+    if (n >= 16 && aligned(p, 16)) {
+        return load_vec(p);
+    }
+    vec            v = {{0, 0, 0, 0}};
+    const bool     words = aligned(p, 4);
+    const uint8_t *bytes = static_cast<const uint8_t *>(p);
+    CT_UNROLL
+    for (unsigned k = 0; k < 4; k++) {
+        if (words && 4 * k + 4 <= n) {
+            v.w[k] = *reinterpret_cast<const uint32_t *>(bytes + 4 * k);
+            continue;
+        }
+        for (unsigned i = 4 * k; i < 4 * k + 4 && i < n; i++) {
+            v.w[k] |= (uint32_t)bytes[i] << 8 * (i % 4);
+        }
+    }
+    return v;
+}
+
+CT_DEV void store_some(void *p, vec v, size_t n)
+{
+    if (n >= 16 && aligned(p, 16)) {
+        store_vec(p, v);
+        return;
+    }
+    const bool words = aligned(p, 4);
+    uint8_t   *bytes = static_cast<uint8_t *>(p);
+    CT_UNROLL
+    for (unsigned k = 0; k < 4; k++) {
+        if (words && 4 * k + 4 <= n) {
+            *reinterpret_cast<uint32_t *>(bytes + 4 * k) = v.w[k];
+            continue;
+        }
+        for (unsigned i = 4 * k; i < 4 * k + 4 && i < n; i++) {
+            bytes[i] = (uint8_t)(v.w[k] >> 8 * (i % 4));
+        }
+    }
+}
+
+#endif

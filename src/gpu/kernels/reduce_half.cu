@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reductions of the 16-bit and 8-bit floating-point formats, each operation rounded. */
+#include "gpu/kernels/reduce.h"
+
+CT_REDUCE_KERNELS(f16, arithmetic<f16>)
+CT_REDUCE_KERNELS(bf16, arithmetic<bf16>)
+CT_REDUCE_KERNELS(e4m3, arithmetic<e4m3>)
+CT_REDUCE_KERNELS(e5m2, arithmetic<e5m2>)

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kernels_perf - the kernels alone on real GPUs (or on the emulation): time a call, eager back to
+ * back and in graph replay, and whether the results are right.
+ *
+ *   kernels_perf [-n RANKS] [-qt] [-c COLL] [-w MIB] [-m MIB] [-b CHANNELS] MODULE
+ *
+ * One process; a thread and a GPU a rank (RANKS may exceed the GPUs: ranks then share them, for
+ * correctness only). -t tries numbers of blocks and both kinds of items instead of the defaults; -q
+ * does few repetitions; -c names one collective; -w and -b size the workspace, -m the buffers.
+ * MODULE is a fat binary of the kernels. It stands alone: from the top of the sources
+ *
+ *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin
+ *   src/gpu/kernels/all.cu gcc -std=gnu11 -O2 -D_GNU_SOURCE -Isrc -o kernels_perf
+ *       tests/gpu/kernels_perf.c \ src/gpu/kernels.c -ldl -lpthread
+ *
+ * Bytes are what one rank contributes, of alltoall and reduce_scatter one block. GB/s is the bus
+ * bandwidth as nccl-tests define it.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpu/kernels.h"
+
+enum { MOST = 8, GRAPH_CALLS = 20 };
+
+enum coll { ALLGATHER, ALLTOALL, SHIFT, ALLREDUCE, REDUCE_SCATTER, COLLS };
+static const char *const coll_names[] = {"allgather", "alltoall", "sendrecv", "allreduce",
+                                         "reduce_scatter"};
+
+struct rank {
+    int                   me;
+    CUcontext             ctx;
+    CUstream              stream;
+    CUmodule              module;
+    CUdeviceptr           workspace, send, recv;
+    struct ct_kernel_comm comm;
+    double                eager_us, graph_us;
+    size_t                wrong;
+};
+
+/* What is measured now. */
+struct job {
+    enum coll            coll;
+    size_t               bytes;
+    struct ct_kernel_how how;
+    int                  calls, graphs;
+};
+
+static struct cuda_table cu;
+static struct rank       ranks[MOST];
+static struct job        job;
+static int               nranks, ndevices;
+static size_t            buffer_bytes = (size_t)1 << 30;
+static uint32_t         *abort_word;
+static pthread_barrier_t together;
+static const char       *module_file;
+
+static void check(CUresult r, const char *what, int line)
+{
+    if (r != CUDA_SUCCESS) {
+        const char *name = "?";
+        (void)cu.cuGetErrorName(r, &name);
+        fprintf(stderr, "line %d: %s: %s\n", line, what, name);
+        exit(1);
+    }
+}
+#define CHECK(call, args) check(cu.call args, #call, __LINE__)
+
+static double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* A kernel that waits for ever is told to end; if it does not, or at the next alarm, so is the
+ * program. */
+static void hangs(int number)
+{
+    static const char text[] = "it hangs: the abort word is set\n";
+    static int        before;
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    __atomic_store_n(abort_word, 1, __ATOMIC_RELEASE);
+    if (before++ > 0) {
+        _exit(1);
+    }
+    alarm(5);
+}
+
+static const struct ct_kernel_reduction sum_of_floats = {CT_KERNEL_F32, CT_KERNEL_SUM, 4};
+
+static void build(const struct rank *r, struct ct_kernel_call *k)
+{
+    const uint32_t n = (uint32_t)nranks, me = (uint32_t)r->me;
+    const void    *send = (const void *)(uintptr_t)r->send;
+    void          *recv = (void *)(uintptr_t)r->recv;
+    switch (job.coll) {
+    case ALLGATHER:
+        ct_kernel_allgather(k, &r->comm, job.how, send, recv, job.bytes);
+        break;
+    case ALLTOALL:
+        ct_kernel_alltoall(k, &r->comm, job.how, send, recv, job.bytes);
+        break;
+    case SHIFT: {
+        struct ct_kernel_move moves[MOST];
+        memset(moves, 0, sizeof moves);
+        moves[(me + 1) % n].src = send;
+        moves[(me + 1) % n].send_bytes = job.bytes;
+        moves[(me + n - 1) % n].dst = recv;
+        moves[(me + n - 1) % n].recv_bytes = job.bytes;
+        ct_kernel_moves(k, &r->comm, job.how, moves, 1u << (me + 1) % n, 1u << (me + n - 1) % n,
+                        job.bytes);
+        break;
+    }
+    case ALLREDUCE:
+        ct_kernel_allreduce(k, &r->comm, job.how, &sum_of_floats, send, recv, job.bytes / 4);
+        break;
+    default:
+        ct_kernel_reduce_scatter(k, &r->comm, job.how, &sum_of_floats, send, recv, job.bytes / 4,
+                                 NULL);
+        break;
+    }
+}
+
+static size_t sent_bytes(void)
+{
+    return job.bytes * (job.coll == ALLTOALL || job.coll == REDUCE_SCATTER ? (size_t)nranks : 1);
+}
+
+static size_t received_bytes(void)
+{
+    return job.bytes * (job.coll == ALLTOALL || job.coll == ALLGATHER ? (size_t)nranks : 1);
+}
+
+/* Element i of what rank p sends: small, so that sums are exact. */
+static float sent(int p, size_t i)
+{
+    return (float)((i * 7 + (size_t)p * 13) % 1021);
+}
+
+static float wanted(int me, size_t i)
+{
+    const size_t block = job.bytes / 4;
+    float        sum = 0;
+    switch (job.coll) {
+    case ALLGATHER:
+        return sent((int)(i / block), i % block);
+    case ALLTOALL:
+        return sent((int)(i / block), (size_t)me * block + i % block);
+    case SHIFT:
+        return sent((me + nranks - 1) % nranks, i);
+    default:
+        for (int p = 0; p < nranks; p++) {
+            sum += sent(p, job.coll == REDUCE_SCATTER ? (size_t)me * block + i : i);
+        }
+        return sum;
+    }
+}
+
+static void verify(struct rank *r)
+{
+    const size_t n = received_bytes() / 4, step = n > (1 << 22) ? 61 : 1;
+    float       *host = malloc(n * 4);
+    CHECK(cuMemcpyDtoH, (host, r->recv, n * 4));
+    r->wrong = 0;
+    for (size_t i = 0; i < n; i += step) {
+        r->wrong += host[i] != wanted(r->me, i);
+    }
+    free(host);
+}
+
+static void launch(const struct rank *r, CUfunction f, struct ct_kernel_call *k)
+{
+    void *params[] = {&k->args};
+    CHECK(cuLaunchKernel, (f, k->blocks, 1, 1, k->threads, 1, 1, 0, r->stream, params, NULL));
+}
+
+static void measure(struct rank *r)
+{
+    struct ct_kernel_call k;
+    CUfunction            f;
+    CUgraph               graph;
+    CUgraphExec           exec;
+    build(r, &k);
+    CHECK(cuModuleGetFunction, (&f, r->module, k.name));
+    CHECK(cuMemsetD8, (r->recv, 0xee, received_bytes()));
+    CHECK(cuCtxSynchronize, ());
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < 3; i++) {
+        launch(r, f, &k);
+    }
+    CHECK(cuStreamSynchronize, (r->stream));
+    pthread_barrier_wait(&together);
+    double t = now_us();
+    for (int i = 0; i < job.calls; i++) {
+        launch(r, f, &k);
+    }
+    CHECK(cuStreamSynchronize, (r->stream));
+    r->eager_us = (now_us() - t) / job.calls;
+
+    CHECK(cuStreamBeginCapture, (r->stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    for (int i = 0; i < GRAPH_CALLS; i++) {
+        launch(r, f, &k);
+    }
+    CHECK(cuStreamEndCapture, (r->stream, &graph));
+    CHECK(cuGraphInstantiate, (&exec, graph, 0));
+    CHECK(cuGraphLaunch, (exec, r->stream));
+    CHECK(cuStreamSynchronize, (r->stream));
+    pthread_barrier_wait(&together);
+    t = now_us();
+    for (int i = 0; i < job.graphs; i++) {
+        CHECK(cuGraphLaunch, (exec, r->stream));
+    }
+    CHECK(cuStreamSynchronize, (r->stream));
+    r->graph_us = (now_us() - t) / job.graphs / GRAPH_CALLS;
+    verify(r);
+    pthread_barrier_wait(&together);
+    CHECK(cuGraphExecDestroy, (exec));
+    CHECK(cuGraphDestroy, (graph));
+}
+
+static void *run_rank(void *arg)
+{
+    struct rank *r = arg;
+    CHECK(cuCtxSetCurrent, (r->ctx));
+    for (;;) {
+        pthread_barrier_wait(&together); /* a job is there */
+        if (job.coll == COLLS) {
+            return NULL;
+        }
+        measure(r);
+        pthread_barrier_wait(&together);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static double bus_factor(void)
+{
+    const double n = nranks;
+    switch (job.coll) {
+    case ALLREDUCE:
+        return 2 * (n - 1) / n;
+    case SHIFT:
+        return 1;
+    default: /* of all blocks */
+        return n - 1;
+    }
+}
+
+static void run_job(enum coll coll, size_t bytes, struct ct_kernel_how how, bool quick)
+{
+    double eager = 0, graph = 0;
+    size_t wrong = 0;
+    job = (struct job){.coll = coll, .bytes = bytes, .how = how};
+    if (sent_bytes() > buffer_bytes || received_bytes() > buffer_bytes) {
+        return;
+    }
+    job.calls = bytes <= 1 << 20 ? 500 : bytes <= 64 << 20 ? 40 : 10;
+    job.graphs = bytes <= 1 << 20 ? 20 : bytes <= 64 << 20 ? 2 : 1;
+    if (quick) {
+        job.calls = 5;
+        job.graphs = 1;
+    }
+    alarm(20);
+    pthread_barrier_wait(&together);
+    /* measure has four of these, its caller one */
+    for (int i = 0; i < 5; i++) {
+        pthread_barrier_wait(&together);
+    }
+    alarm(0);
+    for (int p = 0; p < nranks; p++) {
+        eager = ranks[p].eager_us > eager ? ranks[p].eager_us : eager;
+        graph = ranks[p].graph_us > graph ? ranks[p].graph_us : graph;
+        wrong += ranks[p].wrong;
+    }
+    struct ct_kernel_call k;
+    build(&ranks[0], &k);
+    printf("%-15s %11zu  %-8s %3u  %10.2f %10.2f  %8.2f  %s\n", coll_names[coll], bytes,
+           strstr(k.name, "flagged") != NULL ? "flagged" : "bulk", k.blocks, eager, graph,
+           (double)bytes * bus_factor() / 1e3 / (graph < eager ? graph : eager),
+           wrong == 0 ? "ok" : "WRONG");
+    fflush(stdout);
+    if (wrong != 0) {
+        exit(1);
+    }
+}
+
+static void defaults(int only, bool quick)
+{
+    static const size_t sizes[] = {8,         1 << 10,   4 << 10,   16 << 10, 64 << 10,
+                                   256 << 10, 1 << 20,   4 << 20,   8 << 20,  16 << 20,
+                                   64 << 20,  128 << 20, 256 << 20, 1 << 30};
+    for (int c = 0; c < COLLS; c++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && (only < 0 || only == c); i++) {
+            run_job((enum coll)c, sizes[i], (struct ct_kernel_how){0}, quick);
+        }
+    }
+    for (size_t i = 7; i < sizeof sizes / sizeof *sizes && (only < 0 || only == ALLREDUCE); i++) {
+        run_job(ALLREDUCE, sizes[i], (struct ct_kernel_how){.blocks = 2, .flagged = 2}, quick);
+    }
+}
+
+static void tuning(int only, bool quick)
+{
+    static const size_t   sizes[] = {8,       4 << 10, 16 << 10, 64 << 10, 256 << 10,
+                                     1 << 20, 4 << 20, 16 << 20, 128 << 20};
+    static const uint32_t blocks[] = {1, 2, 4, 8, 16, 32, 64, 128};
+    for (int c = 0; c < COLLS; c++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes && (only < 0 || only == c); i++) {
+            for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+                if (blocks[b] > ranks[0].comm.layout.channels ||
+                    (blocks[b] > 1 && sizes[i] / blocks[b] < 1024)) {
+                    continue;
+                }
+                for (uint32_t kind = 1; kind <= 2; kind++) {
+                    if (kind == 2 || sizes[i] <= 1 << 20) {
+                        run_job((enum coll)c, sizes[i],
+                                (struct ct_kernel_how){.blocks = blocks[b], .flagged = kind},
+                                quick);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* ---- set-up ---------------------------------------------------------------------------------- */
+
+static void open_driver(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *symbol;
+    if (library == NULL) {
+        printf("skipped: no CUDA driver: %s\n", dlerror());
+        exit(77);
+    }
+#define FIND(name, versioned, args)                                                                \
+    symbol = dlsym(library, #versioned);                                                           \
+    memcpy(&cu.name, &symbol, sizeof symbol);
+    CU_FUNCTIONS(FIND)
+#undef FIND
+    CHECK(cuInit, (0));
+    CHECK(cuDeviceGetCount, (&ndevices));
+    if (ndevices == 0) {
+        printf("skipped: no GPU\n");
+        exit(77);
+    }
+}
+
+static void fill(struct rank *r)
+{
+    float *host = malloc(buffer_bytes);
+    for (size_t i = 0; i < buffer_bytes / 4; i++) {
+        host[i] = sent(r->me, i);
+    }
+    CHECK(cuMemcpyHtoD, (r->send, host, buffer_bytes));
+    free(host);
+}
+
+static void start(size_t workspace_bytes, uint32_t channels)
+{
+    struct ct_kernel_layout layout;
+    if (ct_kernel_layout_make((uint32_t)nranks, channels, workspace_bytes, &layout) != 0) {
+        fprintf(stderr, "the workspace is too small\n");
+        exit(1);
+    }
+    for (int p = 0; p < nranks; p++) {
+        struct rank *r = &ranks[p];
+        r->me = p;
+        CHECK(cuDevicePrimaryCtxRetain, (&r->ctx, p % ndevices));
+        CHECK(cuCtxSetCurrent, (r->ctx));
+        if (p == 0) {
+            CHECK(cuMemHostAlloc, ((void **)&abort_word, 4096, CU_MEMHOSTALLOC_PORTABLE));
+            *abort_word = 0;
+        }
+        CHECK(cuModuleLoad, (&r->module, module_file));
+        CHECK(cuStreamCreate, (&r->stream, CU_STREAM_NON_BLOCKING));
+        CHECK(cuMemAlloc, (&r->workspace, workspace_bytes));
+        CHECK(cuMemAlloc, (&r->send, buffer_bytes));
+        CHECK(cuMemAlloc, (&r->recv, buffer_bytes));
+        CHECK(cuMemsetD8, (r->workspace, 0, workspace_bytes));
+        fill(r);
+        CHECK(cuCtxSynchronize, ());
+    }
+    for (int p = 0; p < nranks; p++) {
+        ranks[p].comm = (struct ct_kernel_comm){
+            .rank = (uint32_t)p, .size = (uint32_t)nranks, .layout = layout, .abort = abort_word};
+        CHECK(cuCtxSetCurrent, (ranks[p].ctx));
+        for (int q = 0; q < nranks; q++) {
+            ranks[p].comm.workspace[q] = (void *)(uintptr_t)ranks[q].workspace;
+            if (q < ndevices && p < ndevices && q != p) {
+                CHECK(cuCtxEnablePeerAccess, (ranks[q].ctx, 0));
+            }
+        }
+    }
+    printf("%d ranks on %d GPUs, workspace %zu MiB: %u channels, items of %u and %u bytes\n",
+           nranks, ndevices, workspace_bytes >> 20, layout.channels, layout.flagged_bytes,
+           layout.bulk_bytes);
+    printf("%-15s %11s  %-8s %3s  %10s %10s  %8s\n", "", "bytes", "kind", "blk", "eager us",
+           "graph us", "GB/s");
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[MOST];
+    size_t    workspace_mib = 32;
+    uint32_t  channels = 32;
+    int       only = -1, option;
+    bool      quick = false, tune = false;
+    while ((option = getopt(argc, argv, "n:qtc:w:b:m:")) != -1) {
+        switch (option) {
+        case 'n':
+            nranks = atoi(optarg);
+            break;
+        case 'q':
+            quick = true;
+            break;
+        case 't':
+            tune = true;
+            break;
+        case 'w':
+            workspace_mib = (size_t)atoi(optarg);
+            break;
+        case 'm':
+            buffer_bytes = (size_t)atoi(optarg) << 20;
+            break;
+        case 'b':
+            channels = (uint32_t)atoi(optarg);
+            break;
+        case 'c':
+            for (int c = 0; c < COLLS; c++) {
+                only = strcmp(optarg, coll_names[c]) == 0 ? c : only;
+            }
+            break;
+        default:
+            return 2;
+        }
+    }
+    if (optind >= argc) {
+        fprintf(stderr, "usage: kernels_perf [-n RANKS] [-qt] [-c COLL] [-w MIB] [-m MIB] "
+                        "[-b CHANNELS] MODULE\n");
+        return 2;
+    }
+    module_file = argv[optind];
+    open_driver();
+    nranks = nranks > 0 ? nranks : ndevices;
+    if (nranks < 2 || nranks > MOST) {
+        printf("skipped: 2 to %d ranks are possible, not %d\n", MOST, nranks);
+        return 77;
+    }
+    start(workspace_mib << 20, channels);
+    pthread_barrier_init(&together, NULL, (unsigned)nranks + 1);
+    signal(SIGALRM, hangs);
+    for (int p = 0; p < nranks; p++) {
+        pthread_create(&threads[p], NULL, run_rank, &ranks[p]);
+    }
+    if (tune) {
+        tuning(only, quick);
+    } else {
+        defaults(only, quick);
+    }
+    job.coll = COLLS;
+    pthread_barrier_wait(&together);
+    for (int p = 0; p < nranks; p++) {
+        pthread_join(threads[p], NULL);
+    }
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A world for the tests of the CUDA kernels that are compiled for the host: workspaces in plain
+ * memory, and the blocks of a launch one after the other on the caller's thread, which stands for a
+ * rank. The module is named by the variable KERNELS_MODULE, or lies in the build.
+ */
+#ifndef CT_TESTS_UNIT_KERNELS_H
+#define CT_TESTS_UNIT_KERNELS_H
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "base/util.h"
+#include "emu/cuda/kernel.h"
+#include "gpu/kernels.h"
+#include "unit.h"
+
+enum { MOST_RANKS = 8 };
+
+struct world {
+    void                 *module;
+    uint32_t              size;
+    struct ct_kernel_comm comm[MOST_RANKS];
+    void                 *workspace[MOST_RANKS];
+    uint32_t              abort;
+};
+
+/* The module; NULL where there is none, which is then said. */
+static inline void *world_module(void)
+{
+    const char *file = getenv("KERNELS_MODULE");
+    void *const module =
+        dlopen(file != NULL ? file : "src/gpu/kernels/ctran_kernels_emu.so", RTLD_NOW);
+    if (module == NULL) {
+        printf("skipped: the kernels were not compiled for the host: %s\n", dlerror());
+    }
+    return module;
+}
+
+/* Numbers of items begin at first_item. */
+static inline void world_init(struct world *w, void *module, uint32_t size, uint32_t channels,
+                              size_t bytes, uint32_t first_item)
+{
+    struct ct_kernel_layout layout;
+    memset(w, 0, sizeof *w);
+    w->module = module;
+    w->size = size;
+    assert_int_equal(ct_kernel_layout_make(size, channels, bytes, &layout), CTRAN_SUCCESS);
+    for (uint32_t p = 0; p < size; p++) {
+        w->workspace[p] = aligned_alloc(4096, bytes);
+        assert_non_null(w->workspace[p]);
+        memset(w->workspace[p], 0, bytes);
+        struct ct_kernel_words *words = w->workspace[p];
+        for (uint32_t i = 0; i < layout.channels * size; i++) {
+            words[i] = (struct ct_kernel_words){first_item, first_item, first_item, first_item};
+        }
+    }
+    for (uint32_t p = 0; p < size; p++) {
+        w->comm[p] =
+            (struct ct_kernel_comm){.rank = p, .size = size, .layout = layout, .abort = &w->abort};
+        memcpy(w->comm[p].workspace, w->workspace, size * sizeof(void *));
+    }
+}
+
+static inline void world_fini(struct world *w)
+{
+    for (uint32_t p = 0; p < w->size; p++) {
+        free(w->workspace[p]);
+    }
+}
+
+static inline void run_kernel(const struct world *w, struct ct_kernel_call *k)
+{
+    char name[64];
+    snprintf(name, sizeof name, EMU_KERNEL_PREFIX "%s", k->name);
+    const struct emu_kernel *kernel = dlsym(w->module, name);
+    assert_non_null(kernel);
+    void *params[] = {&k->args};
+    for (unsigned b = 0; b < k->blocks; b++) {
+        kernel->run(&(struct emu_block){.grid = {k->blocks, 1, 1},
+                                        .index = {b, 0, 0},
+                                        .threads = {k->threads, 1, 1}},
+                    params);
+    }
+}
+
+/* The other rank's kernel, on a thread of its own. */
+struct other {
+    const struct world    *w;
+    struct ct_kernel_call *k;
+};
+
+static inline void *run_other(void *arg)
+{
+    const struct other *o = arg;
+    run_kernel(o->w, o->k);
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The CUDA kernels, compiled for the host, at their limits: an abort ends every wait,
+ * alltoallv_dynamic takes counts that make no sense, and the 8-bit formats are rounded as they
+ * should be, each pair.
+ */
+#include "kernels.h"
+
+static void *module;
+
+/* One rank alone in a call: it waits until the abort word is set, and its kernel ends. */
+struct lonely {
+    struct world w;
+    int          ended;
+};
+
+static void *lonely(void *arg)
+{
+    struct lonely        *l = arg;
+    struct world         *w = &l->w;
+    struct ct_kernel_call k;
+    char                  buf[2][64];
+    memset(buf, 0, sizeof buf);
+    ct_kernel_allgather(&k, &w->comm[0], (struct ct_kernel_how){.flagged = 1}, buf[0], buf[1], 32);
+    run_kernel(w, &k);
+    ct_kernel_alltoall(&k, &w->comm[0], (struct ct_kernel_how){.flagged = 2}, buf[0], buf[1], 32);
+    run_kernel(w, &k);
+    __atomic_store_n(&l->ended, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void abort_ends_waits(void **state)
+{
+    struct lonely l = {.ended = 0};
+    struct world *w = &l.w;
+    pthread_t     thread;
+    (void)state;
+    world_init(w, module, 2, 1, 256 << 10, 0);
+    assert_int_equal(pthread_create(&thread, NULL, lonely, &l), 0);
+    /* Its item is there, so it waits for the other's; it cannot have ended. */
+    const uint64_t *line = (uint64_t *)((char *)w->workspace[1] + w->comm[0].layout.flagged_at);
+    line += (size_t)w->comm[0].layout.flagged_bytes * 2 / 8; /* item 1 of rank 0: slot 1 */
+    while (__atomic_load_n(line, __ATOMIC_ACQUIRE) >> 32 != 1) {
+        sched_yield();
+    }
+    assert_int_equal(__atomic_load_n(&l.ended, __ATOMIC_ACQUIRE), 0);
+    __atomic_store_n(&w->abort, 1, __ATOMIC_RELEASE);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(__atomic_load_n(&l.ended, __ATOMIC_ACQUIRE), 1);
+    world_fini(w);
+}
+
+/* What a receive buffer does not hold is dropped; counts that make no sense are none. */
+static void dynamic_limits(void **state)
+{
+    enum { ROOM = 10 };
+    struct world w;
+    (void)state;
+    static const int64_t counts[2][2] = {{3, 100}, {-7, 4}}, displs[2][2] = {{0, 3}, {0, -1}};
+    int32_t              send[2][128], recv[2][ROOM + 1];
+    int64_t              got[2][2];
+    world_init(&w, module, 2, 2, 256 << 10, 0);
+    pthread_t             thread;
+    struct ct_kernel_call k[2];
+    struct other          other = {&w, &k[1]};
+    for (uint32_t p = 0; p < 2; p++) {
+        for (int i = 0; i < 128; i++) {
+            send[p][i] = (int32_t)p * 1000 + i;
+        }
+        memset(recv[p], 0xff, sizeof recv[p]);
+        ct_kernel_alltoallv_dynamic(&k[p], &w.comm[p], 0,
+                                    &(struct ct_kernel_dynamic){.send = send[p],
+                                                                .recv = recv[p],
+                                                                .elem_bytes = 4,
+                                                                .send_bytes = sizeof send[p],
+                                                                .recv_bytes = ROOM * 4,
+                                                                .send_counts = counts[p],
+                                                                .send_displs = displs[p],
+                                                                .recv_counts = got[p]});
+    }
+    assert_int_equal(pthread_create(&thread, NULL, run_other, &other), 0);
+    run_kernel(&w, &k[0]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(got[0][0], 3);
+    assert_int_equal(got[0][1], 0);
+    assert_int_equal(got[1][0], 100);
+    assert_int_equal(got[1][1], 0);
+    assert_int_equal(recv[0][2], 2);
+    assert_int_equal(recv[0][3], -1);
+    assert_int_equal(recv[1][ROOM - 1], 3 + ROOM - 1);
+    assert_int_equal(recv[1][ROOM], -1);
+    world_fini(&w);
+}
+
+/* ---- the 8-bit formats, which the host has not ----------------------------------------------- */
+
+/* The value of a finite number, by its definition. */
+static double fp8_value(unsigned x, int fraction, int bias)
+{
+    const int    exponent = (x & 0x7f) >> fraction;
+    const double part = (double)(x & ((1u << fraction) - 1)) / (1 << fraction);
+    const int    e = exponent > 0 ? exponent - bias : 1 - bias;
+    double       v = exponent > 0 ? 1 + part : part;
+    for (int i = 0; i < (e < 0 ? -e : e); i++) {
+        v = e < 0 ? v / 2 : v * 2;
+    }
+    return (x & 0x80) != 0 ? -v : v;
+}
+
+/* The nearest finite number, of two the even one. */
+static unsigned fp8_nearest(double v, int fraction, int bias, unsigned largest)
+{
+    unsigned best = 0;
+    double   least = -1;
+    for (unsigned x = 0; x <= largest; x++) {
+        const double gap = fp8_value(x, fraction, bias) - (v < 0 ? -v : v);
+        const double size = gap < 0 ? -gap : gap;
+        if (least < 0 || size < least || (size == least && x % 2 == 0)) {
+            best = x;
+            least = size;
+        }
+    }
+    return best | (v < 0 ? 0x80 : 0);
+}
+
+static void fp8_pairs(enum ct_kernel_type type, enum ct_kernel_op op, int fraction, int bias,
+                      unsigned largest)
+{
+    static uint8_t                   send[2][256 * 256], recv[2][256 * 256];
+    struct world                     w;
+    pthread_t                        thread;
+    struct ct_kernel_call            k[2];
+    const struct ct_kernel_reduction r = {type, op, 1};
+    struct other                     other = {&w, &k[1]};
+    world_init(&w, module, 2, 2, 1 << 20, 0);
+    for (unsigned i = 0; i < 256 * 256; i++) {
+        send[0][i] = (uint8_t)i;
+        send[1][i] = (uint8_t)(i >> 8);
+    }
+    for (uint32_t p = 0; p < 2; p++) {
+        ct_kernel_allreduce(&k[p], &w.comm[p], (struct ct_kernel_how){0}, &r, send[p], recv[p],
+                            sizeof send[p]);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, run_other, &other), 0);
+    run_kernel(&w, &k[0]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    for (unsigned i = 0; i < 256 * 256; i++) {
+        if ((send[0][i] & 0x7fu) > largest || (send[1][i] & 0x7fu) > largest) {
+            continue;
+        }
+        const double   x = fp8_value(send[0][i], fraction, bias);
+        const double   y = fp8_value(send[1][i], fraction, bias);
+        const double   v = op == CT_KERNEL_SUM    ? x + y
+                           : op == CT_KERNEL_PROD ? x * y
+                           : op == CT_KERNEL_MIN  ? (x < y ? x : y)
+                                                  : (x > y ? x : y);
+        const unsigned want = fp8_nearest(v, fraction, bias, largest);
+        if (v == 0 ? (recv[0][i] & 0x7f) != 0 : recv[0][i] != want) {
+            fail_msg("type %d op %d of %02x and %02x: %02x, not %02x", type, op, send[0][i],
+                     send[1][i], recv[0][i], want);
+        }
+    }
+    assert_memory_equal(recv[0], recv[1], sizeof recv[0]);
+    world_fini(&w);
+}
+
+static void fp8(void **state)
+{
+    (void)state;
+    for (int op = CT_KERNEL_SUM; op <= CT_KERNEL_MAX; op++) {
+        fp8_pairs(CT_KERNEL_E4M3, (enum ct_kernel_op)op, 3, 7, 0x7e);
+        fp8_pairs(CT_KERNEL_E5M2, (enum ct_kernel_op)op, 2, 15, 0x7b);
+    }
+}
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(abort_ends_waits),
+        cmocka_unit_test(dynamic_limits),
+        cmocka_unit_test(fp8),
+    };
+    module = world_module();
+    return module == NULL ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
+}
