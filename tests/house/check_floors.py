@@ -26,7 +26,8 @@ FLOORS = [
     ["p2p"],
     ["coll/run"],
     ["comm"],
-    ["coll", "rma", "stream"],
+    ["coll"],
+    ["rma", "stream"],
     ["ft"],
     ["api"],
 ]

@@ -19,7 +19,7 @@
 #ifndef CT_COLL_RUN_BOARD_H
 #define CT_COLL_RUN_BOARD_H
 
-#include "coll/run/common.h"
+#include "coll/run/run.h"
 #include "coll/run/layout.h"
 #include "coll/run/script.h"
 

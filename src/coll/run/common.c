@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define CT_FOLDER "run"
-#include "coll/run/common.h"
+#include "coll/run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -160,4 +160,22 @@ int ct_board_run(struct ct_run_args *args);
  */
 int ct_roll_run(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes);
 
+/*
+ * Memory that all ranks of a context share: one makes it, without a name, and the others find it by
+ * way of /proc. All of it is there from the start, so that no write to it can fault. common.c
+ */
+enum { CT_COMMON_RANKS = 64 }; /* at most */
+
+struct ct_common {
+    char  *base; /* NULL: there is none */
+    size_t bytes;
+};
+
+/* Collective, over messages: memory of so many zeros on all ranks of ctx, or on none, as where they
+ * are of several hosts, where there is not so much, or where a rank is not `able`. An error is that
+ * of a collective. */
+int ct_common_open(struct ct_run_ctx *ctx, size_t bytes, bool able, struct ct_common *out);
+/* Of this rank alone. */
+void ct_common_close(struct ct_common *common);
+
 #endif
