@@ -1788,6 +1788,121 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
                                             const ctran_datatype_t recvtypes[], ctran_comm_t comm,
                                             ctran_info_t info, ctran_request_t *request);
 
+/* ---------------------------------------------------------------------------------------------
+ * Stream-ordered calls: the same operations, put on a CUDA stream. A call returns as soon as it is
+ * enqueued; the stream carries it out in its turn and goes on when its buffers may be used again.
+ * No SM is used where messages can be copied between the GPUs of one host. Arguments are those of
+ * the blocking call, the stream last; ctran-gpu(7) has the rules.
+ *
+ * - Operations of one communicator are carried out in the order of the calls, whatever their
+ *   streams. All ranks call collectives in the same order. The first stream-ordered call of a
+ *   communicator is collective: it waits until each rank has made one.
+ * - Buffers are memory that the GPU reaches: of ctran_mem_alloc or cudaMalloc; they stay as they
+ *   are until the stream is through. Datatypes are without gaps.
+ * - Sends are synchronous. Messages between two ranks match in order; tags are compared, and have
+ *   to agree. There is no CTRAN_ANY_SOURCE, and no status.
+ * - All may be captured into a CUDA graph, on all ranks or on none, and replayed. A captured graph
+ *   is instantiated once at a time.
+ * - Over a network, and for reductions, a thread of the library takes part:
+ *   CTRAN_THREAD_MULTIPLE or CTRAN_PROGRESS_THREAD=1.
+ * - When a peer dies, CTRAN_STREAM_TIMEOUT passes or calls do not fit, streams are let go, what was
+ *   to be received is undefined, and the communicator's stream-ordered calls fail from then on with
+ *   the reason, which ctran_comm_get_async_error tells: CTRAN_ERR_PROC_FAILED, CTRAN_ERR_TIMEOUT,
+ *   CTRAN_ERR_TRUNCATE, CTRAN_ERR_TAG, CTRAN_ERR_OTHER.
+ *
+ * Errors of all: those of the blocking call; CTRAN_ERR_UNSUPPORTED_OPERATION: there is no GPU,
+ * memory cannot be shared, or the process has no thread for it; CTRAN_ERR_TYPE: the datatype has
+ * gaps. Any thread may call; those of one communicator in an order. Source: NCCLX sec. 4.1, 5.1;
+ * the names follow MPICH's MPIX_Send_enqueue.
+ * ------------------------------------------------------------------------------------------ */
+
+/* A cudaStream_t or CUstream as it is; NULL: the default stream. */
+typedef struct CUstream_st *ctran_stream_t;
+
+CTRAN_API int ctran_send_enqueue(const void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                                 int dest, int tag, ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_recv_enqueue(void *buf, ctran_count_t count, ctran_datatype_t datatype,
+                                 int source, int tag, ctran_comm_t comm, ctran_stream_t stream);
+/* Neither waits for the other. */
+CTRAN_API int ctran_sendrecv_enqueue(const void *sendbuf, ctran_count_t sendcount,
+                                     ctran_datatype_t sendtype, int dest, int sendtag,
+                                     void *recvbuf, ctran_count_t recvcount,
+                                     ctran_datatype_t recvtype, int source, int recvtag,
+                                     ctran_comm_t comm, ctran_stream_t stream);
+
+/* Collectives. CTRAN_IN_PLACE as in the blocking ones, but for alltoall and alltoallv. */
+CTRAN_API int ctran_barrier_enqueue(ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_bcast_enqueue(void *buffer, ctran_count_t count, ctran_datatype_t datatype,
+                                  int root, ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_gather_enqueue(const void *sendbuf, ctran_count_t sendcount,
+                                   ctran_datatype_t sendtype, void *recvbuf,
+                                   ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
+                                   ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_scatter_enqueue(const void *sendbuf, ctran_count_t sendcount,
+                                    ctran_datatype_t sendtype, void *recvbuf,
+                                    ctran_count_t recvcount, ctran_datatype_t recvtype, int root,
+                                    ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_allgather_enqueue(const void *sendbuf, ctran_count_t sendcount,
+                                      ctran_datatype_t sendtype, void *recvbuf,
+                                      ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                      ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_alltoall_enqueue(const void *sendbuf, ctran_count_t sendcount,
+                                     ctran_datatype_t sendtype, void *recvbuf,
+                                     ctran_count_t recvcount, ctran_datatype_t recvtype,
+                                     ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_gatherv_enqueue(const void *sendbuf, ctran_count_t sendcount,
+                                    ctran_datatype_t sendtype, void *recvbuf,
+                                    const ctran_count_t recvcounts[], const ctran_aint_t displs[],
+                                    ctran_datatype_t recvtype, int root, ctran_comm_t comm,
+                                    ctran_stream_t stream);
+CTRAN_API int ctran_scatterv_enqueue(const void *sendbuf, const ctran_count_t sendcounts[],
+                                     const ctran_aint_t displs[], ctran_datatype_t sendtype,
+                                     void *recvbuf, ctran_count_t recvcount,
+                                     ctran_datatype_t recvtype, int root, ctran_comm_t comm,
+                                     ctran_stream_t stream);
+CTRAN_API int ctran_allgatherv_enqueue(const void *sendbuf, ctran_count_t sendcount,
+                                       ctran_datatype_t sendtype, void *recvbuf,
+                                       const ctran_count_t recvcounts[],
+                                       const ctran_aint_t displs[], ctran_datatype_t recvtype,
+                                       ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_alltoallv_enqueue(const void *sendbuf, const ctran_count_t sendcounts[],
+                                      const ctran_aint_t sdispls[], ctran_datatype_t sendtype,
+                                      void *recvbuf, const ctran_count_t recvcounts[],
+                                      const ctran_aint_t rdispls[], ctran_datatype_t recvtype,
+                                      ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_reduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                                   ctran_datatype_t datatype, ctran_op_t op, int root,
+                                   ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_allreduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                                      ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                                      ctran_stream_t stream);
+CTRAN_API int ctran_reduce_scatter_block_enqueue(const void *sendbuf, void *recvbuf,
+                                                 ctran_count_t recvcount, ctran_datatype_t datatype,
+                                                 ctran_op_t op, ctran_comm_t comm,
+                                                 ctran_stream_t stream);
+CTRAN_API int ctran_reduce_scatter_enqueue(const void *sendbuf, void *recvbuf,
+                                           const ctran_count_t recvcounts[],
+                                           ctran_datatype_t datatype, ctran_op_t op,
+                                           ctran_comm_t comm, ctran_stream_t stream);
+CTRAN_API int ctran_scan_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                                 ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                                 ctran_stream_t stream);
+CTRAN_API int ctran_exscan_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
+                                   ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
+                                   ctran_stream_t stream);
+
+/* Stream-ordered calls of this thread between the two are carried out by the latter. Sends and
+ * receives of one communicator and stream become one operation, in which none waits for another;
+ * collectives stay what they are. Groups may be nested: the outermost end counts. A rank sends to
+ * itself in a group only, with the receive. ctran_group_end returns the first error of its calls,
+ * which is raised on that call's communicator. Source: NCCL's ncclGroupStart. */
+CTRAN_API int ctran_group_start(void);
+CTRAN_API int ctran_group_end(void);
+
+/* *error: why the communicator's stream-ordered work has ended, or CTRAN_SUCCESS. Does not wait, and
+ * calls no CUDA. Errors: CTRAN_ERR_COMM, CTRAN_ERR_ARG. Source: NCCL's ncclCommGetAsyncError. */
+CTRAN_API int ctran_comm_get_async_error(ctran_comm_t comm, int *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,7 @@ include src/p2p/local.mk
 include src/coll/run/local.mk
 include src/comm/local.mk
 include src/coll/local.mk
+include src/stream/local.mk
 include src/api/local.mk
 
 lib_LTLIBRARIES += libctran.la

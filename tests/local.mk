@@ -14,6 +14,7 @@ include tests/emu/local.mk
 include tests/prove/local.mk
 include tests/launch/local.mk
 include tests/func/local.mk
+include tests/gpu/local.mk
 include tests/fault/local.mk
 include tests/fuzz/local.mk
 include tests/suites/local.mk

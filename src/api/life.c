@@ -16,6 +16,7 @@
 
 #include "api/api.h"
 #include "mem/mem.h"
+#include "stream/stream.h"
 #include "topo/topo.h"
 
 static struct ct_process process = {.codes = CT_CODES_INIT,
@@ -234,6 +235,7 @@ void ct_api_unuse(struct ct_process *p)
 {
     pthread_mutex_lock(&life.lock);
     if (--life.users == 0) {
+        ct_stream_fini(p);
         ct_ep_thread_stop(p); /* from here on this thread drives what is left */
         ct_p2p_settle(p);
         set_state(CT_API_AFTER);

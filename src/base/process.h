@@ -47,13 +47,14 @@ struct ct_process {
     uint32_t          nworlds;       /* ... and worlds that there have been: none comes again */
 
     /* A cycle, from an init to the last finalize. */
-    struct ct_gpu    *gpu;          /* gpu: NULL where there is no driver, or CTRAN_GPU=off */
-    struct ct_mem    *mem;          /* mem: registrations, imports, pools */
-    int               thread_level; /* CTRAN_THREAD_* provided */
-    bool              threaded;     /* several threads may be inside at once: locks are on */
-    struct ct_types  *types;        /* dtype: names and attributes of datatypes */
-    struct ct_runner *run;          /* coll/run: plans */
-    struct ct_comms  *comms;        /* comm: world, self */
+    struct ct_gpu     *gpu;          /* gpu: NULL where there is no driver, or CTRAN_GPU=off */
+    struct ct_mem     *mem;          /* mem: registrations, imports, pools */
+    int                thread_level; /* CTRAN_THREAD_* provided */
+    bool               threaded;     /* several threads may be inside at once: locks are on */
+    struct ct_types   *types;        /* dtype: names and attributes of datatypes */
+    struct ct_runner  *run;          /* coll/run: plans */
+    struct ct_comms   *comms;        /* comm: world, self */
+    struct ct_streams *streams;      /* stream: contexts and their thread; NULL: none yet */
 
     /* topo: the machine, from the first question for it to the end of the cycle */
     _Atomic(struct ct_machine_view *) machine;

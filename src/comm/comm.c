@@ -90,6 +90,9 @@ void ct_comm_drop(struct ct_comm *comm)
 {
     struct ct_process *p = comm->p;
     if (ct_ref_drop(&comm->refs, p->threaded)) {
+        if (comm->stream != NULL) {
+            comm->stream_close(comm);
+        }
         ct_attrs_fini(&comm->attrs);
         ct_errhandler_drop(&p->errhandlers, comm->errhandler);
         ct_comms_enter(p);

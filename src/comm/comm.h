@@ -43,6 +43,8 @@ static inline uint64_t ct_ctx(uint64_t id, enum ct_ctx_kind kind)
 
 enum { CT_COMM_MAGIC = 0x436f6d6d };
 
+struct ct_stream_context;
+
 struct ct_comm {
     _Atomic uint32_t      magic;
     struct ct_ref         refs; /* the user's handle, and one for each pending request */
@@ -60,8 +62,11 @@ struct ct_comm {
     struct ct_vtopo      *topo;           /* NULL: none */
     struct ct_chooser    *chooser;        /* coll's, made at its first call; NULL: none yet */
     char                 *coll_algorithm; /* value of the info key; NULL: none */
-    char                  name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
-    UT_hash_handle hh     CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
+    /* stream's, made at its first call, and what ends it; NULL: none yet. */
+    struct ct_stream_context *stream;
+    void (*stream_close)(struct ct_comm *comm);
+    char              name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
+    UT_hash_handle hh CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
 };
 
 /* Without a world. self is there from the start, for errors that belong to no communicator, but its

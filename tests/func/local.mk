@@ -227,3 +227,8 @@ tests_func_device_request_LDADD = libctcore.la
 tests_func_device_start_SOURCES = $(tests_func_device_SOURCES)
 tests_func_device_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
 tests_func_device_start_LDADD = libctcore.la
+# Stream-ordered calls: on the emulated driver, or on GPUs.
+check_PROGRAMS += tests/func/stream
+tests_func_stream_SOURCES = tests/func/stream.c tests/func/gpu.c tests/func/gpu.h \
+	$(func_check)
+tests_func_stream_LDADD = libctcore.la

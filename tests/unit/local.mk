@@ -58,6 +58,7 @@ unit_tests = \
 	tests/unit/test_synthetic \
 	tests/unit/test_tcp_end \
 	tests/unit/test_tcp_stream \
+	tests/unit/test_tokens \
 	tests/unit/test_types \
 	tests/unit/test_wait
 check_PROGRAMS += $(unit_tests)
@@ -242,6 +243,9 @@ tests_unit_test_synthetic_SOURCES = tests/unit/test_synthetic.c tests/unit/rails
 	tests/unit/unit.h
 tests_unit_test_synthetic_CFLAGS = $(unit_cflags)
 tests_unit_test_synthetic_LDADD = $(unit_ldadd)
+tests_unit_test_tokens_SOURCES = tests/unit/test_tokens.c tests/unit/unit.h
+tests_unit_test_tokens_CFLAGS = $(unit_cflags)
+tests_unit_test_tokens_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_types_SOURCES = tests/unit/test_types.c tests/unit/unit.h \
 	tests/typemap.c tests/typemap.h
 tests_unit_test_types_CFLAGS = $(unit_cflags)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The stream context of a communicator: made by its first stream-ordered call, which all ranks make
+ * together, and gone with it. The files of this folder share it.
+ */
+#ifndef CT_STREAM_CONTEXT_H
+#define CT_STREAM_CONTEXT_H
+
+#include "coll/run/run.h"
+#include "stream/stream.h"
+#include "stream/tokens.h"
+
+/* One end of a message, as the watchdog has to know it. */
+struct ct_stream_end {
+    uint32_t              peer;
+    bool                  send, first;
+    bool                  let_go; /* the watchdog has set the token */
+    uint64_t              number; /* of the message */
+    struct ct_token      *token;
+    struct ct_mem_import *import; /* held until it is over */
+};
+
+/* An eager operation that may not be over. */
+struct ct_stream_armed {
+    _Atomic uint32_t      nends;
+    struct ct_stream_end *ends;
+    size_t                room;
+    struct ct_staged     *staged; /* of the way over the host; NULL: none */
+};
+enum { CT_STREAM_ARMED = 256 }; /* as many at a time */
+
+/* The capture that the context's last captured operation was in. */
+struct ct_stream_capture {
+    uint64_t            id; /* the driver's; 0: none yet */
+    struct ct_graph    *graph;
+    struct CUstream_st *last; /* where that operation was */
+};
+
+struct ct_stream_context {
+    struct ct_list           node; /* among the process's */
+    struct ct_process       *p;
+    struct ct_streams       *all;
+    struct ct_comm          *comm; /* whose it is */
+    struct ct_comm          *net;  /* the same ranks: of what goes by the host's messages */
+    const struct cuda_table *cu;
+    struct ct_lock           lock; /* on where several threads may call */
+    _Atomic int32_t          over; /* without tokens: the error by which all has ended */
+    /* Where copy engines reach all peers. */
+    bool             direct;
+    struct ct_tokens tokens;
+    struct ct_common common;
+    CUdeviceptr      pinned; /* tokens.base, as streams see it */
+    bool             is_pinned;
+    int              pidfd[CT_TOKEN_RANKS];
+    _Atomic bool     dead[CT_TOKEN_RANKS];
+    uint64_t         sent[CT_TOKEN_RANKS], received[CT_TOKEN_RANKS]; /* messages numbered */
+    uint64_t         sets;                                           /* a bit each: in use */
+    /* Order. */
+    CUstream                 last; /* of the last eager operation; valid with `ordered` */
+    bool                     ordered;
+    CUevent                  edge; /* recorded behind it */
+    struct ct_stream_capture capture;
+    CUevent                  captured_edge; /* the same, in a capture */
+    struct ct_list           graphs;
+    CUevent                  fork, join;
+    CUstream                *branch; /* internal streams, made as they are needed */
+    unsigned                 nbranches;
+    /* What is under way. Eager operations are counted as they are enqueued, and by their stream,
+     * in pinned memory, as they end. */
+    _Atomic uint32_t       enqueued;
+    _Atomic uint32_t      *finished;
+    _Atomic uint32_t       running; /* operations over the host whose transfers are not over */
+    struct ct_stream_armed armed[CT_STREAM_ARMED];
+    /* The watchdog's. */
+    uint32_t seen;       /* operations that were over when it looked last, */
+    uint64_t since_ns;   /* and when it first saw that */
+    uint32_t discounted; /* operations that have been taken off the process's count */
+    bool     ending;     /* it has begun to let go */
+};
+
+/* All of a process's, in ct_process. */
+struct ct_streams {
+    struct ct_process *p;
+    struct ct_lock     lock; /* always on: a leaf, of these lists */
+    struct ct_list     contexts, staged;
+    struct ct_list     closed; /* contexts whose memory is pinned still */
+    /* The stream thread, watch.c. */
+    pthread_t        thread;
+    bool             runs;
+    _Atomic bool     stop;
+    _Atomic uint32_t bell;
+};
+
+/* Puts a call on the stream, now. enqueue.c */
+int ct_stream_put(struct ct_comm *comm, CUstream stream, const struct ct_stream_call *call);
+
+/* Collective; see ct_stream_enqueue. context.c */
+int ct_stream_context_get(struct ct_comm *comm, struct ct_stream_context **out);
+/* As a kernel's or stream's address of something pinned. */
+static inline CUdeviceptr ct_stream_address(const struct ct_stream_context *c, const void *at)
+{
+    return c->pinned + (CUdeviceptr)((const char *)at - c->tokens.base);
+}
+/* The error by which its work has ended; CTRAN_SUCCESS: it has not. */
+static inline int ct_stream_over(const struct ct_stream_context *c)
+{
+    const int32_t over = atomic_load_explicit(&c->over, memory_order_seq_cst);
+    return over != CTRAN_SUCCESS || !c->direct ? over : ct_tokens_over(&c->tokens);
+}
+/* Says so to all ranks that can be told, unless it has been said. watch.c */
+void ct_stream_end_all(struct ct_stream_context *c, int error);
+/* Eager operations that are not over. */
+static inline uint32_t ct_stream_pending(const struct ct_stream_context *c)
+{
+    return atomic_load_explicit(&c->enqueued, memory_order_acquire) -
+           atomic_load_explicit(c->finished, memory_order_acquire);
+}
+/* Frees what the next record held of an operation that is over; waits for it to be. enqueue.c */
+struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends);
+void                    ct_stream_disarm(struct ct_stream_context *c, struct ct_stream_armed *a);
+
+/* Takes those that are over off the process's count of what is armed: the watchdog alone, or at the
+ * end. watch.c */
+void ct_stream_discount(struct ct_stream_context *c);
+
+/* The stream thread: started once, stopped at the end. watch.c */
+int  ct_watch_start(struct ct_streams *all);
+void ct_watch_stop(struct ct_streams *all);
+void ct_watch_ring(struct ct_streams *all);
+
+/* An internal stream; NULL, logged: the driver refuses. */
+CUstream ct_stream_branch(struct ct_stream_context *c, unsigned i);
+
+#endif

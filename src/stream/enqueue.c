@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stream-ordered call, from its description to the stream. */
+#define CT_FOLDER "stream"
+#include <sched.h>
+#include <stdlib.h>
+
+#include "stream/exchange.h"
+#include "stream/graph.h"
+#include "stream/staged.h"
+
+/* ---- records of eager operations ------------------------------------------------------------- */
+
+void ct_stream_disarm(struct ct_stream_context *c, struct ct_stream_armed *a)
+{
+    const uint32_t n = atomic_load_explicit(&a->nends, memory_order_relaxed);
+    for (uint32_t i = 0; i < n; i++) {
+        if (a->ends[i].import != NULL) {
+            ct_mem_import_put(c->p, a->ends[i].import);
+        }
+    }
+    atomic_store_explicit(&a->nends, 0, memory_order_relaxed);
+    if (a->staged != NULL) {
+        ct_staged_drop(c, a->staged);
+        a->staged = NULL;
+    }
+}
+
+/* So many operations may be under way; a stream holds about four times as many submissions. */
+struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends)
+{
+    struct ct_stream_armed *a = &c->armed[c->enqueued % CT_STREAM_ARMED];
+    while (ct_stream_pending(c) >= CT_STREAM_ARMED) {
+        (void)ct_domain_poke(c->p);
+        (void)sched_yield();
+    }
+    ct_stream_disarm(c, a);
+    if (nends > a->room) {
+        free(a->ends);
+        a->ends = calloc(nends, sizeof *a->ends);
+        a->room = a->ends != NULL ? nends : 0;
+    }
+    return nends == 0 || a->ends != NULL ? a : NULL;
+}
+
+/* One more eager operation; what frees imports and pinned memory knows of it, too. */
+static void count(struct ct_stream_context *c, uint32_t enqueued)
+{
+    atomic_fetch_add_explicit(&c->p->gpu->armed, 1, memory_order_relaxed);
+    atomic_store_explicit(&c->enqueued, enqueued, memory_order_release);
+}
+
+/* Publishes the ends of a round; they are on no stream yet. */
+static int record(struct ct_exchange *x, struct ct_stream_armed *a)
+{
+    uint32_t n = a != NULL ? atomic_load_explicit(&a->nends, memory_order_relaxed) : 0;
+    int      rc = CTRAN_SUCCESS;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct ct_exchange_end *e = &x->ends[i];
+        if (a != NULL) {
+            a->ends[n++] = (struct ct_stream_end){.peer = e->msg->peer,
+                                                  .send = e->msg->send,
+                                                  .first = e->first,
+                                                  .number = e->number,
+                                                  .token = e->token,
+                                                  .import = e->import};
+        } else if (e->import != NULL) {
+            int held = ct_graph_hold(x->graph, e->import);
+            rc = rc == CTRAN_SUCCESS ? held : rc;
+        }
+    }
+    if (a != NULL) {
+        atomic_store_explicit(&a->nends, n, memory_order_release);
+    }
+    return rc;
+}
+
+/* ---- the two ways ---------------------------------------------------------------------------- */
+
+static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
+                    const struct ct_stream_call *call, struct ct_graph *graph)
+{
+    struct ct_exchange x = {
+        .c = c, .call = call, .stream = stream, .ordinal = ordinal, .graph = graph};
+    struct ct_stream_armed *a = NULL;
+    int                     rc = ct_exchange_open(&x);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    const uint32_t finishes = c->enqueued + 1;
+    if (graph == NULL) {
+        a = ct_stream_arm(c, call->nmsgs);
+        if (a == NULL) {
+            ct_exchange_close(&x);
+            return CTRAN_ERR_NO_MEM;
+        }
+    }
+    bool more = true;
+    for (unsigned round = 0; more; round++) {
+        more = ct_exchange_meet(&x, round);
+        rc = record(&x, a);
+        x.rc = x.rc == CTRAN_SUCCESS ? rc : x.rc;
+        if (graph == NULL && round == 0) {
+            count(c, finishes);
+        }
+        x.finishes = graph == NULL && !more ? &finishes : NULL;
+        ct_exchange_submit(&x);
+    }
+    ct_exchange_close(&x);
+    return x.rc;
+}
+
+static int over_host(struct ct_stream_context *c, CUstream stream,
+                     const struct ct_stream_call *call, struct ct_graph *graph)
+{
+    struct ct_staged *s;
+    const uint32_t    finishes = c->enqueued + 1;
+    if (!c->p->threaded) {
+        ct_error(&c->p->log,
+                 "%s goes over the host here, in the background: initialise with "
+                 "CTRAN_THREAD_MULTIPLE, or set CTRAN_PROGRESS_THREAD=1",
+                 call->name);
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    int rc = ct_ep_thread_start(c->p);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (graph != NULL) {
+        rc = ct_staged_prepare(c, call, graph, &s);
+        return rc == CTRAN_SUCCESS ? ct_staged_submit(s, stream, call, NULL) : rc;
+    }
+    struct ct_stream_armed *a = ct_stream_arm(c, 0);
+    if (a == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    rc = ct_staged_prepare(c, call, NULL, &a->staged);
+    if (rc == CTRAN_SUCCESS) {
+        count(c, finishes);
+        rc = ct_staged_submit(a->staged, stream, call, &finishes);
+    }
+    return rc;
+}
+
+static int put(struct ct_stream_context *c, CUstream stream, const struct ct_stream_call *call)
+{
+    struct ct_gpu      *g = c->p->gpu;
+    struct ct_gpu_visit v;
+    struct ct_graph    *graph;
+    int                 ordinal;
+    int                 rc = ct_gpu_enter_stream(g, stream, &ordinal, &v);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_order_enter(c, stream, &graph);
+    if (rc == CTRAN_SUCCESS) {
+        rc = c->direct && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
+                                                  : over_host(c, stream, call, graph);
+        int after = ct_order_leave(c, stream, graph);
+        rc = rc == CTRAN_SUCCESS ? after : rc;
+    }
+    ct_gpu_leave(g, &v);
+    return rc;
+}
+
+int ct_stream_put(struct ct_comm *comm, CUstream stream, const struct ct_stream_call *call)
+{
+    struct ct_stream_context *c;
+    int                       rc = ct_stream_context_get(comm, &c);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    ct_lock_acquire(&c->lock);
+    rc = ct_stream_over(c);
+    if (rc == CTRAN_SUCCESS) {
+        rc = put(c, stream, call);
+    }
+    ct_lock_release(&c->lock);
+    return rc;
+}
+
+int ct_stream_error(const struct ct_comm *comm)
+{
+    return comm->stream != NULL ? ct_stream_over(comm->stream) : CTRAN_SUCCESS;
+}
+
+void ct_stream_abort(struct ct_comm *comm, int error)
+{
+    if (comm->stream != NULL) {
+        ct_stream_end_all(comm->stream, error);
+    }
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages by copy engine: the ends of one operation meet those of its peers (meet.c), then all of
+ * it is put on the program's stream. What the stream does, and why it is right, is in stream.h.
+ */
+#define CT_FOLDER "stream"
+#include "stream/exchange.h"
+
+#include <inttypes.h>
+
+enum { FORK_BYTES = 1 << 20 }; /* below, a second stream costs more than it brings */
+
+static CUdeviceptr address(const struct ct_exchange *x, const _Atomic uint32_t *word)
+{
+    return ct_stream_address(x->c, (const void *)word);
+}
+
+/* The driver has refused: peers would wait for what never comes. */
+static void fail(struct ct_exchange *x, CUresult r, const char *call)
+{
+    if (r != CUDA_SUCCESS && x->rc == CTRAN_SUCCESS) {
+        x->rc = ct_gpu_result(x->c->p->gpu, r, call, x->call->name);
+        ct_stream_end_all(x->c, x->rc);
+    }
+}
+
+static void flush(struct ct_exchange *x, struct ct_memops *m)
+{
+    ct_memops_flush(m);
+    fail(x, m->rc, "cuStreamBatchMemOp");
+}
+
+static void copy(struct ct_exchange *x, const struct ct_exchange_end *e, CUstream stream)
+{
+    if (e->bytes > 0) {
+        const CUdeviceptr mine = (CUdeviceptr)e->msg->buf;
+        fail(x,
+             x->c->cu->cuMemcpyAsync(e->msg->send ? e->there : mine, e->msg->send ? mine : e->there,
+                                     e->bytes, stream),
+             "cuMemcpyAsync");
+    }
+}
+
+/* ---- branches of the program's stream -------------------------------------------------------- */
+
+static void fork_at(struct ct_exchange *x)
+{
+    fail(x, x->c->cu->cuEventRecord(x->c->fork, x->stream), "cuEventRecord");
+}
+
+/* The i-th, from where the program's stream was at fork_at. */
+static CUstream branch(struct ct_exchange *x, unsigned i)
+{
+    CUstream s = ct_stream_branch(x->c, i);
+    if (s == NULL) {
+        if (x->rc == CTRAN_SUCCESS) {
+            x->rc = CTRAN_ERR_OTHER;
+            ct_stream_end_all(x->c, x->rc);
+        }
+        return x->stream;
+    }
+    fail(x, x->c->cu->cuStreamWaitEvent(s, x->c->fork, CU_EVENT_WAIT_DEFAULT), "cuStreamWaitEvent");
+    return s;
+}
+
+static void join(struct ct_exchange *x, CUstream s)
+{
+    if (s != x->stream) {
+        fail(x, x->c->cu->cuEventRecord(x->c->join, s), "cuEventRecord");
+        fail(x, x->c->cu->cuStreamWaitEvent(x->stream, x->c->join, CU_EVENT_WAIT_DEFAULT),
+             "cuStreamWaitEvent");
+    }
+}
+
+/* ---- a collective: one row ------------------------------------------------------------------- */
+
+/* The bytes that this rank copies one way. */
+static size_t copied(const struct ct_exchange *x, bool send)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct ct_exchange_end *e = &x->ends[i];
+        bytes += !e->first && e->msg->send == send ? e->bytes : 0;
+    }
+    return bytes;
+}
+
+static void copy_all(struct ct_exchange *x, bool send, CUstream stream)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const struct ct_exchange_end *e = &x->ends[i];
+        if (!e->first && e->msg->send == send) {
+            copy(x, e, stream);
+        }
+    }
+}
+
+static void one_row(struct ct_exchange *x, struct ct_memops *m)
+{
+    CUstream pushes = x->stream;
+    for (size_t i = 0; i < x->n; i++) {
+        if (!x->ends[i].first) {
+            ct_memops_take(m, address(x, &x->ends[i].token->ready));
+        }
+    }
+    flush(x, m);
+    if (ct_min_size(copied(x, true), copied(x, false)) >= FORK_BYTES) { /* both ways at once */
+        fork_at(x);
+        pushes = branch(x, 0);
+    }
+    copy_all(x, true, pushes);
+    copy_all(x, false, x->stream);
+    join(x, pushes);
+    for (size_t i = 0; i < x->n; i++) {
+        if (!x->ends[i].first) {
+            ct_memops_write(m, address(x, &x->ends[i].token->done), 1);
+        }
+    }
+}
+
+/* ---- sends and receives: a row for each peer and way ----------------------------------------- */
+
+static bool same_row(const struct ct_exchange_end *a, const struct ct_exchange_end *b)
+{
+    return !b->first && a->msg->peer == b->msg->peer && a->msg->send == b->msg->send;
+}
+
+/* Whether end i, to which this rank came second, is the first of its row. */
+static bool begins_row(const struct ct_exchange *x, size_t i)
+{
+    if (x->ends[i].first) {
+        return false;
+    }
+    for (size_t k = 0; k < i; k++) {
+        if (same_row(&x->ends[i], &x->ends[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The row that begins at `from`. */
+static void run_row(struct ct_exchange *x, size_t from, struct ct_memops *m)
+{
+    for (size_t i = from; i < x->n; i++) {
+        const struct ct_exchange_end *e = &x->ends[i];
+        if (same_row(&x->ends[from], e)) {
+            ct_memops_take(m, address(x, &e->token->ready));
+            flush(x, m);
+            copy(x, e, m->stream);
+            ct_memops_write(m, address(x, &e->token->done), 1);
+        }
+    }
+}
+
+/* The first row stays on the program's stream; each other one has a branch. */
+static void all_rows(struct ct_exchange *x, struct ct_memops *m)
+{
+    unsigned nrows = 0, row = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        nrows += begins_row(x, i);
+    }
+    if (nrows > 1) {
+        flush(x, m);
+        fork_at(x);
+    }
+    size_t first = x->n;
+    for (size_t i = 0; i < x->n; i++) {
+        if (begins_row(x, i) && row++ > 0) {
+            struct ct_memops aside;
+            ct_memops_init(&aside, x->c->cu, branch(x, row - 2));
+            run_row(x, i, &aside);
+            flush(x, &aside);
+        } else if (begins_row(x, i)) {
+            first = i;
+        }
+    }
+    if (first < x->n) {
+        run_row(x, first, m);
+    }
+    if (nrows > 1) {
+        flush(x, m);
+    }
+    for (row = 1; row < nrows; row++) {
+        join(x, ct_stream_branch(x->c, row - 1));
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static void copy_own(struct ct_exchange *x)
+{
+    for (size_t i = 0; i < x->nown; i++) {
+        if (x->own[i].bytes > 0 && x->own[i].from != x->own[i].to) {
+            fail(x,
+                 x->c->cu->cuMemcpyAsync(x->own[i].to, x->own[i].from, x->own[i].bytes, x->stream),
+                 "cuMemcpyAsync");
+        }
+    }
+}
+
+void ct_exchange_submit(struct ct_exchange *x)
+{
+    struct ct_memops m;
+    ct_memops_init(&m, x->c->cu, x->stream);
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->ends[i].first) {
+            ct_memops_write(&m, address(x, &x->ends[i].token->ready), 1);
+        }
+    }
+    if (x->nown > 0) {
+        flush(x, &m);
+        copy_own(x);
+    }
+    if (x->call->kind == CT_STREAM_P2P) {
+        all_rows(x, &m);
+    } else {
+        one_row(x, &m);
+    }
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->ends[i].first) {
+            ct_memops_take(&m, address(x, &x->ends[i].token->done));
+        }
+    }
+    if (x->finishes != NULL) {
+        ct_memops_write(&m, (CUdeviceptr)x->c->finished, *x->finishes);
+    }
+    flush(x, &m);
+}

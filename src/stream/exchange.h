@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One operation whose messages are copied by copy engines: its ends, matched with those of the
+ * peers (meet.c), and what is put on the stream for them (exchange.c).
+ */
+#ifndef CT_STREAM_EXCHANGE_H
+#define CT_STREAM_EXCHANGE_H
+
+#include "stream/context.h"
+#include "stream/memops.h"
+
+/* The end of a message with another rank. */
+struct ct_exchange_end {
+    const struct ct_stream_msg *msg;
+    bool                        first; /* this rank came first */
+    uint64_t                    number;
+    struct ct_token            *token;
+    /* Where it came second: */
+    size_t                bytes; /* to be copied */
+    struct ct_mem_import *import;
+    CUdeviceptr           there; /* the peer's memory */
+};
+
+/* A message from this rank to itself. */
+struct ct_exchange_own {
+    CUdeviceptr from, to;
+    size_t      bytes;
+};
+
+struct ct_exchange {
+    struct ct_stream_context    *c;
+    const struct ct_stream_call *call;
+    CUstream                     stream;
+    int                          ordinal; /* the stream's device */
+    struct ct_graph             *graph;   /* NULL: eager */
+    const uint32_t *finishes; /* operations that are over with it; NULL: captured, or not the last
+                                 round */
+    int             rc;       /* the first error */
+    struct ct_exchange_end *ends;
+    size_t                  n;
+    struct ct_exchange_own *own;
+    size_t                  nown;
+    struct ct_mem_export   *exports; /* of each message of the call */
+};
+
+/* Describes the memory of all messages, before a peer hears of any. An error leaves nothing. */
+int ct_exchange_open(struct ct_exchange *x);
+/* Matches those of round `round`: up to CT_TOKEN_LANES messages to each peer and from each. Which
+ * there are is in x->ends; an error is in x->rc, too. Returns whether there are more. */
+bool ct_exchange_meet(struct ct_exchange *x, unsigned round);
+void ct_exchange_submit(struct ct_exchange *x);
+void ct_exchange_close(struct ct_exchange *x);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a captured graph keeps as long as it may be launched: a set of tokens of its own, mappings
+ * of its peers' memory, and what its operations have on the host. It ends when the driver has
+ * destroyed the graph and all that was instantiated from it.
+ */
+#ifndef CT_STREAM_GRAPH_H
+#define CT_STREAM_GRAPH_H
+
+#include "stream/context.h"
+
+struct ct_graph {
+    struct ct_list         node;  /* among the context's */
+    _Atomic uint32_t       state; /* which of context and driver has let go of it */
+    uint32_t               set;   /* of tokens */
+    struct ct_mem_import **imports;
+    size_t                 nimports;
+    struct ct_list         staged; /* operations over the host */
+};
+
+static inline uint32_t ct_graph_set(const struct ct_graph *g)
+{
+    return g != NULL ? g->set : 0;
+}
+
+/* Orders the next operation behind the context's last one, and tells which graph it is captured
+ * for: NULL, none. The stream's context is current. */
+int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph **out);
+/* The operation has been put there. */
+int ct_order_leave(struct ct_stream_context *c, CUstream stream, const struct ct_graph *graph);
+
+/* Makes the graph hold a mapping. CTRAN_ERR_NO_MEM. */
+int ct_graph_hold(struct ct_graph *g, struct ct_mem_import *import);
+/* Frees what graphs had that are gone. */
+void ct_graphs_reap(struct ct_stream_context *c);
+/* The end of the context: its graphs are not launched any more. */
+void ct_graphs_leave(struct ct_stream_context *c);
+
+#endif

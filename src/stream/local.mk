@@ -1,0 +1,12 @@
+# stream: calls that are ordered on a CUDA stream.
+libctcore_la_SOURCES += \
+	src/stream/context.c src/stream/context.h \
+	src/stream/enqueue.c \
+	src/stream/exchange.c src/stream/exchange.h src/stream/meet.c \
+	src/stream/graph.c src/stream/graph.h \
+	src/stream/group.c \
+	src/stream/memops.h \
+	src/stream/staged.c src/stream/staged.h \
+	src/stream/stream.h \
+	src/stream/tokens.c src/stream/tokens.h \
+	src/stream/watch.c

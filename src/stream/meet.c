@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the two ends of messages meet, on the host: this rank puts its offers into slots and finds
+ * those of who came before. It waits for nobody, but a peer that is so far behind that it has not
+ * looked at the offers of a whole ring.
+ *
+ * Whatever goes wrong, the ends that have come stay in the operation and are put on the stream:
+ * their peers wait for them.
+ */
+#define CT_FOLDER "stream"
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "stream/exchange.h"
+#include "stream/graph.h"
+
+int ct_exchange_open(struct ct_exchange *x)
+{
+    const size_t n = x->call->nmsgs;
+    x->rc = CTRAN_SUCCESS;
+    x->n = x->nown = 0;
+    x->ends = calloc(n + 1, sizeof *x->ends);
+    x->own = calloc(n + 1, sizeof *x->own);
+    x->exports = calloc(n + 1, sizeof *x->exports);
+    int rc =
+        x->ends != NULL && x->own != NULL && x->exports != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    for (size_t i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
+        const struct ct_stream_msg *msg = &x->call->msgs[i];
+        if (i > 0 && msg->buf == msg[-1].buf && msg->bytes == msg[-1].bytes) {
+            x->exports[i] = x->exports[i - 1]; /* one block for all */
+        } else if (msg->bytes > 0 && msg->peer != x->c->tokens.me) {
+            rc = ct_mem_export(x->c->p, msg->buf, msg->bytes, &x->exports[i]);
+            if (rc == CTRAN_ERR_UNSUPPORTED_OPERATION) {
+                ct_error(
+                    &x->c->p->log,
+                    "%s: %zu bytes at %p cannot be shared with other processes: give memory of "
+                    "ctran_mem_alloc, cudaMalloc or cuMemCreate with a handle type",
+                    x->call->name, msg->bytes, msg->buf);
+            }
+        }
+    }
+    if (rc != CTRAN_SUCCESS) {
+        ct_exchange_close(x);
+    }
+    return rc;
+}
+
+void ct_exchange_close(struct ct_exchange *x)
+{
+    free(x->ends);
+    free(x->own);
+    free(x->exports);
+    x->ends = NULL;
+    x->own = NULL;
+    x->exports = NULL;
+}
+
+static void note(struct ct_exchange *x, int error)
+{
+    x->rc = x->rc != CTRAN_SUCCESS ? x->rc : error;
+}
+
+/* What is wrong with two ends; CTRAN_SUCCESS: they fit. */
+static int compare(const struct ct_exchange *x, const struct ct_stream_msg *msg,
+                   const struct ct_offer *mine, const struct ct_offer *other)
+{
+    const struct ct_log   *log = &x->c->p->log;
+    const struct ct_offer *from = msg->send ? mine : other, *to = msg->send ? other : mine;
+    if (mine->kind != other->kind || mine->captured != other->captured) {
+        ct_error(log,
+                 "%s: rank %" PRIu32 " has another stream-ordered call (%s) at this place in its "
+                 "order: all ranks of a communicator make the same calls, captured or not",
+                 x->call->name, msg->peer,
+                 mine->kind != other->kind ? "of another kind"
+                 : other->captured         ? "in a capture"
+                                           : "not in a capture");
+        return CTRAN_ERR_OTHER;
+    }
+    if (mine->kind == CT_STREAM_P2P && to->tag != CTRAN_ANY_TAG && to->tag != from->tag) {
+        ct_error(log,
+                 "%s: the message from or to rank %" PRIu32 " has tag %" PRId32
+                 ", its receive %" PRId32
+                 ": on streams they match in order, and their tags have to agree",
+                 x->call->name, msg->peer, from->tag, to->tag);
+        return CTRAN_ERR_TAG;
+    }
+    if (from->bytes > to->bytes || (mine->kind != CT_STREAM_P2P && from->bytes != to->bytes)) {
+        ct_error(log, "%s: %" PRIu64 " bytes are sent and %" PRIu64 " received, with rank %" PRIu32,
+                 x->call->name, from->bytes, to->bytes, msg->peer);
+        return CTRAN_ERR_TRUNCATE;
+    }
+    return CTRAN_SUCCESS;
+}
+
+/* This rank came second: it copies. If that cannot be, it stays and copies nothing. */
+static void take_offer(struct ct_exchange *x, struct ct_exchange_end *e,
+                       const struct ct_offer *mine, const struct ct_offer *other)
+{
+    const uint64_t bytes = e->msg->send ? mine->bytes : other->bytes;
+    int            rc = compare(x, e->msg, mine, other);
+    if (rc == CTRAN_SUCCESS && bytes > 0) {
+        rc = ct_mem_import(x->c->p, x->ordinal, &other->memory, &e->import, &e->there);
+    }
+    if (rc == CTRAN_SUCCESS) {
+        e->bytes = bytes;
+    } else {
+        note(x, rc);
+        ct_stream_end_all(x->c, rc);
+    }
+}
+
+/* Waits until the peer has looked at the offers of the ring's last turn. */
+static enum ct_arrival come(struct ct_exchange *x, uint32_t from, uint32_t to, uint64_t k,
+                            uint32_t way, const struct ct_offer *mine, struct ct_offer *other)
+{
+    enum ct_arrival how;
+    while ((how = ct_slot_come(&x->c->tokens, from, to, k, way, mine, other)) == CT_CAME_FULL &&
+           ct_tokens_over(&x->c->tokens) == CTRAN_SUCCESS) {
+        (void)ct_domain_poke(x->c->p); /* what the peer waits for may be ours */
+        (void)sched_yield();
+    }
+    return how;
+}
+
+static void meet(struct ct_exchange *x, size_t at, uint32_t lane)
+{
+    struct ct_stream_context   *c = x->c;
+    const struct ct_tokens     *t = &c->tokens;
+    const struct ct_stream_msg *msg = &x->call->msgs[at];
+    const uint32_t              way = msg->send ? CT_PRODUCER : CT_CONSUMER;
+    const uint32_t from = msg->send ? t->me : msg->peer, to = msg->send ? msg->peer : t->me;
+    uint64_t      *next = msg->send ? &c->sent[msg->peer] : &c->received[msg->peer];
+    struct ct_exchange_end *e = &x->ends[x->n];
+    struct ct_offer         other, mine = {.bytes = msg->bytes,
+                                           .kind = x->call->kind,
+                                           .tag = msg->tag,
+                                           .set = ct_graph_set(x->graph),
+                                           .lane = lane,
+                                           .captured = x->graph != NULL,
+                                           .memory = x->exports[at]};
+    *e = (struct ct_exchange_end){.msg = msg, .number = *next};
+    switch (come(x, from, to, *next, way, &mine, &other)) {
+    case CT_CAME_FIRST:
+        e->first = true;
+        e->token = ct_token_at(t, t->me, msg->peer, way, mine.set, lane);
+        break;
+    case CT_CAME_SECOND:
+        e->token = ct_token_at(t, msg->peer, t->me, 1 - way, other.set, other.lane);
+        take_offer(x, e, &mine, &other);
+        break;
+    default: /* it is over */
+        note(x, ct_stream_over(c));
+        return;
+    }
+    *next += 1;
+    x->n++;
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+/* How many of the messages before `at` go the same way to the same peer. */
+static unsigned ordinal(const struct ct_stream_call *call, size_t at)
+{
+    const struct ct_stream_msg *msg = &call->msgs[at];
+    unsigned                    n = 0;
+    for (size_t i = 0; i < at; i++) {
+        n += call->msgs[i].peer == msg->peer && call->msgs[i].send == msg->send;
+    }
+    return n;
+}
+
+/* The k-th message from this rank to itself, on the side of `send`; NULL: there is none. */
+static const struct ct_stream_msg *own(const struct ct_exchange *x, bool send, unsigned k)
+{
+    for (size_t i = 0; i < x->call->nmsgs; i++) {
+        const struct ct_stream_msg *msg = &x->call->msgs[i];
+        if (msg->peer == x->c->tokens.me && msg->send == send && k-- == 0) {
+            return msg;
+        }
+    }
+    return NULL;
+}
+
+/* Messages to itself are matched here: all are in one operation, as the caller has made sure. */
+static void match_own(struct ct_exchange *x)
+{
+    const struct ct_stream_msg *from, *to;
+    for (unsigned k = 0; (from = own(x, true, k)) != NULL && (to = own(x, false, k)) != NULL; k++) {
+        x->own[x->nown++] = (struct ct_exchange_own){
+            .from = (CUdeviceptr)from->buf, .to = (CUdeviceptr)to->buf, .bytes = from->bytes};
+    }
+}
+
+bool ct_exchange_meet(struct ct_exchange *x, unsigned round)
+{
+    bool more = false;
+    x->n = x->nown = 0;
+    if (round == 0) {
+        match_own(x);
+    }
+    for (size_t i = 0; i < x->call->nmsgs; i++) {
+        if (x->call->msgs[i].peer == x->c->tokens.me) {
+            continue;
+        }
+        const unsigned k = ordinal(x->call, i);
+        more |= k / CT_TOKEN_LANES > round;
+        if (k / CT_TOKEN_LANES == round && x->rc == CTRAN_SUCCESS) {
+            meet(x, i, k % CT_TOKEN_LANES);
+        }
+    }
+    return more && x->rc == CTRAN_SUCCESS;
+}

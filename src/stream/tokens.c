@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stream/tokens.h"
+
+#include <string.h>
+
+enum { PAGE = 4096 };
+
+/* Few ranks may be far apart. */
+static uint32_t depth_for(uint32_t n)
+{
+    return n <= 8 ? 64 : 32;
+}
+
+static size_t head_bytes(void)
+{
+    return ct_round_up(sizeof(struct ct_token_head), PAGE);
+}
+
+static size_t token_bytes(uint32_t n)
+{
+    return ct_round_up((size_t)n * n * 2 * CT_TOKEN_SETS * CT_TOKEN_LANES * sizeof(struct ct_token),
+                       PAGE);
+}
+
+size_t ct_tokens_bytes(uint32_t n)
+{
+    return head_bytes() + token_bytes(n) + (size_t)n * n * depth_for(n) * sizeof(struct ct_slot);
+}
+
+void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
+{
+    t->n = n;
+    t->me = me;
+    t->depth = depth_for(n);
+    t->pinned_bytes = head_bytes() + token_bytes(n);
+    t->bytes = ct_tokens_bytes(n);
+    t->base = base;
+    t->head = (struct ct_token_head *)(void *)base;
+    t->token = (struct ct_token *)(void *)(base + head_bytes());
+    t->slot = (struct ct_slot *)(void *)(base + t->pinned_bytes);
+}
+
+enum ct_arrival ct_slot_come(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k,
+                             uint32_t way, const struct ct_offer *mine, struct ct_offer *other)
+{
+    struct ct_slot *slot = ct_slot_at(t, from, to, k);
+    const uint64_t  turn = k / t->depth;
+    /* With the release of who has read: this end's part may be written again. */
+    if (atomic_load_explicit(&slot->taken, memory_order_acquire) < turn) {
+        return CT_CAME_FULL;
+    }
+    slot->by[way] = *mine;
+    /* Releases the offer to who comes second, and acquires that of who came first. */
+    const uint64_t came = atomic_fetch_add_explicit(&slot->came, 1, memory_order_seq_cst);
+    if ((came & CT_SLOT_CLOSED) != 0) {
+        return CT_CAME_CLOSED;
+    }
+    if (came == 2 * turn) {
+        return CT_CAME_FIRST;
+    }
+    *other = slot->by[1 - way];
+    atomic_store_explicit(&slot->taken, turn + 1, memory_order_release);
+    return CT_CAME_SECOND;
+}
+
+bool ct_slot_close(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k)
+{
+    uint64_t one = 2 * (k / t->depth) + 1;
+    return atomic_compare_exchange_strong_explicit(&ct_slot_at(t, from, to, k)->came, &one,
+                                                   one | CT_SLOT_CLOSED, memory_order_seq_cst,
+                                                   memory_order_relaxed);
+}
+
+bool ct_slot_is_closed(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k)
+{
+    return (atomic_load_explicit(&ct_slot_at(t, from, to, k)->came, memory_order_seq_cst) &
+            CT_SLOT_CLOSED) != 0;
+}
+
+bool ct_tokens_end(const struct ct_tokens *t, int error)
+{
+    int32_t none = 0;
+    if (!atomic_compare_exchange_strong_explicit(&t->head->over, &none, error, memory_order_seq_cst,
+                                                 memory_order_relaxed)) {
+        return false;
+    }
+    atomic_store_explicit(&t->head->over_by, (int32_t)t->me, memory_order_relaxed);
+    return true;
+}
