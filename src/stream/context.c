@@ -290,6 +290,7 @@ static void close_context(struct ct_comm *comm)
 {
     struct ct_stream_context *c = comm->stream;
     struct ct_streams        *all = c->all;
+    struct ct_gpu            *g = c->p->gpu;
     struct ct_gpu_visit       v;
     int                       ordinal;
     comm->stream = NULL;
@@ -304,12 +305,12 @@ static void close_context(struct ct_comm *comm)
     ct_list_append(&all->closed, &c->node);
     ct_lock_release(&all->lock);
     ct_comm_drop(c->net);
-    if (ct_gpu_mine(c->p->gpu, &ordinal) == CTRAN_SUCCESS &&
-        ct_gpu_enter(c->p->gpu, ordinal, &v) == CTRAN_SUCCESS) {
+    if (ct_gpu_mine(g, &ordinal) == CTRAN_SUCCESS &&
+        ct_gpu_enter(g, ordinal, &v) == CTRAN_SUCCESS) {
         if (is_quiet(all)) {
             bury(all);
         }
-        ct_gpu_leave(c->p->gpu, &v);
+        ct_gpu_leave(g, &v);
     }
 }
 

@@ -27,7 +27,8 @@ int ct_exchange_open(struct ct_exchange *x)
         x->ends != NULL && x->own != NULL && x->exports != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     for (size_t i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
         const struct ct_stream_msg *msg = &x->call->msgs[i];
-        if (i > 0 && msg->buf == msg[-1].buf && msg->bytes == msg[-1].bytes) {
+        if (i > 0 && msg[-1].peer != x->c->tokens.me && msg->buf == msg[-1].buf &&
+            msg->bytes == msg[-1].bytes) {
             x->exports[i] = x->exports[i - 1]; /* one block for all */
         } else if (msg->bytes > 0 && msg->peer != x->c->tokens.me) {
             rc = ct_mem_export(x->c->p, msg->buf, msg->bytes, &x->exports[i]);

@@ -9,6 +9,7 @@
 const struct cuda_table *cu;
 
 static struct ct_gpu_visit visit;
+static CUstream            aside;
 
 bool device_open(void)
 {
@@ -20,11 +21,13 @@ bool device_open(void)
         return false;
     }
     cu = g->cu;
+    aside = device_stream();
     return true;
 }
 
 void device_close(void)
 {
+    CU(cuStreamDestroy(aside));
     ct_gpu_leave(ct_api_process()->gpu, &visit);
 }
 
@@ -49,17 +52,33 @@ void device_free(void *ptr)
     CU(cuMemFree((CUdeviceptr)ptr));
 }
 
+/* The blocking copies may leave work on the default stream, with which ours are not ordered. */
+static void settle(void)
+{
+    CU(cuStreamSynchronize(aside));
+}
+
 void device_put(void *device, const void *host, size_t bytes)
 {
     if (bytes > 0) {
-        CU(cuMemcpyHtoD((CUdeviceptr)device, host, bytes));
+        CU(cuMemcpyHtoDAsync((CUdeviceptr)device, host, bytes, aside));
+        settle();
     }
 }
 
 void device_get(void *host, const void *device, size_t bytes)
 {
     if (bytes > 0) {
-        CU(cuMemcpyDtoH(host, (CUdeviceptr)device, bytes));
+        CU(cuMemcpyDtoHAsync(host, (CUdeviceptr)device, bytes, aside));
+        settle();
+    }
+}
+
+void device_set(void *device, int value, size_t bytes)
+{
+    if (bytes > 0) {
+        CU(cuMemsetD8Async((CUdeviceptr)device, (unsigned char)value, bytes, aside));
+        settle();
     }
 }
 

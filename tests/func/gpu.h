@@ -22,10 +22,12 @@ void device_check(const char *file, int line, const char *call, CUresult wanted,
 #define CU_REFUSES(rc, call) device_check(__FILE__, __LINE__, #call, rc, cu->call)
 
 /* At least one byte. */
-void    *device_new(size_t bytes);
-void     device_free(void *ptr);
+void *device_new(size_t bytes);
+void  device_free(void *ptr);
+/* These are over when they return, and wait for no other stream. */
 void     device_put(void *device, const void *host, size_t bytes);
 void     device_get(void *host, const void *device, size_t bytes);
+void     device_set(void *device, int value, size_t bytes);
 CUstream device_stream(void);
 
 #endif

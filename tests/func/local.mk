@@ -229,6 +229,8 @@ tests_func_device_start_CPPFLAGS = $(as_request) -DAS_PERSISTENT
 tests_func_device_start_LDADD = libctcore.la
 # Stream-ordered calls: on the emulated driver, or on GPUs.
 check_PROGRAMS += tests/func/stream
+dist_check_SCRIPTS += tests/func/stream.test
+TESTS += tests/func/stream.test
 tests_func_stream_SOURCES = tests/func/stream.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)
 tests_func_stream_LDADD = libctcore.la

@@ -51,7 +51,7 @@ static void open_buffers(struct buffers *b, size_t n)
     b->n = n;
     b->from = device_new(n * (size_t)check_size);
     b->to = device_new(n * (size_t)check_size);
-    CU(cuMemsetD8((CUdeviceptr)b->to, 0xee, n * (size_t)check_size + (n == 0)));
+    device_set(b->to, 0xee, n * (size_t)check_size);
 }
 
 static void fill_blocks(const struct buffers *b, int round)

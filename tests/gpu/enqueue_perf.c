@@ -185,9 +185,8 @@ static void measure(const struct op *op, size_t n, int loops)
     double       enqueue_us;
     from = device_new(in);
     to = device_new(out);
-    CU(cuMemsetD8((CUdeviceptr)from, (unsigned char)(rank + 1), in > 0 ? in : 1));
-    CU(cuMemsetD8((CUdeviceptr)to, 0, out > 0 ? out : 1));
-    CU(cuCtxSynchronize());
+    device_set(from, rank + 1, in);
+    device_set(to, 0, out);
     const double us = eager(op, n, loops, &enqueue_us);
     if (!op->sums) {
         look_at(op, n);
