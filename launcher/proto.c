@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "launcher.h"
 
-enum { WIRE_MAGIC = 0x52544331 /* "1CTR" */, WIRE_VERSION = 5, HEAD_BYTES = 16 };
+enum { HEAD_BYTES = 16 };
 
 struct ct_conn {
     struct bufferevent *in, *out; /* one and the same on a socket */
@@ -173,14 +173,14 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
     uint32_t magic = (uint32_t)get_le(head, 4), version = (uint32_t)get_le(head + 4, 4);
     uint32_t type = (uint32_t)get_le(head + 8, 4), len = (uint32_t)get_le(head + 12, 4);
     char     why[128];
-    if (magic == WIRE_MAGIC && version != WIRE_VERSION) {
+    if (magic == CT_PROTO_MAGIC && version != CT_PROTO_VERSION) {
         snprintf(why, sizeof why,
                  "it speaks version %u of the launcher's protocol, and this is version %d", version,
-                 WIRE_VERSION);
+                 CT_PROTO_VERSION);
         reject(c, why);
         return false;
     }
-    if (magic != WIRE_MAGIC || len > limit_of(type) || limit_of(type) == 0) {
+    if (magic != CT_PROTO_MAGIC || len > limit_of(type) || limit_of(type) == 0) {
         snprintf(why, sizeof why, "no message (magic %08x, version %u, type %u, length %u)", magic,
                  version, type, len);
         reject(c, why);
@@ -301,8 +301,8 @@ void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *pay
         return;
     }
     uint8_t head[HEAD_BYTES];
-    put_le(head, WIRE_MAGIC, 4);
-    put_le(head + 4, WIRE_VERSION, 4);
+    put_le(head, CT_PROTO_MAGIC, 4);
+    put_le(head + 4, CT_PROTO_VERSION, 4);
     put_le(head + 8, type, 4);
     put_le(head + 12, len, 4);
     bufferevent_write(c->out, head, sizeof head);

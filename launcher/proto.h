@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How each message begins, and the version of what follows. */
+enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 5 };
+
 enum ct_msg_type {
     /* up */
     CT_MSG_HELLO = 1, /* text build, u32 pid, text host: the first message, to the parent */

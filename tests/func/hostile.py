@@ -2,8 +2,8 @@
 """Clients that mean harm, at everything that a running job listens on: random bytes, handshakes
 that were recorded and are played again, whole, cut short or changed, lengths of gigabytes, single
 bytes with no end, silence, ends in the middle. The job runs on three made-up hosts with tcp between
-them, whose connections break and are made anew all the while; beside it runs a server of the store,
-whose clients go on, too.
+them, whose connections break and are made anew all the while; its daemons have its store, and
+beside it runs a server of a store whose clients go on, too.
 
 Nobody is told more than a challenge, no process grows by more than GROWN_MB, all who stay are sent
 away, the job ends well, and what listens serves those who may ask afterwards. CT_STRANGERS sets how
@@ -11,6 +11,7 @@ many come (2000, and 100000 with CT_SOAK), CT_SEED repeats a run."""
 import collections
 import os
 import random
+import re
 import resource
 import selectors
 import socket
@@ -67,14 +68,30 @@ def listening_tcp():
     return found
 
 
+def dump_of(job):
+    done = subprocess.run([CTRANRUN, "--store-dump"], capture_output=True, text=True, timeout=LIMIT,
+                          env=dict(os.environ, TMPDIR=job.tmp), check=False)
+    return done.stdout if done.returncode == 0 else ""
+
+
+def stores_of(job):
+    """Where the daemons have the job's store."""
+    found = re.findall(r"# server \d+, ([\d.]+):(\d+), holds:", dump_of(job))
+    return {(ip, int(port)) for ip, port in found}
+
+
 def doors_of(job, ranks, daemons):
     """[(what, address)]: the ranks' and the daemons'; and that the job has no others. But for one
     of libpmix in each daemon, on loopback, which is left in peace: its server reads what strangers
     say without doing anything else meanwhile, for seconds where they are silent."""
-    tcp, doors, found = listening_tcp(), [], collections.Counter()
+    tcp, doors, found, stores = listening_tcp(), [], collections.Counter(), stores_of(job)
     for pid in job.processes():
         own = sorted(tcp[i] for i in sockets_of(pid) if i in tcp)
         what = "rank" if pid in ranks else "libpmix" if pid in daemons else "nobody"
+        if what == "libpmix":
+            doors += [("store", at) for at in own if at in stores]
+            found["store"] += len(stores & set(own))
+            own = [at for at in own if at not in stores]
         check(len(own) == (what != "nobody"), f"{cmdline(pid)} listens at {own}")
         found[what] += len(own)
         doors += [(what, at) for at in own if what == "rank"]
@@ -82,7 +99,8 @@ def doors_of(job, ranks, daemons):
         doors.append(("daemon", os.path.join(job.tmp, name, "status")))
         check(os.path.exists(doors[-1][1]), f"{doors[-1]} is missing")
     nodes = max(len(HOSTS), 1)
-    check((found["rank"], found["libpmix"], len(doors)) == (RANKS, nodes, RANKS + nodes),
+    check((found["rank"], found["libpmix"], found["store"], len(doors)) ==
+          (RANKS, nodes, nodes, RANKS + 2 * nodes),
           f"who listens: {found} {doors}")
     return doors
 
@@ -326,6 +344,20 @@ def places(folder):
     return ["--launch-agent", agent, "-H", ",".join(HOSTS)]
 
 
+def asker(rank, folder):
+    """Asks the store of the job that a rank is of."""
+    with open(f"/proc/{rank}/environ", encoding="ascii") as f:
+        key = next(word for word in f.read().split("\0") if word.startswith("CTRAN_JOB_KEY="))
+    file = os.path.join(folder, "jobkey")
+    with open(file, "w", encoding="ascii") as f:
+        f.write(key.partition("=")[2] + "\n")
+
+    def ask(server, *command):
+        subprocess.run([STORE, "--key-file", file, "--server", server, *command], check=True,
+                       capture_output=True, timeout=LIMIT)
+    return ask
+
+
 def disturb(job, store, folder):
     ranks = [int(job.proc.stdout.readline().split()[1]) for _ in range(RANKS)]
     daemons = [p for p in job.processes() if cmdline(p).startswith("ctrand --job")]
@@ -333,6 +365,9 @@ def disturb(job, store, folder):
     heard = ranks_said(os.path.join(folder, "said"))
     check(heard, "no handshake was recorded")
     heard[store.addr] = [client_said(store.addr, store.ask)]
+    ask = asker(ranks[0], folder)
+    heard |= {at: [client_said(at, ask)] for what, at in doors
+              if what == "store" and at != store.addr}
     pids = {p: cmdline(p) for p in [*job.processes(), store.proc.pid]}
     before = {p: resident_mb(p) for p in pids}
     crowd, client = Crowd(doors, heard), threading.Thread(target=store.client)
@@ -350,6 +385,7 @@ def disturb(job, store, folder):
     check(SANITIZED or max(after[p] - before[p] for p in pids) < GROWN_MB, "a process has grown")
     replayed = {what: crowd.told[what, "replayed"] for what in ("rank", "store")}
     check(replayed == {"rank": CHALLENGE, "store": CHALLENGE}, f"replays: {replayed}")
+    until(lambda: len(stores_of(job)) == max(len(HOSTS), 1), "the daemons' stores answer")
     return until(lambda: status_of(job), "ctranrun --status is answered")
 
 

@@ -201,8 +201,8 @@ static void from_child(struct ct_hub_child *c, int fd, struct fuzz *f)
     } else {
         len = payload(f, message + HEAD);
     }
-    put32(message, 0x52544331);
-    put32(message + 4, 3);
+    put32(message, CT_PROTO_MAGIC);
+    put32(message + 4, CT_PROTO_VERSION);
     put32(message + 8, type);
     put32(message + 12, (uint32_t)len + (choice == 255));
     message[HEAD + len] = choice == 254 ? 'x' : '\n';

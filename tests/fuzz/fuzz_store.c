@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests to a server of the store, as the bytes that they are and as requests that make sense,
- * with those that wait; replies and lists of keys as a client reads them.
+ * with those that wait; replies, lists of keys, and where servers are, as a client reads them.
  */
 #include "fuzz.h"
 
@@ -96,6 +96,28 @@ static void sensible(struct world *w, struct fuzz *f)
     free(value);
 }
 
+/* Where servers are, as a value and as text: what is read is written the same. */
+static void places(const uint8_t *bytes, size_t len)
+{
+    struct ct_store_place all[CT_STORE_SERVERS_MAX];
+    struct ct_addr        list[CT_WIRE_REACH_MAX], again[CT_WIRE_REACH_MAX];
+    char                  text[CT_WIRE_LIST_SIZE], *copy = strndup((const char *)bytes, len);
+    uint32_t              n = ct_store_places_unpack(all, bytes, (uint32_t)len);
+    FUZZ_CHECK(copy != NULL && n <= CT_STORE_SERVERS_MAX);
+    if (n > 0) {
+        unsigned char *out = malloc(len);
+        FUZZ_CHECK(out != NULL && ct_store_places_pack(all, n, out) == len);
+        FUZZ_CHECK(memcmp(out, bytes, len) == 0);
+        free(out);
+    }
+    n = ct_addr_parse_list(list, copy);
+    FUZZ_CHECK(n <= CT_WIRE_REACH_MAX);
+    ct_addr_format_list(list, n, text);
+    FUZZ_CHECK(ct_addr_parse_list(again, text) == n);
+    FUZZ_CHECK(memcmp(list, again, n * sizeof list[0]) == 0);
+    free(copy);
+}
+
 static void raw(struct world *w, struct fuzz *f)
 {
     struct ct_store_reply reply;
@@ -104,6 +126,7 @@ static void raw(struct world *w, struct fuzz *f)
     size_t                len;
     uint8_t              *body = fuzz_bytes(f, fuzz_below(f, 200), &len);
     message(w, type, body, len);
+    places(body, len);
     if (ct_store_reply_unpack(&reply, body, len) == CTRAN_SUCCESS) {
         fuzz_touch(reply.value.at, reply.value.len);
         rest = reply.value;
