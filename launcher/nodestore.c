@@ -23,14 +23,6 @@ struct ct_nodestore {
     char                    where[CT_WIRE_LIST_SIZE];
 };
 
-/* Whether node `me` of n is one that has a server. */
-static bool serves(uint32_t me, uint32_t n)
-{
-    uint32_t servers = (uint32_t)ct_min_size(n, CT_STORE_SERVERS_MAX);
-    uint64_t k = ct_div_up((size_t)me * servers, n);
-    return k < servers && k * n / servers == me;
-}
-
 /* The ranks' setting in a list of the job's, "" where it is not there. */
 static const char *find_setting(char *const *list, const char *name)
 {
@@ -70,12 +62,14 @@ static uint32_t find_reach(const struct ct_jobdesc *d, struct ct_addr *reach)
 {
     struct ct_log    silent;
     struct ct_config cfg;
+    if (d->nnodes == 1) { /* one address: it listens there and nowhere else */
+        return (uint32_t)ct_min_size(ct_addr_reach("", true, reach), 1);
+    }
     ct_log_init(&silent, CT_LOG_NONE, CT_DAEMON_NAME);
     load_config(&cfg, &silent, d);
-    bool     alone = d->nnodes == 1;
-    uint32_t n = ct_addr_reach(alone ? "" : cfg.tcp_interfaces, alone, reach);
+    uint32_t n = ct_addr_reach(cfg.tcp_interfaces, false, reach);
     ct_config_fini(&cfg);
-    return alone ? (uint32_t)ct_min_size(n, 1) : n; /* one: it listens there and nowhere else */
+    return n;
 }
 
 static int open_server(struct ct_nodestore *s, const struct ct_jobdesc *d)
@@ -106,7 +100,7 @@ static int open_server(struct ct_nodestore *s, const struct ct_jobdesc *d)
 struct ct_nodestore *ct_nodestore_create(const struct ct_jobdesc *d, char *why, size_t cap)
 {
     why[0] = '\0';
-    if (!ct_auth_available() || d->key[0] == '\0' || !serves(d->me, d->nnodes)) {
+    if (!ct_auth_available() || d->key[0] == '\0' || !ct_store_serves(d->me, d->nnodes)) {
         return NULL;
     }
     struct ct_nodestore *s = calloc(1, sizeof *s);

@@ -304,6 +304,25 @@ static void test_launcher(void **state)
     }
 }
 
+/* As many nodes as may have a server, the first of them, and with room between. */
+static void test_serves(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n < 5000; n += 1 + n / 10) {
+        uint32_t found = 0, before = 0, longest = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            if (ct_store_serves(i, n)) {
+                longest = i - before > longest ? i - before : longest;
+                before = i;
+                found++;
+            }
+        }
+        assert_true(ct_store_serves(0, n));
+        assert_int_equal(found, n < CT_STORE_SERVERS_MAX ? n : CT_STORE_SERVERS_MAX);
+        assert_in_range(longest, 0, ct_div_up(n, CT_STORE_SERVERS_MAX));
+    }
+}
+
 static void test_told(void **state)
 {
     (void)state;
@@ -470,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_nobody), cmocka_unit_test(test_twice),
         cmocka_unit_test(test_where),  cmocka_unit_test(test_launcher),
         cmocka_unit_test(test_told),   cmocka_unit_test(test_news),
+        cmocka_unit_test(test_serves),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

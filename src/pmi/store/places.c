@@ -5,6 +5,13 @@
 
 #include "pmi/store/store.h"
 
+bool ct_store_serves(uint32_t node, uint32_t nnodes)
+{
+    uint32_t servers = (uint32_t)ct_min_size(nnodes, CT_STORE_SERVERS_MAX);
+    uint64_t k = ct_div_up((size_t)node * servers, nnodes); /* server k is on k nnodes / servers */
+    return k < servers && k * nnodes / servers == node;
+}
+
 /* Each: u32 how many addresses, and these. */
 uint32_t ct_store_places_pack(const struct ct_store_place *places, uint32_t n, unsigned char *out)
 {
