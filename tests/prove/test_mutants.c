@@ -5,9 +5,9 @@
  *
  * Kinds are chosen, and applies() says where they apply, such that no fault is harmless:
  *   BUFFER   and ONTO not in place, where SEND and RECV are one; BUFFER not the own block alone in
- *            allgather, nor rank 0's in scan, which SEND and RECV both hold after the copy; nor
- *            what lies in scratch in alltoall, where numbers say nothing; ONTO not where a copy has
- *            made both operands the same
+ *            allgather, nor rank 0's (or a group's first) in scan, which SEND and RECV both hold
+ *            after the copy; nor what lies in scratch in alltoall, where numbers say nothing; ONTO
+ *            not where a copy has made both operands the same
  *   SWAP     only for operators that do not commute
  *   REORDER  and EARLY only where a round sends what the one before received; in barriers, where
  *            all messages look alike, only for n = radix^k, where each pair of ranks is connected
@@ -240,7 +240,8 @@ static bool depends(const struct ct_env *env, uint32_t r, const struct ct_step *
 static bool is_in_both(const struct ct_env *env, const struct ct_step *s)
 {
     return (fault.algo->colls == CT_ALLGATHER && s->src.at == env->me && s->src.run == 1) ||
-           (fault.algo->colls == CT_SCAN && env->me == 0);
+           (fault.algo->colls == CT_SCAN && s->src.buf != CT_TMP &&
+            (env->me == 0 || (env->levels != NULL && ct_levels_index(env->levels, env->me) == 0)));
 }
 
 /* Whether two slices of as many blocks are the same. */

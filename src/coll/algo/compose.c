@@ -25,6 +25,7 @@ struct ct_stage ct_stage_of(const struct ct_env *env, enum ct_circle circle,
                 .algo = algo,
                 .circle = circle,
                 .env = *env,
+                .whole = env->nblk,
                 .map = {.copies = 1},
                 .as = {{.buf = CT_SEND}, {.buf = CT_RECV}, {.buf = CT_TMP}},
     };
@@ -39,7 +40,8 @@ struct ct_stage ct_stage_of(const struct ct_env *env, enum ct_circle circle,
         s.env.me = group;
         s.env.root = l->group[env->root];
         s.env.levels = l->above;
-        s.absent = circle == CT_LEADERS && !ct_stage_leads(env);
+        s.absent = (circle == CT_LEADERS && !ct_stage_leads(env)) ||
+                   (circle == CT_LASTS && env->me + 1 != l->start[group + 1]);
     }
     s.env.radix = CT_RADIX_DEFAULT;
     s.env.nblk = algo->nblk(&s.env);
@@ -47,11 +49,19 @@ struct ct_stage ct_stage_of(const struct ct_env *env, enum ct_circle circle,
     return s;
 }
 
+struct ct_stage ct_stage_alone(const struct ct_env *env, const struct ct_algo *algo)
+{
+    struct ct_stage s = ct_stage_of(env, CT_GROUP, algo);
+    s.alone = true;
+    s.absent = false;
+    return s;
+}
+
 /* Where a level above has uneven groups, a pattern that wants even ones ends below it. */
 static const struct ct_algo *middle_algo(const struct ct_compose *c, const struct ct_levels *above)
 {
     bool again = above != NULL && !c->low && (!c->even || ct_levels_even(above));
-    return again ? c->self : c->middle;
+    return !again ? c->middle : c->above != NULL ? c->above : c->self;
 }
 
 struct ct_stage ct_stage_middle(const struct ct_compose *c, const struct ct_env *env,
@@ -68,14 +78,28 @@ void ct_stage_go_on(struct ct_stage *s, const struct ct_stage *before)
     }
 }
 
+/* How many blocks of the whole the stage's `count` from `at` on are, maybe around the end. */
+static uint32_t width_of(const struct ct_stage *s, uint32_t at, uint32_t count)
+{
+    const struct ct_blockmap *m = &s->map;
+    const uint32_t            n = s->env.nblk, end = at + count;
+    if (m->start == NULL) {
+        return count * m->width * m->copies;
+    }
+    return end <= n ? m->start[end] - m->start[at] : m->start[n] - m->start[at] + m->start[end - n];
+}
+
 uint32_t ct_stage_end(const struct ct_stage *s)
 {
-    uint32_t end = 0, each = s->map.width * s->map.copies;
+    uint32_t end = 0, me = s->env.me;
     for (unsigned buf = CT_SEND; buf <= CT_TMP && !s->absent; buf++) {
         const struct ct_backing *as = &s->as[buf];
-        uint32_t blocks = buf == CT_TMP ? s->algo->tmp(&s->env) : as->own ? 1 : s->env.nblk;
-        if (as->buf == CT_TMP && as->at + blocks * each > end) {
-            end = as->at + blocks * each;
+        if (as->buf == CT_TMP) {
+            uint32_t blocks = buf == CT_TMP ? width_of(s, me, s->algo->tmp(&s->env))
+                              : as->all     ? s->whole
+                              : as->own     ? width_of(s, me, 1)
+                                            : width_of(s, 0, s->env.nblk);
+            end = blocks > 0 && as->at + blocks > end ? as->at + blocks : end;
         }
     }
     return end;
@@ -84,8 +108,9 @@ uint32_t ct_stage_end(const struct ct_stage *s)
 /* A circle of one of a group has nothing to do, see ct_stage_of. */
 static uint32_t circle_rounds(const struct ct_stage *s, struct ct_env *env)
 {
+    bool idle = s->circle == CT_GROUP && env->n == 1 && !s->alone;
     env->nblk = s->algo->nblk(env);
-    return s->circle == CT_GROUP && env->n == 1 ? 0 : s->algo->rounds(env, 0);
+    return idle ? 0 : s->algo->rounds(env, 0);
 }
 
 /* The same for all ranks: of the longest group. */
@@ -117,9 +142,8 @@ static struct ct_slice blocks_of(const struct ct_stage *s, struct ct_slice in)
     const struct ct_blockmap *m = &s->map;
     struct ct_slice           out = in;
     if (m->start != NULL) { /* in one piece, maybe around the end */
-        uint32_t n = s->env.nblk, end = in.at + in.run;
         out.at = m->start[in.at];
-        out.run = end <= n ? m->start[end] - out.at : m->start[n] - out.at + m->start[end - n];
+        out.run = width_of(s, in.at, in.run);
         return out;
     }
     out.at = m->first + in.at * m->step;
@@ -141,12 +165,14 @@ static struct ct_slice memory_of(const struct ct_stage *s, struct ct_slice in)
 {
     struct ct_backing as = s->as[in.buf];
     struct ct_slice   out = in;
-    uint32_t          each = s->map.width * s->map.copies;
-    if (as.buf != CT_TMP) {
+    if (as.buf != CT_TMP || as.all) {
         out = blocks_of(s, in);
+        out.at += as.at;
     } else {
-        out.at = as.at + (as.own ? 0 : in.at * each);
-        out.run = in.run * each;
+        uint32_t each = s->map.width * s->map.copies; /* with `start` nothing repeats */
+        uint32_t first = in.buf == CT_TMP && s->map.start != NULL ? s->env.me : 0;
+        out.at = as.at + (as.own ? 0 : width_of(s, first, in.at));
+        out.run = width_of(s, (first + in.at) % s->env.nblk, in.run);
         out.stride = in.stride * each;
         out.less = in.less * each;
     }
@@ -182,6 +208,8 @@ static uint32_t peer_of(const struct ct_stage *s, const struct ct_env *env, uint
         return l->start[l->group[env->me]] + peer;
     case CT_LEADERS:
         return leader_of(env, peer);
+    case CT_LASTS:
+        return l->start[peer + 1] - 1;
     default:
         return l->start[peer] + ct_levels_index(l, env->me);
     }
@@ -190,6 +218,14 @@ static uint32_t peer_of(const struct ct_stage *s, const struct ct_env *env, uint
 static bool transfers(const struct ct_step *step)
 {
     return step->act != CT_COPY && step->act != CT_OP;
+}
+
+/* Whether it copies what is in its place already. */
+static bool is_void(const struct ct_step *step)
+{
+    const struct ct_slice *a = &step->dst, *b = &step->src;
+    return step->act == CT_COPY && a->buf == b->buf && a->at == b->at && a->run == b->run &&
+           a->reps == 1 && b->reps == 1;
 }
 
 /* The steps as the whole's; returns their number. A barrier made of other collectives keeps their
@@ -216,7 +252,9 @@ static unsigned translate(const struct ct_compose *c, const struct ct_stage *s,
         } else {
             translate_slices(s, &step);
         }
-        steps[kept++] = step;
+        if (!is_void(&step)) {
+            steps[kept++] = step;
+        }
     }
     return kept;
 }
@@ -237,11 +275,13 @@ bool ct_compose_fits(const struct ct_compose *c, const struct ct_env *env)
 {
     const struct ct_levels *l = env->levels;
     const uint32_t          sums = CT_REDUCE | CT_ALLREDUCE | CT_REDUCE_SCATTER;
-    if (l == NULL || l->n != env->n || (c->even && !ct_levels_even(l))) {
+    const uint32_t          coll = c->self->colls;
+    const bool              ordered =
+        (env->ordered && (coll & sums) != 0) || (coll & (CT_SCAN | CT_EXSCAN)) != 0;
+    if (l == NULL || l->n != env->n || (c->even && !ct_levels_even(l)) || env->uneven) {
         return false;
     }
-    return !env->ordered || (c->self->colls & sums) == 0 ||
-           ((c->self->traits & CT_ORDERED) != 0 && l->rank == NULL);
+    return !ordered || ((c->self->traits & CT_ORDERED) != 0 && l->rank == NULL);
 }
 
 uint32_t ct_compose_nblk(const struct ct_compose *c, const struct ct_env *env)

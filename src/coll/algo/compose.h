@@ -18,28 +18,31 @@
 
 #include "coll/algo/step.h"
 
-enum { CT_STAGES = 3 };
+enum { CT_STAGES = 5 };
 
 /* Who runs a stage together. */
 enum ct_circle {
     CT_GROUP,   /* the members of each group */
     CT_LEADERS, /* one of each group: the root in its own, the first in the others */
+    CT_LASTS,   /* the last of each group */
     CT_RAIL     /* those with the same number in their groups, which all have as many */
 };
 
 /* Where the blocks of a stage lie in the whole vector: block b is `width` blocks from
  * first + b * step on, and the same again copies - 1 times, each `stride` further on. With `start`
- * it is the blocks from start[b] up to start[b + 1]. */
+ * it is the blocks from start[b] up to start[b + 1]: then the stage's algorithm uses no scratch, or
+ * has in it blocks in their order, from the own one on. */
 struct ct_blockmap {
     uint32_t        first, step, width, copies, stride;
     const uint32_t *start;
 };
 
 /* What a buffer of the stage's algorithm is. TMP: its blocks lie there from `at` on, without gaps;
- * if it is RECV of which only the own block is used, that lies at `at`. */
+ * if it is one of which only the own block is used, that lies at `at`. */
 struct ct_backing {
     uint8_t  buf; /* enum ct_buf */
     bool     own; /* in TMP: only the own block is there */
+    bool     all; /* in TMP: they lie as in the whole vector, for all of which there is room */
     uint32_t at;
 };
 
@@ -47,7 +50,9 @@ struct ct_stage {
     const struct ct_algo *algo;
     enum ct_circle        circle;
     bool                  absent; /* this rank has no part in it, or its group no other */
+    bool                  alone;  /* who is alone in his group does it, too */
     struct ct_env         env;    /* as the algorithm is to see it */
+    uint32_t              whole;  /* blocks of the whole vector */
     struct ct_blockmap    map;
     struct ct_backing     as[3]; /* SEND, RECV, TMP */
 };
@@ -57,6 +62,7 @@ struct ct_compose {
     const struct ct_algo *self;   /* the composition */
     const struct ct_algo *first;  /* in groups, before leaders or rails; NULL: nothing */
     const struct ct_algo *middle; /* among leaders, or along rails, on the highest level */
+    const struct ct_algo *above;  /* the same while there are levels above; NULL: `self` */
     const struct ct_algo *last;   /* in groups, after; NULL: nothing */
     /* Says what stages there are for env.me, which is a place, as is env.root. */
     unsigned (*stages)(const struct ct_compose *c, const struct ct_env *env, struct ct_stage *out);
@@ -68,6 +74,8 @@ struct ct_compose {
  * the whole one, cut into fewer blocks. */
 struct ct_stage ct_stage_of(const struct ct_env *env, enum ct_circle circle,
                             const struct ct_algo *algo);
+/* The same, done by who is alone in a group, too. */
+struct ct_stage ct_stage_alone(const struct ct_env *env, const struct ct_algo *algo);
 /* That of the leaders or rails: the pattern again while there are levels above. */
 struct ct_stage ct_stage_middle(const struct ct_compose *c, const struct ct_env *env,
                                 enum ct_circle circle);

@@ -4,12 +4,14 @@
  * moves its own part. So every rank and every network card of a node works at once, and what a node
  * sends is no more than if it was one rank.
  *
- * Source: Mikami et al. 2018 (2D-torus allreduce); rails are those of NCCLX's fabrics.
- * Restriction: all groups have the same number of ranks, s; commutative operators.
+ * Source: Mikami et al. 2018 (2D-torus allreduce); rails are those of NCCLX's fabrics; Bokhari and
+ * Berryman 1992 (alltoall on a mesh).
+ * Restriction: all groups have the same number of ranks, s; commutative operators; not alltoallv.
  * Cost for G groups and m bytes, where each rail moves m/s:
  *   allreduce       within groups 2(s-1)/s m, along each rail that of m/s on G ranks
  *   allgather       along each rail (G-1)/n m, within groups (s-1)/s m
  *   reduce_scatter  within groups (s-1)/s m, along each rail (G-1)/n m; 3 G blocks of scratch
+ *   alltoall        within groups (s-1)/s m, along each rail (G-1)/G m; n blocks of scratch a level
  * Messages from group to group: s times the rail's algorithm's.
  *
  * Allreduce on 6 ranks, of which 0 1 2 and 3 4 5 are groups, so 0 3, 1 4 and 2 5 are rails:
@@ -17,14 +19,18 @@
  *   along rails    allreduce: ranks 0 and 3 have this third of 012345
  *   in groups      allgather
  * Reduce_scatter is the first two, over columns: what a rail is to have; allgather the last two.
+ * Alltoall: rank 0 gives rank 1 what it has for rail 1, ranks 1 and 4; then rank 1 sends rank 4
+ * what it got of its group for it, in one message.
  */
 #include "coll/algo/compose.h"
 
-extern const struct ct_algo ct_algo_linear_allgather, ct_algo_pairwise_reduce_scatter,
-    ct_algo_ring_reduce_scatter, ct_algo_recursive_doubling_allreduce, ct_algo_ring_allreduce,
-    ct_algo_bruck_allgather, ct_algo_ring_allgather;
+extern const struct ct_algo ct_algo_linear_allgather, ct_algo_linear_alltoall,
+    ct_algo_pairwise_alltoall, ct_algo_pairwise_reduce_scatter, ct_algo_ring_reduce_scatter,
+    ct_algo_recursive_doubling_allreduce, ct_algo_ring_allreduce, ct_algo_bruck_allgather,
+    ct_algo_ring_allgather;
 extern const struct ct_algo ct_algo_rail_recursive_doubling_allreduce, ct_algo_rail_ring_allreduce,
-    ct_algo_rail_bruck_allgather, ct_algo_rail_ring_allgather, ct_algo_rail_pairwise_reduce_scatter;
+    ct_algo_rail_bruck_allgather, ct_algo_rail_ring_allgather, ct_algo_rail_pairwise_reduce_scatter,
+    ct_algo_rail_pairwise_alltoall;
 
 /* In a group, block i stands for all blocks of rail i; along a rail there are only its own. */
 static struct ct_blockmap all_rails(const struct ct_levels *l)
@@ -83,6 +89,24 @@ static unsigned reduce_scatter_stages(const struct ct_compose *c, const struct c
     return 2;
 }
 
+/* What a group has for the own rail lies in scratch by where it goes, as it lies in SEND: so what
+ * goes to one group is one run. */
+static unsigned alltoall_stages(const struct ct_compose *c, const struct ct_env *env,
+                                struct ct_stage *s)
+{
+    const uint32_t size = env->levels->sizes[0];
+    s[0] = ct_stage_of(env, CT_GROUP, c->first);
+    s[0].map = all_rails(env->levels);
+    s[0].as[CT_RECV] = (struct ct_backing){.buf = CT_TMP, .all = true};
+    s[1] = ct_stage_middle(c, env, CT_RAIL);
+    s[1].map = (struct ct_blockmap){.step = size, .width = size, .copies = 1};
+    if (!s[0].absent) {
+        s[1].as[CT_SEND] = s[0].as[CT_RECV];
+        s[1].as[CT_TMP].at = env->n;
+    }
+    return 2;
+}
+
 static const struct ct_compose rail_recursive_doubling_allreduce_parts = {
     .self = &ct_algo_rail_recursive_doubling_allreduce,
     .first = &ct_algo_pairwise_reduce_scatter,
@@ -127,6 +151,14 @@ static const struct ct_compose rail_pairwise_reduce_scatter_parts = {
     .low = true,
 };
 
+static const struct ct_compose rail_pairwise_alltoall_parts = {
+    .self = &ct_algo_rail_pairwise_alltoall,
+    .first = &ct_algo_linear_alltoall,
+    .middle = &ct_algo_pairwise_alltoall,
+    .stages = alltoall_stages,
+    .even = true,
+};
+
 CT_COMPOSITION(rail_recursive_doubling_allreduce, "rail_recursive_doubling", CT_ALLREDUCE, 0, 1)
 CT_COMPOSITION(rail_ring_allreduce, "rail_ring", CT_ALLREDUCE, 0, 1)
 CT_COMPOSITION(rail_bruck_allgather, "rail_bruck", CT_ALLGATHER, CT_BY_PLACE | CT_STRIDED,
@@ -135,3 +167,6 @@ CT_COMPOSITION(rail_ring_allgather, "rail_ring", CT_ALLGATHER, CT_BY_PLACE | CT_
                CT_LAG_FREE)
 CT_COMPOSITION(rail_pairwise_reduce_scatter, "rail_pairwise", CT_REDUCE_SCATTER,
                CT_BY_PLACE | CT_STRIDED, 1)
+/* txlag: nothing is written twice. */
+CT_COMPOSITION(rail_pairwise_alltoall, "rail_pairwise", CT_ALLTOALL, CT_BY_PLACE | CT_STRIDED,
+               CT_LAG_FREE)

@@ -60,17 +60,22 @@
     X(rail_pairwise_reduce_scatter)                                                                \
     X(linear_gather)                                                                               \
     X(knomial_gather)                                                                              \
+    X(hier_binomial_gather)                                                                        \
     X(linear_scatter)                                                                              \
     X(knomial_scatter)                                                                             \
+    X(hier_binomial_scatter)                                                                       \
     X(linear_alltoall)                                                                             \
     X(pairwise_alltoall)                                                                           \
     X(bruck_alltoall)                                                                              \
+    X(rail_pairwise_alltoall)                                                                      \
     X(chain_scan)                                                                                  \
     X(recursive_doubling_scan)                                                                     \
     X(one_shot_scan)                                                                               \
+    X(hier_recursive_doubling_scan)                                                                \
     X(chain_exscan)                                                                                \
     X(recursive_doubling_exscan)                                                                   \
-    X(one_shot_exscan)
+    X(one_shot_exscan)                                                                             \
+    X(hier_recursive_doubling_exscan)
 
 #define DECLARE(a) extern const struct ct_algo ct_algo_##a;
 ALGORITHMS(DECLARE)
