@@ -3,11 +3,13 @@
 #define CT_FOLDER "coll"
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "coll/coll.h"
 #include "pmi/pmi.h"
 
 /* What the variables say, for all communicators. */
 struct ct_policy {
+    struct ct_lock    making; /* a chooser: two threads may start requests of one communicator */
     struct ct_tuning *tuning;
     struct ct_tuning *fixed; /* NULL: not CTRAN_REPRODUCIBLE */
     struct ct_pick    forced[CT_COLL_KINDS];
@@ -78,7 +80,11 @@ int ct_policy_init(struct ct_process *p)
 {
     ct_policy_fini(p);
     p->policy = calloc(1, sizeof *p->policy);
-    int rc = p->policy != NULL ? load_tuning(p, p->policy) : CTRAN_ERR_NO_MEM;
+    if (p->policy == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    ct_lock_init(&p->policy->making, p->threaded);
+    int rc = load_tuning(p, p->policy);
     rc = rc == CTRAN_SUCCESS ? load_forced(p, p->policy) : rc;
     rc = rc == CTRAN_SUCCESS && !ct_coll_levels_check(p) ? CTRAN_ERR_CONFIG : rc;
     if (rc == CTRAN_SUCCESS) {
@@ -94,6 +100,7 @@ void ct_policy_fini(struct ct_process *p)
     if (p->policy != NULL) {
         ct_tuning_free(p->policy->tuning);
         ct_tuning_free(p->policy->fixed);
+        ct_lock_fini(&p->policy->making);
         free(p->policy);
         p->policy = NULL;
     }
@@ -262,60 +269,86 @@ bool ct_chooser_pick(const struct ct_process *p, const struct ct_chooser *c,
 /* ---- communicators --------------------------------------------------------------------------- */
 
 /* Of the hosts of the ranks, in numbers that begin at 1. */
-static int count_nodes(const struct ct_comm *comm, struct ct_shape *shape)
+static int count_nodes(uint32_t n, const struct ct_spot *spots, struct ct_shape *shape)
 {
-    const uint32_t  n = comm->run.n;
-    struct ct_spot *spots = malloc(n * sizeof *spots);
-    uint32_t       *ranks = calloc((size_t)n + 1, sizeof *ranks);
-    int rc = spots != NULL && ranks != NULL ? ct_comm_spots(comm, n, spots) : CTRAN_ERR_NO_MEM;
+    uint32_t *ranks = calloc((size_t)n + 1, sizeof *ranks);
     shape->nodes = shape->local = 0;
-    for (uint32_t r = 0; rc == CTRAN_SUCCESS && r < n; r++) {
+    for (uint32_t r = 0; ranks != NULL && r < n; r++) {
         uint32_t here = ++ranks[spots[r].node];
         shape->nodes += here == 1;
         shape->local = here > shape->local ? here : shape->local;
     }
+    int rc = ranks != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     free(ranks);
+    return rc;
+}
+
+/* Where ranks are costs a look at each one's card: once, and only if levels or the table ask. */
+static int find_shape(struct ct_comm *comm, struct ct_shape *shape)
+{
+    const uint32_t       n = comm->run.n;
+    const struct ct_job *job = comm->p->job;
+    const bool           asks = comm->p->policy->tuning->asks_placement;
+    const bool           far = job->nlocal < job->size;
+    struct ct_spot      *spots = NULL;
+    int                  rc = CTRAN_SUCCESS;
+    if (far && (asks || ct_coll_levels_ask(comm))) {
+        spots = malloc(n * sizeof *spots);
+        rc = spots != NULL ? ct_comm_spots(comm, n, spots) : CTRAN_ERR_NO_MEM;
+    }
+    rc = rc == CTRAN_SUCCESS ? ct_coll_levels(comm, spots) : rc;
+    *shape = (struct ct_shape){.n = n, .nodes = 1, .local = n, .levels = comm->run.levels};
+    if (rc == CTRAN_SUCCESS && asks && far) {
+        rc = count_nodes(n, spots, shape);
+    }
     free(spots);
     return rc;
 }
 
-/* Where ranks are costs a look at each one's card: only for a table that asks. */
-static int find_shape(struct ct_comm *comm, struct ct_shape *shape)
-{
-    const struct ct_job *job = comm->p->job;
-    int                  rc = ct_coll_levels(comm);
-    *shape = (struct ct_shape){
-        .n = comm->run.n, .nodes = 1, .local = comm->run.n, .levels = comm->run.levels};
-    bool asks = comm->p->policy->tuning->asks_placement && job->nlocal < job->size;
-    return rc == CTRAN_SUCCESS && asks ? count_nodes(comm, shape) : rc;
-}
-
-static int make_chooser(struct ct_comm *comm)
+/* Under the lock, which is taken before all others: cards may have to be asked for. What goes with
+ * the chooser, the levels, is there for all who see it. */
+static int make_chooser(struct ct_comm *comm) CT_UNCHECKED
 {
     struct ct_shape shape;
-    int             rc = find_shape(comm, &shape);
-    if (rc == CTRAN_SUCCESS) {
-        comm->chooser = ct_chooser_make(comm->p, &shape, comm->coll_algorithm);
-        rc = comm->chooser != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    int             rc = CTRAN_SUCCESS;
+    ct_lock_acquire(&comm->p->policy->making);
+    if (atomic_load_explicit(&comm->chooser, memory_order_relaxed) == NULL) {
+        rc = find_shape(comm, &shape);
+        struct ct_chooser *c =
+            rc == CTRAN_SUCCESS ? ct_chooser_make(comm->p, &shape, comm->coll_algorithm) : NULL;
+        rc = rc == CTRAN_SUCCESS && c == NULL ? CTRAN_ERR_NO_MEM : rc;
+        atomic_store_explicit(&comm->chooser, c, memory_order_release);
     }
+    ct_lock_release(&comm->p->policy->making);
     return rc;
+}
+
+static struct ct_chooser *chooser_of(struct ct_comm *comm, int *rc)
+{
+    struct ct_chooser *c = atomic_load_explicit(&comm->chooser, memory_order_acquire);
+    *rc = CTRAN_SUCCESS;
+    if (CT_UNLIKELY(c == NULL)) {
+        *rc = make_chooser(comm);
+        c = atomic_load_explicit(&comm->chooser, memory_order_acquire);
+    }
+    return c;
 }
 
 const struct ct_chooser *ct_coll_chooser(struct ct_comm *comm, int *rc)
 {
-    *rc = CT_LIKELY(comm->chooser != NULL) ? CTRAN_SUCCESS : make_chooser(comm);
-    return comm->chooser;
+    return chooser_of(comm, rc);
 }
 
 struct ct_chooser *ct_coll_chooser_hold(struct ct_comm *comm)
 {
-    int rc;
-    if (ct_coll_chooser(comm, &rc) == NULL) {
+    int                rc;
+    struct ct_chooser *c = chooser_of(comm, &rc);
+    if (c == NULL) {
         ct_error(&comm->p->log, "no choice of algorithms: error %d", rc);
         return NULL;
     }
-    ct_ref_hold(&comm->chooser->refs, comm->p->threaded);
-    return comm->chooser;
+    ct_ref_hold(&c->refs, comm->p->threaded);
+    return c;
 }
 
 int ct_coll_choose(const struct ct_process *p, const struct ct_chooser *c,

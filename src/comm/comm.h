@@ -58,10 +58,11 @@ struct ct_comm {
     uint32_t              npersistent; /* collectives that were prepared */
     uint32_t              remote_seq;  /* collectives of both groups that were numbered */
     struct ct_attrs       attrs;
-    _Atomic uint32_t      hints;          /* CT_HINT_ */
-    struct ct_vtopo      *topo;           /* NULL: none */
-    struct ct_chooser    *chooser;        /* coll's, made at its first call; NULL: none yet */
-    char                 *coll_algorithm; /* value of the info key; NULL: none */
+    _Atomic uint32_t      hints; /* CT_HINT_ */
+    struct ct_vtopo      *topo;  /* NULL: none */
+    /* coll's, made at its first call; NULL: none yet */
+    struct ct_chooser *_Atomic chooser;
+    char                      *coll_algorithm; /* value of the info key; NULL: none */
     /* stream's, made at its first call, and what ends it; NULL: none yet. */
     struct ct_stream_context *stream;
     void (*stream_close)(struct ct_comm *comm);

@@ -197,7 +197,7 @@ static bool run_call(struct rank *r, const struct ct_algo *algo, const struct ca
 
     const bool      ordered = !c->op->commutative;
     struct ct_comm *world = ct_comm_world(&r->p);
-    RANK_EQUAL(r, ct_coll_levels(world), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_levels(world, NULL), CTRAN_SUCCESS);
     struct ct_select what = {
         .coll = c->coll, .bytes = c->count * 8, .ordered = ordered, .root = c->root};
     struct ct_env env = {.n = r->n,
