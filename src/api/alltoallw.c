@@ -67,11 +67,12 @@ static int check_block(struct ct_comm *comm, const char *call, struct wide *w, u
 }
 
 /* The arguments of one buffer. */
-static int check_wide(struct ct_comm *comm, const char *call, const void *buf,
+static int check_wide(const struct ct_call *how, struct ct_comm *comm, const void *buf,
                       const ctran_count_t *counts, const ctran_aint_t *displs,
                       const ctran_datatype_t *types, struct wide *w)
 {
     const uint32_t n = comm->run.n;
+    const char    *call = how->name;
     int            rc = CTRAN_SUCCESS;
     if (counts == NULL || displs == NULL || types == NULL) {
         return ct_api_raise(comm, CTRAN_ERR_ARG, call, "the array of %s is NULL",
@@ -88,7 +89,7 @@ static int check_wide(struct ct_comm *comm, const char *call, const void *buf,
     w->bytes = calloc(n, sizeof *w->bytes);
     w->displs = calloc(n, sizeof *w->displs);
     if (w->areas == NULL || w->spans == NULL || w->bytes == NULL || w->displs == NULL) {
-        ct_run_skip(&comm->run); /* as the other ranks count it */
+        ct_call_skip(how, comm);
         return ct_api_raise(comm, CTRAN_ERR_NO_MEM, call, "for %u blocks", n);
     }
     for (uint32_t r = 0; r < n && rc == CTRAN_SUCCESS; r++) {
@@ -234,9 +235,9 @@ int ct_call_alltoallw(const struct ct_call *how, const void *sendbuf,
         return rc;
     }
     ct_described_init(&a.d, how, comm, &ops);
-    rc = check_wide(comm, how->name, recvbuf, recvcounts, rdispls, recvtypes, &a.recv);
+    rc = check_wide(how, comm, recvbuf, recvcounts, rdispls, recvtypes, &a.recv);
     if (rc == CTRAN_SUCCESS && !a.in_place) {
-        rc = check_wide(comm, how->name, sendbuf, sendcounts, sdispls, sendtypes, &a.send);
+        rc = check_wide(how, comm, sendbuf, sendcounts, sdispls, sendtypes, &a.send);
         rc = rc == CTRAN_SUCCESS ? check_pair(comm, how->name, &a.send, &a.recv) : rc;
     }
     if (rc != CTRAN_SUCCESS) {

@@ -172,6 +172,17 @@ static int run(struct ct_described *d)
     return ct_api_pass(d->comm, rc, d->call);
 }
 
+/* What cannot become a request is described all the same, for its description says what the others
+ * count. Where that fails it has been left out. */
+static void leave_out(struct ct_described *d)
+{
+    ct_coll_init(&d->coll, d->comm, NULL);
+    if (d->ops->open(d) == CTRAN_SUCCESS) {
+        ct_coll_leave_out(&d->coll);
+        d->ops->close(d, false);
+    }
+}
+
 int ct_call_go(const struct ct_call *how, struct ct_described *d)
 {
     if (CT_LIKELY(how->mode == CT_CALL_BLOCKS)) {
@@ -192,7 +203,7 @@ int ct_call_go(const struct ct_call *how, struct ct_described *d)
     }
     if (r == NULL) {
         if (how->mode == CT_CALL_REQUEST) {
-            ct_run_skip(&d->comm->run);
+            leave_out(d);
         }
         destroy(d);
         return ct_api_raise(d->comm, CTRAN_ERR_NO_MEM, d->call, "for a request");

@@ -61,6 +61,16 @@ static inline void ct_described_init(struct ct_described *d, const struct ct_cal
     d->op = NULL;
 }
 
+/* Where there is no memory for a description of one plan: counts it as the other ranks do. */
+static inline void ct_call_skip(const struct ct_call *how, struct ct_comm *comm)
+{
+    if (how->mode == CT_CALL_PERSISTENT) {
+        comm->npersistent++;
+    } else {
+        ct_run_skip(&comm->run);
+    }
+}
+
 /* Carries a described call out as it was asked for. It is used up, whatever this returns. */
 int ct_call_go(const struct ct_call *how, struct ct_described *d);
 

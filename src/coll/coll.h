@@ -52,6 +52,9 @@ int ct_coll_run(struct ct_coll *c);
 bool ct_coll_step(struct ct_coll *c);
 /* Frees what is its own, where it is not carried out. */
 void ct_coll_drop(struct ct_coll *c);
+/* The same for want of memory, after its description: the others count it, and so does this rank.
+ */
+void ct_coll_leave_out(struct ct_coll *c);
 
 /* All of a barrier. */
 int ct_coll_barrier_now(struct ct_comm *comm);

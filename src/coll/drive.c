@@ -242,6 +242,14 @@ void ct_coll_messages(struct ct_coll *c, struct ct_p2p_req *reqs, size_t n,
     c->posted = false;
 }
 
+void ct_coll_leave_out(struct ct_coll *c)
+{
+    if (c->kind != 0 && c->post == NULL) { /* messages have no number */
+        (void)leave_out(c, CTRAN_ERR_NO_MEM);
+    }
+    ct_coll_drop(c);
+}
+
 void ct_coll_drop(struct ct_coll *c)
 {
     free(c->own[0]);
