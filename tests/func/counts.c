@@ -3,7 +3,7 @@
  * counts - each algorithm of the table through the public calls, with what the runner counted on
  * each rank: a line "collective algorithm bytes chunk-size chunks rank messages bytes rounds" of
  * each. For sim_counts.py. Usage: counts CHUNK-SIZE CHUNKS BYTES...; bytes as ctran_sim takes them,
- * of elements of four, and root 1.
+ * of elements of four, and root 1. With CT_BY_LEVEL=1 hierarchies alone.
  */
 #include "api/api.h"
 #include "check.h"
@@ -111,9 +111,14 @@ int main(int argc, char **argv)
     data = calloc((size_t)check_size, (size_t)most);
     result = calloc((size_t)check_size, (size_t)most);
     EXPECT(data != NULL && result != NULL);
+    OK(ctran_barrier(CTRAN_COMM_WORLD)); /* from now on levels are known */
+    const struct ct_levels *levels = ct_comm_world(p)->run.levels;
+    const bool              by_level = getenv("CT_BY_LEVEL") != NULL;
     for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
-        struct ct_env env = {.n = (uint32_t)check_size, .root = ROOT, .radix = CT_RADIX_DEFAULT};
-        for (int i = 3; i < argc && (*a)->fits(&env); i++) {
+        struct ct_env env = {
+            .n = (uint32_t)check_size, .root = ROOT, .radix = CT_RADIX_DEFAULT, .levels = levels};
+        const bool wanted = !by_level || ((*a)->traits & CT_BY_LEVEL) != 0;
+        for (int i = 3; i < argc && wanted && (*a)->fits(&env); i++) {
             run(p, *a, atoi(argv[i]));
         }
     }

@@ -79,6 +79,30 @@ def formats():
            len({(r["collective"], r["algorithm"], r["ranks"]) for r in found}), len(lines))
 
 
+def hierarchies():
+    """Between hosts of four, and racks of two such hosts, goes what the algorithms promise."""
+    text = cluster("cluster racks=2 hosts=2 gpus=4\n")
+
+    def far(algo, coll, levels, nbytes):
+        one, = runs("--coll", coll, "--algo", algo, "--ranks", "16", "--bytes", str(nbytes),
+                    "--levels", levels, "--cluster", text)
+        moved = one["bytes_by_distance"]
+        return one["groups"], moved["rack"] // nbytes, moved["zone"] // nbytes
+    # To leaders of three other hosts, or of another rack and then of the other host in each.
+    expect("bcast by hosts", ([4], 1 + 1, 1), far("hier_binomial", "bcast", "node", 1000))
+    expect("bcast by racks", ([4, 2], 2, 1), far("hier_binomial", "bcast", "node,rack", 1000))
+    expect("bcast by numbers", ([2], 0, 1), far("hier_binomial", "bcast", "8", 1000)[:1] +
+           (0, far("hier_binomial", "bcast", "8", 1000)[2]))
+    # A rail of four hosts: one of them in the rack, two in the other; four blocks to each of these.
+    expect("alltoall by hosts", ([4], 16 * 4, 16 * 8),
+           far("rail_pairwise", "alltoall", "node", 1000))
+    expect("alltoall by racks", ([4, 2], 16 * 8, 16 * 8),
+           far("rail_pairwise", "alltoall", "node,rack", 1000))
+    names = {r["algorithm"] for r in runs("--coll", "all", "--ranks", "16", "--bytes", "64",
+                                          "--levels", "off", "--cluster", text)}
+    expect("none without levels", [], [n for n in names if n.startswith(("hier_", "rail_"))])
+
+
 def trace():
     args = ("--coll", "allreduce", "--algo", "ring", "--ranks", "5", "--bytes", "5000",
             "--cluster", cluster(SMALL))
@@ -267,8 +291,9 @@ def refused():
                         "4K", "--cluster", slow), "more than 53 days"),
                       (("--coll", "bcast", "--ranks", "2", "--bytes", "16T", "--cluster",
                         cluster("rate nvlink=1\n", "rate.cluster")), "more than 53 days"),
-                      (("--coll", "allreduce", "--algo", "ring,hier_ring", "--ranks", "2"),
-                       "hierarchies cannot be simulated"),
+                      (("--coll", "allreduce", "--algo", "hier_ring", "--ranks", "2"),
+                       "the levels of the cluster"),
+                      (("--coll", "allreduce", "--levels", "rack,node"), "levels: rack,node"),
                       (("--coll", "barrier", "--each"), "--each goes with --json"),
                       (("--coll", "bcast", "--chunks", "65"), "chunks: 65"),
                       (("--coll", "bcast", "--wrong"), "wrong"),
@@ -287,8 +312,8 @@ def refused():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (formats, trace, symmetry, properties, repeated, cores, fitted, sharing,
-                     chunks, refused):
+        for part in (formats, hierarchies, trace, symmetry, properties, repeated, cores, fitted,
+                     sharing, chunks, refused):
             part()
         os.chdir("/")
     print(f"{checks} checks, {failures} failures")

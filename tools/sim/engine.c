@@ -613,13 +613,15 @@ static int execute(struct engine *e, char *why, size_t cap)
 int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_result *r,
             char *why, size_t cap)
 {
-    struct engine e = {.c = c, .watch = watch, .r = r};
+    struct engine  e = {.c = c, .watch = watch, .r = r};
+    const uint32_t rooted = CT_BCAST | CT_REDUCE | CT_GATHER | CT_SCATTER;
     *r = (struct sim_result){0};
     e.env = (struct ct_env){.n = c->n,
-                            .root = c->root,
+                            .root = (c->coll & rooted) != 0 ? c->root : 0,
                             .radix = CT_RADIX_DEFAULT,
                             .inplace = c->inplace,
-                            .ordered = c->ordered};
+                            .ordered = c->ordered,
+                            .levels = c->levels};
     if (!c->algo->fits(&e.env)) {
         return fail(why, cap, CTRAN_ERR_ARG, "the algorithm does not serve so many ranks");
     }

@@ -7,17 +7,20 @@
 
 #include <config.h>
 
+#include "coll/coll.h"
 #include "sim.h"
 
 enum { LIST = 64 };
 
 struct options {
-    const char        *colls, *algos, *cluster_file, *trace, *plot;
-    uint64_t           bytes[LIST], ranks[LIST];
-    uint32_t           nbytes, nranks;
-    struct sim_case    common;
-    struct sim_cluster cluster;
-    bool               json, each;
+    const char          *colls, *algos, *cluster_file, *trace, *plot;
+    uint64_t             bytes[LIST], ranks[LIST];
+    uint32_t             nbytes, nranks;
+    struct ct_level_wish wish;
+    struct ct_levels    *levels[LIST]; /* of so many ranks */
+    struct sim_case      common;
+    struct sim_cluster   cluster;
+    bool                 json, each;
 };
 
 static const char usage_text[] =
@@ -27,6 +30,8 @@ static const char usage_text[] =
     "  --ranks N,...         ranks, at most 1048576 (all of the cluster)\n"
     "  --bytes B,...         as the call counts them: one rank's block, or the vector (1024)\n"
     "  --cluster FILE        what the ranks run on, see ctran_sim(1)\n"
+    "  --levels LEVELS       which ranks hierarchies take for close together (CTRAN_COLL_LEVELS'\n"
+    "                        default): some of node,nvlink,rack,zone,dc; 4x2; or off\n"
     "  --root R              of bcast, reduce, gather and scatter (0)\n"
     "  --element B           bytes of an element, which is never cut (1)\n"
     "  --chunk-size S        bytes of a chunk (CTRAN_CHUNK_SIZE's default); 0: uncut\n"
@@ -56,6 +61,7 @@ enum {
     RANKS,
     BYTES,
     CLUSTER,
+    LEVELS,
     ROOT,
     ELEMENT,
     CHUNK_SIZE,
@@ -76,6 +82,7 @@ static const struct option known[] = {
     {"ranks", required_argument, NULL, RANKS},
     {"bytes", required_argument, NULL, BYTES},
     {"cluster", required_argument, NULL, CLUSTER},
+    {"levels", required_argument, NULL, LEVELS},
     {"root", required_argument, NULL, ROOT},
     {"element", required_argument, NULL, ELEMENT},
     {"chunk-size", required_argument, NULL, CHUNK_SIZE},
@@ -143,6 +150,8 @@ static bool take(struct options *o, int c, const char *text)
     case CLUSTER:
         o->cluster_file = text;
         return true;
+    case LEVELS:
+        return ct_level_wish_read(text, &o->wish);
     case ROOT:
         return take_count(text, 0, SIM_RANKS - 1, &o->common.root);
     case ELEMENT:
@@ -180,6 +189,7 @@ static void set_defaults(struct options *o)
     const struct ct_var *vars = ct_config_vars();
     (void)sim_take_bytes(vars[CT_VAR_IX_chunk_size].def, &o->common.chunk_bytes);
     (void)take_count(vars[CT_VAR_IX_chunks].def, 1, SIM_CHUNKS, &o->common.chunks);
+    (void)ct_level_wish_read(vars[CT_VAR_IX_coll_levels].def, &o->wish);
     sim_cluster_default(&o->cluster);
 }
 
@@ -222,24 +232,13 @@ static bool find_unknown(const struct options *o, bool algos, char *name, size_t
     return false;
 }
 
-/* The first name asked for that is a hierarchy's; false: there is none. */
-static bool find_hierarchy(const struct options *o, char *name, size_t cap)
+static bool fits(const struct options *o, const struct ct_algo *algo, uint32_t i)
 {
-    for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
-        const char *its = (*a)->name;
-        if ((strncmp(its, "hier_", 5) == 0 || strncmp(its, "rail_", 5) == 0) &&
-            strcmp(o->algos, "all") != 0 && is_named(o->algos, its)) {
-            (void)snprintf(name, cap, "%s", its);
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool fits(const struct options *o, const struct ct_algo *algo, uint32_t n)
-{
-    struct ct_env env = {
-        .n = n, .root = o->common.root, .radix = CT_RADIX_DEFAULT, .ordered = o->common.ordered};
+    struct ct_env env = {.n = (uint32_t)o->ranks[i],
+                         .root = o->common.root,
+                         .radix = CT_RADIX_DEFAULT,
+                         .ordered = o->common.ordered,
+                         .levels = o->levels[i]};
     return algo->fits(&env);
 }
 
@@ -253,10 +252,11 @@ static size_t list_cases(const struct options *o, struct sim_row *rows)
             continue;
         }
         for (uint32_t i = 0; i < o->nranks; i++) {
-            for (uint32_t b = 0; b < o->nbytes && fits(o, *a, (uint32_t)o->ranks[i]); b++, k++) {
+            for (uint32_t b = 0; b < o->nbytes && fits(o, *a, i); b++, k++) {
                 if (rows != NULL) {
                     rows[k].what = o->common;
                     rows[k].what.cluster = &o->cluster;
+                    rows[k].what.levels = o->levels[i];
                     rows[k].what.algo = *a;
                     rows[k].what.coll = (*a)->colls;
                     rows[k].what.n = (uint32_t)o->ranks[i];
@@ -280,10 +280,6 @@ static int check(struct options *o)
     }
     if (find_unknown(o, true, name, sizeof name)) {
         return usage("these collectives have no such algorithm (ctran_info lists them)", name);
-    }
-    if (find_hierarchy(o, name, sizeof name)) {
-        (void)complain(name, "hierarchies cannot be simulated yet, only flat algorithms");
-        return 2;
     }
     if (o->each && !o->json) {
         return usage("--each goes with --json", "");
@@ -314,6 +310,18 @@ static int check(struct options *o)
         }
     }
     return 0;
+}
+
+/* Which of the ranks stand together, for each number of them. */
+static int find_levels(struct options *o)
+{
+    struct ct_spot *spots = malloc(ct_cluster_ranks(&o->cluster.shape) * sizeof *spots);
+    int rc = spots != NULL ? ct_cluster_spots(&o->cluster.shape, spots) : CTRAN_ERR_NO_MEM;
+    for (uint32_t i = 0; i < o->nranks && rc == CTRAN_SUCCESS; i++) {
+        rc = ct_level_wish_make(&o->wish, (uint32_t)o->ranks[i], spots, &o->levels[i]);
+    }
+    free(spots);
+    return rc == CTRAN_SUCCESS ? 0 : complain("no memory", "");
 }
 
 static FILE *open_for(const char *path)
@@ -392,6 +400,21 @@ static int run(const struct options *o)
     return fflush(stdout) == 0 ? status : complain("standard output", strerror(errno));
 }
 
+static int count_and_run(const struct options *o)
+{
+    const size_t n = list_cases(o, NULL);
+    if (n == 0) {
+        (void)complain("none of these algorithms serves so many ranks, this root or operator, or "
+                       "the levels of the cluster",
+                       "");
+        return 2;
+    }
+    if (o->trace != NULL && n > 1) {
+        return usage("--trace goes with one collective, algorithm, size and number of ranks", "");
+    }
+    return run(o);
+}
+
 int main(int argc, char **argv)
 {
     static struct options o;
@@ -415,15 +438,11 @@ int main(int argc, char **argv)
     if (optind < argc) {
         return usage("an argument that is no option", argv[optind]);
     }
-    int    status = check(&o);
-    size_t n = status == 0 ? list_cases(&o, NULL) : 0;
-    if (status == 0 && n == 0) {
-        status =
-            complain("none of these algorithms serves so many ranks, this root or operator", "");
-        return status + 1;
+    int status = check(&o);
+    status = status == 0 ? find_levels(&o) : status;
+    status = status == 0 ? count_and_run(&o) : status;
+    for (uint32_t i = 0; i < o.nranks; i++) {
+        ct_levels_free(o.levels[i]);
     }
-    if (status == 0 && o.trace != NULL && n > 1) {
-        return usage("--trace goes with one collective, algorithm, size and number of ranks", "");
-    }
-    return status == 0 ? run(&o) : status;
+    return status;
 }

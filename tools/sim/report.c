@@ -39,6 +39,12 @@ static void json_case(const struct sim_case *c)
            ", \"chunks\": %u, \"repeat\": %u, \"inplace\": %s, ",
            ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes, c->root, c->element,
            c->chunk_bytes, c->chunks, c->repeat, c->inplace ? "true" : "false");
+    printf("\"groups\": [");
+    const struct ct_levels *l = (c->algo->traits & CT_BY_LEVEL) != 0 ? c->levels : NULL;
+    for (const char *before = ""; l != NULL; l = l->above, before = ", ") {
+        printf("%s%u", before, l->ngroups);
+    }
+    printf("], ");
 }
 
 static void json_each(const struct sim_row *row)

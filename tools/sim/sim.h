@@ -71,6 +71,7 @@ bool sim_take_bytes(const char *text, uint64_t *out);
 
 struct sim_case {
     const struct sim_cluster *cluster;
+    const struct ct_levels   *levels; /* of its ranks; NULL: none */
     const struct ct_algo     *algo;
     uint32_t                  coll, n, root;
     uint64_t                  bytes; /* one rank's block, or the vector: as the call counts it */
