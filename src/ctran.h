@@ -296,7 +296,7 @@ enum {
 #define CTRAN_WCHAR              CTRAN_TYPE_(0x23c)
 #define CTRAN_INT8_T             CTRAN_TYPE_(0x240)
 #define CTRAN_UINT8_T            CTRAN_TYPE_(0x241)
-#define CTRAN_CHAR               CTRAN_TYPE_(0x243) /* a character: no arithmetic */
+#define CTRAN_CHAR               CTRAN_TYPE_(0x243) /* in reductions an integer */
 #define CTRAN_SIGNED_CHAR        CTRAN_TYPE_(0x244)
 #define CTRAN_UNSIGNED_CHAR      CTRAN_TYPE_(0x245)
 #define CTRAN_BYTE               CTRAN_TYPE_(0x247) /* uninterpreted: bitwise operators only */

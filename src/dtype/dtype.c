@@ -5,6 +5,7 @@
  */
 #include "dtype/dtype.h"
 
+#include <limits.h>
 #include <wchar.h>
 
 #include "base/util.h"
@@ -62,7 +63,7 @@ static const struct ct_dtype table[END - FIRST] = {
     ENTRY(AINT, 0x201, ctran_aint_t, SIGNED_OF(ctran_aint_t)),
     ENTRY(COUNT, 0x202, ctran_count_t, CT_SCALAR_I64),
     ENTRY(OFFSET, 0x203, int64_t, CT_SCALAR_I64),
-    ENTRY(PACKED, 0x207, char, CT_SCALAR_CHAR), /* what ctran_pack makes: just bytes */
+    ENTRY(PACKED, 0x207, char, CT_SCALAR_PACKED), /* what ctran_pack makes: just bytes */
     ENTRY(SHORT, 0x208, short, SIGNED_OF(short)),
     ENTRY(INT, 0x209, int, SIGNED_OF(int)),
     ENTRY(LONG, 0x20a, long, SIGNED_OF(long)),
@@ -87,7 +88,8 @@ static const struct ct_dtype table[END - FIRST] = {
     ENTRY(WCHAR, 0x23c, wchar_t, CT_SCALAR_WCHAR),
     ENTRY(INT8_T, 0x240, int8_t, CT_SCALAR_I8),
     ENTRY(UINT8_T, 0x241, uint8_t, CT_SCALAR_U8),
-    ENTRY(CHAR, 0x243, char, CT_SCALAR_CHAR),
+    /* MPI has no arithmetic for it, but other libraries have, and programs count on that. */
+    ENTRY(CHAR, 0x243, char, CHAR_MIN < 0 ? CT_SCALAR_I8 : CT_SCALAR_U8),
     ENTRY(SIGNED_CHAR, 0x244, signed char, CT_SCALAR_I8),
     ENTRY(UNSIGNED_CHAR, 0x245, unsigned char, CT_SCALAR_U8),
     ENTRY(BYTE, 0x247, uint8_t, CT_SCALAR_BYTE),

@@ -43,9 +43,9 @@
 
 #include "base/base.h"
 
-/* How the bits of one element of a predefined type are read. CHAR and WCHAR are characters: no
- * operator applies to them. BYTE is uninterpreted: bitwise operators only. BOOL: logical operators
- * only. F16 and BF16 are stored in a uint16_t. */
+/* How the bits of one element of a predefined type are read. PACKED and WCHAR: no operator applies
+ * to them. BYTE is uninterpreted: bitwise operators only. BOOL: logical operators only. F16 and
+ * BF16 are stored in a uint16_t. */
 enum ct_scalar {
     CT_SCALAR_I8,
     CT_SCALAR_U8,
@@ -62,7 +62,7 @@ enum ct_scalar {
     CT_SCALAR_LDBL,
     CT_SCALAR_BOOL,
     CT_SCALAR_BYTE,
-    CT_SCALAR_CHAR,
+    CT_SCALAR_PACKED,
     CT_SCALAR_WCHAR,
     CT_SCALAR_CF32, /* real and imaginary part */
     CT_SCALAR_CF64,

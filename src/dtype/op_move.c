@@ -51,7 +51,7 @@ _Static_assert(sizeof(long double) == 16 && sizeof(struct ct_pair_ldbl) == 32 &&
             [CT_SCALAR_LDBL] = op##_16,                                                            \
             [CT_SCALAR_BOOL] = op##_1,                                                             \
             [CT_SCALAR_BYTE] = op##_1,                                                             \
-            [CT_SCALAR_CHAR] = op##_1,                                                             \
+            [CT_SCALAR_PACKED] = op##_1,                                                           \
             [CT_SCALAR_WCHAR] = op##_4,                                                            \
             [CT_SCALAR_CF32] = op##_8,                                                             \
             [CT_SCALAR_CF64] = op##_16,                                                            \

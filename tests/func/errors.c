@@ -397,7 +397,7 @@ static void collectives(void)
     bad_op(CTRAN_BOR, CTRAN_C_BOOL);
     bad_op(CTRAN_SUM, CTRAN_BYTE);
     bad_op(CTRAN_LAND, CTRAN_BYTE);
-    bad_op(CTRAN_MAX, CTRAN_CHAR);
+    bad_op(CTRAN_MAX, CTRAN_PACKED);
     bad_op(CTRAN_BAND, CTRAN_WCHAR);
     bad_op(CTRAN_MIN, CTRAN_C_DOUBLE_COMPLEX);
     bad_op(CTRAN_MINLOC, CTRAN_DOUBLE);

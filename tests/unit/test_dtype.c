@@ -53,7 +53,7 @@ static const struct row {
     ROW(WCHAR, wchar_t, CHARACTER),
     ROW(INT8_T, int8_t, SIGNED),
     ROW(UINT8_T, uint8_t, UNSIGNED),
-    ROW(CHAR, char, CHARACTER),
+    ROW(CHAR, char, CHAR_MIN < 0 ? SIGNED : UNSIGNED),
     ROW(SIGNED_CHAR, signed char, SIGNED),
     ROW(UNSIGNED_CHAR, unsigned char, UNSIGNED),
     ROW(BYTE, uint8_t, RAW),
@@ -109,7 +109,7 @@ static enum ct_scalar expected_scalar(const struct row *r)
     case COMPLEX:
         return CT_SCALAR_CF32 + log2_size - 3;
     default:
-        return r->size == 1 ? CT_SCALAR_CHAR : CT_SCALAR_WCHAR;
+        return r->size == 1 ? CT_SCALAR_PACKED : CT_SCALAR_WCHAR;
     }
 }
 
