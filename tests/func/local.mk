@@ -195,6 +195,15 @@ tests_func_storm_SOURCES = tests/func/storm.c tests/func/storm_plan.c tests/func
 	$(func_check)
 tests_func_storm_LDADD = libctcore.la -lpthread
 
+# Random collective calls of every kind, against a model.
+check_PROGRAMS += tests/func/medley
+dist_check_SCRIPTS += tests/func/medley.test
+TESTS += tests/func/medley.test
+tests_func_medley_SOURCES = tests/func/medley.c tests/func/medley_call.c \
+	tests/func/medley_comms.c tests/func/medley_model.c tests/func/medley_plan.c \
+	tests/func/medley_values.c tests/func/medley.h $(func_check)
+tests_func_medley_LDADD = libctcore.la -lm
+
 # The transport between hosts.
 dist_check_SCRIPTS += tests/func/tcp.test
 TESTS += tests/func/tcp.test

@@ -221,6 +221,20 @@ def header(ctran_h):
     return "\n".join(parts) + "\n"
 
 
+def backwards(ctran_h):
+    """A ctran.h for another library: what is written for ctran compiles against its mpi.h, as far
+    as that has the names."""
+    text = without_comments(ctran_h.read_text())
+    names = [(own, mpi) for _, mpi, own in map(str.split, names_of_constants(text))]
+    names += [(own, mpi.rstrip(";")) for _, own, mpi in map(str.split, names_of_types(text))]
+    names += [(f"ctran_{c.name}", mpi_name(c.name)) for c in declarations(text)]
+    ours = ("ctran_count_t", "ctran_aint_t", "ctran_user_function")  # in mpi_back.h
+    lines = [f"#define {own} {mpi}" for own, mpi in names if own not in ours]
+    by_hand = (Path(__file__).resolve().parent / "mpi_back.h").read_text()
+    head = ["/* Made by mpi_names.py from ctran.h. */", "#pragma once", "#include <mpi.h>"]
+    return "\n".join([*head, *lines, by_hand])
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
