@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads for what may wait: the blocks of kernels and the functions of the program. They are made as needed
- * and kept. A launch gets a thread for each block up to what the device holds at a time; a thread
- * that has ended its block takes the next.
+ * Threads for what may wait: the blocks of kernels and the functions of the program. They are
+ * made as needed and kept. A launch gets a thread for each block up to what the device holds at
+ * a time; a thread that has ended its block takes the next.
  */
 #include "emu.h"
 #include "kernel.h"

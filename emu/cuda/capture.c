@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Capture of streams into graphs. A captured stream has, instead of a last op, the nodes that its next one will
- * depend on; an event recorded in it has a copy of these, and a stream that waits for such an event
- * joins the capture. A capture lives as long as it runs, or an event speaks of it.
+ * Capture of streams into graphs. A captured stream has, instead of a last op, the nodes that
+ * its next one will depend on; an event recorded in it has a copy of these, and a stream that
+ * waits for such an event joins the capture. A capture lives as long as it runs, or an event
+ * speaks of it.
  */
 #include "emu.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts: the primary one of each device, each thread's stack of current ones, peer access. A primary
- * context that nobody retains any more is synchronised and inactive; its memory and streams remain
- * as they were, since programs that release it early are common and the real driver's reset would
- * only hide which of them went on to use it.
+ * Contexts: the primary one of each device, each thread's stack of current ones, peer access. A
+ * primary context that nobody retains any more is synchronised and inactive; its memory and
+ * streams remain as they were, since programs that release it early are common and the real
+ * driver's reset would only hide which of them went on to use it.
  */
 #include "emu.h"
 

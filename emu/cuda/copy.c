@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies and memsets. As with the real driver, what is pageable changes their meaning: a copy from
- * pageable memory has taken the bytes when the call returns, one to it has written them, even where the
- * call is called asynchronous; and the synchronous calls wait for nothing where only devices are involved.
+ * Copies and memsets. As with the real driver, what is pageable changes their meaning: a copy
+ * from pageable memory has taken the bytes when the call returns, one to it has written them,
+ * even where the call is called asynchronous; and the synchronous calls wait for nothing where
+ * only devices are involved.
  */
 #include "emu.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices: the same on all processes of the machine; CUDA_VISIBLE_DEVICES says which a process sees and
- * how it numbers them. Their attributes are those of a GPU of today where nothing here depends on it. */
+/* Devices: the same on all processes of the machine; CUDA_VISIBLE_DEVICES says which a process
+ * sees and how it numbers them. Their attributes are those of a GPU of today where nothing here
+ * depends on it. */
 #include "emu.h"
 
 #include <stdio.h>

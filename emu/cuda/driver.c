@@ -111,7 +111,8 @@ typedef void (*function)(void);
 static const struct {
     const char *name;
     function    address;
-} functions[] = {CU_FUNCTIONS(ENTRY){"emu_inject", (function)emu_inject_set}};
+} functions[] = {CU_FUNCTIONS(ENTRY){"emu_inject", (function)emu_inject_set},
+                 {"emu_look", (function)emu_look}};
 #undef ENTRY
 
 CUresult cuGetProcAddress_v2(const char *symbol, void **address, int version, cuuint64_t flags,

@@ -4,31 +4,32 @@
  * independent of the library but for src/gpu/cuda.h, the list of what the driver's interface is.
  *
  * What runs where. Each thing a stream or a graph does is an *op* (op.c) in one graph of
- * dependencies: an op in a stream comes after the one before it, an op that waits for an event after
- * the op that recorded it, a graph's nodes after those they depend on. Ops that depend on nothing
- * more are taken in random order by worker threads (worker.c), so streams overtake each other as
- * freely as the rules allow; EMU_CUDA_SEED picks another order. A kernel gets a thread a block
- * (blocks.c). A wait for a value in memory is polled by one worker, which yields and then naps, at
- * most EMU_NAP_NS at a time: anybody's plain store ends it, this process's or another's.
+ * dependencies: an op in a stream comes after the one before it, an op that waits for an event
+ * after the op that recorded it, a graph's nodes after those they depend on. Ops that depend on
+ * nothing more are taken in random order by worker threads (worker.c), so streams overtake each
+ * other as freely as the rules allow; EMU_CUDA_SEED picks another order. A kernel gets a thread
+ * a block (blocks.c). A wait for a value in memory is polled by one worker, which yields and
+ * then naps, at most EMU_NAP_NS at a time: anybody's plain store ends it, this process's or
+ * another's.
  *
- * Memory (segment.c, share.c). Device memory lies in memfd segments, which other processes map by
- * IPC handle or by descriptor. The CPU cannot touch it at the address that the program knows: that
- * mapping has no access rights. Copies, memsets and stream memory operations use a second one, the
- * shadow. Kernels hold plain pointers, so while a kernel of the process runs the first is accessible,
- * too. A CPU access to device memory at any other time is a segmentation fault, and EFAULT from a
- * system call. EMU_CUDA_STRICT=0 makes one mapping that all may touch.
+ * Memory (segment.c, share.c). Device memory lies in memfd segments, which other processes map
+ * by IPC handle or by descriptor. The CPU cannot touch it at the address that the program knows:
+ * that mapping has no access rights. Copies, memsets and stream memory operations use a second
+ * one, the shadow. Kernels hold plain pointers, so while a kernel of the process runs the first
+ * is accessible, too. A CPU access to device memory at any other time is a segmentation fault,
+ * and EFAULT from a system call. EMU_CUDA_STRICT=0 makes the first accessible for good.
  *
  * What the real driver was seen to do to programs is done here as well:
  *   - while one stream waits for a value and CUDA_DEVICE_MAX_CONNECTIONS=1, or while EMU_QUEUES
  *     streams wait, no op of another stream of the context starts (worker.c);
- *   - cuMemFree, cuMemFreeHost, cuMemHostUnregister, cuIpcCloseMemHandle and the loading of modules block until what was
- *     submitted before them is done and no stream waits; meanwhile allocations and copies that other
- *     threads submit block, too (emu_drain, emu_gate);
+ *   - cuMemFree, cuMemFreeHost, cuMemHostUnregister, cuIpcCloseMemHandle and the loading of
+ *     modules block until what was submitted before them is done and no stream waits; meanwhile
+ *     allocations and copies that other threads submit block, too (emu_drain, emu_gate);
  *   - submission blocks at EMU_PENDING ops in a stream.
  *
- * Environment: EMU_CUDA_DEVICES (2), EMU_CUDA_MEMORY (MiB a device and process, 4096), EMU_CUDA_SMS
- * (16), EMU_CUDA_PEERS (1; 0: no peer access), EMU_CUDA_WORKERS (3), EMU_CUDA_SEED (1),
- * EMU_CUDA_STRICT (1), EMU_CUDA_FAIL (inject.c), and CUDA's own CUDA_VISIBLE_DEVICES and
+ * Environment: EMU_CUDA_DEVICES (2), EMU_CUDA_MEMORY (MiB a device and process, 4096),
+ * EMU_CUDA_SMS (16), EMU_CUDA_PEERS (1; 0: no peer access), EMU_CUDA_WORKERS (3), EMU_CUDA_SEED
+ * (1), EMU_CUDA_STRICT (1), EMU_CUDA_FAIL (inject.c), and CUDA's own CUDA_VISIBLE_DEVICES and
  * CUDA_DEVICE_MAX_CONNECTIONS.
  *
  * Locks, in this order: the gate, the one of ops (emu_lock: streams, events, captures, graphs,
@@ -44,7 +45,6 @@
 
 #include "gpu/cuda.h"
 
-#define EMU_EXPORT __attribute__((visibility("default")))
 #pragma GCC visibility push(default)
 CU_FUNCTIONS(CU_PROTOTYPE)
 #pragma GCC visibility pop
@@ -72,8 +72,8 @@ void                       emu_settings_read(void);
 /* device.c: this process's number of a device of the machine; -1 if it does not see it. */
 int emu_device_of(int physical);
 
-/* driver.c: what each entry point does first: `call` is __func__. CUDA_SUCCESS, or what the call is to
- * return: not initialised, a child of fork, an injected error. */
+/* driver.c: what each entry point does first: `call` is __func__. CUDA_SUCCESS, or what the call
+ * is to return: not initialised, a child of fork, an injected error. */
 CUresult emu_enter(const char *call);
 /* The same, and the calling thread's context, which must be sound. */
 CUresult emu_enter_ctx(const char *call, CUcontext *ctx);
@@ -117,7 +117,8 @@ struct emu_share {
     size_t   bytes;  /* of the file */
 };
 CUresult emu_share_make(struct emu_share *share, int device, size_t bytes);
-/* Takes over `fd` if it is such memory; else CUDA_ERROR_INVALID_VALUE, and `fd` stays the caller's. */
+/* Takes over `fd` if it is such memory; else CUDA_ERROR_INVALID_VALUE, and `fd` stays the
+ * caller's. */
 CUresult emu_share_take(struct emu_share *share, int fd);
 
 /* segment.c: every range of addresses that the driver knows. */
@@ -154,7 +155,8 @@ CUresult emu_segment_map(struct emu_segment *segment, void *at, size_t offset, s
 CUresult emu_segment_add(struct emu_segment *segment);
 /* Takes it out of the table; false if it is not there. */
 bool emu_segment_remove(struct emu_segment *segment);
-/* Ends its mappings (or, with keep_reserved, leaves the range reserved), closes its share, frees it. */
+/* Ends its mappings (or, with keep_reserved, leaves the range reserved), closes its share, frees
+ * it. */
 void emu_segment_free(struct emu_segment *segment, bool keep_reserved);
 /* The one that holds `at`, or NULL. It stays valid until the program frees it. */
 struct emu_segment *emu_segment_find(uint64_t at);
@@ -162,8 +164,8 @@ struct emu_segment *emu_segment_find(uint64_t at);
 struct emu_segment *emu_segment_next(uint64_t at, uint64_t end);
 /* Whether the device of `ctx` may read and write it by kernels and memory operations. */
 bool emu_segment_reached(const struct emu_segment *segment, CUcontext ctx);
-/* Where the CPU may touch `at`, and in *len how many of the `len` bytes from there lie together; host
- * memory that the driver does not know is itself. NULL: nothing is mapped there any more. */
+/* Where the CPU may touch `at`, and in *len how many of the `len` bytes from there lie together;
+ * host memory that the driver does not know is itself. NULL: nothing is mapped there any more. */
 char *emu_segment_cpu(uint64_t at, size_t *len);
 bool  emu_segment_on_device(const struct emu_segment *segment);
 /* Kernels are about to run, and have ended: see STRICT above. */
@@ -171,8 +173,8 @@ void emu_segments_open(void);
 void emu_segments_close(void);
 /* Lets the devices of `reach` touch EMU_MAPPED memory. */
 void emu_segment_reach(struct emu_segment *segment, uint64_t reach);
-/* Bytes of device memory that this process has allocated on a device; add may be negative, and fails
- * where the device has not as much. */
+/* Bytes of device memory that this process has allocated on a device; add may be negative, and
+ * fails where the device has not as much. */
 CUresult emu_usage_add(int device, int64_t bytes);
 size_t   emu_usage(int device);
 uint64_t emu_random64(void);
@@ -223,8 +225,6 @@ struct emu_work {
             void    *arg;
         } host; /* EMU_CALL: a function of the driver's own, which does not wait */
     };
-    void (*kept_drop)(void *kept); /* what lives as long as the work; NULL if nothing does */
-    void *kept;
 };
 
 struct emu_op {
@@ -241,6 +241,8 @@ struct emu_op {
     struct emu_op   *next, *prev;             /* all that are not done, in order */
     struct emu_op   *queue_next, *queue_prev; /* one connection: those of a context not started */
     struct emu_op   *dead_next;
+    void (*kept_drop)(void *kept); /* for what lives until it has ended; called without the lock */
+    void *kept;
 };
 
 struct emu_work *emu_work_new(enum emu_what what, CUcontext ctx); /* NULL: no memory */
@@ -250,6 +252,9 @@ void             emu_work_drop(struct emu_work *work); /* not under emu_lock */
 void emu_lock(void);
 /* Also frees what lost its last holder under the lock. */
 void emu_unlock(void);
+/* Under the lock: does the freeing of emu_unlock, if there is any; the lock is released
+ * meanwhile. */
+bool emu_tidy(void);
 /* Under emu_lock, as all below. A new op, held by the caller, that takes over a hold of `work`, and
  * cannot start before emu_op_go. `counted`: it takes one of the stream's places. */
 struct emu_op *emu_op_new(struct emu_work *work, CUstream stream, bool counted);
@@ -265,22 +270,25 @@ void emu_any_wait(void);
 void emu_sleep(pthread_cond_t *cond, const struct timespec *until);
 /* Waits until all ops of `ctx` (NULL: of all contexts) that are there now have ended. */
 void emu_finish(CUcontext ctx);
-/* Adds `work` (taken over) at the end of `stream`; blocks while that is full. *out, if not NULL, gets
- * a hold of the op. */
+/* Adds `work` (taken over) at the end of `stream`; blocks while that is full. *out, if not NULL,
+ * gets a hold of the op. */
 CUresult emu_stream_add(CUstream stream, struct emu_work *work, struct emu_op **out);
-/* The same for an entry point: takes the lock, waits for the end if asked to, tells what the context
- * came to. A `work` of NULL is memory that lacked. */
+/* The same for an entry point: takes the lock, waits for the end if asked to, tells what the
+ * context came to. A `work` of NULL is memory that lacked. */
 CUresult emu_submit(CUstream stream, struct emu_work *work, bool wait);
 /* An op that is new at the end of `stream`: orders it after what the stream's kind demands. */
 void emu_stream_append(CUstream stream, struct emu_op *op);
 /* Waits until there is room for one more. */
 void emu_stream_room(CUstream stream);
 
-/* The gate: see above. emu_gate passes through it, emu_drain closes it until all work submitted before is
- * done and nothing waits; emu_drained opens it again. Not under emu_lock. */
+/* The gate: see above. emu_gate passes through it, emu_drain closes it until all work submitted
+ * before is done and nothing waits; emu_drained opens it again. Not under emu_lock. */
 void emu_gate(void);
 void emu_drain(void);
 void emu_drained(void);
+/* For tests, by cuGetProcAddress("emu_look"): how many ops wait for values now, and whether a
+ * call blocks for the sake of such (0 or 1). */
+void emu_look(unsigned *waits, unsigned *drains);
 
 /* worker.c */
 void     emu_workers_wake(void);          /* under emu_lock: there is something to do */
@@ -346,10 +354,11 @@ struct emu_capture {
     struct emu_capture *next;
 };
 
-/* CUDA_SUCCESS if the calling thread may do what is not allowed during a capture; else the captures that
- * forbid it are invalidated. Takes the lock itself. */
+/* CUDA_SUCCESS if the calling thread may do what is not allowed during a capture; else the
+ * captures that forbid it are invalidated. Takes the lock itself. */
 CUresult emu_capture_forbids(void);
-/* Whether work may go to `stream` if it is not captured: the legacy stream would wait for captures. */
+/* Whether work may go to `stream` if it is not captured: the legacy stream would wait for
+ * captures. */
 CUresult emu_capture_implicit(CUstream stream);
 /* Adds `work` (held for it) to the graph that `stream` is captured into. */
 CUresult emu_capture_add(CUstream stream, struct emu_work *work);

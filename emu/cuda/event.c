@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events. What an event means is the op that recorded it last; who waited for it before a further record waits
- * for the earlier op. An interprocess event has two counters in shared memory besides: records made, and
- * those that have been reached; who opened it in another process knows it by these alone.
+ * Events. What an event means is the op that recorded it last; who waited for it before a
+ * further record waits for the earlier op. An interprocess event has two counters in shared
+ * memory besides: records made, and those that have been reached; who opened it in another
+ * process knows it by these alone.
  */
 #include "emu.h"
 

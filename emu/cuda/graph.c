@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs and their instances. A launch makes one op for each node, ordered as the graph says, between an op that
- * begins and one that ends it; only those two stand in the stream, and only the first takes one of
- * its places. Launches of one instance come one after the other, whichever streams they are in. The
- * last op holds the instance, so that one may be destroyed while it runs.
+ * Graphs and their instances. A launch makes one op for each node, ordered as the graph says,
+ * between an op that begins and one that ends it; only those two stand in the stream, and only
+ * the first takes one of its places. Launches of one instance come one after the other,
+ * whichever streams they are in. The last op holds the instance, so that one may be destroyed
+ * while it runs.
  */
 #include "emu.h"
 
@@ -236,6 +237,8 @@ static void launch(CUgraphExec exec, CUstream stream, struct emu_work *begin, st
         }
     }
     struct emu_op *last = emu_op_new(end, stream, false);
+    last->kept = exec;
+    last->kept_drop = exec_drop;
     emu_op_after(last, first);
     for (size_t i = 0; i < exec->count; i++) {
         emu_op_after(last, ops[i]);
@@ -280,8 +283,6 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
     }
     if (result == CUDA_SUCCESS) {
         atomic_fetch_add(&exec->refs, 1);
-        end->kept = exec;
-        end->kept_drop = exec_drop;
         launch(exec, stream, begin, end, ops);
         begin = end = NULL;
     }

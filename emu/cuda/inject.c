@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors on demand. EMU_CUDA_FAIL is a list, separated by commas, of NAME=CODE (each call of NAME
- * fails) and NAME:K=CODE (the K-th call, counted from 1, fails): cuMemAlloc:3=2,cuIpcOpenMemHandle=217.
- * NAME is without _v2; CODE is the number of a CUresult. The call does nothing else then. A test may
- * set another list while it runs: cuGetProcAddress("emu_inject", ...) yields a void (*)(const char *).
+ * Errors on demand. EMU_CUDA_FAIL is a list, separated by commas, of NAME=CODE (each call of
+ * NAME fails) and NAME:K=CODE (the K-th call, counted from 1, fails):
+ * cuMemAlloc:3=2,cuIpcOpenMemHandle=217. NAME is without _v2; CODE is the number of a CUresult.
+ * The call does nothing else then. A test may set another list while it runs:
+ * cuGetProcAddress("emu_inject", ...) yields a void (*)(const char *).
  */
 #include "emu.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other processes by legacy handles. A handle names the exporter's process and descriptor, which
- * the importer opens through /proc, and what must be found there; so it means nothing any more once the
- * exporter has freed the memory or has ended, while mappings made before go on to work.
+ * Memory of other processes by legacy handles. A handle names the exporter's process and
+ * descriptor, which the importer opens through /proc, and what must be found there; so it means
+ * nothing any more once the exporter has freed the memory or has ended, while mappings made
+ * before go on to work.
  */
 #include "emu.h"
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels of the emulated CUDA driver: what a shared object must hold so that cuModuleLoad takes it
- * for a module.
+ * Kernels of the emulated CUDA driver: what a shared object must hold so that cuModuleLoad takes
+ * it for a module.
  *
  * For a kernel NAME the object exports, with C linkage, a constant `struct emu_kernel` under the
- * symbol emu_kernel_NAME; cuModuleGetFunction(module, "NAME") finds it. cuLaunchKernel copies the
- * parameters (nparams of them, param_bytes[i] each) when it is called, as the driver does, and then
- * calls `run` once a block, each call on a host thread of its own: blocks of one launch run at the
- * same time, may wait for each other, for other kernels and for other processes. At most as many run
- * at once as the device holds (EMU_CUDA_SMS times EMU_BLOCKS_A_SM); further ones follow as those end.
+ * symbol emu_kernel_NAME; cuModuleGetFunction(module, "NAME") finds it. cuLaunchKernel copies
+ * the parameters (nparams of them, param_bytes[i] each) when it is called, as the driver does,
+ * and then calls `run` once a block, each call on a host thread of its own: blocks of one launch
+ * run at the same time, may wait for each other, for other kernels and for other processes. At
+ * most as many run at once as the device holds (EMU_CUDA_SMS times EMU_BLOCKS_A_SM); further
+ * ones follow as those end.
  *
- * One thread a block is the model: `run` does the work of all threads of its block. What the launch
- * asked for stands in `threads`, and no barrier within a block is needed. Shared memory is zeroed.
+ * One thread a block is the model: `run` does the work of all threads of its block. What the
+ * launch asked for stands in `threads`, and no barrier within a block is needed. Shared memory
+ * is zeroed.
  *
- * A kernel that waits for memory calls a yielding function in its loop (sched_yield, or a short nap):
- * there are more blocks than cores. Memory that others write while it runs is read by atomics.
- * This header is C and C++, and includes nothing.
+ * A kernel that waits for memory calls a yielding function in its loop (sched_yield, or a short
+ * nap): there are more blocks than cores. Memory that others write while it runs is read by
+ * atomics. This header is C and C++, and includes nothing.
  */
 #ifndef EMU_CUDA_KERNEL_H
 #define EMU_CUDA_KERNEL_H

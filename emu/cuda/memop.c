@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stream memory operations: waits for values and writes of them, alone and in batches. A batch goes on in
- * its order; it rests at a wait that is not satisfied, and the workers watch the value. */
+/* Stream memory operations: waits for values and writes of them, alone and in batches. A batch
+ * goes on in its order; it rests at a wait that is not satisfied, and the workers watch the
+ * value. */
 #include "emu.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of cuMemAlloc and its kin, pinned and managed memory. An allocation is a memfd of its own. Small ones
- * do not begin at a page, as the real driver's do not: 512 bytes is all that a pointer is aligned to.
+ * Memory of cuMemAlloc and its kin, pinned and managed memory. An allocation is a memfd of its
+ * own. Small ones do not begin at a page, as the real driver's do not: 512 bytes is all that a
+ * pointer is aligned to.
  */
 #include "emu.h"
 
@@ -97,7 +98,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
                                         : emu_memory_alloc(ctx, bytes, ptr);
 }
 
-/* Ends the allocation that begins at `at`, of one of two kinds, when nothing is under way any more. */
+/* Ends the allocation that begins at `at`, of one of two kinds, when nothing is under way any
+ * more. */
 static CUresult release(const char *call, uint64_t at, enum emu_kind kind, enum emu_kind or_kind)
 {
     CUcontext ctx;

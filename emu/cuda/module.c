@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modules: shared objects of the host, from a file or from memory (an ELF image), with kernels as kernel.h
- * describes them. Loading one blocks as freeing memory does. What is loaded twice is one object to the
- * dynamic linker, unless it comes from memory: its variables are then the same.
+ * Modules: shared objects of the host, from a file or from memory (an ELF image), with kernels
+ * as kernel.h describes them. Loading one blocks as freeing memory does. What is loaded twice is
+ * one object to the dynamic linker, unless it comes from memory: its variables are then the
+ * same.
  */
 #include "emu.h"
 #include "kernel.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Works and ops. Who holds what: an op holds its work, its stream, and until it has ended those that
- * come after it (`then`); a stream holds its last op, an event the one that recorded it. The list of all
- * ops that have not ended holds each of them.
+ * Works and ops. Who holds what: an op holds its work, its stream, and until it has ended those
+ * that come after it (`then`); a stream holds its last op, an event the one that recorded it.
+ * The list of all ops that have not ended holds each of them.
  */
 #include "emu.h"
 
@@ -13,8 +13,10 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  ended = PTHREAD_COND_INITIALIZER;
 static struct emu_op  *first, *last; /* all that have not ended, in the order of their numbers */
 static struct emu_op  *dead;         /* whose last holder is gone; freed without the lock */
+static struct emu_op  *over; /* that have ended, each held, and what they kept is to be let go */
 static uint64_t        numbers;
 static unsigned        waiters;
+static bool            draining; /* somebody has closed the gate and waits */
 
 struct emu_work *emu_work_new(enum emu_what what, CUcontext ctx)
 {
@@ -45,9 +47,6 @@ void emu_work_drop(struct emu_work *work)
     } else if (work->what == EMU_KERNEL) {
         free(work->kernel.params);
     }
-    if (work->kept_drop != NULL) {
-        work->kept_drop(work->kept);
-    }
     free(work);
 }
 
@@ -56,10 +55,22 @@ void emu_lock(void)
     pthread_mutex_lock(&lock);
 }
 
+static void let_go(struct emu_op *list)
+{
+    while (list != NULL) {
+        struct emu_op *op = list;
+        list = op->dead_next;
+        op->kept_drop(op->kept);
+        emu_lock();
+        emu_op_drop(op);
+        emu_unlock();
+    }
+}
+
 void emu_unlock(void)
 {
-    struct emu_op *list = dead;
-    dead = NULL;
+    struct emu_op *list = dead, *keepers = over;
+    dead = over = NULL;
     pthread_mutex_unlock(&lock);
     while (list != NULL) {
         struct emu_op *op = list;
@@ -68,6 +79,17 @@ void emu_unlock(void)
         free(op->then);
         free(op);
     }
+    let_go(keepers);
+}
+
+bool emu_tidy(void)
+{
+    const bool any = dead != NULL || over != NULL;
+    if (any) {
+        emu_unlock();
+        emu_lock();
+    }
+    return any;
 }
 
 struct emu_op *emu_op_hold(struct emu_op *op)
@@ -150,6 +172,10 @@ void emu_op_end(struct emu_op *op)
     }
     op->nthen = 0;
     emu_stream_drop(op->stream);
+    if (op->kept_drop != NULL) {
+        op->dead_next = over;
+        over = emu_op_hold(op);
+    }
     if (waiters > 0) {
         pthread_cond_broadcast(&ended);
     }
@@ -202,15 +228,15 @@ void emu_finish(CUcontext ctx)
     }
 }
 
-static bool anything_waits(void)
+/* Ops of this process that wait for a value. */
+static unsigned waiting(void)
 {
+    unsigned sum = 0;
     for (int i = 0; i < (int)emu_set.devices; i++) {
         const CUcontext ctx = emu_ctx_of(i);
-        if (ctx != NULL && ctx->waiting > 0) {
-            return true;
-        }
+        sum += ctx != NULL ? ctx->waiting : 0;
     }
-    return false;
+    return sum;
 }
 
 void emu_gate(void)
@@ -223,10 +249,20 @@ void emu_drain(void)
 {
     pthread_mutex_lock(&gate);
     emu_lock();
+    draining = true;
     emu_finish(NULL);
-    while (anything_waits()) {
+    while (waiting() > 0) {
         emu_any_wait();
     }
+    draining = false;
+    emu_unlock();
+}
+
+void emu_look(unsigned *waits, unsigned *drains)
+{
+    emu_lock();
+    *waits = waiting();
+    *drains = draining;
     emu_unlock();
 }
 

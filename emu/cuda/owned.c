@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What graphs and their instances own: user objects, whose function is called when nobody holds them any
- * more, and in the same way the memory that a graph allocates. */
+/* What graphs and their instances own: user objects, whose function is called when nobody holds
+ * them any more, and in the same way the memory that a graph allocates. */
 #include "emu.h"
 
 #include <stdlib.h>

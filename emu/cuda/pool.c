@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that streams allocate and free. Outside a capture the memory is there at once, which a program cannot
- * tell from the moment when the stream gets there, and is gone when the stream gets to the freeing.
- * In a capture it belongs to the graph: at the same address in each launch, and as the driver does, a
- * graph that allocates has one instance at a time, and one that does not free what it allocates is
- * launched once.
+ * Memory that streams allocate and free. Outside a capture the memory is there at once, which a
+ * program cannot tell from the moment when the stream gets there, and is gone when the stream
+ * gets to the freeing. In a capture it belongs to the graph: at the same address in each launch,
+ * and as the driver does, a graph that allocates has one instance at a time, and one that does
+ * not free what it allocates is launched once.
  */
 #include "emu.h"
 
@@ -82,7 +82,8 @@ CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream handle)
     }
     emu_lock();
     struct emu_capture *capture = stream->capture;
-    /* Of a graph's memory, the graph frees what it allocated; that is all that can be captured here. */
+    /* Of a graph's memory, the graph frees what it allocated; that is all that can be captured
+     * here. */
     struct emu_work *work = emu_work_new(capture != NULL ? EMU_NOTHING : EMU_CALL, stream->ctx);
     if (work == NULL) {
         result = CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of all ranges of addresses that the driver knows, in the order of their addresses, and the
- * mappings behind those that it made. */
+/* The table of all ranges of addresses that the driver knows, in the order of their addresses,
+ * and the mappings behind those that it made. */
 #include "emu.h"
 
 #include <stdlib.h>

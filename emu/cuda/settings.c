@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The settings of emu.h. A value that is not understood ends the program with a line that says so: a
- * test that runs with other settings than it asked for would be worse. */
+/* The settings of emu.h. A value that is not understood ends the program with a line that says
+ * so: a test that runs with other settings than it asked for would be worse. */
 #include "emu.h"
 
 #include <stdio.h>

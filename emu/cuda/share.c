@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that processes can share: a memfd whose name tells what it is, EMU-CUDA.DEVICE.ID, so that who
- * gets the descriptor - through /proc, or a socket - knows it as well and takes no other file for it.
+ * Memory that processes can share: a memfd whose name tells what it is, EMU-CUDA.DEVICE.ID, so
+ * that who gets the descriptor - through /proc, or a socket - knows it as well and takes no
+ * other file for it.
  */
 #include "emu.h"
 

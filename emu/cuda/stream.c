@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams. An op at the end of a stream comes after the op before it there; in the legacy default stream also
- * after everything in the context's blocking streams, and in a blocking stream after the legacy one.
- * A stream is freed when it is destroyed and its last op has ended.
+ * Streams. An op at the end of a stream comes after the op before it there; in the legacy
+ * default stream also after everything in the context's blocking streams, and in a blocking
+ * stream after the legacy one. A stream is freed when it is destroyed and its last op has ended.
  */
 #include "emu.h"
 

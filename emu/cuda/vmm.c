@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Virtual memory management: allocations that have no address, ranges of addresses without memory, and the
- * mappings that bring both together. An allocation lives as long as a handle or a mapping of it.
+ * Virtual memory management: allocations that have no address, ranges of addresses without
+ * memory, and the mappings that bring both together. An allocation lives as long as a handle or
+ * a mapping of it.
  */
 #include "emu.h"
 

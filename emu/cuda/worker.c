@@ -2,10 +2,10 @@
 /*
  * The workers: which op is next, and who watches the values that streams wait for.
  *
- * An op is *ready* when nothing stands before it, and *resumed* when it has started and a value that it
- * waited for is there. One idle worker at a time is the watcher: it looks at all values, yields,
- * and when that has gone on for a while naps, longer each time, until an op ends or comes.
- * CLOCK_MONOTONIC stands behind the naps.
+ * An op is *ready* when nothing stands before it, and *resumed* when it has started and a value
+ * that it waited for is there. One idle worker at a time is the watcher: it looks at all values,
+ * yields, and when that has gone on for a while naps, longer each time, until an op ends or
+ * comes. CLOCK_MONOTONIC stands behind the naps.
  */
 #include "emu.h"
 
@@ -116,8 +116,8 @@ static bool look(void)
     return any;
 }
 
-/* Carries out what `op` stands for, without the lock; false if it has not ended, for it stands at a wait or
- * goes on elsewhere. */
+/* Carries out what `op` stands for, without the lock; false if it has not ended, for it stands
+ * at a wait or goes on elsewhere. */
 static bool perform(struct emu_op *op, bool *watch)
 {
     if (atomic_load(&op->work->ctx->fault) != CUDA_SUCCESS) {
@@ -218,7 +218,7 @@ static void *worker(void *unused)
         struct emu_op *op = next_op();
         if (op != NULL) {
             carry_out(op);
-        } else {
+        } else if (!emu_tidy()) {
             be_idle();
         }
     }

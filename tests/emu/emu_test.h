@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of the emulated CUDA driver share: the driver's functions in a table, a check that shows
- * the error's name, numbers that look random. CUDA_LIBRARY names another driver to test, a real one
- * for instance; what only the emulation promises is then left out (`emulated`).
+ * What the tests of the emulated CUDA driver share: the driver's functions in a table, a check
+ * that shows the error's name, numbers that look random. CUDA_LIBRARY names another driver to
+ * test, a real one for instance; what only the emulation promises is then left out (`emulated`).
  */
 #ifndef CT_TESTS_EMU_EMU_TEST_H
 #define CT_TESTS_EMU_EMU_TEST_H
@@ -20,7 +20,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
-#include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -29,6 +29,7 @@
 
 static struct cuda_table cu;
 static bool              emulated;
+static bool              in_child; /* a process that a test has made */
 
 static inline const char *name_of(CUresult result)
 {
@@ -39,6 +40,11 @@ static inline const char *name_of(CUresult result)
 
 static inline void expect_at(CUresult wanted, CUresult found, const char *what, int line)
 {
+    if (wanted != found && in_child) {
+        fprintf(stderr, "line %d: %s gave %d (%s), not %d (%s)\n", line, what, (int)found,
+                name_of(found), (int)wanted, name_of(wanted));
+        _exit(1);
+    }
     if (wanted != found) {
         fail_msg("line %d: %s gave %d (%s), not %d (%s)", line, what, (int)found, name_of(found),
                  (int)wanted, name_of(wanted));
@@ -46,6 +52,38 @@ static inline void expect_at(CUresult wanted, CUresult found, const char *what, 
 }
 #define OK(call)            expect_at(CUDA_SUCCESS, cu.call, #call, __LINE__)
 #define GIVES(wanted, call) expect_at(wanted, cu.call, #call, __LINE__)
+
+/* In a process that a test has made: ends it unless `yes`. */
+static inline void check_at(bool yes, const char *what, int line)
+{
+    if (!yes) {
+        fprintf(stderr, "line %d: not so: %s\n", line, what);
+        _exit(1);
+    }
+}
+#define CHECK(what) check_at(what, #what, __LINE__)
+
+/* Runs `what` in a process of its own, which starts the driver anew. */
+static inline pid_t start_child(void (*what)(int), int arg)
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        in_child = true;
+        what(arg);
+        _exit(0);
+    }
+    return child;
+}
+
+static inline void expect_end(pid_t child)
+{
+    int status = 0;
+    assert_int_equal(child, waitpid(child, &status, 0));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        fail_msg("the process ended with status 0x%x", (unsigned)status);
+    }
+}
 
 /* Fills the table; ends the program where there is no driver. */
 static inline void open_driver(void)
