@@ -243,3 +243,9 @@ TESTS += tests/func/stream.test
 tests_func_stream_SOURCES = tests/func/stream.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)
 tests_func_stream_LDADD = libctcore.la
+# Memory that the program asks for.
+check_PROGRAMS += tests/func/memory
+dist_check_SCRIPTS += tests/func/memory.test
+TESTS += tests/func/memory.test
+tests_func_memory_SOURCES = tests/func/memory.c $(func_check)
+tests_func_memory_LDADD = libctcore.la
