@@ -13,6 +13,7 @@ include src/pmi/oob/local.mk
 include src/pmi/local.mk
 include src/dtype/local.mk
 include src/gpu/local.mk
+include src/gpu/kernels/local.mk
 include src/mem/local.mk
 include src/net/local.mk
 include src/ep/local.mk

@@ -15,6 +15,8 @@ unit_tests = \
 	tests/unit/test_error \
 	tests/unit/test_gpu \
 	tests/unit/test_hosts \
+	tests/unit/test_kernels \
+	tests/unit/test_kernels_edges \
 	tests/unit/test_labels \
 	tests/unit/test_layout \
 	tests/unit/test_list \
@@ -136,6 +138,14 @@ tests_unit_test_nodes_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_distance_SOURCES = tests/unit/test_distance.c tests/unit/unit.h
 tests_unit_test_distance_CFLAGS = $(unit_cflags)
 tests_unit_test_distance_LDADD = $(unit_ldadd)
+tests_unit_test_kernels_SOURCES = tests/unit/test_kernels.c tests/unit/kernels.h tests/unit/unit.h
+tests_unit_test_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_unit_test_kernels_CFLAGS = $(unit_cflags)
+tests_unit_test_kernels_LDADD = $(unit_ldadd)
+tests_unit_test_kernels_edges_SOURCES = tests/unit/test_kernels_edges.c tests/unit/kernels.h tests/unit/unit.h
+tests_unit_test_kernels_edges_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_unit_test_kernels_edges_CFLAGS = $(unit_cflags)
+tests_unit_test_kernels_edges_LDADD = $(unit_ldadd)
 tests_unit_test_labels_SOURCES = tests/unit/test_labels.c tests/unit/unit.h
 tests_unit_test_labels_CFLAGS = $(unit_cflags)
 tests_unit_test_labels_LDADD = $(unit_ldadd)

@@ -242,7 +242,8 @@ CT_DEV uint32_t items_of(struct slice s, uint32_t most)
 
 /* ---- plain copies by the threads of a share -------------------------------------------------- */
 
-CT_DEV void copy_bytes(void *dst, const void *src, uint64_t bytes, uint32_t lane, uint32_t lanes)
+CT_OUTLINE void copy_bytes(void *dst, const void *src, uint64_t bytes, uint32_t lane,
+                           uint32_t lanes)
 {
     char          *d = static_cast<char *>(dst);
     const char    *s = static_cast<const char *>(src);

@@ -11,6 +11,8 @@
 #ifndef CT_GPU_KERNELS_OPS_H
 #define CT_GPU_KERNELS_OPS_H
 
+#include <string.h>
+
 #include "gpu/kernels/port.h"
 
 /* ---- how the elements of a type are stored and computed: T, and C ---------------------------- */
@@ -261,20 +263,15 @@ template <class V, class Op> struct on_elements<pair_of<V>, Op> {
 template <class Type, class Op> struct reducer {
     CT_MEMBER vec combine(vec a, vec b)
     {
-        typedef typename Type::T T;
-        union view {
-            vec        v;
-            T          e[16 / sizeof(T)];
-            __device__ view(vec of) : v(of)
-            {
-            }
-        };
-        view x(a), y(b);
+        typename Type::T x[16 / sizeof(typename Type::T)], y[16 / sizeof(typename Type::T)];
+        memcpy(x, &a, sizeof x);
+        memcpy(y, &b, sizeof y);
         CT_UNROLL
-        for (unsigned i = 0; i < 16 / sizeof(T); i++) {
-            x.e[i] = on_elements<Type, Op>::one(x.e[i], y.e[i]);
+        for (unsigned i = 0; i < 16 / sizeof x[0]; i++) {
+            x[i] = on_elements<Type, Op>::one(x[i], y[i]);
         }
-        return x.v;
+        memcpy(&a, x, sizeof a);
+        return a;
     }
 };
 

@@ -27,9 +27,10 @@ struct line {
 
 #if defined(__CUDACC__)
 
-#define CT_DEV    static __device__ __forceinline__
-#define CT_MEMBER static __device__ __forceinline__
-#define CT_UNROLL _Pragma("unroll")
+#define CT_DEV     static __device__ __forceinline__
+#define CT_MEMBER  static __device__ __forceinline__
+#define CT_OUTLINE static __device__ __noinline__
+#define CT_UNROLL  _Pragma("unroll")
 #define CT_KERNEL(name, type)                                                                      \
     extern "C" __global__ void __launch_bounds__(CT_KERNEL_THREADS)                                \
         name(const __grid_constant__ type a)
@@ -141,8 +142,9 @@ enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
 #include "dtype/half.h"
 #include "emu/cuda/device.h"
 
-#define CT_DEV    static inline
-#define CT_MEMBER static inline
+#define CT_DEV     static inline
+#define CT_MEMBER  static inline
+#define CT_OUTLINE static inline
 #define CT_UNROLL
 #define CT_KERNEL(name, type) EMU_KERNEL(name, type)
 
