@@ -142,8 +142,8 @@ int ct_store_open_at(struct ct_store **store, struct ct_loop *loop,
 int      ct_store_extend(struct ct_store *store, const struct ct_store_place *places, uint32_t n);
 uint32_t ct_store_servers(const struct ct_store *store);
 
-/* Whether this one of a job's nodes has a server, where a launcher has them: so many at most, evenly
- * spread, the first among them. */
+/* Whether this one of a job's nodes has a server, where a launcher has them: at most
+ * CT_STORE_SERVERS_MAX nodes, evenly spread, the first among them. */
 bool ct_store_serves(uint32_t node, uint32_t nnodes);
 
 /* Places as the value of a key, of at most CT_STORE_VALUE_MAX bytes, and back. The numbers are of
