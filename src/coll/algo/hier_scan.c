@@ -6,8 +6,8 @@
  * Source: Sanders and Träff 2006 (scans on clusters of multiprocessors).
  * Restriction: groups of consecutive ranks, on each level.
  * Cost for G groups of up to s ranks, m bytes: scan among s, exscan among G, bcast among s, and one
- * more sum; exscan one message more within groups. Scratch: scan one block, exscan two, and what the
- * flat algorithms need.
+ * more sum; exscan one message more within groups. Scratch: scan one block, exscan two, and what
+ * the flat algorithms need.
  *
  * On 5 ranks, of which 0 1 2 and 3 4 are groups:            rank 0   1    2     3     4
  *   in groups         scan                                       0   01   012   3     34
