@@ -189,6 +189,16 @@ def cores():
     args = ("--coll", "barrier", "--algo", "dissemination", "--ranks", "2", "--cluster")
     expect("a core each", 2.0, runs(*args, cluster(text + "2\n"))[0]["time_us"])
     expect("one core", 24.0, runs(*args, cluster(text + "1\n"))[0]["time_us"])
+    # Rank 0 sends until 1, rank 1 until 12; then both have a turn in vain, sleep, and are woken.
+    text = text.replace("node=0", "node=50")
+    for nap, wanted in (("nap=0.001", 73.0), ("nap=0.001 wake=7", 80.0)):
+        expect(nap, wanted, runs(*args, cluster(f"{text}1\nmessage {nap}\n"))[0]["time_us"])
+    # Up to twelve messages of 1000 bytes are under way in linear's round, one a rank in the ring's.
+    text = ("cluster gpus=4\nhost cores=1\nrate nvlink=1000G\nmessage move=1G cache=4000 far=")
+    for algo, same in (("linear", False), ("ring", True)):
+        near, far = (runs("--coll", "allgather", "--algo", algo, "--bytes", "1000", "--cluster",
+                          cluster(f"{text}{rate}\n"))[0]["time_us"] for rate in ("1G", "100M"))
+        expect(f"{algo} beyond the cache: {near}, {far}", (same, True), (near == far, near <= far))
 
 
 def fitted():

@@ -107,7 +107,11 @@ static const struct key {
     {"message", "recv", US, AT(recv_us)},
     {"message", "step", US, AT(step_us)},
     {"message", "switch", US, AT(switch_us)},
+    {"message", "nap", US, AT(nap_us)},
+    {"message", "wake", US, AT(wake_us)},
     {"message", "move", RATE, AT(move)},
+    {"message", "far", RATE, AT(far)},
+    {"message", "cache", BYTES, AT(cache)},
     {"message", "eager", BYTES, AT(eager)},
 #undef AT
 };

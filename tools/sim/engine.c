@@ -9,7 +9,7 @@
 
 #include "sim.h"
 
-enum kind { POST, INJECT, GO, LAND, DONE, WAKE, CORE };
+enum kind { POST, INJECT, GO, LAND, DONE, WAKE, CORE, NEXT };
 
 enum state { TX_OPEN, RX_POSTED, RX_MATCHED };
 
@@ -41,8 +41,9 @@ struct engine {
     uint32_t                period, nstrands;
     uint64_t                active; /* strands */
     uint64_t                send_ps, recv_ps, step_ps;
-    double                  move_ps, memory_ps, reduce_ps;
+    double                  move_ps, far_ps, memory_ps, reduce_ps;
     uint64_t               *flight;     /* by rank: bytes sent that nobody has received yet */
+    uint64_t               *held;       /* by host: of what stays in it, until it is moved */
     uint32_t               *next_chunk; /* by rank and lane */
     uint32_t               *calls;      /* by rank: that it has begun */
     uint32_t               *at_work;    /* by rank: strands that are active */
@@ -108,11 +109,25 @@ static bool work(struct engine *e, uint32_t rank, uint64_t now, uint64_t ps, enu
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Whether processors move the bytes of a message between these. */
+/* A message that stays in its host begins to be held by it; or ends to be, having been moved. */
+static void hold(struct engine *e, uint32_t from, uint32_t to, uint64_t bytes, bool begins)
+{
+    if (sim_net_distance(e->net, from, to) <= CT_DIST_NODE) {
+        e->held[sim_net_host(e->net, from % e->period)] += begins ? bytes : -bytes;
+    }
+}
+
+/* What processors need to move the bytes of a message between these: more for those of the bytes
+ * that the caches do not hold, being a part of all that the host holds. */
 static uint64_t moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes)
 {
-    bool near = e->move_ps > 0 && sim_net_distance(e->net, from, to) <= CT_DIST_NODE;
-    return near ? sim_ps_of(bytes, e->move_ps) : 0;
+    if (e->move_ps <= 0 || sim_net_distance(e->net, from, to) > CT_DIST_NODE) {
+        return 0;
+    }
+    const double cache = (double)e->c->cluster->cache;
+    const double held = (double)e->held[sim_net_host(e->net, from % e->period)];
+    const double far = e->far_ps > 0 && held > cache ? 1 - cache / held : 0;
+    return sim_ps_of(bytes, far > 0 ? e->move_ps + far * (e->far_ps - e->move_ps) : e->move_ps);
 }
 
 /* The receive that a message from `from` for a chunk belongs to; NULL: it is not posted yet. */
@@ -144,6 +159,7 @@ static uint64_t send_off(struct engine *e, const struct sim_event *ev, uint64_t 
     sim_net_send(e->net, ev->rank, ev->peer, ev->bytes, now, &slot->when, &arrived);
     touch(e, arrived >= SIM_TOO_LATE ? arrived : 0);
     *flight += ev->bytes;
+    hold(e, ev->rank, ev->peer, ev->bytes, true);
     e->r->flight_bytes = ct_max_size(e->r->flight_bytes, *flight);
     e->r->level_bytes[sim_net_distance(e->net, ev->rank, ev->peer)] += ev->bytes;
     if (e->watch != NULL) {
@@ -433,6 +449,7 @@ static void advance(struct engine *e, uint32_t rank, uint32_t strand, uint64_t n
 static void finish_receive(struct engine *e, const struct sim_event *ev, uint64_t now)
 {
     strand_at(e, ev->rank, ev->strand)->busy &= ~(1u << ev->slot);
+    hold(e, ev->peer, ev->rank, ev->bytes, false);
     touch(e, now);
     advance(e, ev->rank, ev->strand, now);
 }
@@ -452,12 +469,21 @@ static void land(struct engine *e, const struct sim_event *ev)
 
 static void handle(struct engine *e, struct sim_event *ev);
 
-/* A core is through with a piece of work: what follows from that is done, and it takes up more. */
+/* A core is through with a piece of work: what follows from that is done, at once or in events of
+ * this very moment, as messages that were there already; then it takes up more. */
 static void core_free(struct engine *e, const struct sim_event *ev)
 {
-    struct sim_event then = sim_cores_finished(e->cores, ev), next;
-    then.at = ev->at;
-    handle(e, &then);
+    struct sim_event then;
+    if (sim_cores_finished(e->cores, ev, &then)) {
+        then.at = ev->at;
+        handle(e, &then);
+    }
+    push(e, ev->at, NEXT, *ev);
+}
+
+static void core_next(struct engine *e, const struct sim_event *ev)
+{
+    struct sim_event next;
     if (sim_cores_next(e->cores, ev, &next)) {
         push(e, next.at, CORE, next);
     }
@@ -489,6 +515,9 @@ static void handle(struct engine *e, struct sim_event *ev)
         break;
     case CORE:
         core_free(e, ev);
+        return;
+    case NEXT:
+        core_next(e, ev);
         return;
     }
     advance(e, ev->rank, ev->strand, ev->at);
@@ -553,17 +582,18 @@ static bool furnish(struct engine *e)
     const uint32_t         lanes = c->algo->lanes;
     e->nstrands = (uint32_t)ct_min_size(c->chunks, ct_div_up(e->vector.nchunks, lanes)) * lanes;
     e->flight = calloc(e->period, sizeof *e->flight);
+    e->held = calloc(sim_net_host(e->net, e->period - 1) + 1, sizeof *e->held);
     e->next_chunk = calloc((size_t)e->period * lanes, sizeof *e->next_chunk);
     e->strands = calloc((size_t)e->period * e->nstrands, sizeof *e->strands);
     e->calls = calloc(e->period, sizeof *e->calls);
     e->at_work = calloc(e->period, sizeof *e->at_work);
     e->busy = calloc(e->period, sizeof *e->busy);
     if (few_cores(e)) {
-        e->cores = sim_cores_make(sim_net_host(e->net, e->period - 1) + 1, c->cluster->cores,
-                                  e->period, (uint64_t)(c->cluster->switch_us * SIM_PS_PER_US));
+        e->cores = sim_cores_make(sim_net_host(e->net, e->period - 1) + 1, e->period, c->cluster);
     }
-    if (e->flight == NULL || e->next_chunk == NULL || e->strands == NULL || e->calls == NULL ||
-        e->at_work == NULL || e->busy == NULL || (few_cores(e) && e->cores == NULL)) {
+    if (e->flight == NULL || e->held == NULL || e->next_chunk == NULL || e->strands == NULL ||
+        e->calls == NULL || e->at_work == NULL || e->busy == NULL ||
+        (few_cores(e) && e->cores == NULL)) {
         return false;
     }
     for (uint32_t rank = 0; rank < e->period; rank++) {
@@ -645,6 +675,7 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     e.recv_ps = (uint64_t)(c->cluster->recv_us * SIM_PS_PER_US + 0.5);
     e.step_ps = (uint64_t)(c->cluster->step_us * SIM_PS_PER_US + 0.5);
     e.move_ps = c->cluster->move > 0 ? 1e12 / c->cluster->move : 0;
+    e.far_ps = c->cluster->far > 0 && c->cluster->cache > 0 ? 1e12 / c->cluster->far : 0;
     e.memory_ps = 1e12 / c->cluster->memory;
     e.reduce_ps = 1e12 / c->cluster->reduce;
     int        rc = execute(&e, why, cap);
@@ -658,6 +689,7 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     sim_queue_free(&e.queue);
     sim_mail_free(&e.mail);
     free(e.flight);
+    free(e.held);
     free(e.next_chunk);
     free(e.calls);
     free(e.at_work);

@@ -7,8 +7,9 @@
  *
  * The model, in the order in which a message meets it:
  *   - the sender's processor works on it for a while (overhead; inside a node its bytes, too, where
- *     processors move them). A rank does one thing at a time, and where a host has fewer cores than
- *     ranks these wait for a core (cores.c).
+ *     processors move them: slower those that are more than a cache holds). A rank does one thing
+ *     at a time, and where a host has fewer cores than ranks these wait for a core, fall asleep and
+ *     are woken (cores.c).
  *   - a message longer than `eager` waits until the receiver has asked for it, and that word's way.
  *   - each link of the path serves messages one after the other, in the order in which they were
  *     sent off, at its rate. A message goes on to the next link as soon as its first byte was
@@ -53,9 +54,12 @@ struct sim_cluster {
     double            over[SIM_LEVELS];
     double            send_us, recv_us, step_us; /* overheads: of messages, and of a copy or sum */
     double            move;                      /* processors move bytes in a node; 0: not they */
-    double            switch_us;                 /* when a core takes up another rank */
-    uint32_t          nics, cores;               /* of a host; 0: as many as GPUs */
-    uint64_t          eager;                     /* bytes; longer messages are asked for */
+    double            far;   /* the same where more than `cache` bytes of a host are under way */
+    uint64_t          cache; /* 0: that makes no difference */
+    double            switch_us;       /* when a core takes up another rank */
+    double            nap_us, wake_us; /* when who waits sleeps; 0: never; to wake him */
+    uint32_t          nics, cores;     /* of a host; 0: as many as GPUs */
+    uint64_t          eager;           /* bytes; longer messages are asked for */
 };
 
 /* The figures of the paper (NCCLX sec. 2.3, 4.4) and of GPUs that were measured. */
@@ -249,15 +253,16 @@ void sim_queue_free(struct sim_queue *q);
 struct sim_cores; /* of hosts that have fewer than ranks */
 enum sim_submit { SIM_NO_MEMORY, SIM_WAITS, SIM_BEGINS };
 
-struct sim_cores *sim_cores_make(uint32_t hosts, uint32_t per_host, uint32_t ranks,
-                                 uint64_t switch_ps);
+struct sim_cores *sim_cores_make(uint32_t hosts, uint32_t ranks, const struct sim_cluster *of);
 void              sim_cores_free(struct sim_cores *c); /* NULL is allowed */
 /* Work of a rank, after which `then` is to happen. SIM_BEGINS: at once, and *done is when it will
  * be over. */
 enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t host, uint32_t rank, uint64_t now,
                                  uint64_t ps, const struct sim_event *then, struct sim_event *done);
-/* At `done`: what was to happen then. And after that: whether the core goes on, and until when. */
-struct sim_event sim_cores_finished(const struct sim_cores *c, const struct sim_event *done);
+/* At `done`: what was to happen then, if anything. And after that: whether the core goes on, and
+ * until when. */
+bool sim_cores_finished(const struct sim_cores *c, const struct sim_event *done,
+                        struct sim_event *then);
 bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct sim_event *next);
 
 /* ---- messages that nobody receives yet (mail.c) ---------------------------------------------- */
