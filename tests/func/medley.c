@@ -9,6 +9,7 @@
  *   CT_MEDLEY_STEADY=1     all in the blocking form
  *   CT_MEDLEY_KEEP=1       types and operators are given up after the call is over, not as soon as
  *                          it has begun
+ *   CT_VERBOSE=1           each call is shown before it is made
  *   CT_MEDLEY_OUT=PREFIX   wrong results do not end the job; PREFIX.RANK gets a line for each call:
  *                          number, digest of all that is exact, "right" or what is wrong. For
  *                          comparing libraries, by tests/suites/differ.py.
@@ -101,6 +102,9 @@ static void run(const struct team *teams, int n, int number, bool steady, bool k
     }
     if (queued == UNDER_WAY || rng_below(&own, 4) == 0) {
         end_all(rng_below(&own, 3));
+    }
+    if (getenv("CT_VERBOSE") != NULL) {
+        fprintf(stderr, "rank %d: %s\n", check_rank, call_text(c));
     }
     c->keep = keep;
     call_fill(c, 0);

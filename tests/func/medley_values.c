@@ -197,7 +197,8 @@ bool number_near(const struct kind *k, struct number a, struct number b, long do
 
 uint64_t number_mix(uint64_t hash, const struct kind *k, struct number x)
 {
-    const double re = (double)x.re, im = (double)x.im;
+    /* No zeros below 0: whether a product has one depends on the order of multiplying. */
+    const double re = (double)x.re + 0.0, im = (double)x.im + 0.0;
     uint64_t     words[2];
     x = rounded(k, x);
     memcpy(&words[0], &re, 8);

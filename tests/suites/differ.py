@@ -133,12 +133,16 @@ class Tally:
     def __init__(self):
         self.counts = Counter()
         self.wrong = {"ctran": [], "peer": []}
+        self.kinds = Counter()
+        self.unexplained = []
 
     def judge(self, name, answers):
         for (rank, call), (_, verdict) in sorted(answers.items()):
             self.counts[name, "right" if verdict == "right" else "wrong"] += 1
             if verdict != "right":
                 self.wrong[name].append(f"rank {rank}: {verdict}")
+                kind = re.search(r": (\w+ \w+), ", verdict)
+                self.kinds[name, kind.group(1) if kind else "?"] += 1
 
     def compare(self, ours, theirs, steady):
         for key, (digest, verdict) in ours.items():
@@ -150,6 +154,7 @@ class Tally:
                 self.counts["equal"] += 1
             elif verdict == "right" and theirs[key][1] == "right":
                 self.counts["differ though right"] += 1
+                self.unexplained.append("rank {}, call {}".format(*key))
             else:
                 self.counts["differ"] += 1
 
@@ -187,12 +192,17 @@ def main():
         print(f"{library.name}: {options.calls} calls, results of ranks: {counts}")
         for line in tally.wrong[library.name][:SHOWN]:
             print(f"  {line}")
+        for (name, kind), n in tally.kinds.most_common():
+            if name == library.name:
+                print(f"  wrong {n:4d}: {kind}")
     for name, n, first, status, words in broken:
         how = "ran longer than its limit" if status is None else f"ended with status {status}"
         print(f"{name}: {how}, {words}: {n} ranks, in call {first} or one under way")
     if options.peer:
         for what in ("equal", "differ though right", "differ", "missing"):
             print(f"{what}: {tally.counts[what]}")
+        for where in tally.unexplained[:SHOWN]:
+            print(f"  {where}")
     ours = [b for b in broken if b[0] == "ctran"] or tally.wrong["ctran"]
     return 1 if ours or tally.counts["differ though right"] else 0
 
