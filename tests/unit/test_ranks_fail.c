@@ -447,7 +447,7 @@ static void false_answers(struct rank *r, void *arg)
     struct ct_p2p_req req;
     (void)arg;
     for (uint64_t id = 0; r->me == 1 && id < 5; id++) {
-        send_raw(r, 0, CT_EP_CTS, &(struct ct_wire_cts){id, id, 7}, sizeof(struct ct_wire_cts));
+        send_raw(r, 0, CT_EP_CTS, &(struct ct_wire_cts){id, id, 7, 0}, sizeof(struct ct_wire_cts));
         send_raw(r, 0, CT_EP_FIN, &(struct ct_wire_fin){id}, sizeof(struct ct_wire_fin));
         send_raw(r, 0, CT_EP_NAK, &(struct ct_wire_nak){id, (int64_t)id - 2},
                  sizeof(struct ct_wire_nak));
@@ -490,7 +490,7 @@ static void early_answer(struct rank *r, void *arg)
     }
     ranks_sync(r);
     if (r->me == 1) {
-        struct ct_wire_cts cts = {1, 999, 5000};
+        struct ct_wire_cts cts = {1, 999, 5000, 0};
         send_raw(r, 0, type, &cts, type == CT_EP_CTS ? sizeof cts : sizeof(struct ct_wire_fin));
     }
     ranks_sync(r);
