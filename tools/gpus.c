@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctran_info --gpus; see gpus.h. What the driver says is what the library goes by: who reaches
- * whose memory, what can be shared between processes, what streams can wait for. No context is made.
+ * whose memory, what can be shared between processes, what streams can wait for. Makes no context.
  */
 #include "tools/gpus.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory - what the program asks for: GPU memory, registrations, and what is wrong with such a call.
+ * memory - what the program asks for: GPU memory, registrations, and what is wrong with such calls.
  * Usage: memory gpu|none [SEED]: whether there is a GPU.
  */
 #include "check.h"
