@@ -35,6 +35,7 @@ struct ct_process {
     /* mem: how the program's memory at an address is read and written, NULL: it is plain. Where no
      * memory is anything else there is no function. */
     const struct ct_memory *(*memory_of)(struct ct_process *p, const void *at);
+    struct ct_memory memory; /* what it returns */
 
     /* From the first init to the end of the process, as are log and cfg: others may be in a later
      * cycle of init and finalize than this process, and send to it already. */

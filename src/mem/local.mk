@@ -1,5 +1,6 @@
 # mem: memory of every kind.
 libctcore_la_SOURCES += \
+	src/mem/area.c \
 	src/mem/board.c \
 	src/mem/copy.c \
 	src/mem/export.c \

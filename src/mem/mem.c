@@ -54,6 +54,7 @@ int ct_mem_init(struct ct_process *p)
     ct_list_init(&m->imports.lru);
     ct_list_init(&m->pool.segments);
     p->mem = m;
+    ct_mem_area_init(p);
     return CTRAN_SUCCESS;
 }
 
@@ -63,6 +64,7 @@ void ct_mem_fini(struct ct_process *p)
     if (m == NULL) {
         return;
     }
+    ct_mem_area_fini(p);
     ct_mem_wishes_fini(p);
     if (p->gpu != NULL) {
         ct_mem_imports_fini(p);

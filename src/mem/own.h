@@ -184,6 +184,10 @@ void     ct_mem_board_fini(struct ct_process *p);
 const _Atomic uint64_t *ct_mem_board_map(int pidfd, int fd);
 void                    ct_mem_board_unmap(const _Atomic uint64_t *board);
 
+/* Says how areas of device memory are read and written: p->memory_of. */
+void ct_mem_area_init(struct ct_process *p);
+void ct_mem_area_fini(struct ct_process *p);
+
 void ct_mem_imports_fini(struct ct_process *p);
 void ct_mem_pinned_fini(struct ct_process *p);
 void ct_mem_small_fini(struct ct_process *p);
