@@ -3,6 +3,7 @@
 dist_man_MANS += \
 	man/ctran.7 \
 	man/ctran-labels.7 \
+	man/ctran-gpu.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
 	man/ctran-tuning.7 \

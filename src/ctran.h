@@ -29,6 +29,11 @@
  *             or, for a nonblocking call, until its request completes. Any buffer may be NULL
  *             where it has no data. It may be CTRAN_BOTTOM where the datatype has absolute
  *             addresses.
+ *   GPUs      Buffers that are sent, received, reduced or packed may lie in a GPU's memory, each of
+ *             another kind than the rest, on every rank as it likes; arrays of counts and the like,
+ *             and the buffers of ctran_buffer_attach, are in the host's. The calls know nothing of
+ *             CUDA's streams: the program synchronizes before it calls. CTRAN_ERR_BUFFER: memory
+ *             could not be copied. See ctran-gpu(7).
  *   Blocking  A blocking call waits as long as its peers live and drives all of the process's
  *             transfers while it waits. It spins briefly, yields, then sleeps. Outside of calls
  *             transfers rest, but with CTRAN_PROGRESS_THREAD=1.
