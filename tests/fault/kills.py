@@ -21,7 +21,8 @@ SETTINGS = [{}, {}, {"CTRAN_SHM_SINGLE_COPY": "off"}, {"CTRAN_SHM_RING_SIZE": "4
             {"CTRAN_SHM_SINGLE_COPY": "always", "CTRAN_EAGER_LIMIT": "4K"},
             {"CTRAN_SHM_SINGLE_COPY": "off", "CTRAN_SHM_RING_SIZE": "4K"},
             {"CTRAN_SHM_BACKING": "file"}, {"CTRAN_EAGER_LIMIT": "100"},
-            {"CTRAN_TRANSPORTS": "self,tcp"}, {"CTRAN_NODE_RANKS": "3", "CTRAN_TCP_SOCKETS": "2"}]
+            {"CTRAN_TRANSPORTS": "self,tcp"}, {"CTRAN_NODE_RANKS": "3", "CTRAN_TCP_SOCKETS": "2"},
+            {"CT_FOREIGN": "some"}, {"CT_FOREIGN": "all", "CTRAN_TRANSPORTS": "self,tcp"}]
 # On this machine as it is, or as three hosts, which an agent makes of it.
 DIR = tempfile.TemporaryDirectory(prefix="ctran-test-")
 AGENT = os.path.join(DIR.name, "agent")

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../func/foreign.h"
+
 enum { STATUS_NO_START = 9 };
 
 /* The rank that the launcher gave, for a victim that may die before ctran knows. */
@@ -30,6 +32,7 @@ static void start(struct fault_plan *plan, char **argv)
         printf("nostart %d\n", check_rank);
         exit(STATUS_NO_START);
     }
+    foreign_from_environment();
     int rank, size;
     OK(ctran_comm_rank(CTRAN_COMM_WORLD, &rank));
     OK(ctran_comm_size(CTRAN_COMM_WORLD, &size));

@@ -54,7 +54,7 @@ static void expect_same(const struct operation *o, const int kinds[BUFS], char *
 /* Every pair of kinds on all ranks, and ranks that differ. */
 void run_mixes(const struct operation *o)
 {
-    enum { DIFFER = 2 };
+    enum { DIFFER = 2, PAIRS = 4 /* of HOST and DEVICE */ };
     static const int host[BUFS] = {HOST, HOST};
     char            *wanted[BUFS], *found[BUFS];
     uint64_t         mine = rng_of(900 + ++number) + (uint64_t)check_rank * 1000;
@@ -62,10 +62,10 @@ void run_mixes(const struct operation *o)
         wanted[i] = image_new(o, i);
     }
     run(o, host, wanted);
-    for (int mix = 1; mix < KINDS * KINDS + DIFFER; mix++) {
-        const bool differ = mix >= KINDS * KINDS;
-        const int  kinds[BUFS] = {differ ? rng_below(&mine, KINDS) : mix % KINDS,
-                                 differ ? rng_below(&mine, KINDS) : mix / KINDS};
+    for (int mix = 1; mix < PAIRS + DIFFER; mix++) {
+        const bool differ = mix >= PAIRS;
+        const int  kinds[BUFS] = {differ ? rng_below(&mine, mem_kinds) : mix % 2,
+                                 differ ? rng_below(&mine, mem_kinds) : mix / 2};
         for (int i = 0; i < BUFS; i++) {
             found[i] = image_new(o, i);
         }

@@ -3,6 +3,7 @@
  * threads_waits - who waits for what: threads that take the polling over from one another, that
  * wait for requests of another, and that cancel what another waits for. Run by threads.c.
  */
+#include "foreign.h"
 #include "threads.h"
 
 static int next_rank(void)
@@ -199,7 +200,7 @@ void run_buffered(void)
     ctran_count_t size = MEMBERS * BUFFERED * (BUFFERED_BYTES + CTRAN_BSEND_OVERHEAD);
     void         *buffer = malloc((size_t)size), *back = NULL;
     EXPECT(buffer != NULL);
-    OK(ctran_buffer_attach(buffer, size));
+    OK(ctran_buffer_attach(foreign_exempt(buffer, size), size));
     team_run(buffered, NULL);
     OK(ctran_buffer_detach(&back, &size));
     EXPECT_PTR(buffer, back);
