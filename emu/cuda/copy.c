@@ -62,6 +62,12 @@ static size_t extent(size_t bytes, size_t rows, size_t pitch)
     return (rows - 1) * pitch + bytes;
 }
 
+static bool on_device(uint64_t at)
+{
+    const struct emu_segment *segment = emu_segment_find(at);
+    return segment != NULL && emu_segment_on_device(segment);
+}
+
 static struct emu_work *work_of(const struct copy *copy, CUcontext ctx, bool stage)
 {
     struct emu_work *work = emu_work_new(EMU_COPY, ctx);
@@ -74,6 +80,8 @@ static struct emu_work *work_of(const struct copy *copy, CUcontext ctx, bool sta
     work->copy.rows = copy->rows;
     work->copy.to_pitch = copy->to_pitch;
     work->copy.from_pitch = copy->from_pitch;
+    work->copy.to_device = on_device(copy->to);
+    work->copy.from_device = on_device(copy->from);
     if (stage) {
         const size_t bytes = extent(copy->bytes, copy->rows, copy->from_pitch);
         work->copy.staged = malloc(bytes);
@@ -84,12 +92,6 @@ static struct emu_work *work_of(const struct copy *copy, CUcontext ctx, bool sta
         memcpy(work->copy.staged, (const void *)(uintptr_t)copy->from, bytes);
     }
     return work;
-}
-
-static bool on_device(uint64_t at)
-{
-    const struct emu_segment *segment = emu_segment_find(at);
-    return segment != NULL && emu_segment_on_device(segment);
 }
 
 /* Of an entry point that has been entered. */
@@ -112,10 +114,10 @@ static CUresult submit(const struct copy *copy, CUstream stream, bool async)
     if (!capture) {
         emu_gate();
     }
-    const bool devices = on_device(copy->to) && on_device(copy->from);
-    const bool wait = to_pageable || (!async && !devices && !from_pageable);
-    return emu_submit(stream, work_of(copy, stream->ctx, from_pageable && !capture),
-                      wait && !capture);
+    struct emu_work *work = work_of(copy, stream->ctx, from_pageable && !capture);
+    const bool       devices = work != NULL && work->copy.to_device && work->copy.from_device;
+    const bool       wait = to_pageable || (!async && !devices && !from_pageable);
+    return emu_submit(stream, work, wait && !capture);
 }
 
 static CUresult copy(uint64_t to, enum side to_side, uint64_t from, enum side from_side,
@@ -284,13 +286,17 @@ CUresult cuMemsetD32Async(CUdeviceptr ptr, unsigned value, size_t words, CUstrea
     return fill(__func__, ptr, value, 4, words, stream);
 }
 
-/* A row; `staged` is where its bytes lie, or NULL. False: something is not mapped any more. */
-static bool copy_row(uint64_t to, uint64_t from, const char *staged, size_t bytes)
+/* A row of `work`; false: something is not mapped any more. */
+static bool copy_row(const struct emu_work *work, size_t row)
 {
-    while (bytes > 0) {
-        size_t      len = bytes;
-        char       *out = emu_segment_cpu(to, &len);
-        const char *in = staged != NULL ? staged : emu_segment_cpu(from, &len);
+    const size_t at = row * work->copy.from_pitch;
+    uint64_t     to = work->copy.to + row * work->copy.to_pitch, from = work->copy.from + at;
+    const char  *staged = work->copy.staged != NULL ? work->copy.staged + at : NULL;
+    for (size_t left = work->copy.bytes; left > 0;) {
+        size_t      len = left;
+        char       *out = emu_segment_cpu(to, &len, work->copy.to_device);
+        const char *in =
+            staged != NULL ? staged : emu_segment_cpu(from, &len, work->copy.from_device);
         if (out == NULL || in == NULL) {
             return false;
         }
@@ -298,19 +304,15 @@ static bool copy_row(uint64_t to, uint64_t from, const char *staged, size_t byte
         to += len;
         from += len;
         staged += staged != NULL ? len : 0;
-        bytes -= len;
+        left -= len;
     }
     return true;
 }
 
 void emu_copy_run(struct emu_work *work)
 {
-    for (size_t i = 0; i < work->copy.rows; i++) {
-        const char *staged = work->copy.staged;
-        if (!copy_row(work->copy.to + i * work->copy.to_pitch,
-                      work->copy.from + i * work->copy.from_pitch,
-                      staged != NULL ? staged + i * work->copy.from_pitch : NULL,
-                      work->copy.bytes)) {
+    for (size_t row = 0; row < work->copy.rows; row++) {
+        if (!copy_row(work, row)) {
             emu_ctx_fail(work->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
             return;
         }
@@ -322,7 +324,7 @@ void emu_fill_run(struct emu_work *work)
     uint64_t to = work->fill.to;
     for (size_t left = work->fill.count * work->fill.width; left > 0;) {
         size_t len = left;
-        char  *out = emu_segment_cpu(to, &len);
+        char  *out = emu_segment_cpu(to, &len, true);
         if (out == NULL) {
             emu_ctx_fail(work->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
             return;

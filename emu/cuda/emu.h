@@ -164,9 +164,10 @@ struct emu_segment *emu_segment_find(uint64_t at);
 struct emu_segment *emu_segment_next(uint64_t at, uint64_t end);
 /* Whether the device of `ctx` may read and write it by kernels and memory operations. */
 bool emu_segment_reached(const struct emu_segment *segment, CUcontext ctx);
-/* Where the CPU may touch `at`, and in *len how many of the `len` bytes from there lie together;
- * host memory that the driver does not know is itself. NULL: nothing is mapped there any more. */
-char *emu_segment_cpu(uint64_t at, size_t *len);
+/* Where the CPU may touch `at`, and in *len how many of the `len` bytes from there lie together.
+ * Host memory that the driver does not know is itself. NULL: nothing is mapped there any more;
+ * with `known` that is said of all that the driver does not know. */
+char *emu_segment_cpu(uint64_t at, size_t *len, bool known);
 bool  emu_segment_on_device(const struct emu_segment *segment);
 /* Kernels are about to run, and have ended: see STRICT above. */
 void emu_segments_open(void);
@@ -204,6 +205,7 @@ struct emu_work {
             char    *staged;      /* what was in pageable memory when the call was made, or NULL */
             size_t   bytes, rows; /* of a row */
             size_t   to_pitch, from_pitch; /* from one row to the next */
+            bool     to_device, from_device;
         } copy;
         struct {
             uint64_t to;

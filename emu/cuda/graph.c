@@ -161,7 +161,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
     }
     emu_unlock();
     if (refused) {
-        return CUDA_ERROR_NOT_PERMITTED;
+        return CUDA_ERROR_NOT_SUPPORTED; /* as driver 580 was seen to say */
     }
     CUgraphExec made = calloc(1, sizeof *made);
     if (made == NULL) {

@@ -196,8 +196,8 @@ bool emu_memops_run(struct emu_op *op)
             continue;
         }
         size_t len = is_wide(now) ? 8 : 4;
-        op->spot =
-            emu_segment_cpu(is_wait(now) ? now->waitValue.address : now->writeValue.address, &len);
+        op->spot = emu_segment_cpu(is_wait(now) ? now->waitValue.address : now->writeValue.address,
+                                   &len, false);
         if (op->spot == NULL) {
             emu_ctx_fail(op->work->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
             return true;

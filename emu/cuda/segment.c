@@ -164,7 +164,7 @@ bool emu_segment_reached(const struct emu_segment *segment, CUcontext ctx)
     }
 }
 
-char *emu_segment_cpu(uint64_t at, size_t *len)
+char *emu_segment_cpu(uint64_t at, size_t *len, bool known)
 {
     pthread_rwlock_rdlock(&lock);
     const size_t rank = rank_of(at);
@@ -174,6 +174,8 @@ char *emu_segment_cpu(uint64_t at, size_t *len)
         const size_t              within = at - segment->base;
         *len = *len < segment->bytes - within ? *len : segment->bytes - within;
         cpu = segment->kind == EMU_MAPPED && segment->reach == 0 ? NULL : segment->cpu + within;
+    } else if (known) {
+        cpu = NULL;
     } else if (rank < count && table[rank]->base - at < *len) {
         *len = table[rank]->base - at;
     }

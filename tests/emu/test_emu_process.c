@@ -368,13 +368,47 @@ static void test_shared_events(void **state)
     run_both(shared_events);
 }
 
+/* Work on memory that was unmapped before it ran: the context is lost, and says so from then on. */
+static void faulty(int unused)
+{
+    (void)unused;
+    CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+    };
+    CUmemGenericAllocationHandle handle;
+    use_device(0);
+    OK(cuMemCreate(&handle, PIECE, &prop, 0));
+    const CUdeviceptr ptr = map_pieces(&handle, 1, 0), to = alloc(64);
+    uint32_t         *word = pinned_words(1);
+    CUstream          stream = stream_new(), other = stream_new();
+    OK(cuStreamWaitValue32(stream, device_of(word), 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuMemcpyDtoDAsync(to, ptr, 64, stream));
+    OK(cuStreamWaitValue32(other, device_of(word), 2, CU_STREAM_WAIT_VALUE_EQ));
+    unmap_pieces(ptr, 1);
+    set_word(word, 1);
+    GIVES(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
+    GIVES(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(other)); /* nothing waits for ever */
+    CUdeviceptr none;
+    GIVES(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&none, 8));
+}
+
+static void test_fault(void **state)
+{
+    (void)state;
+    if (!emulated) {
+        skip(); /* it would take the device's other programs along */
+    }
+    expect_end(start_child(faulty, 0));
+}
+
 int main(void)
 {
     open_driver();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_legacy_handles), cmocka_unit_test(test_exporter_ends),
         cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_tokens),
-        cmocka_unit_test(test_shared_events),
+        cmocka_unit_test(test_shared_events),  cmocka_unit_test(test_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
