@@ -30,7 +30,7 @@ src/gpu/kernels/kernels.fatbin: $(kernel_inputs)
 src/gpu/kernels/fatbin.inc: src/gpu/kernels/kernels.fatbin
 	$(AM_V_GEN)od -An -v -tx1 src/gpu/kernels/kernels.fatbin | \
 	  sed 's/ \(..\)/0x\1,/g' > $@.tmp && mv $@.tmp $@
-src/gpu/libctcore_la-fatbin.lo: src/gpu/kernels/fatbin.inc
+BUILT_SOURCES += src/gpu/kernels/fatbin.inc
 CLEANFILES += src/gpu/kernels/kernels.fatbin src/gpu/kernels/fatbin.inc
 endif
 
