@@ -14,10 +14,10 @@
  * would not pay, since a step takes longer than its data. */
 enum {
     FLAGGED_EACH = 8 << 10,
-    FLAGGED_GRAIN = 1 << 10,
     FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
     BULK_EACH = 32 << 10,
-    BULK_GRAIN = 4 << 10,
+    BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
+    GRAIN = 4 << 10,
     PART_ALIGN = 128, /* parts of a vector begin at its multiples */
 };
 
@@ -113,6 +113,19 @@ static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
     return how.flagged != 0 ? how.flagged == 1 : bytes <= FLAGGED_MOST / peers;
 }
 
+/* One of `size` parts of a vector. */
+static size_t part_of(size_t bytes, uint32_t size)
+{
+    return ((bytes + size - 1) / size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+}
+
+/* A bulk item of a kernel of so many blocks: the slots of several channels are one. */
+static uint32_t item_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
+{
+    const size_t slots = (size_t)comm->layout.channels / blocks * comm->layout.bulk_bytes;
+    return (uint32_t)ct_min_size(slots, most(BULK_ITEM, comm->layout.bulk_bytes));
+}
+
 /* Kernel, blocks and all but masks and moves; `longest` is what one peer gets at most. */
 static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                     struct ct_kernel_how how, bool small, size_t longest)
@@ -124,8 +137,9 @@ static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_ke
 
     memset(&c->args, 0, sizeof c->args);
     c->args.comm = *comm;
-    c->args.grain = small ? FLAGGED_GRAIN : BULK_GRAIN;
     c->blocks = (uint32_t)most(ct_min_size(want, may), 1);
+    c->args.item_bytes = small ? comm->layout.flagged_bytes : item_bytes(comm, c->blocks);
+    c->args.each_bytes = most(part_of(longest, c->blocks), PART_ALIGN);
     c->threads = CT_KERNEL_THREADS;
     return &c->args;
 }
@@ -240,11 +254,6 @@ static void two_shots(struct ct_kernel_args *a, const void *send, void *recv, si
     a->own_bytes = a->move[comm->rank].send_bytes;
 }
 
-static size_t part_of(size_t bytes, uint32_t size)
-{
-    return ((bytes + size - 1) / size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
-}
-
 void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                          struct ct_kernel_how how, const struct ct_kernel_reduction *r,
                          const void *send, void *recv, size_t count)
@@ -324,8 +333,9 @@ void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kerne
     snprintf(c->name, sizeof c->name, "ct_alltoallv_dynamic");
     c->dynamic = *what;
     c->dynamic.comm = *comm;
-    c->dynamic.grain = BULK_GRAIN;
+    c->dynamic.grain = GRAIN;
     c->blocks = (uint32_t)(blocks != 0 ? ct_min_size(blocks, comm->layout.channels)
                                        : comm->layout.channels);
+    c->dynamic.item_bytes = item_bytes(comm, c->blocks);
     c->threads = CT_KERNEL_THREADS;
 }

@@ -9,14 +9,17 @@
  * s (from 1 on) goes through slot s mod CT_KERNEL_WINDOW at the receiver, and may be sent once the
  * receiver has said that it is through with item s - CT_KERNEL_WINDOW. Whoever is sent to has the
  * slots, so kernels write to peers and read only their own memory. The numbers live in the
- * workspace and are advanced by the kernels, so that a replayed graph goes on where it stopped; they
- * wrap at 2^32.
+ * workspace and are advanced by the kernels, so that a replayed graph goes on where it stopped;
+ * they wrap at 2^32.
  *
  * An item is of one of two kinds, which share the numbers but not the slots:
  *   - a flagged one ("LL" with the field): each 8 bytes written hold 4 bytes of payload and the
  *     item's number, so that data tell themselves that they have arrived: lowest latency, half the
- *     bandwidth. The receiver says that it is through when its next kernel begins, or its next step.
- *   - a bulk one: plain bytes, then, after a fence, the number in the pair's `ready` word.
+ *     bandwidth. The receiver says that it is through when its next kernel begins, or its next
+ *     step.
+ *   - a bulk one: plain bytes, then, after a fence, the number in the pair's `ready` word. A kernel
+ *     of fewer blocks than there are channels has larger slots: those of several channels together.
+ *     So it ends only when its peers are through with all that it sent, and leaves the slots empty.
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
  */
@@ -119,14 +122,16 @@ struct ct_kernel_args {
     struct ct_kernel_comm comm;
     uint32_t              op; /* enum ct_kernel_op */
     uint32_t              to, from, result_to, result_from;
-    uint32_t              grain;      /* bytes below which a move or part is not divided */
+    uint32_t              item_bytes; /* of a step: of a bulk item, or of a flagged one */
+    uint64_t              each_bytes; /* of every move or part, this much for each block */
     uint64_t              own_bytes;  /* of this rank's part */
     uint64_t              part_bytes; /* of the longest part */
     struct ct_kernel_move move[CT_KERNEL_RANKS];
 };
 
 /* ct_alltoallv_dynamic: counts and displacements are elements, in device memory, and are read when
- * the kernel runs. What does not fit into recv_bytes is dropped; recv_counts tells what was sent. */
+ * the kernel runs. What does not fit into recv_bytes is dropped; recv_counts tells what was
+ * sent. */
 struct ct_kernel_dynamic {
     struct ct_kernel_comm comm;
     const void           *send;
@@ -135,7 +140,8 @@ struct ct_kernel_dynamic {
     const int64_t        *send_counts, *send_displs;
     int64_t              *recv_counts;
     const int64_t        *recv_displs; /* NULL: one after the other, in the order of ranks */
-    uint32_t              grain, pad;
+    uint32_t              grain;       /* bytes below which what goes to a peer is not divided */
+    uint32_t              item_bytes;  /* of a bulk item */
 };
 
 #endif

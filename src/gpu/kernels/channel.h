@@ -18,13 +18,14 @@
 struct channel {
     const struct ct_kernel_comm *comm;
     uint32_t                    *sent, *got; /* by peer; in shared memory */
+    uint32_t                     item_bytes; /* of a bulk item's slot */
     bool                         alive;      /* this thread has seen no abort */
 };
 
 /* `ch` of a block, on communicator `the_comm`. */
-#define CT_CHANNEL(ch, the_comm)                                                                   \
+#define CT_CHANNEL(ch, the_comm, the_item_bytes)                                                   \
     __shared__ uint32_t ch##_sent[CT_KERNEL_RANKS], ch##_got[CT_KERNEL_RANKS];                     \
-    struct channel      ch = {&(the_comm), ch##_sent, ch##_got, true}
+    struct channel      ch = {&(the_comm), ch##_sent, ch##_got, (the_item_bytes), true}
 
 /* In every 2^28 items all lines of a slot are written, so that no flag is left that could be taken
  * for one of 2^32 items later. */
@@ -57,24 +58,25 @@ CT_DEV struct ct_kernel_words *words_of(const struct ct_kernel_comm *comm, uint3
            (blockIdx.x * comm->size + peer);
 }
 
-CT_DEV size_t slot_index(const struct ct_kernel_comm *comm, uint32_t from, uint32_t item)
+/* The slot at rank `owner` for an item from rank `from`. All of a sender's slots lie together,
+ * since kernels of different numbers of blocks divide them differently: each sender's own are empty
+ * when its kernel ends, but others may be ahead of it or behind. */
+CT_DEV char *bulk_slot(const struct channel *ch, uint32_t owner, uint32_t from, uint32_t item)
 {
-    return (size_t)(blockIdx.x * comm->size + from) * CT_KERNEL_WINDOW + item % CT_KERNEL_WINDOW;
-}
-
-/* The slot at rank `owner` for an item from rank `from`. */
-CT_DEV char *bulk_slot(const struct ct_kernel_comm *comm, uint32_t owner, uint32_t from,
-                       uint32_t item)
-{
+    const struct ct_kernel_comm *comm = ch->comm;
+    const uint32_t               all = comm->layout.channels, mine = all / gridDim.x;
+    const size_t before = (size_t)(from * all + blockIdx.x * mine) * CT_KERNEL_WINDOW;
     return static_cast<char *>(comm->workspace[owner]) + comm->layout.bulk_at +
-           slot_index(comm, from, item) * comm->layout.bulk_bytes;
+           before * comm->layout.bulk_bytes + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
 }
 
 CT_DEV char *flagged_slot(const struct ct_kernel_comm *comm, uint32_t owner, uint32_t from,
                           uint32_t item)
 {
+    const size_t index =
+        (size_t)(blockIdx.x * comm->size + from) * CT_KERNEL_WINDOW + item % CT_KERNEL_WINDOW;
     return static_cast<char *>(comm->workspace[owner]) + comm->layout.flagged_at +
-           slot_index(comm, from, item) * comm->layout.flagged_bytes * 2;
+           index * comm->layout.flagged_bytes * 2;
 }
 
 /* ---- waits of one thread --------------------------------------------------------------------- */
@@ -93,24 +95,33 @@ CT_DEV bool go_on(struct channel *ch, uint32_t *spins)
     return true;
 }
 
-/* Until there is room for the next item to p. */
-CT_DEV void wait_room(struct channel *ch, uint32_t p)
+/* Until there is room for an item to p. */
+CT_DEV void wait_room_for(struct channel *ch, uint32_t p, uint32_t item)
 {
-    const uint32_t item = ch->sent[p] + 1;
-    uint32_t       spins = 0;
-    while (item - load_flag(&words_of(ch->comm, ch->comm->rank, p)->acked) > CT_KERNEL_WINDOW &&
-           go_on(ch, &spins)) {
+    const uint32_t *acked = &words_of(ch->comm, ch->comm->rank, p)->acked;
+    uint32_t        spins = 0;
+    while (item - load_flag(acked) > CT_KERNEL_WINDOW && go_on(ch, &spins)) {
     }
 }
 
-/* Until the next item from p, a bulk one, is there. */
+/* The next one. */
+CT_DEV void wait_room(struct channel *ch, uint32_t p)
+{
+    wait_room_for(ch, p, ch->sent[p] + 1);
+}
+
+/* Until a bulk item from p is there. */
+CT_DEV void wait_bulk_of(struct channel *ch, uint32_t p, uint32_t item)
+{
+    const uint32_t *ready = &words_of(ch->comm, ch->comm->rank, p)->ready;
+    uint32_t        spins = 0;
+    while (load_flag(ready) - item >= CT_KERNEL_WINDOW && go_on(ch, &spins)) {
+    }
+}
+
 CT_DEV void wait_bulk(struct channel *ch, uint32_t p)
 {
-    const uint32_t item = ch->got[p] + 1;
-    uint32_t       spins = 0;
-    while (load_flag(&words_of(ch->comm, ch->comm->rank, p)->ready) - item >= CT_KERNEL_WINDOW &&
-           go_on(ch, &spins)) {
-    }
+    wait_bulk_of(ch, p, ch->got[p] + 1);
 }
 
 CT_DEV bool arrived(line l, uint32_t item)
@@ -149,7 +160,8 @@ CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from)
     __syncthreads();
 }
 
-CT_DEV void channel_close(struct channel *ch)
+/* Those in `drain` are waited for until they are through with all that was sent. */
+CT_DEV void channel_close(struct channel *ch, uint32_t drain)
 {
     const struct ct_kernel_comm *comm = ch->comm;
     __syncthreads();
@@ -157,6 +169,9 @@ CT_DEV void channel_close(struct channel *ch)
         struct ct_kernel_words *w = words_of(comm, comm->rank, p);
         w->sent = ch->sent[p];
         w->got = ch->got[p];
+        if (in(drain, p)) {
+            wait_room_for(ch, p, ch->sent[p] + CT_KERNEL_WINDOW);
+        }
     }
 }
 
@@ -171,16 +186,18 @@ struct share {
     uint32_t peer, lane, lanes;
 };
 
-CT_DEV struct share share_of(uint32_t mask, uint32_t rank)
+/* For thread t of `all`. */
+CT_DEV struct share share_among(uint32_t mask, uint32_t rank, uint32_t t, uint32_t all)
 {
-    struct share s;
-    s.mask = mask;
+    const uint32_t turn = (rank + 1) % 32;
+    struct share   s;
+    s.mask = turn == 0 ? mask : mask >> turn | mask << (32 - turn);
     s.rank = rank;
     s.count = members(mask);
-    s.groups = s.count < threads() ? s.count : threads();
-    s.lanes = s.groups > 0 ? threads() / s.groups : 1;
-    s.next = thread() / s.lanes;
-    s.lane = thread() % s.lanes;
+    s.groups = s.count < all ? s.count : all;
+    s.lanes = s.groups > 1 ? all / s.groups : all;
+    s.next = s.groups > 1 ? t / s.lanes : 0;
+    s.lane = s.groups > 1 ? t % s.lanes : t;
     if (s.next >= s.groups) {
         s.next = s.count; /* a thread too many */
     }
@@ -188,19 +205,21 @@ CT_DEV struct share share_of(uint32_t mask, uint32_t rank)
     return s;
 }
 
+CT_DEV struct share share_of(uint32_t mask, uint32_t rank)
+{
+    return share_among(mask, rank, thread(), threads());
+}
+
 CT_DEV bool share_next(struct share *s)
 {
     if (s->next >= s->count) {
         return false;
     }
-    uint32_t left = s->next;
-    for (uint32_t i = 1; i <= CT_KERNEL_RANKS; i++) {
-        const uint32_t p = (s->rank + i) % CT_KERNEL_RANKS;
-        if (in(s->mask, p) && left-- == 0) {
-            s->peer = p;
-            break;
-        }
+    uint32_t left = s->mask;
+    for (uint32_t i = 0; i < s->next; i++) {
+        left &= left - 1;
     }
+    s->peer = (members((left & (0u - left)) - 1) + s->rank + 1) % 32;
     s->next += s->groups;
     return true;
 }
@@ -211,14 +230,12 @@ struct slice {
     uint64_t at, bytes;
 };
 
-/* What this block has of `bytes` that are divided among all blocks as `whole` bytes would be. */
-CT_DEV struct slice slice_of(uint64_t bytes, uint64_t whole, uint32_t grain)
+/* What this block has of `bytes`, of which each has `each`. */
+CT_DEV struct slice slice_of(uint64_t bytes, uint64_t each)
 {
-    uint64_t each = (whole + gridDim.x - 1) / gridDim.x;
-    each = each < grain ? grain : (each + 127) & ~(uint64_t)127;
     const uint64_t at = each * blockIdx.x;
     if (at >= bytes) {
-        return {at < bytes ? at : bytes, 0};
+        return {bytes, 0};
     }
     return {at, bytes - at < each ? bytes - at : each};
 }
@@ -236,11 +253,27 @@ CT_DEV struct slice piece_of(struct slice s, uint32_t step, uint32_t most)
 /* How many items a slice takes. Nothing takes an empty one, on the first block. */
 CT_DEV uint32_t items_of(struct slice s, uint32_t most)
 {
-    const uint32_t n = (uint32_t)((s.bytes + most - 1) / most);
-    return n == 0 && blockIdx.x == 0 ? 1 : n;
+    if (s.bytes <= most) { /* spares the division, which takes long */
+        return s.bytes > 0 || blockIdx.x == 0 ? 1 : 0;
+    }
+    return (uint32_t)((s.bytes + most - 1) / most);
 }
 
 /* ---- plain copies by the threads of a share -------------------------------------------------- */
+
+/* All loads are under way before the first store. */
+template <unsigned N> CT_DEV void copy_vectors(char *dst, const char *src, uint64_t stride)
+{
+    vec v[N];
+    CT_UNROLL
+    for (unsigned k = 0; k < N; k++) {
+        v[k] = load_vec(src + k * stride);
+    }
+    CT_UNROLL
+    for (unsigned k = 0; k < N; k++) {
+        store_vec(dst + k * stride, v[k]);
+    }
+}
 
 CT_OUTLINE void copy_bytes(void *dst, const void *src, uint64_t bytes, uint32_t lane,
                            uint32_t lanes)
@@ -250,16 +283,11 @@ CT_OUTLINE void copy_bytes(void *dst, const void *src, uint64_t bytes, uint32_t 
     uint64_t       at = (uint64_t)lane * 16;
     const uint64_t stride = (uint64_t)lanes * 16;
     if (aligned(d, 16) && aligned(s, 16)) {
-        for (; at + 7 * stride + 16 <= bytes; at += 8 * stride) {
-            vec v[8];
-            CT_UNROLL
-            for (unsigned k = 0; k < 8; k++) {
-                v[k] = load_vec(s + at + k * stride);
-            }
-            CT_UNROLL
-            for (unsigned k = 0; k < 8; k++) {
-                store_vec(d + at + k * stride, v[k]);
-            }
+        for (; at + 15 * stride + 16 <= bytes; at += 16 * stride) {
+            copy_vectors<16>(d + at, s + at, stride);
+        }
+        for (; at + 3 * stride + 16 <= bytes; at += 4 * stride) {
+            copy_vectors<4>(d + at, s + at, stride);
         }
         for (; at + 16 <= bytes; at += stride) {
             store_vec(d + at, load_vec(s + at));
@@ -364,23 +392,27 @@ CT_DEV void count_got(struct channel *ch, uint32_t mask, bool tell)
     }
 }
 
-/* Publishes the bulk items that the block has written for peers in the mask. */
-CT_DEV void publish(struct channel *ch, uint32_t mask)
+/* Publishes a bulk item that the block has written for p; by one thread. */
+CT_DEV void publish_item(struct channel *ch, uint32_t p, uint32_t item)
 {
     const struct ct_kernel_comm *comm = ch->comm;
-    for (uint32_t p = thread(); p < comm->size; p += threads()) {
-        if (!in(mask, p)) {
-            continue;
+    if (refreshes(item)) {
+        char *const slot = flagged_slot(comm, p, comm->rank, item);
+        for (uint32_t at = 0; at < comm->layout.flagged_bytes; at += 16) {
+            store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
         }
-        const uint32_t item = ++ch->sent[p];
-        if (refreshes(item)) {
-            char *const slot = flagged_slot(comm, p, comm->rank, item);
-            for (uint32_t at = 0; at < comm->layout.flagged_bytes; at += 16) {
-                store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
-            }
+    }
+    fence();
+    store_flag(&words_of(comm, p, comm->rank)->ready, item);
+}
+
+/* The next ones, for peers in the mask. */
+CT_DEV void publish(struct channel *ch, uint32_t mask)
+{
+    for (uint32_t p = thread(); p < ch->comm->size; p += threads()) {
+        if (in(mask, p)) {
+            publish_item(ch, p, ++ch->sent[p]);
         }
-        fence();
-        store_flag(&words_of(comm, p, comm->rank)->ready, item);
     }
 }
 

@@ -58,13 +58,20 @@ CT_DEV void plan_receives(const struct ct_kernel_dynamic &a, struct plan *plan)
     __syncthreads();
 }
 
+/* This block's part of `bytes` for a peer. */
+CT_DEV struct slice part_of(const struct ct_kernel_dynamic &a, uint64_t bytes)
+{
+    const uint64_t each = (bytes + gridDim.x - 1) / gridDim.x;
+    return slice_of(bytes, each < a.grain ? a.grain : (each + 127) & ~(uint64_t)127);
+}
+
 /* The peers with something in this step. */
 CT_DEV uint32_t busy(const struct ct_kernel_dynamic &a, const uint64_t *bytes, uint32_t step)
 {
     uint32_t mask = 0;
     for (uint32_t p = 0; p < a.comm.size; p++) {
-        const struct slice s = slice_of(bytes[p], bytes[p], a.grain);
-        if (p != a.comm.rank && piece_of(s, step, a.comm.layout.bulk_bytes).bytes > 0) {
+        const struct slice s = part_of(a, bytes[p]);
+        if (p != a.comm.rank && piece_of(s, step, a.item_bytes).bytes > 0) {
             mask |= 1u << p;
         }
     }
@@ -81,9 +88,8 @@ CT_DEV void send_step(struct channel *ch, const struct ct_kernel_dynamic &a,
     wait_all(ch, to, 0);
     for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
         const uint64_t     all = plan->out[s.peer];
-        const struct slice piece =
-            piece_of(slice_of(all, all, a.grain), step, a.comm.layout.bulk_bytes);
-        copy_bytes(bulk_slot(&a.comm, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
+        const struct slice piece = piece_of(part_of(a, all), step, a.item_bytes);
+        copy_bytes(bulk_slot(ch, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
                    static_cast<const char *>(a.send) + plan->out_at[s.peer] + piece.at, piece.bytes,
                    s.lane, s.lanes);
     }
@@ -101,14 +107,12 @@ CT_DEV void recv_step(struct channel *ch, const struct ct_kernel_dynamic &a,
     wait_all(ch, 0, from);
     for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
         const uint64_t     all = plan->in[s.peer], room = plan->room[s.peer];
-        const struct slice piece =
-            piece_of(slice_of(all, all, a.grain), step, a.comm.layout.bulk_bytes);
-        const uint64_t fits = piece.at >= room                ? 0
-                              : room - piece.at < piece.bytes ? room - piece.at
-                                                              : piece.bytes;
+        const struct slice piece = piece_of(part_of(a, all), step, a.item_bytes);
+        const uint64_t     fits = piece.at >= room                ? 0
+                                  : room - piece.at < piece.bytes ? room - piece.at
+                                                                  : piece.bytes;
         copy_bytes(static_cast<char *>(a.recv) + plan->in_at[s.peer] + piece.at,
-                   bulk_slot(&a.comm, a.comm.rank, s.peer, ch->got[s.peer] + 1), fits, s.lane,
-                   s.lanes);
+                   bulk_slot(ch, a.comm.rank, s.peer, ch->got[s.peer] + 1), fits, s.lane, s.lanes);
     }
     __syncthreads();
     count_got(ch, from, true);
@@ -117,7 +121,7 @@ CT_DEV void recv_step(struct channel *ch, const struct ct_kernel_dynamic &a,
 CT_DEV void copy_own(const struct ct_kernel_dynamic &a, const struct plan *plan)
 {
     const uint32_t     me = a.comm.rank;
-    const struct slice s = slice_of(plan->room[me], plan->room[me], a.grain);
+    const struct slice s = part_of(a, plan->room[me]);
     copy_bytes(static_cast<char *>(a.recv) + plan->in_at[me] + s.at,
                static_cast<const char *>(a.send) + plan->out_at[me] + s.at, s.bytes, thread(),
                threads());
@@ -125,7 +129,7 @@ CT_DEV void copy_own(const struct ct_kernel_dynamic &a, const struct plan *plan)
 
 CT_KERNEL(ct_alltoallv_dynamic, struct ct_kernel_dynamic)
 {
-    CT_CHANNEL(ch, a.comm);
+    CT_CHANNEL(ch, a.comm, a.item_bytes);
     __shared__ struct plan plan;
     const uint32_t         all = a.comm.size == 32 ? ~0u : (1u << a.comm.size) - 1;
     const uint32_t         peers = all & ~(1u << a.comm.rank);
@@ -150,5 +154,5 @@ CT_KERNEL(ct_alltoallv_dynamic, struct ct_kernel_dynamic)
         send_step(&ch, a, &plan, step + 1);
         recv_step(&ch, a, &plan, step);
     }
-    channel_close(&ch);
+    channel_close(&ch, peers);
 }

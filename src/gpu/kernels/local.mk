@@ -1,5 +1,5 @@
-# gpu/kernels: CUDA kernels. With nvcc a fat binary that is built into the library; with a C++ compiler
-# the same sources make a module for the emulated driver, ctran_kernels_emu.so.
+# gpu/kernels: CUDA kernels. With nvcc a fat binary that is built into the library; with a C++
+# compiler the same sources make a module for the emulated driver, ctran_kernels_emu.so.
 libctcore_la_SOURCES += \
 	src/gpu/kernels.c src/gpu/kernels.h \
 	src/gpu/kernels/args.h \
@@ -12,6 +12,7 @@ kernel_sources = \
 	src/gpu/kernels/dynamic.cu \
 	src/gpu/kernels/move.cu \
 	src/gpu/kernels/ops.h \
+	src/gpu/kernels/pipeline.h \
 	src/gpu/kernels/port.h \
 	src/gpu/kernels/reduce.h \
 	src/gpu/kernels/reduce_float.cu \
@@ -35,7 +36,8 @@ CLEANFILES += src/gpu/kernels/kernels.fatbin src/gpu/kernels/fatbin.inc
 endif
 
 if HAVE_CXX
-src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.h emu/cuda/kernel.h src/dtype/half.h
+src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.h emu/cuda/kernel.h \
+	src/dtype/half.h
 	$(AM_V_GEN)mkdir -p $(@D) && $(CXX) -x c++ -std=c++17 -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
 	  -ffp-contract=off -fPIC -fvisibility=hidden -shared -I$(srcdir)/src -I$(srcdir) \
 	  -o $@ $(srcdir)/src/gpu/kernels/all.cu

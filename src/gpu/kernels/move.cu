@@ -4,126 +4,141 @@
  * alltoall, broadcast, shifts and barriers are all of these. ct_move_flagged is for latency,
  * ct_move_bulk for what is longer; args.h tells of the two kinds of items.
  */
-#include "gpu/kernels/channel.h"
+#include "gpu/kernels/pipeline.h"
 
-/* Those of a mask with an item in this step. */
-CT_DEV uint32_t active(const struct ct_kernel_args &a, uint32_t mask, bool sends, uint32_t step,
-                       uint32_t most)
+/* How many items this block sends to each peer, and gets; in shared memory. */
+struct counts {
+    uint32_t out[CT_KERNEL_RANKS], in[CT_KERNEL_RANKS];
+};
+
+CT_DEV void count_items(const struct ct_kernel_args &a, struct counts *counts)
+{
+    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
+        const struct slice out = slice_of(a.move[p].send_bytes, a.each_bytes);
+        const struct slice in_ = slice_of(a.move[p].recv_bytes, a.each_bytes);
+        counts->out[p] = items_of(out, a.item_bytes);
+        counts->in[p] = items_of(in_, a.item_bytes);
+    }
+}
+
+/* Those of a mask that have an item in this step. */
+CT_DEV uint32_t active(uint32_t mask, const uint32_t *items, uint32_t step)
 {
     uint32_t still = 0;
-    for (uint32_t p = 0; p < a.comm.size; p++) {
-        if (in(mask, p)) {
-            const uint64_t bytes = sends ? a.move[p].send_bytes : a.move[p].recv_bytes;
-            if (step < items_of(slice_of(bytes, bytes, a.grain), most)) {
-                still |= 1u << p;
-            }
-        }
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint32_t p = members((left & (0u - left)) - 1);
+        still |= step < items[p] ? 1u << p : 0;
     }
     return still;
 }
 
-CT_DEV struct slice sent_piece(const struct ct_kernel_args &a, uint32_t p, uint32_t step,
-                               uint32_t most)
+CT_DEV struct slice move_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step)
 {
-    return piece_of(slice_of(a.move[p].send_bytes, a.move[p].send_bytes, a.grain), step, most);
-}
-
-CT_DEV struct slice received_piece(const struct ct_kernel_args &a, uint32_t p, uint32_t step,
-                                   uint32_t most)
-{
-    return piece_of(slice_of(a.move[p].recv_bytes, a.move[p].recv_bytes, a.grain), step, most);
+    return piece_of(slice_of(bytes, a.each_bytes), step, a.item_bytes);
 }
 
 /* What stays on this rank. */
-CT_DEV void copy_own(const struct ct_kernel_args &a)
+CT_DEV void copy_own(const struct ct_kernel_args &a, struct slice piece, uint32_t t, uint32_t all)
 {
     const struct ct_kernel_move *own = &a.move[a.comm.rank];
-    const struct slice           s = slice_of(own->send_bytes, own->send_bytes, a.grain);
-    if (own->dst != own->src) {
-        copy_bytes(static_cast<char *>(own->dst) + s.at, static_cast<const char *>(own->src) + s.at,
-                   s.bytes, thread(), threads());
+    if (own->dst != own->src && piece.bytes > 0) {
+        copy_bytes(static_cast<char *>(own->dst) + piece.at,
+                   static_cast<const char *>(own->src) + piece.at, piece.bytes, t, all);
     }
 }
 
 CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
 {
-    CT_CHANNEL(ch, a.comm);
-    const uint32_t most = a.comm.layout.flagged_bytes;
-    uint32_t       to = active(a, a.to, true, 0, most), from = active(a, a.from, false, 0, most);
+    CT_CHANNEL(ch, a.comm, 0);
+    __shared__ struct counts counts;
+    /* On the first block everyone has an item. */
+    uint32_t to = a.to, from = a.from;
+    count_items(a, &counts);
+    if (blockIdx.x != 0) {
+        __syncthreads();
+        to = active(to, counts.out, 0);
+        from = active(from, counts.in, 0);
+    }
     channel_open(&ch, to, from);
-    for (uint32_t step = 0; (to | from) != 0; step++) {
+    for (uint32_t step = 0;; step++) {
         for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
-            const struct slice piece = sent_piece(a, s.peer, step, most);
+            const struct slice piece = move_piece(a, a.move[s.peer].send_bytes, step);
             send_flagged(&ch, &s, static_cast<const char *>(a.move[s.peer].src) + piece.at,
                          piece.bytes);
         }
         if (step == 0) {
-            copy_own(a);
+            copy_own(a, slice_of(a.move[a.comm.rank].send_bytes, a.each_bytes), thread(),
+                     threads());
         }
         __syncthreads();
         count_sent(&ch, to);
         for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
-            const struct slice piece = received_piece(a, s.peer, step, most);
+            const struct slice piece = move_piece(a, a.move[s.peer].recv_bytes, step);
             recv_flagged(&ch, &s, static_cast<char *>(a.move[s.peer].dst) + piece.at, piece.bytes);
         }
         __syncthreads();
         const uint32_t through = from;
-        to = active(a, to, true, step + 1, most);
-        from = active(a, from, false, step + 1, most);
+        to = active(to, counts.out, step + 1);
+        from = active(from, counts.in, step + 1);
         count_got(&ch, through, (to | from) != 0);
-        if ((to | from) != 0) {
-            wait_all(&ch, to, 0);
+        if ((to | from) == 0) {
+            break;
         }
+        wait_all(&ch, to, 0);
     }
-    channel_close(&ch);
+    channel_close(&ch, 0);
 }
 
-CT_DEV void send_bulk(struct channel *ch, const struct ct_kernel_args &a, uint32_t to,
-                      uint32_t step)
-{
-    const uint32_t most = a.comm.layout.bulk_bytes;
-    wait_all(ch, to, 0);
-    for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
-        const struct slice piece = sent_piece(a, s.peer, step, most);
-        copy_bytes(bulk_slot(&a.comm, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
-                   static_cast<const char *>(a.move[s.peer].src) + piece.at, piece.bytes, s.lane,
-                   s.lanes);
-    }
-    __syncthreads();
-    publish(ch, to);
-}
+struct moving {
+    const struct ct_kernel_args *a;
+    const struct counts         *counts;
+    uint32_t                     to, from, steps;
 
-CT_DEV void recv_bulk(struct channel *ch, const struct ct_kernel_args &a, uint32_t from,
-                      uint32_t step)
-{
-    const uint32_t most = a.comm.layout.bulk_bytes;
-    wait_all(ch, 0, from);
-    for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
-        const struct slice piece = received_piece(a, s.peer, step, most);
-        copy_bytes(static_cast<char *>(a.move[s.peer].dst) + piece.at,
-                   bulk_slot(&a.comm, a.comm.rank, s.peer, ch->got[s.peer] + 1), piece.bytes,
-                   s.lane, s.lanes);
+    __device__ __forceinline__ uint32_t out_steps(uint32_t p) const
+    {
+        return counts->out[p];
     }
-    __syncthreads();
-    count_got(ch, from, true);
-}
+    __device__ __forceinline__ uint32_t in_steps(uint32_t p) const
+    {
+        return counts->in[p];
+    }
+    __device__ __forceinline__ const void *out(uint32_t p, uint32_t step, uint64_t *bytes) const
+    {
+        const struct slice piece = move_piece(*a, a->move[p].send_bytes, step);
+        *bytes = piece.bytes;
+        return static_cast<const char *>(a->move[p].src) + piece.at;
+    }
+    __device__ __forceinline__ void prepare(struct channel *, uint32_t, uint32_t, uint32_t) const
+    {
+    }
+    __device__ __forceinline__ void consume(struct channel *ch, uint32_t step, uint32_t mask,
+                                            uint32_t t, uint32_t all) const
+    {
+        const uint32_t me = a->comm.rank;
+        for (struct share s = share_among(mask, me, t, all); share_next(&s);) {
+            const struct slice piece = move_piece(*a, a->move[s.peer].recv_bytes, step);
+            copy_bytes(static_cast<char *>(a->move[s.peer].dst) + piece.at,
+                       bulk_slot(ch, me, s.peer, ch->got[s.peer] + step + 1), piece.bytes, s.lane,
+                       s.lanes);
+        }
+        copy_own(*a, move_piece(*a, a->move[me].send_bytes, step), t, all);
+    }
+};
 
-/* The next step's data are sent before this one's are awaited. */
 CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
 {
-    CT_CHANNEL(ch, a.comm);
-    const uint32_t most = a.comm.layout.bulk_bytes;
-    uint32_t       to = active(a, a.to, true, 0, most), from = active(a, a.from, false, 0, most);
-    channel_open(&ch, to, from);
-    send_bulk(&ch, a, to, 0);
-    copy_own(a);
-    for (uint32_t step = 0; (to | from) != 0; step++) {
-        to = active(a, to, true, step + 1, most);
-        if (to != 0) {
-            send_bulk(&ch, a, to, step + 1);
-        }
-        recv_bulk(&ch, a, from, step);
-        from = active(a, from, false, step + 1, most);
+    CT_CHANNEL(ch, a.comm, a.item_bytes);
+    __shared__ struct counts counts;
+    count_items(a, &counts);
+    __syncthreads();
+    struct moving m = {&a, &counts, active(a.to, counts.out, 0), active(a.from, counts.in, 0), 0};
+    for (uint32_t p = 0; p < a.comm.size; p++) {
+        const uint32_t out = in(m.to, p) || p == a.comm.rank ? counts.out[p] : 0;
+        const uint32_t in_ = in(m.from, p) ? counts.in[p] : 0;
+        const uint32_t more = out > in_ ? out : in_;
+        m.steps = m.steps > more ? m.steps : more;
     }
-    channel_close(&ch);
+    channel_open(&ch, 0, m.from);
+    pipeline(&ch, &m);
+    channel_close(&ch, m.to);
 }

@@ -135,6 +135,34 @@ CT_DEV uint32_t float_bits(float f)
     return __float_as_uint(f);
 }
 
+/* Roles of the warps of a block in pipeline.h, and their barriers; 0 is that of the whole block. */
+enum {
+    PUBLISHERS = 32,
+    COPIERS = 192,
+    CONSUMERS = CT_KERNEL_THREADS - PUBLISHERS - COPIERS,
+    CONSUMERS_BARRIER = 1,
+    WRITTEN_BARRIERS = 2, /* and on, one for each item of the window */
+};
+
+CT_DEV void consumers_meet()
+{
+    asm volatile("bar.sync %0, %1;" ::"n"((int)CONSUMERS_BARRIER), "n"((int)CONSUMERS) : "memory");
+}
+
+/* A copier has written its share of an item; the publisher waits for all of them. */
+CT_DEV void item_written(uint32_t slot)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(WRITTEN_BARRIERS + slot),
+                 "n"((int)(PUBLISHERS + COPIERS))
+                 : "memory");
+}
+
+CT_DEV void items_written(uint32_t slot)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(WRITTEN_BARRIERS + slot), "n"((int)(PUBLISHERS + COPIERS))
+                 : "memory");
+}
+
 enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
 
 #else
@@ -218,6 +246,10 @@ CT_DEV float float_of_bits(uint32_t u)
 CT_DEV uint32_t float_bits(float f)
 {
     return ct_float_bits(f);
+}
+
+CT_DEV void consumers_meet()
+{
 }
 
 enum { SPINS = 16 };

@@ -12,14 +12,13 @@
 #ifndef CT_GPU_KERNELS_REDUCE_H
 #define CT_GPU_KERNELS_REDUCE_H
 
-#include "gpu/kernels/channel.h"
 #include "gpu/kernels/ops.h"
+#include "gpu/kernels/pipeline.h"
 
 /* This block's piece of a part of `bytes` in a step. */
-CT_DEV struct slice part_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step,
-                               uint32_t most)
+CT_DEV struct slice part_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step)
 {
-    return piece_of(slice_of(bytes, a.part_bytes, a.grain), step, most);
+    return piece_of(slice_of(bytes, a.each_bytes), step, a.item_bytes);
 }
 
 /* ---- flagged --------------------------------------------------------------------------------- */
@@ -94,21 +93,21 @@ struct fold_flagged {
 
 template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args &a)
 {
-    CT_CHANNEL(ch, a.comm);
-    const uint32_t most = a.comm.layout.flagged_bytes, me = a.comm.rank;
+    CT_CHANNEL(ch, a.comm, 0);
+    const uint32_t me = a.comm.rank;
     const uint32_t peers = a.from & ~(1u << me);
-    const uint32_t steps = items_of(slice_of(a.part_bytes, a.part_bytes, a.grain), most);
+    const uint32_t steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
     channel_open(&ch, steps > 0 ? a.to : 0, peers);
     for (uint32_t step = 0; step < steps; step++) {
         for (struct share s = share_of(a.to, me); share_next(&s);) {
-            const struct slice piece = part_piece(a, a.move[s.peer].send_bytes, step, most);
+            const struct slice piece = part_piece(a, a.move[s.peer].send_bytes, step);
             send_flagged(&ch, &s, static_cast<const char *>(a.move[s.peer].src) + piece.at,
                          piece.bytes);
         }
         __syncthreads();
         count_sent(&ch, a.to);
         if (a.from != 0) {
-            struct fold_flagged fold = {&ch, &a, part_piece(a, a.own_bytes, step, most)};
+            struct fold_flagged fold = {&ch, &a, part_piece(a, a.own_bytes, step)};
             Dispatch::dispatch(a.op, &fold);
         }
         __syncthreads();
@@ -117,7 +116,7 @@ template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args
             wait_all(&ch, a.to, 0);
         }
     }
-    channel_close(&ch);
+    channel_close(&ch, 0);
 }
 
 /* ---- bulk ------------------------------------------------------------------------------------ */
@@ -133,9 +132,34 @@ struct fold_bulk {
     char *const       *target;
     uint32_t           sources, targets;
     uint64_t           bytes;
-    bool               fast; /* all are aligned to vectors */
+    bool               fast;   /* all are aligned to vectors */
+    uint32_t           t, all; /* this thread, of how many */
 
-    enum { DEEP = 4 };
+    enum { DEEP = 4, PAIR_DEEP = 8 };
+
+    /* Of two contributions. */
+    template <class R> __device__ __forceinline__ void pair(uint64_t at, uint64_t stride)
+    {
+        vec x[PAIR_DEEP], y[PAIR_DEEP];
+        CT_UNROLL
+        for (unsigned u = 0; u < PAIR_DEEP; u++) {
+            x[u] = load_vec(source[0] + at + u * stride);
+        }
+        CT_UNROLL
+        for (unsigned u = 0; u < PAIR_DEEP; u++) {
+            y[u] = load_vec(source[1] + at + u * stride);
+        }
+        CT_UNROLL
+        for (unsigned u = 0; u < PAIR_DEEP; u++) {
+            x[u] = R::combine(x[u], y[u]);
+        }
+        for (uint32_t k = 0; k < targets; k++) {
+            CT_UNROLL
+            for (unsigned u = 0; u < PAIR_DEEP; u++) {
+                store_vec(target[k] + at + u * stride, x[u]);
+            }
+        }
+    }
 
     /* DEEP vectors, `stride` bytes apart; the next rank's are under way while one's are
      * combined. */
@@ -175,8 +199,13 @@ struct fold_bulk {
 
     template <class R> __device__ __forceinline__ void run()
     {
-        const uint64_t stride = (uint64_t)threads() * 16;
-        uint64_t       at = (uint64_t)thread() * 16;
+        const uint64_t stride = (uint64_t)all * 16;
+        uint64_t       at = (uint64_t)t * 16;
+        if (fast && sources == 2) {
+            for (; at + (PAIR_DEEP - 1) * stride + 16 <= bytes; at += PAIR_DEEP * stride) {
+                pair<R>(at, stride);
+            }
+        }
         if (fast) {
             for (; at + (DEEP - 1) * stride + 16 <= bytes; at += DEEP * stride) {
                 deep<R>(at, stride);
@@ -198,11 +227,10 @@ struct fold_bulk {
 /* This rank's contributions to the parts of others. */
 CT_DEV void send_parts(struct channel *ch, const struct ct_kernel_args &a, uint32_t step)
 {
-    const uint32_t most = a.comm.layout.bulk_bytes;
     wait_all(ch, a.to, 0);
     for (struct share s = share_of(a.to, a.comm.rank); share_next(&s);) {
-        const struct slice piece = part_piece(a, a.move[s.peer].send_bytes, step, most);
-        copy_bytes(bulk_slot(&a.comm, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
+        const struct slice piece = part_piece(a, a.move[s.peer].send_bytes, step);
+        copy_bytes(bulk_slot(ch, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
                    static_cast<const char *>(a.move[s.peer].src) + piece.at, piece.bytes, s.lane,
                    s.lanes);
     }
@@ -210,36 +238,57 @@ CT_DEV void send_parts(struct channel *ch, const struct ct_kernel_args &a, uint3
     publish(ch, a.to);
 }
 
+/* Where the contributions to the own part lie, and where it goes, for the items that are given. */
+CT_DEV void set_ends(struct channel *ch, const struct ct_kernel_args &a, struct ends *e,
+                     struct slice piece, uint32_t ahead, uint32_t t, uint32_t all)
+{
+    const uint32_t me = a.comm.rank;
+    for (uint32_t p = t; p < a.comm.size; p += all) {
+        const uint32_t below = (1u << p) - 1;
+        if (in(a.from, p)) {
+            e->source[members(a.from & below)] =
+                p == me ? static_cast<const char *>(a.move[me].src) + piece.at
+                        : bulk_slot(ch, me, p, ch->got[p] + ahead + 1);
+        }
+        if (in(a.result_to, p)) {
+            e->target[members(a.result_to & below) + 1] =
+                bulk_slot(ch, p, me, ch->sent[p] + ahead + 1);
+        }
+        if (p == me) {
+            e->target[0] = static_cast<char *>(a.move[me].dst) + piece.at;
+        }
+    }
+}
+
+/* By thread t of `all`, after a barrier. */
+template <class Dispatch>
+CT_DEV void fold(const struct ct_kernel_args &a, const struct ends *e, struct slice piece,
+                 uint32_t t, uint32_t all)
+{
+    const struct ct_kernel_move *own = &a.move[a.comm.rank];
+    const uint32_t               unwanted = own->dst == nullptr; /* only others have use for it */
+    struct fold_bulk             f = {e->source,
+                                      e->target + unwanted,
+                                      members(a.from),
+                                      members(a.result_to) + 1 - unwanted,
+                                      piece.bytes,
+                                      aligned(static_cast<const char *>(own->src) + piece.at, 16) &&
+                                          aligned(static_cast<char *>(own->dst) + piece.at, 16),
+                                      t,
+                                      all};
+    Dispatch::dispatch(a.op, &f);
+}
+
 /* The own part: collected, combined, handed out. */
 template <class Dispatch>
 CT_DEV void fold_part(struct channel *ch, const struct ct_kernel_args &a, struct ends *e,
                       uint32_t step)
 {
-    const uint32_t     most = a.comm.layout.bulk_bytes, me = a.comm.rank;
-    const uint32_t     peers = a.from & ~(1u << me);
-    const struct slice piece = part_piece(a, a.own_bytes, step, most);
-    const char *const  own = static_cast<const char *>(a.move[me].src) + piece.at;
-    char *const        dst = static_cast<char *>(a.move[me].dst) + piece.at;
-    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
-        const uint32_t below = (1u << p) - 1;
-        if (in(a.from, p)) {
-            e->source[members(a.from & below)] =
-                p == me ? own : bulk_slot(&a.comm, me, p, ch->got[p] + 1);
-        }
-        if (in(a.result_to, p)) {
-            e->target[members(a.result_to & below) + 1] =
-                bulk_slot(&a.comm, p, me, ch->sent[p] + 1);
-        }
-        if (p == me) {
-            e->target[0] = dst;
-        }
-    }
+    const uint32_t     peers = a.from & ~(1u << a.comm.rank);
+    const struct slice piece = part_piece(a, a.own_bytes, step);
+    set_ends(ch, a, e, piece, 0, thread(), threads());
     wait_all(ch, a.result_to, peers);
-    const uint32_t   unwanted = a.move[me].dst == nullptr; /* only others have use for it */
-    struct fold_bulk fold = {e->source,       e->target + unwanted,
-                             members(a.from), members(a.result_to) + 1 - unwanted,
-                             piece.bytes,     aligned(own, 16) && aligned(dst, 16)};
-    Dispatch::dispatch(a.op, &fold);
+    fold<Dispatch>(a, e, piece, thread(), threads());
     __syncthreads();
     publish(ch, a.result_to);
     count_got(ch, peers, true);
@@ -248,43 +297,79 @@ CT_DEV void fold_part(struct channel *ch, const struct ct_kernel_args &a, struct
 /* The parts that others have finished. */
 CT_DEV void take_results(struct channel *ch, const struct ct_kernel_args &a, uint32_t step)
 {
-    const uint32_t most = a.comm.layout.bulk_bytes;
     wait_all(ch, 0, a.result_from);
     for (struct share s = share_of(a.result_from, a.comm.rank); share_next(&s);) {
-        const struct slice piece = part_piece(a, a.move[s.peer].recv_bytes, step, most);
+        const struct slice piece = part_piece(a, a.move[s.peer].recv_bytes, step);
         copy_bytes(static_cast<char *>(a.move[s.peer].dst) + piece.at,
-                   bulk_slot(&a.comm, a.comm.rank, s.peer, ch->got[s.peer] + 1), piece.bytes,
-                   s.lane, s.lanes);
+                   bulk_slot(ch, a.comm.rank, s.peer, ch->got[s.peer] + 1), piece.bytes, s.lane,
+                   s.lanes);
     }
     __syncthreads();
     count_got(ch, a.result_from, true);
 }
 
+/* Results that are not handed out: a pipeline. */
+template <class Dispatch> struct folding {
+    const struct ct_kernel_args *a;
+    struct ends                 *e;
+    uint32_t                     to, from, steps;
+
+    __device__ __forceinline__ uint32_t out_steps(uint32_t) const
+    {
+        return steps;
+    }
+    __device__ __forceinline__ uint32_t in_steps(uint32_t) const
+    {
+        return steps;
+    }
+    __device__ __forceinline__ const void *out(uint32_t p, uint32_t step, uint64_t *bytes) const
+    {
+        const struct slice piece = part_piece(*a, a->move[p].send_bytes, step);
+        *bytes = piece.bytes;
+        return static_cast<const char *>(a->move[p].src) + piece.at;
+    }
+    __device__ __forceinline__ void prepare(struct channel *ch, uint32_t step, uint32_t t,
+                                            uint32_t all) const
+    {
+        if (a->from != 0) {
+            set_ends(ch, *a, e, part_piece(*a, a->own_bytes, step), step, t, all);
+        }
+    }
+    __device__ __forceinline__ void consume(struct channel *, uint32_t step, uint32_t, uint32_t t,
+                                            uint32_t all) const
+    {
+        if (a->from != 0) {
+            fold<Dispatch>(*a, e, part_piece(*a, a->own_bytes, step), t, all);
+        }
+    }
+};
+
 template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a)
 {
-    CT_CHANNEL(ch, a.comm);
+    CT_CHANNEL(ch, a.comm, a.item_bytes);
     __shared__ struct ends e;
-    const uint32_t         most = a.comm.layout.bulk_bytes;
-    const uint32_t         steps = items_of(slice_of(a.part_bytes, a.part_bytes, a.grain), most);
-    channel_open(&ch, 0, (a.from | a.result_from) & ~(1u << a.comm.rank));
-    if (steps > 0) {
-        send_parts(&ch, a, 0);
-    }
-    for (uint32_t step = 0; step < steps; step++) {
-        if (step + 1 < steps) {
-            send_parts(&ch, a, step + 1);
+    const uint32_t         steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
+    const uint32_t         peers = a.from & ~(1u << a.comm.rank);
+    channel_open(&ch, 0, peers | a.result_from);
+    if ((a.result_to | a.result_from) == 0) {
+        struct folding<Dispatch> f = {
+            &a, &e, a.to, peers, steps
+        };
+        pipeline(&ch, &f);
+    } else {
+        for (uint32_t step = 0; step < steps + 2; step++) {
+            if (step < steps) {
+                send_parts(&ch, a, step);
+            }
+            if (step > 0 && step <= steps && a.from != 0) {
+                fold_part<Dispatch>(&ch, a, &e, step - 1);
+            }
+            if (step > 1) {
+                take_results(&ch, a, step - 2);
+            }
         }
-        if (a.from != 0) {
-            fold_part<Dispatch>(&ch, a, &e, step);
-        }
-        if (step > 0) {
-            take_results(&ch, a, step - 1);
-        }
     }
-    if (steps > 0) {
-        take_results(&ch, a, steps - 1);
-    }
-    channel_close(&ch);
+    channel_close(&ch, steps > 0 ? a.to | a.result_to : 0);
 }
 
 /* The two kernels of a type. */
