@@ -108,7 +108,6 @@ template <class Work> CT_DEV void run_roles(struct channel *ch, Work *w)
             copy_out(ch, w, step, t - PUBLISHERS, COPIERS);
             while (step >= published + CT_KERNEL_WINDOW) {
             }
-            __syncwarp();
             item_written(step % CT_KERNEL_WINDOW);
         }
     } else {

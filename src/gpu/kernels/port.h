@@ -135,7 +135,8 @@ CT_DEV uint32_t float_bits(float f)
     return __float_as_uint(f);
 }
 
-/* Roles of the warps of a block in pipeline.h, and their barriers; 0 is that of the whole block. */
+/* Roles of the warps of a block in pipeline.h, and their barriers; 0 is that of the whole block. A
+ * warp comes to a barrier as one. */
 enum {
     PUBLISHERS = 32,
     COPIERS = 192,
@@ -146,12 +147,14 @@ enum {
 
 CT_DEV void consumers_meet()
 {
+    __syncwarp();
     asm volatile("bar.sync %0, %1;" ::"n"((int)CONSUMERS_BARRIER), "n"((int)CONSUMERS) : "memory");
 }
 
 /* A copier has written its share of an item; the publisher waits for all of them. */
 CT_DEV void item_written(uint32_t slot)
 {
+    __syncwarp();
     asm volatile("bar.arrive %0, %1;" ::"r"(WRITTEN_BARRIERS + slot),
                  "n"((int)(PUBLISHERS + COPIERS))
                  : "memory");
@@ -159,6 +162,7 @@ CT_DEV void item_written(uint32_t slot)
 
 CT_DEV void items_written(uint32_t slot)
 {
+    __syncwarp();
     asm volatile("bar.sync %0, %1;" ::"r"(WRITTEN_BARRIERS + slot), "n"((int)(PUBLISHERS + COPIERS))
                  : "memory");
 }
