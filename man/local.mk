@@ -3,13 +3,13 @@
 dist_man_MANS += \
 	man/ctran.7 \
 	man/ctran-labels.7 \
-	man/ctran-gpu.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
 	man/ctran-tuning.7 \
 	man/ctrancc.1 \
 	man/ctranrun.1 \
 	man/ctran_alloc_mem.3 \
+	man/ctran_allreduce_enqueue.3 \
 	man/ctran_mem_alloc.3 \
 	man/ctran_barrier_init.3 \
 	man/ctran_buffer_attach.3 \

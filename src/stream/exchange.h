@@ -13,7 +13,9 @@
 struct ct_exchange_end {
     const struct ct_stream_msg *msg;
     bool                        first; /* this rank came first */
+    bool                        stays; /* came first, and waits a moment for the other */
     uint64_t                    number;
+    struct ct_offer             mine; /* what it has offered */
     struct ct_token            *token;
     /* Where it came second: */
     size_t                bytes; /* to be copied */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the two ends of messages meet, on the host: this rank puts its offers into slots and finds
- * those of who came before. It waits for nobody, but a peer that is so far behind that it has not
- * looked at the offers of a whole ring.
+ * those of who came before. It waits for a peer that is so far behind that it has not looked at the
+ * offers of a whole ring; and, where the message is long, a moment for one that has not come, about
+ * as long as the copy takes: when both are there each pulls what it receives.
  *
  * Whatever goes wrong, the ends that have come stay in the operation and are put on the stream:
  * their peers wait for them.
@@ -14,6 +15,14 @@
 
 #include "stream/exchange.h"
 #include "stream/graph.h"
+
+enum {
+    STAY_BYTES = 1 << 20,        /* of a message for which it pays to wait for the other end */
+    STAY_MIN_NS = 30000,         /* for so long at least, */
+    STAY_MAX_NS = 1000000,       /* and at most; */
+    STAY_CAPTURED_NS = 50000000, /* in a capture, which many replays are to gain from */
+    BYTES_PER_NS = 400,
+};
 
 int ct_exchange_open(struct ct_exchange *x)
 {
@@ -124,31 +133,62 @@ static enum ct_arrival come(struct ct_exchange *x, uint32_t from, uint32_t to, u
     return how;
 }
 
+/* Whose the token is: e is its first end, or the second, as `first` says. */
+static void settle(struct ct_exchange *x, struct ct_exchange_end *e, bool first,
+                   const struct ct_offer *other)
+{
+    const struct ct_tokens *t = &x->c->tokens;
+    const uint32_t          way = e->msg->send ? CT_PRODUCER : CT_CONSUMER;
+    e->first = first;
+    e->token = first ? ct_token_at(t, t->me, e->msg->peer, way, e->mine.set, e->mine.lane)
+                     : ct_token_at(t, e->msg->peer, t->me, 1 - way, other->set, other->lane);
+}
+
+/* Both ends know both offers: all is as if the producer had come first, and each GPU pulls what it
+ * receives. Copies both ways by one GPU take twice the time. */
+static void settle_met(struct ct_exchange *x, struct ct_exchange_end *e,
+                       const struct ct_offer *other)
+{
+    settle(x, e, e->msg->send, other);
+    if (!e->first) {
+        take_offer(x, e, &e->mine, other);
+    }
+}
+
+static bool pays_to_stay(const struct ct_exchange *x, const struct ct_stream_msg *msg)
+{
+    return msg->bytes >= STAY_BYTES || (x->graph != NULL && msg->bytes > 0);
+}
+
 static void meet(struct ct_exchange *x, size_t at, uint32_t lane)
 {
     struct ct_stream_context   *c = x->c;
     const struct ct_tokens     *t = &c->tokens;
     const struct ct_stream_msg *msg = &x->call->msgs[at];
-    const uint32_t              way = msg->send ? CT_PRODUCER : CT_CONSUMER;
     const uint32_t from = msg->send ? t->me : msg->peer, to = msg->send ? msg->peer : t->me;
     uint64_t      *next = msg->send ? &c->sent[msg->peer] : &c->received[msg->peer];
     struct ct_exchange_end *e = &x->ends[x->n];
-    struct ct_offer         other, mine = {.bytes = msg->bytes,
+    struct ct_offer         other;
+    *e = (struct ct_exchange_end){.msg = msg,
+                                  .number = *next,
+                                  .mine = {.bytes = msg->bytes,
                                            .kind = x->call->kind,
                                            .tag = msg->tag,
                                            .set = ct_graph_set(x->graph),
                                            .lane = lane,
                                            .captured = x->graph != NULL,
-                                           .memory = x->exports[at]};
-    *e = (struct ct_exchange_end){.msg = msg, .number = *next};
-    switch (come(x, from, to, *next, way, &mine, &other)) {
+                                           .memory = x->exports[at]}};
+    switch (come(x, from, to, *next, msg->send ? CT_PRODUCER : CT_CONSUMER, &e->mine, &other)) {
     case CT_CAME_FIRST:
-        e->first = true;
-        e->token = ct_token_at(t, t->me, msg->peer, way, mine.set, lane);
+        settle(x, e, true, NULL);
+        e->stays = pays_to_stay(x, msg) && ct_slot_stay(t, from, to, *next);
         break;
     case CT_CAME_SECOND:
-        e->token = ct_token_at(t, msg->peer, t->me, 1 - way, other.set, other.lane);
-        take_offer(x, e, &mine, &other);
+        settle(x, e, false, &other);
+        take_offer(x, e, &e->mine, &other);
+        break;
+    case CT_CAME_MET:
+        settle_met(x, e, &other);
         break;
     default: /* it is over */
         note(x, ct_stream_over(c));
@@ -156,6 +196,39 @@ static void meet(struct ct_exchange *x, size_t at, uint32_t lane)
     }
     *next += 1;
     x->n++;
+}
+
+/* As long as the copies may take, so that an enqueue is hardly ever behind its stream for it. */
+static uint64_t stay_ns(const struct ct_exchange *x)
+{
+    size_t bytes = 0;
+    if (x->graph != NULL) {
+        return STAY_CAPTURED_NS;
+    }
+    for (size_t i = 0; i < x->n; i++) {
+        bytes += x->ends[i].stays ? x->ends[i].mine.bytes : 0;
+    }
+    return ct_min_size(STAY_MIN_NS + bytes / BYTES_PER_NS, STAY_MAX_NS);
+}
+
+/* Waits a moment for who has not come yet. */
+static void stay(struct ct_exchange *x)
+{
+    const struct ct_tokens *t = &x->c->tokens;
+    const uint64_t          end_ns = ct_clock_ns() + stay_ns(x);
+    for (size_t i = 0; i < x->n; i++) {
+        struct ct_exchange_end *e = &x->ends[i];
+        const uint32_t          from = e->msg->send ? t->me : e->msg->peer;
+        const uint32_t          to = e->msg->send ? e->msg->peer : t->me;
+        struct ct_offer         other;
+        while (e->stays && !ct_slot_has_met(t, from, to, e->number) && ct_clock_ns() < end_ns) {
+            (void)sched_yield();
+        }
+        if (e->stays && !ct_slot_leave(t, from, to, e->number)) {
+            ct_slot_take(t, from, to, e->number, e->msg->send ? CT_PRODUCER : CT_CONSUMER, &other);
+            settle_met(x, e, &other);
+        }
+    }
 }
 
 /* ---- a round --------------------------------------------------------------------------------- */
@@ -210,5 +283,6 @@ bool ct_exchange_meet(struct ct_exchange *x, unsigned round)
             meet(x, i, k % CT_TOKEN_LANES);
         }
     }
+    stay(x);
     return more && x->rc == CTRAN_SUCCESS;
 }

@@ -29,6 +29,10 @@
  * the lane the place of the message among those of this operation with the same first comer, second
  * comer and way, and the set 0, or that of the captured graph which the first comer's end is in.
  *
+ * One GPU that copies both ways does so one after the other. So where a message is long, and in a
+ * capture, the first comer stays a moment; if the second comes meanwhile both know both offers, and
+ * all is as if the producer had come first: "first" below is that role.
+ *
  * Why no token is ever used by two messages at once. Let F be first, S second, and m, m' two
  * messages with the same token, m before m' in the order of F.
  *

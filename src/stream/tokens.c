@@ -40,6 +40,30 @@ void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
     t->slot = (struct ct_slot *)(void *)(base + t->pinned_bytes);
 }
 
+/* The states of a meeting in a turn; the word only grows. Each of the two ends makes one step, and
+ * who comes too late for its own finds that the other has decided. */
+enum { STAYS = 1, APART = 2, MET = 3 };
+
+static uint64_t meeting(uint64_t turn, unsigned state)
+{
+    return 4 * turn + state;
+}
+
+/* The second to come: whether the first stays. If not, it shall not begin to. */
+static bool decide(struct ct_slot *slot, uint64_t turn)
+{
+    uint64_t was = atomic_load_explicit(&slot->meeting, memory_order_acquire);
+    uint64_t now;
+    do {
+        if (was == meeting(turn, APART)) {
+            return false;
+        }
+        now = meeting(turn, was == meeting(turn, STAYS) ? MET : APART);
+    } while (!atomic_compare_exchange_weak_explicit(&slot->meeting, &was, now, memory_order_acq_rel,
+                                                    memory_order_acquire));
+    return now == meeting(turn, MET);
+}
+
 enum ct_arrival ct_slot_come(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k,
                              uint32_t way, const struct ct_offer *mine, struct ct_offer *other)
 {
@@ -59,8 +83,44 @@ enum ct_arrival ct_slot_come(const struct ct_tokens *t, uint32_t from, uint32_t 
         return CT_CAME_FIRST;
     }
     *other = slot->by[1 - way];
+    if (decide(slot, turn)) {
+        return CT_CAME_MET; /* the other end takes, as it is the last to read */
+    }
     atomic_store_explicit(&slot->taken, turn + 1, memory_order_release);
     return CT_CAME_SECOND;
+}
+
+bool ct_slot_stay(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k)
+{
+    struct ct_slot *slot = ct_slot_at(t, from, to, k);
+    const uint64_t  turn = k / t->depth;
+    uint64_t        was = atomic_load_explicit(&slot->meeting, memory_order_acquire);
+    return was < meeting(turn, STAYS) &&
+           atomic_compare_exchange_strong_explicit(&slot->meeting, &was, meeting(turn, STAYS),
+                                                   memory_order_acq_rel, memory_order_acquire);
+}
+
+bool ct_slot_has_met(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k)
+{
+    return atomic_load_explicit(&ct_slot_at(t, from, to, k)->meeting, memory_order_acquire) ==
+           meeting(k / t->depth, MET);
+}
+
+bool ct_slot_leave(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k)
+{
+    const uint64_t turn = k / t->depth;
+    uint64_t       stays = meeting(turn, STAYS);
+    return atomic_compare_exchange_strong_explicit(&ct_slot_at(t, from, to, k)->meeting, &stays,
+                                                   meeting(turn, APART), memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
+void ct_slot_take(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k, uint32_t way,
+                  struct ct_offer *other)
+{
+    struct ct_slot *slot = ct_slot_at(t, from, to, k);
+    *other = slot->by[1 - way];
+    atomic_store_explicit(&slot->taken, k / t->depth + 1, memory_order_release);
 }
 
 bool ct_slot_close(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k)

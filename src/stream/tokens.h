@@ -42,6 +42,7 @@ enum { CT_PRODUCER, CT_CONSUMER };
 struct ct_slot {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t came; /* ends, in all turns; see CT_SLOT_CLOSED */
     _Atomic uint64_t taken;                          /* turns whose offers have been read */
+    _Atomic uint64_t meeting;                        /* see ct_slot_stay */
     struct ct_offer  by[2];
 };
 #define CT_SLOT_CLOSED (UINT64_C(1) << 63)
@@ -75,13 +76,24 @@ static inline struct ct_slot *ct_slot_at(const struct ct_tokens *t, uint32_t fro
     return &t->slot[((size_t)from * t->n + to) * t->depth + k % t->depth];
 }
 
-enum ct_arrival { CT_CAME_FIRST, CT_CAME_SECOND, CT_CAME_FULL, CT_CAME_CLOSED };
+enum ct_arrival { CT_CAME_FIRST, CT_CAME_SECOND, CT_CAME_MET, CT_CAME_FULL, CT_CAME_CLOSED };
 
 /* One end of message k comes, with its offer. CT_CAME_SECOND: *other is what the other end said.
+ * CT_CAME_MET: the same, and the other end stays and will read this one's offer.
  * CT_CAME_FULL: nothing was done, as the other end is `depth` messages behind. CT_CAME_CLOSED: the other end
  * came, and has given up waiting. */
 enum ct_arrival ct_slot_come(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k,
                              uint32_t way, const struct ct_offer *mine, struct ct_offer *other);
+/* An end that came first may stay for a while: if the other comes meanwhile both know both offers.
+ * Then all is as if the producer had come first. _stay: the other has not come without finding this
+ * end there. _has_met: it has come. _leave ends the stay: true where nobody has come; else this end
+ * takes the other's offer. */
+bool ct_slot_stay(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
+bool ct_slot_has_met(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
+bool ct_slot_leave(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
+void ct_slot_take(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k, uint32_t way,
+                  struct ct_offer *other);
+
 /* Whether message k, to which one end alone has come, can be given up: from then on the other finds
  * it closed. False: both have come, or it has been closed before. */
 bool ct_slot_close(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);

@@ -222,8 +222,7 @@ TESTS += tests/func/sim_counts.py
 EXTRA_DIST += tests/func/sim_counts.py
 tests/func/sim_counts.log: tests/func/counts$(EXEEXT) tools/sim/ctran_sim$(EXEEXT) ctranrun$(EXEEXT) ctrand$(EXEEXT)
 
-# Memory that the processor does not reach: on a stand-in for it, and on the emulated driver of CUDA.
-# Collectives also as requests.
+# Memory that the processor does not reach: on a stand-in for it. Collectives also as requests.
 check_PROGRAMS += tests/func/device tests/func/device_request tests/func/device_start
 dist_check_SCRIPTS += tests/func/device.test
 TESTS += tests/func/device.test
@@ -243,10 +242,11 @@ dist_check_SCRIPTS += tests/func/stream.test
 TESTS += tests/func/stream.test
 tests_func_stream_SOURCES = tests/func/stream.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)
+check_PROGRAMS += tests/func/stream_storm tests/func/stream_end
+tests_func_stream_storm_SOURCES = tests/func/stream_storm.c tests/func/gpu.c tests/func/gpu.h \
+	$(func_check)
+tests_func_stream_storm_LDADD = libctcore.la
+tests_func_stream_end_SOURCES = tests/func/stream_end.c tests/func/gpu.c tests/func/gpu.h \
+	$(func_check)
+tests_func_stream_end_LDADD = libctcore.la
 tests_func_stream_LDADD = libctcore.la
-# Memory that the program asks for.
-check_PROGRAMS += tests/func/memory
-dist_check_SCRIPTS += tests/func/memory.test
-TESTS += tests/func/memory.test
-tests_func_memory_SOURCES = tests/func/memory.c $(func_check)
-tests_func_memory_LDADD = libctcore.la

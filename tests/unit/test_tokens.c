@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slots and tokens of stream-ordered messages (stream/tokens.h): who is first and who is second, a
- * ring that is full, messages that are given up; two threads that race for each; and the protocol of
- * stream.h, carried out by threads in place of streams, which ends wrongly if a token is ever used by
- * two messages at once.
+ * ring that is full, messages that are given up; two threads that race for each; and the protocol
+ * of stream.h, carried out by threads in place of streams, which ends wrongly if a token is ever
+ * used by two messages at once.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -133,7 +133,7 @@ static uint64_t memory[2][8];
 struct rank {
     pthread_t thread;
     uint32_t  me;
-    uint64_t  firsts, wrong;
+    uint64_t  firsts, wrong, met;
 };
 
 /* Message k of a program that both know: from whom, by a generator. */
@@ -147,11 +147,27 @@ static void message(struct rank *r, uint64_t k, uint32_t from, uint64_t number)
         *memory_of_mine = k + 1;
     }
     enum ct_arrival how;
+    bool            first = false;
     while ((how = ct_slot_come(&tokens[r->me], from, 1 - from, number, way, &mine, &other)) ==
            CT_CAME_FULL) {
         (void)sched_yield();
     }
     if (how == CT_CAME_FIRST) {
+        first = true;
+        if (k % 2 == 0 && ct_slot_stay(&tokens[r->me], from, 1 - from, number)) {
+            for (unsigned i = 0; i < k % 16; i++) {
+                (void)sched_yield();
+            }
+            if (!ct_slot_leave(&tokens[r->me], from, 1 - from, number)) {
+                ct_slot_take(&tokens[r->me], from, 1 - from, number, way, &other);
+                first = way == CT_PRODUCER;
+                r->met++;
+            }
+        }
+    } else if (how == CT_CAME_MET) {
+        first = way == CT_PRODUCER;
+    }
+    if (first) {
         struct ct_token *t = ct_token_at(&tokens[r->me], r->me, 1 - r->me, way, 0, lane);
         r->firsts++;
         write_one(&t->ready);
