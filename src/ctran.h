@@ -1904,8 +1904,9 @@ CTRAN_API int ctran_exscan_enqueue(const void *sendbuf, void *recvbuf, ctran_cou
 CTRAN_API int ctran_group_start(void);
 CTRAN_API int ctran_group_end(void);
 
-/* *error: why the communicator's stream-ordered work has ended, or CTRAN_SUCCESS. Waits for nobody and
- * calls no CUDA. Errors: CTRAN_ERR_COMM, CTRAN_ERR_ARG. Source: NCCL's ncclCommGetAsyncError. */
+/* *error: why the communicator's stream-ordered work has ended, or CTRAN_SUCCESS. Waits for
+ * nobody and calls no CUDA. Errors: CTRAN_ERR_COMM, CTRAN_ERR_ARG. Source: NCCL's
+ * ncclCommGetAsyncError. */
 CTRAN_API int ctran_comm_get_async_error(ctran_comm_t comm, int *error);
 
 #ifdef __cplusplus

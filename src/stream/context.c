@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making and ending a communicator's stream context. Nothing is made before its first stream-ordered
- * call. Then all ranks find out together whether the copy engines of each reach the memory of all
- * others: by trying, since what a driver says of peers and what it does differ under containers and
- * CUDA_VISIBLE_DEVICES.
+ * Making and ending a communicator's stream context. Nothing is made before its first
+ * stream-ordered call. Then all ranks find out together whether the copy engines of each reach
+ * the memory of all others: by trying, since what a driver says of peers and what it does
+ * differ under containers and CUDA_VISIBLE_DEVICES.
  */
 #define CT_FOLDER "stream"
 #include "stream/context.h"

@@ -7,8 +7,8 @@
  * called: so it leaves a mark, and the context's next call frees.
  *
  * The node that allocates memory: of a graph that has one the driver instantiates a second
- * executable only when the first has been destroyed (CUDA_ERROR_NOT_SUPPORTED), and clones none. Two
- * executables would share a set of tokens and might run at once.
+ * executable only when the first has been destroyed (CUDA_ERROR_NOT_SUPPORTED), and clones
+ * none. Two executables would share a set of tokens and might run at once.
  */
 #define CT_FOLDER "stream"
 #include "stream/graph.h"

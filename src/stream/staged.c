@@ -2,9 +2,9 @@
 /*
  * Over the host. The stream copies what is sent to pinned memory, sets `go`, waits for `done`,
  * clears it, and copies out what was received. The stream thread sees go, clears it, and has the
- * operation done there by the ordinary calls; its end sets done. Whoever waits clears: a replay finds
- * both words as the first launch did, and one operation of a communicator goes at a time, in the
- * order of its streams, which is the same on all ranks.
+ * operation done there by the ordinary calls; its end sets done. Whoever waits clears: a replay
+ * finds both words as the first launch did, and one operation of a communicator goes at a time,
+ * in the order of its streams, which is the same on all ranks.
  *
  * Staging memory belongs to the operation until its transfers are over, also when the stream has
  * been let go before: user memory is touched by the stream alone.

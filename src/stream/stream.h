@@ -12,10 +12,10 @@
  *
  * First comer offers, second comer copies. A message has two ends, a producer and a consumer. Each
  * end, as it enqueues, puts an offer (where its memory is) into a slot that both know: the k-th
- * message of this ordered pair of ranks in this communicator goes to slot k modulo the ring's depth.
- * One atomic addition decides who was first. The second knows both offers, and copies: a consumer
- * pulls, a producer pushes. So no end waits on the host for the other, and no address is needed
- * before both are there. What the streams do:
+ * message of this ordered pair of ranks in this communicator goes to slot k modulo the ring's
+ * depth. One atomic addition decides who was first. The second knows both offers, and copies: a
+ * consumer pulls, a producer pushes. So no end waits on the host for the other, and no address
+ * is needed before both are there. What the streams do:
  *
  *     first comer                      second comer
  *     ready := 1
@@ -39,50 +39,51 @@
  * (1) F's operations of one communicator and one set run one after the other: in order of one
  *     stream; by an event edge where the next one is on another stream; by the graph's edges inside
  *     a capture; a launch of a graph begins after its previous one; and the launches of graphs with
- *     operations of one communicator are in an order that the program gives them. Since a lane occurs
- *     once in an operation, m and m' are in different ones, or different launches. So F's `done :=
- *     0` of m is before F's `ready := 1` of m'.
+ *     operations of one communicator are in an order that the program gives them. Since a lane
+ *     occurs once in an operation, m and m' are in different ones, or different launches. So
+ *     F's `done := 0` of m is before F's `ready := 1` of m'.
  * (2) S's ends of m and m' run in this order, too. They are the same way, so they are messages of
  *     one ordered pair and numbered alike on both sides, and (1) holds for S.
- *     Without the way in the index this fails: F sends and then receives, S sends and then receives,
- *     both of F's ends came first. That program waits for ever; with one token for both ways S's
- *     send would take the ready of F's send for that of F's receive.
+ *     Without the way in the index this fails: F sends and then receives, S sends and then
+ *     receives, both of F's ends came first. That program waits for ever; with one token for
+ *     both ways S's send would take the ready of F's send for that of F's receive.
  * (3) `ready` is set by F alone and cleared by S alone, `done` the reverse. The order is
  *     ready:=1 (F, m) -> wait, ready:=0, copy, done:=1 (S, m) -> wait, done:=0 (F, m) ->
- *     ready:=1 (F, m'): each arrow is order of a stream, or a wait that only the write at its tail can
- *     end, as the word was 0 before, by induction. So both words are 0 when m' begins, at F by (1),
- *     and at S by (2). Stream writes come after all before them in the stream is visible to the
- *     system, clears included.
+ *     ready:=1 (F, m'): each arrow is order of a stream, or a wait that only the write at its
+ *     tail can end, as the word was 0 before, by induction. So both words are 0 when m' begins,
+ *     at F by (1), and at S by (2). Stream writes come after all before them in the stream is
+ *     visible to the system, clears included.
  * (4) So a replay finds tokens as the first launch did, and needs no number that grows. Sets keep a
  *     graph's tokens apart from those of other graphs and of eager operations, which may be in
- *     flight when it is launched. Two executable graphs of one capture would share a set: the driver
- *     refuses to instantiate a second one while the first is there, because the capture has a node
- *     that allocates memory (graph.c).
+ *     flight when it is launched. Two executable graphs of one capture would share a set: the
+ *     driver refuses to instantiate a second one while the first is there, because the capture
+ *     has a node that allocates memory (graph.c).
  *
  * Why slots are safe: a slot counts those who came, in all, and how often both offers have been
- * read. An end writes its offer for turn t once the slot was read t times, so nobody reads there any
- * more; who finds 2t comers is first, who finds 2t + 1 is second, and reads. tokens.h
+ * read. An end writes its offer for turn t once the slot was read t times, so nobody reads
+ * there any more; who finds 2t comers is first, who finds 2t + 1 is second, and reads. tokens.h
  *
  * Why nothing waits in a circle. An operation first does all of its `ready := 1`, waits for done at
  * its very end, and has the messages to which it came second in between. In a collective these are
  * one row: all wait for ready, copy, done. That is safe since each rank sets its tokens ready as
  * soon as it reaches the collective, whatever the others do. Of sends and receives that need not
- * be so: the ready of one may come from an operation that its peer reaches only when another message
- * of this very operation is over, two ranks further on. So there each row of messages of one
- * peer and one way, which is in order at both ends anyway, has a stream of its own, forked from the
- * program's and joined to it. Then an operation ends once all ends of its messages have been reached;
- * and across operations that is so if the program enqueues the operations of a communicator in the
- * same order on all ranks, or sends and receives in one in which synchronous messages would end.
+ * be so: the ready of one may come from an operation that its peer reaches only when another
+ * message of this very operation is over, two ranks further on. So there each row of messages
+ * of one peer and one way, which is in order at both ends anyway, has a stream of its own,
+ * forked from the program's and joined to it. Then an operation ends once all ends of its
+ * messages have been reached; and across operations that is so if the program enqueues the
+ * operations of a communicator in the same order on all ranks, or sends and receives in one in
+ * which synchronous messages would end.
  *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the
- * streams go, operation by operation, by CPU stores alone. It looks at the one operation that this rank's
- * stream is in: where the peer lives and has come, it will get there itself, as its own watchdog sees
- * to; nobody sets a token for it, since who is released early would copy into memory that its peer
- * still uses. Where the peer is dead, or has not come and now never may (the slot is closed, by
- * compare and swap), the watchdog sets the token in its place, once. What was received is void.
- * A graph with operations of such a communicator must not be launched again; one that is running is
- * let go, by force (ctran-gpu(7)).
+ * streams go, operation by operation, by CPU stores alone. It looks at the one operation that
+ * this rank's stream is in: where the peer lives and has come, it will get there itself, as its
+ * own watchdog sees to; nobody sets a token for it, since who is released early would copy into
+ * memory that its peer still uses. Where the peer is dead, or has not come and now never may
+ * (the slot is closed, by compare and swap), the watchdog sets the token in its place, once.
+ * What was received is void. A graph with operations of such a communicator must not be
+ * launched again; one that is running is let go, by force (ctran-gpu(7)).
  *
  * After an enqueue call has returned, nothing calls CUDA on its behalf: the driver may block in any
  * call while a stream waits.

@@ -80,8 +80,8 @@ enum ct_arrival { CT_CAME_FIRST, CT_CAME_SECOND, CT_CAME_MET, CT_CAME_FULL, CT_C
 
 /* One end of message k comes, with its offer. CT_CAME_SECOND: *other is what the other end said.
  * CT_CAME_MET: the same, and the other end stays and will read this one's offer.
- * CT_CAME_FULL: nothing was done, as the other end is `depth` messages behind. CT_CAME_CLOSED: the other end
- * came, and has given up waiting. */
+ * CT_CAME_FULL: nothing was done, as the other end is `depth` messages behind. CT_CAME_CLOSED:
+ * the other end came, and has given up waiting. */
 enum ct_arrival ct_slot_come(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k,
                              uint32_t way, const struct ct_offer *mine, struct ct_offer *other);
 /* An end that came first may stay for a while: if the other comes meanwhile both know both offers.

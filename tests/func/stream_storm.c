@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stream-ordered operations of several communicators on several streams, in random orders that
- * are legal: a communicator's are in the same order on all ranks. Half of the time each communicator has
- * a stream of its own and ranks interleave communicators as they like; half of the time operations
- * are on any stream, in one order, and the program allocates and frees memory in between. Every
- * result is looked at.
+ * are legal: a communicator's are in the same order on all ranks. Half of the time each
+ * communicator has a stream of its own and ranks interleave communicators as they like; half of
+ * the time operations are on any stream, in one order, and the program allocates and frees
+ * memory in between. Every result is looked at.
  */
 #include "check.h"
 #include "gpu.h"
