@@ -2,6 +2,7 @@
 # lines name gets a page that refers there, so that "man ctran_isend" finds it.
 dist_man_MANS += \
 	man/ctran.7 \
+	man/ctran-gpu.7 \
 	man/ctran-labels.7 \
 	man/ctran-tcp.7 \
 	man/ctran-topology.7 \
@@ -44,6 +45,27 @@ dist_man_MANS += \
 
 nodist_man_MANS = \
 	man/ctran_abort.3 \
+	man/ctran_allgather_enqueue.3 \
+	man/ctran_allgatherv_enqueue.3 \
+	man/ctran_alltoall_enqueue.3 \
+	man/ctran_alltoallv_enqueue.3 \
+	man/ctran_barrier_enqueue.3 \
+	man/ctran_bcast_enqueue.3 \
+	man/ctran_comm_get_async_error.3 \
+	man/ctran_exscan_enqueue.3 \
+	man/ctran_gather_enqueue.3 \
+	man/ctran_gatherv_enqueue.3 \
+	man/ctran_group_end.3 \
+	man/ctran_group_start.3 \
+	man/ctran_recv_enqueue.3 \
+	man/ctran_reduce_enqueue.3 \
+	man/ctran_reduce_scatter_block_enqueue.3 \
+	man/ctran_reduce_scatter_enqueue.3 \
+	man/ctran_scan_enqueue.3 \
+	man/ctran_scatter_enqueue.3 \
+	man/ctran_scatterv_enqueue.3 \
+	man/ctran_send_enqueue.3 \
+	man/ctran_sendrecv_enqueue.3 \
 	man/ctran_add_error_class.3 \
 	man/ctran_add_error_code.3 \
 	man/ctran_add_error_string.3 \

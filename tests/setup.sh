@@ -94,6 +94,13 @@ ct_configure()
     printf '%s\n' "$*" >"$ct_top/$dir/.configured"
 }
 
+# The option of configure by which GPU kernels are compiled where a GPU is, and else not, since nvcc
+# takes minutes for them.
+ct_kernels()
+{
+    [ -e /dev/nvidiactl ] && ct_say --with-cuda=auto || ct_say --without-cuda
+}
+
 # make in folder $1, with the remaining arguments, on all cores.
 ct_make()
 {

@@ -311,7 +311,7 @@ static double burn_ms(struct burn *b)
     return ms;
 }
 
-/* Two blocks of 1024 threads fill an SM; eight such waves, so that SMs which are taken cost time. */
+/* Two blocks of 1024 threads fill an SM; eight such waves, so that SMs that are taken cost time. */
 static void burn_open(struct burn *b)
 {
     int processors;

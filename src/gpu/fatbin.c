@@ -6,7 +6,7 @@
 
 #if CT_HAVE_NVCC
 __attribute__((aligned(64))) const unsigned char ct_kernels_fatbin[] = {
-#include "src/gpu/kernels/fatbin.inc"
+#include "kernels.inc"
 };
 const size_t ct_kernels_fatbin_bytes = sizeof ct_kernels_fatbin;
 #else

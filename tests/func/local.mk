@@ -250,3 +250,10 @@ tests_func_stream_end_SOURCES = tests/func/stream_end.c tests/func/gpu.c tests/f
 	$(func_check)
 tests_func_stream_end_LDADD = libctcore.la
 tests_func_stream_LDADD = libctcore.la
+
+# Memory that the program asks for.
+check_PROGRAMS += tests/func/memory
+dist_check_SCRIPTS += tests/func/memory.test
+TESTS += tests/func/memory.test
+tests_func_memory_SOURCES = tests/func/memory.c $(func_check)
+tests_func_memory_LDADD = libctcore.la

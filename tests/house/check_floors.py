@@ -38,7 +38,7 @@ STANDARD = set(
     "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath "
     "threads time uchar wchar wctype".split()
 )
-GENERATED = ("config.h", "digest.h", "tune.h")  # made in the build folder
+GENERATED = ("config.h", "digest.h", "kernels.inc", "tune.h")  # made in the build folder
 OUTSIDE = ["launcher", "tools"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

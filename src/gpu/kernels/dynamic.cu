@@ -6,7 +6,7 @@
  * peers' numbers it knows its receive counts and where data go. Only what there is travels, in
  * steps through the peers' slots, so no memory depends on what might come.
  */
-#include "gpu/kernels/channel.h"
+#include "gpu/kernels/channel.cuh"
 
 /* By peer, in shared memory. */
 struct plan {

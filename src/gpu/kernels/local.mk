@@ -8,13 +8,13 @@ libctcore_la_SOURCES += \
 
 kernel_sources = \
 	src/gpu/kernels/all.cu \
-	src/gpu/kernels/channel.h \
+	src/gpu/kernels/channel.cuh \
 	src/gpu/kernels/dynamic.cu \
 	src/gpu/kernels/move.cu \
-	src/gpu/kernels/ops.h \
-	src/gpu/kernels/pipeline.h \
-	src/gpu/kernels/port.h \
-	src/gpu/kernels/reduce.h \
+	src/gpu/kernels/ops.cuh \
+	src/gpu/kernels/pipeline.cuh \
+	src/gpu/kernels/port.cuh \
+	src/gpu/kernels/reduce.cuh \
 	src/gpu/kernels/reduce_float.cu \
 	src/gpu/kernels/reduce_half.cu \
 	src/gpu/kernels/reduce_int.cu \
@@ -28,15 +28,15 @@ if HAVE_NVCC
 src/gpu/kernels/kernels.fatbin: $(kernel_inputs)
 	$(AM_V_GEN)mkdir -p $(@D) && $(NVCC) -std=c++17 -fmad=false $(NVCCFLAGS) -I$(srcdir)/src \
 	  -fatbin -Xfatbin -compress-all -o $@ $(srcdir)/src/gpu/kernels/all.cu
-src/gpu/kernels/fatbin.inc: src/gpu/kernels/kernels.fatbin
+kernels.inc: src/gpu/kernels/kernels.fatbin
 	$(AM_V_GEN)od -An -v -tx1 src/gpu/kernels/kernels.fatbin | \
 	  sed 's/ \(..\)/0x\1,/g' > $@.tmp && mv $@.tmp $@
-BUILT_SOURCES += src/gpu/kernels/fatbin.inc
-CLEANFILES += src/gpu/kernels/kernels.fatbin src/gpu/kernels/fatbin.inc
+BUILT_SOURCES += kernels.inc
+CLEANFILES += src/gpu/kernels/kernels.fatbin kernels.inc
 endif
 
 if HAVE_CXX
-src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.h emu/cuda/kernel.h \
+src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.cuh emu/cuda/kernel.h \
 	src/dtype/half.h
 	$(AM_V_GEN)mkdir -p $(@D) && $(CXX) -x c++ -std=c++17 -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
 	  -ffp-contract=off -fPIC -fvisibility=hidden -shared -I$(srcdir)/src -I$(srcdir) \
@@ -44,4 +44,4 @@ src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.h emu/cud
 check_DATA += src/gpu/kernels/ctran_kernels_emu.so
 CLEANFILES += src/gpu/kernels/ctran_kernels_emu.so
 endif
-EXTRA_DIST += emu/cuda/device.h
+EXTRA_DIST += emu/cuda/device.cuh

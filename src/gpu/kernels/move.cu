@@ -4,7 +4,7 @@
  * alltoall, broadcast, shifts and barriers are all of these. ct_move_flagged is for latency,
  * ct_move_bulk for what is longer; args.h tells of the two kinds of items.
  */
-#include "gpu/kernels/pipeline.h"
+#include "gpu/kernels/pipeline.cuh"
 
 /* How many items this block sends to each peer, and gets; in shared memory. */
 struct counts {

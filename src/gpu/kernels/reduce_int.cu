@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reductions of integers. Signed ones have kernels of their own for MIN and MAX alone. */
-#include "gpu/kernels/reduce.h"
+#include "gpu/kernels/reduce.cuh"
 
 /* Those of bytes do the bitwise operators of all integers, too. */
 struct bytes {

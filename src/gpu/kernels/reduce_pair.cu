@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MINLOC and MAXLOC. */
-#include "gpu/kernels/reduce.h"
+#include "gpu/kernels/reduce.cuh"
 
 CT_REDUCE_KERNELS(f32_int, locating<pair_of<float>>)
 CT_REDUCE_KERNELS(f64_int, locating<pair_of<double>>)

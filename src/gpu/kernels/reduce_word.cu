@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reductions of integers of 32 and 64 bits; see reduce_int.cu. */
-#include "gpu/kernels/reduce.h"
+#include "gpu/kernels/reduce.cuh"
 
 CT_REDUCE_KERNELS(u32, integral<plain<uint32_t>>)
 CT_REDUCE_KERNELS(i32, comparing<plain<int32_t>>)

@@ -13,7 +13,7 @@
 #ifndef CT_GPU_KERNELS_CHANNEL_H
 #define CT_GPU_KERNELS_CHANNEL_H
 
-#include "gpu/kernels/port.h"
+#include "gpu/kernels/port.cuh"
 
 struct channel {
     const struct ct_kernel_comm *comm;

@@ -16,7 +16,7 @@
 #ifndef CT_GPU_KERNELS_PIPELINE_H
 #define CT_GPU_KERNELS_PIPELINE_H
 
-#include "gpu/kernels/channel.h"
+#include "gpu/kernels/channel.cuh"
 
 template <class Work> CT_DEV uint32_t sending(const Work *w, uint32_t step)
 {

@@ -12,8 +12,8 @@
 #ifndef CT_GPU_KERNELS_REDUCE_H
 #define CT_GPU_KERNELS_REDUCE_H
 
-#include "gpu/kernels/ops.h"
-#include "gpu/kernels/pipeline.h"
+#include "gpu/kernels/ops.cuh"
+#include "gpu/kernels/pipeline.cuh"
 
 /* This block's piece of a part of `bytes` in a step. */
 CT_DEV struct slice part_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step)

@@ -135,7 +135,7 @@ CT_DEV uint32_t float_bits(float f)
     return __float_as_uint(f);
 }
 
-/* Roles of the warps of a block in pipeline.h, and their barriers; 0 is that of the whole block. A
+/* Roles of the warps of a block in pipeline.cuh, and their barriers; 0 is that of the whole block. A
  * warp comes to a barrier as one. */
 enum {
     PUBLISHERS = 32,
@@ -172,7 +172,7 @@ enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
 #else
 
 #include "dtype/half.h"
-#include "emu/cuda/device.h"
+#include "emu/cuda/device.cuh"
 
 #define CT_DEV     static inline
 #define CT_MEMBER  static inline

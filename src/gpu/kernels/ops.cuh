@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "gpu/kernels/port.h"
+#include "gpu/kernels/port.cuh"
 
 /* ---- how the elements of a type are stored and computed: T, and C ---------------------------- */
 
