@@ -60,12 +60,15 @@ static void on_abort(void *arg, uint32_t rank, int status, const char *msg)
     evbuffer_free(body);
 }
 
-/* The key, and where the store is that asks for it: not that of a job around this one. */
+/* The key, and where the store is that asks for it: not that of a job around this one, nor for one
+ * that another launcher starts inside this one, which has another name. */
 static bool set_secrets(const struct ct_daemon *d, char ***env)
 {
     char key[128], store[1024];
     snprintf(key, sizeof key, CT_ENV_KEY "=%s", d->desc.key);
-    snprintf(store, sizeof store, CT_ENV_STORE "=%s", d->desc.store != NULL ? d->desc.store : "");
+    const char *where = d->desc.store != NULL ? d->desc.store : "";
+    snprintf(store, sizeof store, CT_ENV_STORE "=%s%s%s", where[0] != '\0' ? d->desc.nspace : "",
+             where[0] != '\0' ? "|" : "", where);
     return ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
 }
 

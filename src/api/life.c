@@ -203,6 +203,7 @@ static int bring_up(struct ct_process *p, int thread_level)
     p->threaded = thread_level == CTRAN_THREAD_MULTIPLE || p->cfg.progress_thread;
     ct_ep_set_threaded(p);
     ct_p2p_set_threaded(p);
+    ct_policy_set_threaded(p);
     rc = init_floors(p, floors, CT_ARRAY_LEN(floors));
     if (rc == CTRAN_SUCCESS && p->cfg.progress_thread) {
         rc = ct_ep_thread_start(p);

@@ -48,7 +48,9 @@ int ct_coll_levels(struct ct_comm *comm, const struct ct_spot *spots)
         return CTRAN_SUCCESS;
     }
     if (read_wish(comm, &wish) && (wish.by_number || spots != NULL)) {
-        rc = ct_level_wish_make(&wish, comm->run.n, spots, &comm->run.levels);
+        struct ct_levels *levels; /* all of them, or none, to who looks without the lock */
+        rc = ct_level_wish_make(&wish, comm->run.n, spots, &levels);
+        comm->run.levels = rc == CTRAN_SUCCESS ? levels : NULL;
         tell(comm);
     }
     comm->run.levels_tried = rc == CTRAN_SUCCESS;

@@ -95,6 +95,11 @@ int ct_policy_init(struct ct_process *p)
     return rc;
 }
 
+void ct_policy_set_threaded(struct ct_process *p)
+{
+    ct_lock_set(&p->policy->making, p->threaded);
+}
+
 void ct_policy_fini(struct ct_process *p)
 {
     if (p->policy != NULL) {

@@ -59,7 +59,9 @@ struct ct_choice {
 /* Reads the variables and the table into p->policy, before ep_init, and again when they have
  * changed: then choosers made before are void. CTRAN_ERR_CONFIG, logged, for a bad value or a table
  * that cannot be read; CTRAN_ERR_NO_MEM. */
-int  ct_policy_init(struct ct_process *p);
+int ct_policy_init(struct ct_process *p);
+/* Between cycles of init and finalize: its lock is from now on as p->threaded says. */
+void ct_policy_set_threaded(struct ct_process *p);
 void ct_policy_fini(struct ct_process *p);
 
 /* The table that the collective goes by. */

@@ -3,3 +3,5 @@
 check_PROGRAMS += tests/gpu/enqueue_perf
 tests_gpu_enqueue_perf_SOURCES = tests/gpu/enqueue_perf.c tests/func/gpu.c tests/func/gpu.h
 tests_gpu_enqueue_perf_LDADD = libctcore.la
+# Of the kernels alone; see its head.
+EXTRA_DIST += tests/gpu/kernels_perf.c

@@ -330,21 +330,26 @@ static void test_told(void **state)
     struct ct_log         log;
     unit_log_init(&log, CT_LOG_WARN);
     assert_int_equal(ct_nodes_where_told(&where, &log), CT_AGAIN);
-    setenv(CT_ENV_STORE, "127.0.0.1:4711,[::1]:12", 1);
+    setenv("PMIX_NAMESPACE", "job-1", 1);
+    setenv(CT_ENV_STORE, "job-1|127.0.0.1:4711,[::1]:12", 1);
     assert_int_equal(ct_nodes_where_told(&where, &log), CT_AGAIN); /* there is no key */
     setenv(CT_ENV_KEY, "", 1);
     assert_int_equal(ct_nodes_where_told(&where, &log), CTRAN_SUCCESS);
     assert_true(ct_nodes_where_ok(&where, sizeof where));
     assert_int_equal(where.naddrs, 2);
     assert_true(where.by_launcher);
+    setenv("PMIX_NAMESPACE", "job-12", 1); /* a job that was started inside of it */
+    assert_int_equal(ct_nodes_where_told(&where, &log), CT_AGAIN);
+    setenv("PMIX_NAMESPACE", "job-1", 1);
     setenv(CT_ENV_STORE, "", 1);
     assert_int_equal(ct_nodes_where_told(&where, &log), CT_AGAIN);
     assert_string_equal(unit_logged(&log), "");
-    setenv(CT_ENV_STORE, "127.0.0.1:4711,", 1);
+    setenv(CT_ENV_STORE, "job-1|127.0.0.1:4711,", 1);
     assert_int_equal(ct_nodes_where_told(&where, &log), CTRAN_SUCCESS);
-    setenv(CT_ENV_STORE, "127.0.0.1:4711,here", 1);
+    setenv(CT_ENV_STORE, "job-1|127.0.0.1:4711,here", 1);
     assert_int_equal(ct_nodes_where_told(&where, &log), CTRAN_ERR_BOOTSTRAP);
     unit_contains(unit_logged(&log), "is no list of addresses: \"127.0.0.1:4711,here\"");
+    unsetenv("PMIX_NAMESPACE");
     unsetenv(CT_ENV_STORE);
     unsetenv(CT_ENV_KEY);
     ct_log_fini(&log);

@@ -57,7 +57,8 @@ struct sim_cores *sim_cores_make(uint32_t hosts, uint32_t ranks, const struct si
     *c = (struct sim_cores){.per_host = per_host,
                             .spare = NONE,
                             .switch_ps = ps_of(of->switch_us),
-                            .nap_ps = ps_of(of->nap_us),
+                            /* without a cost of turns time would stand still in them */
+                            .nap_ps = of->switch_us > 0 ? ps_of(of->nap_us) : 0,
                             .wake_ps = ps_of(of->wake_us)};
     c->seats = calloc((size_t)hosts * per_host, sizeof *c->seats);
     c->workers = calloc(ranks, sizeof *c->workers);

@@ -13,8 +13,13 @@
 static struct ct_board *board_new(const struct ct_run_ctx *ctx)
 {
     struct ct_board *b = malloc(sizeof *b);
-    if (b != NULL) {
-        *b = (struct ct_board){.ctx = ctx};
+    if (b == NULL) {
+        return NULL;
+    }
+    *b = (struct ct_board){.ctx = ctx};
+    if (!ct_script_reserve(&b->script, 4 * (size_t)ctx->n + 16)) {
+        free(b);
+        return NULL;
     }
     return b;
 }
@@ -33,7 +38,7 @@ int ct_board_open(struct ct_run_ctx *ctx)
         b->shared = (struct ct_board_shared *)slots.base;
         ctx->board = b;
     } else {
-        free(b);
+        ct_board_close(b);
     }
     return rc;
 }
@@ -78,10 +83,7 @@ void ct_board_close(struct ct_board *b)
 {
     if (b != NULL) {
         for (unsigned i = 0; i < CT_BOARD_KEPT; i++) {
-            if (b->kept[i] != NULL) {
-                free(b->kept[i]->script.acts);
-                free(b->kept[i]);
-            }
+            free(b->kept[i]);
         }
         free(b->script.acts);
         ct_common_close(&b->slots);

@@ -54,7 +54,8 @@ struct ct_script_key {
 struct ct_kept {
     struct ct_script_key key;
     bool                 exchange;
-    struct ct_script     script;
+    size_t               n;
+    struct ct_script_act acts[];
 };
 
 struct ct_board {

@@ -79,11 +79,10 @@ static void copy(char *dst, const char *src, size_t len)
     }
 }
 
-static int play(const struct operation *o, const struct ct_script *s)
+static int play(const struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     int rc = CTRAN_SUCCESS;
-    for (const struct ct_script_act *a = s->acts, *end = a + s->n; a < end && rc == CTRAN_SUCCESS;
-         a++) {
+    for (const struct ct_script_act *a = acts; a < acts + n && rc == CTRAN_SUCCESS; a++) {
         switch (a->kind) {
         case CT_DO_ROOM:
             rc = await_room(o);
@@ -107,11 +106,11 @@ static int play(const struct operation *o, const struct ct_script *s)
 /* ---- operations ------------------------------------------------------------------------------ */
 
 /* The script is played as operation k + 1. Well or not, others may write over what it read. */
-static int play_shot(const struct operation *o, const struct ct_script *s)
+static int play_shot(const struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     struct ct_board *b = o->board;
     b->k++;
-    int rc = play(o, s);
+    int rc = play(o, acts, n);
     if (o->bulk) {
         b->part_k[b->parts++ % CT_BOARD_PARTS] = b->k;
     }
@@ -127,7 +126,7 @@ static int play_shot(const struct operation *o, const struct ct_script *s)
 static int write_and_play(struct operation *o, uint32_t from, uint32_t to)
 {
     int rc = ct_script_write(&o->board->script, &o->of, from, to);
-    return rc == CTRAN_SUCCESS ? play_shot(o, &o->board->script) : rc;
+    return rc == CTRAN_SUCCESS ? play_shot(o, o->board->script.acts, o->board->script.n) : rc;
 }
 
 static int play_chunk(struct operation *o, uint32_t rounds)
@@ -245,7 +244,7 @@ static struct ct_kept **shelf_of(struct ct_board *b, const struct ct_script_key 
     return &b->kept[(h ^ h >> 5) % CT_BOARD_KEPT];
 }
 
-/* Keeps the script that has just been written, if that is worth it: then it is the shelf's. */
+/* Keeps a copy of the script that has just been written, if that is worth it. */
 static void keep(const struct operation *o, const struct ct_script_key *key)
 {
     enum { ACTS = 64 };
@@ -255,12 +254,12 @@ static void keep(const struct operation *o, const struct ct_script_key *key)
         return;
     }
     struct ct_kept **shelf = shelf_of(b, key);
-    struct ct_kept  *kept = *shelf != NULL ? *shelf : calloc(1, sizeof *kept);
-    if (kept != NULL) {
-        struct ct_script old = kept->script;
-        *kept = (struct ct_kept){.key = *key, .exchange = o->exchange, .script = b->script};
-        b->script = old;
-        *shelf = kept;
+    const size_t     bytes = b->script.n * sizeof b->script.acts[0];
+    free(*shelf);
+    *shelf = malloc(sizeof **shelf + bytes);
+    if (*shelf != NULL) {
+        **shelf = (struct ct_kept){.key = *key, .exchange = o->exchange, .n = b->script.n};
+        memcpy((*shelf)->acts, b->script.acts, bytes);
     }
 }
 
@@ -272,7 +271,7 @@ static int play_kept(struct operation *o, const struct ct_kept *kept)
     int rc = begin(o->args, 0);
     o->exchange = kept->exchange;
     o->base[CT_TMP] = o->board->tmp;
-    return rc == CTRAN_SUCCESS ? play_shot(o, &kept->script) : rc;
+    return rc == CTRAN_SUCCESS ? play_shot(o, kept->acts, kept->n) : rc;
 }
 
 static int play_new(struct operation *o, const struct ct_script_key *key)

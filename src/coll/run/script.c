@@ -19,20 +19,24 @@ struct writer {
 
 /* ---- acts and places ------------------------------------------------------------------------- */
 
+bool ct_script_reserve(struct ct_script *s, size_t n)
+{
+    struct ct_script_act *acts = n > s->cap ? realloc(s->acts, n * sizeof *acts) : s->acts;
+    if (acts != NULL) {
+        s->cap = n > s->cap ? n : s->cap;
+        s->acts = acts;
+    }
+    return acts != NULL;
+}
+
 static void add(struct writer *w, struct ct_script_act act)
 {
     struct ct_script *s = w->s;
-    if (s->n == s->cap) {
-        size_t                cap = s->cap > 0 ? 2 * s->cap : 16;
-        struct ct_script_act *acts = realloc(s->acts, cap * sizeof *acts);
-        if (acts == NULL) {
-            w->rc = CTRAN_ERR_NO_MEM;
-            return;
-        }
-        s->acts = acts;
-        s->cap = cap;
+    if (s->n == s->cap && !ct_script_reserve(s, 2 * s->cap + 16)) {
+        w->rc = CTRAN_ERR_NO_MEM;
+    } else {
+        s->acts[s->n++] = act;
     }
-    s->acts[s->n++] = act;
 }
 
 static struct ct_place input_of(uint32_t rank, size_t at_bytes)

@@ -36,6 +36,9 @@ struct ct_script {
     size_t                n, cap;
 };
 
+/* Room for so many acts: one operation of n ranks has less than 4 n + 16. False: out of memory. */
+bool ct_script_reserve(struct ct_script *s, size_t n);
+
 /* What is to be written down. */
 struct ct_script_of {
     const struct ct_run_args *args;

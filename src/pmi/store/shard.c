@@ -157,6 +157,7 @@ static void on_closed(struct ct_wire_conn *conn, int code, const char *why)
         answer(s->out, &lost);
     }
     if (ct_list_empty(&s->queue)) {
+        s->attempt = 0; /* who asks next begins at this address */
         s->state = CT_SHARD_IDLE;
     } else {
         pause_then_connect(s, why);
