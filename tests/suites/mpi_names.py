@@ -132,8 +132,10 @@ class Call:
 
 
 def declarations(text):
+    """Calls that MPI has, too: not those that are ordered on a stream."""
     pattern = r"CTRAN_API\s+(\w+)\s+ctran_(\w+)\(([^;]*)\);"
-    return [Call(*found) for found in re.findall(pattern, text)]
+    found = re.findall(pattern, text)
+    return [Call(*call) for call in found if not call[1].endswith("_enqueue")]
 
 
 def without_comments(text):
