@@ -222,7 +222,8 @@ TESTS += tests/func/sim_counts.py
 EXTRA_DIST += tests/func/sim_counts.py
 tests/func/sim_counts.log: tests/func/counts$(EXEEXT) tools/sim/ctran_sim$(EXEEXT) ctranrun$(EXEEXT) ctrand$(EXEEXT)
 
-# Memory that the processor does not reach: on a stand-in for it. Collectives also as requests.
+# Memory that the processor does not reach: on a stand-in for it, and on the emulated driver of CUDA.
+# Collectives also as requests.
 check_PROGRAMS += tests/func/device tests/func/device_request tests/func/device_start
 dist_check_SCRIPTS += tests/func/device.test
 TESTS += tests/func/device.test
