@@ -178,6 +178,11 @@ int ct_stream_put(struct ct_comm *comm, CUstream stream, const struct ct_stream_
     return rc;
 }
 
+bool ct_stream_is_open(const struct ct_comm *comm)
+{
+    return comm->stream != NULL;
+}
+
 int ct_stream_error(const struct ct_comm *comm)
 {
     return comm->stream != NULL ? ct_stream_over(comm->stream) : CTRAN_SUCCESS;

@@ -135,6 +135,9 @@ enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER };
 int ct_stream_enqueue(struct ct_comm *comm, struct CUstream_st *stream,
                       const struct ct_stream_call *call);
 
+/* Whether a communicator has made its first. */
+bool ct_stream_is_open(const struct ct_comm *comm);
+
 /* See ctran_group_start; a thread's own. After an error *whose is the communicator of the first
  * call that failed, held. */
 void ct_stream_group_start(void);
