@@ -234,8 +234,9 @@ static void copy(struct plan *x, const void *to, const void *from, size_t bytes)
     }
 }
 
-/* Copies what is sent in, or what was received out; neighbours in memory go together. */
-static void copy_msgs(struct plan *x, bool send)
+/* Copies the user's memory of what is sent or of what is received in, or out; neighbours in memory
+ * go together. */
+static void copy_msgs(struct plan *x, bool send, bool in)
 {
     const struct ct_stream_msg *msgs = x->call->msgs;
     const struct staged_msg    *staged = x->s->msgs;
@@ -249,7 +250,7 @@ static void copy_msgs(struct plan *x, bool send)
                msgs[k + 1].buf == (void *)(user + bytes) && staged[k + 1].at == at + bytes) {
             bytes += msgs[++k].bytes;
         }
-        copy(x, send ? at : user, send ? user : at, bytes);
+        copy(x, in ? at : user, in ? user : at, bytes);
         i = k;
     }
 }
@@ -346,7 +347,10 @@ static void submit(struct plan *x, const uint32_t *finishes)
     if (r != NULL) {
         copy(x, x->s->in, r->send != NULL ? r->send : r->recv, r->nsend * r->type->size_bytes);
     } else {
-        copy_msgs(x, true);
+        copy_msgs(x, true, true);
+    }
+    if (x->call->kind == CT_STREAM_P2P) { /* a message may be shorter than its receive */
+        copy_msgs(x, false, true);
     }
     ct_memops_write(&m, (CUdeviceptr)&x->s->words->go, 1);
     ct_memops_take(&m, (CUdeviceptr)&x->s->words->done);
@@ -354,7 +358,7 @@ static void submit(struct plan *x, const uint32_t *finishes)
     if (r != NULL && r->recv != NULL) {
         copy(x, r->recv, x->s->out, r->nrecv * r->type->size_bytes);
     } else if (r == NULL) {
-        copy_msgs(x, false);
+        copy_msgs(x, false, false);
     }
     if (finishes != NULL) {
         ct_memops_write(&m, (CUdeviceptr)x->c->finished, *finishes);

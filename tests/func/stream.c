@@ -177,6 +177,33 @@ static void counted(void)
     device_free(to);
 }
 
+/* A communicator's first call, to which one rank has nothing to give. */
+static void nothing(void)
+{
+    enum { N = 100 };
+    const int     idle = check_size - 1;
+    ctran_count_t n = check_rank == idle ? 0 : N, counts[64];
+    ctran_aint_t  at_recv[64];
+    ctran_comm_t  comm;
+    char         *from = device_new(N), *to = device_new(N * (size_t)check_size);
+    for (int r = 0; r < check_size; r++) {
+        counts[r] = r == idle ? 0 : N;
+        at_recv[r] = (ctran_aint_t)r * N;
+    }
+    fill(from, N, key(check_rank, 0, 5));
+    OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comm));
+    OK(ctran_gatherv_enqueue(from, n, CTRAN_BYTE, to, counts, at_recv, CTRAN_BYTE, 0, comm,
+                             stream));
+    CU(cuStreamSynchronize(stream));
+    for (int r = 0; check_rank == 0 && r < check_size; r++) {
+        look(to + at_recv[r], (size_t)counts[r], key(r, 0, 5));
+    }
+    OK(ctran_barrier(comm));
+    OK(ctran_comm_free(&comm));
+    device_free(from);
+    device_free(to);
+}
+
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 static void reductions(void)
@@ -245,6 +272,31 @@ static void groups(void)
         }
     }
     OK(ctran_barrier(CTRAN_COMM_WORLD));
+    device_free(from);
+    device_free(to);
+}
+
+/* A receive for more than what comes: what is behind the message stays. */
+static void too_long(void)
+{
+    enum { N = 5000, MORE = 100000 };
+    const int     left = (check_rank + check_size - 1) % check_size;
+    const int     right = (check_rank + 1) % check_size;
+    char         *from = device_new(MORE), *to = device_new(MORE);
+    unsigned char all[MORE];
+    fill(from, MORE, key(check_rank, 0, 6));
+    for (int n = MORE; n >= N; n -= MORE - N) { /* what is staged has been used before */
+        device_set(to, 0xee, MORE);
+        OK(ctran_sendrecv_enqueue(from, n, CTRAN_BYTE, right, 3, to, MORE, CTRAN_BYTE, left, 3,
+                                  CTRAN_COMM_WORLD, stream));
+        CU(cuStreamSynchronize(stream));
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+    }
+    look(to, N, key(left, 0, 6));
+    device_get(all, to, MORE);
+    for (int i = N; i < MORE; i++) {
+        EXPECT_EQ(0xee, all[i]);
+    }
     device_free(from);
     device_free(to);
 }
@@ -426,11 +478,10 @@ static void arguments(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"arguments", arguments},   {"collectives", collectives},
-        {"in_place", in_place},     {"counted", counted},
-        {"groups", groups},         {"chains", chains},
-        {"streams", streams},       {"graphs", graphs},
-        {"reductions", reductions}, {"captured", captured_reduction},
+        {"arguments", arguments}, {"collectives", collectives}, {"in_place", in_place},
+        {"counted", counted},     {"nothing", nothing},         {"short", too_long},
+        {"groups", groups},       {"chains", chains},           {"streams", streams},
+        {"graphs", graphs},       {"reductions", reductions},   {"captured", captured_reduction},
     };
     check_start(argc, argv);
     if (!device_open()) {
