@@ -172,6 +172,12 @@ int ct_stream_put(struct ct_comm *comm, CUstream stream, const struct ct_stream_
     ct_lock_acquire(&c->lock);
     rc = ct_stream_over(c);
     if (rc == CTRAN_SUCCESS) {
+        rc = ct_exchange_check_own(c, call);
+        if (rc != CTRAN_SUCCESS) {
+            ct_stream_end_all(c, rc); /* as by ends on two ranks that do not fit */
+        }
+    }
+    if (rc == CTRAN_SUCCESS) {
         rc = put(c, stream, call);
     }
     ct_lock_release(&c->lock);

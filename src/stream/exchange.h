@@ -45,6 +45,9 @@ struct ct_exchange {
     struct ct_mem_export   *exports; /* of each message of the call */
 };
 
+/* Whether each message of this rank to itself has both its ends in the call, and they fit; either
+ * way that it goes. CTRAN_ERR_RANK, CTRAN_ERR_TAG, CTRAN_ERR_TRUNCATE: logged. */
+int ct_exchange_check_own(const struct ct_stream_context *c, const struct ct_stream_call *call);
 /* Describes the memory of all messages, before a peer hears of any. An error leaves nothing. */
 int ct_exchange_open(struct ct_exchange *x);
 /* Matches those of round `round`: up to CT_TOKEN_LANES messages to each peer and from each. Which

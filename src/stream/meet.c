@@ -245,22 +245,66 @@ static unsigned ordinal(const struct ct_stream_call *call, size_t at)
 }
 
 /* The k-th message from this rank to itself, on the side of `send`; NULL: there is none. */
-static const struct ct_stream_msg *own(const struct ct_exchange *x, bool send, unsigned k)
+static const struct ct_stream_msg *own(const struct ct_stream_call *call, uint32_t me, bool send,
+                                       unsigned k)
 {
-    for (size_t i = 0; i < x->call->nmsgs; i++) {
-        const struct ct_stream_msg *msg = &x->call->msgs[i];
-        if (msg->peer == x->c->tokens.me && msg->send == send && k-- == 0) {
+    for (size_t i = 0; i < call->nmsgs; i++) {
+        const struct ct_stream_msg *msg = &call->msgs[i];
+        if (msg->peer == me && msg->send == send && k-- == 0) {
             return msg;
         }
     }
     return NULL;
 }
 
-/* Messages to itself are matched here: all are in one operation, as the caller has made sure. */
+/* What is wrong with a message to itself; NULL: that end is missing. */
+static int compare_own(const struct ct_log *log, const struct ct_stream_call *call,
+                       const struct ct_stream_msg *from, const struct ct_stream_msg *to)
+{
+    const bool p2p = call->kind == CT_STREAM_P2P;
+    if (from == NULL || to == NULL) {
+        ct_error(log,
+                 "%s: a %s of this rank to itself has no %s in the same call or group: its stream "
+                 "would wait for itself",
+                 call->name, from != NULL ? "send" : "receive", from != NULL ? "receive" : "send");
+        return CTRAN_ERR_RANK;
+    }
+    if (p2p && to->tag != CTRAN_ANY_TAG && to->tag != from->tag) {
+        ct_error(log,
+                 "%s: a message of this rank to itself has tag %d, its receive %d: on streams they "
+                 "match in order, and their tags have to agree",
+                 call->name, from->tag, to->tag);
+        return CTRAN_ERR_TAG;
+    }
+    if (from->bytes > to->bytes || (!p2p && from->bytes != to->bytes)) {
+        ct_error(log, "%s: %zu bytes are sent and %zu received, by this rank to itself", call->name,
+                 from->bytes, to->bytes);
+        return CTRAN_ERR_TRUNCATE;
+    }
+    return CTRAN_SUCCESS;
+}
+
+int ct_exchange_check_own(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    const uint32_t me = c->comm->run.me;
+    int            rc = CTRAN_SUCCESS;
+    for (unsigned k = 0; rc == CTRAN_SUCCESS; k++) {
+        const struct ct_stream_msg *from = own(call, me, true, k), *to = own(call, me, false, k);
+        if (from == NULL && to == NULL) {
+            break;
+        }
+        rc = compare_own(&c->p->log, call, from, to);
+    }
+    return rc;
+}
+
+/* Messages to itself are matched here: all are in one operation, and have been checked. */
 static void match_own(struct ct_exchange *x)
 {
     const struct ct_stream_msg *from, *to;
-    for (unsigned k = 0; (from = own(x, true, k)) != NULL && (to = own(x, false, k)) != NULL; k++) {
+    const uint32_t              me = x->c->tokens.me;
+    for (unsigned k = 0; (from = own(x->call, me, true, k)) != NULL; k++) {
+        to = own(x->call, me, false, k);
         x->own[x->nown++] = (struct ct_exchange_own){
             .from = (CUdeviceptr)from->buf, .to = (CUdeviceptr)to->buf, .bytes = from->bytes};
     }

@@ -65,6 +65,33 @@ static void misfit(void)
     OK(ctran_comm_free(&comm));
 }
 
+/* Ends of messages to oneself that do not fit; nothing is written. */
+static void own(void)
+{
+    static const struct {
+        int nsend, nrecv, tag, wanted;
+    } cases[] = {
+        {64, 8, 0, CTRAN_ERR_TRUNCATE}, {64, 64, 7, CTRAN_ERR_TAG}, {64, -1, 0, CTRAN_ERR_RANK}};
+    for (size_t i = 0; i < LEN(cases); i++) {
+        ctran_comm_t  comm = open_comm();
+        const int     source = cases[i].nrecv < 0 ? CTRAN_PROC_NULL : check_rank;
+        unsigned char found[128];
+        OK(ctran_barrier(CTRAN_COMM_WORLD)); /* before anybody ends it */
+        device_set(to, 0xee, sizeof found);
+        EXPECT_RC(cases[i].wanted,
+                  ctran_sendrecv_enqueue(from, cases[i].nsend, CTRAN_BYTE, check_rank, 0, to,
+                                         cases[i].nrecv < 0 ? 0 : cases[i].nrecv, CTRAN_BYTE,
+                                         source, cases[i].tag, comm, stream));
+        ended(comm, cases[i].wanted);
+        device_get(found, to, sizeof found);
+        for (size_t k = 0; k < sizeof found; k++) {
+            EXPECT_EQ(0xee, found[k]);
+        }
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+        OK(ctran_comm_free(&comm));
+    }
+}
+
 static void others(void)
 {
     ctran_comm_t comm = open_comm();
@@ -91,7 +118,7 @@ static void dies(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"never", never}, {"misfit", misfit}, {"others", others}};
+        {"never", never}, {"misfit", misfit}, {"own", own}, {"others", others}};
     const bool to_die = argc > 1 && strcmp(argv[1], "die") == 0;
     check_start(to_die ? 1 : argc, argv);
     if (!device_open()) {
