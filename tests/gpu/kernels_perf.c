@@ -10,9 +10,10 @@
  * does few repetitions; -c names one collective; -w and -b size the workspace, -m the buffers.
  * MODULE is a fat binary of the kernels. It stands alone: from the top of the sources
  *
- *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin
- *   src/gpu/kernels/all.cu gcc -std=gnu11 -O2 -D_GNU_SOURCE -Isrc -o kernels_perf
- *       tests/gpu/kernels_perf.c \ src/gpu/kernels.c -ldl -lpthread
+ *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin \
+ *       src/gpu/kernels/all.cu
+ *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -Isrc -o kernels_perf tests/gpu/kernels_perf.c \
+ *       src/gpu/kernels.c -ldl -lpthread
  *
  * Bytes are what one rank contributes, of alltoall and reduce_scatter one block. GB/s is the bus
  * bandwidth as nccl-tests define it.
