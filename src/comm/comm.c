@@ -114,6 +114,9 @@ void ct_comm_drop(struct ct_comm *comm)
 void ct_comm_release(struct ct_comm *comm)
 {
     comm->magic = 0;
+    if (comm->stream != NULL) { /* who drops the last hold may be where nothing can be waited for */
+        comm->stream_close(comm);
+    }
     ct_comm_drop(comm);
 }
 
