@@ -352,6 +352,9 @@ static void submit(struct plan *x, const uint32_t *finishes)
     if (x->call->kind == CT_STREAM_P2P) { /* a message may be shorter than its receive */
         copy_msgs(x, false, true);
     }
+    if (x->rc != CTRAN_SUCCESS) { /* what would be sent is not there */
+        ct_stream_end_all(x->c, x->rc);
+    }
     ct_memops_write(&m, (CUdeviceptr)&x->s->words->go, 1);
     ct_memops_take(&m, (CUdeviceptr)&x->s->words->done);
     ct_memops_flush(&m);
