@@ -64,7 +64,7 @@ struct ct_comm {
     struct ct_chooser *_Atomic chooser;
     char                      *coll_algorithm; /* value of the info key; NULL: none */
     /* stream's, made at its first call, and what ends it; NULL: none yet. */
-    struct ct_stream_context *stream;
+    struct ct_stream_context *_Atomic stream;
     void (*stream_close)(struct ct_comm *comm);
     char              name[CTRAN_MAX_OBJECT_NAME] CT_GUARDED_BY(ct_comms_guard);
     UT_hash_handle hh CT_GUARDED_BY(ct_comms_guard); /* by id, of the process's */
@@ -119,6 +119,8 @@ int ct_comm_spots(const struct ct_comm *comm, uint32_t n, struct ct_spot *spots)
 
 /* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
+/* Without attributes, of which the program would hear: for the library's own use. */
+int ct_comm_dup_bare(struct ct_comm *comm, struct ct_comm **out);
 int ct_comm_split(struct ct_comm *comm, int color, int key, struct ct_comm **out);
 /* Those of one object of hardware, enum ct_hw. -1: the caller gets none; CT_SPLIT_UNGUIDED: the
  * largest kind that parts those who say so, told in *kind, where it is not NULL; -1: none does.

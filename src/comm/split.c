@@ -138,7 +138,7 @@ static int agree(struct ct_comm *comm, uint64_t *id)
     return ct_comms_bcast(comm, 0, id, sizeof *id);
 }
 
-int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
+int ct_comm_dup_bare(struct ct_comm *comm, struct ct_comm **out)
 {
     uint64_t id = 0;
     int      rc = agree(comm, &id);
@@ -150,6 +150,17 @@ int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
         return CTRAN_ERR_NO_MEM;
     }
     ct_comms_open(made, id);
+    *out = made;
+    return CTRAN_SUCCESS;
+}
+
+int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out)
+{
+    struct ct_comm *made;
+    int             rc = ct_comm_dup_bare(comm, &made);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
     rc = ct_attr_copy_all(&comm->attrs, &made->attrs);
     if (rc == CTRAN_SUCCESS) {
         *out = made;

@@ -29,22 +29,46 @@ struct facts {
 
 /* ---- the process's --------------------------------------------------------------------------- */
 
-static int streams_of(struct ct_process *p, struct ct_streams **out)
+/* Under `making`: one thread at a time gives a process its streams, or begins a context. Never held
+ * while others are waited for. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t  ended;
+    struct ct_list  comms; /* those that a context is being made for */
+} making = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .ended = PTHREAD_COND_INITIALIZER,
+            .comms = {&making.comms, &making.comms}};
+
+/* One of those, its maker's. */
+struct made {
+    struct ct_list  node;
+    struct ct_comm *comm;
+};
+
+static struct ct_streams *new_streams(struct ct_process *p)
 {
-    if (p->streams == NULL) {
-        struct ct_streams *all = calloc(1, sizeof *all);
-        if (all == NULL) {
-            return CTRAN_ERR_NO_MEM;
-        }
+    struct ct_streams *all = calloc(1, sizeof *all);
+    if (all != NULL) {
         all->p = p;
         ct_lock_init(&all->lock, true);
         ct_list_init(&all->contexts);
         ct_list_init(&all->staged);
         ct_list_init(&all->closed);
-        p->streams = all;
+    }
+    return all;
+}
+
+/* With their thread. */
+static int streams_of(struct ct_process *p, struct ct_streams **out)
+{
+    pthread_mutex_lock(&making.lock);
+    if (p->streams == NULL) {
+        p->streams = new_streams(p);
     }
     *out = p->streams;
-    return CTRAN_SUCCESS;
+    int rc = *out != NULL ? ct_watch_start(*out) : CTRAN_ERR_NO_MEM;
+    pthread_mutex_unlock(&making.lock);
+    return rc;
 }
 
 /* ---- agreement ------------------------------------------------------------------------------- */
@@ -60,9 +84,13 @@ static int gather(struct ct_comm *net, const void *mine, void *all, size_t bytes
 /* Whether all ranks say yes. */
 static int all_say(struct ct_comm *net, bool mine, bool *all)
 {
-    char says[CT_TOKEN_RANKS], yes = mine;
-    int  rc = gather(net, &yes, says, 1);
-    *all = rc == CTRAN_SUCCESS && memchr(says, 0, net->run.n) == NULL;
+    struct ct_coll coll;
+    const int      yes = mine;
+    int            least = 0;
+    ct_coll_init(&coll, net, NULL);
+    ct_coll_allreduce(&coll, &yes, &least, 1, ct_dtype_get(CTRAN_INT), ct_op_get(CTRAN_MIN));
+    int rc = ct_coll_run(&coll);
+    *all = rc == CTRAN_SUCCESS && least != 0;
     return rc;
 }
 
@@ -71,7 +99,6 @@ static int all_say(struct ct_comm *net, bool mine, bool *all)
 static bool pin(struct ct_stream_context *c)
 {
     struct ct_gpu *g = c->p->gpu;
-    ct_tokens_place(&c->tokens, c->common.base, c->net->run.n, c->net->run.me);
     if (CT_GPU_TRY(g, "pinning tokens", cuMemHostRegister,
                    (c->common.base, c->tokens.pinned_bytes,
                     CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP)) != CTRAN_SUCCESS) {
@@ -117,16 +144,18 @@ static int open_direct(struct ct_stream_context *c, int ordinal)
     struct ct_run_ctx *ctx = &c->net->run;
     struct facts       mine = {.pid = getpid()}, all[CT_TOKEN_RANKS];
     CUdeviceptr        trial;
-    if (ctx->n > CT_TOKEN_RANKS || !c->p->cfg.stream_direct) {
+    if (ctx->n > CT_TOKEN_RANKS) {
         return CTRAN_SUCCESS;
     }
-    mine.able = ct_mem_small_get(c->p, TRIAL_BYTES, &trial) == CTRAN_SUCCESS;
+    mine.able = c->p->cfg.stream_direct != 0 &&
+                ct_mem_small_get(c->p, TRIAL_BYTES, &trial) == CTRAN_SUCCESS;
     const bool got = mine.able;
     mine.able =
         got && ct_mem_export(c->p, (void *)trial, TRIAL_BYTES, &mine.trial) == CTRAN_SUCCESS;
-    int rc = ct_common_open(ctx, ct_tokens_bytes(ctx->n), mine.able, &c->common);
+    int rc = ct_common_open(ctx, ct_tokens_bytes(ctx->n), true, &c->common);
     if (rc == CTRAN_SUCCESS && c->common.base != NULL) {
-        mine.able = pin(c);
+        ct_tokens_place(&c->tokens, c->common.base, ctx->n, ctx->me);
+        mine.able = mine.able && pin(c);
         rc = gather(c->net, &mine, all, sizeof mine);
         rc = rc == CTRAN_SUCCESS ? all_say(c->net, try_peers(c, ordinal, all), &c->direct) : rc;
     }
@@ -141,7 +170,7 @@ static int open_direct(struct ct_stream_context *c, int ordinal)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static int make_local(struct ct_stream_context *c)
+static int make_events(struct ct_stream_context *c)
 {
     static const char what[] = "a communicator's stream context";
     struct ct_gpu    *g = c->p->gpu;
@@ -185,19 +214,24 @@ static void free_context(struct ct_stream_context *c)
         ct_mem_pinned_put(c->p, (void *)c->finished, PAGE);
     }
     ct_common_close(&c->common);
+    ct_comm_drop(c->net);
     ct_lock_fini(&c->lock);
     free(c->branch);
     free(c);
 }
 
-static struct ct_stream_context *new_context(struct ct_comm *comm, struct ct_streams *all)
+static struct ct_stream_context *new_context(struct ct_comm *comm, struct ct_comm *net,
+                                             struct ct_streams *all, int ordinal)
 {
     struct ct_stream_context *c = calloc(1, sizeof *c);
     if (c != NULL) {
         c->p = comm->p;
         c->all = all;
         c->comm = comm;
+        c->net = net;
+        c->ordinal = ordinal;
         c->cu = comm->p->gpu->cu;
+        ct_comm_hold(net);
         ct_lock_init(&c->lock, comm->p->threaded);
         ct_list_init(&c->graphs);
         for (unsigned r = 0; r < CT_TOKEN_RANKS; r++) {
@@ -207,36 +241,71 @@ static struct ct_stream_context *new_context(struct ct_comm *comm, struct ct_str
     return c;
 }
 
-/* All ranks come here, or none that knows better: who has no memory is missed by the others until
- * it dies, as by any collective. */
-static int make(struct ct_comm *comm, struct ct_stream_context **out)
+/* This rank's part, on the device of the stream; after CTRAN_SUCCESS the caller stands in the
+ * stream's context. Errors are logged. */
+static int make_local(struct ct_comm *comm, struct ct_comm *net, CUstream stream,
+                      struct ct_gpu_visit *v, struct ct_stream_context **out)
 {
-    struct ct_streams        *all;
-    struct ct_gpu_visit       v;
-    int                       ordinal;
-    int                       rc = streams_of(comm->p, &all);
-    struct ct_stream_context *c = rc == CTRAN_SUCCESS ? new_context(comm, all) : NULL;
-    if (c == NULL) {
-        return CTRAN_ERR_NO_MEM;
+    struct ct_gpu     *g = comm->p->gpu;
+    struct ct_streams *all;
+    int                ordinal;
+    if (g == NULL) {
+        ct_error(&comm->p->log,
+                 "stream-ordered calls need a GPU and its driver, libcuda.so.1: there is none, or "
+                 "CTRAN_GPU=off");
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    rc = ct_gpu_mine(comm->p->gpu, &ordinal);
-    rc = rc == CTRAN_SUCCESS ? ct_gpu_enter(comm->p->gpu, ordinal, &v) : rc;
+    int rc = ct_gpu_enter_stream(g, stream, &ordinal, v);
     if (rc != CTRAN_SUCCESS) {
-        free_context(c);
         return rc;
     }
-    rc = make_local(c);
-    rc = rc == CTRAN_SUCCESS ? ct_comm_dup(comm, &c->net) : rc;
-    rc = rc == CTRAN_SUCCESS ? open_direct(c, ordinal) : rc;
-    rc = rc == CTRAN_SUCCESS ? ct_watch_start(all) : rc;
-    if (rc != CTRAN_SUCCESS && c->net != NULL) {
-        ct_comm_drop(c->net);
+    rc = streams_of(comm->p, &all);
+    *out = rc == CTRAN_SUCCESS ? new_context(comm, net, all, ordinal) : NULL;
+    if (*out == NULL && (rc == CTRAN_SUCCESS || rc == CTRAN_ERR_NO_MEM)) {
+        ct_error(&comm->p->log, "no memory for a communicator's stream context");
+        rc = CTRAN_ERR_NO_MEM;
+    }
+    if (rc == CTRAN_SUCCESS) {
+        rc = make_events(*out);
+        if (rc != CTRAN_SUCCESS) {
+            free_context(*out);
+        }
     }
     if (rc != CTRAN_SUCCESS) {
-        free_context(c);
+        ct_gpu_leave(g, v);
     }
-    ct_gpu_leave(comm->p->gpu, &v);
-    *out = c;
+    return rc;
+}
+
+/* All ranks come here. One that cannot have a context, for which it has logged the cause, says so,
+ * and then none has one. */
+static int make(struct ct_comm *comm, CUstream stream, struct ct_stream_context **out)
+{
+    struct ct_gpu_visit v;
+    struct ct_comm     *net;
+    bool                all_can = false;
+    int                 rc = ct_comm_dup_bare(comm, &net);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    const bool can = make_local(comm, net, stream, &v, out) == CTRAN_SUCCESS;
+    rc = all_say(net, can, &all_can);
+    if (rc == CTRAN_SUCCESS && !all_can) {
+        rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
+        if (can) {
+            ct_error(&comm->p->log,
+                     "stream-ordered calls are not possible in this communicator: another of its "
+                     "ranks cannot make them, and says why");
+        }
+    }
+    rc = rc == CTRAN_SUCCESS ? open_direct(*out, (*out)->ordinal) : rc;
+    if (rc != CTRAN_SUCCESS && can) {
+        free_context(*out);
+    }
+    if (can) {
+        ct_gpu_leave(comm->p->gpu, &v);
+    }
+    ct_comm_drop(net); /* the context holds it */
     return rc;
 }
 
@@ -292,7 +361,7 @@ static void close_context(struct ct_comm *comm)
     struct ct_streams        *all = c->all;
     struct ct_gpu            *g = c->p->gpu;
     struct ct_gpu_visit       v;
-    int                       ordinal;
+    const int                 ordinal = c->ordinal;
     comm->stream = NULL;
     drain(c);
     for (unsigned i = 0; i < CT_STREAM_ARMED; i++) {
@@ -304,9 +373,7 @@ static void close_context(struct ct_comm *comm)
     ct_stream_discount(c);
     ct_list_append(&all->closed, &c->node);
     ct_lock_release(&all->lock);
-    ct_comm_drop(c->net);
-    if (ct_gpu_mine(g, &ordinal) == CTRAN_SUCCESS &&
-        ct_gpu_enter(g, ordinal, &v) == CTRAN_SUCCESS) {
+    if (ct_gpu_enter(g, ordinal, &v) == CTRAN_SUCCESS) {
         if (is_quiet(all)) {
             bury(all);
         }
@@ -325,39 +392,69 @@ void ct_stream_fini(struct ct_process *p)
     }
     ct_watch_stop(all);
     bury(all);
+    p->streams = NULL;
     if (!ct_list_empty(&all->closed)) {
         ct_warn(&p->log, "operations over the host that were given up have not ended");
         return; /* they may still look at it */
     }
     ct_lock_fini(&all->lock);
     free(all);
-    p->streams = NULL;
 }
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-int ct_stream_context_get(struct ct_comm *comm, struct ct_stream_context **out)
+/* Whether the caller is the one to make it: then it says when it has, made or not. Else another
+ * thread has made it, or tried to, and the caller looks again. */
+static bool begin_making(struct made *m, struct ct_comm *comm)
 {
-    struct ct_process *p = comm->p;
-    if (CT_LIKELY(comm->stream != NULL)) {
-        *out = comm->stream;
-        return CTRAN_SUCCESS;
+    bool mine = true;
+    pthread_mutex_lock(&making.lock);
+    CT_LIST_FOR (node, &making.comms) {
+        mine &= CT_LIST_ENTRY(node, struct made, node)->comm != comm;
     }
-    if (p->gpu == NULL) {
-        ct_error(&p->log,
-                 "stream-ordered calls need a GPU and its driver, libcuda.so.1: there is none, or "
-                 "CTRAN_GPU=off");
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    if (!mine) {
+        pthread_cond_wait(&making.ended, &making.lock);
     }
-    int rc = make(comm, out);
-    if (rc == CTRAN_SUCCESS) {
-        ct_lock_acquire(&(*out)->all->lock);
-        ct_list_append(&(*out)->all->contexts, &(*out)->node);
-        ct_lock_release(&(*out)->all->lock);
-        comm->stream = *out;
-        comm->stream_close = close_context;
-        ct_info(&p->log, "stream-ordered calls of a communicator of %" PRIu32 " ranks go %s",
-                comm->run.n, (*out)->direct ? "by copy engine" : "over the host");
+    mine = mine && comm->stream == NULL;
+    if (mine) {
+        m->comm = comm;
+        ct_list_append(&making.comms, &m->node);
+    }
+    pthread_mutex_unlock(&making.lock);
+    return mine;
+}
+
+static void end_making(struct made *m)
+{
+    pthread_mutex_lock(&making.lock);
+    ct_list_remove(&m->node);
+    pthread_cond_broadcast(&making.ended);
+    pthread_mutex_unlock(&making.lock);
+}
+
+static void publish(struct ct_comm *comm, struct ct_stream_context *c)
+{
+    ct_lock_acquire(&c->all->lock);
+    ct_list_append(&c->all->contexts, &c->node);
+    ct_lock_release(&c->all->lock);
+    comm->stream_close = close_context;
+    comm->stream = c;
+    ct_info(&comm->p->log, "stream-ordered calls of a communicator of %" PRIu32 " ranks go %s",
+            comm->run.n, c->direct ? "by copy engine" : "over the host");
+}
+
+int ct_stream_context_get(struct ct_comm *comm, CUstream stream, struct ct_stream_context **out)
+{
+    struct made m;
+    int         rc = CTRAN_SUCCESS;
+    while ((*out = comm->stream) == NULL && rc == CTRAN_SUCCESS) {
+        if (begin_making(&m, comm)) {
+            rc = make(comm, stream, out);
+            if (rc == CTRAN_SUCCESS) {
+                publish(comm, *out);
+            }
+            end_making(&m);
+        }
     }
     return rc;
 }

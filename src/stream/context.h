@@ -41,12 +41,13 @@ struct ct_stream_context {
     struct ct_process       *p;
     struct ct_streams       *all;
     struct ct_comm          *comm; /* whose it is */
-    struct ct_comm          *net;  /* the same ranks: of what goes by the host's messages */
+    struct ct_comm          *net;  /* the same ranks: of what goes by the host's messages; held */
+    int                      ordinal; /* the device of its streams */
     const struct cuda_table *cu;
-    struct ct_lock           lock; /* on where several threads may call */
-    _Atomic int32_t          over; /* without tokens: the error by which all has ended */
-    /* Where copy engines reach all peers. */
-    bool             direct;
+    struct ct_lock           lock;   /* on where several threads may call */
+    _Atomic int32_t          over;   /* without tokens: the error by which all has ended */
+    bool                     direct; /* copy engines reach all peers */
+    /* Where all ranks are on one host; what goes over the host uses the error alone. */
     struct ct_tokens tokens;
     struct ct_common common;
     CUdeviceptr      pinned; /* tokens.base, as streams see it */
@@ -94,8 +95,8 @@ struct ct_streams {
 /* Puts a call on the stream, now. enqueue.c */
 int ct_stream_put(struct ct_comm *comm, CUstream stream, const struct ct_stream_call *call);
 
-/* Collective; see ct_stream_enqueue. context.c */
-int ct_stream_context_get(struct ct_comm *comm, struct ct_stream_context **out);
+/* Collective where it is made, for the device of the stream; see ct_stream_enqueue. context.c */
+int ct_stream_context_get(struct ct_comm *comm, CUstream stream, struct ct_stream_context **out);
 /* As a kernel's or stream's address of something pinned. */
 static inline CUdeviceptr ct_stream_address(const struct ct_stream_context *c, const void *at)
 {
@@ -105,7 +106,7 @@ static inline CUdeviceptr ct_stream_address(const struct ct_stream_context *c, c
 static inline int ct_stream_over(const struct ct_stream_context *c)
 {
     const int32_t over = atomic_load_explicit(&c->over, memory_order_seq_cst);
-    return over != CTRAN_SUCCESS || !c->direct ? over : ct_tokens_over(&c->tokens);
+    return over != CTRAN_SUCCESS || c->common.base == NULL ? over : ct_tokens_over(&c->tokens);
 }
 /* Says so to all ranks that can be told, unless it has been said. watch.c */
 void ct_stream_end_all(struct ct_stream_context *c, int error);

@@ -141,6 +141,20 @@ static int over_host(struct ct_stream_context *c, CUstream stream,
     return rc;
 }
 
+static int check_device(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                        int ordinal)
+{
+    if (ordinal != c->ordinal) {
+        ct_error(
+            &c->p->log,
+            "%s: the stream is on GPU %d, but the communicator's first stream-ordered call was "
+            "on GPU %d: use streams of that, or a duplicate of the communicator",
+            call->name, ordinal, c->ordinal);
+        return CTRAN_ERR_ARG;
+    }
+    return CTRAN_SUCCESS;
+}
+
 static int put(struct ct_stream_context *c, CUstream stream, const struct ct_stream_call *call)
 {
     struct ct_gpu      *g = c->p->gpu;
@@ -151,7 +165,8 @@ static int put(struct ct_stream_context *c, CUstream stream, const struct ct_str
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_order_enter(c, stream, &graph);
+    rc = check_device(c, call, ordinal);
+    rc = rc == CTRAN_SUCCESS ? ct_order_enter(c, stream, &graph) : rc;
     if (rc == CTRAN_SUCCESS) {
         rc = c->direct && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
                                                   : over_host(c, stream, call, graph);
@@ -165,7 +180,7 @@ static int put(struct ct_stream_context *c, CUstream stream, const struct ct_str
 int ct_stream_put(struct ct_comm *comm, CUstream stream, const struct ct_stream_call *call)
 {
     struct ct_stream_context *c;
-    int                       rc = ct_stream_context_get(comm, &c);
+    int                       rc = ct_stream_context_get(comm, stream, &c);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -130,8 +130,10 @@ struct ct_stream_call {
 enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER };
 
 /* Puts it on the stream, or, in a group, on what the group's end puts there. The first of a
- * communicator is collective: it waits for one of each rank. Errors, logged with their cause: that
- * by which the communicator's stream-ordered work has ended; CTRAN_ERR_UNSUPPORTED_OPERATION. */
+ * communicator is collective: it waits for one of each rank, and its stream's device is that of all
+ * streams after it. Errors, logged with their cause: that by which the communicator's
+ * stream-ordered work has ended; CTRAN_ERR_ARG: a stream of another device;
+ * CTRAN_ERR_UNSUPPORTED_OPERATION, from the first: on all ranks if one cannot. */
 int ct_stream_enqueue(struct ct_comm *comm, struct CUstream_st *stream,
                       const struct ct_stream_call *call);
 

@@ -30,7 +30,7 @@ void ct_stream_end_all(struct ct_stream_context *c, int error)
     int32_t none = CTRAN_SUCCESS;
     (void)atomic_compare_exchange_strong_explicit(&c->over, &none, error, memory_order_seq_cst,
                                                   memory_order_relaxed);
-    if (c->direct) {
+    if (c->common.base != NULL) {
         (void)ct_tokens_end(&c->tokens, error);
     }
     ct_watch_ring(c->all);
