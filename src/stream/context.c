@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -311,14 +310,6 @@ static int make(struct ct_comm *comm, CUstream stream, struct ct_stream_context 
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void drain(struct ct_stream_context *c)
-{
-    while (ct_stream_pending(c) > 0) {
-        (void)ct_domain_poke(c->p);
-        (void)sched_yield();
-    }
-}
-
 /* One that is closed, and whose transfers are over. */
 static struct ct_stream_context *next_closed(struct ct_streams *all)
 {
@@ -363,14 +354,16 @@ static void close_context(struct ct_comm *comm)
     struct ct_gpu_visit       v;
     const int                 ordinal = c->ordinal;
     comm->stream = NULL;
-    drain(c);
+    ct_stream_wait(c, 0);
+    ct_lock_acquire(&all->lock);
+    ct_list_remove(&c->node); /* from here on the watchdog does not look at it */
+    ct_stream_discount(c);
+    ct_lock_release(&all->lock);
     for (unsigned i = 0; i < CT_STREAM_ARMED; i++) {
         ct_stream_disarm(c, &c->armed[i]);
     }
     ct_graphs_leave(c);
     ct_lock_acquire(&all->lock);
-    ct_list_remove(&c->node);
-    ct_stream_discount(c);
     ct_list_append(&all->closed, &c->node);
     ct_lock_release(&all->lock);
     if (ct_gpu_enter(g, ordinal, &v) == CTRAN_SUCCESS) {

@@ -70,6 +70,7 @@ struct ct_stream_context {
      * in pinned memory, as they end. */
     _Atomic uint32_t       enqueued;
     _Atomic uint32_t      *finished;
+    uint32_t               reaped;  /* of those, whose records are empty again */
     _Atomic uint32_t       running; /* operations over the host whose transfers are not over */
     struct ct_stream_armed armed[CT_STREAM_ARMED];
     /* The watchdog's. */
@@ -116,7 +117,11 @@ static inline uint32_t ct_stream_pending(const struct ct_stream_context *c)
     return atomic_load_explicit(&c->enqueued, memory_order_acquire) -
            atomic_load_explicit(c->finished, memory_order_acquire);
 }
-/* Frees what the next record held of an operation that is over; waits for it to be. enqueue.c */
+/* Waits until no more than so many are not over. Ends also when the GPU has failed: what is left
+ * never will be, and counts as over. enqueue.c */
+void ct_stream_wait(struct ct_stream_context *c, uint32_t most);
+/* The next operation's record; waits for one that is over if all are taken, and frees what all that
+ * are over held. enqueue.c */
 struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends);
 void                    ct_stream_disarm(struct ct_stream_context *c, struct ct_stream_armed *a);
 

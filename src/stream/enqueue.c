@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A stream-ordered call, from its description to the stream. */
 #define CT_FOLDER "stream"
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -25,15 +26,69 @@ void ct_stream_disarm(struct ct_stream_context *c, struct ct_stream_armed *a)
     }
 }
 
+/* Frees what operations held that are over. The watchdog may be at one that has just ended: it
+ * looks with the lists' lock held, and knows what is over now when it takes that again. */
+static void reap(struct ct_stream_context *c)
+{
+    const uint32_t over = atomic_load_explicit(c->finished, memory_order_acquire);
+    if (c->reaped != over) {
+        ct_lock_acquire(&c->all->lock);
+        ct_lock_release(&c->all->lock);
+    }
+    for (; c->reaped != over; c->reaped++) {
+        ct_stream_disarm(c, &c->armed[c->reaped % CT_STREAM_ARMED]);
+    }
+}
+
+/* Whether the end of the last operation, as the driver says, has been reached or never will be. */
+static bool is_at_end(struct ct_stream_context *c, CUresult *r)
+{
+    struct ct_gpu_visit v;
+    if (ct_gpu_enter(c->p->gpu, c->ordinal, &v) != CTRAN_SUCCESS) {
+        *r = CUDA_ERROR_UNKNOWN; /* logged; the context cannot be entered any more */
+        return true;
+    }
+    *r = c->cu->cuEventQuery(c->edge);
+    ct_gpu_leave(c->p->gpu, &v);
+    return *r != CUDA_ERROR_NOT_READY;
+}
+
+/* The stream's last write will not come. */
+static void give_up(struct ct_stream_context *c, CUresult r)
+{
+    const char *why = r == CUDA_SUCCESS ? "their stream has no more work" : ct_gpu_result_text(r);
+    ct_error(&c->p->log, "%" PRIu32 " stream-ordered calls of a communicator have not ended: %s",
+             ct_stream_pending(c), why);
+    ct_stream_end_all(c, CTRAN_ERR_OTHER);
+    atomic_store_explicit(c->finished, c->enqueued, memory_order_release);
+}
+
+void ct_stream_wait(struct ct_stream_context *c, uint32_t most)
+{
+    enum { ASK_NS = 20000000 }; /* between questions to the driver, which may make it busy */
+    CUresult r;
+    uint64_t next_ns = 0;
+    while (ct_stream_pending(c) > most) {
+        const uint64_t now = ct_clock_ns();
+        (void)ct_domain_poke(c->p);
+        (void)sched_yield();
+        if (next_ns == 0) {
+            next_ns = now + ASK_NS;
+        } else if (now > next_ns) {
+            next_ns = now + ASK_NS;
+            if (is_at_end(c, &r) && ct_stream_pending(c) > most) {
+                give_up(c, r);
+            }
+        }
+    }
+}
+
 /* So many operations may be under way; a stream holds about four times as many submissions. */
 struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends)
 {
     struct ct_stream_armed *a = &c->armed[c->enqueued % CT_STREAM_ARMED];
-    while (ct_stream_pending(c) >= CT_STREAM_ARMED) {
-        (void)ct_domain_poke(c->p);
-        (void)sched_yield();
-    }
-    ct_stream_disarm(c, a);
+    ct_stream_wait(c, CT_STREAM_ARMED - 1);
+    reap(c);
     if (nends > a->room) {
         free(a->ends);
         a->ends = calloc(nends, sizeof *a->ends);

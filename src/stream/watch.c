@@ -170,8 +170,12 @@ static void look_at_all(struct ct_streams *all)
     ct_lock_release(&all->lock);
 }
 
-static bool has_staged(struct ct_streams *all)
+/* Whether a stream may tell an operation over the host to go: what is over has left the count. */
+static bool may_be_told(struct ct_streams *all)
 {
+    if (atomic_load_explicit(&all->p->gpu->armed, memory_order_acquire) == 0) {
+        return false;
+    }
     ct_lock_acquire(&all->lock);
     const bool has = !ct_list_empty(&all->staged);
     ct_lock_release(&all->lock);
@@ -191,7 +195,7 @@ static void *live(void *arg)
             looked_ns = now;
             look_at_all(all);
         }
-        const bool staged = has_staged(all);
+        const bool staged = may_be_told(all);
         if (staged && now - busy_ns < SPIN_NS) {
             (void)sched_yield();
         } else if (atomic_exchange_explicit(&all->bell, 0, memory_order_acq_rel) == 0) {
