@@ -106,7 +106,8 @@ struct ct_stream_msg {
     int      tag; /* of sends and receives; a receive may say CTRAN_ANY_TAG */
 };
 
-/* What a call does, besides its messages, to memory: for the way over the host. */
+/* What a call does, besides its messages, to memory: for the way over the host. Buffers begin with
+ * their elements, whatever the type's lower bound. */
 struct ct_stream_reduction {
     enum ct_coll_kind    kind; /* CT_REDUCE, CT_ALLREDUCE, CT_REDUCE_SCATTER, CT_SCAN, CT_EXSCAN */
     const void          *send;
