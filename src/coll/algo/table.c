@@ -44,6 +44,7 @@
     X(recursive_doubling_allgather)                                                                \
     X(recursive_doubling_farthest_allgather)                                                       \
     X(recursive_doubling_hybrid_allgather)                                                         \
+    X(neighbor_exchange_allgather)                                                                 \
     X(pat_allgather)                                                                               \
     X(linear_allgather)                                                                            \
     X(hier_bruck_allgather)                                                                        \
