@@ -244,12 +244,13 @@ static bool is_composed(const struct ct_algo *algo)
     return !algo->fits(&(struct ct_env){.n = 2, .radix = 2});
 }
 
+/* Whatever an algorithm asks of the number of ranks, powers of two from two on must do. */
 static void all_calls(struct rank *r, void *arg)
 {
     (void)arg;
     for (unsigned i = 0; ct_algo_table[i] != NULL; i++) {
         const struct ct_algo *algo = ct_algo_table[i];
-        bool                  power = (r->n & (r->n - 1)) == 0;
+        const bool            power = r->n > 1 && (r->n & (r->n - 1)) == 0;
         const bool            levels = ct_comm_world(&r->p)->run.levels != NULL;
         for (uint32_t coll = CT_BARRIER; coll <= CT_REDUCE_SCATTER; coll <<= 1) {
             if ((algo->colls & coll) != 0) {
