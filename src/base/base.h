@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/ifaddr.h"
 #include "base/info.h"
+#include "base/line.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/log.h"

@@ -12,6 +12,7 @@ libctbase_la_SOURCES = \
 	src/base/error.c src/base/error.h \
 	src/base/ifaddr.c src/base/ifaddr.h \
 	src/base/info.c src/base/info.h \
+	src/base/line.h \
 	src/base/list.h \
 	src/base/lock.h \
 	src/base/log.c src/base/log.h \

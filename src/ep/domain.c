@@ -22,15 +22,6 @@ enum {
     ASIDE_YIELDS = 100,
 };
 
-static void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* ---- the lock -------------------------------------------------------------------------------- */
 
 void ct_domain_lock(struct ct_process *p) CT_UNCHECKED
@@ -42,7 +33,7 @@ void ct_domain_lock(struct ct_process *p) CT_UNCHECKED
     atomic_fetch_add_explicit(&d->wanted, 1, memory_order_relaxed); /* a hint: orders nothing */
     bool got = false;
     for (unsigned i = 0; i < TRIES && !got; i++) {
-        pause_briefly();
+        ct_line_pause();
         got = ct_lock_try(&d->lock);
     }
     if (!got) {
@@ -73,7 +64,7 @@ static void step_aside(struct ct_process *p) CT_IN_DOMAIN
     ct_domain_leave(p);
     for (unsigned i = 0; i < ASIDE_SPINS + ASIDE_YIELDS && is_wanted(d); i++) {
         if (i < ASIDE_SPINS) {
-            pause_briefly();
+            ct_line_pause();
         } else {
             sched_yield();
         }
@@ -259,7 +250,7 @@ static void sleep_until_told(const struct ct_ep_set *set, struct ct_waiter *w, b
 {
     while (atomic_load_explicit(&w->state, memory_order_acquire) < POLLS) {
         if (!crowded && ct_wait_next(&w->pace, set->spin_ns) == CT_WAIT_POLL) {
-            pause_briefly();
+            ct_line_pause();
             continue;
         }
         uint32_t waits = WAITS; /* or SLEEPS, from the last time: then this changes nothing */

@@ -114,6 +114,17 @@ static inline bool ct_ring_has_room(struct ct_ring *r, uint64_t cells)
     return CT_LIKELY(ct_ring_fits(r, cells)) || ct_ring_starve(r, cells);
 }
 
+/* The lines that a record like the last one will be in, some messages from now on: the consumer had
+ * them last. */
+static inline void ct_ring_own_ahead(const struct ct_ring *r, uint64_t cells)
+{
+    enum { AHEAD = 8, MOST = 32, LINE = CT_CACHE_LINE / CT_RING_CELL };
+    const uint64_t end = r->pos + AHEAD + (cells < MOST ? cells : MOST);
+    for (uint64_t at = r->pos + AHEAD; at < end; at += LINE) {
+        ct_line_own(ct_ring_word_at(r, at));
+    }
+}
+
 static inline void ct_ring_publish_word(struct ct_ring *r, uint64_t cells, uint64_t word)
 {
     atomic_store_explicit(ct_ring_word_at(r, r->pos + cells), 0, memory_order_relaxed);
@@ -124,6 +135,7 @@ static inline void ct_ring_publish_word(struct ct_ring *r, uint64_t cells, uint6
         atomic_store_explicit(ct_ring_word_at(r, r->pos), word, memory_order_seq_cst);
     }
     r->pos += cells;
+    ct_ring_own_ahead(r, cells);
 }
 
 /* Producer: room for a record of hdr_len + len_bytes, NULL when there is none now. Fill it, then

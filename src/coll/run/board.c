@@ -227,11 +227,12 @@ static bool comes_to_all(struct ct_board *b, uint32_t rank)
  * in between would be to notice it late. */
 static bool arrives(const _Atomic uint64_t *flag, uint64_t k)
 {
-    enum { POLLS = 256 };
+    enum { POLLS = 32 };
     for (unsigned i = 0; i < POLLS; i++) {
         if (ct_board_is_there(flag, k)) {
             return true;
         }
+        ct_line_pause();
     }
     return false;
 }
