@@ -64,7 +64,8 @@ static int go(struct ct_moves *m, int rc, const struct shape *s, ctran_stream_t 
     if (rc == CTRAN_SUCCESS) {
         rc = add_half(m, &s->recv, false, s->not_self);
     }
-    return ct_moves_go(m, rc, s->kind, stream);
+    const bool even = !s->send.side.by_counts && !s->recv.side.by_counts;
+    return ct_moves_go(m, rc, s->kind, even, stream);
 }
 
 /* Opens a call with a root; *at_root: this is it. */
@@ -93,7 +94,7 @@ int ctran_barrier_enqueue(ctran_comm_t comm, ctran_stream_t stream)
         const uint32_t peer = (me + i) % n;
         rc = ct_moves_add(&m, peer, me < peer, &none, 0);
     }
-    return ct_moves_go(&m, rc, CT_STREAM_BARRIER, stream);
+    return ct_moves_go(&m, rc, CT_STREAM_BARRIER, true, stream);
 }
 
 int ctran_bcast_enqueue(void *buffer, ctran_count_t count, ctran_datatype_t datatype, int root,

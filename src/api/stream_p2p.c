@@ -67,11 +67,11 @@ static bool has_part(const struct ct_moves *m, uint32_t kind)
     return m->n > 0 || (kind != CT_STREAM_P2P && !ct_stream_is_open(m->comm));
 }
 
-int ct_moves_go(struct ct_moves *m, int rc, uint32_t kind, ctran_stream_t stream)
+int ct_moves_go(struct ct_moves *m, int rc, uint32_t kind, bool even, ctran_stream_t stream)
 {
     if (rc == CTRAN_SUCCESS && has_part(m, kind)) {
         const struct ct_stream_call call = {
-            .name = m->call, .kind = kind, .msgs = m->msgs, .nmsgs = m->n};
+            .name = m->call, .kind = kind, .msgs = m->msgs, .nmsgs = m->n, .even = even};
         rc = ct_api_pass(m->comm, ct_stream_enqueue(m->comm, stream, &call), m->call);
     }
     if (m->msgs != m->few) {
@@ -115,7 +115,7 @@ static int transfer(const char *call, const void *buf, ctran_count_t count,
             "the receive into a group, or call ctran_sendrecv_enqueue",
             peer);
     }
-    return ct_moves_go(&m, rc, CT_STREAM_P2P, stream);
+    return ct_moves_go(&m, rc, CT_STREAM_P2P, false, stream);
 }
 
 int ctran_send_enqueue(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
@@ -144,7 +144,7 @@ int ctran_sendrecv_enqueue(const void *sendbuf, ctran_count_t sendcount, ctran_d
     if (rc == CTRAN_SUCCESS) {
         rc = add_transfer(&m, recvbuf, recvcount, recvtype, source, recvtag, false);
     }
-    return ct_moves_go(&m, rc, CT_STREAM_P2P, stream);
+    return ct_moves_go(&m, rc, CT_STREAM_P2P, false, stream);
 }
 
 /* ---- groups, errors -------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ static int go(const char *call, struct ct_comm *comm, struct ct_stream_reduction
     r->type = span->type;
     r->send = begin(r->send, span);
     r->recv = begin(r->recv, span);
+    r->handle = op;
     const struct ct_stream_call c = {.name = call, .kind = r->kind, .reduction = r};
     return ct_api_pass(comm, ct_stream_enqueue(comm, stream, &c), call);
 }

@@ -10,14 +10,20 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "stream/graph.h"
+#include "stream/kernel.h"
 #include "stream/staged.h"
 
-enum { TRIAL_BYTES = 256, PAGE = 4096 };
+enum {
+    TRIAL_BYTES = 256,
+    PAGE = 4096,
+    LEAVE_NS = 1000000000, /* at the end, for ranks that are still in their last calls */
+};
 
 /* What a rank tells the others. */
 struct facts {
@@ -72,7 +78,7 @@ static int streams_of(struct ct_process *p, struct ct_streams **out)
 
 /* ---- agreement ------------------------------------------------------------------------------- */
 
-static int gather(struct ct_comm *net, const void *mine, void *all, size_t bytes)
+int ct_stream_gather(struct ct_comm *net, const void *mine, void *all, size_t bytes)
 {
     struct ct_coll coll;
     ct_coll_init(&coll, net, NULL);
@@ -80,8 +86,7 @@ static int gather(struct ct_comm *net, const void *mine, void *all, size_t bytes
     return ct_coll_run(&coll);
 }
 
-/* Whether all ranks say yes. */
-static int all_say(struct ct_comm *net, bool mine, bool *all)
+int ct_stream_all_say(struct ct_comm *net, bool mine, bool *all)
 {
     struct ct_coll coll;
     const int      yes = mine;
@@ -109,14 +114,14 @@ static bool pin(struct ct_stream_context *c)
 }
 
 /* Whether the memory of each of the others can be mapped here. */
-static bool try_peers(struct ct_stream_context *c, int ordinal, const struct facts *facts)
+static bool try_peers(struct ct_stream_context *c, const struct facts *facts)
 {
     bool ok = true;
     for (uint32_t r = 0; r < c->net->run.n && ok; r++) {
         struct ct_mem_import *import = NULL;
         CUdeviceptr           at;
         ok = facts[r].able &&
-             ct_mem_import(c->p, ordinal, &facts[r].trial, &import, &at) == CTRAN_SUCCESS;
+             ct_mem_import(c->p, c->ordinal, &facts[r].trial, &import, &at) == CTRAN_SUCCESS;
         if (ok) {
             ct_mem_import_put(c->p, import);
         }
@@ -138,7 +143,7 @@ static void watch_peers(struct ct_stream_context *c, const struct facts *facts)
 }
 
 /* The way by copy engine, on all ranks or on none. */
-static int open_direct(struct ct_stream_context *c, int ordinal)
+static int open_direct(struct ct_stream_context *c)
 {
     struct ct_run_ctx *ctx = &c->net->run;
     struct facts       mine = {.pid = getpid()}, all[CT_TOKEN_RANKS];
@@ -155,8 +160,8 @@ static int open_direct(struct ct_stream_context *c, int ordinal)
     if (rc == CTRAN_SUCCESS && c->common.base != NULL) {
         ct_tokens_place(&c->tokens, c->common.base, ctx->n, ctx->me);
         mine.able = mine.able && pin(c);
-        rc = gather(c->net, &mine, all, sizeof mine);
-        rc = rc == CTRAN_SUCCESS ? all_say(c->net, try_peers(c, ordinal, all), &c->direct) : rc;
+        rc = ct_stream_gather(c->net, &mine, all, sizeof mine);
+        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, try_peers(c, all), &c->direct) : rc;
     }
     if (rc == CTRAN_SUCCESS && c->direct) {
         watch_peers(c, all);
@@ -164,7 +169,7 @@ static int open_direct(struct ct_stream_context *c, int ordinal)
     if (got) {
         ct_mem_small_put(c->p, trial, TRIAL_BYTES);
     }
-    return rc;
+    return rc == CTRAN_SUCCESS ? ct_stream_kernel_open(c) : rc;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -198,6 +203,7 @@ static void free_context(struct ct_stream_context *c)
     for (unsigned i = 0; i < c->nbranches; i++) {
         (void)g->cu->cuStreamDestroy(c->branch[i]);
     }
+    ct_stream_kernel_close(c);
     if (c->is_pinned) {
         (void)g->cu->cuMemHostUnregister(c->common.base);
     }
@@ -288,7 +294,7 @@ static int make(struct ct_comm *comm, CUstream stream, struct ct_stream_context 
         return rc;
     }
     const bool can = make_local(comm, net, stream, &v, out) == CTRAN_SUCCESS;
-    rc = all_say(net, can, &all_can);
+    rc = ct_stream_all_say(net, can, &all_can);
     if (rc == CTRAN_SUCCESS && !all_can) {
         rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
         if (can) {
@@ -297,7 +303,7 @@ static int make(struct ct_comm *comm, CUstream stream, struct ct_stream_context 
                      "ranks cannot make them, and says why");
         }
     }
-    rc = rc == CTRAN_SUCCESS ? open_direct(*out, (*out)->ordinal) : rc;
+    rc = rc == CTRAN_SUCCESS ? open_direct(*out) : rc;
     if (rc != CTRAN_SUCCESS && can) {
         free_context(*out);
     }
@@ -310,14 +316,20 @@ static int make(struct ct_comm *comm, CUstream stream, struct ct_stream_context 
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* One that is closed, and whose transfers are over. */
+static bool may_be_buried(const struct ct_stream_context *c)
+{
+    return atomic_load_explicit(&c->running, memory_order_acquire) == 0 &&
+           ct_stream_kernel_is_left(c);
+}
+
+/* One that is closed, whose transfers are over, and whose workspace nobody uses. */
 static struct ct_stream_context *next_closed(struct ct_streams *all)
 {
     struct ct_stream_context *found = NULL;
     ct_lock_acquire(&all->lock);
     CT_LIST_FOR (node, &all->closed) {
         struct ct_stream_context *c = CT_LIST_ENTRY(node, struct ct_stream_context, node);
-        if (found == NULL && atomic_load_explicit(&c->running, memory_order_acquire) == 0) {
+        if (found == NULL && may_be_buried(c)) {
             ct_list_remove(&c->node);
             found = c;
         }
@@ -333,6 +345,26 @@ static void bury(struct ct_streams *all)
     while ((c = next_closed(all)) != NULL) {
         free_context(c);
     }
+}
+
+/* At the end: the other ranks leave soon, too. */
+static void bury_all(struct ct_streams *all)
+{
+    const uint64_t      end_ns = ct_clock_ns() + LEAVE_NS;
+    struct ct_gpu      *g = all->p->gpu;
+    struct ct_gpu_visit v;
+    int                 ordinal;
+    if (ct_gpu_mine(g, &ordinal) != CTRAN_SUCCESS ||
+        ct_gpu_enter(g, ordinal, &v) != CTRAN_SUCCESS) {
+        return; /* the driver has failed: nothing can be freed */
+    }
+    bury(all);
+    while (!ct_list_empty(&all->closed) && ct_clock_ns() < end_ns) {
+        (void)ct_domain_poke(all->p);
+        (void)sched_yield();
+        bury(all);
+    }
+    ct_gpu_leave(g, &v);
 }
 
 static bool is_quiet(struct ct_streams *all)
@@ -363,6 +395,7 @@ static void close_context(struct ct_comm *comm)
         ct_stream_disarm(c, &c->armed[i]);
     }
     ct_graphs_leave(c);
+    ct_stream_kernel_leave(c);
     ct_lock_acquire(&all->lock);
     ct_list_append(&all->closed, &c->node);
     ct_lock_release(&all->lock);
@@ -384,10 +417,11 @@ void ct_stream_fini(struct ct_process *p)
         close_context(CT_LIST_ENTRY(all->contexts.next, struct ct_stream_context, node)->comm);
     }
     ct_watch_stop(all);
-    bury(all);
+    bury_all(all);
     p->streams = NULL;
     if (!ct_list_empty(&all->closed)) {
-        ct_warn(&p->log, "operations over the host that were given up have not ended");
+        ct_warn(&p->log, "stream-ordered operations that were given up, or kernels of other ranks, "
+                         "have not ended: what they use is left");
         return; /* they may still look at it */
     }
     ct_lock_fini(&all->lock);

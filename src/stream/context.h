@@ -63,6 +63,7 @@ struct ct_stream_context {
     struct ct_stream_capture capture;
     CUevent                  captured_edge; /* the same, in a capture */
     struct ct_list           graphs;
+    struct ct_workspaces    *work; /* of kernels; NULL: none. kernel.c */
     CUevent                  fork, join;
     CUstream                *branch; /* internal streams, made as they are needed */
     unsigned                 nbranches;
@@ -103,6 +104,10 @@ static inline CUdeviceptr ct_stream_address(const struct ct_stream_context *c, c
 {
     return c->pinned + (CUdeviceptr)((const char *)at - c->tokens.base);
 }
+/* Between all ranks, by the host's messages: `bytes` of each; whether all say yes. context.c */
+int ct_stream_gather(struct ct_comm *net, const void *mine, void *all, size_t bytes);
+int ct_stream_all_say(struct ct_comm *net, bool mine, bool *all);
+
 /* The error by which its work has ended; CTRAN_SUCCESS: it has not. */
 static inline int ct_stream_over(const struct ct_stream_context *c)
 {

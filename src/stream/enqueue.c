@@ -7,6 +7,7 @@
 
 #include "stream/exchange.h"
 #include "stream/graph.h"
+#include "stream/kernel.h"
 #include "stream/staged.h"
 
 /* ---- records of eager operations ------------------------------------------------------------- */
@@ -129,7 +130,7 @@ static int record(struct ct_exchange *x, struct ct_stream_armed *a)
     return rc;
 }
 
-/* ---- the two ways ---------------------------------------------------------------------------- */
+/* ---- the ways -------------------------------------------------------------------------------- */
 
 static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
                     const struct ct_stream_call *call, struct ct_graph *graph)
@@ -210,6 +211,31 @@ static int check_device(const struct ct_stream_context *c, const struct ct_strea
     return CTRAN_SUCCESS;
 }
 
+static int by_kernel(struct ct_stream_context *c, CUstream stream,
+                     const struct ct_stream_call *call, const struct ct_graph *graph)
+{
+    const uint32_t finishes = c->enqueued + 1;
+    int            rc = ct_stream_kernel_check(c, call);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (graph == NULL) {
+        (void)ct_stream_arm(c, 0); /* a record without ends takes no memory */
+        count(c, finishes);
+    }
+    return ct_stream_kernel_submit(c, stream, call, graph == NULL ? &finishes : NULL);
+}
+
+static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
+                  const struct ct_stream_call *call, struct ct_graph *graph)
+{
+    if (ct_stream_kernel_takes(c, call)) {
+        return by_kernel(c, stream, call, graph);
+    }
+    return c->direct && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
+                                                : over_host(c, stream, call, graph);
+}
+
 static int put(struct ct_stream_context *c, CUstream stream, const struct ct_stream_call *call)
 {
     struct ct_gpu      *g = c->p->gpu;
@@ -223,8 +249,7 @@ static int put(struct ct_stream_context *c, CUstream stream, const struct ct_str
     rc = check_device(c, call, ordinal);
     rc = rc == CTRAN_SUCCESS ? ct_order_enter(c, stream, &graph) : rc;
     if (rc == CTRAN_SUCCESS) {
-        rc = c->direct && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
-                                                  : over_host(c, stream, call, graph);
+        rc = choose(c, stream, ordinal, call, graph);
         int after = ct_order_leave(c, stream, graph);
         rc = rc == CTRAN_SUCCESS ? after : rc;
     }

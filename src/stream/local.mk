@@ -5,6 +5,7 @@ libctcore_la_SOURCES += \
 	src/stream/exchange.c src/stream/exchange.h src/stream/meet.c \
 	src/stream/graph.c src/stream/graph.h \
 	src/stream/group.c \
+	src/stream/kernel.c src/stream/kernel.h \
 	src/stream/memops.h \
 	src/stream/staged.c src/stream/staged.h \
 	src/stream/stream.h \

@@ -2,13 +2,14 @@
 /*
  * stream - calls that are ordered on a CUDA stream. An operation is a set of messages between this
  * rank and others, or a reduction; the call puts it on the stream and returns. The host drives, the
- * stream waits, for words in pinned host memory that all ranks of a host share: tokens. The SMs do
- * nothing.
+ * stream waits, for words in pinned host memory that all ranks of a host share: tokens. But for
+ * kernels the SMs do nothing.
  *
- * Two ways. On one host whose GPUs reach each other's memory, messages are copied by the copy
+ * Three ways. On one host whose GPUs reach each other's memory, messages are copied by the copy
  * engines from user memory to user memory (exchange.c); once enqueued, the host has no part in it.
- * Everywhere else, and for reductions, the stream copies to pinned memory, says go, and waits
- * until the stream thread has had the operation done by the ordinary calls (staged.c).
+ * There, small collectives and reductions are done by kernels (kernel.c). Everywhere else the
+ * stream copies to pinned memory, says go, and waits until the stream thread has had the operation
+ * done by the ordinary calls (staged.c).
  *
  * First comer offers, second comer copies. A message has two ends, a producer and a consumer. Each
  * end, as it enqueues, puts an offer (where its memory is) into a slot that both know: the k-th
@@ -118,6 +119,7 @@ struct ct_stream_reduction {
     const struct ct_dtype *type;
     const struct ct_op    *op;
     uint32_t               root;
+    ctran_op_t             handle; /* of op */
 };
 
 /* A call. All of it is the caller's again on return. */
@@ -127,6 +129,7 @@ struct ct_stream_call {
     const struct ct_stream_msg *msgs; /* CT_STREAM_P2P. Those to one peer are in the peer's order */
     size_t                      nmsgs;
     const struct ct_stream_reduction *reduction; /* in place of messages */
+    bool even; /* a collective: its messages have the same length, and all ranks know which */
 };
 enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER };
 

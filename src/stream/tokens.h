@@ -24,7 +24,8 @@ struct ct_token {
 
 struct ct_token_head {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic int32_t over; /* the error by which all has ended; 0: not */
-    _Atomic int32_t over_by;                        /* the rank that found it */
+    _Atomic int32_t  over_by;                       /* the rank that found it */
+    _Atomic uint32_t left; /* ranks, a bit each, whose kernels are over for good */
 };
 
 /* What one end says to the other. */

@@ -59,8 +59,10 @@ def folder_of(path):
 
 
 def is_face(path, folder):
-    """base shows all of its headers, every other folder the one that bears its name."""
-    return folder == "base" or path == f"{folder}/{folder.split('/')[-1]}.h"
+    """base shows all of its headers, every other folder the one that bears its name; and gpu what
+    its kernels do, which few want to know."""
+    own = f"{folder}/{folder.split('/')[-1]}.h"
+    return folder == "base" or path in ("gpu/kernels.h", own)
 
 
 def fault(owner, quote, target):

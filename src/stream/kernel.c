@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where copy engines reach all peers, kernels do, too. A kernel has no handshake of streams before
+ * it, so it is quicker for what is small; and it computes. Each rank gives a workspace of
+ * CTRAN_STREAM_WORKSPACE bytes of its device, made with the communicator's stream context, since
+ * memory is not to be allocated nor kernels loaded once streams wait; all others map it. Kernels
+ * number what they exchange in the workspaces themselves (gpu/kernels/args.h): they need no tokens,
+ * and a replayed graph needs nothing of the host. So a communicator's kernels run one at a time, in
+ * the same order on all ranks: that of the calls (ct_order_enter), and of the program's launches of
+ * graphs.
+ *
+ * A kernel that waits looks at the word that says that all is over: the watchdog has nothing to set
+ * for it.
+ *
+ * A peer's kernel may still write into a workspace when this rank's are over: it says that it is
+ * through with what it was sent when it begins the next time. So a workspace is freed once all
+ * ranks have left the context, or have died.
+ */
+#define CT_FOLDER "stream"
+#include "stream/kernel.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "gpu/kernels.h"
+#include "stream/memops.h"
+
+struct ct_workspaces {
+    CUdeviceptr           mine;
+    struct ct_mem_import *imports[CT_TOKEN_RANKS];
+    struct ct_kernel_comm comm;
+    struct ct_kernel_call call; /* being built */
+};
+
+/* ---- workspaces ------------------------------------------------------------------------------ */
+
+/* What can be known before anything is made: the same on all ranks, but for the last. */
+static bool are_wanted(const struct ct_stream_context *c)
+{
+    const struct ct_config *cfg = &c->p->cfg;
+    return c->direct && c->tokens.n >= 2 && cfg->stream_workspace > 0 &&
+           (ct_kernels_fatbin_bytes > 0 || cfg->gpu_kernels[0] != '\0');
+}
+
+/* This rank's own: all zeros, and known by its export. */
+static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
+                     struct ct_mem_export *out)
+{
+    static const char what[] = "a workspace for stream-ordered calls";
+    struct ct_gpu    *g = c->p->gpu;
+    const size_t      bytes = (size_t)c->p->cfg.stream_workspace;
+    CUfunction        function;
+    CUstream          aside = ct_stream_branch(c, 0);
+    int rc = ct_kernel_layout_make(c->tokens.n, CT_KERNEL_BLOCKS, bytes, &w->comm.layout);
+    if (rc != CTRAN_SUCCESS || aside == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    ct_kernel_barrier(&w->call, &w->comm);
+    rc = ct_gpu_kernel(g, w->call.name, &function);
+    rc = rc == CTRAN_SUCCESS ? CT_GPU_TRY(g, what, cuMemAlloc, (&w->mine, bytes)) : rc;
+    rc =
+        rc == CTRAN_SUCCESS ? CT_GPU_TRY(g, what, cuMemsetD8Async, (w->mine, 0, bytes, aside)) : rc;
+    rc = rc == CTRAN_SUCCESS ? CT_GPU_TRY(g, what, cuStreamSynchronize, (aside)) : rc;
+    return rc == CTRAN_SUCCESS ? ct_mem_export(c->p, (void *)w->mine, bytes, out) : rc;
+}
+
+static int map_others(struct ct_stream_context *c, struct ct_workspaces *w,
+                      const struct ct_mem_export *all)
+{
+    int rc = CTRAN_SUCCESS;
+    for (uint32_t r = 0; r < c->tokens.n && rc == CTRAN_SUCCESS; r++) {
+        CUdeviceptr at = w->mine;
+        if (r != c->tokens.me) {
+            rc = ct_mem_import(c->p, c->ordinal, &all[r], &w->imports[r], &at);
+        }
+        w->comm.workspace[r] = (void *)at;
+    }
+    return rc;
+}
+
+static struct ct_workspaces *new_workspaces(const struct ct_stream_context *c)
+{
+    struct ct_workspaces *w = calloc(1, sizeof *w);
+    if (w != NULL) {
+        w->comm.rank = c->tokens.me;
+        w->comm.size = c->tokens.n;
+        w->comm.abort = (const uint32_t *)ct_stream_address(c, &c->tokens.head->over);
+    }
+    return w;
+}
+
+static void destroy(struct ct_stream_context *c, struct ct_workspaces *w)
+{
+    for (uint32_t r = 0; r < CT_TOKEN_RANKS; r++) {
+        if (w->imports[r] != NULL) {
+            ct_mem_import_put(c->p, w->imports[r]);
+        }
+    }
+    if (w->mine != 0) {
+        (void)c->cu->cuMemFree(w->mine); /* fails after the driver's own end only */
+    }
+    free(w);
+}
+
+int ct_stream_kernel_open(struct ct_stream_context *c)
+{
+    struct ct_mem_export  mine = {.way = 0}, all[CT_TOKEN_RANKS];
+    struct ct_workspaces *w = are_wanted(c) ? new_workspaces(c) : NULL;
+    bool                  ok = w != NULL && make_mine(c, w, &mine) == CTRAN_SUCCESS;
+    if (!c->direct || c->tokens.n < 2) {
+        return CTRAN_SUCCESS;
+    }
+    int rc = ct_stream_all_say(c->net, ok, &ok);
+    if (rc == CTRAN_SUCCESS && ok) {
+        rc = ct_stream_gather(c->net, &mine, all, sizeof mine);
+        ok = rc == CTRAN_SUCCESS && map_others(c, w, all) == CTRAN_SUCCESS;
+        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, ok, &ok) : rc;
+    }
+    if (rc == CTRAN_SUCCESS && ok) {
+        c->work = w;
+    } else if (w != NULL) { /* nobody has launched anything */
+        destroy(c, w);
+    }
+    if (rc == CTRAN_SUCCESS && !ok) {
+        ct_info(&c->p->log,
+                "no kernels for stream-ordered calls: a rank has none, or no workspace");
+    }
+    return rc;
+}
+
+void ct_stream_kernel_leave(struct ct_stream_context *c)
+{
+    if (c->work != NULL) {
+        atomic_fetch_or_explicit(&c->tokens.head->left, UINT32_C(1) << c->tokens.me,
+                                 memory_order_acq_rel);
+    }
+}
+
+bool ct_stream_kernel_is_left(const struct ct_stream_context *c)
+{
+    const uint32_t left =
+        c->work != NULL ? atomic_load_explicit(&c->tokens.head->left, memory_order_acquire) : 0;
+    for (uint32_t r = 0; c->work != NULL && r < c->tokens.n; r++) {
+        struct pollfd fd = {.fd = c->pidfd[r], .events = POLLIN};
+        if (r != c->tokens.me && (left >> r & 1) == 0 && (fd.fd < 0 || poll(&fd, 1, 0) != 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ct_stream_kernel_close(struct ct_stream_context *c)
+{
+    if (c->work != NULL) {
+        destroy(c, c->work);
+        c->work = NULL;
+    }
+}
+
+/* ---- which calls ----------------------------------------------------------------------------- */
+
+bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    struct ct_kernel_reduction r;
+    if (c->work == NULL) {
+        return false;
+    }
+    if (call->reduction != NULL) {
+        return ct_kernel_reduction_of(call->reduction->handle, call->reduction->type, &r);
+    }
+    return call->even && call->nmsgs > 0 && call->msgs[0].bytes <= (size_t)c->p->cfg.stream_small;
+}
+
+/* Memory that the driver does not know would end the device's context. */
+static int check_buffer(const struct ct_stream_context *c, const char *name, const void *buf,
+                        size_t bytes)
+{
+    if (bytes == 0 || buf == NULL || ct_gpu_kind_of(c->p->gpu, buf, NULL) != CT_GPU_HOST) {
+        return CTRAN_SUCCESS;
+    }
+    ct_error(&c->p->log,
+             "%s: %zu bytes at %p are ordinary host memory: give memory of the GPU or page-locked "
+             "memory",
+             name, bytes, buf);
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+int ct_stream_kernel_check(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    const struct ct_stream_reduction *r = call->reduction;
+    int                               rc = CTRAN_SUCCESS;
+    if (r != NULL) {
+        rc = check_buffer(c, call->name, r->send, r->nsend);
+        return rc == CTRAN_SUCCESS ? check_buffer(c, call->name, r->recv, r->nrecv) : rc;
+    }
+    for (size_t i = 0; i < call->nmsgs && rc == CTRAN_SUCCESS; i++) {
+        if (i == 0 || call->msgs[i].send != call->msgs[i - 1].send) { /* one buffer each way */
+            rc = check_buffer(c, call->name, call->msgs[i].buf, call->msgs[i].bytes);
+        }
+    }
+    return rc;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void build_reduction(struct ct_workspaces *w, struct ct_kernel_how how,
+                            const struct ct_stream_reduction *x)
+{
+    struct ct_kernel_reduction r = {.elem_bytes = 0};
+    const void                *send = x->send != NULL ? x->send : x->recv;
+    (void)ct_kernel_reduction_of(x->handle, x->type, &r); /* there is one: ..._takes */
+    switch (x->kind) {
+    case CT_ALLREDUCE:
+        ct_kernel_allreduce(&w->call, &w->comm, how, &r, send, x->recv, x->count);
+        break;
+    case CT_REDUCE:
+        ct_kernel_reduce(&w->call, &w->comm, how, &r, send, x->recv, x->count, x->root);
+        break;
+    case CT_REDUCE_SCATTER:
+        ct_kernel_reduce_scatter(&w->call, &w->comm, how, &r, send, x->recv, x->count, x->counts);
+        break;
+    default:
+        ct_kernel_scan(&w->call, &w->comm, how, &r, send, x->recv, x->count, x->kind == CT_EXSCAN);
+        break;
+    }
+}
+
+static void build_moves(struct ct_workspaces *w, struct ct_kernel_how how,
+                        const struct ct_stream_call *call)
+{
+    struct ct_kernel_move moves[CT_KERNEL_RANKS] = {{.src = NULL}};
+    uint32_t              to = 0, from = 0;
+    for (size_t i = 0; i < call->nmsgs; i++) {
+        const struct ct_stream_msg *m = &call->msgs[i];
+        struct ct_kernel_move      *move = &moves[m->peer];
+        if (m->send) {
+            move->src = m->buf;
+            move->send_bytes = m->bytes;
+            to |= UINT32_C(1) << m->peer;
+        } else {
+            move->dst = m->buf;
+            move->recv_bytes = m->bytes;
+            from |= UINT32_C(1) << m->peer;
+        }
+    }
+    ct_kernel_moves(&w->call, &w->comm, how, moves, to, from, call->msgs[0].bytes);
+}
+
+static void build(struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    const struct ct_kernel_how how = {.blocks = (uint32_t)c->p->cfg.stream_blocks};
+    if (call->reduction != NULL) {
+        build_reduction(c->work, how, call->reduction);
+    } else if (call->kind == CT_STREAM_BARRIER) {
+        ct_kernel_barrier(&c->work->call, &c->work->comm);
+    } else {
+        build_moves(c->work, how, call);
+    }
+}
+
+int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
+                            const struct ct_stream_call *call, const uint32_t *finishes)
+{
+    struct ct_memops m;
+    build(c, call);
+    int rc = ct_kernel_launch(c->p->gpu, stream, &c->work->call);
+    if (rc != CTRAN_SUCCESS) { /* peers would wait for what never comes */
+        ct_stream_end_all(c, rc);
+    }
+    if (finishes != NULL) {
+        ct_memops_init(&m, c->cu, stream);
+        ct_memops_write(&m, (CUdeviceptr)c->finished, *finishes);
+        ct_memops_flush(&m);
+        if (m.rc != CUDA_SUCCESS && rc == CTRAN_SUCCESS) {
+            rc = ct_gpu_result(c->p->gpu, m.rc, "cuStreamBatchMemOp", call->name);
+            ct_stream_end_all(c, rc);
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations by kernels over the ranks' workspaces: small collectives, barriers and reductions.
+ */
+#ifndef CT_STREAM_KERNEL_H
+#define CT_STREAM_KERNEL_H
+
+#include "stream/context.h"
+
+/* Makes the workspaces of a new context, on all ranks or on none (c->work stays NULL, and why is
+ * logged at level info). Collective; the context of its device is current. Errors are those of the
+ * collectives. */
+int ct_stream_kernel_open(struct ct_stream_context *c);
+
+/* Whether a call goes this way: the same on all ranks. */
+bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call);
+
+/* What keeps the kernel from this rank's buffers: an error, logged; nothing has been put on the
+ * stream. */
+int ct_stream_kernel_check(const struct ct_stream_context *c, const struct ct_stream_call *call);
+/* Launches it. finishes: eager operations that are over with it; NULL: captured. */
+int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
+                            const struct ct_stream_call *call, const uint32_t *finishes);
+
+/* This rank launches no more of the context's kernels, and those that it launched are over. */
+void ct_stream_kernel_leave(struct ct_stream_context *c);
+/* Whether no rank may still write into this one's workspace: all have left, or have died. */
+bool ct_stream_kernel_is_left(const struct ct_stream_context *c);
+/* Frees the workspace; may block while streams wait. */
+void ct_stream_kernel_close(struct ct_stream_context *c);
+
+#endif
