@@ -49,6 +49,19 @@ static void never(void)
     OK(ctran_comm_free(&comm));
 }
 
+/* Rank 0 waits in a reduction to which the others never come. */
+static void alone(void)
+{
+    ctran_comm_t comm = open_comm();
+    if (check_rank == 0) {
+        OK(ctran_allreduce_enqueue(from, to, N, CTRAN_BYTE, CTRAN_BXOR, comm, stream));
+        OK(ctran_barrier_enqueue(comm, stream));
+    }
+    ended(comm, CTRAN_ERR_TIMEOUT);
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    OK(ctran_comm_free(&comm));
+}
+
 /* The tags of a message differ. */
 static void misfit(void)
 {
@@ -101,14 +114,18 @@ static void others(void)
     OK(ctran_comm_free(&comm));
 }
 
-/* Rank 1 dies while the others wait for it. */
+/* Rank 1 dies while the others wait for it, in a receive and in a reduction. */
 static void dies(void)
 {
     ctran_comm_t comm = open_comm();
     if (check_rank == 1) {
         _exit(0);
     }
-    OK(ctran_recv_enqueue(to, N, CTRAN_BYTE, 1, 0, comm, stream));
+    if (check_rank == 0) {
+        OK(ctran_recv_enqueue(to, N, CTRAN_BYTE, 1, 0, comm, stream));
+    } else {
+        OK(ctran_allreduce_enqueue(from, to, N, CTRAN_BYTE, CTRAN_BXOR, comm, stream));
+    }
     ended(comm, CTRAN_ERR_PROC_FAILED);
     printf("ended\n");
     fflush(stdout);
@@ -118,7 +135,7 @@ static void dies(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"never", never}, {"misfit", misfit}, {"own", own}, {"others", others}};
+        {"never", never}, {"alone", alone}, {"misfit", misfit}, {"own", own}, {"others", others}};
     const bool to_die = argc > 1 && strcmp(argv[1], "die") == 0;
     check_start(to_die ? 1 : argc, argv);
     if (!device_open()) {

@@ -15,7 +15,7 @@ static ctran_comm_t comm[COMMS];
 static CUstream     stream[STREAMS];
 static char        *host;
 
-enum what { ALLGATHER, ALLTOALL, BCAST, RING, BARRIER, WHATS };
+enum what { ALLGATHER, ALLTOALL, BCAST, RING, REDUCTION, BARRIER, WHATS };
 
 struct operation {
     int    comm, stream, what, root;
@@ -64,9 +64,27 @@ static void enqueue(const struct operation *o, CUstream on)
         OK(ctran_sendrecv_enqueue(o->from, n, CTRAN_BYTE, right, 0, o->to, n, CTRAN_BYTE, left, 0,
                                   c, on));
         break;
+    case REDUCTION:
+        OK(ctran_allreduce_enqueue(o->from, o->to, n, CTRAN_BYTE, CTRAN_BXOR, c, on));
+        break;
     default:
         OK(ctran_barrier_enqueue(c, on));
         break;
+    }
+}
+
+/* All contributions, taken away one after the other, leave nothing. */
+static void verify_reduction(const struct operation *o, int number)
+{
+    char *one = host + o->n;
+    for (int r = 0; r < check_size; r++) {
+        content_fill(one, o->n, key(r, 0, number));
+        for (size_t i = 0; i < o->n; i++) {
+            host[i] = (char)(host[i] ^ one[i]);
+        }
+    }
+    for (size_t i = 0; i < o->n; i++) {
+        EXPECT_EQ(0, host[i]);
     }
 }
 
@@ -82,6 +100,8 @@ static void verify(const struct operation *o, int number)
         EXPECT_CONTENT(host, o->n, key(left, 0, number));
     } else if (o->what == BCAST && check_rank != o->root) {
         EXPECT_CONTENT(host, o->n, key(o->root, 0, number));
+    } else if (o->what == REDUCTION) {
+        verify_reduction(o, number);
     }
 }
 
@@ -150,7 +170,7 @@ int main(int argc, char **argv)
         (void)check_end();
         return 77;
     }
-    host = malloc((size_t)MOST * (size_t)check_size);
+    host = malloc((size_t)MOST * (size_t)(check_size + 1));
     EXPECT(host != NULL);
     for (int i = 0; i < COMMS; i++) {
         OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comm[i]));
