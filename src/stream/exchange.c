@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 enum { FORK_BYTES = 1 << 20 }; /* below, a second stream costs more than it brings */
+enum { PUSHES, OWN };          /* a collective's branches */
 
 static CUdeviceptr address(const struct ct_exchange *x, const _Atomic uint32_t *word)
 {
@@ -106,7 +107,7 @@ static void one_row(struct ct_exchange *x, struct ct_memops *m)
     flush(x, m);
     if (ct_min_size(copied(x, true), copied(x, false)) >= FORK_BYTES) { /* both ways at once */
         fork_at(x);
-        pushes = branch(x, 0);
+        pushes = branch(x, PUSHES);
     }
     copy_all(x, true, pushes);
     copy_all(x, false, x->stream);
@@ -188,12 +189,30 @@ static void all_rows(struct ct_exchange *x, struct ct_memops *m)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static void copy_own(struct ct_exchange *x)
+static size_t own_bytes(const struct ct_exchange *x)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < x->nown; i++) {
+        bytes += x->own[i].from != x->own[i].to ? x->own[i].bytes : 0;
+    }
+    return bytes;
+}
+
+/* Where a collective's own block is copied: beside those of its peers if it is long. */
+static CUstream own_stream(struct ct_exchange *x)
+{
+    if (x->call->kind == CT_STREAM_P2P || x->n == 0 || own_bytes(x) < FORK_BYTES) {
+        return x->stream;
+    }
+    fork_at(x);
+    return branch(x, OWN);
+}
+
+static void copy_own(struct ct_exchange *x, CUstream stream)
 {
     for (size_t i = 0; i < x->nown; i++) {
         if (x->own[i].bytes > 0 && x->own[i].from != x->own[i].to) {
-            fail(x,
-                 x->c->cu->cuMemcpyAsync(x->own[i].to, x->own[i].from, x->own[i].bytes, x->stream),
+            fail(x, x->c->cu->cuMemcpyAsync(x->own[i].to, x->own[i].from, x->own[i].bytes, stream),
                  "cuMemcpyAsync");
         }
     }
@@ -201,6 +220,7 @@ static void copy_own(struct ct_exchange *x)
 
 void ct_exchange_submit(struct ct_exchange *x)
 {
+    CUstream         aside = x->stream;
     struct ct_memops m;
     ct_memops_init(&m, x->c->cu, x->stream);
     for (size_t i = 0; i < x->n; i++) {
@@ -210,12 +230,17 @@ void ct_exchange_submit(struct ct_exchange *x)
     }
     if (x->nown > 0) {
         flush(x, &m);
-        copy_own(x);
+        aside = own_stream(x);
+        copy_own(x, aside);
     }
     if (x->call->kind == CT_STREAM_P2P) {
         all_rows(x, &m);
     } else {
         one_row(x, &m);
+    }
+    if (aside != x->stream) {
+        flush(x, &m);
+        join(x, aside);
     }
     for (size_t i = 0; i < x->n; i++) {
         if (x->ends[i].first) {
