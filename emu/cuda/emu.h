@@ -22,9 +22,10 @@
  * What the real driver was seen to do to programs is done here as well:
  *   - while one stream waits for a value and CUDA_DEVICE_MAX_CONNECTIONS=1, or while EMU_QUEUES
  *     streams wait, no op of another stream of the context starts (worker.c);
- *   - cuMemFree, cuMemFreeHost, cuMemHostUnregister, cuIpcCloseMemHandle and the loading of
- *     modules block until what was submitted before them is done and no stream waits; meanwhile
- *     allocations and copies that other threads submit block, too (emu_drain, emu_gate);
+ *   - cuMemFree, cuMemFreeHost, cuMemHostUnregister, cuIpcCloseMemHandle, the loading of modules,
+ *     and that of a kernel at its first launch or cuFuncGetAttribute (loading is lazy) block until
+ *     what was submitted before them is done and no stream waits; meanwhile allocations and copies
+ *     that other threads submit block, too (emu_drain, emu_gate);
  *   - submission blocks at EMU_PENDING ops in a stream.
  *
  * Environment: EMU_CUDA_DEVICES (2), EMU_CUDA_MEMORY (MiB a device and process, 4096),
@@ -438,6 +439,7 @@ struct CUfunc_st {
     char                    *name;
     const struct emu_kernel *kernel;
     int                      shared_limit;
+    _Atomic bool             loaded;
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "emu.h"
 #include "kernel.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,16 @@ static CUresult check(CUfunction function, const unsigned *grid, const unsigned 
     return CUDA_SUCCESS;
 }
 
+/* The driver loads a kernel when it is first used, which blocks as loading its module does. */
+static void load(CUfunction function)
+{
+    if (!atomic_load(&function->loaded)) {
+        emu_drain();
+        atomic_store(&function->loaded, true);
+        emu_drained();
+    }
+}
+
 static CUresult launch(const char *call, CUfunction function, const unsigned *grid,
                        const unsigned *threads, unsigned shared_bytes, CUstream handle, void **args)
 {
@@ -63,6 +74,7 @@ static CUresult launch(const char *call, CUfunction function, const unsigned *gr
     if (stream == NULL || function->ctx != stream->ctx) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    load(function);
     struct emu_work *work = emu_work_new(EMU_KERNEL, stream->ctx);
     if (work == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -131,6 +143,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     if (function == NULL) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    load(function);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = MAX_THREADS;

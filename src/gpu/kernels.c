@@ -85,6 +85,39 @@ static const char *const type_names[CT_KERNEL_TYPES] = {
     [CT_KERNEL_LONG_INT] = "long_int",
 };
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const char dynamic_name[] = "ct_alltoallv_dynamic";
+
+static const char *kind_of(bool small)
+{
+    return small ? "flagged" : "bulk";
+}
+
+static void name_move(char name[static CT_KERNEL_NAME], bool small)
+{
+    snprintf(name, CT_KERNEL_NAME, "ct_move_%s", kind_of(small));
+}
+
+static void name_reduction(char name[static CT_KERNEL_NAME], bool small, enum ct_kernel_type type)
+{
+    snprintf(name, CT_KERNEL_NAME, "ct_reduce_%s_%s", kind_of(small), type_names[type]);
+}
+
+bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME])
+{
+    if (i == 0) {
+        snprintf(name, CT_KERNEL_NAME, "%s", dynamic_name);
+    } else if (i <= 2) {
+        name_move(name, i == 1);
+    } else if (i - 3 < 2 * (size_t)CT_KERNEL_TYPES) {
+        name_reduction(name, (i - 3) % 2 == 0, (enum ct_kernel_type)((i - 3) / 2));
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 static uint32_t all_of(const struct ct_kernel_comm *comm)
@@ -149,7 +182,7 @@ static struct ct_kernel_args *start_move(struct ct_kernel_call       *c,
                                          struct ct_kernel_how how, size_t longest)
 {
     const bool small = flagged(how, longest, comm->size - 1);
-    snprintf(c->name, sizeof c->name, "ct_move_%s", small ? "flagged" : "bulk");
+    name_move(c->name, small);
     return start(c, comm, how, small, longest);
 }
 
@@ -213,8 +246,7 @@ static struct ct_kernel_args *
 start_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm, struct ct_kernel_how how,
              const struct ct_kernel_reduction *r, bool small, size_t part)
 {
-    snprintf(c->name, sizeof c->name, "ct_reduce_%s_%s", small ? "flagged" : "bulk",
-             type_names[r->type]);
+    name_reduction(c->name, small, r->type);
     struct ct_kernel_args *a = start(c, comm, how, small, part);
     a->op = r->op;
     a->part_bytes = part;
@@ -330,7 +362,7 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                  uint32_t blocks, const struct ct_kernel_dynamic *what)
 {
-    snprintf(c->name, sizeof c->name, "ct_alltoallv_dynamic");
+    snprintf(c->name, sizeof c->name, "%s", dynamic_name);
     c->dynamic = *what;
     c->dynamic.comm = *comm;
     c->dynamic.grain = GRAIN;

@@ -52,8 +52,10 @@ struct ct_kernel_how {
     uint32_t flagged; /* 1: flagged items (latency), 2: bulk (bandwidth) */
 };
 
+enum { CT_KERNEL_NAME = 32 };
+
 struct ct_kernel_call {
-    char     name[32]; /* of the kernel */
+    char     name[CT_KERNEL_NAME]; /* of the kernel */
     uint32_t blocks, threads;
     union {
         struct ct_kernel_args    args;
@@ -99,6 +101,9 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
  * grid: the same on all ranks, 0 for as many as there are channels. */
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                  uint32_t blocks, const struct ct_kernel_dynamic *what);
+
+/* The name of kernel i, from 0 on; false: there are no more. */
+bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);
 
 /* ---- launch ---------------------------------------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels: the modules of a device are loaded together at the first question for a kernel, since
- * loading blocks while a stream waits. One kernel's name may be asked for again and again: it is
- * found in a list of the few that there are.
+ * Kernels: the modules of a device are loaded together at the first question for a kernel, and all
+ * kernels in them, since loading blocks while a stream waits. The driver by itself loads a kernel
+ * when it is first used (CUDA_MODULE_LOADING=LAZY is its default, and the program's to choose): to
+ * get the function and to ask for an attribute of it, as CUDA's guide has it, is such a use.
  */
 #define CT_FOLDER "gpu"
 #include <stdlib.h>
@@ -42,7 +43,51 @@ static int load(struct ct_gpu *g, struct ct_gpu_used *used)
     return CTRAN_SUCCESS;
 }
 
-static int find(struct ct_gpu *g, struct ct_gpu_used *used, const char *name, CUfunction *out)
+/* One that the file has not is an error for who asks for it. */
+static int resolve(struct ct_gpu *g, struct ct_gpu_used *used, const char *name)
+{
+    struct ct_gpu_kernel_row *row = &used->rows[used->nrows];
+    const char               *call = "cuModuleGetFunction";
+    int                       registers;
+    CUresult r = g->cu->cuModuleGetFunction(&row->function, used->modules[0], name);
+    if (r == CUDA_ERROR_NOT_FOUND) {
+        return CTRAN_SUCCESS;
+    }
+    if (r == CUDA_SUCCESS) {
+        call = "cuFuncGetAttribute";
+        r = g->cu->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, row->function);
+    }
+    if (r != CUDA_SUCCESS) {
+        ct_error(g->log, "kernel %s cannot be loaded: %s returns %s (%s)", name, call,
+                 ct_gpu_result_name(r), ct_gpu_result_text(r));
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    strcpy(row->name, name);
+    used->nrows++;
+    return CTRAN_SUCCESS;
+}
+
+/* All kernels of the modules, loaded. */
+static int resolve_all(struct ct_gpu *g, struct ct_gpu_used *used)
+{
+    char   name[CT_KERNEL_NAME];
+    size_t n = 0;
+    while (ct_kernel_name(n, name)) {
+        n++;
+    }
+    used->rows = calloc(n, sizeof *used->rows);
+    if (used->rows == NULL) {
+        ct_error(g->log, "no memory for the names of %zu kernels", n);
+        return CTRAN_ERR_NO_MEM;
+    }
+    int rc = CTRAN_SUCCESS;
+    for (size_t i = 0; ct_kernel_name(i, name) && rc == CTRAN_SUCCESS; i++) {
+        rc = resolve(g, used, name);
+    }
+    return rc;
+}
+
+static int find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name, CUfunction *out)
 {
     for (size_t i = 0; i < used->nrows; i++) {
         if (strcmp(used->rows[i].name, name) == 0) {
@@ -50,24 +95,11 @@ static int find(struct ct_gpu *g, struct ct_gpu_used *used, const char *name, CU
             return CTRAN_SUCCESS;
         }
     }
-    CUfunction     function;
-    const CUresult r = g->cu->cuModuleGetFunction(&function, used->modules[0], name);
-    if (r != CUDA_SUCCESS) {
-        ct_error(g->log, "there is no kernel %s among those loaded: cuModuleGetFunction returns %s",
-                 name, ct_gpu_result_name(r));
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    struct ct_gpu_kernel_row *rows = realloc(used->rows, (used->nrows + 1) * sizeof *rows);
-    char                     *copy = strdup(name);
-    used->rows = rows != NULL ? rows : used->rows;
-    if (rows == NULL || copy == NULL) {
-        free(copy);
-        ct_error(g->log, "no memory for the name of a kernel");
-        return CTRAN_ERR_NO_MEM;
-    }
-    rows[used->nrows++] = (struct ct_gpu_kernel_row){copy, function};
-    *out = function;
-    return CTRAN_SUCCESS;
+    ct_error(g->log,
+             "there is no kernel %s among those loaded: CTRAN_GPU_KERNELS names a file of "
+             "another version",
+             name);
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
 int ct_gpu_kernel(struct ct_gpu *g, const char *name, CUfunction *out)
@@ -86,6 +118,7 @@ int ct_gpu_kernel(struct ct_gpu *g, const char *name, CUfunction *out)
     pthread_mutex_lock(&g->own->lock);
     if (used->kernels == CT_AGAIN) {
         used->kernels = load(g, used);
+        used->kernels = used->kernels == CTRAN_SUCCESS ? resolve_all(g, used) : used->kernels;
     }
     rc = used->kernels == CTRAN_SUCCESS ? find(g, used, name, out) : used->kernels;
     pthread_mutex_unlock(&g->own->lock);
@@ -96,9 +129,6 @@ void ct_gpu_kernels_free(struct ct_gpu *g, int ordinal)
 {
     struct ct_gpu_used *used = &g->own->used[ordinal];
     struct ct_gpu_visit v;
-    for (size_t i = 0; i < used->nrows; i++) {
-        free((void *)(uintptr_t)used->rows[i].name);
-    }
     free(used->rows);
     used->rows = NULL;
     used->nrows = 0;

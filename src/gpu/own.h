@@ -14,10 +14,11 @@
 
 #include "gpu/driver.h"
 #include "gpu/gpu.h"
+#include "gpu/kernels.h"
 
 struct ct_gpu_kernel_row {
-    const char *name; /* owned */
-    CUfunction  function;
+    char       name[CT_KERNEL_NAME];
+    CUfunction function;
 };
 
 /* What has been made for a device. */
@@ -28,7 +29,7 @@ struct ct_gpu_used {
     CUmodule                  modules[2];
     unsigned                  nmodules;
     int                       kernels; /* CT_AGAIN: not loaded; else the result of it */
-    struct ct_gpu_kernel_row *rows;    /* kernels that were asked for */
+    struct ct_gpu_kernel_row *rows;    /* all that there are */
     size_t                    nrows;
 };
 

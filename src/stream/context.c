@@ -271,6 +271,7 @@ static int make_local(struct ct_comm *comm, struct ct_comm *net, CUstream stream
         rc = CTRAN_ERR_NO_MEM;
     }
     if (rc == CTRAN_SUCCESS) {
+        ct_stream_kernel_load(*out);
         rc = make_events(*out);
         if (rc != CTRAN_SUCCESS) {
             free_context(*out);

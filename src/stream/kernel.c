@@ -3,7 +3,7 @@
  * Where copy engines reach all peers, kernels do, too. A kernel has no handshake of streams before
  * it, so it is quicker for what is small; and it computes. Each rank gives a workspace of
  * CTRAN_STREAM_WORKSPACE bytes of its device, made with the communicator's stream context, since
- * memory is not to be allocated nor kernels loaded once streams wait; all others map it. Kernels
+ * memory is not to be allocated once streams wait, nor kernels loaded; all others map it. Kernels
  * number what they exchange in the workspaces themselves (gpu/kernels/args.h): they need no tokens,
  * and a replayed graph needs nothing of the host. So a communicator's kernels run one at a time, in
  * the same order on all ranks: that of the calls (ct_order_enter), and of the program's launches of
@@ -38,8 +38,23 @@ struct ct_workspaces {
 static bool are_wanted(const struct ct_stream_context *c)
 {
     const struct ct_config *cfg = &c->p->cfg;
-    return c->direct && c->tokens.n >= 2 && cfg->stream_workspace > 0 &&
+    return cfg->stream_direct != 0 && cfg->stream_workspace > 0 &&
            (ct_kernels_fatbin_bytes > 0 || cfg->gpu_kernels[0] != '\0');
+}
+
+static int find_any(const struct ct_stream_context *c)
+{
+    char       name[CT_KERNEL_NAME];
+    CUfunction function;
+    (void)ct_kernel_name(0, name); /* there is one */
+    return ct_gpu_kernel(c->p->gpu, name, &function);
+}
+
+void ct_stream_kernel_load(const struct ct_stream_context *c)
+{
+    if (are_wanted(c)) {
+        (void)find_any(c);
+    }
 }
 
 /* This rank's own: all zeros, and known by its export. */
@@ -49,14 +64,12 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
     static const char what[] = "a workspace for stream-ordered calls";
     struct ct_gpu    *g = c->p->gpu;
     const size_t      bytes = (size_t)c->p->cfg.stream_workspace;
-    CUfunction        function;
     CUstream          aside = ct_stream_branch(c, 0);
     int rc = ct_kernel_layout_make(c->tokens.n, CT_KERNEL_BLOCKS, bytes, &w->comm.layout);
     if (rc != CTRAN_SUCCESS || aside == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    ct_kernel_barrier(&w->call, &w->comm);
-    rc = ct_gpu_kernel(g, w->call.name, &function);
+    rc = find_any(c);
     rc = rc == CTRAN_SUCCESS ? CT_GPU_TRY(g, what, cuMemAlloc, (&w->mine, bytes)) : rc;
     rc =
         rc == CTRAN_SUCCESS ? CT_GPU_TRY(g, what, cuMemsetD8Async, (w->mine, 0, bytes, aside)) : rc;
@@ -105,7 +118,7 @@ static void destroy(struct ct_stream_context *c, struct ct_workspaces *w)
 int ct_stream_kernel_open(struct ct_stream_context *c)
 {
     struct ct_mem_export  mine = {.way = 0}, all[CT_TOKEN_RANKS];
-    struct ct_workspaces *w = are_wanted(c) ? new_workspaces(c) : NULL;
+    struct ct_workspaces *w = c->direct && c->tokens.n >= 2 && are_wanted(c) ? new_workspaces(c) : NULL;
     bool                  ok = w != NULL && make_mine(c, w, &mine) == CTRAN_SUCCESS;
     if (!c->direct || c->tokens.n < 2) {
         return CTRAN_SUCCESS;

@@ -7,6 +7,11 @@
 
 #include "stream/context.h"
 
+/* Loads the kernels, where this process has some, before any stream of a communicator waits: first
+ * of all contexts that are made. In the device's context. Without them, which is logged, there will
+ * be no workspaces. */
+void ct_stream_kernel_load(const struct ct_stream_context *c);
+
 /* Makes the workspaces of a new context, on all ranks or on none (c->work stays NULL, and why is
  * logged at level info). Collective; the context of its device is current. Errors are those of the
  * collectives. */

@@ -120,6 +120,7 @@ static CUcontext        ctx;
 static CUstream         busy;
 static CUdeviceptr      memory[2];
 static void            *host, *plain;
+static CUfunction       kernels[2];
 static _Atomic uint32_t returned;
 
 static void call_free(void)
@@ -141,6 +142,25 @@ static void call_load(void)
 {
     CUmodule module;
     OK(cuModuleLoad(&module, EMU_KERNELS));
+}
+
+static void call_use(void)
+{
+    int value;
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, kernels[0]));
+}
+
+static void call_launch(CUfunction kernel)
+{
+    uint64_t count = 0;
+    uint32_t value = 0;
+    void    *args[] = {&memory[0], &count, &value};
+    OK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream_new(), args, NULL));
+}
+
+static void call_first_launch(void)
+{
+    call_launch(kernels[0]);
 }
 
 static void call_copy(void)
@@ -182,14 +202,24 @@ static uint32_t *set_up(void)
     OK(cuMemHostAlloc(&host, 64, 0));
     plain = malloc(4096);
     OK(cuMemHostRegister(plain, 4096, 0));
+    for (int i = 0; i < 2 && emulated; i++) { /* the one is loaded, the other is not */
+        CUmodule module;
+        int      value;
+        OK(cuModuleLoad(&module, EMU_KERNELS));
+        OK(cuModuleGetFunction(&kernels[i], module, "add"));
+        if (i == 1) {
+            OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, kernels[i]));
+        }
+    }
     busy = stream_new();
     uint32_t *word = pinned_words(1);
     OK(cuStreamWaitValue32(busy, device_of(word), 1, CU_STREAM_WAIT_VALUE_EQ));
     return word;
 }
 
-static void (*const blocking[])(void) = {call_free, call_free_host, call_unregister, call_load};
-enum { BLOCKING = sizeof blocking / sizeof blocking[0] };
+static void (*const blocking[])(void) = {call_free, call_free_host, call_unregister,
+                                         call_load, call_use,       call_first_launch};
+enum { BLOCKING = sizeof blocking / sizeof blocking[0], NO_KERNELS = 3 /* of ours, on a GPU */ };
 
 /* One of the calls that block, and a copy by another thread, which gets stuck behind it. */
 static void blocks(int which)
@@ -218,7 +248,7 @@ static void blocks(int which)
 static void test_blocking_calls(void **state)
 {
     (void)state;
-    for (int i = 0; i < BLOCKING; i++) {
+    for (int i = 0; i < (emulated ? (int)BLOCKING : (int)NO_KERNELS); i++) {
         expect_end(start_child(blocks, i));
     }
 }
@@ -230,6 +260,9 @@ static void goes_on(int unused)
     uint32_t *word = set_up();
     call_alloc();
     call_copy();
+    if (emulated) {
+        call_launch(kernels[1]);
+    }
     OK(cuEventCreate(&(CUevent){NULL}, CU_EVENT_DISABLE_TIMING));
     OK(cuStreamDestroy(stream_new()));
     GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(busy));
