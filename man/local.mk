@@ -11,6 +11,7 @@ dist_man_MANS += \
 	man/ctranrun.1 \
 	man/ctran_alloc_mem.3 \
 	man/ctran_allreduce_enqueue.3 \
+	man/ctran_alltoallv_dynamic_enqueue.3 \
 	man/ctran_mem_alloc.3 \
 	man/ctran_barrier_init.3 \
 	man/ctran_buffer_attach.3 \

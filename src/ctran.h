@@ -1796,8 +1796,9 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
 /* ---------------------------------------------------------------------------------------------
  * Stream-ordered calls: the same operations, put on a CUDA stream. A call returns as soon as it is
  * enqueued; the stream carries it out in its turn and goes on when its buffers may be used again.
- * No SM is used where messages can be copied between the GPUs of one host. Arguments are those of
- * the blocking call, the stream last; ctran-gpu(7) has the rules.
+ * No SM is used where messages are copied between the GPUs of one host; small collectives and
+ * reductions are kernels there. Arguments are those of the blocking call, the stream last;
+ * ctran_allreduce_enqueue(3) has the rules.
  *
  * - Operations of one communicator are carried out in the order of the calls, whatever their
  *   streams. All ranks call collectives in the same order. The first stream-ordered call of a
@@ -1808,8 +1809,8 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
  *   to agree. There is no CTRAN_ANY_SOURCE, and no status.
  * - All may be captured into a CUDA graph, on all ranks or on none, and replayed. A captured graph
  *   is instantiated once at a time.
- * - Over a network, and for reductions, a thread of the library takes part:
- *   CTRAN_THREAD_MULTIPLE or CTRAN_PROGRESS_THREAD=1.
+ * - Over a network, and for reductions where there are no kernels, a thread of the library takes
+ *   part: CTRAN_THREAD_MULTIPLE or CTRAN_PROGRESS_THREAD=1.
  * - When a peer dies, CTRAN_STREAM_TIMEOUT passes or calls do not fit, streams are let go, what was
  *   to be received is undefined, and the communicator's stream-ordered calls fail from then on with
  *   the reason, which ctran_comm_get_async_error tells: CTRAN_ERR_PROC_FAILED, CTRAN_ERR_TIMEOUT,
@@ -1895,6 +1896,35 @@ CTRAN_API int ctran_scan_enqueue(const void *sendbuf, void *recvbuf, ctran_count
 CTRAN_API int ctran_exscan_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count,
                                    ctran_datatype_t datatype, ctran_op_t op, ctran_comm_t comm,
                                    ctran_stream_t stream);
+
+/* An alltoallv whose counts the GPU alone knows, when the stream comes to it: as in the shuffle of
+ * tokens to experts, and also in a graph, whose replays each have other counts. All ranks of the
+ * communicator are on one host and have kernels for it. It sends what there is, and its memory is
+ * the communicator's workspace, whatever may come.
+ *
+ * - sendcounts, sdispls, sindices, recvcounts, rdispls: arrays in memory that the GPU reaches, of a
+ *   count or displacement for each rank, in elements of `datatype`, which is without gaps and the
+ *   same on all ranks. They are read, and recvcounts is written, by the operation; they are the
+ *   program's again when the stream is through with it. A negative count is 0.
+ * - To rank r go sendcounts[r] elements from sendbuf + sdispls[r] on. sindices: NULL, or a list of
+ *   nindices places of elements in sendbuf; then they are those that the list names from its place
+ *   sdispls[r] on, and an element may go to several ranks. sdispls NULL: one rank's behind the
+ *   other's. sendsize: elements at sendbuf.
+ * - Those from rank r lie from recvbuf + rdispls[r] on; rdispls NULL: one rank's behind the
+ *   other's. recvcounts[r] tells how many it sent. recvsize: elements that recvbuf holds; what
+ *   comes beyond is dropped, and recvcounts shows it.
+ * - What lies outside sendbuf (or the list) is not sent, and an index outside of sendbuf sends an
+ *   element of zeros. The buffers are apart.
+ *
+ * Collective; otherwise as above. Errors: CTRAN_ERR_COUNT, CTRAN_ERR_BUFFER, CTRAN_ERR_ARG (an
+ * array is NULL), CTRAN_ERR_TYPE (it has gaps, or no bytes), CTRAN_ERR_UNSUPPORTED_OPERATION: ranks
+ * are on several hosts, or a rank has no kernels; on all ranks. Source: NCCLX sec. 6.1
+ * (AllToAllvDynamic). */
+CTRAN_API int ctran_alltoallv_dynamic_enqueue(
+    const void *sendbuf, ctran_count_t sendsize, const ctran_count_t sendcounts[],
+    const ctran_aint_t sdispls[], const ctran_count_t sindices[], ctran_count_t nindices,
+    void *recvbuf, ctran_count_t recvsize, ctran_count_t recvcounts[], const ctran_aint_t rdispls[],
+    ctran_datatype_t datatype, ctran_comm_t comm, ctran_stream_t stream);
 
 /* Stream-ordered calls of this thread between the two are carried out by the latter. Sends and
  * receives of one communicator and stream become one operation, in which none waits for another;

@@ -5,12 +5,6 @@
 
 #include "api/stream.h"
 
-/* Where the elements of a buffer begin; NULL stays. */
-static void *begin(const void *buf, const struct ct_span *span)
-{
-    return buf != NULL ? (void *)((uintptr_t)buf + (uintptr_t)span->type->true_lb_bytes) : NULL;
-}
-
 static int go(const char *call, struct ct_comm *comm, struct ct_stream_reduction *r, ctran_op_t op,
               const struct ct_span *span, ctran_stream_t stream)
 {
@@ -20,8 +14,8 @@ static int go(const char *call, struct ct_comm *comm, struct ct_stream_reduction
         return rc;
     }
     r->type = span->type;
-    r->send = begin(r->send, span);
-    r->recv = begin(r->recv, span);
+    r->send = ct_dense_begin(r->send, span);
+    r->recv = ct_dense_begin(r->recv, span);
     r->handle = op;
     const struct ct_stream_call c = {.name = call, .kind = r->kind, .reduction = r};
     return ct_api_pass(comm, ct_stream_enqueue(comm, stream, &c), call);

@@ -18,6 +18,7 @@ enum {
     BULK_EACH = 32 << 10,
     BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
     GRAIN = 4 << 10,
+    DYNAMIC_BLOCKS = 64,
     PART_ALIGN = 128, /* parts of a vector begin at its multiples */
 };
 
@@ -366,8 +367,7 @@ void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kerne
     c->dynamic = *what;
     c->dynamic.comm = *comm;
     c->dynamic.grain = GRAIN;
-    c->blocks = (uint32_t)(blocks != 0 ? ct_min_size(blocks, comm->layout.channels)
-                                       : comm->layout.channels);
+    c->blocks = (uint32_t)ct_min_size(blocks != 0 ? blocks : DYNAMIC_BLOCKS, comm->layout.channels);
     c->dynamic.item_bytes = item_bytes(comm, c->blocks);
     c->threads = CT_KERNEL_THREADS;
 }

@@ -26,8 +26,9 @@ struct ct_gpu;
 /* ---- the workspace --------------------------------------------------------------------------- */
 
 /* How a workspace of `bytes` is divided among `size` ranks and at most `channels` blocks a kernel
- * (fewer where the memory is short; 2 <= size <= CT_KERNEL_RANKS). CTRAN_ERR_NO_MEM where not even
- * one channel fits. The workspace is to be zeroed before the first kernel of any rank. */
+ * (fewer where the memory is short; 1 <= size <= CT_KERNEL_RANKS; of one rank alltoallv_dynamic
+ * alone is a kernel). CTRAN_ERR_NO_MEM where not even one channel fits. The workspace is to be
+ * zeroed before the first kernel of any rank. */
 int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
                           struct ct_kernel_layout *out);
 
@@ -97,8 +98,9 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                     struct ct_kernel_how how, const struct ct_kernel_reduction *r, const void *send,
                     void *recv, size_t count, bool exclusive);
 
-/* Counts and displacements in device memory; `what` says all but comm and grain. `blocks` is the
- * grid: the same on all ranks, 0 for as many as there are channels. */
+/* Counts and displacements in device memory; `what` says all but comm, grain and item_bytes.
+ * `blocks` is the grid at most: the same on all ranks, 0: a fixed number, as sizes are not
+ * known. */
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                  uint32_t blocks, const struct ct_kernel_dynamic *what);
 

@@ -232,6 +232,15 @@ static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
     if (ct_stream_kernel_takes(c, call)) {
         return by_kernel(c, stream, call, graph);
     }
+    if (call->dynamic != NULL) {
+        ct_error(&c->p->log,
+                 "%s is done by kernels over memory that GPUs of one host share: the "
+                 "communicator's ranks are on several hosts, a rank has no kernels (configure "
+                 "--with-cuda, CTRAN_GPU_KERNELS), CTRAN_STREAM_DIRECT or CTRAN_STREAM_WORKSPACE "
+                 "is 0, or memory is short",
+                 call->name);
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
     return c->direct && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
                                                 : over_host(c, stream, call, graph);
 }

@@ -9,6 +9,7 @@
 #define CT_FOLDER "stream"
 #include <stdlib.h>
 
+#include "gpu/kernels.h"
 #include "stream/context.h"
 
 /* A call that waits for the end of its group. */
@@ -19,6 +20,7 @@ struct noted {
     struct ct_stream_msg      *msgs;
     struct ct_stream_reduction reduction;
     ctran_count_t             *counts;
+    struct ct_kernel_dynamic  *dynamic;
 };
 
 static _Thread_local struct {
@@ -93,6 +95,17 @@ static int copy_reduction(struct noted *d, const struct ct_stream_reduction *r)
     return CTRAN_SUCCESS;
 }
 
+static int copy_dynamic(struct noted *d, const struct ct_kernel_dynamic *dynamic)
+{
+    d->dynamic = malloc(sizeof *d->dynamic);
+    if (d->dynamic == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    *d->dynamic = *dynamic;
+    d->call.dynamic = d->dynamic;
+    return CTRAN_SUCCESS;
+}
+
 static void forget(struct noted *d)
 {
     if (d->reduction.type != NULL) {
@@ -101,6 +114,7 @@ static void forget(struct noted *d)
     }
     free(d->msgs);
     free(d->counts);
+    free(d->dynamic);
     ct_comm_drop(d->comm);
 }
 
@@ -118,7 +132,11 @@ static int note(struct ct_comm *comm, CUstream stream, const struct ct_stream_ca
     *d = (struct noted){.comm = comm, .stream = stream, .call = *call};
     d->call.nmsgs = 0;
     ct_comm_hold(comm);
-    rc = call->reduction != NULL ? copy_reduction(d, call->reduction) : add_msgs(d, call);
+    if (call->dynamic != NULL) {
+        rc = copy_dynamic(d, call->dynamic);
+    } else {
+        rc = call->reduction != NULL ? copy_reduction(d, call->reduction) : add_msgs(d, call);
+    }
     if (rc != CTRAN_SUCCESS) {
         forget(d);
     } else {

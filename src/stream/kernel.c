@@ -57,13 +57,20 @@ void ct_stream_kernel_load(const struct ct_stream_context *c)
     }
 }
 
+static size_t workspace_bytes(const struct ct_stream_context *c)
+{
+    enum { ALONE = 1 << 20 }; /* nothing goes through it but control words */
+    const size_t bytes = (size_t)c->p->cfg.stream_workspace;
+    return c->tokens.n > 1 ? bytes : ct_min_size(bytes, ALONE);
+}
+
 /* This rank's own: all zeros, and known by its export. */
 static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
                      struct ct_mem_export *out)
 {
     static const char what[] = "a workspace for stream-ordered calls";
     struct ct_gpu    *g = c->p->gpu;
-    const size_t      bytes = (size_t)c->p->cfg.stream_workspace;
+    const size_t      bytes = workspace_bytes(c);
     CUstream          aside = ct_stream_branch(c, 0);
     int rc = ct_kernel_layout_make(c->tokens.n, CT_KERNEL_BLOCKS, bytes, &w->comm.layout);
     if (rc != CTRAN_SUCCESS || aside == NULL) {
@@ -118,9 +125,9 @@ static void destroy(struct ct_stream_context *c, struct ct_workspaces *w)
 int ct_stream_kernel_open(struct ct_stream_context *c)
 {
     struct ct_mem_export  mine = {.way = 0}, all[CT_TOKEN_RANKS];
-    struct ct_workspaces *w = c->direct && c->tokens.n >= 2 && are_wanted(c) ? new_workspaces(c) : NULL;
+    struct ct_workspaces *w = c->direct && are_wanted(c) ? new_workspaces(c) : NULL;
     bool                  ok = w != NULL && make_mine(c, w, &mine) == CTRAN_SUCCESS;
-    if (!c->direct || c->tokens.n < 2) {
+    if (!c->direct) {
         return CTRAN_SUCCESS;
     }
     int rc = ct_stream_all_say(c->net, ok, &ok);
@@ -175,7 +182,10 @@ void ct_stream_kernel_close(struct ct_stream_context *c)
 bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call)
 {
     struct ct_kernel_reduction r;
-    if (c->work == NULL) {
+    if (c->work == NULL || call->dynamic != NULL) {
+        return c->work != NULL;
+    }
+    if (c->tokens.n < 2) {
         return false;
     }
     if (call->reduction != NULL) {
@@ -198,10 +208,29 @@ static int check_buffer(const struct ct_stream_context *c, const char *name, con
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
+static int check_dynamic(const struct ct_stream_context *c, const char *name,
+                         const struct ct_kernel_dynamic *d)
+{
+    const struct {
+        const void *at;
+        size_t      bytes;
+    } all[] = {{d->send, d->send_bytes}, {d->recv, d->recv_bytes},      {d->send_counts, 1},
+               {d->send_displs, 1},      {d->send_indices, d->indices}, {d->recv_counts, 1},
+               {d->recv_displs, 1}};
+    int rc = CTRAN_SUCCESS;
+    for (size_t i = 0; i < CT_ARRAY_LEN(all) && rc == CTRAN_SUCCESS; i++) {
+        rc = check_buffer(c, name, all[i].at, all[i].bytes);
+    }
+    return rc;
+}
+
 int ct_stream_kernel_check(const struct ct_stream_context *c, const struct ct_stream_call *call)
 {
     const struct ct_stream_reduction *r = call->reduction;
     int                               rc = CTRAN_SUCCESS;
+    if (call->dynamic != NULL) {
+        return check_dynamic(c, call->name, call->dynamic);
+    }
     if (r != NULL) {
         rc = check_buffer(c, call->name, r->send, r->nsend);
         return rc == CTRAN_SUCCESS ? check_buffer(c, call->name, r->recv, r->nrecv) : rc;
@@ -262,7 +291,9 @@ static void build_moves(struct ct_workspaces *w, struct ct_kernel_how how,
 static void build(struct ct_stream_context *c, const struct ct_stream_call *call)
 {
     const struct ct_kernel_how how = {.blocks = (uint32_t)c->p->cfg.stream_blocks};
-    if (call->reduction != NULL) {
+    if (call->dynamic != NULL) {
+        ct_kernel_alltoallv_dynamic(&c->work->call, &c->work->comm, how.blocks, call->dynamic);
+    } else if (call->reduction != NULL) {
         build_reduction(c->work, how, call->reduction);
     } else if (call->kind == CT_STREAM_BARRIER) {
         ct_kernel_barrier(&c->work->call, &c->work->comm);

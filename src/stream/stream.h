@@ -98,6 +98,8 @@
 #include "coll/coll.h"
 #include "gpu/gpu.h"
 
+struct ct_kernel_dynamic;
+
 /* One end of a message. */
 struct ct_stream_msg {
     uint32_t peer;
@@ -128,10 +130,11 @@ struct ct_stream_call {
     uint32_t    kind; /* the same at both ends of a message: enum ct_coll_kind, or */
     const struct ct_stream_msg *msgs; /* CT_STREAM_P2P. Those to one peer are in the peer's order */
     size_t                      nmsgs;
-    const struct ct_stream_reduction *reduction; /* in place of messages */
+    const struct ct_stream_reduction *reduction; /* in place of messages; or */
+    const struct ct_kernel_dynamic   *dynamic;   /* all of it but comm, grain and item_bytes */
     bool even; /* a collective: its messages have the same length, and all ranks know which */
 };
-enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER };
+enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER, CT_STREAM_DYNAMIC };
 
 /* Puts it on the stream, or, in a group, on what the group's end puts there. The first of a
  * communicator is collective: it waits for one of each rank, and its stream's device is that of all

@@ -250,7 +250,10 @@ tests_func_stream_storm_LDADD = libctcore.la
 tests_func_stream_end_SOURCES = tests/func/stream_end.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)
 tests_func_stream_end_LDADD = libctcore.la
-check_PROGRAMS += tests/func/stream_reduce
+check_PROGRAMS += tests/func/stream_reduce tests/func/stream_dynamic
+tests_func_stream_dynamic_SOURCES = tests/func/stream_dynamic.c tests/func/gpu.c tests/func/gpu.h \
+	$(func_check)
+tests_func_stream_dynamic_LDADD = libctcore.la
 tests_func_stream_reduce_SOURCES = tests/func/stream_reduce.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)
 tests_func_stream_reduce_LDADD = libctcore.la

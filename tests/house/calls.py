@@ -17,7 +17,7 @@ DECLARED = re.compile(r"CTRAN_API\s+(\w+)\s+(ctran_\w+)\(([^;]*)\);")
 
 def from_header(text):
     for kind, name, arguments in DECLARED.findall(COMMENT.sub("", text)):
-        yield kind, name, re.sub(r"\s+", " ", arguments).split(", ")
+        yield kind, name, re.sub(r"\s+", " ", arguments.strip()).split(", ")
 
 
 def from_page(text):

@@ -92,6 +92,39 @@ static void dynamic_limits(void **state)
     world_fini(&w);
 }
 
+/* A peer that never comes, and an abort, where the slots hold what were numbers: nothing moves. */
+static void dynamic_abort(void **state)
+{
+    static const int64_t counts[2] = {4, 4}, displs[2] = {0, 4};
+    struct world         w;
+    int32_t              send[8], recv[8];
+    int64_t              got[2];
+    (void)state;
+    world_init(&w, module, 2, 2, 256 << 10, 0);
+    struct ct_kernel_words *words = w.workspace[0];
+    char *const             flagged = (char *)w.workspace[0] + w.comm[0].layout.flagged_at;
+    memset(flagged, 0x3f, w.comm[0].layout.bulk_at - w.comm[0].layout.flagged_at);
+    memset(recv, 0xff, sizeof recv);
+    for (int i = 0; i < 8; i++) {
+        send[i] = i;
+    }
+    struct ct_kernel_call k;
+    ct_kernel_alltoallv_dynamic(&k, &w.comm[0], 0,
+                                &(struct ct_kernel_dynamic){.send = send,
+                                                            .recv = recv,
+                                                            .elem_bytes = 4,
+                                                            .send_bytes = sizeof send,
+                                                            .recv_bytes = sizeof recv,
+                                                            .send_counts = counts,
+                                                            .send_displs = displs,
+                                                            .recv_counts = got});
+    w.abort = 1;
+    run_kernel(&w, &k);
+    assert_int_equal(words[1].got, 1); /* it has run through */
+    assert_int_equal(recv[4], -1);
+    world_fini(&w);
+}
+
 /* ---- the 8-bit formats, which the host has not ----------------------------------------------- */
 
 /* The value of a finite number, by its definition. */
@@ -177,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(abort_ends_waits),
         cmocka_unit_test(dynamic_limits),
+        cmocka_unit_test(dynamic_abort),
         cmocka_unit_test(fp8),
     };
     module = world_module();

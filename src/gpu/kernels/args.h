@@ -129,15 +129,19 @@ struct ct_kernel_args {
     struct ct_kernel_move move[CT_KERNEL_RANKS];
 };
 
-/* ct_alltoallv_dynamic: counts and displacements are elements, in device memory, and are read when
- * the kernel runs. What does not fit into recv_bytes is dropped; recv_counts tells what was
- * sent. */
+/* ct_alltoallv_dynamic: counts, displacements and indices are elements, in device memory, and are
+ * read when the kernel runs. With send_indices, counts and displacements are places in that list,
+ * which names elements of `send`; one that is not there is sent as zeros. What does not fit into
+ * recv_bytes is dropped; recv_counts tells what was sent. */
 struct ct_kernel_dynamic {
     struct ct_kernel_comm comm;
     const void           *send;
     void                 *recv;
     uint64_t              elem_bytes, send_bytes, recv_bytes; /* of an element, of the buffers */
-    const int64_t        *send_counts, *send_displs;
+    const int64_t        *send_counts;
+    const int64_t        *send_displs;  /* NULL: one after the other, in the order of ranks */
+    const int64_t        *send_indices; /* NULL: none */
+    uint64_t              indices;      /* as many */
     int64_t              *recv_counts;
     const int64_t        *recv_displs; /* NULL: one after the other, in the order of ranks */
     uint32_t              grain;       /* bytes below which what goes to a peer is not divided */

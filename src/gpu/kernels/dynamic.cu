@@ -4,16 +4,105 @@
  * runs (NCCLX sec. 6.1, AllToAllvDynamic). Each block first tells each peer by a flagged item how
  * many bytes it gets in all, and sends what the window holds without waiting for theirs; from its
  * peers' numbers it knows its receive counts and where data go. Only what there is travels, in
- * steps through the peers' slots, so no memory depends on what might come.
+ * steps through the peers' slots, so no memory depends on what might come. Elements that a list of
+ * indices names are gathered as they are sent.
  */
 #include "gpu/kernels/channel.cuh"
 
-/* By peer, in shared memory. */
+/* By peer, in shared memory. What is sent lies in a row of bytes: the buffer itself, or the
+ * elements that the list names, one behind the other. */
 struct plan {
     uint64_t out[CT_KERNEL_RANKS], in[CT_KERNEL_RANKS];       /* bytes */
-    uint64_t out_at[CT_KERNEL_RANKS], in_at[CT_KERNEL_RANKS]; /* in the buffers */
+    uint64_t out_at[CT_KERNEL_RANKS], in_at[CT_KERNEL_RANKS]; /* in the row, in the buffer */
     uint64_t room[CT_KERNEL_RANKS];                           /* what of `in` the buffer holds */
+    uint32_t aborted; /* what was to come from peers did not */
 };
+
+/* ---- what is sent ---------------------------------------------------------------------------- */
+
+/* Where the elements are that the list names from its place `first` on. */
+struct rows {
+    const struct ct_kernel_dynamic *a;
+    const int64_t                  *index;
+    int64_t                         count; /* elements of the buffer */
+};
+
+/* Byte `at` of element `row`; NULL: there is no such element. */
+CT_DEV const char *row_at(const struct rows *r, uint64_t row, uint64_t at)
+{
+    const int64_t index = r->index[row];
+    return index < 0 || index >= r->count
+               ? nullptr
+               : static_cast<const char *>(r->a->send) + (uint64_t)index * r->a->elem_bytes + at;
+}
+
+/* N vectors, `stride` apart, of which the first begins `at` bytes behind the first row. All loads
+ * are under way before the first store. */
+template <unsigned N>
+CT_DEV void gather_vectors(char *dst, const struct rows *r, uint32_t at, uint32_t stride)
+{
+    const uint32_t elem = (uint32_t)r->a->elem_bytes;
+    vec            v[N];
+    CT_UNROLL
+    for (unsigned k = 0; k < N; k++) {
+        const uint32_t from = at + k * stride, row = from / elem;
+        const char    *src = row_at(r, row, from - row * elem);
+        v[k] = src != nullptr ? load_vec(src) : vec{{0, 0, 0, 0}};
+    }
+    CT_UNROLL
+    for (unsigned k = 0; k < N; k++) {
+        store_vec(dst + k * stride, v[k]);
+    }
+}
+
+/* The same for elements of any size and place: 16 bytes or less. */
+CT_DEV void gather_some(char *dst, const struct rows *r, uint64_t at, uint64_t bytes)
+{
+    uint64_t row = at / r->a->elem_bytes, rest = at % r->a->elem_bytes;
+    for (uint64_t i = 0; i < bytes && i < 16; i++) {
+        const char *src = row_at(r, row, rest);
+        dst[i] = src != nullptr ? *src : 0;
+        if (++rest == r->a->elem_bytes) {
+            rest = 0;
+            row++;
+        }
+    }
+}
+
+/* `bytes` of the row of bytes from `at` on, no more than a peer's. */
+CT_OUTLINE void gather_bytes(char *dst, const struct ct_kernel_dynamic *a, uint64_t at,
+                             uint64_t bytes, uint32_t lane, uint32_t lanes)
+{
+    enum { NARROW = 1 << 30 }; /* bytes that 32 bits divide */
+    const uint64_t    first = at / a->elem_bytes, skip = at - first * a->elem_bytes;
+    const struct rows r = {a, a->send_indices + first, (int64_t)(a->send_bytes / a->elem_bytes)};
+    const uint64_t    stride = (uint64_t)lanes * 16;
+    uint64_t          i = (uint64_t)lane * 16;
+    if (a->elem_bytes % 16 == 0 && skip % 16 == 0 && a->elem_bytes < NARROW &&
+        skip + bytes < NARROW && aligned(a->send, 16) && aligned(dst, 16)) {
+        for (; i + 7 * stride + 16 <= bytes; i += 8 * stride) {
+            gather_vectors<8>(dst + i, &r, (uint32_t)(skip + i), (uint32_t)stride);
+        }
+        for (; i + 16 <= bytes; i += stride) {
+            gather_vectors<1>(dst + i, &r, (uint32_t)(skip + i), (uint32_t)stride);
+        }
+    }
+    for (; i < bytes; i += stride) {
+        gather_some(dst + i, &r, skip + i, bytes - i);
+    }
+}
+
+CT_DEV void read_row(char *dst, const struct ct_kernel_dynamic &a, uint64_t at, uint64_t bytes,
+                     uint32_t lane, uint32_t lanes)
+{
+    if (a.send_indices != nullptr) {
+        gather_bytes(dst, &a, at, bytes, lane, lanes);
+    } else {
+        copy_bytes(dst, static_cast<const char *>(a.send) + at, bytes, lane, lanes);
+    }
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* A displacement in bytes, no more than `size`, and in *fits how much of `bytes` fits behind it. */
 CT_DEV uint64_t place(int64_t displ, uint64_t elem, uint64_t bytes, uint64_t size, uint64_t *fits)
@@ -24,17 +113,48 @@ CT_DEV uint64_t place(int64_t displ, uint64_t elem, uint64_t bytes, uint64_t siz
     return at;
 }
 
+/* Elements for rank p, of which there are no more than `most`. */
+CT_DEV uint64_t wanted(const struct ct_kernel_dynamic &a, uint32_t p, uint64_t most)
+{
+    const int64_t count = a.send_counts[p];
+    return count <= 0 ? 0 : (uint64_t)count > most ? most : (uint64_t)count;
+}
+
 CT_DEV void plan_sends(const struct ct_kernel_dynamic &a, struct plan *plan)
 {
+    const uint64_t most = a.send_indices != nullptr ? a.indices : a.send_bytes / a.elem_bytes;
     for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
-        const int64_t  count = a.send_counts[p];
-        const uint64_t most = a.send_bytes / a.elem_bytes;
-        const uint64_t wanted = count <= 0 ? 0 : (uint64_t)count > most ? most : (uint64_t)count;
-        plan->out_at[p] = place(a.send_displs[p], a.elem_bytes, wanted * a.elem_bytes, a.send_bytes,
-                                &plan->out[p]);
+        int64_t displ = 0;
+        if (a.send_displs != nullptr) {
+            displ = a.send_displs[p];
+        } else {
+            for (uint32_t q = 0; q < p; q++) {
+                displ += (int64_t)wanted(a, q, most);
+            }
+        }
+        plan->out_at[p] = place(displ, a.elem_bytes, wanted(a, p, most) * a.elem_bytes,
+                                most * a.elem_bytes, &plan->out[p]);
         if (p == a.comm.rank) {
             plan->in[p] = plan->out[p];
         }
+    }
+    if (thread() == 0) {
+        plan->aborted = 0;
+    }
+    __syncthreads();
+}
+
+/* After an abort what peers sent are no numbers: nothing is to be moved by them. */
+CT_DEV void check_plan(const struct ct_kernel_dynamic &a, const struct channel *ch,
+                       struct plan *plan)
+{
+    if (!ch->alive) {
+        plan->aborted = 1;
+    }
+    __syncthreads();
+    for (uint32_t p = thread(); plan->aborted != 0 && p < a.comm.size; p += threads()) {
+        plan->in[p] = 0;
+        plan->out[p] = 0;
     }
     __syncthreads();
 }
@@ -89,9 +209,8 @@ CT_DEV void send_step(struct channel *ch, const struct ct_kernel_dynamic &a,
     for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
         const uint64_t     all = plan->out[s.peer];
         const struct slice piece = piece_of(part_of(a, all), step, a.item_bytes);
-        copy_bytes(bulk_slot(ch, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
-                   static_cast<const char *>(a.send) + plan->out_at[s.peer] + piece.at, piece.bytes,
-                   s.lane, s.lanes);
+        read_row(bulk_slot(ch, s.peer, a.comm.rank, ch->sent[s.peer] + 1), a,
+                 plan->out_at[s.peer] + piece.at, piece.bytes, s.lane, s.lanes);
     }
     __syncthreads();
     publish(ch, to);
@@ -122,9 +241,8 @@ CT_DEV void copy_own(const struct ct_kernel_dynamic &a, const struct plan *plan)
 {
     const uint32_t     me = a.comm.rank;
     const struct slice s = part_of(a, plan->room[me]);
-    copy_bytes(static_cast<char *>(a.recv) + plan->in_at[me] + s.at,
-               static_cast<const char *>(a.send) + plan->out_at[me] + s.at, s.bytes, thread(),
-               threads());
+    read_row(static_cast<char *>(a.recv) + plan->in_at[me] + s.at, a, plan->out_at[me] + s.at,
+             s.bytes, thread(), threads());
 }
 
 CT_KERNEL(ct_alltoallv_dynamic, struct ct_kernel_dynamic)
@@ -147,7 +265,7 @@ CT_KERNEL(ct_alltoallv_dynamic, struct ct_kernel_dynamic)
     }
     __syncthreads();
     count_got(&ch, peers, true);
-    /* After an abort these are no numbers: nothing is to be moved by them. */
+    check_plan(a, &ch, &plan);
     plan_receives(a, &plan);
     copy_own(a, &plan);
     for (uint32_t step = 0; (busy(a, plan.out, step) | busy(a, plan.in, step)) != 0; step++) {
