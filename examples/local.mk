@@ -19,7 +19,9 @@ examples_heat2d_LDFLAGS = -static $(LTO_LDFLAGS)
 
 noinst_PROGRAMS += examples/train
 examples_train_SOURCES = \
-	examples/train.c \
+	examples/train.c examples/train.h \
+	examples/train_data.c \
+	examples/train_host.c \
 	examples/idx.c examples/idx.h \
 	examples/mlp.c examples/mlp.h
 examples_train_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
