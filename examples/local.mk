@@ -20,13 +20,34 @@ examples_heat2d_LDFLAGS = -static $(LTO_LDFLAGS)
 noinst_PROGRAMS += examples/train
 examples_train_SOURCES = \
 	examples/train.c examples/train.h \
+	examples/train_args.h \
 	examples/train_data.c \
+	examples/train_device.c \
 	examples/train_host.c \
+	examples/gpu.c examples/gpu.h \
 	examples/idx.c examples/idx.h \
 	examples/mlp.c examples/mlp.h
 examples_train_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 examples_train_LDADD = libctran.la $(ZLIB_LIBS) -lm
 examples_train_LDFLAGS = -static $(LTO_LDFLAGS)
+endif
+
+# Kernels, a file for each program beside it: for GPUs where there is nvcc, and for the emulated
+# driver where a test needs them.
+kernel_headers = examples/kernel.cuh examples/train_args.h examples/train.h examples/mlp.h
+EXTRA_DIST += examples/kernel.cuh examples/train.cu
+if HAVE_NVCC
+examples/%.fatbin: examples/%.cu $(kernel_headers)
+	$(AM_V_GEN)mkdir -p $(@D) && $(NVCC) -std=c++17 $(NVCCFLAGS) -fatbin -o $@ $<
+noinst_DATA = examples/train.fatbin
+CLEANFILES += $(noinst_DATA)
+endif
+if HAVE_CXX
+examples/%.emu.so: examples/%.cu $(kernel_headers) emu/cuda/device.cuh emu/cuda/kernel.h
+	$(AM_V_GEN)mkdir -p $(@D) && $(CXX) -x c++ -std=c++17 -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
+	  -fPIC -fvisibility=hidden -shared -I$(srcdir) -o $@ $<
+check_DATA += examples/train.emu.so
+CLEANFILES += examples/train.emu.so
 endif
 example_tests = examples/heat2d.test examples/pingpong.test examples/train.test
 dist_check_SCRIPTS += $(example_tests)

@@ -9,6 +9,9 @@
  * so their networks stay equal without further exchange. That is data-parallel training
  * as the large frameworks do it, without the frameworks.
  *
+ * With --device GPUs compute, and the gradients of one layer are added up while those of the layer
+ * before it are computed: train_device.c.
+ *
  * Two runs with the same options and number of ranks print the same losses, bit by bit.
  */
 #include <getopt.h>
@@ -38,6 +41,9 @@ static void print_usage(FILE *to)
                 "  --lr X       learning rate (default 0.1)\n"
                 "  --seed N     of the first weights and the order of images (default 1)\n"
                 "  --data DIR   where the files are (default " DEFAULT_DATA ")\n"
+                "  --device     on GPUs, one for each rank\n"
+                "  --kernels F  file of the GPU's kernels (default train.fatbin, beside the\n"
+                "               program, where the build found nvcc)\n"
                 "  --help       print this\n");
 }
 
@@ -65,6 +71,8 @@ static int parse_options(int argc, char **argv, bool speak, struct options *opt)
         {"lr", required_argument, NULL, 'l'},
         {"seed", required_argument, NULL, 's'},
         {"data", required_argument, NULL, 'd'},
+        {"device", no_argument, NULL, 'g'},
+        {"kernels", required_argument, NULL, 'k'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -89,6 +97,12 @@ static int parse_options(int argc, char **argv, bool speak, struct options *opt)
             break;
         case 'd':
             opt->data = optarg;
+            break;
+        case 'g':
+            opt->device = true;
+            break;
+        case 'k':
+            opt->kernels = optarg;
             break;
         case 'h':
             if (speak) {
@@ -176,15 +190,18 @@ static double test_accuracy(struct run *run)
 static void train(struct run *run)
 {
     double accuracy = 0;
+    char   part[32] = "";
     for (long epoch = 1; epoch <= run->opt.epochs; epoch++) {
         run->comm_s = 0;
         double begin = ctran_wtime(), loss = train_epoch(run), end = ctran_wtime();
-        double share = 100 * run->comm_s / (end - begin);
+        if (!run->opt.device) { /* there communication goes on beside computation */
+            (void)snprintf(part, sizeof part, ", %.0f %% in communication",
+                           100 * run->comm_s / (end - begin));
+        }
         accuracy = test_accuracy(run);
         if (run->rank == 0) {
-            printf("epoch %ld: loss %.9g, test accuracy %.4f, %.0f images/s, "
-                   "%.0f %% in communication\n",
-                   epoch, loss, accuracy, (double)run->train.count / (end - begin), share);
+            printf("epoch %ld: loss %.9g, test accuracy %.4f, %.0f images/s%s\n", epoch, loss,
+                   accuracy, (double)run->train.count / (end - begin), part);
             fflush(stdout);
         }
     }
@@ -215,13 +232,15 @@ static void prepare(struct run *run)
 
 int main(int argc, char **argv)
 {
-    static struct run run = {.worker = &train_host};
-    if (ctran_init(&argc, &argv) != CTRAN_SUCCESS) {
+    static struct run run;
+    int               threads; /* one of ctran's own may have to see to what is on a stream */
+    if (ctran_init_thread(&argc, &argv, CTRAN_THREAD_MULTIPLE, &threads) != CTRAN_SUCCESS) {
         return 1;
     }
     ctran_comm_rank(CTRAN_COMM_WORLD, &run.rank);
     ctran_comm_size(CTRAN_COMM_WORLD, &run.size);
     int status = parse_options(argc, argv, run.rank == 0, &run.opt);
+    run.worker = run.opt.device ? &train_device : &train_host;
     if (status < 0) {
         status = train_data_load(&run) == 0 ? 0 : 1;
         if (status == 0) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the training example share: train.c says what is to be done, train_data.c brings
- * the images, and a worker computes.
+ * What the parts of the training example share: train.c says what is to be done, train_data.c
+ * brings the images, and a worker computes.
  */
 #ifndef EXAMPLES_TRAIN_H
 #define EXAMPLES_TRAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mlp.h"
@@ -15,6 +16,8 @@ struct options {
     double      rate;
     uint64_t    seed;
     const char *data;
+    bool        device;  /* compute on the GPU, */
+    const char *kernels; /* by those in this file; NULL: train.fatbin beside the program */
 };
 
 struct set {
@@ -63,7 +66,8 @@ struct worker {
     struct tally (*end)(struct run *run);
 };
 
-extern const struct worker train_host; /* train_host.c */
+extern const struct worker train_host;   /* train_host.c: on the processor */
+extern const struct worker train_device; /* train_device.c: on a GPU */
 
 #define TRAIN_MOMENTUM 0.9f
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The images of the training example. Rank 0 reads them and broadcasts them: the files need to be on
- * one host only, they are unpacked once, and all ranks surely train on the same images.
+ * The images of the training example. Rank 0 reads them and broadcasts them: the files need to be
+ * on one host only, they are unpacked once, and all ranks surely train on the same images.
  */
 #include <stdio.h>
 #include <stdlib.h>
