@@ -32,22 +32,31 @@ examples_train_LDADD = libctran.la $(ZLIB_LIBS) -lm
 examples_train_LDFLAGS = -static $(LTO_LDFLAGS)
 endif
 
+noinst_PROGRAMS += examples/moe
+examples_moe_SOURCES = \
+	examples/moe.c examples/moe.h \
+	examples/moe_check.c \
+	examples/gpu.c examples/gpu.h
+examples_moe_LDADD = libctran.la
+examples_moe_LDFLAGS = -static $(LTO_LDFLAGS)
+
 # Kernels, a file for each program beside it: for GPUs where there is nvcc, and for the emulated
 # driver where a test needs them.
-kernel_headers = examples/kernel.cuh examples/train_args.h examples/train.h examples/mlp.h
-EXTRA_DIST += examples/kernel.cuh examples/train.cu
+kernel_headers = examples/kernel.cuh examples/train_args.h examples/train.h examples/mlp.h \
+	examples/moe.h
+EXTRA_DIST += examples/kernel.cuh examples/train.cu examples/moe.cu
 if HAVE_NVCC
 examples/%.fatbin: examples/%.cu $(kernel_headers)
 	$(AM_V_GEN)mkdir -p $(@D) && $(NVCC) -std=c++17 $(NVCCFLAGS) -fatbin -o $@ $<
-noinst_DATA = examples/train.fatbin
+noinst_DATA = examples/train.fatbin examples/moe.fatbin
 CLEANFILES += $(noinst_DATA)
 endif
 if HAVE_CXX
 examples/%.emu.so: examples/%.cu $(kernel_headers) emu/cuda/device.cuh emu/cuda/kernel.h
 	$(AM_V_GEN)mkdir -p $(@D) && $(CXX) -x c++ -std=c++17 -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
 	  -fPIC -fvisibility=hidden -shared -I$(srcdir) -o $@ $<
-check_DATA += examples/train.emu.so
-CLEANFILES += examples/train.emu.so
+check_DATA += examples/train.emu.so examples/moe.emu.so
+CLEANFILES += examples/train.emu.so examples/moe.emu.so
 endif
 example_tests = examples/heat2d.test examples/pingpong.test examples/train.test
 dist_check_SCRIPTS += $(example_tests)

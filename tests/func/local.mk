@@ -259,7 +259,7 @@ tests_func_stream_reduce_SOURCES = tests/func/stream_reduce.c tests/func/gpu.c t
 tests_func_stream_reduce_LDADD = libctcore.la
 tests_func_stream_LDADD = libctcore.la
 # The examples on GPUs, there too.
-gpu_example_tests = tests/func/gpu_train.test
+gpu_example_tests = tests/func/gpu_moe.test tests/func/gpu_train.test
 dist_check_SCRIPTS += $(gpu_example_tests)
 TESTS += $(gpu_example_tests)
 EXTRA_DIST += tests/func/gpu.sh tests/func/images.py
