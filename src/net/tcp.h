@@ -168,6 +168,8 @@ void ct_tcp_conn_event(struct ct_tcp_conn *c, uint32_t events);
 void ct_tcp_conn_expire(struct ct_tcp_conn *c);
 /* Closes and buries it. Abruptly: what the system still holds of it is not sent any more. */
 void ct_tcp_conn_close(struct ct_tcp_conn *c, bool abruptly);
+/* Its congestion control, as the system calls it. */
+const char *ct_tcp_conn_control(const struct ct_tcp_conn *c, char *name, size_t cap);
 /* Whether events tell of room to write. */
 void ct_tcp_conn_want_out(struct ct_tcp_conn *c, bool want);
 

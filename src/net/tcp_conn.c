@@ -48,6 +48,18 @@ static void set_options(const struct ct_tcp *t, int fd)
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)cfg->tcp_timeout);
 }
 
+/* Between ranks of one host there is no link to be shared, and a congestion control that paces, as
+ * bbr does, has the sender wait for timers: 16 MiB went at 4.3 GB/s over four sockets with bbr and
+ * at 6.7 GB/s with reno, which every system has and everybody may use. Pacing stays with a socket
+ * that has begun with it, at a rate that reno lifts. */
+static void choose_control(int fd, const struct ct_tcp_peer *peer)
+{
+    static const char control[] = "reno";
+    if (peer->near) {
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, control, sizeof control - 1);
+    }
+}
+
 static struct ct_tcp_conn *conn_new(struct ct_tcp *t, int fd, const struct sockaddr_storage *other)
 {
     struct ct_tcp_conn *c = calloc(1, sizeof *c);
@@ -88,6 +100,13 @@ void ct_tcp_conn_want_out(struct ct_tcp_conn *c, bool want)
         c->wants_out = want;
         (void)ct_tcp_watch(c->t, &c->source, EPOLLIN | (want ? EPOLLOUT : 0), true);
     }
+}
+
+const char *ct_tcp_conn_control(const struct ct_tcp_conn *c, char *name, size_t cap)
+{
+    socklen_t len = (socklen_t)cap - 1;
+    memset(name, 0, cap);
+    return getsockopt(c->source.fd, IPPROTO_TCP, TCP_CONGESTION, name, &len) == 0 ? name : "?";
 }
 
 /* ---- the end of those that come to nothing --------------------------------------------------- */
@@ -186,7 +205,7 @@ static const char *proof_error(const struct ct_tcp_conn *c)
 
 /* ---- who calls ------------------------------------------------------------------------------- */
 
-static int call(struct ct_tcp *t, const struct ct_tcp_pair *pair)
+static int call(const struct ct_tcp_peer *peer, const struct ct_tcp_pair *pair)
 {
     int family = pair->to.ss_family;
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -194,7 +213,8 @@ static int call(struct ct_tcp *t, const struct ct_tcp_pair *pair)
         return -1;
     }
     socklen_t len = family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-    set_options(t, fd);
+    set_options(peer->t, fd);
+    choose_control(fd, peer);
     if (pair->from.ss_family != 0) {
         set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
         (void)bind(fd, (const struct sockaddr *)&pair->from, len); /* else the system chooses */
@@ -214,7 +234,7 @@ struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane)
     struct ct_tcp            *t = peer->t;
     unsigned                  first = lane->index % peer->nbest;
     const struct ct_tcp_pair *pair = &peer->pairs[(first + lane->tries) % peer->npairs];
-    int                       fd = call(t, pair);
+    int                       fd = call(peer, pair);
     struct ct_tcp_conn       *c = fd >= 0 ? conn_new(t, fd, &pair->to) : NULL;
     if (c == NULL) {
         if (fd >= 0) {
@@ -417,6 +437,7 @@ static void admit(struct ct_tcp_conn *c)
     }
     c->t->nstrangers--;
     c->lane = lane;
+    choose_control(c->source.fd, peer);
     ct_list_remove(&c->node);
     if (lane->attempt != NULL) {
         ct_tcp_conn_close(lane->attempt, true);

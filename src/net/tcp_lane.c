@@ -175,10 +175,12 @@ static void use_zerocopy(struct ct_tcp_lane *lane, struct ct_tcp_conn *c)
 void ct_tcp_lane_adopt(struct ct_tcp_lane *lane, struct ct_tcp_conn *c, uint64_t received)
 {
     struct ct_tcp *t = lane->peer->t;
+    char           control[32];
     ct_debug(t->env.log,
-             "rank %" PRIu32 ", lane %" PRIu32 ": connected with %s, from byte %" PRIu64
+             "rank %" PRIu32 ", lane %" PRIu32 ": connected with %s by %s, from byte %" PRIu64
              " on, %" PRIu64 " have come",
-             lane->peer->id, lane->index, c->name, received, lane->in.received);
+             lane->peer->id, lane->index, c->name, ct_tcp_conn_control(c, control, sizeof control),
+             received, lane->in.received);
     c->phase = CT_TCP_OPEN;
     lane->conn = c;
     lane->blocked = false;

@@ -191,11 +191,15 @@ int ct_tcp_peer_put(struct ct_net_link *link, struct ct_net_put *put)
     return CTRAN_SUCCESS;
 }
 
+/* Parts are small enough that all lanes have their share of a put, where lanes go by several links
+ * or queues. On one host all go by the same two processors, and each part costs an acknowledgement:
+ * 1 MiB went at 7.1 GB/s over four lanes in parts of 128 KiB, and at 10.2 GB/s in one. */
 static size_t part_of(const struct ct_tcp_peer *peer, const struct ct_net_put *put)
 {
     size_t left = put->len_bytes - put->assigned_bytes;
     size_t part = ct_max_size(put->len_bytes / ((size_t)2 * peer->nlanes), PART_LEAST);
-    return ct_min_size(left, peer->nlanes == 1 ? PART_MOST : ct_min_size(part, PART_MOST));
+    part = peer->nlanes == 1 || peer->near ? PART_MOST : ct_min_size(part, PART_MOST);
+    return ct_min_size(left, part);
 }
 
 void ct_tcp_peer_feed(struct ct_tcp_lane *lane)
