@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pmi/pmi.h"
 #include "topo/rail.h"
@@ -18,14 +19,20 @@ static struct ct_machine_view *view_of(const struct ct_process *p)
     return atomic_load_explicit(&p->machine, memory_order_acquire);
 }
 
-/* What tells the job's part on this node from all others, as the table of cards has it; "": there
- * is nobody to share with. */
-static void name_of(const struct ct_job *job, char *name, size_t cap)
+/* What tells the job's part on this node from all others, as the table of cards has it, and one
+ * described machine from another and from the real one; "": there is nobody to share with. */
+static void name_of(const struct ct_process *p, char *name, size_t cap)
 {
+    const struct ct_job *job = p->job;
+    const char          *machine = p->cfg.machine, *folder = p->cfg.machines;
+    uint64_t             what = job->tag * 1099511628211u ^ job->local_group;
     name[0] = '\0';
+    if (machine[0] != '\0') {
+        what = ct_fnv1a(what, machine, strlen(machine) + 1);
+        what = ct_fnv1a(what, folder, strlen(folder) + 1);
+    }
     if (job->nlocal > 1) {
-        snprintf(name, cap, "%s-machine-%016" PRIx64, job->id,
-                 job->tag * 1099511628211u ^ job->local_group);
+        snprintf(name, cap, "%s-machine-%016" PRIx64, job->id, what);
     }
 }
 
@@ -44,7 +51,7 @@ static int read_asked(struct ct_machine *m, const struct ct_log *log, void *arg)
 static int read_it(struct ct_process *p, struct ct_machine_view **view)
 {
     char name[128];
-    name_of(p->job, name, sizeof name);
+    name_of(p, name, sizeof name);
     int rc = ct_machine_share(view, p->cfg.shm_dir, name, (uint32_t)p->cfg.bootstrap_timeout,
                               read_asked, &p->cfg, &p->log);
     if (rc == CTRAN_SUCCESS) {
