@@ -93,8 +93,16 @@ int ct_job_open(struct ct_process *p)
 int ct_job_meet(struct ct_process *p)
 {
     struct ct_job *job = p->job;
-    int            rc = job->met ? CTRAN_SUCCESS : job->ops->meet(job);
+    if (job->missed) {
+        ct_error(&p->log,
+                 "this process cannot join job %s any more: an earlier ctran_init has failed, and "
+                 "the hosts of a job meet once only; end the job and start it again",
+                 job->id);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
+    int rc = job->met ? CTRAN_SUCCESS : job->ops->meet(job);
     job->met = rc == CTRAN_SUCCESS;
+    job->missed = rc != CTRAN_SUCCESS && job->nlocal < job->size;
     return rc;
 }
 

@@ -83,6 +83,7 @@ struct ct_job {
     int                      app;         /* which of the job's programs; -1: not known */
     int                      universe;    /* processes that there is room for; -1: not known */
     _Atomic bool             met;         /* all processes have published their cards */
+    _Atomic bool             missed;      /* of several hosts, and they did not meet */
     struct ct_roll  roll;  /* of all processes, where they share a host; else without memory */
     struct ct_seats seats; /* of the processes on this host; may be without memory */
     struct ct_news  news;
@@ -95,7 +96,8 @@ uint32_t ct_job_seat(const struct ct_job *job, uint32_t id);
 /* Finds out how the process was started and joins; sets p->job. Errors are logged. */
 int ct_job_open(struct ct_process *p);
 /* Waits until all processes of the job have joined it, the first time that it is called. A process
- * may go without, and then looks up the few that it talks to. */
+ * may go without, and then looks up the few that it talks to. After a failure on one host another
+ * try may succeed; hosts try once. Errors are logged. */
 int ct_job_meet(struct ct_process *p);
 /* Leaves; p->job becomes NULL. */
 void ct_job_close(struct ct_process *p);

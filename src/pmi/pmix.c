@@ -379,6 +379,13 @@ static int meet_by_fence(struct pmix *x)
     if (rc == PMIX_ERR_TIMEOUT && x->table != NULL && ct_cards_blame(x->table)) {
         return CTRAN_ERR_BOOTSTRAP;
     }
+    if (rc == PMIX_ERR_PARTIAL_SUCCESS) {
+        ct_error(log,
+                 "the ranks of job %s did not all start: some have left it, as a ctran_init does "
+                 "that fails; have the job started again",
+                 job->id);
+        return CTRAN_ERR_BOOTSTRAP;
+    }
     if (rc != PMIX_SUCCESS) {
         ct_error(log,
                  "the ranks of job %s did not all start: PMIx_Fence says %s (limit %" PRId64

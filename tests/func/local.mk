@@ -32,6 +32,9 @@ TESTS += tests/func/leave.test
 # Processes that start at different times, or not at all: with the same program.
 dist_check_SCRIPTS += tests/func/start.test
 TESTS += tests/func/start.test
+check_PROGRAMS += tests/func/retry
+tests_func_retry_SOURCES = tests/func/retry.c $(func_check)
+tests_func_retry_LDADD = libctcore.la
 # Wrong maps of NICs and GPUs: with the same program.
 dist_check_SCRIPTS += tests/func/maps.test
 TESTS += tests/func/maps.test
