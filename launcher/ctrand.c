@@ -81,6 +81,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_DATA_ANSWER:
     case CT_MSG_SPAWN_ANSWER:
     case CT_MSG_KIN_JOB:
+    case CT_MSG_KIN_GONE:
     case CT_MSG_KIN_MET:
     case CT_MSG_KIN_FETCH:
     case CT_MSG_KIN_DATA:

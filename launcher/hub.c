@@ -163,6 +163,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_NEWS:
     case CT_MSG_OUT_CLOSE:
     case CT_MSG_KIN_JOB:
+    case CT_MSG_KIN_GONE:
     case CT_MSG_RANKS_ASK:
         broadcast(h, type, in);
         break;

@@ -149,10 +149,13 @@ static void announce(struct ct_kin *k, const char *first, const struct ct_kin_me
     evbuffer_free(body);
 }
 
-/* Jobs that were announced from above since this one began, as they came. Daemons that were not
- * there yet are to know them before their ranks start, and so are jobs spawned later. */
+/* Jobs that are there beside those below: the elders, which this one was told of as it began, and
+ * those that were announced from above since, as they came. Daemons that were not there yet are to
+ * know these before their ranks start, and so are jobs spawned later. */
 struct heard {
     struct ct_list node;
+    bool           elder;
+    bool           over; /* an elder of which some daemons may be told before they hear this */
     size_t         len_bytes;
     uint8_t        job[]; /* as in KIN_JOB */
 };
@@ -160,7 +163,7 @@ struct heard {
 static void forget(struct ct_kin *k, struct heard *e)
 {
     ct_list_remove(&e->node);
-    k->heard_bytes -= e->len_bytes;
+    k->heard_bytes -= e->elder ? 0 : e->len_bytes;
     free(e);
 }
 
@@ -175,19 +178,68 @@ static bool has_heard(const struct ct_kin *k, const struct ct_unpack *job)
     return false;
 }
 
-/* Where there are too many the oldest go, which are most likely over. False when out of memory. */
-static bool keep_heard(struct ct_kin *k, const struct ct_unpack *job)
+static const char *name_of(const struct heard *e)
 {
-    struct heard *e = malloc(sizeof *e + job->left);
+    struct ct_unpack in = {.at = e->job, .left = e->len_bytes};
+    return ct_unpack_text(&in);
+}
+
+static struct heard *find_heard(const struct ct_kin *k, const char *nspace)
+{
+    for (struct ct_list *l = k->heard.next; l != &k->heard; l = l->next) {
+        struct heard *e = CT_LIST_ENTRY(l, struct heard, node);
+        if (!e->over && strcmp(name_of(e), nspace) == 0) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* The oldest that counts; NULL: there is none. */
+static struct heard *oldest(const struct ct_kin *k)
+{
+    for (struct ct_list *l = k->heard.next; l != &k->heard; l = l->next) {
+        struct heard *e = CT_LIST_ENTRY(l, struct heard, node);
+        if (!e->elder) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* Where there are too many the oldest go, but for the elders. False when out of memory. */
+static bool keep_heard(struct ct_kin *k, const void *job, size_t len_bytes, bool elder)
+{
+    struct heard *e = malloc(sizeof *e + len_bytes), *old;
     if (e == NULL) {
         return false;
     }
-    e->len_bytes = job->left;
-    memcpy(e->job, job->at, job->left);
+    e->elder = elder;
+    e->over = false;
+    e->len_bytes = len_bytes;
+    memcpy(e->job, job, len_bytes);
     ct_list_append(&k->heard, &e->node);
-    k->heard_bytes += e->len_bytes;
-    while (k->heard_bytes > CT_KIN_HEARD_MAX && k->heard.next != &e->node) {
-        forget(k, CT_LIST_ENTRY(k->heard.next, struct heard, node));
+    k->heard_bytes += elder ? 0 : len_bytes;
+    while (k->heard_bytes > CT_KIN_HEARD_MAX && (old = oldest(k)) != e) {
+        forget(k, old);
+    }
+    return true;
+}
+
+/* The jobs of this one's description. */
+static bool keep_elders(struct ct_kin *k)
+{
+    const struct ct_jobdesc *own = k->h->args->desc;
+    struct ct_unpack         in = {.at = own->kin, .left = own->kin_len};
+    while (in.left > 0) {
+        const uint8_t    *job = in.at;
+        struct ct_jobdesc d;
+        (void)ct_unpack_text(&in);
+        bool ok = ct_kin_unpack(&d, &in);
+        ct_jobdesc_fini(&d);
+        if (!ok || !keep_heard(k, job, (size_t)(in.at - job), true)) {
+            return false;
+        }
     }
     return true;
 }
@@ -202,7 +254,7 @@ static void take_heard(struct ct_kin *k, struct ct_unpack *job)
         job->bad = look.bad;
         return;
     }
-    job->bad = !keep_heard(k, job);
+    job->bad = !keep_heard(k, job->at, job->left, false);
     for (struct ct_list *l = k->members.next; !job->bad && l != &k->members; l = l->next) {
         struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
         struct ct_unpack      below = *job;
@@ -215,12 +267,67 @@ static void take_heard(struct ct_kin *k, struct ct_unpack *job)
     }
 }
 
+/* Our daemons hear that a job is over: no rank can ask for it with success any more. */
+static void tell_over(struct ct_kin *k, const char *nspace)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_text(body, nspace);
+    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    ct_hub_down(&k->h->hub, CT_MSG_KIN_GONE, &in);
+    evbuffer_free(body);
+}
+
+/* The root lets all others hear it. */
+static void announce_over(struct ct_kin *k, const struct ct_kin_member *gone)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_text(body, gone->nspace);
+    for (struct ct_list *l = k->members.next; l != &k->members; l = l->next) {
+        const struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
+        if (m->link != NULL) {
+            ct_kin_send(k, m, CT_MSG_KIN_GONE, body);
+        }
+    }
+    evbuffer_free(body);
+    tell_over(k, gone->nspace);
+}
+
+/* A job elsewhere is over. It goes on to the jobs below, as in take_heard: so what is not known
+ * here has gone on before. */
+static void take_over(struct ct_kin *k, struct ct_unpack *in)
+{
+    struct ct_unpack all = *in;
+    const char      *nspace = ct_unpack_text(in);
+    if (in->bad) {
+        return;
+    }
+    tell_over(k, nspace);
+    struct heard *e = find_heard(k, nspace);
+    if (e == NULL) {
+        return;
+    }
+    for (struct ct_list *l = k->members.next; l != &k->members; l = l->next) {
+        struct ct_unpack below = all;
+        send_down(k, CT_LIST_ENTRY(l, struct ct_kin_member, node), CT_MSG_KIN_GONE, &below);
+    }
+    e->over = true;
+    if (k->ready || !e->elder) {
+        forget(k, e);
+    }
+}
+
 void ct_kin_ready(struct ct_kin *k)
 {
-    for (struct ct_list *l = k->heard.next; l != &k->heard; l = l->next) {
-        const struct heard *e = CT_LIST_ENTRY(l, struct heard, node);
-        struct ct_unpack    in = {.at = e->job, .left = e->len_bytes};
-        ct_hub_down(&k->h->hub, CT_MSG_KIN_JOB, &in);
+    k->ready = true;
+    CT_LIST_FOR (l, &k->heard) {
+        struct heard    *e = CT_LIST_ENTRY(l, struct heard, node);
+        struct ct_unpack in = {.at = e->job, .left = e->len_bytes};
+        if (e->over) {
+            tell_over(k, name_of(e));
+            forget(k, e);
+        } else if (!e->elder) {
+            ct_hub_down(&k->h->hub, CT_MSG_KIN_JOB, &in);
+        }
     }
 }
 
@@ -228,10 +335,9 @@ void ct_kin_family(const struct ct_kin *k, const char *except, struct evbuffer *
 {
     const struct ct_jobdesc *own = k->h->args->desc;
     ct_kin_pack(body, own_name(k), own);
-    evbuffer_add(body, own->kin, own->kin_len);
     for (struct ct_list *l = k->heard.next; l != &k->heard; l = l->next) {
         const struct heard *e = CT_LIST_ENTRY(l, struct heard, node);
-        evbuffer_add(body, e->job, e->len_bytes);
+        evbuffer_add(body, e->job, e->over ? 0 : e->len_bytes);
     }
     for (struct ct_list *l = k->members.next; l != &k->members; l = l->next) {
         const struct ct_kin_member *m = CT_LIST_ENTRY(l, struct ct_kin_member, node);
@@ -268,9 +374,11 @@ static void bury(struct ct_kin *k, struct ct_kin_member *m)
         send_kin(k->up, "", own_name(k), CT_MSG_KIN_GONE, evbuffer_pullup(body, -1),
                  evbuffer_get_length(body));
         evbuffer_free(body);
+        tell_over(k, m->nspace);
         free_member(m);
         return;
     }
+    announce_over(k, m); /* before answers, so that who has one finds it forgotten */
     for (uint32_t i = 0; i < ct_jobdesc_ranks(m->desc); i++) {
         ct_published_ended(k->published, m->published, i);
     }
@@ -372,6 +480,8 @@ static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
     struct ct_kin_member *m = ct_kin_find(k, to);
     if (strcmp(to, own_name(k)) == 0 && type == CT_MSG_KIN_JOB) {
         take_heard(k, in);
+    } else if (strcmp(to, own_name(k)) == 0 && type == CT_MSG_KIN_GONE) {
+        take_over(k, in);
     } else if (strcmp(to, own_name(k)) == 0) {
         ct_hub_down(&k->h->hub, type, in);
     } else if (m != NULL) {
@@ -493,7 +603,7 @@ struct ct_kin *ct_kin_create(struct ct_head *h, int up_fd)
     } else {
         k->published = ct_published_create(h->base, on_answer, k);
     }
-    bool ok = up_fd >= 0 ? k->up != NULL
+    bool ok = up_fd >= 0 ? k->up != NULL && keep_elders(k)
                          : k->published != NULL && add_member(k, NULL, own_name(k), &none) != NULL;
     if (!ok) {
         ct_kin_destroy(k);

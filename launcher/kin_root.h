@@ -45,8 +45,9 @@ struct ct_kin {
     struct ct_head      *h;
     struct ct_conn      *up; /* NULL: we are the root */
     struct ct_list       members;
-    struct ct_list       heard; /* not at the root: jobs announced since this one began */
+    struct ct_list       heard; /* not at the root: jobs that are not below, see kin.c */
     size_t               heard_bytes;
+    bool                 ready;
     struct ct_published *published;      /* at the root, as what follows */
     struct ct_list       meetings, gets; /* under way */
     uint32_t             last_get;

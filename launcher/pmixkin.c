@@ -371,3 +371,36 @@ void ct_pmixkin_take_job(struct ct_unpack *in)
     }
     evbuffer_free(body);
 }
+
+static bool drop_known(const char *nspace)
+{
+    bool known = false;
+    pthread_mutex_lock(&the.lock);
+    for (size_t i = 0; i < the.nknown && !known; i++) {
+        known = PMIX_CHECK_NSPACE(nspace, the.known[i]);
+        if (known) {
+            free(the.known[i]);
+            the.known[i] = the.known[--the.nknown];
+        }
+    }
+    pthread_mutex_unlock(&the.lock);
+    return known;
+}
+
+static void on_forgotten(pmix_status_t status, void *arg)
+{
+    (void)status;
+    (void)arg;
+}
+
+/* Ranks that ask for it from now on get what the root would say, that there is no such job: at once
+ * (PMIx_Get), or from the root (PMIx_Connect). One that this node never heard of is no fault. */
+void ct_pmixkin_take_gone(struct ct_unpack *in)
+{
+    pmix_nspace_t nspace;
+    const char   *name = ct_unpack_text(in);
+    if (!in->bad && drop_known(name)) {
+        PMIX_LOAD_NSPACE(nspace, name);
+        PMIx_server_deregister_nspace(nspace, on_forgotten, NULL);
+    }
+}

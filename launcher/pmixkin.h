@@ -3,8 +3,8 @@
  * What this node's ranks do with ranks of other jobs of the family (kin.h): PMIx_Connect and
  * PMIx_Disconnect (PMIx 4.1, sec. 9.3), and PMIx_Get of what these have put. The root's head
  * decides (kin_root.h). libpmix knows the other jobs: those that were there when this one began,
- * and others as they are announced. The entries run on libpmix's thread, all else on the daemon's
- * main one.
+ * and others as they are announced, each until it is over. The entries run on libpmix's thread,
+ * all else on the daemon's main one.
  */
 #ifndef CT_LAUNCHER_PMIXKIN_H
 #define CT_LAUNCHER_PMIXKIN_H
@@ -43,8 +43,9 @@ pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, 
 /* Makes the jobs of a description (kin) known to libpmix. False when that cannot be. */
 bool ct_pmixkin_take_all(const void *jobs, size_t len_bytes);
 
-/* CT_MSG_KIN_JOB, CT_MSG_KIN_MET, CT_MSG_KIN_DATA. */
+/* CT_MSG_KIN_JOB, CT_MSG_KIN_GONE, CT_MSG_KIN_MET, CT_MSG_KIN_DATA. */
 void ct_pmixkin_take_job(struct ct_unpack *in);
+void ct_pmixkin_take_gone(struct ct_unpack *in);
 void ct_pmixkin_take_met(struct ct_unpack *in);
 void ct_pmixkin_take_data(struct ct_unpack *in);
 

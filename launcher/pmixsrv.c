@@ -470,6 +470,9 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
     case CT_MSG_KIN_JOB:
         ct_pmixkin_take_job(in);
         break;
+    case CT_MSG_KIN_GONE:
+        ct_pmixkin_take_gone(in);
+        break;
     case CT_MSG_KIN_MET:
         ct_pmixkin_take_met(in);
         break;

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* How each message begins, and the version of what follows. */
-enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 5 };
+enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 6 };
 
 enum ct_msg_type {
     /* up */
@@ -51,7 +51,6 @@ enum ct_msg_type {
     CT_MSG_KIN_FOUND,    /* what a rank has put that was asked about by KIN_FETCH */
     CT_MSG_KIN_KNOWN,    /* u32 node, text name: it knows another job of the family, from KIN_JOB */
     CT_MSG_KIN_BORN,     /* between heads: another job of the family; kin.c */
-    CT_MSG_KIN_GONE,     /* text name: a job of the family is over */
     CT_MSG_KIN_ENDED,    /* u32 rank: of the sender's job */
     CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
 
@@ -99,8 +98,9 @@ enum ct_msg_type {
     CT_MSG_RANKS,     /* u32 to node, u32 request, u32 from node, its ranks; ranktable.h */
 
     /* both ways */
-    CT_MSG_KIN,    /* between heads of jobs of a family; kin.h */
-    CT_MSG_CREDIT, /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
+    CT_MSG_KIN,      /* between heads of jobs of a family; kin.h */
+    CT_MSG_KIN_GONE, /* text name: a job of the family is over, and daemons forget it */
+    CT_MSG_CREDIT,   /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
     CT_MSG_TYPES
 };
 

@@ -17,6 +17,8 @@
  *                  that can remove the file "hold" there: it writes to "held" and reads from "go"
  *   timeout        rank 0 waits for the last rank and for a "tardy" job for a limited time, and so
  *                  does that job then; they all meet later
+ *   forgotten N    rank 0 spawns a "witness" and N ranks that end; nobody finds anything of these
+ *                  afterwards, nor does an "heir" that the witness spawns then
  *   left N         rank 0 spawns N ranks that end while it waits for them
  *   late FILE      rank 0 spawns "cat FILE" when it has read FILE itself; the others just end
  *   many           rank 0 spawns jobs that last until it is refused
@@ -459,6 +461,62 @@ static void left(int n)
     fflush(stdout);
 }
 
+/* Nothing is known of the job once it is over, which the root tells who wants to meet it; but
+ * libpmix keeps in whoever has spawned it what it was told then. */
+static void must_be_forgotten(const char *nspace, bool spawner)
+{
+    pmix_proc_t   who;
+    pmix_value_t *v;
+    pmix_status_t rc;
+    do {
+        rc = connect_two(nspace, 0, 0); /* has its rank not ended, this waits for that */
+    } while (rc == PMIX_ERR_PROC_TERM_WO_SYNC);
+    must(rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : PMIX_ERROR, "PMIx_Connect with the forgotten");
+    PMIX_LOAD_PROCID(&who, nspace, PMIX_RANK_WILDCARD);
+    rc = spawner ? PMIX_ERR_NOT_FOUND : PMIx_Get(&who, PMIX_JOB_SIZE, NULL, 0, &v);
+    must(rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS
+         : rc == PMIX_SUCCESS     ? PMIX_ERROR
+                                  : rc,
+         "the size of the forgotten");
+}
+
+static void forgotten(int n)
+{
+    char nspace[PMIX_MAX_NSLEN + 1], *argv[] = {program, (char *)(uintptr_t) "witness", NULL};
+    if (me.rank == 0) {
+        must(spawn(1, "-", argv, nspace), "PMIx_Spawn of the witness");
+        find("witness.up", nspace);
+        argv[1] = (char *)(uintptr_t) "mortal";
+        must(spawn(n, "-", argv, nspace), "PMIx_Spawn of who is to be forgotten");
+    }
+    find("mortal.up", nspace);
+    must_be_forgotten(nspace, me.rank == 0);
+    find("heir.up", nspace);
+    fence();
+    if (me.rank == 0) {
+        printf("forgotten\n");
+        fflush(stdout);
+    }
+}
+
+static void witness(void)
+{
+    char nspace[PMIX_MAX_NSLEN + 1], *argv[] = {program, (char *)(uintptr_t) "heir", NULL};
+    publish("witness.up", 1, PMIX_RANGE_SESSION);
+    find("mortal.up", nspace);
+    must_be_forgotten(nspace, false);
+    must(spawn(1, "-", argv, nspace), "PMIx_Spawn of the heir");
+    find("heir.up", nspace);
+}
+
+static void heir(void)
+{
+    char nspace[PMIX_MAX_NSLEN + 1];
+    find("mortal.up", nspace);
+    must_be_forgotten(nspace, false);
+    publish("heir.up", 1, PMIX_RANGE_SESSION);
+}
+
 static void late(char *file)
 {
     char *argv[] = {(char *)(uintptr_t) "cat", file, NULL}, nspace[PMIX_MAX_NSLEN + 1];
@@ -511,6 +569,16 @@ int main(int argc, char **argv)
         time_out();
     } else if (argc > 1 && strcmp(argv[1], "tardy") == 0) {
         tardy();
+    } else if (argc > 2 && strcmp(argv[1], "forgotten") == 0) {
+        forgotten(atoi(argv[2]));
+    } else if (argc > 1 && strcmp(argv[1], "witness") == 0) {
+        witness();
+    } else if (argc > 1 && strcmp(argv[1], "mortal") == 0 && me.rank == 0) {
+        publish("mortal.up", 1, PMIX_RANGE_SESSION);
+    } else if (argc > 1 && strcmp(argv[1], "mortal") == 0) {
+        /* ends */
+    } else if (argc > 1 && strcmp(argv[1], "heir") == 0) {
+        heir();
     } else if (argc > 2 && strcmp(argv[1], "left") == 0) {
         left(atoi(argv[2]));
     } else if (argc > 1 && strcmp(argv[1], "leaver") == 0) {

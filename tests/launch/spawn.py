@@ -97,6 +97,8 @@ for place, where in PLACES:
     check(expect([*place, SPAWNER, "timeout"], 0, err="")[1] == "timeout\n", "PMIX_TIMEOUT")
     # Whoever waits for ranks of a job that ends is told.
     check(expect([*place, SPAWNER, "left", 3], 0, err="")[1] == "left alone\n", "a job left alone")
+    # A job that is over is forgotten by all nodes of all jobs.
+    check(expect([*place, SPAWNER, "forgotten", 3], 0, err="")[1] == "forgotten\n", "forgotten")
     # Nodes whose ranks have ended, and whose daemons are gone, know nothing of a job and are not
     # waited for.
     with Job(*place, SPAWNER, "late", fifo) as job:
