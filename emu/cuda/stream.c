@@ -181,17 +181,24 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     return CUDA_SUCCESS;
 }
 
-/* Of a handle, by a call that a capture forbids. */
-static CUresult look_at(const char *call, CUstream handle, CUstream *stream)
+/* Of a handle: what every call on a stream begins with. */
+static CUresult find(const char *call, CUstream handle, CUstream *stream)
 {
-    CUcontext ctx;
-    CUresult  result = emu_enter_ctx(call, &ctx);
+    CUcontext      ctx;
+    const CUresult result = emu_enter_ctx(call, &ctx);
     if (result != CUDA_SUCCESS) {
         return result;
     }
     *stream = emu_stream_of(handle);
-    if (*stream == NULL) {
-        return CUDA_ERROR_INVALID_HANDLE;
+    return *stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* The same by a call that a capture forbids. */
+static CUresult look_at(const char *call, CUstream handle, CUstream *stream)
+{
+    CUresult result = find(call, handle, stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
     }
     emu_lock();
     if ((*stream)->capture != NULL) {
@@ -240,56 +247,40 @@ CUresult cuStreamSynchronize(CUstream handle)
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext *ctx)
 {
-    CUcontext      current;
-    const CUresult result = emu_enter_ctx(__func__, &current);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
-    const CUstream stream = emu_stream_of(handle);
-    if (stream != NULL) {
+    CUstream       stream;
+    const CUresult result = find(__func__, handle, &stream);
+    if (result == CUDA_SUCCESS) {
         *ctx = stream->ctx;
     }
-    return stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return result;
 }
 
 CUresult cuStreamGetFlags(CUstream handle, unsigned *flags)
 {
-    CUcontext      current;
-    const CUresult result = emu_enter_ctx(__func__, &current);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
-    const CUstream stream = emu_stream_of(handle);
-    if (stream != NULL) {
+    CUstream       stream;
+    const CUresult result = find(__func__, handle, &stream);
+    if (result == CUDA_SUCCESS) {
         *flags = stream->flags;
     }
-    return stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return result;
 }
 
 CUresult cuStreamGetPriority(CUstream handle, int *priority)
 {
-    CUcontext      current;
-    const CUresult result = emu_enter_ctx(__func__, &current);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
-    const CUstream stream = emu_stream_of(handle);
-    if (stream != NULL) {
+    CUstream       stream;
+    const CUresult result = find(__func__, handle, &stream);
+    if (result == CUDA_SUCCESS) {
         *priority = stream->priority;
     }
-    return stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return result;
 }
 
 CUresult cuStreamGetId(CUstream handle, unsigned long long *id)
 {
-    CUcontext      current;
-    const CUresult result = emu_enter_ctx(__func__, &current);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
-    const CUstream stream = emu_stream_of(handle);
-    if (stream != NULL) {
+    CUstream       stream;
+    const CUresult result = find(__func__, handle, &stream);
+    if (result == CUDA_SUCCESS) {
         *id = stream->id;
     }
-    return stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    return result;
 }
