@@ -14,10 +14,10 @@ static const struct ct_piece one_block;
 struct walk {
     size_t left; /* bytes to go */
     size_t (*run)(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride);
-    char                   *flat; /* copying */
-    const struct ct_memory *memory;
-    struct iovec           *out; /* listing */
-    unsigned                room;
+    char         *flat;  /* copying */
+    struct batch *batch; /* the same where the memory's own functions do it */
+    struct iovec *out;   /* listing */
+    unsigned      room;
 };
 
 static bool visit(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
@@ -48,6 +48,8 @@ static bool walk_memory(struct walk *w, uintptr_t at, size_t len, size_t blocks,
 
 static bool walk_list(struct walk *w, const struct ct_piece *list, uint32_t n, uintptr_t base,
                       size_t skip);
+static bool is_simple(const struct ct_piece *p);
+static bool walk_across(struct walk *w, const struct ct_piece *p, uintptr_t at, size_t whole);
 
 /* false once the walk is over. */
 static bool walk_piece(struct walk *w, const struct ct_piece *p, uintptr_t base, size_t skip)
@@ -61,7 +63,14 @@ static bool walk_piece(struct walk *w, const struct ct_piece *p, uintptr_t base,
     }
     bool on = true;
     for (; on && rep < p->reps; rep++, at += stride, skip = 0) {
-        on = walk_list(w, p->inner, p->ninner, at, skip);
+        const size_t whole = ct_min_size(p->reps - rep, w->left / p->len_bytes);
+        if (w->batch != NULL && skip == 0 && whole > 1 && is_simple(p)) {
+            on = walk_across(w, p, at, whole);
+            rep += whole - 1;
+            at += (whole - 1) * stride;
+        } else {
+            on = walk_list(w, p->inner, p->ninner, at, skip);
+        }
     }
     return on;
 }
@@ -178,40 +187,136 @@ static size_t copy_in(struct walk *w, uintptr_t at, size_t len, size_t blocks, u
     return copy(w, at, len, blocks, stride, false);
 }
 
-/* The same where the memory's own functions do it, to which a row of blocks is one copy. */
-static size_t read_out(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
+/* ---- copying memory that is not plain -------------------------------------------------------- */
+
+/* Blocks are described first and copied in batches: each copy is a call of a driver, and each batch
+ * a wait for a device. */
+struct batch {
+    const struct ct_memory *memory;
+    char                   *flat; /* from where the batch's bytes are */
+    size_t                  len;  /* the batch's bytes */
+    size_t                  done; /* bytes of those before it */
+    bool                    out, failed;
+    unsigned                n;
+    struct ct_rows          list[CT_AREA_BATCH];
+};
+
+static bool flush(struct batch *b)
 {
-    const struct ct_memory *m = w->memory;
-    bool ok = m->read(m, w->flat, at, len, blocks, (ptrdiff_t)stride) == CTRAN_SUCCESS;
-    w->flat += len * blocks;
-    return ok ? len * blocks : 0;
+    const struct ct_memory *m = b->memory;
+    if (b->n > 0 && !b->failed) {
+        b->failed = (b->out ? m->read(m, b->flat, b->len, b->list, b->n)
+                            : m->write(m, b->flat, b->len, b->list, b->n)) != CTRAN_SUCCESS;
+        b->done += b->failed ? 0 : b->len;
+    }
+    b->flat += b->len;
+    b->len = 0;
+    b->n = 0;
+    return !b->failed;
 }
 
-static size_t write_in(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
+static size_t describe(struct walk *w, uintptr_t at, size_t len, size_t blocks, uintptr_t stride)
 {
-    const struct ct_memory *m = w->memory;
-    bool ok = m->write(m, w->flat, at, len, blocks, (ptrdiff_t)stride) == CTRAN_SUCCESS;
-    w->flat += len * blocks;
-    return ok ? len * blocks : 0;
+    struct batch *b = w->batch;
+    if (b->n == CT_AREA_BATCH && !flush(b)) {
+        return 0;
+    }
+    b->list[b->n++] = (struct ct_rows){.at = at,
+                                       .stride_bytes = (ptrdiff_t)stride,
+                                       .len_bytes = len,
+                                       .n = blocks,
+                                       .flat_bytes = b->len,
+                                       .flat_stride_bytes = len};
+    b->len += len * blocks;
+    return len * blocks;
+}
+
+/* Whether several of a piece's blocks are described by fewer entries than their pieces are: as the
+ * first piece of all of them, the second of all and so on. */
+static bool is_simple(const struct ct_piece *p)
+{
+    size_t entries = 0;
+    for (uint32_t i = 0; i < p->ninner; i++) {
+        entries += ct_min_size(p->inner[i].reps, p->reps);
+        if (p->inner[i].inner != NULL || entries > CT_AREA_BATCH) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One of a piece's lists is a row of blocks, and `whole` of these lie below each other: it is
+ * described by its rows or its columns, whichever are fewer. */
+static void describe_across(struct batch *b, const struct ct_piece *p, const struct ct_piece *in,
+                            uintptr_t at, size_t whole)
+{
+    const bool      columns = in->reps < whole;
+    const size_t    entries = columns ? in->reps : whole;
+    const ptrdiff_t step = columns ? in->stride_bytes : p->stride_bytes;
+    const size_t    flat_step = columns ? in->len_bytes : p->len_bytes;
+    for (size_t i = 0; i < entries; i++) {
+        b->list[b->n++] = (struct ct_rows){
+            .at = at + (uintptr_t)in->at_bytes + i * (uintptr_t)step,
+            .stride_bytes = columns ? p->stride_bytes : in->stride_bytes,
+            .len_bytes = in->len_bytes,
+            .n = columns ? whole : in->reps,
+            .flat_bytes = b->len + in->from_bytes + i * flat_step,
+            .flat_stride_bytes = columns ? p->len_bytes : in->len_bytes,
+        };
+    }
+}
+
+/* All of them go into one batch, which has room for them when it is empty: no byte of flat memory
+ * before the last one's may be missing. */
+static bool walk_across(struct walk *w, const struct ct_piece *p, uintptr_t at, size_t whole)
+{
+    struct batch *b = w->batch;
+    size_t        entries = 0;
+    for (uint32_t i = 0; i < p->ninner; i++) {
+        entries += ct_min_size(p->inner[i].reps, whole);
+    }
+    if (b->n + entries > CT_AREA_BATCH && !flush(b)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < p->ninner; i++) {
+        describe_across(b, p, &p->inner[i], at, whole);
+    }
+    b->len += whole * p->len_bytes;
+    w->left -= whole * p->len_bytes;
+    return w->left > 0;
+}
+
+static size_t copy_far(const struct ct_area *area, size_t *pos, char *flat, size_t len_bytes,
+                       bool out)
+{
+    struct batch b; /* its list is not to be cleared */
+    const size_t from = *pos;
+    b.memory = area->memory;
+    b.flat = flat;
+    b.len = b.done = b.n = 0;
+    b.out = out;
+    b.failed = false;
+    (void)walk(area, pos, &(struct walk){.left = len_bytes, .run = describe, .batch = &b});
+    (void)flush(&b);
+    *pos = from + b.done;
+    return b.done;
 }
 
 size_t ct_area_gather_pieces(const struct ct_area *area, size_t *pos, void *dst, size_t len_bytes)
 {
-    return walk(area, pos,
-                &(struct walk){.left = len_bytes,
-                               .run = area->memory == NULL ? copy_out : read_out,
-                               .memory = area->memory,
-                               .flat = dst});
+    if (area->memory != NULL) {
+        return copy_far(area, pos, dst, len_bytes, true);
+    }
+    return walk(area, pos, &(struct walk){.left = len_bytes, .run = copy_out, .flat = dst});
 }
 
 size_t ct_area_scatter_pieces(const struct ct_area *area, size_t *pos, const void *src,
                               size_t len_bytes)
 {
-    return walk(area, pos,
-                &(struct walk){.left = len_bytes,
-                               .run = area->memory == NULL ? copy_in : write_in,
-                               .memory = area->memory,
-                               .flat = (char *)src});
+    if (area->memory != NULL) {
+        return copy_far(area, pos, (char *)src, len_bytes, false);
+    }
+    return walk(area, pos, &(struct walk){.left = len_bytes, .run = copy_in, .flat = (char *)src});
 }
 
 /* ---- from one to another --------------------------------------------------------------------- */

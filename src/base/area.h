@@ -33,15 +33,27 @@ struct ct_piece {
     uint32_t               ninner;
 };
 
+/* Equal blocks of memory that is not plain, and where their bytes are in flat memory. */
+struct ct_rows {
+    uintptr_t at;           /* the first block */
+    ptrdiff_t stride_bytes; /* from one to the next */
+    size_t    len_bytes;    /* of a block */
+    size_t    n;            /* blocks */
+    size_t    flat_bytes;   /* where the first one is, from the beginning of the flat memory on */
+    size_t    flat_stride_bytes;
+};
+
+enum { CT_AREA_BATCH = 128 };
+
 /* How memory that is not plain is read and written. Any thread may call; the calls return when the
  * bytes are there: CTRAN_SUCCESS, or an error whose cause has been logged. */
 struct ct_memory {
-    /* Copies `blocks` blocks of len_bytes each, the first at `at` and each stride_bytes after the
-     * one before, to flat plain memory, or from it. */
-    int (*read)(const struct ct_memory *m, void *flat, uintptr_t at, size_t len_bytes,
-                size_t blocks, ptrdiff_t stride_bytes);
-    int (*write)(const struct ct_memory *m, const void *flat, uintptr_t at, size_t len_bytes,
-                 size_t blocks, ptrdiff_t stride_bytes);
+    /* Copies all blocks of a list of 1 to CT_AREA_BATCH to flat plain memory of len_bytes, which
+     * they fill, or from it; in any order. One call is to cost about one wait for a device. */
+    int (*read)(const struct ct_memory *m, void *flat, size_t len_bytes, const struct ct_rows *list,
+                unsigned n);
+    int (*write)(const struct ct_memory *m, const void *flat, size_t len_bytes,
+                 const struct ct_rows *list, unsigned n);
     /* Plain memory, aligned for any type, that it is copied from and to fast; NULL when out of
      * memory. _put takes it back, with the same length. */
     void *(*stage_get)(const struct ct_memory *m, size_t len_bytes);

@@ -18,18 +18,16 @@ static int result(int rc)
     return CT_LIKELY(rc == CTRAN_SUCCESS) ? rc : CTRAN_ERR_BUFFER;
 }
 
-static int read_blocks(const struct ct_memory *m, void *flat, uintptr_t at, size_t len_bytes,
-                       size_t blocks, ptrdiff_t stride_bytes)
+static int read_blocks(const struct ct_memory *m, void *flat, size_t len_bytes,
+                       const struct ct_rows *list, unsigned n)
 {
-    return result(ct_mem_copy_blocks(process_of(m), flat, (ptrdiff_t)len_bytes, (const void *)at,
-                                     stride_bytes, len_bytes, blocks));
+    return result(ct_mem_gather(process_of(m), flat, len_bytes, list, n));
 }
 
-static int write_blocks(const struct ct_memory *m, const void *flat, uintptr_t at, size_t len_bytes,
-                        size_t blocks, ptrdiff_t stride_bytes)
+static int write_blocks(const struct ct_memory *m, const void *flat, size_t len_bytes,
+                        const struct ct_rows *list, unsigned n)
 {
-    return result(ct_mem_copy_blocks(process_of(m), (void *)at, stride_bytes, flat,
-                                     (ptrdiff_t)len_bytes, len_bytes, blocks));
+    return result(ct_mem_scatter(process_of(m), flat, len_bytes, list, n));
 }
 
 static void *stage_get(const struct ct_memory *m, size_t len_bytes)

@@ -1,6 +1,7 @@
 # mem: memory of every kind.
 libctcore_la_SOURCES += \
 	src/mem/area.c \
+	src/mem/blocks.c \
 	src/mem/board.c \
 	src/mem/copy.c \
 	src/mem/export.c \

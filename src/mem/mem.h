@@ -46,10 +46,13 @@ static inline bool ct_mem_is_device(const struct ct_process *p, const void *ptr)
  */
 int ct_mem_copy(struct ct_process *p, void *to, const void *from, size_t len_bytes);
 
-/* The same for `blocks` blocks of len_bytes, whose beginnings lie a stride apart on either side;
- * strides may be negative. */
-int ct_mem_copy_blocks(struct ct_process *p, void *to, ptrdiff_t to_stride, const void *from,
-                       ptrdiff_t from_stride, size_t len_bytes, size_t blocks);
+/* The blocks of a list (base/area.h), each of memory of any kind, to or from len_bytes of flat
+ * memory that the CPU reaches, in any order; returns when the bytes are there. One call of the
+ * driver for each entry with positive strides, one wait for all. Errors as above. */
+int ct_mem_gather(struct ct_process *p, void *flat, size_t len_bytes, const struct ct_rows *list,
+                  unsigned n);
+int ct_mem_scatter(struct ct_process *p, const void *flat, size_t len_bytes,
+                   const struct ct_rows *list, unsigned n);
 
 /* A copy that is under way: it may be polled, and must be waited for or polled to its end. */
 struct ct_mem_move {

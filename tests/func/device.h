@@ -15,10 +15,8 @@ enum { HOST, DEVICE, PINNED, MANAGED };
 extern int mem_kinds;
 
 /* After init. */
-void mem_start(void);
-bool mem_is_real(void);
-/* Whether so many elements of a type with gaps would take long: each piece is a copy of its own. */
-bool  mem_is_slow(long long count);
+void  mem_start(void);
+bool  mem_is_real(void);
 void *mem_new(int kind, size_t len);
 void  mem_free(int kind, void *at);
 void  mem_put(int kind, void *to, const void *from, size_t len);

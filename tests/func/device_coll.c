@@ -129,9 +129,7 @@ void device_coll(void)
         all_ways(counts[i], CTRAN_DOUBLE, CTRAN_SUM, 8);
         all_ways(counts[i], CTRAN_2INT, CTRAN_MAXLOC, 8);
         all_ways(counts[i], pair, add, 8);
-        if (!mem_is_slow(counts[i])) {
-            all_ways(counts[i], spread, CTRAN_OP_NULL, 20);
-        }
+        all_ways(counts[i], spread, CTRAN_OP_NULL, 20);
     }
     OK(ctran_op_free(&add));
     OK(ctran_type_free(&spread));
@@ -204,7 +202,7 @@ void device_coll_counts(void)
     OK(ctran_type_commit(&spread));
     for (size_t i = 0; i < LEN(counts); i++) {
         const size_t len = (size_t)counts[i] * 16 * (size_t)check_size;
-        for (int way = 0; way < (mem_is_slow(counts[i]) ? 2 : 4) * WAYS_V; way++) {
+        for (int way = 0; way < 4 * WAYS_V; way++) {
             run_mixes(&(struct operation){.name = "a collective with counts",
                                           .run = run_counts,
                                           .len = {len, len},

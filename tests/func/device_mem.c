@@ -36,11 +36,6 @@ bool mem_is_real(void)
     return cu.library != NULL;
 }
 
-bool mem_is_slow(long long count)
-{
-    return mem_is_real() && count > 20;
-}
-
 static void find(void *function, const char *name)
 {
     void *found = dlsym(cu.library, name);

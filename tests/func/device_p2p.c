@@ -214,7 +214,7 @@ void device_types(void)
     attach();
     for (int which = 0; which < TYPES; which++) {
         ctran_datatype_t type = make_type(which);
-        for (size_t i = 0; i < LEN(counts) && !mem_is_slow(counts[i] / 10); i++) {
+        for (size_t i = 0; i < LEN(counts); i++) {
             static const int ways[] = {ISEND + SENDS * IRECV, BSEND + SENDS * MRECV,
                                        ISSEND + SENDS * RECV, SEND_INIT + SENDS * RECV_INIT};
             const size_t     len = (size_t)counts[i] * 64;
@@ -287,8 +287,7 @@ void device_exchange(void)
 {
     static const size_t counts[] = {1, 5000};
     for (size_t i = 0; i < LEN(counts); i++) {
-        for (int which = -1; which < TYPES && !(which >= 0 && mem_is_slow((long long)counts[i]));
-             which++) {
+        for (int which = -1; which < TYPES; which++) {
             ctran_datatype_t type = which < 0 ? CTRAN_DOUBLE : make_type(which);
             const size_t     len = counts[i] * 64;
             for (int way = 0; way < 5; way++) {
@@ -418,7 +417,7 @@ static void run_local(const struct operation *o, void *buf[BUFS])
 void device_local(void)
 {
     static const size_t counts[] = {1, 77, 4000};
-    for (size_t i = 0; i < LEN(counts) && !mem_is_slow((long long)counts[i] / 10); i++) {
+    for (size_t i = 0; i < LEN(counts); i++) {
         for (int which = 0; which < TYPES; which++) {
             ctran_datatype_t type = make_type(which);
             for (int way = 0; way < 5; way++) {

@@ -50,24 +50,31 @@ static void copy(char *to, const char *from, size_t len, bool masked)
     }
 }
 
-static int read_blocks(const struct ct_memory *m, void *flat, uintptr_t at, size_t len,
-                       size_t blocks, ptrdiff_t stride)
+static int copy_list(char *flat, const struct ct_rows *list, unsigned n, bool out)
 {
-    (void)m;
-    for (size_t i = 0; i < blocks; i++, at += (uintptr_t)stride) {
-        copy((char *)flat + i * len, (const char *)at, len, in_range(at));
+    for (unsigned i = 0; i < n; i++) {
+        const struct ct_rows *e = &list[i];
+        for (size_t k = 0; k < e->n; k++) {
+            const uintptr_t at = e->at + k * (uintptr_t)e->stride_bytes;
+            char           *here = flat + e->flat_bytes + k * e->flat_stride_bytes;
+            copy(out ? here : (char *)at, out ? (char *)at : here, e->len_bytes, in_range(at));
+        }
     }
     return copied();
 }
 
-static int write_blocks(const struct ct_memory *m, const void *flat, uintptr_t at, size_t len,
-                        size_t blocks, ptrdiff_t stride)
+static int read_blocks(const struct ct_memory *m, void *flat, size_t len,
+                       const struct ct_rows *list, unsigned n)
 {
-    (void)m;
-    for (size_t i = 0; i < blocks; i++, at += (uintptr_t)stride) {
-        copy((char *)at, (const char *)flat + i * len, len, in_range(at));
-    }
-    return copied();
+    (void)m, (void)len;
+    return copy_list(flat, list, n, true);
+}
+
+static int write_blocks(const struct ct_memory *m, const void *flat, size_t len,
+                        const struct ct_rows *list, unsigned n)
+{
+    (void)m, (void)len;
+    return copy_list((char *)(uintptr_t)flat, list, n, false);
 }
 
 /* The length stands before it, so that it is seen whether it comes back with the same. */

@@ -123,6 +123,62 @@ static void test_gather(void **state)
     teardown(&m);
 }
 
+/* Memory that is read by functions alone; here plain memory. */
+static unsigned copies_left; /* until one fails; 0: none does */
+
+static int read_list(const struct ct_memory *m, void *flat, size_t len, const struct ct_rows *list,
+                     unsigned n)
+{
+    size_t sum = 0;
+    (void)m;
+    if (copies_left > 0 && --copies_left == 0) {
+        return CTRAN_ERR_BUFFER;
+    }
+    assert_true(n >= 1 && n <= CT_AREA_BATCH);
+    for (unsigned i = 0; i < n; i++) {
+        for (size_t k = 0; k < list[i].n; k++) {
+            const size_t to = list[i].flat_bytes + k * list[i].flat_stride_bytes;
+            assert_true(list[i].len_bytes > 0 && to + list[i].len_bytes <= len);
+            memcpy((char *)flat + to, (void *)(list[i].at + k * (uintptr_t)list[i].stride_bytes),
+                   list[i].len_bytes);
+            sum += list[i].len_bytes;
+        }
+    }
+    assert_int_equal(sum, len);
+    return CTRAN_SUCCESS;
+}
+
+/* Gathered in portions from anywhere; when a copy fails, what is said to be there is. */
+static void test_gather_far(void **state)
+{
+    static const struct ct_memory memory = {.read = read_list};
+    struct model                  m;
+    uint64_t                      seed = 13;
+    unsigned char                *got = malloc(MOST);
+    (void)state;
+    setup(&m);
+    for (unsigned r = 0; r < ROUNDS; r++) {
+        make(&m, &seed);
+        ct_area_set_memory(&m.area, &memory);
+        for (unsigned k = 0; k < 4; k++) {
+            const size_t from = unit_below(&seed, (uint32_t)m.len + 1);
+            const size_t want = 1 + unit_below(&seed, (uint32_t)m.len);
+            size_t       pos = from;
+            copies_left = unit_below(&seed, 4);
+            const bool   fails = copies_left > 0;
+            const size_t copied = ct_area_gather(&m.area, &pos, got, want);
+            assert_true(copied == ct_min_size(want, m.len - from) ||
+                        (fails && copies_left == 0 && copied < want));
+            assert_int_equal(pos, from + copied);
+            for (size_t i = 0; i < copied; i++) {
+                assert_int_equal(got[i], m.mem[m.at[from + i]]);
+            }
+        }
+    }
+    free(got);
+    teardown(&m);
+}
+
 static void test_scatter(void **state)
 {
     (void)state;
@@ -283,10 +339,10 @@ static void test_bottom(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gather), cmocka_unit_test(test_scatter),
-        cmocka_unit_test(test_next),   cmocka_unit_test(test_add),
-        cmocka_unit_test(test_merged), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_bottom),
+        cmocka_unit_test(test_gather),  cmocka_unit_test(test_gather_far),
+        cmocka_unit_test(test_scatter), cmocka_unit_test(test_next),
+        cmocka_unit_test(test_add),     cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_nothing), cmocka_unit_test(test_bottom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

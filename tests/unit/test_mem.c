@@ -5,8 +5,9 @@
  */
 #include "emu.h"
 
-static struct ct_process   p;
-static struct ct_gpu_visit visit;
+static struct ct_process        p;
+static struct ct_gpu_visit      visit;
+static const struct cuda_table *asked_of;
 
 static int begin(void **state)
 {
@@ -95,26 +96,144 @@ static void copies_between_all_kinds(void **state)
     }
 }
 
-static void copies_of_blocks(void **state)
+/* ---- lists of blocks ------------------------------------------------------------------------- */
+
+/* What the driver was asked to do. */
+static struct {
+    unsigned copies, rows, waits;
+} asked;
+
+static CUresult copy_out(void *to, CUdeviceptr from, size_t len, CUstream stream)
 {
-    static const ptrdiff_t strides[][2] = {{10, 10}, {64, 10}, {10, 100}, {-30, 10}, {0, 10}};
-    static char            in[LEN], out[LEN];
-    char                  *dev = memory(CT_GPU_DEVICE);
+    asked.copies++;
+    return asked_of->cuMemcpyDtoHAsync(to, from, len, stream);
+}
+
+static CUresult copy_in(CUdeviceptr to, const void *from, size_t len, CUstream stream)
+{
+    asked.copies++;
+    return asked_of->cuMemcpyHtoDAsync(to, from, len, stream);
+}
+
+static CUresult copy_rows(const CUDA_MEMCPY2D *copy, CUstream stream)
+{
+    asked.rows++;
+    return asked_of->cuMemcpy2DAsync(copy, stream);
+}
+
+static CUresult record(CUevent event, CUstream stream)
+{
+    asked.waits++;
+    return asked_of->cuEventRecord(event, stream);
+}
+
+/* The driver's table with those that count. */
+static void begin_counting(void)
+{
+    static struct cuda_table counting;
+    asked_of = p.gpu->cu;
+    counting = *asked_of;
+    counting.cuMemcpyDtoHAsync = copy_out;
+    counting.cuMemcpyHtoDAsync = copy_in;
+    counting.cuMemcpy2DAsync = copy_rows;
+    counting.cuEventRecord = record;
+    memset(&asked, 0, sizeof asked);
+    p.gpu->cu = &counting;
+}
+
+static void end_counting(void)
+{
+    p.gpu->cu = asked_of;
+}
+
+/* An area of device memory, of which all is written and read again. */
+static void there_and_back(const struct ct_piece *pieces, uint32_t n, size_t reps, ptrdiff_t stride,
+                           size_t span, unsigned copies, unsigned rows, unsigned waits)
+{
+    CUdeviceptr    dev;
+    char          *image = calloc(1, span), *flat, *found = malloc(span);
+    struct ct_area plain = ct_area_make(image, pieces, n, reps, stride);
+    CU(p.gpu->cu->cuMemAlloc(&dev, span));
+    flat = malloc(plain.len_bytes);
+    assert_true(image != NULL && flat != NULL && found != NULL);
+    for (size_t i = 0; i < plain.len_bytes; i++) {
+        flat[i] = (char)(i * 31 + (i >> 9));
+    }
+    assert_int_equal(ct_mem_copy(&p, (void *)dev, image, span), CTRAN_SUCCESS);
+    assert_true(ct_area_scatter_all(&plain, &(size_t){0}, flat, plain.len_bytes));
+    struct ct_area far = ct_area_make((void *)dev, pieces, n, reps, stride);
+    ct_area_set_memory(&far, &p.memory);
+    begin_counting();
+    assert_true(ct_area_scatter_all(&far, &(size_t){0}, flat, far.len_bytes));
+    end_counting();
+    assert_int_equal(asked.copies, copies);
+    assert_int_equal(asked.rows, rows);
+    assert_int_equal(asked.waits, waits);
+    assert_int_equal(ct_mem_copy(&p, found, (void *)dev, span), CTRAN_SUCCESS);
+    assert_memory_equal(found, image, span);
+    memset(found, 0, plain.len_bytes);
+    begin_counting();
+    assert_true(ct_area_gather_all(&far, &(size_t){0}, found, far.len_bytes));
+    end_counting();
+    assert_int_equal(asked.copies, copies);
+    assert_int_equal(asked.rows, rows);
+    assert_int_equal(asked.waits, waits);
+    assert_memory_equal(found, flat, plain.len_bytes);
+    CU(p.gpu->cu->cuMemFree(dev));
+    free(image);
+    free(flat);
+    free(found);
+}
+
+/* A piece of `reps` blocks. */
+static uint32_t add_piece(struct ct_piece *pieces, uint32_t n, ptrdiff_t at, size_t len,
+                          size_t reps, ptrdiff_t stride)
+{
+    pieces[n] = (struct ct_piece){.from_bytes = ct_pieces_len(pieces, n),
+                                  .at_bytes = at,
+                                  .len_bytes = len,
+                                  .reps = reps,
+                                  .stride_bytes = stride};
+    return n + 1;
+}
+
+/* However many pieces a type has, there are few calls of the driver, and few waits. */
+static void copies_of_datatypes(void **state)
+{
+    enum { IRREGULAR = 300 };
+    struct ct_piece list[IRREGULAR], outer;
+    uint32_t        n = 0;
     (void)state;
-    for (int i = 0; i < LEN; i++) {
-        in[i] = (char)(i * 13);
+    /* A vector of 1 MiB in blocks of 4 KiB. */
+    add_piece(list, 0, 0, 4096, 256, 10000);
+    there_and_back(list, 1, 1, 0, 256 * 10000, 0, 1, 1);
+    /* A thousand structs of a char, three shorts and a double. */
+    n = add_piece(list, 0, 1, 1, 1, 0);
+    n = add_piece(list, n, 4, 6, 1, 0);
+    n = add_piece(list, n, 16, 8, 1, 0);
+    there_and_back(list, n, 1000, 24, 24000, 0, 3, 1);
+    /* A vector of few blocks, many times; of many, few times; and backwards, block by block. */
+    add_piece(list, 0, 0, 8, 3, 12);
+    there_and_back(list, 1, 1000, 40, 40000, 0, 3, 1);
+    add_piece(list, 0, 0, 8, 1000, 12);
+    there_and_back(list, 1, 3, 12000, 36000, 0, 3, 1);
+    add_piece(list, 0, 36 * 999, 8, 50, -36);
+    there_and_back(list, 1, 2, 12, 37000, 100, 0, 1);
+    /* A box of 20 x 30 x 40 bytes in one of 100 x 100 x 100: a copy for each plane. */
+    add_piece(list, 0, 5, 20, 30, 100);
+    outer = (struct ct_piece){.at_bytes = 300,
+                              .len_bytes = 600,
+                              .reps = 40,
+                              .stride_bytes = 10000,
+                              .inner = list,
+                              .ninner = 1};
+    there_and_back(&outer, 1, 1, 0, 1000000, 0, 30, 1);
+    /* Pieces without any order: a wait for each batch of them. */
+    for (int i = 0; i < IRREGULAR; i++) {
+        n = add_piece(list, i == 0 ? 0 : n, i * 100 + i * i % 37, 5 + (size_t)(i % 3), 1, 0);
     }
-    for (size_t s = 0; s < CT_ARRAY_LEN(strides); s++) {
-        const ptrdiff_t from = strides[s][0], to = strides[s][1];
-        memset(out, 0, LEN);
-        assert_int_equal(ct_mem_copy(&p, dev, out, LEN), CTRAN_SUCCESS);
-        assert_int_equal(ct_mem_copy_blocks(&p, dev, to, in + 5000, from, 10, 50), CTRAN_SUCCESS);
-        assert_int_equal(ct_mem_copy_blocks(&p, out + 6000, 17, dev, to, 10, 50), CTRAN_SUCCESS);
-        for (ptrdiff_t i = 0; i < 50; i++) {
-            assert_memory_equal(out + 6000 + 17 * i, in + 5000 + from * i, 10);
-        }
-    }
-    release(CT_GPU_DEVICE, dev);
+    there_and_back(list, n, 1, 0, IRREGULAR * 101, IRREGULAR, 0,
+                   (IRREGULAR + CT_AREA_BATCH - 1) / CT_AREA_BATCH);
 }
 
 /* ---- pools ----------------------------------------------------------------------------------- */
@@ -291,7 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_between_all_kinds),
-        cmocka_unit_test(copies_of_blocks),
+        cmocka_unit_test(copies_of_datatypes),
         cmocka_unit_test(pinned_memory_comes_again),
         cmocka_unit_test(small_pieces_do_not_overlap),
         cmocka_unit_test(pool_gives_and_takes),
