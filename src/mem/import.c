@@ -217,13 +217,23 @@ static void give_up(struct ct_process *p, struct ct_mem_import *import)
     free(import);
 }
 
-static bool is_stale(const struct ct_mem_import *import)
+/* The system is asked once a round for each owner. */
+static bool has_gone(struct ct_mem_imports *all, struct ct_mem_owner *owner)
+{
+    if (owner->looked != all->rounds) {
+        owner->looked = all->rounds;
+        owner->gone = ended(owner);
+    }
+    return owner->gone;
+}
+
+static bool is_stale(struct ct_mem_imports *all, const struct ct_mem_import *import)
 {
     const _Atomic uint64_t *board = import->owner->board;
     return (board != NULL && import->slot != 0 &&
             atomic_load_explicit(&board[import->slot], memory_order_acquire) !=
                 import->key.buffer_id) ||
-           ended(import->owner);
+           has_gone(all, import->owner);
 }
 
 /* Looks at the `most` oldest that nobody holds. */
@@ -231,13 +241,14 @@ static void clean(struct ct_process *p, unsigned most)
 {
     struct ct_mem_imports *all = &p->mem->imports;
     unsigned               seen = 0;
+    all->rounds++;
     CT_LIST_FOR (node, &all->lru) {
         struct ct_mem_import *import = CT_LIST_ENTRY(node, struct ct_mem_import, lru);
         const bool            excess = all->n - all->nheld > (size_t)p->cfg.mem_imports;
         if (seen++ >= most && !excess) {
             break;
         }
-        if (excess || is_stale(import)) {
+        if (excess || is_stale(all, import)) {
             all->dropped += excess;
             give_up(p, import);
         }

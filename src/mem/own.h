@@ -64,6 +64,8 @@ struct ct_mem_owner {
     int                     pidfd; /* -1: none can be had */
     const _Atomic uint64_t *board; /* NULL: none can be had */
     unsigned                imports;
+    uint64_t                looked; /* the round of `rounds` in which it was looked for last, */
+    bool                    gone;   /* and whether it had ended */
 };
 
 struct ct_mem_import {
@@ -89,6 +91,7 @@ struct ct_mem_imports {
     struct ct_list        lru;
     size_t                n, nheld;
     uint64_t              dropped;
+    uint64_t              rounds; /* of looking for what may be given up */
 };
 
 /* ---- memory that is taken from the driver ---------------------------------------------------- */
