@@ -16,6 +16,11 @@ noinst_PROGRAMS += bench/distance
 bench_distance_SOURCES = bench/distance.c
 bench_distance_LDADD = libctcore.la
 
+# What it costs to know a GPU's memory; of the library's inside.
+noinst_PROGRAMS += bench/memory
+bench_memory_SOURCES = bench/memory.c tests/func/gpu.c tests/func/gpu.h $(func_check)
+bench_memory_LDADD = libctcore.la
+
 # The floor under a message by TCP, and the script that stands ctran's tcp beside it.
 noinst_PROGRAMS += bench/tcp_epoll
 bench_tcp_epoll_SOURCES = bench/tcp_epoll.c
