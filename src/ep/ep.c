@@ -173,6 +173,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .nlocal = job->nlocal,
         .crowded = set->spin_ns == 0,
         .local_group = job->local_group,
+        .process = p,
         .arg = set,
         .peer = peer,
         .deliver = deliver,
@@ -450,6 +451,17 @@ int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put)
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     return ep->link->net->ops->put(ep->link, put);
+}
+
+size_t ct_ep_offer(struct ct_ep *ep, const struct ct_area *area, void *note)
+{
+    return usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->offer(ep->link, area, note) : 0;
+}
+
+int ct_ep_fetch(struct ct_ep *ep, const struct ct_net_fetch *fetch)
+{
+    const int rc = usable(ep);
+    return rc == CTRAN_SUCCESS ? ep->link->net->ops->fetch(ep->link, fetch) : rc;
 }
 
 void ct_ep_fail(struct ct_ep *ep, int why)

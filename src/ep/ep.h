@@ -157,6 +157,11 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
  * fails later, it is over before on_fail is called, and `done` is not called. */
 int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put) CT_IN_DOMAIN;
 
+/* Describes memory for the peer to fetch, and fetches what it has described (see ct_net_ops.offer
+ * and .fetch): until `done` is called, whatever becomes of ep, the area is in use. */
+size_t ct_ep_offer(struct ct_ep *ep, const struct ct_area *area, void *note) CT_IN_DOMAIN;
+int    ct_ep_fetch(struct ct_ep *ep, const struct ct_net_fetch *fetch) CT_IN_DOMAIN;
+
 /* Declares ep lost. Its queued messages fail, and those who registered are told, at the end of the
  * next ct_ep_progress. Idempotent. */
 void ct_ep_fail(struct ct_ep *ep, int why) CT_IN_DOMAIN;

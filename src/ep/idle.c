@@ -95,13 +95,27 @@ static void take_seat(struct ct_process *p)
     }
 }
 
+/* Whether a transport waits for what nobody signals. */
+static bool is_under_way(const struct ct_ep_set *set)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < set->nnets; i++) {
+        n += set->nets[i]->under_way;
+    }
+    return n > 0;
+}
+
 /* Sleeps, unless a last look finds what is waited for: all announcements come before it. */
 static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
 {
     struct ct_ep_set      *set = p->ep;
     const struct ct_watch *watch = w->watch;
     struct pollfd          fds[1 + CT_EP_MAX_NETS];
-    nfds_t                 nfds = descriptors(set, fds);
+    if (is_under_way(set)) {
+        ct_wait_reset(w);
+        return;
+    }
+    nfds_t nfds = descriptors(set, fds);
     if (watch != NULL) {
         ct_watch_park(watch);
     }

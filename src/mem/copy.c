@@ -48,26 +48,17 @@ static int enqueue(struct ct_gpu *g, const struct sides *s, CUstream stream, voi
     return CT_GPU_TRY(g, what, cuMemcpyAsync, (dst, src, len, stream));
 }
 
-int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, const void *from,
-                      size_t len_bytes)
+static int move_by(struct ct_process *p, const struct sides *s, struct ct_mem_move *move, void *to,
+                   const void *from, size_t len_bytes)
 {
-    struct sides        s;
     struct ct_gpu_visit v;
-    move->lane = NULL;
-    if (len_bytes == 0) {
-        return CTRAN_SUCCESS;
-    }
-    if (!find_sides(p, to, from, &s)) {
-        memcpy(to, from, len_bytes);
-        return CTRAN_SUCCESS;
-    }
-    int rc = ct_gpu_lane_get(p->gpu, s.ordinal, &move->lane);
+    int                 rc = ct_gpu_lane_get(p->gpu, s->ordinal, &move->lane);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = ct_gpu_enter(p->gpu, s.ordinal, &v);
+    rc = ct_gpu_enter(p->gpu, s->ordinal, &v);
     if (rc == CTRAN_SUCCESS) {
-        rc = enqueue(p->gpu, &s, move->lane->stream, to, from, len_bytes);
+        rc = enqueue(p->gpu, s, move->lane->stream, to, from, len_bytes);
         rc = rc == CTRAN_SUCCESS ? ct_gpu_lane_mark(p->gpu, move->lane) : rc;
         ct_gpu_leave(p->gpu, &v);
     }
@@ -78,8 +69,36 @@ int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, 
     return rc;
 }
 
-static void end_move(struct ct_process *p, struct ct_mem_move *move)
+int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, const void *from,
+                      size_t len_bytes)
 {
+    struct sides s;
+    move->lane = NULL;
+    if (len_bytes == 0) {
+        return CTRAN_SUCCESS;
+    }
+    if (!find_sides(p, to, from, &s)) {
+        memcpy(to, from, len_bytes);
+        return CTRAN_SUCCESS;
+    }
+    return move_by(p, &s, move, to, from, len_bytes);
+}
+
+int ct_mem_pull_start(struct ct_process *p, int ordinal, struct ct_mem_move *move, void *to,
+                      const void *from, size_t len_bytes)
+{
+    const struct sides s = {.to_device = is_device(ct_gpu_kind_of(p->gpu, to, NULL)),
+                            .from_device = true,
+                            .ordinal = ordinal};
+    return move_by(p, &s, move, to, from, len_bytes);
+}
+
+/* What could not be asked may be under way still; a device that has failed says so again. */
+static void end_move(struct ct_process *p, struct ct_mem_move *move, int rc)
+{
+    if (rc != CTRAN_SUCCESS) {
+        (void)ct_gpu_lane_wait(p->gpu, move->lane);
+    }
     ct_gpu_lane_put(p->gpu, move->lane);
     move->lane = NULL;
 }
@@ -91,7 +110,7 @@ int ct_mem_move_test(struct ct_process *p, struct ct_mem_move *move)
     }
     const int rc = ct_gpu_lane_test(p->gpu, move->lane);
     if (rc != CT_AGAIN) {
-        end_move(p, move);
+        end_move(p, move, rc);
     }
     return rc;
 }
@@ -102,7 +121,7 @@ int ct_mem_move_wait(struct ct_process *p, struct ct_mem_move *move)
         return CTRAN_SUCCESS;
     }
     const int rc = ct_gpu_lane_wait(p->gpu, move->lane);
-    end_move(p, move);
+    end_move(p, move, rc);
     return rc;
 }
 

@@ -63,6 +63,10 @@ struct ct_mem_move {
  * wait in the driver for the copy's end: stage through pinned memory instead. */
 int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, const void *from,
                       size_t len_bytes);
+/* The same by device `ordinal`, from memory that ct_mem_import has mapped for it, to a device's or
+ * page-locked memory. */
+int ct_mem_pull_start(struct ct_process *p, int ordinal, struct ct_mem_move *move, void *to,
+                      const void *from, size_t len_bytes);
 /* CTRAN_SUCCESS: done. CT_AGAIN: not yet. Else the device's error; done, too. */
 int ct_mem_move_test(struct ct_process *p, struct ct_mem_move *move);
 int ct_mem_move_wait(struct ct_process *p, struct ct_mem_move *move);

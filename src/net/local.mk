@@ -1,6 +1,7 @@
 # net: transports.
 libctcore_la_SOURCES += \
 	src/net/net.c src/net/net.h src/net/transports.h \
+	src/net/nvl.c src/net/nvl.h \
 	src/net/self.c \
 	src/net/shm.c \
 	src/net/shm_copy.c src/net/shm_copy.h \

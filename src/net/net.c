@@ -29,6 +29,18 @@ int ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put)
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
+size_t ct_net_no_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
+{
+    (void)link, (void)area, (void)note;
+    return 0;
+}
+
+int ct_net_no_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
+{
+    (void)link, (void)fetch;
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
 bool ct_net_all_flushed(struct ct_net *net)
 {
     (void)net;

@@ -8,18 +8,20 @@
  * array in net.c. Static description (ops) and live instance (ct_net) are two things; a test may
  * hold thousands of instances in one process.
  *
- * Three ways to move data:
+ * Four ways to move data:
  *   send  a slice: type, a header of at most CT_NET_MAX_HDR bytes, and up to max_slice bytes of
  *         payload. The transport has taken a copy when send returns; it arrives whole, in order
  *         per link, through the deliver callback of the receiving instance.
  *   get   (CT_NET_GET) reads the peer's memory into the caller's, with no help from the peer.
  *   put   (CT_NET_PUT) writes the caller's memory into what the peer names for a number that it
  *         has handed out. No order among puts, or between puts and slices.
+ *   fetch (CT_NET_FETCH) reads memory that the peer has offered into the caller's, of any kind, in
+ *         the background.
  *
  * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, failed, left
- * and a put's done are called from inside progress, drain and check_peers alone; all other
- * functions call back nobody but lookup, key and arrived. All calls but open and close come under
- * the lock of the progress domain (ep/domain.h), so a transport needs none of its own.
+ * and done of puts and fetches are called from inside progress, drain and check_peers alone; all
+ * other functions call back nobody but lookup, key and arrived. All calls but open and close come
+ * under the lock of the progress domain (ep/domain.h), so a transport needs none of its own.
  */
 #ifndef CT_NET_NET_H
 #define CT_NET_NET_H
@@ -35,6 +37,7 @@ enum ct_net_caps {
     CT_NET_GET = 1 << 0,
     CT_NET_PUT = 1 << 1,
     CT_NET_STREAM = 1 << 2, /* slices are faster than get while both sides drive transfers */
+    CT_NET_FETCH = 1 << 3,
 };
 
 struct ct_auth_key;
@@ -51,6 +54,7 @@ struct ct_net_env {
     uint32_t                nlocal;      /* on this host */
     bool                    crowded;     /* which has fewer cores, and gives no rank one for long */
     uint64_t                local_group; /* equal on exactly these nlocal processes */
+    struct ct_process      *process;     /* for mem; NULL: there is no memory but the host's */
     void                   *arg;
 
     /* The endpoint layer's name for process `id` of that incarnation, to be given to the two
@@ -107,6 +111,20 @@ struct ct_net_put {
     size_t         assigned_bytes, acked_bytes;
 };
 
+/* The bytes of a note by which a peer offers its memory, at most. */
+enum { CT_NET_MAX_NOTE = 192 };
+
+/* len_bytes of what the peer has offered, from its start on, for the area, from its start on. The
+ * note is the caller's again when fetch returns, the area when done is called. */
+struct ct_net_fetch {
+    const struct ct_area *area;
+    size_t                len_bytes;
+    const void           *note;
+    size_t                note_len;
+    void (*done)(void *arg, int status); /* CTRAN_SUCCESS, or the bytes are not there */
+    void *arg;
+};
+
 struct ct_net_ops {
     size_t      struct_size; /* sizeof(struct ct_net_ops) */
     const char *name;        /* as in CTRAN_TRANSPORTS */
@@ -156,6 +174,14 @@ struct ct_net_ops {
      * not called. */
     int (*put)(struct ct_net_link *link, struct ct_net_put *put);
 
+    /* Describes an area of any kind of memory so that the peer can fetch it, as long as it is that
+     * memory: writes the note, and returns its length; 0: it cannot be offered. */
+    size_t (*offer)(struct ct_net_link *link, const struct ct_area *area, void *note);
+    /* Starts a fetch. It goes on when the link is dropped or the peer lost: nothing can stop it,
+     * and done is called when it is over. Else than CTRAN_SUCCESS: not this way, use messages; it
+     * is no error, and done is not called. */
+    int (*fetch)(struct ct_net_link *link, const struct ct_net_fetch *fetch);
+
     /* Takes in what has arrived; returns the number of events, 0 when there was nothing. */
     unsigned (*progress)(struct ct_net *net);
     /* Looks whether the peers that it knows still live, and reports those that do not. Called
@@ -175,6 +201,8 @@ struct ct_net {
     const struct ct_net_ops *ops;
     uint32_t                 caps;        /* of this instance */
     size_t                   eager_bytes; /* messages up to this size had better travel unasked */
+    unsigned                 under_way;   /* what progress alone finds to be over: while there is
+                                             any, the process does not sleep */
 };
 
 struct ct_net_link {
@@ -192,6 +220,8 @@ const struct ct_net_ops *ct_net_find(const char *name);
 int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
                               const struct ct_net_remote *from);
 int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
+size_t          ct_net_no_offer(struct ct_net_link *link, const struct ct_area *area, void *note);
+int             ct_net_no_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch);
 bool            ct_net_all_flushed(struct ct_net *net);
 int             ct_net_no_fd(struct ct_net *net);
 void            ct_net_no_check(struct ct_net *net);

@@ -6,6 +6,7 @@
 #define CT_FOLDER "net"
 #include <stdlib.h>
 
+#include "net/nvl.h"
 #include "net/transports.h"
 
 /* A message on its way; header and payload follow. */
@@ -22,6 +23,8 @@ struct self {
     struct ct_net_env  env;
     void              *peer;
     struct ct_list     queue; /* struct message */
+    struct ct_nvl      nvl;   /* from one buffer on a GPU to another */
+    struct ct_nvl_peer own;
 };
 
 static int self_open(const struct ct_net_env *env, struct ct_net **net)
@@ -30,11 +33,13 @@ static int self_open(const struct ct_net_env *env, struct ct_net **net)
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    s->net = (struct ct_net){
-        .ops = &ct_net_self, .caps = CT_NET_GET, .eager_bytes = (size_t)env->cfg->eager_limit};
+    s->net = (struct ct_net){.ops = &ct_net_self,
+                             .caps = CT_NET_GET | CT_NET_FETCH,
+                             .eager_bytes = (size_t)env->cfg->eager_limit};
     s->link = (struct ct_net_link){.net = &s->net, .max_slice = 1 << 20};
     s->env = *env;
     ct_list_init(&s->queue);
+    ct_nvl_init(&s->nvl, &s->net, env);
     *net = &s->net;
     return CTRAN_SUCCESS;
 }
@@ -45,6 +50,7 @@ static void self_close(struct ct_net *net)
     for (struct ct_list *node; (node = ct_list_pop(&s->queue)) != NULL;) {
         free(CT_LIST_ENTRY(node, struct message, node));
     }
+    ct_nvl_fini(&s->nvl);
     free(s);
 }
 
@@ -104,9 +110,9 @@ static unsigned self_progress(struct ct_net *net)
 {
     struct self   *s = CT_CONTAINER_OF(net, struct self, net);
     struct ct_list now;
-    unsigned       n = 0;
+    unsigned       n = ct_nvl_progress(&s->nvl);
     if (CT_LIKELY(ct_list_empty(&s->queue))) {
-        return 0;
+        return n;
     }
     ct_list_init(&now);
     ct_list_splice(&now, &s->queue);
@@ -128,11 +134,22 @@ static int self_get(struct ct_net_link *link, const struct ct_area *area,
     return CTRAN_SUCCESS;
 }
 
+static size_t self_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
+{
+    return ct_nvl_offer(&CT_CONTAINER_OF(link, struct self, link)->nvl, area, note);
+}
+
+static int self_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
+{
+    struct self *s = CT_CONTAINER_OF(link, struct self, link);
+    return ct_nvl_fetch(&s->nvl, &s->own, fetch);
+}
+
 const struct ct_net_ops ct_net_self = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "self",
     .description = "a process's messages to itself",
-    .caps = CT_NET_GET,
+    .caps = CT_NET_GET | CT_NET_FETCH,
     .open = self_open,
     .close = self_close,
     .addr = self_addr,
@@ -146,6 +163,8 @@ const struct ct_net_ops ct_net_self = {
     .flushed = ct_net_all_flushed,
     .get = self_get,
     .put = ct_net_no_put,
+    .offer = self_offer,
+    .fetch = self_fetch,
     .progress = self_progress,
     .check_peers = ct_net_no_check,
     .wake = ct_net_no_wake,

@@ -2,7 +2,8 @@
 /*
  * shm - the transport between processes of one host. Every rank makes a segment with one receive
  * ring a peer (shm_segment.h, shm_ring.h); a peer that wants to send maps it and takes its ring.
- * Long messages may be read straight from the sender's memory (shm_copy.h).
+ * Long messages may be read straight from the sender's memory (shm_copy.h), or copied from its
+ * GPU's (nvl.h).
  *
  * Ranks of one operating-system process work as well: they share the segment's very mapping.
  */
@@ -15,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "net/nvl.h"
 #include "net/shm_copy.h"
 #include "net/shm_ring.h"
 #include "net/shm_segment.h"
@@ -46,6 +48,7 @@ struct peer {
     struct ct_ring        tx;  /* in the peer's segment */
     struct ct_ring        rx;  /* in ours */
     struct ct_shm_pace    pace;
+    struct ct_nvl_peer    nvl;
 };
 
 struct shm {
@@ -59,6 +62,7 @@ struct shm {
     uint32_t              nrx;
     struct peer         **rx;    /* those that have connected to us: nrx of nlocal */
     struct peer         **peers; /* by their place on the host; NULL until met */
+    struct ct_nvl         nvl;
 };
 
 static struct shm *shm_of(struct ct_net *net)
@@ -115,6 +119,7 @@ static void shm_close(struct ct_net *net)
         }
     }
     ct_shm_segment_close(&s->own, true);
+    ct_nvl_fini(&s->nvl);
     free(s->peers);
     free(s->rx);
     free(s->joined);
@@ -134,6 +139,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     }
     s->env = *env;
     s->own.fd = -1;
+    ct_nvl_init(&s->nvl, &s->net, env);
     s->peers = calloc(env->nlocal, sizeof(struct peer *));
     s->rx = calloc(env->nlocal, sizeof(struct peer *));
     s->joined = calloc(ct_div_up(env->nlocal, 64), sizeof(uint64_t));
@@ -149,7 +155,8 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     }
     s->joined_barriers = env->cfg->shm_membarrier == BARRIER_AUTO && ct_membarrier_join();
     s->own.head->wake.bars = s->joined_barriers;
-    s->net = (struct ct_net){.ops = &ct_net_shm, .eager_bytes = (size_t)env->cfg->eager_limit};
+    s->net = (struct ct_net){
+        .ops = &ct_net_shm, .caps = CT_NET_FETCH, .eager_bytes = (size_t)env->cfg->eager_limit};
     if (env->cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
         s->net.caps |= CT_NET_GET;
         s->net.caps |= env->cfg->shm_single_copy == CT_SHM_COPY_AUTO ? CT_NET_STREAM : 0;
@@ -416,6 +423,16 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     return rc == CTRAN_SUCCESS && !keeps_pid(shm_of(link->net), peer) ? CTRAN_ERR_PROC_FAILED : rc;
 }
 
+static size_t shm_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
+{
+    return ct_nvl_offer(&shm_of(link->net)->nvl, area, note);
+}
+
+static int shm_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
+{
+    return ct_nvl_fetch(&shm_of(link->net)->nvl, &peer_of(link)->nvl, fetch);
+}
+
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Takes up the ring at `place`, if its producer is who has that place. */
@@ -520,6 +537,7 @@ static unsigned shm_progress(struct ct_net *net)
     if (CT_UNLIKELY(offer != 0)) {
         n += help(s, offer - 1);
     }
+    n += ct_nvl_progress(&s->nvl);
     for (uint32_t i = 0; i < s->nrx; i++) {
         if (CT_LIKELY(!s->rx[i]->lost)) {
             n += drain(s, s->rx[i], RECORDS_A_TURN);
@@ -565,7 +583,7 @@ const struct ct_net_ops ct_net_shm = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "shm",
     .description = "shared memory between the processes of one host",
-    .caps = CT_NET_GET | CT_NET_STREAM,
+    .caps = CT_NET_GET | CT_NET_STREAM | CT_NET_FETCH,
     .open = shm_open_net,
     .close = shm_close,
     .addr = shm_addr,
@@ -579,6 +597,8 @@ const struct ct_net_ops ct_net_shm = {
     .flushed = ct_net_all_flushed,
     .get = shm_get,
     .put = ct_net_no_put,
+    .offer = shm_offer,
+    .fetch = shm_fetch,
     .progress = shm_progress,
     .check_peers = shm_check_peers,
     .wake = shm_wake,

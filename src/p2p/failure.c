@@ -57,7 +57,7 @@ static void end_if_lost(struct ct_p2p_req *req, void *p) CT_IN_DOMAIN
 {
     int rc = ct_p2p_lost(p, req->ep, req->key.ctx);
     if (rc != CTRAN_SUCCESS && req->id != 0 && req->ep->state == CT_EP_FAILED) {
-        if (!ct_ep_is_to_be_told(req->ep)) {
+        if (!req->fetching && !ct_ep_is_to_be_told(req->ep)) { /* else fetched() ends it */
             ct_p2p_complete(req, rc);
         }
     } else if (rc != CTRAN_SUCCESS) {

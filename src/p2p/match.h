@@ -17,11 +17,14 @@ struct ct_unexpected {
     struct ct_p2p_key key;
     struct ct_ep     *ep;
     bool              rendezvous, streams; /* see state.h, struct ct_wire_rts */
+    uint8_t           note_len;            /* rendezvous: bytes of `data` */
     size_t            len_bytes;
     size_t            cost;                   /* of its memory */
     uint64_t          sender_id, sender_addr; /* rendezvous */
-    char              data[];                 /* eager */
+    char              data[];                 /* eager: it; rendezvous: the note */
 };
+
+_Static_assert(CT_NET_MAX_NOTE <= UINT8_MAX, "ct_unexpected.note_len");
 
 /* The memory of a message: small ones come from a pool, and cost as much as its objects. */
 enum { CT_MATCH_SMALL = 192 };

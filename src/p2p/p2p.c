@@ -84,10 +84,13 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->driven = false;
     req->withdrawing = false;
     req->putting = false;
+    req->fetching = false;
+    req->withdrawn = false;
     req->give_up = CTRAN_SUCCESS;
     req->ep = ep;
     req->key = key;
     req->id = 0;
+    req->note = NULL;
     req->place = NULL;
     ct_area_copy(&req->area, area);
     ct_list_init(&req->node);
@@ -126,6 +129,14 @@ static void eager_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
         ct_flow_unsent(req_of(op)->ep, op->len_bytes);
     }
     ct_p2p_complete(req_of(op), status);
+}
+
+uint64_t ct_p2p_fetched(struct ct_process *p)
+{
+    ct_domain_enter(p);
+    const uint64_t n = p->p2p->fetched;
+    ct_domain_leave(p);
+    return n;
 }
 
 size_t ct_p2p_eager_limit(struct ct_ep *to)
@@ -306,8 +317,12 @@ static void take(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
     ct_flow_matched(from, u->rendezvous ? 0 : u->len_bytes);
     if (u->rendezvous) {
         no_payload(&req->op);
-        ct_rndv_recv(req, from, u->len_bytes, u->sender_id,
-                     u->streams && req->driven ? 0 : u->sender_addr);
+        ct_rndv_recv(req, from,
+                     &(struct ct_rndv_offer){.len_bytes = u->len_bytes,
+                                             .sender_id = u->sender_id,
+                                             .addr = u->streams && req->driven ? 0 : u->sender_addr,
+                                             .note = u->data,
+                                             .note_len = u->note_len});
     } else {
         take_eager(req, u->data, u->len_bytes);
     }
@@ -370,12 +385,12 @@ void ct_p2p_drive_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_e
     ct_domain_leave(p);
 }
 
-/* Keeps a message whose receive has not been posted. */
+/* Keeps a message of len_bytes whose receive has not been posted; data: what has come of it. */
 static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct ct_wire_rts *rts,
-                 const void *data, size_t len_bytes) CT_IN_DOMAIN
+                 const void *data, size_t data_len, size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_match      *m = &from->p->p2p->match;
-    struct ct_unexpected *u = ct_match_make(m, rts != NULL ? 0 : len_bytes);
+    struct ct_unexpected *u = ct_match_make(m, data_len);
     if (u == NULL) {
         ct_error(&from->p->log,
                  "no memory for a message of %zu bytes from rank %" PRIu32
@@ -388,12 +403,15 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
     u->ep = from;
     u->rendezvous = rts != NULL;
     u->len_bytes = len_bytes;
+    u->note_len = 0;
     if (rts != NULL) {
+        u->note_len = (uint8_t)data_len;
         u->sender_id = rts->sender_id;
         u->sender_addr = rts->addr;
         u->streams = rts->streams != 0;
-    } else if (len_bytes > 0) {
-        memcpy(u->data, data, len_bytes);
+    }
+    if (data_len > 0) {
+        memcpy(u->data, data, data_len);
     }
     from->flow.held++;
     ct_match_keep(m, u);
@@ -415,7 +433,7 @@ static void on_eager(struct ct_ep *from, const void *hdr, size_t hdr_len, const 
         ct_flow_matched(from, len_bytes);
         take_eager(req, data, len_bytes);
     } else {
-        keep(from, &wire.key, NULL, data, len_bytes);
+        keep(from, &wire.key, NULL, data, len_bytes, len_bytes);
     }
 }
 
@@ -423,8 +441,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
                    size_t len_bytes) CT_IN_DOMAIN
 {
     struct ct_wire_rts wire;
-    (void)data, (void)len_bytes;
-    if (CT_UNLIKELY(hdr_len != sizeof wire)) {
+    if (CT_UNLIKELY(hdr_len != sizeof wire || len_bytes > CT_NET_MAX_NOTE)) {
         ct_ep_fail(from, CTRAN_ERR_INTERN);
         return;
     }
@@ -434,9 +451,14 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         bind(req, from, &wire.key, wire.len_bytes);
         ct_flow_matched(from, 0);
         no_payload(&req->op);
-        ct_rndv_recv(req, from, wire.len_bytes, wire.sender_id, wire.streams ? 0 : wire.addr);
+        ct_rndv_recv(req, from,
+                     &(struct ct_rndv_offer){.len_bytes = wire.len_bytes,
+                                             .sender_id = wire.sender_id,
+                                             .addr = wire.streams ? 0 : wire.addr,
+                                             .note = data,
+                                             .note_len = len_bytes});
     } else {
-        keep(from, &wire.key, &wire, NULL, wire.len_bytes);
+        keep(from, &wire.key, &wire, data, len_bytes, wire.len_bytes);
     }
 }
 

@@ -20,6 +20,9 @@
 
 #include "ep/ep.h"
 
+/* Messages of this process's that were fetched from their sender's memory (CT_NET_FETCH). */
+uint64_t ct_p2p_fetched(struct ct_process *p) CT_EXCLUDES(ct_domain);
+
 /* What matching compares. Wildcards are CTRAN_ANY_SOURCE and CTRAN_ANY_TAG; a receive with
  * CTRAN_ANY_TAG matches tags >= 0 only. */
 struct ct_p2p_key {
@@ -37,6 +40,8 @@ struct ct_p2p_req {
     bool               driven;      /* its caller waits for it */
     bool               withdrawing; /* a send that is being taken back */
     bool               putting;     /* a send whose memory a transport reads */
+    bool               fetching;    /* a receive that a transport fetches, and */
+    bool               withdrawn;   /* whose sender has said meanwhile that it gives it up */
     int                give_up;     /* the error to end it with, as soon as it can be taken back */
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
@@ -50,7 +55,10 @@ struct ct_p2p_req {
     uint64_t       id, peer_id;
     UT_hash_handle hh;
     size_t         want_bytes, moved_bytes;
-    size_t         promised_bytes; /* of a receive: moved, or about to be */
+    union {
+        size_t promised_bytes; /* of a receive: moved, or about to be */
+        void  *note;           /* of a send: what its announcement says of its memory, or NULL */
+    };
     union {
         struct ct_ep_op   op;  /* its message on the way; its node tells whether there is one */
         struct ct_net_put put; /* its bytes, once its messages are gone */

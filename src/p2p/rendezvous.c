@@ -4,7 +4,7 @@
  *
  *   sender                          receiver
  *     RTS (key, length, address) ->   waits for a matching receive, then either
- *                                     reads the sender's memory:
+ *                                     reads the sender's memory, or fetches it:
  *                              <- FIN
  *                                     or asks for it:
  *                              <- CTS
@@ -17,13 +17,15 @@
  * that is posted after the RTS, by a caller who does not wait for it, reads at once: until that
  * caller comes back nobody would take the pieces, and the sender would wait as long.
  *
- * Memory that is not plain has no address that others may use: it is gathered and scattered piece
- * by piece. What cannot be read there ends the send with CTRAN_ERR_BUFFER, and by a NAK the
- * receive.
+ * Memory that is not plain has no address that others may use. Where the transport can describe it
+ * the RTS has a note of that, by which the receiver may fetch it in the background; if it cannot,
+ * or that fails, it asks for the message, which is then gathered and scattered piece by piece. What
+ * cannot be read there ends the send with CTRAN_ERR_BUFFER, and by a NAK the receive.
  *
  * Each side names its half by a number that is looked up in a table, never by an address; a late
  * or false answer finds nothing. A sender that has to give a message up says WITHDRAW and keeps its
- * buffer until the receiver's FIN; if it is asked for the message in between, it answers NAK.
+ * buffer until the receiver's FIN; if it is asked for the message in between, it answers NAK. A
+ * fetch is over before that FIN, and before its receive is, even if the sender is lost.
  */
 #define CT_FOLDER "p2p"
 #include <assert.h>
@@ -82,11 +84,39 @@ static bool is_coarse(const struct ct_area *area)
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 
+/* What goes with an announcement until it is out. */
+struct note {
+    struct ct_area area; /* bytes */
+    char           bytes[CT_NET_MAX_NOTE];
+};
+
+static void add_note(struct ct_p2p_req *req) CT_IN_DOMAIN
+{
+    char         bytes[CT_NET_MAX_NOTE];
+    const size_t len = ct_ep_offer(req->ep, &req->area, bytes);
+    struct note *note = len > 0 ? malloc(sizeof *note) : NULL;
+    if (note != NULL) { /* else there is another way */
+        memcpy(note->bytes, bytes, len);
+        note->area = (struct ct_area){.base = note->bytes, .len_bytes = len};
+        req->note = note;
+        req->op.area = &note->area;
+        req->op.len_bytes = len;
+        req->op.pos = 0;
+    }
+}
+
 /* The announcement is out, or never will be. */
 static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = req_of(op);
     ct_list_init(&op->node);
+    if (CT_UNLIKELY(req->note != NULL)) {
+        free(req->note);
+        req->note = NULL;
+        op->area = NULL;
+        op->len_bytes = 0;
+        op->pos = 0;
+    }
     if (status != CTRAN_SUCCESS) {
         ct_p2p_complete(req, status);
     } else if (CT_UNLIKELY(req->give_up != CTRAN_SUCCESS)) {
@@ -106,6 +136,9 @@ void ct_rndv_send(struct ct_p2p_req *req)
         .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
         .streams = req->driven && ct_ep_streams(req->ep),
     };
+    if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
+        add_note(req);
+    }
     ct_p2p_post_op(req, CT_EP_RTS, &wire, sizeof wire, rts_taken);
 }
 
@@ -277,23 +310,74 @@ static void cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
     }
 }
 
-void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, uint64_t sender_id,
-                  uint64_t sender_addr)
+/* All bytes are here. */
+static void say_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
 {
-    req->truncated = len_bytes > req->area.len_bytes;
-    req->want_bytes = ct_min_size(len_bytes, req->area.len_bytes);
+    struct ct_wire_fin wire = {sender_id};
+    req->base.len_bytes = req->want_bytes;
+    ct_p2p_post_op(req, CT_EP_FIN, &wire, sizeof wire, fin_taken);
+}
+
+static void say_cts(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
+{
+    struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes, !ct_area_is_plain(&req->area)};
+    ct_p2p_post_op(req, CT_EP_CTS, &wire, sizeof wire, cts_taken);
+}
+
+/* A fetch is over. One that has failed has a second chance, as a message in pieces; if its sender
+ * has given it up, that one answers with its error. */
+static void fetched(void *arg, int status) CT_IN_DOMAIN
+{
+    struct ct_p2p_req *req = arg;
+    struct ct_ep      *from = req->ep;
+    const uint64_t     sender_id = req->peer_id;
+    const bool         withdrawn = req->withdrawn;
+    req->fetching = false;
+    if (status == CTRAN_SUCCESS) {
+        req->p->p2p->fetched++;
+        ct_rndv_leave(req);
+        say_fin(req, sender_id);
+        return;
+    }
+    req->promised_bytes = 0;
+    say_cts(req, sender_id);
+    if (withdrawn) {
+        ct_p2p_answer(from, CT_EP_FIN, &(struct ct_wire_fin){sender_id},
+                      sizeof(struct ct_wire_fin));
+    }
+}
+
+/* False: that is no way to receive it. The request is among the active ones all the while. */
+static bool fetch(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) CT_IN_DOMAIN
+{
+    const struct ct_net_fetch what = {
+        .area = &req->area,
+        .len_bytes = req->want_bytes,
+        .note = offer->note,
+        .note_len = offer->note_len,
+        .done = fetched,
+        .arg = req,
+    };
+    req->peer_id = offer->sender_id;
+    req->fetching = ct_ep_fetch(req->ep, &what) == CTRAN_SUCCESS;
+    req->promised_bytes = req->fetching ? req->want_bytes : 0;
+    return req->fetching;
+}
+
+void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rndv_offer *offer)
+{
+    req->truncated = offer->len_bytes > req->area.len_bytes;
+    req->want_bytes = ct_min_size(offer->len_bytes, req->area.len_bytes);
     req->moved_bytes = req->promised_bytes = 0;
-    struct ct_net_remote remote = {.addr = sender_addr, .len_bytes = req->want_bytes};
+    struct ct_net_remote remote = {.addr = offer->addr, .len_bytes = req->want_bytes};
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;
-    } else if (sender_addr != 0 && is_coarse(&req->area)) {
+    } else if (offer->addr != 0 && is_coarse(&req->area)) {
         rc = ct_ep_read(from, &req->area, &remote);
     }
     if (rc == CTRAN_SUCCESS) {
-        struct ct_wire_fin wire = {sender_id};
-        req->base.len_bytes = req->want_bytes;
-        ct_p2p_post_op(req, CT_EP_FIN, &wire, sizeof wire, fin_taken);
+        say_fin(req, offer->sender_id);
         return;
     }
     if (rc != CTRAN_ERR_UNSUPPORTED_OPERATION) {
@@ -302,8 +386,21 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, 
         return;
     }
     enter(req);
-    struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes, !ct_area_is_plain(&req->area)};
-    ct_p2p_post_op(req, CT_EP_CTS, &wire, sizeof wire, cts_taken);
+    if (offer->note_len == 0 || !fetch(req, offer)) {
+        say_cts(req, offer->sender_id);
+    }
+}
+
+/* The receive for which this is being fetched, or NULL. */
+static struct ct_p2p_req *find_fetching(struct ct_ep *from, uint64_t sender_id) CT_IN_DOMAIN
+{
+    struct ct_p2p_req *req, *next;
+    HASH_ITER (hh, from->p->p2p->active, req, next) {
+        if (req->fetching && req->ep == from && req->peer_id == sender_id) {
+            return req;
+        }
+    }
+    return NULL;
 }
 
 static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
@@ -312,6 +409,11 @@ static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, con
     struct ct_wire_withdraw wire;
     (void)data, (void)len_bytes;
     if (ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        struct ct_p2p_req *req = find_fetching(from, wire.sender_id);
+        if (req != NULL) { /* until that is over, its memory is read */
+            req->withdrawn = true;
+            return;
+        }
         if (ct_match_drop(&from->p->p2p->match, from, wire.sender_id)) {
             from->flow.held--;
             ct_flow_matched(from, 0);
@@ -395,7 +497,7 @@ static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         return;
     }
     struct ct_p2p_req *req = find(from, wire.receiver_id);
-    if (req != NULL && req->is_recv) {
+    if (req != NULL && req->is_recv && !req->fetching) {
         bool known = ct_error_name((int)wire.error) != NULL && wire.error != CTRAN_SUCCESS;
         ct_p2p_complete(req, known ? (int)wire.error : CTRAN_ERR_OTHER);
     }

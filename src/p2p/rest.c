@@ -25,7 +25,8 @@ static void drop_messages(struct ct_process *p) CT_IN_DOMAIN
         struct ct_unexpected *u = CT_LIST_ENTRY(node, struct ct_unexpected, in_order);
         if (s->member != NULL && s->member(p, u->key.ctx, u->ep)) {
             u->ep->flow.held--;
-            u->ep->flow.owed += u->cost; /* goes back with what is matched next */
+            /* Goes back with what is matched next; a note comes free. */
+            u->ep->flow.owed += ct_match_cost(u->rendezvous ? 0 : u->len_bytes);
             ct_match_discard(&s->match, u);
         }
     }

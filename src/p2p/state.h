@@ -13,6 +13,7 @@ struct ct_p2p {
     struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
     uint64_t next_id              CT_GUARDED_BY(ct_domain);
+    uint64_t fetched              CT_GUARDED_BY(ct_domain); /* messages, see ct_p2p_fetched */
     struct ct_ep **lost           CT_GUARDED_BY(ct_domain); /* peers that have failed */
     size_t nlost                  CT_GUARDED_BY(ct_domain);
     uint32_t next_part            CT_GUARDED_BY(ct_domain); /* numbers partitioned sends */
@@ -43,7 +44,7 @@ void ct_p2p_tell_watchers(struct ct_process *p) CT_IN_DOMAIN;
 struct ct_wire_eager {
     struct ct_p2p_key key; /* the payload follows */
 };
-struct ct_wire_rts { /* "I have a message for you" */
+struct ct_wire_rts { /* "I have a message for you"; a note for ct_ep_fetch may follow */
     struct ct_p2p_key key;
     uint64_t          len_bytes;
     uint64_t          sender_id;
@@ -110,8 +111,14 @@ void ct_p2p_failure_register(struct ct_process *p);
 
 /* rendezvous.c: the two ends, and their handlers. */
 void ct_rndv_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
-void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, size_t len_bytes, uint64_t sender_id,
-                  uint64_t sender_addr) CT_IN_DOMAIN;
+struct ct_rndv_offer { /* what an announcement says; the note is borrowed */
+    size_t      len_bytes;
+    uint64_t    sender_id, addr; /* 0: not to be read */
+    const void *note;
+    size_t      note_len; /* 0: nothing to be fetched */
+};
+void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from,
+                  const struct ct_rndv_offer *offer) CT_IN_DOMAIN;
 void ct_rndv_leave(struct ct_p2p_req *req) CT_IN_DOMAIN;
 /* Takes an announced send back; it ends with `error` when the receiver has let go of it. */
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;

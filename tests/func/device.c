@@ -14,6 +14,7 @@ int main(int argc, char **argv)
         {"random traffic", device_traffic},
         {"packing and local reductions", device_local},
         {"copies that fail", device_failures},
+        {"memory of peers", device_peers},
         {"collectives", device_coll},
         {"collectives with counts", device_coll_counts},
         {"neighbours", device_neighbors},

@@ -15,8 +15,12 @@ enum { HOST, DEVICE, PINNED, MANAGED };
 extern int mem_kinds;
 
 /* After init. */
-void  mem_start(void);
-bool  mem_is_real(void);
+void mem_start(void);
+bool mem_is_real(void);
+/* Of a real driver: how many devices there are, and from which of them mem_new takes memory from
+ * now on; in the beginning each rank from another one, as far as they reach. */
+int   mem_devices(void);
+void  mem_use(int device);
 void *mem_new(int kind, size_t len);
 void  mem_free(int kind, void *at);
 void  mem_put(int kind, void *to, const void *from, size_t len);
@@ -49,6 +53,7 @@ void device_exchange(void);
 void device_traffic(void);
 void device_local(void);
 void device_failures(void);
+void device_peers(void);
 void device_coll(void);
 void device_coll_counts(void);
 void device_neighbors(void);

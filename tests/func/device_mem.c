@@ -31,6 +31,20 @@ static struct {
 
 #define CU(call) EXPECT_EQ(CUDA_SUCCESS, call)
 
+int mem_devices(void)
+{
+    int n = 0;
+    CU(cu.count(&n));
+    return n;
+}
+
+void mem_use(int device)
+{
+    CUcontext context;
+    CU(cu.retain(&context, device));
+    CU(cu.set_current(context));
+}
+
 bool mem_is_real(void)
 {
     return cu.library != NULL;
@@ -47,8 +61,6 @@ static void find(void *function, const char *name)
 
 static void open_cuda(void)
 {
-    CUcontext context;
-    int       devices = 0;
     cu.library = dlopen("libcuda.so.1", RTLD_NOW);
     if (cu.library == NULL) {
         check_fail(__FILE__, __LINE__, "%s", dlerror());
@@ -66,10 +78,8 @@ static void open_cuda(void)
     find(&cu.free_host, "cuMemFreeHost");
     find(&cu.alloc_managed, "cuMemAllocManaged");
     CU(cu.init(0));
-    CU(cu.count(&devices));
-    EXPECT(devices > 0);
-    CU(cu.retain(&context, check_rank % devices));
-    CU(cu.set_current(context));
+    EXPECT(mem_devices() > 0);
+    mem_use(check_rank % mem_devices());
     mem_kinds = MANAGED + 1;
 }
 

@@ -232,8 +232,12 @@ dist_check_SCRIPTS += tests/func/device.test
 TESTS += tests/func/device.test
 tests_func_device_SOURCES = tests/func/device.c tests/func/device.h tests/func/device_coll.c \
 	tests/func/device_fail.c tests/func/device_mem.c tests/func/device_p2p.c \
-	tests/func/device_run.c $(func_check)
+	tests/func/device_peer.c tests/func/device_run.c $(func_check)
 tests_func_device_LDADD = libctcore.la
+check_PROGRAMS += tests/func/device_die
+tests_func_device_die_SOURCES = tests/func/device_die.c tests/func/device.h \
+	tests/func/device_mem.c $(func_check)
+tests_func_device_die_LDADD = libctcore.la
 tests_func_device_request_SOURCES = $(tests_func_device_SOURCES)
 tests_func_device_request_CPPFLAGS = $(as_request)
 tests_func_device_request_LDADD = libctcore.la
