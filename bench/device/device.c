@@ -63,6 +63,14 @@ static int sendrecv(const void *in, void *out, size_t n, CUstream s)
                                   CTRAN_COMM_WORLD, s);
 }
 
+static int sendrecv_blocking(const void *in, void *out, size_t n, CUstream s)
+{
+    (void)s;
+    return ctran_sendrecv(in, (ctran_count_t)n, CTRAN_BYTE, (rank + 1) % size, 1, out,
+                          (ctran_count_t)n, CTRAN_BYTE, (rank + size - 1) % size, 1,
+                          CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE);
+}
+
 static int allgather(const void *in, void *out, size_t n, CUstream s)
 {
     return ctran_allgather_enqueue(in, (ctran_count_t)n, CTRAN_BYTE, out, (ctran_count_t)n,
@@ -100,15 +108,17 @@ struct pattern {
     call_fn     ours, theirs;
     bool        blocks_in, blocks_out; /* the buffer holds a block for each rank */
     bool        sums;
+    bool        blocks; /* the calling thread: ctran's is on no stream, nor in a graph */
 };
 
 static const struct pattern patterns[] = {
-    {"sendrecv", sendrecv, nccl_sendrecv, false, false, false},
-    {"allgather", allgather, nccl_allgather, false, true, false},
-    {"alltoall", alltoall, nccl_alltoall, true, true, false},
-    {"bcast", bcast, nccl_bcast, false, false, false},
-    {"allreduce", allreduce, nccl_allreduce, false, false, true},
-    {"reduce_scatter", reduce_scatter, nccl_reduce_scatter, true, false, true},
+    {"sendrecv", sendrecv, nccl_sendrecv, false, false, false, false},
+    {"allgather", allgather, nccl_allgather, false, true, false, false},
+    {"alltoall", alltoall, nccl_alltoall, true, true, false, false},
+    {"bcast", bcast, nccl_bcast, false, false, false, false},
+    {"allreduce", allreduce, nccl_allreduce, false, false, true, false},
+    {"reduce_scatter", reduce_scatter, nccl_reduce_scatter, true, false, true, false},
+    {"sendrecv_blocking", sendrecv_blocking, nccl_sendrecv, false, false, false, true},
 };
 enum { PATTERNS = sizeof patterns / sizeof patterns[0] };
 
@@ -145,7 +155,8 @@ static void fill(const struct pattern *p, size_t in)
 
 static bool is_right(const struct pattern *p, size_t n, int block)
 {
-    const int giver = p->ours == sendrecv ? (rank + size - 1) % size : p->ours == bcast ? 0 : block;
+    const bool    exchange = p->ours == sendrecv || p->blocks;
+    const int     giver = exchange ? (rank + size - 1) % size : p->ours == bcast ? 0 : block;
     unsigned char byte[2] = {0, 0};
     float         word[2] = {0, 0};
     char         *at = to + (size_t)block * n;
@@ -379,11 +390,11 @@ static void at_size(const struct pattern *p, size_t n)
     fill(p, in);
     CU(cuMemsetD8((CUdeviceptr)to, 0, out));
     CU(cuCtxSynchronize());
-    if (beside) {
+    if (beside && !p->blocks) {
         measure_beside(p, n);
-    } else {
+    } else if (!beside) {
         measure(p, n, false);
-        if (graphs) {
+        if (graphs && !p->blocks) {
             measure(p, n, true);
         }
     }
