@@ -258,7 +258,7 @@ static void eager(void)
     close_buffers(&b);
 }
 
-/* Rank 0's counts, displacements and indices make no sense: the others have what they would have. */
+/* What rank 0 says makes no sense: the others have what they would have. */
 static void nonsense(void)
 {
     static const struct form f = {16, true, true, false};
