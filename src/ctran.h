@@ -276,8 +276,8 @@ enum {
 };
 
 /* ---------------------------------------------------------------------------------------------
- * Predefined datatypes (values: MPI-5.0 ABI; FLOAT16 and BFLOAT16 are ctran's own, stored in 16
- * bits) and operators
+ * Predefined datatypes (values: MPI-5.0 ABI; FLOAT16, BFLOAT16 and FLOAT8 are ctran's own, stored
+ * in 16 and 8 bits) and operators
  * ------------------------------------------------------------------------------------------ */
 #define CTRAN_TYPE_(number)      ((ctran_datatype_t)(number))
 #define CTRAN_DATATYPE_NULL      CTRAN_TYPE_(0x200)
@@ -309,6 +309,8 @@ enum {
 #define CTRAN_UINT16_T           CTRAN_TYPE_(0x249)
 #define CTRAN_FLOAT16            CTRAN_TYPE_(0x24a) /* IEEE 754 binary16 */
 #define CTRAN_BFLOAT16           CTRAN_TYPE_(0x24b) /* upper half of a binary32 */
+#define CTRAN_FLOAT8_E4M3        CTRAN_TYPE_(0x242) /* of the OCP; sums and products saturate */
+#define CTRAN_FLOAT8_E5M2        CTRAN_TYPE_(0x246)
 #define CTRAN_INT32_T            CTRAN_TYPE_(0x250)
 #define CTRAN_UINT32_T           CTRAN_TYPE_(0x251)
 #define CTRAN_INT64_T            CTRAN_TYPE_(0x258)

@@ -97,6 +97,8 @@ static const struct ct_dtype table[END - FIRST] = {
     ENTRY(UINT16_T, 0x249, uint16_t, CT_SCALAR_U16),
     ENTRY(FLOAT16, 0x24a, uint16_t, CT_SCALAR_F16),
     ENTRY(BFLOAT16, 0x24b, uint16_t, CT_SCALAR_BF16),
+    ENTRY(FLOAT8_E4M3, 0x242, uint8_t, CT_SCALAR_E4M3),
+    ENTRY(FLOAT8_E5M2, 0x246, uint8_t, CT_SCALAR_E5M2),
     ENTRY(INT32_T, 0x250, int32_t, CT_SCALAR_I32),
     ENTRY(UINT32_T, 0x251, uint32_t, CT_SCALAR_U32),
     ENTRY(INT64_T, 0x258, int64_t, CT_SCALAR_I64),

@@ -28,7 +28,9 @@
  *   - complex SUM and PROD follow the textbook formula in the type's own precision; PROD
  *     makes no infinity of a NaN that came of one (C11 annex G does);
  *   - FLOAT16 and BFLOAT16 are computed in float and rounded to nearest, ties to even, at
- *     each operation; of a NaN the sign and the upper bits are kept, it becomes quiet.
+ *     each operation; of a NaN the sign and the upper bits are kept, it becomes quiet;
+ *   - FLOAT8_E4M3 and FLOAT8_E5M2 likewise, but what is too large becomes the largest finite
+ *     number, and a NaN all ones (fp8.h).
  * One thing is open: which of two NaNs SUM and PROD return.
  *
  * Deviation from MPI-4.1: LAND, LOR and LXOR are defined for AINT, COUNT and OFFSET too,
@@ -45,7 +47,7 @@
 
 /* How the bits of one element of a predefined type are read. PACKED and WCHAR: no operator applies
  * to them. BYTE is uninterpreted: bitwise operators only. BOOL: logical operators only. F16 and
- * BF16 are stored in a uint16_t. */
+ * BF16 are stored in a uint16_t, E4M3 and E5M2 in a uint8_t. */
 enum ct_scalar {
     CT_SCALAR_I8,
     CT_SCALAR_U8,
@@ -57,6 +59,8 @@ enum ct_scalar {
     CT_SCALAR_U64,
     CT_SCALAR_F16,
     CT_SCALAR_BF16,
+    CT_SCALAR_E4M3,
+    CT_SCALAR_E5M2,
     CT_SCALAR_F32,
     CT_SCALAR_F64,
     CT_SCALAR_LDBL,

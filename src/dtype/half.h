@@ -16,7 +16,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__CUDACC__)
+#define CT_HALF_INLINE static __device__ __forceinline__
+#else
 #define CT_HALF_INLINE static inline __attribute__((always_inline))
+#endif
 
 CT_HALF_INLINE uint32_t ct_float_bits(float f)
 {

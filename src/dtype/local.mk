@@ -9,7 +9,7 @@ libctcore_la_SOURCES += \
 	src/dtype/external32.c \
 	src/dtype/flatten.c \
 	src/dtype/types.c \
-	src/dtype/half.h \
+	src/dtype/fp8.h src/dtype/half.h \
 	src/dtype/op.c src/dtype/op_table.h \
 	src/dtype/op_move.c src/dtype/op_user.c
 

@@ -46,6 +46,8 @@ _Static_assert(sizeof(long double) == 16 && sizeof(struct ct_pair_ldbl) == 32 &&
             [CT_SCALAR_U64] = op##_8,                                                              \
             [CT_SCALAR_F16] = op##_2,                                                              \
             [CT_SCALAR_BF16] = op##_2,                                                             \
+            [CT_SCALAR_E4M3] = op##_1,                                                             \
+            [CT_SCALAR_E5M2] = op##_1,                                                             \
             [CT_SCALAR_F32] = op##_4,                                                              \
             [CT_SCALAR_F64] = op##_8,                                                              \
             [CT_SCALAR_LDBL] = op##_16,                                                            \

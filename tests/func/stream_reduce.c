@@ -16,12 +16,12 @@ static char    *in, *want, *got; /* on the host */
 static char    *from, *to;       /* on the device; each for a block of each rank */
 
 static const ctran_datatype_t types[] = {
-    CTRAN_INT8_T,    CTRAN_UINT8_T,  CTRAN_INT16_T,   CTRAN_UINT16_T,
-    CTRAN_INT32_T,   CTRAN_UINT32_T, CTRAN_INT64_T,   CTRAN_UINT64_T,
-    CTRAN_FLOAT16,   CTRAN_BFLOAT16, CTRAN_FLOAT,     CTRAN_DOUBLE,
-    CTRAN_C_BOOL,    CTRAN_BYTE,     CTRAN_C_COMPLEX, CTRAN_C_DOUBLE_COMPLEX,
-    CTRAN_FLOAT_INT, CTRAN_2INT,     CTRAN_CHAR,      CTRAN_LONG_DOUBLE,
-    CTRAN_LONG};
+    CTRAN_INT8_T,      CTRAN_UINT8_T,          CTRAN_INT16_T,   CTRAN_UINT16_T,
+    CTRAN_INT32_T,     CTRAN_UINT32_T,         CTRAN_INT64_T,   CTRAN_UINT64_T,
+    CTRAN_FLOAT16,     CTRAN_BFLOAT16,         CTRAN_FLOAT,     CTRAN_DOUBLE,
+    CTRAN_FLOAT8_E4M3, CTRAN_FLOAT8_E5M2,      CTRAN_C_BOOL,    CTRAN_BYTE,
+    CTRAN_C_COMPLEX,   CTRAN_C_DOUBLE_COMPLEX, CTRAN_FLOAT_INT, CTRAN_2INT,
+    CTRAN_CHAR,        CTRAN_LONG_DOUBLE,      CTRAN_LONG};
 static const ctran_op_t ops[] = {CTRAN_SUM,  CTRAN_PROD, CTRAN_MIN,    CTRAN_MAX,
                                  CTRAN_BAND, CTRAN_BOR,  CTRAN_BXOR,   CTRAN_LAND,
                                  CTRAN_LOR,  CTRAN_LXOR, CTRAN_MINLOC, CTRAN_MAXLOC};
@@ -32,14 +32,21 @@ static void put_value(char *at, enum ct_scalar scalar, uint64_t bits, int index)
 {
     static const uint16_t half[] = {0, 0x3c00, 0x4000, 0xbc00},
                           brain[] = {0, 0x3f80, 0x4000, 0xbf80};
-    static const float real[] = {0, 1, 2, -1};
-    const unsigned     v = bits % 4, w = bits / 4 % 4;
+    static const uint8_t quarter[] = {0, 0x38, 0x40, 0xb8}, fifth[] = {0, 0x3c, 0x40, 0xbc};
+    static const float   real[] = {0, 1, 2, -1};
+    const unsigned       v = bits % 4, w = bits / 4 % 4;
     switch (scalar) {
     case CT_SCALAR_F16:
         memcpy(at, &half[v], 2);
         break;
     case CT_SCALAR_BF16:
         memcpy(at, &brain[v], 2);
+        break;
+    case CT_SCALAR_E4M3:
+        *at = (char)quarter[v];
+        break;
+    case CT_SCALAR_E5M2:
+        *at = (char)fifth[v];
         break;
     case CT_SCALAR_F32:
         memcpy(at, &real[v], 4);

@@ -21,7 +21,7 @@
 /* ---- handles ----------------------------------------------------------------------- */
 
 /* What the kernels must take a type for: kind and size. */
-enum kind { SIGNED, UNSIGNED, FLOATING, HALF, BRAIN, LOGICAL, RAW, CHARACTER, COMPLEX };
+enum kind { SIGNED, UNSIGNED, FLOATING, HALF, BRAIN, E4M3, E5M2, LOGICAL, RAW, CHARACTER, COMPLEX };
 
 #define ROW(NAME, T, kind)                                                                         \
     {                                                                                              \
@@ -61,6 +61,8 @@ static const struct row {
     ROW(UINT16_T, uint16_t, UNSIGNED),
     ROW(FLOAT16, uint16_t, HALF),
     ROW(BFLOAT16, uint16_t, BRAIN),
+    ROW(FLOAT8_E4M3, uint8_t, E4M3),
+    ROW(FLOAT8_E5M2, uint8_t, E5M2),
     ROW(INT32_T, int32_t, SIGNED),
     ROW(UINT32_T, uint32_t, UNSIGNED),
     ROW(INT64_T, int64_t, SIGNED),
@@ -102,6 +104,10 @@ static enum ct_scalar expected_scalar(const struct row *r)
         return CT_SCALAR_F16;
     case BRAIN:
         return CT_SCALAR_BF16;
+    case E4M3:
+        return CT_SCALAR_E4M3;
+    case E5M2:
+        return CT_SCALAR_E5M2;
     case LOGICAL:
         return CT_SCALAR_BOOL;
     case RAW:

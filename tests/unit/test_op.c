@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "dtype/half.h"
+#include "dtype/fp8.h"
 #include "dtype/op_table.h"
 
 enum { LEN = 4099, SHORT = 68, MAX_ELEM = 16, GUARD = 64 };
@@ -26,6 +26,7 @@ static const size_t elem_size[CT_SCALAR_COUNT] = {
     [CT_SCALAR_I64] = 8,  [CT_SCALAR_U64] = 8,  [CT_SCALAR_F16] = 2,
     [CT_SCALAR_BF16] = 2, [CT_SCALAR_F32] = 4,  [CT_SCALAR_F64] = 8,
     [CT_SCALAR_BOOL] = 1, [CT_SCALAR_BYTE] = 1, [CT_SCALAR_LDBL] = sizeof(long double),
+    [CT_SCALAR_E4M3] = 1, [CT_SCALAR_E5M2] = 1,
 };
 
 static bool is_floating(enum ct_scalar s)
@@ -100,6 +101,7 @@ static void reference(enum ct_op_index op, enum ct_scalar s, void *out, const vo
                       const void *b)
 {
     uint16_t    ha, hb;
+    uint8_t     qa, qb;
     float       fa, fb;
     double      da, db;
     long double la, lb;
@@ -115,6 +117,17 @@ static void reference(enum ct_op_index op, enum ct_scalar s, void *out, const vo
             ha = ct_bf16_from_float(float_op(op, ct_bf16_to_float(ha), ct_bf16_to_float(hb)));
         }
         memcpy(out, &ha, sizeof ha);
+        break;
+    case CT_SCALAR_E4M3:
+    case CT_SCALAR_E5M2:
+        memcpy(&qa, a, sizeof qa);
+        memcpy(&qb, b, sizeof qb);
+        if (s == CT_SCALAR_E4M3) {
+            qa = ct_e4m3_from_float(float_op(op, ct_e4m3_to_float(qa), ct_e4m3_to_float(qb)));
+        } else {
+            qa = ct_e5m2_from_float(float_op(op, ct_e5m2_to_float(qa), ct_e5m2_to_float(qb)));
+        }
+        memcpy(out, &qa, sizeof qa);
         break;
     case CT_SCALAR_F32:
         memcpy(&fa, a, sizeof fa);
@@ -186,6 +199,10 @@ static bool is_nan(enum ct_scalar s, const void *p)
     case CT_SCALAR_BF16:
         memcpy(&h, p, sizeof h);
         return (h & 0x7fff) > 0x7f80;
+    case CT_SCALAR_E4M3:
+        return (*(const uint8_t *)p & 0x7f) == 0x7f;
+    case CT_SCALAR_E5M2:
+        return (*(const uint8_t *)p & 0x7f) > 0x7c;
     case CT_SCALAR_F32:
         memcpy(&f, p, sizeof f);
         return isnan(f);
@@ -296,7 +313,7 @@ static void kernels(void **state)
             }
         }
     }
-    assert_int_equal(checked, 4 * 13 + 3 * 9 + 3 * 9); /* arithmetic, logical, bitwise */
+    assert_int_equal(checked, 4 * 15 + 3 * 9 + 3 * 9); /* arithmetic, logical, bitwise */
 }
 
 /* FLOAT16: every value against some awkward ones, for the processor's own conversions. */

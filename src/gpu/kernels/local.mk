@@ -21,7 +21,7 @@ kernel_sources = \
 	src/gpu/kernels/reduce_pair.cu \
 	src/gpu/kernels/reduce_word.cu
 EXTRA_DIST += $(kernel_sources)
-kernel_inputs = $(kernel_sources) src/gpu/kernels/args.h
+kernel_inputs = $(kernel_sources) src/gpu/kernels/args.h src/dtype/fp8.h src/dtype/half.h
 
 # A product and a sum stay two roundings, on GPUs as on hosts.
 if HAVE_NVCC
@@ -36,8 +36,7 @@ CLEANFILES += src/gpu/kernels/kernels.fatbin kernels.inc
 endif
 
 if HAVE_CXX
-src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.cuh emu/cuda/kernel.h \
-	src/dtype/half.h
+src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.cuh emu/cuda/kernel.h
 	$(AM_V_GEN)mkdir -p $(@D) && $(CXX) -x c++ -std=c++17 -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
 	  -ffp-contract=off -fPIC -fvisibility=hidden -shared -I$(srcdir)/src -I$(srcdir) \
 	  -o $@ $(srcdir)/src/gpu/kernels/all.cu

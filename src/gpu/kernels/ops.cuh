@@ -3,10 +3,6 @@
  * The operators on vectors of 16 bytes: combine<type, operator>(a, b) is a op b, element by
  * element, with the results that dtype/dtype.h promises of the host's kernels, bit for bit but for
  * NaNs.
- *
- * The 8-bit formats are computed in float and rounded to nearest, ties to even; what is too large
- * becomes the largest finite number of its sign, as NVIDIA's conversions do by default, so a sum
- * never makes an infinity. (OCP 8-bit Floating Point Specification, revision 1.0.)
  */
 #ifndef CT_GPU_KERNELS_OPS_H
 #define CT_GPU_KERNELS_OPS_H
@@ -56,47 +52,31 @@ struct bf16 {
     }
 };
 
-/* An 8-bit format by the bits of its fraction: both fit into binary16's pattern. */
-template <unsigned fraction, uint32_t largest, uint32_t nan_from> struct fp8 {
-    typedef uint8_t           T;
-    typedef float             C;
-    static constexpr uint32_t bias = (1u << (6 - fraction)) - 1;
-    CT_MEMBER C               get(T x)
+struct e4m3 {
+    typedef uint8_t T;
+    typedef float   C;
+    CT_MEMBER C     get(T x)
     {
-        const uint32_t sign = (uint32_t)(x & 0x80) << 24, rest = x & 0x7f;
-        const uint32_t up = 23 - fraction;
-        uint32_t       bits = (rest << up) + ((127 - bias) << 23);
-        if (rest < 1u << fraction) { /* a whole number of the smallest subnormal */
-            bits = float_bits((float)(int32_t)rest * float_of_bits((128 - bias - fraction) << 23));
-        }
-        if (rest >= nan_from) {
-            bits = 0x7fc00000;
-        } else if (fraction == 2 && rest == 0x7c) {
-            bits = 0x7f800000;
-        }
-        return float_of_bits(bits | sign);
+        return ct_e4m3_to_float(x);
     }
-    CT_MEMBER T put(C f)
+    CT_MEMBER T put(C x)
     {
-        const uint32_t u = float_bits(f), sign = u >> 24 & 0x80, rest = u & 0x7fffffff;
-        const uint32_t down = 23 - fraction;
-        if (rest > 0x7f800000) {
-            return 0x7f;
-        }
-        uint32_t bits;
-        if (rest < (128 - bias) << 23) {
-            /* Let an addition round: the sum's last bit is worth the smallest subnormal. */
-            const float shift = float_of_bits((128 - bias - fraction + 23) << 23);
-            bits = float_bits(float_of_bits(rest) + shift) - float_bits(shift);
-        } else {
-            const uint32_t rebased = rest - ((127 - bias) << 23);
-            bits = (rebased + ((1u << (down - 1)) - 1) + (rebased >> down & 1)) >> down;
-        }
-        return (T)((bits > largest ? largest : bits) | sign);
+        return ct_e4m3_from_float(x);
     }
 };
-typedef fp8<3, 0x7e, 0x7f> e4m3;
-typedef fp8<2, 0x7b, 0x7d> e5m2;
+
+struct e5m2 {
+    typedef uint8_t T;
+    typedef float   C;
+    CT_MEMBER C     get(T x)
+    {
+        return ct_e5m2_to_float(x);
+    }
+    CT_MEMBER T put(C x)
+    {
+        return ct_e5m2_from_float(x);
+    }
+};
 
 template <class Part> struct complex_of {
     struct T {

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dtype/fp8.h"
 #include "gpu/kernels/args.h"
 
 /* 16 bytes, as they are loaded and stored. */
@@ -171,7 +172,6 @@ enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
 
 #else
 
-#include "dtype/half.h"
 #include "emu/cuda/device.cuh"
 
 #define CT_DEV     static inline
