@@ -12,6 +12,7 @@
 #define CT_FOLDER "stream"
 #include "stream/staged.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "stream/exchange.h"
@@ -57,6 +58,8 @@ struct ct_staged {
 
 /* ---- the operation, on the host -------------------------------------------------------------- */
 
+/* Messages of two ranks match in order, whatever their tags, as they do by copy engine: these are
+ * compared when they have come. A context of their own keeps collectives' away. */
 static void post(struct ct_coll *coll)
 {
     struct ct_staged *s = CT_CONTAINER_OF(coll, struct ct_staged, coll);
@@ -65,7 +68,7 @@ static void post(struct ct_coll *coll)
         const struct staged_msg *m = &s->msgs[i];
         const struct ct_area     area = {.base = m->at, .len_bytes = m->bytes};
         struct ct_ep            *ep = ct_comm_ep(net, m->peer);
-        struct ct_p2p_key        key = {.ctx = net->run.id, .tag = m->tag};
+        struct ct_p2p_key        key = {.ctx = net->id, .tag = m->send ? m->tag : CTRAN_ANY_TAG};
         s->reqs[i] = (struct ct_p2p_req){.base.error = CTRAN_SUCCESS};
         key.src = m->send ? (int32_t)net->run.me : (int32_t)m->peer;
         if (ep == NULL) {
@@ -136,6 +139,23 @@ static void over(struct ct_staged *s, int rc)
     atomic_fetch_sub_explicit(&c->running, 1, memory_order_release); /* c may be gone then */
 }
 
+static int check_tags(const struct ct_staged *s)
+{
+    for (size_t i = 0; i < s->nmsgs; i++) {
+        const struct staged_msg *m = &s->msgs[i];
+        const int32_t            came = s->reqs[i].base.tag;
+        if (!m->send && m->tag != CTRAN_ANY_TAG && came != m->tag) {
+            ct_error(&s->c->p->log,
+                     "a stream-ordered message of rank %" PRIu32
+                     " has tag %d, its receive %d: they "
+                     "match in the order of the calls, and tags have to agree",
+                     m->peer, (int)came, m->tag);
+            return CTRAN_ERR_TAG;
+        }
+    }
+    return CTRAN_SUCCESS;
+}
+
 static bool step(struct ct_process *p, struct ct_task *task)
 {
     struct ct_staged *s = CT_CONTAINER_OF(task, struct ct_staged, task);
@@ -143,7 +163,7 @@ static bool step(struct ct_process *p, struct ct_task *task)
     if (!ct_coll_step(&s->coll)) {
         return false;
     }
-    over(s, s->coll.rc);
+    over(s, s->coll.rc == CTRAN_SUCCESS ? check_tags(s) : s->coll.rc);
     return true;
 }
 
