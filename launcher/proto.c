@@ -122,7 +122,7 @@ static size_t limit_of(uint32_t type)
 {
     switch (type) {
     case CT_MSG_JOB:
-        return 64u << 20; /* arguments and environment: the system's own limit is far below */
+        return 64u << 20;    /* arguments and environment: the system's own limit is far below */
     case CT_MSG_STORES:      /* several addresses of each server */
     case CT_MSG_STORE_WHERE: /* the names of all hosts */
         return 16u << 20;
