@@ -99,9 +99,10 @@ typedef void (*ct_oob_rank_fn)(void *arg, struct ct_oob_rank *rank, int status, 
 
 /* Hands a card, which is copied, to the agent. Connecting is tried again, with back-off and jitter,
  * until limit_ms. */
-int  ct_oob_rank_open(struct ct_oob_rank **rank, struct ct_loop *loop, const struct ct_addr *agent,
-                      const struct ct_auth_key *key, const struct ct_oob_shape *shape, uint32_t slot,
-                      const void *card, uint32_t limit_ms, ct_oob_rank_fn fn, void *arg);
+int ct_oob_rank_open(struct ct_oob_rank **rank, struct ct_loop *loop, const struct ct_addr *agent,
+                     const struct ct_auth_key *key, const struct ct_oob_shape *shape, uint32_t slot,
+                     const void *card, uint32_t limit_ms, ct_oob_rank_fn fn, void *arg);
+
 void ct_oob_rank_close(struct ct_oob_rank *rank);
 
 /* Maps a table of this shape, read-only; CTRAN_ERR_SYSTEM (logged). */
