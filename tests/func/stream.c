@@ -243,6 +243,44 @@ static void reductions(void)
     free(all);
 }
 
+/* A kernel that nobody has used before is enqueued while another stream waits for a peer, which
+ * sends only when that call has returned everywhere. */
+static void first_use(void)
+{
+    enum { N = 100 };
+    const bool   receives = check_rank % 2 == 0 && check_rank + 1 < check_size;
+    const bool   sends = check_rank % 2 == 1;
+    int16_t     *from = device_new(sizeof(int16_t) * N), *to = device_new(sizeof(int16_t) * N);
+    char        *buf = device_new(N);
+    CUstream     other = device_stream();
+    ctran_comm_t comm;
+    OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comm));
+    OK(ctran_barrier_enqueue(comm, stream));
+    OK(ctran_barrier_enqueue(CTRAN_COMM_WORLD, other));
+    fill(buf, N, key(check_rank, 0, 8));
+    device_set(from, check_rank + 1, sizeof(int16_t) * N);
+    if (receives) {
+        OK(ctran_recv_enqueue(buf, N, CTRAN_BYTE, check_rank + 1, 0, CTRAN_COMM_WORLD, other));
+    }
+    OK(ctran_allreduce_enqueue(from, to, N, CTRAN_INT16_T, CTRAN_MAX, comm, stream));
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    if (sends) {
+        OK(ctran_send_enqueue(buf, N, CTRAN_BYTE, check_rank - 1, 0, CTRAN_COMM_WORLD, other));
+    }
+    CU(cuStreamSynchronize(stream));
+    CU(cuStreamSynchronize(other));
+    look(buf, N, key(receives ? check_rank + 1 : check_rank, 0, 8));
+    int16_t most[N];
+    device_get(most, to, sizeof most);
+    EXPECT_EQ(check_size * 0x101, most[N - 1]);
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    OK(ctran_comm_free(&comm));
+    CU(cuStreamDestroy(other));
+    device_free(from);
+    device_free(to);
+    device_free(buf);
+}
+
 /* ---- messages, groups ------------------------------------------------------------------------ */
 
 /* Each to each, several at once, lengths that differ; more than an operation has lanes. */
@@ -478,10 +516,19 @@ static void arguments(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"arguments", arguments}, {"collectives", collectives}, {"in_place", in_place},
-        {"counted", counted},     {"nothing", nothing},         {"short", too_long},
-        {"groups", groups},       {"chains", chains},           {"streams", streams},
-        {"graphs", graphs},       {"reductions", reductions},   {"captured", captured_reduction},
+        {"arguments", arguments},
+        {"first_use", first_use},
+        {"collectives", collectives},
+        {"in_place", in_place},
+        {"counted", counted},
+        {"nothing", nothing},
+        {"short", too_long},
+        {"groups", groups},
+        {"chains", chains},
+        {"streams", streams},
+        {"graphs", graphs},
+        {"reductions", reductions},
+        {"captured", captured_reduction},
     };
     check_start(argc, argv);
     if (!device_open()) {
