@@ -41,7 +41,7 @@ STANDARD = set(
 GENERATED = ("config.h", "digest.h", "kernels.inc", "tune.h")  # made in the build folder
 # Compiled as C++ for the emulated GPU, kernels convert short floats by the host's own functions.
 ALLOWED = {
-    ("gpu/kernels/port.cuh", "dtype/half.h"),
+    ("gpu/kernels/port.cuh", "dtype/fp8.h"),
     ("gpu/kernels/port.cuh", "emu/cuda/device.cuh"),
 }
 OUTSIDE = ["launcher", "tools"]
