@@ -3,6 +3,7 @@
 #include "p2p/match.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_wild(const struct ct_p2p_key *key)
 {
@@ -34,6 +35,8 @@ void ct_match_init(struct ct_match *m)
     ct_list_init(&m->unexpected_all);
     m->stamp = 0;
     m->bytes = m->most_bytes = 0;
+    memset(m->spare, 0, sizeof m->spare);
+    m->oldest = 0;
     ct_slab_init(&m->small, CT_MATCH_SMALL, 64);
 }
 
@@ -42,13 +45,53 @@ void ct_match_fini(struct ct_match *m)
     for (struct ct_list *node; (node = ct_list_pop(&m->unexpected_all)) != NULL;) {
         ct_match_release(m, CT_LIST_ENTRY(node, struct ct_unexpected, in_order));
     }
+    for (unsigned i = 0; i < CT_MATCH_SPARES; i++) {
+        free(m->spare[i]);
+    }
     ct_slab_fini(&m->small);
+}
+
+/* A spare one that is long enough, and not far too long; NULL: there is none. */
+static struct ct_unexpected *take_spare(struct ct_match *m, size_t bytes)
+{
+    enum { TOO_LONG = 4 }; /* times */
+    for (unsigned i = 0; i < CT_MATCH_SPARES; i++) {
+        struct ct_unexpected *u = m->spare[i];
+        if (u != NULL && u->room >= bytes && u->room / TOO_LONG <= bytes) {
+            m->spare[i] = NULL;
+            return u;
+        }
+    }
+    return NULL;
+}
+
+static void put_spare(struct ct_match *m, struct ct_unexpected *u)
+{
+    unsigned i = 0;
+    while (i < CT_MATCH_SPARES && m->spare[i] != NULL) {
+        i++;
+    }
+    if (i == CT_MATCH_SPARES) {
+        i = m->oldest;
+        m->oldest = (i + 1) % CT_MATCH_SPARES;
+        free(m->spare[i]);
+    }
+    m->spare[i] = u;
+}
+
+static struct ct_unexpected *make_long(struct ct_match *m, size_t bytes)
+{
+    struct ct_unexpected *u = take_spare(m, bytes);
+    if (u == NULL && (u = malloc(bytes)) != NULL) {
+        u->room = bytes;
+    }
+    return u;
 }
 
 struct ct_unexpected *ct_match_make(struct ct_match *m, size_t len_bytes)
 {
     size_t                cost = ct_match_cost(len_bytes);
-    struct ct_unexpected *u = cost == CT_MATCH_SMALL ? ct_slab_get(&m->small) : malloc(cost);
+    struct ct_unexpected *u = cost == CT_MATCH_SMALL ? ct_slab_get(&m->small) : make_long(m, cost);
     if (u != NULL) {
         u->cost = cost;
         m->bytes += cost;
@@ -62,6 +105,8 @@ void ct_match_release(struct ct_match *m, struct ct_unexpected *u)
     m->bytes -= u->cost;
     if (u->cost == CT_MATCH_SMALL) {
         ct_slab_put(&m->small, u);
+    } else if (u->room <= CT_MATCH_SPARE_BYTES) {
+        put_spare(m, u);
     } else {
         free(u);
     }

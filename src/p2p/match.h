@@ -20,14 +20,17 @@ struct ct_unexpected {
     uint8_t           note_len;            /* rendezvous: bytes of `data` */
     size_t            len_bytes;
     size_t            cost;                   /* of its memory */
+    size_t            room;                   /* bytes of its memory, at least so many */
     uint64_t          sender_id, sender_addr; /* rendezvous */
     char              data[];                 /* eager: it; rendezvous: the note */
 };
 
 _Static_assert(CT_NET_MAX_NOTE <= UINT8_MAX, "ct_unexpected.note_len");
 
-/* The memory of a message: small ones come from a pool, and cost as much as its objects. */
-enum { CT_MATCH_SMALL = 192 };
+/* The memory of a message: small ones come from a pool, and cost as much as its objects. Of longer
+ * ones some are kept for the next ones: else the allocator gives their pages back to the system
+ * each time, and each is a fault and a zeroed page when the next one comes. */
+enum { CT_MATCH_SMALL = 192, CT_MATCH_SPARES = 16, CT_MATCH_SPARE_BYTES = 128 << 10 };
 
 static inline size_t ct_match_cost(size_t len_bytes)
 {
@@ -36,13 +39,15 @@ static inline size_t ct_match_cost(size_t len_bytes)
 }
 
 struct ct_match {
-    struct ct_list posted[CT_MATCH_BUCKETS]; /* struct ct_p2p_req, exact keys */
-    struct ct_list posted_wild;
-    struct ct_list unexpected[CT_MATCH_BUCKETS];
-    struct ct_list unexpected_all; /* the same, in order of arrival */
-    uint64_t       stamp;
-    struct ct_slab small;             /* unexpected messages of CT_MATCH_SMALL bytes */
-    size_t         bytes, most_bytes; /* that messages take now, and have taken at most */
+    struct ct_list        posted[CT_MATCH_BUCKETS]; /* struct ct_p2p_req, exact keys */
+    struct ct_list        posted_wild;
+    struct ct_list        unexpected[CT_MATCH_BUCKETS];
+    struct ct_list        unexpected_all; /* the same, in order of arrival */
+    uint64_t              stamp;
+    struct ct_slab        small;             /* unexpected messages of CT_MATCH_SMALL bytes */
+    size_t                bytes, most_bytes; /* that messages take now, and have taken at most */
+    struct ct_unexpected *spare[CT_MATCH_SPARES]; /* of at most CT_MATCH_SPARE_BYTES each; NULL */
+    unsigned              oldest;                 /* the spare that makes room for another */
 };
 
 void ct_match_init(struct ct_match *m);

@@ -238,12 +238,57 @@ static void test_drop(void **state)
     ct_match_fini(&m);
 }
 
+/* The memory of long messages is used again, if it is not far too much or very much; so many are
+ * kept, and those that came last. */
+static void test_spares(void **state)
+{
+    (void)state;
+    enum { LONG = 60000, MANY = 3 * CT_MATCH_SPARES };
+    struct ct_match       m;
+    struct ct_unexpected *us[MANY];
+    ct_match_init(&m);
+    struct ct_unexpected *first = ct_match_make(&m, LONG);
+    assert_non_null(first);
+    assert_int_equal(m.bytes, ct_match_cost(LONG));
+    ct_match_release(&m, first);
+    assert_int_equal(m.bytes, 0);
+    us[0] = ct_match_make(&m, LONG / 2);
+    assert_ptr_equal(us[0], first);
+    assert_int_equal(us[0]->cost, ct_match_cost(LONG / 2)); /* as its sender has paid for */
+    assert_int_equal(m.bytes, ct_match_cost(LONG / 2));
+    ct_match_release(&m, us[0]);
+    us[0] = ct_match_make(&m, LONG / 8);
+    us[1] = ct_match_make(&m, LONG + 1);
+    us[2] = ct_match_make(&m, 2 * CT_MATCH_SPARE_BYTES);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_ptr_not_equal(us[i], first);
+        ct_match_release(&m, us[i]);
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        us[i] = ct_match_make(&m, LONG);
+        assert_non_null(us[i]);
+        memset(us[i]->data, (int)i, LONG);
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        ct_match_release(&m, us[i]);
+    }
+    unsigned kept = 0;
+    for (unsigned i = 0; i < CT_MATCH_SPARES; i++) {
+        for (unsigned k = 0; k < MANY; k++) {
+            kept += m.spare[i] == us[k] && k >= MANY - CT_MATCH_SPARES;
+        }
+    }
+    assert_int_equal(kept, CT_MATCH_SPARES);
+    assert_int_equal(m.bytes, 0);
+    ct_match_fini(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact),    cmocka_unit_test(test_some_wild),
         cmocka_unit_test(test_all_wild), cmocka_unit_test(test_for_posted),
-        cmocka_unit_test(test_drop),
+        cmocka_unit_test(test_drop),     cmocka_unit_test(test_spares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
