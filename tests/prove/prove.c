@@ -64,7 +64,7 @@ struct prover {
     struct pair *pairs; /* [from * n + to]; all empty between executions */
     uint8_t     *left;  /* [(rank * rounds + round) * 2 + is receive]: transfers under way */
     size_t       pairs_cap, left_cap;
-    uint32_t     ranks_cap;
+    uint32_t     ranks_cap, landing_cap;
     struct pool  posts, events, payload;
     struct word *landing; /* what one message brings */
     int32_t      free_post;
@@ -524,20 +524,26 @@ static uint32_t draw_lag(struct prover *v, uint32_t lag)
     return draw(v) % 2 == 0 ? 1 : 1 + (uint32_t)(draw(v) % (lag < 8 ? lag : 8));
 }
 
-/* More scratch than this is a mistake; it also bounds the length of a slice. */
-static uint32_t max_tmp(uint32_t n)
+/* More scratch than this is a mistake; it also bounds the length of a slice. Leaders in alltoall
+ * hold a block for each pair of ranks. */
+static uint32_t max_tmp(const struct ct_algo *algo, uint32_t n)
 {
-    return 4 * n;
+    const bool pairs = algo->colls == CT_ALLTOALL && (algo->traits & CT_BY_LEVEL) != 0;
+    return 4 * n * (pairs ? n : 1);
 }
 
 static void grow_ranks(struct prover *v, uint32_t n)
 {
+    const uint32_t blocks = max_tmp(v->p.algo, n);
+    if (blocks > v->landing_cap) {
+        v->landing_cap = blocks;
+        v->landing = enough(v->landing, blocks, sizeof(*v->landing));
+    }
     if (n <= v->ranks_cap) {
         return;
     }
     v->ranks_cap = n;
     v->ranks = enough(v->ranks, n, sizeof(*v->ranks));
-    v->landing = enough(v->landing, max_tmp(n), sizeof(*v->landing));
     v->p.envs = enough(v->p.envs, n, sizeof(*v->p.envs));
     v->p.tmp = enough(v->p.tmp, n, sizeof(*v->p.tmp));
 }
@@ -569,7 +575,7 @@ static bool set_up_ranks(struct prover *v)
             return prove_fail(p, "rank %u: does not fit", me);
         }
         p->tmp[me] = p->algo->tmp(&p->envs[me]);
-        if (!may_cut(p) || p->nblk != p->envs[0].nblk || p->tmp[me] > max_tmp(p->n)) {
+        if (!may_cut(p) || p->nblk != p->envs[0].nblk || p->tmp[me] > max_tmp(p->algo, p->n)) {
             return prove_fail(p, "rank %u: %u blocks, %u scratch", me, p->nblk, p->tmp[me]);
         }
     }

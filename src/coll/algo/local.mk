@@ -15,6 +15,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/doubling_scan.c \
 	src/coll/algo/halving.c \
 	src/coll/algo/hier.c \
+	src/coll/algo/hier_alltoall.c \
 	src/coll/algo/hier_scan.c \
 	src/coll/algo/knomial.c \
 	src/coll/algo/knomial_gather.c \

@@ -68,6 +68,7 @@
     X(linear_alltoall)                                                                             \
     X(pairwise_alltoall)                                                                           \
     X(bruck_alltoall)                                                                              \
+    X(hier_pairwise_alltoall)                                                                      \
     X(rail_pairwise_alltoall)                                                                      \
     X(chain_scan)                                                                                  \
     X(recursive_doubling_scan)                                                                     \
