@@ -20,6 +20,10 @@ bench_distance_LDADD = libctcore.la
 noinst_PROGRAMS += bench/memory
 bench_memory_SOURCES = bench/memory.c tests/func/gpu.c tests/func/gpu.h $(func_check)
 bench_memory_LDADD = libctcore.la
+# What a host needs for what ranks do that share it, for bench/sim_perf.
+noinst_PROGRAMS += bench/host_figures
+bench_host_figures_SOURCES = bench/host_figures.c
+bench_host_figures_LDADD = libctcore.la
 
 # The floor under a message by TCP, and the script that stands ctran's tcp beside it.
 noinst_PROGRAMS += bench/tcp_epoll

@@ -96,6 +96,10 @@ def hierarchies():
     # A rail of four hosts: one of them in the rack, two in the other; four blocks to each of these.
     expect("alltoall by hosts", ([4], 16 * 4, 16 * 8),
            far("rail_pairwise", "alltoall", "node", 1000))
+    expect("alltoall by leaders of hosts", ([4], 16 * 4, 16 * 8),
+           far("hier_pairwise", "alltoall", "node", 1000))
+    expect("alltoall by leaders of racks", ([4, 2], 16 * 16, 16 * 8),
+           far("hier_pairwise", "alltoall", "node,rack", 1000))
     expect("alltoall by racks", ([4, 2], 16 * 8, 16 * 8),
            far("rail_pairwise", "alltoall", "node,rack", 1000))
     names = {r["algorithm"] for r in runs("--coll", "all", "--ranks", "16", "--bytes", "64",
@@ -189,40 +193,78 @@ def cores():
     args = ("--coll", "barrier", "--algo", "dissemination", "--ranks", "2", "--cluster")
     expect("a core each", 2.0, runs(*args, cluster(text + "2\n"))[0]["time_us"])
     expect("one core", 24.0, runs(*args, cluster(text + "1\n"))[0]["time_us"])
+    expect("a round and a call", 2.75, runs(*args, cluster(
+        text + "2\nmessage round=0.25 call=0.5\n"))[0]["time_us"])
     # Rank 0 sends until 1, rank 1 until 12; then both have a turn in vain, sleep, and are woken.
     text = text.replace("node=0", "node=50")
     for nap, wanted in (("nap=0.001", 73.0), ("nap=0.001 wake=7", 80.0)):
         expect(nap, wanted, runs(*args, cluster(f"{text}1\nmessage {nap}\n"))[0]["time_us"])
-    # Up to twelve messages of 1000 bytes are under way in linear's round, one a rank in the ring's.
-    text = ("cluster gpus=4\nhost cores=1\nrate nvlink=1000G\nmessage move=1G cache=4000 far=")
-    for algo, same in (("linear", False), ("ring", True)):
-        near, far = (runs("--coll", "allgather", "--algo", algo, "--bytes", "1000", "--cluster",
-                          cluster(f"{text}{rate}\n"))[0]["time_us"] for rate in ("1G", "100M"))
+
+
+def queues():
+    """Four ranks on two cores: neighbours have different ones. A rank that waits for one which
+    runs polls, and has its message a switch earlier; others wait for that core meanwhile."""
+    text = ("cluster gpus=4\nhost cores=2\nlatency node=1\nrate nvlink=1000G\n"
+            "message send=1 recv=1 switch=10 nap=1000 near=")
+    args = ("--coll", "barrier", "--algo", "dissemination", "--repeat", "20", "--ranks")
+    at_once, polls = (runs(*args, "4", "--cluster", cluster(f"{text}{near}\n"))[0]["time_us"]
+                      for near in (0, 16))
+    expect(f"polling changes something: {at_once}, {polls}", True, at_once != polls)
+    alone = [runs(*args, "2", "--cluster", cluster(f"{text}{near}\n"))[0]["time_us"]
+             for near in (0, 16)]
+    expect("nobody to give way to", alone[0], alone[1])
+
+
+def moving():
+    """Bytes that processors move: what goes round through the caches decides how fast."""
+    text = "cluster gpus=4\nrate nvlink=1000G\nmessage move=1G cache=4000 ring=1000 far="
+    for algo, same in (("linear", False), ("ring", True)):  # twelve rings of 1000 bytes; four
+        near, far = (runs("--coll", "allgather", "--algo", algo, "--bytes", "250", "--repeat", "5",
+                          "--cluster", cluster(f"{text}{rate}\n"))[0]["time_us"]
+                     for rate in ("1G", "100M"))
         expect(f"{algo} beyond the cache: {near}, {far}", (same, True), (near == far, near <= far))
+    args = ("--coll", "bcast", "--algo", "linear", "--ranks", "2", "--bytes", "1000", "--cluster")
+    text = ("cluster gpus=2\nlatency node=1\nrate nvlink=1T\n"
+            "message send=0.5 recv=0.25 move=1G eager=")
+    # Sent, moved, on its way, received and moved; or first announced and answered.
+    expect("eager", 3.751, runs(*args, cluster(text + "1000\n"))[0]["time_us"])
+    expect("asked for", 6.751, runs(*args, cluster(text + "999\n"))[0]["time_us"])
+    # The second call's message comes while rank 1 is still at the first one's sum.
+    once, twice = (runs(*args, cluster(text + "1000\n"), "--repeat", n)[0]["time_us"]
+                   for n in ("1", "2"))
+    expect(f"calls one after the other: {once}, {twice}", True, twice < once)
 
 
-def fitted():
-    """bench/sim_perf fits the figures of a host to what the simulation itself gave: it finds them,
-    near enough to put all algorithms into order."""
-    text = ("cluster gpus=4\nhost cores=2\nrate nvlink=1000G reduce=8G memory=8G\n"
-            "latency node=1\nmessage eager=64K send=0.5 recv=0.5 switch=8 move=4G step=0.2\n")
-    figures = {}
-    for coll in ("allreduce", "allgather"):
-        figures[coll] = [[r["algorithm"], r["ranks"], r["bytes"], r["time_us"]] for r in
-                         runs("--coll", coll, "--ranks", "2,4", "--bytes", "8,64K", "--repeat",
-                              "10", "--cluster", cluster(text)) if r["algorithm"] in
-                         ("ring", "recursive_doubling", "linear", "bruck", "one_shot")]
+def held_against():
+    """bench/sim_perf says that the simulation puts into order what the simulation itself gave."""
+    host = {"switch": 2, "wake": 5, "near": 8e9, "far": 4e9, "dram": 2e9, "reduce": 8e9,
+            "step": 0.05, "poll": 0.04, "hop": 0.5, "message": 0.2, "move": 8e9, "round": 0.1,
+            "call": 0.2}
     with open("figures.json", "w", encoding="utf-8") as f:
-        json.dump(figures, f)
-    done = subprocess.run([sys.executable, SIM_PERF, "--build", BUILD, "--ranks", "2,4", "--sizes",
-                           "8,65536", "--figures", "figures.json", "--cluster", "fitted.cluster"],
-                          capture_output=True, text=True, timeout=LIMIT)
-    expect(f"sim_perf: {done.stderr}", 0, done.returncode)
-    for coll in figures:
-        said = re.search(rf"{coll}: (\d+) of (\d+) orders right", done.stdout)
-        expect(f"{coll}: {done.stdout}", True, said and 0 < int(said[2]) <= 1.25 * int(said[1]))
-    again = runs("--coll", "barrier", "--ranks", "4", "--cluster", "fitted.cluster")
-    expect("the cluster that it wrote", True, len(again) > 0)
+        json.dump({"host": host, "allgather": []}, f)
+    options = ["--build", BUILD, "--ranks", "2,4", "--sizes", "8,65536", "--collectives",
+               "allgather", "--figures", "figures.json", "--cluster", "host.cluster"]
+
+    def held(points):
+        with open("figures.json", "w", encoding="utf-8") as f:
+            json.dump({"host": host, "allgather": points}, f)
+        done = subprocess.run([sys.executable, SIM_PERF, *options], capture_output=True, text=True,
+                              timeout=LIMIT)
+        expect(f"sim_perf: {done.stderr}", 0, done.returncode)
+        said = re.search(r"(\d+) of (\d+) orders right; of those that are certain, (\d+) of (\d+)",
+                         done.stdout)
+        return [int(x) for x in said.groups()]
+    zero = [[algo, n, size, [1.0] * 6] for algo in ("ring", "bruck", "linear", "binomial")
+            for n in (2, 4) for size in (8, 65536)]
+    expect("what does not differ does not count", [0, 0, 0, 0], held(zero))
+    points = [[r["algorithm"], r["ranks"], r["bytes"], [r["time_us"]] * 6] for r in
+              runs("--coll", "allgather", "--algo", "ring,bruck,linear,binomial", "--ranks", "2,4",
+                   "--bytes", "8,64K", "--repeat", "30", "--cluster", "host.cluster")]
+    right, counted, *sure = held(points)
+    expect("all orders are right, and certain", (True, counted, [counted, counted]),
+           (counted > 0, right, sure))
+    turned = [[*p[:3], [1 / v for v in p[3]]] for p in points]
+    expect("the other way round all are wrong", [0, counted, 0, counted], held(turned))
 
 
 def sharing():
@@ -322,8 +364,8 @@ def refused():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (formats, hierarchies, trace, symmetry, properties, repeated, cores, fitted,
-                     sharing, chunks, refused):
+        for part in (formats, hierarchies, trace, symmetry, properties, repeated, cores, queues,
+                     moving, held_against, sharing, chunks, refused):
             part()
         os.chdir("/")
     print(f"{checks} checks, {failures} failures")

@@ -106,12 +106,18 @@ static const struct key {
     {"message", "send", US, AT(send_us)},
     {"message", "recv", US, AT(recv_us)},
     {"message", "step", US, AT(step_us)},
+    {"message", "round", US, AT(round_us)},
+    {"message", "call", US, AT(call_us)},
     {"message", "switch", US, AT(switch_us)},
+    {"message", "near", US, AT(near_us)},
     {"message", "nap", US, AT(nap_us)},
     {"message", "wake", US, AT(wake_us)},
     {"message", "move", RATE, AT(move)},
     {"message", "far", RATE, AT(far)},
+    {"message", "dram", RATE, AT(dram)},
     {"message", "cache", BYTES, AT(cache)},
+    {"message", "llc", BYTES, AT(llc)},
+    {"message", "ring", BYTES, AT(ring)},
     {"message", "eager", BYTES, AT(eager)},
 #undef AT
 };

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts with fewer cores than ranks. A rank that is on a core stays as long as it has work, and
- * then for as long as nobody else wants it; who gets work meanwhile waits in a queue. To take up
- * another rank costs a core the time of a switch.
+ * Hosts with fewer cores than ranks. Each core has a queue of its own, as those of a kernel do, and
+ * each rank a core: neighbours have different ones. A rank stays on it as long as it has work. Then
+ * the next in the queue comes, which costs the core the time of a switch. Who gets work while his
+ * core is busy waits in its queue, unless another core has nobody awake: that one takes him over.
  *
  * Where ranks fall asleep (`nap`), those that wait for something and are awake are in the queue,
- * too, as ranks that yield are in the kernel's: each turn of theirs costs a switch. Who has waited
- * for so long leaves the queue; work for him then takes the time of waking him besides.
+ * too, as ranks that yield are in the kernel's: each turn of theirs costs a switch. Before it
+ * yields, a rank polls for a while (`near`) as long as the one that it heard of last runs on
+ * another core (ep/idle.c of the library). Who has waited as long as `nap` leaves the queue; work
+ * for him then takes the time of falling asleep and of being woken besides.
  */
 #include <stdlib.h>
 
@@ -20,25 +23,31 @@ struct job {
     uint32_t         next; /* of the same rank, or spare */
 };
 
+enum { LOOKS = 8 }; /* at the other one, while a rank polls */
+
 struct seat {
     uint32_t         rank;       /* the last one that it ran; NONE: it ran nobody */
-    bool             busy, idle; /* idle: the rank had nothing to do in this turn */
+    bool             busy, idle; /* idle: the rank has nothing to do in this turn */
+    uint32_t         turn;       /* counts what it takes up: the end of an older one is void */
     struct sim_event then;       /* of the job that it is at */
+    uint32_t         head, tail; /* of its queue */
 };
 
 struct worker {
     uint32_t first, last; /* its jobs; NONE: it has none */
-    uint32_t behind;      /* the next in its host's queue */
+    uint32_t behind;      /* the next in its core's queue */
+    uint32_t seat;        /* its core */
+    uint32_t from;        /* whom it heard of last; NONE: of nobody */
+    uint32_t looks;       /* since it last gave way, or had work */
     bool     seated;      /* on a core that works for it, or waiting for one */
     uint64_t since;       /* when it had no more work */
 };
 
 struct sim_cores {
     uint32_t       per_host, room, spare;
-    uint64_t       switch_ps, nap_ps, wake_ps;
-    struct seat   *seats;       /* by host and core */
-    struct worker *workers;     /* by rank */
-    uint32_t      *head, *tail; /* of a host's queue */
+    uint64_t       switch_ps, nap_ps, wake_ps, near_ps;
+    struct seat   *seats;   /* by host and core */
+    struct worker *workers; /* by rank */
     struct job    *jobs;
 };
 
@@ -47,9 +56,10 @@ static uint64_t ps_of(double us)
     return (uint64_t)(us * SIM_PS_PER_US);
 }
 
-struct sim_cores *sim_cores_make(uint32_t hosts, uint32_t ranks, const struct sim_cluster *of)
+struct sim_cores *sim_cores_make(const struct sim_net *net, uint32_t ranks,
+                                 const struct sim_cluster *of)
 {
-    const uint32_t    per_host = of->cores;
+    const uint32_t    per_host = of->cores, hosts = sim_net_host(net, ranks - 1) + 1;
     struct sim_cores *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return NULL;
@@ -59,23 +69,23 @@ struct sim_cores *sim_cores_make(uint32_t hosts, uint32_t ranks, const struct si
                             .switch_ps = ps_of(of->switch_us),
                             /* without a cost of turns time would stand still in them */
                             .nap_ps = of->switch_us > 0 ? ps_of(of->nap_us) : 0,
-                            .wake_ps = ps_of(of->wake_us)};
+                            .wake_ps = ps_of(of->wake_us),
+                            .near_ps = ps_of(of->near_us) / LOOKS};
     c->seats = calloc((size_t)hosts * per_host, sizeof *c->seats);
     c->workers = calloc(ranks, sizeof *c->workers);
-    c->head = malloc(hosts * sizeof *c->head);
-    c->tail = malloc(hosts * sizeof *c->tail);
-    if (c->seats == NULL || c->workers == NULL || c->head == NULL || c->tail == NULL) {
+    if (c->seats == NULL || c->workers == NULL) {
         sim_cores_free(c);
         return NULL;
     }
     for (size_t i = 0; i < (size_t)hosts * per_host; i++) {
-        c->seats[i].rank = NONE;
+        c->seats[i] = (struct seat){.rank = NONE, .head = NONE, .tail = NONE};
     }
     for (uint32_t i = 0; i < ranks; i++) {
-        c->workers[i] = (struct worker){NONE, NONE, NONE, false, 0};
-    }
-    for (uint32_t i = 0; i < hosts; i++) {
-        c->head[i] = c->tail[i] = NONE;
+        c->workers[i] = (struct worker){.first = NONE,
+                                        .last = NONE,
+                                        .behind = NONE,
+                                        .seat = sim_net_host(net, i) * per_host + i % per_host,
+                                        .from = NONE};
     }
     return c;
 }
@@ -85,8 +95,6 @@ void sim_cores_free(struct sim_cores *c)
     if (c != NULL) {
         free(c->seats);
         free(c->workers);
-        free(c->head);
-        free(c->tail);
         free(c->jobs);
         free(c);
     }
@@ -120,22 +128,38 @@ static bool add_job(struct sim_cores *c, uint32_t rank, uint64_t ps, const struc
     return true;
 }
 
-static void enqueue(struct sim_cores *c, uint32_t host, uint32_t rank)
+static void enqueue(struct sim_cores *c, uint32_t rank)
 {
     struct worker *w = &c->workers[rank];
+    struct seat   *s = &c->seats[w->seat];
     w->seated = true;
     w->behind = NONE;
-    if (c->head[host] == NONE) {
-        c->head[host] = rank;
+    if (s->head == NONE) {
+        s->head = rank;
     } else {
-        c->workers[c->tail[host]].behind = rank;
+        c->workers[s->tail].behind = rank;
     }
-    c->tail[host] = rank;
+    s->tail = rank;
+}
+
+static uint32_t dequeue(struct sim_cores *c, uint32_t seat)
+{
+    uint32_t rank = c->seats[seat].head;
+    if (rank != NONE) {
+        c->seats[seat].head = c->workers[rank].behind;
+    }
+    return rank;
 }
 
 static bool is_awake(const struct sim_cores *c, uint32_t rank, uint64_t now)
 {
     return now - c->workers[rank].since < c->nap_ps;
+}
+
+static struct sim_event end_of_turn(struct sim_cores *c, uint32_t seat, uint64_t at)
+{
+    struct seat *s = &c->seats[seat];
+    return (struct sim_event){.at = at, .rank = s->rank, .peer = ++s->turn, .bytes = seat};
 }
 
 /* The core takes up the first job of a rank, or looks at one that has none; *done is the event of
@@ -150,7 +174,9 @@ static void begin(struct sim_cores *c, uint32_t seat, uint32_t rank, uint64_t no
     s->rank = rank;
     s->busy = true;
     s->idle = j == NONE;
+    w->seat = seat;
     w->seated = true;
+    w->looks = 0;
     if (j != NONE) {
         ps += c->jobs[j].ps;
         s->then = c->jobs[j].then;
@@ -158,26 +184,35 @@ static void begin(struct sim_cores *c, uint32_t seat, uint32_t rank, uint64_t no
         c->jobs[j].next = c->spare;
         c->spare = j;
     }
-    *done = (struct sim_event){.at = now + ps, .rank = rank, .peer = rank, .bytes = seat};
+    *done = end_of_turn(c, seat, now + ps);
 }
 
-/* A core without work: the one that ran the rank last, else any; NONE: all have work. */
-static uint32_t idle_seat(const struct sim_cores *c, uint32_t host, uint32_t rank)
+/* Who waits on a core that nobody else wants; NONE: he sleeps, or has gone. */
+static uint32_t sitter(const struct sim_cores *c, uint32_t seat, uint64_t now)
 {
-    uint32_t found = NONE;
-    for (uint32_t i = host * c->per_host; i < (host + 1) * c->per_host; i++) {
-        if (!c->seats[i].busy) {
-            if (c->seats[i].rank == rank) {
-                return i;
-            }
-            found = found == NONE || c->seats[i].rank == NONE ? i : found;
+    const uint32_t rank = c->seats[seat].rank;
+    const bool     there = !c->seats[seat].busy && rank != NONE && c->workers[rank].seat == seat &&
+                       !c->workers[rank].seated;
+    return there && is_awake(c, rank, now) ? rank : NONE;
+}
+
+/* A core for a rank that has got work: its own, else one that nobody wants; NONE: there is none. */
+static uint32_t find_seat(const struct sim_cores *c, uint32_t rank, uint64_t now)
+{
+    const uint32_t own = c->workers[rank].seat, first = own - own % c->per_host;
+    if (!c->seats[own].busy) {
+        return own;
+    }
+    for (uint32_t i = first; i < first + c->per_host; i++) {
+        if (!c->seats[i].busy && sitter(c, i, now) == NONE) {
+            return i;
         }
     }
-    return found;
+    return NONE;
 }
 
-enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t host, uint32_t rank, uint64_t now,
-                                 uint64_t ps, const struct sim_event *then, struct sim_event *done)
+enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t rank, uint64_t now, uint64_t ps,
+                                 const struct sim_event *then, struct sim_event *done)
 {
     struct worker *w = &c->workers[rank];
     if (c->nap_ps > 0 && !w->seated && !is_awake(c, rank, now)) {
@@ -187,44 +222,98 @@ enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t host, uint32_t ra
         return SIM_NO_MEMORY;
     }
     if (w->seated) {
-        return SIM_WAITS;
+        const struct seat *s = &c->seats[w->seat];
+        if (s->rank != rank || !s->idle || w->looks == 0) {
+            return SIM_WAITS;
+        }
+        begin(c, w->seat, rank, now, done); /* it polls, and finds it */
+        return SIM_BEGINS;
     }
-    uint32_t seat = idle_seat(c, host, rank);
+    uint32_t seat = find_seat(c, rank, now);
     if (seat == NONE) {
-        enqueue(c, host, rank);
+        enqueue(c, rank);
         return SIM_WAITS;
     }
-    const uint32_t before = c->seats[seat].rank; /* gives its core to who has work */
-    if (c->nap_ps > 0 && before != NONE && before != rank && !c->workers[before].seated &&
-        is_awake(c, before, now)) {
-        enqueue(c, host, before);
+    const uint32_t before = sitter(c, seat, now); /* gives its core to who has work */
+    if (before != NONE && before != rank) {
+        enqueue(c, before);
     }
     begin(c, seat, rank, now, done);
     return SIM_BEGINS;
+}
+
+void sim_cores_heard(struct sim_cores *c, uint32_t rank, uint32_t from)
+{
+    c->workers[rank].from = from;
+}
+
+static bool is_over(const struct sim_cores *c, const struct sim_event *done)
+{
+    return c->seats[done->bytes].turn == done->peer;
 }
 
 bool sim_cores_finished(const struct sim_cores *c, const struct sim_event *done,
                         struct sim_event *then)
 {
     *then = c->seats[done->bytes].then;
-    return !c->seats[done->bytes].idle;
+    return is_over(c, done) && !c->seats[done->bytes].idle;
+}
+
+static bool works(const struct sim_cores *c, uint32_t who)
+{
+    const struct seat *s = who != NONE ? &c->seats[c->workers[who].seat] : NULL;
+    return s != NULL && s->busy && s->rank == who;
+}
+
+/* Whether the one that a rank heard of last is seen on another core. Who waits there for one that
+ * works polls as well; else he gives his core away all the time, though nobody takes it. */
+static bool runs_elsewhere(const struct sim_cores *c, uint32_t who, uint32_t seat, uint64_t now)
+{
+    if (who == NONE || c->workers[who].seat == seat) {
+        return false;
+    }
+    return works(c, who) ||
+           (sitter(c, c->workers[who].seat, now) == who && works(c, c->workers[who].from));
+}
+
+/* Who is next on a core whose rank has nothing to do: of its own queue; or of another's, where that
+ * rank sleeps. */
+static uint32_t next_rank(struct sim_cores *c, uint32_t seat, bool awake)
+{
+    const uint32_t first = seat - seat % c->per_host;
+    uint32_t       found = dequeue(c, seat);
+    for (uint32_t i = first; !awake && found == NONE && i < first + c->per_host; i++) {
+        found = dequeue(c, i);
+    }
+    return found;
 }
 
 bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct sim_event *next)
 {
-    uint32_t       seat = (uint32_t)done->bytes, host = seat / c->per_host, rank = done->rank;
+    uint32_t       seat = (uint32_t)done->bytes, rank = done->rank;
+    struct seat   *s = &c->seats[seat];
     struct worker *w = &c->workers[rank];
+    if (!is_over(c, done)) {
+        return false;
+    }
     if (w->first == NONE) {
+        w->since = s->idle ? w->since : done->at;
+        const bool awake = is_awake(c, rank, done->at);
+        if (awake && c->near_ps > 0 && s->head != NONE && w->looks < LOOKS &&
+            runs_elsewhere(c, w->from, seat, done->at)) {
+            w->looks++;
+            s->idle = true;
+            *next = end_of_turn(c, seat, done->at + c->near_ps);
+            return true;
+        }
         w->seated = false;
-        w->since = c->seats[seat].idle ? w->since : done->at;
-        uint32_t head = c->head[host];
+        uint32_t head = next_rank(c, seat, awake);
         if (head == NONE) {
-            c->seats[seat].busy = false;
+            s->busy = false;
             return false;
         }
-        c->head[host] = c->workers[head].behind;
-        if (c->nap_ps > 0 && is_awake(c, rank, done->at)) {
-            enqueue(c, host, rank);
+        if (awake) {
+            enqueue(c, rank);
         }
         rank = head;
     }

@@ -7,64 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim.h"
+#include "engine.h"
 
-enum kind { POST, INJECT, GO, LAND, DONE, WAKE, CORE, NEXT };
-
-enum state { TX_OPEN, RX_POSTED, RX_MATCHED };
-
-struct slot {
-    uint64_t when; /* TX: left, SIM_NEVER: not known yet; RX: posted */
-    uint32_t peer, round;
-    uint8_t  state, act;
-};
-
-struct strand {
-    uint32_t    next_round, rounds, chunk;
-    uint32_t    name; /* of the chunk, in all calls */
-    uint16_t    lane;
-    bool        active, working; /* at the copies and sums of its next round */
-    uint32_t    busy;            /* bit i: slot i is in use */
-    uint64_t    wake_at;
-    struct slot slots[SIM_SLOTS];
-};
-
-struct engine {
-    const struct sim_case  *c;
-    const struct sim_watch *watch;
-    struct sim_result      *r;
-    struct ct_env           env;
-    struct sim_vector       vector;
-    struct sim_net         *net;
-    struct sim_queue        queue;
-    struct sim_mail         mail;
-    uint32_t                period, nstrands;
-    uint64_t                active; /* strands */
-    uint64_t                send_ps, recv_ps, step_ps;
-    double                  move_ps, far_ps, memory_ps, reduce_ps;
-    uint64_t               *flight;     /* by rank: bytes sent that nobody has received yet */
-    uint64_t               *held;       /* by host: of what stays in it, until it is moved */
-    uint32_t               *next_chunk; /* by rank and lane */
-    uint32_t               *calls;      /* by rank: that it has begun */
-    uint32_t               *at_work;    /* by rank: strands that are active */
-    uint64_t               *busy;       /* by rank: until when its processor has work */
-    struct sim_cores       *cores;      /* NULL: each rank has a processor of its own */
-    struct strand          *strands;
-    bool                    no_memory;
-};
-
-static struct strand *strand_at(const struct engine *e, uint32_t rank, uint32_t i)
-{
-    return &e->strands[(size_t)rank * e->nstrands + i];
-}
-
-/* What `who` is called if all ranks turn so that `frame` becomes `as`. */
-static uint32_t seen_from(const struct engine *e, uint32_t who, uint32_t frame, uint32_t as)
-{
-    return frame == as ? who : (uint32_t)(((uint64_t)who + e->c->n + as - frame) % e->c->n);
-}
-
-static void push(struct engine *e, uint64_t at, enum kind kind, struct sim_event ev)
+void sim_engine_push(struct engine *e, uint64_t at, enum kind kind, struct sim_event ev)
 {
     if (at >= SIM_TOO_LATE) {
         e->r->time_ps = SIM_TOO_LATE;
@@ -75,179 +20,31 @@ static void push(struct engine *e, uint64_t at, enum kind kind, struct sim_event
     e->no_memory |= !sim_queue_put(&e->queue, &ev);
 }
 
-static void touch(struct engine *e, uint64_t at)
-{
-    e->r->time_ps = at > e->r->time_ps ? at : e->r->time_ps;
-}
-
 /* Work of a rank, after which `then` happens. False: that is now, and for the caller to do. */
-static bool work(struct engine *e, uint32_t rank, uint64_t now, uint64_t ps, enum kind kind,
-                 struct sim_event then)
+bool sim_engine_work(struct engine *e, uint32_t rank, uint64_t now, uint64_t ps, enum kind kind,
+                     struct sim_event then)
 {
     if (ps == 0) {
         return false;
     }
     if (e->cores == NULL) {
         e->busy[rank] = (e->busy[rank] > now ? e->busy[rank] : now) + ps;
-        push(e, e->busy[rank], kind, then);
+        sim_engine_push(e, e->busy[rank], kind, then);
         return true;
     }
     struct sim_event done;
     then.kind = (uint8_t)kind;
-    switch (sim_cores_submit(e->cores, sim_net_host(e->net, rank), rank, now, ps, &then, &done)) {
+    switch (sim_cores_submit(e->cores, rank, now, ps, &then, &done)) {
     case SIM_NO_MEMORY:
         e->no_memory = true;
         break;
     case SIM_WAITS:
         break;
     case SIM_BEGINS:
-        push(e, done.at, CORE, done);
+        sim_engine_push(e, done.at, CORE, done);
         break;
     }
     return true;
-}
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-/* A message that stays in its host begins to be held by it; or ends to be, having been moved. */
-static void hold(struct engine *e, uint32_t from, uint32_t to, uint64_t bytes, bool begins)
-{
-    if (sim_net_distance(e->net, from, to) <= CT_DIST_NODE) {
-        e->held[sim_net_host(e->net, from % e->period)] += begins ? bytes : -bytes;
-    }
-}
-
-/* What processors need to move the bytes of a message between these: more for those of the bytes
- * that the caches do not hold, being a part of all that the host holds. */
-static uint64_t moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes)
-{
-    if (e->move_ps <= 0 || sim_net_distance(e->net, from, to) > CT_DIST_NODE) {
-        return 0;
-    }
-    const double cache = (double)e->c->cluster->cache;
-    const double held = (double)e->held[sim_net_host(e->net, from % e->period)];
-    const double far = e->far_ps > 0 && held > cache ? 1 - cache / held : 0;
-    return sim_ps_of(bytes, far > 0 ? e->move_ps + far * (e->far_ps - e->move_ps) : e->move_ps);
-}
-
-/* The receive that a message from `from` for a chunk belongs to; NULL: it is not posted yet. */
-static struct slot *find_posted(struct engine *e, uint32_t rank, uint32_t from, uint32_t chunk,
-                                struct sim_event *ev)
-{
-    struct slot *best = NULL;
-    for (uint32_t i = 0; i < e->nstrands; i++) {
-        struct strand *s = strand_at(e, rank, i);
-        for (uint32_t b = s->active && s->name == chunk ? s->busy : 0; b != 0; b &= b - 1) {
-            struct slot *slot = &s->slots[__builtin_ctz(b)];
-            if (slot->state == RX_POSTED && slot->peer == from &&
-                (best == NULL || slot->round < best->round)) {
-                best = slot;
-                ev->peer_strand = (uint16_t)i;
-                ev->peer_slot = (uint8_t)__builtin_ctz(b);
-            }
-        }
-    }
-    return best;
-}
-
-/* The bytes go into the network: ev is of the sender, and of the receiver where that is known. */
-static uint64_t send_off(struct engine *e, const struct sim_event *ev, uint64_t now)
-{
-    struct strand *s = strand_at(e, ev->rank, ev->strand);
-    struct slot   *slot = &s->slots[ev->slot];
-    uint64_t      *flight = &e->flight[ev->rank], arrived;
-    sim_net_send(e->net, ev->rank, ev->peer, ev->bytes, now, &slot->when, &arrived);
-    touch(e, arrived >= SIM_TOO_LATE ? arrived : 0);
-    *flight += ev->bytes;
-    hold(e, ev->rank, ev->peer, ev->bytes, true);
-    e->r->flight_bytes = ct_max_size(e->r->flight_bytes, *flight);
-    e->r->level_bytes[sim_net_distance(e->net, ev->rank, ev->peer)] += ev->bytes;
-    if (e->watch != NULL) {
-        const struct sim_message m = {.from = ev->rank,
-                                      .to = ev->peer,
-                                      .chunk = s->chunk,
-                                      .round = slot->round,
-                                      .bytes = ev->bytes,
-                                      .posted_ps = now,
-                                      .left_ps = slot->when,
-                                      .arrived_ps = arrived};
-        e->watch->message(e->watch->arg, &m);
-    }
-    return arrived;
-}
-
-/* Tells the receiver's slot, when the message is there. */
-static void push_land(struct engine *e, const struct sim_event *ev, uint64_t at)
-{
-    const uint32_t to = ev->peer % e->period;
-    push(e, at, LAND,
-         (struct sim_event){.rank = to,
-                            .peer = seen_from(e, ev->rank, ev->peer, to),
-                            .strand = ev->peer_strand,
-                            .slot = ev->peer_slot,
-                            .bytes = ev->bytes});
-}
-
-static void go(struct engine *e, const struct sim_event *ev, uint64_t now)
-{
-    push_land(e, ev, send_off(e, ev, now));
-}
-
-static uint64_t word_ps(const struct engine *e, uint32_t from, uint32_t to)
-{
-    return sim_net_latency(e->net, sim_net_distance(e->net, from, to));
-}
-
-/* The sender's processor is through with a message. */
-static void inject(struct engine *e, struct sim_event *ev, uint64_t now)
-{
-    const uint32_t to = ev->peer % e->period, from = seen_from(e, ev->rank, ev->peer, to);
-    const uint32_t chunk = strand_at(e, ev->rank, ev->strand)->name;
-    const bool     asked = ev->bytes > e->c->cluster->eager;
-    struct slot   *posted = find_posted(e, to, from, chunk, ev);
-    if (posted != NULL) {
-        posted->state = RX_MATCHED;
-        uint64_t may = asked ? posted->when + word_ps(e, ev->rank, ev->peer) : now;
-        if (may > now) {
-            push(e, may, GO, *ev);
-        } else {
-            go(e, ev, now);
-        }
-        return;
-    }
-    const struct sim_letter letter = {.at = asked ? SIM_NEVER : send_off(e, ev, now),
-                                      .bytes = ev->bytes,
-                                      .from = from,
-                                      .to = to,
-                                      .chunk = chunk,
-                                      .strand = ev->strand,
-                                      .slot = ev->slot};
-    e->no_memory |= !sim_mail_put(&e->mail, &letter);
-}
-
-/* A receive is posted: what waits for it goes on. */
-static void post(struct engine *e, uint32_t rank, uint32_t strand, unsigned slot, uint64_t now)
-{
-    struct strand    *s = strand_at(e, rank, strand);
-    struct slot      *mine = &s->slots[slot];
-    struct sim_letter l;
-    if (!sim_mail_take(&e->mail, mine->peer, rank, s->name, &l)) {
-        return;
-    }
-    mine->state = RX_MATCHED;
-    const uint32_t         from = l.from % e->period;
-    const struct sim_event ev = {.rank = from,
-                                 .peer = seen_from(e, rank, l.from, from),
-                                 .strand = l.strand,
-                                 .slot = l.slot,
-                                 .peer_strand = (uint16_t)strand,
-                                 .peer_slot = (uint8_t)slot,
-                                 .bytes = l.bytes};
-    if (l.at == SIM_NEVER) {
-        push(e, now + word_ps(e, ev.rank, ev.peer), GO, ev);
-    } else {
-        push_land(e, &ev, l.at > now ? l.at : now);
-    }
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -271,20 +68,21 @@ static void start_transfer(struct engine *e, uint32_t rank, uint32_t strand,
                                 .state = is_tx ? TX_OPEN : RX_POSTED,
                                 .act = step->act};
     if (!is_tx) {
-        post(e, rank, strand, i, now);
+        sim_message_post(e, rank, strand, i, now);
         return;
     }
     struct sim_count *count = &e->r->each[rank];
     count->messages++;
     e->r->too_much |= __builtin_add_overflow(count->bytes, bytes, &count->bytes);
-    uint64_t         ps = e->send_ps + moving_ps(e, rank, step->peer, bytes);
+    const bool moves = bytes <= e->c->cluster->eager; /* else when it is asked for */
+    uint64_t   ps = e->send_ps + (moves ? sim_message_moving_ps(e, rank, step->peer, bytes) : 0);
     struct sim_event ev = {.rank = rank,
                            .peer = step->peer,
                            .strand = (uint16_t)strand,
                            .slot = (uint8_t)i,
                            .bytes = bytes};
-    if (!work(e, rank, now, ps, INJECT, ev)) {
-        inject(e, &ev, now);
+    if (!sim_engine_work(e, rank, now, ps, INJECT, ev)) {
+        sim_message_inject(e, &ev, now);
     }
 }
 
@@ -326,10 +124,11 @@ static bool start_round(struct engine *e, uint32_t rank, uint32_t strand, uint64
     struct strand   *s = strand_at(e, rank, strand);
     struct ct_step   steps[CT_MAX_STEPS];
     unsigned         n = ask(e, rank, s, steps);
-    uint64_t         ps = local_ps(e, s, steps, n);
+    uint64_t         own = e->round_ps + (s->next_round == 0 ? e->call_ps : 0);
+    uint64_t         ps = sim_add(local_ps(e, s, steps, n), own);
     struct sim_event then = {.rank = rank, .peer = rank, .strand = (uint16_t)strand};
     e->r->each[rank].rounds++;
-    if (work(e, rank, now, ps, POST, then)) {
+    if (sim_engine_work(e, rank, now, ps, POST, then)) {
         s->working = true;
         return false;
     }
@@ -415,8 +214,9 @@ static void finish_chunk(struct engine *e, uint32_t rank, uint32_t strand, uint6
         next_call(e, rank);
         for (uint32_t i = 0; i < e->nstrands; i++) {
             if (i != strand) {
-                push(e, now, WAKE,
-                     (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
+                sim_engine_push(
+                    e, now, WAKE,
+                    (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
             }
         }
     }
@@ -431,8 +231,9 @@ static void advance(struct engine *e, uint32_t rank, uint32_t strand, uint64_t n
         if (!may_start(e, s, &until)) {
             if (until != SIM_NEVER && s->wake_at != until) {
                 s->wake_at = until;
-                push(e, until, WAKE,
-                     (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)strand});
+                sim_engine_push(
+                    e, until, WAKE,
+                    (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)strand});
             }
             return;
         }
@@ -449,7 +250,9 @@ static void advance(struct engine *e, uint32_t rank, uint32_t strand, uint64_t n
 static void finish_receive(struct engine *e, const struct sim_event *ev, uint64_t now)
 {
     strand_at(e, ev->rank, ev->strand)->busy &= ~(1u << ev->slot);
-    hold(e, ev->peer, ev->rank, ev->bytes, false);
+    if (e->heard[ev->rank].from != ev->peer) {
+        e->heard[ev->rank] = (struct heard){now, ev->peer};
+    }
     touch(e, now);
     advance(e, ev->rank, ev->strand, now);
 }
@@ -457,12 +260,14 @@ static void finish_receive(struct engine *e, const struct sim_event *ev, uint64_
 static void land(struct engine *e, const struct sim_event *ev)
 {
     const struct slot *slot = &strand_at(e, ev->rank, ev->strand)->slots[ev->slot];
-    uint64_t           ps = e->recv_ps + moving_ps(e, ev->rank, ev->peer, ev->bytes);
+    uint64_t           ps = sim_message_moving_ps(e, ev->peer, ev->rank, ev->bytes);
+    ps = e->recv_ps + (ev->kind == LATE ? 2 * ps : ps);
+    sim_message_hear(e, ev->rank, ev->peer);
     if (slot->act == CT_RX_OP) {
         ps += e->step_ps + sim_ps_of(ev->bytes, e->reduce_ps);
     }
     e->flight[ev->peer % e->period] -= ev->bytes;
-    if (!work(e, ev->rank, ev->at, ps, DONE, *ev)) {
+    if (!sim_engine_work(e, ev->rank, ev->at, ps, DONE, *ev)) {
         finish_receive(e, ev, ev->at);
     }
 }
@@ -478,14 +283,14 @@ static void core_free(struct engine *e, const struct sim_event *ev)
         then.at = ev->at;
         handle(e, &then);
     }
-    push(e, ev->at, NEXT, *ev);
+    sim_engine_push(e, ev->at, NEXT, *ev);
 }
 
 static void core_next(struct engine *e, const struct sim_event *ev)
 {
     struct sim_event next;
     if (sim_cores_next(e->cores, ev, &next)) {
-        push(e, next.at, CORE, next);
+        sim_engine_push(e, next.at, CORE, next);
     }
 }
 
@@ -500,13 +305,19 @@ static void handle(struct engine *e, struct sim_event *ev)
         do_transfers(e, ev->rank, ev->strand, ev->at, steps, ask(e, ev->rank, s, steps));
         break;
     case INJECT:
-        inject(e, ev, ev->at);
+        sim_message_inject(e, ev, ev->at);
         break;
     case GO:
-        go(e, ev, ev->at);
+        sim_message_go(e, ev, ev->at);
         break;
     case LAND:
+    case LATE:
         land(e, ev);
+        return;
+    case ASK:
+    case ANSWER:
+    case CLEAR:
+        sim_message_ask(e, ev);
         return;
     case DONE:
         finish_receive(e, ev, ev->at);
@@ -549,9 +360,11 @@ static int stuck(const struct engine *e, char *why, size_t cap)
 static int run(struct engine *e, char *why, size_t cap)
 {
     struct sim_event ev;
-    for (uint32_t rank = 0; rank < e->period; rank++) {
+    for (uint32_t k = 0; k < e->period; k++) {
+        const uint32_t rank = e->order != NULL ? e->order[k] : k;
         for (uint32_t i = 0; i < e->nstrands; i++) {
-            push(e, 0, WAKE, (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
+            sim_engine_push(e, 0, WAKE,
+                            (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
         }
     }
     while (!e->no_memory && !sim_is_beyond(e->r) && sim_queue_get(&e->queue, &ev)) {
@@ -582,19 +395,27 @@ static bool furnish(struct engine *e)
     const uint32_t         lanes = c->algo->lanes;
     e->nstrands = (uint32_t)ct_min_size(c->chunks, ct_div_up(e->vector.nchunks, lanes)) * lanes;
     e->flight = calloc(e->period, sizeof *e->flight);
-    e->held = calloc(sim_net_host(e->net, e->period - 1) + 1, sizeof *e->held);
+    e->heard = calloc(e->period, sizeof *e->heard);
     e->next_chunk = calloc((size_t)e->period * lanes, sizeof *e->next_chunk);
     e->strands = calloc((size_t)e->period * e->nstrands, sizeof *e->strands);
     e->calls = calloc(e->period, sizeof *e->calls);
     e->at_work = calloc(e->period, sizeof *e->at_work);
     e->busy = calloc(e->period, sizeof *e->busy);
     if (few_cores(e)) {
-        e->cores = sim_cores_make(sim_net_host(e->net, e->period - 1) + 1, e->period, c->cluster);
+        e->cores = sim_cores_make(e->net, e->period, c->cluster);
+        e->order = malloc(e->period * sizeof *e->order);
     }
-    if (e->flight == NULL || e->held == NULL || e->next_chunk == NULL || e->strands == NULL ||
+    if (c->cluster->move > 0) {
+        e->host = sim_host_make(e->net, e->period, c->cluster, &e->vector);
+    }
+    if (e->flight == NULL || e->heard == NULL || e->next_chunk == NULL || e->strands == NULL ||
         e->calls == NULL || e->at_work == NULL || e->busy == NULL ||
-        (few_cores(e) && e->cores == NULL)) {
+        (few_cores(e) && (e->cores == NULL || e->order == NULL)) ||
+        (c->cluster->move > 0 && e->host == NULL)) {
         return false;
+    }
+    if (e->order != NULL) {
+        sim_start_order(c->start, e->period, e->order);
     }
     for (uint32_t rank = 0; rank < e->period; rank++) {
         e->env.me = rank;
@@ -633,7 +454,7 @@ static int execute(struct engine *e, char *why, size_t cap)
         return fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
     }
     wave.net = e->net;
-    wave.own_processors = !few_cores(e);
+    wave.own_processors = !few_cores(e) && e->round_ps + e->call_ps == 0;
     if (!e->c->full && e->c->repeat == 1 && e->watch == NULL && sim_wave_run(&wave, e->r)) {
         return CTRAN_SUCCESS;
     }
@@ -674,8 +495,8 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     e.send_ps = (uint64_t)(c->cluster->send_us * SIM_PS_PER_US + 0.5);
     e.recv_ps = (uint64_t)(c->cluster->recv_us * SIM_PS_PER_US + 0.5);
     e.step_ps = (uint64_t)(c->cluster->step_us * SIM_PS_PER_US + 0.5);
-    e.move_ps = c->cluster->move > 0 ? 1e12 / c->cluster->move : 0;
-    e.far_ps = c->cluster->far > 0 && c->cluster->cache > 0 ? 1e12 / c->cluster->far : 0;
+    e.round_ps = (uint64_t)(c->cluster->round_us * SIM_PS_PER_US + 0.5);
+    e.call_ps = (uint64_t)(c->cluster->call_us * SIM_PS_PER_US + 0.5);
     e.memory_ps = 1e12 / c->cluster->memory;
     e.reduce_ps = 1e12 / c->cluster->reduce;
     int        rc = execute(&e, why, cap);
@@ -689,7 +510,9 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     sim_queue_free(&e.queue);
     sim_mail_free(&e.mail);
     free(e.flight);
-    free(e.held);
+    free(e.heard);
+    free(e.order);
+    sim_host_free(e.host);
     free(e.next_chunk);
     free(e.calls);
     free(e.at_work);

@@ -4,13 +4,17 @@ tools_sim_ctran_sim_SOURCES = \
 	tools/sim/cluster.c \
 	tools/sim/cores.c \
 	tools/sim/engine.c \
+	tools/sim/engine.h \
+	tools/sim/host.c \
 	tools/sim/mail.c \
 	tools/sim/main.c \
+	tools/sim/message.c \
 	tools/sim/net.c \
 	tools/sim/plot.c \
 	tools/sim/queue.c \
 	tools/sim/report.c \
 	tools/sim/sim.h \
+	tools/sim/starts.c \
 	tools/sim/sum.c \
 	tools/sim/trace.c \
 	tools/sim/vector.c \

@@ -37,6 +37,7 @@ static const char usage_text[] =
     "  --chunk-size S        bytes of a chunk (CTRAN_CHUNK_SIZE's default); 0: uncut\n"
     "  --chunks C            in flight at a time (CTRAN_CHUNKS' default)\n"
     "  --repeat N            calls of each rank, one after the other (1); times are of one\n"
+    "  --starts N            orders in which ranks that share cores begin (1); the mean counts\n"
     "  --inplace, --ordered  the buffers are one; the operator does not commute\n"
     "  --full                simulate all ranks, even where some could stand for all\n"
     "  --json [--each]       print one JSON object; with the counts of each rank\n"
@@ -67,6 +68,7 @@ enum {
     CHUNK_SIZE,
     CHUNKS,
     REPEAT,
+    STARTS,
     INPLACE,
     ORDERED,
     FULL,
@@ -88,6 +90,7 @@ static const struct option known[] = {
     {"chunk-size", required_argument, NULL, CHUNK_SIZE},
     {"chunks", required_argument, NULL, CHUNKS},
     {"repeat", required_argument, NULL, REPEAT},
+    {"starts", required_argument, NULL, STARTS},
     {"inplace", no_argument, NULL, INPLACE},
     {"ordered", no_argument, NULL, ORDERED},
     {"full", no_argument, NULL, FULL},
@@ -162,6 +165,8 @@ static bool take(struct options *o, int c, const char *text)
         return take_count(text, 1, SIM_CHUNKS, &o->common.chunks);
     case REPEAT:
         return take_count(text, 1, 1000, &o->common.repeat);
+    case STARTS:
+        return take_count(text, 1, SIM_STARTS, &o->common.starts);
     case INPLACE:
         return o->common.inplace = true;
     case ORDERED:
@@ -185,7 +190,7 @@ static bool take(struct options *o, int c, const char *text)
 static void set_defaults(struct options *o)
 {
     *o = (struct options){.algos = "all", .bytes = {1024}, .nbytes = 1};
-    o->common.element = o->common.repeat = 1;
+    o->common.element = o->common.repeat = o->common.starts = 1;
     const struct ct_var *vars = ct_config_vars();
     (void)sim_take_bytes(vars[CT_VAR_IX_chunk_size].def, &o->common.chunk_bytes);
     (void)take_count(vars[CT_VAR_IX_chunks].def, 1, SIM_CHUNKS, &o->common.chunks);
@@ -345,7 +350,7 @@ static int run_one(const struct options *o, struct sim_row *row)
     if (to != NULL) {
         sim_trace_begin(&trace, &row->what, to);
     }
-    int  rc = sim_run(&row->what, to != NULL ? &watch : NULL, &row->result, why, sizeof why);
+    int  rc = sim_run_starts(&row->what, to != NULL ? &watch : NULL, &row->result, why, sizeof why);
     bool good = rc == CTRAN_SUCCESS;
     if (to != NULL) {
         good = sim_trace_end(&trace, row->what.n) && good;

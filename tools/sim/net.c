@@ -242,7 +242,7 @@ uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n)
     if (s->seed != 0 || is_instant(c)) {
         return n;
     }
-    if (c->cores > 0 || (c->nics > 0 && c->nics < s->gpus) || c->shared > 0) {
+    if (c->cores > 0 || (c->nics > 0 && c->nics < s->gpus) || c->shared > 0 || c->move > 0) {
         return n; /* who comes first at what they share decides */
     }
     for (size_t i = 0; i < CT_ARRAY_LEN(factors); i++) {

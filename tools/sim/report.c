@@ -36,9 +36,9 @@ static void json_case(const struct sim_case *c)
 {
     printf("{\"collective\": \"%s\", \"algorithm\": \"%s\", \"ranks\": %u, \"bytes\": %" PRIu64
            ", \"root\": %u, \"element\": %" PRIu64 ", \"chunk_bytes\": %" PRIu64
-           ", \"chunks\": %u, \"repeat\": %u, \"inplace\": %s, ",
+           ", \"chunks\": %u, \"repeat\": %u, \"starts\": %u, \"inplace\": %s, ",
            ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes, c->root, c->element,
-           c->chunk_bytes, c->chunks, c->repeat, c->inplace ? "true" : "false");
+           c->chunk_bytes, c->chunks, c->repeat, c->starts, c->inplace ? "true" : "false");
     printf("\"groups\": [");
     const struct ct_levels *l = (c->algo->traits & CT_BY_LEVEL) != 0 ? c->levels : NULL;
     for (const char *before = ""; l != NULL; l = l->above, before = ", ") {

@@ -7,16 +7,18 @@
  *
  * The model, in the order in which a message meets it:
  *   - the sender's processor works on it for a while (overhead; inside a node its bytes, too, where
- *     processors move them: slower those that are more than a cache holds). A rank does one thing
- *     at a time, and where a host has fewer cores than ranks these wait for a core, fall asleep and
- *     are woken (cores.c).
- *   - a message longer than `eager` waits until the receiver has asked for it, and that word's way.
+ *     processors move them, at a rate that follows from what goes round through the caches,
+ *     host.c). A rank does one thing at a time, and where a host has fewer cores than ranks these
+ *     take turns on a core, fall asleep and are woken (cores.c).
+ *   - a message longer than `eager` waits until the receiver has asked for it, and that word's way;
+ *     where processors move it, both of them see to the announcement and to the answer before.
  *   - each link of the path serves messages one after the other, in the order in which they were
  *     sent off, at its rate. A message goes on to the next link as soon as its first byte was
  *     served; what a link cannot serve at once waits in buffers without end, before it. The send is
  *     over when the last byte has left the first link.
  *   - it arrives when the last byte has passed the slowest link, and a latency by distance later.
- *   - the receiver's processor works on it, when the receive has been posted, and reduces it.
+ *   - the receiver's processor works on it, when the receive has been posted, and reduces it. Where
+ *     processors move its bytes, those of a message that came before its receive are moved twice.
  * Links: of each rank one out and one in inside a node or NVLink domain; of each NIC one out and
  * one in; of each rack, zone and data centre one up and one down, with the rate of the NICs below
  * by the oversubscription of that level. Many links that share a load evenly count as one.
@@ -33,7 +35,12 @@
 #include "coll/algo/algo.h"
 #include "topo/topo.h"
 
-enum { SIM_RANKS = CT_CLUSTER_RANKS, SIM_CHUNKS = 64, SIM_SLOTS = 2 * CT_MAX_STEPS };
+enum {
+    SIM_RANKS = CT_CLUSTER_RANKS,
+    SIM_CHUNKS = 64,
+    SIM_SLOTS = 2 * CT_MAX_STEPS,
+    SIM_STARTS = 99
+};
 
 #define SIM_NEVER     UINT64_MAX
 #define SIM_TOO_LATE  (UINT64_C(1) << 62) /* 53 days; such a run is refused, and sums do not wrap */
@@ -54,9 +61,12 @@ struct sim_cluster {
     double            over[SIM_LEVELS];
     double            send_us, recv_us, step_us; /* overheads: of messages, and of a copy or sum */
     double            move;                      /* processors move bytes in a node; 0: not they */
-    double            far;   /* the same where more than `cache` bytes of a host are under way */
-    uint64_t          cache; /* 0: that makes no difference */
+    double            round_us, call_us;         /* overheads: of a round, and of a call */
+    double            far, dram; /* `move` beyond a core's own cache, and beyond all; 0: the same */
+    uint64_t          cache, llc;      /* these caches' bytes; 0: without end */
+    uint64_t          ring;            /* bytes of memory for messages from one rank to another */
     double            switch_us;       /* when a core takes up another rank */
+    double            near_us;         /* that who waits polls before he gives way */
     double            nap_us, wake_us; /* when who waits sleeps; 0: never; to wake him */
     uint32_t          nics, cores;     /* of a host; 0: as many as GPUs */
     uint64_t          eager;           /* bytes; longer messages are asked for */
@@ -83,6 +93,8 @@ struct sim_case {
     uint64_t                  chunk_bytes;
     uint32_t                  chunks;
     uint32_t                  repeat; /* calls that each rank makes, one after the other */
+    uint32_t                  starts; /* orders in which ranks that share cores begin */
+    uint32_t                  start;  /* of sim_run: the one; 0: that of the ranks */
     bool                      inplace, ordered, full; /* full: without symmetry */
 };
 
@@ -117,6 +129,12 @@ struct sim_watch {
 /* CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM, CTRAN_ERR_INTERN (an algorithm that stops): `why` has it. */
 int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_result *r,
             char *why, size_t cap);
+
+/* All starts; the result is the first one's, but its time the mean of all. starts.c */
+int sim_run_starts(const struct sim_case *c, const struct sim_watch *watch, struct sim_result *r,
+                   char *why, size_t cap);
+/* Ranks 0 ... n - 1 in the order in which they begin. */
+void sim_start_order(uint32_t start, uint32_t n, uint32_t *order);
 
 /* ---- the result (sum.c) ---------------------------------------------------------------------- */
 
@@ -248,17 +266,32 @@ bool sim_queue_put(struct sim_queue *q, const struct sim_event *e);
 bool sim_queue_get(struct sim_queue *q, struct sim_event *e); /* false: empty, or no_memory */
 void sim_queue_free(struct sim_queue *q);
 
+/* ---- memory of a host (host.c) --------------------------------------------------------------- */
+
+/* What processors need to move bytes, by what passes through their caches: the data of the ranks,
+ * and of each pair of ranks that has ever exchanged a message the memory through which these go,
+ * round and round. */
+struct sim_host;
+struct sim_host *sim_host_make(const struct sim_net *net, uint32_t ranks,
+                               const struct sim_cluster *of, const struct sim_vector *v);
+void             sim_host_free(struct sim_host *h); /* NULL is allowed */
+void             sim_host_note(struct sim_host *h, uint32_t from, uint32_t to); /* a message */
+uint64_t         sim_host_move(const struct sim_host *h, uint32_t rank, uint64_t bytes);
+
 /* ---- processors (cores.c) -------------------------------------------------------------------- */
 
 struct sim_cores; /* of hosts that have fewer than ranks */
 enum sim_submit { SIM_NO_MEMORY, SIM_WAITS, SIM_BEGINS };
 
-struct sim_cores *sim_cores_make(uint32_t hosts, uint32_t ranks, const struct sim_cluster *of);
+struct sim_cores *sim_cores_make(const struct sim_net *net, uint32_t ranks,
+                                 const struct sim_cluster *of);
 void              sim_cores_free(struct sim_cores *c); /* NULL is allowed */
 /* Work of a rank, after which `then` is to happen. SIM_BEGINS: at once, and *done is when it will
  * be over. */
-enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t host, uint32_t rank, uint64_t now,
-                                 uint64_t ps, const struct sim_event *then, struct sim_event *done);
+enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t rank, uint64_t now, uint64_t ps,
+                                 const struct sim_event *then, struct sim_event *done);
+/* A rank gets a message from another one. */
+void sim_cores_heard(struct sim_cores *c, uint32_t rank, uint32_t from);
 /* At `done`: what was to happen then, if anything. And after that: whether the core goes on, and
  * until when. */
 bool sim_cores_finished(const struct sim_cores *c, const struct sim_event *done,
