@@ -47,13 +47,12 @@ static void load_config(struct ct_config *cfg, const struct ct_log *log, const s
             (void)ct_config_set(cfg, log, name, value, CT_ORIGIN_ENV);
         }
         for (; set[0] != '\0'; set += strcspn(set, "\n"), set += set[0] == '\n') {
-            char one[512];
-            (void)snprintf(one, sizeof one, "%.*s", (int)strcspn(set, "\n"), set);
-            char *const list[] = {one, NULL};
-            value = find_setting(list, name);
+            char *const list[] = {strndup(set, strcspn(set, "\n")), NULL};
+            value = list[0] != NULL ? find_setting(list, name) : "";
             if (value[0] != '\0') {
                 (void)ct_config_set(cfg, log, name, value, CT_ORIGIN_SET);
             }
+            free(list[0]);
         }
     }
 }
