@@ -78,6 +78,10 @@ static pid_t start(int where)
 {
     fflush(stdout);
     pid_t pid = fork();
+    if (pid < 0) { /* those that are there already end by their alarm */
+        perror("host_figures: fork");
+        exit(1);
+    }
     if (pid == 0) {
         alarm(LIMIT_S);
         sit(where);

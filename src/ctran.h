@@ -1816,7 +1816,9 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
  * - When a peer dies, CTRAN_STREAM_TIMEOUT passes or calls do not fit, streams are let go, what was
  *   to be received is undefined, and the communicator's stream-ordered calls fail from then on with
  *   the reason, which ctran_comm_get_async_error tells: CTRAN_ERR_PROC_FAILED, CTRAN_ERR_TIMEOUT,
- *   CTRAN_ERR_TRUNCATE, CTRAN_ERR_TAG, CTRAN_ERR_OTHER.
+ *   CTRAN_ERR_TRUNCATE, CTRAN_ERR_TAG, CTRAN_ERR_OTHER. Calls that kernels carry out (reductions,
+ *   and collectives of up to CTRAN_STREAM_SMALL bytes) are not compared: where they do not fit,
+ *   CTRAN_STREAM_TIMEOUT alone ends them.
  *
  * Errors of all: those of the blocking call; CTRAN_ERR_UNSUPPORTED_OPERATION: there is no GPU,
  * memory cannot be shared, or the process has no thread for it; CTRAN_ERR_TYPE: the datatype has
@@ -1916,7 +1918,7 @@ CTRAN_API int ctran_exscan_enqueue(const void *sendbuf, void *recvbuf, ctran_cou
  *   other's. recvcounts[r] tells how many it sent. recvsize: elements that recvbuf holds; what
  *   comes beyond is dropped, and recvcounts shows it.
  * - What lies outside sendbuf (or the list) is not sent, and an index outside of sendbuf sends an
- *   element of zeros. The buffers are apart.
+ *   element of zeros. The buffers are apart, and recvcounts is apart from all of these.
  *
  * Collective; otherwise as above. Errors: CTRAN_ERR_COUNT, CTRAN_ERR_BUFFER, CTRAN_ERR_ARG (an
  * array is NULL), CTRAN_ERR_TYPE (it has gaps, or no bytes), CTRAN_ERR_UNSUPPORTED_OPERATION: ranks

@@ -20,6 +20,32 @@ static int check_buffers(struct ct_comm *comm, const char *call, const struct ct
     return rc == CTRAN_SUCCESS ? ct_check_disjoint(comm, call, send, recv) : rc;
 }
 
+/* Blocks of the kernel read what says what to send while others already say what has come. */
+static int check_apart(struct ct_comm *comm, const char *call, const void *recvcounts,
+                       const struct ct_kernel_dynamic *d)
+{
+    const size_t each = comm->run.n * sizeof(ctran_count_t);
+    const struct {
+        const char *name;
+        const void *at;
+        size_t      bytes;
+    } all[] = {{"sendcounts", d->send_counts, each},
+               {"sdispls", d->send_displs, each},
+               {"rdispls", d->recv_displs, each},
+               {"sindices", d->send_indices, d->indices * sizeof(ctran_count_t)},
+               {"sendbuf", d->send, d->send_bytes},
+               {"recvbuf", d->recv, d->recv_bytes}};
+    const uintptr_t counts = (uintptr_t)recvcounts;
+    for (size_t i = 0; i < CT_ARRAY_LEN(all); i++) {
+        const uintptr_t at = (uintptr_t)all[i].at;
+        if (at != 0 && all[i].bytes > 0 && at < counts + each && counts < at + all[i].bytes) {
+            return ct_api_raise(comm, CTRAN_ERR_BUFFER, call,
+                                "recvcounts overlaps %s: give it memory of its own", all[i].name);
+        }
+    }
+    return CTRAN_SUCCESS;
+}
+
 static int check_arrays(struct ct_comm *comm, const char *call, const void *sendcounts,
                         const void *recvcounts, const void *indices, ctran_count_t nindices,
                         size_t elem_bytes)
@@ -74,6 +100,10 @@ int ctran_alltoallv_dynamic_enqueue(const void *sendbuf, ctran_count_t sendsize,
                                            .indices = sindices != NULL ? (uint64_t)nindices : 0,
                                            .recv_counts = recvcounts,
                                            .recv_displs = rdispls};
+    rc = check_apart(c, call, recvcounts, &what);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
     const struct ct_stream_call one = {.name = call, .kind = CT_STREAM_DYNAMIC, .dynamic = &what};
     return ct_api_pass(c, ct_stream_enqueue(c, stream, &one), call);
 }

@@ -29,7 +29,8 @@ enum ct_ctx_kind {
     CT_CTX_CREATE, /* making communicators by the members alone */
     CT_CTX_DUP,    /* nonblocking */
     CT_CTX_COLL,
-    CT_CTX_NAMED, /* no communicator's: numbers made of the program's strings */
+    CT_CTX_NAMED,  /* no communicator's: numbers made of the program's strings */
+    CT_CTX_STREAM, /* messages of stream-ordered calls over the host: what needs one needs all */
 };
 enum { CT_CTX_SHIFT = 61 };
 

@@ -330,8 +330,9 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         longest = p == 0 ? (size_t)counts[0] : most(longest, (size_t)counts[p]);
         shortest = p == 0 ? (size_t)counts[0] : ct_min_size(shortest, (size_t)counts[p]);
     }
-    /* In place, parts of different lengths: what one block writes another may not have read. */
-    if (longest != shortest && send == recv) {
+    /* In place, parts of different lengths: what one block writes another may not have read. Who
+     * has no part may be in place or not, whatever the others are, and all have to choose alike. */
+    if (longest != shortest && (send == recv || shortest == 0)) {
         how.blocks = 1;
     }
     const bool small = flagged(how, longest * r->elem_bytes, comm->size - 1);

@@ -298,6 +298,10 @@ static int add(struct ct_process *p, const struct ct_mem_import *wanted,
     import->slot = from->slot;
     ct_list_init(&import->lru);
     rc = map(p, import, from);
+    if (rc == CTRAN_SUCCESS && from->way == CT_MEM_MAPPED && is_stale(all, import)) {
+        unmap(p, import); /* the descriptors it came with may be those of other memory by now */
+        rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
     if (rc != CTRAN_SUCCESS) {
         rc = ended(owner) ? CTRAN_ERR_PROC_FAILED : rc;
         goto err;

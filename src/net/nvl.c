@@ -157,8 +157,12 @@ static int import(struct ct_nvl *nvl, struct ct_nvl_peer *peer, struct copy *c)
     if (note.len_bytes < c->want.len_bytes) {
         return CTRAN_ERR_OTHER; /* that is not what was announced */
     }
-    const int rc = ct_mem_import(nvl->p, c->device, &note, &c->import, &at);
+    int rc = ct_mem_import(nvl->p, c->device, &note, &c->import, &at);
     c->from = (const char *)(uintptr_t)at;
+    if (rc == CTRAN_SUCCESS && c->import == NULL &&
+        ct_gpu_kind_of(nvl->p->gpu, c->from, NULL) != CT_GPU_DEVICE) {
+        rc = CTRAN_ERR_OTHER; /* said to be this process's own, and is not */
+    }
     peer->refusals = rc == CTRAN_SUCCESS ? 0 : peer->refusals + (peer->refusals < MOST);
     peer->skip = rc == CTRAN_SUCCESS ? 0 : (UINT32_C(1) << peer->refusals) - 1;
     return rc;

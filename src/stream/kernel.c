@@ -138,7 +138,10 @@ int ct_stream_kernel_open(struct ct_stream_context *c)
     }
     if (rc == CTRAN_SUCCESS && ok) {
         c->work = w;
-    } else if (w != NULL) { /* nobody has launched anything */
+    } else if (w != NULL) { /* nobody has launched anything; where others did not hear of this */
+        if (rc != CTRAN_SUCCESS) { /* their kernels are not to wait for this rank */
+            (void)ct_tokens_end(&c->tokens, rc);
+        }
         destroy(c, w);
     }
     if (rc == CTRAN_SUCCESS && !ok) {

@@ -68,7 +68,8 @@ static void post(struct ct_coll *coll)
         const struct staged_msg *m = &s->msgs[i];
         const struct ct_area     area = {.base = m->at, .len_bytes = m->bytes};
         struct ct_ep            *ep = ct_comm_ep(net, m->peer);
-        struct ct_p2p_key        key = {.ctx = net->id, .tag = m->send ? m->tag : CTRAN_ANY_TAG};
+        struct ct_p2p_key        key = {.ctx = ct_ctx(net->id, CT_CTX_STREAM),
+                                        .tag = m->send ? m->tag : CTRAN_ANY_TAG};
         s->reqs[i] = (struct ct_p2p_req){.base.error = CTRAN_SUCCESS};
         key.src = m->send ? (int32_t)net->run.me : (int32_t)m->peer;
         if (ep == NULL) {

@@ -333,6 +333,9 @@ static void arguments(void)
     EXPECT_RC(CTRAN_ERR_BUFFER,
               ctran_alltoallv_dynamic_enqueue(buf, N, counts, NULL, NULL, 0, buf + N / 2, N, counts,
                                               NULL, CTRAN_BYTE, comm, stream));
+    EXPECT_RC(CTRAN_ERR_BUFFER,
+              ctran_alltoallv_dynamic_enqueue(buf, N, counts, NULL, NULL, 0, buf + N, N, counts,
+                                              NULL, CTRAN_BYTE, comm, stream));
     EXPECT_RC(CTRAN_ERR_TYPE,
               ctran_alltoallv_dynamic_enqueue(buf, 2, counts, NULL, NULL, 0, buf + N, 2, counts,
                                               NULL, gaps, comm, stream));

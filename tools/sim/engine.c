@@ -419,6 +419,7 @@ static bool furnish(struct engine *e)
     }
     for (uint32_t rank = 0; rank < e->period; rank++) {
         e->env.me = rank;
+        e->heard[rank].from = UINT32_MAX; /* nobody */
         for (uint32_t i = 0; i < e->nstrands; i++) {
             struct strand *s = strand_at(e, rank, i);
             s->lane = (uint16_t)(i % lanes);

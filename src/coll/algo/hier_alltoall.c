@@ -69,13 +69,22 @@ static struct tower tower_of(const struct ct_env *env)
     return t;
 }
 
+/* A leader's scratch has a block for each of its unit's ranks and each rank, twice: they are to be
+ * counted in 32 bits. */
 static bool fits(const struct ct_env *env)
 {
     uint32_t height = 0;
+    uint64_t unit = 1; /* ranks in one, at most */
     for (const struct ct_levels *l = env->levels; l != NULL; l = l->above) {
+        uint32_t most = 1;
+        for (uint32_t i = 0; i < l->nsizes; i++) {
+            most = l->sizes[i] > most ? l->sizes[i] : most;
+        }
+        unit = unit * most < env->n ? unit * most : env->n;
         height++;
     }
-    return height > 0 && height <= UNITS && env->levels->n == env->n && !env->uneven;
+    return height > 0 && height <= UNITS && env->levels->n == env->n && !env->uneven &&
+           (height + 1) * unit * env->n <= UINT32_MAX;
 }
 
 /* Rounds that a leader needs to hear of its subunits, in the longest group of a level. In one of
