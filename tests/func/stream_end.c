@@ -114,11 +114,16 @@ static void others(void)
     OK(ctran_comm_free(&comm));
 }
 
-/* Rank 1 dies while the others wait for it, in a receive and in a reduction. */
+/*
+ * Rank 1 dies while the others wait for it, in a receive and in a reduction; not before their calls
+ * are in the stream, or these would be refused.
+ */
 static void dies(void)
 {
     ctran_comm_t comm = open_comm();
     if (check_rank == 1) {
+        OK(ctran_recv(NULL, 0, CTRAN_BYTE, 0, 0, CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE));
+        OK(ctran_recv(NULL, 0, CTRAN_BYTE, 2, 0, CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE));
         _exit(0);
     }
     if (check_rank == 0) {
@@ -126,6 +131,7 @@ static void dies(void)
     } else {
         OK(ctran_allreduce_enqueue(from, to, N, CTRAN_BYTE, CTRAN_BXOR, comm, stream));
     }
+    OK(ctran_send(NULL, 0, CTRAN_BYTE, 1, 0, CTRAN_COMM_WORLD));
     ended(comm, CTRAN_ERR_PROC_FAILED);
     printf("ended\n");
     fflush(stdout);
