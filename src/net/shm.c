@@ -310,6 +310,17 @@ static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
+/* Nearly all headers have two words: these are two moves, any other length a call or a loop. */
+static void put_header(char *to, const struct ct_net_slice *slice)
+{
+    enum { USUAL = 16 };
+    if (CT_LIKELY(slice->hdr_len == USUAL)) {
+        memcpy(to, slice->hdr, USUAL);
+    } else {
+        memcpy(to, slice->hdr, slice->hdr_len);
+    }
+}
+
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
     struct peer      *peer = peer_of(link);
@@ -323,7 +334,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         wake_peer(peer);
         return CT_AGAIN;
     }
-    memcpy(to, slice->hdr, slice->hdr_len);
+    put_header(to, slice);
     if (slice->len_bytes > 0) {
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
             ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len);
