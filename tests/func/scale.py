@@ -66,6 +66,12 @@ def main():
         both("--ranks", "250", "--ranks-per-node", "17", "--algorithm", algorithm, "--stores", "3")
     both("--ranks", "1024", "--ranks-per-node", "16")
     both("--ranks", "1024")
+    here = run("simulate", "--ranks", "1024", "--calibrate")
+    plain = run("simulate", "--ranks", "1024")
+    if here and plain:  # all costs are multiplied alike, and so is the time
+        expect("calibrated time", True,
+               abs(here["seconds"] - plain["seconds"] * here["cost_scale"]) < 2e-3)
+        expect("calibrated counts", plain["sent"], here["sent"])
     both("--ranks", "300", "--ranks-per-node", "1")  # all come to the store at once
     both("--ranks", "3", "--ranks-per-node", "1", "--workers", "3")
     both("--ranks", "1")

@@ -2,6 +2,7 @@
 bin_PROGRAMS += tools/scale/ctran_scale
 tools_scale_ctran_scale_SOURCES = \
 	tools/scale/baseline.c \
+	tools/scale/calibrate.c \
 	tools/scale/crew.c \
 	tools/scale/main.c \
 	tools/scale/processes.c \

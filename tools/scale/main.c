@@ -21,6 +21,7 @@ static const char usage_text[] =
     "  --launcher FILE      that starts the processes (ctranrun)\n"
     "  --json               print one JSON object\n"
     "simulate:\n"
+    "  --calibrate          what things cost on this machine, by runs of 2048 ranks over sockets\n"
     "  --cores N            processors that all share; 0: each node has its own (2)\n"
     "  --start-us, --join-us, --message-us, --byte-ns, --latency-us X   what things cost\n";
 
@@ -32,7 +33,7 @@ static int usage(const char *why, const char *what)
 
 /* Below those that the system gives out by itself. */
 enum { FIRST_PORT = 10000, PORTS = 20000 };
-enum { START = 256, JOIN, MESSAGE, BYTE, LATENCY };
+enum { START = 256, JOIN, MESSAGE, BYTE, LATENCY, CALIBRATE };
 
 static const struct option known[] = {
     {"mode", required_argument, NULL, 'm'},
@@ -53,6 +54,7 @@ static const struct option known[] = {
     {"message-us", required_argument, NULL, MESSAGE},
     {"byte-ns", required_argument, NULL, BYTE},
     {"latency-us", required_argument, NULL, LATENCY},
+    {"calibrate", no_argument, NULL, CALIBRATE},
     {NULL, 0, NULL, 0},
 };
 
@@ -111,6 +113,9 @@ static bool take(struct options *o, int c, const char *text)
         return take_cost(text, &o->byte_ns);
     case LATENCY:
         return take_cost(text, &o->latency_us);
+    case CALIBRATE:
+        o->calibrate = true;
+        return true;
     default:
         o->json = true;
         return true;
@@ -138,7 +143,8 @@ int main(int argc, char **argv)
                         .join_us = 85,
                         .message_us = 14,
                         .byte_ns = 2.4,
-                        .latency_us = 20};
+                        .latency_us = 20,
+                        .scale = 1};
     struct result  r = {.seconds = 0};
     if (argc > 3 && strcmp(argv[1], "--as-agent") == 0) {
         return be_agent(argv + 2);
@@ -161,6 +167,9 @@ int main(int argc, char **argv)
     }
     o.port = o.port != 0 ? o.port : (uint16_t)(FIRST_PORT + getpid() % PORTS);
     o.per_node = o.per_node != 0 ? o.per_node : o.ranks < 512 ? o.ranks : 512;
+    if (o.calibrate && calibrate(&o) != CTRAN_SUCCESS) {
+        return 1;
+    }
     for (size_t i = 0; i < CT_ARRAY_LEN(modes); i++) {
         if (strcmp(modes[i].name, o.mode) == 0) {
             int                   rc = modes[i].run(&o, &r);

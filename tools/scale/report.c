@@ -66,9 +66,9 @@ static void report_json(const struct options *o, const struct result *r, const c
     printf("{\"mode\": \"%s\", \"ranks\": %u, \"ranks_per_node\": %u, \"nodes\": %u, "
            "\"algorithm\": \"%s\", \"seconds\": %.4f, \"processes\": %u, \"cores\": %u, "
            "\"lookups\": %llu, "
-           "\"max_rss_kb\": %llu, \"sent\": {",
+           "\"max_rss_kb\": %llu, \"cost_scale\": %.3f, \"sent\": {",
            o->mode, o->ranks, o->per_node, r->nodes, algorithm, r->seconds, r->workers, o->cores,
-           (unsigned long long)r->lookups, (unsigned long long)r->max_rss_kb);
+           (unsigned long long)r->lookups, (unsigned long long)r->max_rss_kb, o->scale);
     for (int k = 0; k < CT_TRAFFIC_KINDS; k++) {
         printf("%s\"%s\": {\"messages\": %llu, \"bytes\": %llu}", k == 0 ? "" : ", ", kinds[k],
                (unsigned long long)r->sent[k].messages, (unsigned long long)r->sent[k].bytes);
@@ -91,5 +91,8 @@ void report(const struct options *o, const struct result *r, const char *algorit
     if (r->workers > 0) {
         printf("  %u processes, the largest of %llu MB; %llu look-ups\n", r->workers,
                (unsigned long long)r->max_rss_kb / 1024, (unsigned long long)r->lookups);
+    }
+    if (o->calibrate) {
+        printf("  things cost %.3f times what was asked for, by runs on this machine\n", o->scale);
     }
 }

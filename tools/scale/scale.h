@@ -7,6 +7,7 @@
  *   processes.c the same with a process for each rank, which ctranrun starts
  *   baseline.c  rank 0 collects, a ring of all ranks, seven allgathers
  *   simulate.c  the same rounds on a clock                  report.c  what is printed
+ *   calibrate.c what things cost on this machine
  */
 #ifndef CT_TOOLS_SCALE_H
 #define CT_TOOLS_SCALE_H
@@ -27,6 +28,8 @@ struct options {
     double   latency_us; /* on the way */
     double   start_us;   /* before anything happens */
     uint32_t cores;      /* shared by all; 0: every node and server has its own */
+    bool     calibrate;
+    double   scale; /* so many times the costs that were asked for; 1 without calibration */
 };
 
 struct result {
@@ -79,6 +82,8 @@ int run_rank(const struct options *o, struct result *r);
 /* As a launch agent: runs the words after the host's name. */
 int be_agent(char **argv);
 int run_simulate(const struct options *o, struct result *r);
+/* Makes the costs those of this machine, by short runs of the real thing. */
+int calibrate(struct options *o);
 
 /* The card of a slot, and whether this is it. */
 void card_make(unsigned char card[ENTRY_BYTES], uint32_t slot, const struct ct_addr *agent);
