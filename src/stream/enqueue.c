@@ -217,6 +217,7 @@ static int by_kernel(struct ct_stream_context *c, CUstream stream,
     const uint32_t finishes = c->enqueued + 1;
     int            rc = ct_stream_kernel_check(c, call);
     if (rc != CTRAN_SUCCESS) {
+        ct_stream_end_all(c, rc); /* the peers' kernels would wait for this rank's */
         return rc;
     }
     if (graph == NULL) {

@@ -21,7 +21,7 @@ int ct_stream_kernel_open(struct ct_stream_context *c);
 bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call);
 
 /* What keeps the kernel from this rank's buffers: an error, logged; nothing has been put on the
- * stream. */
+ * stream. The peers cannot know: the caller ends the communicator's work. */
 int ct_stream_kernel_check(const struct ct_stream_context *c, const struct ct_stream_call *call);
 /* Launches it. finishes: eager operations that are over with it; NULL: captured. */
 int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,

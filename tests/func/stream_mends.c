@@ -244,6 +244,37 @@ static void told(void)
     device_free(buf);
 }
 
+/* The others' kernels wait in a reduction for rank 0, whose buffer no kernel can read: they end, and
+ * with the reason. */
+static void unreachable(void)
+{
+    static float host[64];
+    ctran_comm_t comm = open_comm();
+    float       *buf = device_new(2 * sizeof host);
+    int          error = CTRAN_SUCCESS;
+    if (getenv("CTRAN_GPU_KERNELS") == NULL || check_size < 2) { /* else memory is copied */
+        close_comm(&comm);
+        device_free(buf);
+        return;
+    }
+    if (check_rank != 0) {
+        OK(ctran_allreduce_enqueue(buf, buf + LEN(host), LEN(host), CTRAN_FLOAT, CTRAN_SUM, comm,
+                                   stream));
+    }
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    if (check_rank == 0) {
+        EXPECT_RC(
+            CTRAN_ERR_UNSUPPORTED_OPERATION,
+            ctran_allreduce_enqueue(host, buf, LEN(host), CTRAN_FLOAT, CTRAN_SUM, comm, stream));
+    }
+    CU(cuStreamSynchronize(stream));
+    OK(ctran_comm_get_async_error(comm, &error));
+    EXPECT_EQ(CTRAN_ERR_UNSUPPORTED_OPERATION, error);
+    EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION, ctran_barrier_enqueue(comm, stream));
+    close_comm(&comm);
+    device_free(buf);
+}
+
 /* Rank 0 cannot copy what it sends to staging memory, which holds an older message. */
 static void unstaged(void)
 {
@@ -404,8 +435,11 @@ static void broken(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"bounds", bounds}, {"attributes", attributes}, {"devices", devices}, {"threads", threads},
-        {"told", told},     {"unstaged", unstaged},     {"held", held},       {"idle", idle},
+        {"bounds", bounds},     {"attributes", attributes},
+        {"devices", devices},   {"threads", threads},
+        {"told", told},         {"unreachable", unreachable},
+        {"unstaged", unstaged}, {"held", held},
+        {"idle", idle},
     };
     const char *way = argc > 1 ? argv[1] : "";
     const char *rank = getenv("PMIX_RANK");
