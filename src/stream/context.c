@@ -22,7 +22,7 @@
 enum {
     TRIAL_BYTES = 256,
     PAGE = 4096,
-    LEAVE_NS = 1000000000, /* at the end, for ranks that are still in their last calls */
+    LEAVE_NS = 1000000000, /* without a barrier before: for ranks that are in their last calls */
 };
 
 /* What a rank tells the others. */
@@ -348,7 +348,7 @@ static void bury(struct ct_streams *all)
     }
 }
 
-/* At the end: the other ranks leave soon, too. */
+/* At the end: the other ranks have left (ct_stream_settle), or, where only a session ends, do soon. */
 static void bury_all(struct ct_streams *all)
 {
     const uint64_t      end_ns = ct_clock_ns() + LEAVE_NS;
@@ -405,6 +405,19 @@ static void close_context(struct ct_comm *comm)
             bury(all);
         }
         ct_gpu_leave(g, &v);
+    }
+}
+
+void ct_stream_settle(struct ct_process *p)
+{
+    struct ct_streams *all = p->streams;
+    if (all == NULL) {
+        return;
+    }
+    CT_LIST_FOR (node, &all->contexts) { /* no other thread calls any more */
+        struct ct_stream_context *c = CT_LIST_ENTRY(node, struct ct_stream_context, node);
+        ct_stream_wait(c, 0);
+        ct_stream_kernel_leave(c);
     }
 }
 

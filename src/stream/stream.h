@@ -159,7 +159,14 @@ void ct_stream_abort(struct ct_comm *comm, int error);
 /* The error by which it has ended; CTRAN_SUCCESS: it has not. Any thread. */
 int ct_stream_error(const struct ct_comm *comm);
 
-/* The end of a cycle: waits for what is on streams, and frees. */
+/* Before the barrier by which ranks see each other off: waits for what this process has put on
+ * streams, and tells the peers that it puts there no more. A kernel of theirs may touch this
+ * process's memory until they have come so far, too: so nothing is unmapped or freed before the
+ * barrier, and behind it nobody has to be waited for. Waits as long as the streams do
+ * (CTRAN_STREAM_TIMEOUT). */
+void ct_stream_settle(struct ct_process *p);
+/* The end of a cycle: waits for what is on streams, and frees. Without a barrier before, as at the
+ * end of a session, a moment for the peers' kernels, too; after it what they may use is left. */
 void ct_stream_fini(struct ct_process *p);
 
 #endif

@@ -5,7 +5,8 @@
  * fail. stream.test runs it by copy engine and over the host.
  *
  * With the argument "apart" the last rank has no GPU; with "broken" all GPUs fail in the middle,
- * and the program ends all the same.
+ * and the program ends all the same; with "late", where there are kernels, the last rank's work is
+ * not over when the others finalize.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +16,7 @@
 
 #include "api/api.h"
 #include "mem/mem.h"
+#include "stream/context.h"
 
 static CUstream stream;
 
@@ -432,6 +434,44 @@ static void broken(void)
     printf("ended\n");
 }
 
+/* ---- the end of the world -------------------------------------------------------------------- */
+
+/* The root of a broadcast by kernel is through with it at once; the last rank's kernel, which has
+ * yet to begin, will write into the root's workspace that it is. So the root, in ctran_finalize, has
+ * to stay with all that it has mapped until the last rank has come there, too; which does not come
+ * before the root has said that its own work is over. */
+static void late(void)
+{
+    enum { N = 64, LIMIT_MS = 60000 };
+    const int         root = 0, last = check_size - 1;
+    char             *buf = device_new(N);
+    _Atomic uint32_t *word = ct_mem_pinned_get(process(), sizeof *word);
+    unsigned char     found[N];
+    OK(ctran_barrier_enqueue(CTRAN_COMM_WORLD, stream));
+    CU(cuStreamSynchronize(stream));
+    EXPECT(word != NULL);
+    atomic_store(word, 0);
+    device_set(buf, check_rank == root ? 7 : 0, N);
+    if (check_rank == last) {
+        CU(cuStreamWaitValue32(stream, (CUdeviceptr)word, 1, CU_STREAM_WAIT_VALUE_EQ));
+    }
+    OK(ctran_bcast_enqueue(buf, N, CTRAN_BYTE, root, CTRAN_COMM_WORLD, stream));
+    if (check_rank != last) {
+        return;
+    }
+    const _Atomic uint32_t *left = &ct_comm_world(process())->stream->tokens.head->left;
+    const uint64_t          end_ns = ct_clock_ns() + LIMIT_MS * (uint64_t)CT_NS_PER_MS;
+    while ((atomic_load(left) & 1u << root) == 0) {
+        EXPECT(ct_clock_ns() < end_ns);
+        (void)sched_yield();
+    }
+    atomic_store(word, 1);
+    CU(cuStreamSynchronize(stream));
+    device_get(found, buf, N);
+    EXPECT_EQ(7, found[N - 1]);
+    printf("late\n");
+}
+
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
@@ -461,6 +501,9 @@ int main(int argc, char **argv)
     if (apart) {
         OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN));
         EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION, ctran_barrier_enqueue(CTRAN_COMM_WORLD, stream));
+    } else if (strcmp(way, "late") == 0) {
+        late();
+        return check_end(); /* the last rank's kernels are over, the others' may not be */
     } else if (strcmp(way, "broken") == 0) {
         broken();
         return check_end(); /* nothing can be given back to the driver any more */
