@@ -102,6 +102,13 @@ void ct_mem_export_drop(struct ct_process *p, struct ct_mem_reg *reg)
     reg->exported = CT_AGAIN;
 }
 
+void ct_mem_freed(struct ct_process *p, const void *ptr)
+{
+    pthread_mutex_lock(&p->mem->regs.lock);
+    (void)ct_mem_reg_find(p, ptr); /* sees that it is gone */
+    pthread_mutex_unlock(&p->mem->regs.lock);
+}
+
 /* ---- the description ------------------------------------------------------------------------- */
 
 /* Adds a mapped piece; the first one names the whole. */

@@ -4,7 +4,8 @@
  * exports with the buffer id of the moment, so that an old mapping is never taken for new memory.
  *
  * A mapping that nobody holds stays for the next time, until its owner's board says that the memory
- * is gone, the owner has ended, or there are more than CTRAN_MEM_IMPORTS and it is the oldest.
+ * is gone, the owner has ended, its last holder has said that nobody will want it, or there are
+ * more than CTRAN_MEM_IMPORTS and it is the oldest.
  * Opening never waits for a stream; closing a legacy one does (seen on an H200, driver 580). So
  * nothing is closed while a stream-ordered operation of ours may be waiting (ct_gpu.armed), and the
  * bound is exceeded until the next quiet time.
@@ -230,7 +231,8 @@ static bool has_gone(struct ct_mem_imports *all, struct ct_mem_owner *owner)
 static bool is_stale(struct ct_mem_imports *all, const struct ct_mem_import *import)
 {
     const _Atomic uint64_t *board = import->owner->board;
-    return (board != NULL && import->slot != 0 &&
+    return import->spent ||
+           (board != NULL && import->slot != 0 &&
             atomic_load_explicit(&board[import->slot], memory_order_acquire) !=
                 import->key.buffer_id) ||
            has_gone(all, import->owner);
@@ -359,18 +361,32 @@ int ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export 
     return rc;
 }
 
-void ct_mem_import_put(struct ct_process *p, struct ct_mem_import *import)
+static void let_go(struct ct_process *p, struct ct_mem_import *import, bool spent)
 {
     struct ct_mem_imports *all = &p->mem->imports;
     if (import == NULL) {
         return;
     }
     pthread_mutex_lock(&all->lock);
+    import->spent |= spent;
     if (--import->holds == 0) {
         all->nheld--;
         ct_list_append(&all->lru, &import->lru);
+        if (import->spent && ct_mem_quiet(p)) {
+            give_up(p, import);
+        }
     }
     pthread_mutex_unlock(&all->lock);
+}
+
+void ct_mem_import_put(struct ct_process *p, struct ct_mem_import *import)
+{
+    let_go(p, import, false);
+}
+
+void ct_mem_import_drop(struct ct_process *p, struct ct_mem_import *import)
+{
+    let_go(p, import, true);
 }
 
 void ct_mem_sweep(struct ct_process *p)

@@ -123,6 +123,9 @@ struct ct_mem_export {
 int ct_mem_export(struct ct_process *p, const void *ptr, size_t len_bytes,
                   struct ct_mem_export *out);
 
+/* What the caller has just freed, from ptr on, is exported no more, and importers see that. */
+void ct_mem_freed(struct ct_process *p, const void *ptr);
+
 /* ---- imports --------------------------------------------------------------------------------- */
 
 struct ct_mem_import;
@@ -137,6 +140,10 @@ struct ct_mem_import;
 int  ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export *from,
                    struct ct_mem_import **out, CUdeviceptr *ptr);
 void ct_mem_import_put(struct ct_process *p, struct ct_mem_import *import);
+
+/* The same for memory that will not be imported again: the mapping goes at once, or, while a stream
+ * may wait, at the next quiet time. */
+void ct_mem_import_drop(struct ct_process *p, struct ct_mem_import *import);
 
 /* Gives up what nobody holds and whose owner has freed it or is gone. This may block while a stream
  * waits; it is called at quiet times only: finalize, the program's own frees and registrations. */

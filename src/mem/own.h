@@ -77,6 +77,7 @@ struct ct_mem_import {
     struct ct_list               lru; /* the oldest use first; those that are held are in none */
     struct ct_mem_owner         *owner;
     unsigned                     holds;
+    bool                         spent; /* nobody will want it again */
     uint8_t                      way, npieces;
     uint16_t                     slot;
     CUdeviceptr                  mapped;

@@ -93,9 +93,7 @@ static void segment_free(struct ct_process *p, struct segment *s)
         (void)CT_GPU_TRY(p->gpu, "freeing GPU memory", cuMemFree, (s->base));
         ct_gpu_leave(p->gpu, &v);
     }
-    pthread_mutex_lock(&p->mem->regs.lock);
-    (void)ct_mem_reg_find(p, (const void *)(uintptr_t)s->base); /* sees that it is gone */
-    pthread_mutex_unlock(&p->mem->regs.lock);
+    ct_mem_freed(p, (const void *)(uintptr_t)s->base);
     CT_LIST_FOR (node, &s->blocks) {
         free(CT_LIST_ENTRY(node, struct block, link));
     }

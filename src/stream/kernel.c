@@ -14,7 +14,9 @@
  *
  * A peer's kernel may still write into a workspace when this rank's are over: it says that it is
  * through with what it was sent when it begins the next time. So a workspace is freed once all
- * ranks have left the context, or have died.
+ * ranks have left the context, or have died; and not while a stream waits, where freeing and
+ * unmapping may block. A rank looks whether that is so as it frees this or another communicator,
+ * and at the end. Then it unmaps what the others gave, too.
  */
 #define CT_FOLDER "stream"
 #include "stream/kernel.h"
@@ -112,12 +114,11 @@ static struct ct_workspaces *new_workspaces(const struct ct_stream_context *c)
 static void destroy(struct ct_stream_context *c, struct ct_workspaces *w)
 {
     for (uint32_t r = 0; r < CT_TOKEN_RANKS; r++) {
-        if (w->imports[r] != NULL) {
-            ct_mem_import_put(c->p, w->imports[r]);
-        }
+        ct_mem_import_drop(c->p, w->imports[r]);
     }
     if (w->mine != 0) {
         (void)c->cu->cuMemFree(w->mine); /* fails after the driver's own end only */
+        ct_mem_freed(c->p, (const void *)w->mine);
     }
     free(w);
 }

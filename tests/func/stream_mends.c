@@ -344,6 +344,29 @@ static void held(void)
     close_comm(&comm);
 }
 
+/* Workspaces of kernels are unmapped once all ranks have freed their communicator. A rank that was
+ * not the last to do so sees it when it frees the next one. */
+static void unmapped(void)
+{
+    enum { TIMES = 5 };
+    struct ct_mem_stats before, after;
+    ctran_comm_t        comm = open_comm(); /* whose pieces for trials stay mapped */
+    close_comm(&comm);
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    settle();
+    ct_mem_sweep(process());
+    ct_mem_stats(process(), &before);
+    for (int i = 0; i < TIMES; i++) {
+        comm = open_comm();
+        settle();
+        close_comm(&comm);
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+    }
+    ct_mem_stats(process(), &after);
+    EXPECT(after.imports <= before.imports + (uint64_t)check_size - 1); /* of the last one */
+    EXPECT(after.regs <= before.regs + 1);
+}
+
 /* How often the stream thread has gone to sleep. */
 static long naps(void)
 {
@@ -479,7 +502,7 @@ int main(int argc, char **argv)
         {"devices", devices},   {"threads", threads},
         {"told", told},         {"unreachable", unreachable},
         {"unstaged", unstaged}, {"held", held},
-        {"idle", idle},
+        {"unmapped", unmapped}, {"idle", idle},
     };
     const char *way = argc > 1 ? argv[1] : "";
     const char *rank = getenv("PMIX_RANK");
