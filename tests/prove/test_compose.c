@@ -181,6 +181,30 @@ static void check_crossing(const struct prove_case *c, enum shape shape,
     }
 }
 
+/* ---- what leaders keep ----------------------------------------------------------------------- */
+
+/* Of s ranks of G groups in alltoall: for each unit that a leader leads as much as a pass brings,
+ * a few times the vector of a rank, or what two groups have for each other if that is more. */
+static void check_scratch(const struct prove_case *c, enum shape shape,
+                          const struct prove_result *res)
+{
+    const uint32_t groups = groups_on_top(c->levels);
+    uint32_t       members[MAX_N] = {0}, most = 0, units = 1;
+    char           why[160];
+    for (uint32_t place = 0; place < c->n; place++) {
+        const uint32_t here = ++members[group_on_top(c->levels, place)];
+        most = here > most ? here : most;
+    }
+    for (const struct ct_levels *l = c->levels; l != NULL; l = l->above) {
+        units++;
+    }
+    const uint32_t limit = units * (4 * groups * most + most * most);
+    if (res->tmp > limit) {
+        (void)snprintf(why, sizeof(why), "scratch of %u blocks, not up to %u", res->tmp, limit);
+        fail(c, shape, why);
+    }
+}
+
 /* ---- proofs ---------------------------------------------------------------------------------- */
 
 static bool prove_seeds(struct prover *p, struct prove_case c, enum shape shape)
@@ -198,6 +222,9 @@ static bool prove_seeds(struct prover *p, struct prove_case c, enum shape shape)
         messages += res.messages;
         if (i == 0) {
             check_crossing(&c, shape, &res);
+            if (c.algo->colls == CT_ALLTOALL) {
+                check_scratch(&c, shape, &res);
+            }
         }
     }
     return true;
