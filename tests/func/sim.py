@@ -229,10 +229,17 @@ def moving():
     # Sent, moved, on its way, received and moved; or first announced and answered.
     expect("eager", 3.751, runs(*args, cluster(text + "1000\n"))[0]["time_us"])
     expect("asked for", 6.751, runs(*args, cluster(text + "999\n"))[0]["time_us"])
+    # The second one is announced before its receive is posted, which is answered at once.
+    expect("asked for late", 6.001,
+           runs(*args, cluster(text + "999\n"), "--repeat", "2")[0]["time_us"])
     # The second call's message comes while rank 1 is still at the first one's sum.
     once, twice = (runs(*args, cluster(text + "1000\n"), "--repeat", n)[0]["time_us"]
                    for n in ("1", "2"))
     expect(f"calls one after the other: {once}, {twice}", True, twice < once)
+    # Where there are more cores than ranks, the rest hold nothing in their caches.
+    text = "rate nvlink=1T\nmessage move=1G far=100M cache=1500\n"
+    few, many = (runs(*args, cluster(f"cluster gpus={n}\n{text}"))[0]["time_us"] for n in (2, 8))
+    expect("cores that have no rank", few, many)
 
 
 def held_against():

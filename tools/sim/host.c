@@ -12,7 +12,7 @@
 #include "sim.h"
 
 struct sim_host {
-    uint32_t              ranks, cores; /* of a host */
+    uint32_t              ranks, cores; /* of a host, which both work */
     uint32_t              words;        /* a rank: whom it has sent to */
     uint64_t             *met;
     uint64_t             *rings; /* by host: bytes */
@@ -30,13 +30,13 @@ static double ps_of(double rate, double otherwise)
 struct sim_host *sim_host_make(const struct sim_net *net, uint32_t ranks,
                                const struct sim_cluster *of, const struct sim_vector *v)
 {
-    const uint32_t   gpus = of->shape.gpus;
+    const uint32_t   gpus = of->shape.gpus, busy = ct_min_size(gpus, ranks);
     struct sim_host *h = calloc(1, sizeof *h);
     if (h == NULL) {
         return NULL;
     }
-    *h = (struct sim_host){.ranks = ct_min_size(gpus, ranks),
-                           .cores = of->cores > 0 ? ct_min_size(of->cores, gpus) : gpus,
+    *h = (struct sim_host){.ranks = busy,
+                           .cores = of->cores > 0 ? ct_min_size(of->cores, busy) : busy,
                            .words = (gpus + 63) / 64,
                            .move_ps = 1e12 / of->move,
                            .cache = (double)of->cache,

@@ -94,13 +94,15 @@ static uint64_t word_ps(const struct engine *e, uint32_t from, uint32_t to)
     return sim_net_latency(e->net, sim_net_distance(e->net, from, to));
 }
 
-/* The receiver asks for a message, whose receive was posted at `posted`. Where processors move it,
- * they see to the announcement and the answer to it, too. */
-static void ask_for(struct engine *e, const struct sim_event *ev, uint64_t posted, uint64_t now)
+/* The receiver asks for a message, whose receive was posted at `posted` and which was announced, or
+ * is now. Where processors move it, they see to the announcement, when both that and the receive
+ * are there, and to the answer to it, too. */
+static void ask_for(struct engine *e, const struct sim_event *ev, uint64_t posted,
+                    uint64_t announced, uint64_t now)
 {
     const uint64_t word = word_ps(e, ev->rank, ev->peer), may = posted + word;
     if (is_moved(e, ev->rank, ev->peer)) {
-        sim_engine_push(e, ct_max_size(now + word, posted), ASK, *ev);
+        sim_engine_push(e, ct_max_size(announced + word, posted), ASK, *ev);
     } else if (may > now) {
         sim_engine_push(e, may, GO, *ev);
     } else {
@@ -140,13 +142,14 @@ void sim_message_inject(struct engine *e, struct sim_event *ev, uint64_t now)
     if (posted != NULL) {
         posted->state = RX_MATCHED;
         if (asked) {
-            ask_for(e, ev, posted->when, now);
+            ask_for(e, ev, posted->when, now, now);
         } else {
             sim_message_go(e, ev, now);
         }
         return;
     }
-    const struct sim_letter letter = {.at = asked ? SIM_NEVER : send_off(e, ev, now),
+    const struct sim_letter letter = {.at = asked ? now : send_off(e, ev, now),
+                                      .asked = asked,
                                       .bytes = ev->bytes,
                                       .from = from,
                                       .to = to,
@@ -177,8 +180,8 @@ void sim_message_post(struct engine *e, uint32_t rank, uint32_t strand, unsigned
                                  .bytes = l.bytes};
     const struct heard    *heard = &e->heard[rank];
     const bool             is_late = l.at < heard->at && heard->from != l.from;
-    if (l.at == SIM_NEVER) {
-        ask_for(e, &ev, now, now);
+    if (l.asked) {
+        ask_for(e, &ev, now, l.at, now);
     } else {
         push_land(e, &ev, l.at > now ? l.at : now, is_late ? LATE : LAND);
     }

@@ -301,10 +301,11 @@ bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct si
 /* ---- messages that nobody receives yet (mail.c) ---------------------------------------------- */
 
 struct sim_letter {
-    uint64_t at, bytes; /* arrival; SIM_NEVER: it waits to be asked for */
+    uint64_t at, bytes; /* at: when it arrives, or was announced */
     uint32_t from, to, chunk, next;
     uint16_t strand;
     uint8_t  slot;
+    bool     asked; /* it waits to be asked for */
 };
 
 struct sim_mail {
