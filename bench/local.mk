@@ -4,6 +4,14 @@ bench_resident_SOURCES = bench/resident.c
 bench_resident_LDADD = libctran.la
 bench_resident_LDFLAGS = -static $(LTO_LDFLAGS)
 
+# What it costs to split a communicator, and what that sends.
+noinst_PROGRAMS += bench/split
+bench_split_SOURCES = bench/split.c
+bench_split_LDADD = libctran.la
+bench_split_LDFLAGS = -static $(LTO_LDFLAGS)
+dist_check_SCRIPTS += bench/split.test
+TESTS += bench/split.test
+
 # Its loop to compare with shall be vectorised, as the kernels are.
 noinst_PROGRAMS += bench/reduce_local
 bench_reduce_local_SOURCES = bench/reduce_local.c
