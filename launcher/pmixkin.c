@@ -19,6 +19,15 @@
  * too late for any answer of ours. */
 enum { GIVE_UP_EARLIER_MS = 250, LEAVE_ALONE_MS = 50 };
 
+/* A job that libpmix has been told of. An answer about one that it knows no more would make it
+ * believe in a job of which it knows nothing, and wait for its ranks: so it is told to forget it
+ * when no question is under way any more. */
+struct known {
+    char    *nspace;
+    bool     gone;
+    uint32_t asked; /* questions under way */
+};
+
 /* A meeting or a question on its way to the head and back. */
 struct ask {
     struct ct_pmixask   on;
@@ -30,6 +39,7 @@ struct ask {
     bool                connect;
     pmix_status_t       status; /* of a meeting with an end: the answer */
     size_t              bytes;  /* that it counts for, among those that are not answered */
+    struct known       *about;  /* of a question */
 };
 
 /* libpmix's callbacks take no argument of ours. */
@@ -42,7 +52,7 @@ static struct {
     struct ct_pmixasks       asks;        /* main thread */
     _Atomic size_t           asked_bytes; /* by what is not answered */
     pthread_mutex_t          lock;
-    char                   **known; /* under lock: names of jobs that libpmix has been told of */
+    struct known           **known; /* under lock, with what they are */
     size_t                   nknown;
 } the = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -68,20 +78,61 @@ bool ct_pmixkin_is_far(const pmix_proc_t *procs, size_t n)
     return far;
 }
 
-static bool is_known(const char *nspace)
+/* Under lock; NULL: there is none, or it is gone. */
+static struct known *find_known(const char *nspace)
 {
-    bool known = PMIX_CHECK_NSPACE(nspace, the.nspace);
-    pthread_mutex_lock(&the.lock);
     for (size_t i = 0; i < the.nknown; i++) {
-        known |= PMIX_CHECK_NSPACE(nspace, the.known[i]);
+        if (!the.known[i]->gone && PMIX_CHECK_NSPACE(nspace, the.known[i]->nspace)) {
+            return the.known[i];
+        }
+    }
+    return NULL;
+}
+
+static void on_forgotten(pmix_status_t status, void *arg)
+{
+    (void)status;
+    (void)arg;
+}
+
+static struct known *begin_question(const char *nspace)
+{
+    pthread_mutex_lock(&the.lock);
+    struct known *k = find_known(nspace);
+    if (k != NULL) {
+        k->asked++;
     }
     pthread_mutex_unlock(&the.lock);
-    return known;
+    return k;
+}
+
+/* The last one about a job that is gone has it forgotten. Answers that have been given before go
+ * through libpmix's thread before that does. */
+static void end_question(struct known *k)
+{
+    pmix_nspace_t nspace;
+    pthread_mutex_lock(&the.lock);
+    bool over = --k->asked == 0 && k->gone;
+    for (size_t i = 0; over && i < the.nknown; i++) {
+        if (the.known[i] == k) {
+            the.known[i] = the.known[--the.nknown];
+        }
+    }
+    pthread_mutex_unlock(&the.lock);
+    if (over) {
+        PMIX_LOAD_NSPACE(nspace, k->nspace);
+        PMIx_server_deregister_nspace(nspace, on_forgotten, NULL);
+        free(k->nspace);
+        free(k);
+    }
 }
 
 static void free_ask(struct ask *a)
 {
     (void)atomic_fetch_sub_explicit(&the.asked_bytes, a->bytes, memory_order_relaxed);
+    if (a->about != NULL) {
+        end_question(a->about);
+    }
     if (a->give_up != NULL) {
         event_free(a->give_up);
     }
@@ -252,14 +303,17 @@ pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_ki
 
 pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
 {
-    if (!is_known(proc->nspace)) { /* an answer later would make libpmix believe that it exists */
+    struct known *about = begin_question(proc->nspace);
+    if (about == NULL) { /* nor may an answer come later: see struct known */
         return PMIX_ERR_NOT_FOUND;
     }
     struct ask *a = make_ask(CT_MSG_KIN_GET, cbdata);
     if (a == NULL) {
+        end_question(about);
         return PMIX_ERR_NOMEM;
     }
     a->found = done;
+    a->about = about;
     add_proc(a->on.body, proc);
     return end(a);
 }
@@ -321,22 +375,29 @@ void ct_pmixkin_take_data(struct ct_unpack *in)
  * while some have: so each does before anybody here can name it. */
 static pmix_status_t make_known(const char *nspace, const struct ct_jobdesc *d)
 {
-    if (is_known(nspace)) {
+    pthread_mutex_lock(&the.lock);
+    bool           known = PMIX_CHECK_NSPACE(nspace, the.nspace) || find_known(nspace) != NULL;
+    struct known **more = known ? NULL : realloc(the.known, (the.nknown + 1) * sizeof *more);
+    the.known = more != NULL ? more : the.known;
+    pthread_mutex_unlock(&the.lock);
+    if (known) {
         return PMIX_SUCCESS;
     }
-    pmix_status_t rc = ct_pmixinfo_register_far(nspace, d);
-    pthread_mutex_lock(&the.lock);
-    char **more = realloc(the.known, (the.nknown + 1) * sizeof *more);
-    char  *name = strdup(nspace);
-    the.known = more != NULL ? more : the.known;
-    if (rc == PMIX_SUCCESS && more != NULL && name != NULL) {
-        the.known[the.nknown++] = name;
-    } else {
+    struct known *k = calloc(1, sizeof *k);
+    char         *name = strdup(nspace);
+    pmix_status_t rc = more != NULL && k != NULL && name != NULL
+                           ? ct_pmixinfo_register_far(nspace, d)
+                           : PMIX_ERR_NOMEM;
+    if (rc != PMIX_SUCCESS) {
         free(name);
-        rc = rc == PMIX_SUCCESS ? PMIX_ERR_NOMEM : rc;
+        free(k);
+        return rc;
     }
+    k->nspace = name;
+    pthread_mutex_lock(&the.lock);
+    the.known[the.nknown++] = k; /* there is room: nobody else adds any */
     pthread_mutex_unlock(&the.lock);
-    return rc;
+    return PMIX_SUCCESS;
 }
 
 static void take_one(struct ct_unpack *in, const char **nspace)
@@ -372,35 +433,22 @@ void ct_pmixkin_take_job(struct ct_unpack *in)
     evbuffer_free(body);
 }
 
-static bool drop_known(const char *nspace)
-{
-    bool known = false;
-    pthread_mutex_lock(&the.lock);
-    for (size_t i = 0; i < the.nknown && !known; i++) {
-        known = PMIX_CHECK_NSPACE(nspace, the.known[i]);
-        if (known) {
-            free(the.known[i]);
-            the.known[i] = the.known[--the.nknown];
-        }
-    }
-    pthread_mutex_unlock(&the.lock);
-    return known;
-}
-
-static void on_forgotten(pmix_status_t status, void *arg)
-{
-    (void)status;
-    (void)arg;
-}
-
 /* Ranks that ask for it from now on get what the root would say, that there is no such job: at once
  * (PMIx_Get), or from the root (PMIx_Connect). One that this node never heard of is no fault. */
 void ct_pmixkin_take_gone(struct ct_unpack *in)
 {
-    pmix_nspace_t nspace;
-    const char   *name = ct_unpack_text(in);
-    if (!in->bad && drop_known(name)) {
-        PMIX_LOAD_NSPACE(nspace, name);
-        PMIx_server_deregister_nspace(nspace, on_forgotten, NULL);
+    const char *name = ct_unpack_text(in);
+    if (in->bad) {
+        return;
+    }
+    pthread_mutex_lock(&the.lock);
+    struct known *k = find_known(name);
+    if (k != NULL) {
+        k->gone = true;
+        k->asked++; /* as of a last question, which ends here */
+    }
+    pthread_mutex_unlock(&the.lock);
+    if (k != NULL) {
+        end_question(k);
     }
 }

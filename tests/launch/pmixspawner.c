@@ -19,6 +19,8 @@
  *                  does that job then; they all meet later
  *   forgotten N    rank 0 spawns a "witness" and N ranks that end; nobody finds anything of these
  *                  afterwards, nor does an "heir" that the witness spawns then
+ *   bereft         rank 0 spawns a "doomed" job; rank 1 prints "asked" when it waits for what this
+ *                  never puts, and whose head is to be killed then; nobody waits any longer
  *   left N         rank 0 spawns N ranks that end while it waits for them
  *   late FILE      rank 0 spawns "cat FILE" when it has read FILE itself; the others just end
  *   many           rank 0 spawns jobs that last until it is refused
@@ -461,6 +463,55 @@ static void left(int n)
     fflush(stdout);
 }
 
+static pmix_status_t get_of(const char *nspace, pmix_rank_t rank, const char *key)
+{
+    pmix_proc_t   who;
+    pmix_value_t *v;
+    PMIX_LOAD_PROCID(&who, nspace, rank);
+    return PMIx_Get(&who, key, NULL, 0, &v);
+}
+
+/* A job is lost while a rank waits for something of it. Questions that are asked afterwards are
+ * answered, too, though libpmix gets the answer to the first after it has lost the job. */
+static void bereft(void)
+{
+    char        nspace[PMIX_MAX_NSLEN + 1], *argv[] = {program, (char *)(uintptr_t) "doomed", NULL};
+    pmix_proc_t who;
+    if (me.rank == 0) {
+        must(spawn(2, "-", argv, nspace), "PMIx_Spawn");
+    } else if (me.rank == 1) {
+        find("doomed.up", nspace);
+        PMIX_LOAD_PROCID(&who, nspace, 0);
+        sem_init(&ended, 0, 0);
+        must(PMIx_Get_nb(&who, "never", NULL, 0, on_got, NULL), "PMIx_Get_nb");
+        must(get_of(nspace, 1, "mine"), "PMIx_Get"); /* so the other question is there, too */
+        printf("asked\n");
+        fflush(stdout);
+        while (sem_wait(&ended) != 0) {
+        }
+        must(got_status == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : PMIX_ERROR, "PMIx_Get of the lost");
+        for (pmix_rank_t i = 0; i < 2; i++) {
+            pmix_status_t rc = get_of(nspace, i, "later");
+            must(rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : PMIX_ERROR, "PMIx_Get after the loss");
+        }
+        printf("bereft\n");
+        fflush(stdout);
+    }
+    fence();
+}
+
+static void doomed(void)
+{
+    if (me.rank == 1) {
+        put();
+    }
+    fence();
+    if (me.rank == 1) {
+        publish("doomed.up", 1, PMIX_RANGE_SESSION);
+    }
+    pause();
+}
+
 /* Nothing is known of the job once it is over, which the root tells who wants to meet it; but
  * libpmix keeps in whoever has spawned it what it was told then. */
 static void must_be_forgotten(const char *nspace, bool spawner)
@@ -579,6 +630,10 @@ int main(int argc, char **argv)
         /* ends */
     } else if (argc > 1 && strcmp(argv[1], "heir") == 0) {
         heir();
+    } else if (argc > 1 && strcmp(argv[1], "bereft") == 0) {
+        bereft();
+    } else if (argc > 1 && strcmp(argv[1], "doomed") == 0) {
+        doomed();
     } else if (argc > 2 && strcmp(argv[1], "left") == 0) {
         left(atoi(argv[2]));
     } else if (argc > 1 && strcmp(argv[1], "leaver") == 0) {

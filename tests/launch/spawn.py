@@ -99,6 +99,13 @@ for place, where in PLACES:
     check(expect([*place, SPAWNER, "left", 3], 0, err="")[1] == "left alone\n", "a job left alone")
     # A job that is over is forgotten by all nodes of all jobs.
     check(expect([*place, SPAWNER, "forgotten", 3], 0, err="")[1] == "forgotten\n", "forgotten")
+    # So is one that is lost while somebody asks about it, and nobody waits for it in vain.
+    with Job("--enable-recovery", *place, SPAWNER, "bereft") as job:
+        check(job.proc.stdout.readline() == b"asked\n", "a rank asks about a job")
+        heads = [p for p in job.processes() if "ctranrun" in cmdline(p) and p != job.proc.pid]
+        os.kill(heads[0], signal.SIGKILL)
+        status, out, err = job.finish()
+        check((status, out) == (137, b"bereft\n"), f"a job that is lost: {status} {out} {err}")
     # Nodes whose ranks have ended, and whose daemons are gone, know nothing of a job and are not
     # waited for.
     with Job(*place, SPAWNER, "late", fifo) as job:
