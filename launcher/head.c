@@ -91,6 +91,9 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     case CT_MSG_KIN_KNOWN:
         ct_spawned_known(h->spawned, in);
         break;
+    case CT_MSG_EVENT:
+        ct_head_take_event(h, in);
+        break;
     case CT_MSG_RANKS_ASK:
         ct_head_take_ranks_ask(h, in);
         break;

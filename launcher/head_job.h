@@ -89,6 +89,9 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
 /* A node wants to know what all ranks do. */
 void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in);
 
+/* A rank tells all others something. */
+void ct_head_take_event(struct ct_head *h, struct ct_unpack *in);
+
 /* ---- head_report.c: words and facts ---------------------------------------------------------- */
 
 /* Writes one line to standard error, with the job's id before it. */

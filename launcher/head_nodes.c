@@ -267,6 +267,16 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
+/* It comes back to the node that told it, too, which knows then that all others have it. */
+void ct_head_take_event(struct ct_head *h, struct ct_unpack *in)
+{
+    struct ct_unpack all = *in;
+    (void)take_node(h, in);
+    if (!in->bad) {
+        ct_hub_down(&h->hub, CT_MSG_EVENT, &all);
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 bool ct_head_nodes_init(struct ct_head *h)

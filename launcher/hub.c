@@ -165,6 +165,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_KIN_JOB:
     case CT_MSG_KIN_GONE:
     case CT_MSG_RANKS_ASK:
+    case CT_MSG_EVENT:
         broadcast(h, type, in);
         break;
     case CT_MSG_END:

@@ -27,7 +27,7 @@
  *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
  *     kin.c          and what they share     pmixkin.c       for the ranks of each
  *     kin_meet.c     meetings of their ranks  pmixask.c       what all three ask
- *     kin_get.c      questions about others'
+ *     kin_get.c      questions about others'   pmixevent.c     events of ranks
  *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
  *     input.c        our stdin, to a rank    place.c         cores for ranks
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
@@ -117,20 +117,22 @@ enum {
     CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */
 
     /* What ranks publish (published.h), with what is spent on keeping it, in bytes. */
-    CT_DATA_MESSAGE_MAX = 4 << 20,   /* one request, one answer */
-    CT_DATA_RANK_MAX = 16 << 20,     /* of one rank */
-    CT_DATA_JOB_MAX = 256 << 20,     /* of all */
-    CT_DATA_KEY_MAX = 511,           /* a key: PMIX_MAX_KEYLEN */
-    CT_DATA_KEYS_MAX = 1024,         /* keys of a request */
-    CT_SPAWN_MAX = 64,               /* jobs that ranks have spawned, at a time */
-    CT_SPAWN_DEPTH_MAX = 4,          /* one in another */
-    CT_SPAWN_APPS_MAX = 64,          /* programs of one */
-    CT_KIN_ASKED_MAX = 64 << 20,     /* bytes of a node's questions to other jobs, unanswered */
-    CT_KIN_HEARD_MAX = 16 << 20,     /* bytes of other jobs' descriptions that a head keeps */
-    CT_DATA_UNDER_WAY_MAX = 8 << 20, /* bytes of one rank's requests that are not answered yet; of
+    CT_DATA_MESSAGE_MAX = 4 << 20,     /* one request, one answer */
+    CT_DATA_RANK_MAX = 16 << 20,       /* of one rank */
+    CT_DATA_JOB_MAX = 256 << 20,       /* of all */
+    CT_DATA_KEY_MAX = 511,             /* a key: PMIX_MAX_KEYLEN */
+    CT_DATA_KEYS_MAX = 1024,           /* keys of a request */
+    CT_EVENT_MAX = 64 << 10,           /* bytes of an event that a rank tells others */
+    CT_EVENTS_UNDER_WAY_MAX = 8 << 20, /* bytes of a node's that the head has not passed on yet */
+    CT_SPAWN_MAX = 64,                 /* jobs that ranks have spawned, at a time */
+    CT_SPAWN_DEPTH_MAX = 4,            /* one in another */
+    CT_SPAWN_APPS_MAX = 64,            /* programs of one */
+    CT_KIN_ASKED_MAX = 64 << 20,       /* bytes of a node's questions to other jobs, unanswered */
+    CT_KIN_HEARD_MAX = 16 << 20,       /* bytes of other jobs' descriptions that a head keeps */
+    CT_DATA_UNDER_WAY_MAX = 8 << 20,   /* bytes of one rank's requests that are not answered yet; of
                                         answers that it does not have yet */
-    CT_DATA_SMALL = 8 << 10,         /* up to this size an answer is not counted there */
-    CT_DATA_ASKED_MAX = 32,          /* requests of one rank that are not answered yet */
+    CT_DATA_SMALL = 8 << 10,           /* up to this size an answer is not counted there */
+    CT_DATA_ASKED_MAX = 32,            /* requests of one rank that are not answered yet */
 };
 
 #endif

@@ -60,6 +60,7 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/outdir.c launcher/outdir.h \
 	launcher/pmixask.c launcher/pmixask.h \
 	launcher/pmixdata.c launcher/pmixdata.h \
+	launcher/pmixevent.c launcher/pmixevent.h \
 	launcher/pmixfar.c launcher/pmixfar.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixkin.c launcher/pmixkin.h \

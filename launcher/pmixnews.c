@@ -54,3 +54,13 @@ void ct_pmixnews_tell(const char *nspace, enum ct_tidings news, uint32_t rank)
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
 }
+
+void ct_pmixnews_take(const char *nspace, struct ct_unpack *in)
+{
+    uint32_t news = ct_unpack_u32(in), rank = ct_unpack_u32(in);
+    if (in->bad || news >= CT_NEWS_KINDS) {
+        in->bad = true;
+        return;
+    }
+    ct_pmixnews_tell(nspace, (enum ct_tidings)news, rank);
+}

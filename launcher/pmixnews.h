@@ -13,4 +13,7 @@ void ct_pmixnews_listening(void);
 /* Tells the clients. */
 void ct_pmixnews_tell(const char *nspace, enum ct_tidings news, uint32_t rank);
 
+/* CT_MSG_NEWS. */
+void ct_pmixnews_take(const char *nspace, struct ct_unpack *in);
+
 #endif

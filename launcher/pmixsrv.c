@@ -21,6 +21,7 @@
 #include "launcher.h"
 #include "pmi/pmi.h"
 #include "pmixdata.h"
+#include "pmixevent.h"
 #include "pmixfar.h"
 #include "pmixinfo.h"
 #include "pmixkin.h"
@@ -447,16 +448,6 @@ static void look_up(struct ct_pmixsrv *s, bool kin, struct ct_unpack *in)
     }
 }
 
-static void take_news(struct ct_pmixsrv *s, struct ct_unpack *in)
-{
-    uint32_t news = ct_unpack_u32(in), rank = ct_unpack_u32(in);
-    if (in->bad || news >= CT_NEWS_KINDS) {
-        in->bad = true;
-        return;
-    }
-    ct_pmixnews_tell(s->nspace, (enum ct_tidings)news, rank);
-}
-
 void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in)
 {
     switch (type) {
@@ -488,8 +479,11 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
     case CT_MSG_SPAWN_ANSWER:
         ct_pmixspawn_take(in);
         break;
+    case CT_MSG_EVENT:
+        ct_pmixevent_take(in);
+        break;
     default:
-        take_news(s, in);
+        ct_pmixnews_take(s->nspace, in);
     }
 }
 
@@ -509,6 +503,7 @@ static pmix_server_module_t module = {
     .publish = ct_pmixdata_publish,
     .lookup = ct_pmixdata_lookup,
     .unpublish = ct_pmixdata_unpublish,
+    .notify_event = ct_pmixevent_notify,
 };
 
 static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
@@ -657,6 +652,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     ct_pmixfar_init(&s->far, d, conn);
     ct_pmixquery_init(d, table, s->nspace, post);
     ct_pmixspawn_init(d, conn, s->nspace, post);
+    ct_pmixevent_init(d, conn, s->nspace, post);
     ct_pmixkin_init(base, d, conn, s->nspace, post);
     bool ok =
         make_names(s) &&

@@ -3,10 +3,10 @@
  * The PMIx server of one node: what lets ranks find each other before ctran's own network is up.
  * It offers put, commit, get, fence with and without data, of all ranks and of some, direct modex,
  * connect and disconnect, those with ranks of other jobs too (pmixkin.h), publish and lookup
- * (pmixdata.h), queries
- * (pmixquery.h), spawn (pmixspawn.h) and abort, and to a job that outlives deaths news of them
- * (deaths.h); anything else is answered "not supported". Servers of one job know the same of it;
- * what they ask of each other goes through the tree (pmixfar.h).
+ * (pmixdata.h), queries (pmixquery.h), spawn (pmixspawn.h), events (pmixevent.h) and abort, and to
+ * a job that outlives deaths news of them (deaths.h); anything else is answered "not supported".
+ * Servers of one job know the same of it; what they ask of each other goes through the tree
+ * (pmixfar.h).
  *
  * libpmix calls back on a thread of its own. Only a rank's phase is noted there (an atomic in
  * struct ct_proc, so that a client which connects while others are still being started is
@@ -52,7 +52,8 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env);
 void ct_pmixsrv_drain(struct ct_pmixsrv *s);
 
 /* A message for the server: CT_MSG_FENCE_DONE, _MODEX_ASK, _MODEX_DATA,
- * _DATA_ANSWER, _SPAWN_ANSWER, _NEWS, _KIN_MET, _KIN_DATA, _KIN_FETCH. */
+ * _DATA_ANSWER, _SPAWN_ANSWER, _NEWS, _EVENT, _KIN_JOB, _KIN_GONE, _KIN_MET, _KIN_DATA,
+ * _KIN_FETCH. */
 void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in);
 
 /* A local rank has ended, as procs says: where the job outlives that, the others are told. */

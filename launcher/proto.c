@@ -140,6 +140,8 @@ static size_t limit_of(uint32_t type)
     case CT_MSG_DATA_ANSWER:
     case CT_MSG_KIN_MEET:
         return CT_DATA_MESSAGE_MAX;
+    case CT_MSG_EVENT:
+        return CT_EVENT_MAX + 20;
     case CT_MSG_RANKS:
         return 12 + 36 * CT_MAX_RANKS; /* all of them on one node */
     case CT_MSG_OUT:

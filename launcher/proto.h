@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* How each message begins, and the version of what follows. */
-enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 6 };
+enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 7 };
 
 enum ct_msg_type {
     /* up */
@@ -101,6 +101,7 @@ enum ct_msg_type {
     CT_MSG_KIN,      /* between heads of jobs of a family; kin.h */
     CT_MSG_KIN_GONE, /* text name: a job of the family is over, and daemons forget it */
     CT_MSG_CREDIT,   /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
+    CT_MSG_EVENT,    /* a rank tells all others something; pmixevent.h */
     CT_MSG_TYPES
 };
 

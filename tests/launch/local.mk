@@ -14,6 +14,11 @@ tests_launch_pmixask_SOURCES = tests/launch/pmixask.c
 tests_launch_pmixask_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
 tests_launch_pmixask_LDADD = $(PMIX_LIBS)
 
+check_PROGRAMS += tests/launch/pmixnotify
+tests_launch_pmixnotify_SOURCES = tests/launch/pmixnotify.c
+tests_launch_pmixnotify_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
+tests_launch_pmixnotify_LDADD = $(PMIX_LIBS)
+
 check_PROGRAMS += tests/launch/pmixspawner
 tests_launch_pmixspawner_SOURCES = tests/launch/pmixspawner.c
 tests_launch_pmixspawner_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE $(PMIX_CFLAGS)
@@ -42,6 +47,7 @@ launch_tests = \
 	tests/launch/completion.py \
 	tests/launch/debugger.py \
 	tests/launch/env.py \
+	tests/launch/events.py \
 	tests/launch/hostorder.py \
 	tests/launch/input.py \
 	tests/launch/jobs.py \
