@@ -3,6 +3,7 @@
 #include "config.h"
 #include "proto.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <event2/bufferevent.h>
 #include <poll.h>
@@ -168,6 +169,19 @@ static void reject(struct ct_conn *c, const char *why)
     lose(c, why);
 }
 
+/* Something else than ours speaks: what it says, as far as it is text, tells who. */
+static void reject_stranger(struct ct_conn *c, struct evbuffer *in)
+{
+    char    why[128], text[72];
+    ssize_t n = evbuffer_copyout(in, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    for (char *at = text; *at != '\0'; at++) {
+        *at = isprint((unsigned char)*at) ? *at : ' ';
+    }
+    snprintf(why, sizeof why, "no message, but \"%s\"", text);
+    reject(c, why);
+}
+
 /* Delivers the first message. Returns false when it is not all there, or is no message. */
 static bool deliver(struct ct_conn *c, struct evbuffer *in)
 {
@@ -185,9 +199,12 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
         reject(c, why);
         return false;
     }
-    if (magic != CT_PROTO_MAGIC || len > limit_of(type) || limit_of(type) == 0) {
-        snprintf(why, sizeof why, "no message (magic %08x, version %u, type %u, length %u)", magic,
-                 version, type, len);
+    if (magic != CT_PROTO_MAGIC) {
+        reject_stranger(c, in);
+        return false;
+    }
+    if (len > limit_of(type) || limit_of(type) == 0) {
+        snprintf(why, sizeof why, "no message (type %u, length %u)", type, len);
         reject(c, why);
         return false;
     }

@@ -219,8 +219,8 @@ for host, words in (
         ("old", r"host old: ctrand there is of version 0\.0\.7, this is ctranrun \d[^\n]*\n"),
         ("ancient", "host ancient: [^\n]*it speaks version 1 [^\n]*, and this is version 7"
          "[^\n]*\n"),
-        ("chatty", "host chatty: what came from there is not from a ctrand [^\n]*start-up file"
-         "[^\n]*\n")):
+        ("chatty", "host chatty: what came from there is not from a ctrand "
+         "[^\n]*\"Welcome to this host![^\n]*start-up file[^\n]*\n")):
     for spec in (f"{host},a", hosts(6, also=[host, "z"])):
         expect(on(spec, "sh", "-c", "echo started"), 1, out="", err=JOB + words)
 expect(["--launch-agent", f"{DIR.name}/none", "-H", "a,b", "true"], 1, out="",
