@@ -124,20 +124,43 @@ static void sweep(const char *job, pid_t pid)
     closedir(dir);
 }
 
+/* Whether the directory of that path is the one behind the descriptor. */
+static bool is_still_there(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* Who cannot see our process, as in another container or on another host with the same directory,
+ * may take the new directory for a dead one's before it is locked: then it is made again. */
+static int make_and_lock(struct ct_session *s)
+{
+    enum { ATTEMPTS = 20 };
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (mkdir(s->path, 0700) != 0 && errno != EEXIST) {
+            return errno;
+        }
+        s->lock_fd = open_dir(AT_FDCWD, s->path);
+        if (s->lock_fd >= 0 && is_ours(s->lock_fd) && flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0 &&
+            is_still_there(s->lock_fd, s->path)) {
+            return 0;
+        }
+        if (s->lock_fd >= 0) {
+            close(s->lock_fd);
+            s->lock_fd = -1;
+        }
+    }
+    return EBUSY;
+}
+
 int ct_session_create(struct ct_session *s, const char *job)
 {
     sweep(NULL, 0);
     snprintf(s->path, sizeof s->path, "%s/" CT_SESSION_PREFIX "-%u-%s-%ld-%llu", ct_session_base(),
              (unsigned)getuid(), job, (long)getpid(),
              (unsigned long long)ct_reaper_start_time(getpid()));
-    if (mkdir(s->path, 0700) != 0) {
-        return errno;
-    }
-    s->lock_fd = open_dir(AT_FDCWD, s->path);
-    if (s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX | LOCK_NB) != 0) {
-        return errno;
-    }
-    return 0;
+    return make_and_lock(s);
 }
 
 /* Removes a file unless its rank lives, which then has a lock on it. */
