@@ -184,6 +184,11 @@ int ct_facts_read(const pmix_proc_t *me, struct ct_job *job, uint32_t **local_ra
     return read_local_peers(me, job, local_ranks);
 }
 
+bool ct_facts_host_of(const pmix_proc_t *me, uint32_t rank, char *host, size_t cap)
+{
+    return get_string(me, rank, PMIX_HOSTNAME, host, cap);
+}
+
 bool ct_facts_are_recoverable(const pmix_proc_t *me)
 {
     pmix_value_t *v = get_fact(me, PMIX_RANK_WILDCARD, PMIX_JOB_RECOVERABLE);

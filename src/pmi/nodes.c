@@ -131,6 +131,18 @@ static int ask(struct exchange *x, struct ct_store_request *req, uint32_t limit_
     return rc;
 }
 
+/* Whether the key is there. */
+static int ask_whether(struct exchange *x, struct ct_store_request *req, bool *found)
+{
+    struct ct_store_reply reply = {0};
+    void                 *memory;
+    req->timeout_ms = BLAME_MS;
+    int rc = ct_store_call(x->store, req, &reply, &memory);
+    *found = reply.found;
+    free(memory);
+    return rc;
+}
+
 static uint32_t longest_card(const struct exchange *x)
 {
     size_t longest = 0;
@@ -288,19 +300,51 @@ static int check_shape(struct exchange *x, const struct shape *s, uint32_t len)
     return CTRAN_SUCCESS;
 }
 
+/* The first rank on a host of which the store has not heard, as more of the message; "" where that
+ * is not to be found out in time. One node does that for all. */
+static void name_missing(struct exchange *x, char *text, size_t cap)
+{
+    struct ct_job *job = x->job;
+    uint64_t       end_ns = ct_clock_ns() + BLAME_MS * CT_NS_PER_MS;
+    char           host[256], before[256] = "", key[KEY_SIZE];
+    *text = '\0';
+    if (x->number != 0 || !x->has_places || job->ops->host_of == NULL) {
+        return;
+    }
+    for (uint32_t id = 0; id < job->size && ct_clock_ns() < end_ns; id++) {
+        struct ct_store_request check = {.op = CT_STORE_CHECK};
+        bool                    found = true;
+        if (!job->ops->host_of(job, id, host, sizeof host) || strcmp(host, before) == 0) {
+            continue;
+        }
+        memcpy(before, host, sizeof before);
+        (void)snprintf(key, sizeof key, "%s%.255s", HOST, host);
+        check.key = ct_bytes_of(key);
+        if (ask_whether(x, &check, &found) != CTRAN_SUCCESS) {
+            return;
+        }
+        if (!found) {
+            (void)snprintf(text, cap, ", the first of them host %s with rank %" PRIu32, host, id);
+            return;
+        }
+    }
+}
+
 /* Hosts that lack a rank say so themselves; one of which nobody has come cannot. */
 static void blame_others(struct exchange *x)
 {
     const struct ct_job    *job = x->job;
     int64_t                 sum = 0;
     struct ct_store_request add = {.op = CT_STORE_ADD, .key = ct_bytes_of(RANKS)};
+    char                    missing[KEY_SIZE];
+    name_missing(x, missing, sizeof missing);
     if (ask(x, &add, BLAME_MS, &sum, NULL, 0, NULL) == CTRAN_SUCCESS) {
         ct_error(&job->p->log,
                  "the ranks of job %s did not all start: host %s and others, which are complete, "
                  "have %" PRId64 " of %" PRIu32 " ranks; the other hosts have not come within "
-                 "%" PRId64 " ms (CTRAN_BOOTSTRAP_TIMEOUT)",
+                 "%" PRId64 " ms (CTRAN_BOOTSTRAP_TIMEOUT)%s",
                  job->id, job->host, (sum >> 32) - (int64_t)x->time * job->size, job->size,
-                 job->p->cfg.bootstrap_timeout);
+                 job->p->cfg.bootstrap_timeout, missing);
     } else {
         ct_error(&job->p->log, "host %s has lost %s of job %s", job->host, x->keeper, job->id);
     }

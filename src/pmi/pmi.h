@@ -56,6 +56,8 @@ struct ct_job_ops {
      * As long as the processes have not met it waits until that one has published it, or the
      * deadline has passed. CTRAN_ERR_BOOTSTRAP, logged. */
     int (*lookup)(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes);
+    /* What the launcher calls the host of process `id`; false: it does not say. NULL: never. */
+    bool (*host_of)(struct ct_job *job, uint32_t id, char *host, size_t cap);
     /* The key that rank 0 has made for the job, where no launcher did. CTRAN_ERR_BOOTSTRAP,
      * logged. */
     int (*key)(struct ct_job *job, struct ct_auth_key *key);

@@ -581,11 +581,18 @@ static int pmix_leave(struct ct_job *job)
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
+static bool pmix_host_of(struct ct_job *job, uint32_t id, char *host, size_t cap)
+{
+    const struct pmix *x = CT_CONTAINER_OF(job, struct pmix, job);
+    return ct_facts_host_of(&x->me, id, host, cap);
+}
+
 static const struct ct_job_ops pmix_ops = {
     .name = "PMIx",
     .publish = pmix_publish,
     .meet = pmix_meet,
     .lookup = pmix_lookup,
+    .host_of = pmix_host_of,
     .key = pmix_key,
     .leave = pmix_leave,
     .abort = pmix_abort,
