@@ -80,10 +80,10 @@ check(status == 124 and
 expect(["-n", 2, "--timeout", "1000", "true"], 0, out="", err="")
 
 
-# It ends a job that has failed before and whose daemon is stuck since.
+# It ends a job that has failed, long before, and whose daemon is stuck since.
 with tempfile.TemporaryDirectory() as d:
     os.mkfifo(f"{d}/fifo")
-    with Job("-n", 2, "--timeout", "1", "sh", "-c", f"""
+    with Job("-n", 2, "--timeout", "10", "sh", "-c", f"""
             if test $PMIX_RANK = 1; then read x <{d}/fifo; exit 5; fi
             trap 'kill -STOP $PPID; exec sleep 1000' TERM
             echo ready >{d}/fifo
