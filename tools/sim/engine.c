@@ -28,8 +28,9 @@ bool sim_engine_work(struct engine *e, uint32_t rank, uint64_t now, uint64_t ps,
         return false;
     }
     if (e->cores == NULL) {
-        e->busy[rank] = (e->busy[rank] > now ? e->busy[rank] : now) + ps;
-        sim_engine_push(e, e->busy[rank], kind, then);
+        uint64_t *busy = &e->own[rank].busy;
+        *busy = (*busy > now ? *busy : now) + ps;
+        sim_engine_push(e, *busy, kind, then);
         return true;
     }
     struct sim_event done;
@@ -182,11 +183,11 @@ static void next_chunk(struct engine *e, uint32_t rank, struct strand *s)
     s->active = *next < e->vector.nchunks;
     e->active += s->active;
     e->active -= had;
-    e->at_work[rank] += s->active;
-    e->at_work[rank] -= had;
+    e->own[rank].at_work += s->active;
+    e->own[rank].at_work -= had;
     if (s->active) {
         s->chunk = *next;
-        s->name = (e->calls[rank] - 1) * (uint32_t)e->vector.nchunks + s->chunk;
+        s->name = (e->own[rank].calls - 1) * (uint32_t)e->vector.nchunks + s->chunk;
         *next += e->c->algo->lanes;
         s->next_round = 0;
     }
@@ -196,7 +197,7 @@ static void next_chunk(struct engine *e, uint32_t rank, struct strand *s)
 static void next_call(struct engine *e, uint32_t rank)
 {
     const uint32_t lanes = e->c->algo->lanes;
-    e->calls[rank]++;
+    e->own[rank].calls++;
     for (uint32_t lane = 0; lane < lanes; lane++) {
         e->next_chunk[(size_t)rank * lanes + lane] = lane;
     }
@@ -210,7 +211,7 @@ static void finish_chunk(struct engine *e, uint32_t rank, uint32_t strand, uint6
 {
     touch(e, now);
     next_chunk(e, rank, strand_at(e, rank, strand));
-    if (e->at_work[rank] == 0 && e->calls[rank] < e->c->repeat) {
+    if (e->own[rank].at_work == 0 && e->own[rank].calls < e->c->repeat) {
         next_call(e, rank);
         for (uint32_t i = 0; i < e->nstrands; i++) {
             if (i != strand) {
@@ -250,8 +251,8 @@ static void advance(struct engine *e, uint32_t rank, uint32_t strand, uint64_t n
 static void finish_receive(struct engine *e, const struct sim_event *ev, uint64_t now)
 {
     strand_at(e, ev->rank, ev->strand)->busy &= ~(1u << ev->slot);
-    if (e->heard[ev->rank].from != ev->peer) {
-        e->heard[ev->rank] = (struct heard){now, ev->peer};
+    if (e->own[ev->rank].heard.from != ev->peer) {
+        e->own[ev->rank].heard = (struct heard){now, ev->peer};
     }
     touch(e, now);
     advance(e, ev->rank, ev->strand, now);
@@ -266,7 +267,7 @@ static void land(struct engine *e, const struct sim_event *ev)
     if (slot->act == CT_RX_OP) {
         ps += e->step_ps + sim_ps_of(ev->bytes, e->reduce_ps);
     }
-    e->flight[ev->peer % e->period] -= ev->bytes;
+    e->own[ev->peer % e->period].flight -= ev->bytes;
     if (!sim_engine_work(e, ev->rank, ev->at, ps, DONE, *ev)) {
         finish_receive(e, ev, ev->at);
     }
@@ -357,6 +358,35 @@ static int stuck(const struct engine *e, char *why, size_t cap)
     return fail(why, cap, CTRAN_ERR_INTERN, "messages are left that nobody received");
 }
 
+enum { AHEAD = 8 }; /* events of one moment, from asking for memory to using it */
+
+static void fetch_strand(const struct engine *e, uint32_t rank, uint32_t i)
+{
+    const char *strand = (const char *)strand_at(e, rank, i);
+    __builtin_prefetch(strand, 1);
+    __builtin_prefetch(strand + 64, 1);
+}
+
+/* Begins to bring into the caches what events will look at that come soon: first what depends on
+ * nothing else, then the links. */
+static void fetch(const struct engine *e)
+{
+    const struct sim_event *later = sim_queue_soon(&e->queue, 2 * AHEAD);
+    const struct sim_event *soon = sim_queue_soon(&e->queue, AHEAD);
+    if (later != NULL && later->kind != CORE && later->kind != NEXT) { /* those have no strand */
+        fetch_strand(e, later->rank, later->strand);
+        __builtin_prefetch(&e->own[later->rank], 1);
+        __builtin_prefetch(&e->r->each[later->rank], 1);
+        if (later->kind == INJECT) {
+            fetch_strand(e, later->peer % e->period, later->strand);
+            sim_net_fetch_spots(e->net, later->rank, later->peer);
+        }
+    }
+    if (soon != NULL && soon->kind == INJECT) {
+        sim_net_fetch_links(e->net, soon->rank, soon->peer);
+    }
+}
+
 static int run(struct engine *e, char *why, size_t cap)
 {
     struct sim_event ev;
@@ -368,6 +398,7 @@ static int run(struct engine *e, char *why, size_t cap)
         }
     }
     while (!e->no_memory && !sim_is_beyond(e->r) && sim_queue_get(&e->queue, &ev)) {
+        fetch(e);
         e->r->events++;
         handle(e, &ev);
     }
@@ -394,13 +425,9 @@ static bool furnish(struct engine *e)
     const struct sim_case *c = e->c;
     const uint32_t         lanes = c->algo->lanes;
     e->nstrands = (uint32_t)ct_min_size(c->chunks, ct_div_up(e->vector.nchunks, lanes)) * lanes;
-    e->flight = calloc(e->period, sizeof *e->flight);
-    e->heard = calloc(e->period, sizeof *e->heard);
-    e->next_chunk = calloc((size_t)e->period * lanes, sizeof *e->next_chunk);
-    e->strands = calloc((size_t)e->period * e->nstrands, sizeof *e->strands);
-    e->calls = calloc(e->period, sizeof *e->calls);
-    e->at_work = calloc(e->period, sizeof *e->at_work);
-    e->busy = calloc(e->period, sizeof *e->busy);
+    e->next_chunk = sim_zeros((size_t)e->period * lanes, sizeof *e->next_chunk);
+    e->strands = sim_zeros((size_t)e->period * e->nstrands, sizeof *e->strands);
+    e->own = sim_zeros(e->period, sizeof *e->own);
     if (few_cores(e)) {
         e->cores = sim_cores_make(e->net, e->period, c->cluster);
         e->order = malloc(e->period * sizeof *e->order);
@@ -408,8 +435,7 @@ static bool furnish(struct engine *e)
     if (c->cluster->move > 0) {
         e->host = sim_host_make(e->net, e->period, c->cluster, &e->vector);
     }
-    if (e->flight == NULL || e->heard == NULL || e->next_chunk == NULL || e->strands == NULL ||
-        e->calls == NULL || e->at_work == NULL || e->busy == NULL ||
+    if (e->next_chunk == NULL || e->strands == NULL || e->own == NULL ||
         (few_cores(e) && (e->cores == NULL || e->order == NULL)) ||
         (c->cluster->move > 0 && e->host == NULL)) {
         return false;
@@ -419,7 +445,7 @@ static bool furnish(struct engine *e)
     }
     for (uint32_t rank = 0; rank < e->period; rank++) {
         e->env.me = rank;
-        e->heard[rank].from = UINT32_MAX; /* nobody */
+        e->own[rank].heard.from = UINT32_MAX; /* nobody */
         for (uint32_t i = 0; i < e->nstrands; i++) {
             struct strand *s = strand_at(e, rank, i);
             s->lane = (uint16_t)(i % lanes);
@@ -450,7 +476,7 @@ static int execute(struct engine *e, char *why, size_t cap)
                             .memory_ps = e->memory_ps,
                             .reduce_ps = e->reduce_ps};
     e->net = sim_net_make(e->c->cluster, e->c->n, e->period);
-    e->r->each = calloc(e->period, sizeof *e->r->each);
+    e->r->each = sim_zeros(e->period, sizeof *e->r->each);
     if (e->net == NULL || e->r->each == NULL) {
         return fail(why, cap, CTRAN_ERR_NO_MEM, "no memory");
     }
@@ -510,14 +536,10 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     sim_net_free(e.net);
     sim_queue_free(&e.queue);
     sim_mail_free(&e.mail);
-    free(e.flight);
-    free(e.heard);
     free(e.order);
     sim_host_free(e.host);
     free(e.next_chunk);
-    free(e.calls);
-    free(e.at_work);
-    free(e.busy);
+    free(e.own);
     sim_cores_free(e.cores);
     free(e.strands);
     return rc;

@@ -16,9 +16,11 @@ enum state { TX_OPEN, RX_POSTED, RX_MATCHED };
 
 struct slot {
     uint64_t when; /* TX: left, SIM_NEVER: not known yet; RX: posted */
-    uint32_t peer, round;
-    uint8_t  state, act;
+    uint32_t round;
+    uint32_t peer : 26, state : 3, act : 3;
 };
+
+_Static_assert(SIM_RANKS <= 1 << 26 && sizeof(struct slot) == 16, "there are 16 of each rank");
 
 struct strand {
     uint32_t    next_round, rounds, chunk;
@@ -36,6 +38,15 @@ struct heard {
     uint32_t from;
 };
 
+/* A rank's own, but for its strands: in one line of a cache, as most events need most of it. */
+struct own {
+    uint64_t     busy;   /* until when its processor has work */
+    uint64_t     flight; /* bytes sent that nobody has received yet */
+    struct heard heard;
+    uint32_t     calls;   /* that it has begun */
+    uint32_t     at_work; /* strands that are active */
+};
+
 struct engine {
     const struct sim_case  *c;
     const struct sim_watch *watch;
@@ -50,14 +61,10 @@ struct engine {
     struct sim_host        *host;   /* NULL: processors do not move bytes */
     uint64_t                send_ps, recv_ps, step_ps, round_ps, call_ps;
     double                  memory_ps, reduce_ps;
-    uint64_t               *flight;     /* by rank: bytes sent that nobody has received yet */
     uint32_t               *next_chunk; /* by rank and lane */
-    uint32_t               *calls;      /* by rank: that it has begun */
-    uint32_t               *at_work;    /* by rank: strands that are active */
     uint32_t               *order;      /* in which they begin; NULL: their own */
-    struct heard           *heard;      /* by rank */
-    uint64_t               *busy;       /* by rank: until when its processor has work */
     struct sim_cores       *cores;      /* NULL: each rank has a processor of its own */
+    struct own             *own;        /* by rank */
     struct strand          *strands;
     bool                    no_memory;
 };

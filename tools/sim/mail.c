@@ -19,7 +19,7 @@ static bool grow(struct sim_mail *m)
 {
     uint32_t           room = m->room * 2 + 256;
     uint32_t           size = 256;
-    struct sim_letter *letters = realloc(m->letters, room * sizeof *letters);
+    struct sim_letter *letters = sim_resize(m->letters, room * sizeof *letters);
     m->letters = letters != NULL ? letters : m->letters;
     while (size < room) {
         size *= 2;

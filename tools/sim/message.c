@@ -41,7 +41,7 @@ static uint64_t send_off(struct engine *e, const struct sim_event *ev, uint64_t 
 {
     struct strand *s = strand_at(e, ev->rank, ev->strand);
     struct slot   *slot = &s->slots[ev->slot];
-    uint64_t      *flight = &e->flight[ev->rank], arrived;
+    uint64_t      *flight = &e->own[ev->rank].flight, arrived;
     sim_net_send(e->net, ev->rank, ev->peer, ev->bytes, now, &slot->when, &arrived);
     touch(e, arrived >= SIM_TOO_LATE ? arrived : 0);
     *flight += ev->bytes;
@@ -178,7 +178,7 @@ void sim_message_post(struct engine *e, uint32_t rank, uint32_t strand, unsigned
                                  .peer_strand = (uint16_t)strand,
                                  .peer_slot = (uint8_t)slot,
                                  .bytes = l.bytes};
-    const struct heard    *heard = &e->heard[rank];
+    const struct heard    *heard = &e->own[rank].heard;
     const bool             is_late = l.at < heard->at && heard->from != l.from;
     if (l.asked) {
         ask_for(e, &ev, now, l.at, now);

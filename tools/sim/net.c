@@ -66,9 +66,9 @@ static bool reserve(struct sim_net *net)
 {
     uint32_t hosts = net->spots[net->period - 1].node + 1;
     bool     good = true;
-    net->ports = calloc(net->period, sizeof *net->ports);
-    net->nics_out = calloc((size_t)hosts * net->nics, sizeof *net->nics_out);
-    net->nics_in = calloc((size_t)hosts * net->nics, sizeof *net->nics_in);
+    net->ports = sim_zeros(net->period, sizeof *net->ports);
+    net->nics_out = sim_zeros((size_t)hosts * net->nics, sizeof *net->nics_out);
+    net->nics_in = sim_zeros((size_t)hosts * net->nics, sizeof *net->nics_in);
     net->shared = calloc(hosts, sizeof *net->shared);
     good =
         net->ports != NULL && net->nics_out != NULL && net->nics_in != NULL && net->shared != NULL;
@@ -91,7 +91,7 @@ struct sim_net *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t p
     net->c = c;
     net->period = period;
     net->nics = c->nics > 0 ? c->nics : c->shape.gpus;
-    net->spots = malloc(ct_cluster_ranks(&c->shape) * sizeof *net->spots);
+    net->spots = sim_zeros(ct_cluster_ranks(&c->shape), sizeof *net->spots);
     if (net->spots == NULL || ct_cluster_spots(&c->shape, net->spots) != CTRAN_SUCCESS ||
         !reserve(net)) {
         sim_net_free(net);
@@ -189,6 +189,22 @@ unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enu
     }
     hop[n++] = (struct sim_hop){nic_of(net, net->nics_in, to), NULL, net->nic_ps};
     return n;
+}
+
+void sim_net_fetch_spots(const struct sim_net *net, uint32_t from, uint32_t to)
+{
+    __builtin_prefetch(&net->spots[from % net->period]);
+    __builtin_prefetch(&net->spots[to % net->period]);
+}
+
+void sim_net_fetch_links(const struct sim_net *net, uint32_t from, uint32_t to)
+{
+    from %= net->period;
+    to %= net->period;
+    __builtin_prefetch(&net->ports[from], 1);
+    __builtin_prefetch(&net->ports[to], 1);
+    __builtin_prefetch(nic_of(net, net->nics_out, from), 1);
+    __builtin_prefetch(nic_of(net, net->nics_in, to), 1);
 }
 
 void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,

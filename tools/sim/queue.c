@@ -18,7 +18,7 @@ bool sim_queue_put(struct sim_queue *q, const struct sim_event *e)
     unsigned b = bucket_of(q, e->at);
     if (q->bucket[b].n == q->bucket[b].room) {
         size_t            room = q->bucket[b].room * 2 + 64;
-        struct sim_event *events = realloc(q->bucket[b].events, room * sizeof *events);
+        struct sim_event *events = sim_resize(q->bucket[b].events, room * sizeof *events);
         if (events == NULL) {
             return false;
         }

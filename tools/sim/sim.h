@@ -163,6 +163,12 @@ bool sim_vector_init(struct sim_vector *v, const struct sim_case *c, uint32_t nb
 uint64_t sim_vector_bytes(const struct sim_vector *v, const struct ct_slice *slice,
                           const struct ct_slice *other, uint64_t chunk);
 
+/* ---- memory (pages.c) ------------------------------------------------------------------------ */
+
+/* As calloc and realloc; for what is large. */
+void *sim_zeros(size_t n, size_t each);
+void *sim_resize(void *memory, size_t bytes);
+
 /* ---- links (net.c) --------------------------------------------------------------------------- */
 
 /* For ranks 0 .. period - 1 of n, which stand for all; period is n without symmetry. */
@@ -212,6 +218,10 @@ uint32_t sim_net_host(const struct sim_net *net, uint32_t rank); /* from 0 on */
 /* Sends bytes off at `now`: when the last has left the first link, and when all have arrived. */
 void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t bytes, uint64_t now,
                   uint64_t *left, uint64_t *arrived);
+/* Begin to bring into the caches what that looks at: where the two are, and when that is there,
+ * their own links. */
+void sim_net_fetch_spots(const struct sim_net *net, uint32_t from, uint32_t to);
+void sim_net_fetch_links(const struct sim_net *net, uint32_t from, uint32_t to);
 /* UINT64_MAX: too much. */
 uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level);
 /* The least time in which so many bytes leave or enter a rank, and the least latency. */
@@ -265,6 +275,13 @@ struct sim_queue {
 bool sim_queue_put(struct sim_queue *q, const struct sim_event *e);
 bool sim_queue_get(struct sim_queue *q, struct sim_event *e); /* false: empty, or no_memory */
 void sim_queue_free(struct sim_queue *q);
+
+/* The one that comes after so many others, if it is of the same time and known already; or NULL. */
+static inline const struct sim_event *sim_queue_soon(const struct sim_queue *q, size_t others)
+{
+    const size_t at = q->taken + others;
+    return at < q->bucket[0].n ? &q->bucket[0].events[at] : NULL;
+}
 
 /* ---- memory of a host (host.c) --------------------------------------------------------------- */
 
