@@ -348,7 +348,7 @@ static void bury(struct ct_streams *all)
     }
 }
 
-/* At the end: the other ranks have left (ct_stream_settle), or, where only a session ends, do soon. */
+/* At the end: the other ranks have left (ct_stream_settle), or do soon, where a session ends. */
 static void bury_all(struct ct_streams *all)
 {
     const uint64_t      end_ns = ct_clock_ns() + LEAVE_NS;

@@ -246,8 +246,8 @@ static void told(void)
     device_free(buf);
 }
 
-/* The others' kernels wait in a reduction for rank 0, whose buffer no kernel can read: they end, and
- * with the reason. */
+/* The others' kernels wait in a reduction for rank 0, whose buffer no kernel can read: they end,
+ * and with the reason. */
 static void unreachable(void)
 {
     static float host[64];
@@ -460,9 +460,9 @@ static void broken(void)
 /* ---- the end of the world -------------------------------------------------------------------- */
 
 /* The root of a broadcast by kernel is through with it at once; the last rank's kernel, which has
- * yet to begin, will write into the root's workspace that it is. So the root, in ctran_finalize, has
- * to stay with all that it has mapped until the last rank has come there, too; which does not come
- * before the root has said that its own work is over. */
+ * yet to begin, will write into the root's workspace that it is. So the root, in ctran_finalize,
+ * has to stay with all that it has mapped until the last rank has come there, too; which does not
+ * come before the root has said that its own work is over. */
 static void late(void)
 {
     enum { N = 64, LIMIT_MS = 60000 };
