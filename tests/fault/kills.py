@@ -2,7 +2,8 @@
 """Ranks die at random moments, one after the other or together, killed or by themselves, in
 traffic, in long transfers, in connects, in collectives, in init and in finalize: those that live
 learn of it by errors of exactly what it ends, and the job ends well. CT_KILLS sets how many deaths
-(20, and 500 with CT_SOAK); CT_SEED, CT_MODE and CT_WHERE (1 and 2: on three hosts) repeat one job.
+(20, and 500 with CT_SOAK, then other ones each time); CT_SEED, CT_MODE and CT_WHERE (1 and 2: on
+three hosts) repeat one job.
 The program is survive (fault.h)."""
 import os
 import random
@@ -38,8 +39,9 @@ HOW = {"was killed by signal 9 (Killed)", "was killed by signal 11 (Segmentation
 LOST = re.compile(r"ctranrun: job \w+: rank (\d+) \(pid \d+ on host [^)]*\) (.*); "
                   r"the job goes on without it")
 
-kills = int(os.environ.get("CT_KILLS", "500" if os.environ.get("CT_SOAK", "0") == "1" else "20"))
-seeds = random.Random(int(os.environ.get("CT_SEED", random.randrange(1 << 30))))
+soak = os.environ.get("CT_SOAK", "0") == "1"
+kills = int(os.environ.get("CT_KILLS", "500" if soak else "20"))
+seeds = random.Random(int(os.environ.get("CT_SEED", random.randrange(1 << 30) if soak else 1)))
 
 
 def play(mode, seed, settings, where):
