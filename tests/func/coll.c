@@ -2,19 +2,12 @@
 /*
  * coll - the collectives: each call with every root and many sizes, in place and not, on the whole
  * job and on parts of it, again and again, and among messages on the same communicator. Which
- * algorithm runs is none of its business: it is run once per setting. Usage: coll [SEED]
- *
- *   CT_COLL   a collective's name in the table of algorithms: what is about others is left out
+ * algorithm runs is none of its business: it is run once per setting, and by forced.h for each
+ * algorithm. Usage: coll [SEED]
  */
 #include "coll.h"
 
 struct group coll_group;
-
-bool coll_wants(const char *collective)
-{
-    const char *only = getenv("CT_COLL");
-    return only == NULL || strcmp(only, collective) == 0;
-}
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
@@ -100,7 +93,7 @@ static void barrier_waits_for(int late)
 
 static void barrier(void)
 {
-    if (!coll_wants("barrier")) {
+    if (!forced_wants("barrier")) {
         return;
     }
     for (int late = 0; coll_group.n > 1 && late < coll_group.n; late++) {
@@ -130,7 +123,7 @@ static void bcast_once(size_t len, int root)
 static void bcast(void)
 {
     size_t count;
-    if (!coll_wants("bcast")) {
+    if (!forced_wants("bcast")) {
         return;
     }
     const size_t *sizes = coll_sizes(SIZE_MAX / 2, &count);
@@ -181,7 +174,7 @@ static void allgather_once(size_t len, bool in_place)
 static void allgather(void)
 {
     size_t count;
-    if (!coll_wants("allgather")) {
+    if (!forced_wants("allgather")) {
         return;
     }
     const size_t *sizes = coll_sizes((size_t)(4 << 20) / (size_t)coll_group.n, &count);
@@ -231,10 +224,20 @@ static void drawn_collective(uint64_t *seed, int i)
     }
 }
 
+/* What the two below call. */
+static bool wants_drawn(void)
+{
+    return forced_wants("barrier") || forced_wants("bcast") || forced_wants("allgather") ||
+           forced_wants("allreduce") || forced_wants("reduce");
+}
+
 /* Receives that would take any message on the communicator wait through collectives, which have
  * messages of their own. */
 static void among_messages(void)
 {
+    if (!wants_drawn()) {
+        return;
+    }
     const struct group *g = &coll_group;
     const int           to = (g->me + 1) % g->n, from = (g->me + g->n - 1) % g->n;
     struct traffic     *t = malloc(sizeof *t);
@@ -267,6 +270,9 @@ static void among_messages(void)
 /* Ranks that only send run ahead of those that receive: rounds do not mix. */
 static void back_to_back(void)
 {
+    if (!wants_drawn()) {
+        return;
+    }
     const struct group *g = &coll_group;
     for (int i = 0; i < 200; i++) {
         int value = g->me == i % g->n ? i : -1, sum = 0, one = 1;
@@ -298,6 +304,7 @@ static void run_on(ctran_comm_t comm, bool whole)
     coll_group.whole = whole;
     OK(ctran_comm_rank(comm, &coll_group.me));
     OK(ctran_comm_size(comm, &coll_group.n));
+    forced_on(comm);
     check_run(subjects, LEN(subjects));
 }
 
@@ -312,13 +319,18 @@ static void run_on_split(int color, int key)
     }
 }
 
-int main(int argc, char **argv)
+static void run_on_all(void)
 {
-    check_start(argc, argv);
     run_on(CTRAN_COMM_WORLD, true);
     run_on(CTRAN_COMM_SELF, false);
     run_on_split(check_rank < (check_size + 1) / 2 ? 1 : 2, 0);           /* halves */
     run_on_split(check_rank % 3 == 2 ? CTRAN_UNDEFINED : 0, -check_rank); /* some, reversed */
     run_on_split(check_rank, 0);                                          /* alone */
+}
+
+int main(int argc, char **argv)
+{
+    check_start(argc, argv);
+    forced_each(run_on_all);
     return check_end();
 }

@@ -8,6 +8,7 @@
 #define CT_TESTS_FUNC_COLL_H
 
 #include "check.h"
+#include "forced.h"
 
 struct group {
     ctran_comm_t comm;
@@ -15,9 +16,6 @@ struct group {
     bool         whole; /* all sizes; else the short ones */
 };
 extern struct group coll_group;
-
-/* Whether this run is about a collective: about all, or about the one that CT_COLL names. */
-bool coll_wants(const char *collective);
 
 /* Sizes worth a try, in bytes or elements: around powers of two, the number of ranks, and the
  * pieces that blocks are cut into. `most` bounds them; their number goes to *count. */

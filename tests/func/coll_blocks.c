@@ -51,7 +51,7 @@ static void expect_blocks(const char *buf, size_t len, bool from_me)
 
 static void gather_once(size_t len, int root, bool in_place, size_t turn)
 {
-    if (!coll_wants("gather")) {
+    if (!forced_wants("gather")) {
         return;
     }
     const struct group *g = &coll_group;
@@ -82,7 +82,7 @@ static void gather_once(size_t len, int root, bool in_place, size_t turn)
 
 static void scatter_once(size_t len, int root, bool in_place, size_t turn)
 {
-    if (!coll_wants("scatter")) {
+    if (!forced_wants("scatter")) {
         return;
     }
     const struct group *g = &coll_group;
@@ -115,7 +115,7 @@ static void scatter_once(size_t len, int root, bool in_place, size_t turn)
 
 static void alltoall_once(size_t len, bool in_place, size_t turn)
 {
-    if (!coll_wants("alltoall")) {
+    if (!forced_wants("alltoall")) {
         return;
     }
     const struct group *g = &coll_group;

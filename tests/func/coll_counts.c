@@ -75,7 +75,7 @@ static void blocks_free(struct blocks *b)
 /* All ranks' blocks at `root`, or at every rank (root < 0), where they count as sent to 0. */
 static void gatherv_once(int root, bool in_place)
 {
-    if (!coll_wants(root < 0 ? "allgather" : "gather")) {
+    if (!forced_wants(root < 0 ? "allgather" : "gather")) {
         return;
     }
     const struct group *g = &coll_group;
@@ -108,7 +108,7 @@ static void gatherv_once(int root, bool in_place)
 
 static void scatterv_once(int root, bool in_place)
 {
-    if (!coll_wants("scatter")) {
+    if (!forced_wants("scatter")) {
         return;
     }
     const struct group *g = &coll_group;
@@ -134,7 +134,7 @@ static void scatterv_once(int root, bool in_place)
 
 static void alltoallv_once(bool in_place)
 {
-    if (!coll_wants("alltoall")) {
+    if (!forced_wants("alltoall")) {
         return;
     }
     const struct group *g = &coll_group;

@@ -259,7 +259,7 @@ static void fill(const struct sum *s, char *buf, size_t count)
 
 static void one_allreduce(const struct sum *s, size_t count, bool in_place)
 {
-    if (!coll_wants("allreduce")) {
+    if (!forced_wants("allreduce")) {
         return;
     }
     const size_t len = count * s->type->size;
@@ -276,7 +276,7 @@ static void one_allreduce(const struct sum *s, size_t count, bool in_place)
 
 static void one_reduce(const struct sum *s, size_t count, int root, bool in_place)
 {
-    if (!coll_wants("reduce")) {
+    if (!forced_wants("reduce")) {
         return;
     }
     const size_t len = count * s->type->size;
@@ -299,7 +299,7 @@ static void one_reduce(const struct sum *s, size_t count, int root, bool in_plac
 
 static void one_reduce_scatter(const struct sum *s, size_t count, bool in_place)
 {
-    if (!coll_wants("reduce_scatter")) {
+    if (!forced_wants("reduce_scatter")) {
         return;
     }
     const size_t total = count * (size_t)s->n, len = count * s->type->size;
@@ -317,7 +317,7 @@ static void one_reduce_scatter(const struct sum *s, size_t count, bool in_place)
 /* Blocks of count, 0, count + 2, ... elements: ranks' counts differ, every third is 0. */
 static void one_reduce_scatter_counts(const struct sum *s, size_t count, bool in_place)
 {
-    if (!coll_wants("reduce_scatter")) {
+    if (!forced_wants("reduce_scatter")) {
         return;
     }
     ctran_count_t *counts = malloc((size_t)s->n * sizeof *counts);
@@ -343,7 +343,7 @@ static void one_reduce_scatter_counts(const struct sum *s, size_t count, bool in
 
 static void one_scan(const struct sum *s, size_t count, bool exclusive, bool in_place)
 {
-    if (!coll_wants(exclusive ? "exscan" : "scan")) {
+    if (!forced_wants(exclusive ? "exscan" : "scan")) {
         return;
     }
     const size_t len = count * s->type->size;
@@ -532,7 +532,7 @@ static void same_bits(const struct type *type, ctran_op_t op, size_t count)
 
 void coll_reduce_same_bits(void)
 {
-    if (!coll_wants("allreduce")) {
+    if (!forced_wants("allreduce")) {
         return;
     }
     static const ctran_datatype_t reals[] = {CTRAN_FLOAT, CTRAN_DOUBLE, CTRAN_FLOAT16,

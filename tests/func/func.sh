@@ -21,3 +21,19 @@ func_subject()
         run_ranks "$n" "$top_builddir/tests/func/$1"
     done
 }
+
+# func_forced NAME RANKS PATTERN SETTINGS: the program once for each collective that matches, with
+# each of its algorithms (forced.h), all of which the table has for so many ranks in groups of two.
+func_forced()
+{
+    local table collective
+    expect_ok "the table for $2 ranks" "$top_builddir/tests/func/algos" "$2" 2
+    table=$(grep -E "$3" "$output_")
+    expect_contains "the table for $2 ranks" "allreduce:" "$table"
+    for collective in $(echo "$table" | cut -d : -f 1 | sort -u); do
+        with_settings "$4 CT_FORCED=$collective CT_LIMIT=$((CT_LIMIT * 5))" \
+            run_ranks "$2" "$top_builddir/tests/func/$1"
+        expect_eq "algorithms for $collective that $1 ran on $2 ranks" \
+            "$(echo "$table" | grep "^$collective:")" "$(cat "$output_")"
+    done
+}

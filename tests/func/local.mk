@@ -7,6 +7,7 @@ func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors
 check_PROGRAMS += $(func_programs) tests/func/algos tests/func/bits tests/func/fatal
 # Linked against the convenience library: real binaries, which start without libtool's wrapper.
 func_check = tests/func/check.c tests/func/check.h tests/func/foreign.c tests/func/foreign.h
+func_forced = tests/func/forced.c tests/func/forced.h
 tests_func_p2p_SOURCES = tests/func/p2p.c tests/func/p2p_wait.c \
 	tests/func/p2p_traffic.c tests/func/p2p_modes.c \
 	tests/func/p2p_probe.c tests/func/p2p_bsend.c tests/func/p2p_persistent.c tests/func/p2p_cancel.c \
@@ -15,7 +16,7 @@ tests_func_p2p_LDADD = libctcore.la
 tests_func_coll_SOURCES = tests/func/coll.c tests/func/coll_blocks.c \
 	tests/func/coll_counts.c \
 	tests/func/coll_reduce.c tests/func/coll.h \
-	$(func_check)
+	$(func_forced) $(func_check)
 tests_func_coll_LDADD = libctcore.la
 tests_func_comm_SOURCES = tests/func/comm.c $(func_check)
 tests_func_comm_LDADD = libctcore.la
@@ -66,7 +67,7 @@ tests_func_flood_LDADD = libctcore.la
 check_PROGRAMS += tests/func/op
 dist_check_SCRIPTS += tests/func/op.test
 TESTS += tests/func/op.test
-tests_func_op_SOURCES = tests/func/op.c $(func_check)
+tests_func_op_SOURCES = tests/func/op.c $(func_forced) $(func_check)
 tests_func_op_LDADD = libctcore.la
 # Partitioned messages.
 check_PROGRAMS += tests/func/part

@@ -2,12 +2,14 @@
 /*
  * op - operators beyond single numbers, in every call that reduces: the user's own, in order of
  * ranks where they do not commute; values with their places, ties included; complex numbers. What
- * is right comes from folding the ranks' contributions here, one after the other. Usage: op [SEED]
+ * is right comes from folding the ranks' contributions here, one after the other; by forced.h once
+ * more for each algorithm. Usage: op [SEED]
  */
 #include <complex.h>
 #include <stddef.h>
 
 #include "check.h"
+#include "forced.h"
 
 enum { ELEM = 32, MOST = 70001 };
 
@@ -305,41 +307,73 @@ static void release(struct pair *p, size_t recv_len, bool in_place)
     guarded_free(p->in);
 }
 
-static void reductions(const struct sort *s, size_t count, bool in_place, int root)
+static void one_allreduce(const struct sort *s, size_t count, bool in_place)
 {
-    const ctran_count_t c = (ctran_count_t)count;
-    struct pair         p = buffers(s, count, count, in_place);
-    OK(ctran_allreduce(p.send, p.in, c, s->type, s->op, group.comm));
+    if (!forced_wants("allreduce")) {
+        return;
+    }
+    struct pair p = buffers(s, count, count, in_place);
+    OK(ctran_allreduce(p.send, p.in, (ctran_count_t)count, s->type, s->op, group.comm));
     expect(s, "allreduce", p.in, 0, count, group.n);
     release(&p, count * s->size, in_place);
-
-    const bool here = in_place && group.me == root;
-    p = buffers(s, count, count, here);
-    OK(ctran_reduce(p.send, group.me == root ? p.in : NULL, c, s->type, s->op, root, group.comm));
-    if (group.me == root) {
-        expect(s, "reduce", p.in, 0, count, group.n);
-    }
-    release(&p, group.me == root ? count * s->size : 0, here);
 }
 
-static void scans(const struct sort *s, size_t count, bool in_place)
+static void one_reduce(const struct sort *s, size_t count, bool in_place, int root)
 {
-    const ctran_count_t c = (ctran_count_t)count;
-    struct pair         p = buffers(s, count, count, in_place);
-    OK(ctran_scan(p.send, p.in, c, s->type, s->op, group.comm));
+    if (!forced_wants("reduce")) {
+        return;
+    }
+    const bool  at_root = group.me == root, here = in_place && at_root;
+    struct pair p = buffers(s, count, count, here);
+    OK(ctran_reduce(p.send, at_root ? p.in : NULL, (ctran_count_t)count, s->type, s->op, root,
+                    group.comm));
+    if (at_root) {
+        expect(s, "reduce", p.in, 0, count, group.n);
+    }
+    release(&p, at_root ? count * s->size : 0, here);
+}
+
+static void reductions(const struct sort *s, size_t count, bool in_place, int root)
+{
+    one_allreduce(s, count, in_place);
+    one_reduce(s, count, in_place, root);
+}
+
+static void one_scan(const struct sort *s, size_t count, bool in_place)
+{
+    if (!forced_wants("scan")) {
+        return;
+    }
+    struct pair p = buffers(s, count, count, in_place);
+    OK(ctran_scan(p.send, p.in, (ctran_count_t)count, s->type, s->op, group.comm));
     expect(s, "scan", p.in, 0, count, group.me + 1);
     release(&p, count * s->size, in_place);
+}
 
-    p = buffers(s, count, count, in_place);
-    OK(ctran_exscan(p.send, p.in, c, s->type, s->op, group.comm));
+static void one_exscan(const struct sort *s, size_t count, bool in_place)
+{
+    if (!forced_wants("exscan")) {
+        return;
+    }
+    struct pair p = buffers(s, count, count, in_place);
+    OK(ctran_exscan(p.send, p.in, (ctran_count_t)count, s->type, s->op, group.comm));
     if (group.me > 0) {
         expect(s, "exscan", p.in, 0, count, group.me);
     }
     release(&p, group.me > 0 ? count * s->size : 0, in_place);
 }
 
+static void scans(const struct sort *s, size_t count, bool in_place)
+{
+    one_scan(s, count, in_place);
+    one_exscan(s, count, in_place);
+}
+
 static void scatters(const struct sort *s, size_t count, bool in_place)
 {
+    if (!forced_wants("reduce_scatter")) {
+        return;
+    }
     const size_t  me = (size_t)group.me, n = (size_t)group.n;
     ctran_count_t counts[64];
     size_t        total = 0, begin = 0;
@@ -418,6 +452,9 @@ static void bracket(void *in, void *inout, ctran_count_t *len, ctran_datatype_t 
 /* The brackets are the same at all ranks, each time, in place or not. */
 static void same_brackets(void)
 {
+    if (!forced_wants("allreduce")) {
+        return;
+    }
     enum { COUNT = 9001 };
     static double give[COUNT], first[COUNT], again[COUNT], at_root[COUNT];
     for (int commute = 0; commute < 2; commute++) {
@@ -496,20 +533,26 @@ static void run_on(ctran_comm_t comm)
     group.comm = comm;
     OK(ctran_comm_rank(comm, &group.me));
     OK(ctran_comm_size(comm, &group.n));
+    forced_on(comm);
     check_run(subjects, LEN(subjects));
 }
 
-int main(int argc, char **argv)
+static void run_on_both(void)
 {
     ctran_comm_t backwards;
-    check_start(argc, argv);
-    for (size_t k = 0; k < LEN(sorts) && sorts[k].fn != NULL; k++) {
-        OK(ctran_op_create(sorts[k].fn, sorts[k].commutes, &sorts[k].op));
-    }
     run_on(CTRAN_COMM_WORLD);
     OK(ctran_comm_split(CTRAN_COMM_WORLD, check_rank % 2, -check_rank, &backwards));
     run_on(backwards);
     OK(ctran_comm_free(&backwards));
+}
+
+int main(int argc, char **argv)
+{
+    check_start(argc, argv);
+    for (size_t k = 0; k < LEN(sorts) && sorts[k].fn != NULL; k++) {
+        OK(ctran_op_create(sorts[k].fn, sorts[k].commutes, &sorts[k].op));
+    }
+    forced_each(run_on_both);
     for (size_t k = 0; k < LEN(sorts) && sorts[k].fn != NULL; k++) {
         OK(ctran_op_free(&sorts[k].op));
     }
