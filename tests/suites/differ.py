@@ -37,7 +37,7 @@ class Library:
         self.work = work / name
         self.work.mkdir(parents=True, exist_ok=True)
         self.program = self.work / "medley"
-        sources = [*sorted(FUNC.glob("medley*.c")), FUNC / "check.c"]
+        sources = [*sorted(FUNC.glob("medley*.c")), FUNC / "check.c", HERE / "plain_memory.c"]
         command = [cc, "-w", "-O2", "-g", "-std=gnu11", "-D_GNU_SOURCE", *flags]
         done = subprocess.run([*command, "-o", self.program, *sources, "-lm"], text=True)
         if done.returncode != 0:
