@@ -1816,9 +1816,8 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
  * - When a peer dies, CTRAN_STREAM_TIMEOUT passes or calls do not fit, streams are let go, what was
  *   to be received is undefined, and the communicator's stream-ordered calls fail from then on with
  *   the reason, which ctran_comm_get_async_error tells: CTRAN_ERR_PROC_FAILED, CTRAN_ERR_TIMEOUT,
- *   CTRAN_ERR_TRUNCATE, CTRAN_ERR_TAG, CTRAN_ERR_OTHER. Calls that kernels carry out (reductions,
- *   and collectives of up to CTRAN_STREAM_SMALL bytes) are not compared: where they do not fit,
- *   CTRAN_STREAM_TIMEOUT alone ends them.
+ *   CTRAN_ERR_TRUNCATE, CTRAN_ERR_TAG, CTRAN_ERR_OTHER. Ranks of one host compare collective calls
+ *   as they are made: kind, root, operator, type, length.
  *
  * Errors of all: those of the blocking call; CTRAN_ERR_UNSUPPORTED_OPERATION: there is no GPU,
  * memory cannot be shared, or the process has no thread for it; CTRAN_ERR_TYPE: the datatype has

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "stream/alike.h"
 #include "stream/exchange.h"
 #include "stream/graph.h"
 #include "stream/kernel.h"
@@ -230,6 +231,11 @@ static int by_kernel(struct ct_stream_context *c, CUstream stream,
 static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
                   const struct ct_stream_call *call, struct ct_graph *graph)
 {
+    int rc = ct_stream_compare(c, call, graph != NULL);
+    if (rc != CTRAN_SUCCESS) {
+        ct_stream_end_all(c, rc);
+        return rc;
+    }
     if (ct_stream_kernel_takes(c, call)) {
         return by_kernel(c, stream, call, graph);
     }

@@ -1,5 +1,6 @@
 # stream: calls that are ordered on a CUDA stream.
 libctcore_la_SOURCES += \
+	src/stream/alike.c src/stream/alike.h \
 	src/stream/context.c src/stream/context.h \
 	src/stream/enqueue.c \
 	src/stream/exchange.c src/stream/exchange.h src/stream/meet.c \

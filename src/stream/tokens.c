@@ -22,9 +22,15 @@ static size_t token_bytes(uint32_t n)
                        PAGE);
 }
 
+static size_t slot_bytes(uint32_t n)
+{
+    return (size_t)n * n * depth_for(n) * sizeof(struct ct_slot);
+}
+
 size_t ct_tokens_bytes(uint32_t n)
 {
-    return head_bytes() + token_bytes(n) + (size_t)n * n * depth_for(n) * sizeof(struct ct_slot);
+    return head_bytes() + token_bytes(n) + slot_bytes(n) +
+           CT_TOKEN_CALLS * sizeof(struct ct_call_word);
 }
 
 void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
@@ -38,6 +44,7 @@ void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
     t->head = (struct ct_token_head *)(void *)base;
     t->token = (struct ct_token *)(void *)(base + head_bytes());
     t->slot = (struct ct_slot *)(void *)(base + t->pinned_bytes);
+    t->call = (struct ct_call_word *)(void *)(base + t->pinned_bytes + slot_bytes(n));
 }
 
 /* The states of a meeting in a turn; the word only grows. Each of the two ends makes one step, and
@@ -135,6 +142,23 @@ bool ct_slot_is_closed(const struct ct_tokens *t, uint32_t from, uint32_t to, ui
 {
     return (atomic_load_explicit(&ct_slot_at(t, from, to, k)->came, memory_order_seq_cst) &
             CT_SLOT_CLOSED) != 0;
+}
+
+uint64_t ct_call_come(const struct ct_tokens *t, uint64_t k, uint64_t what)
+{
+    _Atomic uint64_t *word = &t->call[k % CT_TOKEN_CALLS].word;
+    const uint64_t    mine = what | k << CT_CALL_NUMBER_AT;
+    uint64_t          found = atomic_load_explicit(word, memory_order_relaxed);
+    for (;;) {
+        const int16_t ahead = (int16_t)(uint16_t)((found >> CT_CALL_NUMBER_AT) - k);
+        if (found != 0 && ahead >= 0) {
+            return ahead == 0 ? found ^ mine : 0;
+        }
+        if (atomic_compare_exchange_weak_explicit(word, &found, mine, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+            return 0;
+        }
+    }
 }
 
 bool ct_tokens_end(const struct ct_tokens *t, int error)

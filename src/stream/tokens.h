@@ -48,6 +48,15 @@ struct ct_slot {
 };
 #define CT_SLOT_CLOSED (UINT64_C(1) << 63)
 
+/* Where the ranks compare their k-th collective calls, modulo CT_TOKEN_CALLS. */
+struct ct_call_word {
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t word;
+};
+enum {
+    CT_TOKEN_CALLS = 512,   /* more than a rank can be ahead of another */
+    CT_CALL_NUMBER_AT = 48, /* k modulo 2^16, in a word's upper bits */
+};
+
 struct ct_tokens {
     uint32_t              n, me, depth;
     size_t                pinned_bytes, bytes; /* of all; the pinned ones come first */
@@ -55,6 +64,7 @@ struct ct_tokens {
     struct ct_token_head *head;
     struct ct_token      *token;
     struct ct_slot       *slot;
+    struct ct_call_word  *call;
 };
 
 /* How many bytes n ranks take; and their parts, in memory that begins as zeros. */
@@ -100,6 +110,11 @@ void ct_slot_take(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_
 bool ct_slot_close(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
 /* Whether it is so. */
 bool ct_slot_is_closed(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);
+
+/* This rank comes to the k-th collective call, k from 1 on, which `what` describes: not 0, below
+ * the bit CT_CALL_NUMBER_AT. The first to come leaves its description. Returns in which bits this
+ * one differs from that; 0: in none, or the others are a ring ahead. */
+uint64_t ct_call_come(const struct ct_tokens *t, uint64_t k, uint64_t what);
 
 /* Says that all is over, unless somebody has said so: who was first counts. */
 bool              ct_tokens_end(const struct ct_tokens *t, int error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What stream-ordered calls once did wrong: contexts that not all ranks could make, two threads'
- * first calls, errors that others did not hear of, what operations held for too long, and GPUs that
- * fail. stream.test runs it by copy engine and over the host.
+ * first calls, errors that others did not hear of, calls that differ, what operations held for too
+ * long, and GPUs that fail. stream.test runs it by copy engine and over the host.
  *
  * With the argument "apart" the last rank has no GPU; with "broken" all GPUs fail in the middle,
  * and the program ends all the same; with "late", where there are kernels, the last rank's work is
@@ -277,6 +277,67 @@ static void unreachable(void)
     device_free(buf);
 }
 
+enum unlike { COUNT, OPERATOR, TYPE, ROOT, ROOT_OF_SUM, KIND, WAY };
+
+/* Rank 0's call is another than the others', in one respect. */
+static int call_unlike(enum unlike in, bool other, char *buf, ctran_comm_t comm)
+{
+    enum { BYTES = 64 };
+    char *const out = buf + BYTES;
+    switch (in) {
+    case COUNT:
+        return ctran_allgather_enqueue(buf, other ? 4 : 8, CTRAN_BYTE, out, other ? 4 : 8,
+                                       CTRAN_BYTE, comm, stream);
+    case ROOT:
+        return ctran_bcast_enqueue(buf, 8, CTRAN_BYTE, other, comm, stream);
+    case ROOT_OF_SUM:
+        return ctran_reduce_enqueue(buf, out, 2, CTRAN_INT, CTRAN_SUM, other, comm, stream);
+    case KIND:
+        return other ? ctran_barrier_enqueue(comm, stream)
+                     : ctran_bcast_enqueue(buf, 8, CTRAN_BYTE, 0, comm, stream);
+    case WAY: /* by kernel, or over the host */
+        return ctran_allreduce_enqueue(buf, out, 1, other ? CTRAN_LONG_DOUBLE : CTRAN_DOUBLE,
+                                       CTRAN_SUM, comm, stream);
+    default:
+        return ctran_allreduce_enqueue(buf, out, 2, in == TYPE && other ? CTRAN_FLOAT : CTRAN_INT,
+                                       in == OPERATOR && other ? CTRAN_MAX : CTRAN_SUM, comm,
+                                       stream);
+    }
+}
+
+/* The others' kernels wait for rank 0, which makes another call: all hear of it, and nothing of
+ * what waits is written. */
+static void unlike(void)
+{
+    enum { BYTES = 1024 };
+    unsigned char found[BYTES];
+    char         *buf = device_new(BYTES);
+    for (int in = COUNT; in <= WAY && getenv("CTRAN_GPU_KERNELS") != NULL && check_size > 1; in++) {
+        const int    wanted = in == COUNT ? CTRAN_ERR_TRUNCATE : CTRAN_ERR_OTHER;
+        ctran_comm_t comm = open_comm();
+        int          error = CTRAN_SUCCESS;
+        device_set(buf, 0xee, BYTES);
+        if (check_rank != 0) {
+            OK(call_unlike(in, false, buf, comm));
+        }
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+        if (check_rank == 0) {
+            EXPECT_RC(wanted, call_unlike(in, true, buf, comm));
+        }
+        CU(cuStreamSynchronize(stream));
+        while (error == CTRAN_SUCCESS) { /* a kernel that only sends was through before */
+            OK(ctran_comm_get_async_error(comm, &error));
+        }
+        EXPECT_EQ(wanted, error);
+        device_get(found, buf, BYTES);
+        for (int i = 0; check_rank == 0 && i < BYTES; i++) {
+            EXPECT_EQ(0xee, found[i]);
+        }
+        close_comm(&comm);
+    }
+    device_free(buf);
+}
+
 /* Rank 0 cannot copy what it sends to staging memory, which holds an older message. */
 static void unstaged(void)
 {
@@ -498,11 +559,12 @@ static void late(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"bounds", bounds},     {"attributes", attributes},
-        {"devices", devices},   {"threads", threads},
-        {"told", told},         {"unreachable", unreachable},
-        {"unstaged", unstaged}, {"held", held},
-        {"unmapped", unmapped}, {"idle", idle},
+        {"bounds", bounds},   {"attributes", attributes},
+        {"devices", devices}, {"threads", threads},
+        {"told", told},       {"unreachable", unreachable},
+        {"unlike", unlike},   {"unstaged", unstaged},
+        {"held", held},       {"unmapped", unmapped},
+        {"idle", idle},
     };
     const char *way = argc > 1 ? argv[1] : "";
     const char *rank = getenv("PMIX_RANK");

@@ -109,7 +109,8 @@ static void places(void **state)
     const char *last = (const char *)ct_token_at(t, RANKS - 1, RANKS - 1, 1, CT_TOKEN_SETS - 1,
                                                  CT_TOKEN_LANES - 1);
     assert_true(last + sizeof(struct ct_token) <= base + t->pinned_bytes);
-    assert_true((char *)(ct_slot_at(t, RANKS - 1, RANKS - 1, t->depth - 1) + 1) <= base + t->bytes);
+    assert_true((char *)(ct_slot_at(t, RANKS - 1, RANKS - 1, t->depth - 1) + 1) <= (char *)t->call);
+    assert_true((char *)(t->call + CT_TOKEN_CALLS) <= base + t->bytes);
 }
 
 /* ---- two ranks ------------------------------------------------------------------------------- */
@@ -199,6 +200,21 @@ static void *live(void *arg)
     return NULL;
 }
 
+/* Calls are compared with who came first, also after their numbers have gone round. */
+static void calls(void **state)
+{
+    enum { KINDS = 8, TURNS = 3 << 16 };
+    (void)state;
+    for (uint64_t k = 1; k <= TURNS; k++) {
+        const uint64_t what = 1 + k % KINDS;
+        const uint64_t later = what ^ (k % 5 == 0 ? 1u << 20 : 0);
+        assert_int_equal(0, ct_call_come(&tokens[k % 2], k, what));
+        assert_int_equal(what ^ later, ct_call_come(&tokens[1 - k % 2], k, later));
+    }
+    /* Who is a ring behind finds nothing to compare with. */
+    assert_int_equal(0, ct_call_come(&tokens[0], TURNS - CT_TOKEN_CALLS, UINT64_C(1) << 40));
+}
+
 static void races(void **state)
 {
     struct rank ranks[RANKS] = {{.me = 0}, {.me = 1}};
@@ -224,6 +240,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(given_up, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(places, setup, teardown),
+        cmocka_unit_test_setup_teardown(calls, setup, teardown),
         cmocka_unit_test_setup_teardown(races, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
