@@ -20,6 +20,7 @@ static void start(void)
 
 CUresult emu_enter(const char *call)
 {
+    emu_calls_add(call);
     if (!atomic_load_explicit(&started, memory_order_acquire)) {
         return CUDA_ERROR_NOT_INITIALIZED;
     }
@@ -112,7 +113,8 @@ static const struct {
     const char *name;
     function    address;
 } functions[] = {CU_FUNCTIONS(ENTRY){"emu_inject", (function)emu_inject_set},
-                 {"emu_look", (function)emu_look}};
+                 {"emu_look", (function)emu_look},
+                 {"emu_calls", (function)emu_calls}};
 #undef ENTRY
 
 CUresult cuGetProcAddress_v2(const char *symbol, void **address, int version, cuuint64_t flags,

@@ -79,7 +79,14 @@ CUresult emu_enter(const char *call);
 /* The same, and the calling thread's context, which must be sound. */
 CUresult emu_enter_ctx(const char *call, CUcontext *ctx);
 
-/* inject.c: CUDA_SUCCESS, or the error that this call is to return. */
+/* calls.c: one more call of an entry point. How many there were of `name`, without _v2, or, NULL,
+ * of all; for tests, by cuGetProcAddress("emu_calls"). */
+void          emu_calls_add(const char *call);
+unsigned long emu_calls(const char *name);
+
+/* inject.c: whether an entry point has this name, which is without _v2. */
+bool emu_is_named(const char *call, const char *name);
+/* CUDA_SUCCESS, or the error that this call is to return. */
 CUresult emu_inject(const char *call);
 void     emu_inject_set(const char *list);
 

@@ -62,7 +62,7 @@ void emu_inject_set(const char *list)
     pthread_mutex_unlock(&lock);
 }
 
-static bool matches(const char *call, const char *name)
+bool emu_is_named(const char *call, const char *name)
 {
     const size_t len = strlen(name);
     return strncmp(call, name, len) == 0 &&
@@ -77,7 +77,8 @@ CUresult emu_inject(const char *call)
     CUresult code = CUDA_SUCCESS;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < atomic_load(&count); i++) {
-        if (matches(call, rules[i].name) && (++rules[i].seen == rules[i].nth || !rules[i].nth)) {
+        if (emu_is_named(call, rules[i].name) &&
+            (++rules[i].seen == rules[i].nth || !rules[i].nth)) {
             code = rules[i].code;
         }
     }

@@ -2,8 +2,8 @@
 # whatever the build is, and no more symbols than the driver's functions.
 emu_cuda_headers = emu/cuda/emu.h emu/cuda/kernel.h src/gpu/cuda.h
 emu_cuda_sources = \
-	emu/cuda/attr.c emu/cuda/blocks.c emu/cuda/capture.c emu/cuda/context.c emu/cuda/copy.c \
-	emu/cuda/device.c emu/cuda/driver.c emu/cuda/event.c emu/cuda/graph.c emu/cuda/inject.c \
+	emu/cuda/attr.c emu/cuda/blocks.c emu/cuda/calls.c emu/cuda/capture.c emu/cuda/context.c \
+	emu/cuda/copy.c emu/cuda/device.c emu/cuda/driver.c emu/cuda/event.c emu/cuda/graph.c emu/cuda/inject.c \
 	emu/cuda/ipc.c emu/cuda/launch.c emu/cuda/memop.c emu/cuda/memory.c emu/cuda/module.c \
 	emu/cuda/op.c emu/cuda/owned.c emu/cuda/pool.c emu/cuda/segment.c emu/cuda/settings.c \
 	emu/cuda/share.c emu/cuda/stream.c emu/cuda/vmm.c emu/cuda/worker.c

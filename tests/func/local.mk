@@ -271,8 +271,8 @@ gpu_example_tests = tests/func/gpu_moe.test tests/func/gpu_train.test
 dist_check_SCRIPTS += $(gpu_example_tests)
 TESTS += $(gpu_example_tests)
 EXTRA_DIST += tests/func/gpu.sh tests/func/images.py
-# What they once did wrong, and the memory that they take.
-check_PROGRAMS += tests/func/stream_mends tests/func/stream_memory
+# What they once did wrong, the memory that they take, and what they ask of the driver.
+check_PROGRAMS += tests/func/stream_mends tests/func/stream_memory tests/func/stream_calls
 dist_check_SCRIPTS += tests/func/stream_mends.test
 TESTS += tests/func/stream_mends.test
 tests_func_stream_mends_SOURCES = tests/func/stream_mends.c tests/func/gpu.c tests/func/gpu.h \
@@ -281,6 +281,9 @@ tests_func_stream_mends_LDADD = libctcore.la
 tests_func_stream_memory_SOURCES = tests/func/stream_memory.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)
 tests_func_stream_memory_LDADD = libctcore.la
+tests_func_stream_calls_SOURCES = tests/func/stream_calls.c tests/func/gpu.c tests/func/gpu.h \
+	$(func_check)
+tests_func_stream_calls_LDADD = libctcore.la
 
 # Memory that the program asks for.
 check_PROGRAMS += tests/func/memory
