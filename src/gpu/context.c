@@ -68,10 +68,27 @@ int ct_gpu_enter(struct ct_gpu *g, int ordinal, struct ct_gpu_visit *v)
     return rc == CTRAN_SUCCESS ? push(g, ctx, v) : rc;
 }
 
+/* The device of a context; those that are retained are known without a question to the driver. */
+static int device_of(struct ct_gpu *g, CUcontext ctx, int *ordinal)
+{
+    CUdevice device;
+    for (*ordinal = 0; *ordinal < g->own->ndevices; ++*ordinal) {
+        if (ct_gpu_context(g, *ordinal) == ctx) {
+            return CTRAN_SUCCESS;
+        }
+    }
+    int rc = CT_GPU_TRY(g, "finding a stream's device", cuCtxGetDevice, (&device));
+    *ordinal = rc == CTRAN_SUCCESS ? ct_gpu_ordinal_of(g, device) : -1;
+    if (rc == CTRAN_SUCCESS && *ordinal < 0) {
+        ct_error(g->log, "a stream's device is none of the %d that are used", g->own->ndevices);
+        rc = CTRAN_ERR_ARG;
+    }
+    return rc;
+}
+
 int ct_gpu_enter_stream(struct ct_gpu *g, CUstream stream, int *ordinal, struct ct_gpu_visit *v)
 {
     CUcontext ctx;
-    CUdevice  device;
     int       rc = ct_gpu_ready(g);
     if (rc == CTRAN_SUCCESS) {
         rc = CT_GPU_TRY(g, "finding a stream's context", cuStreamGetCtx, (stream, &ctx));
@@ -80,12 +97,7 @@ int ct_gpu_enter_stream(struct ct_gpu *g, CUstream stream, int *ordinal, struct 
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = CT_GPU_TRY(g, "finding a stream's device", cuCtxGetDevice, (&device));
-    *ordinal = rc == CTRAN_SUCCESS ? ct_gpu_ordinal_of(g, device) : -1;
-    if (rc == CTRAN_SUCCESS && *ordinal < 0) {
-        ct_error(g->log, "a stream's device is none of the %d that are used", g->own->ndevices);
-        rc = CTRAN_ERR_ARG;
-    }
+    rc = device_of(g, ctx, ordinal);
     if (rc != CTRAN_SUCCESS) {
         ct_gpu_leave(g, v);
     }

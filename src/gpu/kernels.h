@@ -109,9 +109,10 @@ bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);
 
 /* ---- launch ---------------------------------------------------------------------------------- */
 
-/* The call on a stream of the current context, which must be that of a ct_gpu_enter. Errors,
+/* The call on a stream of the device, whose context has been entered (ct_gpu_enter). Errors,
  * logged: those of ct_gpu_kernel, CTRAN_ERR_UNSUPPORTED_OPERATION where there is no such kernel;
  * those of ct_gpu_result where the driver refuses. */
-int ct_kernel_launch(struct ct_gpu *gpu, CUstream stream, const struct ct_kernel_call *call);
+int ct_kernel_launch(struct ct_gpu *gpu, int ordinal, CUstream stream,
+                     const struct ct_kernel_call *call);
 
 #endif

@@ -102,25 +102,15 @@ static int find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *na
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
-int ct_gpu_kernel(struct ct_gpu *g, const char *name, CUfunction *out)
+int ct_gpu_kernel(struct ct_gpu *g, int ordinal, const char *name, CUfunction *out)
 {
-    CUdevice handle;
-    int      rc = CT_GPU_TRY(g, "finding a kernel's device", cuCtxGetDevice, (&handle));
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
-    const int ordinal = ct_gpu_ordinal_of(g, handle);
-    if (ordinal < 0) {
-        ct_error(g->log, "kernel %s: the current context is of a GPU that is not used", name);
-        return CTRAN_ERR_ARG;
-    }
     struct ct_gpu_used *used = &g->own->used[ordinal];
     pthread_mutex_lock(&g->own->lock);
     if (used->kernels == CT_AGAIN) {
         used->kernels = load(g, used);
         used->kernels = used->kernels == CTRAN_SUCCESS ? resolve_all(g, used) : used->kernels;
     }
-    rc = used->kernels == CTRAN_SUCCESS ? find(g, used, name, out) : used->kernels;
+    const int rc = used->kernels == CTRAN_SUCCESS ? find(g, used, name, out) : used->kernels;
     pthread_mutex_unlock(&g->own->lock);
     return rc;
 }

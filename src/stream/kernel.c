@@ -49,7 +49,7 @@ static int find_any(const struct ct_stream_context *c)
     char       name[CT_KERNEL_NAME];
     CUfunction function;
     (void)ct_kernel_name(0, name); /* there is one */
-    return ct_gpu_kernel(c->p->gpu, name, &function);
+    return ct_gpu_kernel(c->p->gpu, c->ordinal, name, &function);
 }
 
 void ct_stream_kernel_load(const struct ct_stream_context *c)
@@ -311,7 +311,7 @@ int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
 {
     struct ct_memops m;
     build(c, call);
-    int rc = ct_kernel_launch(c->p->gpu, stream, &c->work->call);
+    int rc = ct_kernel_launch(c->p->gpu, c->ordinal, stream, &c->work->call);
     if (rc != CTRAN_SUCCESS) { /* peers would wait for what never comes */
         ct_stream_end_all(c, rc);
     }

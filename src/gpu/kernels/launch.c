@@ -4,11 +4,12 @@
 #include "gpu/gpu.h"
 #include "gpu/kernels.h"
 
-int ct_kernel_launch(struct ct_gpu *gpu, CUstream stream, const struct ct_kernel_call *call)
+int ct_kernel_launch(struct ct_gpu *gpu, int ordinal, CUstream stream,
+                     const struct ct_kernel_call *call)
 {
     CUfunction function;
     void      *params[] = {(void *)&call->args}; /* the driver copies it and writes nothing */
-    const int  rc = ct_gpu_kernel(gpu, call->name, &function);
+    const int  rc = ct_gpu_kernel(gpu, ordinal, call->name, &function);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
