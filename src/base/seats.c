@@ -11,8 +11,9 @@
 enum { ENOUGH = 64 }; /* waits that say something */
 
 /* A trial is longer than the time that the kernel gives a process at once, as a rule. */
-#define TRIAL_NS     (20 * (uint64_t)CT_NS_PER_MS)
-#define MOST_STAY_NS (2000 * (uint64_t)CT_NS_PER_MS)
+#define TRIAL_NS      (20 * (uint64_t)CT_NS_PER_MS)
+#define LEAST_STAY_NS ((uint64_t)CT_NS_PER_MS)
+#define MOST_STAY_NS  (2000 * (uint64_t)CT_NS_PER_MS)
 /* One that takes longer is about something else, as a rule. */
 #define MOST_WAIT_NS ((uint64_t)CT_NS_PER_MS)
 
@@ -95,6 +96,38 @@ void ct_seats_choose(struct ct_seats *s)
         count(s, on);
         best = emptiest(on, mine, &allowed);
         move(s, on[mine] >= s->fair && best >= 0 && on[best] < on[mine] ? best : mine, &allowed);
+    }
+}
+
+/* Processes on that core before this one. */
+static uint32_t before(const struct ct_seats *s, int core)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->me; i++) {
+        const int32_t at = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
+        n += at == core + 1 || at == -(core + 1);
+    }
+    return n;
+}
+
+void ct_seats_spread(struct ct_seats *s)
+{
+    const uint64_t now = ct_clock_ns();
+    const int      here = sched_getcpu();
+    cpu_set_t      allowed;
+    if (s->all == NULL || here < 0 || now - s->spread.last_ns < s->spread.stay_ns) {
+        return;
+    }
+    s->spread.last_ns = now;
+    s->spread.stay_ns = ct_max_size(s->spread.stay_ns, LEAST_STAY_NS);
+    if (before(s, here) >= s->fair && may_choose(s, &allowed)) {
+        uint32_t on[CPU_SETSIZE];
+        count(s, on);
+        const int best = emptiest(on, here, &allowed);
+        if (best >= 0 && on[best] < s->fair) {
+            s->spread.stay_ns = ct_min_size(2 * s->spread.stay_ns, MOST_STAY_NS);
+            move(s, best, &allowed);
+        }
     }
 }
 

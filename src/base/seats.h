@@ -42,6 +42,9 @@ struct ct_seats {
     uint64_t wait_ns; /* where it is on trial: what a wait took on the core before, */
     int      before;  /* that core */
     uint64_t stay_ns; /* how long it stays now */
+    struct {
+        uint64_t last_ns, stay_ns; /* when it looked, and how long it lets that be */
+    } spread;
 };
 
 enum ct_seat_sight {
@@ -94,6 +97,12 @@ static inline enum ct_seat_sight ct_seats_look(const struct ct_seats *s, uint32_
  * may use but one core stays. (On kernels from 6.2 on a cpuset that is widened later is not
  * followed by one who has moved.) */
 void ct_seats_choose(struct ct_seats *s);
+
+/* From time to time, of those that a core has beyond what is fair the ones with the highest numbers
+ * go where there are fewer than that; each does so ever less often, in case that the kernel has its
+ * reasons. Processes of a real-time class the kernel moves to where there are none, and leaves them
+ * there. */
+void ct_seats_spread(struct ct_seats *s);
 
 /* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more
  * than `here`. */

@@ -139,13 +139,14 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
 
 void ct_ep_make_room(struct ct_process *p)
 {
-    enum { SOME = 64 };
+    enum { SOME = 64 }; /* not for a start and an end */
     if (p->threaded) {
         sched_yield();
         return;
     }
-    if (ct_ep_is_crowded(p) && ++p->ep->rooms == SOME) { /* not for a start and an end */
+    if (ct_ep_is_crowded(p) && ++p->ep->rooms % SOME == 0) {
         ct_seats_choose(&p->job->seats);
+        ct_seats_spread(&p->job->seats);
     }
     ct_seats_yield(&p->job->seats);
 }
