@@ -195,15 +195,36 @@ void ct_board_drive(const struct ct_board *b)
     (void)ct_domain_poke(b->ctx->p);
 }
 
+/* A look for messages costs more than what else there is to a switch. */
+static void make_room(struct ct_board *b)
+{
+    enum { EVERY = 8 };
+    if (++b->rooms % EVERY == 0) {
+        ct_board_drive(b);
+    }
+    b->owes = false;
+    ct_ep_make_room(b->ctx->p);
+}
+
+/* Whether to poll for what `rank` puts in. Not before those on this core have had the chance to
+ * read what this rank has put in: one of them may be who is needed next, and it can get ready while
+ * another core is at work. Else, if `rank` runs; or will in a moment, where no more than two share
+ * a core. */
+static bool is_worth_polling(struct ct_board *b, uint32_t rank)
+{
+    const enum ct_seat_sight sight = look(b, rank);
+    const bool               by_turns = b->ctx->p->job->seats.fair <= 2;
+    return !b->owes && (sight == CT_SEAT_RUNS || (by_turns && sight == CT_SEAT_AWAY));
+}
+
 /* Where ranks share cores: one that runs is polled for, and room is made for one that does not,
  * here or, since that takes a switch, by whoever is on its core. In vain, if it takes long. */
 static bool comes(struct ct_board *b, uint32_t rank, const _Atomic uint64_t *flag)
 {
     enum { TURNS = 4 };
     for (unsigned i = 0; i < TURNS && !ct_board_is_there(flag, b->k); i++) {
-        if (look(b, rank) != CT_SEAT_RUNS || !appears(flag, b->k)) {
-            ct_board_drive(b);
-            ct_ep_make_room(b->ctx->p);
+        if (!is_worth_polling(b, rank) || !appears(flag, b->k)) {
+            make_room(b);
         }
     }
     return ct_board_is_there(flag, b->k);
@@ -224,27 +245,34 @@ static bool comes_to_all(struct ct_board *b, uint32_t rank)
 }
 
 /* For as long as a cache line takes from one core to another, and little more: to look for messages
- * in between would be to notice it late. */
-static bool arrives(const _Atomic uint64_t *flag, uint64_t k)
+ * in between would be to notice it late. Input of two lines is asked for as a whole, so that the
+ * second comes with the first; of more, it would be asked for before it is written. */
+static bool arrives(const struct ct_board_slot *slot, uint64_t k, size_t len_bytes)
 {
-    enum { POLLS = 32 };
+    enum { POLLS = 32, FIRST = CT_CACHE_LINE - offsetof(struct ct_board_slot, data) };
+    const bool two = len_bytes > FIRST && len_bytes <= FIRST + CT_CACHE_LINE;
     for (unsigned i = 0; i < POLLS; i++) {
-        if (ct_board_is_there(flag, k)) {
+        if (ct_board_is_there(&slot->flag, k)) {
             return true;
+        }
+        if (two) {
+            __builtin_prefetch(&slot->data[FIRST]);
         }
         ct_line_pause();
     }
     return false;
 }
 
-int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange)
+int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes)
 {
-    const _Atomic uint64_t *flag = flag_of(b, rank);
+    const struct ct_board_slot *slot = ct_board_slot_of(b, rank);
+    const _Atomic uint64_t     *flag = &slot->flag;
     if (CT_LIKELY(ct_board_is_there(flag, b->k))) {
         return CTRAN_SUCCESS;
     }
     const bool crowded = ct_ep_is_crowded(b->ctx->p);
-    if (crowded ? (exchange ? comes_to_all(b, rank) : comes(b, rank, flag)) : arrives(flag, b->k)) {
+    if (crowded ? (exchange ? comes_to_all(b, rank) : comes(b, rank, flag))
+                : arrives(slot, b->k, len_bytes)) {
         return CTRAN_SUCCESS;
     }
     return await_slowly(b, rank, flag, b->k);

@@ -66,6 +66,8 @@ struct ct_board {
     size_t                   part_bytes;
     uint64_t                 k;      /* operations begun */
     uint64_t                 driven; /* the last one after which this rank looked for messages */
+    uint32_t                 rooms;  /* how often this rank has given its core away */
+    bool                     owes;   /* it has put something in since */
     uint64_t                 safe;   /* operations that all ranks are known to be through with */
     uint64_t                 parts;  /* operations with input in bulk */
     uint64_t                 part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */
@@ -93,8 +95,8 @@ void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
 int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                    uint64_t k);
 /* The same for a flag of operation k, with care for ranks that share cores. exchange: nobody comes
- * out of it before all have put in their part. */
-int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange);
+ * out of it before all have put in their part. Of the input the first len_bytes are to be read. */
+int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes);
 /* Others may wait for answers of this rank. */
 void ct_board_drive(const struct ct_board *b);
 

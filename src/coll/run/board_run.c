@@ -64,8 +64,9 @@ static int await_room(const struct operation *o)
     return CTRAN_SUCCESS;
 }
 
-static void post(const struct ct_board *b)
+static void post(struct ct_board *b)
 {
+    b->owes = true;
     ct_seats_take(&b->ctx->p->job->seats);
     ct_board_set(b, &ct_board_slot_of(b, b->ctx->me)->flag, b->k);
 }
@@ -91,7 +92,7 @@ static int play(const struct operation *o, const struct ct_script_act *acts, siz
             post(o->board);
             break;
         case CT_DO_AWAIT:
-            rc = ct_board_await_input(o->board, a->peer, o->exchange);
+            rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
             break;
         case CT_DO_COPY:
             copy(at(o, a->dst), at(o, a->a), a->len);

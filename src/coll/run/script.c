@@ -79,6 +79,18 @@ static void put_block(struct writer *w, enum ct_buf buf, uint32_t block, size_t 
     add_copy(w, input_of(w->of->args->env.me, to), src, elems);
 }
 
+/* The blocks before this rank's, and those behind it right after them. */
+static void put_others(struct writer *w)
+{
+    const struct ct_layout *l = &w->of->args->layout;
+    const uint32_t          me = w->of->args->env.me;
+    const size_t            own = ct_layout_start(l, me), next = ct_layout_start(l, me + 1);
+    const ptrdiff_t         behind = (ptrdiff_t)(next * l->elem_bytes);
+    add_copy(w, input_of(me, 0), (struct ct_place){.in = CT_SEND}, own);
+    add_copy(w, input_of(me, own * l->elem_bytes),
+             (struct ct_place){.in = CT_SEND, .at_bytes = behind}, l->count - next);
+}
+
 /* Of several blocks nobody but this rank reads its own. */
 static void put_data(struct writer *w)
 {
@@ -87,8 +99,10 @@ static void put_data(struct writer *w)
     const uint32_t             me = of->args->env.me;
     if (of->one || of->result) {
         put_block(w, of->result ? CT_RECV : CT_SEND, me, 0);
-    } else if (of->stride_bytes == 0) {
+    } else if (l->nblk == 1 && of->stride_bytes == 0) {
         add_copy(w, input_of(me, 0), (struct ct_place){.in = CT_SEND}, l->count);
+    } else if (of->stride_bytes == 0) {
+        put_others(w);
     } else {
         for (uint32_t i = 0; i < l->nblk; i++) {
             if (i != me || l->nblk == 1) {
@@ -174,24 +188,32 @@ static size_t offset_of(const struct writer *w, const struct ct_step *step)
     }
     const struct ct_slice *name = step->dst.buf == CT_TMP ? &step->src : &step->dst;
     uint32_t block = of->args->algo->colls == CT_ALLTOALL ? of->args->env.me : name->at;
-    return of->stride_bytes > 0 ? block * of->stride_bytes
-                                : ct_layout_start(l, block) * l->elem_bytes;
+    if (of->stride_bytes > 0) {
+        return block * of->stride_bytes;
+    }
+    const uint32_t peer = step->peer;
+    const size_t   left_out =
+        block > peer ? ct_layout_start(l, peer + 1) - ct_layout_start(l, peer) : 0;
+    return (ct_layout_start(l, block) - left_out) * l->elem_bytes;
 }
 
 static void receive(struct writer *w, const struct ct_step *step)
 {
-    add(w, (struct ct_script_act){.kind = CT_DO_AWAIT, .peer = step->peer});
     if (w->of->args->signal) {
+        add(w, (struct ct_script_act){.kind = CT_DO_AWAIT, .peer = step->peer});
         return;
     }
     const struct ct_place in = input_of(step->peer, offset_of(w, step));
+    size_t                elems;
+    const struct ct_place dst = block_of(w, &step->dst, &step->src, 0, &elems);
+    const size_t          len = elems * w->of->args->layout.elem_bytes;
+    add(w, (struct ct_script_act){
+               .kind = CT_DO_AWAIT, .peer = step->peer, .len = (size_t)in.at_bytes + len});
     if (step->act == CT_RX_OP) {
         add_reduction(w, step, &in);
     } else if (step->dst.buf == CT_TMP) {
         w->tmp_at[step->dst.at] = in;
     } else {
-        size_t          elems;
-        struct ct_place dst = block_of(w, &step->dst, &step->src, 0, &elems);
         add_copy(w, dst, in, elems);
     }
 }

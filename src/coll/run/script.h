@@ -12,7 +12,7 @@
 enum ct_script_kind {
     CT_DO_ROOM,   /* until what is put in may be written */
     CT_DO_POST,   /* the input is there: the flag */
-    CT_DO_AWAIT,  /* the flag of rank `peer` */
+    CT_DO_AWAIT,  /* the flag of rank `peer`; what is read then is in its input's first len bytes */
     CT_DO_COPY,   /* dst = a, len bytes */
     CT_DO_REDUCE, /* dst = a op b, len elements */
 };
