@@ -20,6 +20,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/knomial.c \
 	src/coll/algo/knomial_gather.c \
 	src/coll/algo/linear.c \
+	src/coll/algo/multiplying_allreduce.c \
 	src/coll/algo/neighbor_exchange.c \
 	src/coll/algo/neighbour.c \
 	src/coll/algo/one_shot.c \

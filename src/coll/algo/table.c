@@ -28,6 +28,7 @@
     X(ring_allreduce)                                                                              \
     X(bidirectional_ring_allreduce)                                                                \
     X(recursive_doubling_allreduce)                                                                \
+    X(recursive_multiplying_allreduce)                                                             \
     X(pairwise_allreduce)                                                                          \
     X(rabenseifner_allreduce)                                                                      \
     X(double_tree_allreduce)                                                                       \
