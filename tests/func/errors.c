@@ -338,6 +338,7 @@ static void overlaps(void)
 
 static void bad_op(ctran_op_t op, ctran_datatype_t type)
 {
+    static double      blocks[64]; /* one for each rank, of whatever type */
     const ctran_comm_t world = CTRAN_COMM_WORLD;
     EXPECT_RC(CTRAN_ERR_OP, ctran_reduce(&real, &real_out, 1, type, op, 0, world));
     EXPECT_RC(CTRAN_ERR_OP, ctran_allreduce(&real, &real_out, 1, type, op, world));
@@ -345,7 +346,7 @@ static void bad_op(ctran_op_t op, ctran_datatype_t type)
     EXPECT_RC(CTRAN_ERR_OP, ctran_reduce_local(&real, &real_out, 1, type, op));
     EXPECT_RC(CTRAN_ERR_OP, ctran_scan(&real, &real_out, 1, type, op, world));
     EXPECT_RC(CTRAN_ERR_OP, ctran_exscan(&real, &real_out, 1, type, op, world));
-    EXPECT_RC(CTRAN_ERR_OP, ctran_reduce_scatter_block(&real, &real_out, 1, type, op, world));
+    EXPECT_RC(CTRAN_ERR_OP, ctran_reduce_scatter_block(blocks, &real_out, 1, type, op, world));
 }
 
 static void do_nothing(void *in, void *inout, ctran_count_t *len, ctran_datatype_t *type)
