@@ -3,7 +3,7 @@
 #
 # make check sets top_srcdir, top_builddir, CC and CT_SANITIZER; by hand, from a build folder:
 # top_srcdir=.. top_builddir=. sh ../tests/func/p2p.test. What may vary a run:
-#   CT_CHECK_QUICK=1   fewer rank counts and smaller ranges (distcheck, ThreadSanitizer)
+#   CT_CHECK_QUICK=1   fewer rank counts and smaller ranges (distcheck, sanitizers)
 #   CT_SOAK=1          longer forms (./check --soak)
 #   CT_LIMIT=60        seconds that one run of a program may take
 # A script ends through `finish`; every failed expectation is printed with both values and makes
