@@ -99,38 +99,6 @@ void ct_seats_choose(struct ct_seats *s)
     }
 }
 
-/* Processes on that core before this one. */
-static uint32_t before(const struct ct_seats *s, int core)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->me; i++) {
-        const int32_t at = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
-        n += at == core + 1 || at == -(core + 1);
-    }
-    return n;
-}
-
-void ct_seats_spread(struct ct_seats *s)
-{
-    const uint64_t now = ct_clock_ns();
-    const int      here = sched_getcpu();
-    cpu_set_t      allowed;
-    if (s->all == NULL || here < 0 || now - s->spread.last_ns < s->spread.stay_ns) {
-        return;
-    }
-    s->spread.last_ns = now;
-    s->spread.stay_ns = ct_max_size(s->spread.stay_ns, LEAST_STAY_NS);
-    if (before(s, here) >= s->fair && may_choose(s, &allowed)) {
-        uint32_t on[CPU_SETSIZE];
-        count(s, on);
-        const int best = emptiest(on, here, &allowed);
-        if (best >= 0 && on[best] < s->fair) {
-            s->spread.stay_ns = ct_min_size(2 * s->spread.stay_ns, MOST_STAY_NS);
-            move(s, best, &allowed);
-        }
-    }
-}
-
 int ct_seats_emptiest(const struct ct_seats *s, int here, const cpu_set_t *allowed)
 {
     uint32_t on[CPU_SETSIZE];
@@ -196,5 +164,41 @@ void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
         }
     } else if (s->spell.switches >= ENOUGH && s->me < who && here_ns >= s->stay_ns) {
         try_elsewhere(s, now);
+    }
+}
+
+/* Processes with lower numbers on that core. */
+static uint32_t lower_on(const struct ct_seats *s, int core)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->me; i++) {
+        const int32_t at = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
+        n += at == core + 1 || at == -(core + 1);
+    }
+    return n;
+}
+
+void ct_seats_spread(struct ct_seats *s)
+{
+    if (s->all == NULL || s->on_trial) {
+        return;
+    }
+    const uint64_t now = ct_clock_ns();
+    const int      here = sched_getcpu();
+    cpu_set_t      allowed;
+    if (here < 0 || now - s->spread.last_ns < s->spread.stay_ns) {
+        return;
+    }
+    s->spread.last_ns = now;
+    s->spread.stay_ns = ct_max_size(s->spread.stay_ns, LEAST_STAY_NS);
+    if (lower_on(s, here) >= s->fair && may_choose(s, &allowed)) {
+        uint32_t on[CPU_SETSIZE];
+        count(s, on);
+        const int best = emptiest(on, here, &allowed);
+        s->spread.stay_ns = ct_min_size(2 * s->spread.stay_ns, MOST_STAY_NS);
+        if (best >= 0 && on[best] < s->fair) {
+            move(s, best, &allowed);
+            begin_spell(s, now);
+        }
     }
 }

@@ -83,6 +83,7 @@ static void test_none(void **state)
     ct_seats_take(&s);
     ct_seats_yield(&s);
     ct_seats_choose(&s);
+    ct_seats_spread(&s);
     ct_seats_learn(&s, 0, 0);
     assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_UNKNOWN);
 }
@@ -173,6 +174,57 @@ static void test_clump(void **state)
     free(s.all);
 }
 
+/* Where it may look once more. */
+static void spread_now(struct ct_seats *s)
+{
+    s->spread.last_ns = s->spread.stay_ns = 0;
+    ct_seats_spread(s);
+}
+
+/* Of those that are too many on a core the one with the higher number goes, where there is room. */
+static void test_spread(void **state)
+{
+    (void)state;
+    cpu_set_t       now;
+    struct ct_seats s = view_new();
+    int             from = -1;
+    s.fair = 1;
+    for (unsigned i = 0; s.mine == 0 && i < MANY; i++) { /* the kernel may move it meanwhile */
+        from = sched_getcpu();
+        put(&s, 0, from + 1);
+        spread_now(&s);
+    }
+    assert_int_equal(s.mine != 0 && s.mine != from + 1, CPU_COUNT(&ours) > 1);
+    assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+    assert_true(CPU_EQUAL(&now, &ours));
+    free(s.all);
+}
+
+/* It stays where it is alone, has the lowest number, is on trial, or all cores have their share. */
+static void test_no_spread(void **state)
+{
+    (void)state;
+    struct ct_seats s = view_new();
+    s.fair = 1;
+    spread_now(&s);
+    s.on_trial = true;
+    put(&s, 0, sched_getcpu() + 1);
+    spread_now(&s);
+    s.on_trial = false;
+    if (CPU_COUNT(&ours) < N) {
+        put(&s, 0, first_core(-1) + 1);
+        for (int core = first_core(-1), who = 2; (core = first_core(core)) >= 0; who++) {
+            put(&s, (uint32_t)who, core + 1);
+        }
+        spread_now(&s);
+    }
+    s.me = 0;
+    put(&s, 1, sched_getcpu() + 1);
+    spread_now(&s);
+    assert_int_equal(s.mine, 0);
+    free(s.all);
+}
+
 static void test_stays(void **state)
 {
     (void)state;
@@ -224,6 +276,8 @@ int main(void)
         cmocka_unit_test_teardown(test_none, unpin),
         cmocka_unit_test_teardown(test_choose, unpin),
         cmocka_unit_test_teardown(test_clump, unpin),
+        cmocka_unit_test_teardown(test_spread, unpin),
+        cmocka_unit_test_teardown(test_no_spread, unpin),
         cmocka_unit_test_teardown(test_stays, unpin),
         cmocka_unit_test_teardown(test_returns, unpin),
         cmocka_unit_test_teardown(test_emptiest, unpin),
