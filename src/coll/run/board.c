@@ -202,7 +202,7 @@ static void make_room(struct ct_board *b)
     if (++b->rooms % EVERY == 0) {
         ct_board_drive(b);
     }
-    b->owes = false;
+    b->unread = false;
     ct_ep_make_room(b->ctx->p);
 }
 
@@ -212,9 +212,12 @@ static void make_room(struct ct_board *b)
  * a core. */
 static bool is_worth_polling(struct ct_board *b, uint32_t rank)
 {
+    if (b->unread) {
+        return false;
+    }
     const enum ct_seat_sight sight = look(b, rank);
     const bool               by_turns = b->ctx->p->job->seats.fair <= 2;
-    return !b->owes && (sight == CT_SEAT_RUNS || (by_turns && sight == CT_SEAT_AWAY));
+    return sight == CT_SEAT_RUNS || (by_turns && sight == CT_SEAT_AWAY);
 }
 
 /* Where ranks share cores: one that runs is polled for, and room is made for one that does not,
@@ -275,5 +278,6 @@ int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_
                 : arrives(slot, b->k, len_bytes)) {
         return CTRAN_SUCCESS;
     }
+    b->unread = false; /* a long wait makes room */
     return await_slowly(b, rank, flag, b->k);
 }

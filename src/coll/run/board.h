@@ -67,7 +67,7 @@ struct ct_board {
     uint64_t                 k;      /* operations begun */
     uint64_t                 driven; /* the last one after which this rank looked for messages */
     uint32_t                 rooms;  /* how often this rank has given its core away */
-    bool                     owes;   /* it has put something in since */
+    bool                     unread; /* it has put something in since */
     uint64_t                 safe;   /* operations that all ranks are known to be through with */
     uint64_t                 parts;  /* operations with input in bulk */
     uint64_t                 part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */

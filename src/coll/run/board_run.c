@@ -66,7 +66,7 @@ static int await_room(const struct operation *o)
 
 static void post(struct ct_board *b)
 {
-    b->owes = true;
+    b->unread = true;
     ct_seats_take(&b->ctx->p->job->seats);
     ct_board_set(b, &ct_board_slot_of(b, b->ctx->me)->flag, b->k);
 }
