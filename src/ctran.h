@@ -1817,7 +1817,8 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
  *   to be received is undefined, and the communicator's stream-ordered calls fail from then on with
  *   the reason, which ctran_comm_get_async_error tells: CTRAN_ERR_PROC_FAILED, CTRAN_ERR_TIMEOUT,
  *   CTRAN_ERR_TRUNCATE, CTRAN_ERR_TAG, CTRAN_ERR_OTHER. Ranks of one host compare collective calls
- *   as they are made: kind, root, operator, type, length.
+ *   as they are made: kind, root, operator, type, length; those without data are not compared. Nor
+ *   does it go on where a kernel cannot reach a rank's buffer: CTRAN_ERR_UNSUPPORTED_OPERATION.
  *
  * Errors of all: those of the blocking call; CTRAN_ERR_UNSUPPORTED_OPERATION: there is no GPU,
  * memory cannot be shared, or the process has no thread for it; CTRAN_ERR_TYPE: the datatype has

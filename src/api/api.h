@@ -22,6 +22,7 @@ struct ct_process *ct_api_process(void);
  * first, with its thread level. Errors are logged. And ends: the last one takes it down. life.c */
 int  ct_api_use(const char *call, int thread_level, struct ct_process **out);
 void ct_api_unuse(struct ct_process *p);
+bool ct_api_is_last_user(void);
 
 /* Hands `error` to comm's handler with what went wrong, and returns it, or the code that a function
  * of the program made of it, if that returns: never CTRAN_SUCCESS. fmt says what was asked, what

@@ -232,6 +232,14 @@ int ct_api_use(const char *call, int thread_level, struct ct_process **out)
     return rc;
 }
 
+bool ct_api_is_last_user(void)
+{
+    pthread_mutex_lock(&life.lock);
+    bool last = life.users == 1;
+    pthread_mutex_unlock(&life.lock);
+    return last;
+}
+
 void ct_api_unuse(struct ct_process *p)
 {
     pthread_mutex_lock(&life.lock);

@@ -117,7 +117,9 @@ int ctran_finalize(void)
     }
     /* A library's way to clean up is an attribute of CTRAN_COMM_SELF (MPI-4.1 sec. 11.2.4). */
     int freed = ct_api_pass(ct_comm_self(p), ct_attr_delete_all(&ct_comm_self(p)->attrs), call);
-    ct_stream_settle(p);
+    if (ct_api_is_last_user()) { /* what sessions use goes on */
+        ct_stream_settle(p);
+    }
     int rc = see_off(p);
     ct_api_end_world_buffers(p);
     ct_comm_world_close(p);

@@ -53,7 +53,7 @@ struct ct_call_word {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t word;
 };
 enum {
-    CT_TOKEN_CALLS = 512,   /* more than a rank can be ahead of another */
+    CT_TOKEN_CALLS = 512,   /* more than a rank is ahead of another, unless it captures so many */
     CT_CALL_NUMBER_AT = 48, /* k modulo 2^16, in a word's upper bits */
 };
 
