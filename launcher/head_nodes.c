@@ -267,7 +267,8 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-/* It comes back to the node that told it, too, which knows then that all others have it. */
+/* It comes back to the node that told it, too, which may tell more then: so a node that tells much
+ * is not ahead of this process. */
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in)
 {
     struct ct_unpack all = *in;

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -115,8 +116,12 @@ static void sweep(const char *job, pid_t pid)
         }
         int fd = open_dir(dirfd(dir), e->d_name);
         if (fd >= 0 && is_ours(fd) && (job != NULL || is_stale(fd, &n))) {
+            const int lock = dup(fd); /* held until the name is gone, too */
             empty(fd, 0);
             (void)unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
+            if (lock >= 0) {
+                close(lock);
+            }
         } else if (fd >= 0) {
             close(fd);
         }
@@ -136,22 +141,27 @@ static bool is_still_there(int fd, const char *path)
  * may take the new directory for a dead one's before it is locked: then it is made again. */
 static int make_and_lock(struct ct_session *s)
 {
-    enum { ATTEMPTS = 20 };
+    enum { ATTEMPTS = 20, PAUSE_NS = 5000000 };
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int                   error = 0;
     for (int i = 0; i < ATTEMPTS; i++) {
         if (mkdir(s->path, 0700) != 0 && errno != EEXIST) {
             return errno;
         }
+        errno = EBUSY; /* where it is another's, or gone again */
         s->lock_fd = open_dir(AT_FDCWD, s->path);
         if (s->lock_fd >= 0 && is_ours(s->lock_fd) && flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0 &&
             is_still_there(s->lock_fd, s->path)) {
             return 0;
         }
+        error = errno;
         if (s->lock_fd >= 0) {
             close(s->lock_fd);
             s->lock_fd = -1;
         }
+        (void)nanosleep(&pause, NULL); /* for who is about to remove it */
     }
-    return EBUSY;
+    return error;
 }
 
 int ct_session_create(struct ct_session *s, const char *job)

@@ -301,7 +301,8 @@ static int check_shape(struct exchange *x, const struct shape *s, uint32_t len)
 }
 
 /* The first rank on a host of which the store has not heard, as more of the message; "" where that
- * is not to be found out in time. One node does that for all. */
+ * is not to be found out in time, or hosts met before and the store has all. One node does that for
+ * all. */
 static void name_missing(struct exchange *x, char *text, size_t cap)
 {
     struct ct_job *job = x->job;
