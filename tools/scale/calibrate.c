@@ -28,7 +28,7 @@ int calibrate(struct options *o)
     small.algorithm = NULL;
     for (int i = 0; i < RUNS; i++) {
         struct result real = {.seconds = 0};
-        small.port = o->port + (uint16_t)i;
+        small.port = (uint16_t)(o->port - i); /* those of the last run may still be taken */
         int rc = run_sockets(&small, &real);
         if (rc != CTRAN_SUCCESS) {
             return rc;

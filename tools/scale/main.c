@@ -167,6 +167,9 @@ int main(int argc, char **argv)
     }
     o.port = o.port != 0 ? o.port : (uint16_t)(FIRST_PORT + getpid() % PORTS);
     o.per_node = o.per_node != 0 ? o.per_node : o.ranks < 512 ? o.ranks : 512;
+    if (o.calibrate && strcmp(o.mode, "simulate") != 0) {
+        return usage("--calibrate is for --mode simulate, not for ", o.mode);
+    }
     if (o.calibrate && calibrate(&o) != CTRAN_SUCCESS) {
         return 1;
     }

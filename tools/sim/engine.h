@@ -38,7 +38,7 @@ struct heard {
     uint32_t from;
 };
 
-/* A rank's own, but for its strands: in one line of a cache, as most events need most of it. */
+/* A rank's own, but for its strands: together, as most events need most of it. */
 struct own {
     uint64_t     busy;   /* until when its processor has work */
     uint64_t     flight; /* bytes sent that nobody has received yet */
