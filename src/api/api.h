@@ -104,13 +104,19 @@ struct ct_span {
 };
 /* Where its data are, and of what kind that memory is: that of its first byte; a type with absolute
  * addresses may have several. transfer.c */
-void                         ct_span_find_memory(struct ct_process *p, struct ct_area *area);
+void               ct_span_find_memory(struct ct_process *p, struct ct_area *area);
+static inline void ct_span_describe(struct ct_process *p, const struct ct_span *span,
+                                    struct ct_area *area)
+{
+    *area = ct_dtype_area(span->type, span->buf, span->count);
+    if (CT_UNLIKELY(p->memory_of != NULL)) {
+        ct_span_find_memory(p, area);
+    }
+}
 static inline struct ct_area ct_span_area(struct ct_process *p, const struct ct_span *span)
 {
-    struct ct_area area = ct_dtype_area(span->type, span->buf, span->count);
-    if (CT_UNLIKELY(p->memory_of != NULL)) {
-        ct_span_find_memory(p, &area);
-    }
+    struct ct_area area;
+    ct_span_describe(p, span, &area);
     return area;
 }
 /* Raises that it could not be read or written. */

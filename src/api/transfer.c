@@ -69,10 +69,7 @@ int ct_api_unreachable(struct ct_comm *comm, const char *call)
 
 void ct_transfer_describe(struct ct_transfer *t, const struct ct_span *span)
 {
-    t->area = ct_dtype_area(span->type, span->buf, span->count);
-    if (CT_UNLIKELY(t->comm->p->memory_of != NULL)) {
-        ct_span_find_memory(t->comm->p, &t->area);
-    }
+    ct_span_describe(t->comm->p, span, &t->area);
     t->type = CT_LIKELY(t->area.pieces == NULL) ? NULL : span->type;
 }
 
