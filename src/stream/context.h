@@ -56,7 +56,7 @@ struct ct_stream_context {
     _Atomic bool     dead[CT_TOKEN_RANKS];
     uint64_t         sent[CT_TOKEN_RANKS], received[CT_TOKEN_RANKS]; /* messages numbered */
     uint64_t         calls; /* collective ones that were compared, alike.c */
-    uint64_t         sets;                                           /* a bit each: in use */
+    uint64_t         sets;  /* a bit each: in use */
     /* Order. */
     CUstream                 last; /* of the last eager operation; valid with `ordered` */
     bool                     ordered;
