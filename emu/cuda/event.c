@@ -308,7 +308,8 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
     if (!is_event(event) || event->counters == NULL) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    emu_ipc_pack(handle->reserved, &event->share, 0, 0);
+    const struct emu_ipc what = {.share = event->share};
+    emu_ipc_pack(handle->reserved, &what);
     return CUDA_SUCCESS;
 }
 
@@ -323,8 +324,9 @@ CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
     if (made == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    size_t offset, bytes;
-    result = emu_ipc_unpack(handle.reserved, &made->share, &offset, &bytes);
+    struct emu_ipc what;
+    result = emu_ipc_unpack(handle.reserved, &what);
+    made->share = what.share;
     if (result == CUDA_SUCCESS && made->share.device >= 0) {
         result = CUDA_ERROR_INVALID_HANDLE;
     }

@@ -9,10 +9,15 @@
  * Opening never waits for a stream; closing a legacy one does (seen on an H200, driver 580). So
  * nothing is closed while a stream-ordered operation of ours may be waiting (ct_gpu.armed), and the
  * bound is exceeded until the next quiet time.
+ *
+ * But while a legacy mapping is open, the driver opens no other memory that its owner has at the
+ * same address since, if it is of another size. Then the old mapping has to go first, and a quiet
+ * time is waited for.
  */
 #define CT_FOLDER "mem"
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -72,6 +77,90 @@ static bool ended(const struct ct_mem_owner *owner)
     return owner->pidfd >= 0 && poll(&pfd, 1, 0) == 1;
 }
 
+/* ---- giving up ------------------------------------------------------------------------------- */
+
+static void unmap_pieces(struct ct_process *p, struct ct_mem_import *import, unsigned mapped)
+{
+    const struct cuda_table *cu = p->gpu->cu;
+    CUdeviceptr              at = import->mapped;
+    for (unsigned i = 0; i < mapped; i++) {
+        (void)cu->cuMemUnmap(at, import->piece_bytes[i]); /* was mapped so; nobody to tell */
+        (void)cu->cuMemRelease(import->handles[i]);
+        at += import->piece_bytes[i];
+    }
+    (void)cu->cuMemAddressFree(import->mapped, import->key.whole);
+}
+
+static void unmap(struct ct_process *p, struct ct_mem_import *import)
+{
+    struct ct_gpu_visit v;
+    if (ct_gpu_enter(p->gpu, (int)import->key.ordinal, &v) != CTRAN_SUCCESS) {
+        return; /* logged; the driver is gone, and with it the mapping */
+    }
+    if (import->way == CT_MEM_LEGACY) {
+        (void)CT_GPU_TRY(p->gpu, "giving up a peer's memory", cuIpcCloseMemHandle,
+                         (import->mapped));
+    } else {
+        unmap_pieces(p, import, import->npieces);
+    }
+    ct_gpu_leave(p->gpu, &v);
+}
+
+/* Nobody holds it. */
+static void give_up(struct ct_process *p, struct ct_mem_import *import)
+{
+    struct ct_mem_imports *all = &p->mem->imports;
+    ct_list_remove(&import->lru);
+    HASH_DELETE(hh, all->all, import);
+    all->n--;
+    unmap(p, import);
+    import->owner->imports--;
+    owner_put(p, import->owner);
+    free(import);
+}
+
+/* Streams that only copy are quiet soon. One that waits for a peer may wait for this very call. */
+static bool wait_quiet(const struct ct_process *p)
+{
+    enum { MOST_NS = 1000000000 };
+    const uint64_t end_ns = ct_clock_ns() + MOST_NS;
+    while (!ct_mem_quiet(p) && ct_clock_ns() < end_ns) {
+        (void)sched_yield();
+    }
+    return ct_mem_quiet(p);
+}
+
+static bool overlap(const struct ct_mem_import *a, const struct ct_mem_import *b)
+{
+    return a->owner == b->owner && a->key.ordinal == b->key.ordinal && a->way == b->way &&
+           a->key.base < b->key.base + b->key.whole && b->key.base < a->key.base + a->key.whole;
+}
+
+/* Gives up what its owner had there before; false: there is none, or it cannot be. */
+static bool make_way(struct ct_process *p, const struct ct_mem_import *import)
+{
+    struct ct_mem_import *old, *next;
+    bool                  gone = false;
+    HASH_ITER (hh, p->mem->imports.all, old, next) {
+        if (!overlap(old, import)) {
+            continue;
+        }
+        if (old->holds > 0 || !wait_quiet(p)) {
+            ct_error(
+                &p->log,
+                "process %lld has freed GPU memory at 0x%llx and allocated anew there, but the "
+                "old memory is still used here, %s: free memory when all that uses it is over",
+                (long long)import->key.pid, (unsigned long long)import->key.base,
+                old->holds > 0 ? "by a transfer or a captured graph"
+                               : "and cannot be given up while a stream waits");
+            return false;
+        }
+        give_up(p, old);
+        gone = true;
+    }
+    return gone;
+}
+
 /* ---- mapping --------------------------------------------------------------------------------- */
 
 /* Why it could not be mapped, as a code; a reason that is no fault of anybody's is level info. */
@@ -91,24 +180,21 @@ static int refuse(struct ct_process *p, const struct ct_mem_import *import, CUre
                                            : CTRAN_ERR_OTHER;
 }
 
+static CUresult open_legacy(struct ct_process *p, struct ct_mem_import *import,
+                            const struct ct_mem_export *from)
+{
+    return p->gpu->cu->cuIpcOpenMemHandle(&import->mapped, from->u.legacy,
+                                          CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+}
+
 static int map_legacy(struct ct_process *p, struct ct_mem_import *import,
                       const struct ct_mem_export *from)
 {
-    const CUresult r = p->gpu->cu->cuIpcOpenMemHandle(&import->mapped, from->u.legacy,
-                                                      CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-    return r == CUDA_SUCCESS ? CTRAN_SUCCESS : refuse(p, import, r, "cuIpcOpenMemHandle");
-}
-
-static void unmap_pieces(struct ct_process *p, struct ct_mem_import *import, unsigned mapped)
-{
-    const struct cuda_table *cu = p->gpu->cu;
-    CUdeviceptr              at = import->mapped;
-    for (unsigned i = 0; i < mapped; i++) {
-        (void)cu->cuMemUnmap(at, import->piece_bytes[i]); /* was mapped so; nobody to tell */
-        (void)cu->cuMemRelease(import->handles[i]);
-        at += import->piece_bytes[i];
+    CUresult r = open_legacy(p, import, from);
+    if (r == CUDA_ERROR_ALREADY_MAPPED && make_way(p, import)) {
+        r = open_legacy(p, import, from);
     }
-    (void)cu->cuMemAddressFree(import->mapped, import->key.whole);
+    return r == CUDA_SUCCESS ? CTRAN_SUCCESS : refuse(p, import, r, "cuIpcOpenMemHandle");
 }
 
 static int map_piece(struct ct_process *p, struct ct_mem_import *import, int theirs, unsigned i,
@@ -188,35 +274,7 @@ static int map(struct ct_process *p, struct ct_mem_import *import, const struct 
     return rc;
 }
 
-static void unmap(struct ct_process *p, struct ct_mem_import *import)
-{
-    struct ct_gpu_visit v;
-    if (ct_gpu_enter(p->gpu, (int)import->key.ordinal, &v) != CTRAN_SUCCESS) {
-        return; /* logged; the driver is gone, and with it the mapping */
-    }
-    if (import->way == CT_MEM_LEGACY) {
-        (void)CT_GPU_TRY(p->gpu, "giving up a peer's memory", cuIpcCloseMemHandle,
-                         (import->mapped));
-    } else {
-        unmap_pieces(p, import, import->npieces);
-    }
-    ct_gpu_leave(p->gpu, &v);
-}
-
 /* ---- the cache ------------------------------------------------------------------------------- */
-
-/* Nobody holds it. */
-static void give_up(struct ct_process *p, struct ct_mem_import *import)
-{
-    struct ct_mem_imports *all = &p->mem->imports;
-    ct_list_remove(&import->lru);
-    HASH_DELETE(hh, all->all, import);
-    all->n--;
-    unmap(p, import);
-    import->owner->imports--;
-    owner_put(p, import->owner);
-    free(import);
-}
 
 /* The system is asked once a round for each owner. */
 static bool has_gone(struct ct_mem_imports *all, struct ct_mem_owner *owner)
@@ -299,6 +357,7 @@ static int add(struct ct_process *p, const struct ct_mem_import *wanted,
     import->npieces = from->npieces;
     import->slot = from->slot;
     ct_list_init(&import->lru);
+    owner->imports++;
     rc = map(p, import, from);
     if (rc == CTRAN_SUCCESS && from->way == CT_MEM_MAPPED && is_stale(all, import)) {
         unmap(p, import); /* the descriptors it came with may be those of other memory by now */
@@ -306,9 +365,9 @@ static int add(struct ct_process *p, const struct ct_mem_import *wanted,
     }
     if (rc != CTRAN_SUCCESS) {
         rc = ended(owner) ? CTRAN_ERR_PROC_FAILED : rc;
+        owner->imports--;
         goto err;
     }
-    owner->imports++;
     HASH_ADD(hh, all->all, key, sizeof import->key, import);
     all->n++;
     *out = import;

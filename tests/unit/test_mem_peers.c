@@ -243,6 +243,33 @@ static void memory_comes_and_goes(void **state)
     unmap_all(&mapped);
 }
 
+/* Memory of another size at an address that the other side still has a mapping of, behind older
+ * ones that it does not look at each time. */
+static void an_address_has_another_size(void **state)
+{
+    enum { ROUNDS = 64, OLDER = 10 };
+    CUdeviceptr at[ROUNDS], older[OLDER];
+    unsigned    again = 0;
+    (void)state;
+    for (unsigned i = 0; i < OLDER; i++) {
+        CU(p.gpu->cu->cuMemAlloc(&older[i], MOST));
+        transfer(older[i], MOST);
+    }
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const size_t len = 1000 + 8 * (size_t)i;
+        CU(p.gpu->cu->cuMemAlloc(&at[i], len));
+        for (unsigned k = 0; k < i; k++) {
+            again += at[k] == at[i];
+        }
+        transfer(at[i], len);
+        CU(p.gpu->cu->cuMemFree(at[i]));
+    }
+    assert_true(again > 0);
+    for (unsigned i = 0; i < OLDER; i++) {
+        CU(p.gpu->cu->cuMemFree(older[i]));
+    }
+}
+
 /* What its owner has freed, and noticed, the other side gives up. */
 static void freed_memory_is_given_up(void **state)
 {
@@ -314,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_comes_and_goes),
+        cmocka_unit_test(an_address_has_another_size),
         cmocka_unit_test(freed_memory_is_given_up),
         cmocka_unit_test(nonsense_is_refused),
     };
