@@ -20,7 +20,7 @@
 
 enum { LIMIT_MS = CT_STATUS_LIMIT_MS };
 
-static const char HOSTS[] = "@boot/host/"; /* pmi/nodes.c */
+static const char HOSTS[] = "@boot/host/"; /* pmi/nodes.c: "2 ranks, world 0" */
 
 struct dump {
     const char *job;  /* NULL: all */
@@ -52,22 +52,36 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
-/* The hosts that have not said yet that their ranks are all there. */
-static int show_missing(struct dump *d, struct ct_store *store)
+/* The last world of the job for which all ranks of the host have come, by what the store holds;
+ * -1: none. */
+static int world_of(const char *text, const char *host)
+{
+    char line[320];
+    int  ranks, world;
+    (void)snprintf(line, sizeof line, "\n%s%.255s ", HOSTS, host);
+    const char *at = strstr(text, line);
+    return at != NULL && sscanf(at + strlen(line), "%d ranks, world %d", &ranks, &world) == 2
+               ? world
+               : -1;
+}
+
+/* The hosts whose ranks have not all come, this time. */
+static int show_missing(const struct dump *d, struct ct_store *store)
 {
     char  *text = NULL;
     size_t len = 0;
     FILE  *f = open_memstream(&text, &len);
-    int    rc = CTRAN_ERR_NO_MEM;
+    int    rc = CTRAN_ERR_NO_MEM, last = 0;
     if (f != NULL) {
         (void)fputc('\n', f);
-        rc = ct_store_show(store, 0, HOSTS, CT_STORE_SHOW_KEYS, LIMIT_MS, f);
+        rc = ct_store_show(store, 0, HOSTS, CT_STORE_SHOW_VALUES, LIMIT_MS, f);
         (void)fclose(f);
     }
     for (char **host = d->hosts; rc == CTRAN_SUCCESS && host != NULL && *host != NULL; host++) {
-        char line[320];
-        (void)snprintf(line, sizeof line, "\n%s%.255s\n", HOSTS, *host);
-        if (strstr(text, line) == NULL) {
+        last = world_of(text, *host) > last ? world_of(text, *host) : last;
+    }
+    for (char **host = d->hosts; rc == CTRAN_SUCCESS && host != NULL && *host != NULL; host++) {
+        if (world_of(text, *host) < last) {
             printf("# host %s has not come: its ranks have not all called ctran_init\n", *host);
         }
     }

@@ -3,10 +3,10 @@
  * The exchange between nodes; see nodes.h. What leaders ask of the store, in this order:
  *
  *   WAIT     @places                 at a launcher's store: where its other servers are
- *   SET      @boot/host/NAME         for people who look at a start that is stuck: it is complete
  *   SET      @boot/kind/RANKS/BYTES  there is a node with so many ranks, whose cards are so long
  *   ADD      @boot/ranks             its ranks (upper half) and itself (lower half); the sum gives
  *                                    the node its number, and tells the last one that it is that
+ *   SET      @boot/host/NAME         for who looks why a start is stuck: it is complete, this TIME
  *   LIST     @boot/kind/             the last one: what the largest are, of which there are few
  *   SET      @boot/shape/TIME        ... and how many nodes, and which build it is
  *   WAIT     @boot/shape/TIME        everybody
@@ -14,7 +14,8 @@
  *   BARRIER  @boot/done/TIME         so that nobody closes what another still needs
  *
  * A launcher's store stays, and a job may come again when all of its processes have left: the sum
- * grows on, and TIME is how often it has been complete before. Nodes stay the same.
+ * grows on, and TIME is how often it has been complete before. Nodes stay the same. What a host has
+ * said of itself is of the last time that it came.
  *
  * A node's block of the gathered table has room for as many ranks as the largest node has. An entry
  * is a rank, the length of its card (0: there is none), and the card.
@@ -27,6 +28,7 @@
 
 static const char HOST[] = "@boot/host/", KIND[] = "@boot/kind/", RANKS[] = "@boot/ranks",
                   SHAPE[] = "@boot/shape/", DONE[] = "@boot/done/";
+#define HOST_SAYS "%" PRIu32 " ranks, world %" PRIu32 /* the value: how many, TIME */
 
 enum {
     ENTRY_HEAD = 8,
@@ -34,7 +36,8 @@ enum {
     VERSION_BYTES = 16,
     BLAME_MS = 3000,
     NEWS_MS = 2000,
-    KEY_SIZE = 320
+    KEY_SIZE = 320,
+    HOST_SAYS_SIZE = 48
 };
 
 /* boot/shape, as it travels: numbers little endian. */
@@ -54,7 +57,9 @@ struct exchange {
     uint32_t                  nreach, index, nnodes;
     uint32_t                  time, number; /* of this exchange; of the node, over all of them */
     char                      name[CT_OOB_NAME_MAX];
-    bool                      has_places; /* of all servers, or an error is known */
+    bool                      by_launcher; /* the store is the launcher's */
+    bool                      is_first;    /* node of this exchange */
+    bool                      has_places;  /* of all servers, or an error is known */
     int                       places_status;
     const char               *keeper; /* who has the store, for messages */
     struct ct_oob_shape       shape;
@@ -131,18 +136,6 @@ static int ask(struct exchange *x, struct ct_store_request *req, uint32_t limit_
     return rc;
 }
 
-/* Whether the key is there. */
-static int ask_whether(struct exchange *x, struct ct_store_request *req, bool *found)
-{
-    struct ct_store_reply reply = {0};
-    void                 *memory;
-    req->timeout_ms = BLAME_MS;
-    int rc = ct_store_call(x->store, req, &reply, &memory);
-    *found = reply.found;
-    free(memory);
-    return rc;
-}
-
 static uint32_t longest_card(const struct exchange *x)
 {
     size_t longest = 0;
@@ -178,16 +171,9 @@ static void on_nothing(void *arg, const struct ct_store_reply *reply)
 /* What needs no answer now. */
 static int ask_ahead(struct exchange *x)
 {
-    char                    key[KEY_SIZE], value[32];
     struct ct_store_request places = {
         .op = CT_STORE_WAIT, .timeout_ms = left_ms(x), .key = ct_bytes_of(CT_STORE_PLACES)};
-    struct ct_store_request host = {.op = CT_STORE_SET, .timeout_ms = left_ms(x)};
-    (void)snprintf(key, sizeof key, "%s%.255s", HOST, x->job->host);
-    (void)snprintf(value, sizeof value, "%" PRIu32 " ranks", x->job->nlocal);
-    host.key = ct_bytes_of(key);
-    host.value = ct_bytes_of(value);
-    int rc = ct_store_ask(x->store, &places, on_places, x);
-    return rc == CTRAN_SUCCESS ? ct_store_ask(x->store, &host, on_nothing, NULL) : rc;
+    return ct_store_ask(x->store, &places, on_places, x);
 }
 
 /* Says what kind of node this is. To say it twice does no harm. */
@@ -200,7 +186,7 @@ static int call_store(struct exchange *x, const struct ct_nodes_where *where)
     (void)snprintf(kind, sizeof kind, "%s%08x/%08x", KIND, x->job->nlocal, longest_card(x));
     set.key = ct_bytes_of(kind);
     int rc = ct_store_open_at(&x->store, x->loop, &place, 1, x->key);
-    if (rc == CTRAN_SUCCESS && where->by_launcher) {
+    if (rc == CTRAN_SUCCESS && x->by_launcher) {
         rc = ask_ahead(x);
     }
     do { /* a connection that is lost is made again */
@@ -300,31 +286,57 @@ static int check_shape(struct exchange *x, const struct shape *s, uint32_t len)
     return CTRAN_SUCCESS;
 }
 
-/* The first rank on a host of which the store has not heard, as more of the message; "" where that
- * is not to be found out in time, or hosts met before and the store has all. One node does that for
- * all. */
+/* ---- hosts that do not come ------------------------------------------------------------------ */
+
+static struct ct_bytes host_key(const char *host, char key[KEY_SIZE])
+{
+    (void)snprintf(key, KEY_SIZE, "%s%.255s", HOST, host);
+    return ct_bytes_of(key);
+}
+
+/* Says that this host is complete. Nobody waits for that. */
+static void tell_host(struct exchange *x)
+{
+    char                    key[KEY_SIZE], value[HOST_SAYS_SIZE];
+    struct ct_store_request set = {
+        .op = CT_STORE_SET, .timeout_ms = left_ms(x), .key = host_key(x->job->host, key)};
+    (void)snprintf(value, sizeof value, HOST_SAYS, x->job->nlocal, x->time);
+    set.value = ct_bytes_of(value);
+    (void)ct_store_ask(x->store, &set, on_nothing, NULL);
+}
+
+/* Whether a host is complete, this time. */
+static int ask_host(struct exchange *x, const char *host, bool *has_come)
+{
+    char                    key[KEY_SIZE], value[HOST_SAYS_SIZE] = "";
+    uint32_t                len = 0, ranks = 0, time = 0;
+    struct ct_store_request get = {.op = CT_STORE_GET, .key = host_key(host, key)};
+    int                     rc = ask(x, &get, BLAME_MS, NULL, value, sizeof value - 1, &len);
+    *has_come = sscanf(value, HOST_SAYS, &ranks, &time) == 2 && time == x->time;
+    return rc;
+}
+
+/* The first rank on a host that has not come, as more of the message; "" where that is not to be
+ * found out in time. One node does that for all. */
 static void name_missing(struct exchange *x, char *text, size_t cap)
 {
     struct ct_job *job = x->job;
     uint64_t       end_ns = ct_clock_ns() + BLAME_MS * CT_NS_PER_MS;
-    char           host[256], before[256] = "", key[KEY_SIZE];
+    char           host[256], before[256] = "";
     *text = '\0';
-    if (x->number != 0 || !x->has_places || job->ops->host_of == NULL) {
+    if (!x->is_first || !x->has_places || job->ops->host_of == NULL) {
         return;
     }
     for (uint32_t id = 0; id < job->size && ct_clock_ns() < end_ns; id++) {
-        struct ct_store_request check = {.op = CT_STORE_CHECK};
-        bool                    found = true;
+        bool has_come = true;
         if (!job->ops->host_of(job, id, host, sizeof host) || strcmp(host, before) == 0) {
             continue;
         }
         memcpy(before, host, sizeof before);
-        (void)snprintf(key, sizeof key, "%s%.255s", HOST, host);
-        check.key = ct_bytes_of(key);
-        if (ask_whether(x, &check, &found) != CTRAN_SUCCESS) {
+        if (ask_host(x, host, &has_come) != CTRAN_SUCCESS) {
             return;
         }
-        if (!found) {
+        if (!has_come) {
             (void)snprintf(text, cap, ", the first of them host %s with rank %" PRIu32, host, id);
             return;
         }
@@ -363,6 +375,10 @@ static int agree_on_shape(struct exchange *x)
     uint32_t ranks = (uint32_t)(sum >> 32), nodes = (uint32_t)(sum & UINT32_MAX);
     x->number = nodes - 1;
     x->time = (ranks - 1) / size;
+    x->is_first = ranks - x->job->nlocal == x->time * size;
+    if (rc == CTRAN_SUCCESS && x->by_launcher) {
+        tell_host(x);
+    }
     if (rc == CTRAN_SUCCESS && ranks % size == 0) {
         rc = tell_shape(x, nodes / (x->time + 1));
     }
@@ -514,7 +530,7 @@ static int run(struct exchange *x, const struct ct_nodes_where *where)
 {
     int rc = call_store(x, where);
     rc = rc == CTRAN_SUCCESS ? agree_on_shape(x) : rc;
-    rc = rc == CTRAN_SUCCESS && where->by_launcher ? know_servers(x) : rc;
+    rc = rc == CTRAN_SUCCESS && x->by_launcher ? know_servers(x) : rc;
     rc = rc == CTRAN_SUCCESS ? gather(x) : rc;
     rc = rc == CTRAN_SUCCESS ? unpack(x, ct_oob_node_table(x->node)) : rc;
     rc = rc != CTRAN_SUCCESS ? await_news(x, rc) : rc;
@@ -566,7 +582,8 @@ int ct_nodes_exchange(struct ct_job *job, struct ct_cards *cards,
     struct ct_loop  loop;
     struct exchange x = {.job = job, .cards = cards, .key = key, .end_ns = end_ns};
     x.nreach = ct_nodes_reach(job, x.reach);
-    x.keeper = where->by_launcher ? "the launcher's store" : "rank 0";
+    x.by_launcher = where->by_launcher;
+    x.keeper = x.by_launcher ? "the launcher's store" : "rank 0";
     int rc = x.nreach > 0 ? CTRAN_SUCCESS : CTRAN_ERR_BOOTSTRAP;
     if (rc == CTRAN_SUCCESS && own == NULL) {
         rc = ct_loop_init(&loop, &job->p->log);

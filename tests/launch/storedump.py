@@ -77,7 +77,8 @@ for recovery in ([], ["--enable-recovery"]):
         check(sorted(at) == [(i, what) for i in range(3) for what in ("holds", "is waited at")],
               f"three servers: {out}")
         check("# host b has not come" in out, f"b: {out}")
-        check({"@boot/host/a 2 ranks", "@boot/host/c 1 ranks"} <= set(at[0, "holds"]) and
+        check({"@boot/host/a 2 ranks, world 0", "@boot/host/c 1 ranks, world 0"} <=
+              set(at[0, "holds"]) and
               at[0, "is waited at"] == ["@boot/shape/0 2 wait for a value"], f"the head: {out}")
         check(not any(line.startswith("@") for (i, _), lines in at.items() if i > 0
                       for line in lines), f"what the head alone has: {out}")
@@ -104,7 +105,7 @@ for recovery in ([], ["--enable-recovery"]):
         status, out, err = dump(job, next(line.split()[-1] for line in out.splitlines()
                                           if line.startswith("# job ")))
         check(status == 0 and "has not come" not in out and "wait for" not in out and
-              "@boot/host/b 2 ranks" in servers(out)[0, "holds"], f"it runs: {out} {err}")
+              "@boot/host/b 2 ranks, world 0" in servers(out)[0, "holds"], f"it runs: {out} {err}")
         end(job)
 
 # ---- the daemon of a host dies -------------------------------------------------------------------

@@ -375,6 +375,46 @@ static void test_missing(void **state)
     finish(nodes, 3);
 }
 
+static bool host_of(struct ct_job *job, uint32_t id, char *host, size_t cap)
+{
+    (void)job;
+    (void)snprintf(host, cap, "host%u", id);
+    return true;
+}
+
+/* In a job that comes for the second time the launcher's store knows all hosts from the first: who
+ * does not come is named all the same, by the first that has come. */
+static void test_missing_again(void **state)
+{
+    (void)state;
+    static const uint32_t          on[] = {0, 1, 2};
+    static const struct ct_job_ops ops = {.name = "unit", .host_of = host_of};
+    uint64_t                       requests[SERVERS];
+    struct ct_nodes_where          where;
+    open_servers(&where);
+    for (uint32_t time = 0; time < 2; time++) {
+        const uint32_t come = 3 - time;
+        struct node   *nodes = spread(on, 3, 3, time == 0 ? "60s" : "2s");
+        unsigned       named = 0;
+        for (uint32_t i = 0; i < 3; i++) {
+            nodes[i].where = &where;
+            nodes[i].job[0].ops = &ops;
+        }
+        run(nodes, come);
+        for (uint32_t i = 0; i < come; i++) {
+            assert_int_equal(nodes[i].status, time == 0 ? CTRAN_SUCCESS : CTRAN_ERR_BOOTSTRAP);
+            named +=
+                strstr(unit_logged(&nodes[i].process.log),
+                       "have 2 of 3 ranks; the other hosts have not come within 2000 ms "
+                       "(CTRAN_BOOTSTRAP_TIMEOUT), the first of them host host2 with rank 2") !=
+                NULL;
+        }
+        assert_int_equal(named, time);
+        finish(nodes, 3);
+    }
+    close_servers(requests);
+}
+
 static void *tell_no_start(void *arg)
 {
     struct node *nodes = arg;
@@ -489,12 +529,12 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_even),   cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_uneven), cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_nobody), cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_where),  cmocka_unit_test(test_launcher),
-        cmocka_unit_test(test_told),   cmocka_unit_test(test_news),
-        cmocka_unit_test(test_serves),
+        cmocka_unit_test(test_even),          cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_uneven),        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_missing_again), cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_twice),         cmocka_unit_test(test_where),
+        cmocka_unit_test(test_launcher),      cmocka_unit_test(test_told),
+        cmocka_unit_test(test_news),          cmocka_unit_test(test_serves),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
