@@ -87,6 +87,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_KIN_DATA:
     case CT_MSG_NEWS:
     case CT_MSG_EVENT:
+    case CT_MSG_EVENT_PASSED:
         ct_pmixsrv_take(d->pmix, type, in);
         break;
     case CT_MSG_RANKS_ASK:

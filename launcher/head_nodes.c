@@ -267,14 +267,16 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-/* It comes back to the node that told it, too, which may tell more then: so a node that tells much
- * is not ahead of this process. */
+/* The node that told it hears that it has been passed on, and may tell more then: so a node that
+ * tells much is not ahead of this process. */
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in)
 {
-    struct ct_unpack all = *in;
+    struct ct_unpack all = *in, passed = {.at = in->at, .left = 8};
     (void)take_node(h, in);
+    (void)ct_unpack_u32(in); /* its number there */
     if (!in->bad) {
         ct_hub_down(&h->hub, CT_MSG_EVENT, &all);
+        ct_hub_down(&h->hub, CT_MSG_EVENT_PASSED, &passed);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -152,6 +153,47 @@ static void broadcast(struct ct_hub *h, enum ct_msg_type type, const struct ct_u
     }
 }
 
+static void tell_missed(struct ct_hub_child *c)
+{
+    char             behind[48] = "", text[256];
+    struct evbuffer *body = evbuffer_new();
+    if (c->span.n > 1) {
+        snprintf(behind, sizeof behind, " and those of %u hosts behind it", c->span.n - 1);
+    }
+    snprintf(
+        text, sizeof text,
+        "it does not keep up with what it is sent; %d MiB of events wait for it, and its ranks%s "
+        "miss further ones; is " CT_DAEMON_NAME " stopped there, or the host too busy?",
+        CT_EVENTS_BEHIND_MAX >> 20, behind);
+    ct_pack_u32(body, c->span.first);
+    ct_pack_text(body, text);
+    c->hub->ops->up(c->hub->arg, CT_MSG_WARNING, evbuffer_pullup(body, -1),
+                    evbuffer_get_length(body));
+    evbuffer_free(body);
+}
+
+/* To all but the node that tells it; and to nobody for whom too much of the kind waits already:
+ * ranks cannot be made to tell less. */
+static void pass_event(struct ct_hub *h, const struct ct_unpack *in)
+{
+    struct ct_unpack look = *in;
+    uint32_t         from = ct_unpack_u32(&look);
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (!c->joined || c->gone || (c->span.n == 1 && c->span.first == from)) {
+            continue;
+        }
+        c->event_bytes = ct_min_size(c->event_bytes, ct_conn_pending(c->conn));
+        if (c->event_bytes + in->left <= CT_EVENTS_BEHIND_MAX) {
+            c->event_bytes += in->left;
+            ct_conn_send_bytes(c->conn, CT_MSG_EVENT, in->at, in->left);
+        } else if (!c->missed_events) {
+            c->missed_events = true;
+            tell_missed(c);
+        }
+    }
+}
+
 void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
 {
     uint32_t channel;
@@ -165,8 +207,10 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_KIN_JOB:
     case CT_MSG_KIN_GONE:
     case CT_MSG_RANKS_ASK:
-    case CT_MSG_EVENT:
         broadcast(h, type, in);
+        break;
+    case CT_MSG_EVENT:
+        pass_event(h, in);
         break;
     case CT_MSG_END:
         take_end(h, in);
@@ -183,6 +227,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_DATA_ANSWER:
     case CT_MSG_STORES:
     case CT_MSG_SPAWN_ANSWER:
+    case CT_MSG_EVENT_PASSED:
     case CT_MSG_KIN_MET:
     case CT_MSG_KIN_FETCH:
     case CT_MSG_KIN_DATA:

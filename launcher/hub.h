@@ -7,6 +7,9 @@
  * The hub starts the children and hands them the job, merges their output and their credit for
  * input, combines what they have for fences, passes messages from node to node, and tells of
  * children that are lost. All else it passes on as it is.
+ *
+ * What waits for a child that takes nothing is bounded: input and output need credit, answers have
+ * been asked for, and events, which others tell as many of as they like, it misses in the end.
  */
 #ifndef CT_LAUNCHER_HUB_H
 #define CT_LAUNCHER_HUB_H
@@ -52,6 +55,8 @@ struct ct_hub_child {
     bool            done, gone;       /* it has finished; nothing follows */
     bool            reads;            /* some rank there gets input */
     uint64_t        in_credit;        /* bytes of input it has asked for */
+    size_t          event_bytes;      /* of events that wait for it: so many, or fewer */
+    bool            missed_events;    /* which has been told */
 };
 
 struct ct_hub {

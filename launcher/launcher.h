@@ -124,6 +124,7 @@ enum {
     CT_DATA_KEYS_MAX = 1024,           /* keys of a request */
     CT_EVENT_MAX = 64 << 10,           /* bytes of an event that a rank tells others */
     CT_EVENTS_UNDER_WAY_MAX = 8 << 20, /* bytes of a node's that the head has not passed on yet */
+    CT_EVENTS_BEHIND_MAX = 32 << 20,   /* bytes of events that wait for a process of the tree */
     CT_SPAWN_MAX = 64,                 /* jobs that ranks have spawned, at a time */
     CT_SPAWN_DEPTH_MAX = 4,            /* one in another */
     CT_SPAWN_APPS_MAX = 64,            /* programs of one */

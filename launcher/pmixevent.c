@@ -222,13 +222,13 @@ static void tell(struct ct_unpack *in)
 
 void ct_pmixevent_take(struct ct_unpack *in)
 {
-    struct ct_unpack look = *in;
-    if (ct_unpack_u32(&look) != the.desc->me || look.bad) {
-        (void)ct_unpack_u32(in);
-        (void)ct_unpack_u32(in); /* its number there */
-        tell(in);
-        return;
-    }
+    (void)ct_unpack_u32(in);
+    (void)ct_unpack_u32(in); /* its number there */
+    tell(in);
+}
+
+void ct_pmixevent_passed(struct ct_unpack *in)
+{
     struct ct_pmixask *on = ct_pmixask_take(&the.asks, CT_MSG_EVENT, in, NULL);
     if (on == NULL) {
         in->bad = true;

@@ -7,6 +7,10 @@
  *
  *     EVENT, up and down: u32 node, u32 number, u32 rank that tells it, u32 status, u32 range, and
  *                what libpmix wrote down: how many pmix_info_t, and these
+ *     EVENT_PASSED, down: u32 node, u32 number: the head has passed it on
+ *
+ * A node that does not take what it is sent misses events in the end (hub.h), which a warning
+ * tells.
  *
  * The entry runs on libpmix's thread, all else on the daemon's main one. Used by pmixsrv.c.
  */
@@ -32,7 +36,8 @@ pmix_status_t ct_pmixevent_notify(pmix_status_t code, const pmix_proc_t *source,
                                   pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                   pmix_op_cbfunc_t done, void *cbdata);
 
-/* CT_MSG_EVENT: another node's, or our own, which has been passed on. */
+/* CT_MSG_EVENT: another node's. CT_MSG_EVENT_PASSED: our own is on its way. */
 void ct_pmixevent_take(struct ct_unpack *in);
+void ct_pmixevent_passed(struct ct_unpack *in);
 
 #endif

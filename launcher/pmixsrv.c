@@ -482,6 +482,9 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
     case CT_MSG_EVENT:
         ct_pmixevent_take(in);
         break;
+    case CT_MSG_EVENT_PASSED:
+        ct_pmixevent_passed(in);
+        break;
     default:
         ct_pmixnews_take(s->nspace, in);
     }

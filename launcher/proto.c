@@ -313,6 +313,16 @@ bool ct_conn_was_senseless(const struct ct_conn *c)
     return c->senseless;
 }
 
+static void send_head(struct ct_conn *c, enum ct_msg_type type, size_t len_bytes)
+{
+    uint8_t head[HEAD_BYTES];
+    put_le(head, CT_PROTO_MAGIC, 4);
+    put_le(head + 4, CT_PROTO_VERSION, 4);
+    put_le(head + 8, type, 4);
+    put_le(head + 12, len_bytes, 4);
+    bufferevent_write(c->out, head, sizeof head);
+}
+
 void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *payload)
 {
     size_t len = payload != NULL ? evbuffer_get_length(payload) : 0;
@@ -322,12 +332,7 @@ void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *pay
         }
         return;
     }
-    uint8_t head[HEAD_BYTES];
-    put_le(head, CT_PROTO_MAGIC, 4);
-    put_le(head + 4, CT_PROTO_VERSION, 4);
-    put_le(head + 8, type, 4);
-    put_le(head + 12, len, 4);
-    bufferevent_write(c->out, head, sizeof head);
+    send_head(c, type, len);
     if (len > 0) {
         bufferevent_write_buffer(c->out, payload);
     }
@@ -337,10 +342,11 @@ void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *pay
 void ct_conn_send_bytes(struct ct_conn *c, enum ct_msg_type type, const void *data,
                         size_t len_bytes)
 {
-    struct evbuffer *body = evbuffer_new();
-    evbuffer_add(body, data, len_bytes);
-    ct_conn_send(c, type, body);
-    evbuffer_free(body);
+    if (!c->gone) { /* without a buffer of its own: many small ones may have to be kept */
+        send_head(c, type, len_bytes);
+        bufferevent_write(c->out, data, len_bytes);
+        bufferevent_write(c->out, "\n", 1);
+    }
 }
 
 void ct_conn_send_text(struct ct_conn *c, enum ct_msg_type type, uint32_t v, const char *text)
@@ -379,6 +385,11 @@ void ct_conn_send_hello(struct ct_conn *c)
     ct_pack_text(body, host);
     ct_conn_send(c, CT_MSG_HELLO, body);
     evbuffer_free(body);
+}
+
+size_t ct_conn_pending(const struct ct_conn *c)
+{
+    return evbuffer_get_length(bufferevent_get_output(c->out));
 }
 
 void ct_conn_when_sent(struct ct_conn *c, void (*on_sent)(void *arg))

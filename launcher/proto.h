@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* How each message begins, and the version of what follows. */
-enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 7 };
+enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 8 };
 
 enum ct_msg_type {
     /* up */
@@ -91,6 +91,7 @@ enum ct_msg_type {
                             it is; the first is that node's, and hears it before START */
     CT_MSG_SPAWN_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_spawn_status, text
                             its name for PMIx */
+    CT_MSG_EVENT_PASSED, /* from the head: u32 to node, u32 number: its EVENT is on its way */
     CT_MSG_KIN_MET,      /* from the head: u32 to node, ...; kin_root.h, as the next two */
     CT_MSG_KIN_FETCH,    /* likewise */
     CT_MSG_KIN_DATA,     /* likewise */
@@ -177,6 +178,9 @@ void ct_conn_send_credit(struct ct_conn *c, uint32_t channel, uint32_t len_bytes
 
 /* A daemon's first message to its parent. */
 void ct_conn_send_hello(struct ct_conn *c);
+
+/* Bytes that were sent and that the system has not taken yet. */
+size_t ct_conn_pending(const struct ct_conn *c);
 
 /* Has on_sent called, once, when all that was sent so far is written out; at once if it is. Not
  * called when the connection is gone. */

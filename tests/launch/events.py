@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PMIx_Notify_event, on one node and on several: each rank gets the events that are for it, in
-order. What is told is in pmixnotify.c; the nodes are made up, as in nodes.py."""
+order. What is told is in pmixnotify.c; the nodes are made up, as in nodes.py. A node that stands
+still while others tell much costs nobody memory, and is named."""
 import os
+import re
+import signal
+import subprocess
 import tempfile
 
-from launch import TOP, check, expect, run
+from launch import TOP, Job, check, cmdline, expect, run
 
 NOTIFY = os.path.join(TOP, "tests/launch/pmixnotify")
 DIR = tempfile.TemporaryDirectory(prefix="ctran-test-")
@@ -24,5 +28,39 @@ for place, n, near in PLACES:
         r"reach other hosts: OUT-OF-RESOURCE; at most 64 KiB [^\n]*\n"
     out = expect([*place, NOTIFY], 0, err=err)[1]
     check(sorted(out.splitlines()) == wanted, f"on {place}:\n{out}\nwanted {wanted}")
+
+def resident_mb(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(next(line for line in f if line.startswith("VmRSS")).split()[1]) >> 10
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return int(f.read().rsplit(")", 1)[1].split()[1])
+
+
+# What waits for it is 32 MiB at most, where the last one is told four times as much. It stands
+# still before its relay, and before the head.
+FLOOD, WAITS_MB, TOLD = 2500, 32, re.compile(r"ctranrun: job \w+: host b: it does not keep up with "
+                                             r"what it is sent; 32 MiB of [^\n]* too busy\?\n")
+for stands in ("ctrand --job", "--relay") if len(PLACES) > 1 else ():
+    with Job("--launch-agent", AGENT, "-H", "a,b,c", NOTIFY, "flood", FLOOD,
+             stdin=subprocess.PIPE) as job:
+        daemons = dict(map(int, job.proc.stdout.readline().split()) for _ in range(3))
+        pid = daemons[1] if stands.endswith("--job") else parent_of(daemons[1])
+        check(stands in cmdline(pid), f"{cmdline(pid)} is not {stands}")
+        launcher = {p: cmdline(p) for p in job.processes() if "pmixnotify flood" not in cmdline(p)}
+        before = {p: resident_mb(p) for p in launcher}
+        os.kill(pid, signal.SIGSTOP)
+        job.proc.stdin.write(b"\n")
+        job.proc.stdin.flush()
+        check(job.proc.stdout.readline() == b"enough\n", "who does not stand still has them all")
+        after = {p: resident_mb(p) for p in launcher}
+        os.kill(pid, signal.SIGCONT)
+        status, out, err = job.finish(b"\n")
+        check((status, len(TOLD.findall(err.decode()))) == (0, 1), f"{stands}: {status} {err!r}")
+        grown = {what: after[p] - before[p] for p, what in launcher.items()}
+        check(os.environ.get("CT_SANITIZER", "none") != "none" or
+              max(grown.values()) < 3 * WAITS_MB, f"{stands} stood still: {grown}")
 DIR.cleanup()
 print("events: as told")

@@ -4,6 +4,9 @@
  * with a number among its words: 1 to its node, 2 to the last rank, 3 to all of the job, 4 to
  * everybody, 6 with more words than other nodes are told, and 5 to all of the session. Every other
  * rank prints the numbers that it has got, in that order, when it has the last.
+ *
+ * flood COUNT: every rank says who its parent is; after a line of input rank 0 tells so many long
+ * events, a burst when the last rank has told that it has the one before, and waits for another.
  */
 #include <semaphore.h>
 #include <stdbool.h>
@@ -14,13 +17,21 @@
 
 #include <pmix.h>
 
-enum { CODE = PMIX_EXTERNAL_ERR_BASE - 7, LAST = 5, MOST = 64 };
+enum {
+    CODE = PMIX_EXTERNAL_ERR_BASE - 7,
+    LAST = 5,
+    FLOOD = 7,
+    LONG = 60000,
+    BURST = 50,
+    MOST = 64
+};
 
 static const char NUMBER[] = "test.number";
 
 static pmix_proc_t me;
 static sem_t       over;
 static uint32_t    got[MOST], ngot; /* on libpmix's thread, until over */
+static uint32_t    enough;          /* of a flood; 0: there is none */
 
 static void must(pmix_status_t rc, const char *what)
 {
@@ -41,8 +52,11 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
         number = PMIX_CHECK_KEY(&info[i], NUMBER) ? info[i].value.data.uint32 : number;
     }
     bool right = code == CODE && source->rank == 0 && strcmp(source->nspace, me.nspace) == 0;
-    got[ngot++ % MOST] = right ? number : 999;
-    if (number == LAST) {
+    if (source->rank != me.rank) {
+        got[ngot++ % MOST] = right ? number : 999;
+    }
+    if (enough > 0 ? source->rank != me.rank && (me.rank == 0 || ngot % BURST == 0)
+                   : number == LAST) {
         sem_post(&over);
     }
     if (done != NULL) {
@@ -78,22 +92,61 @@ static pmix_status_t tell(uint32_t number, pmix_data_range_t range, pmix_rank_t 
     return rc;
 }
 
+static void await_line(void)
+{
+    int c;
+    do {
+        c = getchar();
+    } while (c != '\n' && c != EOF);
+}
+
+static void await_event(void)
+{
+    while (sem_wait(&over) != 0) {
+    }
+}
+
+static void flood(bool is_last)
+{
+    printf("%u %d\n", me.rank, (int)getppid());
+    fflush(stdout);
+    if (me.rank == 0) {
+        await_line();
+    }
+    for (uint32_t i = 0; i < enough / BURST && (me.rank == 0 || is_last); i++) {
+        for (int k = 0; me.rank == 0 && k < BURST; k++) {
+            must(tell(FLOOD, PMIX_RANGE_NAMESPACE, 0, LONG), "an event of many");
+        }
+        await_event();
+        if (is_last) {
+            must(tell(FLOOD, PMIX_RANGE_NAMESPACE, 0, 0), "that a burst has come");
+        }
+    }
+    if (me.rank == 0) {
+        printf("enough\n");
+        fflush(stdout);
+        await_line();
+    }
+}
+
 int main(int argc, char **argv)
 {
     pmix_status_t code = CODE;
     pmix_value_t *size;
     pmix_proc_t   all;
-    (void)argc, (void)argv;
+    enough = argc == 3 ? (uint32_t)atoi(argv[2]) : 0;
     sem_init(&over, 0, 0);
     must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
     PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
     must(PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &size), PMIX_JOB_SIZE);
-    if (me.rank > 0) {
+    if (me.rank > 0 || enough > 0) {
         pmix_status_t rc = PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
         must(rc >= 0 ? PMIX_SUCCESS : rc, "PMIx_Register_event_handler");
     }
     fence();
-    if (me.rank == 0) {
+    if (enough > 0) {
+        flood(me.rank + 1 == size->data.uint32);
+    } else if (me.rank == 0) {
         must(tell(1, PMIX_RANGE_LOCAL, 0, 0), "an event of the node");
         must(tell(2, PMIX_RANGE_CUSTOM, size->data.uint32 - 1, 0), "an event of one rank");
         must(tell(3, PMIX_RANGE_NAMESPACE, 0, 1000), "an event of the job");
@@ -101,8 +154,7 @@ int main(int argc, char **argv)
         must(tell(6, PMIX_RANGE_NAMESPACE, 0, 1 << 17), "too much of an event");
         must(tell(LAST, PMIX_RANGE_SESSION, 0, 0), "the last event");
     } else {
-        while (sem_wait(&over) != 0) {
-        }
+        await_event();
         printf("rank %u:", me.rank);
         for (uint32_t i = 0; i < ngot; i++) {
             printf(" %u", got[i]);
