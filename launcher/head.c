@@ -207,9 +207,7 @@ static void on_resized(int signo, short what, void *arg)
     ct_terminal_size(&rows, &columns);
     ct_pack_u32(body, rows);
     ct_pack_u32(body, columns);
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_hub_down(&h->hub, CT_MSG_SIZE, &in);
-    evbuffer_free(body);
+    ct_hub_send_down(&h->hub, CT_MSG_SIZE, body);
 }
 
 static bool share_terminal(struct ct_head *h)

@@ -55,13 +55,6 @@ void ct_head_take_joined(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-static void send_down(struct ct_head *h, enum ct_msg_type type, struct evbuffer *body)
-{
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_hub_down(&h->hub, type, &in);
-    evbuffer_free(body);
-}
-
 /* The first node that has a server of the store hears where all are, and all nodes where that one
  * is. Without servers rank 0 has the store. */
 static void start_nodes(struct ct_head *h)
@@ -79,13 +72,13 @@ static void start_nodes(struct ct_head *h)
         ct_pack_u32(stores, first);
         ct_pack_u32(stores, servers);
         evbuffer_add_buffer(stores, places);
-        send_down(h, CT_MSG_STORES, stores);
+        ct_hub_send_down(&h->hub, CT_MSG_STORES, stores);
     } else {
         evbuffer_free(stores);
     }
     evbuffer_free(places);
     ct_pack_text(start, servers > 0 ? h->nodes[first].store : "");
-    send_down(h, CT_MSG_START, start);
+    ct_hub_send_down(&h->hub, CT_MSG_START, start);
 }
 
 void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
@@ -194,7 +187,7 @@ static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, news);
     ct_pack_u32(body, rank);
-    send_down(h, CT_MSG_NEWS, body);
+    ct_hub_send_down(&h->hub, CT_MSG_NEWS, body);
 }
 
 /* Everybody's contribution has come: it goes back with the verdict whether somebody is missing. */
@@ -211,7 +204,7 @@ void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in)
     evbuffer_add(body, in->at, status_at);
     ct_pack_u32(body, ct_recovery_fence(&h->recovery) ? 0 : 1);
     evbuffer_add(body, in->at + status_at + 4, in->left - status_at - 4);
-    struct ct_unpack all = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    struct ct_unpack all = ct_unpack_of(body);
     ct_hub_fence_done(&h->hub, &all);
     in->bad = all.bad;
     evbuffer_free(body);
@@ -246,11 +239,11 @@ static void answer_for(struct ct_head *h, uint32_t asker, uint32_t number, uint3
     }
     if (all != NULL) {
         ct_ranktable_pack(body, asker, number, node, all, n);
-        struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-        ct_hub_down(&h->hub, CT_MSG_RANKS, &in);
+        ct_hub_send_down(&h->hub, CT_MSG_RANKS, body);
+    } else {
+        evbuffer_free(body);
     }
     free(all);
-    evbuffer_free(body);
 }
 
 void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)

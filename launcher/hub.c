@@ -239,13 +239,18 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     }
 }
 
+void ct_hub_send_down(struct ct_hub *h, enum ct_msg_type type, struct evbuffer *body)
+{
+    struct ct_unpack in = ct_unpack_of(body);
+    ct_hub_down(h, type, &in);
+    evbuffer_free(body);
+}
+
 void ct_hub_down_u32(struct ct_hub *h, enum ct_msg_type type, uint32_t v)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, v);
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_hub_down(h, type, &in);
-    evbuffer_free(body);
+    ct_hub_send_down(h, type, body);
 }
 
 void ct_hub_end(struct ct_hub *h, uint32_t grace_ms)

@@ -88,7 +88,8 @@ void ct_hub_fini(struct ct_hub *h);
 /* A message from above: to those that it concerns. Sets in->bad where it makes no sense. */
 void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in);
 
-/* The same for a message that consists of a number, or of nothing. */
+/* The same for one that is made here: the body is freed; or that consists of a number. */
+void ct_hub_send_down(struct ct_hub *h, enum ct_msg_type type, struct evbuffer *body);
 void ct_hub_down_u32(struct ct_hub *h, enum ct_msg_type type, uint32_t v);
 
 /* Has the children end the job; those that are not there yet are stopped. */

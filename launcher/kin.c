@@ -66,7 +66,7 @@ static void send_down(struct ct_kin *k, const struct ct_kin_member *to, enum ct_
 void ct_kin_send(struct ct_kin *k, const struct ct_kin_member *to, enum ct_msg_type type,
                  struct evbuffer *body)
 {
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    struct ct_unpack in = ct_unpack_of(body);
     if (!to->gone) {
         send_down(k, to, type, &in);
     }
@@ -135,7 +135,7 @@ static void announce(struct ct_kin *k, const char *first, const struct ct_kin_me
 {
     struct evbuffer *body = evbuffer_new();
     ct_kin_pack(body, born->nspace, born->desc);
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    struct ct_unpack in = ct_unpack_of(body);
     if (strcmp(first, own_name(k)) == 0) {
         ct_hub_down(&k->h->hub, CT_MSG_KIN_JOB, &in);
     }
@@ -272,9 +272,7 @@ static void tell_over(struct ct_kin *k, const char *nspace)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_text(body, nspace);
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_hub_down(&k->h->hub, CT_MSG_KIN_GONE, &in);
-    evbuffer_free(body);
+    ct_hub_send_down(&k->h->hub, CT_MSG_KIN_GONE, body);
 }
 
 /* The root lets all others hear it. */
@@ -532,7 +530,7 @@ void ct_kin_ended(struct ct_kin *k, uint32_t rank)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, rank);
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    struct ct_unpack in = ct_unpack_of(body);
     ct_kin_take(k, CT_MSG_KIN_ENDED, &in);
     evbuffer_free(body);
 }
@@ -556,7 +554,7 @@ struct ct_kin_link *ct_kin_add(struct ct_kin *k, const char *nspace,
                                      .napps = place->napps,
                                      .nodes = place->nodes,
                                      .nnodes = place->nnodes});
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    struct ct_unpack in = ct_unpack_of(body);
     if (!is_root(k)) {
         send_kin(k->up, "", own_name(k), CT_MSG_KIN_BORN, in.at, in.left);
     }

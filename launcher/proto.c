@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Framing and payloads; see proto.h. Used by head.c and ctrand.c. */
+/* Framing and payloads; see proto.h. Used by all processes of the launcher. */
 #include "config.h"
 #include "proto.h"
 
@@ -70,6 +70,11 @@ void ct_pack_bytes(struct evbuffer *out, const void *data, size_t len_bytes)
 {
     ct_pack_u32(out, (uint32_t)len_bytes);
     evbuffer_add(out, data, len_bytes);
+}
+
+struct ct_unpack ct_unpack_of(struct evbuffer *body)
+{
+    return (struct ct_unpack){.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
 }
 
 /* The next `len` bytes, NULL when there are not as many. */

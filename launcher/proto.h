@@ -136,6 +136,9 @@ struct ct_unpack {
     size_t         left;
     bool           bad;
 };
+/* What a writer has made, as a reader has it; valid until the buffer changes. */
+struct ct_unpack ct_unpack_of(struct evbuffer *body);
+
 uint32_t    ct_unpack_u32(struct ct_unpack *in);
 uint64_t    ct_unpack_u64(struct ct_unpack *in);
 const char *ct_unpack_text(struct ct_unpack *in);

@@ -51,7 +51,7 @@ static void send_answer(struct ct_published *p, const struct ct_pub_rank *who, u
     if (values != NULL) {
         evbuffer_add_buffer(body, values);
     }
-    struct ct_unpack message = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
+    struct ct_unpack message = ct_unpack_of(body);
     p->answer(p->arg, who->job->nspace, &message);
     evbuffer_free(body);
 }

@@ -70,9 +70,7 @@ static void answer(struct ct_spawned *s, uint32_t asker, uint32_t number,
     ct_pack_u32(body, number);
     ct_pack_u32(body, status);
     ct_pack_text(body, nspace);
-    struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
-    ct_hub_down(&s->h->hub, CT_MSG_SPAWN_ANSWER, &in);
-    evbuffer_free(body);
+    ct_hub_send_down(&s->h->hub, CT_MSG_SPAWN_ANSWER, body);
 }
 
 /* ---- the end of one -------------------------------------------------------------------------- */
