@@ -128,6 +128,8 @@ static void judge(struct ct_seats *s, uint64_t now)
     if (wait_ns(s) > 2 * s->wait_ns && may_choose(s, &allowed) &&
         CPU_ISSET((unsigned)s->before, &allowed)) {
         move(s, s->before, &allowed);
+    } else {
+        atomic_store_explicit(&s->all[s->me].tried, s->mine, memory_order_relaxed);
     }
     s->on_trial = false;
     begin_spell(s, now);
@@ -167,13 +169,25 @@ void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
     }
 }
 
-/* Processes with lower numbers on that core. */
-static uint32_t lower_on(const struct ct_seats *s, int core)
+static bool is_on(const struct ct_seat *seat, int core)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->me; i++) {
-        const int32_t at = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
-        n += at == core + 1 || at == -(core + 1);
+    const int32_t at = atomic_load_explicit(&seat->core, memory_order_relaxed);
+    return at == core + 1 || at == -(core + 1);
+}
+
+static bool has_tried(const struct ct_seat *seat, int core)
+{
+    return atomic_load_explicit(&seat->tried, memory_order_relaxed) == core + 1;
+}
+
+/* Processes of that core that stay there before this one does. */
+static uint32_t ahead_on(const struct ct_seats *s, int core)
+{
+    const bool mine = has_tried(&s->all[s->me], core);
+    uint32_t   n = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const bool theirs = has_tried(&s->all[i], core);
+        n += is_on(&s->all[i], core) && (theirs == mine ? i < s->me : theirs);
     }
     return n;
 }
@@ -191,7 +205,7 @@ void ct_seats_spread(struct ct_seats *s)
     }
     s->spread.last_ns = now;
     s->spread.stay_ns = ct_max_size(s->spread.stay_ns, LEAST_STAY_NS);
-    if (lower_on(s, here) >= s->fair && may_choose(s, &allowed)) {
+    if (ahead_on(s, here) >= s->fair && may_choose(s, &allowed)) {
         uint32_t on[CPU_SETSIZE];
         count(s, on);
         const int best = emptiest(on, here, &allowed);

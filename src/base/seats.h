@@ -23,6 +23,7 @@
 /* In shared memory; it begins as zeros. */
 struct ct_seat {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic int32_t core; /* 1 + its number; negative: given away */
+    _Atomic int32_t tried; /* 1 + the core that it has taken on trial and found no worse */
 };
 
 /* One process's view. */
@@ -100,8 +101,9 @@ void ct_seats_choose(struct ct_seats *s);
 
 /* From time to time, of those that a core has beyond what is fair the ones with the highest numbers
  * go where there are fewer than that; each does so ever less often, in case that the kernel has its
- * reasons. Processes of a real-time class the kernel moves to where there are none, and leaves them
- * there. */
+ * reasons. Who has found the core no worse by trial stays before all who have not: else it would go
+ * back to the one that it had left. Processes of a real-time class the kernel moves to where there
+ * are none, and leaves them there. */
 void ct_seats_spread(struct ct_seats *s);
 
 /* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more

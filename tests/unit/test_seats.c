@@ -181,6 +181,14 @@ static void spread_now(struct ct_seats *s)
     ct_seats_spread(s);
 }
 
+/* The same on the core that it last was seen on. */
+static void spread_from(struct ct_seats *s)
+{
+    pin(s->mine - 1);
+    (void)unpin(NULL);
+    spread_now(s);
+}
+
 /* Of those that are too many on a core the one with the higher number goes, where there is room. */
 static void test_spread(void **state)
 {
@@ -222,6 +230,32 @@ static void test_no_spread(void **state)
     put(&s, 1, sched_getcpu() + 1);
     spread_now(&s);
     assert_int_equal(s.mine, 0);
+    free(s.all);
+}
+
+/* What a trial has found counts for more than numbers where a core has too many: who stays after
+ * one does not go back for the sake of a lower number, which goes instead. */
+static void test_tried(void **state)
+{
+    (void)state;
+    struct ct_seats s = view_new();
+    s.fair = 1;
+    if (CPU_COUNT(&ours) > 1) {
+        assert_true(is_tried(&s, ME + 1, true));
+        const int before = s.before;
+        put(&s, 0, s.mine);
+        put(&s, ME + 1, 0);
+        end_trial(&s, N, SHORTER_NS);
+        const int32_t there = s.mine;
+        assert_int_not_equal(there, before + 1);
+        spread_from(&s);
+        assert_int_equal(s.mine, there);
+        s.me = 0;                                                /* as the other one sees it */
+        for (unsigned i = 0; s.mine == there && i < MANY; i++) { /* the kernel may move it */
+            spread_from(&s);
+        }
+        assert_int_not_equal(s.mine, there);
+    }
     free(s.all);
 }
 
@@ -278,6 +312,7 @@ int main(void)
         cmocka_unit_test_teardown(test_clump, unpin),
         cmocka_unit_test_teardown(test_spread, unpin),
         cmocka_unit_test_teardown(test_no_spread, unpin),
+        cmocka_unit_test_teardown(test_tried, unpin),
         cmocka_unit_test_teardown(test_stays, unpin),
         cmocka_unit_test_teardown(test_returns, unpin),
         cmocka_unit_test_teardown(test_emptiest, unpin),
