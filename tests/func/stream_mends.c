@@ -305,18 +305,20 @@ static int call_unlike(enum unlike in, bool other, char *buf, ctran_comm_t comm)
     }
 }
 
-/* The others' kernels wait for rank 0, which makes another call: all hear of it, and nothing of
- * what waits is written. */
+/* The others' kernels wait for rank 0, which makes another call: all hear of it. What this one
+ * would have got is not written, and nowhere anything but what the others would have got. */
 static void unlike(void)
 {
-    enum { BYTES = 1024 };
+    enum { BYTES = 1024, INPUT = 64 };
+    const int     mine = check_rank + 1, none = 0xee;
     unsigned char found[BYTES];
     char         *buf = device_new(BYTES);
     for (int in = COUNT; in <= WAY && getenv("CTRAN_GPU_KERNELS") != NULL && check_size > 1; in++) {
         const int    wanted = in == COUNT ? CTRAN_ERR_TRUNCATE : CTRAN_ERR_OTHER;
         ctran_comm_t comm = open_comm();
         int          error = CTRAN_SUCCESS;
-        device_set(buf, 0xee, BYTES);
+        device_set(buf, mine, INPUT);
+        device_set(buf + INPUT, none, BYTES - INPUT);
         if (check_rank != 0) {
             OK(call_unlike(in, false, buf, comm));
         }
@@ -330,8 +332,12 @@ static void unlike(void)
         }
         EXPECT_EQ(wanted, error);
         device_get(found, buf, BYTES);
-        for (int i = 0; check_rank == 0 && i < BYTES; i++) {
-            EXPECT_EQ(0xee, found[i]);
+        const bool in_place = in == ROOT || in == KIND; /* of a broadcast */
+        const int  first = in_place ? 0 : INPUT, end = in_place ? 8 : INPUT + 8 * check_size;
+        for (int i = 0; i < BYTES; i++) {
+            if (check_rank == 0 || i < first || i >= end) {
+                EXPECT_EQ(i < INPUT ? mine : none, found[i]);
+            }
         }
         close_comm(&comm);
     }
