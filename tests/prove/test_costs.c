@@ -96,6 +96,27 @@ static void check_logarithmic(struct prover *p, uint32_t n)
     }
 }
 
+/* Stages of groups of four as long as n has such a factor, then of two, three and five. */
+static void check_multiplying(struct prover *p, uint32_t n)
+{
+    static const uint32_t sizes[] = {4, 2, 3, 5};
+    uint32_t              rest = n, stages = 0, others = 0, most = 1;
+
+    for (unsigned i = 0; i < 4; i++) {
+        for (; rest % sizes[i] == 0; rest /= sizes[i]) {
+            stages++;
+            others += sizes[i] - 1;
+            most = sizes[i] > most ? sizes[i] : most;
+        }
+    }
+    if (rest == 1) { /* it has no other factors */
+        check(p, (struct prove_case){.n = n}, "recursive_multiplying", CT_ALLREDUCE,
+              (struct costs){2 * stages, others, others, others, most - 1});
+        check(p, (struct prove_case){.n = n, .ordered = true}, "recursive_multiplying",
+              CT_ALLREDUCE, (struct costs){2 * stages, others, others, others, most - 1});
+    }
+}
+
 /* How many digits other than 0 the numbers below n have together: hops of a rank's blocks. */
 static uint32_t digits_of_all(uint32_t n, uint32_t q)
 {
@@ -280,6 +301,7 @@ int main(void)
     for (uint32_t n = 2; n <= 70; n++) {
         check_rings(p, n);
         check_logarithmic(p, n);
+        check_multiplying(p, n);
         check_rooted(p, n);
         check_linear(p, n);
         check_halving(p, n);
