@@ -91,6 +91,7 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->key = key;
     req->id = 0;
     req->note = NULL;
+    req->takes = false;
     req->place = NULL;
     ct_area_copy(&req->area, area);
     ct_list_init(&req->node);
@@ -291,15 +292,23 @@ static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_k
     req->ep = ep;
     req->base.source = key->src;
     req->base.tag = key->tag;
-    if (CT_UNLIKELY(req->place != NULL)) {
+    if (CT_UNLIKELY(req->place != NULL && !req->takes)) {
         req->place(req, len_bytes);
     }
 }
 
+size_t ct_p2p_deliver(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes)
+{
+    if (req->takes && len_bytes <= req->area.len_bytes - at) {
+        req->take(req, at, data, len_bytes);
+        return len_bytes;
+    }
+    return ct_area_scatter(&req->area, &at, data, len_bytes);
+}
+
 static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes) CT_IN_DOMAIN
 {
-    size_t pos = 0;
-    req->base.len_bytes = ct_area_scatter(&req->area, &pos, data, len_bytes);
+    req->base.len_bytes = ct_p2p_deliver(req, 0, data, len_bytes);
     if (CT_LIKELY(req->base.len_bytes == len_bytes)) {
         ct_p2p_complete(req, CTRAN_SUCCESS);
         return;
@@ -309,7 +318,7 @@ static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_byte
 }
 
 /* Receives a message that has come, and frees it. */
-static void take(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
+static void receive(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
 {
     struct ct_ep *from = u->ep;
     bind(req, from, &u->key, u->len_bytes);
@@ -334,7 +343,7 @@ void ct_p2p_irecv_message(struct ct_process *p, struct ct_p2p_req *req, struct c
 {
     ct_p2p_prepare(p, req, true, u->ep, u->key, area);
     ct_domain_enter(p);
-    take(req, u);
+    receive(req, u);
     ct_domain_leave(p);
 }
 
@@ -359,7 +368,7 @@ void ct_p2p_start_recv(struct ct_p2p_req *req)
     if (rc != CTRAN_SUCCESS) {
         ct_p2p_complete(req, rc);
     } else if (u != NULL) {
-        take(req, ct_match_take_unexpected(m, &req->key));
+        receive(req, ct_match_take_unexpected(m, &req->key));
     } else {
         ct_match_post(m, req);
         ct_flow_want(req->p, req->ep, req->key.ctx);
@@ -370,6 +379,19 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
                   struct ct_p2p_key key, const struct ct_area *area)
 {
     ct_p2p_prepare(p, req, true, from, key, area);
+    ct_domain_enter(p);
+    ct_p2p_start_recv(req);
+    ct_domain_leave(p);
+}
+
+void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
+                      struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take,
+                      bool drive)
+{
+    ct_p2p_prepare(p, req, true, from, key, area);
+    req->driven = drive;
+    req->takes = true;
+    req->take = take;
     ct_domain_enter(p);
     ct_p2p_start_recv(req);
     ct_domain_leave(p);

@@ -30,6 +30,12 @@ struct ct_p2p_key {
     int32_t  src, tag;
 };
 
+struct ct_p2p_req;
+enum { CT_P2P_PART = 64 }; /* bytes */
+/* Makes something of a part of a message, from its byte `at` on. Parts come in order, all but the
+ * last one a multiple of CT_P2P_PART long. Called in the domain. */
+typedef void ct_p2p_take(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes);
+
 /* A send or a receive. Made by the caller (on its stack, in a plan, from ct_p2p_req_get) and owned
  * by it, but p2p keeps pointers to it from the start until base.done. */
 struct ct_p2p_req {
@@ -42,6 +48,7 @@ struct ct_p2p_req {
     bool               putting;     /* a send whose memory a transport reads */
     bool               fetching;    /* a receive that a transport fetches, and */
     bool               withdrawn;   /* whose sender has said meanwhile that it gives it up */
+    bool               takes;       /* a receive with `take` */
     int                give_up;     /* the error to end it with, as soon as it can be taken back */
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
@@ -64,9 +71,13 @@ struct ct_p2p_req {
         struct ct_net_put put; /* its bytes, once its messages are gone */
     };
 
-    /* A receive whose memory is chosen when its message is known: called in the domain, sets
-     * `area` for len_bytes. NULL: it has its memory. */
-    void (*place)(struct ct_p2p_req *req, size_t len_bytes);
+    union {
+        /* A receive whose memory is chosen when its message is known: called in the domain, sets
+         * `area` for len_bytes. NULL: it has its memory. */
+        void (*place)(struct ct_p2p_req *req, size_t len_bytes);
+        /* See ct_p2p_take_recv. */
+        ct_p2p_take *take;
+    };
 };
 
 /* Bit of a context that needs all of its members, as collectives do: the death of one ends all
@@ -117,6 +128,12 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
  * message may come in pieces, where that is faster, though nobody else takes them. */
 void ct_p2p_drive_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                        struct ct_p2p_key key, const struct ct_area *area);
+
+/* One of the two, whose message `take` is given as it comes: nothing is copied first. What a
+ * transport moves by itself goes to `area` all the same, where `take` was not called at all. */
+void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
+                      struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take,
+                      bool drive);
 
 /* A message that came before its receive. */
 struct ct_unexpected;

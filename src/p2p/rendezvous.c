@@ -173,7 +173,7 @@ static void piece_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 
 static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
 {
-    size_t most = ct_ep_max_payload(req->ep);
+    size_t most = ct_ep_max_payload(req->ep) / CT_P2P_PART * CT_P2P_PART;
     while (req->moved_bytes < req->want_bytes) {
         struct ct_wire_data wire = {.receiver_id = req->peer_id, .offset = req->moved_bytes};
         struct ct_ep_op    *op = &req->op;
@@ -462,8 +462,7 @@ static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
     if (req == NULL || !req->is_recv || !promise(req, from, wire.offset, len_bytes, true)) {
         return;
     }
-    size_t pos = wire.offset;
-    if (ct_area_scatter(&req->area, &pos, data, len_bytes) < len_bytes) {
+    if (ct_p2p_deliver(req, wire.offset, data, len_bytes) < len_bytes) {
         ct_p2p_complete(req, CTRAN_ERR_BUFFER); /* what else comes for it finds nothing */
         return;
     }

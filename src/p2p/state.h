@@ -99,6 +99,10 @@ bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wi
 
 /* Completes a request with `error`; a receive reports what it moved. It may be gone then. */
 void ct_p2p_complete(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
+/* What has come of a message from byte `at` on goes where the receive wants it. Returns how many
+ * bytes did. */
+size_t ct_p2p_deliver(struct ct_p2p_req *req, size_t at, const void *data,
+                      size_t len_bytes) CT_IN_DOMAIN;
 
 /* Hands req's message over; when it was taken, at once or later, `taken` is called. */
 void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hdr, size_t hdr_len,

@@ -126,6 +126,58 @@ static void test_slices(void **state)
     }
 }
 
+/* Not commutative: 3 a + b, a byte at a time. */
+static void combine(void *dst, const void *a, const void *b, size_t count)
+{
+    for (size_t i = 0; i < count * ELEM; i++) {
+        ((unsigned char *)dst)[i] =
+            (unsigned char)(3 * ((const unsigned char *)a)[i] + ((const unsigned char *)b)[i]);
+    }
+}
+
+/* What a message brings is reduced alike in one go and in parts that end inside of blocks. */
+static void test_parts(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    const struct ct_reduction op = {.kernel = combine, .elem_bytes = ELEM};
+    uint64_t                  seed = 11;
+    for (unsigned r = 0; r < 5000; r++) {
+        char             in[N * ELEM], src[N * ELEM], whole[N * ELEM], parts[N * ELEM];
+        uint32_t         nblk = unit_below(&seed, 8) + 1;
+        struct ct_layout l = layout_of(unit_below(&seed, N), nblk);
+        struct ct_view   v = {
+              .layout = &l, .chunk_elems = unit_below(&seed, 9) + 1, .chunk = unit_below(&seed, 3)};
+        struct ct_step step = {.act = CT_RX_OP,
+                               .flags = unit_below(&seed, 2) ? CT_SWAP : 0,
+                               .dst = {.buf = CT_RECV,
+                                       .at = unit_below(&seed, nblk),
+                                       .run = unit_below(&seed, nblk) + 1,
+                                       .reps = 1}};
+        size_t         bytes = 0;
+        step.src = step.dst;
+        step.src.buf = CT_SEND;
+        step.flags |= unit_below(&seed, 2) ? CT_ONTO : 0;
+        for (int i = 0; i < N * ELEM; i++) {
+            in[i] = (char)unit_below(&seed, 256);
+            src[i] = (char)unit_below(&seed, 256);
+            whole[i] = parts[i] = (char)unit_below(&seed, 256);
+        }
+        for (uint32_t i = 0; i < ct_slice_blocks(&step.dst); i++) {
+            bytes += ct_view_part(&v, &step.dst, &step.dst, i).elems * ELEM;
+        }
+        l.buf[CT_SEND].base = src;
+        l.buf[CT_RECV].base = whole;
+        ct_view_reduce_in(&v, &op, &step, 0, in, bytes);
+        l.buf[CT_RECV].base = parts;
+        for (size_t at = 0, len; at < bytes; at += len) {
+            len = ct_min_size(bytes - at, (unit_below(&seed, 5) + 1) * ELEM);
+            ct_view_reduce_in(&v, &op, &step, at, in + at, len);
+        }
+        assert_memory_equal(whole, parts, sizeof whole);
+    }
+}
+
 /* A buffer that holds one block only: its base is that block. */
 static void test_first(void **state)
 {
@@ -207,8 +259,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tilings), cmocka_unit_test(test_joined),
-        cmocka_unit_test(test_slices),  cmocka_unit_test(test_first),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_slices),  cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_first),   cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,21 +93,43 @@ struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
     return ct_area_make(base, pieces, n, 1, 0);
 }
 
+static void apply(const struct ct_reduction *op, const struct ct_step *step, char *dst,
+                  const char *in, const char *src, size_t elems)
+{
+    const bool swap = (step->flags & CT_SWAP) != 0;
+    ct_reduction_apply(op, dst, swap ? src : in, swap ? in : src, elems);
+}
+
 void ct_view_reduce(const struct ct_view *v, const struct ct_reduction *op,
-                    const struct ct_step *step, const char *in)
+                    const struct ct_step *step)
 {
     for (uint32_t i = 0; i < ct_slice_blocks(&step->dst); i++) {
         struct ct_part dst = ct_view_part(v, &step->dst, &step->src, i);
-        struct ct_part src =
-            (step->flags & CT_ONTO) != 0 ? dst : ct_view_part(v, &step->src, &step->dst, i);
-        const char *a = in != NULL ? in : dst.base;
+        struct ct_part src = ct_view_part(v, &step->src, &step->dst, i);
         if (dst.elems > 0) {
-            bool swap = (step->flags & CT_SWAP) != 0;
-            ct_reduction_apply(op, dst.base, swap ? src.base : a, swap ? a : src.base, dst.elems);
+            apply(op, step, dst.base, dst.base, src.base, dst.elems);
         }
-        if (in != NULL) {
-            in += dst.elems * v->layout->elem_bytes;
+    }
+}
+
+void ct_view_reduce_in(const struct ct_view *v, const struct ct_reduction *op,
+                       const struct ct_step *step, size_t at, const char *in, size_t len_bytes)
+{
+    const size_t elem_bytes = v->layout->elem_bytes;
+    const bool   onto = (step->flags & CT_ONTO) != 0;
+    for (uint32_t i = 0; len_bytes > 0 && i < ct_slice_blocks(&step->dst); i++) {
+        struct ct_part dst = ct_view_part(v, &step->dst, &step->src, i);
+        struct ct_part src = onto ? dst : ct_view_part(v, &step->src, &step->dst, i);
+        const size_t   block_bytes = dst.elems * elem_bytes;
+        if (at >= block_bytes) {
+            at -= block_bytes;
+            continue;
         }
+        const size_t here = ct_min_size(block_bytes - at, len_bytes);
+        apply(op, step, dst.base + at, in, src.base + at, here / elem_bytes);
+        at = 0;
+        in += here;
+        len_bytes -= here;
     }
 }
 

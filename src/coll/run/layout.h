@@ -52,10 +52,13 @@ struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
 struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, struct ct_piece *pieces);
 
-/* The local work of a step. dst = in op src (or the other way round), block by block; `in` lies in
- * one piece, or, for OP, is NULL: it lies in dst itself. */
+/* OP: dst = dst op src (or the other way round), block by block. */
 void ct_view_reduce(const struct ct_view *v, const struct ct_reduction *op,
-                    const struct ct_step *step, const char *in);
+                    const struct ct_step *step);
+/* RX_OP: the same of len_bytes of the message, from its byte `at` on, and src. Its elements are
+ * whole. */
+void ct_view_reduce_in(const struct ct_view *v, const struct ct_reduction *op,
+                       const struct ct_step *step, size_t at, const char *in, size_t len_bytes);
 /* COPY; a block that is in its place already (in place, or the same memory) is left alone. */
 void ct_view_copy(const struct ct_view *v, const struct ct_step *step);
 

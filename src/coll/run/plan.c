@@ -73,8 +73,9 @@ bool ct_strand_next_chunk(struct ct_strand *s)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-static void slot_init(struct ct_slot *slot)
+static void slot_init(struct ct_strand *s, struct ct_slot *slot)
 {
+    slot->strand = s;
     slot->pieces = slot->small;
     slot->pieces_cap = CT_RUN_SMALL_PIECES;
     slot->bounce = slot->small_bounce;
@@ -148,7 +149,8 @@ static int reserve(struct ct_plan *plan, unsigned nstrands, size_t tmp_bytes)
         plan->strands = malloc(nstrands * sizeof *plan->strands);
         plan->strands_cap = plan->strands != NULL ? nstrands : 0;
         for (unsigned i = 0; i < plan->strands_cap * CT_RUN_SLOTS; i++) {
-            slot_init(&plan->strands[i / CT_RUN_SLOTS].slots[i % CT_RUN_SLOTS]);
+            struct ct_strand *s = &plan->strands[i / CT_RUN_SLOTS];
+            slot_init(s, &s->slots[i % CT_RUN_SLOTS]);
         }
     }
     if (tmp_bytes > plan->tmp_cap) {

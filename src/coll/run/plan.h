@@ -18,12 +18,14 @@ enum {
 
 /* A transfer under way. */
 struct ct_slot {
+    struct ct_strand *strand;
     uint32_t          round;
     struct ct_step    step;
     struct ct_p2p_req req;
     struct ct_piece  *pieces; /* small, or from the heap */
     uint32_t          pieces_cap;
-    char             *bounce; /* RX_OP receives here */
+    bool              reduced; /* of RX_OP: what came has been, as it came */
+    char             *bounce;  /* else it is received here */
     size_t            bounce_cap;
     struct ct_piece   small[CT_RUN_SMALL_PIECES];
     CT_ALIGNED(16) char small_bounce[CT_RUN_SMALL_BOUNCE];

@@ -11,6 +11,42 @@ static int32_t tag_of(const struct ct_strand *s)
     return (int32_t)(seq << 16 | (s->lane & 0xf) << 12 | chunk);
 }
 
+/* A part of what RX_OP receives is reduced from where it came to, unless elements want to lie
+ * otherwise. */
+static void take(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes)
+{
+    struct ct_slot            *slot = CT_CONTAINER_OF(req, struct ct_slot, req);
+    const struct ct_strand    *s = slot->strand;
+    const struct ct_reduction *op = &s->plan->args.op;
+    const char                *in = data;
+    if ((uintptr_t)data % op->type->align_bytes != 0) {
+        in = memcpy(slot->bounce + at, data, len_bytes);
+    }
+    ct_view_reduce_in(&s->view, op, &slot->step, at, in, len_bytes);
+    slot->reduced = true;
+}
+
+/* A program's function is called where no lock is held. Parts are of whole elements. */
+static bool may_take(const struct ct_slot *slot)
+{
+    const struct ct_run_args *args = &slot->strand->plan->args;
+    return slot->step.act == CT_RX_OP && args->op.kernel != NULL &&
+           CT_P2P_PART % args->layout.elem_bytes == 0;
+}
+
+static void start_recv(struct ct_slot *slot, struct ct_ep *ep, struct ct_p2p_key key,
+                       const struct ct_area *area)
+{
+    struct ct_process *p = slot->strand->plan->args.ctx->p;
+    const bool         background = slot->strand->plan->args.task != NULL;
+    slot->reduced = false;
+    if (may_take(slot)) {
+        ct_p2p_take_recv(p, &slot->req, ep, key, area, take, !background);
+    } else {
+        (background ? ct_p2p_irecv : ct_p2p_drive_recv)(p, &slot->req, ep, key, area);
+    }
+}
+
 /* There is one: see may_start. */
 static struct ct_slot *free_slot(struct ct_strand *s)
 {
@@ -53,11 +89,11 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     s->busy |= UINT32_C(1) << (slot - s->slots);
     slot->round = s->next_round;
     slot->step = *step;
-    const bool background = s->plan->args.task != NULL;
     if (is_tx) {
+        const bool background = s->plan->args.task != NULL;
         (background ? ct_p2p_isend : ct_p2p_drive_send)(ctx->p, &slot->req, ep, key, &area);
     } else {
-        (background ? ct_p2p_irecv : ct_p2p_drive_recv)(ctx->p, &slot->req, ep, key, &area);
+        start_recv(slot, ep, key, &area);
     }
     ct_waiter_join(ctx->p, &s->plan->waiter, &(struct ct_request *){&slot->req.base}, 1);
     return CTRAN_SUCCESS;
@@ -75,14 +111,15 @@ static void note_error(struct ct_plan *plan, int error)
     *place = *place != CTRAN_SUCCESS ? *place : error;
 }
 
-/* A finished transfer: the received part is reduced, and the slot is free. */
+/* A finished transfer: what was received is reduced, if it is not yet, and the slot is free. */
 static void land(struct ct_strand *s, struct ct_slot *slot)
 {
     s->busy &= ~(UINT32_C(1) << (slot - s->slots));
     if (slot->req.base.error != CTRAN_SUCCESS) {
         note_error(s->plan, slot->req.base.error);
-    } else if (slot->step.act == CT_RX_OP) {
-        ct_view_reduce(&s->view, &s->plan->args.op, &slot->step, slot->bounce);
+    } else if (slot->step.act == CT_RX_OP && !slot->reduced) {
+        ct_view_reduce_in(&s->view, &s->plan->args.op, &slot->step, 0, slot->bounce,
+                          slot->req.base.len_bytes);
     }
 }
 
@@ -119,7 +156,7 @@ static int start_round(struct ct_strand *s)
         if (steps[i].act == CT_COPY) {
             ct_view_copy(&s->view, &steps[i]);
         } else if (steps[i].act == CT_OP) {
-            ct_view_reduce(&s->view, &s->plan->args.op, &steps[i], NULL);
+            ct_view_reduce(&s->view, &s->plan->args.op, &steps[i]);
         }
     }
     for (unsigned i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
