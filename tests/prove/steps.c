@@ -181,10 +181,8 @@ static bool check_strides(struct prove *p, uint32_t me, uint32_t r, const struct
 static unsigned flags_allowed(const struct ct_step *s)
 {
     switch (s->act) {
-    case CT_RX:
-        return CT_FWD;
     case CT_RX_OP:
-        return CT_FWD | CT_SWAP | CT_ONTO;
+        return CT_SWAP | CT_ONTO;
     case CT_OP:
         return CT_SWAP;
     default:
@@ -208,23 +206,6 @@ static bool check_step(struct prove *p, uint32_t me, uint32_t r, const struct ct
     }
     return (used != 3 || check_both(p, me, r, s)) && check_known(p, me, r, s) &&
            check_strides(p, me, r, s, used);
-}
-
-/* A step that says its result is sent on: the next round sends just that, and changes nothing
- * before it does. */
-static bool check_forward(struct prove *p, uint32_t me, uint32_t r, const struct ct_step *s)
-{
-    struct ct_step next[CT_MAX_STEPS];
-    unsigned       count = r + 1 < p->rounds ? prove_ask(p, me, r + 1, next) : 0;
-    bool           sent = false;
-
-    for (unsigned i = 0; i < count && i < CT_MAX_STEPS; i++) {
-        if (!step_transfers(&next[i]) && next[i].dst.buf == s->dst.buf) {
-            return prove_fail(p, "rank %u round %u: what is to be sent on is changed first", me, r);
-        }
-        sent = sent || (next[i].act == CT_TX && same_slice(&next[i].src, &s->dst));
-    }
-    return sent || prove_fail(p, "rank %u round %u: nothing sends on what is to be", me, r);
 }
 
 static bool is_rotated(const struct prove *p, uint32_t me, const struct ct_slice *zero,
@@ -287,8 +268,7 @@ static bool check_round(struct prove *p, uint32_t me, uint32_t r)
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
-        if (!check_step(p, me, r, &steps[i]) ||
-            ((steps[i].flags & CT_FWD) != 0 && !check_forward(p, me, r, &steps[i]))) {
+        if (!check_step(p, me, r, &steps[i])) {
             return false;
         }
     }

@@ -15,8 +15,8 @@
  * Lags are different: one lag for all n may be longer than some n needs. There a fault counts as
  * rejected when some case rejects it, which shows that no lag is shorter than it could be, unless
  * by the trait PACED. So it is with the claim to be a shift.
- * The claim to be a shift and FWD flags are taken from the faulty algorithm first, so that it is
- * not rejected for its looks.
+ * The claim to be a shift is taken from the faulty algorithm first, so that it is not rejected for
+ * its looks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,6 @@ enum kind {
     SWAP,    /* operands the wrong way round */
     ONTO,    /* reduces with another operand */
     ACT,     /* reduces what it should not, or does not what it should */
-    FORWARD, /* claims that the next round sends it on */
     REORDER, /* two rounds change places on one rank */
     EARLY,   /* a send is made a round too early */
     SCRATCH, /* a block of scratch too few */
@@ -47,8 +46,8 @@ enum kind {
 };
 
 static const char *const kind_names[KINDS] = {
-    "drop",    "twice",   "peer",  "block",   "run",  "buffer",  "swap",  "onto",  "act",
-    "forward", "reorder", "early", "scratch", "last", "ordered", "shift", "rxlag", "txlag"};
+    "drop",    "twice", "peer",    "block", "run",     "buffer", "swap",  "onto", "act",
+    "reorder", "early", "scratch", "last",  "ordered", "shift",  "rxlag", "txlag"};
 
 /* The fault in force; the functions of a faulty algorithm have no other way to know. */
 static struct {
@@ -67,15 +66,6 @@ static uint32_t failures;
 /* ---------------------------------------------------------------------------------------------
  * The faulty algorithm
  * ------------------------------------------------------------------------------------------ */
-
-static unsigned ask(const struct ct_env *env, unsigned lane, uint32_t r, struct ct_step *out)
-{
-    unsigned count = fault.algo->round(env, lane, r, out);
-    for (unsigned i = 0; i < count && fault.kind != FORWARD; i++) {
-        out[i].flags &= (uint8_t)~CT_FWD;
-    }
-    return count;
-}
 
 static uint32_t size_of(const struct ct_env *env, const struct ct_slice *s)
 {
@@ -125,9 +115,6 @@ static void spoil(const struct ct_env *env, struct ct_step *s)
         s->act = s->act == CT_RX ? CT_RX_OP : CT_RX;
         s->flags &= (uint8_t) ~(CT_SWAP | CT_ONTO);
         break;
-    case FORWARD:
-        s->flags |= CT_FWD;
-        break;
     default:
         break;
     }
@@ -146,14 +133,14 @@ static unsigned faulty_round(const struct ct_env *env, unsigned lane, uint32_t r
     unsigned       count;
 
     if (env->me != fault.me || lane != fault.lane) {
-        return ask(env, lane, r, out);
+        return fault.algo->round(env, lane, r, out);
     }
     if (fault.kind == REORDER && (r == fault.r || r == fault.r + 1)) {
-        return ask(env, lane, 2 * fault.r + 1 - r, out);
+        return fault.algo->round(env, lane, 2 * fault.r + 1 - r, out);
     }
-    count = ask(env, lane, r, out);
+    count = fault.algo->round(env, lane, r, out);
     if (fault.kind == EARLY && r + 1 == fault.r) {
-        (void)ask(env, lane, fault.r, other);
+        (void)fault.algo->round(env, lane, fault.r, other);
         out[count++] = other[fault.step];
     } else if (r != fault.r) {
         return count;
@@ -161,7 +148,7 @@ static unsigned faulty_round(const struct ct_env *env, unsigned lane, uint32_t r
         return without(out, count, fault.step);
     } else if (fault.kind == TWICE) {
         out[count++] = out[fault.step];
-    } else if (fault.kind <= FORWARD) {
+    } else if (fault.kind <= ACT) {
         spoil(env, &out[fault.step]);
     }
     return count;
@@ -292,8 +279,6 @@ static bool applies(const struct ct_env *env, uint32_t r, struct ct_step *steps,
                !is_copied(steps, count, &s->dst, &s->src);
     case ACT:
         return (s->act == CT_RX || s->act == CT_RX_OP) && !barrier;
-    case FORWARD:
-        return (s->act == CT_RX || s->act == CT_RX_OP) && !barrier && (s->flags & CT_FWD) == 0;
     case REORDER:
         return tx && r > 0 && depends(env, r - 1, s);
     case EARLY:

@@ -82,8 +82,7 @@ enum ct_act { CT_TX, CT_RX, CT_RX_OP, CT_COPY, CT_OP };
 
 enum {
     CT_SWAP = 1, /* the operands of RX_OP and OP change places */
-    CT_FWD = 2,  /* the next round sends dst on: it may be streamed */
-    CT_ONTO = 4  /* RX_OP: src is dst */
+    CT_ONTO = 2  /* RX_OP: src is dst */
 };
 
 /* Blocks at, at + 1, ... at + run - 1, and the same again reps - 1 times, `stride` further on each
@@ -95,7 +94,7 @@ struct ct_slice {
 };
 
 struct ct_step {
-    uint8_t         act, flags; /* enum ct_act; CT_SWAP, CT_FWD, CT_ONTO */
+    uint8_t         act, flags; /* enum ct_act; CT_SWAP, CT_ONTO */
     uint32_t        peer;       /* TX, RX, RX_OP */
     struct ct_slice dst, src;
 };

@@ -44,12 +44,12 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     struct ct_slice src = ct_algo_block(buf, ct_algo_sub(env->me, r, n));
     struct ct_slice dst = ct_algo_block(CT_RECV, ct_algo_sub(env->me, r + 1, n));
     out[k++] = ct_algo_tx(right, src, src);
-    out[k++] = ct_algo_rx(left, dst, r + 1 < to_the_right(env) ? CT_FWD : 0);
+    out[k++] = ct_algo_rx(left, dst);
     if (r < to_the_left(env)) {
         src = ct_algo_block(buf, ct_algo_add(env->me, r, n));
         dst = ct_algo_block(CT_RECV, ct_algo_add(env->me, r + 1, n));
         out[k++] = ct_algo_tx(left, src, src);
-        out[k++] = ct_algo_rx(right, dst, r + 1 < to_the_left(env) ? CT_FWD : 0);
+        out[k++] = ct_algo_rx(right, dst);
     }
     return k;
 }

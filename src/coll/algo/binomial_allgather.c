@@ -51,7 +51,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     if (child == up) {
         out[k++] = ct_algo_tx(child ? me - d : v, blocks, blocks);
     } else {
-        out[k++] = ct_algo_rx(child ? me - d : v, blocks, 0);
+        out[k++] = ct_algo_rx(child ? me - d : v, blocks);
     }
     return k;
 }

@@ -39,7 +39,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
         uint32_t        up = ct_algo_add(env->me, d, n);
         struct ct_slice src = ct_algo_run(CT_RECV, env->me, many);
         out[steps++] = ct_algo_tx(ct_algo_sub(env->me, d, n), src, src);
-        out[steps++] = ct_algo_rx(up, ct_algo_run(CT_RECV, up, many), 0);
+        out[steps++] = ct_algo_rx(up, ct_algo_run(CT_RECV, up, many));
     }
     return steps;
 }

@@ -93,7 +93,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
         out[k++] = ct_algo_tx(ct_algo_add(env->me, c * d, n), src, src);
         uint32_t        from = ct_algo_sub(env->me, c * d, n);
         struct ct_slice dst = blocks(env, CT_RECV, c * d, d, q * d);
-        out[k++] = ct_algo_rx(from, one_hop(env) ? ct_algo_block(CT_RECV, from) : dst, 0);
+        out[k++] = ct_algo_rx(from, one_hop(env) ? ct_algo_block(CT_RECV, from) : dst);
     }
     return k;
 }

@@ -36,7 +36,7 @@ static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
         return 1;
     }
     if (place == r + 1) {
-        *out = ct_algo_rx(ct_algo_sub(env->me, 1, n), all, place + 1 < n ? CT_FWD : 0);
+        *out = ct_algo_rx(ct_algo_sub(env->me, 1, n), all);
         return 1;
     }
     return 0;
@@ -63,7 +63,7 @@ static uint32_t reduce_tmp(const struct ct_env *env)
 static unsigned last_hop(const struct ct_env *env, struct ct_slice sum, struct ct_step *out)
 {
     if (env->me == env->root) {
-        *out = ct_algo_rx(end_of(env), sum, 0);
+        *out = ct_algo_rx(end_of(env), sum);
         return 1;
     }
     if (env->me == end_of(env)) {
@@ -93,9 +93,7 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         return 1;
     }
     if (place == n - 2 - r) {
-        bool sent_on = place > 0 || env->me != env->root;
-        *out =
-            ct_algo_rx_op(ct_algo_add(env->me, 1, n), sum, own, CT_SWAP | (sent_on ? CT_FWD : 0));
+        *out = ct_algo_rx_op(ct_algo_add(env->me, 1, n), sum, own, CT_SWAP);
         return 1;
     }
     return 0;
@@ -117,7 +115,7 @@ static unsigned scan_round(const struct ct_env *env, unsigned lane, uint32_t r, 
         return ct_algo_copy_own(env, 0, out);
     }
     if (r == 0) {
-        *out = ct_algo_rx_op(env->me - 1, sum, own, last ? 0 : CT_FWD);
+        *out = ct_algo_rx_op(env->me - 1, sum, own, 0);
         return 1;
     }
     *out = ct_algo_tx(env->me + 1, sum, sum);
@@ -151,7 +149,7 @@ static unsigned exscan_round(const struct ct_env *env, unsigned lane, uint32_t r
             out[steps++] = ct_algo_copy(saved, own);
         }
         if (env->me > 0) {
-            out[steps++] = ct_algo_rx(env->me - 1, before, 0);
+            out[steps++] = ct_algo_rx(env->me - 1, before);
         }
         return steps;
     }

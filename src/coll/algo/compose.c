@@ -334,24 +334,6 @@ static unsigned ask(const struct ct_compose *c, const struct ct_stage *s, const 
     return translate(c, s, env, out, s->algo->round(&s->env, 0, r, out));
 }
 
-/* Whether the step, of a stage's last round, brings just what is sent by the next, whose `n` steps
- * these are. */
-static bool is_sent_on(const struct ct_step *step, const struct ct_step *next, unsigned n)
-{
-    const struct ct_slice *dst = &step->dst;
-    bool                   sent = false;
-    for (unsigned i = 0; i < n; i++) {
-        const struct ct_slice *src = &next[i].src;
-        if (!transfers(&next[i]) && next[i].dst.buf == dst->buf) {
-            return false;
-        }
-        sent = sent || (next[i].act == CT_TX && src->buf == dst->buf && src->at == dst->at &&
-                        src->run == dst->run && src->reps == dst->reps &&
-                        (src->reps == 1 || src->stride == dst->stride));
-    }
-    return sent;
-}
-
 unsigned ct_compose_round(const struct ct_compose *c, const struct ct_env *env, uint32_t r,
                           struct ct_step *out)
 {
@@ -362,18 +344,5 @@ unsigned ct_compose_round(const struct ct_compose *c, const struct ct_env *env, 
         r -= rounds;
         rounds = stage_rounds(++s, &e);
     }
-    unsigned n = ask(c, s, &e, r, out);
-    if (c->self->colls == CT_BARRIER || n == 0 || r + 1 < rounds || s + 1 == end) {
-        return n;
-    }
-    for (s++; s + 1 < end && stage_rounds(s, &e) == 0;) {
-        s++;
-    }
-    struct ct_step next[CT_MAX_STEPS];
-    unsigned       nnext = ask(c, s, &e, 0, next);
-    for (unsigned i = 0; i < n; i++) {
-        bool receives = out[i].act == CT_RX || out[i].act == CT_RX_OP;
-        out[i].flags |= receives && is_sent_on(&out[i], next, nnext) ? CT_FWD : 0;
-    }
-    return n;
+    return ask(c, s, &e, r, out);
 }

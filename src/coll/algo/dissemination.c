@@ -36,7 +36,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     (void)lane;
     for (uint32_t c = 1; c < env->radix && c <= (env->n - 1) / d; c++) {
         out[steps++] = ct_algo_tx(ct_algo_add(env->me, c * d, env->n), nothing, nothing);
-        out[steps++] = ct_algo_rx(ct_algo_sub(env->me, c * d, env->n), nothing, 0);
+        out[steps++] = ct_algo_rx(ct_algo_sub(env->me, c * d, env->n), nothing);
     }
     return steps;
 }

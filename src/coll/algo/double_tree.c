@@ -92,7 +92,7 @@ static unsigned down(struct node v, uint32_t r, struct ct_step *out)
     struct ct_slice all = ct_algo_block(CT_RECV, 0);
     unsigned        k = 0;
     if (r == 0 && v.parent != NONE) {
-        out[k++] = ct_algo_rx(v.parent, all, has_child(v) ? CT_FWD : 0);
+        out[k++] = ct_algo_rx(v.parent, all);
     }
     if (r == 1 && v.left != NONE) {
         out[k++] = ct_algo_tx(v.left, all, all);
@@ -128,8 +128,7 @@ static unsigned up(struct node v, uint32_t r, enum ct_buf sum_in, struct ct_step
     }
     if (r == 1 && has_child(v)) {
         bool right = v.right != NONE;
-        *out = ct_algo_rx_op(right ? v.right : v.left, sum, two ? sum : own,
-                             (right ? CT_SWAP : 0) | (v.parent != NONE ? CT_FWD : 0));
+        *out = ct_algo_rx_op(right ? v.right : v.left, sum, two ? sum : own, right ? CT_SWAP : 0);
         return 1;
     }
     if (r == 2 && v.parent != NONE) {
@@ -173,7 +172,7 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         return up(node_of(env, lane, top_of(env)), r, sum_in, out);
     }
     if (env->me == env->root) {
-        *out = ct_algo_rx(top_of(env), sum, 0);
+        *out = ct_algo_rx(top_of(env), sum);
         return 1;
     }
     *out = ct_algo_tx(env->root, sum, sum);

@@ -50,7 +50,7 @@ static unsigned round_of(const struct ct_env *env, uint32_t far, uint32_t r, str
     uint32_t        peer = env->me ^ (r < far ? env->n >> (r + 1) : 1u << (r - far));
     struct ct_slice mine = held(env, env->me, far, r);
     out[steps++] = ct_algo_tx(peer, mine, mine);
-    out[steps++] = ct_algo_rx(peer, held(env, peer, far, r), 0);
+    out[steps++] = ct_algo_rx(peer, held(env, peer, far, r));
     return steps;
 }
 

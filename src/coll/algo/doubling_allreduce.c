@@ -65,11 +65,9 @@ static unsigned exchange(const struct ct_env *env, struct ct_fold f, int j, stru
     }
     uint32_t seat = ct_fold_seat(f, env->me);
     uint32_t peer = ct_fold_rank(f, seat ^ (1u << j));
-    bool     sent_on = j + 1 < (int)f.k || ct_fold_in_pair(f, env->me);
 
     out[steps++] = ct_algo_tx(peer, src, ct_algo_block(CT_RECV, 0));
-    out[steps++] =
-        ct_algo_rx_op(peer, dst, src, (peer > env->me ? CT_SWAP : 0) | (sent_on ? CT_FWD : 0));
+    out[steps++] = ct_algo_rx_op(peer, dst, src, peer > env->me ? CT_SWAP : 0);
     return steps;
 }
 
@@ -85,7 +83,7 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
         return exchange(env, f, (int)r, out);
     }
     if (r == 0) {
-        return ct_fold_round(env, f, ct_algo_block(CT_SEND, 0), result_of(f, -1), CT_FWD, out);
+        return ct_fold_round(env, f, ct_algo_block(CT_SEND, 0), result_of(f, -1), out);
     }
     return r <= f.k ? exchange(env, f, (int)r - 1, out)
                     : ct_fold_back(env, f, ct_algo_block(CT_RECV, 0), out);

@@ -41,8 +41,7 @@ static unsigned pass_on(const struct ct_env *env, uint32_t base, uint32_t d, enu
         out[k++] = ct_algo_tx(env->me + d, sum, sum);
     }
     if (env->me - base >= d) {
-        bool sent_on = 2 * d < env->n - env->me;
-        out[k++] = ct_algo_rx_op(env->me - d, longer, sum, sent_on ? CT_FWD : 0);
+        out[k++] = ct_algo_rx_op(env->me - d, longer, sum, 0);
     }
     return k;
 }
@@ -118,8 +117,7 @@ static unsigned shift(const struct ct_env *env, uint32_t results, struct ct_step
         out[k++] = ct_algo_tx(env->me + 1, own, own);
     }
     if (env->me > 0) {
-        out[k++] =
-            ct_algo_rx(env->me - 1, ct_algo_block(result_of(results, 0), 0), last ? 0 : CT_FWD);
+        out[k++] = ct_algo_rx(env->me - 1, ct_algo_block(result_of(results, 0), 0));
     }
     return k;
 }

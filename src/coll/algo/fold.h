@@ -68,8 +68,7 @@ static inline uint32_t ct_fold_first(struct ct_fold f, uint32_t seat)
 /* The round before: who sits out sends `own`, a slice of SEND, and its partner adds it to its own,
  * into `sum`, the same blocks elsewhere. No step for ranks in no pair. */
 static inline unsigned ct_fold_round(const struct ct_env *env, struct ct_fold f,
-                                     struct ct_slice own, enum ct_buf sum, unsigned flags,
-                                     struct ct_step *out)
+                                     struct ct_slice own, enum ct_buf sum, struct ct_step *out)
 {
     uint32_t partner = env->me ^ 1u;
     if (!ct_fold_in_pair(f, env->me)) {
@@ -78,8 +77,7 @@ static inline unsigned ct_fold_round(const struct ct_env *env, struct ct_fold f,
     if (ct_fold_sits_out(f, env->me)) {
         *out = ct_algo_tx(partner, own, own);
     } else {
-        *out = ct_algo_rx_op(partner, ct_algo_in(sum, own), own,
-                             flags | (partner > env->me ? CT_SWAP : 0));
+        *out = ct_algo_rx_op(partner, ct_algo_in(sum, own), own, partner > env->me ? CT_SWAP : 0);
     }
     return 1;
 }
@@ -92,8 +90,7 @@ static inline unsigned ct_fold_back(const struct ct_env *env, struct ct_fold f, 
     if (!ct_fold_in_pair(f, env->me)) {
         return 0;
     }
-    *out =
-        ct_fold_sits_out(f, env->me) ? ct_algo_rx(partner, all, 0) : ct_algo_tx(partner, all, all);
+    *out = ct_fold_sits_out(f, env->me) ? ct_algo_rx(partner, all) : ct_algo_tx(partner, all, all);
     return 1;
 }
 

@@ -73,23 +73,6 @@ static struct share kept(struct ct_fold f, bool nearest, uint32_t seat, uint32_t
                           .s = {ct_algo_run(CT_SEND, at, ct_fold_first(f, first + bit) - at)}};
 }
 
-/* Whether what one exchange leaves is what the next one sends, just as it is. */
-static bool is_sent_on(struct ct_fold f, bool nearest, uint32_t seat, uint32_t j, unsigned i)
-{
-    if (j + 1 == f.k) {
-        return false;
-    }
-    struct share mine = kept(f, nearest, seat, j);
-    struct share next = kept(f, nearest, seat ^ bit_of(f, nearest, j + 1), j + 1);
-    for (unsigned k = 0; k < next.n; k++) {
-        if (next.s[k].at == mine.s[i].at && next.s[k].run == mine.s[i].run &&
-            next.s[k].reps == mine.s[i].reps) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static uint32_t rounds(const struct ct_env *env, unsigned lane)
 {
     struct ct_fold f = ct_fold_of(env->n);
@@ -133,10 +116,9 @@ static unsigned exchange(const struct ct_env *env, struct ct_fold f, bool neares
         out[steps++] = ct_algo_tx(peer, ct_algo_kept(from, theirs.s[i], first), theirs.s[i]);
     }
     for (unsigned i = 0; i < mine.n; i++) {
-        unsigned flags =
-            (other > seat ? CT_SWAP : 0) | (is_sent_on(f, nearest, seat, j, i) ? CT_FWD : 0);
         out[steps++] = ct_algo_rx_sum(peer, ct_algo_kept(to, mine.s[i], first),
-                                      ct_algo_kept(from, mine.s[i], first), mine.s[i], flags);
+                                      ct_algo_kept(from, mine.s[i], first), mine.s[i],
+                                      other > seat ? CT_SWAP : 0);
     }
     return steps;
 }
@@ -150,7 +132,7 @@ static unsigned part_pair(const struct ct_env *env, struct ct_fold f, struct ct_
         return 0;
     }
     if (ct_fold_sits_out(f, env->me)) {
-        *out = ct_algo_rx(env->me ^ 1u, mine, 0);
+        *out = ct_algo_rx(env->me ^ 1u, mine);
         return 1;
     }
     out[0] = ct_algo_copy(mine, ct_algo_in(CT_TMP, mine));
@@ -165,7 +147,7 @@ static unsigned round_of(const struct ct_env *env, bool nearest, uint32_t r, str
         return ct_algo_copy_own(env, 0, out);
     }
     if (f.pairs > 0 && r == 0) {
-        return ct_fold_round(env, f, ct_algo_run(CT_SEND, 0, env->n), CT_TMP, 0, out);
+        return ct_fold_round(env, f, ct_algo_run(CT_SEND, 0, env->n), CT_TMP, out);
     }
     r -= f.pairs > 0 ? 1 : 0;
     if (r == f.k) {

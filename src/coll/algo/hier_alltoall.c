@@ -240,7 +240,7 @@ static unsigned up(const struct tower *t, uint32_t height, uint32_t r, struct ct
         }
         for (; child < end; child++) {
             const struct unit from = unit_at(t, height, child);
-            out[k++] = ct_algo_rx(rank_at(t, from.first), rows(t, from), 0);
+            out[k++] = ct_algo_rx(rank_at(t, from.first), rows(t, from));
         }
     } else if (t->led == height && t->number[height] >= child && t->number[height] < end) {
         const struct ct_slice mine = height == 0 ? input : rows(t, t->unit[height]);
@@ -282,7 +282,7 @@ static unsigned exchange(const struct tower *t, uint32_t r, struct ct_step *out)
         const struct unit     from = unit_at(t, top, ct_algo_sub(own, far, groups));
         const struct ct_slice what = rows_for(t, to);
         out[k++] = ct_algo_tx(rank_at(t, to.first), what, what);
-        out[k++] = ct_algo_rx(rank_at(t, from.first), columns_of(t, from), 0);
+        out[k++] = ct_algo_rx(rank_at(t, from.first), columns_of(t, from));
     }
     return k;
 }
@@ -320,7 +320,7 @@ static unsigned down(const struct tower *t, uint32_t height, uint32_t r, struct 
             out[k++] = ct_algo_tx(rank_at(t, to.first), what, what);
         }
     } else if (t->led == height && t->number[height] >= child && t->number[height] < end) {
-        out[k++] = ct_algo_rx(rank_at(t, t->unit[height + 1].first), own_columns(t, height), 0);
+        out[k++] = ct_algo_rx(rank_at(t, t->unit[height + 1].first), own_columns(t, height));
     }
     return k;
 }

@@ -68,7 +68,7 @@ static unsigned shift_round(const struct ct_env *env, unsigned lane, uint32_t r,
         out[k++] = ct_algo_tx(env->me + 1, sum, sum);
     }
     if (env->me > 0) {
-        out[k++] = ct_algo_rx(env->me - 1, ct_algo_block(CT_RECV, 0), 0);
+        out[k++] = ct_algo_rx(env->me - 1, ct_algo_block(CT_RECV, 0));
     }
     return k;
 }

@@ -42,7 +42,7 @@ static enum ct_role bcast_role(const struct ct_env *env, uint32_t r, struct ct_k
 static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
                             struct ct_step *out)
 {
-    struct ct_knomial_edge e, next;
+    struct ct_knomial_edge e;
     enum ct_role           role = bcast_role(env, r, &e);
     struct ct_slice        all = ct_algo_block(CT_RECV, 0);
     (void)lane;
@@ -54,8 +54,7 @@ static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
     if (role == CT_PARENT) {
         *out = ct_algo_tx(ct_algo_add(env->me, way, env->n), all, all);
     } else {
-        bool sent_on = bcast_role(env, r + 1, &next) == CT_PARENT;
-        *out = ct_algo_rx(ct_algo_sub(env->me, way, env->n), all, sent_on ? CT_FWD : 0);
+        *out = ct_algo_rx(ct_algo_sub(env->me, way, env->n), all);
     }
     return 1;
 }
@@ -85,7 +84,7 @@ static uint32_t reduce_tmp(const struct ct_env *env)
 static unsigned last_hop(const struct ct_env *env, struct ct_slice sum, struct ct_step *out)
 {
     if (env->me == env->root) {
-        *out = ct_algo_rx(top_of(env), sum, 0);
+        *out = ct_algo_rx(top_of(env), sum);
         return 1;
     }
     if (env->me == top_of(env)) {
@@ -93,15 +92,6 @@ static unsigned last_hop(const struct ct_env *env, struct ct_slice sum, struct c
         return 1;
     }
     return 0;
-}
-
-/* Whether this rank sends its sum in round r. */
-static bool sends_up(const struct ct_env *env, uint32_t r)
-{
-    if (r == ct_knomial_edges(env->n, env->radix)) {
-        return env->me == top_of(env) && top_of(env) != env->root;
-    }
-    return ct_knomial_role(env, place_of(env), ct_knomial_edge_at(env->radix, r)) == CT_CHILD;
 }
 
 static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r,
@@ -125,8 +115,7 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         *out = ct_algo_tx(ct_algo_sub(env->me, e.c * e.d, n), sum, sum);
         return 1;
     case CT_PARENT:
-        *out = ct_algo_rx_op(ct_algo_add(env->me, e.c * e.d, n), sum, r == 0 ? own : sum,
-                             CT_SWAP | (sends_up(env, r + 1) ? CT_FWD : 0));
+        *out = ct_algo_rx_op(ct_algo_add(env->me, e.c * e.d, n), sum, r == 0 ? own : sum, CT_SWAP);
         return 1;
     default:
         return 0;

@@ -47,7 +47,7 @@ static unsigned fan_out(const struct ct_env *env, uint32_t r, struct ct_slice wh
         if (place < first || place - first >= CT_MAX_STEPS) {
             return 0;
         }
-        *out = ct_algo_rx(env->root, what, 0);
+        *out = ct_algo_rx(env->root, what);
         return 1;
     }
     for (uint32_t p = first; p < env->n && steps < CT_MAX_STEPS; p++) {
@@ -126,11 +126,7 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
     if (r >= half) {
         return bcast_round(&at0, lane, r - half, out);
     }
-    unsigned steps = reduce_round(&at0, lane, r, out);
-    if (env->me == 0 && r == half - 1 && env->n > 1) {
-        out[0].flags |= CT_FWD;
-    }
-    return steps;
+    return reduce_round(&at0, lane, r, out);
 }
 
 enum { PAIRS = CT_MAX_STEPS / 2 };
@@ -156,7 +152,7 @@ static unsigned exchange(const struct ct_env *env, uint32_t r, bool own, struct 
         uint32_t        from = ct_algo_sub(env->me, d, env->n);
         struct ct_slice what = ct_algo_block(CT_SEND, own ? env->me : to);
         out[steps++] = ct_algo_tx(to, what, what);
-        out[steps++] = ct_algo_rx(from, ct_algo_block(CT_RECV, from), 0);
+        out[steps++] = ct_algo_rx(from, ct_algo_block(CT_RECV, from));
     }
     return steps;
 }
@@ -191,7 +187,7 @@ static unsigned between_root(const struct ct_env *env, uint32_t r, bool give, st
 
     if (place != 0) {
         struct ct_slice own = ct_algo_block(give ? CT_RECV : CT_SEND, env->me);
-        *out = give ? ct_algo_rx(env->root, own, 0) : ct_algo_tx(env->root, own, own);
+        *out = give ? ct_algo_rx(env->root, own) : ct_algo_tx(env->root, own, own);
         return place / CT_MAX_STEPS == r ? 1 : 0;
     }
     if (p == 0) {
@@ -201,7 +197,7 @@ static unsigned between_root(const struct ct_env *env, uint32_t r, bool give, st
     for (; p < end; p++) {
         uint32_t        peer = ct_algo_add(env->root, p, env->n);
         struct ct_slice theirs = ct_algo_block(give ? CT_SEND : CT_RECV, peer);
-        out[steps++] = give ? ct_algo_tx(peer, theirs, theirs) : ct_algo_rx(peer, theirs, 0);
+        out[steps++] = give ? ct_algo_tx(peer, theirs, theirs) : ct_algo_rx(peer, theirs);
     }
     return steps;
 }

@@ -50,8 +50,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
         dst = ct_algo_run(CT_RECV, arriving(env, r), 2);
     }
     out[own] = ct_algo_tx(peer, src, src);
-    const bool on = r > 0 && r + 1 < env->n / 2; /* the next round sends just that */
-    out[own + 1] = ct_algo_rx(peer, dst, on ? CT_FWD : 0);
+    out[own + 1] = ct_algo_rx(peer, dst);
     return own + 2;
 }
 

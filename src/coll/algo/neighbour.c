@@ -91,7 +91,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     (void)lane;
     for (; k < left && k < CT_MAX_STEPS; k++) {
         struct ct_slice block = ct_algo_block(edges[k].in ? CT_RECV : CT_SEND, edges[k].block);
-        out[k] = edges[k].in ? ct_algo_rx(edges[k].peer, block, 0)
+        out[k] = edges[k].in ? ct_algo_rx(edges[k].peer, block)
                              : ct_algo_tx(edges[k].peer, block, block);
     }
     return k;

@@ -70,7 +70,7 @@ static unsigned exchange(const struct ct_env *env, uint32_t coll, uint32_t r, st
                 ct_algo_tx(to, makes_room(env, coll) ? input(env, coll, env->me) : theirs, theirs);
         }
         if (needs(coll, env->me, from)) {
-            out[steps] = ct_algo_rx(from, ct_algo_block(CT_TMP, from), 0);
+            out[steps] = ct_algo_rx(from, ct_algo_block(CT_TMP, from));
             out[steps++].src = ct_algo_block(CT_RECV, block_of(coll, env->me));
         }
     }
@@ -157,7 +157,7 @@ static unsigned barrier_round(const struct ct_env *env, unsigned lane, uint32_t 
     (void)lane;
     for (uint32_t d = r * PAIRS + 1; d < env->n && d <= (r + 1) * PAIRS; d++) {
         out[steps++] = ct_algo_tx(ct_algo_add(env->me, d, env->n), nothing, nothing);
-        out[steps++] = ct_algo_rx(ct_algo_sub(env->me, d, env->n), nothing, 0);
+        out[steps++] = ct_algo_rx(ct_algo_sub(env->me, d, env->n), nothing);
     }
     return steps;
 }

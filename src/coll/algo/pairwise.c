@@ -55,16 +55,12 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
 {
     const uint32_t half = rounds(env, lane);
     if (r < half) {
-        const unsigned steps = round_steps(env, lane, r, out);
-        if (r + 1 == half && env->n > 1) {
-            out[1].flags |= CT_FWD;
-        }
-        return steps;
+        return round_steps(env, lane, r, out);
     }
     const uint32_t  d = r - half + 1, from = ct_algo_sub(env->me, d, env->n);
     struct ct_slice mine = ct_algo_block(CT_RECV, env->me);
     out[0] = ct_algo_tx(ct_algo_add(env->me, d, env->n), mine, mine);
-    out[1] = ct_algo_rx(from, ct_algo_block(CT_RECV, from), 0);
+    out[1] = ct_algo_rx(from, ct_algo_block(CT_RECV, from));
     return 2;
 }
 
@@ -108,7 +104,7 @@ static unsigned ordered_round(const struct ct_env *env, unsigned lane, uint32_t 
         out[k++] = ct_algo_copy(saved, sum);
     }
     k += round_steps(env, lane, r, out + k);
-    out[k - 1] = ct_algo_rx(env->n - 1, sum, 0);
+    out[k - 1] = ct_algo_rx(env->n - 1, sum);
     return k;
 }
 

@@ -32,7 +32,7 @@ static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
     }
     struct ct_slice theirs = ct_algo_block(CT_SEND, to);
     out[k++] = ct_algo_tx(to, theirs, theirs);
-    out[k++] = ct_algo_rx(from, ct_algo_block(CT_RECV, from), 0);
+    out[k++] = ct_algo_rx(from, ct_algo_block(CT_RECV, from));
     return k;
 }
 

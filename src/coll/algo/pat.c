@@ -59,7 +59,7 @@ static unsigned allgather_round(const struct ct_env *env, unsigned lane, uint32_
     uint32_t        d = 1u << (allgather_rounds(env, lane) - 1 - r), reps = count(env->n, d, 2 * d);
     struct ct_slice src = owned(env, CT_RECV, 0, 2 * d, reps);
     out[k++] = ct_algo_tx(ct_algo_add(env->me, d, env->n), src, src);
-    out[k++] = ct_algo_rx(ct_algo_sub(env->me, d, env->n), owned(env, CT_RECV, d, 2 * d, reps), 0);
+    out[k++] = ct_algo_rx(ct_algo_sub(env->me, d, env->n), owned(env, CT_RECV, d, 2 * d, reps));
     return k;
 }
 
@@ -145,24 +145,16 @@ static unsigned join(const struct ct_env *env, struct shape s, uint32_t b, struc
     return k;
 }
 
-static unsigned plain_round(const struct ct_env *env, uint32_t r, struct ct_step *out)
-{
-    struct shape s = shape_of(env);
-    return r < s.low - 1 ? climb(env, s, s.low - 1 - r, out)
-                         : join(env, s, 1u << (r - (s.low - 1)), out);
-}
-
 static unsigned reduce_scatter_round(const struct ct_env *env, unsigned lane, uint32_t r,
                                      struct ct_step *out)
 {
-    struct ct_step next[CT_MAX_STEPS];
+    (void)lane;
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
-    unsigned n = plain_round(env, r, out);
-    ct_algo_mark_forward(out, n, next,
-                         r + 1 < rounds(env, lane) ? plain_round(env, r + 1, next) : 0);
-    return n;
+    const struct shape s = shape_of(env);
+    return r < s.low - 1 ? climb(env, s, s.low - 1 - r, out)
+                         : join(env, s, 1u << (r - (s.low - 1)), out);
 }
 
 /* txlag: each block of RECV is written once. */

@@ -53,7 +53,7 @@ static struct ct_slice place(const struct ct_env *env, struct ct_fold f, enum ct
 
 /* Exchange j of the halving; sums go to `to`, where all but the first find them. */
 static unsigned halve(const struct ct_env *env, struct ct_fold f, uint32_t j, enum ct_buf to,
-                      bool sent_on, struct ct_step *out)
+                      struct ct_step *out)
 {
     uint32_t seat = ct_fold_seat(f, env->me), other = seat ^ 1u << j;
     uint32_t peer = ct_fold_rank(f, other);
@@ -64,7 +64,7 @@ static unsigned halve(const struct ct_env *env, struct ct_fold f, uint32_t j, en
     struct ct_slice theirs = part(f, other, j + 1), mine = part(f, seat, j + 1);
     out[0] = ct_algo_tx(peer, place(env, f, from, theirs), theirs);
     out[1] = ct_algo_rx_sum(peer, place(env, f, to, mine), place(env, f, from, mine), mine,
-                            (other > seat ? CT_SWAP : 0) | (sent_on ? CT_FWD : 0));
+                            other > seat ? CT_SWAP : 0);
     return 2;
 }
 
@@ -98,7 +98,7 @@ static unsigned rejoin(const struct ct_env *env, struct ct_fold f, uint32_t j, s
     }
     struct ct_slice mine = ct_algo_in(CT_RECV, part(f, seat, j + 1));
     out[0] = ct_algo_tx(peer, mine, mine);
-    out[1] = ct_algo_rx(peer, ct_algo_in(CT_RECV, part(f, other, j + 1)), 0);
+    out[1] = ct_algo_rx(peer, ct_algo_in(CT_RECV, part(f, other, j + 1)));
     return 2;
 }
 
@@ -111,14 +111,13 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
         return ct_algo_copy_own(env, 0, out);
     }
     if (f.pairs > 0 && r == 0) {
-        return ct_fold_round(env, f, whole(f, CT_SEND), CT_RECV, 0, out);
+        return ct_fold_round(env, f, whole(f, CT_SEND), CT_RECV, out);
     }
     r -= f.pairs > 0 ? 1 : 0;
     if (r == 2 * f.k) {
         return ct_fold_back(env, f, whole(f, CT_RECV), out);
     }
-    return r < f.k ? halve(env, f, r, CT_RECV, r + 1 == f.k, out)
-                   : rejoin(env, f, 2 * f.k - 1 - r, out);
+    return r < f.k ? halve(env, f, r, CT_RECV, out) : rejoin(env, f, 2 * f.k - 1 - r, out);
 }
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
@@ -174,13 +173,13 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
         return ct_algo_copy_own(env, 0, out);
     }
     if (f.pairs > 0 && r == 0) {
-        return ct_fold_round(env, f, whole(f, CT_SEND), sum, 0, out);
+        return ct_fold_round(env, f, whole(f, CT_SEND), sum, out);
     }
     r -= f.pairs > 0 ? 1 : 0;
     if (r >= f.k) {
         return gather(env, f, 2 * f.k - 1 - r, sum, out);
     }
-    return halve(env, f, r, sum, r + 1 == f.k && way_up(env, f) >> r == 1, out);
+    return halve(env, f, r, sum, out);
 }
 
 /* txlag: the last exchange of the halving sends what the next round gets back. */

@@ -59,11 +59,10 @@ static unsigned allreduce_round(const struct ct_env *env, unsigned lane, uint32_
     uint32_t        tx = upstream(env, lane, r), rx = upstream(env, lane, r + 1);
     struct ct_slice src = ct_algo_block(r == 0 ? CT_SEND : CT_RECV, tx);
     struct ct_slice dst = ct_algo_block(CT_RECV, rx);
-    unsigned        flags = r + 1 < twice_around(env, lane) ? CT_FWD : 0;
 
     out[0] = ct_algo_tx(next(env, lane), src, src);
-    out[1] = r < env->n - 1 ? ct_algo_rx_op(prev(env, lane), dst, ct_algo_block(CT_SEND, rx), flags)
-                            : ct_algo_rx(prev(env, lane), dst, flags);
+    out[1] = r < env->n - 1 ? ct_algo_rx_op(prev(env, lane), dst, ct_algo_block(CT_SEND, rx), 0)
+                            : ct_algo_rx(prev(env, lane), dst);
     return 2;
 }
 
@@ -87,7 +86,7 @@ static unsigned reduce_scatter_round(const struct ct_env *env, unsigned lane, ui
     struct ct_slice dst = last ? ct_algo_block(CT_RECV, env->me) : ct_algo_block(CT_TMP, r % tmp);
 
     out[0] = ct_algo_tx(next(env, lane), src, tx);
-    out[1] = ct_algo_rx_op(prev(env, lane), dst, rx, last ? 0 : CT_FWD);
+    out[1] = ct_algo_rx_op(prev(env, lane), dst, rx, 0);
     return 2;
 }
 
@@ -102,7 +101,7 @@ static unsigned allgather_round(const struct ct_env *env, unsigned lane, uint32_
     struct ct_slice dst = ct_algo_block(CT_RECV, upstream(env, lane, r + 1));
 
     out[k++] = ct_algo_tx(next(env, lane), src, src);
-    out[k++] = ct_algo_rx(prev(env, lane), dst, r < env->n - 2 ? CT_FWD : 0);
+    out[k++] = ct_algo_rx(prev(env, lane), dst);
     return k;
 }
 

@@ -43,7 +43,7 @@ static unsigned scatter(const struct ct_env *env, uint32_t i, struct ct_step *ou
     uint32_t        first = ct_algo_add(env->root, child, env->n);
     struct ct_slice blocks = ct_algo_run(CT_RECV, first, ct_knomial_span(env, child, e.d));
     *out = role == CT_PARENT ? ct_algo_tx(first, blocks, blocks)
-                             : ct_algo_rx(ct_algo_sub(env->me, way, env->n), blocks, 0);
+                             : ct_algo_rx(ct_algo_sub(env->me, way, env->n), blocks);
     return 1;
 }
 
@@ -67,25 +67,17 @@ static unsigned around(const struct ct_env *env, uint32_t i, struct ct_step *out
         out[k++] = ct_algo_tx(both[0].peer, block, block);
     }
     if (needs(env, place, i)) {
-        out[k++] = ct_algo_rx(both[1].peer, both[1].dst, 0);
+        out[k++] = ct_algo_rx(both[1].peer, both[1].dst);
     }
     return k;
-}
-
-static unsigned plain_round(const struct ct_env *env, uint32_t r, struct ct_step *out)
-{
-    uint32_t edges = ct_knomial_edges(env->n, env->radix);
-    return r < edges ? scatter(env, r, out) : around(env, r - edges, out);
 }
 
 static unsigned round_steps(const struct ct_env *env, unsigned lane, uint32_t r,
                             struct ct_step *out)
 {
-    struct ct_step next[CT_MAX_STEPS];
-    unsigned       n = plain_round(env, r, out);
-    ct_algo_mark_forward(out, n, next,
-                         r + 1 < rounds(env, lane) ? plain_round(env, r + 1, next) : 0);
-    return n;
+    const uint32_t edges = ct_knomial_edges(env->n, env->radix);
+    (void)lane;
+    return r < edges ? scatter(env, r, out) : around(env, r - edges, out);
 }
 
 /* txlag: each block of RECV is written once. */

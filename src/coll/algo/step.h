@@ -40,10 +40,9 @@ static inline struct ct_step ct_algo_tx(uint32_t peer, struct ct_slice src, stru
     return (struct ct_step){.act = CT_TX, .peer = peer, .dst = as, .src = src};
 }
 
-static inline struct ct_step ct_algo_rx(uint32_t peer, struct ct_slice dst, unsigned flags)
+static inline struct ct_step ct_algo_rx(uint32_t peer, struct ct_slice dst)
 {
-    return (struct ct_step){
-        .act = CT_RX, .flags = (uint8_t)flags, .peer = peer, .dst = dst, .src = dst};
+    return (struct ct_step){.act = CT_RX, .peer = peer, .dst = dst, .src = dst};
 }
 
 /* Into TMP: `blocks` names them. */
@@ -130,10 +129,6 @@ static inline uint32_t ct_algo_power(uint32_t radix, uint32_t k)
     }
     return power;
 }
-
-/* Marks the receives of a round whose result the next one sends on, just as it is. */
-void ct_algo_mark_forward(struct ct_step *steps, unsigned n, const struct ct_step *next,
-                          unsigned nnext);
 
 /* Answers that many algorithms give. */
 bool     ct_algo_fits_all(const struct ct_env *env);

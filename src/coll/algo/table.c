@@ -128,30 +128,6 @@ uint32_t ct_algo_coll_by_name(const char *name)
     return 0;
 }
 
-static bool sends(const struct ct_step *step, const struct ct_slice *s)
-{
-    return step->act == CT_TX && step->src.buf == s->buf && step->src.at == s->at &&
-           step->src.run == s->run && step->src.reps == s->reps && step->src.less == s->less &&
-           (s->reps == 1 || step->src.stride == s->stride);
-}
-
-void ct_algo_mark_forward(struct ct_step *steps, unsigned n, const struct ct_step *next,
-                          unsigned nnext)
-{
-    for (unsigned i = 0; i < n; i++) {
-        bool receives = steps[i].act == CT_RX || steps[i].act == CT_RX_OP, sent = false;
-        for (unsigned k = 0; receives && k < nnext; k++) {
-            bool local = next[k].act == CT_COPY || next[k].act == CT_OP;
-            if (local && next[k].dst.buf == steps[i].dst.buf) {
-                sent = false; /* it might be changed first; local steps come first in a round */
-                break;
-            }
-            sent = sent || sends(&next[k], &steps[i].dst);
-        }
-        steps[i].flags |= sent ? CT_FWD : 0;
-    }
-}
-
 bool ct_algo_fits_all(const struct ct_env *env)
 {
     (void)env;
