@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Recursive multiplying allreduce: in each stage groups of up to five ranks send their sums to each
- * other, so that a sum is of two, three, four or five times as many ranks afterwards. Half as many
- * stages as recursive doubling has, for half as many messages again: for vectors so short that a
- * stage takes the latency and not the time to send.
+ * other, so that a sum is of two, three, four or five times as many ranks afterwards. With fours
+ * that is half as many stages as recursive doubling has, for half as many messages again: for
+ * vectors so short that a stage takes the latency and not the time to send, nor the processor's for
+ * a message.
  *
  * Source: Ruefenacht, Bull and Booth 2017 (generalised recursive doubling). Groups have as many
  * ranks as n has factors for, so nobody is left over and nothing is folded.
