@@ -104,7 +104,7 @@ static void fork_meanwhile(void)
         int         status = -1;
         EXPECT(child >= 0);
         if (child == 0) {
-            alarm(20);
+            alarm(300); /* only a hang reaches it */
             make_anything();
             _exit(ctran_init(NULL, NULL) == CTRAN_ERR_OTHER ? 0 : 1);
         }

@@ -31,7 +31,7 @@ func_forced()
     table=$(grep -E "$3" "$output_")
     expect_contains "the table for $2 ranks" "allreduce:" "$table"
     for collective in $(echo "$table" | cut -d : -f 1 | sort -u); do
-        with_settings "$4 CT_FORCED=$collective CT_LIMIT=$((CT_LIMIT * 5))" \
+        with_settings "$4 CT_FORCED=$collective" \
             run_ranks "$2" "$top_builddir/tests/func/$1"
         expect_eq "algorithms for $collective that $1 ran on $2 ranks" \
             "$(echo "$table" | grep "^$collective:")" "$(grep "^$collective:" "$output_")"

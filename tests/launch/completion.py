@@ -31,7 +31,7 @@ def bash_completes(words):
     script = (f'source {SRC}/launcher/completion/bash/ctranrun\nCOMP_WORDS=("$@")\n'
               'COMP_CWORD=$(($# - 1))\n_ctranrun\nprintf "%s\\n" "${COMPREPLY[@]}"\n')
     return subprocess.run(["bash", "--norc", "-c", script, "bash", *words], capture_output=True,
-                          text=True, timeout=60, cwd=tempfile.gettempdir())
+                          text=True, timeout=300, cwd=tempfile.gettempdir())
 
 
 if shutil.which("bash"):
@@ -55,7 +55,7 @@ else:
 for shell, args in (("zsh", ["-n"]), ("fish", ["--no-execute"])):
     if shutil.which(shell):
         got = subprocess.run([shell, *args, f"{SRC}/launcher/completion/{FILES[shell]}"],
-                             capture_output=True, text=True, timeout=60)
+                             capture_output=True, text=True, timeout=300)
         check((got.returncode, got.stderr) == (0, ""), f"{shell} reads its file: {got}")
     else:
         print(f"completion: no {shell} to try it with")

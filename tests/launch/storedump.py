@@ -87,7 +87,7 @@ for recovery in ([], ["--enable-recovery"]):
         for _, where, _ in SERVER.findall(out):
             host, port = where.split(",")[0].rsplit(":", 1)
             for i in range(100):
-                crowd.append(socket.create_connection((host.strip("[]"), int(port)), timeout=60))
+                crowd.append(socket.create_connection((host.strip("[]"), int(port)), timeout=300))
                 try:
                     crowd[-1].sendall(os.urandom(i))
                 except OSError:

@@ -8,7 +8,7 @@
 #include "net/tcp.h"
 #include "net/transports.h"
 
-enum { RANKS = 2, HANGS_S = 60, BYTES = 1000, LONG = 150 << 10 };
+enum { RANKS = 2, HANGS_S = 300, BYTES = 1000, LONG = 150 << 10 };
 
 static struct ct_log      log_;
 static struct ct_config   cfg;
