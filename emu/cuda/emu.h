@@ -7,8 +7,10 @@
  * dependencies: an op in a stream comes after the one before it, an op that waits for an event
  * after the op that recorded it, a graph's nodes after those they depend on. Ops that depend on
  * nothing more are taken in random order by worker threads (worker.c), so streams overtake each
- * other as freely as the rules allow; EMU_CUDA_SEED picks another order. A kernel gets a thread
- * a block (blocks.c). A wait for a value in memory is polled by one worker, which yields and
+ * other as freely as the rules allow; EMU_CUDA_SEED picks another order. A copy that its caller
+ * waits for is carried out by the caller, unless a worker comes first: where cores are scarce, two
+ * changes of thread for each of thousands of copies take longer than all of these. A kernel gets a
+ * thread a block (blocks.c). A wait for a value in memory is polled by one worker, which yields and
  * then naps, at most EMU_NAP_NS at a time: anybody's plain store ends it, this process's or
  * another's.
  *
@@ -214,6 +216,7 @@ enum emu_what { EMU_NOTHING, EMU_COPY, EMU_FILL, EMU_MEMOPS, EMU_KERNEL, EMU_HOS
 struct emu_work {
     atomic_uint   refs;
     enum emu_what what;
+    bool          awaited; /* the thread that submitted it carries it out, if no worker does */
     CUcontext     ctx;
     union {
         struct {
@@ -309,9 +312,12 @@ void emu_drained(void);
 void emu_look(unsigned *waits, unsigned *drains);
 
 /* worker.c */
-void     emu_workers_wake(void);          /* under emu_lock: there is something to do */
-void     emu_op_ready(struct emu_op *op); /* under emu_lock: nothing more stands before it */
-void     emu_op_end(struct emu_op *op);   /* under emu_lock: its work is done */
+void emu_workers_wake(void);          /* under emu_lock: there is something to do */
+void emu_op_ready(struct emu_op *op); /* under emu_lock: nothing more stands before it */
+/* Under emu_lock, which is released meanwhile: carries out an op that is awaited, by its waiter.
+ * False if it cannot start, or somebody has it. */
+bool     emu_op_carry_out(struct emu_op *op);
+void     emu_op_end(struct emu_op *op); /* under emu_lock: its work is done */
 uint64_t emu_now_ns(void);
 
 struct emu_work *emu_memops_work(CUcontext ctx, unsigned count,

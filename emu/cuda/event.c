@@ -252,7 +252,11 @@ CUresult cuEventQuery(CUevent event)
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    return reached(event) ? atomic_load(&event->ctx->fault) : CUDA_ERROR_NOT_READY;
+    if (!reached(event)) {
+        (void)sched_yield(); /* who polls leaves the core to what it waits for */
+        return CUDA_ERROR_NOT_READY;
+    }
+    return atomic_load(&event->ctx->fault);
 }
 
 CUresult cuEventSynchronize(CUevent event)

@@ -205,7 +205,9 @@ void emu_op_wait(struct emu_op *op)
     }
     emu_op_hold(op);
     while (!op->done) {
-        emu_any_wait();
+        if (!op->work->awaited || !emu_op_carry_out(op)) {
+            emu_any_wait();
+        }
     }
     emu_op_drop(op);
 }

@@ -120,6 +120,7 @@ CUresult emu_submit(CUstream stream, struct emu_work *work, bool wait)
     }
     struct emu_op *op = NULL;
     CUcontext      ctx = stream->ctx;
+    work->awaited = wait;
     emu_lock();
     CUresult result = emu_stream_add(stream, work, &op);
     if (op != NULL && wait) {

@@ -249,5 +249,18 @@ void emu_op_ready(struct emu_op *op)
 {
     pthread_once(&once, start);
     push(&ready, op);
-    emu_workers_wake();
+    if (idle > 0 && !op->work->awaited) {
+        pthread_cond_signal(&work); /* one op, one worker */
+    }
+}
+
+bool emu_op_carry_out(struct emu_op *op)
+{
+    for (unsigned i = 0; i < ready.count; i++) {
+        if (ready.ops[i] == op && may_start(op)) {
+            carry_out(take(&ready, i));
+            return true;
+        }
+    }
+    return false;
 }
