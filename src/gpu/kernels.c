@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 /* Sizes, in bytes that one block of a kernel sends to all its peers: below the first another block
- * would not pay, since a step takes longer than its data. */
+ * would not pay, since a step takes longer than its data; nor would a second step. */
 enum {
     FLAGGED_EACH = 8 << 10,
     FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
@@ -160,11 +160,23 @@ static uint32_t item_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
     return (uint32_t)ct_min_size(slots, most(BULK_ITEM, comm->layout.bulk_bytes));
 }
 
+/* One for each 16 bytes that a block sends in a step of flagged items, and no more: a barrier of few
+ * warps is short. */
+static uint32_t flagged_threads(const struct ct_kernel_args *a, size_t longest)
+{
+    enum { WARP = 32 };
+    const size_t step = ct_min_size(ct_min_size(longest, a->each_bytes), a->item_bytes);
+    const size_t units = (step + 15) / 16 * most(a->comm.size - 1, 1);
+    return (uint32_t)most(ct_min_size((units + WARP - 1) / WARP * WARP, CT_KERNEL_THREADS), WARP);
+}
+
 /* Kernel, blocks and all but masks and moves; `longest` is what one peer gets at most. */
 static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                     struct ct_kernel_how how, bool small, size_t longest)
 {
-    const size_t each = small ? FLAGGED_EACH / most(comm->size - 1, 1) : BULK_EACH;
+    const size_t each =
+        small ? ct_min_size(FLAGGED_EACH / most(comm->size - 1, 1), comm->layout.flagged_bytes)
+              : BULK_EACH;
     const size_t want = (longest + each - 1) / each;
     const size_t may =
         how.blocks != 0 ? ct_min_size(how.blocks, comm->layout.channels) : comm->layout.channels;
@@ -174,7 +186,7 @@ static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_ke
     c->blocks = (uint32_t)most(ct_min_size(want, may), 1);
     c->args.item_bytes = small ? comm->layout.flagged_bytes : item_bytes(comm, c->blocks);
     c->args.each_bytes = most(part_of(longest, c->blocks), PART_ALIGN);
-    c->threads = CT_KERNEL_THREADS;
+    c->threads = small ? flagged_threads(&c->args, longest) : CT_KERNEL_THREADS;
     return &c->args;
 }
 

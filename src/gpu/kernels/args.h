@@ -30,7 +30,7 @@
 
 enum {
     CT_KERNEL_RANKS = 32,    /* at most this many in a communicator that uses kernels */
-    CT_KERNEL_THREADS = 512, /* a block, on a GPU; the emulation has one */
+    CT_KERNEL_THREADS = 512, /* of a block at most, on a GPU; the emulation has one */
     CT_KERNEL_WINDOW = 4,    /* items on their way for one pair and channel */
     CT_KERNEL_BLOCKS = 128,  /* at most this many channels */
     CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
@@ -78,7 +78,7 @@ enum ct_kernel_op {
     CT_KERNEL_OPS
 };
 
-/* The control words of a channel and a peer in a rank's workspace. */
+/* The control words of a channel and a peer in a rank's workspace: one load brings them all. */
 struct ct_kernel_words {
     uint32_t sent;  /* items to the peer so far; written by the rank itself */
     uint32_t got;   /* items from the peer that it is through with; by the rank itself */

@@ -100,7 +100,7 @@ CT_DEV void wait_room_for(struct channel *ch, uint32_t p, uint32_t item)
 {
     const uint32_t *acked = &words_of(ch->comm, ch->comm->rank, p)->acked;
     uint32_t        spins = 0;
-    while (item - load_flag(acked) > CT_KERNEL_WINDOW && go_on(ch, &spins)) {
+    while (item - load_word(acked) > CT_KERNEL_WINDOW && go_on(ch, &spins)) {
     }
 }
 
@@ -147,24 +147,25 @@ CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from)
 {
     const struct ct_kernel_comm *comm = ch->comm;
     for (uint32_t p = thread(); p < comm->size; p += threads()) {
-        const struct ct_kernel_words *w = words_of(comm, comm->rank, p);
-        ch->sent[p] = w->sent;
-        ch->got[p] = w->got;
+        const vec      words = load_words(words_of(comm, comm->rank, p));
+        const uint32_t sent = words.w[0], got = words.w[1], acked = words.w[2];
+        ch->sent[p] = sent;
+        ch->got[p] = got;
         if (in(from, p)) {
-            store_flag(&words_of(comm, p, comm->rank)->acked, w->got);
+            store_flag(&words_of(comm, p, comm->rank)->acked, got);
         }
-        if (in(to, p)) {
+        if (in(to, p) && sent + 1 - acked > CT_KERNEL_WINDOW) {
             wait_room(ch, p);
         }
     }
     __syncthreads();
 }
 
-/* Those in `drain` are waited for until they are through with all that was sent. */
+/* Those in `drain` are waited for until they are through with all that was sent. By the threads
+ * that counted. */
 CT_DEV void channel_close(struct channel *ch, uint32_t drain)
 {
     const struct ct_kernel_comm *comm = ch->comm;
-    __syncthreads();
     for (uint32_t p = thread(); p < comm->size; p += threads()) {
         struct ct_kernel_words *w = words_of(comm, comm->rank, p);
         w->sent = ch->sent[p];
@@ -259,6 +260,12 @@ CT_DEV uint32_t items_of(struct slice s, uint32_t most)
     return (uint32_t)((s.bytes + most - 1) / most);
 }
 
+/* Whether there is one for step c. */
+CT_DEV bool has_item(struct slice s, uint32_t step, uint32_t most)
+{
+    return s.bytes > (uint64_t)step * most || (step == 0 && blockIdx.x == 0);
+}
+
 /* ---- plain copies by the threads of a share -------------------------------------------------- */
 
 /* All loads are under way before the first store. */
@@ -299,72 +306,6 @@ CT_OUTLINE void copy_bytes(void *dst, const void *src, uint64_t bytes, uint32_t 
     }
 }
 
-/* ---- flagged items --------------------------------------------------------------------------- */
-
-CT_DEV void store_unit(char *slot, uint64_t at, vec v, uint64_t left, uint32_t item)
-{
-    const uint64_t flag = (uint64_t)item << 32;
-    store_line(slot + 2 * at, {v.w[0] | flag, v.w[1] | flag});
-    if (left > 8) {
-        store_line(slot + 2 * at + 16, {v.w[2] | flag, v.w[3] | flag});
-    }
-}
-
-/* An item of `bytes` at src to the peer of a share, for which there is room. */
-CT_DEV void send_flagged(struct channel *ch, const struct share *s, const void *src, uint64_t bytes)
-{
-    const struct ct_kernel_comm *comm = ch->comm;
-    const uint32_t               item = ch->sent[s->peer] + 1;
-    char *const                  slot = flagged_slot(comm, s->peer, comm->rank, item);
-    uint64_t                     at = (uint64_t)s->lane * 16;
-    for (; at < bytes || at == 0; at += (uint64_t)s->lanes * 16) {
-        const uint64_t left = bytes - at;
-        store_unit(slot, at, load_some(static_cast<const char *>(src) + at, left), left, item);
-    }
-    if (refreshes(item)) {
-        for (at = (uint64_t)s->lane * 16; at < comm->layout.flagged_bytes;
-             at += (uint64_t)s->lanes * 16) {
-            if (at >= bytes && at > 0) {
-                store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
-            } else if (bytes - at <= 8) {
-                store_line(slot + 2 * at + 16, {(uint64_t)item << 32, (uint64_t)item << 32});
-            }
-        }
-        if (s->lane == 0) {
-            store_flag(&words_of(comm, s->peer, comm->rank)->ready, item);
-        }
-    }
-}
-
-/* 16 bytes of an item, of which `left` (at most 16) count. */
-CT_DEV vec recv_unit(struct channel *ch, const char *slot, uint64_t at, uint64_t left,
-                     uint32_t item)
-{
-    const char *const where = slot + 2 * at;
-    line              first = load_line(where), second = {0, 0};
-    if (left > 8) {
-        second = load_line(where + 16);
-    }
-    first = wait_line(ch, where, first, item);
-    if (left > 8) {
-        second = wait_line(ch, where + 16, second, item);
-    }
-    return {{(uint32_t)first.a, (uint32_t)first.b, (uint32_t)second.a, (uint32_t)second.b}};
-}
-
-/* The next item of the peer of a share, to dst. */
-CT_DEV void recv_flagged(struct channel *ch, const struct share *s, void *dst, uint64_t bytes)
-{
-    const struct ct_kernel_comm *comm = ch->comm;
-    const uint32_t               item = ch->got[s->peer] + 1;
-    const char *const            slot = flagged_slot(comm, comm->rank, s->peer, item);
-    uint64_t                     at = (uint64_t)s->lane * 16;
-    for (; at < bytes || at == 0; at += (uint64_t)s->lanes * 16) {
-        const uint64_t left = bytes - at < 16 ? bytes - at : 16;
-        store_some(static_cast<char *>(dst) + at, recv_unit(ch, slot, at, left, item), left);
-    }
-}
-
 /* ---- numbers and flags after a step -------------------------------------------------------------
  * After a barrier; the next use of the numbers is behind another. */
 
@@ -389,6 +330,16 @@ CT_DEV void count_got(struct channel *ch, uint32_t mask, bool tell)
         if (tell) {
             store_flag(&words_of(comm, p, comm->rank)->acked, ch->got[p]);
         }
+    }
+}
+
+/* 16 bytes of a flagged item, of which `left` count. */
+CT_DEV void store_unit(char *slot, uint64_t at, vec v, uint64_t left, uint32_t item)
+{
+    const uint64_t flag = (uint64_t)item << 32;
+    store_line(slot + 2 * at, {v.w[0] | flag, v.w[1] | flag});
+    if (left > 8) {
+        store_line(slot + 2 * at + 16, {v.w[2] | flag, v.w[3] | flag});
     }
 }
 

@@ -4,6 +4,7 @@
  * alltoall, broadcast, shifts and barriers are all of these. ct_move_flagged is for latency,
  * ct_move_bulk for what is longer; args.h tells of the two kinds of items.
  */
+#include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/pipeline.cuh"
 
 /* How many items this block sends to each peer, and gets; in shared memory. */
@@ -47,44 +48,43 @@ CT_DEV void copy_own(const struct ct_kernel_args &a, struct slice piece, uint32_
     }
 }
 
+/* Those of a mask to whom (`out`), or from whom, this block has an item in a step. */
+CT_DEV uint32_t having(const struct ct_kernel_args &a, bool out, uint32_t mask, uint32_t step)
+{
+    uint32_t still = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint32_t p = members((left & (0u - left)) - 1);
+        const uint64_t bytes = out ? a.move[p].send_bytes : a.move[p].recv_bytes;
+        still |= (uint32_t)has_item(slice_of(bytes, a.each_bytes), step, a.item_bytes) << p;
+    }
+    return still;
+}
+
 CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
 {
     CT_CHANNEL(ch, a.comm, 0);
-    __shared__ struct counts counts;
-    /* On the first block everyone has an item. */
-    uint32_t to = a.to, from = a.from;
-    count_items(a, &counts);
-    if (blockIdx.x != 0) {
-        __syncthreads();
-        to = active(to, counts.out, 0);
-        from = active(from, counts.in, 0);
-    }
+    uint32_t        to = having(a, true, a.to, 0), from = having(a, false, a.from, 0);
+    struct outgoing o = outgoing_of(a, to, 0);
     channel_open(&ch, to, from);
-    for (uint32_t step = 0;; step++) {
-        for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
-            const struct slice piece = move_piece(a, a.move[s.peer].send_bytes, step);
-            send_flagged(&ch, &s, static_cast<const char *>(a.move[s.peer].src) + piece.at,
-                         piece.bytes);
-        }
+    for (uint32_t step = 0;;) {
+        send_outgoing(&ch, &o);
         if (step == 0) {
             copy_own(a, slice_of(a.move[a.comm.rank].send_bytes, a.each_bytes), thread(),
                      threads());
         }
-        __syncthreads();
-        count_sent(&ch, to);
         for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
             const struct slice piece = move_piece(a, a.move[s.peer].recv_bytes, step);
             recv_flagged(&ch, &s, static_cast<char *>(a.move[s.peer].dst) + piece.at, piece.bytes);
         }
-        __syncthreads();
-        const uint32_t through = from;
-        to = active(to, counts.out, step + 1);
-        from = active(from, counts.in, step + 1);
-        count_got(&ch, through, (to | from) != 0);
+        const uint32_t sent_to = to, got_from = from;
+        step++;
+        to = having(a, true, to, step);
+        from = having(a, false, from, step);
+        end_step(&ch, sent_to, got_from, to, (to | from) != 0);
         if ((to | from) == 0) {
             break;
         }
-        wait_all(&ch, to, 0);
+        o = outgoing_of(a, to, step);
     }
     channel_close(&ch, 0);
 }

@@ -82,6 +82,25 @@ CT_DEV uint32_t load_flag(const uint32_t *p)
     return v;
 }
 
+/* The same without: of words that let write, and nothing else. */
+CT_DEV uint32_t load_word(const uint32_t *p)
+{
+    uint32_t v;
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(global(p)) : "memory");
+    return v;
+}
+
+/* Four of them at once. */
+CT_DEV vec load_words(const void *p)
+{
+    vec v;
+    asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                 : "l"(global(p))
+                 : "memory");
+    return v;
+}
+
 /* What all threads of the block wrote before the last barrier is there before what follows. */
 CT_DEV void fence()
 {
@@ -206,6 +225,17 @@ CT_DEV void store_line(void *p, line l)
 CT_DEV uint32_t load_flag(const uint32_t *p)
 {
     return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+CT_DEV uint32_t load_word(const uint32_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE); /* the host's compiler may move what follows */
+}
+
+CT_DEV vec load_words(const void *p)
+{
+    const uint32_t *words = static_cast<const uint32_t *>(p);
+    return {{load_word(words), load_word(words + 1), load_word(words + 2), load_word(words + 3)}};
 }
 
 CT_DEV void fence()

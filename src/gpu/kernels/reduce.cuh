@@ -12,6 +12,7 @@
 #ifndef CT_GPU_KERNELS_REDUCE_H
 #define CT_GPU_KERNELS_REDUCE_H
 
+#include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/ops.cuh"
 #include "gpu/kernels/pipeline.cuh"
 
@@ -40,13 +41,16 @@ struct fold_flagged {
         uint32_t                     rank[4], items[4];
         const char                  *where[4];
         line                         first[4], second[4];
+        vec                          own = {{0, 0, 0, 0}};
         CT_UNROLL
         for (unsigned k = 0; k < 4; k++) {
             while (p < comm->size && !in(a->from, p)) {
                 p++;
             }
             rank[k] = p;
-            if (p < comm->size && p != me) {
+            if (p == me) {
+                own = load_some(static_cast<const char *>(a->move[me].src) + piece.at + at, n);
+            } else if (p < comm->size) {
                 items[k] = ch->got[p] + 1;
                 where[k] = flagged_slot(comm, me, p, items[k]) + 2 * at;
                 first[k] = load_line(where[k]);
@@ -61,7 +65,7 @@ struct fold_flagged {
             }
             vec x;
             if (rank[k] == me) {
-                x = load_some(static_cast<const char *>(a->move[me].src) + piece.at + at, n);
+                x = own;
             } else {
                 const line f = wait_line(ch, where[k], first[k], items[k]);
                 const line s =
@@ -94,27 +98,21 @@ struct fold_flagged {
 template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args &a)
 {
     CT_CHANNEL(ch, a.comm, 0);
-    const uint32_t me = a.comm.rank;
-    const uint32_t peers = a.from & ~(1u << me);
-    const uint32_t steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
+    const uint32_t  me = a.comm.rank;
+    const uint32_t  peers = a.from & ~(1u << me);
+    const uint32_t  steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
+    struct outgoing o = outgoing_of(a, steps > 0 ? a.to : 0, 0);
     channel_open(&ch, steps > 0 ? a.to : 0, peers);
     for (uint32_t step = 0; step < steps; step++) {
-        for (struct share s = share_of(a.to, me); share_next(&s);) {
-            const struct slice piece = part_piece(a, a.move[s.peer].send_bytes, step);
-            send_flagged(&ch, &s, static_cast<const char *>(a.move[s.peer].src) + piece.at,
-                         piece.bytes);
+        if (step > 0) {
+            o = outgoing_of(a, a.to, step);
         }
-        __syncthreads();
-        count_sent(&ch, a.to);
+        send_outgoing(&ch, &o);
         if (a.from != 0) {
             struct fold_flagged fold = {&ch, &a, part_piece(a, a.own_bytes, step)};
             Dispatch::dispatch(a.op, &fold);
         }
-        __syncthreads();
-        count_got(&ch, peers, step + 1 < steps);
-        if (step + 1 < steps) {
-            wait_all(&ch, a.to, 0);
-        }
+        end_step(&ch, a.to, peers, a.to, step + 1 < steps);
     }
     channel_close(&ch, 0);
 }
