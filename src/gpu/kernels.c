@@ -17,6 +17,7 @@ enum {
     FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
     BULK_EACH = 32 << 10,
     BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
+    TWO_SHOTS = 4 << 20,
     GRAIN = 4 << 10,
     DYNAMIC_BLOCKS = 64,
     PART_ALIGN = 128, /* parts of a vector begin at its multiples */
@@ -153,15 +154,19 @@ static size_t part_of(size_t bytes, uint32_t size)
     return ((bytes + size - 1) / size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
 }
 
-/* A bulk item of a kernel of so many blocks: the slots of several channels are one. */
-static uint32_t item_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
+/* A slot of a kernel of so many blocks: those of several channels are one. */
+static size_t slot_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
 {
-    const size_t slots = (size_t)comm->layout.channels / blocks * comm->layout.bulk_bytes;
-    return (uint32_t)ct_min_size(slots, most(BULK_ITEM, comm->layout.bulk_bytes));
+    return (size_t)comm->layout.channels / blocks * comm->layout.bulk_bytes;
 }
 
-/* One for each 16 bytes that a block sends in a step of flagged items, and no more: a barrier of few
- * warps is short. */
+static uint32_t item_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
+{
+    return (uint32_t)ct_min_size(slot_bytes(comm, blocks), BULK_ITEM);
+}
+
+/* One for each 16 bytes that a block sends in a step of flagged items, and no more: a barrier of
+ * few warps is short. */
 static uint32_t flagged_threads(const struct ct_kernel_args *a, size_t longest)
 {
     enum { WARP = 32 };
@@ -187,6 +192,7 @@ static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_ke
     c->args.item_bytes = small ? comm->layout.flagged_bytes : item_bytes(comm, c->blocks);
     c->args.each_bytes = most(part_of(longest, c->blocks), PART_ALIGN);
     c->threads = small ? flagged_threads(&c->args, longest) : CT_KERNEL_THREADS;
+    c->shared_bytes = small ? 0 : CT_KERNEL_SHARED;
     return &c->args;
 }
 
@@ -281,13 +287,15 @@ static void one_shot(struct ct_kernel_args *a, const void *send, void *recv, siz
 }
 
 /* Two: a part of the vector to each rank, and the finished ones to all in `wanted`. */
-static void two_shots(struct ct_kernel_args *a, const void *send, void *recv, size_t bytes,
+static void two_shots(struct ct_kernel_call *c, const void *send, void *recv, size_t bytes,
                       uint32_t wanted)
 {
+    struct ct_kernel_args       *a = &c->args;
     const struct ct_kernel_comm *comm = &a->comm;
     const bool                   mine = (wanted >> comm->rank & 1) != 0;
     a->to = others(comm);
     a->from = all_of(comm);
+    a->item_bytes = (uint32_t)ct_min_size(a->item_bytes, slot_bytes(comm, c->blocks) / 2);
     a->result_to = wanted & others(comm);
     a->result_from = mine ? others(comm) : 0;
     for (uint32_t p = 0; p < comm->size; p++) {
@@ -305,13 +313,14 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
 {
     const size_t bytes = count * r->elem_bytes;
     const bool   small = flagged(how, bytes, comm->size - 1);
-    /* With two ranks both ways send as much. */
-    if (small || comm->size == 2) {
+    /* With two ranks both ways send as much; two shots read less of the rank's own memory. */
+    if (small || (comm->size == 2 && bytes < TWO_SHOTS)) {
         one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes, others(comm),
                  all_of(comm));
     } else {
         const size_t part = part_of(bytes, comm->size);
-        two_shots(start_reduce(c, comm, how, r, false, part), send, recv, bytes, all_of(comm));
+        (void)start_reduce(c, comm, how, r, false, part);
+        two_shots(c, send, recv, bytes, all_of(comm));
     }
 }
 
@@ -327,8 +336,8 @@ void ct_kernel_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *com
                  mine ? 0 : 1u << root, mine ? all_of(comm) : 0);
     } else {
         const size_t part = part_of(bytes, comm->size);
-        two_shots(start_reduce(c, comm, how, r, false, part), send, mine ? recv : NULL, bytes,
-                  1u << root);
+        (void)start_reduce(c, comm, how, r, false, part);
+        two_shots(c, send, mine ? recv : NULL, bytes, 1u << root);
     }
 }
 
@@ -383,4 +392,5 @@ void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kerne
     c->blocks = (uint32_t)ct_min_size(blocks != 0 ? blocks : DYNAMIC_BLOCKS, comm->layout.channels);
     c->dynamic.item_bytes = item_bytes(comm, c->blocks);
     c->threads = CT_KERNEL_THREADS;
+    c->shared_bytes = 0;
 }

@@ -52,7 +52,8 @@ static inline void world_init(struct world *w, void *module, uint32_t size, uint
         memset(w->workspace[p], 0, bytes);
         struct ct_kernel_words *words = w->workspace[p];
         for (uint32_t i = 0; i < layout.channels * size; i++) {
-            words[i] = (struct ct_kernel_words){first_item, first_item, first_item, first_item};
+            words[i] = (struct ct_kernel_words){
+                .sent = first_item, .got = first_item, .acked = first_item, .ready = first_item};
         }
     }
     for (uint32_t p = 0; p < size; p++) {

@@ -20,6 +20,9 @@
  *   - a bulk one: plain bytes, then, after a fence, the number in the pair's `ready` word. A kernel
  *     of fewer blocks than there are channels has larger slots: those of several channels together.
  *     So it ends only when its peers are through with all that it sent, and leaves the slots empty.
+ *     A kernel that hands out what it has reduced has a second stream for these results, since
+ *     neither waits for the other: half of the slots, words of its own, and numbers from 1 on in
+ *     each kernel.
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
  */
@@ -29,11 +32,12 @@
 #include <stdint.h>
 
 enum {
-    CT_KERNEL_RANKS = 32,    /* at most this many in a communicator that uses kernels */
-    CT_KERNEL_THREADS = 512, /* of a block at most, on a GPU; the emulation has one */
-    CT_KERNEL_WINDOW = 4,    /* items on their way for one pair and channel */
-    CT_KERNEL_BLOCKS = 128,  /* at most this many channels */
-    CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
+    CT_KERNEL_RANKS = 32,        /* at most this many in a communicator that uses kernels */
+    CT_KERNEL_THREADS = 512,     /* of a block at most, on a GPU; the emulation has one */
+    CT_KERNEL_SHARED = 96 << 10, /* bytes of shared memory for bulk items */
+    CT_KERNEL_WINDOW = 4,        /* items on their way for one pair and channel */
+    CT_KERNEL_BLOCKS = 128,      /* at most this many channels */
+    CT_KERNEL_LINE = 4096,       /* the control words begin on a page of their own */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -78,12 +82,14 @@ enum ct_kernel_op {
     CT_KERNEL_OPS
 };
 
-/* The control words of a channel and a peer in a rank's workspace: one load brings them all. */
+/* The control words of a channel and a peer in a rank's workspace: one load brings the first four. */
 struct ct_kernel_words {
     uint32_t sent;  /* items to the peer so far; written by the rank itself */
     uint32_t got;   /* items from the peer that it is through with; by the rank itself */
     uint32_t acked; /* items to the peer that the peer is through with; by the peer */
     uint32_t ready; /* the last bulk item from the peer; by the peer */
+    uint32_t result_acked, result_ready; /* the same of results; 0 between kernels */
+    uint32_t pad[2];                     /* 0 */
 };
 
 /* Offsets in a workspace, the same on all ranks. ct_kernel_layout_make */

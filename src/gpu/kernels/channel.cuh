@@ -58,16 +58,32 @@ CT_DEV struct ct_kernel_words *words_of(const struct ct_kernel_comm *comm, uint3
            (blockIdx.x * comm->size + peer);
 }
 
-/* The slot at rank `owner` for an item from rank `from`. All of a sender's slots lie together,
+/* The slots at rank `owner` for items from rank `from`. All of a sender's slots lie together,
  * since kernels of different numbers of blocks divide them differently: each sender's own are empty
  * when its kernel ends, but others may be ahead of it or behind. */
-CT_DEV char *bulk_slot(const struct channel *ch, uint32_t owner, uint32_t from, uint32_t item)
+CT_DEV char *bulk_slots(const struct channel *ch, uint32_t owner, uint32_t from)
 {
     const struct ct_kernel_comm *comm = ch->comm;
     const uint32_t               all = comm->layout.channels, mine = all / gridDim.x;
     const size_t before = (size_t)(from * all + blockIdx.x * mine) * CT_KERNEL_WINDOW;
     return static_cast<char *>(comm->workspace[owner]) + comm->layout.bulk_at +
-           before * comm->layout.bulk_bytes + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
+           before * comm->layout.bulk_bytes;
+}
+
+CT_DEV char *bulk_slot(const struct channel *ch, uint32_t owner, uint32_t from, uint32_t item)
+{
+    return bulk_slots(ch, owner, from) + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
+}
+
+/* Of results: the second half. */
+CT_DEV char *result_slots(const struct channel *ch, uint32_t owner, uint32_t from)
+{
+    return bulk_slots(ch, owner, from) + (size_t)CT_KERNEL_WINDOW * ch->item_bytes;
+}
+
+CT_DEV char *result_slot(const struct channel *ch, uint32_t owner, uint32_t from, uint32_t item)
+{
+    return result_slots(ch, owner, from) + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
 }
 
 CT_DEV char *flagged_slot(const struct ct_kernel_comm *comm, uint32_t owner, uint32_t from,
@@ -95,13 +111,31 @@ CT_DEV bool go_on(struct channel *ch, uint32_t *spins)
     return true;
 }
 
+/* Until a word of this rank's says that there is room for an item. */
+CT_DEV void wait_acked(struct channel *ch, const uint32_t *acked, uint32_t item)
+{
+    uint32_t spins = 0;
+    while (item - load_word(acked) > CT_KERNEL_WINDOW && go_on(ch, &spins)) {
+    }
+}
+
+/* Whether it says that a bulk item is there. */
+CT_DEV bool is_ready(const uint32_t *ready, uint32_t item)
+{
+    return load_flag(ready) - item < CT_KERNEL_WINDOW;
+}
+
+CT_DEV void wait_ready(struct channel *ch, const uint32_t *ready, uint32_t item)
+{
+    uint32_t spins = 0;
+    while (!is_ready(ready, item) && go_on(ch, &spins)) {
+    }
+}
+
 /* Until there is room for an item to p. */
 CT_DEV void wait_room_for(struct channel *ch, uint32_t p, uint32_t item)
 {
-    const uint32_t *acked = &words_of(ch->comm, ch->comm->rank, p)->acked;
-    uint32_t        spins = 0;
-    while (item - load_word(acked) > CT_KERNEL_WINDOW && go_on(ch, &spins)) {
-    }
+    wait_acked(ch, &words_of(ch->comm, ch->comm->rank, p)->acked, item);
 }
 
 /* The next one. */
@@ -113,10 +147,7 @@ CT_DEV void wait_room(struct channel *ch, uint32_t p)
 /* Until a bulk item from p is there. */
 CT_DEV void wait_bulk_of(struct channel *ch, uint32_t p, uint32_t item)
 {
-    const uint32_t *ready = &words_of(ch->comm, ch->comm->rank, p)->ready;
-    uint32_t        spins = 0;
-    while (load_flag(ready) - item >= CT_KERNEL_WINDOW && go_on(ch, &spins)) {
-    }
+    wait_ready(ch, &words_of(ch->comm, ch->comm->rank, p)->ready, item);
 }
 
 CT_DEV void wait_bulk(struct channel *ch, uint32_t p)
@@ -343,7 +374,7 @@ CT_DEV void store_unit(char *slot, uint64_t at, vec v, uint64_t left, uint32_t i
     }
 }
 
-/* Publishes a bulk item that the block has written for p; by one thread. */
+/* Publishes a bulk item that the block has written for p; by one thread, after a fence. */
 CT_DEV void publish_item(struct channel *ch, uint32_t p, uint32_t item)
 {
     const struct ct_kernel_comm *comm = ch->comm;
@@ -352,8 +383,8 @@ CT_DEV void publish_item(struct channel *ch, uint32_t p, uint32_t item)
         for (uint32_t at = 0; at < comm->layout.flagged_bytes; at += 16) {
             store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
         }
+        fence();
     }
-    fence();
     store_flag(&words_of(comm, p, comm->rank)->ready, item);
 }
 
@@ -362,6 +393,7 @@ CT_DEV void publish(struct channel *ch, uint32_t mask)
 {
     for (uint32_t p = thread(); p < ch->comm->size; p += threads()) {
         if (in(mask, p)) {
+            fence();
             publish_item(ch, p, ++ch->sent[p]);
         }
     }

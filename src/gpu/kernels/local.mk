@@ -16,6 +16,7 @@ kernel_sources = \
 	src/gpu/kernels/pipeline.cuh \
 	src/gpu/kernels/port.cuh \
 	src/gpu/kernels/reduce.cuh \
+	src/gpu/kernels/roles.cuh \
 	src/gpu/kernels/reduce_float.cu \
 	src/gpu/kernels/reduce_half.cu \
 	src/gpu/kernels/reduce_int.cu \

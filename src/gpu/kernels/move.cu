@@ -22,17 +22,6 @@ CT_DEV void count_items(const struct ct_kernel_args &a, struct counts *counts)
     }
 }
 
-/* Those of a mask that have an item in this step. */
-CT_DEV uint32_t active(uint32_t mask, const uint32_t *items, uint32_t step)
-{
-    uint32_t still = 0;
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
-        const uint32_t p = members((left & (0u - left)) - 1);
-        still |= step < items[p] ? 1u << p : 0;
-    }
-    return still;
-}
-
 CT_DEV struct slice move_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step)
 {
     return piece_of(slice_of(bytes, a.each_bytes), step, a.item_bytes);
@@ -92,7 +81,9 @@ CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
 struct moving {
     const struct ct_kernel_args *a;
     const struct counts         *counts;
-    uint32_t                     to, from, steps;
+    uint32_t                     to, takes, steps;
+
+    enum { from = 0, result_to = 0, results = 0 };
 
     __device__ __forceinline__ uint32_t out_steps(uint32_t p) const
     {
@@ -102,26 +93,27 @@ struct moving {
     {
         return counts->in[p];
     }
-    __device__ __forceinline__ const void *out(uint32_t p, uint32_t step, uint64_t *bytes) const
+    __device__ __forceinline__ const char *out(uint32_t p, uint32_t step, uint64_t *bytes) const
     {
         const struct slice piece = move_piece(*a, a->move[p].send_bytes, step);
         *bytes = piece.bytes;
         return static_cast<const char *>(a->move[p].src) + piece.at;
     }
-    __device__ __forceinline__ void prepare(struct channel *, uint32_t, uint32_t, uint32_t) const
+    __device__ __forceinline__ char *in(uint32_t p, uint32_t step, uint64_t *bytes) const
     {
+        const struct slice piece = move_piece(*a, a->move[p].recv_bytes, step);
+        *bytes = piece.bytes;
+        return static_cast<char *>(a->move[p].dst) + piece.at;
     }
-    __device__ __forceinline__ void consume(struct channel *ch, uint32_t step, uint32_t mask,
-                                            uint32_t t, uint32_t all) const
+    __device__ __forceinline__ void fold(struct channel *, uint32_t step, uint32_t warp,
+                                         uint32_t warps) const
     {
-        const uint32_t me = a->comm.rank;
-        for (struct share s = share_among(mask, me, t, all); share_next(&s);) {
-            const struct slice piece = move_piece(*a, a->move[s.peer].recv_bytes, step);
-            copy_bytes(static_cast<char *>(a->move[s.peer].dst) + piece.at,
-                       bulk_slot(ch, me, s.peer, ch->got[s.peer] + step + 1), piece.bytes, s.lane,
-                       s.lanes);
-        }
-        copy_own(*a, move_piece(*a, a->move[me].send_bytes, step), t, all);
+        copy_own(*a, move_piece(*a, a->move[a->comm.rank].send_bytes, step),
+                 warp * LANES + thread() % LANES, warps * LANES);
+    }
+    __device__ __forceinline__ bool aligned() const
+    {
+        return moves_aligned(a->move, to, takes);
     }
 };
 
@@ -131,14 +123,13 @@ CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
     __shared__ struct counts counts;
     count_items(a, &counts);
     __syncthreads();
-    struct moving m = {&a, &counts, active(a.to, counts.out, 0), active(a.from, counts.in, 0), 0};
+    struct moving m = {&a, &counts, having(a, true, a.to, 0), having(a, false, a.from, 0), 0};
     for (uint32_t p = 0; p < a.comm.size; p++) {
         const uint32_t out = in(m.to, p) || p == a.comm.rank ? counts.out[p] : 0;
-        const uint32_t in_ = in(m.from, p) ? counts.in[p] : 0;
+        const uint32_t in_ = in(m.takes, p) ? counts.in[p] : 0;
         const uint32_t more = out > in_ ? out : in_;
         m.steps = m.steps > more ? m.steps : more;
     }
-    channel_open(&ch, 0, m.from);
+    channel_open(&ch, 0, m.takes);
     pipeline(&ch, &m);
-    channel_close(&ch, m.to);
 }

@@ -155,37 +155,146 @@ CT_DEV uint32_t float_bits(float f)
     return __float_as_uint(f);
 }
 
-/* Roles of the warps of a block in pipeline.cuh, and their barriers; 0 is that of the whole block. A
- * warp comes to a barrier as one. */
-enum {
-    PUBLISHERS = 32,
-    COPIERS = 192,
-    CONSUMERS = CT_KERNEL_THREADS - PUBLISHERS - COPIERS,
-    CONSUMERS_BARRIER = 1,
-    WRITTEN_BARRIERS = 2, /* and on, one for each item of the window */
-};
+/* ---- barriers of some warps, in shared memory (mbarrier) --------------------------------------
+ * So many arrivals complete a phase, the first of which is 0. A wait is for the end of a phase: it
+ * is over when that phase is, and no other has ended since. */
 
-CT_DEV void consumers_meet()
+CT_DEV uint32_t shared(const void *p)
 {
-    __syncwarp();
-    asm volatile("bar.sync %0, %1;" ::"n"((int)CONSUMERS_BARRIER), "n"((int)CONSUMERS) : "memory");
+    return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/* A copier has written its share of an item; the publisher waits for all of them. */
-CT_DEV void item_written(uint32_t slot)
+CT_DEV void barrier_init(uint64_t *b, uint32_t arrivals)
 {
-    __syncwarp();
-    asm volatile("bar.arrive %0, %1;" ::"r"(WRITTEN_BARRIERS + slot),
-                 "n"((int)(PUBLISHERS + COPIERS))
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared(b)), "r"(arrivals) : "memory");
+}
+
+/* By one thread for all of its warp, which has met. */
+CT_DEV void barrier_arrive(uint64_t *b)
+{
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared(b))
                  : "memory");
 }
 
-CT_DEV void items_written(uint32_t slot)
+CT_DEV bool barrier_passed(uint64_t *b, uint32_t phase)
+{
+    uint32_t passed;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
+                 "  selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"(shared(b)), "r"(phase & 1)
+                 : "memory");
+#else
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+                 "  selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"(shared(b)), "r"(phase & 1)
+                 : "memory");
+#endif
+    return passed != 0;
+}
+
+CT_DEV void barrier_wait(uint64_t *b, uint32_t phase)
+{
+    while (!barrier_passed(b, phase)) {
+    }
+}
+
+/* ---- copies by the bulk copy engine (TMA, from 9.0 on): by one thread --------------------------
+ * All are aligned to 16 bytes, sizes too. Stores are in groups. */
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+
+enum { BULK_COPIES = 1 };
+
+/* What the barriers are is known to the engine. */
+CT_DEV void barriers_ready()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* What this thread has acquired is there for the engine's loads. */
+CT_DEV void bulk_acquire()
+{
+    asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+/* Arrives at a barrier, whose phase is over when the load is. */
+CT_DEV void bulk_load(void *dst, const void *src, uint32_t bytes, uint64_t *b)
+{
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(
+                     shared(b)),
+                 "r"(bytes)
+                 : "memory");
+    if (bytes > 0) {
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], "
+            "%2, [%3];" ::"r"(shared(dst)),
+            "l"(global(src)), "r"(bytes), "r"(shared(b))
+            : "memory");
+    }
+}
+
+/* A group of its own. */
+CT_DEV void bulk_store(void *dst, const void *src, uint32_t bytes)
+{
+    if (bytes > 0) {
+        asm volatile(
+            "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global(dst)),
+            "r"(shared(src)), "r"(bytes)
+            : "memory");
+    }
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* Until no more than the last N stores have not been read from shared memory; and have not been
+ * written. */
+template <int N> CT_DEV void bulk_wait_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");
+}
+template <int N> CT_DEV void bulk_wait()
+{
+    asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
+}
+
+#else
+
+enum { BULK_COPIES = 0 };
+CT_DEV void barriers_ready()
+{
+}
+CT_DEV void bulk_acquire()
+{
+}
+CT_DEV void bulk_load(void *, const void *, uint32_t, uint64_t *)
+{
+}
+CT_DEV void bulk_store(void *, const void *, uint32_t)
+{
+}
+template <int N> CT_DEV void bulk_wait_read()
+{
+}
+template <int N> CT_DEV void bulk_wait()
+{
+}
+
+#endif
+
+CT_DEV void warp_meets()
 {
     __syncwarp();
-    asm volatile("bar.sync %0, %1;" ::"r"(WRITTEN_BARRIERS + slot), "n"((int)(PUBLISHERS + COPIERS))
-                 : "memory");
 }
+
+/* The barrier of so many threads; 0 is that of the whole block. */
+CT_DEV void takers_meet(uint32_t threads)
+{
+    asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+}
+
+enum { LANES = 32 }; /* of a warp */
 
 enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
 
@@ -282,9 +391,15 @@ CT_DEV uint32_t float_bits(float f)
     return ct_float_bits(f);
 }
 
-CT_DEV void consumers_meet()
+CT_DEV void warp_meets()
 {
 }
+
+CT_DEV void takers_meet(uint32_t)
+{
+}
+
+enum { LANES = 1 };
 
 enum { SPINS = 16 };
 
