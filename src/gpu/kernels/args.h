@@ -82,7 +82,7 @@ enum ct_kernel_op {
     CT_KERNEL_OPS
 };
 
-/* The control words of a channel and a peer in a rank's workspace: one load brings the first four. */
+/* The control words of a channel and a peer in a rank's workspace: one load brings the first 4. */
 struct ct_kernel_words {
     uint32_t sent;  /* items to the peer so far; written by the rank itself */
     uint32_t got;   /* items from the peer that it is through with; by the rank itself */

@@ -86,13 +86,23 @@ CT_DEV char *result_slot(const struct channel *ch, uint32_t owner, uint32_t from
     return result_slots(ch, owner, from) + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
 }
 
+CT_DEV char *flagged_slots(const struct ct_kernel_comm *comm, uint32_t owner, uint32_t from)
+{
+    const uint32_t index = (blockIdx.x * comm->size + from) * CT_KERNEL_WINDOW;
+    return static_cast<char *>(comm->workspace[owner]) + comm->layout.flagged_at +
+           (size_t)index * comm->layout.flagged_bytes * 2;
+}
+
+/* Where an item's slot is behind the first. */
+CT_DEV uint32_t flagged_turn(const struct ct_kernel_comm *comm, uint32_t item)
+{
+    return item % CT_KERNEL_WINDOW * comm->layout.flagged_bytes * 2;
+}
+
 CT_DEV char *flagged_slot(const struct ct_kernel_comm *comm, uint32_t owner, uint32_t from,
                           uint32_t item)
 {
-    const size_t index =
-        (size_t)(blockIdx.x * comm->size + from) * CT_KERNEL_WINDOW + item % CT_KERNEL_WINDOW;
-    return static_cast<char *>(comm->workspace[owner]) + comm->layout.flagged_at +
-           index * comm->layout.flagged_bytes * 2;
+    return flagged_slots(comm, owner, from) + flagged_turn(comm, item);
 }
 
 /* ---- waits of one thread --------------------------------------------------------------------- */
@@ -172,13 +182,21 @@ CT_DEV line wait_line(struct channel *ch, const void *at, line l, uint32_t item)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Reads the numbers, tells those in `from` that all their items so far are done with (of the
+/* The words of the peer whose rank is this thread's number, the first thing that a kernel asks for:
+ * most of the way to what it sends first is the wait for them. */
+CT_DEV vec ask_words(const struct ct_kernel_comm *comm)
+{
+    return thread() < comm->size ? load_words(words_of(comm, comm->rank, thread()))
+                                 : vec{{0, 0, 0, 0}};
+}
+
+/* Takes the numbers, tells those in `from` that all their items so far are done with (of the
  * flagged ones they were not told), and waits until there is room for an item to each in `to`. */
-CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from)
+CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from, vec asked)
 {
     const struct ct_kernel_comm *comm = ch->comm;
     for (uint32_t p = thread(); p < comm->size; p += threads()) {
-        const vec      words = load_words(words_of(comm, comm->rank, p));
+        const vec      words = p == thread() ? asked : load_words(words_of(comm, comm->rank, p));
         const uint32_t sent = words.w[0], got = words.w[1], acked = words.w[2];
         ch->sent[p] = sent;
         ch->got[p] = got;
@@ -190,6 +208,18 @@ CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from)
         }
     }
     __syncthreads();
+}
+
+/* Before a last step is over, if it is one of flagged items: what it sends and gets is known. After a
+ * barrier behind its sends. */
+CT_DEV void channel_close_ahead(struct channel *ch, uint32_t to, uint32_t from)
+{
+    const struct ct_kernel_comm *comm = ch->comm;
+    for (uint32_t p = thread(); p < comm->size; p += threads()) {
+        struct ct_kernel_words *w = words_of(comm, comm->rank, p);
+        w->sent = ch->sent[p] + in(to, p);
+        w->got = ch->got[p] + in(from, p);
+    }
 }
 
 /* Those in `drain` are waited for until they are through with all that was sent. By the threads

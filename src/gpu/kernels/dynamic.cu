@@ -251,11 +251,12 @@ CT_KERNEL(ct_alltoallv_dynamic, struct ct_kernel_dynamic)
     __shared__ struct plan plan;
     const uint32_t         all = a.comm.size == 32 ? ~0u : (1u << a.comm.size) - 1;
     const uint32_t         peers = all & ~(1u << a.comm.rank);
-    channel_open(&ch, peers, peers);
+    channel_open(&ch, peers, peers, ask_words(&a.comm));
     plan_sends(a, &plan);
     for (struct share s = share_of(peers, a.comm.rank); share_next(&s);) {
         const uint64_t *out = &plan.out[s.peer];
-        send_flagged(&ch, &s, out, sizeof *out, first_unit(&s, out, sizeof *out));
+        send_flagged(&ch, &s, flagged_slots(&a.comm, s.peer, a.comm.rank), out, sizeof *out,
+                     first_unit(&s, out, sizeof *out));
     }
     __syncthreads();
     count_sent(&ch, peers);

@@ -20,13 +20,13 @@ CT_DEV vec first_unit(const struct share *s, const void *src, uint64_t bytes)
     return load_some(static_cast<const char *>(src) + at, at < bytes ? bytes - at : 0);
 }
 
-/* An item of `bytes` at src to the peer of a share, for which there is room. */
-CT_DEV void send_flagged(struct channel *ch, const struct share *s, const void *src, uint64_t bytes,
-                         vec first)
+/* An item of `bytes` at src to the peer of a share, whose slots begin at `slots` and have room. */
+CT_DEV void send_flagged(struct channel *ch, const struct share *s, char *slots, const void *src,
+                         uint64_t bytes, vec first)
 {
     const struct ct_kernel_comm *comm = ch->comm;
     const uint32_t               item = ch->sent[s->peer] + 1;
-    char *const                  slot = flagged_slot(comm, s->peer, comm->rank, item);
+    char *const                  slot = slots + flagged_turn(comm, item);
     const uint64_t               stride = (uint64_t)s->lanes * 16;
     uint64_t                     at = (uint64_t)s->lane * 16;
     if (at < bytes || at == 0) {
@@ -88,7 +88,8 @@ CT_DEV void recv_flagged(struct channel *ch, const struct share *s, void *dst, u
 struct outgoing {
     const struct ct_kernel_args *a;
     struct share                 s;
-    struct slice                 piece; /* of the whole for s.peer */
+    char                        *slots; /* of s.peer */
+    struct slice                 piece; /* of the whole for it */
     uint32_t                     step;
     bool                         any;
     vec                          first;
@@ -106,12 +107,14 @@ CT_DEV void outgoing_next(struct outgoing *o)
         const uint64_t bytes = o->a->move[o->s.peer].send_bytes;
         o->piece = piece_of(slice_of(bytes, o->a->each_bytes), o->step, o->a->item_bytes);
         o->first = first_unit(&o->s, outgoing_at(o), o->piece.bytes);
+        o->slots = flagged_slots(&o->a->comm, o->s.peer, o->a->comm.rank);
     }
 }
 
 CT_DEV struct outgoing outgoing_of(const struct ct_kernel_args &a, uint32_t to, uint32_t step)
 {
-    struct outgoing o = {&a, share_of(to, a.comm.rank), {0, 0}, step, false, {{0, 0, 0, 0}}};
+    struct outgoing o = {
+        &a, share_of(to, a.comm.rank), nullptr, {0, 0}, step, false, {{0, 0, 0, 0}}};
     outgoing_next(&o);
     return o;
 }
@@ -120,21 +123,19 @@ CT_DEV struct outgoing outgoing_of(const struct ct_kernel_args &a, uint32_t to, 
 CT_DEV void send_outgoing(struct channel *ch, struct outgoing *o)
 {
     for (; o->any; outgoing_next(o)) {
-        send_flagged(ch, &o->s, outgoing_at(o), o->piece.bytes, o->first);
+        send_flagged(ch, &o->s, o->slots, outgoing_at(o), o->piece.bytes, o->first);
     }
     __syncthreads();
 }
 
-/* The end of a step: counts what was sent and received; where another one follows (`more`), says so
- * to the peers, and waits for room for it to those in `room`. */
-CT_DEV void end_step(struct channel *ch, uint32_t sent, uint32_t got, uint32_t room, bool more)
+/* Between two steps: counts what was sent and received, says so to the peers, and waits until those in
+ * `room` have some. */
+CT_DEV void next_step(struct channel *ch, uint32_t sent, uint32_t got, uint32_t room)
 {
     __syncthreads();
     count_sent(ch, sent);
-    count_got(ch, got, more);
-    if (more) {
-        wait_all(ch, room, 0);
-    }
+    count_got(ch, got, true);
+    wait_all(ch, room, 0);
 }
 
 #endif

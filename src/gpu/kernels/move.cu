@@ -52,11 +52,18 @@ CT_DEV uint32_t having(const struct ct_kernel_args &a, bool out, uint32_t mask, 
 CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
 {
     CT_CHANNEL(ch, a.comm, 0);
+    const vec       asked = ask_words(&a.comm);
     uint32_t        to = having(a, true, a.to, 0), from = having(a, false, a.from, 0);
     struct outgoing o = outgoing_of(a, to, 0);
-    channel_open(&ch, to, from);
-    for (uint32_t step = 0;;) {
+    channel_open(&ch, to, from, asked);
+    for (uint32_t step = 0;; step++) {
         send_outgoing(&ch, &o);
+        const uint32_t to_next = having(a, true, to, step + 1);
+        const uint32_t from_next = having(a, false, from, step + 1);
+        const bool     last = (to_next | from_next) == 0;
+        if (last) {
+            channel_close_ahead(&ch, to, from);
+        }
         if (step == 0) {
             copy_own(a, slice_of(a.move[a.comm.rank].send_bytes, a.each_bytes), thread(),
                      threads());
@@ -65,17 +72,14 @@ CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
             const struct slice piece = move_piece(a, a.move[s.peer].recv_bytes, step);
             recv_flagged(&ch, &s, static_cast<char *>(a.move[s.peer].dst) + piece.at, piece.bytes);
         }
-        const uint32_t sent_to = to, got_from = from;
-        step++;
-        to = having(a, true, to, step);
-        from = having(a, false, from, step);
-        end_step(&ch, sent_to, got_from, to, (to | from) != 0);
-        if ((to | from) == 0) {
-            break;
+        if (last) {
+            return;
         }
-        o = outgoing_of(a, to, step);
+        next_step(&ch, to, from, to_next);
+        to = to_next;
+        from = from_next;
+        o = outgoing_of(a, to, step + 1);
     }
-    channel_close(&ch, 0);
 }
 
 struct moving {
@@ -130,6 +134,6 @@ CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
         const uint32_t more = out > in_ ? out : in_;
         m.steps = m.steps > more ? m.steps : more;
     }
-    channel_open(&ch, 0, m.takes);
+    channel_open(&ch, 0, m.takes, ask_words(&a.comm));
     pipeline(&ch, &m);
 }

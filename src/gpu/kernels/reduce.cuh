@@ -33,24 +33,21 @@ struct fold_flagged {
     /* The contributions of up to four ranks from p on are asked for at once; returns the rank
      * after. */
     template <class R>
-    __device__ __forceinline__ uint32_t batch(uint32_t p, uint64_t at, uint64_t n, vec *acc,
-                                              bool *any)
+    __device__ __forceinline__ uint32_t batch(uint32_t p, uint64_t at, uint64_t n, vec own,
+                                              vec *acc, bool *any)
     {
         const struct ct_kernel_comm *comm = ch->comm;
         const uint32_t               me = comm->rank;
         uint32_t                     rank[4], items[4];
         const char                  *where[4];
         line                         first[4], second[4];
-        vec                          own = {{0, 0, 0, 0}};
         CT_UNROLL
         for (unsigned k = 0; k < 4; k++) {
             while (p < comm->size && !in(a->from, p)) {
                 p++;
             }
             rank[k] = p;
-            if (p == me) {
-                own = load_some(static_cast<const char *>(a->move[me].src) + piece.at + at, n);
-            } else if (p < comm->size) {
+            if (p < comm->size && p != me) {
                 items[k] = ch->got[p] + 1;
                 where[k] = flagged_slot(comm, me, p, items[k]) + 2 * at;
                 first[k] = load_line(where[k]);
@@ -85,10 +82,12 @@ struct fold_flagged {
         for (uint64_t at = (uint64_t)thread() * 16; at < piece.bytes || at == 0;
              at += (uint64_t)threads() * 16) {
             const uint64_t n = piece.bytes - at < 16 ? piece.bytes - at : 16;
+            const char    *src = static_cast<const char *>(a->move[me].src) + piece.at;
+            const vec      own = load_some(src + at, in(a->from, me) ? n : 0);
             vec            acc = {{0, 0, 0, 0}};
             bool           any = false;
             for (uint32_t p = 0; p < ch->comm->size;) {
-                p = batch<R>(p, at, n, &acc, &any);
+                p = batch<R>(p, at, n, own, &acc, &any);
             }
             store_some(dst + at, acc, n);
         }
@@ -98,23 +97,28 @@ struct fold_flagged {
 template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args &a)
 {
     CT_CHANNEL(ch, a.comm, 0);
-    const uint32_t  me = a.comm.rank;
-    const uint32_t  peers = a.from & ~(1u << me);
-    const uint32_t  steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
-    struct outgoing o = outgoing_of(a, steps > 0 ? a.to : 0, 0);
-    channel_open(&ch, steps > 0 ? a.to : 0, peers);
-    for (uint32_t step = 0; step < steps; step++) {
-        if (step > 0) {
-            o = outgoing_of(a, a.to, step);
-        }
+    const vec          asked = ask_words(&a.comm);
+    const struct slice whole = slice_of(a.part_bytes, a.each_bytes);
+    const bool         any = has_item(whole, 0, a.item_bytes);
+    const uint32_t     to = any ? a.to : 0, peers = any ? a.from & ~(1u << a.comm.rank) : 0;
+    struct outgoing    o = outgoing_of(a, to, 0);
+    channel_open(&ch, to, peers, asked);
+    for (uint32_t step = 0; any; step++) {
+        const bool last = !has_item(whole, step + 1, a.item_bytes);
         send_outgoing(&ch, &o);
+        if (last) {
+            channel_close_ahead(&ch, to, peers);
+        }
         if (a.from != 0) {
             struct fold_flagged fold = {&ch, &a, part_piece(a, a.own_bytes, step)};
             Dispatch::dispatch(a.op, &fold);
         }
-        end_step(&ch, a.to, peers, a.to, step + 1 < steps);
+        if (last) {
+            return;
+        }
+        next_step(&ch, to, peers, to);
+        o = outgoing_of(a, to, step + 1);
     }
-    channel_close(&ch, 0);
 }
 
 /* ---- bulk ------------------------------------------------------------------------------------ */
@@ -319,7 +323,7 @@ template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a
     struct folding<Dispatch> f = {
         &a, &e, a.to, peers, a.result_to, a.result_from, steps
     };
-    channel_open(&ch, 0, peers | a.result_from);
+    channel_open(&ch, 0, peers | a.result_from, ask_words(&a.comm));
     set_ends(&ch, a, &e);
     pipeline(&ch, &f);
 }
