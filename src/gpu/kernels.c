@@ -16,7 +16,7 @@ enum {
     FLAGGED_EACH = 8 << 10,
     FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
     BULK_EACH = 32 << 10,
-    BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
+    BULK_ITEM = 128 << 10, /* longer ones make a pipeline fill late */
     TWO_SHOTS = 4 << 20,
     GRAIN = 4 << 10,
     DYNAMIC_BLOCKS = 64,
@@ -192,7 +192,6 @@ static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_ke
     c->args.item_bytes = small ? comm->layout.flagged_bytes : item_bytes(comm, c->blocks);
     c->args.each_bytes = most(part_of(longest, c->blocks), PART_ALIGN);
     c->threads = small ? flagged_threads(&c->args, longest) : CT_KERNEL_THREADS;
-    c->shared_bytes = small ? 0 : CT_KERNEL_SHARED;
     return &c->args;
 }
 
@@ -351,10 +350,12 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         longest = p == 0 ? (size_t)counts[0] : most(longest, (size_t)counts[p]);
         shortest = p == 0 ? (size_t)counts[0] : ct_min_size(shortest, (size_t)counts[p]);
     }
-    /* In place, parts of different lengths: what one block writes another may not have read. Who
-     * has no part may be in place or not, whatever the others are, and all have to choose alike. */
+    /* In place, parts of different lengths: what one block writes another may not have read, nor a
+     * thread. Who has no part may be in place or not, whatever the others are, and all have to
+     * choose alike. */
     if (longest != shortest && (send == recv || shortest == 0)) {
         how.blocks = 1;
+        how.flagged = 2;
     }
     const bool small = flagged(how, longest * r->elem_bytes, comm->size - 1);
 
@@ -392,5 +393,4 @@ void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kerne
     c->blocks = (uint32_t)ct_min_size(blocks != 0 ? blocks : DYNAMIC_BLOCKS, comm->layout.channels);
     c->dynamic.item_bytes = item_bytes(comm, c->blocks);
     c->threads = CT_KERNEL_THREADS;
-    c->shared_bytes = 0;
 }

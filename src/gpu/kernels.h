@@ -58,7 +58,6 @@ enum { CT_KERNEL_NAME = 32 };
 struct ct_kernel_call {
     char     name[CT_KERNEL_NAME]; /* of the kernel */
     uint32_t blocks, threads;
-    uint32_t shared_bytes; /* of a block, beside what the kernel declares */
     union {
         struct ct_kernel_args    args;
         struct ct_kernel_dynamic dynamic;

@@ -57,11 +57,6 @@ static int resolve(struct ct_gpu *g, struct ct_gpu_used *used, const char *name)
         call = "cuFuncGetAttribute";
         r = g->cu->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, row->function);
     }
-    if (r == CUDA_SUCCESS) {
-        call = "cuFuncSetAttribute";
-        r = g->cu->cuFuncSetAttribute(
-            row->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CT_KERNEL_SHARED);
-    }
     if (r != CUDA_SUCCESS) {
         ct_error(g->log, "kernel %s cannot be loaded: %s returns %s (%s)", name, call,
                  ct_gpu_result_name(r), ct_gpu_result_text(r));

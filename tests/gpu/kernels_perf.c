@@ -183,8 +183,7 @@ static void verify(struct rank *r)
 static void launch(const struct rank *r, CUfunction f, struct ct_kernel_call *k)
 {
     void *params[] = {&k->args};
-    CHECK(cuLaunchKernel,
-          (f, k->blocks, 1, 1, k->threads, 1, 1, k->shared_bytes, r->stream, params, NULL));
+    CHECK(cuLaunchKernel, (f, k->blocks, 1, 1, k->threads, 1, 1, 0, r->stream, params, NULL));
 }
 
 static void measure(struct rank *r)
@@ -195,8 +194,6 @@ static void measure(struct rank *r)
     CUgraphExec           exec;
     build(r, &k);
     CHECK(cuModuleGetFunction, (&f, r->module, k.name));
-    CHECK(cuFuncSetAttribute,
-          (f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CT_KERNEL_SHARED));
     CHECK(cuMemsetD8, (r->recv, 0xee, received_bytes()));
     CHECK(cuCtxSynchronize, ());
     pthread_barrier_wait(&together);

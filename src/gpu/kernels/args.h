@@ -32,12 +32,11 @@
 #include <stdint.h>
 
 enum {
-    CT_KERNEL_RANKS = 32,        /* at most this many in a communicator that uses kernels */
-    CT_KERNEL_THREADS = 512,     /* of a block at most, on a GPU; the emulation has one */
-    CT_KERNEL_SHARED = 96 << 10, /* bytes of shared memory for bulk items */
-    CT_KERNEL_WINDOW = 4,        /* items on their way for one pair and channel */
-    CT_KERNEL_BLOCKS = 128,      /* at most this many channels */
-    CT_KERNEL_LINE = 4096,       /* the control words begin on a page of their own */
+    CT_KERNEL_RANKS = 32,    /* at most this many in a communicator that uses kernels */
+    CT_KERNEL_THREADS = 512, /* of a block at most, on a GPU; the emulation has one */
+    CT_KERNEL_WINDOW = 4,    /* items on their way for one pair and channel */
+    CT_KERNEL_BLOCKS = 128,  /* at most this many channels */
+    CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */

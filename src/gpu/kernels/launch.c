@@ -14,6 +14,5 @@ int ct_kernel_launch(struct ct_gpu *gpu, int ordinal, CUstream stream,
         return rc;
     }
     return CT_GPU_TRY(gpu, "launching a kernel", cuLaunchKernel,
-                      (function, call->blocks, 1, 1, call->threads, 1, 1, call->shared_bytes,
-                       stream, params, NULL));
+                      (function, call->blocks, 1, 1, call->threads, 1, 1, 0, stream, params, NULL));
 }

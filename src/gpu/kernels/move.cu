@@ -86,6 +86,7 @@ struct moving {
     const struct ct_kernel_args *a;
     const struct counts         *counts;
     uint32_t                     to, takes, steps;
+    uint32_t                     senders, takers;
 
     enum { from = 0, result_to = 0, results = 0 };
 
@@ -115,11 +116,19 @@ struct moving {
         copy_own(*a, move_piece(*a, a->move[a->comm.rank].send_bytes, step),
                  warp * LANES + thread() % LANES, warps * LANES);
     }
-    __device__ __forceinline__ bool aligned() const
-    {
-        return moves_aligned(a->move, to, takes);
-    }
 };
+
+/* What stays here is copied by those that are left, and by one at least. */
+CT_DEV void share_warps(struct moving *m)
+{
+    const struct ct_kernel_move *own = &m->a->move[m->a->comm.rank];
+    const uint32_t               copies = own->dst != own->src && own->send_bytes > 0;
+    const uint32_t               warps = CT_KERNEL_THREADS / 32 - 2 + copies;
+    const uint32_t               shares = (m->to != 0) + (m->takes != 0) + copies;
+    const uint32_t               each = warps / (shares > 0 ? shares : 1);
+    m->senders = m->to != 0 ? each : 0;
+    m->takers = m->takes != 0 ? each : 0;
+}
 
 CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
 {
@@ -127,13 +136,14 @@ CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
     __shared__ struct counts counts;
     count_items(a, &counts);
     __syncthreads();
-    struct moving m = {&a, &counts, having(a, true, a.to, 0), having(a, false, a.from, 0), 0};
+    struct moving m = {&a, &counts, having(a, true, a.to, 0), having(a, false, a.from, 0), 0, 0, 0};
     for (uint32_t p = 0; p < a.comm.size; p++) {
         const uint32_t out = in(m.to, p) || p == a.comm.rank ? counts.out[p] : 0;
         const uint32_t in_ = in(m.takes, p) ? counts.in[p] : 0;
         const uint32_t more = out > in_ ? out : in_;
         m.steps = m.steps > more ? m.steps : more;
     }
+    share_warps(&m);
     channel_open(&ch, 0, m.takes, ask_words(&a.comm));
     pipeline(&ch, &m);
 }

@@ -5,16 +5,15 @@
  *   - senders write items into the peers' slots, as far ahead as there is room;
  *   - folders combine what arrives and write it to where it is wanted, also into slots of results;
  *   - takers copy what arrives to where it is wanted;
- *   - publishers tell peers what was written for them, which takes a fence, and what was folded.
+ *   - one warp tells peers what was written for them, which takes a fence, and what was folded.
  *
- * Why this shape: with few blocks the bound is what one multiprocessor moves. A byte that comes back
- * from an allreduce was read twice and written twice on its way (sent and folded, or folded twice
- * and taken), some 60 to 120 GB/s of each where 30 to 60 arrive, and a load takes 0.6 to 0.8 us. So
- * 60 to 100 KB have to be under way all the time, more than registers hold beside sums. From 9.0 on
- * the copy engine (TMA) does what only moves: a thread drives it through a ring of stages in shared
- * memory, loads running ahead of stores, and all other warps fold, each a tile of its own, so that
- * no barrier makes their loads come in bursts. Where it cannot, for what it wants aligned, some
- * warps copy.
+ * Why this shape: with few blocks the bound is what one multiprocessor moves. On an H200 one copies
+ * 41 GB/s, whichever way; a byte of an allreduce of two ranks is loaded twice and stored twice
+ * (sent, folded, handed out, taken), so that two blocks make some 43 GB/s at most. What is left to
+ * lose is time in which loads are not under way: all at once behind a barrier, they come in bursts.
+ * So roles meet nowhere but where data go from one to another, and a folder's warp loads a tile of
+ * its own. The copy engine of 9.0 (TMA), a thread driving it, was slower in every case: 14 GB/s a
+ * multiprocessor and direction where loads and stores make 20.
  *
  * The emulation, which has one thread, sends the next step's items, then folds this one's, then
  * takes what the last one's gave.
@@ -28,7 +27,7 @@
  *   out(p, step, &bytes)              where the next item's data are
  *   in(p, step, &bytes)               where they are wanted
  *   fold(ch, step, warp, warps)       one warp's share of the folding
- *   aligned()                         whether the copy engine can do it
+ *   senders, takers                   warps of these; one publishes, all others fold
  */
 #ifndef CT_GPU_KERNELS_PIPELINE_H
 #define CT_GPU_KERNELS_PIPELINE_H
@@ -54,18 +53,6 @@ template <class Work> CT_DEV uint32_t taking(const Work *w, uint32_t step)
         mask |= step < w->in_steps(p) ? 1u << p : 0;
     }
     return mask;
-}
-
-/* Whether all that goes to these, and comes from those, is aligned for the copy engine. */
-CT_DEV bool moves_aligned(const struct ct_kernel_move *move, uint32_t to, uint32_t from)
-{
-    bool all = true;
-    for (uint32_t left = to | from; left != 0; left &= left - 1) {
-        const uint32_t p = members((left & (0u - left)) - 1);
-        all = all && (!in(to, p) || aligned(move[p].src, 16));
-        all = all && (!in(from, p) || aligned(move[p].dst, 16));
-    }
-    return all;
 }
 
 /* ---- what is taken: items, or results ------------------------------------------------------- */

@@ -208,12 +208,14 @@ struct fold_bulk {
         store<DEEP>(acc, at);
     }
 
+    /* A vector or less, by each thread of the warp together. */
     template <class R> __device__ __forceinline__ void some(uint64_t at, uint64_t n) const
     {
         vec acc = load_some(source(0) + at, n);
         for (uint32_t k = 1; k < sources; k++) {
             acc = R::combine(acc, load_some(source(k) + at, n));
         }
+        warp_meets();
         for (uint32_t k = e->target[0] == nullptr; k < targets; k++) {
             store_some(target(k) + at, acc, n);
         }
@@ -232,8 +234,9 @@ struct fold_bulk {
                     deep<R>(half + mine);
                 }
             } else {
-                for (uint64_t i = at + mine; i < end; i += STRIDE) {
-                    some<R>(i, end - i < 16 ? end - i : 16);
+                for (uint64_t i = at; i < end; i += STRIDE) {
+                    const uint64_t left = end - i > mine ? end - i - mine : 0;
+                    some<R>(i + mine, left < 16 ? left : 16);
                 }
             }
         }
@@ -244,6 +247,7 @@ template <class Dispatch> struct folding {
     const struct ct_kernel_args *a;
     struct ends                 *e;
     uint32_t                     to, from, result_to, takes, steps;
+    uint32_t                     senders, takers;
 
     enum { results = 1 };
 
@@ -277,16 +281,20 @@ template <class Dispatch> struct folding {
                                           step,
                                           a->item_bytes,
                                           part_piece(*a, a->own_bytes, step).bytes,
-                                          ::aligned(own->src, 16) && ::aligned(own->dst, 16),
+                                          aligned(own->src, 16) && aligned(own->dst, 16),
                                           warp,
                                           warps};
-        if (f.sources > 0) {
+        /* In place, parts of different lengths: the result may go to where the own contribution to
+         * what follows is read. One warp does so in order. */
+        const char *const src = static_cast<const char *>(own->src);
+        const char *const dst = static_cast<const char *>(own->dst);
+        const bool shifted = src != dst && src < dst + a->own_bytes && dst < src + a->own_bytes;
+        if (shifted) {
+            f.warps = 1;
+        }
+        if (f.sources > 0 && f.warp < f.warps) {
             Dispatch::dispatch(a->op, &f);
         }
-    }
-    __device__ __forceinline__ bool aligned() const
-    {
-        return moves_aligned(a->move, to, takes);
     }
 };
 
@@ -321,10 +329,12 @@ template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a
     const uint32_t           steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
     const uint32_t           peers = a.from & ~(1u << a.comm.rank);
     struct folding<Dispatch> f = {
-        &a, &e, a.to, peers, a.result_to, a.result_from, steps
+        &a, &e, a.to, peers, a.result_to, a.result_from, steps, 0, 0
     };
     channel_open(&ch, 0, peers | a.result_from, ask_words(&a.comm));
     set_ends(&ch, a, &e);
+    f.takers = f.takes != 0 ? 4 : 0;
+    f.senders = f.to == 0 ? 0 : f.takes != 0 ? 4 : 5;
     pipeline(&ch, &f);
 }
 
