@@ -16,8 +16,7 @@ enum {
     FLAGGED_EACH = 8 << 10,
     FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
     BULK_EACH = 32 << 10,
-    BULK_ITEM = 128 << 10, /* longer ones make a pipeline fill late */
-    TWO_SHOTS = 4 << 20,
+    BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
     GRAIN = 4 << 10,
     DYNAMIC_BLOCKS = 64,
     PART_ALIGN = 128, /* parts of a vector begin at its multiples */
@@ -312,14 +311,15 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
 {
     const size_t bytes = count * r->elem_bytes;
     const bool   small = flagged(how, bytes, comm->size - 1);
-    /* With two ranks both ways send as much; two shots read less of the rank's own memory. */
-    if (small || (comm->size == 2 && bytes < TWO_SHOTS)) {
+    const size_t part = part_of(bytes, comm->size);
+    (void)start_reduce(c, comm, how, r, small, small ? bytes : part);
+    /* With two ranks both ways send as much. Two shots load less: that counts where blocks are few,
+     * and their slots large; where these are small, one shot has the longer items. */
+    if (!small && (comm->size > 2 || slot_bytes(comm, c->blocks) / 2 >= BULK_ITEM)) {
+        two_shots(c, send, recv, bytes, all_of(comm));
+    } else {
         one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes, others(comm),
                  all_of(comm));
-    } else {
-        const size_t part = part_of(bytes, comm->size);
-        (void)start_reduce(c, comm, how, r, false, part);
-        two_shots(c, send, recv, bytes, all_of(comm));
     }
 }
 

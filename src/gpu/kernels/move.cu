@@ -123,7 +123,7 @@ CT_DEV void share_warps(struct moving *m)
 {
     const struct ct_kernel_move *own = &m->a->move[m->a->comm.rank];
     const uint32_t               copies = own->dst != own->src && own->send_bytes > 0;
-    const uint32_t               warps = CT_KERNEL_THREADS / 32 - 2 + copies;
+    const uint32_t               warps = CT_KERNEL_THREADS / 32 - PUBLISHERS - 1 + copies;
     const uint32_t               shares = (m->to != 0) + (m->takes != 0) + copies;
     const uint32_t               each = warps / (shares > 0 ? shares : 1);
     m->senders = m->to != 0 ? each : 0;

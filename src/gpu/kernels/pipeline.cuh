@@ -5,7 +5,7 @@
  *   - senders write items into the peers' slots, as far ahead as there is room;
  *   - folders combine what arrives and write it to where it is wanted, also into slots of results;
  *   - takers copy what arrives to where it is wanted;
- *   - one warp tells peers what was written for them, which takes a fence, and what was folded.
+ *   - publishers tell peers what was written for them, which takes a fence, and what was folded.
  *
  * Why this shape: with few blocks the bound is what one multiprocessor moves. On an H200 one copies
  * 41 GB/s, whichever way; a byte of an allreduce of two ranks is loaded twice and stored twice
@@ -27,7 +27,7 @@
  *   out(p, step, &bytes)              where the next item's data are
  *   in(p, step, &bytes)               where they are wanted
  *   fold(ch, step, warp, warps)       one warp's share of the folding
- *   senders, takers                   warps of these; one publishes, all others fold
+ *   senders, takers                   warps of these; two publish, all others fold
  */
 #ifndef CT_GPU_KERNELS_PIPELINE_H
 #define CT_GPU_KERNELS_PIPELINE_H
@@ -171,6 +171,8 @@ CT_DEV void take_in(struct channel *ch, const Work *w, uint32_t step, uint32_t t
         }
     }
 }
+
+enum { PUBLISHERS = 2 }; /* warps */
 
 #if defined(__CUDACC__)
 

@@ -322,6 +322,8 @@ CT_DEV void set_ends(const struct channel *ch, const struct ct_kernel_args &a, s
     }
 }
 
+enum { COPIERS = 4 }; /* warps that send, and that take; all others fold, which moves more */
+
 template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a)
 {
     CT_CHANNEL(ch, a.comm, a.item_bytes);
@@ -333,8 +335,8 @@ template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a
     };
     channel_open(&ch, 0, peers | a.result_from, ask_words(&a.comm));
     set_ends(&ch, a, &e);
-    f.takers = f.takes != 0 ? 4 : 0;
-    f.senders = f.to == 0 ? 0 : f.takes != 0 ? 4 : 5;
+    f.senders = f.to != 0 ? COPIERS : 0;
+    f.takers = f.takes != 0 ? COPIERS : 0;
     pipeline(&ch, &f);
 }
 

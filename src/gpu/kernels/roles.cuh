@@ -5,8 +5,8 @@
  *   - copied: senders have written a step's items, and so have read what in place is written next.
  *   - folded: folders are through with a step.
  * Who waits for a phase must not be overtaken by two, and so takes part in what comes after: senders
- * say that they have copied a step when all have folded what is a window older, and the publisher
- * arrives for a step at the barriers that it looks at.
+ * say that they have copied a step when all have folded what is a window older, and who publishes
+ * arrives for a step at the barrier where it waits.
  */
 #ifndef CT_GPU_KERNELS_ROLES_H
 #define CT_GPU_KERNELS_ROLES_H
@@ -84,32 +84,24 @@ CT_DEV void take_role(struct channel *ch, const Work *w, uint32_t t, uint32_t al
     }
 }
 
-/* One warp, for whichever is ready: what was sent, what was folded. */
+/* One warp for what was sent, and one for what was folded: neither waits for the other. */
 template <class Work>
 CT_DEV void publish_role(struct channel *ch, const Work *w, struct meetings *m)
 {
-    uint32_t out = 0, folded = 0;
-    bool     sends = sending(w, 0) != 0;
-    if (sends) {
-        arrive(m->copied, 0);
+    for (uint32_t step = 0; step < w->steps && sending(w, step) != 0; step++) {
+        arrive(m->copied, step);
+        await(m->copied, step);
+        publish_out(ch, w, step, lane(), LANES);
     }
-    arrive(m->folded, 0);
-    while (sends || folded < w->steps) {
-        if (sends && __all_sync(~0u, passed(m->copied, out))) {
-            publish_out(ch, w, out, lane(), LANES);
-            out++;
-            sends = out < w->steps && sending(w, out) != 0;
-            if (sends) {
-                arrive(m->copied, out);
-            }
-        }
-        if (folded < w->steps && __all_sync(~0u, passed(m->folded, folded))) {
-            publish_folded(ch, w, folded, lane(), LANES);
-            folded++;
-            if (folded < w->steps) {
-                arrive(m->folded, folded);
-            }
-        }
+}
+
+template <class Work>
+CT_DEV void hand_out_role(struct channel *ch, const Work *w, struct meetings *m)
+{
+    for (uint32_t step = 0; step < w->steps; step++) {
+        arrive(m->folded, step);
+        await(m->folded, step);
+        publish_folded(ch, w, step, lane(), LANES);
     }
 }
 
@@ -117,23 +109,24 @@ template <class Work> CT_DEV void run_roles(struct channel *ch, Work *w)
 {
     __shared__ struct meetings m;
     const uint32_t             warp = thread() / LANES, warps = threads() / LANES;
-    const uint32_t             takers = w->takers, senders = w->senders;
-    const uint32_t             folders = warps - 1 - senders - takers;
+    const uint32_t             take = PUBLISHERS + w->senders, fold = take + w->takers;
     if (thread() == 0) {
         for (uint32_t i = 0; i < CT_KERNEL_WINDOW; i++) {
-            barrier_init(&m.copied[i], senders + 1);
-            barrier_init(&m.folded[i], folders + 1);
+            barrier_init(&m.copied[i], w->senders + 1);
+            barrier_init(&m.folded[i], warps - fold + 1);
         }
     }
     __syncthreads();
     if (warp == 0) {
         publish_role(ch, w, &m);
-    } else if (warp < 1 + senders) {
-        send_role(ch, w, &m, thread() - LANES, senders * LANES);
-    } else if (warp < 1 + senders + takers) {
-        take_role(ch, w, thread() - (1 + senders) * LANES, takers * LANES);
+    } else if (warp == 1) {
+        hand_out_role(ch, w, &m);
+    } else if (warp < take) {
+        send_role(ch, w, &m, thread() - PUBLISHERS * LANES, w->senders * LANES);
+    } else if (warp < fold) {
+        take_role(ch, w, thread() - take * LANES, w->takers * LANES);
     } else {
-        fold_role(ch, w, &m, warp - 1 - senders - takers, folders);
+        fold_role(ch, w, &m, warp - fold, warps - fold);
     }
 }
 
