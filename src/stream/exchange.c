@@ -251,4 +251,7 @@ void ct_exchange_submit(struct ct_exchange *x)
         ct_memops_write(&m, (CUdeviceptr)x->c->finished, *x->finishes);
     }
     flush(x, &m);
+    if (x->finishes != NULL && m.rc != CUDA_SUCCESS) {
+        ct_stream_lose(x->c, x->stream);
+    }
 }

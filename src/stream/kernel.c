@@ -6,8 +6,8 @@
  * memory is not to be allocated once streams wait, nor kernels loaded; all others map it. Kernels
  * number what they exchange in the workspaces themselves (gpu/kernels/args.h): they need no tokens,
  * and a replayed graph needs nothing of the host. So a communicator's kernels run one at a time, in
- * the same order on all ranks: that of the calls (ct_order_enter), and of the program's launches of
- * graphs.
+ * the same order on all ranks: that of the calls (ct_order_follow), and of the program's launches
+ * of graphs. An eager one counts itself as over, which is cheaper than a write of its stream.
  *
  * A kernel that waits looks at the word that says that all is over: the watchdog has nothing to set
  * for it.
@@ -25,7 +25,6 @@
 #include <stdlib.h>
 
 #include "gpu/kernels.h"
-#include "stream/memops.h"
 
 struct ct_workspaces {
     CUdeviceptr           mine;
@@ -309,19 +308,15 @@ static void build(struct ct_stream_context *c, const struct ct_stream_call *call
 int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
                             const struct ct_stream_call *call, const uint32_t *finishes)
 {
-    struct ct_memops m;
+    struct ct_kernel_comm *comm = &c->work->comm;
+    comm->finished = finishes != NULL ? (uint32_t *)c->finished : NULL;
+    comm->finishes = finishes != NULL ? *finishes : 0;
     build(c, call);
-    int rc = ct_kernel_launch(c->p->gpu, c->ordinal, stream, &c->work->call);
+    const int rc = ct_kernel_launch(c->p->gpu, c->ordinal, stream, &c->work->call);
     if (rc != CTRAN_SUCCESS) { /* peers would wait for what never comes */
         ct_stream_end_all(c, rc);
-    }
-    if (finishes != NULL) {
-        ct_memops_init(&m, c->cu, stream);
-        ct_memops_write(&m, (CUdeviceptr)c->finished, *finishes);
-        ct_memops_flush(&m);
-        if (m.rc != CUDA_SUCCESS && rc == CTRAN_SUCCESS) {
-            rc = ct_gpu_result(c->p->gpu, m.rc, "cuStreamBatchMemOp", call->name);
-            ct_stream_end_all(c, rc);
+        if (finishes != NULL) {
+            ct_stream_lose(c, stream);
         }
     }
     return rc;

@@ -38,11 +38,11 @@
  * messages with the same token, m before m' in the order of F.
  *
  * (1) F's operations of one communicator and one set run one after the other: in order of one
- *     stream; by an event edge where the next one is on another stream; by the graph's edges inside
- *     a capture; a launch of a graph begins after its previous one; and the launches of graphs with
- *     operations of one communicator are in an order that the program gives them. Since a lane
- *     occurs once in an operation, m and m' are in different ones, or different launches. So
- *     F's `done := 0` of m is before F's `ready := 1` of m'.
+ *     stream; by a wait for the end of the last one where that is on another stream; by the graph's
+ *     edges inside a capture; a launch of a graph begins after its previous one; and the launches
+ *     of graphs with operations of one communicator are in an order that the program gives them.
+ *     Since a lane occurs once in an operation, m and m' are in different ones, or different
+ *     launches. So F's `done := 0` of m is before F's `ready := 1` of m'.
  * (2) S's ends of m and m' run in this order, too. They are the same way, so they are messages of
  *     one ordered pair and numbered alike on both sides, and (1) holds for S.
  *     Without the way in the index this fails: F sends and then receives, S sends and then

@@ -34,7 +34,6 @@ static const struct {
     {"cuStreamGetCtx", {1, 1}},         {"cuThreadExchangeStreamCaptureMode", {2, 2}},
     {"cuCtxGetCurrent", {1, 1}},        {"cuStreamGetCaptureInfo", {1, 1}},
     {"cuPointerGetAttributes", {1, 2}}, {"cuLaunchKernel", {1, 1}},
-    {"cuStreamBatchMemOp", {1, 1}},     {"cuEventRecordWithFlags", {1, 1}},
 };
 
 static void cost(void)

@@ -83,7 +83,8 @@ struct ct_kernel_words {
     uint32_t sent;  /* items to the peer so far; written by the rank itself */
     uint32_t got;   /* items from the peer that it is through with; by the rank itself */
     uint32_t acked; /* items to the peer that the peer is through with; by the peer */
-    uint32_t ready; /* the last bulk item from the peer; by the peer */
+    uint32_t ready; /* the last bulk item from the peer; by the peer. In channel 0, of the rank
+                       itself: blocks of the running kernel that are through */
 };
 
 /* Offsets in a workspace, the same on all ranks. ct_kernel_layout_make */
@@ -95,12 +96,15 @@ struct ct_kernel_layout {
     uint64_t flagged_at, bulk_at; /* the control words are at 0 */
 };
 
-/* What all launches of a communicator have in common. */
+/* What all launches of a communicator have in common, but for `finishes`. */
 struct ct_kernel_comm {
     uint32_t                rank, size;
     struct ct_kernel_layout layout;
     const uint32_t *abort; /* nonzero: every wait ends. In pinned memory, as the device sees it */
-    void           *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
+    uint32_t *finished;    /* there, too: a kernel that is over with all it does to memory writes */
+    uint32_t  finishes;    /* this; finished NULL: nothing */
+    uint32_t  pad;         /* 0 */
+    void     *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
 };
 
 /* What is sent to a peer and received from it; for the rank itself, what is copied. */

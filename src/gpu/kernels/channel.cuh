@@ -160,6 +160,27 @@ CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from)
     __syncthreads();
 }
 
+/* The last block to be through says that the kernel is over: all that the blocks did to memory is
+ * there before the word is. */
+CT_DEV void say_over(const struct ct_kernel_comm *comm)
+{
+    uint32_t *through =
+        &static_cast<struct ct_kernel_words *>(comm->workspace[comm->rank])[comm->rank].ready;
+    __syncthreads();
+    if (thread() != 0) {
+        return;
+    }
+    fence();
+    if (gridDim.x > 1) {
+        if (add_one(through) + 1 < gridDim.x) {
+            return;
+        }
+        *through = 0;
+        fence();
+    }
+    store_host(comm->finished, comm->finishes);
+}
+
 /* Those in `drain` are waited for until they are through with all that was sent. */
 CT_DEV void channel_close(struct channel *ch, uint32_t drain)
 {
@@ -172,6 +193,9 @@ CT_DEV void channel_close(struct channel *ch, uint32_t drain)
         if (in(drain, p)) {
             wait_room_for(ch, p, ch->sent[p] + CT_KERNEL_WINDOW);
         }
+    }
+    if (comm->finished != nullptr) {
+        say_over(comm);
     }
 }
 
