@@ -129,6 +129,9 @@ static int record(struct ct_exchange *x, struct ct_stream_armed *a)
     int      rc = CTRAN_SUCCESS;
     for (size_t i = 0; i < x->n; i++) {
         const struct ct_exchange_end *e = &x->ends[i];
+        if (e->kernel) {
+            continue; /* it holds nothing, and looks itself whether all is over */
+        }
         if (a != NULL) {
             a->ends[n++] = (struct ct_stream_end){.peer = e->msg->peer,
                                                   .send = e->msg->send,

@@ -34,6 +34,7 @@ enum {
     CT_KERNEL_WINDOW = 4,    /* items on their way for one pair and channel */
     CT_KERNEL_BLOCKS = 128,  /* at most this many channels */
     CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
+    CT_KERNEL_HEAD = 16,     /* bytes of an item of ct_messages before its data */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -131,6 +132,22 @@ struct ct_kernel_args {
     uint64_t              own_bytes;  /* of this rank's part */
     uint64_t              part_bytes; /* of the longest part */
     struct ct_kernel_move move[CT_KERNEL_RANKS];
+};
+
+/* ct_messages: sends and receives, at most one each way with a peer, in a part of the workspace of
+ * their own, so that their order and that of other kernels need not agree. extent: what both ends
+ * know of the length, no less than it; the rest is told by the items. */
+struct ct_kernel_end {
+    void    *buf;
+    uint64_t bytes; /* of the message; of a receive's buffer */
+    uint64_t extent;
+};
+struct ct_kernel_messages {
+    struct ct_kernel_comm comm;
+    uint32_t              to, from;   /* masks of peers */
+    uint32_t              each_bytes; /* of every message, this much for each block */
+    uint32_t              pad;        /* 0 */
+    struct ct_kernel_end  send[CT_KERNEL_RANKS], recv[CT_KERNEL_RANKS];
 };
 
 /* ct_alltoallv_dynamic: counts, displacements and indices are elements, in device memory, and are
