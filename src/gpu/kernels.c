@@ -29,7 +29,7 @@ static size_t most(size_t a, size_t b)
 
 /* ---- the workspace --------------------------------------------------------------------------- */
 
-static size_t layout_bytes(uint32_t size, const struct ct_kernel_layout *l)
+size_t ct_kernel_layout_bytes(uint32_t size, const struct ct_kernel_layout *l)
 {
     return l->bulk_at + (size_t)l->channels * size * CT_KERNEL_WINDOW * l->bulk_bytes;
 }
@@ -54,9 +54,25 @@ int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
     for (; channels > 0; channels /= 2) {
         for (uint32_t bulk = LARGEST; bulk >= SMALLEST; bulk /= 2) {
             *out = layout_of(size, channels, bulk);
-            if (layout_bytes(size, out) <= bytes) {
+            if (ct_kernel_layout_bytes(size, out) <= bytes) {
                 return CTRAN_SUCCESS;
             }
+        }
+    }
+    return CTRAN_ERR_NO_MEM;
+}
+
+int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_layout *out)
+{
+    enum { MOST = 64 << 10, EACH = 4 << 10, LEAST = 256 };
+    for (uint32_t most_bytes = MOST; most_bytes >= LEAST; most_bytes /= 2) {
+        const uint32_t each = most_bytes < EACH ? most_bytes : EACH;
+        *out = layout_of(size, most_bytes / each, 0);
+        out->flagged_bytes = each + CT_KERNEL_HEAD;
+        out->bulk_at = out->flagged_at +
+                       (size_t)out->channels * size * CT_KERNEL_WINDOW * out->flagged_bytes * 2;
+        if (ct_kernel_layout_bytes(size, out) <= bytes) {
+            return CTRAN_SUCCESS;
         }
     }
     return CTRAN_ERR_NO_MEM;
@@ -88,7 +104,7 @@ static const char *const type_names[CT_KERNEL_TYPES] = {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char dynamic_name[] = "ct_alltoallv_dynamic";
+static const char dynamic_name[] = "ct_alltoallv_dynamic", messages_name[] = "ct_messages";
 
 static const char *kind_of(bool small)
 {
@@ -109,10 +125,12 @@ bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME])
 {
     if (i == 0) {
         snprintf(name, CT_KERNEL_NAME, "%s", dynamic_name);
-    } else if (i <= 2) {
-        name_move(name, i == 1);
-    } else if (i - 3 < 2 * (size_t)CT_KERNEL_TYPES) {
-        name_reduction(name, (i - 3) % 2 == 0, (enum ct_kernel_type)((i - 3) / 2));
+    } else if (i == 1) {
+        snprintf(name, CT_KERNEL_NAME, "%s", messages_name);
+    } else if (i <= 3) {
+        name_move(name, i == 2);
+    } else if (i - 4 < 2 * (size_t)CT_KERNEL_TYPES) {
+        name_reduction(name, i % 2 == 0, (enum ct_kernel_type)((i - 4) / 2));
     } else {
         return false;
     }
@@ -381,6 +399,36 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
     const uint32_t before = (1u << comm->rank) - 1, me = 1u << comm->rank;
     one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
              all_of(comm) & ~(before | me), exclusive ? before : before | me);
+}
+
+/* The longest extent among those in the mask, which also are copied. */
+static size_t take_ends(struct ct_kernel_end *to, const struct ct_kernel_end *from, uint32_t mask)
+{
+    size_t longest = 0;
+    for (uint32_t p = 0; p < CT_KERNEL_RANKS; p++) {
+        to[p] = (mask >> p & 1) != 0 ? from[p] : (struct ct_kernel_end){.buf = NULL};
+        longest = most(longest, to[p].extent);
+    }
+    return longest;
+}
+
+void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                        const struct ct_kernel_end *send, uint32_t to,
+                        const struct ct_kernel_end *recv, uint32_t from)
+{
+    enum { WARP = 32, UNIT = 16 };
+    struct ct_kernel_messages *m = &c->messages;
+    snprintf(c->name, sizeof c->name, "%s", messages_name);
+    m->comm = *comm;
+    m->to = to;
+    m->from = from;
+    m->each_bytes = comm->layout.flagged_bytes - CT_KERNEL_HEAD;
+    m->pad = 0;
+    const size_t longest = most(take_ends(m->send, send, to), take_ends(m->recv, recv, from));
+    const size_t peers = most((size_t)__builtin_popcount(to), (size_t)__builtin_popcount(from));
+    const size_t units = (ct_min_size(longest, m->each_bytes) + UNIT - 1) / UNIT * peers;
+    c->blocks = (uint32_t)most((longest + m->each_bytes - 1) / m->each_bytes, 1);
+    c->threads = (uint32_t)ct_min_size(most(ct_round_up(units, WARP), WARP), CT_KERNEL_THREADS);
 }
 
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,

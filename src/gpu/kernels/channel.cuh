@@ -210,6 +210,30 @@ CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from, vec ask
     __syncthreads();
 }
 
+/* The very last thing that a kernel does. The last block to be through says that it is over, where
+ * somebody wants to know: all that the blocks did to memory is there before the word is. */
+CT_DEV void say_over(const struct ct_kernel_comm *comm)
+{
+    uint32_t *through =
+        &static_cast<struct ct_kernel_words *>(comm->workspace[comm->rank])[comm->rank].ready;
+    if (comm->finished == nullptr) {
+        return;
+    }
+    __syncthreads();
+    if (thread() != 0) {
+        return;
+    }
+    fence();
+    if (gridDim.x > 1) {
+        if (add_one(through) + 1 < gridDim.x) {
+            return;
+        }
+        *through = 0;
+        fence();
+    }
+    store_host(comm->finished, comm->finishes);
+}
+
 /* Before a last step is over, if it is one of flagged items: what it sends and gets is known. After a
  * barrier behind its sends. */
 CT_DEV void channel_close_ahead(struct channel *ch, uint32_t to, uint32_t from)
@@ -235,6 +259,7 @@ CT_DEV void channel_close(struct channel *ch, uint32_t drain)
             wait_room_for(ch, p, ch->sent[p] + CT_KERNEL_WINDOW);
         }
     }
+    say_over(comm);
 }
 
 /* ---- the block ----------------------------------------------------------------------------------

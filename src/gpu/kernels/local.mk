@@ -11,6 +11,7 @@ kernel_sources = \
 	src/gpu/kernels/channel.cuh \
 	src/gpu/kernels/dynamic.cu \
 	src/gpu/kernels/flagged.cuh \
+	src/gpu/kernels/message.cu \
 	src/gpu/kernels/move.cu \
 	src/gpu/kernels/ops.cuh \
 	src/gpu/kernels/pipeline.cuh \

@@ -73,13 +73,14 @@ CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
             recv_flagged(&ch, &s, static_cast<char *>(a.move[s.peer].dst) + piece.at, piece.bytes);
         }
         if (last) {
-            return;
+            break;
         }
         next_step(&ch, to, from, to_next);
         to = to_next;
         from = from_next;
         o = outgoing_of(a, to, step + 1);
     }
+    say_over(&a.comm);
 }
 
 struct moving {

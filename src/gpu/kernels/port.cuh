@@ -120,6 +120,22 @@ CT_DEV uint32_t load_host(const uint32_t *p)
     return v;
 }
 
+CT_DEV void store_host(uint32_t *p, uint32_t v)
+{
+    asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+/* Of blocks of one device: what was there. */
+CT_DEV uint32_t add_one(uint32_t *p)
+{
+    uint32_t was;
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
+                 : "=r"(was)
+                 : "l"(global(p))
+                 : "memory");
+    return was;
+}
+
 CT_DEV void idle()
 {
 }
@@ -277,6 +293,16 @@ CT_DEV void store_flag(uint32_t *p, uint32_t v)
 CT_DEV uint32_t load_host(const uint32_t *p)
 {
     return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+CT_DEV void store_host(uint32_t *p, uint32_t v)
+{
+    __atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+CT_DEV uint32_t add_one(uint32_t *p)
+{
+    return __atomic_fetch_add(p, 1, __ATOMIC_ACQ_REL);
 }
 
 CT_DEV void idle()

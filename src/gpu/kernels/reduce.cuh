@@ -114,11 +114,12 @@ template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args
             Dispatch::dispatch(a.op, &fold);
         }
         if (last) {
-            return;
+            break;
         }
         next_step(&ch, to, peers, to);
         o = outgoing_of(a, to, step + 1);
     }
+    say_over(&a.comm);
 }
 
 /* ---- bulk ------------------------------------------------------------------------------------ */
