@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 /* Sizes, in bytes that one block of a kernel sends to all its peers: below the first another block
- * would not pay, since a step takes longer than its data. */
+ * would not pay, since a step takes longer than its data; nor would a second step. */
 enum {
     FLAGGED_EACH = 8 << 10,
     FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
@@ -29,7 +29,7 @@ static size_t most(size_t a, size_t b)
 
 /* ---- the workspace --------------------------------------------------------------------------- */
 
-static size_t layout_bytes(uint32_t size, const struct ct_kernel_layout *l)
+size_t ct_kernel_layout_bytes(uint32_t size, const struct ct_kernel_layout *l)
 {
     return l->bulk_at + (size_t)l->channels * size * CT_KERNEL_WINDOW * l->bulk_bytes;
 }
@@ -54,9 +54,25 @@ int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
     for (; channels > 0; channels /= 2) {
         for (uint32_t bulk = LARGEST; bulk >= SMALLEST; bulk /= 2) {
             *out = layout_of(size, channels, bulk);
-            if (layout_bytes(size, out) <= bytes) {
+            if (ct_kernel_layout_bytes(size, out) <= bytes) {
                 return CTRAN_SUCCESS;
             }
+        }
+    }
+    return CTRAN_ERR_NO_MEM;
+}
+
+int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_layout *out)
+{
+    enum { MOST = 64 << 10, EACH = 4 << 10, LEAST = 256 };
+    for (uint32_t most_bytes = MOST; most_bytes >= LEAST; most_bytes /= 2) {
+        const uint32_t each = most_bytes < EACH ? most_bytes : EACH;
+        *out = layout_of(size, most_bytes / each, 0);
+        out->flagged_bytes = each + CT_KERNEL_HEAD;
+        out->bulk_at = out->flagged_at +
+                       (size_t)out->channels * size * CT_KERNEL_WINDOW * out->flagged_bytes * 2;
+        if (ct_kernel_layout_bytes(size, out) <= bytes) {
+            return CTRAN_SUCCESS;
         }
     }
     return CTRAN_ERR_NO_MEM;
@@ -88,7 +104,7 @@ static const char *const type_names[CT_KERNEL_TYPES] = {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char dynamic_name[] = "ct_alltoallv_dynamic";
+static const char dynamic_name[] = "ct_alltoallv_dynamic", messages_name[] = "ct_messages";
 
 static const char *kind_of(bool small)
 {
@@ -109,10 +125,12 @@ bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME])
 {
     if (i == 0) {
         snprintf(name, CT_KERNEL_NAME, "%s", dynamic_name);
-    } else if (i <= 2) {
-        name_move(name, i == 1);
-    } else if (i - 3 < 2 * (size_t)CT_KERNEL_TYPES) {
-        name_reduction(name, (i - 3) % 2 == 0, (enum ct_kernel_type)((i - 3) / 2));
+    } else if (i == 1) {
+        snprintf(name, CT_KERNEL_NAME, "%s", messages_name);
+    } else if (i <= 3) {
+        name_move(name, i == 2);
+    } else if (i - 4 < 2 * (size_t)CT_KERNEL_TYPES) {
+        name_reduction(name, i % 2 == 0, (enum ct_kernel_type)((i - 4) / 2));
     } else {
         return false;
     }
@@ -153,18 +171,34 @@ static size_t part_of(size_t bytes, uint32_t size)
     return ((bytes + size - 1) / size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
 }
 
-/* A bulk item of a kernel of so many blocks: the slots of several channels are one. */
+/* A slot of a kernel of so many blocks: those of several channels are one. */
+static size_t slot_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
+{
+    return (size_t)comm->layout.channels / blocks * comm->layout.bulk_bytes;
+}
+
 static uint32_t item_bytes(const struct ct_kernel_comm *comm, uint32_t blocks)
 {
-    const size_t slots = (size_t)comm->layout.channels / blocks * comm->layout.bulk_bytes;
-    return (uint32_t)ct_min_size(slots, most(BULK_ITEM, comm->layout.bulk_bytes));
+    return (uint32_t)ct_min_size(slot_bytes(comm, blocks), BULK_ITEM);
+}
+
+/* One for each 16 bytes that a block sends in a step of flagged items, and no more: a barrier of
+ * few warps is short. */
+static uint32_t flagged_threads(const struct ct_kernel_args *a, size_t longest)
+{
+    enum { WARP = 32 };
+    const size_t step = ct_min_size(ct_min_size(longest, a->each_bytes), a->item_bytes);
+    const size_t units = (step + 15) / 16 * most(a->comm.size - 1, 1);
+    return (uint32_t)most(ct_min_size((units + WARP - 1) / WARP * WARP, CT_KERNEL_THREADS), WARP);
 }
 
 /* Kernel, blocks and all but masks and moves; `longest` is what one peer gets at most. */
 static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                     struct ct_kernel_how how, bool small, size_t longest)
 {
-    const size_t each = small ? FLAGGED_EACH / most(comm->size - 1, 1) : BULK_EACH;
+    const size_t each =
+        small ? ct_min_size(FLAGGED_EACH / most(comm->size - 1, 1), comm->layout.flagged_bytes)
+              : BULK_EACH;
     const size_t want = (longest + each - 1) / each;
     const size_t may =
         how.blocks != 0 ? ct_min_size(how.blocks, comm->layout.channels) : comm->layout.channels;
@@ -174,7 +208,7 @@ static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_ke
     c->blocks = (uint32_t)most(ct_min_size(want, may), 1);
     c->args.item_bytes = small ? comm->layout.flagged_bytes : item_bytes(comm, c->blocks);
     c->args.each_bytes = most(part_of(longest, c->blocks), PART_ALIGN);
-    c->threads = CT_KERNEL_THREADS;
+    c->threads = small ? flagged_threads(&c->args, longest) : CT_KERNEL_THREADS;
     return &c->args;
 }
 
@@ -269,13 +303,15 @@ static void one_shot(struct ct_kernel_args *a, const void *send, void *recv, siz
 }
 
 /* Two: a part of the vector to each rank, and the finished ones to all in `wanted`. */
-static void two_shots(struct ct_kernel_args *a, const void *send, void *recv, size_t bytes,
+static void two_shots(struct ct_kernel_call *c, const void *send, void *recv, size_t bytes,
                       uint32_t wanted)
 {
+    struct ct_kernel_args       *a = &c->args;
     const struct ct_kernel_comm *comm = &a->comm;
     const bool                   mine = (wanted >> comm->rank & 1) != 0;
     a->to = others(comm);
     a->from = all_of(comm);
+    a->item_bytes = (uint32_t)ct_min_size(a->item_bytes, slot_bytes(comm, c->blocks) / 2);
     a->result_to = wanted & others(comm);
     a->result_from = mine ? others(comm) : 0;
     for (uint32_t p = 0; p < comm->size; p++) {
@@ -293,13 +329,15 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
 {
     const size_t bytes = count * r->elem_bytes;
     const bool   small = flagged(how, bytes, comm->size - 1);
-    /* With two ranks both ways send as much. */
-    if (small || comm->size == 2) {
+    const size_t part = part_of(bytes, comm->size);
+    (void)start_reduce(c, comm, how, r, small, small ? bytes : part);
+    /* With two ranks both ways send as much. Two shots load less: that counts where blocks are few,
+     * and their slots large; where these are small, one shot has the longer items. */
+    if (!small && (comm->size > 2 || slot_bytes(comm, c->blocks) / 2 >= BULK_ITEM)) {
+        two_shots(c, send, recv, bytes, all_of(comm));
+    } else {
         one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes, others(comm),
                  all_of(comm));
-    } else {
-        const size_t part = part_of(bytes, comm->size);
-        two_shots(start_reduce(c, comm, how, r, false, part), send, recv, bytes, all_of(comm));
     }
 }
 
@@ -315,8 +353,8 @@ void ct_kernel_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *com
                  mine ? 0 : 1u << root, mine ? all_of(comm) : 0);
     } else {
         const size_t part = part_of(bytes, comm->size);
-        two_shots(start_reduce(c, comm, how, r, false, part), send, mine ? recv : NULL, bytes,
-                  1u << root);
+        (void)start_reduce(c, comm, how, r, false, part);
+        two_shots(c, send, mine ? recv : NULL, bytes, 1u << root);
     }
 }
 
@@ -330,10 +368,12 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         longest = p == 0 ? (size_t)counts[0] : most(longest, (size_t)counts[p]);
         shortest = p == 0 ? (size_t)counts[0] : ct_min_size(shortest, (size_t)counts[p]);
     }
-    /* In place, parts of different lengths: what one block writes another may not have read. Who
-     * has no part may be in place or not, whatever the others are, and all have to choose alike. */
+    /* In place, parts of different lengths: what one block writes another may not have read, nor a
+     * thread. Who has no part may be in place or not, whatever the others are, and all have to
+     * choose alike. */
     if (longest != shortest && (send == recv || shortest == 0)) {
         how.blocks = 1;
+        how.flagged = 2;
     }
     const bool small = flagged(how, longest * r->elem_bytes, comm->size - 1);
 
@@ -359,6 +399,36 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
     const uint32_t before = (1u << comm->rank) - 1, me = 1u << comm->rank;
     one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
              all_of(comm) & ~(before | me), exclusive ? before : before | me);
+}
+
+/* The longest extent among those in the mask, which also are copied. */
+static size_t take_ends(struct ct_kernel_end *to, const struct ct_kernel_end *from, uint32_t mask)
+{
+    size_t longest = 0;
+    for (uint32_t p = 0; p < CT_KERNEL_RANKS; p++) {
+        to[p] = (mask >> p & 1) != 0 ? from[p] : (struct ct_kernel_end){.buf = NULL};
+        longest = most(longest, to[p].extent);
+    }
+    return longest;
+}
+
+void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                        const struct ct_kernel_end *send, uint32_t to,
+                        const struct ct_kernel_end *recv, uint32_t from)
+{
+    enum { WARP = 32, UNIT = 16 };
+    struct ct_kernel_messages *m = &c->messages;
+    snprintf(c->name, sizeof c->name, "%s", messages_name);
+    m->comm = *comm;
+    m->to = to;
+    m->from = from;
+    m->each_bytes = comm->layout.flagged_bytes - CT_KERNEL_HEAD;
+    m->pad = 0;
+    const size_t longest = most(take_ends(m->send, send, to), take_ends(m->recv, recv, from));
+    const size_t peers = most((size_t)__builtin_popcount(to), (size_t)__builtin_popcount(from));
+    const size_t units = (ct_min_size(longest, m->each_bytes) + UNIT - 1) / UNIT * peers;
+    c->blocks = (uint32_t)most((longest + m->each_bytes - 1) / m->each_bytes, 1);
+    c->threads = (uint32_t)ct_min_size(most(ct_round_up(units, WARP), WARP), CT_KERNEL_THREADS);
 }
 
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,

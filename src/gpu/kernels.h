@@ -32,6 +32,15 @@ struct ct_gpu;
 int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
                           struct ct_kernel_layout *out);
 
+/* The same for a part of a workspace that ct_kernel_messages alone uses, as large as is useful; it
+ * is of ct_kernel_layout_bytes. The longest message is ct_kernel_message_most. */
+int    ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_layout *out);
+size_t ct_kernel_layout_bytes(uint32_t size, const struct ct_kernel_layout *layout);
+static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layout)
+{
+    return (size_t)layout->channels * (layout->flagged_bytes - CT_KERNEL_HEAD);
+}
+
 /* ---- operators ------------------------------------------------------------------------------- */
 
 struct ct_kernel_reduction {
@@ -59,8 +68,9 @@ struct ct_kernel_call {
     char     name[CT_KERNEL_NAME]; /* of the kernel */
     uint32_t blocks, threads;
     union {
-        struct ct_kernel_args    args;
-        struct ct_kernel_dynamic dynamic;
+        struct ct_kernel_args     args;
+        struct ct_kernel_dynamic  dynamic;
+        struct ct_kernel_messages messages;
     };
 };
 
@@ -103,6 +113,11 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
  * known. */
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                  uint32_t blocks, const struct ct_kernel_dynamic *what);
+
+/* Messages: args.h. The ends of those in the masks count; none is longer than the layout's most. */
+void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                        const struct ct_kernel_end *send, uint32_t to,
+                        const struct ct_kernel_end *recv, uint32_t from);
 
 /* The name of kernel i, from 0 on; false: there are no more. */
 bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);

@@ -188,7 +188,8 @@ static int make_events(struct ct_stream_context *c)
     for (size_t i = 0; i < CT_ARRAY_LEN(events) && rc == CTRAN_SUCCESS; i++) {
         rc = CT_GPU_TRY(g, what, cuEventCreate, (events[i], CU_EVENT_DISABLE_TIMING));
     }
-    return rc;
+    /* One branch is always there: it is asked how the device is. */
+    return rc == CTRAN_SUCCESS && ct_stream_branch(c, 0) == NULL ? CTRAN_ERR_NO_MEM : rc;
 }
 
 static void free_context(struct ct_stream_context *c)

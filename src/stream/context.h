@@ -60,16 +60,17 @@ struct ct_stream_context {
     /* Order. */
     CUstream                 last; /* of the last eager operation; valid with `ordered` */
     bool                     ordered;
-    CUevent                  edge; /* recorded behind it */
+    bool                     lost; /* an operation will not be counted by its stream, */
+    CUevent                  edge; /* whose end this marks. ct_stream_lose */
     struct ct_stream_capture capture;
-    CUevent                  captured_edge; /* the same, in a capture */
+    CUevent                  captured_edge; /* behind the last operation of a capture */
     struct ct_list           graphs;
     struct ct_workspaces    *work; /* of kernels; NULL: none. kernel.c */
     CUevent                  fork, join;
     CUstream                *branch; /* internal streams, made as they are needed */
     unsigned                 nbranches;
-    /* What is under way. Eager operations are counted as they are enqueued, and by their stream,
-     * in pinned memory, as they end. */
+    /* What is under way. Eager operations are counted as they are enqueued, and by their stream or
+     * kernel, in pinned memory, as they end. */
     _Atomic uint32_t       enqueued;
     _Atomic uint32_t      *finished;
     uint32_t               reaped;  /* of those, whose records are empty again */
@@ -126,6 +127,9 @@ static inline uint32_t ct_stream_pending(const struct ct_stream_context *c)
 /* Waits until no more than so many are not over. Ends also when the GPU has failed: what is left
  * never will be, and counts as over. enqueue.c */
 void ct_stream_wait(struct ct_stream_context *c, uint32_t most);
+/* The driver has refused the part of an operation that counts it as over: its stream's end does.
+ * enqueue.c */
+void ct_stream_lose(struct ct_stream_context *c, CUstream stream);
 /* The next operation's record; waits for one that is over if all are taken, and frees what all that
  * are over held. enqueue.c */
 struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends);

@@ -42,7 +42,14 @@ static void reap(struct ct_stream_context *c)
     }
 }
 
-/* Whether the end of the last operation, as the driver says, has been reached or never will be. */
+void ct_stream_lose(struct ct_stream_context *c, CUstream stream)
+{
+    c->lost = true;
+    (void)c->cu->cuEventRecord(c->edge, stream); /* refused, too: what it marked before is over */
+}
+
+/* Whether operations will never be counted, as the driver says: the GPU has failed, which any
+ * stream of the device knows, or one has been lost and its stream has come to it. */
 static bool is_at_end(struct ct_stream_context *c, CUresult *r)
 {
     struct ct_gpu_visit v;
@@ -50,12 +57,15 @@ static bool is_at_end(struct ct_stream_context *c, CUresult *r)
         *r = CUDA_ERROR_UNKNOWN; /* logged; the context cannot be entered any more */
         return true;
     }
-    *r = c->cu->cuEventQuery(c->edge);
+    *r = c->cu->cuStreamQuery(c->branch[0]);
+    if (*r == CUDA_SUCCESS || *r == CUDA_ERROR_NOT_READY) {
+        *r = c->lost ? c->cu->cuEventQuery(c->edge) : CUDA_ERROR_NOT_READY;
+    }
     ct_gpu_leave(c->p->gpu, &v);
     return *r != CUDA_ERROR_NOT_READY;
 }
 
-/* The stream's last write will not come. */
+/* What is left is not counted any more. */
 static void give_up(struct ct_stream_context *c, CUresult r)
 {
     const char *why = r == CUDA_SUCCESS ? "their stream has no more work" : ct_gpu_result_text(r);
@@ -99,11 +109,17 @@ struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends)
     return nends == 0 || a->ends != NULL ? a : NULL;
 }
 
-/* One more eager operation; what frees imports and pinned memory knows of it, too. */
-static void count(struct ct_stream_context *c, uint32_t enqueued)
+/* One more eager operation, behind the last one; what frees imports and pinned memory knows of it,
+ * too. It is to be put on the stream whatever is returned: peers may wait for it. */
+static int count(struct ct_stream_context *c, CUstream stream, uint32_t enqueued)
 {
+    const int rc = ct_order_follow(c, stream);
+    if (rc != CTRAN_SUCCESS) {
+        ct_stream_end_all(c, rc);
+    }
     atomic_fetch_add_explicit(&c->p->gpu->armed, 1, memory_order_relaxed);
     atomic_store_explicit(&c->enqueued, enqueued, memory_order_release);
+    return rc;
 }
 
 /* Publishes the ends of a round; they are on no stream yet. */
@@ -113,6 +129,9 @@ static int record(struct ct_exchange *x, struct ct_stream_armed *a)
     int      rc = CTRAN_SUCCESS;
     for (size_t i = 0; i < x->n; i++) {
         const struct ct_exchange_end *e = &x->ends[i];
+        if (e->kernel) {
+            continue; /* it holds nothing, and looks itself whether all is over */
+        }
         if (a != NULL) {
             a->ends[n++] = (struct ct_stream_end){.peer = e->msg->peer,
                                                   .send = e->msg->send,
@@ -157,7 +176,8 @@ static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
         rc = record(&x, a);
         x.rc = x.rc == CTRAN_SUCCESS ? rc : x.rc;
         if (graph == NULL && round == 0) {
-            count(c, finishes);
+            rc = count(c, stream, finishes);
+            x.rc = x.rc == CTRAN_SUCCESS ? rc : x.rc;
         }
         x.finishes = graph == NULL && !more ? &finishes : NULL;
         ct_exchange_submit(&x);
@@ -192,8 +212,9 @@ static int over_host(struct ct_stream_context *c, CUstream stream,
     }
     rc = ct_staged_prepare(c, call, NULL, &a->staged);
     if (rc == CTRAN_SUCCESS) {
-        count(c, finishes);
-        rc = ct_staged_submit(a->staged, stream, call, &finishes);
+        rc = count(c, stream, finishes);
+        const int after = ct_staged_submit(a->staged, stream, call, &finishes);
+        rc = rc == CTRAN_SUCCESS ? after : rc;
     }
     return rc;
 }
@@ -223,9 +244,10 @@ static int by_kernel(struct ct_stream_context *c, CUstream stream,
     }
     if (graph == NULL) {
         (void)ct_stream_arm(c, 0); /* a record without ends takes no memory */
-        count(c, finishes);
+        rc = count(c, stream, finishes);
     }
-    return ct_stream_kernel_submit(c, stream, call, graph == NULL ? &finishes : NULL);
+    const int after = ct_stream_kernel_submit(c, stream, call, graph == NULL ? &finishes : NULL);
+    return rc == CTRAN_SUCCESS ? after : rc;
 }
 
 static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,

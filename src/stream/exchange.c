@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages by copy engine: the ends of one operation meet those of its peers (meet.c), then all of
- * it is put on the program's stream. What the stream does, and why it is right, is in stream.h.
+ * Messages by copy engine, and small ones by kernel: the ends of one operation meet those of its
+ * peers (meet.c), then all of it is put on the program's stream. What the stream does, and why it
+ * is right, is in stream.h.
  */
 #define CT_FOLDER "stream"
 #include "stream/exchange.h"
+#include "stream/kernel.h"
 
 #include <inttypes.h>
 
@@ -121,19 +123,54 @@ static void one_row(struct ct_exchange *x, struct ct_memops *m)
 
 /* ---- sends and receives: a row for each peer and way ----------------------------------------- */
 
-static bool same_row(const struct ct_exchange_end *a, const struct ct_exchange_end *b)
+static bool is_alike(const struct ct_exchange_end *a, const struct ct_exchange_end *b)
 {
-    return !b->first && a->msg->peer == b->msg->peer && a->msg->send == b->msg->send;
+    return a->msg->peer == b->msg->peer && a->msg->send == b->msg->send;
 }
 
-/* Whether end i, to which this rank came second, is the first of its row. */
-static bool begins_row(const struct ct_exchange *x, size_t i)
+/* Whether one launch does all that kernels do, a row by itself: it takes one message of a row. */
+static bool is_one_launch(const struct ct_exchange *x)
 {
-    if (x->ends[i].first) {
+    for (size_t i = 0; i < x->n; i++) {
+        for (size_t k = 0; x->ends[i].kernel && k < i; k++) {
+            if (x->ends[k].kernel && is_alike(&x->ends[i], &x->ends[k])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static size_t kernels(const struct ct_exchange *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        n += x->ends[i].kernel;
+    }
+    return n;
+}
+
+static void launch(struct ct_exchange *x, size_t at, size_t n, CUstream stream,
+                   const uint32_t *finishes)
+{
+    const int rc = ct_stream_kernel_exchange(x->c, stream, x->ends + at, n, finishes);
+    x->rc = x->rc == CTRAN_SUCCESS ? rc : x->rc;
+}
+
+/* What this rank's stream has to do for an end in its row: nothing, where another one copies. */
+static bool is_work(const struct ct_exchange_end *e, bool one_launch)
+{
+    return e->kernel ? !one_launch : !e->first;
+}
+
+/* Whether end i is the first of its row with work. */
+static bool begins_row(const struct ct_exchange *x, size_t i, bool one_launch)
+{
+    if (!is_work(&x->ends[i], one_launch)) {
         return false;
     }
     for (size_t k = 0; k < i; k++) {
-        if (same_row(&x->ends[i], &x->ends[k])) {
+        if (is_work(&x->ends[k], one_launch) && is_alike(&x->ends[i], &x->ends[k])) {
             return false;
         }
     }
@@ -141,11 +178,17 @@ static bool begins_row(const struct ct_exchange *x, size_t i)
 }
 
 /* The row that begins at `from`. */
-static void run_row(struct ct_exchange *x, size_t from, struct ct_memops *m)
+static void run_row(struct ct_exchange *x, size_t from, bool one_launch, struct ct_memops *m)
 {
     for (size_t i = from; i < x->n; i++) {
         const struct ct_exchange_end *e = &x->ends[i];
-        if (same_row(&x->ends[from], e)) {
+        if (!is_work(e, one_launch) || !is_alike(&x->ends[from], e)) {
+            continue;
+        }
+        if (e->kernel) {
+            flush(x, m);
+            launch(x, i, 1, m->stream, NULL);
+        } else {
             ct_memops_take(m, address(x, &e->token->ready));
             flush(x, m);
             copy(x, e, m->stream);
@@ -154,30 +197,37 @@ static void run_row(struct ct_exchange *x, size_t from, struct ct_memops *m)
     }
 }
 
-/* The first row stays on the program's stream; each other one has a branch. */
+/* Kernels' messages that go together are a row, which the program's stream keeps, else it keeps the
+ * first one; each other one has a branch. */
 static void all_rows(struct ct_exchange *x, struct ct_memops *m)
 {
-    unsigned nrows = 0, row = 0;
+    const bool one_launch = is_one_launch(x), launches = one_launch && kernels(x) > 0;
+    unsigned   nrows = launches, row = launches;
+    size_t     first = x->n;
     for (size_t i = 0; i < x->n; i++) {
-        nrows += begins_row(x, i);
+        nrows += begins_row(x, i, one_launch);
     }
+    flush(x, m);
     if (nrows > 1) {
-        flush(x, m);
         fork_at(x);
     }
-    size_t first = x->n;
     for (size_t i = 0; i < x->n; i++) {
-        if (begins_row(x, i) && row++ > 0) {
+        if (!begins_row(x, i, one_launch)) {
+            continue;
+        }
+        if (row++ == 0) {
+            first = i;
+        } else {
             struct ct_memops aside;
             ct_memops_init(&aside, x->c->cu, branch(x, row - 2));
-            run_row(x, i, &aside);
+            run_row(x, i, one_launch, &aside);
             flush(x, &aside);
-        } else if (begins_row(x, i)) {
-            first = i;
         }
     }
-    if (first < x->n) {
-        run_row(x, first, m);
+    if (launches) {
+        launch(x, 0, x->n, m->stream, NULL);
+    } else if (first < x->n) {
+        run_row(x, first, one_launch, m);
     }
     if (nrows > 1) {
         flush(x, m);
@@ -218,13 +268,27 @@ static void copy_own(struct ct_exchange *x, CUstream stream)
     }
 }
 
+/* What is nothing but one launch needs no tokens, and counts itself as over. */
+static bool submit_kernel(struct ct_exchange *x)
+{
+    const bool alone = x->n > 0 && kernels(x) == x->n && is_one_launch(x);
+    if (alone) {
+        copy_own(x, x->stream);
+        launch(x, 0, x->n, x->stream, x->finishes);
+    }
+    return alone;
+}
+
 void ct_exchange_submit(struct ct_exchange *x)
 {
     CUstream         aside = x->stream;
     struct ct_memops m;
+    if (submit_kernel(x)) {
+        return;
+    }
     ct_memops_init(&m, x->c->cu, x->stream);
     for (size_t i = 0; i < x->n; i++) {
-        if (x->ends[i].first) {
+        if (x->ends[i].first && !x->ends[i].kernel) {
             ct_memops_write(&m, address(x, &x->ends[i].token->ready), 1);
         }
     }
@@ -243,7 +307,7 @@ void ct_exchange_submit(struct ct_exchange *x)
         join(x, aside);
     }
     for (size_t i = 0; i < x->n; i++) {
-        if (x->ends[i].first) {
+        if (x->ends[i].first && !x->ends[i].kernel) {
             ct_memops_take(&m, address(x, &x->ends[i].token->done));
         }
     }
@@ -251,4 +315,7 @@ void ct_exchange_submit(struct ct_exchange *x)
         ct_memops_write(&m, (CUdeviceptr)x->c->finished, *x->finishes);
     }
     flush(x, &m);
+    if (x->finishes != NULL && m.rc != CUDA_SUCCESS) {
+        ct_stream_lose(x->c, x->stream);
+    }
 }

@@ -12,13 +12,14 @@
 /* The end of a message with another rank. */
 struct ct_exchange_end {
     const struct ct_stream_msg *msg;
-    bool                        first; /* this rank came first */
-    bool                        stays; /* came first, and waits a moment for the other */
+    bool                        first;  /* this rank came first */
+    bool                        stays;  /* came first, and waits a moment for the other */
+    bool                        kernel; /* by kernel; all below but `bytes` is of copies */
     uint64_t                    number;
-    struct ct_offer             mine; /* what it has offered */
+    struct ct_offer             mine;  /* what it has offered */
+    size_t                      bytes; /* to be copied, by the second; of the first by kernel */
     struct ct_token            *token;
     /* Where it came second: */
-    size_t                bytes; /* to be copied */
     struct ct_mem_import *import;
     CUdeviceptr           there; /* the peer's memory */
 };

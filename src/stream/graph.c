@@ -152,9 +152,21 @@ static int begin(struct ct_stream_context *c, CUstream stream, cuuint64_t id, CU
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
+static const char what[] = "ordering a call behind the communicator's last one";
+
+int ct_order_follow(struct ct_stream_context *c, CUstream stream)
+{
+    const bool waits = c->ordered && c->last != stream && ct_stream_pending(c) > 0;
+    c->last = stream;
+    c->ordered = true;
+    return waits ? CT_GPU_TRY(
+                       c->p->gpu, what, cuStreamWaitValue32,
+                       (stream, (CUdeviceptr)c->finished, c->enqueued, CU_STREAM_WAIT_VALUE_GEQ))
+                 : CTRAN_SUCCESS;
+}
+
 int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph **out)
 {
-    static const char     what[] = "ordering a call behind the communicator's last one";
     CUstreamCaptureStatus status;
     cuuint64_t            id;
     CUgraph               graph;
@@ -165,10 +177,7 @@ int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph
         return rc;
     }
     if (status == CU_STREAM_CAPTURE_STATUS_NONE) {
-        return c->ordered && c->last != stream
-                   ? CT_GPU_TRY(c->p->gpu, what, cuStreamWaitEvent,
-                                (stream, c->edge, CU_EVENT_WAIT_DEFAULT))
-                   : CTRAN_SUCCESS;
+        return CTRAN_SUCCESS;
     }
     if (c->capture.id != id) {
         rc = begin(c, stream, id, graph);
@@ -182,12 +191,9 @@ int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph
 
 int ct_order_leave(struct ct_stream_context *c, CUstream stream, const struct ct_graph *graph)
 {
-    if (graph != NULL) {
-        c->capture.last = stream;
-    } else {
-        c->last = stream;
-        c->ordered = true;
+    if (graph == NULL) {
+        return CTRAN_SUCCESS;
     }
-    return CT_GPU_TRY(c->p->gpu, "marking the end of a call", cuEventRecord,
-                      (graph != NULL ? c->captured_edge : c->edge, stream));
+    c->capture.last = stream;
+    return CT_GPU_TRY(c->p->gpu, what, cuEventRecord, (c->captured_edge, stream));
 }

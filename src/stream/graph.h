@@ -23,11 +23,16 @@ static inline uint32_t ct_graph_set(const struct ct_graph *g)
     return g != NULL ? g->set : 0;
 }
 
-/* Orders the next operation behind the context's last one, and tells which graph it is captured
- * for: NULL, none. The stream's context is current. */
+/* Tells which graph the next operation is captured for, NULL: none, and orders a captured one
+ * behind the capture's last. The stream's context is current. */
 int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph **out);
 /* The operation has been put there. */
 int ct_order_leave(struct ct_stream_context *c, CUstream stream, const struct ct_graph *graph);
+/* An eager operation that is about to be put on a stream, before it is counted: where the last one
+ * was on another, this stream waits until that has been counted as over. So a program that keeps to
+ * one stream pays nothing. An event would have to be recorded behind each operation, since what
+ * comes to a stream later, and may wait for this one, is not to be waited for. */
+int ct_order_follow(struct ct_stream_context *c, CUstream stream);
 
 /* Makes the graph hold a mapping. CTRAN_ERR_NO_MEM. */
 int ct_graph_hold(struct ct_graph *g, struct ct_mem_import *import);

@@ -6,8 +6,10 @@
  * memory is not to be allocated once streams wait, nor kernels loaded; all others map it. Kernels
  * number what they exchange in the workspaces themselves (gpu/kernels/args.h): they need no tokens,
  * and a replayed graph needs nothing of the host. So a communicator's kernels run one at a time, in
- * the same order on all ranks: that of the calls (ct_order_enter), and of the program's launches of
- * graphs.
+ * the same order on all ranks: that of the calls (ct_order_follow), and of the program's launches
+ * of graphs. An eager one counts itself as over, which is cheaper than a write of its stream.
+ *
+ * Small messages are numbered in a part of the workspaces of their own, as stream.h says.
  *
  * A kernel that waits looks at the word that says that all is over: the watchdog has nothing to set
  * for it.
@@ -25,12 +27,14 @@
 #include <stdlib.h>
 
 #include "gpu/kernels.h"
-#include "stream/memops.h"
 
 struct ct_workspaces {
     CUdeviceptr           mine;
     struct ct_mem_import *imports[CT_TOKEN_RANKS];
     struct ct_kernel_comm comm;
+    struct ct_kernel_comm messages; /* for sends and receives: a part at the workspaces' end */
+    size_t                at_messages;
+    bool                  has_messages;
     struct ct_kernel_call call; /* being built */
 };
 
@@ -66,6 +70,21 @@ static size_t workspace_bytes(const struct ct_stream_context *c)
     return c->tokens.n > 1 ? bytes : ct_min_size(bytes, ALONE);
 }
 
+/* Messages have a sixth of it at most: what the slots of others would hardly use, as their size is
+ * a power of two. */
+static int divide(struct ct_workspaces *w, size_t bytes)
+{
+    const uint32_t n = w->comm.size;
+    size_t         own = 0;
+    w->has_messages =
+        n > 1 && ct_kernel_message_layout_make(n, bytes / 6, &w->messages.layout) == CTRAN_SUCCESS;
+    if (w->has_messages) {
+        own = ct_round_up(ct_kernel_layout_bytes(n, &w->messages.layout), CT_KERNEL_LINE);
+    }
+    w->at_messages = (bytes - own) / CT_KERNEL_LINE * CT_KERNEL_LINE;
+    return ct_kernel_layout_make(n, CT_KERNEL_BLOCKS, w->at_messages, &w->comm.layout);
+}
+
 /* This rank's own: all zeros, and known by its export. */
 static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
                      struct ct_mem_export *out)
@@ -74,7 +93,7 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
     struct ct_gpu    *g = c->p->gpu;
     const size_t      bytes = workspace_bytes(c);
     CUstream          aside = ct_stream_branch(c, 0);
-    int rc = ct_kernel_layout_make(c->tokens.n, CT_KERNEL_BLOCKS, bytes, &w->comm.layout);
+    int               rc = divide(w, bytes);
     if (rc != CTRAN_SUCCESS || aside == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -96,6 +115,7 @@ static int map_others(struct ct_stream_context *c, struct ct_workspaces *w,
             rc = ct_mem_import(c->p, c->ordinal, &all[r], &w->imports[r], &at);
         }
         w->comm.workspace[r] = (void *)at;
+        w->messages.workspace[r] = (void *)(at + w->at_messages);
     }
     return rc;
 }
@@ -107,6 +127,7 @@ static struct ct_workspaces *new_workspaces(const struct ct_stream_context *c)
         w->comm.rank = c->tokens.me;
         w->comm.size = c->tokens.n;
         w->comm.abort = (const uint32_t *)ct_stream_address(c, &c->tokens.head->over);
+        w->messages = w->comm;
     }
     return w;
 }
@@ -306,23 +327,58 @@ static void build(struct ct_stream_context *c, const struct ct_stream_call *call
     }
 }
 
-int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
-                            const struct ct_stream_call *call, const uint32_t *finishes)
+/* The call that has been built for a communicator, which tells it when it is over. */
+static int launch(struct ct_stream_context *c, CUstream stream, const uint32_t *finishes)
 {
-    struct ct_memops m;
-    build(c, call);
-    int rc = ct_kernel_launch(c->p->gpu, c->ordinal, stream, &c->work->call);
+    const int rc = ct_kernel_launch(c->p->gpu, c->ordinal, stream, &c->work->call);
     if (rc != CTRAN_SUCCESS) { /* peers would wait for what never comes */
         ct_stream_end_all(c, rc);
-    }
-    if (finishes != NULL) {
-        ct_memops_init(&m, c->cu, stream);
-        ct_memops_write(&m, (CUdeviceptr)c->finished, *finishes);
-        ct_memops_flush(&m);
-        if (m.rc != CUDA_SUCCESS && rc == CTRAN_SUCCESS) {
-            rc = ct_gpu_result(c->p->gpu, m.rc, "cuStreamBatchMemOp", call->name);
-            ct_stream_end_all(c, rc);
+        if (finishes != NULL) {
+            ct_stream_lose(c, stream);
         }
     }
     return rc;
+}
+
+static void set_finish(const struct ct_stream_context *c, struct ct_kernel_comm *comm,
+                       const uint32_t *finishes)
+{
+    comm->finished = finishes != NULL ? (uint32_t *)c->finished : NULL;
+    comm->finishes = finishes != NULL ? *finishes : 0;
+}
+
+int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
+                            const struct ct_stream_call *call, const uint32_t *finishes)
+{
+    set_finish(c, &c->work->comm, finishes);
+    build(c, call);
+    return launch(c, stream, finishes);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+bool ct_stream_kernel_moves(const struct ct_stream_context *c, size_t bytes)
+{
+    return c->work != NULL && c->work->has_messages && bytes <= (size_t)c->p->cfg.stream_small &&
+           bytes <= ct_kernel_message_most(&c->work->messages.layout);
+}
+
+int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,
+                              const struct ct_exchange_end *ends, size_t n,
+                              const uint32_t *finishes)
+{
+    struct ct_workspaces *w = c->work;
+    struct ct_kernel_end  send[CT_KERNEL_RANKS], recv[CT_KERNEL_RANKS];
+    uint32_t              to = 0, from = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ct_stream_msg *msg = ends[i].msg;
+        if (ends[i].kernel) {
+            const struct ct_kernel_end end = {msg->buf, msg->bytes, ends[i].bytes};
+            (msg->send ? send : recv)[msg->peer] = end;
+            *(msg->send ? &to : &from) |= UINT32_C(1) << msg->peer;
+        }
+    }
+    set_finish(c, &w->messages, finishes);
+    ct_kernel_messages(&w->call, &w->messages, send, to, recv, from);
+    return launch(c, stream, finishes);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations by kernels over the ranks' workspaces: small collectives, barriers and reductions.
+ * Operations by kernels over the ranks' workspaces: small collectives, barriers, reductions, and
+ * small messages.
  */
 #ifndef CT_STREAM_KERNEL_H
 #define CT_STREAM_KERNEL_H
 
-#include "stream/context.h"
+#include "stream/exchange.h"
 
 /* Loads the kernels, where this process has some, before any stream of a communicator waits: first
  * of all contexts that are made. In the device's context. Without them, which is logged, there will
@@ -26,6 +27,14 @@ int ct_stream_kernel_check(const struct ct_stream_context *c, const struct ct_st
 /* Launches it. finishes: eager operations that are over with it; NULL: captured. */
 int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
                             const struct ct_stream_call *call, const uint32_t *finishes);
+
+/* Whether a message of sends and receives, of so many bytes, may go this way, where both ends are
+ * told. */
+bool ct_stream_kernel_moves(const struct ct_stream_context *c, size_t bytes);
+/* Launches those of n ends that do; at most one each way with a peer. */
+int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,
+                              const struct ct_exchange_end *ends, size_t n,
+                              const uint32_t *finishes);
 
 /* This rank launches no more of the context's kernels, and those that it launched are over. */
 void ct_stream_kernel_leave(struct ct_stream_context *c);

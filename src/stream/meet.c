@@ -15,6 +15,7 @@
 
 #include "stream/exchange.h"
 #include "stream/graph.h"
+#include "stream/kernel.h"
 
 enum {
     STAY_BYTES = 1 << 20,        /* of a message for which it pays to wait for the other end */
@@ -133,6 +134,27 @@ static enum ct_arrival come(struct ct_exchange *x, uint32_t from, uint32_t to, u
     return how;
 }
 
+/* Whether this end, if it is first, gives the message to a kernel; at most one to a peer or from it
+ * does in an operation, so that mostly all go in one launch. */
+static bool wants_kernel(const struct ct_exchange *x, const struct ct_stream_msg *msg, unsigned k)
+{
+    return x->call->kind == CT_STREAM_P2P && k == 0 && ct_stream_kernel_moves(x->c, msg->bytes);
+}
+
+/* It is done by kernel, as who came first has said. */
+static void settle_kernel(struct ct_exchange *x, struct ct_exchange_end *e,
+                          const struct ct_offer *other)
+{
+    const int rc = other != NULL ? compare(x, e->msg, &e->mine, other) : CTRAN_SUCCESS;
+    e->first = other == NULL;
+    e->kernel = true;
+    e->bytes = other != NULL ? other->bytes : e->mine.bytes;
+    if (rc != CTRAN_SUCCESS) { /* the kernels run through */
+        note(x, rc);
+        ct_stream_end_all(x->c, rc);
+    }
+}
+
 /* Whose the token is: e is its first end, or the second, as `first` says. */
 static void settle(struct ct_exchange *x, struct ct_exchange_end *e, bool first,
                    const struct ct_offer *other)
@@ -160,7 +182,8 @@ static bool pays_to_stay(const struct ct_exchange *x, const struct ct_stream_msg
     return msg->bytes >= STAY_BYTES || (x->graph != NULL && msg->bytes > 0);
 }
 
-static void meet(struct ct_exchange *x, size_t at, uint32_t lane)
+/* The k-th of its peer and way in the operation. */
+static void meet(struct ct_exchange *x, size_t at, unsigned k)
 {
     struct ct_stream_context   *c = x->c;
     const struct ct_tokens     *t = &c->tokens;
@@ -175,15 +198,24 @@ static void meet(struct ct_exchange *x, size_t at, uint32_t lane)
                                            .kind = x->call->kind,
                                            .tag = msg->tag,
                                            .set = ct_graph_set(x->graph),
-                                           .lane = lane,
+                                           .lane = k % CT_TOKEN_LANES,
                                            .captured = x->graph != NULL,
+                                           .kernel = wants_kernel(x, msg, k),
                                            .memory = x->exports[at]}};
     switch (come(x, from, to, *next, msg->send ? CT_PRODUCER : CT_CONSUMER, &e->mine, &other)) {
     case CT_CAME_FIRST:
+        if (e->mine.kernel) {
+            settle_kernel(x, e, NULL);
+            break;
+        }
         settle(x, e, true, NULL);
         e->stays = pays_to_stay(x, msg) && ct_slot_stay(t, from, to, *next);
         break;
     case CT_CAME_SECOND:
+        if (other.kernel) {
+            settle_kernel(x, e, &other);
+            break;
+        }
         settle(x, e, false, &other);
         take_offer(x, e, &e->mine, &other);
         break;
@@ -324,7 +356,7 @@ bool ct_exchange_meet(struct ct_exchange *x, unsigned round)
         const unsigned k = ordinal(x->call, i);
         more |= k / CT_TOKEN_LANES > round;
         if (k / CT_TOKEN_LANES == round && x->rc == CTRAN_SUCCESS) {
-            meet(x, i, k % CT_TOKEN_LANES);
+            meet(x, i, k);
         }
     }
     stay(x);

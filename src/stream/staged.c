@@ -388,6 +388,9 @@ static void submit(struct plan *x, const uint32_t *finishes)
         ct_memops_write(&m, (CUdeviceptr)x->c->finished, *finishes);
     }
     ct_memops_flush(&m);
+    if (finishes != NULL && m.rc != CUDA_SUCCESS) {
+        ct_stream_lose(x->c, x->stream);
+    }
     if (m.rc != CUDA_SUCCESS && x->rc == CTRAN_SUCCESS) {
         x->rc = ct_gpu_result(x->c->p->gpu, m.rc, "cuStreamBatchMemOp", x->call->name);
     }

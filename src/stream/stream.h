@@ -7,9 +7,9 @@
  *
  * Three ways. On one host whose GPUs reach each other's memory, messages are copied by the copy
  * engines from user memory to user memory (exchange.c); once enqueued, the host has no part in it.
- * There, small collectives and reductions are done by kernels (kernel.c). Everywhere else the
- * stream copies to pinned memory, says go, and waits until the stream thread has had the operation
- * done by the ordinary calls (staged.c).
+ * There, small collectives, reductions and small messages are done by kernels (kernel.c).
+ * Everywhere else the stream copies to pinned memory, says go, and waits until the stream thread
+ * has had the operation done by the ordinary calls (staged.c).
  *
  * First comer offers, second comer copies. A message has two ends, a producer and a consumer. Each
  * end, as it enqueues, puts an offer (where its memory is) into a slot that both know: the k-th
@@ -38,11 +38,11 @@
  * messages with the same token, m before m' in the order of F.
  *
  * (1) F's operations of one communicator and one set run one after the other: in order of one
- *     stream; by an event edge where the next one is on another stream; by the graph's edges inside
- *     a capture; a launch of a graph begins after its previous one; and the launches of graphs with
- *     operations of one communicator are in an order that the program gives them. Since a lane
- *     occurs once in an operation, m and m' are in different ones, or different launches. So
- *     F's `done := 0` of m is before F's `ready := 1` of m'.
+ *     stream; by a wait for the end of the last one where that is on another stream; by the graph's
+ *     edges inside a capture; a launch of a graph begins after its previous one; and the launches
+ *     of graphs with operations of one communicator are in an order that the program gives them.
+ *     Since a lane occurs once in an operation, m and m' are in different ones, or different
+ *     launches. So F's `done := 0` of m is before F's `ready := 1` of m'.
  * (2) S's ends of m and m' run in this order, too. They are the same way, so they are messages of
  *     one ordered pair and numbered alike on both sides, and (1) holds for S.
  *     Without the way in the index this fails: F sends and then receives, S sends and then
@@ -75,6 +75,28 @@
  * messages have been reached; and across operations that is so if the program enqueues the
  * operations of a communicator in the same order on all ranks, or sends and receives in one in
  * which synchronous messages would end.
+ *
+ * Small messages by kernel. They meet in slots, too; who comes first decides, by its own length,
+ * and says so in its offer; the second follows. No token is used: the sender's kernel puts the
+ * message, with its length, into the receiver's workspace, if there is room, and ends; the
+ * receiver's waits for it there. Numbers in the workspaces say which message is which, so a replay
+ * goes on where the last launch stopped. Why that is right:
+ *
+ * (a) The k-th message by kernel that F's streams send to S is the k-th that S's streams receive by
+ *     kernel of F. What has met on the host runs in the order of (1) at both ends, launches of
+ *     graphs in that which the program keeps, and both ends know which messages go by kernel. The
+ *     messages have a part of the workspaces and numbers of their own: of other kernels the order
+ *     need not be the same at both ends, since a root's broadcast waits for nobody.
+ * (b) What ends if a send waits for its receive ends so, too. All that an operation's launch sends
+ *     goes out before it waits for anything that comes. There is room for CT_KERNEL_WINDOW messages
+ *     of each pair; so a launch waits for room only while an earlier message to that peer has not
+ *     been received, and if sends waited for their receives the operation would not have begun by
+ *     then. A receive waits for its send alone; what it took it acknowledges as its launch ends.
+ * (c) For (b) a launch has at most one message of each row, as above. Who comes first gives one of
+ *     a row to the kernel in an operation; but the second may find several, which came one by
+ *     one. Then each row has its branch, and each message a launch there. The launches beside each
+ *     other are of different rows, and touch no word in common.
+ * (d) In a group some messages may be copied: the launch is one more row, beside theirs.
  *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the

@@ -35,6 +35,7 @@ struct ct_offer {
     int32_t              tag;
     uint32_t             set, lane; /* of the token, if this end is first */
     bool                 captured;
+    bool                 kernel; /* if this end is first: kernels do it, without a token */
     struct ct_mem_export memory; /* where there are bytes */
 };
 

@@ -271,6 +271,10 @@ gpu_example_tests = tests/func/gpu_moe.test tests/func/gpu_train.test
 dist_check_SCRIPTS += $(gpu_example_tests)
 TESTS += $(gpu_example_tests)
 EXTRA_DIST += tests/func/gpu.sh tests/func/images.py
+check_PROGRAMS += tests/func/stream_small
+tests_func_stream_small_SOURCES = tests/func/stream_small.c tests/func/gpu.c tests/func/gpu.h \
+	$(func_check)
+tests_func_stream_small_LDADD = libctcore.la
 # What they once did wrong, the memory that they take, and what they ask of the driver.
 check_PROGRAMS += tests/func/stream_mends tests/func/stream_memory tests/func/stream_calls
 dist_check_SCRIPTS += tests/func/stream_mends.test

@@ -15,49 +15,55 @@ enum { BYTES = 64, CALLS = 50 };
 static CUstream stream;
 static unsigned long (*calls_of)(const char *name);
 
-static void put_one(ctran_comm_t comm, char *buf, bool reduces)
+enum what { BCAST, ALLREDUCE, SENDRECV, WHATS };
+
+static void put_one(ctran_comm_t comm, char *buf, enum what what)
 {
-    if (reduces) {
+    const int right = (check_rank + 1) % check_size;
+    const int left = (check_rank + check_size - 1) % check_size;
+    if (what == ALLREDUCE) {
         OK(ctran_allreduce_enqueue(buf, buf + BYTES, BYTES / 4, CTRAN_INT, CTRAN_SUM, comm,
                                    stream));
-    } else {
+    } else if (what == BCAST) {
         OK(ctran_bcast_enqueue(buf, BYTES, CTRAN_BYTE, 0, comm, stream));
+    } else {
+        OK(ctran_sendrecv_enqueue(buf, BYTES, CTRAN_BYTE, right, 0, buf + BYTES, BYTES, CTRAN_BYTE,
+                                  left, 0, comm, stream));
     }
 }
 
-/* All that a call asks of the driver: how often each function, of a broadcast and of a reduction,
- * which has two buffers. */
+/* All that a call asks of the driver: how often each function, of a broadcast, of a reduction, and
+ * of a send and a receive, which have two buffers. */
 static const struct {
     const char *name;
-    unsigned    times[2];
+    unsigned    times[WHATS];
 } asked[] = {
-    {"cuStreamGetCtx", {1, 1}},         {"cuThreadExchangeStreamCaptureMode", {2, 2}},
-    {"cuCtxGetCurrent", {1, 1}},        {"cuStreamGetCaptureInfo", {1, 1}},
-    {"cuPointerGetAttributes", {1, 2}}, {"cuLaunchKernel", {1, 1}},
-    {"cuStreamBatchMemOp", {1, 1}},     {"cuEventRecordWithFlags", {1, 1}},
+    {"cuStreamGetCtx", {1, 1, 1}},         {"cuThreadExchangeStreamCaptureMode", {2, 2, 2}},
+    {"cuCtxGetCurrent", {1, 1, 1}},        {"cuStreamGetCaptureInfo", {1, 1, 1}},
+    {"cuPointerGetAttributes", {1, 2, 2}}, {"cuLaunchKernel", {1, 1, 1}},
 };
 
 static void cost(void)
 {
     char *buf = device_new(2 * BYTES);
-    for (int reduces = 0; reduces < 2; reduces++) {
+    for (int what = 0; what < WHATS; what++) {
         unsigned long before[LEN(asked)], all, sum = 0;
         ctran_comm_t  comm;
         OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comm));
-        put_one(comm, buf, reduces);
+        put_one(comm, buf, what);
         CU(cuStreamSynchronize(stream));
         for (size_t i = 0; i < LEN(asked); i++) {
             before[i] = calls_of(asked[i].name);
         }
         all = calls_of(NULL);
         for (int i = 0; i < CALLS; i++) {
-            put_one(comm, buf, reduces);
+            put_one(comm, buf, what);
         }
         all = calls_of(NULL) - all;
         for (size_t i = 0; i < LEN(asked); i++) {
             const unsigned long found = calls_of(asked[i].name) - before[i];
             printf("%s: %.2f a call\n", asked[i].name, (double)found / CALLS);
-            EXPECT_EQ(asked[i].times[reduces] * CALLS, found);
+            EXPECT_EQ(asked[i].times[what] * CALLS, found);
             sum += found;
         }
         EXPECT_EQ(sum, all); /* and no other */

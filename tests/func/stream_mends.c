@@ -379,6 +379,31 @@ static void unstaged(void)
     device_free(buf);
 }
 
+/* What the driver refuses, it does not count as over, either: the call fails, what was before it
+ * ends, and nothing waits for it. */
+static void refused(void)
+{
+    static const char *const calls[] = {"cuLaunchKernel:2=2", "cuStreamBatchMemOp:2=2"};
+    const int                next = (check_rank + 1) % check_size,
+              before = (check_rank + check_size - 1) % check_size;
+    int *buf = device_new(2 * sizeof *buf);
+    for (size_t i = 0; check_size > 1 && inject("") && i < LEN(calls); i++) {
+        ctran_comm_t comm = open_comm();
+        int          rc = CTRAN_SUCCESS;
+        (void)inject(calls[i]);
+        for (int turn = 0; turn < 4 && rc == CTRAN_SUCCESS; turn++) {
+            rc = i == 0
+                     ? ctran_allreduce_enqueue(buf, buf + 1, 1, CTRAN_INT, CTRAN_SUM, comm, stream)
+                     : ctran_sendrecv_enqueue(buf, 1, CTRAN_INT, next, 0, buf + 1, 1, CTRAN_INT,
+                                              before, 0, comm, stream);
+        }
+        (void)inject("");
+        CU(cuStreamSynchronize(stream));
+        close_comm(&comm);
+    }
+    device_free(buf);
+}
+
 /* ---- what operations hold -------------------------------------------------------------------- */
 
 /* Staging memory is used again, and memory of peers given up, long before a communicator has made
@@ -565,12 +590,12 @@ static void late(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"bounds", bounds},   {"attributes", attributes},
-        {"devices", devices}, {"threads", threads},
-        {"told", told},       {"unreachable", unreachable},
-        {"unlike", unlike},   {"unstaged", unstaged},
-        {"held", held},       {"unmapped", unmapped},
-        {"idle", idle},
+        {"bounds", bounds},     {"attributes", attributes},
+        {"devices", devices},   {"threads", threads},
+        {"told", told},         {"unreachable", unreachable},
+        {"unlike", unlike},     {"unstaged", unstaged},
+        {"refused", refused},   {"held", held},
+        {"unmapped", unmapped}, {"idle", idle},
     };
     const char *way = argc > 1 ? argv[1] : "";
     const char *rank = getenv("PMIX_RANK");

@@ -3,11 +3,13 @@
  * kernels_perf - the kernels alone on real GPUs (or on the emulation): time a call, eager back to
  * back and in graph replay, and whether the results are right.
  *
- *   kernels_perf [-n RANKS] [-qt] [-c COLL] [-w MIB] [-m MIB] [-b CHANNELS] MODULE
+ *   kernels_perf [-n RANKS] [-qt] [-c COLL] [-s BYTES[,...]] [-B BLOCKS[,...]] [-w MIB] [-m MIB]
+ *       [-b CHANNELS] MODULE
  *
  * One process; a thread and a GPU a rank (RANKS may exceed the GPUs: ranks then share them, for
  * correctness only). -t tries numbers of blocks and both kinds of items instead of the defaults; -q
- * does few repetitions; -c names one collective; -w and -b size the workspace, -m the buffers.
+ * does few repetitions; -c names one collective, -s its sizes (8, 64K, 128M), -B the most blocks a
+ * kernel has (0: as many as it wants); -w and -b size the workspace, -m the buffers.
  * MODULE is a fat binary of the kernels. It stands alone: from the top of the sources
  *
  *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin \
@@ -310,6 +312,38 @@ static void defaults(int only, bool quick)
     }
 }
 
+/* The number at the head of a list, which is left behind it. */
+static size_t number(const char **list)
+{
+    static const char units[] = "KMG";
+    char             *end;
+    size_t            n = strtoull(*list, &end, 10);
+    const char *const unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (unit != NULL) {
+        n <<= 10 * (unit - units + 1);
+        end++;
+    }
+    if (end == *list || (*end != '\0' && *end != ',')) {
+        fprintf(stderr, "not a list of numbers: %s\n", *list);
+        exit(2);
+    }
+    *list = *end == ',' ? end + 1 : end;
+    return n;
+}
+
+static void asked(int only, const char *sizes, const char *blocks, bool quick)
+{
+    for (int c = 0; c < COLLS; c++) {
+        for (const char *s = sizes; *s != '\0' && (only < 0 || only == c);) {
+            const size_t bytes = number(&s);
+            for (const char *b = blocks; *b != '\0';) {
+                run_job((enum coll)c, bytes, (struct ct_kernel_how){.blocks = (uint32_t)number(&b)},
+                        quick);
+            }
+        }
+    }
+}
+
 static void tuning(int only, bool quick)
 {
     static const size_t   sizes[] = {8,       4 << 10, 16 << 10, 64 << 10, 256 << 10,
@@ -412,12 +446,13 @@ static void start(size_t workspace_bytes, uint32_t channels)
 
 int main(int argc, char **argv)
 {
-    pthread_t threads[MOST];
-    size_t    workspace_mib = 32;
-    uint32_t  channels = 32;
-    int       only = -1, option;
-    bool      quick = false, tune = false;
-    while ((option = getopt(argc, argv, "n:qtc:w:b:m:")) != -1) {
+    pthread_t   threads[MOST];
+    size_t      workspace_mib = 32;
+    uint32_t    channels = 32;
+    int         only = -1, option;
+    bool        quick = false, tune = false;
+    const char *sizes = NULL, *blocks = "0";
+    while ((option = getopt(argc, argv, "n:qtc:s:B:w:b:m:")) != -1) {
         switch (option) {
         case 'n':
             nranks = atoi(optarg);
@@ -427,6 +462,12 @@ int main(int argc, char **argv)
             break;
         case 't':
             tune = true;
+            break;
+        case 's':
+            sizes = optarg;
+            break;
+        case 'B':
+            blocks = optarg;
             break;
         case 'w':
             workspace_mib = (size_t)atoi(optarg);
@@ -447,8 +488,8 @@ int main(int argc, char **argv)
         }
     }
     if (optind >= argc) {
-        fprintf(stderr, "usage: kernels_perf [-n RANKS] [-qt] [-c COLL] [-w MIB] [-m MIB] "
-                        "[-b CHANNELS] MODULE\n");
+        fprintf(stderr, "usage: kernels_perf [-n RANKS] [-qt] [-c COLL] [-s BYTES[,...]] "
+                        "[-B BLOCKS[,...]] [-w MIB] [-m MIB] [-b CHANNELS] MODULE\n");
         return 2;
     }
     module_file = argv[optind];
@@ -464,7 +505,9 @@ int main(int argc, char **argv)
     for (int p = 0; p < nranks; p++) {
         pthread_create(&threads[p], NULL, run_rank, &ranks[p]);
     }
-    if (tune) {
+    if (sizes != NULL) {
+        asked(only, sizes, blocks, quick);
+    } else if (tune) {
         tuning(only, quick);
     } else {
         defaults(only, quick);

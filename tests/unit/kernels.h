@@ -52,7 +52,8 @@ static inline void world_init(struct world *w, void *module, uint32_t size, uint
         memset(w->workspace[p], 0, bytes);
         struct ct_kernel_words *words = w->workspace[p];
         for (uint32_t i = 0; i < layout.channels * size; i++) {
-            words[i] = (struct ct_kernel_words){first_item, first_item, first_item, first_item};
+            words[i] = (struct ct_kernel_words){
+                .sent = first_item, .got = first_item, .acked = first_item, .ready = first_item};
         }
     }
     for (uint32_t p = 0; p < size; p++) {
@@ -69,18 +70,23 @@ static inline void world_fini(struct world *w)
     }
 }
 
-static inline void run_kernel(const struct world *w, struct ct_kernel_call *k)
+static inline void run_block(const struct world *w, struct ct_kernel_call *k, unsigned b)
 {
     char name[64];
     snprintf(name, sizeof name, EMU_KERNEL_PREFIX "%s", k->name);
     const struct emu_kernel *kernel = dlsym(w->module, name);
     assert_non_null(kernel);
     void *params[] = {&k->args};
+    kernel->run(&(struct emu_block){.grid = {k->blocks, 1, 1},
+                                    .index = {b, 0, 0},
+                                    .threads = {k->threads, 1, 1}},
+                params);
+}
+
+static inline void run_kernel(const struct world *w, struct ct_kernel_call *k)
+{
     for (unsigned b = 0; b < k->blocks; b++) {
-        kernel->run(&(struct emu_block){.grid = {k->blocks, 1, 1},
-                                        .index = {b, 0, 0},
-                                        .threads = {k->threads, 1, 1}},
-                    params);
+        run_block(w, k, b);
     }
 }
 

@@ -205,13 +205,51 @@ static void fp8(void **state)
         fp8_pairs(CT_KERNEL_E5M2, (enum ct_kernel_op)op, 2, 15, 0x7b);
     }
 }
+
+/* The block that ends last says that the kernel is over, whichever that is, and again the next
+ * time. */
+static void last_block_says(void **state)
+{
+    enum { BLOCKS = 3, ELEMS = 4096, LAUNCHES = 3 };
+    static int32_t        send[ELEMS], recv[ELEMS];
+    static const int64_t  counts[1] = {ELEMS};
+    struct world          w;
+    struct ct_kernel_call k;
+    int64_t               got[1];
+    uint32_t              finished = 0;
+    (void)state;
+    world_init(&w, module, 1, BLOCKS, 256 << 10, 0);
+    for (uint32_t turn = 1; turn <= LAUNCHES; turn++) {
+        w.comm[0].finished = &finished;
+        w.comm[0].finishes = turn;
+        ct_kernel_alltoallv_dynamic(&k, &w.comm[0], 0,
+                                    &(struct ct_kernel_dynamic){.send = send,
+                                                                .recv = recv,
+                                                                .elem_bytes = sizeof *send,
+                                                                .send_bytes = sizeof send,
+                                                                .recv_bytes = sizeof recv,
+                                                                .send_counts = counts,
+                                                                .recv_counts = got});
+        assert_true(k.blocks > 1);
+        for (uint32_t b = 0; b < k.blocks; b++) {
+            assert_int_equal(finished, turn - 1);
+            run_block(&w, &k, (b + turn) % k.blocks);
+        }
+        assert_int_equal(finished, turn);
+    }
+    w.comm[0].finished = NULL; /* of a captured one nobody is told */
+    ct_kernel_barrier(&k, &w.comm[0]);
+    run_kernel(&w, &k);
+    assert_int_equal(finished, LAUNCHES);
+    world_fini(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(abort_ends_waits),
-        cmocka_unit_test(dynamic_limits),
-        cmocka_unit_test(dynamic_abort),
-        cmocka_unit_test(fp8),
+        cmocka_unit_test(abort_ends_waits), cmocka_unit_test(dynamic_limits),
+        cmocka_unit_test(dynamic_abort),    cmocka_unit_test(fp8),
+        cmocka_unit_test(last_block_says),
     };
     module = world_module();
     return module == NULL ? 77 : cmocka_run_group_tests(tests, NULL, NULL);

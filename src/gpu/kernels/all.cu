@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All kernels, as one module. */
 #include "gpu/kernels/dynamic.cu"
+#include "gpu/kernels/message.cu"
 #include "gpu/kernels/move.cu"
 #include "gpu/kernels/reduce_float.cu"
 #include "gpu/kernels/reduce_half.cu"

@@ -20,6 +20,9 @@
  *   - a bulk one: plain bytes, then, after a fence, the number in the pair's `ready` word. A kernel
  *     of fewer blocks than there are channels has larger slots: those of several channels together.
  *     So it ends only when its peers are through with all that it sent, and leaves the slots empty.
+ *     A kernel that hands out what it has reduced has a second stream for these results, since
+ *     neither waits for the other: half of the slots, words of its own, and numbers from 1 on in
+ *     each kernel.
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
  */
@@ -30,10 +33,11 @@
 
 enum {
     CT_KERNEL_RANKS = 32,    /* at most this many in a communicator that uses kernels */
-    CT_KERNEL_THREADS = 512, /* a block, on a GPU; the emulation has one */
+    CT_KERNEL_THREADS = 512, /* of a block at most, on a GPU; the emulation has one */
     CT_KERNEL_WINDOW = 4,    /* items on their way for one pair and channel */
     CT_KERNEL_BLOCKS = 128,  /* at most this many channels */
     CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
+    CT_KERNEL_HEAD = 16,     /* bytes of an item of ct_messages before its data */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -78,12 +82,15 @@ enum ct_kernel_op {
     CT_KERNEL_OPS
 };
 
-/* The control words of a channel and a peer in a rank's workspace. */
+/* The control words of a channel and a peer in a rank's workspace: one load brings the first 4. */
 struct ct_kernel_words {
     uint32_t sent;  /* items to the peer so far; written by the rank itself */
     uint32_t got;   /* items from the peer that it is through with; by the rank itself */
     uint32_t acked; /* items to the peer that the peer is through with; by the peer */
-    uint32_t ready; /* the last bulk item from the peer; by the peer */
+    uint32_t ready; /* the last bulk item from the peer; by the peer. In channel 0, of the rank
+                       itself: blocks of the running kernel that are through */
+    uint32_t result_acked, result_ready; /* the same of results; 0 between kernels */
+    uint32_t pad[2];                     /* 0 */
 };
 
 /* Offsets in a workspace, the same on all ranks. ct_kernel_layout_make */
@@ -95,12 +102,15 @@ struct ct_kernel_layout {
     uint64_t flagged_at, bulk_at; /* the control words are at 0 */
 };
 
-/* What all launches of a communicator have in common. */
+/* What all launches of a communicator have in common, but for `finishes`. */
 struct ct_kernel_comm {
     uint32_t                rank, size;
     struct ct_kernel_layout layout;
     const uint32_t *abort; /* nonzero: every wait ends. In pinned memory, as the device sees it */
-    void           *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
+    uint32_t *finished;    /* there, too: a kernel that is over with all it does to memory writes */
+    uint32_t  finishes;    /* this; finished NULL: nothing */
+    uint32_t  pad;         /* 0 */
+    void     *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
 };
 
 /* What is sent to a peer and received from it; for the rank itself, what is copied. */
@@ -127,6 +137,22 @@ struct ct_kernel_args {
     uint64_t              own_bytes;  /* of this rank's part */
     uint64_t              part_bytes; /* of the longest part */
     struct ct_kernel_move move[CT_KERNEL_RANKS];
+};
+
+/* ct_messages: sends and receives, at most one each way with a peer, in a part of the workspace of
+ * their own, so that their order and that of other kernels need not agree. extent: what both ends
+ * know of the length, no less than it; the rest is told by the items. */
+struct ct_kernel_end {
+    void    *buf;
+    uint64_t bytes; /* of the message; of a receive's buffer */
+    uint64_t extent;
+};
+struct ct_kernel_messages {
+    struct ct_kernel_comm comm;
+    uint32_t              to, from;   /* masks of peers */
+    uint32_t              each_bytes; /* of every message, this much for each block */
+    uint32_t              pad;        /* 0 */
+    struct ct_kernel_end  send[CT_KERNEL_RANKS], recv[CT_KERNEL_RANKS];
 };
 
 /* ct_alltoallv_dynamic: counts, displacements and indices are elements, in device memory, and are

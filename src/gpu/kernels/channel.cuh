@@ -58,25 +58,51 @@ CT_DEV struct ct_kernel_words *words_of(const struct ct_kernel_comm *comm, uint3
            (blockIdx.x * comm->size + peer);
 }
 
-/* The slot at rank `owner` for an item from rank `from`. All of a sender's slots lie together,
+/* The slots at rank `owner` for items from rank `from`. All of a sender's slots lie together,
  * since kernels of different numbers of blocks divide them differently: each sender's own are empty
  * when its kernel ends, but others may be ahead of it or behind. */
-CT_DEV char *bulk_slot(const struct channel *ch, uint32_t owner, uint32_t from, uint32_t item)
+CT_DEV char *bulk_slots(const struct channel *ch, uint32_t owner, uint32_t from)
 {
     const struct ct_kernel_comm *comm = ch->comm;
     const uint32_t               all = comm->layout.channels, mine = all / gridDim.x;
     const size_t before = (size_t)(from * all + blockIdx.x * mine) * CT_KERNEL_WINDOW;
     return static_cast<char *>(comm->workspace[owner]) + comm->layout.bulk_at +
-           before * comm->layout.bulk_bytes + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
+           before * comm->layout.bulk_bytes;
+}
+
+CT_DEV char *bulk_slot(const struct channel *ch, uint32_t owner, uint32_t from, uint32_t item)
+{
+    return bulk_slots(ch, owner, from) + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
+}
+
+/* Of results: the second half. */
+CT_DEV char *result_slots(const struct channel *ch, uint32_t owner, uint32_t from)
+{
+    return bulk_slots(ch, owner, from) + (size_t)CT_KERNEL_WINDOW * ch->item_bytes;
+}
+
+CT_DEV char *result_slot(const struct channel *ch, uint32_t owner, uint32_t from, uint32_t item)
+{
+    return result_slots(ch, owner, from) + (size_t)(item % CT_KERNEL_WINDOW) * ch->item_bytes;
+}
+
+CT_DEV char *flagged_slots(const struct ct_kernel_comm *comm, uint32_t owner, uint32_t from)
+{
+    const uint32_t index = (blockIdx.x * comm->size + from) * CT_KERNEL_WINDOW;
+    return static_cast<char *>(comm->workspace[owner]) + comm->layout.flagged_at +
+           (size_t)index * comm->layout.flagged_bytes * 2;
+}
+
+/* Where an item's slot is behind the first. */
+CT_DEV uint32_t flagged_turn(const struct ct_kernel_comm *comm, uint32_t item)
+{
+    return item % CT_KERNEL_WINDOW * comm->layout.flagged_bytes * 2;
 }
 
 CT_DEV char *flagged_slot(const struct ct_kernel_comm *comm, uint32_t owner, uint32_t from,
                           uint32_t item)
 {
-    const size_t index =
-        (size_t)(blockIdx.x * comm->size + from) * CT_KERNEL_WINDOW + item % CT_KERNEL_WINDOW;
-    return static_cast<char *>(comm->workspace[owner]) + comm->layout.flagged_at +
-           index * comm->layout.flagged_bytes * 2;
+    return flagged_slots(comm, owner, from) + flagged_turn(comm, item);
 }
 
 /* ---- waits of one thread --------------------------------------------------------------------- */
@@ -95,13 +121,31 @@ CT_DEV bool go_on(struct channel *ch, uint32_t *spins)
     return true;
 }
 
+/* Until a word of this rank's says that there is room for an item. */
+CT_DEV void wait_acked(struct channel *ch, const uint32_t *acked, uint32_t item)
+{
+    uint32_t spins = 0;
+    while (item - load_word(acked) > CT_KERNEL_WINDOW && go_on(ch, &spins)) {
+    }
+}
+
+/* Whether it says that a bulk item is there. */
+CT_DEV bool is_ready(const uint32_t *ready, uint32_t item)
+{
+    return load_flag(ready) - item < CT_KERNEL_WINDOW;
+}
+
+CT_DEV void wait_ready(struct channel *ch, const uint32_t *ready, uint32_t item)
+{
+    uint32_t spins = 0;
+    while (!is_ready(ready, item) && go_on(ch, &spins)) {
+    }
+}
+
 /* Until there is room for an item to p. */
 CT_DEV void wait_room_for(struct channel *ch, uint32_t p, uint32_t item)
 {
-    const uint32_t *acked = &words_of(ch->comm, ch->comm->rank, p)->acked;
-    uint32_t        spins = 0;
-    while (item - load_flag(acked) > CT_KERNEL_WINDOW && go_on(ch, &spins)) {
-    }
+    wait_acked(ch, &words_of(ch->comm, ch->comm->rank, p)->acked, item);
 }
 
 /* The next one. */
@@ -113,10 +157,7 @@ CT_DEV void wait_room(struct channel *ch, uint32_t p)
 /* Until a bulk item from p is there. */
 CT_DEV void wait_bulk_of(struct channel *ch, uint32_t p, uint32_t item)
 {
-    const uint32_t *ready = &words_of(ch->comm, ch->comm->rank, p)->ready;
-    uint32_t        spins = 0;
-    while (load_flag(ready) - item >= CT_KERNEL_WINDOW && go_on(ch, &spins)) {
-    }
+    wait_ready(ch, &words_of(ch->comm, ch->comm->rank, p)->ready, item);
 }
 
 CT_DEV void wait_bulk(struct channel *ch, uint32_t p)
@@ -141,30 +182,75 @@ CT_DEV line wait_line(struct channel *ch, const void *at, line l, uint32_t item)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Reads the numbers, tells those in `from` that all their items so far are done with (of the
+/* The words of the peer whose rank is this thread's number, the first thing that a kernel asks for:
+ * most of the way to what it sends first is the wait for them. */
+CT_DEV vec ask_words(const struct ct_kernel_comm *comm)
+{
+    return thread() < comm->size ? load_words(words_of(comm, comm->rank, thread()))
+                                 : vec{{0, 0, 0, 0}};
+}
+
+/* Takes the numbers, tells those in `from` that all their items so far are done with (of the
  * flagged ones they were not told), and waits until there is room for an item to each in `to`. */
-CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from)
+CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from, vec asked)
 {
     const struct ct_kernel_comm *comm = ch->comm;
     for (uint32_t p = thread(); p < comm->size; p += threads()) {
-        const struct ct_kernel_words *w = words_of(comm, comm->rank, p);
-        ch->sent[p] = w->sent;
-        ch->got[p] = w->got;
+        const vec      words = p == thread() ? asked : load_words(words_of(comm, comm->rank, p));
+        const uint32_t sent = words.w[0], got = words.w[1], acked = words.w[2];
+        ch->sent[p] = sent;
+        ch->got[p] = got;
         if (in(from, p)) {
-            store_flag(&words_of(comm, p, comm->rank)->acked, w->got);
+            store_flag(&words_of(comm, p, comm->rank)->acked, got);
         }
-        if (in(to, p)) {
+        if (in(to, p) && sent + 1 - acked > CT_KERNEL_WINDOW) {
             wait_room(ch, p);
         }
     }
     __syncthreads();
 }
 
-/* Those in `drain` are waited for until they are through with all that was sent. */
+/* The very last thing that a kernel does. The last block to be through says that it is over, where
+ * somebody wants to know: all that the blocks did to memory is there before the word is. */
+CT_DEV void say_over(const struct ct_kernel_comm *comm)
+{
+    uint32_t *through =
+        &static_cast<struct ct_kernel_words *>(comm->workspace[comm->rank])[comm->rank].ready;
+    if (comm->finished == nullptr) {
+        return;
+    }
+    __syncthreads();
+    if (thread() != 0) {
+        return;
+    }
+    fence();
+    if (gridDim.x > 1) {
+        if (add_one(through) + 1 < gridDim.x) {
+            return;
+        }
+        *through = 0;
+        fence();
+    }
+    store_host(comm->finished, comm->finishes);
+}
+
+/* Before a last step is over, if it is one of flagged items: what it sends and gets is known. After a
+ * barrier behind its sends. */
+CT_DEV void channel_close_ahead(struct channel *ch, uint32_t to, uint32_t from)
+{
+    const struct ct_kernel_comm *comm = ch->comm;
+    for (uint32_t p = thread(); p < comm->size; p += threads()) {
+        struct ct_kernel_words *w = words_of(comm, comm->rank, p);
+        w->sent = ch->sent[p] + in(to, p);
+        w->got = ch->got[p] + in(from, p);
+    }
+}
+
+/* Those in `drain` are waited for until they are through with all that was sent. By the threads
+ * that counted. */
 CT_DEV void channel_close(struct channel *ch, uint32_t drain)
 {
     const struct ct_kernel_comm *comm = ch->comm;
-    __syncthreads();
     for (uint32_t p = thread(); p < comm->size; p += threads()) {
         struct ct_kernel_words *w = words_of(comm, comm->rank, p);
         w->sent = ch->sent[p];
@@ -173,6 +259,7 @@ CT_DEV void channel_close(struct channel *ch, uint32_t drain)
             wait_room_for(ch, p, ch->sent[p] + CT_KERNEL_WINDOW);
         }
     }
+    say_over(comm);
 }
 
 /* ---- the block ----------------------------------------------------------------------------------
@@ -259,6 +346,12 @@ CT_DEV uint32_t items_of(struct slice s, uint32_t most)
     return (uint32_t)((s.bytes + most - 1) / most);
 }
 
+/* Whether there is one for step c. */
+CT_DEV bool has_item(struct slice s, uint32_t step, uint32_t most)
+{
+    return s.bytes > (uint64_t)step * most || (step == 0 && blockIdx.x == 0);
+}
+
 /* ---- plain copies by the threads of a share -------------------------------------------------- */
 
 /* All loads are under way before the first store. */
@@ -299,72 +392,6 @@ CT_OUTLINE void copy_bytes(void *dst, const void *src, uint64_t bytes, uint32_t 
     }
 }
 
-/* ---- flagged items --------------------------------------------------------------------------- */
-
-CT_DEV void store_unit(char *slot, uint64_t at, vec v, uint64_t left, uint32_t item)
-{
-    const uint64_t flag = (uint64_t)item << 32;
-    store_line(slot + 2 * at, {v.w[0] | flag, v.w[1] | flag});
-    if (left > 8) {
-        store_line(slot + 2 * at + 16, {v.w[2] | flag, v.w[3] | flag});
-    }
-}
-
-/* An item of `bytes` at src to the peer of a share, for which there is room. */
-CT_DEV void send_flagged(struct channel *ch, const struct share *s, const void *src, uint64_t bytes)
-{
-    const struct ct_kernel_comm *comm = ch->comm;
-    const uint32_t               item = ch->sent[s->peer] + 1;
-    char *const                  slot = flagged_slot(comm, s->peer, comm->rank, item);
-    uint64_t                     at = (uint64_t)s->lane * 16;
-    for (; at < bytes || at == 0; at += (uint64_t)s->lanes * 16) {
-        const uint64_t left = bytes - at;
-        store_unit(slot, at, load_some(static_cast<const char *>(src) + at, left), left, item);
-    }
-    if (refreshes(item)) {
-        for (at = (uint64_t)s->lane * 16; at < comm->layout.flagged_bytes;
-             at += (uint64_t)s->lanes * 16) {
-            if (at >= bytes && at > 0) {
-                store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
-            } else if (bytes - at <= 8) {
-                store_line(slot + 2 * at + 16, {(uint64_t)item << 32, (uint64_t)item << 32});
-            }
-        }
-        if (s->lane == 0) {
-            store_flag(&words_of(comm, s->peer, comm->rank)->ready, item);
-        }
-    }
-}
-
-/* 16 bytes of an item, of which `left` (at most 16) count. */
-CT_DEV vec recv_unit(struct channel *ch, const char *slot, uint64_t at, uint64_t left,
-                     uint32_t item)
-{
-    const char *const where = slot + 2 * at;
-    line              first = load_line(where), second = {0, 0};
-    if (left > 8) {
-        second = load_line(where + 16);
-    }
-    first = wait_line(ch, where, first, item);
-    if (left > 8) {
-        second = wait_line(ch, where + 16, second, item);
-    }
-    return {{(uint32_t)first.a, (uint32_t)first.b, (uint32_t)second.a, (uint32_t)second.b}};
-}
-
-/* The next item of the peer of a share, to dst. */
-CT_DEV void recv_flagged(struct channel *ch, const struct share *s, void *dst, uint64_t bytes)
-{
-    const struct ct_kernel_comm *comm = ch->comm;
-    const uint32_t               item = ch->got[s->peer] + 1;
-    const char *const            slot = flagged_slot(comm, comm->rank, s->peer, item);
-    uint64_t                     at = (uint64_t)s->lane * 16;
-    for (; at < bytes || at == 0; at += (uint64_t)s->lanes * 16) {
-        const uint64_t left = bytes - at < 16 ? bytes - at : 16;
-        store_some(static_cast<char *>(dst) + at, recv_unit(ch, slot, at, left, item), left);
-    }
-}
-
 /* ---- numbers and flags after a step -------------------------------------------------------------
  * After a barrier; the next use of the numbers is behind another. */
 
@@ -392,7 +419,17 @@ CT_DEV void count_got(struct channel *ch, uint32_t mask, bool tell)
     }
 }
 
-/* Publishes a bulk item that the block has written for p; by one thread. */
+/* 16 bytes of a flagged item, of which `left` count. */
+CT_DEV void store_unit(char *slot, uint64_t at, vec v, uint64_t left, uint32_t item)
+{
+    const uint64_t flag = (uint64_t)item << 32;
+    store_line(slot + 2 * at, {v.w[0] | flag, v.w[1] | flag});
+    if (left > 8) {
+        store_line(slot + 2 * at + 16, {v.w[2] | flag, v.w[3] | flag});
+    }
+}
+
+/* Publishes a bulk item that the block has written for p; by one thread, after a fence. */
 CT_DEV void publish_item(struct channel *ch, uint32_t p, uint32_t item)
 {
     const struct ct_kernel_comm *comm = ch->comm;
@@ -401,8 +438,8 @@ CT_DEV void publish_item(struct channel *ch, uint32_t p, uint32_t item)
         for (uint32_t at = 0; at < comm->layout.flagged_bytes; at += 16) {
             store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
         }
+        fence();
     }
-    fence();
     store_flag(&words_of(comm, p, comm->rank)->ready, item);
 }
 
@@ -411,6 +448,7 @@ CT_DEV void publish(struct channel *ch, uint32_t mask)
 {
     for (uint32_t p = thread(); p < ch->comm->size; p += threads()) {
         if (in(mask, p)) {
+            fence();
             publish_item(ch, p, ++ch->sent[p]);
         }
     }

@@ -7,7 +7,7 @@
  * steps through the peers' slots, so no memory depends on what might come. Elements that a list of
  * indices names are gathered as they are sent.
  */
-#include "gpu/kernels/channel.cuh"
+#include "gpu/kernels/flagged.cuh"
 
 /* By peer, in shared memory. What is sent lies in a row of bytes: the buffer itself, or the
  * elements that the list names, one behind the other. */
@@ -251,10 +251,12 @@ CT_KERNEL(ct_alltoallv_dynamic, struct ct_kernel_dynamic)
     __shared__ struct plan plan;
     const uint32_t         all = a.comm.size == 32 ? ~0u : (1u << a.comm.size) - 1;
     const uint32_t         peers = all & ~(1u << a.comm.rank);
-    channel_open(&ch, peers, peers);
+    channel_open(&ch, peers, peers, ask_words(&a.comm));
     plan_sends(a, &plan);
     for (struct share s = share_of(peers, a.comm.rank); share_next(&s);) {
-        send_flagged(&ch, &s, &plan.out[s.peer], sizeof plan.out[0]);
+        const uint64_t *out = &plan.out[s.peer];
+        send_flagged(&ch, &s, flagged_slots(&a.comm, s.peer, a.comm.rank), out, sizeof *out,
+                     first_unit(&s, out, sizeof *out));
     }
     __syncthreads();
     count_sent(&ch, peers);

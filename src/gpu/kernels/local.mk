@@ -10,11 +10,14 @@ kernel_sources = \
 	src/gpu/kernels/all.cu \
 	src/gpu/kernels/channel.cuh \
 	src/gpu/kernels/dynamic.cu \
+	src/gpu/kernels/flagged.cuh \
+	src/gpu/kernels/message.cu \
 	src/gpu/kernels/move.cu \
 	src/gpu/kernels/ops.cuh \
 	src/gpu/kernels/pipeline.cuh \
 	src/gpu/kernels/port.cuh \
 	src/gpu/kernels/reduce.cuh \
+	src/gpu/kernels/roles.cuh \
 	src/gpu/kernels/reduce_float.cu \
 	src/gpu/kernels/reduce_half.cu \
 	src/gpu/kernels/reduce_int.cu \

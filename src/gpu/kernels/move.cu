@@ -4,6 +4,7 @@
  * alltoall, broadcast, shifts and barriers are all of these. ct_move_flagged is for latency,
  * ct_move_bulk for what is longer; args.h tells of the two kinds of items.
  */
+#include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/pipeline.cuh"
 
 /* How many items this block sends to each peer, and gets; in shared memory. */
@@ -21,17 +22,6 @@ CT_DEV void count_items(const struct ct_kernel_args &a, struct counts *counts)
     }
 }
 
-/* Those of a mask that have an item in this step. */
-CT_DEV uint32_t active(uint32_t mask, const uint32_t *items, uint32_t step)
-{
-    uint32_t still = 0;
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
-        const uint32_t p = members((left & (0u - left)) - 1);
-        still |= step < items[p] ? 1u << p : 0;
-    }
-    return still;
-}
-
 CT_DEV struct slice move_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step)
 {
     return piece_of(slice_of(bytes, a.each_bytes), step, a.item_bytes);
@@ -47,52 +37,59 @@ CT_DEV void copy_own(const struct ct_kernel_args &a, struct slice piece, uint32_
     }
 }
 
+/* Those of a mask to whom (`out`), or from whom, this block has an item in a step. */
+CT_DEV uint32_t having(const struct ct_kernel_args &a, bool out, uint32_t mask, uint32_t step)
+{
+    uint32_t still = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const uint32_t p = members((left & (0u - left)) - 1);
+        const uint64_t bytes = out ? a.move[p].send_bytes : a.move[p].recv_bytes;
+        still |= (uint32_t)has_item(slice_of(bytes, a.each_bytes), step, a.item_bytes) << p;
+    }
+    return still;
+}
+
 CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
 {
     CT_CHANNEL(ch, a.comm, 0);
-    __shared__ struct counts counts;
-    /* On the first block everyone has an item. */
-    uint32_t to = a.to, from = a.from;
-    count_items(a, &counts);
-    if (blockIdx.x != 0) {
-        __syncthreads();
-        to = active(to, counts.out, 0);
-        from = active(from, counts.in, 0);
-    }
-    channel_open(&ch, to, from);
+    const vec       asked = ask_words(&a.comm);
+    uint32_t        to = having(a, true, a.to, 0), from = having(a, false, a.from, 0);
+    struct outgoing o = outgoing_of(a, to, 0);
+    channel_open(&ch, to, from, asked);
     for (uint32_t step = 0;; step++) {
-        for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
-            const struct slice piece = move_piece(a, a.move[s.peer].send_bytes, step);
-            send_flagged(&ch, &s, static_cast<const char *>(a.move[s.peer].src) + piece.at,
-                         piece.bytes);
+        send_outgoing(&ch, &o);
+        const uint32_t to_next = having(a, true, to, step + 1);
+        const uint32_t from_next = having(a, false, from, step + 1);
+        const bool     last = (to_next | from_next) == 0;
+        if (last) {
+            channel_close_ahead(&ch, to, from);
         }
         if (step == 0) {
             copy_own(a, slice_of(a.move[a.comm.rank].send_bytes, a.each_bytes), thread(),
                      threads());
         }
-        __syncthreads();
-        count_sent(&ch, to);
         for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
             const struct slice piece = move_piece(a, a.move[s.peer].recv_bytes, step);
             recv_flagged(&ch, &s, static_cast<char *>(a.move[s.peer].dst) + piece.at, piece.bytes);
         }
-        __syncthreads();
-        const uint32_t through = from;
-        to = active(to, counts.out, step + 1);
-        from = active(from, counts.in, step + 1);
-        count_got(&ch, through, (to | from) != 0);
-        if ((to | from) == 0) {
+        if (last) {
             break;
         }
-        wait_all(&ch, to, 0);
+        next_step(&ch, to, from, to_next);
+        to = to_next;
+        from = from_next;
+        o = outgoing_of(a, to, step + 1);
     }
-    channel_close(&ch, 0);
+    say_over(&a.comm);
 }
 
 struct moving {
     const struct ct_kernel_args *a;
     const struct counts         *counts;
-    uint32_t                     to, from, steps;
+    uint32_t                     to, takes, steps;
+    uint32_t                     senders, takers;
+
+    enum { from = 0, result_to = 0, results = 0 };
 
     __device__ __forceinline__ uint32_t out_steps(uint32_t p) const
     {
@@ -102,28 +99,37 @@ struct moving {
     {
         return counts->in[p];
     }
-    __device__ __forceinline__ const void *out(uint32_t p, uint32_t step, uint64_t *bytes) const
+    __device__ __forceinline__ const char *out(uint32_t p, uint32_t step, uint64_t *bytes) const
     {
         const struct slice piece = move_piece(*a, a->move[p].send_bytes, step);
         *bytes = piece.bytes;
         return static_cast<const char *>(a->move[p].src) + piece.at;
     }
-    __device__ __forceinline__ void prepare(struct channel *, uint32_t, uint32_t, uint32_t) const
+    __device__ __forceinline__ char *in(uint32_t p, uint32_t step, uint64_t *bytes) const
     {
+        const struct slice piece = move_piece(*a, a->move[p].recv_bytes, step);
+        *bytes = piece.bytes;
+        return static_cast<char *>(a->move[p].dst) + piece.at;
     }
-    __device__ __forceinline__ void consume(struct channel *ch, uint32_t step, uint32_t mask,
-                                            uint32_t t, uint32_t all) const
+    __device__ __forceinline__ void fold(struct channel *, uint32_t step, uint32_t warp,
+                                         uint32_t warps) const
     {
-        const uint32_t me = a->comm.rank;
-        for (struct share s = share_among(mask, me, t, all); share_next(&s);) {
-            const struct slice piece = move_piece(*a, a->move[s.peer].recv_bytes, step);
-            copy_bytes(static_cast<char *>(a->move[s.peer].dst) + piece.at,
-                       bulk_slot(ch, me, s.peer, ch->got[s.peer] + step + 1), piece.bytes, s.lane,
-                       s.lanes);
-        }
-        copy_own(*a, move_piece(*a, a->move[me].send_bytes, step), t, all);
+        copy_own(*a, move_piece(*a, a->move[a->comm.rank].send_bytes, step),
+                 warp * LANES + thread() % LANES, warps * LANES);
     }
 };
+
+/* What stays here is copied by those that are left, and by one at least. */
+CT_DEV void share_warps(struct moving *m)
+{
+    const struct ct_kernel_move *own = &m->a->move[m->a->comm.rank];
+    const uint32_t               copies = own->dst != own->src && own->send_bytes > 0;
+    const uint32_t               warps = CT_KERNEL_THREADS / 32 - PUBLISHERS - 1 + copies;
+    const uint32_t               shares = (m->to != 0) + (m->takes != 0) + copies;
+    const uint32_t               each = warps / (shares > 0 ? shares : 1);
+    m->senders = m->to != 0 ? each : 0;
+    m->takers = m->takes != 0 ? each : 0;
+}
 
 CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
 {
@@ -131,14 +137,14 @@ CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
     __shared__ struct counts counts;
     count_items(a, &counts);
     __syncthreads();
-    struct moving m = {&a, &counts, active(a.to, counts.out, 0), active(a.from, counts.in, 0), 0};
+    struct moving m = {&a, &counts, having(a, true, a.to, 0), having(a, false, a.from, 0), 0, 0, 0};
     for (uint32_t p = 0; p < a.comm.size; p++) {
         const uint32_t out = in(m.to, p) || p == a.comm.rank ? counts.out[p] : 0;
-        const uint32_t in_ = in(m.from, p) ? counts.in[p] : 0;
+        const uint32_t in_ = in(m.takes, p) ? counts.in[p] : 0;
         const uint32_t more = out > in_ ? out : in_;
         m.steps = m.steps > more ? m.steps : more;
     }
-    channel_open(&ch, 0, m.from);
+    share_warps(&m);
+    channel_open(&ch, 0, m.takes, ask_words(&a.comm));
     pipeline(&ch, &m);
-    channel_close(&ch, m.to);
 }

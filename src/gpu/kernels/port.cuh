@@ -82,6 +82,25 @@ CT_DEV uint32_t load_flag(const uint32_t *p)
     return v;
 }
 
+/* The same without: of words that let write, and nothing else. */
+CT_DEV uint32_t load_word(const uint32_t *p)
+{
+    uint32_t v;
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(global(p)) : "memory");
+    return v;
+}
+
+/* Four of them at once. */
+CT_DEV vec load_words(const void *p)
+{
+    vec v;
+    asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                 : "l"(global(p))
+                 : "memory");
+    return v;
+}
+
 /* What all threads of the block wrote before the last barrier is there before what follows. */
 CT_DEV void fence()
 {
@@ -99,6 +118,22 @@ CT_DEV uint32_t load_host(const uint32_t *p)
     uint32_t v;
     asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
     return v;
+}
+
+CT_DEV void store_host(uint32_t *p, uint32_t v)
+{
+    asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+}
+
+/* Of blocks of one device: what was there. */
+CT_DEV uint32_t add_one(uint32_t *p)
+{
+    uint32_t was;
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
+                 : "=r"(was)
+                 : "l"(global(p))
+                 : "memory");
+    return was;
 }
 
 CT_DEV void idle()
@@ -136,37 +171,64 @@ CT_DEV uint32_t float_bits(float f)
     return __float_as_uint(f);
 }
 
-/* Roles of the warps of a block in pipeline.cuh, and their barriers; 0 is that of the whole block. A
- * warp comes to a barrier as one. */
-enum {
-    PUBLISHERS = 32,
-    COPIERS = 192,
-    CONSUMERS = CT_KERNEL_THREADS - PUBLISHERS - COPIERS,
-    CONSUMERS_BARRIER = 1,
-    WRITTEN_BARRIERS = 2, /* and on, one for each item of the window */
-};
+/* ---- barriers of some warps, in shared memory (mbarrier) --------------------------------------
+ * So many arrivals complete a phase, the first of which is 0. A wait is for the end of a phase: it
+ * is over when that phase is, and no other has ended since. */
 
-CT_DEV void consumers_meet()
+CT_DEV uint32_t shared(const void *p)
 {
-    __syncwarp();
-    asm volatile("bar.sync %0, %1;" ::"n"((int)CONSUMERS_BARRIER), "n"((int)CONSUMERS) : "memory");
+    return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-/* A copier has written its share of an item; the publisher waits for all of them. */
-CT_DEV void item_written(uint32_t slot)
+CT_DEV void barrier_init(uint64_t *b, uint32_t arrivals)
 {
-    __syncwarp();
-    asm volatile("bar.arrive %0, %1;" ::"r"(WRITTEN_BARRIERS + slot),
-                 "n"((int)(PUBLISHERS + COPIERS))
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared(b)), "r"(arrivals) : "memory");
+}
+
+/* By one thread for all of its warp, which has met. */
+CT_DEV void barrier_arrive(uint64_t *b)
+{
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared(b))
                  : "memory");
 }
 
-CT_DEV void items_written(uint32_t slot)
+CT_DEV bool barrier_passed(uint64_t *b, uint32_t phase)
+{
+    uint32_t passed;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2;"
+                 "  selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"(shared(b)), "r"(phase & 1)
+                 : "memory");
+#else
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+                 "  selp.u32 %0, 1, 0, p; }"
+                 : "=r"(passed)
+                 : "r"(shared(b)), "r"(phase & 1)
+                 : "memory");
+#endif
+    return passed != 0;
+}
+
+CT_DEV void barrier_wait(uint64_t *b, uint32_t phase)
+{
+    while (!barrier_passed(b, phase)) {
+    }
+}
+
+CT_DEV void warp_meets()
 {
     __syncwarp();
-    asm volatile("bar.sync %0, %1;" ::"r"(WRITTEN_BARRIERS + slot), "n"((int)(PUBLISHERS + COPIERS))
-                 : "memory");
 }
+
+/* The barrier of so many threads; 0 is that of the whole block. */
+CT_DEV void takers_meet(uint32_t threads)
+{
+    asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+}
+
+enum { LANES = 32 }; /* of a warp */
 
 enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
 
@@ -208,6 +270,17 @@ CT_DEV uint32_t load_flag(const uint32_t *p)
     return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
+CT_DEV uint32_t load_word(const uint32_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_ACQUIRE); /* the host's compiler may move what follows */
+}
+
+CT_DEV vec load_words(const void *p)
+{
+    const uint32_t *words = static_cast<const uint32_t *>(p);
+    return {{load_word(words), load_word(words + 1), load_word(words + 2), load_word(words + 3)}};
+}
+
 CT_DEV void fence()
 {
 }
@@ -220,6 +293,16 @@ CT_DEV void store_flag(uint32_t *p, uint32_t v)
 CT_DEV uint32_t load_host(const uint32_t *p)
 {
     return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+CT_DEV void store_host(uint32_t *p, uint32_t v)
+{
+    __atomic_store_n(p, v, __ATOMIC_RELEASE);
+}
+
+CT_DEV uint32_t add_one(uint32_t *p)
+{
+    return __atomic_fetch_add(p, 1, __ATOMIC_ACQ_REL);
 }
 
 CT_DEV void idle()
@@ -252,9 +335,15 @@ CT_DEV uint32_t float_bits(float f)
     return ct_float_bits(f);
 }
 
-CT_DEV void consumers_meet()
+CT_DEV void warp_meets()
 {
 }
+
+CT_DEV void takers_meet(uint32_t)
+{
+}
+
+enum { LANES = 1 };
 
 enum { SPINS = 16 };
 

@@ -6,12 +6,13 @@
  *   - ct_reduce_flagged_<type>, for latency: the result is not handed out; where all want all, each
  *     rank's part is the whole (one shot).
  *   - ct_reduce_bulk_<type>: reduce-scatter, then, where results are handed out, an allgather
- *     behind it, step by step (Patarasuk and Yuan 2009 for the volume, here without a ring): while
- *     step c is reduced, step c + 1 is on its way, and the results of c - 1 arrive.
+ *     behind it, step by step (Patarasuk and Yuan 2009 for the volume, here without a ring), all of
+ *     them at once (pipeline.cuh).
  */
 #ifndef CT_GPU_KERNELS_REDUCE_H
 #define CT_GPU_KERNELS_REDUCE_H
 
+#include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/ops.cuh"
 #include "gpu/kernels/pipeline.cuh"
 
@@ -32,8 +33,8 @@ struct fold_flagged {
     /* The contributions of up to four ranks from p on are asked for at once; returns the rank
      * after. */
     template <class R>
-    __device__ __forceinline__ uint32_t batch(uint32_t p, uint64_t at, uint64_t n, vec *acc,
-                                              bool *any)
+    __device__ __forceinline__ uint32_t batch(uint32_t p, uint64_t at, uint64_t n, vec own,
+                                              vec *acc, bool *any)
     {
         const struct ct_kernel_comm *comm = ch->comm;
         const uint32_t               me = comm->rank;
@@ -61,7 +62,7 @@ struct fold_flagged {
             }
             vec x;
             if (rank[k] == me) {
-                x = load_some(static_cast<const char *>(a->move[me].src) + piece.at + at, n);
+                x = own;
             } else {
                 const line f = wait_line(ch, where[k], first[k], items[k]);
                 const line s =
@@ -81,10 +82,12 @@ struct fold_flagged {
         for (uint64_t at = (uint64_t)thread() * 16; at < piece.bytes || at == 0;
              at += (uint64_t)threads() * 16) {
             const uint64_t n = piece.bytes - at < 16 ? piece.bytes - at : 16;
+            const char    *src = static_cast<const char *>(a->move[me].src) + piece.at;
+            const vec      own = load_some(src + at, in(a->from, me) ? n : 0);
             vec            acc = {{0, 0, 0, 0}};
             bool           any = false;
             for (uint32_t p = 0; p < ch->comm->size;) {
-                p = batch<R>(p, at, n, &acc, &any);
+                p = batch<R>(p, at, n, own, &acc, &any);
             }
             store_some(dst + at, acc, n);
         }
@@ -94,94 +97,108 @@ struct fold_flagged {
 template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args &a)
 {
     CT_CHANNEL(ch, a.comm, 0);
-    const uint32_t me = a.comm.rank;
-    const uint32_t peers = a.from & ~(1u << me);
-    const uint32_t steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
-    channel_open(&ch, steps > 0 ? a.to : 0, peers);
-    for (uint32_t step = 0; step < steps; step++) {
-        for (struct share s = share_of(a.to, me); share_next(&s);) {
-            const struct slice piece = part_piece(a, a.move[s.peer].send_bytes, step);
-            send_flagged(&ch, &s, static_cast<const char *>(a.move[s.peer].src) + piece.at,
-                         piece.bytes);
+    const vec          asked = ask_words(&a.comm);
+    const struct slice whole = slice_of(a.part_bytes, a.each_bytes);
+    const bool         any = has_item(whole, 0, a.item_bytes);
+    const uint32_t     to = any ? a.to : 0, peers = any ? a.from & ~(1u << a.comm.rank) : 0;
+    struct outgoing    o = outgoing_of(a, to, 0);
+    channel_open(&ch, to, peers, asked);
+    for (uint32_t step = 0; any; step++) {
+        const bool last = !has_item(whole, step + 1, a.item_bytes);
+        send_outgoing(&ch, &o);
+        if (last) {
+            channel_close_ahead(&ch, to, peers);
         }
-        __syncthreads();
-        count_sent(&ch, a.to);
         if (a.from != 0) {
             struct fold_flagged fold = {&ch, &a, part_piece(a, a.own_bytes, step)};
             Dispatch::dispatch(a.op, &fold);
         }
-        __syncthreads();
-        count_got(&ch, peers, step + 1 < steps);
-        if (step + 1 < steps) {
-            wait_all(&ch, a.to, 0);
+        if (last) {
+            break;
         }
+        next_step(&ch, to, peers, to);
+        o = outgoing_of(a, to, step + 1);
     }
-    channel_close(&ch, 0);
+    say_over(&a.comm);
 }
 
 /* ---- bulk ------------------------------------------------------------------------------------ */
 
-/* Where contributions lie, in the order of ranks, and where the result goes; in shared memory. */
+/* Where contributions lie, in the order of ranks, and where the result goes; in shared memory.
+ * Of peers the first of four slots, of the rank itself where its part begins. */
 struct ends {
-    const char *source[CT_KERNEL_RANKS];
-    char       *target[CT_KERNEL_RANKS + 1];
+    char    *source[CT_KERNEL_RANKS], *target[CT_KERNEL_RANKS + 1];
+    uint32_t turn[CT_KERNEL_RANKS]; /* which slot a source's first item is in; of the own, NONE */
 };
 
+enum { NONE = ~0u };
+
+/* One warp's share of a step: tiles, each of which a warp loads as a whole before it stores. The
+ * next step's first tile is of the warp that is next. */
 struct fold_bulk {
-    const char *const *source;
-    char *const       *target;
-    uint32_t           sources, targets;
+    const struct ends *e;
+    uint32_t           sources, targets, step, item_bytes;
     uint64_t           bytes;
-    bool               fast;   /* all are aligned to vectors */
-    uint32_t           t, all; /* this thread, of how many */
+    bool               fast; /* the rank's own are aligned to vectors */
+    uint32_t           warp, warps;
 
-    enum { DEEP = 4, PAIR_DEEP = 8 };
+    enum { DEEP = 4, PAIR_DEEP = 8, STRIDE = LANES * 16, TILE = PAIR_DEEP * STRIDE };
 
-    /* Of two contributions. */
-    template <class R> __device__ __forceinline__ void pair(uint64_t at, uint64_t stride)
+    __device__ __forceinline__ const char *source(uint32_t k) const
     {
-        vec x[PAIR_DEEP], y[PAIR_DEEP];
+        const uint32_t turn = e->turn[k];
+        const uint32_t item = turn == NONE ? step : (turn + step) % CT_KERNEL_WINDOW;
+        return e->source[k] + (size_t)item * item_bytes;
+    }
+    __device__ __forceinline__ char *target(uint32_t k) const
+    {
+        const uint32_t item = k == 0 ? step : (step + 1) % CT_KERNEL_WINDOW;
+        return e->target[k] + (size_t)item * item_bytes;
+    }
+
+    template <unsigned N> __device__ __forceinline__ void load(vec *x, const char *at) const
+    {
         CT_UNROLL
-        for (unsigned u = 0; u < PAIR_DEEP; u++) {
-            x[u] = load_vec(source[0] + at + u * stride);
+        for (unsigned u = 0; u < N; u++) {
+            x[u] = load_vec(at + u * STRIDE);
         }
-        CT_UNROLL
-        for (unsigned u = 0; u < PAIR_DEEP; u++) {
-            y[u] = load_vec(source[1] + at + u * stride);
-        }
-        CT_UNROLL
-        for (unsigned u = 0; u < PAIR_DEEP; u++) {
-            x[u] = R::combine(x[u], y[u]);
-        }
-        for (uint32_t k = 0; k < targets; k++) {
+    }
+
+    template <unsigned N> __device__ __forceinline__ void store(const vec *x, uint64_t at) const
+    {
+        for (uint32_t k = e->target[0] == nullptr; k < targets; k++) {
+            char *const to = target(k) + at;
             CT_UNROLL
-            for (unsigned u = 0; u < PAIR_DEEP; u++) {
-                store_vec(target[k] + at + u * stride, x[u]);
+            for (unsigned u = 0; u < N; u++) {
+                store_vec(to + u * STRIDE, x[u]);
             }
         }
     }
 
-    /* DEEP vectors, `stride` bytes apart; the next rank's are under way while one's are
-     * combined. */
-    template <class R> __device__ __forceinline__ void deep(uint64_t at, uint64_t stride)
+    /* Of two contributions. */
+    template <class R> __device__ __forceinline__ void pair(uint64_t at) const
+    {
+        vec x[PAIR_DEEP], y[PAIR_DEEP];
+        load<PAIR_DEEP>(x, source(0) + at);
+        load<PAIR_DEEP>(y, source(1) + at);
+        CT_UNROLL
+        for (unsigned u = 0; u < PAIR_DEEP; u++) {
+            x[u] = R::combine(x[u], y[u]);
+        }
+        store<PAIR_DEEP>(x, at);
+    }
+
+    /* The next rank's are under way while one's are combined. */
+    template <class R> __device__ __forceinline__ void deep(uint64_t at) const
     {
         vec acc[DEEP], x[DEEP], y[DEEP];
-        CT_UNROLL
-        for (unsigned u = 0; u < DEEP; u++) {
-            acc[u] = load_vec(source[0] + at + u * stride);
-        }
+        load<DEEP>(acc, source(0) + at);
         if (sources > 1) {
-            CT_UNROLL
-            for (unsigned u = 0; u < DEEP; u++) {
-                x[u] = load_vec(source[1] + at + u * stride);
-            }
+            load<DEEP>(x, source(1) + at);
         }
         for (uint32_t k = 1; k < sources; k++) {
             if (k + 1 < sources) {
-                CT_UNROLL
-                for (unsigned u = 0; u < DEEP; u++) {
-                    y[u] = load_vec(source[k + 1] + at + u * stride);
-                }
+                load<DEEP>(y, source(k + 1) + at);
             }
             CT_UNROLL
             for (unsigned u = 0; u < DEEP; u++) {
@@ -189,130 +206,51 @@ struct fold_bulk {
                 x[u] = y[u];
             }
         }
-        for (uint32_t k = 0; k < targets; k++) {
-            CT_UNROLL
-            for (unsigned u = 0; u < DEEP; u++) {
-                store_vec(target[k] + at + u * stride, acc[u]);
-            }
+        store<DEEP>(acc, at);
+    }
+
+    /* A vector or less, by each thread of the warp together. */
+    template <class R> __device__ __forceinline__ void some(uint64_t at, uint64_t n) const
+    {
+        vec acc = load_some(source(0) + at, n);
+        for (uint32_t k = 1; k < sources; k++) {
+            acc = R::combine(acc, load_some(source(k) + at, n));
+        }
+        warp_meets();
+        for (uint32_t k = e->target[0] == nullptr; k < targets; k++) {
+            store_some(target(k) + at, acc, n);
         }
     }
 
-    template <class R> __device__ __forceinline__ void run()
+    template <class R> __device__ __forceinline__ void run() const
     {
-        const uint64_t stride = (uint64_t)all * 16;
-        uint64_t       at = (uint64_t)t * 16;
-        if (fast && sources == 2) {
-            for (; at + (PAIR_DEEP - 1) * stride + 16 <= bytes; at += PAIR_DEEP * stride) {
-                pair<R>(at, stride);
-            }
-        }
-        if (fast) {
-            for (; at + (DEEP - 1) * stride + 16 <= bytes; at += DEEP * stride) {
-                deep<R>(at, stride);
-            }
-        }
-        for (; at < bytes; at += stride) {
-            const uint64_t n = bytes - at < 16 ? bytes - at : 16;
-            vec            acc = load_some(source[0] + at, n);
-            for (uint32_t k = 1; k < sources; k++) {
-                acc = R::combine(acc, load_some(source[k] + at, n));
-            }
-            for (uint32_t k = 0; k < targets; k++) {
-                store_some(target[k] + at, acc, n);
+        const uint32_t before = step * (item_bytes / TILE) % warps;
+        const uint64_t tile = (warp + warps - before) % warps, mine = thread() % LANES * 16;
+        for (uint64_t at = tile * TILE; at < bytes; at += (uint64_t)warps * TILE) {
+            const uint64_t end = bytes - at < TILE ? bytes : at + TILE;
+            if (fast && end - at == TILE && sources == 2) {
+                pair<R>(at + mine);
+            } else if (fast && end - at == TILE) {
+                for (uint64_t half = at; half < end; half += DEEP * STRIDE) {
+                    deep<R>(half + mine);
+                }
+            } else {
+                for (uint64_t i = at; i < end; i += STRIDE) {
+                    const uint64_t left = end - i > mine ? end - i - mine : 0;
+                    some<R>(i + mine, left < 16 ? left : 16);
+                }
             }
         }
     }
 };
 
-/* This rank's contributions to the parts of others. */
-CT_DEV void send_parts(struct channel *ch, const struct ct_kernel_args &a, uint32_t step)
-{
-    wait_all(ch, a.to, 0);
-    for (struct share s = share_of(a.to, a.comm.rank); share_next(&s);) {
-        const struct slice piece = part_piece(a, a.move[s.peer].send_bytes, step);
-        copy_bytes(bulk_slot(ch, s.peer, a.comm.rank, ch->sent[s.peer] + 1),
-                   static_cast<const char *>(a.move[s.peer].src) + piece.at, piece.bytes, s.lane,
-                   s.lanes);
-    }
-    __syncthreads();
-    publish(ch, a.to);
-}
-
-/* Where the contributions to the own part lie, and where it goes, for the items that are given. */
-CT_DEV void set_ends(struct channel *ch, const struct ct_kernel_args &a, struct ends *e,
-                     struct slice piece, uint32_t ahead, uint32_t t, uint32_t all)
-{
-    const uint32_t me = a.comm.rank;
-    for (uint32_t p = t; p < a.comm.size; p += all) {
-        const uint32_t below = (1u << p) - 1;
-        if (in(a.from, p)) {
-            e->source[members(a.from & below)] =
-                p == me ? static_cast<const char *>(a.move[me].src) + piece.at
-                        : bulk_slot(ch, me, p, ch->got[p] + ahead + 1);
-        }
-        if (in(a.result_to, p)) {
-            e->target[members(a.result_to & below) + 1] =
-                bulk_slot(ch, p, me, ch->sent[p] + ahead + 1);
-        }
-        if (p == me) {
-            e->target[0] = static_cast<char *>(a.move[me].dst) + piece.at;
-        }
-    }
-}
-
-/* By thread t of `all`, after a barrier. */
-template <class Dispatch>
-CT_DEV void fold(const struct ct_kernel_args &a, const struct ends *e, struct slice piece,
-                 uint32_t t, uint32_t all)
-{
-    const struct ct_kernel_move *own = &a.move[a.comm.rank];
-    const uint32_t               unwanted = own->dst == nullptr; /* only others have use for it */
-    struct fold_bulk             f = {e->source,
-                                      e->target + unwanted,
-                                      members(a.from),
-                                      members(a.result_to) + 1 - unwanted,
-                                      piece.bytes,
-                                      aligned(static_cast<const char *>(own->src) + piece.at, 16) &&
-                                          aligned(static_cast<char *>(own->dst) + piece.at, 16),
-                                      t,
-                                      all};
-    Dispatch::dispatch(a.op, &f);
-}
-
-/* The own part: collected, combined, handed out. */
-template <class Dispatch>
-CT_DEV void fold_part(struct channel *ch, const struct ct_kernel_args &a, struct ends *e,
-                      uint32_t step)
-{
-    const uint32_t     peers = a.from & ~(1u << a.comm.rank);
-    const struct slice piece = part_piece(a, a.own_bytes, step);
-    set_ends(ch, a, e, piece, 0, thread(), threads());
-    wait_all(ch, a.result_to, peers);
-    fold<Dispatch>(a, e, piece, thread(), threads());
-    __syncthreads();
-    publish(ch, a.result_to);
-    count_got(ch, peers, true);
-}
-
-/* The parts that others have finished. */
-CT_DEV void take_results(struct channel *ch, const struct ct_kernel_args &a, uint32_t step)
-{
-    wait_all(ch, 0, a.result_from);
-    for (struct share s = share_of(a.result_from, a.comm.rank); share_next(&s);) {
-        const struct slice piece = part_piece(a, a.move[s.peer].recv_bytes, step);
-        copy_bytes(static_cast<char *>(a.move[s.peer].dst) + piece.at,
-                   bulk_slot(ch, a.comm.rank, s.peer, ch->got[s.peer] + 1), piece.bytes, s.lane,
-                   s.lanes);
-    }
-    __syncthreads();
-    count_got(ch, a.result_from, true);
-}
-
-/* Results that are not handed out: a pipeline. */
 template <class Dispatch> struct folding {
     const struct ct_kernel_args *a;
     struct ends                 *e;
-    uint32_t                     to, from, steps;
+    uint32_t                     to, from, result_to, takes, steps;
+    uint32_t                     senders, takers;
+
+    enum { results = 1 };
 
     __device__ __forceinline__ uint32_t out_steps(uint32_t) const
     {
@@ -322,54 +260,85 @@ template <class Dispatch> struct folding {
     {
         return steps;
     }
-    __device__ __forceinline__ const void *out(uint32_t p, uint32_t step, uint64_t *bytes) const
+    __device__ __forceinline__ const char *out(uint32_t p, uint32_t step, uint64_t *bytes) const
     {
         const struct slice piece = part_piece(*a, a->move[p].send_bytes, step);
         *bytes = piece.bytes;
         return static_cast<const char *>(a->move[p].src) + piece.at;
     }
-    __device__ __forceinline__ void prepare(struct channel *ch, uint32_t step, uint32_t t,
-                                            uint32_t all) const
+    __device__ __forceinline__ char *in(uint32_t p, uint32_t step, uint64_t *bytes) const
     {
-        if (a->from != 0) {
-            set_ends(ch, *a, e, part_piece(*a, a->own_bytes, step), step, t, all);
-        }
+        const struct slice piece = part_piece(*a, a->move[p].recv_bytes, step);
+        *bytes = piece.bytes;
+        return static_cast<char *>(a->move[p].dst) + piece.at;
     }
-    __device__ __forceinline__ void consume(struct channel *, uint32_t step, uint32_t, uint32_t t,
-                                            uint32_t all) const
+    __device__ __forceinline__ void fold(struct channel *, uint32_t step, uint32_t warp,
+                                         uint32_t warps) const
     {
-        if (a->from != 0) {
-            fold<Dispatch>(*a, e, part_piece(*a, a->own_bytes, step), t, all);
+        const struct ct_kernel_move *own = &a->move[a->comm.rank];
+        struct fold_bulk             f = {e,
+                                          members(a->from),
+                                          members(result_to) + 1,
+                                          step,
+                                          a->item_bytes,
+                                          part_piece(*a, a->own_bytes, step).bytes,
+                                          aligned(own->src, 16) && aligned(own->dst, 16),
+                                          warp,
+                                          warps};
+        /* In place, parts of different lengths: the result may go to where the own contribution to
+         * what follows is read. One warp does so in order. */
+        const char *const src = static_cast<const char *>(own->src);
+        const char *const dst = static_cast<const char *>(own->dst);
+        const bool shifted = src != dst && src < dst + a->own_bytes && dst < src + a->own_bytes;
+        if (shifted) {
+            f.warps = 1;
+        }
+        if (f.sources > 0 && f.warp < f.warps) {
+            Dispatch::dispatch(a->op, &f);
         }
     }
 };
 
+/* Before a barrier. */
+CT_DEV void set_ends(const struct channel *ch, const struct ct_kernel_args &a, struct ends *e)
+{
+    const uint32_t     me = a.comm.rank;
+    const struct slice own = slice_of(a.own_bytes, a.each_bytes);
+    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
+        const uint32_t below = (1u << p) - 1, source = members(a.from & below);
+        if (in(a.from, p)) {
+            e->source[source] =
+                p == me ? const_cast<char *>(static_cast<const char *>(a.move[p].src)) + own.at
+                        : bulk_slots(ch, me, p);
+            e->turn[source] = p == me ? NONE : (ch->got[p] + 1) % CT_KERNEL_WINDOW;
+        }
+        if (in(a.result_to, p)) {
+            e->target[members(a.result_to & below) + 1] = result_slots(ch, p, me);
+        }
+        if (p == me) {
+            char *const dst = static_cast<char *>(a.move[me].dst);
+            e->target[0] =
+                dst != nullptr ? dst + own.at : nullptr; /* only others have use for it */
+        }
+    }
+}
+
+enum { COPIERS = 4 }; /* warps that send, and that take; all others fold, which moves more */
+
 template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a)
 {
     CT_CHANNEL(ch, a.comm, a.item_bytes);
-    __shared__ struct ends e;
-    const uint32_t         steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
-    const uint32_t         peers = a.from & ~(1u << a.comm.rank);
-    channel_open(&ch, 0, peers | a.result_from);
-    if ((a.result_to | a.result_from) == 0) {
-        struct folding<Dispatch> f = {
-            &a, &e, a.to, peers, steps
-        };
-        pipeline(&ch, &f);
-    } else {
-        for (uint32_t step = 0; step < steps + 2; step++) {
-            if (step < steps) {
-                send_parts(&ch, a, step);
-            }
-            if (step > 0 && step <= steps && a.from != 0) {
-                fold_part<Dispatch>(&ch, a, &e, step - 1);
-            }
-            if (step > 1) {
-                take_results(&ch, a, step - 2);
-            }
-        }
-    }
-    channel_close(&ch, steps > 0 ? a.to | a.result_to : 0);
+    __shared__ struct ends   e;
+    const uint32_t           steps = items_of(slice_of(a.part_bytes, a.each_bytes), a.item_bytes);
+    const uint32_t           peers = a.from & ~(1u << a.comm.rank);
+    struct folding<Dispatch> f = {
+        &a, &e, a.to, peers, a.result_to, a.result_from, steps, 0, 0
+    };
+    channel_open(&ch, 0, peers | a.result_from, ask_words(&a.comm));
+    set_ends(&ch, a, &e);
+    f.senders = f.to != 0 ? COPIERS : 0;
+    f.takers = f.takes != 0 ? COPIERS : 0;
+    pipeline(&ch, &f);
 }
 
 /* The two kernels of a type. */
