@@ -152,9 +152,7 @@ struct emu_segment {
     struct emu_share       share;       /* fd -1 if it has none */
     uint64_t               reach;       /* EMU_MAPPED: devices that may touch it */
     unsigned               flags;
-    unsigned               opened; /* EMU_IMPORTED: how often; */
-    pid_t                  owner;  /* the process that has it, */
-    uint64_t               there;  /* and at which address */
+    unsigned               opened; /* EMU_IMPORTED: how often */
     bool                   pooled; /* of cuMemAllocAsync */
     int                    sync_memops;
     struct emu_allocation *allocation; /* EMU_MAPPED */
@@ -200,14 +198,8 @@ CUresult            emu_memory_alloc(CUcontext ctx, size_t bytes, CUdeviceptr *p
 void                emu_memory_free(struct emu_segment *segment);
 
 /* ipc.c: what a handle says. Unpacking opens the share. */
-struct emu_ipc {
-    struct emu_share share;
-    size_t           offset, bytes; /* in it */
-    pid_t            owner;
-    uint64_t         there; /* its address there */
-};
-void     emu_ipc_pack(char *handle, const struct emu_ipc *what);
-CUresult emu_ipc_unpack(const char *handle, struct emu_ipc *what);
+void     emu_ipc_pack(char *handle, const struct emu_share *share, size_t offset, size_t bytes);
+CUresult emu_ipc_unpack(const char *handle, struct emu_share *share, size_t *offset, size_t *bytes);
 
 /* op.c: works, which say what is to be done, and ops, which do it once in order. */
 

@@ -312,8 +312,7 @@ CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event)
     if (!is_event(event) || event->counters == NULL) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    const struct emu_ipc what = {.share = event->share};
-    emu_ipc_pack(handle->reserved, &what);
+    emu_ipc_pack(handle->reserved, &event->share, 0, 0);
     return CUDA_SUCCESS;
 }
 
@@ -328,9 +327,8 @@ CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle)
     if (made == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    struct emu_ipc what;
-    result = emu_ipc_unpack(handle.reserved, &what);
-    made->share = what.share;
+    size_t offset, bytes;
+    result = emu_ipc_unpack(handle.reserved, &made->share, &offset, &bytes);
     if (result == CUDA_SUCCESS && made->share.device >= 0) {
         result = CUDA_ERROR_INVALID_HANDLE;
     }

@@ -3,8 +3,7 @@
  * Memory of other processes by legacy handles. A handle names the exporter's process and
  * descriptor, which the importer opens through /proc, and what must be found there; so it means
  * nothing any more once the exporter has freed the memory or has ended, while mappings made
- * before go on to work. An importer has one mapping of an address of an owner: while it is open,
- * memory of another size that begins there cannot be opened (seen on an H200, driver 580).
+ * before go on to work.
  */
 #include "emu.h"
 
@@ -19,32 +18,29 @@ enum { PAGE = 4096, MAGIC = 0x454d5549 };
 struct packed {
     uint32_t magic;
     int32_t  pid, fd, device;
-    uint64_t id, offset, bytes, there;
+    uint64_t id, offset, bytes;
 };
 _Static_assert(sizeof(struct packed) <= CU_IPC_HANDLE_SIZE, "it fits");
 
-void emu_ipc_pack(char *handle, const struct emu_ipc *what)
+void emu_ipc_pack(char *handle, const struct emu_share *share, size_t offset, size_t bytes)
 {
     const struct packed packed = {
         .magic = MAGIC,
         .pid = getpid(),
-        .fd = what->share.fd,
-        .device = what->share.device,
-        .id = what->share.id,
-        .offset = what->offset,
-        .bytes = what->bytes,
-        .there = what->there,
+        .fd = share->fd,
+        .device = share->device,
+        .id = share->id,
+        .offset = offset,
+        .bytes = bytes,
     };
     memset(handle, 0, CU_IPC_HANDLE_SIZE);
     memcpy(handle, &packed, sizeof packed);
 }
 
-CUresult emu_ipc_unpack(const char *handle, struct emu_ipc *what)
+CUresult emu_ipc_unpack(const char *handle, struct emu_share *share, size_t *offset, size_t *bytes)
 {
-    struct packed     packed;
-    struct emu_share *share = &what->share;
+    struct packed packed;
     memcpy(&packed, handle, sizeof packed);
-    *what = (struct emu_ipc){.share = {.fd = -1}};
     if (packed.magic != MAGIC) {
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -64,10 +60,8 @@ CUresult emu_ipc_unpack(const char *handle, struct emu_ipc *what)
         share->fd = -1;
         return CUDA_ERROR_INVALID_VALUE;
     }
-    what->offset = packed.offset;
-    what->bytes = packed.bytes;
-    what->owner = packed.pid;
-    what->there = packed.there;
+    *offset = packed.offset;
+    *bytes = packed.bytes;
     return CUDA_SUCCESS;
 }
 
@@ -82,62 +76,46 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
     if (segment == NULL || segment->kind != EMU_DEVICE || segment->pooled) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    const struct emu_ipc what = {.share = segment->share,
-                                 .offset = (size_t)(segment->base - (uintptr_t)segment->map),
-                                 .bytes = segment->bytes,
-                                 .there = segment->base};
-    emu_ipc_pack(handle->reserved, &what);
+    emu_ipc_pack(handle->reserved, &segment->share,
+                 (size_t)(segment->base - (uintptr_t)segment->map), segment->bytes);
     return CUDA_SUCCESS;
 }
 
-/* The import that `ctx` has already of what a handle stands for, or NULL. *taken: of other memory
- * that the owner had at this address, of another size. */
-static struct emu_segment *opened(CUcontext ctx, const struct emu_ipc *what, bool *taken)
+/* The import of `id` that `ctx` has already, or NULL. */
+static struct emu_segment *opened(CUcontext ctx, uint64_t id)
 {
     struct emu_segment *at = emu_segment_next(0, UINT64_MAX);
-    *taken = false;
-    for (; at != NULL; at = emu_segment_next(at->base + at->bytes, UINT64_MAX)) {
-        if (at->kind == EMU_IMPORTED && at->ctx == ctx) {
-            if (at->share.id == what->share.id) {
-                return at;
-            }
-            *taken |=
-                at->owner == what->owner && at->there == what->there && at->bytes != what->bytes;
-        }
+    while (at != NULL && !(at->kind == EMU_IMPORTED && at->share.id == id && at->ctx == ctx)) {
+        at = emu_segment_next(at->base + at->bytes, UINT64_MAX);
     }
-    return NULL;
+    return at;
 }
 
-static CUresult import(CUcontext ctx, struct emu_ipc *what, CUdeviceptr *ptr)
+static CUresult import(CUcontext ctx, struct emu_share *share, size_t offset, size_t bytes,
+                       CUdeviceptr *ptr)
 {
-    const int device = emu_device_of(what->share.device);
-    bool      taken;
+    const int device = emu_device_of(share->device);
     if (device < 0) {
         return CUDA_ERROR_INVALID_DEVICE;
     }
     if (device != ctx->device && !emu_set.peers) {
         return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     }
-    struct emu_segment *segment = opened(ctx, what, &taken);
+    struct emu_segment *segment = opened(ctx, share->id);
     if (segment != NULL) {
         segment->opened++;
         *ptr = segment->base;
         return CUDA_SUCCESS;
     }
-    if (taken) {
-        return CUDA_ERROR_ALREADY_MAPPED;
-    }
-    segment = emu_segment_new(EMU_IMPORTED, ctx, what->bytes);
+    segment = emu_segment_new(EMU_IMPORTED, ctx, bytes);
     if (segment == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     segment->device = device;
     segment->opened = 1;
-    segment->owner = what->owner;
-    segment->there = what->there;
-    segment->map_bytes = (what->bytes + what->offset + PAGE - 1) / PAGE * PAGE;
-    segment->share = what->share;
-    CUresult result = emu_segment_map(segment, NULL, 0, what->offset);
+    segment->map_bytes = (bytes + offset + PAGE - 1) / PAGE * PAGE;
+    segment->share = *share;
+    CUresult result = emu_segment_map(segment, NULL, 0, offset);
     result = result == CUDA_SUCCESS ? emu_segment_add(segment) : result;
     if (result != CUDA_SUCCESS) {
         segment->share.fd = -1; /* the caller closes it */
@@ -145,7 +123,7 @@ static CUresult import(CUcontext ctx, struct emu_ipc *what, CUdeviceptr *ptr)
         return result;
     }
     *ptr = segment->base;
-    what->share.fd = -1;
+    share->fd = -1;
     return CUDA_SUCCESS;
 }
 
@@ -166,15 +144,16 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned
         return CUDA_ERROR_INVALID_VALUE;
     }
     emu_gate();
-    struct emu_ipc what;
-    result = emu_ipc_unpack(handle.reserved, &what);
+    struct emu_share share = {.fd = -1};
+    size_t           offset, bytes;
+    result = emu_ipc_unpack(handle.reserved, &share, &offset, &bytes);
     if (result == CUDA_SUCCESS) {
         pthread_mutex_lock(&lock);
-        result = import(ctx, &what, ptr);
+        result = import(ctx, &share, offset, bytes, ptr);
         pthread_mutex_unlock(&lock);
     }
-    if (what.share.fd >= 0) {
-        close(what.share.fd);
+    if (share.fd >= 0) {
+        close(share.fd);
     }
     return result;
 }
