@@ -107,7 +107,7 @@ class Job:
         if wait:
             until(lambda: not self.processes(), "the job's processes are gone")
             until(lambda: not os.listdir(self.tmp), "the job's files are gone")
-        left = [(p, cmdline(p)) for p in self.processes()]
+        left = [(p, cmdline(p)) for p in self.processes() if not ending(p)]
         check(not left, f"processes are left: {left}")
         check(not os.listdir(self.tmp), f"files are left: {os.listdir(self.tmp)}")
 
@@ -118,6 +118,21 @@ def cmdline(pid):
             return f.read().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
         return ""
+
+
+def ending(pid):
+    """Whether a process is on its way out: SIGKILL awaits it, or it is in exit(2) already. A child
+    of a child is killed without anybody who could wait for its end."""
+    try:
+        with open(f"/proc/{pid}/status") as f:
+            fields = dict(line.split(":", 1) for line in f)
+        with open(f"/proc/{pid}/stat") as f:
+            flags = int(f.read().rsplit(")", 1)[1].split()[6])
+    except OSError:
+        return True
+    pending = int(fields["SigPnd"], 16) | int(fields["ShdPnd"], 16)
+    exiting = 0x4 | 0x400  # PF_EXITING, PF_SIGNALED
+    return bool(pending >> (signal.SIGKILL - 1) & 1 or flags & exiting)
 
 
 def state(pid):
