@@ -44,6 +44,7 @@ dist_bin_SCRIPTS += bench/ctran_perf
 perf_sources = \
 	bench/perf/coll.c \
 	bench/perf/data.c \
+	bench/perf/floor.c \
 	bench/perf/main.c \
 	bench/perf/measure.c \
 	bench/perf/mpi_map.h \

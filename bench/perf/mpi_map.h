@@ -41,6 +41,7 @@ typedef int ctran_aint_t;
 #define ctran_bcast                MPI_Bcast
 #define ctran_reduce               MPI_Reduce
 #define ctran_allreduce            MPI_Allreduce
+#define ctran_reduce_local         MPI_Reduce_local
 #define ctran_scan                 MPI_Scan
 #define ctran_exscan               MPI_Exscan
 #define ctran_gather               MPI_Gather

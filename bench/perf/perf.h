@@ -80,6 +80,9 @@ bool perf_is_first(const struct perf_job *job);
  * about time_s / batches seconds. *iterations is the number in a batch. Collective. */
 double perf_measure(const struct perf_job *job, double time_s, int batches, long *iterations);
 
+/* The floor of a pattern: its name and flags, and only its copies; see floor.c. false: none. */
+bool perf_floor(const struct perf_pattern *of, struct perf_pattern *floor);
+
 /* Performs the job's operation on known data, from every root, and tells whether every rank got
  * what it has to. Collective; the first wrong byte is printed by the rank that found it. */
 bool perf_check(struct perf_job *job);

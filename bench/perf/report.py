@@ -5,6 +5,9 @@ import io
 from math import floor, log10
 
 import stats
+from points import OURS
+
+SHARE = "of ctran's time"  # that a floor takes
 
 
 def number(value):
@@ -29,20 +32,22 @@ def against(points, point, peer):
     text = f"{found.ratio:.2f}"
     if found.bounds:
         text += f" [{found.bounds[0]:.2f}, {found.bounds[1]:.2f}]"
-    return f"**{text}**" if found.verdict == "peer" else text
+    return f"**{text}**" if found.verdict == "peer" and peer in points.peers() else text
 
 
 def rows(points):
     peers = points.peers()
     head = ["pattern", "ranks", "bytes", "unit"]
     for name in points.libraries:
-        head += [name] + (["ctran is better, times"] if name in peers else [])
+        head.append(name)
+        if name != OURS:
+            head.append("ctran is better, times" if name in peers else SHARE)
     yield head
     for point, by in points.figures.items():
         row = [point.pattern, str(point.ranks), size(point.bytes), point.unit]
         for name in points.libraries:
             row.append(number(stats.median(by[name])) if name in by else "-")
-            if name in peers:
+            if name != OURS:
                 row.append(against(points, point, name))
         yield row
 

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The parts of ctran_perf that need no ranks, on data whose answers are known."""
+import argparse
 import csv
+import importlib.machinery
+import importlib.util
 import io
 import random
 import sys
 import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import libraries  # noqa: E402
 import plot  # noqa: E402
 import report  # noqa: E402
 import stats  # noqa: E402
@@ -151,6 +156,39 @@ class Comparing(unittest.TestCase):
         self.assertEqual(again.libraries, points.libraries)
 
 
+class Rounds(unittest.TestCase):
+    @staticmethod
+    def program():
+        path = str(Path(__file__).resolve().parent.parent / "ctran_perf")
+        loader = importlib.machinery.SourceFileLoader("ctran_perf", path)
+        spec = importlib.util.spec_from_loader("ctran_perf", loader)
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        return module
+
+    def test_late(self):
+        """A peer that is not done in time has no figure, and the others keep theirs."""
+        perf = self.program()
+        library = argparse.Namespace(launch=lambda ranks, bind: [], program="p")
+        measured = [argparse.Namespace(**vars(library), name=n) for n in ("ctran", "slow", "fast")]
+        a = argparse.Namespace(ranks=[2], bind_to="none", wrap=[], limit=1, rounds=2)
+
+        def run(command, what, limit):
+            if what.startswith(late):
+                raise libraries.Late(f"{what}: late")
+
+        points = Points(["ctran", "slow", "fast"], perf.about())
+        with mock.patch.object(libraries, "run", run):
+            late = "slow"
+            perf.measure_startup(a, measured, points)
+            late = "ctran"
+            self.assertRaises(libraries.Late, perf.measure_startup, a, measured, points)
+        by = points.figures[Point("startup", 2, 0, "ms")]
+        self.assertEqual(len(by["fast"]), 2)
+        self.assertNotIn("slow", by)
+        self.assertEqual(list(perf.remarks(points)), ["slow, 2 ranks: late"] * 2)
+
+
 class Output(unittest.TestCase):
     def test_numbers(self):
         shown = [(0, "0"), (0.0123, "0.0123"), (0.1234, "0.123"), (1.234, "1.23"), (12.34, "12.3")]
@@ -164,6 +202,19 @@ class Output(unittest.TestCase):
         self.assertEqual({line.count("|") for line in lines}, {lines[0].count("|")})
         self.assertEqual(len(lines), 2 + 14)
         self.assertIn("**0.50 [0.50, 0.50]**", lines[2])
+
+    def test_share(self):
+        points = Points(["ctran", "copies"], {"floors": ["copies"]})
+        for i in range(6):
+            points.add(Point("bcast", 2, 8, "us"), "ctran", 4 + i)
+            points.add(Point("bcast", 2, 8, "us"), "copies", (4 + i) * 0.9)
+            points.add(Point("bw", 2, 8, "MB/s"), "ctran", 4 + i)
+            points.add(Point("bw", 2, 8, "MB/s"), "copies", (4 + i) / 0.9)
+        lines = report.markdown(points).splitlines()
+        self.assertTrue(lines[0].endswith(f" copies | {report.SHARE:>17} |"), lines[0])
+        for line in lines[2:]:
+            self.assertTrue(line.endswith("| 0.90 [0.90, 0.90] |"), line)
+        self.assertEqual(report.losers(points), "")
 
     def test_losers(self):
         text = report.losers(example())
