@@ -44,6 +44,12 @@ tests_func_leave_LDADD = libctcore.la
 check_PROGRAMS += tests/func/badmem
 tests_func_badmem_SOURCES = tests/func/badmem.c $(func_check)
 tests_func_badmem_LDADD = libctcore.la
+# Ranks whose counts differ.
+check_PROGRAMS += tests/func/unlike
+dist_check_SCRIPTS += tests/func/unlike.test
+TESTS += tests/func/unlike.test
+tests_func_unlike_SOURCES = tests/func/unlike.c $(func_check)
+tests_func_unlike_LDADD = libctcore.la
 # Communicators by hardware.
 check_PROGRAMS += tests/func/hardware
 dist_check_SCRIPTS += tests/func/hardware.test

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stepper: moves the strands of a plan (plan.h) on. */
 #define CT_FOLDER "run"
+#include <inttypes.h>
+
 #include "coll/run/plan.h"
 
 /* ---- transfers ------------------------------------------------------------------------------- */
@@ -101,14 +103,27 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* Where no transfer waits for another, all others are seen through when one fails: its peer's
- * mistake shall not be that of the rest, who count on this rank. */
+/* Where no transfer waits for another, or the message was there and of another length, all others
+ * are seen through: its peer's mistake shall not be that of the rest, who count on this rank. */
 static void note_error(struct ct_plan *plan, int error)
 {
     const struct ct_algo *algo = plan->args.algo;
     bool                  alone = algo->rxlag == CT_LAG_FREE && algo->txlag == CT_LAG_FREE;
-    int                  *place = alone ? &plan->failed : &plan->error;
+    int *place = alone || error == CTRAN_ERR_TRUNCATE ? &plan->failed : &plan->error;
     *place = *place != CTRAN_SUCCESS ? *place : error;
+}
+
+/* Ranks' counts differ. */
+static void note_short(struct ct_plan *plan, const struct ct_slot *slot)
+{
+    if (plan->failed == CTRAN_SUCCESS) {
+        ct_error(&plan->args.ctx->p->log,
+                 "%zu bytes came from rank %" PRIu32
+                 " of the communicator where %zu were expected: "
+                 "do all ranks pass the same counts?",
+                 slot->req.base.len_bytes, slot->step.peer, slot->req.area.len_bytes);
+    }
+    note_error(plan, CTRAN_ERR_TRUNCATE);
 }
 
 /* A finished transfer: what was received is reduced, if it is not yet, and the slot is free. */
@@ -117,9 +132,15 @@ static void land(struct ct_strand *s, struct ct_slot *slot)
     s->busy &= ~(UINT32_C(1) << (slot - s->slots));
     if (slot->req.base.error != CTRAN_SUCCESS) {
         note_error(s->plan, slot->req.base.error);
-    } else if (slot->step.act == CT_RX_OP && !slot->reduced) {
+        return;
+    }
+    if (slot->step.act == CT_RX_OP && !slot->reduced) {
         ct_view_reduce_in(&s->view, &s->plan->args.op, &slot->step, 0, slot->bounce,
                           slot->req.base.len_bytes);
+    }
+    if (CT_UNLIKELY(slot->step.act != CT_TX &&
+                    slot->req.base.len_bytes != slot->req.area.len_bytes)) {
+        note_short(s->plan, slot);
     }
 }
 
