@@ -121,14 +121,15 @@ static void begin_spell(struct ct_seats *s, uint64_t now)
     s->spell.switches = 0;
 }
 
-/* The end of a trial. What else waits depend on makes no difference as large as this. */
+/* The end of a trial. What else waits depend on makes no difference as large as this. It says
+ * nothing of another core that the kernel has put this process on meanwhile. */
 static void judge(struct ct_seats *s, uint64_t now)
 {
-    cpu_set_t allowed;
-    if (wait_ns(s) > 2 * s->wait_ns && may_choose(s, &allowed) &&
-        CPU_ISSET((unsigned)s->before, &allowed)) {
+    cpu_set_t  allowed;
+    const bool worse = wait_ns(s) > 2 * s->wait_ns;
+    if (worse && may_choose(s, &allowed) && CPU_ISSET((unsigned)s->before, &allowed)) {
         move(s, s->before, &allowed);
-    } else {
+    } else if (!worse && s->mine == s->there + 1) {
         atomic_store_explicit(&s->all[s->me].tried, s->mine, memory_order_relaxed);
     }
     s->on_trial = false;
@@ -145,6 +146,7 @@ static void try_elsewhere(struct ct_seats *s, uint64_t now)
         s->on_trial = true;
         s->wait_ns = wait_ns(s);
         s->before = here;
+        s->there = core;
         move(s, core, &allowed);
     }
     s->stay_ns = ct_min_size(ct_max_size(2 * s->stay_ns, TRIAL_NS), MOST_STAY_NS);

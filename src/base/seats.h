@@ -41,7 +41,8 @@ struct ct_seats {
     } spell;               /* on one core */
     bool     on_trial;
     uint64_t wait_ns; /* where it is on trial: what a wait took on the core before, */
-    int      before;  /* that core */
+    int      before;  /* that core, */
+    int      there;   /* and the one that is on trial */
     uint64_t stay_ns; /* how long it stays now */
     struct {
         uint64_t last_ns, stay_ns; /* when it looked, and how long it lets that be */

@@ -259,6 +259,30 @@ static void test_tried(void **state)
     free(s.all);
 }
 
+static int32_t tried_of(const struct ct_seats *s)
+{
+    return atomic_load_explicit(&s->all[ME].tried, memory_order_relaxed);
+}
+
+/* A core counts as tried where waits there were no longer: not one that the kernel has put the
+ * process on during the trial, and not one that it could not come back from. */
+static void test_tried_in_vain(void **state)
+{
+    (void)state;
+    for (int moved = 0; moved < 2 && CPU_COUNT(&ours) > 1; moved++) {
+        struct ct_seats s = view_new();
+        assert_true(is_tried(&s, ME + 1, true));
+        const int before = s.before, there = s.there;
+        pin(moved ? before : there);
+        ct_seats_take(&s);
+        end_trial(&s, ME + 1, moved ? SHORTER_NS : LONGER_NS);
+        assert_int_equal(s.mine, (moved ? before : there) + 1);
+        assert_int_equal(tried_of(&s), 0);
+        (void)unpin(NULL);
+        free(s.all);
+    }
+}
+
 static void test_stays(void **state)
 {
     (void)state;
@@ -313,6 +337,7 @@ int main(void)
         cmocka_unit_test_teardown(test_spread, unpin),
         cmocka_unit_test_teardown(test_no_spread, unpin),
         cmocka_unit_test_teardown(test_tried, unpin),
+        cmocka_unit_test_teardown(test_tried_in_vain, unpin),
         cmocka_unit_test_teardown(test_stays, unpin),
         cmocka_unit_test_teardown(test_returns, unpin),
         cmocka_unit_test_teardown(test_emptiest, unpin),
