@@ -65,7 +65,8 @@ static int world_of(const char *text, const char *host)
                : -1;
 }
 
-/* The hosts whose ranks have not all come, this time. */
+/* The hosts whose ranks have not all come: for any world as long as no host has, later for the last
+ * one that a host has come for. */
 static int show_missing(const struct dump *d, struct ct_store *store)
 {
     char  *text = NULL;
