@@ -297,9 +297,19 @@ static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_k
     }
 }
 
+/* What `take` makes of a part it makes in the domain, where other threads wait for it: where parts
+ * are too long for that they are copied. None is longer than the first. */
+static bool takes(struct ct_p2p_req *req, size_t at, size_t len_bytes)
+{
+    if (at == 0 && len_bytes > CT_P2P_TAKE_SHARED && req->p->threaded) {
+        req->takes = false;
+    }
+    return req->takes;
+}
+
 size_t ct_p2p_deliver(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes)
 {
-    if (req->takes && len_bytes <= req->area.len_bytes - at) {
+    if (req->takes && takes(req, at, len_bytes) && len_bytes <= req->area.len_bytes - at) {
         req->take(req, at, data, len_bytes);
         return len_bytes;
     }

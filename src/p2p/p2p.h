@@ -31,7 +31,13 @@ struct ct_p2p_key {
 };
 
 struct ct_p2p_req;
-enum { CT_P2P_PART = 64 }; /* bytes */
+enum {
+    CT_P2P_PART = 64, /* bytes */
+    /* The longest part that is given to `take` where other threads may wait for the domain: an
+     * operator of any kind is through with it in some tens of microseconds, and less would keep
+     * what is eager from it. */
+    CT_P2P_TAKE_SHARED = 64 << 10,
+};
 /* Makes something of a part of a message, from its byte `at` on. Parts come in order, all but the
  * last one a multiple of CT_P2P_PART long. Called in the domain. */
 typedef void ct_p2p_take(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes);
@@ -130,7 +136,8 @@ void ct_p2p_drive_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_e
                        struct ct_p2p_key key, const struct ct_area *area);
 
 /* One of the two, whose message `take` is given as it comes: nothing is copied first. What a
- * transport moves by itself goes to `area` all the same, where `take` was not called at all. */
+ * transport moves by itself goes to `area` all the same, where `take` was not called at all; so
+ * does a message of parts longer than CT_P2P_TAKE_SHARED in a threaded process. */
 void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                       struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take,
                       bool drive);

@@ -519,6 +519,69 @@ static void test_late(void **state)
     }
 }
 
+/* ---- messages that are taken ----------------------------------------------------------------- */
+
+enum { PART = 300000, MOST_TAKEN = 4 * PART };
+
+struct taken {
+    struct ct_p2p_req req;
+    size_t            bytes, longest;
+};
+
+static void take_part(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes)
+{
+    struct taken        *t = CT_CONTAINER_OF(req, struct taken, req);
+    const struct rank   *r = CT_CONTAINER_OF(req->p, struct rank, p);
+    const unsigned char *in = data;
+    for (size_t i = 0; i < len_bytes; i++) {
+        RANK_EQUAL(r, in[i], byte_of(PART, at + i));
+    }
+    t->bytes += len_bytes;
+    t->longest = ct_max_size(t->longest, len_bytes);
+}
+
+/* Rank 1 takes what rank 0 sends: all of it or nothing, and no long part where it is threaded. */
+static void take_message(struct rank *r, void *arg)
+{
+    static unsigned char    out[MOST_TAKEN], in[MOST_TAKEN];
+    static const size_t     lengths[] = {1, 5000, CT_P2P_TAKE_SHARED, PART, MOST_TAKEN};
+    const struct ct_p2p_key key = {CTX, 0, 1};
+    (void)arg;
+    for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        struct taken         t = {.bytes = 0};
+        const struct ct_area area = {.base = r->me == 0 ? out : in, .len_bytes = lengths[i]};
+        if (r->me == 0) {
+            for (size_t at = 0; at < lengths[i]; at++) {
+                out[at] = byte_of(PART, at);
+            }
+            ct_p2p_drive_send(&r->p, &t.req, ranks_ep(r, 1), key, &area);
+        } else {
+            memset(in, 0xa5, sizeof in);
+            ct_p2p_take_recv(&r->p, &t.req, ranks_ep(r, 0), key, &area, take_part, true);
+        }
+        RANK_EQUAL(r, ct_p2p_wait(&r->p, &t.req.base), CTRAN_SUCCESS);
+        if (r->me == 1) {
+            const bool shared = r->p.threaded && lengths[i] > CT_P2P_TAKE_SHARED;
+            RANK_EQUAL(r, t.bytes, shared ? 0 : lengths[i]);
+            RANK_EQUAL(r, t.longest > CT_P2P_TAKE_SHARED,
+                       !shared && lengths[i] > CT_P2P_TAKE_SHARED);
+            RANK_EQUAL(r, in[lengths[i] - 1], shared ? byte_of(PART, lengths[i] - 1) : 0xa5);
+        }
+    }
+    RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+}
+
+static void test_take(void **state)
+{
+    (void)state;
+    static const char *const rings[] = {"CTRAN_SHM_RING_SIZE", "1M", "CTRAN_SHM_SINGLE_COPY", "off",
+                                        NULL};
+    for (int threaded = 0; threaded < 2; threaded++) {
+        ranks_run(&(struct ranks_args){
+            .n = 2, .threaded = threaded != 0, .settings = rings, .body = take_message});
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,7 +589,7 @@ int main(void)
         cmocka_unit_test(test_traffic_tiny), cmocka_unit_test(test_traffic_big_eager),
         cmocka_unit_test(test_wildcards),    cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_wake_up),      cmocka_unit_test(test_give_up),
-        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_late),         cmocka_unit_test(test_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
