@@ -94,6 +94,9 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     case CT_MSG_EVENT:
         ct_head_take_event(h, in);
         break;
+    case CT_MSG_EVENT_TAKEN:
+        ct_head_take_events_taken(h, in);
+        break;
     case CT_MSG_RANKS_ASK:
         ct_head_take_ranks_ask(h, in);
         break;

@@ -38,6 +38,9 @@ struct ct_head {
     struct ct_head_node       *nodes;
     struct ct_rank_state      *ended;    /* by rank: how it did */
     struct ct_recovery         recovery; /* used where there are more nodes than one */
+    struct evbuffer           *untold; /* events that their nodes have not heard to be passed on */
+    struct evbuffer           *ahead;  /* sizes of those that they have, and not all children */
+    size_t                     ahead_bytes;
     struct ct_kin             *kin;
     struct ct_spawned         *spawned;
     uint32_t                   nready, nrunning;
@@ -89,8 +92,9 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
 /* A node wants to know what all ranks do. */
 void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in);
 
-/* A rank tells all others something. */
+/* A rank tells all others something; they have taken that, so far as they are waited for. */
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in);
+void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in);
 
 /* ---- head_report.c: words and facts ---------------------------------------------------------- */
 

@@ -260,17 +260,59 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-/* The node that told it hears that it has been passed on, and may tell more then: so a node that
- * tells much is not ahead of this process. */
+/* An event of which its node has not heard yet, in h->untold. */
+struct untold {
+    uint32_t node, number, bytes;
+};
+
+static void pass_next(struct ct_head *h, struct untold *e)
+{
+    struct evbuffer *body = evbuffer_new();
+    evbuffer_remove(h->untold, e, sizeof *e);
+    ct_pack_u32(body, e->node);
+    ct_pack_u32(body, e->number);
+    ct_hub_send_down(&h->hub, CT_MSG_EVENT_PASSED, body);
+}
+
+static void pass_ahead(struct ct_head *h)
+{
+    struct untold e;
+    while (evbuffer_copyout(h->untold, &e, sizeof e) == (ssize_t)sizeof e &&
+           h->ahead_bytes + e.bytes <= CT_EVENTS_SLACK) {
+        pass_next(h, &e);
+        evbuffer_add(h->ahead, &e.bytes, sizeof e.bytes);
+        h->ahead_bytes += e.bytes;
+    }
+}
+
+/* The node that told it hears that it has been passed on, and may tell more then. Some go ahead of
+ * the slowest child that is waited for: who stands still for a moment is not noticed. */
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in)
 {
-    struct ct_unpack all = *in, passed = {.at = in->at, .left = 8};
-    (void)take_node(h, in);
-    (void)ct_unpack_u32(in); /* its number there */
+    struct ct_unpack all = *in;
+    struct untold    e = {.node = take_node(h, in), .bytes = (uint32_t)all.left};
+    e.number = ct_unpack_u32(in);
     if (!in->bad) {
+        evbuffer_add(h->untold, &e, sizeof e);
         ct_hub_down(&h->hub, CT_MSG_EVENT, &all);
-        ct_hub_down(&h->hub, CT_MSG_EVENT_PASSED, &passed);
+        pass_ahead(h);
     }
+}
+
+/* All children that are waited for have taken so many, the oldest ones. */
+void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t      n = ct_unpack_u32(in), bytes;
+    struct untold e;
+    for (; n > 0 && evbuffer_get_length(h->ahead) > 0; n--) {
+        evbuffer_remove(h->ahead, &bytes, sizeof bytes);
+        h->ahead_bytes -= bytes;
+    }
+    for (; n > 0 && evbuffer_get_length(h->untold) > 0; n--) {
+        pass_next(h, &e);
+    }
+    in->bad |= n > 0;
+    pass_ahead(h);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -285,7 +327,10 @@ bool ct_head_nodes_init(struct ct_head *h)
     h->launch = evtimer_new(h->base, on_launch_limit, h);
     h->kin = ct_kin_create(h, h->args->tag_number > 0 ? h->args->kin_fd : -1);
     h->ended = calloc(ct_jobdesc_ranks(d), sizeof *h->ended);
+    h->untold = evbuffer_new();
+    h->ahead = evbuffer_new();
     if (h->nodes == NULL || h->launch == NULL || h->ended == NULL || h->kin == NULL ||
+        h->untold == NULL || h->ahead == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
     }
@@ -304,6 +349,12 @@ void ct_head_nodes_fini(struct ct_head *h)
     ct_kin_destroy(h->kin);
     for (uint32_t i = 0; h->nodes != NULL && i < h->args->desc->nnodes; i++) {
         free(h->nodes[i].store);
+    }
+    if (h->untold != NULL) {
+        evbuffer_free(h->untold);
+    }
+    if (h->ahead != NULL) {
+        evbuffer_free(h->ahead);
     }
     free(h->ended);
     free(h->nodes);

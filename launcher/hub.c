@@ -105,6 +105,9 @@ void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack
     case CT_MSG_RANKS:
         pass_on(h, type, in);
         break;
+    case CT_MSG_EVENT_TAKEN:
+        ct_hub_events_taken(c, in);
+        break;
     case CT_MSG_DONE:
         ct_hub_child_done(c);
         break;
@@ -124,6 +127,7 @@ void ct_hub_child_gone(struct ct_hub_child *c, const char *why)
     c->gone = true;
     h->ngone++;
     ct_merge_close(h->merge, c->index);
+    ct_hub_events_leave(c);
     stop_reading(c);
     if (!c->done) {
         h->ops->lost(h->arg, c->span.first, c->far, why);
@@ -153,47 +157,6 @@ static void broadcast(struct ct_hub *h, enum ct_msg_type type, const struct ct_u
     }
 }
 
-static void tell_missed(struct ct_hub_child *c)
-{
-    char             behind[48] = "", text[256];
-    struct evbuffer *body = evbuffer_new();
-    if (c->span.n > 1) {
-        snprintf(behind, sizeof behind, " and those of %u hosts behind it", c->span.n - 1);
-    }
-    snprintf(
-        text, sizeof text,
-        "it does not keep up with what it is sent; %d MiB of events wait for it, and its ranks%s "
-        "miss further ones; is " CT_DAEMON_NAME " stopped there, or the host too busy?",
-        CT_EVENTS_BEHIND_MAX >> 20, behind);
-    ct_pack_u32(body, c->span.first);
-    ct_pack_text(body, text);
-    c->hub->ops->up(c->hub->arg, CT_MSG_WARNING, evbuffer_pullup(body, -1),
-                    evbuffer_get_length(body));
-    evbuffer_free(body);
-}
-
-/* To all but the node that tells it; and to nobody for whom too much of the kind waits already:
- * ranks cannot be made to tell less. */
-static void pass_event(struct ct_hub *h, const struct ct_unpack *in)
-{
-    struct ct_unpack look = *in;
-    uint32_t         from = ct_unpack_u32(&look);
-    for (uint32_t i = 0; i < h->nchildren; i++) {
-        struct ct_hub_child *c = &h->children[i];
-        if (!c->joined || c->gone || (c->span.n == 1 && c->span.first == from)) {
-            continue;
-        }
-        c->event_bytes = ct_min_size(c->event_bytes, ct_conn_pending(c->conn));
-        if (c->event_bytes + in->left <= CT_EVENTS_BEHIND_MAX) {
-            c->event_bytes += in->left;
-            ct_conn_send_bytes(c->conn, CT_MSG_EVENT, in->at, in->left);
-        } else if (!c->missed_events) {
-            c->missed_events = true;
-            tell_missed(c);
-        }
-    }
-}
-
 void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
 {
     uint32_t channel;
@@ -210,7 +173,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
         broadcast(h, type, in);
         break;
     case CT_MSG_EVENT:
-        pass_event(h, in);
+        ct_hub_events_pass(h, in);
         break;
     case CT_MSG_END:
         take_end(h, in);
@@ -353,7 +316,7 @@ bool ct_hub_init(struct ct_hub *h, struct event_base *base, const struct ct_jobd
     *h = (struct ct_hub){
         .base = base, .desc = desc, .span = span, .mine = mine, .ops = ops, .arg = arg};
     ct_list_init(&h->fences);
-    bool ok = parts != NULL && pack(h) &&
+    bool ok = ct_hub_events_init(h) && parts != NULL && pack(h) &&
               make_children(h, parts, ct_tree_split(span, mine, desc->fan_out, parts));
     free(parts);
     if (ok) {
@@ -374,6 +337,7 @@ void ct_hub_fini(struct ct_hub *h)
     for (uint32_t i = 0; h->children != NULL && i < h->nchildren; i++) {
         ct_hub_child_fini(&h->children[i]);
     }
+    ct_hub_events_fini(h);
     ct_hub_fences_fini(h);
     ct_merge_destroy(h->merge);
     free(h->children);

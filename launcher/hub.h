@@ -9,7 +9,7 @@
  * children that are lost. All else it passes on as it is.
  *
  * What waits for a child that takes nothing is bounded: input and output need credit, answers have
- * been asked for, and events, which others tell as many of as they like, it misses in the end.
+ * been asked for, and events wait at their source, or it misses them in the end (hub_events.c).
  */
 #ifndef CT_LAUNCHER_HUB_H
 #define CT_LAUNCHER_HUB_H
@@ -55,8 +55,23 @@ struct ct_hub_child {
     bool            done, gone;       /* it has finished; nothing follows */
     bool            reads;            /* some rank there gets input */
     uint64_t        in_credit;        /* bytes of input it has asked for */
-    size_t          event_bytes;      /* of events that wait for it: so many, or fewer */
-    bool            missed_events;    /* which has been told */
+    struct {
+        uint64_t fed, taken; /* of those that are kept, it has been given, and has taken */
+        uint32_t owed;       /* that a relay was given and has not said to have been taken */
+        uint64_t missed;     /* since it had all */
+        uint64_t written;    /* to its stream at the last look, */
+        uint32_t looks;      /* in a row that saw no move; and too many: */
+        bool     still;      /* it is not waited for until it has all */
+    } events;
+};
+
+/* Events that some child has not taken, and their numbers; hub_events.c. */
+struct ct_hub_events {
+    struct ct_hub_event **ring; /* by number modulo cap, a power of two */
+    size_t                cap, bytes;
+    uint64_t              first, last; /* from one to the number of the next */
+    uint64_t              told;        /* below this one the way up has heard that they are taken */
+    struct event         *look;
 };
 
 struct ct_hub {
@@ -69,7 +84,8 @@ struct ct_hub {
     struct ct_hub_child     *children;
     uint32_t                 nchildren, ngone;
     struct ct_merge         *merge;
-    struct ct_list           fences;    /* under way; hub_fence.c */
+    struct ct_list           fences; /* under way; hub_fence.c */
+    struct ct_hub_events     events;
     uint64_t                 in_credit; /* bytes of input asked for above */
     bool                     in_closed, ending;
     const struct ct_hub_ops *ops;
@@ -131,5 +147,13 @@ struct ct_hub_child *ct_hub_way(struct ct_hub *h, uint32_t node);
 void ct_hub_fence(struct ct_hub_child *c, struct ct_unpack *in);
 void ct_hub_fence_done(struct ct_hub *h, struct ct_unpack *in);
 void ct_hub_fences_fini(struct ct_hub *h);
+
+/* hub_events.c: an event from above; what a relay has taken; a child has come, or is gone. */
+bool ct_hub_events_init(struct ct_hub *h);
+void ct_hub_events_fini(struct ct_hub *h);
+void ct_hub_events_pass(struct ct_hub *h, struct ct_unpack *in);
+void ct_hub_events_taken(struct ct_hub_child *c, struct ct_unpack *in);
+void ct_hub_events_join(struct ct_hub_child *c);
+void ct_hub_events_leave(struct ct_hub_child *c);
 
 #endif

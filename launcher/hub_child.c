@@ -260,6 +260,7 @@ void ct_hub_child_take_hello(struct ct_hub_child *c, struct ct_unpack *in)
         return; /* it is being stopped */
     }
     c->joined = true;
+    ct_hub_events_join(c);
     send_job(c);
     c->hub->ops->joined(c->hub->arg, c->span.first, c->far);
 }

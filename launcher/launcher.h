@@ -41,8 +41,8 @@
  *                                             gpuread.c       and what they are chosen from
  *                                             outdir.c        files of the ranks' output
  *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c, tree.c, daemon.c,
- *                 hub.c, hub_child.c, hub_fence.c, kin_unpack.c, merge.c; deaths.c decides where
- *                 there is one
+ *                 hub.c, hub_child.c, hub_events.c, hub_fence.c, kin_unpack.c, merge.c; deaths.c
+ *                 decides where there is one
  *
  * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first failure
  * and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon. With
@@ -107,6 +107,12 @@ enum {
     CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */
     CT_GATHER_LIMIT_MS = 2000, /* for all nodes to tell what their ranks do */
 
+    /* Who has taken no byte of the events that wait for it at so many looks is not waited for: a
+     * stream that merely is slow moves, a link that was lost is back, and who swaps goes on, by
+     * then; and what others tell at most waits as long. */
+    CT_EVENTS_LOOK_MS = 10 * CT_PATIENCE,
+    CT_EVENTS_LOOKS = 5,
+
     CT_PROGRESS_AFTER_MS = 1000, /* a start that takes longer tells a terminal how far it is, */
     CT_PROGRESS_EACH_MS = 100,   /* so often */
 
@@ -123,17 +129,22 @@ enum {
     CT_DATA_KEY_MAX = 511,             /* a key: PMIX_MAX_KEYLEN */
     CT_DATA_KEYS_MAX = 1024,           /* keys of a request */
     CT_EVENT_MAX = 64 << 10,           /* bytes of an event that a rank tells others */
-    CT_EVENTS_UNDER_WAY_MAX = 8 << 20, /* bytes of a node's that the head has not passed on yet */
-    CT_EVENTS_BEHIND_MAX = 32 << 20,   /* bytes of events that wait for a process of the tree */
-    CT_SPAWN_MAX = 64,                 /* jobs that ranks have spawned, at a time */
-    CT_SPAWN_DEPTH_MAX = 4,            /* one in another */
-    CT_SPAWN_APPS_MAX = 64,            /* programs of one */
-    CT_KIN_ASKED_MAX = 64 << 20,       /* bytes of a node's questions to other jobs, unanswered */
-    CT_KIN_HEARD_MAX = 16 << 20,       /* bytes of other jobs' descriptions that a head keeps */
-    CT_DATA_UNDER_WAY_MAX = 8 << 20,   /* bytes of one rank's requests that are not answered yet; of
+    CT_EVENTS_UNDER_WAY_MAX = 8 << 20, /* bytes of a node's that the head has not passed on yet, */
+    CT_EVENTS_WINDOW = 8 << 20,      /* and of all nodes' that they have sent it, by which each has
+                                          its part; */
+    CT_EVENTS_SLACK = 16 << 20,      /* that it has passed on and not every child has taken */
+    CT_EVENTS_BEHIND_MAX = 32 << 20, /* that a process of the tree keeps for its children: these two
+                                          with what their memory costs besides */
+    CT_EVENTS_AHEAD = 128 << 10,     /* that it has given to a child's stream, or one more */
+    CT_SPAWN_MAX = 64,               /* jobs that ranks have spawned, at a time */
+    CT_SPAWN_DEPTH_MAX = 4,          /* one in another */
+    CT_SPAWN_APPS_MAX = 64,          /* programs of one */
+    CT_KIN_ASKED_MAX = 64 << 20,     /* bytes of a node's questions to other jobs, unanswered */
+    CT_KIN_HEARD_MAX = 16 << 20,     /* bytes of other jobs' descriptions that a head keeps */
+    CT_DATA_UNDER_WAY_MAX = 8 << 20, /* bytes of one rank's requests that are not answered yet; of
                                         answers that it does not have yet */
-    CT_DATA_SMALL = 8 << 10,           /* up to this size an answer is not counted there */
-    CT_DATA_ASKED_MAX = 32,            /* requests of one rank that are not answered yet */
+    CT_DATA_SMALL = 8 << 10,         /* up to this size an answer is not counted there */
+    CT_DATA_ASKED_MAX = 32,          /* requests of one rank that are not answered yet */
 };
 
 #endif

@@ -4,6 +4,7 @@ launcher_common = \
 	launcher/daemon.c launcher/daemon.h \
 	launcher/hub.c launcher/hub.h \
 	launcher/hub_child.c \
+	launcher/hub_events.c \
 	launcher/hub_fence.c \
 	launcher/jobdesc.c launcher/jobdesc.h \
 	launcher/kin_unpack.c launcher/kin.h \

@@ -15,7 +15,8 @@
 /* What libpmix puts among the words of an event for itself; no header of it tells. */
 static const char INTERNAL[] = "pmix.srvr.internal.notify";
 
-/* One on its way to the head and back. */
+/* One on its way to the head and back; on.node is that of the line of those that wait for room on
+ * that way, first. */
 struct ask {
     struct ct_pmixask on;
     size_t            bytes; /* that it counts for */
@@ -27,9 +28,12 @@ static struct {
     const char              *nspace;
     struct ct_conn          *conn;
     ct_pmixevent_post_fn     post;
-    bool                     warned;    /* libpmix's thread */
-    struct ct_pmixasks       asks;      /* main thread */
-    _Atomic size_t           under_way; /* bytes of all */
+    bool                     warned; /* libpmix's thread */
+    struct ct_pmixasks       asks;   /* main thread, as the next three */
+    struct ct_list           waiting;
+    size_t                   sent_bytes; /* of those that are on their way */
+    size_t                   window;     /* which is not to be more, but for a single one */
+    _Atomic size_t           under_way;  /* bytes of all */
 } the;
 
 void ct_pmixevent_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
@@ -39,6 +43,8 @@ void ct_pmixevent_init(const struct ct_jobdesc *desc, struct ct_conn *conn, cons
     the.nspace = nspace;
     the.conn = conn;
     the.post = post;
+    the.window = CT_EVENTS_WINDOW / desc->nnodes;
+    ct_list_init(&the.waiting);
     ct_pmixasks_init(&the.asks, conn, desc->me);
 }
 
@@ -51,9 +57,23 @@ static void free_ask(struct ask *a)
     free(a);
 }
 
+static void send_waiting(void)
+{
+    while (!ct_list_empty(&the.waiting)) {
+        struct ask *a = CT_LIST_ENTRY(the.waiting.next, struct ask, on.node);
+        if (the.sent_bytes > 0 && the.sent_bytes + a->bytes > the.window) {
+            return;
+        }
+        ct_list_remove(&a->on.node);
+        the.sent_bytes += a->bytes;
+        ct_pmixask_send(&the.asks, &a->on);
+    }
+}
+
 static void send_ask(void *arg)
 {
-    ct_pmixask_send(&the.asks, &((struct ask *)arg)->on);
+    ct_list_append(&the.waiting, &((struct ask *)arg)->on.node);
+    send_waiting();
 }
 
 static bool is_ours(const pmix_proc_t *proc)
@@ -234,5 +254,8 @@ void ct_pmixevent_passed(struct ct_unpack *in)
         in->bad = true;
         return;
     }
-    free_ask(CT_CONTAINER_OF(on, struct ask, on));
+    struct ask *a = CT_CONTAINER_OF(on, struct ask, on);
+    the.sent_bytes -= a->bytes;
+    free_ask(a);
+    send_waiting();
 }

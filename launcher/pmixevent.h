@@ -7,10 +7,13 @@
  *
  *     EVENT, up and down: u32 node, u32 number, u32 rank that tells it, u32 status, u32 range, and
  *                what libpmix wrote down: how many pmix_info_t, and these
- *     EVENT_PASSED, down: u32 node, u32 number: the head has passed it on
+ *     EVENT_PASSED, down: u32 node, u32 number: it has been passed on
+ *     EVENT_TAKEN, up: u32 how many the children of a relay have taken
  *
- * A node that does not take what it is sent misses events in the end (hub.h), which a warning
- * tells.
+ * Ranks cannot be made to tell less. So events wait at their source while some process of the tree
+ * has not taken what came before, up to a bound, beyond which they go to nobody but the ranks of
+ * that node, which a warning tells. A node that takes nothing for some seconds is not waited for;
+ * it misses events in the end (hub_events.c), which a warning tells, too.
  *
  * The entry runs on libpmix's thread, all else on the daemon's main one. Used by pmixsrv.c.
  */

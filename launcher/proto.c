@@ -23,8 +23,9 @@ struct ct_conn {
     ct_conn_msg_fn      on_msg;
     ct_conn_gone_fn     on_gone;
     void (*on_sent)(void *arg); /* NULL: nobody waits */
-    void *arg;
-    bool  gone, ended, senseless;
+    void    *arg;
+    uint64_t sent; /* bytes in all */
+    bool     gone, ended, senseless;
 };
 
 /* ---- payloads -------------------------------------------------------------------------------- */
@@ -326,6 +327,7 @@ static void send_head(struct ct_conn *c, enum ct_msg_type type, size_t len_bytes
     put_le(head + 8, type, 4);
     put_le(head + 12, len_bytes, 4);
     bufferevent_write(c->out, head, sizeof head);
+    c->sent += HEAD_BYTES + len_bytes + 1;
 }
 
 void ct_conn_send(struct ct_conn *c, enum ct_msg_type type, struct evbuffer *payload)
@@ -395,6 +397,11 @@ void ct_conn_send_hello(struct ct_conn *c)
 size_t ct_conn_pending(const struct ct_conn *c)
 {
     return evbuffer_get_length(bufferevent_get_output(c->out));
+}
+
+uint64_t ct_conn_written(const struct ct_conn *c)
+{
+    return c->sent - ct_conn_pending(c);
 }
 
 void ct_conn_when_sent(struct ct_conn *c, void (*on_sent)(void *arg))

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* How each message begins, and the version of what follows. */
-enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 8 };
+enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 9 };
 
 enum ct_msg_type {
     /* up */
@@ -91,7 +91,7 @@ enum ct_msg_type {
                             it is; the first is that node's, and hears it before START */
     CT_MSG_SPAWN_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_spawn_status, text
                             its name for PMIx */
-    CT_MSG_EVENT_PASSED, /* from the head: u32 to node, u32 number: its EVENT is on its way */
+    CT_MSG_EVENT_PASSED, /* from the head: u32 to node, u32 number: it may send that much more */
     CT_MSG_KIN_MET,      /* from the head: u32 to node, ...; kin_root.h, as the next two */
     CT_MSG_KIN_FETCH,    /* likewise */
     CT_MSG_KIN_DATA,     /* likewise */
@@ -103,6 +103,10 @@ enum ct_msg_type {
     CT_MSG_KIN_GONE, /* text name: a job of the family is over, and daemons forget it */
     CT_MSG_CREDIT,   /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
     CT_MSG_EVENT,    /* a rank tells all others something; pmixevent.h */
+
+    /* up, from relays */
+    CT_MSG_EVENT_TAKEN, /* u32 EVENTs that all who are waited for behind it have taken, since the
+                           last one; hub_events.c */
     CT_MSG_TYPES
 };
 
@@ -184,6 +188,9 @@ void ct_conn_send_hello(struct ct_conn *c);
 
 /* Bytes that were sent and that the system has not taken yet. */
 size_t ct_conn_pending(const struct ct_conn *c);
+
+/* Bytes that the system has taken in all: whether the stream moves. */
+uint64_t ct_conn_written(const struct ct_conn *c);
 
 /* Has on_sent called, once, when all that was sent so far is written out; at once if it is. Not
  * called when the connection is gone. */

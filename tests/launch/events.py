@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PMIx_Notify_event, on one node and on several: each rank gets the events that are for it, in
-order. What is told is in pmixnotify.c; the nodes are made up, as in nodes.py. A node that stands
-still while others tell much costs nobody memory, and is named."""
+order. What is told is in pmixnotify.c; the nodes are made up, as in nodes.py. A node that merely is
+slow while others tell much misses nothing; one that stands still costs nobody memory, and is
+named."""
 import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 
 from launch import TOP, Job, check, cmdline, expect, run
@@ -39,10 +41,32 @@ def parent_of(pid):
         return int(f.read().rsplit(")", 1)[1].split()[1])
 
 
+# A host whose agent passes on what it reads far more slowly than ranks tell it, which is much more
+# than anybody keeps. It only has to be slow enough; how slow does not matter.
+THROTTLE, SLOW = f"{DIR.name}/throttle", 1500
+with open(THROTTLE, "w") as f:
+    f.write(f"""#!{sys.executable}
+import os, select, subprocess, sys, time
+if sys.argv[1] != "b":
+    os.execvp(sys.argv[2], sys.argv[2:])
+with subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, bufsize=0) as p:
+    while select.select([0], [], []) and (data := os.read(0, 16384)):
+        p.stdin.write(data)
+        time.sleep(0.001)
+""")
+os.chmod(THROTTLE, 0o755)
+for _ in PLACES[1:]:
+    status, out, err = run("--launch-agent", THROTTLE, "-H", "a,b,c", NOTIFY, "slow", SLOW,
+                           text="\n\n")
+    check((status, err) == (0, "") and {"all", "enough"} <= set(out.splitlines()),
+          f"a slow host: {status} {out!r} {err!r}")
+
 # What waits for it is 32 MiB at most, where the last one is told four times as much. It stands
 # still before its relay, and before the head.
 FLOOD, WAITS_MB, TOLD = 2500, 32, re.compile(r"ctranrun: job \w+: host b: it does not keep up with "
                                              r"what it is sent; 32 MiB of [^\n]* too busy\?\n")
+MISSED = re.compile(r"ctranrun: job \w+: host b: it keeps up again; its ranks have missed [1-9]\d* "
+                    r"events\n")
 for stands in ("ctrand --job", "--relay") if len(PLACES) > 1 else ():
     with Job("--launch-agent", AGENT, "-H", "a,b,c", NOTIFY, "flood", FLOOD,
              stdin=subprocess.PIPE) as job:
@@ -57,8 +81,15 @@ for stands in ("ctrand --job", "--relay") if len(PLACES) > 1 else ():
         check(job.proc.stdout.readline() == b"enough\n", "who does not stand still has them all")
         after = {p: resident_mb(p) for p in launcher}
         os.kill(pid, signal.SIGCONT)
+        said = b""
+        while not MISSED.search(said.decode()):
+            more = os.read(job.proc.stderr.fileno(), 4096)
+            check(more, f"{stands}: ctranrun said {said!r} before its end")
+            said += more
         status, out, err = job.finish(b"\n")
-        check((status, len(TOLD.findall(err.decode()))) == (0, 1), f"{stands}: {status} {err!r}")
+        said = (said + err).decode()
+        check((status, len(TOLD.findall(said)), len(MISSED.findall(said))) == (0, 1, 1),
+              f"{stands}: {status} {said!r}")
         grown = {what: after[p] - before[p] for p, what in launcher.items()}
         check(os.environ.get("CT_SANITIZER", "none") != "none" or
               max(grown.values()) < 3 * WAITS_MB, f"{stands} stood still: {grown}")

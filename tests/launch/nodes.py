@@ -17,7 +17,7 @@ AGENT = f"{DIR.name}/agent"
 JOB = r"ctranrun: job \w+: "
 
 
-def frame(kind, payload, version=8):
+def frame(kind, payload, version=9):
     return struct.pack("<4I", 0x52544331, version, kind, len(payload)) + payload + b"\n"
 
 
@@ -217,7 +217,7 @@ for host, words in (
          r" \(publickey\)\.\n"),
         ("empty", f"host empty: ctrand cannot be started there: [^\n]*not found; install[^\n]*\n"),
         ("old", r"host old: ctrand there is of version 0\.0\.7, this is ctranrun \d[^\n]*\n"),
-        ("ancient", "host ancient: [^\n]*it speaks version 1 [^\n]*, and this is version 8"
+        ("ancient", "host ancient: [^\n]*it speaks version 1 [^\n]*, and this is version 9"
          "[^\n]*\n"),
         ("chatty", "host chatty: what came from there is not from a ctrand "
          "[^\n]*\"Welcome to this host![^\n]*start-up file[^\n]*\n")):

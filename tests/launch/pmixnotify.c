@@ -7,6 +7,7 @@
  *
  * flood COUNT: every rank says who its parent is; after a line of input rank 0 tells so many long
  * events, a burst when the last rank has told that it has the one before, and waits for another.
+ * slow COUNT: the same, and rank 1 says when it has them all.
  */
 #include <semaphore.h>
 #include <stdbool.h>
@@ -32,6 +33,7 @@ static pmix_proc_t me;
 static sem_t       over;
 static uint32_t    got[MOST], ngot; /* on libpmix's thread, until over */
 static uint32_t    enough;          /* of a flood; 0: there is none */
+static bool        is_slow;
 
 static void must(pmix_status_t rc, const char *what)
 {
@@ -52,11 +54,11 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
         number = PMIX_CHECK_KEY(&info[i], NUMBER) ? info[i].value.data.uint32 : number;
     }
     bool right = code == CODE && source->rank == 0 && strcmp(source->nspace, me.nspace) == 0;
-    if (source->rank != me.rank) {
+    bool counts = enough > 0 && me.rank > 0 ? source->rank == 0 : source->rank != me.rank;
+    if (counts) {
         got[ngot++ % MOST] = right ? number : 999;
     }
-    if (enough > 0 ? source->rank != me.rank && (me.rank == 0 || ngot % BURST == 0)
-                   : number == LAST) {
+    if (enough > 0 ? counts && (me.rank == 0 || ngot % BURST == 0) : number == LAST) {
         sem_post(&over);
     }
     if (done != NULL) {
@@ -113,7 +115,7 @@ static void flood(bool is_last)
     if (me.rank == 0) {
         await_line();
     }
-    for (uint32_t i = 0; i < enough / BURST && (me.rank == 0 || is_last); i++) {
+    for (uint32_t i = 0; i < enough / BURST && (me.rank == 0 || is_last || is_slow); i++) {
         for (int k = 0; me.rank == 0 && k < BURST; k++) {
             must(tell(FLOOD, PMIX_RANGE_NAMESPACE, 0, LONG), "an event of many");
         }
@@ -121,6 +123,10 @@ static void flood(bool is_last)
         if (is_last) {
             must(tell(FLOOD, PMIX_RANGE_NAMESPACE, 0, 0), "that a burst has come");
         }
+    }
+    if (is_slow && me.rank == 1) {
+        printf("all\n");
+        fflush(stdout);
     }
     if (me.rank == 0) {
         printf("enough\n");
@@ -135,6 +141,7 @@ int main(int argc, char **argv)
     pmix_value_t *size;
     pmix_proc_t   all;
     enough = argc == 3 ? (uint32_t)atoi(argv[2]) : 0;
+    is_slow = enough > 0 && strcmp(argv[1], "slow") == 0;
     sem_init(&over, 0, 0);
     must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
     PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);

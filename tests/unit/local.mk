@@ -35,6 +35,7 @@ unit_tests = \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
 	tests/unit/test_place \
+	tests/unit/test_hub \
 	tests/unit/test_proto \
 	tests/unit/test_rail \
 	tests/unit/test_rail_map \
@@ -108,6 +109,13 @@ tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/
 	$(EVENT_CFLAGS)
 tests_unit_test_place_CFLAGS = $(unit_cflags)
 tests_unit_test_place_LDADD = $(unit_ldadd)
+tests_unit_test_hub_SOURCES = tests/unit/test_hub.c tests/unit/unit.h launcher/daemon.c \
+	launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c launcher/merge.c launcher/proto.c \
+	launcher/ranklist.c launcher/strlist.c launcher/tree.c
+tests_unit_test_hub_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+	$(EVENT_CFLAGS)
+tests_unit_test_hub_CFLAGS = $(unit_cflags)
+tests_unit_test_hub_LDADD = $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_proto_SOURCES = tests/unit/test_proto.c tests/unit/unit.h launcher/merge.c \
 	launcher/merge.h launcher/proto.c launcher/proto.h
 tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
