@@ -147,12 +147,39 @@ static void take_end(struct ct_hub *h, struct ct_unpack *in)
     }
 }
 
-static void broadcast(struct ct_hub *h, enum ct_msg_type type, const struct ct_unpack *in)
+static void pass_input(struct ct_hub *h, const struct ct_unpack *in)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
         struct ct_hub_child *c = &h->children[i];
-        if (c->joined && !c->gone && (type != CT_MSG_STDIN || c->reads)) {
-            ct_conn_send_bytes(c->conn, type, in->at, in->left);
+        if (c->joined && !c->gone && c->reads) {
+            ct_conn_send_bytes(c->conn, CT_MSG_STDIN, in->at, in->left);
+        }
+    }
+}
+
+/* What it neither has asked for nor may miss: a child to which too much of that has been said since
+ * it was through with it, and for which as much waits, is lost. */
+static void say(struct ct_hub_child *c, enum ct_msg_type type, const struct ct_unpack *in)
+{
+    const size_t pending = ct_conn_pending(c->conn);
+    if (ct_conn_written(c->conn) >= c->said_until) {
+        c->said_bytes = 0;
+    }
+    if (ct_min_size(c->said_bytes, pending) > CT_SAID_BEHIND_MAX) {
+        ct_hub_child_give_up(c);
+        return;
+    }
+    ct_conn_send_bytes(c->conn, type, in->at, in->left);
+    c->said_bytes += ct_conn_pending(c->conn) - pending;
+    c->said_until = ct_conn_written(c->conn) + ct_conn_pending(c->conn);
+}
+
+static void say_all(struct ct_hub *h, enum ct_msg_type type, const struct ct_unpack *in)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (c->joined && !c->gone && !c->given_up) {
+            say(c, type, in);
         }
     }
 }
@@ -161,8 +188,10 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
 {
     uint32_t channel;
     switch (type) {
-    case CT_MSG_START:
     case CT_MSG_STDIN:
+        pass_input(h, in);
+        break;
+    case CT_MSG_START:
     case CT_MSG_SIGNAL:
     case CT_MSG_SIZE:
     case CT_MSG_NEWS:
@@ -170,7 +199,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_KIN_JOB:
     case CT_MSG_KIN_GONE:
     case CT_MSG_RANKS_ASK:
-        broadcast(h, type, in);
+        say_all(h, type, in);
         break;
     case CT_MSG_EVENT:
         ct_hub_events_pass(h, in);

@@ -9,7 +9,9 @@
  * children that are lost. All else it passes on as it is.
  *
  * What waits for a child that takes nothing is bounded: input and output need credit, answers have
- * been asked for, and events wait at their source, or it misses them in the end (hub_events.c).
+ * been asked for, and events wait at their source, or it misses them in the end (hub_events.c). Of
+ * what is said to all in a job, as signals and news of other jobs, it may miss nothing: where much
+ * of that waits for a child, it is given up.
  */
 #ifndef CT_LAUNCHER_HUB_H
 #define CT_LAUNCHER_HUB_H
@@ -53,6 +55,9 @@ struct ct_hub_child {
     char            why[512];         /* how the stream ended */
     bool            joined, stranger; /* it is no daemon of ours */
     bool            done, gone;       /* it has finished; nothing follows */
+    bool            given_up;         /* it is ended for what waits for it */
+    size_t          said_bytes;       /* to it as to all, since it last was through with that: */
+    uint64_t        said_until;       /* where that ends in its stream */
     bool            reads;            /* some rank there gets input */
     uint64_t        in_credit;        /* bytes of input it has asked for */
     struct {
@@ -133,6 +138,7 @@ bool ct_hub_child_init(struct ct_hub_child *c, struct ct_hub *h, uint32_t index,
 void ct_hub_child_start(struct ct_hub_child *c, const char *daemon);
 void ct_hub_child_fini(struct ct_hub_child *c);
 void ct_hub_child_stop(struct ct_hub_child *c);
+void ct_hub_child_give_up(struct ct_hub_child *c);
 void ct_hub_child_done(struct ct_hub_child *c);
 void ct_hub_child_take_hello(struct ct_hub_child *c, struct ct_unpack *in);
 

@@ -159,10 +159,10 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
     if (!c->done && c->far) {
         describe_far(c, line, sizeof line);
     } else if (!c->done) {
-        const char *how =
-            WIFSIGNALED(c->wait_status) && WTERMSIG(c->wait_status) != 0 && !c->stranger
-                ? strsignal(WTERMSIG(c->wait_status))
-                : c->why;
+        const char *how = WIFSIGNALED(c->wait_status) && WTERMSIG(c->wait_status) != 0 &&
+                                  !c->stranger && !c->given_up
+                              ? strsignal(WTERMSIG(c->wait_status))
+                              : c->why;
         snprintf(line, sizeof line,
                  CT_DAEMON_NAME " (pid %d on host %s) was lost (%s); its ranks are killed",
                  (int)c->pid, host_of(c), how);
@@ -188,7 +188,7 @@ static void on_gone(void *arg, const char *why)
 {
     static const struct timeval at_once = {0, 0};
     struct ct_hub_child        *c = arg;
-    if (!c->stranger) {
+    if (!c->stranger && !c->given_up) {
         c->stranger = !c->joined && c->far && !ct_conn_has_ended(c->conn);
         snprintf(c->why, sizeof c->why, "%s%s%s",
                  c->stranger ? "what came from there is not from a " CT_DAEMON_NAME
@@ -229,6 +229,17 @@ void ct_hub_child_stop(struct ct_hub_child *c)
         }
         evtimer_add(c->lost, &at_once); /* who is behind the agent sees the stream end */
     }
+}
+
+void ct_hub_child_give_up(struct ct_hub_child *c)
+{
+    static const struct timeval at_once = {0, 0};
+    snprintf(c->why, sizeof c->why,
+             "it takes nothing of what it is sent, and more than %d MiB wait for it",
+             CT_SAID_BEHIND_MAX >> 20);
+    c->given_up = true;
+    ct_hub_child_stop(c);
+    evtimer_add(c->lost, &at_once);
 }
 
 /* ---- the start ------------------------------------------------------------------------------- */

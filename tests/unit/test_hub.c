@@ -6,7 +6,6 @@
  */
 #include "unit.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
 
@@ -27,7 +26,6 @@ struct peer {
     uint8_t *in; /* of which the first `have` bytes are there */
     size_t   have;
     uint32_t got, last; /* events, and the number of the last one */
-    uint32_t signals;
 };
 
 struct world {
@@ -129,7 +127,6 @@ static bool take(struct peer *p)
         p->last = get32(p->in + HEAD + 4);
         p->got++;
     }
-    p->signals += get32(p->in + 8) == CT_MSG_SIGNAL;
     p->have -= HEAD + len + 1;
     memmove(p->in, p->in + HEAD + len + 1, p->have);
     return true;
@@ -143,6 +140,15 @@ static bool read_some(struct world *w, uint32_t who, size_t most)
     p->have += n > 0 ? (size_t)n : 0;
     while (take(p)) {
     }
+    turn(w);
+    return n > 0;
+}
+
+/* Drops some of what has come; false where there is nothing. */
+static bool discard(struct world *w, uint32_t who)
+{
+    static uint8_t bytes[SOME];
+    ssize_t        n = recv(w->peers[who].fd, bytes, sizeof bytes, MSG_DONTWAIT);
     turn(w);
     return n > 0;
 }
@@ -363,6 +369,48 @@ static void test_gone(void **state)
     assert_int_equal(w->taken, 2);
 }
 
+/* ---- what may not be missed ------------------------------------------------------------------ */
+
+static void say_to_all(struct world *w, enum ct_msg_type type, size_t len)
+{
+    uint8_t         *body = calloc(1, len);
+    struct ct_unpack in = {.at = body, .left = len};
+    assert_non_null(body);
+    ct_hub_down(&w->hub, type, &in);
+    assert_false(in.bad);
+    free(body);
+    turn(w);
+}
+
+/* A child that takes nothing of it is lost in the end; those that are never through with it, but
+ * take it, are not. */
+static void test_said(void **state)
+{
+    enum { STEP = 1 << 20, STEPS = (CT_SAID_BEHIND_MAX >> 20) + 2 };
+    struct world *w = *state;
+    for (int i = 0; i < 3 * STEPS; i++) {
+        say_to_all(w, CT_MSG_KIN_JOB, STEP);
+        for (uint32_t who = 0; who < NODES; who++) {
+            while (ct_conn_pending(w->hub.children[who].conn) > STEP / 2) {
+                discard(w, who);
+            }
+        }
+    }
+    for (int i = 0; i < STEPS; i++) {
+        assert_true(i > STEPS - 3 || !w->hub.children[OWN].given_up);
+        say_to_all(w, CT_MSG_KIN_JOB, STEP);
+        while (discard(w, FAR) || discard(w, TELLER)) {
+        }
+    }
+    assert_true(w->hub.children[OWN].given_up);
+    while (w->lost == 0) {
+        assert_int_not_equal(event_base_loop(w->base, EVLOOP_ONCE), -1);
+    }
+    assert_non_null(strstr(w->said, "on host a) was lost (it takes nothing of what it is sent, and "
+                                    "more than 64 MiB wait for it); its ranks are killed"));
+    assert_false(w->hub.children[FAR].given_up || w->hub.children[TELLER].given_up);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +418,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_still, begin, end),
         cmocka_unit_test_setup_teardown(test_relay, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
+        cmocka_unit_test_setup_teardown(test_said, begin, end),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as all processes of the launcher do */
     return cmocka_run_group_tests(tests, NULL, NULL);
