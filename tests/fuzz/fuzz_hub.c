@@ -232,6 +232,8 @@ static void play(struct ct_hub *h, int *fds, struct fuzz *f)
         } else if (what == 24 && *fd >= 0) {
             (void)close(*fd);
             *fd = -1;
+        } else if (what == 25) {
+            event_active(h->events.look, EV_TIMEOUT, 0);
         } else if (what < 31) {
             from_above(h, f);
         } else if (*fd >= 0) {
