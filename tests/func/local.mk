@@ -285,8 +285,8 @@ tests_func_stream_small_LDADD = libctcore.la
 check_PROGRAMS += tests/func/stream_mends tests/func/stream_memory tests/func/stream_calls
 dist_check_SCRIPTS += tests/func/stream_mends.test
 TESTS += tests/func/stream_mends.test
-tests_func_stream_mends_SOURCES = tests/func/stream_mends.c tests/func/gpu.c tests/func/gpu.h \
-	$(func_check)
+tests_func_stream_mends_SOURCES = tests/func/stream_mends.c tests/func/stream_mends.h \
+	tests/func/stream_refused.c tests/func/gpu.c tests/func/gpu.h $(func_check)
 tests_func_stream_mends_LDADD = libctcore.la
 tests_func_stream_memory_SOURCES = tests/func/stream_memory.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)

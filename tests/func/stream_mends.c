@@ -11,22 +11,19 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "check.h"
-#include "gpu.h"
+#include "stream_mends.h"
 
 #include "api/api.h"
 #include "mem/mem.h"
-#include "stream/context.h"
 
-static CUstream stream;
+CUstream stream;
 
-static struct ct_process *process(void)
+struct ct_process *process(void)
 {
     return ct_api_process();
 }
 
-/* The emulated driver alone makes a call fail on demand. */
-static bool inject(const char *list)
+bool inject(const char *list)
 {
     void *found = NULL;
     void (*set)(const char *);
@@ -38,7 +35,7 @@ static bool inject(const char *list)
     return true;
 }
 
-static ctran_comm_t open_comm(void)
+ctran_comm_t open_comm(void)
 {
     ctran_comm_t comm;
     OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comm));
@@ -49,21 +46,20 @@ static ctran_comm_t open_comm(void)
     return comm;
 }
 
-static void close_comm(ctran_comm_t *comm)
+void close_comm(ctran_comm_t *comm)
 {
     OK(ctran_barrier(CTRAN_COMM_WORLD));
     OK(ctran_comm_free(comm));
 }
 
-/* Until all that was enqueued is known to be over. */
-static void settle(void)
+void settle(void)
 {
     while (atomic_load(&process()->gpu->armed) > 0) {
         (void)sched_yield();
     }
 }
 
-static bool is_direct(void)
+bool is_direct(void)
 {
     const char *direct = getenv("CTRAN_STREAM_DIRECT");
     return direct == NULL || strcmp(direct, "0") != 0;
@@ -223,126 +219,6 @@ static void threads(void)
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */
-
-/* What ends a communicator's work on one rank does on those that it does not concern, whichever way
- * it goes. */
-static void told(void)
-{
-    char        *buf = device_new(64);
-    ctran_comm_t comm = open_comm();
-    int          error = CTRAN_SUCCESS;
-    if (check_rank == 0) {
-        EXPECT_RC(CTRAN_ERR_TRUNCATE, ctran_sendrecv_enqueue(buf, 32, CTRAN_BYTE, 0, 0, buf + 32, 8,
-                                                             CTRAN_BYTE, 0, 0, comm, stream));
-    }
-    while (error == CTRAN_SUCCESS) {
-        OK(ctran_comm_get_async_error(comm, &error));
-    }
-    EXPECT_EQ(CTRAN_ERR_TRUNCATE, error);
-    if (check_size > 1) { /* one rank alone has nothing to do */
-        EXPECT_RC(CTRAN_ERR_TRUNCATE, ctran_barrier_enqueue(comm, stream));
-    }
-    close_comm(&comm);
-    device_free(buf);
-}
-
-/* The others' kernels wait in a reduction for rank 0, whose buffer no kernel can read: they end,
- * and with the reason. */
-static void unreachable(void)
-{
-    static float host[64];
-    ctran_comm_t comm = open_comm();
-    float       *buf = device_new(2 * sizeof host);
-    int          error = CTRAN_SUCCESS;
-    if (getenv("CTRAN_GPU_KERNELS") == NULL || check_size < 2) { /* else memory is copied */
-        close_comm(&comm);
-        device_free(buf);
-        return;
-    }
-    if (check_rank != 0) {
-        OK(ctran_allreduce_enqueue(buf, buf + LEN(host), LEN(host), CTRAN_FLOAT, CTRAN_SUM, comm,
-                                   stream));
-    }
-    OK(ctran_barrier(CTRAN_COMM_WORLD));
-    if (check_rank == 0) {
-        EXPECT_RC(
-            CTRAN_ERR_UNSUPPORTED_OPERATION,
-            ctran_allreduce_enqueue(host, buf, LEN(host), CTRAN_FLOAT, CTRAN_SUM, comm, stream));
-    }
-    CU(cuStreamSynchronize(stream));
-    OK(ctran_comm_get_async_error(comm, &error));
-    EXPECT_EQ(CTRAN_ERR_UNSUPPORTED_OPERATION, error);
-    EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION, ctran_barrier_enqueue(comm, stream));
-    close_comm(&comm);
-    device_free(buf);
-}
-
-enum unlike { COUNT, OPERATOR, TYPE, ROOT, ROOT_OF_SUM, KIND, WAY };
-
-/* Rank 0's call is another than the others', in one respect. */
-static int call_unlike(enum unlike in, bool other, char *buf, ctran_comm_t comm)
-{
-    enum { BYTES = 64 };
-    char *const out = buf + BYTES;
-    switch (in) {
-    case COUNT:
-        return ctran_allgather_enqueue(buf, other ? 4 : 8, CTRAN_BYTE, out, other ? 4 : 8,
-                                       CTRAN_BYTE, comm, stream);
-    case ROOT:
-        return ctran_bcast_enqueue(buf, 8, CTRAN_BYTE, other, comm, stream);
-    case ROOT_OF_SUM:
-        return ctran_reduce_enqueue(buf, out, 2, CTRAN_INT, CTRAN_SUM, other, comm, stream);
-    case KIND:
-        return other ? ctran_barrier_enqueue(comm, stream)
-                     : ctran_bcast_enqueue(buf, 8, CTRAN_BYTE, 0, comm, stream);
-    case WAY: /* by kernel, or over the host */
-        return ctran_allreduce_enqueue(buf, out, 1, other ? CTRAN_LONG_DOUBLE : CTRAN_DOUBLE,
-                                       CTRAN_SUM, comm, stream);
-    default:
-        return ctran_allreduce_enqueue(buf, out, 2, in == TYPE && other ? CTRAN_FLOAT : CTRAN_INT,
-                                       in == OPERATOR && other ? CTRAN_MAX : CTRAN_SUM, comm,
-                                       stream);
-    }
-}
-
-/* The others' kernels wait for rank 0, which makes another call: all hear of it. What this one
- * would have got is not written, and nowhere anything but what the others would have got. */
-static void unlike(void)
-{
-    enum { BYTES = 1024, INPUT = 64 };
-    const int     mine = check_rank + 1, none = 0xee;
-    unsigned char found[BYTES];
-    char         *buf = device_new(BYTES);
-    for (int in = COUNT; in <= WAY && getenv("CTRAN_GPU_KERNELS") != NULL && check_size > 1; in++) {
-        const int    wanted = in == COUNT ? CTRAN_ERR_TRUNCATE : CTRAN_ERR_OTHER;
-        ctran_comm_t comm = open_comm();
-        int          error = CTRAN_SUCCESS;
-        device_set(buf, mine, INPUT);
-        device_set(buf + INPUT, none, BYTES - INPUT);
-        if (check_rank != 0) {
-            OK(call_unlike(in, false, buf, comm));
-        }
-        OK(ctran_barrier(CTRAN_COMM_WORLD));
-        if (check_rank == 0) {
-            EXPECT_RC(wanted, call_unlike(in, true, buf, comm));
-        }
-        CU(cuStreamSynchronize(stream));
-        while (error == CTRAN_SUCCESS) { /* a kernel that only sends was through before */
-            OK(ctran_comm_get_async_error(comm, &error));
-        }
-        EXPECT_EQ(wanted, error);
-        device_get(found, buf, BYTES);
-        const bool in_place = in == ROOT || in == KIND; /* of a broadcast */
-        const int  first = in_place ? 0 : INPUT, end = in_place ? 8 : INPUT + 8 * check_size;
-        for (int i = 0; i < BYTES; i++) {
-            if (check_rank == 0 || i < first || i >= end) {
-                EXPECT_EQ(i < INPUT ? mine : none, found[i]);
-            }
-        }
-        close_comm(&comm);
-    }
-    device_free(buf);
-}
 
 /* Rank 0 cannot copy what it sends to staging memory, which holds an older message. */
 static void unstaged(void)
