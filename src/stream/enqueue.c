@@ -183,6 +183,9 @@ static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
         ct_exchange_submit(&x);
     }
     ct_exchange_close(&x);
+    if (x.rc != CTRAN_SUCCESS) { /* peers have seen it */
+        ct_stream_end_all(c, x.rc);
+    }
     return x.rc;
 }
 
@@ -239,7 +242,6 @@ static int by_kernel(struct ct_stream_context *c, CUstream stream,
     const uint32_t finishes = c->enqueued + 1;
     int            rc = ct_stream_kernel_check(c, call);
     if (rc != CTRAN_SUCCESS) {
-        ct_stream_end_all(c, rc); /* the peers' kernels would wait for this rank's */
         return rc;
     }
     if (graph == NULL) {
@@ -255,20 +257,10 @@ static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
 {
     int rc = ct_stream_compare(c, call, graph != NULL);
     if (rc != CTRAN_SUCCESS) {
-        ct_stream_end_all(c, rc);
         return rc;
     }
     if (ct_stream_kernel_takes(c, call)) {
         return by_kernel(c, stream, call, graph);
-    }
-    if (call->dynamic != NULL) {
-        ct_error(&c->p->log,
-                 "%s is done by kernels over memory that GPUs of one host share: the "
-                 "communicator's ranks are on several hosts, a rank has no kernels (configure "
-                 "--with-cuda, CTRAN_GPU_KERNELS), CTRAN_STREAM_DIRECT or CTRAN_STREAM_WORKSPACE "
-                 "is 0, or memory is short",
-                 call->name);
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     return c->direct && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
                                                 : over_host(c, stream, call, graph);
@@ -289,9 +281,42 @@ static int put(struct ct_stream_context *c, CUstream stream, const struct ct_str
     if (rc == CTRAN_SUCCESS) {
         rc = choose(c, stream, ordinal, call, graph);
         int after = ct_order_leave(c, stream, graph);
+        if (after != CTRAN_SUCCESS) { /* it is there, but the next may not be behind it */
+            ct_stream_end_all(c, after);
+        }
         rc = rc == CTRAN_SUCCESS ? after : rc;
     }
     ct_gpu_leave(g, &v);
+    return rc;
+}
+
+/* That there are no kernels all ranks know alike: no rank's call is made, nor counted. */
+static int check_dynamic(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    if (call->dynamic == NULL || c->work != NULL) {
+        return CTRAN_SUCCESS;
+    }
+    ct_error(&c->p->log,
+             "%s is done by kernels over memory that GPUs of one host share: the communicator's "
+             "ranks are on several hosts, a rank has no kernels (configure --with-cuda, "
+             "CTRAN_GPU_KERNELS), CTRAN_STREAM_DIRECT or CTRAN_STREAM_WORKSPACE is 0, or memory is "
+             "short",
+             call->name);
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+/* What is refused to one rank alone its peers may have made. Of sends and receives they have seen
+ * nothing then, and meet the next ones. A collective would be short of this rank's part: its
+ * next call would be taken for this one. */
+static int put_or_end(struct ct_stream_context *c, CUstream stream,
+                      const struct ct_stream_call *call)
+{
+    int        rc = ct_exchange_check_own(c, call);
+    const bool fits = rc == CTRAN_SUCCESS; /* else it ends, as by ends on two ranks that do not */
+    rc = fits ? put(c, stream, call) : rc;
+    if (rc != CTRAN_SUCCESS && (!fits || call->kind != CT_STREAM_P2P)) {
+        ct_stream_end_all(c, rc);
+    }
     return rc;
 }
 
@@ -304,15 +329,8 @@ int ct_stream_put(struct ct_comm *comm, CUstream stream, const struct ct_stream_
     }
     ct_lock_acquire(&c->lock);
     rc = ct_stream_over(c);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_exchange_check_own(c, call);
-        if (rc != CTRAN_SUCCESS) {
-            ct_stream_end_all(c, rc); /* as by ends on two ranks that do not fit */
-        }
-    }
-    if (rc == CTRAN_SUCCESS) {
-        rc = put(c, stream, call);
-    }
+    rc = rc == CTRAN_SUCCESS ? check_dynamic(c, call) : rc;
+    rc = rc == CTRAN_SUCCESS ? put_or_end(c, stream, call) : rc;
     ct_lock_release(&c->lock);
     return rc;
 }

@@ -466,12 +466,19 @@ static void late(void)
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
-        {"bounds", bounds},     {"attributes", attributes},
-        {"devices", devices},   {"threads", threads},
-        {"told", told},         {"unreachable", unreachable},
-        {"unlike", unlike},     {"unstaged", unstaged},
-        {"refused", refused},   {"held", held},
-        {"unmapped", unmapped}, {"idle", idle},
+        {"bounds", bounds},
+        {"attributes", attributes},
+        {"devices", devices},
+        {"threads", threads},
+        {"told", told},
+        {"unreachable", unreachable},
+        {"refused_alone", refused_alone},
+        {"unlike", unlike},
+        {"unstaged", unstaged},
+        {"refused", refused},
+        {"held", held},
+        {"unmapped", unmapped},
+        {"idle", idle},
     };
     const char *way = argc > 1 ? argv[1] : "";
     const char *rank = getenv("PMIX_RANK");

@@ -23,6 +23,7 @@ bool is_direct(void);
 /* Subjects of stream_refused.c. */
 void told(void);
 void unreachable(void);
+void refused_alone(void);
 void unlike(void);
 
 #endif

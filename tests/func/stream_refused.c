@@ -55,6 +55,50 @@ void unreachable(void)
     device_free(buf);
 }
 
+/* A collective that one rank is refused, before its peers could see anything of it, is not taken
+ * for its next: all hear of it. */
+void refused_alone(void)
+{
+    enum { N = 1 << 20, WAYS = 2 };
+    const int           last = check_size - 1;
+    struct ct_gpu      *g = process()->gpu;
+    struct ct_gpu_visit v;
+    int                 mine;
+    char               *buf = device_new(N), *host = malloc(N);
+    EXPECT(host != NULL);
+    EXPECT_EQ(CTRAN_SUCCESS, ct_gpu_mine(g, &mine));
+    for (int way = 0; way < WAYS && is_direct() && check_size > 1; way++) {
+        const int    wanted = way == 0 ? CTRAN_ERR_UNSUPPORTED_OPERATION : CTRAN_ERR_ARG;
+        ctran_comm_t comm = open_comm();
+        int          error = CTRAN_SUCCESS;
+        if (way == 1 && ct_gpu_count(g) < 2) {
+            close_comm(&comm);
+            break;
+        }
+        if (check_rank != last) {
+            OK(ctran_bcast_enqueue(buf, N, CTRAN_BYTE, 0, comm, stream));
+        }
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+        if (check_rank == last && way == 0) { /* memory that cannot be shared */
+            EXPECT_RC(wanted, ctran_bcast_enqueue(host, N, CTRAN_BYTE, 0, comm, stream));
+        } else if (check_rank == last) {
+            EXPECT_EQ(CTRAN_SUCCESS, ct_gpu_enter(g, (mine + 1) % ct_gpu_count(g), &v));
+            CUstream there = device_stream();
+            EXPECT_RC(wanted, ctran_bcast_enqueue(buf, N, CTRAN_BYTE, 0, comm, there));
+            CU(cuStreamDestroy(there));
+            ct_gpu_leave(g, &v);
+        }
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+        OK(ctran_comm_get_async_error(comm, &error));
+        EXPECT_EQ(wanted, error);
+        CU(cuStreamSynchronize(stream));
+        EXPECT_RC(wanted, ctran_bcast_enqueue(buf, N, CTRAN_BYTE, 0, comm, stream));
+        close_comm(&comm);
+    }
+    free(host);
+    device_free(buf);
+}
+
 enum unlike { COUNT, OPERATOR, TYPE, ROOT, ROOT_OF_SUM, KIND, WAY };
 
 /* Rank 0's call is another than the others', in one respect. */
