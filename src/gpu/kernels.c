@@ -369,9 +369,8 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         shortest = p == 0 ? (size_t)counts[0] : ct_min_size(shortest, (size_t)counts[p]);
     }
     /* In place, parts of different lengths: what one block writes another may not have read, nor a
-     * thread. Who has no part may be in place or not, whatever the others are, and all have to
-     * choose alike. */
-    if (longest != shortest && (send == recv || shortest == 0)) {
+     * thread. Who is in place each rank knows of itself alone, and all have to choose alike. */
+    if (longest != shortest) {
         how.blocks = 1;
         how.flagged = 2;
     }

@@ -258,7 +258,7 @@ static void all_types(void)
             for (int round = 0; round < ROUNDS; round++) {
                 struct trial t = {.type = types[i], .op = ops[k]};
                 t.kind = (enum kind)(trials++ % KINDS);
-                t.in_place = rng_below(&seed, 2) == 0;
+                t.in_place = (rng_below(&seed, 1 << check_size) >> check_rank & 1) != 0;
                 t.root = rng_below(&seed, check_size);
                 t.n = 1 + rng_below(&seed, SMALL);
                 run(&t, trials);
@@ -273,11 +273,11 @@ static void large(void)
     uint64_t                      seed = rng_of(2);
     static const ctran_datatype_t some[] = {CTRAN_INT, CTRAN_DOUBLE, CTRAN_BFLOAT16};
     for (int kind = 0; kind < KINDS; kind++) {
-        for (int in_place = 0; in_place < 2; in_place++) {
+        for (int who = 0; who < 3; who++) { /* is in place: nobody, all, the first alone */
             struct trial t = {.kind = (enum kind)kind,
-                              .in_place = in_place == 1,
-                              .type = some[(kind + in_place) % (int)LEN(some)],
-                              .op = in_place == 1 ? CTRAN_SUM : CTRAN_MAX};
+                              .in_place = who == 1 || (who == 2 && check_rank == 0),
+                              .type = some[(kind + who) % (int)LEN(some)],
+                              .op = who == 1 ? CTRAN_SUM : CTRAN_MAX};
             t.root = rng_below(&seed, check_size);
             t.n = LARGE - rng_below(&seed, 1000);
             run(&t, (uint64_t)kind);

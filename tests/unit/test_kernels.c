@@ -39,7 +39,7 @@ struct call {
     int64_t                    displs[MOST_RANKS][MOST_RANKS], got[MOST_RANKS][MOST_RANKS];
     bool                       packed; /* DYNAMIC: received one after the other */
     uint32_t                   root, members;
-    bool                       in_place;
+    uint32_t                   in_place; /* ranks that are; each decides for itself */
     size_t                     send_bytes, recv_bytes;
     char                      *send[MOST_RANKS], *recv[MOST_RANKS], *want[MOST_RANKS];
     char                      *to_free[MOST_RANKS][2];
@@ -311,8 +311,9 @@ static void make_buffers(struct run *run, struct call *c)
             unit_below(&run->seed, 2) * unit_below(&run->seed, (uint32_t)(16 / align)) * align;
         const size_t most = c->send_bytes > c->recv_bytes ? c->send_bytes : c->recv_bytes;
         c->recv[p] = buffer(c, p, 0, most, shift);
-        c->send[p] = c->in_place ? c->recv[p] : buffer(c, p, 1, c->send_bytes, shift);
-        if (c->in_place && c->what == ALLGATHER) {
+        const bool in_place = (c->in_place >> p & 1) != 0;
+        c->send[p] = in_place ? c->recv[p] : buffer(c, p, 1, c->send_bytes, shift);
+        if (in_place && c->what == ALLGATHER) {
             c->send[p] += p * c->count;
         }
         c->want[p] = malloc(most + 1);
@@ -349,9 +350,12 @@ static void make_call(struct run *run, struct call *c)
     c->how.flagged = unit_below(seed, 3);
     c->how.blocks = unit_below(seed, 4);
     c->root = unit_below(seed, size);
-    c->in_place = unit_below(seed, 3) == 0 && c->what != SHIFT && c->what != DYNAMIC;
-    c->in_place = c->in_place || c->what == BCAST;
     c->members = (1u << size) - 1;
+    if (c->what == BCAST) {
+        c->in_place = c->members;
+    } else if (unit_below(seed, 3) == 0 && c->what != SHIFT && c->what != DYNAMIC) {
+        c->in_place = unit_below(seed, 2) == 0 ? c->members : unit_below(seed, c->members);
+    }
     if (c->what == SHIFT && unit_below(seed, 2) == 0) {
         c->members &= (uint32_t)unit_random(seed);
     }
@@ -485,8 +489,9 @@ static void check_call(struct world *w, struct call *c, size_t number)
 {
     const struct ct_dtype *type = reduces(c->what) ? c->type : ct_dtype_get(CTRAN_BYTE);
     for (uint32_t p = 0; p < w->size; p++) {
-        size_t count = c->recv_bytes / (size_t)type->extent_bytes;
-        if (c->in_place && (c->what == REDUCE_SCATTER || c->what == REDUCE_SCATTER_V)) {
+        size_t     count = c->recv_bytes / (size_t)type->extent_bytes;
+        const bool in_place = (c->in_place >> p & 1) != 0;
+        if (in_place && (c->what == REDUCE_SCATTER || c->what == REDUCE_SCATTER_V)) {
             count = (size_t)c->counts[p]; /* what lies behind is as it may */
         }
         if (!same(type, c->recv[p], c->want[p], count)) {
@@ -494,7 +499,7 @@ static void check_call(struct world *w, struct call *c, size_t number)
                 "call %zu, what %d, %s %s, count %zu, flagged %u, blocks %u, %s: rank %u of %u "
                 "has another result",
                 number, c->what, type->name, reduces(c->what) ? c->op->name : "", c->count,
-                c->how.flagged, c->how.blocks, c->in_place ? "in place" : "apart", p, w->size);
+                c->how.flagged, c->how.blocks, in_place ? "in place" : "apart", p, w->size);
         }
         for (uint32_t q = 0; q < w->size && c->what == DYNAMIC; q++) {
             assert_int_equal(c->got[p][q], c->matrix[q][p]);
