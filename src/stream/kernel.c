@@ -23,6 +23,7 @@
 #define CT_FOLDER "stream"
 #include "stream/kernel.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 
@@ -105,14 +106,52 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
     return rc == CTRAN_SUCCESS ? ct_mem_export(c->p, (void *)w->mine, bytes, out) : rc;
 }
 
-static int map_others(struct ct_stream_context *c, struct ct_workspaces *w,
-                      const struct ct_mem_export *all)
+/* What a rank tells the others: its workspace, and by what it chooses between calls and divides
+ * them, which all have to do alike. */
+struct gift {
+    struct ct_mem_export memory;
+    int64_t              workspace, blocks, small;
+};
+
+static struct gift gift_of(const struct ct_config *cfg, const struct ct_mem_export *memory)
+{
+    return (struct gift){.memory = *memory,
+                         .workspace = cfg->stream_workspace,
+                         .blocks = cfg->stream_blocks,
+                         .small = cfg->stream_small};
+}
+
+/* The same on all ranks. */
+static int compare_settings(const struct ct_stream_context *c, const struct gift *all)
+{
+    for (uint32_t r = 1; r < c->tokens.n; r++) {
+        const struct {
+            const char *name;
+            int64_t     first, other;
+        } settings[] = {{"CTRAN_STREAM_WORKSPACE", all[0].workspace, all[r].workspace},
+                        {"CTRAN_STREAM_BLOCKS", all[0].blocks, all[r].blocks},
+                        {"CTRAN_STREAM_SMALL", all[0].small, all[r].small}};
+        for (size_t i = 0; i < CT_ARRAY_LEN(settings); i++) {
+            if (settings[i].first != settings[i].other) {
+                ct_error(&c->p->log,
+                         "%s is %" PRId64 " on rank 0 of a communicator, and %" PRId64
+                         " on rank %" PRIu32 ": set it alike on all ranks that make stream-ordered "
+                         "calls together",
+                         settings[i].name, settings[i].first, settings[i].other, r);
+                return CTRAN_ERR_CONFIG;
+            }
+        }
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int map_others(struct ct_stream_context *c, struct ct_workspaces *w, const struct gift *all)
 {
     int rc = CTRAN_SUCCESS;
     for (uint32_t r = 0; r < c->tokens.n && rc == CTRAN_SUCCESS; r++) {
         CUdeviceptr at = w->mine;
         if (r != c->tokens.me) {
-            rc = ct_mem_import(c->p, c->ordinal, &all[r], &w->imports[r], &at);
+            rc = ct_mem_import(c->p, c->ordinal, &all[r].memory, &w->imports[r], &at);
         }
         w->comm.workspace[r] = (void *)at;
         w->messages.workspace[r] = (void *)(at + w->at_messages);
@@ -146,15 +185,18 @@ static void destroy(struct ct_stream_context *c, struct ct_workspaces *w)
 
 int ct_stream_kernel_open(struct ct_stream_context *c)
 {
-    struct ct_mem_export  mine = {.way = 0}, all[CT_TOKEN_RANKS];
+    struct ct_mem_export  memory = {.way = 0};
+    struct gift           mine, all[CT_TOKEN_RANKS];
     struct ct_workspaces *w = c->direct && are_wanted(c) ? new_workspaces(c) : NULL;
-    bool                  ok = w != NULL && make_mine(c, w, &mine) == CTRAN_SUCCESS;
+    bool                  ok = w != NULL && make_mine(c, w, &memory) == CTRAN_SUCCESS;
     if (!c->direct) {
         return CTRAN_SUCCESS;
     }
     int rc = ct_stream_all_say(c->net, ok, &ok);
     if (rc == CTRAN_SUCCESS && ok) {
+        mine = gift_of(&c->p->cfg, &memory);
         rc = ct_stream_gather(c->net, &mine, all, sizeof mine);
+        rc = rc == CTRAN_SUCCESS ? compare_settings(c, all) : rc;
         ok = rc == CTRAN_SUCCESS && map_others(c, w, all) == CTRAN_SUCCESS;
         rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, ok, &ok) : rc;
     }

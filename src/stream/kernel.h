@@ -15,7 +15,7 @@ void ct_stream_kernel_load(const struct ct_stream_context *c);
 
 /* Makes the workspaces of a new context, on all ranks or on none (c->work stays NULL, and why is
  * logged at level info). Collective; the context of its device is current. Errors are those of the
- * collectives. */
+ * collectives; CTRAN_ERR_CONFIG, logged, on all ranks: their settings differ. */
 int ct_stream_kernel_open(struct ct_stream_context *c);
 
 /* Whether a call goes this way: the same on all ranks. */

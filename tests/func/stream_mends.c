@@ -6,7 +6,8 @@
  *
  * With the argument "apart" the last rank has no GPU; with "broken" all GPUs fail in the middle,
  * and the program ends all the same; with "late", where there are kernels, the last rank's work is
- * not over when the others finalize.
+ * not over when the others finalize; with NAME=VALUE the first rank alone has this setting, by
+ * which kernels are divided.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -482,9 +483,12 @@ int main(int argc, char **argv)
     };
     const char *way = argc > 1 ? argv[1] : "";
     const char *rank = getenv("PMIX_RANK");
-    const bool  apart = strcmp(way, "apart") == 0;
+    const bool  apart = strcmp(way, "apart") == 0, other = strchr(way, '=') != NULL;
     if (apart && rank != NULL && strcmp(rank, "0") == 0) {
         setenv("CTRAN_GPU", "off", 1);
+    }
+    if (other && rank != NULL && strcmp(rank, "0") == 0) {
+        EXPECT_EQ(0, putenv(argv[1]));
     }
     check_start_threads(1, argv, CTRAN_THREAD_MULTIPLE);
     if (apart && check_rank == 0) {
@@ -500,6 +504,9 @@ int main(int argc, char **argv)
     if (apart) {
         OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN));
         EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION, ctran_barrier_enqueue(CTRAN_COMM_WORLD, stream));
+    } else if (other) {
+        OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN));
+        EXPECT_RC(CTRAN_ERR_CONFIG, ctran_barrier_enqueue(CTRAN_COMM_WORLD, stream));
     } else if (strcmp(way, "late") == 0) {
         late();
         return check_end(); /* the last rank's kernels are over, the others' may not be */
