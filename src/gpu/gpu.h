@@ -80,7 +80,9 @@ struct ct_gpu {
     const struct cuda_table *cu;      /* the driver; callable at any time, fails before cuInit */
     const struct ct_log     *log;     /* of the process */
     int                      version; /* of CUDA that the driver speaks: 13000 is 13.0 */
-    _Atomic uint32_t       armed; /* stream-ordered operations that may wait; stream counts them */
+    /* What may wait on a stream; counted by stream, looked at by mem. */
+    _Atomic uint32_t       armed;  /* eager stream-ordered operations that are not over */
+    _Atomic uint32_t       graphs; /* captured graphs with some, which may be launched any time */
     struct ct_gpu_private *own;
 };
 

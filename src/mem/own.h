@@ -160,7 +160,8 @@ uint64_t ct_mem_start(struct ct_process *p); /* of this one */
 /* No stream of ours may be waiting: what blocks then may be called. */
 static inline bool ct_mem_quiet(const struct ct_process *p)
 {
-    return atomic_load_explicit(&p->gpu->armed, memory_order_acquire) == 0;
+    return atomic_load_explicit(&p->gpu->armed, memory_order_acquire) == 0 &&
+           atomic_load_explicit(&p->gpu->graphs, memory_order_acquire) == 0;
 }
 
 /* The registration of the memory that ptr is in, made if there is none; the lock is held. NULL:

@@ -4,7 +4,8 @@
  *
  * A capture gets a set of tokens at its first operation of the communicator. The driver says when
  * the graph is gone by calling a function of ours on a thread of its own, where CUDA must not be
- * called: so it leaves a mark, and the context's next call frees.
+ * called: so it leaves a mark, and the context's next call frees. Until then the process counts as
+ * one whose streams may wait.
  *
  * The node that allocates memory: of a graph that has one the driver instantiates a second
  * executable only when the first has been destroyed (CUDA_ERROR_NOT_SUPPORTED), and clones
@@ -52,12 +53,13 @@ static void let_go(struct ct_stream_context *c, struct ct_graph *g)
     g->imports = NULL;
     g->nimports = 0;
     ct_staged_drop_all(c, &g->staged);
-    atomic_fetch_sub_explicit(&c->p->gpu->armed, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&c->p->gpu->graphs, 1, memory_order_release);
     c->sets &= ~(UINT64_C(1) << g->set);
     ct_list_remove(&g->node);
 }
 
-void ct_graphs_reap(struct ct_stream_context *c)
+/* Frees what graphs had that are gone. */
+static void reap(struct ct_stream_context *c)
 {
     struct ct_list *node = c->graphs.next;
     while (node != &c->graphs) {
@@ -75,7 +77,7 @@ void ct_graphs_reap(struct ct_stream_context *c)
 
 void ct_graphs_leave(struct ct_stream_context *c)
 {
-    ct_graphs_reap(c);
+    reap(c);
     while (!ct_list_empty(&c->graphs)) {
         struct ct_graph *g = CT_LIST_ENTRY(c->graphs.next, struct ct_graph, node);
         uint32_t         held = HELD;
@@ -130,15 +132,14 @@ static int watch(struct ct_stream_context *c, CUgraph graph, struct ct_graph *g)
 static int begin(struct ct_stream_context *c, CUstream stream, cuuint64_t id, CUgraph graph)
 {
     struct ct_graph *g = calloc(1, sizeof *g);
-    ct_graphs_reap(c);
-    int rc = g != NULL ? take_set(c, &g->set) : CTRAN_ERR_NO_MEM;
+    int              rc = g != NULL ? take_set(c, &g->set) : CTRAN_ERR_NO_MEM;
     if (rc != CTRAN_SUCCESS) {
         free(g);
         return rc;
     }
     ct_list_init(&g->staged);
     ct_list_append(&c->graphs, &g->node);
-    atomic_fetch_add_explicit(&c->p->gpu->armed, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->p->gpu->graphs, 1, memory_order_relaxed);
     c->capture = (struct ct_stream_capture){.id = id, .graph = g, .last = stream};
     rc = guard(c, stream);
     rc = rc == CTRAN_SUCCESS ? watch(c, graph, g) : rc;
@@ -171,6 +172,7 @@ int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph
     cuuint64_t            id;
     CUgraph               graph;
     *out = NULL;
+    reap(c);
     int rc = CT_GPU_TRY(c->p->gpu, what, cuStreamGetCaptureInfo,
                         (stream, &status, &id, &graph, NULL, NULL));
     if (rc != CTRAN_SUCCESS) {

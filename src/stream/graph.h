@@ -23,8 +23,8 @@ static inline uint32_t ct_graph_set(const struct ct_graph *g)
     return g != NULL ? g->set : 0;
 }
 
-/* Tells which graph the next operation is captured for, NULL: none, and orders a captured one
- * behind the capture's last. The stream's context is current. */
+/* Frees what graphs had that are gone. Tells which graph the next operation is captured for, NULL:
+ * none, and orders a captured one behind the capture's last. The stream's context is current. */
 int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph **out);
 /* The operation has been put there. */
 int ct_order_leave(struct ct_stream_context *c, CUstream stream, const struct ct_graph *graph);
@@ -36,8 +36,6 @@ int ct_order_follow(struct ct_stream_context *c, CUstream stream);
 
 /* Makes the graph hold a mapping. CTRAN_ERR_NO_MEM. */
 int ct_graph_hold(struct ct_graph *g, struct ct_mem_import *import);
-/* Frees what graphs had that are gone. */
-void ct_graphs_reap(struct ct_stream_context *c);
 /* The end of the context: its graphs are not launched any more. */
 void ct_graphs_leave(struct ct_stream_context *c);
 

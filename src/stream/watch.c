@@ -173,7 +173,9 @@ static void look_at_all(struct ct_streams *all)
 /* Whether a stream may tell an operation over the host to go: what is over has left the count. */
 static bool may_be_told(struct ct_streams *all)
 {
-    if (atomic_load_explicit(&all->p->gpu->armed, memory_order_acquire) == 0) {
+    const struct ct_gpu *g = all->p->gpu;
+    if (atomic_load_explicit(&g->armed, memory_order_acquire) == 0 &&
+        atomic_load_explicit(&g->graphs, memory_order_acquire) == 0) {
         return false;
     }
     ct_lock_acquire(&all->lock);

@@ -336,6 +336,37 @@ static void unmapped(void)
     EXPECT(after.regs <= before.regs + 1);
 }
 
+/* Once a graph is gone, the communicator's next call lets the process be quiet again. */
+static void graphs(void)
+{
+    enum { N = 1 << 16 };
+    char          *buf = device_new(N);
+    ctran_comm_t   comm = open_comm();
+    struct ct_gpu *g = process()->gpu;
+    CUgraph        graph;
+    CUgraphExec    exec;
+    settle();
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(ctran_bcast_enqueue(buf, N, CTRAN_BYTE, 0, comm, stream));
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    EXPECT_EQ(check_size > 1, atomic_load(&g->graphs));
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    while (atomic_load(&g->graphs) > 0) { /* the driver says so in its time */
+        OK(ctran_group_start());
+        OK(ctran_send_enqueue(buf, 8, CTRAN_BYTE, check_rank, 0, comm, stream));
+        OK(ctran_recv_enqueue(buf + 8, 8, CTRAN_BYTE, check_rank, 0, comm, stream));
+        OK(ctran_group_end());
+    }
+    CU(cuStreamSynchronize(stream));
+    settle();
+    close_comm(&comm);
+    device_free(buf);
+}
+
 /* How often the stream thread has gone to sleep. */
 static long naps(void)
 {
@@ -478,6 +509,7 @@ int main(int argc, char **argv)
         {"unstaged", unstaged},
         {"refused", refused},
         {"held", held},
+        {"graphs", graphs},
         {"unmapped", unmapped},
         {"idle", idle},
     };
