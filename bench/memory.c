@@ -100,12 +100,12 @@ static void imports(void)
         }
         OK(ctran_recv(&e, sizeof e, CTRAN_BYTE, 0, 0, CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE));
         uint64_t start = ct_clock_ns();
-        OK(ct_mem_import(p, mine, &e, &import, &at));
+        OK(ct_mem_import(p, mine, &e, true, &import, &at));
         note(&first, start, 1);
         ct_mem_import_put(p, import);
         start = ct_clock_ns();
         for (int i = 0; i < CALLS; i++) {
-            OK(ct_mem_import(p, mine, &e, &import, &at));
+            OK(ct_mem_import(p, mine, &e, true, &import, &at));
             ct_mem_import_put(p, import);
         }
         note(&again, start, CALLS);

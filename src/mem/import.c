@@ -7,12 +7,13 @@
  * is gone, the owner has ended, its last holder has said that nobody will want it, or there are
  * more than CTRAN_MEM_IMPORTS and it is the oldest.
  * Opening never waits for a stream; closing a legacy one does (seen on an H200, driver 580). So
- * nothing is closed while a stream-ordered operation of ours may be waiting (ct_gpu.armed), and the
- * bound is exceeded until the next quiet time.
+ * nothing is closed while a stream-ordered operation of ours may be waiting (ct_gpu.armed), or a
+ * captured graph be launched (ct_gpu.graphs), and the bound is exceeded until the next quiet time.
  *
  * But while a legacy mapping is open, the driver opens no other memory that its owner has at the
- * same address since, if it is of another size. Then the old mapping has to go first, and a quiet
- * time is waited for.
+ * same address since, if it is of another size (seen on an H200, driver 580, in the blocks that
+ * small allocations share, which are mapped once for all of them). Then the old mapping has to go
+ * first. A caller that has no other way waits for a quiet time.
  */
 #define CT_FOLDER "mem"
 #include <errno.h>
@@ -119,15 +120,20 @@ static void give_up(struct ct_process *p, struct ct_mem_import *import)
     free(import);
 }
 
-/* Streams that only copy are quiet soon. One that waits for a peer may wait for this very call. */
-static bool wait_quiet(const struct ct_process *p)
+static bool has_graphs(const struct ct_process *p)
+{
+    return atomic_load_explicit(&p->gpu->graphs, memory_order_acquire) > 0;
+}
+
+/* Streams that only copy are quiet soon. One that waits for a peer may wait for this very call; and
+ * a graph may stay for good. */
+static void wait_quiet(const struct ct_process *p)
 {
     enum { MOST_NS = 1000000000 };
     const uint64_t end_ns = ct_clock_ns() + MOST_NS;
-    while (!ct_mem_quiet(p) && ct_clock_ns() < end_ns) {
+    while (!ct_mem_quiet(p) && !has_graphs(p) && ct_clock_ns() < end_ns) {
         (void)sched_yield();
     }
-    return ct_mem_quiet(p);
 }
 
 static bool overlap(const struct ct_mem_import *a, const struct ct_mem_import *b)
@@ -136,32 +142,38 @@ static bool overlap(const struct ct_mem_import *a, const struct ct_mem_import *b
            a->key.base < b->key.base + b->key.whole && b->key.base < a->key.base + a->key.whole;
 }
 
-/* Gives up what its owner had there before; false: there is none, or it cannot be. */
+/* Gives up what its owner had there before; false: it is used, or streams may wait. */
 static bool make_way(struct ct_process *p, const struct ct_mem_import *import)
 {
     struct ct_mem_import *old, *next;
-    bool                  gone = false;
     HASH_ITER (hh, p->mem->imports.all, old, next) {
         if (!overlap(old, import)) {
             continue;
         }
-        if (old->holds > 0 || !wait_quiet(p)) {
-            ct_error(
-                &p->log,
-                "process %lld has freed GPU memory at 0x%llx and allocated anew there, but the "
-                "old memory is still used here, %s: free memory when all that uses it is over",
-                (long long)import->key.pid, (unsigned long long)import->key.base,
-                old->holds > 0 ? "by a transfer or a captured graph"
-                               : "and cannot be given up while a stream waits");
+        if (old->holds > 0 || !ct_mem_quiet(p)) {
             return false;
         }
         give_up(p, old);
-        gone = true;
     }
-    return gone;
+    return true;
+}
+
+/* What is of no matter to a caller that has another way. */
+static void tell_in_the_way(struct ct_process *p, const struct ct_mem_export *from, bool waited)
+{
+    const enum ct_log_level level = waited ? CT_LOG_ERROR : CT_LOG_INFO;
+    const char *why = has_graphs(p) ? "cannot be given up while a captured graph may be launched"
+                      : ct_mem_quiet(p) ? "is still used here"
+                                        : "cannot be given up while a stream waits";
+    CT_LOG_(&p->log, level,
+            "process %lld has freed GPU memory at 0x%llx and allocated anew there, but the old "
+            "memory %s: free memory when all that uses it is over",
+            (long long)from->pid, (unsigned long long)from->base, why);
 }
 
 /* ---- mapping --------------------------------------------------------------------------------- */
+
+/* CT_AGAIN: there is an older mapping in the way, which cannot be given up now. */
 
 /* Why it could not be mapped, as a code; a reason that is no fault of anybody's is level info. */
 static int refuse(struct ct_process *p, const struct ct_mem_import *import, CUresult r,
@@ -191,7 +203,10 @@ static int map_legacy(struct ct_process *p, struct ct_mem_import *import,
                       const struct ct_mem_export *from)
 {
     CUresult r = open_legacy(p, import, from);
-    if (r == CUDA_ERROR_ALREADY_MAPPED && make_way(p, import)) {
+    if (r == CUDA_ERROR_ALREADY_MAPPED) {
+        if (!make_way(p, import)) {
+            return CT_AGAIN;
+        }
         r = open_legacy(p, import, from);
     }
     return r == CUDA_SUCCESS ? CTRAN_SUCCESS : refuse(p, import, r, "cuIpcOpenMemHandle");
@@ -385,7 +400,14 @@ static bool is_own(struct ct_process *p, const struct ct_mem_export *from)
     return from->pid == p->mem->pid && ct_mem_start(p) == from->start;
 }
 
-int ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export *from,
+static int find_or_add(struct ct_process *p, const struct ct_mem_import *wanted,
+                       const struct ct_mem_export *from, struct ct_mem_import **out)
+{
+    HASH_FIND(hh, p->mem->imports.all, &wanted->key, sizeof wanted->key, *out);
+    return *out != NULL ? CTRAN_SUCCESS : add(p, wanted, from, out);
+}
+
+int ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export *from, bool waits,
                   struct ct_mem_import **out, CUdeviceptr *ptr)
 {
     struct ct_mem_import   wanted, *import;
@@ -409,8 +431,17 @@ int ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export 
     wanted.key.pid = from->pid;
     wanted.key.ordinal = ordinal;
     pthread_mutex_lock(&all->lock);
-    HASH_FIND(hh, all->all, &wanted.key, sizeof wanted.key, import);
-    int rc = import != NULL ? CTRAN_SUCCESS : add(p, &wanted, from, &import);
+    int rc = find_or_add(p, &wanted, from, &import);
+    if (rc == CT_AGAIN && waits) { /* not with the lock: what is waited for may need it */
+        pthread_mutex_unlock(&all->lock);
+        wait_quiet(p);
+        pthread_mutex_lock(&all->lock);
+        rc = find_or_add(p, &wanted, from, &import);
+    }
+    if (rc == CT_AGAIN) {
+        tell_in_the_way(p, from, waits);
+        rc = CTRAN_ERR_OTHER;
+    }
     if (rc == CTRAN_SUCCESS) {
         hold(all, import);
         *out = import;

@@ -133,11 +133,14 @@ struct ct_mem_import;
 /* Maps what `from` describes into this process, for the device `ordinal` (usually ct_gpu_mine's),
  * and sets *ptr to its first byte here. What this process itself owns is not mapped, *ptr is its
  * address. May be called while the thread captures a stream. The caller holds the mapping, until
- * _put: a graph that uses the address holds it as long as it lives.
+ * _put: a graph that uses the address holds it as long as it lives. Where older memory of the
+ * owner's is in the way, which cannot be given up while a stream may wait: `waits` says whether to
+ * wait for that, up to a second; no thread may do so on which a transfer depends.
  * CTRAN_ERR_UNSUPPORTED_OPERATION, logged at level info: the devices have no peer access, or the
  * system does not let us reach the owner's descriptors; CTRAN_ERR_PROC_FAILED: the owner is gone;
- * CTRAN_ERR_OTHER: `from` is not, or no longer, valid. */
-int  ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export *from,
+ * CTRAN_ERR_OTHER: `from` is not, or no longer, valid, or there is older memory in the way, logged
+ * at level info without `waits`. */
+int  ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export *from, bool waits,
                    struct ct_mem_import **out, CUdeviceptr *ptr);
 void ct_mem_import_put(struct ct_process *p, struct ct_mem_import *import);
 

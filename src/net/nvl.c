@@ -157,7 +157,8 @@ static int import(struct ct_nvl *nvl, struct ct_nvl_peer *peer, struct copy *c)
     if (note.len_bytes < c->want.len_bytes) {
         return CTRAN_ERR_OTHER; /* that is not what was announced */
     }
-    int rc = ct_mem_import(nvl->p, c->device, &note, &c->import, &at);
+    /* Not waiting: this is where transfers go on, and there is another way. */
+    int rc = ct_mem_import(nvl->p, c->device, &note, false, &c->import, &at);
     c->from = (const char *)(uintptr_t)at;
     if (rc == CTRAN_SUCCESS && c->import == NULL &&
         ct_gpu_kind_of(nvl->p->gpu, c->from, NULL) != CT_GPU_DEVICE) {

@@ -121,7 +121,7 @@ static bool try_peers(struct ct_stream_context *c, const struct facts *facts)
         struct ct_mem_import *import = NULL;
         CUdeviceptr           at;
         ok = facts[r].able &&
-             ct_mem_import(c->p, c->ordinal, &facts[r].trial, &import, &at) == CTRAN_SUCCESS;
+             ct_mem_import(c->p, c->ordinal, &facts[r].trial, true, &import, &at) == CTRAN_SUCCESS;
         if (ok) {
             ct_mem_import_put(c->p, import);
         }

@@ -151,7 +151,7 @@ static int map_others(struct ct_stream_context *c, struct ct_workspaces *w, cons
     for (uint32_t r = 0; r < c->tokens.n && rc == CTRAN_SUCCESS; r++) {
         CUdeviceptr at = w->mine;
         if (r != c->tokens.me) {
-            rc = ct_mem_import(c->p, c->ordinal, &all[r].memory, &w->imports[r], &at);
+            rc = ct_mem_import(c->p, c->ordinal, &all[r].memory, true, &w->imports[r], &at);
         }
         w->comm.workspace[r] = (void *)at;
         w->messages.workspace[r] = (void *)(at + w->at_messages);

@@ -111,7 +111,7 @@ static void take_offer(struct ct_exchange *x, struct ct_exchange_end *e,
     const uint64_t bytes = e->msg->send ? mine->bytes : other->bytes;
     int            rc = compare(x, e->msg, mine, other);
     if (rc == CTRAN_SUCCESS && bytes > 0) {
-        rc = ct_mem_import(x->c->p, x->ordinal, &other->memory, &e->import, &e->there);
+        rc = ct_mem_import(x->c->p, x->ordinal, &other->memory, true, &e->import, &e->there);
     }
     if (rc == CTRAN_SUCCESS) {
         e->bytes = bytes;

@@ -2,9 +2,11 @@
 /*
  * mem in two processes: one exports, the other imports and says what it reads there. The first one
  * allocates, frees, maps anew and exports in random order, with addresses that come again: each
- * transfer has to find the memory of that moment, and both caches stay within their bounds.
+ * transfer has to find the memory of that moment, and both caches stay within their bounds. What
+ * the driver does with an address that is mapped already, the emulation does on demand.
  * CT_CYCLES says how many (2000); with CT_SOAK it is a million.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,6 +19,12 @@ enum { READ, COUNT, QUIT };
 struct question {
     int                  what;
     struct ct_mem_export from;
+    /* Of READ: how often the driver says that the address is mapped; what may wait on streams;
+     * whether that is over once the driver has said so and somebody else has looked at the imports;
+     * whether the importer waits for it. */
+    unsigned mapped;
+    uint32_t armed, graphs;
+    bool     is_over, waits;
 };
 
 struct answer {
@@ -45,16 +53,82 @@ static uint64_t digest_of(const char *bytes, size_t len)
 
 /* ---- the importer ---------------------------------------------------------------------------- */
 
-static struct answer look_at(struct ct_process *q, const struct ct_mem_export *from)
+/* A function of the emulation's; false: this is a GPU. */
+static bool emu_function(const struct ct_process *q, const char *name, void *function)
 {
-    static char           bytes[MOST];
-    struct ct_mem_import *import;
-    CUdeviceptr           ptr;
-    int                   mine;
-    struct answer         a = {.rc = ct_gpu_mine(q->gpu, &mine)};
-    if (a.rc == CTRAN_SUCCESS) {
-        a.rc = ct_mem_import(q, mine, from, &import, &ptr);
+    void *found = NULL;
+    if (q->gpu->cu->cuGetProcAddress(name, &found, 12000, 0, NULL) != CUDA_SUCCESS) {
+        return false;
     }
+    memcpy(function, &found, sizeof found);
+    return true;
+}
+
+/* The next mappings fail: the address is mapped already. */
+static bool refuse(const struct ct_process *q, unsigned times)
+{
+    static const char *const lists[] = {"", "cuIpcOpenMemHandle:1=208",
+                                        "cuIpcOpenMemHandle:1=208,cuIpcOpenMemHandle:2=208"};
+    void (*set)(const char *);
+    const bool is_emu = emu_function(q, "emu_inject", &set);
+    if (is_emu) {
+        set(lists[times]);
+    }
+    return is_emu;
+}
+
+static unsigned long opened(const struct ct_process *q)
+{
+    unsigned long (*calls)(const char *);
+    return emu_function(q, "emu_calls", &calls) ? calls("cuIpcOpenMemHandle") : 0;
+}
+
+static unsigned long opened_before;
+
+static void *look_and_end(void *arg)
+{
+    struct ct_process  *q = arg;
+    struct ct_mem_stats stats;
+    while (opened(q) == opened_before) {
+        (void)sched_yield();
+    }
+    ct_mem_stats(q, &stats); /* while the importer waits */
+    atomic_store(&q->gpu->armed, 0);
+    return NULL;
+}
+
+static int import_as(struct ct_process *q, const struct question *how,
+                     struct ct_mem_import **import, CUdeviceptr *ptr)
+{
+    pthread_t thread;
+    int       mine, rc = ct_gpu_mine(q->gpu, &mine);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    (void)refuse(q, how->mapped);
+    opened_before = opened(q);
+    atomic_store(&q->gpu->armed, how->armed);
+    atomic_store(&q->gpu->graphs, how->graphs);
+    if (how->is_over && pthread_create(&thread, NULL, look_and_end, q) != 0) {
+        return CTRAN_ERR_SYSTEM;
+    }
+    rc = ct_mem_import(q, mine, &how->from, how->waits, import, ptr);
+    if (how->is_over) {
+        (void)pthread_join(thread, NULL);
+    }
+    atomic_store(&q->gpu->armed, 0);
+    atomic_store(&q->gpu->graphs, 0);
+    (void)refuse(q, 0);
+    return rc;
+}
+
+static struct answer look_at(struct ct_process *q, const struct question *how)
+{
+    static char                 bytes[MOST];
+    const struct ct_mem_export *from = &how->from;
+    struct ct_mem_import       *import;
+    CUdeviceptr                 ptr;
+    struct answer               a = {.rc = import_as(q, how, &import, &ptr)};
     if (a.rc == CTRAN_SUCCESS) {
         a.rc = ct_mem_copy(q, bytes, (void *)(uintptr_t)ptr, from->len_bytes);
         a.digest = digest_of(bytes, from->len_bytes);
@@ -75,7 +149,7 @@ static int importer(int fd)
     while (read(fd, &question, sizeof question) == sizeof question && question.what != QUIT) {
         struct answer a = {.rc = CTRAN_SUCCESS};
         if (question.what == READ) {
-            a = look_at(&q, &question.from);
+            a = look_at(&q, &question);
         } else {
             ct_mem_sweep(&q);
         }
@@ -89,16 +163,21 @@ static int importer(int fd)
     return 0;
 }
 
+static struct answer ask_as(const struct question *question)
+{
+    struct answer a;
+    assert_int_equal(write(to_peer, question, sizeof *question), sizeof *question);
+    assert_int_equal(read(to_peer, &a, sizeof a), sizeof a);
+    return a;
+}
+
 static struct answer ask(int what, const struct ct_mem_export *from)
 {
     struct question question = {.what = what};
-    struct answer   a;
     if (from != NULL) {
         question.from = *from;
     }
-    assert_int_equal(write(to_peer, &question, sizeof question), sizeof question);
-    assert_int_equal(read(to_peer, &a, sizeof a), sizeof a);
-    return a;
+    return ask_as(&question);
 }
 
 /* ---- the exporter ---------------------------------------------------------------------------- */
@@ -270,6 +349,71 @@ static void an_address_has_another_size(void **state)
     }
 }
 
+/* Memory of another size at `was`, which has been freed. */
+static CUdeviceptr again_at(CUdeviceptr was, size_t len)
+{
+    enum { MANY = 64 };
+    CUdeviceptr others[MANY], at = 0;
+    unsigned    n = 0;
+    for (; n < MANY; n++) {
+        CU(p.gpu->cu->cuMemAlloc(&at, len));
+        if (at == was) {
+            break;
+        }
+        others[n] = at;
+    }
+    assert_true(at == was);
+    while (n > 0) {
+        CU(p.gpu->cu->cuMemFree(others[--n]));
+    }
+    return at;
+}
+
+/* The old mapping goes first, at a quiet time: who waits for one, lets others at the imports
+ * meanwhile; a captured graph is not waited for; and what has failed leaves all as it was. */
+static void an_old_mapping_makes_way(void **state)
+{
+    enum { LEN = 1000, WHOLE = (2 << 20) + 1000, OTHER = WHOLE + 8, OLDER = 10 };
+    static const struct question cases[] = {
+        {.what = READ, .mapped = 1},
+        {.what = READ, .mapped = 1, .waits = true},
+        {.what = READ, .mapped = 2, .waits = true, .armed = 1, .is_over = true},
+        {.what = READ, .mapped = 1, .armed = 1},
+        {.what = READ, .mapped = 2, .graphs = 1},
+        {.what = READ, .mapped = 2, .graphs = 1, .waits = true},
+    };
+    CUdeviceptr older[OLDER], at; /* more than are looked at each time */
+    (void)state;
+    if (!refuse(&p, 0)) {
+        skip();
+    }
+    for (unsigned i = 0; i < OLDER; i++) {
+        CU(p.gpu->cu->cuMemAlloc(&older[i], LEN));
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(cases); i++) {
+        struct question question = cases[i];
+        const bool      works = (question.armed == 0 || question.is_over) && question.graphs == 0;
+        for (unsigned k = 0; k < OLDER; k++) {
+            transfer(older[k], LEN);
+        }
+        CU(p.gpu->cu->cuMemAlloc(&at, WHOLE));
+        transfer(at, LEN);
+        const uint64_t before = ask(COUNT, NULL).imports;
+        CU(p.gpu->cu->cuMemFree(at));
+        at = again_at(at, OTHER);
+        assert_int_equal(ct_mem_export(&p, (void *)(uintptr_t)at, LEN, &question.from),
+                         CTRAN_SUCCESS);
+        const struct answer a = ask_as(&question);
+        assert_int_equal(a.rc, works ? CTRAN_SUCCESS : CTRAN_ERR_OTHER);
+        assert_int_equal(a.imports, before); /* the new one for the old one; or the old one */
+        transfer(at, LEN);
+        CU(p.gpu->cu->cuMemFree(at));
+    }
+    for (unsigned i = 0; i < OLDER; i++) {
+        CU(p.gpu->cu->cuMemFree(older[i]));
+    }
+}
+
 /* What its owner has freed, and noticed, the other side gives up. */
 static void freed_memory_is_given_up(void **state)
 {
@@ -307,7 +451,7 @@ static void nonsense_is_refused(void **state)
     /* What a process has exported itself is not mapped. */
     struct ct_mem_import *import;
     CUdeviceptr           own;
-    assert_int_equal(ct_mem_import(&p, 0, &good, &import, &own), CTRAN_SUCCESS);
+    assert_int_equal(ct_mem_import(&p, 0, &good, true, &import, &own), CTRAN_SUCCESS);
     assert_null(import);
     assert_true(own == at);
     CU(p.gpu->cu->cuMemFree(at));
@@ -340,9 +484,8 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_comes_and_goes),
-        cmocka_unit_test(an_address_has_another_size),
-        cmocka_unit_test(freed_memory_is_given_up),
+        cmocka_unit_test(memory_comes_and_goes),    cmocka_unit_test(an_address_has_another_size),
+        cmocka_unit_test(an_old_mapping_makes_way), cmocka_unit_test(freed_memory_is_given_up),
         cmocka_unit_test(nonsense_is_refused),
     };
     int pair[2];
