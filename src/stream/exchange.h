@@ -14,7 +14,8 @@ struct ct_exchange_end {
     const struct ct_stream_msg *msg;
     bool                        first;  /* this rank came first */
     bool                        stays;  /* came first, and waits a moment for the other */
-    bool                        kernel; /* by kernel; all below but `bytes` is of copies */
+    bool                        kernel; /* by kernel: of sends and receives alone; all below but
+                                           `bytes` is of copies */
     uint64_t                    number;
     struct ct_offer             mine;  /* what it has offered */
     size_t                      bytes; /* to be copied, by the second; of the first by kernel */

@@ -212,6 +212,12 @@ static void meet(struct ct_exchange *x, size_t at, unsigned k)
         e->stays = pays_to_stay(x, msg) && ct_slot_stay(t, from, to, *next);
         break;
     case CT_CAME_SECOND:
+        if (other.kernel && e->mine.kind != CT_STREAM_P2P) { /* a collective has no such ends */
+            const int rc = compare(x, msg, &e->mine, &other);
+            note(x, rc);
+            ct_stream_end_all(c, rc); /* the other's kernel runs through */
+            return;                   /* and nothing of it is put on this stream */
+        }
         if (other.kernel) {
             settle_kernel(x, e, &other);
             break;

@@ -506,6 +506,7 @@ int main(int argc, char **argv)
         {"unreachable", unreachable},
         {"refused_alone", refused_alone},
         {"unlike", unlike},
+        {"small_and_counted", small_and_counted},
         {"unstaged", unstaged},
         {"refused", refused},
         {"held", held},

@@ -25,5 +25,6 @@ void told(void);
 void unreachable(void);
 void refused_alone(void);
 void unlike(void);
+void small_and_counted(void);
 
 #endif

@@ -165,3 +165,43 @@ void unlike(void)
     }
     device_free(buf);
 }
+
+/* What is small goes by kernel, as its sender says, who comes first; but rank 1 has a collective
+ * there: both hear of it, and nothing is put on rank 1's stream that is not there. */
+void small_and_counted(void)
+{
+    enum { N = 8, MOST = 16 };
+    static const ctran_count_t counts[MOST] = {N, N, N};
+    static const ctran_aint_t  displs[MOST] = {0, N, 2 * N};
+    const int                  none = 0xee;
+    unsigned char              found[2 * MOST * N];
+    char                      *buf = device_new(sizeof found);
+    ctran_comm_t               comm = open_comm();
+    int                        error = CTRAN_SUCCESS;
+    if (!is_direct() || check_size < 2 || check_size > 3) {
+        close_comm(&comm);
+        device_free(buf);
+        return;
+    }
+    device_set(buf, none, sizeof found);
+    if (check_rank == 0) {
+        OK(ctran_send_enqueue(buf, N, CTRAN_BYTE, 1, 0, comm, stream));
+    }
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    if (check_rank == 1) {
+        EXPECT_RC(CTRAN_ERR_OTHER,
+                  ctran_alltoallv_enqueue(buf, counts, displs, CTRAN_BYTE, buf + MOST * N, counts,
+                                          displs, CTRAN_BYTE, comm, stream));
+    }
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    OK(ctran_comm_get_async_error(comm, &error));
+    EXPECT_EQ(CTRAN_ERR_OTHER, error);
+    CU(cuStreamSynchronize(stream));
+    settle(); /* as the streams have said */
+    device_get(found, buf, sizeof found);
+    for (size_t i = 0; check_rank == 0 && i < sizeof found; i++) {
+        EXPECT_EQ(none, found[i]);
+    }
+    close_comm(&comm);
+    device_free(buf);
+}
