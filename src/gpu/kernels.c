@@ -78,6 +78,22 @@ int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_
     return CTRAN_ERR_NO_MEM;
 }
 
+int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_layout *calls,
+                     struct ct_kernel_layout *messages, size_t *at_messages)
+{
+    const int rc = ct_kernel_layout_make(size, CT_KERNEL_BLOCKS, bytes, calls);
+    *at_messages = 0;
+    if (rc != CTRAN_SUCCESS || size < 2) {
+        return rc;
+    }
+    const size_t at = (ct_kernel_layout_bytes(size, calls) + CT_KERNEL_LINE - 1) / CT_KERNEL_LINE *
+                      CT_KERNEL_LINE;
+    if (at < bytes && ct_kernel_message_layout_make(size, bytes - at, messages) == CTRAN_SUCCESS) {
+        *at_messages = at;
+    }
+    return CTRAN_SUCCESS;
+}
+
 static const char *const type_names[CT_KERNEL_TYPES] = {
     [CT_KERNEL_U8] = "u8",
     [CT_KERNEL_I8] = "i8",

@@ -41,6 +41,12 @@ static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layou
     return (size_t)layout->channels * (layout->flagged_bytes - CT_KERNEL_HEAD);
 }
 
+/* Divides a workspace between all other kernels and, behind them, messages, at *at_messages; 0:
+ * they have none. The slots of the others are a power of two and leave some of it, mostly a
+ * sixteenth or more where `bytes` is one, too: messages have that, and cost the others nothing. */
+int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_layout *calls,
+                     struct ct_kernel_layout *messages, size_t *at_messages);
+
 /* ---- operators ------------------------------------------------------------------------------- */
 
 struct ct_kernel_reduction {

@@ -33,10 +33,9 @@ struct ct_workspaces {
     CUdeviceptr           mine;
     struct ct_mem_import *imports[CT_TOKEN_RANKS];
     struct ct_kernel_comm comm;
-    struct ct_kernel_comm messages; /* for sends and receives: a part at the workspaces' end */
-    size_t                at_messages;
-    bool                  has_messages;
-    struct ct_kernel_call call; /* being built */
+    struct ct_kernel_comm messages;    /* for sends and receives: a part at the workspaces' end */
+    size_t                at_messages; /* 0: there is none */
+    struct ct_kernel_call call;        /* being built */
 };
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -71,21 +70,6 @@ static size_t workspace_bytes(const struct ct_stream_context *c)
     return c->tokens.n > 1 ? bytes : ct_min_size(bytes, ALONE);
 }
 
-/* Messages have a sixth of it at most: what the slots of others would hardly use, as their size is
- * a power of two. */
-static int divide(struct ct_workspaces *w, size_t bytes)
-{
-    const uint32_t n = w->comm.size;
-    size_t         own = 0;
-    w->has_messages =
-        n > 1 && ct_kernel_message_layout_make(n, bytes / 6, &w->messages.layout) == CTRAN_SUCCESS;
-    if (w->has_messages) {
-        own = ct_round_up(ct_kernel_layout_bytes(n, &w->messages.layout), CT_KERNEL_LINE);
-    }
-    w->at_messages = (bytes - own) / CT_KERNEL_LINE * CT_KERNEL_LINE;
-    return ct_kernel_layout_make(n, CT_KERNEL_BLOCKS, w->at_messages, &w->comm.layout);
-}
-
 /* This rank's own: all zeros, and known by its export. */
 static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
                      struct ct_mem_export *out)
@@ -94,7 +78,8 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
     struct ct_gpu    *g = c->p->gpu;
     const size_t      bytes = workspace_bytes(c);
     CUstream          aside = ct_stream_branch(c, 0);
-    int               rc = divide(w, bytes);
+    int rc = ct_kernel_divide(w->comm.size, bytes, &w->comm.layout, &w->messages.layout,
+                              &w->at_messages);
     if (rc != CTRAN_SUCCESS || aside == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -401,7 +386,7 @@ int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
 
 bool ct_stream_kernel_moves(const struct ct_stream_context *c, size_t bytes)
 {
-    return c->work != NULL && c->work->has_messages && bytes <= (size_t)c->p->cfg.stream_small &&
+    return c->work != NULL && c->work->at_messages > 0 && bytes <= (size_t)c->p->cfg.stream_small &&
            bytes <= ct_kernel_message_most(&c->work->messages.layout);
 }
 

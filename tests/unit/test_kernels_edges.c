@@ -244,12 +244,35 @@ static void last_block_says(void **state)
     world_fini(&w);
 }
 
+/* Messages have a part of each workspace that is large enough, and other kernels what they would
+ * have without them. */
+static void division(void **state)
+{
+    (void)state;
+    for (size_t bytes = 1 << 20; bytes <= 64 << 20; bytes *= 2) {
+        for (uint32_t n = 1; n <= 16; n++) {
+            struct ct_kernel_layout alone, calls, messages;
+            size_t                  at;
+            assert_int_equal(ct_kernel_layout_make(n, CT_KERNEL_BLOCKS, bytes, &alone), 0);
+            assert_int_equal(ct_kernel_divide(n, bytes, &calls, &messages, &at), 0);
+            assert_memory_equal(&calls, &alone, sizeof calls);
+            assert_int_equal(at > 0, n > 1);
+            assert_int_equal(at % CT_KERNEL_LINE, 0);
+            if (n > 1) {
+                assert_true(at >= ct_kernel_layout_bytes(n, &calls));
+                assert_true(at + ct_kernel_layout_bytes(n, &messages) <= bytes);
+                assert_true(bytes < 32 << 20 || ct_kernel_message_most(&messages) >= 16 << 10);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(abort_ends_waits), cmocka_unit_test(dynamic_limits),
         cmocka_unit_test(dynamic_abort),    cmocka_unit_test(fp8),
-        cmocka_unit_test(last_block_says),
+        cmocka_unit_test(last_block_says),  cmocka_unit_test(division),
     };
     module = world_module();
     return module == NULL ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
