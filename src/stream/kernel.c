@@ -284,8 +284,10 @@ int ct_stream_kernel_check(const struct ct_stream_context *c, const struct ct_st
         return check_dynamic(c, call->name, call->dynamic);
     }
     if (r != NULL) {
+        const bool   in_place = r->send == NULL;
+        const size_t nrecv = in_place && r->nsend > r->nrecv ? r->nsend : r->nrecv;
         rc = check_buffer(c, call->name, r->send, r->nsend);
-        return rc == CTRAN_SUCCESS ? check_buffer(c, call->name, r->recv, r->nrecv) : rc;
+        return rc == CTRAN_SUCCESS ? check_buffer(c, call->name, r->recv, nrecv) : rc;
     }
     for (size_t i = 0; i < call->nmsgs && rc == CTRAN_SUCCESS; i++) {
         if (i == 0 || call->msgs[i].send != call->msgs[i - 1].send) { /* one buffer each way */

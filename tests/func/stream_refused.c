@@ -24,34 +24,44 @@ void told(void)
     device_free(buf);
 }
 
-/* The others' kernels wait in a reduction for rank 0, whose buffer no kernel can read: they end,
- * and with the reason. */
+static int reduce_from(const void *send, void *recv, bool scatter, ctran_comm_t comm)
+{
+    enum { MOST = 64 };
+    ctran_count_t counts[MOST] = {0, MOST}; /* rank 0 has no result */
+    return scatter
+               ? ctran_reduce_scatter_enqueue(send, recv, counts, CTRAN_FLOAT, CTRAN_SUM, comm,
+                                              stream)
+               : ctran_allreduce_enqueue(send, recv, MOST, CTRAN_FLOAT, CTRAN_SUM, comm, stream);
+}
+
+/* The others' kernels wait in a reduction for rank 0, whose buffer no kernel can read, sent from or
+ * in place: they end, and with the reason. */
 void unreachable(void)
 {
     static float host[64];
-    ctran_comm_t comm = open_comm();
     float       *buf = device_new(2 * sizeof host);
-    int          error = CTRAN_SUCCESS;
-    if (getenv("CTRAN_GPU_KERNELS") == NULL || check_size < 2) { /* else memory is copied */
+    for (int scatter = 0; scatter < 2; scatter++) {
+        ctran_comm_t comm = open_comm();
+        int          error = CTRAN_SUCCESS;
+        if (getenv("CTRAN_GPU_KERNELS") == NULL || check_size < 2) { /* else memory is copied */
+            close_comm(&comm);
+            break;
+        }
+        if (check_rank != 0) {
+            OK(reduce_from(buf, buf + LEN(host), scatter, comm));
+        }
+        OK(ctran_barrier(CTRAN_COMM_WORLD));
+        if (check_rank == 0) {
+            EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION,
+                      scatter ? reduce_from(CTRAN_IN_PLACE, host, true, comm)
+                              : reduce_from(host, buf, false, comm));
+        }
+        CU(cuStreamSynchronize(stream));
+        OK(ctran_comm_get_async_error(comm, &error));
+        EXPECT_EQ(CTRAN_ERR_UNSUPPORTED_OPERATION, error);
+        EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION, ctran_barrier_enqueue(comm, stream));
         close_comm(&comm);
-        device_free(buf);
-        return;
     }
-    if (check_rank != 0) {
-        OK(ctran_allreduce_enqueue(buf, buf + LEN(host), LEN(host), CTRAN_FLOAT, CTRAN_SUM, comm,
-                                   stream));
-    }
-    OK(ctran_barrier(CTRAN_COMM_WORLD));
-    if (check_rank == 0) {
-        EXPECT_RC(
-            CTRAN_ERR_UNSUPPORTED_OPERATION,
-            ctran_allreduce_enqueue(host, buf, LEN(host), CTRAN_FLOAT, CTRAN_SUM, comm, stream));
-    }
-    CU(cuStreamSynchronize(stream));
-    OK(ctran_comm_get_async_error(comm, &error));
-    EXPECT_EQ(CTRAN_ERR_UNSUPPORTED_OPERATION, error);
-    EXPECT_RC(CTRAN_ERR_UNSUPPORTED_OPERATION, ctran_barrier_enqueue(comm, stream));
-    close_comm(&comm);
     device_free(buf);
 }
 
