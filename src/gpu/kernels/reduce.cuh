@@ -139,7 +139,8 @@ struct fold_bulk {
     const struct ends *e;
     uint32_t           sources, targets, step, item_bytes;
     uint64_t           bytes;
-    bool               fast; /* the rank's own are aligned to vectors */
+    bool               fast;    /* the rank's own are aligned to vectors */
+    bool               shifted; /* a thread writes where another of its warp reads its own */
     uint32_t           warp, warps;
 
     enum { DEEP = 4, PAIR_DEEP = 8, STRIDE = LANES * 16, TILE = PAIR_DEEP * STRIDE };
@@ -166,6 +167,9 @@ struct fold_bulk {
 
     template <unsigned N> __device__ __forceinline__ void store(const vec *x, uint64_t at) const
     {
+        if (shifted) {
+            warp_meets(); /* all have loaded */
+        }
         for (uint32_t k = e->target[0] == nullptr; k < targets; k++) {
             char *const to = target(k) + at;
             CT_UNROLL
@@ -276,23 +280,21 @@ template <class Dispatch> struct folding {
                                          uint32_t warps) const
     {
         const struct ct_kernel_move *own = &a->move[a->comm.rank];
-        struct fold_bulk             f = {e,
-                                          members(a->from),
-                                          members(result_to) + 1,
-                                          step,
-                                          a->item_bytes,
-                                          part_piece(*a, a->own_bytes, step).bytes,
-                                          aligned(own->src, 16) && aligned(own->dst, 16),
-                                          warp,
-                                          warps};
         /* In place, parts of different lengths: the result may go to where the own contribution to
          * what follows is read. One warp does so in order. */
         const char *const src = static_cast<const char *>(own->src);
         const char *const dst = static_cast<const char *>(own->dst);
         const bool shifted = src != dst && src < dst + a->own_bytes && dst < src + a->own_bytes;
-        if (shifted) {
-            f.warps = 1;
-        }
+        struct fold_bulk f = {e,
+                              members(a->from),
+                              members(result_to) + 1,
+                              step,
+                              a->item_bytes,
+                              part_piece(*a, a->own_bytes, step).bytes,
+                              aligned(own->src, 16) && aligned(own->dst, 16),
+                              shifted,
+                              warp,
+                              shifted ? 1 : warps};
         if (f.sources > 0 && f.warp < f.warps) {
             Dispatch::dispatch(a->op, &f);
         }
