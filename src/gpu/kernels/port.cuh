@@ -211,12 +211,6 @@ CT_DEV bool barrier_passed(uint64_t *b, uint32_t phase)
     return passed != 0;
 }
 
-CT_DEV void barrier_wait(uint64_t *b, uint32_t phase)
-{
-    while (!barrier_passed(b, phase)) {
-    }
-}
-
 CT_DEV void warp_meets()
 {
     __syncwarp();
