@@ -87,16 +87,9 @@ CT_DEV void recv_message(struct channel *ch, const struct ct_kernel_messages &a,
 CT_KERNEL(ct_messages, struct ct_kernel_messages)
 {
     CT_CHANNEL(ch, a.comm, 0);
+    const vec      asked = ask_words(&a.comm);
     const uint32_t to = with_item(a, a.send, a.to), from = with_item(a, a.recv, a.from);
-    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
-        const struct ct_kernel_words *w = words_of(&a.comm, a.comm.rank, p);
-        ch.sent[p] = w->sent;
-        ch.got[p] = w->got;
-        if (in(to, p)) {
-            wait_room(&ch, p);
-        }
-    }
-    __syncthreads();
+    channel_open(&ch, to, 0, asked); /* what was taken before has been acknowledged */
     for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
         send_message(&ch, a, &s);
     }
