@@ -60,16 +60,17 @@ int ct_moves_add(struct ct_moves *m, uint32_t peer, bool send, const struct ct_s
     return rc;
 }
 
-/* A rank with nothing to move has no part in a call, unless it is a communicator's first, which is
- * collective. Of sends and receives who has none makes no call. */
-static bool has_part(const struct ct_moves *m, uint32_t kind)
+/* Of sends and receives who has none makes no call. Of a collective of equal blocks all ranks have
+ * something to move, or none: then it is no call, unless it is a communicator's first. What goes by
+ * counts is one of all ranks, whatever they have. */
+static bool has_part(const struct ct_moves *m, uint32_t kind, bool even)
 {
-    return m->n > 0 || (kind != CT_STREAM_P2P && !ct_stream_is_open(m->comm));
+    return m->n > 0 || (kind != CT_STREAM_P2P && (!even || !ct_stream_is_open(m->comm)));
 }
 
 int ct_moves_go(struct ct_moves *m, int rc, uint32_t kind, bool even, ctran_stream_t stream)
 {
-    if (rc == CTRAN_SUCCESS && has_part(m, kind)) {
+    if (rc == CTRAN_SUCCESS && has_part(m, kind, even)) {
         const struct ct_stream_call call = {
             .name = m->call, .kind = kind, .msgs = m->msgs, .nmsgs = m->n, .even = even};
         rc = ct_api_pass(m->comm, ct_stream_enqueue(m->comm, stream, &call), m->call);

@@ -7,6 +7,10 @@
  * end of the communicator's work reaches them before they could be through. A root's broadcast,
  * which needs nobody, is the exception: its own buffer is not written.
  *
+ * Of calls by counts a rank knows its own lengths alone, and may have nothing to move: then it
+ * makes the call all the same, as far as here, so that all ranks number alike. Of these the kind is
+ * compared.
+ *
  * It costs an atomic operation on one line for each rank and call, on the host; the GPUs have no
  * part in it. Replays of graphs are not looked at, their captures are.
  */
@@ -37,11 +41,18 @@ static uint64_t mix(uint64_t digest, uint64_t value)
     return (digest ^ value) * UINT64_C(0x9e3779b97f4a7c15) ^ digest >> 29;
 }
 
-static uint64_t kind_of(uint32_t kind)
+static bool is_by_counts(const struct ct_stream_call *call)
 {
-    enum { OWN = 40 }; /* kinds of coll are a bit each */
-    return kind >= CT_STREAM_P2P && kind <= CT_STREAM_DYNAMIC ? OWN + kind - CT_STREAM_P2P
-                                                              : (uint64_t)__builtin_ctz(kind);
+    return call->reduction == NULL && call->dynamic == NULL && !call->even;
+}
+
+static uint64_t kind_of(const struct ct_stream_call *call)
+{
+    enum { COUNTS = 20, OWN = 40 }; /* kinds of coll are a bit each */
+    const uint32_t kind = call->kind;
+    return kind >= CT_STREAM_P2P && kind <= CT_STREAM_DYNAMIC
+               ? OWN + kind - CT_STREAM_P2P
+               : (uint64_t)__builtin_ctz(kind) + (is_by_counts(call) ? COUNTS : 0);
 }
 
 static uint64_t of_reduction(const struct ct_stream_reduction *r, uint32_t n, uint64_t *bytes)
@@ -77,12 +88,12 @@ static uint64_t root_of(const struct ct_stream_call *call, uint32_t me)
 static uint64_t word_of(const struct ct_stream_context *c, const struct ct_stream_call *call,
                         bool captured)
 {
-    uint64_t bytes, word = 1 | kind_of(call->kind) << KIND_AT | (uint64_t)captured << CAPTURED_AT;
+    uint64_t bytes = 0, word = 1 | kind_of(call) << KIND_AT | (uint64_t)captured << CAPTURED_AT;
     if (call->reduction != NULL) {
         word |= of_reduction(call->reduction, c->tokens.n, &bytes);
     } else if (call->dynamic != NULL) {
         bytes = mix(1, call->dynamic->elem_bytes);
-    } else {
+    } else if (call->even) {
         bytes = mix(1, call->msgs[0].bytes);
         word |= root_of(call, c->tokens.me) << ROOT_AT;
     }
@@ -91,8 +102,7 @@ static uint64_t word_of(const struct ct_stream_context *c, const struct ct_strea
 
 int ct_stream_compare(struct ct_stream_context *c, const struct ct_stream_call *call, bool captured)
 {
-    const bool all_come =
-        call->reduction != NULL || call->dynamic != NULL || (call->even && call->nmsgs > 0);
+    const bool all_come = call->kind != CT_STREAM_P2P && !(call->even && call->nmsgs == 0);
     if (!all_come || c->common.base == NULL || c->tokens.n < 2) {
         return CTRAN_SUCCESS;
     }

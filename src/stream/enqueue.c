@@ -259,6 +259,9 @@ static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    if (call->nmsgs == 0 && call->reduction == NULL && call->dynamic == NULL) {
+        return CTRAN_SUCCESS; /* nothing to do here */
+    }
     if (ct_stream_kernel_takes(c, call)) {
         return by_kernel(c, stream, call, graph);
     }

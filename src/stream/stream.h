@@ -154,7 +154,8 @@ struct ct_stream_call {
     size_t                      nmsgs;
     const struct ct_stream_reduction *reduction; /* in place of messages; or */
     const struct ct_kernel_dynamic   *dynamic;   /* all of it but comm, grain and item_bytes */
-    bool even; /* a collective: its messages have the same length, and all ranks know which */
+    bool even; /* a collective: its messages have the same length, and all ranks know which. One
+                  without may have no messages on some ranks, which make it all the same */
 };
 enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER, CT_STREAM_DYNAMIC };
 

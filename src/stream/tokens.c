@@ -150,7 +150,8 @@ uint64_t ct_call_come(const struct ct_tokens *t, uint64_t k, uint64_t what)
     const uint64_t    mine = what | k << CT_CALL_NUMBER_AT;
     uint64_t          found = atomic_load_explicit(word, memory_order_relaxed);
     for (;;) {
-        const int16_t ahead = (int16_t)(uint16_t)((found >> CT_CALL_NUMBER_AT) - k);
+        /* of so many bits, with their sign */
+        const int64_t ahead = (int64_t)(found - (k << CT_CALL_NUMBER_AT)) >> CT_CALL_NUMBER_AT;
         if (found != 0 && ahead >= 0) {
             return ahead == 0 ? found ^ mine : 0;
         }

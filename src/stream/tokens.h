@@ -54,8 +54,9 @@ struct ct_call_word {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t word;
 };
 enum {
-    CT_TOKEN_CALLS = 512,   /* more than a rank is ahead of another, unless it captures so many */
-    CT_CALL_NUMBER_AT = 48, /* k modulo 2^16, in a word's upper bits */
+    CT_TOKEN_CALLS = 512,   /* more than a rank is ahead of another, unless it captures so many, or
+                               has no data in as many */
+    CT_CALL_NUMBER_AT = 40, /* k modulo 2^24, in a word's upper bits */
 };
 
 struct ct_tokens {

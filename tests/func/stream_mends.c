@@ -507,6 +507,7 @@ int main(int argc, char **argv)
         {"refused_alone", refused_alone},
         {"unlike", unlike},
         {"small_and_counted", small_and_counted},
+        {"in_step", in_step},
         {"unstaged", unstaged},
         {"refused", refused},
         {"held", held},

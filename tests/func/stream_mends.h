@@ -26,5 +26,6 @@ void unreachable(void);
 void refused_alone(void);
 void unlike(void);
 void small_and_counted(void);
+void in_step(void);
 
 #endif

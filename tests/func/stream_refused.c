@@ -109,7 +109,7 @@ void refused_alone(void)
     device_free(buf);
 }
 
-enum unlike { COUNT, OPERATOR, TYPE, ROOT, ROOT_OF_SUM, KIND, WAY };
+enum unlike { COUNT, OPERATOR, TYPE, ROOT, ROOT_OF_SUM, KIND, WAY, BY_COUNTS, NO_COUNTS };
 
 /* Rank 0's call is another than the others', in one respect. */
 static int call_unlike(enum unlike in, bool other, char *buf, ctran_comm_t comm)
@@ -130,6 +130,16 @@ static int call_unlike(enum unlike in, bool other, char *buf, ctran_comm_t comm)
     case WAY: /* by kernel, or over the host */
         return ctran_allreduce_enqueue(buf, out, 1, other ? CTRAN_LONG_DOUBLE : CTRAN_DOUBLE,
                                        CTRAN_SUM, comm, stream);
+    case BY_COUNTS: /* with data, or without */
+    case NO_COUNTS:
+        if (other) {
+            static ctran_count_t      counts[BYTES];
+            static const ctran_aint_t displs[BYTES];
+            counts[1] = in == BY_COUNTS ? 8 : 0;
+            return ctran_alltoallv_enqueue(buf, counts, displs, CTRAN_BYTE, out, counts, displs,
+                                           CTRAN_BYTE, comm, stream);
+        }
+        return ctran_allreduce_enqueue(buf, out, 2, CTRAN_INT, CTRAN_SUM, comm, stream);
     default:
         return ctran_allreduce_enqueue(buf, out, 2, in == TYPE && other ? CTRAN_FLOAT : CTRAN_INT,
                                        in == OPERATOR && other ? CTRAN_MAX : CTRAN_SUM, comm,
@@ -145,7 +155,8 @@ void unlike(void)
     const int     mine = check_rank + 1, none = 0xee;
     unsigned char found[BYTES];
     char         *buf = device_new(BYTES);
-    for (int in = COUNT; in <= WAY && getenv("CTRAN_GPU_KERNELS") != NULL && check_size > 1; in++) {
+    for (int in = COUNT; in <= NO_COUNTS && getenv("CTRAN_GPU_KERNELS") != NULL && check_size > 1;
+         in++) {
         const int    wanted = in == COUNT ? CTRAN_ERR_TRUNCATE : CTRAN_ERR_OTHER;
         ctran_comm_t comm = open_comm();
         int          error = CTRAN_SUCCESS;
@@ -212,6 +223,35 @@ void small_and_counted(void)
     for (size_t i = 0; check_rank == 0 && i < sizeof found; i++) {
         EXPECT_EQ(none, found[i]);
     }
+    close_comm(&comm);
+    device_free(buf);
+}
+
+/* A rank may have nothing to move where others have: it is in step with them all the same, also
+ * where it has made many calls more. */
+void in_step(void)
+{
+    enum { N = 16, MOST = 64, TURNS = 1200 };
+    static const ctran_aint_t displs[MOST];
+    ctran_count_t             counts[MOST] = {0};
+    ctran_comm_t              comm = open_comm();
+    int                       error = CTRAN_SUCCESS, found = 0, *buf = device_new(2 * N);
+    for (int turn = 0; turn < TURNS; turn++) { /* from the last rank to the first, and itself */
+        const bool at_end = check_rank == 0 || check_rank == check_size - 1;
+        counts[check_size - 1] = check_size > 1 ? N : 0;
+        OK(ctran_gatherv_enqueue(buf, at_end && check_rank > 0 ? N : 0, CTRAN_BYTE, buf + N / 4,
+                                 counts, displs, CTRAN_BYTE, 0, comm, stream));
+        if (turn % 600 == 599) {
+            device_put(buf, &turn, sizeof turn);
+            OK(ctran_allreduce_enqueue(buf, buf + 1, 1, CTRAN_INT, CTRAN_MAX, comm, stream));
+            CU(cuStreamSynchronize(stream));
+            device_get(&found, buf + 1, sizeof found);
+            EXPECT_EQ(turn, found);
+        }
+    }
+    CU(cuStreamSynchronize(stream));
+    OK(ctran_comm_get_async_error(comm, &error));
+    EXPECT_EQ(CTRAN_SUCCESS, error);
     close_comm(&comm);
     device_free(buf);
 }
