@@ -1798,17 +1798,20 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
 /* ---------------------------------------------------------------------------------------------
  * Stream-ordered calls: the same operations, put on a CUDA stream. A call returns as soon as it is
  * enqueued; the stream carries it out in its turn and goes on when its buffers may be used again.
- * No SM is used where messages are copied between the GPUs of one host; small collectives and
- * reductions are kernels there. Arguments are those of the blocking call, the stream last;
- * ctran_allreduce_enqueue(3) has the rules.
+ * No SM is used where messages are copied between the GPUs of one host; small collectives, small
+ * messages and reductions are kernels there. Arguments are those of the blocking call, the stream
+ * last; ctran_allreduce_enqueue(3) has the rules.
  *
  * - Operations of one communicator are carried out in the order of the calls, whatever their
  *   streams. All ranks call collectives in the same order. The first stream-ordered call of a
  *   communicator is collective: it waits until each rank has made one.
- * - Buffers are memory that the GPU reaches: of ctran_mem_alloc or cudaMalloc; they stay as they
- *   are until the stream is through. Datatypes are without gaps.
- * - Sends are synchronous. Messages between two ranks match in order; tags are compared, and have
- *   to agree. There is no CTRAN_ANY_SOURCE, and no status.
+ * - Buffers are memory of the GPU that can be shared: of ctran_mem_alloc or cudaMalloc; they stay
+ *   as they are until the stream is through. Reductions by kernel, and collectives of up to
+ *   CTRAN_STREAM_SMALL bytes, take page-locked memory, too. Datatypes are without gaps.
+ * - Sends are synchronous: one ends when its receive has its bytes. A small one, by kernel, may end
+ *   before its receive has begun; a program does not count on that. Messages between two ranks
+ *   match in order; tags are compared, and have to agree. There is no CTRAN_ANY_SOURCE, and no
+ *   status.
  * - All may be captured into a CUDA graph, on all ranks or on none, and replayed. A captured graph
  *   is instantiated once at a time.
  * - Over a network, and for reductions where there are no kernels, a thread of the library takes
@@ -1817,13 +1820,16 @@ CTRAN_API int ctran_neighbor_alltoallw_init(const void *sendbuf, const ctran_cou
  *   to be received is undefined, and the communicator's stream-ordered calls fail from then on with
  *   the reason, which ctran_comm_get_async_error tells: CTRAN_ERR_PROC_FAILED, CTRAN_ERR_TIMEOUT,
  *   CTRAN_ERR_TRUNCATE, CTRAN_ERR_TAG, CTRAN_ERR_OTHER. Ranks of one host compare collective calls
- *   as they are made: kind, root, operator, type, length; those without data are not compared. Nor
- *   does it go on where a kernel cannot reach a rank's buffer: CTRAN_ERR_UNSUPPORTED_OPERATION.
+ *   as they are made: kind, root, operator, type, length; of those with counts the kind; those of
+ *   equal blocks without data are not compared.
+ * - A collective that is refused to one rank, for its buffer or its stream, ends the work of all
+ *   with that error; sends and receives that are refused so have not been made.
  *
  * Errors of all: those of the blocking call; CTRAN_ERR_UNSUPPORTED_OPERATION: there is no GPU,
  * memory cannot be shared, or the process has no thread for it; CTRAN_ERR_TYPE: the datatype has
- * gaps. Any thread may call; those of one communicator in an order. Source: NCCLX sec. 4.1, 5.1;
- * the names follow MPICH's MPIX_Send_enqueue.
+ * gaps; CTRAN_ERR_CONFIG, from the first: the ranks have different settings of kernels. Any thread
+ * may call; those of one communicator in an order. Source: NCCLX sec. 4.1, 5.1; the names follow
+ * MPICH's MPIX_Send_enqueue.
  * ------------------------------------------------------------------------------------------ */
 
 /* A cudaStream_t or CUstream as it is; NULL: the default stream. */

@@ -56,9 +56,10 @@
  *     visible to the system, clears included.
  * (4) So a replay finds tokens as the first launch did, and needs no number that grows. Sets keep a
  *     graph's tokens apart from those of other graphs and of eager operations, which may be in
- *     flight when it is launched. Two executable graphs of one capture would share a set: the
- *     driver refuses to instantiate a second one while the first is there, because the capture
- *     has a node that allocates memory (graph.c).
+ *     flight when it is launched, as far as tokens go; kernels of both share their numbers, and
+ *     need the order that the program keeps, (a). Two executable graphs of one capture would share
+ *     a set: the driver refuses to instantiate a second one while the first is there, because the
+ *     capture has a node that allocates memory (graph.c).
  *
  * Why slots are safe: a slot counts those who came, in all, and how often both offers have been
  * read. An end writes its offer for turn t once the slot was read t times, so nobody reads
@@ -126,7 +127,7 @@ struct ct_kernel_dynamic;
 struct ct_stream_msg {
     uint32_t peer;
     bool     send;
-    void    *buf; /* any memory that the GPU reaches */
+    void    *buf;
     size_t   bytes;
     int      tag; /* of sends and receives; a receive may say CTRAN_ANY_TAG */
 };

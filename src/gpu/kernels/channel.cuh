@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A block's channel: the numbers of its items, and how items are sent, awaited and let go. args.h
- * explains the protocol. All functions but the waits of one thread are called by the whole block.
+ * explains the protocol. The begin, the end, and what has a barrier of the block are called by all
+ * of it; what is told its thread, lane or share, by those that have these numbers; the waits of one
+ * thread, by any.
  *
- * Why nobody waits for ever: ranks run through the same steps; step c's receives wait for what
- * peers send in step c at the latest, and its sends (of step c + 1) for room that peers made in
- * step c - 2 at the latest: so a rank whose step is the lowest can always go on.
+ * Why nobody waits for ever: ranks run through the same steps. A receive of step c waits for what a
+ * peer sends in its step c, and a send of step c for room that a peer made as it was through with
+ * step c - CT_KERNEL_WINDOW. Where a block does one step after the other, its sends first or a step
+ * ahead, a rank whose step is the lowest can always go on. Where warps have roles (pipeline.cuh)
+ * the same holds of the lowest step that any role of any rank is in: sending waits for folding or
+ * taking of a step that is a window older, folding for sending of this step and for results taken
+ * a window ago, taking for this step's folding, or its sending where nothing is folded; none waits
+ * for a later step. Messages have no steps: message.cu.
  *
  * A wait that sees the abort word ends, and so do all later ones of the thread: the kernel runs
  * through to its end without them. What it has written by then is void, as is the communicator.
