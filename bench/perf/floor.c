@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * floor.c - what a pattern's data cost alone: each rank copies and adds up, in its own memory, what
- * the pattern would bring it, as often as the pattern, and tells nobody. No library that moves the
- * same bytes over the same buffers does it in less time than the machine's memcpy, on as many cores;
- * one whose ranks find what they copy in their own caches may look worse beside it than it is.
- * Called by main.c with --copies.
+ * the pattern would bring it, as often as the pattern, and tells nobody. No library moves the same
+ * bytes over the same buffers in less time than the machine's memcpy takes, on as many cores; one
+ * whose ranks find what they copy in their own caches may look worse beside it than it is. Called
+ * by main.c with --copies.
  *
  * A byte is copied once, and each pair of operands added up once, evenly by all ranks where the
  * result is one that all get or the root gets. Prefix sums have no such floor here.
