@@ -41,8 +41,8 @@ endif
 if HAVE_CXX
 src/gpu/kernels/ctran_kernels_emu.so: $(kernel_inputs) emu/cuda/device.cuh emu/cuda/kernel.h
 	$(AM_V_GEN)mkdir -p $(@D) && $(CXX) -x c++ -std=c++17 -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
-	  -ffp-contract=off -fPIC -fvisibility=hidden -shared -I$(srcdir)/src -I$(srcdir) \
-	  -o $@ $(srcdir)/src/gpu/kernels/all.cu
+	  $(KERNELS_CXXFLAGS) -ffp-contract=off -fPIC -fvisibility=hidden -shared \
+	  -I$(srcdir)/src -I$(srcdir) -o $@ $(srcdir)/src/gpu/kernels/all.cu
 check_DATA += src/gpu/kernels/ctran_kernels_emu.so
 CLEANFILES += src/gpu/kernels/ctran_kernels_emu.so
 endif
