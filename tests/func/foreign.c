@@ -42,11 +42,19 @@ static int copied(void)
 
 static void copy(char *to, const char *from, size_t len, bool masked)
 {
-    for (size_t i = 0; masked && i < len; i++) {
-        to[i] = (char)(from[i] ^ MASK);
-    }
+    uint64_t word;
+    size_t   at = 0;
     if (!masked) {
         memcpy(to, from, len);
+        return;
+    }
+    for (; len - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, from + at, sizeof word);
+        word ^= MASK * UINT64_C(0x0101010101010101);
+        memcpy(to + at, &word, sizeof word);
+    }
+    for (; at < len; at++) {
+        to[at] = (char)(from[at] ^ MASK);
     }
 }
 
