@@ -28,7 +28,8 @@ bool inject(const char *list)
 {
     void *found = NULL;
     void (*set)(const char *);
-    if (cu->cuGetProcAddress("emu_inject", &found, 12000, 0, NULL) != CUDA_SUCCESS) {
+    const CUresult r = cu->cuGetProcAddress("emu_inject", &found, 12000, 0, NULL);
+    if (r != CUDA_SUCCESS || found == NULL) { /* a GPU's driver may say either */
         return false;
     }
     memcpy(&set, &found, sizeof found);

@@ -56,8 +56,9 @@ static uint64_t digest_of(const char *bytes, size_t len)
 /* A function of the emulation's; false: this is a GPU. */
 static bool emu_function(const struct ct_process *q, const char *name, void *function)
 {
-    void *found = NULL;
-    if (q->gpu->cu->cuGetProcAddress(name, &found, 12000, 0, NULL) != CUDA_SUCCESS) {
+    void          *found = NULL;
+    const CUresult r = q->gpu->cu->cuGetProcAddress(name, &found, 12000, 0, NULL);
+    if (r != CUDA_SUCCESS || found == NULL) { /* a GPU's driver may say either */
         return false;
     }
     memcpy(function, &found, sizeof found);
