@@ -171,7 +171,6 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .size = job->size,
         .local_index = job->local_index,
         .nlocal = job->nlocal,
-        .crowded = set->spin_ns == 0,
         .local_group = job->local_group,
         .process = p,
         .arg = set,
@@ -365,6 +364,13 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
+/* What travels unasked to a peer that is far. Where ranks share cores more does: to ask may cost a
+ * switch or two. */
+static size_t far_eager(const struct ct_ep *ep)
+{
+    return ep->p->ep->spin_ns == 0 ? 16 << 10 : 4 << 10;
+}
+
 bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
                     const struct ct_area *area)
 {
@@ -380,7 +386,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
     return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
            area->len_bytes <= ep->link->net->eager_bytes &&
            area->len_bytes <= ep->link->max_slice &&
-           (area->len_bytes <= CT_EP_FAR_EAGER || !ep->link->far) &&
+           (!ep->link->far || area->len_bytes <= far_eager(ep)) &&
            ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
 }
 
@@ -429,7 +435,8 @@ size_t ct_ep_eager_limit(struct ct_ep *ep)
         return 0;
     }
     const size_t limit = ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice);
-    return limit > CT_EP_FAR_EAGER && counts_as_far(ep) ? CT_EP_FAR_EAGER : limit;
+    const size_t least = far_eager(ep);
+    return limit > least && counts_as_far(ep) ? least : limit;
 }
 
 size_t ct_ep_most_eager(const struct ct_process *p)

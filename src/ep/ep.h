@@ -138,9 +138,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
 size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Up to what size messages to ep had better travel unasked, connecting if need be; and the largest
- * such size of any peer. Not the same each time: to a far peer it is CT_EP_FAR_EAGER but once in a
- * while. */
-enum { CT_EP_FAR_EAGER = 4 << 10 };
+ * such size of any peer. Not the same each time: to a far peer it is less but once in a while. */
 size_t ct_ep_eager_limit(struct ct_ep *ep) CT_IN_DOMAIN;
 size_t ct_ep_most_eager(const struct ct_process *p);
 

@@ -52,7 +52,6 @@ struct ct_net_env {
     uint32_t                size;        /* processes of the job */
     uint32_t                local_index; /* its place among the nlocal processes of the job */
     uint32_t                nlocal;      /* on this host */
-    bool                    crowded;     /* which has fewer cores, and gives no rank one for long */
     uint64_t                local_group; /* equal on exactly these nlocal processes */
     struct ct_process      *process;     /* for mem; NULL: there is no memory but the host's */
     void                   *arg;

@@ -323,8 +323,7 @@ static void put_header(char *to, const struct ct_net_slice *slice)
 
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
-    struct peer      *peer = peer_of(link);
-    const struct shm *s = shm_of(link->net);
+    struct peer *peer = peer_of(link);
     if (CT_UNLIKELY(peer->lost)) {
         return CTRAN_ERR_PROC_FAILED;
     }
@@ -338,7 +337,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     if (slice->len_bytes > 0) {
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
             ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len);
-            peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF && !s->env.crowded;
+            peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
         } else if (CT_UNLIKELY(!ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len,
                                                    slice->len_bytes))) {
             return CTRAN_ERR_BUFFER;

@@ -5,8 +5,7 @@
  * have to fetch each line from each other it is the other way round (two cores of a Xeon: 64 KiB
  * through the ring 9 us, read 3.7; two that share a cache 1.9 and 4.9). So the first part of a long
  * slice is timed now and then: its source is brought into the cache first, so that what is seen is
- * the ring's lines alone. The best of a few counts, since whatever disturbs makes it longer. Where
- * ranks share cores nobody counts as far: to be asked for a message costs them a switch or two.
+ * the ring's lines alone. The best of a few counts, since whatever disturbs makes it longer.
  */
 #ifndef CT_NET_SHM_PACE_H
 #define CT_NET_SHM_PACE_H
