@@ -2,9 +2,9 @@
 /*
  * floor.c - what a pattern's data cost alone: each rank copies and adds up, in its own memory, what
  * the pattern would bring it, as often as the pattern, and tells nobody. No library moves the same
- * bytes over the same buffers in less time than the machine's memcpy takes, on as many cores; one
- * whose ranks find what they copy in their own caches may look worse beside it than it is. Called
- * by main.c with --copies.
+ * bytes over the same buffers in less time than the machine's memcpy takes, on as many cores. Where
+ * ranks share a core, its cache serves the buffers of all of them between two uses of one: so each
+ * goes round as much memory as those have together. Called by main.c with --copies.
  *
  * A byte is copied once, and each pair of operands added up once, evenly by all ranks where the
  * result is one that all get or the root gets. Prefix sums have no such floor here.
@@ -12,6 +12,25 @@
 #include <string.h>
 
 #include "perf.h"
+
+/* The buffers that copy i of `bytes` goes between. */
+struct place {
+    unsigned char *from, *to;
+};
+
+static struct place place_of(const struct perf_job *job, long i, size_t bytes)
+{
+    const size_t fit = job->room / (bytes > 0 ? bytes : 1);
+    const size_t turns = fit < (size_t)job->turns ? fit : (size_t)job->turns;
+    const size_t at = (size_t)i % turns * bytes;
+    return (struct place){job->sbuf + at, job->rbuf + at};
+}
+
+static void copy(struct place at, size_t bytes)
+{
+    memcpy(at.to, at.from, bytes);
+    __asm__ volatile("" ::: "memory");
+}
 
 static bool is_root(const struct perf_job *job, long i)
 {
@@ -34,8 +53,7 @@ static void messages(const struct perf_job *job, long iterations)
     const int    window = job->pattern->unit == PERF_US ? 1 : job->window;
     for (long i = 0; bytes > 0 && i < iterations * window; i++) {
         for (size_t done = 0; done < bytes; done += job->bytes) {
-            memcpy(job->rbuf, job->sbuf, job->bytes);
-            __asm__ volatile("" ::: "memory");
+            copy(place_of(job, i, job->bytes), job->bytes);
         }
     }
 }
@@ -46,16 +64,18 @@ static void moves(const struct perf_job *job, long iterations)
     const size_t bytes = job->bytes * (size_t)(p->recv_all ? job->size : p->near ? PERF_NEAR : 1);
     for (long i = 0; i < iterations; i++) {
         if (!p->rooted || is_root(job, i) == p->to_root) {
-            memcpy(job->rbuf, job->sbuf, bytes);
-            __asm__ volatile("" ::: "memory");
+            copy(place_of(job, i, bytes), bytes);
         }
     }
 }
 
-static void add_up(const struct perf_job *job, size_t offset, size_t count, int times)
+/* Iteration i's: what is added comes from another place each time, the sum stays where it is. */
+static void add_up(const struct perf_job *job, long i, size_t count)
 {
-    for (int i = 0; i < times; i++) {
-        ctran_reduce_local(job->sbuf + offset, job->rbuf + offset, (int)count, CTRAN_FLOAT,
+    const size_t   bytes = count * sizeof(float);
+    unsigned char *sum = place_of(job, i, bytes).to;
+    for (int r = 1; r < job->size; r++) {
+        ctran_reduce_local(place_of(job, i + r, bytes).from, sum, (int)count, CTRAN_FLOAT,
                            CTRAN_SUM);
     }
 }
@@ -65,17 +85,16 @@ static void sums(const struct perf_job *job, long iterations)
 {
     const struct perf_pattern *p = job->pattern;
     const size_t               count = job->bytes / sizeof(float), part = count / (size_t)job->size;
-    const size_t               first = part * (size_t)job->rank;
-    const size_t               own = job->rank == job->size - 1 ? count - first : part;
+    const size_t own = job->rank == job->size - 1 ? count - part * (size_t)job->rank : part;
     for (long i = 0; i < iterations; i++) {
         if (p->send_all) {
-            add_up(job, 0, count, job->size - 1);
+            add_up(job, i, count);
             continue;
         }
-        add_up(job, first * sizeof(float), own, job->size - 1);
+        add_up(job, i, own);
         if (!p->rooted || is_root(job, i)) {
-            memcpy(job->rbuf, job->sbuf, (count - own) * sizeof(float));
-            __asm__ volatile("" ::: "memory");
+            const size_t others = (count - own) * sizeof(float);
+            copy(place_of(job, i, others), others);
         }
     }
 }
@@ -83,6 +102,7 @@ static void sums(const struct perf_job *job, long iterations)
 bool perf_floor(const struct perf_pattern *of, struct perf_pattern *floor)
 {
     *floor = *of;
+    floor->alone = true;
     floor->run = of->pairs ? messages : of->combine == PERF_ALL ? sums : moves;
     return !of->sizeless && (of->combine == PERF_MOVES || of->combine == PERF_ALL);
 }

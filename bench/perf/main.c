@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "perf.h"
 
@@ -198,6 +199,20 @@ static void print_head(const struct perf_job *job)
     printf("\n");
 }
 
+static int ranks_to_core(const struct perf_job *job)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 && job->size > cores ? (int)((job->size + cores - 1) / cores) : 1;
+}
+
+/* Memory for as many buffers as ranks have on a core, up to more than its caches hold. */
+static size_t room_for_all(size_t room, int turns)
+{
+    const size_t most = (size_t)64 << 20;
+    const size_t all = room * (size_t)turns;
+    return all <= most ? all : room > most ? room : most;
+}
+
 /* Buffers for the largest size, every page written. */
 static bool prepare(struct perf_job *job, const struct options *o)
 {
@@ -206,9 +221,14 @@ static bool prepare(struct perf_job *job, const struct options *o)
         room = o->sizes[i] > room ? o->sizes[i] : room;
     }
     room *= (size_t)(job->size > PERF_NEAR ? job->size : PERF_NEAR);
+    if (o->copies) {
+        room = room_for_all(room, ranks_to_core(job));
+    }
+    job->room = (room + 4095) & ~(size_t)4095;
+    job->turns = ranks_to_core(job);
     job->window = o->window;
-    job->sbuf = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
-    job->rbuf = aligned_alloc(4096, (room + 4095) & ~(size_t)4095);
+    job->sbuf = aligned_alloc(4096, job->room);
+    job->rbuf = aligned_alloc(4096, job->room);
     job->requests = calloc((size_t)o->window * 2 + 1, sizeof *job->requests);
     job->counts = calloc((size_t)job->size, sizeof *job->counts);
     job->displs = calloc((size_t)job->size, sizeof *job->displs);

@@ -4,6 +4,10 @@
  * barrier until the slowest rank is done. The first batches find out how many iterations fill the
  * time, and warm up on the way; every rank comes to the same number, since it follows from times
  * that all have agreed on. Called by main.c.
+ *
+ * Where ranks wait for each other, so does each until it has had its turns on a core that it
+ * shares. Where they do not it may begin when others have ended: what counts then is the time from
+ * the first one's beginning to the last one's end, by a clock that they share.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -19,16 +23,17 @@ double perf_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds that the slowest rank needs; the same on all ranks. */
+/* Seconds that all ranks need; the same on all of them. */
 static double batch(const struct perf_job *job, long iterations)
 {
-    double own, slowest = 0;
+    double own[2], latest[2] = {0, 0}; /* the end, and how early the beginning is */
     ctran_barrier(CTRAN_COMM_WORLD);
-    own = perf_now();
+    const double start = perf_now();
     job->pattern->run(job, iterations);
-    own = perf_now() - own;
-    ctran_allreduce(&own, &slowest, 1, CTRAN_DOUBLE, CTRAN_MAX, CTRAN_COMM_WORLD);
-    return slowest;
+    own[0] = perf_now() - (job->pattern->alone ? 0 : start);
+    own[1] = job->pattern->alone ? -start : 0;
+    ctran_allreduce(own, latest, 2, CTRAN_DOUBLE, CTRAN_MAX, CTRAN_COMM_WORLD);
+    return latest[0] + latest[1];
 }
 
 /* The best of three: one that was interrupted must not end the calibration. */

@@ -36,6 +36,8 @@ struct perf_job {
     int                        root;  /* of the first operation; then it goes round the ranks */
     int                        window;
     unsigned char             *sbuf, *rbuf;
+    size_t                     room;     /* bytes of each */
+    int                        turns;    /* ranks to a core, for floor.c */
     ctran_request_t           *requests; /* 2 * window + 1 */
     ctran_count_t             *counts;   /* `size` times the count of one block */
     ctran_aint_t              *displs;   /* where each block begins */
@@ -57,6 +59,7 @@ struct perf_pattern {
     bool              to_root;            /* which alone receives */
     bool              send_all, recv_all; /* a block for, or of, each rank; else one */
     bool              near;               /* a block for, and of, each neighbour */
+    bool              alone;              /* a floor: no rank waits for another, on one host */
     enum perf_combine combine;
     void (*run)(const struct perf_job *job, long iterations);
 };
