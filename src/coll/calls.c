@@ -244,13 +244,26 @@ int ct_coll_reduce_scatter_block(struct ct_coll *c, const void *send, void *recv
     return own > 0 ? reduce_scatter(c, own * n, own) : CTRAN_SUCCESS;
 }
 
+static bool are_equal(const ctran_count_t *counts, uint32_t n)
+{
+    uint32_t r = 1;
+    while (r < n && counts[r] == counts[0]) {
+        r++;
+    }
+    return r == n;
+}
+
+/* Equal counts are a vector cut evenly, without arrays, whose script may be kept. */
 int ct_coll_reduce_scatter(struct ct_coll *c, const void *send, void *recv,
                            const ctran_count_t *counts, const struct ct_dtype *type,
                            const struct ct_op *op)
 {
     static const ctran_aint_t here = 0;
     const uint32_t            n = c->comm->run.n, me = c->comm->run.me;
-    ctran_aint_t             *displs = malloc(n * sizeof *displs), total = 0;
+    if (are_equal(counts, n)) {
+        return ct_coll_reduce_scatter_block(c, send, recv, (size_t)counts[0], type, op);
+    }
+    ctran_aint_t *displs = malloc(n * sizeof *displs), total = 0;
     c->own[1] = displs;
     if (displs == NULL) {
         return no_memory(c);
