@@ -35,6 +35,7 @@ struct ct_request *ct_api_null_request(struct ct_process *p)
     if (req == NULL) {
         return NULL;
     }
+    req->p = p;
     ct_request_set_done(&req->base, true);
     req->base.orphan = false;
     req->base.cancelled = false;

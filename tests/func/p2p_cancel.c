@@ -97,6 +97,35 @@ static void matched(size_t len)
     guarded_free(out);
 }
 
+/* What is over when it begins cannot be cancelled any more, on requests never used before too. */
+static void over_at_once(void)
+{
+    enum { MORE = 200 }; /* than are made at a time */
+    static char      room[MORE * (CTRAN_BSEND_OVERHEAD + 1)];
+    static char      out[MORE], in[MORE];
+    ctran_request_t *requests = calloc(3 * MORE, sizeof *requests);
+    ctran_status_t   status;
+    void            *detached;
+    ctran_count_t    size;
+    OK(ctran_buffer_attach(room, sizeof room));
+    for (int i = 0; i < MORE; i++) {
+        ctran_request_t *r = &requests[3 * i];
+        OK(ctran_isend(out, 1, CTRAN_CHAR, CTRAN_PROC_NULL, 9, CTRAN_COMM_WORLD, &r[0]));
+        OK(ctran_irecv(in, 1, CTRAN_CHAR, CTRAN_PROC_NULL, 9, CTRAN_COMM_WORLD, &r[1]));
+        OK(ctran_ibsend(&out[i], 1, CTRAN_CHAR, next_rank(), 9, CTRAN_COMM_WORLD, &r[2]));
+    }
+    for (int i = 0; i < 3 * MORE; i++) {
+        OK(ctran_cancel(&requests[i]));
+        OK(ctran_wait(&requests[i], &status));
+        EXPECT_EQ(0, was_cancelled(&status));
+    }
+    for (int i = 0; i < MORE; i++) {
+        OK(ctran_recv(&in[i], 1, CTRAN_CHAR, prev_rank(), 9, CTRAN_COMM_WORLD, &status));
+    }
+    OK(ctran_buffer_detach(&detached, &size));
+    free(requests);
+}
+
 void p2p_cancel(void)
 {
     ctran_request_t    request = CTRAN_REQUEST_NULL;
@@ -106,6 +135,7 @@ void p2p_cancel(void)
         unmatched(lens[i], CTRAN_ANY_SOURCE, 9);
         matched(lens[i]);
     }
+    over_at_once();
     /* Cancelled and freed: it is gone, and its buffer free. */
     int value = 3;
     OK(ctran_irecv(&value, 1, CTRAN_INT, prev_rank(), 9, CTRAN_COMM_WORLD, &request));
