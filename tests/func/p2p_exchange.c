@@ -100,9 +100,12 @@ static void one_side_is_nobody(void)
 /* The error of a half is the request's; one that was let go of still carries its message. */
 static void ends(void)
 {
-    int             out[2] = {check_rank, 1}, in[2] = {-1, -1};
+    static int      out[2]; /* which is sent when this has ended, maybe */
+    int             in[2] = {-1, -1};
     ctran_request_t request;
     ctran_status_t  status;
+    out[0] = check_rank;
+    out[1] = 1;
     OK(ctran_isendrecv(out, 2, CTRAN_INT, next_rank(), 8, in, 1, CTRAN_INT, prev_rank(), 8,
                        CTRAN_COMM_WORLD, &request));
     EXPECT_RC(CTRAN_ERR_TRUNCATE, ctran_wait(&request, &status));
