@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * floor.c - what a pattern's data cost alone: each rank copies and adds up, in its own memory, what
- * the pattern would bring it, as often as the pattern, and tells nobody. No library moves the same
- * bytes over the same buffers in less time than the machine's memcpy takes, on as many cores. Where
- * ranks share a core, its cache serves the buffers of all of them between two uses of one: so each
- * goes round as much memory as those have together. Called by main.c with --copies.
+ * the pattern would bring it, as often as the pattern, and tells nobody. Where ranks share a core,
+ * its cache serves the buffers of all of them between two uses of one: so each goes round as much
+ * memory as those have together. A pattern whose ranks all read the same input may take less than
+ * this, since a cache has it for all but the first. Called by main.c with --copies.
  *
  * A byte is copied once, and each pair of operands added up once, evenly by all ranks where the
  * result is one that all get or the root gets. Prefix sums have no such floor here.
