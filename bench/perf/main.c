@@ -221,11 +221,8 @@ static bool prepare(struct perf_job *job, const struct options *o)
         room = o->sizes[i] > room ? o->sizes[i] : room;
     }
     room *= (size_t)(job->size > PERF_NEAR ? job->size : PERF_NEAR);
-    if (o->copies) {
-        room = room_for_all(room, ranks_to_core(job));
-    }
-    job->room = (room + 4095) & ~(size_t)4095;
-    job->turns = ranks_to_core(job);
+    job->turns = o->copies ? ranks_to_core(job) : 1;
+    job->room = (room_for_all(room, job->turns) + 4095) & ~(size_t)4095;
     job->window = o->window;
     job->sbuf = aligned_alloc(4096, job->room);
     job->rbuf = aligned_alloc(4096, job->room);
@@ -235,8 +232,8 @@ static bool prepare(struct perf_job *job, const struct options *o)
     if (!job->sbuf || !job->rbuf || !job->requests || !job->counts || !job->displs) {
         return false;
     }
-    memset(job->sbuf, 1, room);
-    memset(job->rbuf, 2, room);
+    memset(job->sbuf, 1, job->room);
+    memset(job->rbuf, 2, job->room);
     return perf_near_open(job);
 }
 

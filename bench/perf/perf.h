@@ -37,7 +37,7 @@ struct perf_job {
     int                        window;
     unsigned char             *sbuf, *rbuf;
     size_t                     room;     /* bytes of each */
-    int                        turns;    /* ranks to a core, for floor.c */
+    int                        turns;    /* floor.c: ranks to a core; else 1 */
     ctran_request_t           *requests; /* 2 * window + 1 */
     ctran_count_t             *counts;   /* `size` times the count of one block */
     ctran_aint_t              *displs;   /* where each block begins */
