@@ -102,7 +102,6 @@ static void sums(const struct perf_job *job, long iterations)
 bool perf_floor(const struct perf_pattern *of, struct perf_pattern *floor)
 {
     *floor = *of;
-    floor->alone = true;
     floor->run = of->pairs ? messages : of->combine == PERF_ALL ? sums : moves;
     return !of->sizeless && (of->combine == PERF_MOVES || of->combine == PERF_ALL);
 }

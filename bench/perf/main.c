@@ -199,6 +199,18 @@ static void print_head(const struct perf_job *job)
     printf("\n");
 }
 
+static bool is_on_one_host(const struct perf_job *job)
+{
+    ctran_comm_t host;
+    int          size, least;
+    ctran_comm_split_type(CTRAN_COMM_WORLD, CTRAN_COMM_TYPE_SHARED, job->rank, CTRAN_INFO_NULL,
+                          &host);
+    ctran_comm_size(host, &size);
+    ctran_comm_free(&host);
+    ctran_allreduce(&size, &least, 1, CTRAN_INT, CTRAN_MIN, CTRAN_COMM_WORLD);
+    return least == job->size;
+}
+
 static int ranks_to_core(const struct perf_job *job)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -318,6 +330,7 @@ int main(int argc, char **argv)
         ctran_abort(CTRAN_COMM_WORLD, 1);
     }
     print_head(&job);
+    job.one_host = is_on_one_host(&job);
     for (char **name = o.patterns; *name != NULL; name++) {
         struct perf_pattern floor;
         job.pattern = find(*name);

@@ -5,9 +5,9 @@
  * time, and warm up on the way; every rank comes to the same number, since it follows from times
  * that all have agreed on. Called by main.c.
  *
- * Where ranks wait for each other, so does each until it has had its turns on a core that it
- * shares. Where they do not it may begin when others have ended: what counts then is the time from
- * the first one's beginning to the last one's end, by a clock that they share.
+ * Where ranks share a core, some may begin when others have ended: pairs that do not wait for each
+ * other take turns on it. So what counts is the time from the first one's beginning to the last
+ * one's end, by the clock that the ranks of a host share; on several hosts the slowest one's own.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -30,8 +30,8 @@ static double batch(const struct perf_job *job, long iterations)
     ctran_barrier(CTRAN_COMM_WORLD);
     const double start = perf_now();
     job->pattern->run(job, iterations);
-    own[0] = perf_now() - (job->pattern->alone ? 0 : start);
-    own[1] = job->pattern->alone ? -start : 0;
+    own[0] = perf_now() - (job->one_host ? 0 : start);
+    own[1] = job->one_host ? -start : 0;
     ctran_allreduce(own, latest, 2, CTRAN_DOUBLE, CTRAN_MAX, CTRAN_COMM_WORLD);
     return latest[0] + latest[1];
 }

@@ -16,12 +16,15 @@ typedef int ctran_aint_t;
 
 #define CTRAN_SUCCESS                    MPI_SUCCESS
 #define CTRAN_COMM_WORLD                 MPI_COMM_WORLD
+#define CTRAN_COMM_TYPE_SHARED           MPI_COMM_TYPE_SHARED
+#define CTRAN_INFO_NULL                  MPI_INFO_NULL
 #define CTRAN_BYTE                       MPI_BYTE
 #define CTRAN_INT                        MPI_INT
 #define CTRAN_FLOAT                      MPI_FLOAT
 #define CTRAN_DOUBLE                     MPI_DOUBLE
 #define CTRAN_SUM                        MPI_SUM
 #define CTRAN_MAX                        MPI_MAX
+#define CTRAN_MIN                        MPI_MIN
 #define CTRAN_STATUS_IGNORE              MPI_STATUS_IGNORE
 #define CTRAN_STATUSES_IGNORE            MPI_STATUSES_IGNORE
 #define CTRAN_MAX_LIBRARY_VERSION_STRING MPI_MAX_LIBRARY_VERSION_STRING
@@ -57,6 +60,7 @@ typedef int ctran_aint_t;
 #define ctran_dims_create          MPI_Dims_create
 #define ctran_cart_create          MPI_Cart_create
 #define ctran_cart_shift           MPI_Cart_shift
+#define ctran_comm_split_type      MPI_Comm_split_type
 #define ctran_comm_free            MPI_Comm_free
 #define ctran_neighbor_alltoall    MPI_Neighbor_alltoall
 

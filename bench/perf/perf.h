@@ -35,6 +35,7 @@ struct perf_job {
     size_t                     bytes; /* of a message, or of one rank's block in a collective */
     int                        root;  /* of the first operation; then it goes round the ranks */
     int                        window;
+    bool                       one_host; /* all ranks see the same clock */
     unsigned char             *sbuf, *rbuf;
     size_t                     room;     /* bytes of each */
     int                        turns;    /* floor.c: ranks to a core; else 1 */
@@ -59,7 +60,6 @@ struct perf_pattern {
     bool              to_root;            /* which alone receives */
     bool              send_all, recv_all; /* a block for, or of, each rank; else one */
     bool              near;               /* a block for, and of, each neighbour */
-    bool              alone;              /* a floor: no rank waits for another, on one host */
     enum perf_combine combine;
     void (*run)(const struct perf_job *job, long iterations);
 };
