@@ -429,6 +429,17 @@ bool ct_ep_streams(struct ct_ep *ep)
            !counts_as_far(ep);
 }
 
+/* Where ranks share cores and the sender waits for room on one, in some call, it gets to know as
+ * soon as this one makes room: then slices, copied within a core's cache, are up to twice as fast
+ * as a read. One that runs may not look for long. */
+bool ct_ep_had_better_ask(struct ct_ep *ep)
+{
+    const struct ct_process *p = ep->p;
+    return ct_ep_is_crowded(p) && usable(ep) == CTRAN_SUCCESS && !ep->link->far &&
+           (ep->link->net->caps & CT_NET_STREAM) != 0 &&
+           ct_seats_has_given(&p->job->seats, ct_job_seat(p->job, ep->id));
+}
+
 size_t ct_ep_eager_limit(struct ct_ep *ep)
 {
     if (usable(ep) != CTRAN_SUCCESS) {

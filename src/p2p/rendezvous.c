@@ -15,7 +15,9 @@
  * Where both sides do nothing but drive transfers, pieces through memory that stays in the cache
  * come sooner than a read (ct_ep_streams); the sender says in the RTS whether it does. A receive
  * that is posted after the RTS, by a caller who does not wait for it, reads at once: until that
- * caller comes back nobody would take the pieces, and the sender would wait as long.
+ * caller comes back nobody would take the pieces, and the sender would wait as long. Where ranks
+ * share cores the receiver asks for pieces, too, while the sender makes room for it in any call
+ * (ct_ep_had_better_ask).
  *
  * Memory that is not plain has no address that others may use. Where the transport can describe it
  * the RTS has a note of that, by which the receiver may fetch it in the background; if it cannot,
@@ -373,7 +375,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;
-    } else if (offer->addr != 0 && is_coarse(&req->area)) {
+    } else if (offer->addr != 0 && is_coarse(&req->area) && !ct_ep_had_better_ask(from)) {
         rc = ct_ep_read(from, &req->area, &remote);
     }
     if (rc == CTRAN_SUCCESS) {
