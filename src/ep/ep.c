@@ -172,6 +172,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .local_index = job->local_index,
         .nlocal = job->nlocal,
         .local_group = job->local_group,
+        .seats = ct_ep_is_crowded(p) ? &job->seats : NULL,
         .process = p,
         .arg = set,
         .peer = peer,
@@ -364,11 +365,20 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
-/* What travels unasked to a peer that is far. Where ranks share cores more does: to ask may cost a
- * switch or two. */
+/* One that shares this very core is near, however far the others are. */
+static bool is_far(const struct ct_ep *ep) CT_IN_DOMAIN
+{
+    const struct ct_process *p = ep->p;
+    return CT_UNLIKELY(ep->link->far) &&
+           !(ct_ep_is_crowded(p) &&
+             ct_seats_look(&p->job->seats, ct_job_seat(p->job, ep->id)) == CT_SEAT_BESIDE);
+}
+
+/* What travels unasked to a peer that is far. Where ranks share cores all does that would go so to
+ * another: to ask may cost a switch or two. */
 static size_t far_eager(const struct ct_ep *ep)
 {
-    return ep->p->ep->spin_ns == 0 ? 16 << 10 : 4 << 10;
+    return ep->p->ep->spin_ns == 0 ? SIZE_MAX : 4 << 10;
 }
 
 bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
@@ -386,7 +396,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
     return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
            area->len_bytes <= ep->link->net->eager_bytes &&
            area->len_bytes <= ep->link->max_slice &&
-           (!ep->link->far || area->len_bytes <= far_eager(ep)) &&
+           (area->len_bytes <= far_eager(ep) || !is_far(ep)) &&
            ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
 }
 
@@ -420,7 +430,7 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
 static bool counts_as_far(struct ct_ep *ep) CT_IN_DOMAIN
 {
     enum { EVERY = 256 };
-    return CT_UNLIKELY(ep->link->far) && ++ep->sent_far % EVERY != 0;
+    return is_far(ep) && ++ep->sent_far % EVERY != 0;
 }
 
 bool ct_ep_streams(struct ct_ep *ep)
@@ -429,15 +439,10 @@ bool ct_ep_streams(struct ct_ep *ep)
            !counts_as_far(ep);
 }
 
-/* Where ranks share cores and the sender waits for room on one, in some call, it gets to know as
- * soon as this one makes room: then slices, copied within a core's cache, are up to twice as fast
- * as a read. One that runs may not look for long. */
-bool ct_ep_had_better_ask(struct ct_ep *ep)
+bool ct_ep_waits_for_core(const struct ct_ep *ep)
 {
     const struct ct_process *p = ep->p;
-    return ct_ep_is_crowded(p) && usable(ep) == CTRAN_SUCCESS && !ep->link->far &&
-           (ep->link->net->caps & CT_NET_STREAM) != 0 &&
-           ct_seats_has_given(&p->job->seats, ct_job_seat(p->job, ep->id));
+    return ct_ep_is_crowded(p) && ct_seats_has_given(&p->job->seats, ct_job_seat(p->job, ep->id));
 }
 
 size_t ct_ep_eager_limit(struct ct_ep *ep)

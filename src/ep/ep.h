@@ -186,8 +186,9 @@ bool ct_ep_is_crowded(const struct ct_process *p);
  * transfers until it is there. One in a while is sent so to a far peer, too, which may have moved.
  */
 bool ct_ep_streams(struct ct_ep *ep) CT_IN_DOMAIN;
-/* Whether its receiver had better ask for slices of a message that it could read. */
-bool ct_ep_had_better_ask(struct ct_ep *ep) CT_IN_DOMAIN;
+/* Whether it waits in a call, and has given its core away for that; known only where ranks share
+ * cores. */
+bool ct_ep_waits_for_core(const struct ct_ep *ep) CT_IN_DOMAIN;
 
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
  * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose

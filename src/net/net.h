@@ -53,6 +53,7 @@ struct ct_net_env {
     uint32_t                local_index; /* its place among the nlocal processes of the job */
     uint32_t                nlocal;      /* on this host */
     uint64_t                local_group; /* equal on exactly these nlocal processes */
+    const struct ct_seats  *seats;       /* of them, where they share cores; else NULL */
     struct ct_process      *process;     /* for mem; NULL: there is no memory but the host's */
     void                   *arg;
 
@@ -207,7 +208,8 @@ struct ct_net {
 struct ct_net_link {
     struct ct_net *net;
     size_t         max_slice; /* payload bytes that a send takes */
-    bool           far;       /* long messages come sooner by get than in slices (CT_NET_STREAM) */
+    bool           far;       /* from another core long messages come sooner by get than in slices
+                               * (CT_NET_STREAM) */
 };
 
 /* The built-in transports, ended by NULL. */

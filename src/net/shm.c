@@ -216,6 +216,7 @@ static struct peer *peer_at(struct shm *s, const void *bytes, uint32_t id, void 
     peer->addr = addr;
     peer->pidfd = -1;
     peer->bell = -1;
+    peer->pace.crowded = s->env.seats != NULL;
     if (addr.pid_space == s->addr.pid_space && addr.pid != s->addr.pid) {
         peer->pidfd = (int)syscall(SYS_pidfd_open, addr.pid, 0);
     }
@@ -321,6 +322,12 @@ static void put_header(char *to, const struct ct_net_slice *slice)
     }
 }
 
+static bool is_beside(const struct peer *peer)
+{
+    const struct ct_seats *seats = shm_of(peer->link.net)->env.seats;
+    return seats != NULL && ct_seats_look(seats, peer->addr.local_index) == CT_SEAT_BESIDE;
+}
+
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
     struct peer *peer = peer_of(link);
@@ -336,7 +343,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     put_header(to, slice);
     if (slice->len_bytes > 0) {
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
-            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len);
+            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, is_beside(peer));
             peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
         } else if (CT_UNLIKELY(!ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len,
                                                    slice->len_bytes))) {

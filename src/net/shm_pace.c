@@ -4,9 +4,14 @@
 
 void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns)
 {
-    pace->best_ns = pace->samples == 0 || ns < pace->best_ns ? ns : pace->best_ns;
-    if (++pace->samples == CT_SHM_PACE_SAMPLES) {
-        pace->far = pace->best_ns > CT_SHM_PACE_FAR_NS;
+    unsigned i = pace->samples++;
+    for (; i > 0 && pace->ns[i - 1] > ns; i--) {
+        pace->ns[i] = pace->ns[i - 1];
+    }
+    pace->ns[i] = ns;
+    if (pace->samples == CT_SHM_PACE_SAMPLES) {
+        pace->far = pace->crowded ? pace->ns[CT_SHM_PACE_CROWDED_RANK] > CT_SHM_PACE_CROWDED_NS
+                                  : pace->ns[0] > CT_SHM_PACE_FAR_NS;
         pace->samples = 0;
     }
 }
@@ -26,12 +31,13 @@ static void warm(const char *from)
     }
 }
 
-void ct_shm_pace_copy(struct ct_shm_pace *pace, const struct ct_net_slice *slice, char *to)
+void ct_shm_pace_copy(struct ct_shm_pace *pace, const struct ct_net_slice *slice, char *to,
+                      bool beside)
 {
     const char *from = (const char *)slice->area->base + *slice->pos;
     size_t      done = 0;
     pace->copies++;
-    if (is_timed(pace)) {
+    if (!beside && is_timed(pace)) {
         warm(from);
         const uint64_t start = ct_clock_ns();
         memcpy(to, from, CT_SHM_PACE_BYTES);

@@ -16,8 +16,9 @@ struct ct_unexpected {
     struct ct_list    in_bucket, in_order;
     struct ct_p2p_key key;
     struct ct_ep     *ep;
-    bool              rendezvous, streams; /* see state.h, struct ct_wire_rts */
-    uint8_t           note_len;            /* rendezvous: bytes of `data` */
+    bool              rendezvous;
+    uint8_t           way;      /* rendezvous: see state.h, enum ct_rts_way */
+    uint8_t           note_len; /* rendezvous: bytes of `data` */
     size_t            len_bytes;
     size_t            cost;                   /* of its memory */
     size_t            room;                   /* bytes of its memory, at least so many */

@@ -327,6 +327,12 @@ static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_byte
     ct_p2p_complete(req, full ? CTRAN_ERR_TRUNCATE : CTRAN_ERR_BUFFER);
 }
 
+/* Whether what could be read is asked for in pieces. */
+static bool asks(const struct ct_ep *from, uint64_t way, bool driven) CT_IN_DOMAIN
+{
+    return way != CT_RTS_READ && ((way == CT_RTS_PIECES && driven) || ct_ep_waits_for_core(from));
+}
+
 /* Receives a message that has come, and frees it. */
 static void receive(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
 {
@@ -336,12 +342,13 @@ static void receive(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAI
     ct_flow_matched(from, u->rendezvous ? 0 : u->len_bytes);
     if (u->rendezvous) {
         no_payload(&req->op);
-        ct_rndv_recv(req, from,
-                     &(struct ct_rndv_offer){.len_bytes = u->len_bytes,
-                                             .sender_id = u->sender_id,
-                                             .addr = u->streams && req->driven ? 0 : u->sender_addr,
-                                             .note = u->data,
-                                             .note_len = u->note_len});
+        ct_rndv_recv(
+            req, from,
+            &(struct ct_rndv_offer){.len_bytes = u->len_bytes,
+                                    .sender_id = u->sender_id,
+                                    .addr = asks(from, u->way, req->driven) ? 0 : u->sender_addr,
+                                    .note = u->data,
+                                    .note_len = u->note_len});
     } else {
         take_eager(req, u->data, u->len_bytes);
     }
@@ -440,7 +447,7 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
         u->note_len = (uint8_t)data_len;
         u->sender_id = rts->sender_id;
         u->sender_addr = rts->addr;
-        u->streams = rts->streams != 0;
+        u->way = (uint8_t)rts->way;
     }
     if (data_len > 0) {
         memcpy(u->data, data, data_len);
@@ -486,7 +493,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         ct_rndv_recv(req, from,
                      &(struct ct_rndv_offer){.len_bytes = wire.len_bytes,
                                              .sender_id = wire.sender_id,
-                                             .addr = wire.streams ? 0 : wire.addr,
+                                             .addr = asks(from, wire.way, true) ? 0 : wire.addr,
                                              .note = data,
                                              .note_len = len_bytes});
     } else {

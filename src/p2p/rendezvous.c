@@ -16,8 +16,9 @@
  * come sooner than a read (ct_ep_streams); the sender says in the RTS whether it does. A receive
  * that is posted after the RTS, by a caller who does not wait for it, reads at once: until that
  * caller comes back nobody would take the pieces, and the sender would wait as long. Where ranks
- * share cores the receiver asks for pieces, too, while the sender makes room for it in any call
- * (ct_ep_had_better_ask).
+ * share cores the receiver asks for pieces, too, while the sender waits for one in any call: it
+ * gets to know as soon as the receiver makes room, and pieces stay in the cache of a core that both
+ * use. A sender that runs may not look for long.
  *
  * Memory that is not plain has no address that others may use. Where the transport can describe it
  * the RTS has a note of that, by which the receiver may fetch it in the background; if it cannot,
@@ -136,7 +137,9 @@ void ct_rndv_send(struct ct_p2p_req *req)
         .len_bytes = req->area.len_bytes,
         .sender_id = req->id,
         .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
-        .streams = req->driven && ct_ep_streams(req->ep),
+        .way = !ct_ep_streams(req->ep) ? CT_RTS_READ
+               : req->driven           ? CT_RTS_PIECES
+                                       : CT_RTS_MAYBE,
     };
     if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
         add_note(req);
@@ -375,7 +378,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;
-    } else if (offer->addr != 0 && is_coarse(&req->area) && !ct_ep_had_better_ask(from)) {
+    } else if (offer->addr != 0 && is_coarse(&req->area)) {
         rc = ct_ep_read(from, &req->area, &remote);
     }
     if (rc == CTRAN_SUCCESS) {

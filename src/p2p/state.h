@@ -48,9 +48,14 @@ struct ct_wire_rts { /* "I have a message for you"; a note for ct_ep_fetch may f
     struct ct_p2p_key key;
     uint64_t          len_bytes;
     uint64_t          sender_id;
-    uint64_t          addr;    /* where it lies in the sender, 0 if in several pieces */
-    uint64_t          streams; /* 1: the sender drives transfers, and would send it in pieces to a
-                                  receiver that does so too; else 0 */
+    uint64_t          addr; /* where it lies in the sender, 0 if in several pieces */
+    uint64_t          way;  /* enum ct_rts_way */
+};
+/* How the sender would have it received, of what can be read. */
+enum ct_rts_way {
+    CT_RTS_READ,
+    CT_RTS_MAYBE,  /* asked for in pieces, while the sender waits for a core */
+    CT_RTS_PIECES, /* and also since the sender drives transfers, by a receiver that does so too */
 };
 struct ct_wire_cts { /* "send me its first want_bytes as CT_EP_DATA" */
     uint64_t sender_id, receiver_id, want_bytes;
