@@ -322,10 +322,14 @@ static void put_header(char *to, const struct ct_net_slice *slice)
     }
 }
 
-static bool is_beside(const struct peer *peer)
+/* Whether what a copy to it takes says nothing of how far others are: the peer shares this very
+ * core, whose cache has the ring; or more than two share each, whose turns decide, not their lines.
+ */
+static bool tells_nothing(const struct peer *peer)
 {
     const struct ct_seats *seats = shm_of(peer->link.net)->env.seats;
-    return seats != NULL && ct_seats_look(seats, peer->addr.local_index) == CT_SEAT_BESIDE;
+    return seats != NULL &&
+           (seats->fair > 2 || ct_seats_look(seats, peer->addr.local_index) == CT_SEAT_BESIDE);
 }
 
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
@@ -343,7 +347,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     put_header(to, slice);
     if (slice->len_bytes > 0) {
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
-            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, is_beside(peer));
+            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, tells_nothing(peer));
             peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
         } else if (CT_UNLIKELY(!ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len,
                                                    slice->len_bytes))) {

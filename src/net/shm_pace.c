@@ -17,11 +17,12 @@ void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns)
 }
 
 /* At first each is timed; later few are, but where the peer counts as far, since there few long
- * slices are sent. */
+ * slices are sent; where ranks share cores, more. */
 static bool is_timed(const struct ct_shm_pace *pace)
 {
     enum { EVERY = 8 };
-    return pace->far || pace->copies <= CT_SHM_PACE_SAMPLES || pace->copies % EVERY == 0;
+    return (pace->far && !pace->crowded) || pace->copies <= CT_SHM_PACE_SAMPLES ||
+           pace->copies % EVERY == 0;
 }
 
 static void warm(const char *from)
@@ -32,12 +33,12 @@ static void warm(const char *from)
 }
 
 void ct_shm_pace_copy(struct ct_shm_pace *pace, const struct ct_net_slice *slice, char *to,
-                      bool beside)
+                      bool untimed)
 {
     const char *from = (const char *)slice->area->base + *slice->pos;
     size_t      done = 0;
     pace->copies++;
-    if (!beside && is_timed(pace)) {
+    if (!untimed && is_timed(pace)) {
         warm(from);
         const uint64_t start = ct_clock_ns();
         memcpy(to, from, CT_SHM_PACE_BYTES);
