@@ -1,9 +1,10 @@
 # Tests. *.test are shell scripts that source tests/lib.sh; the others are programs of their own.
 # Exit status 77 means skipped, and the output says what is missing.
 TEST_EXTENSIONS = .test
-# No test may hang: a script limits each of its runs, and this limits the whole.
-LOG_COMPILER = timeout -k 10 900
-TEST_LOG_COMPILER = timeout -k 10 1800 $(SHELL)
+# No test may hang: a script limits each of its runs, and this limits the whole. Longer forms take up
+# to an hour where they have the machine to themselves.
+LOG_COMPILER = timeout -k 10 $$((900 + 7200 * $${CT_SOAK:-0}))
+TEST_LOG_COMPILER = timeout -k 10 $$((1800 + 7200 * $${CT_SOAK:-0})) $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; top_builddir='$(abs_top_builddir)'; \
 	CT_SANITIZER='$(CT_SANITIZER)'; CC='$(CC)'; \
