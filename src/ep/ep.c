@@ -374,11 +374,12 @@ static bool is_far(const struct ct_ep *ep) CT_IN_DOMAIN
              ct_seats_look(&p->job->seats, ct_job_seat(p->job, ep->id)) == CT_SEAT_BESIDE);
 }
 
-/* What travels unasked to a peer that is far. Where ranks share cores all does that would go so to
- * another: to ask may cost a switch or two. */
+/* What travels unasked to a peer that is far: at most what takes no longer so than it takes the
+ * kernel to begin a read. Where ranks share cores all does that would go so to another: to ask may
+ * cost a switch or two. */
 static size_t far_eager(const struct ct_ep *ep)
 {
-    return ep->p->ep->spin_ns == 0 ? SIZE_MAX : 4 << 10;
+    return ep->p->ep->spin_ns == 0 ? SIZE_MAX : 16 << 10;
 }
 
 bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,

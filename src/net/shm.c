@@ -322,14 +322,15 @@ static void put_header(char *to, const struct ct_net_slice *slice)
     }
 }
 
-/* Whether what a copy to it takes says nothing of how far others are: the peer shares this very
- * core, whose cache has the ring; or more than two share each, whose turns decide, not their lines.
- */
+/* Whether what a copy to it takes says nothing of how far others are: pages may still come with it;
+ * the peer shares this very core, whose cache has the ring; or more than two share each, whose
+ * turns decide, not their lines. */
 static bool tells_nothing(const struct peer *peer)
 {
     const struct ct_seats *seats = shm_of(peer->link.net)->env.seats;
-    return seats != NULL &&
-           (seats->fair > 2 || ct_seats_look(seats, peer->addr.local_index) == CT_SEAT_BESIDE);
+    return !ct_ring_went_round(&peer->tx) ||
+           (seats != NULL &&
+            (seats->fair > 2 || ct_seats_look(seats, peer->addr.local_index) == CT_SEAT_BESIDE));
 }
 
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
