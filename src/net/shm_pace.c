@@ -16,8 +16,8 @@ void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns)
     }
 }
 
-/* At first each is timed; later few are, but where the peer counts as far, since there few long
- * slices are sent; where ranks share cores, more. */
+/* Each of the first copies is timed that tells something, if any does; later few are, but where the
+ * peer counts as far, since there few long slices are sent; where ranks share cores, more. */
 static bool is_timed(const struct ct_shm_pace *pace)
 {
     enum { EVERY = 8 };
