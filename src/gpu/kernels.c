@@ -3,7 +3,7 @@
  * Calls of kernels: which one, how many blocks, and the masks and moves that make a collective of
  * it. What all ranks must choose alike depends on sizes that all know, and on the layout, alone.
  */
-#include "gpu/kernels.h"
+#include "gpu/kernels_own.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,11 +37,13 @@ size_t ct_kernel_layout_bytes(uint32_t size, const struct ct_kernel_layout *l)
 static struct ct_kernel_layout layout_of(uint32_t size, uint32_t channels, uint32_t bulk_bytes)
 {
     const size_t words = (size_t)channels * size * sizeof(struct ct_kernel_words);
+    const size_t pairs = size * sizeof(struct ct_kernel_pair);
     const size_t slots = (size_t)channels * size * CT_KERNEL_WINDOW;
 
     struct ct_kernel_layout l = {
         .channels = channels, .flagged_bytes = bulk_bytes / 4, .bulk_bytes = bulk_bytes};
-    l.flagged_at = (words + CT_KERNEL_LINE - 1) / CT_KERNEL_LINE * CT_KERNEL_LINE;
+    l.pairs_at = words;
+    l.flagged_at = (words + pairs + CT_KERNEL_LINE - 1) / CT_KERNEL_LINE * CT_KERNEL_LINE;
     l.bulk_at = l.flagged_at + slots * l.flagged_bytes * 2;
     return l;
 }
@@ -94,66 +96,12 @@ int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_layout *calls
     return CTRAN_SUCCESS;
 }
 
-static const char *const type_names[CT_KERNEL_TYPES] = {
-    [CT_KERNEL_U8] = "u8",
-    [CT_KERNEL_I8] = "i8",
-    [CT_KERNEL_U16] = "u16",
-    [CT_KERNEL_I16] = "i16",
-    [CT_KERNEL_U32] = "u32",
-    [CT_KERNEL_I32] = "i32",
-    [CT_KERNEL_U64] = "u64",
-    [CT_KERNEL_I64] = "i64",
-    [CT_KERNEL_F16] = "f16",
-    [CT_KERNEL_BF16] = "bf16",
-    [CT_KERNEL_E4M3] = "e4m3",
-    [CT_KERNEL_E5M2] = "e5m2",
-    [CT_KERNEL_F32] = "f32",
-    [CT_KERNEL_F64] = "f64",
-    [CT_KERNEL_CF32] = "cf32",
-    [CT_KERNEL_CF64] = "cf64",
-    [CT_KERNEL_F32_INT] = "f32_int",
-    [CT_KERNEL_F64_INT] = "f64_int",
-    [CT_KERNEL_SHORT_INT] = "short_int",
-    [CT_KERNEL_INT_INT] = "int_int",
-    [CT_KERNEL_LONG_INT] = "long_int",
-};
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-static const char dynamic_name[] = "ct_alltoallv_dynamic", messages_name[] = "ct_messages";
-
-static const char *kind_of(bool small)
-{
-    return small ? "flagged" : "bulk";
-}
-
-static void name_move(char name[static CT_KERNEL_NAME], bool small)
-{
-    snprintf(name, CT_KERNEL_NAME, "ct_move_%s", kind_of(small));
-}
-
-static void name_reduction(char name[static CT_KERNEL_NAME], bool small, enum ct_kernel_type type)
-{
-    snprintf(name, CT_KERNEL_NAME, "ct_reduce_%s_%s", kind_of(small), type_names[type]);
-}
-
-bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME])
-{
-    if (i == 0) {
-        snprintf(name, CT_KERNEL_NAME, "%s", dynamic_name);
-    } else if (i == 1) {
-        snprintf(name, CT_KERNEL_NAME, "%s", messages_name);
-    } else if (i <= 3) {
-        name_move(name, i == 2);
-    } else if (i - 4 < 2 * (size_t)CT_KERNEL_TYPES) {
-        name_reduction(name, i % 2 == 0, (enum ct_kernel_type)((i - 4) / 2));
-    } else {
-        return false;
-    }
-    return true;
-}
-
 /* ---- calls ----------------------------------------------------------------------------------- */
+
+static enum ct_kernel_kind kind_of(bool small)
+{
+    return small ? CT_KERNEL_FLAGGED : CT_KERNEL_BULK;
+}
 
 static uint32_t all_of(const struct ct_kernel_comm *comm)
 {
@@ -233,7 +181,7 @@ static struct ct_kernel_args *start_move(struct ct_kernel_call       *c,
                                          struct ct_kernel_how how, size_t longest)
 {
     const bool small = flagged(how, longest, comm->size - 1);
-    name_move(c->name, small);
+    ct_kernel_name_move(c->name, kind_of(small));
     return start(c, comm, how, small, longest);
 }
 
@@ -297,7 +245,7 @@ static struct ct_kernel_args *
 start_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm, struct ct_kernel_how how,
              const struct ct_kernel_reduction *r, bool small, size_t part)
 {
-    name_reduction(c->name, small, r->type);
+    ct_kernel_name_reduction(c->name, kind_of(small), r->type);
     struct ct_kernel_args *a = start(c, comm, how, small, part);
     a->op = r->op;
     a->part_bytes = part;
@@ -433,7 +381,7 @@ void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *c
 {
     enum { WARP = 32, UNIT = 16 };
     struct ct_kernel_messages *m = &c->messages;
-    snprintf(c->name, sizeof c->name, "%s", messages_name);
+    snprintf(c->name, sizeof c->name, "%s", CT_KERNEL_MESSAGES);
     m->comm = *comm;
     m->to = to;
     m->from = from;
@@ -449,7 +397,7 @@ void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *c
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                  uint32_t blocks, const struct ct_kernel_dynamic *what)
 {
-    snprintf(c->name, sizeof c->name, "%s", dynamic_name);
+    snprintf(c->name, sizeof c->name, "%s", CT_KERNEL_DYNAMIC);
     c->dynamic = *what;
     c->dynamic.comm = *comm;
     c->dynamic.grain = GRAIN;

@@ -77,6 +77,7 @@ struct ct_kernel_call {
         struct ct_kernel_args     args;
         struct ct_kernel_dynamic  dynamic;
         struct ct_kernel_messages messages;
+        struct ct_kernel_direct   direct;
     };
 };
 
@@ -124,6 +125,20 @@ void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kerne
 void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                         const struct ct_kernel_end *send, uint32_t to,
                         const struct ct_kernel_end *recv, uint32_t from);
+
+/* Direct kernels: args.h. `blocks` is the grid at most, 0: as many as pay. moves[p] for p in `use`,
+ * and moves[rank]. */
+void ct_kernel_direct_move(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                           uint32_t blocks, const struct ct_kernel_reach *moves, uint32_t open,
+                           uint32_t use);
+/* ranks[p]: the send buffer (src) and the receive buffer (dst) of rank p. In place: both are one, of
+ * allreduce alone. The bits are those of the calls above. */
+void ct_kernel_direct_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                                uint32_t blocks, const struct ct_kernel_reduction *r,
+                                const struct ct_kernel_reach *ranks, size_t count);
+void ct_kernel_direct_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                                     uint32_t blocks, const struct ct_kernel_reduction *r,
+                                     const struct ct_kernel_reach *ranks, size_t count);
 
 /* The name of kernel i, from 0 on; false: there are no more. */
 bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);

@@ -3,11 +3,11 @@
  * kernels_perf - the kernels alone on real GPUs (or on the emulation): time a call, eager back to
  * back and in graph replay, and whether the results are right.
  *
- *   kernels_perf [-n RANKS] [-qt] [-c COLL] [-s BYTES[,...]] [-B BLOCKS[,...]] [-w MIB] [-m MIB]
+ *   kernels_perf [-n RANKS] [-dqt] [-c COLL] [-s BYTES[,...]] [-B BLOCKS[,...]] [-w MIB] [-m MIB]
  *       [-b CHANNELS] MODULE
  *
  * One process; a thread and a GPU a rank (RANKS may exceed the GPUs: ranks then share them, for
- * correctness only). -t tries numbers of blocks and both kinds of items instead of the defaults; -q
+ * correctness only). -d: the direct kernels alone. -t tries numbers of blocks and both kinds of items instead of the defaults; -q
  * does few repetitions; -c names one collective, -s its sizes (8, 64K, 128M), -B the most blocks a
  * kernel has (0: as many as it wants); -w and -b size the workspace, -m the buffers.
  * MODULE is a fat binary of the kernels. It stands alone: from the top of the sources
@@ -15,7 +15,7 @@
  *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin \
  *       src/gpu/kernels/all.cu
  *   gcc -std=gnu11 -O2 -D_GNU_SOURCE -Isrc -o kernels_perf tests/gpu/kernels_perf.c \
- *       src/gpu/kernels.c -ldl -lpthread
+ *       src/gpu/kernels*.c -ldl -lpthread
  *
  * Bytes are what one rank contributes, of alltoall and reduce_scatter one block. GB/s is the bus
  * bandwidth as nccl-tests define it.
@@ -53,6 +53,7 @@ struct job {
     enum coll            coll;
     size_t               bytes;
     struct ct_kernel_how how;
+    bool                 direct;
     int                  calls, graphs;
 };
 
@@ -63,6 +64,7 @@ static int               nranks, ndevices;
 static size_t            buffer_bytes = (size_t)1 << 30;
 static uint32_t         *abort_word;
 static pthread_barrier_t together;
+static bool              direct; /* -d */
 static const char       *module_file;
 
 static void check(CUresult r, const char *what, int line)
@@ -100,8 +102,53 @@ static void hangs(int number)
 
 static const struct ct_kernel_reduction sum_of_floats = {CT_KERNEL_F32, CT_KERNEL_SUM, 4};
 
+static void *at(CUdeviceptr base, size_t offset)
+{
+    return (void *)(uintptr_t)(base + offset);
+}
+
+/* To p from this rank, with the blocks of an alltoall or an allgather. */
+static struct ct_kernel_reach move_to(const struct rank *r, int p)
+{
+    const size_t n = job.bytes;
+    return (struct ct_kernel_reach){at(r->send, job.coll == ALLTOALL ? (size_t)p * n : 0),
+                                    at(ranks[p].recv, job.coll == SHIFT ? 0 : (size_t)r->me * n),
+                                    n};
+}
+
+static void build_direct(const struct rank *r, struct ct_kernel_call *k)
+{
+    const uint32_t         n = (uint32_t)nranks, me = (uint32_t)r->me, blocks = job.how.blocks;
+    const uint32_t         others = ((1u << n) - 1) & ~(1u << me);
+    struct ct_kernel_reach all[MOST];
+    for (int p = 0; p < nranks; p++) {
+        all[p] = (struct ct_kernel_reach){at(ranks[p].send, 0), at(ranks[p].recv, 0), 0};
+    }
+    if (job.coll == ALLREDUCE) {
+        ct_kernel_direct_allreduce(k, &r->comm, blocks, &sum_of_floats, all, job.bytes / 4);
+        return;
+    }
+    if (job.coll == REDUCE_SCATTER) {
+        ct_kernel_direct_reduce_scatter(k, &r->comm, blocks, &sum_of_floats, all, job.bytes / 4);
+        return;
+    }
+    for (int p = 0; p < nranks; p++) {
+        all[p] = move_to(r, p);
+    }
+    if (job.coll == SHIFT) {
+        all[me].bytes = 0;
+        ct_kernel_direct_move(k, &r->comm, blocks, all, 1u << (me + n - 1) % n, 1u << (me + 1) % n);
+    } else {
+        ct_kernel_direct_move(k, &r->comm, blocks, all, others, others);
+    }
+}
+
 static void build(const struct rank *r, struct ct_kernel_call *k)
 {
+    if (job.direct) {
+        build_direct(r, k);
+        return;
+    }
     const uint32_t n = (uint32_t)nranks, me = (uint32_t)r->me;
     const void    *send = (const void *)(uintptr_t)r->send;
     void          *recv = (void *)(uintptr_t)r->recv;
@@ -263,7 +310,7 @@ static void run_job(enum coll coll, size_t bytes, struct ct_kernel_how how, bool
 {
     double eager = 0, graph = 0;
     size_t wrong = 0;
-    job = (struct job){.coll = coll, .bytes = bytes, .how = how};
+    job = (struct job){.coll = coll, .bytes = bytes, .how = how, .direct = direct};
     if (sent_bytes() > buffer_bytes || received_bytes() > buffer_bytes) {
         return;
     }
@@ -288,7 +335,10 @@ static void run_job(enum coll coll, size_t bytes, struct ct_kernel_how how, bool
     struct ct_kernel_call k;
     build(&ranks[0], &k);
     printf("%-15s %11zu  %-8s %3u  %10.2f %10.2f  %8.2f  %s\n", coll_names[coll], bytes,
-           strstr(k.name, "flagged") != NULL ? "flagged" : "bulk", k.blocks, eager, graph,
+           strstr(k.name, "flagged") != NULL ? "flagged"
+           : job.direct                      ? "direct"
+                                             : "bulk",
+           k.blocks, eager, graph,
            (double)bytes * bus_factor() / 1e3 / (graph < eager ? graph : eager),
            wrong == 0 ? "ok" : "WRONG");
     fflush(stdout);
@@ -452,10 +502,13 @@ int main(int argc, char **argv)
     int         only = -1, option;
     bool        quick = false, tune = false;
     const char *sizes = NULL, *blocks = "0";
-    while ((option = getopt(argc, argv, "n:qtc:s:B:w:b:m:")) != -1) {
+    while ((option = getopt(argc, argv, "n:dqtc:s:B:w:b:m:")) != -1) {
         switch (option) {
         case 'n':
             nranks = atoi(optarg);
+            break;
+        case 'd':
+            direct = true;
             break;
         case 'q':
             quick = true;
@@ -488,7 +541,7 @@ int main(int argc, char **argv)
         }
     }
     if (optind >= argc) {
-        fprintf(stderr, "usage: kernels_perf [-n RANKS] [-qt] [-c COLL] [-s BYTES[,...]] "
+        fprintf(stderr, "usage: kernels_perf [-n RANKS] [-dqt] [-c COLL] [-s BYTES[,...]] "
                         "[-B BLOCKS[,...]] [-w MIB] [-m MIB] [-b CHANNELS] MODULE\n");
         return 2;
     }

@@ -38,6 +38,7 @@ struct call {
     int64_t                    matrix[MOST_RANKS][MOST_RANKS]; /* DYNAMIC: from, to */
     int64_t                    displs[MOST_RANKS][MOST_RANKS], got[MOST_RANKS][MOST_RANKS];
     bool                       packed; /* DYNAMIC: received one after the other */
+    bool                       direct; /* by a kernel that works on the ranks' own buffers */
     uint32_t                   root, members;
     uint32_t                   in_place; /* ranks that are; each decides for itself */
     size_t                     send_bytes, recv_bytes;
@@ -341,6 +342,13 @@ static void make_buffers(struct run *run, struct call *c)
     }
 }
 
+static bool may_be_direct(const struct call *c)
+{
+    const bool apart = c->what == ALLTOALL || c->what == REDUCE_SCATTER;
+    return ((c->what >= ALLGATHER && c->what <= ALLREDUCE) || c->what == REDUCE_SCATTER) &&
+           (!apart || c->in_place == 0);
+}
+
 static void make_call(struct run *run, struct call *c)
 {
     uint64_t *const seed = &run->seed;
@@ -367,6 +375,7 @@ static void make_call(struct run *run, struct call *c)
     }
     choose_counts(c, size, seed);
     place_dynamic(c, size);
+    c->direct = may_be_direct(c) && unit_below(seed, 2) == 0;
     make_buffers(run, c);
 }
 
@@ -405,6 +414,60 @@ static void build_dynamic(struct world *w, struct call *c, uint32_t me, struct c
         .recv_displs = c->packed ? NULL : c->displs[me],
     };
     ct_kernel_alltoallv_dynamic(k, &w->comm[me], c->how.blocks, &d);
+}
+
+/* What `from` sends to `to`; false: nothing. */
+static bool message(const struct world *w, const struct call *c, uint32_t from, uint32_t to,
+                    struct ct_kernel_reach *m)
+{
+    const size_t n = c->count;
+    *m = (struct ct_kernel_reach){c->send[from], c->recv[to], n};
+    switch (c->what) {
+    case ALLGATHER:
+        m->dst = c->recv[to] + from * n;
+        return true;
+    case ALLTOALL:
+        m->src = c->send[from] + to * n;
+        m->dst = c->recv[to] + from * n;
+        return true;
+    case BCAST:
+        m->src = c->recv[from];
+        return from == c->root && to != from;
+    default:
+        return from != to && takes_part(c, from) && next_member(c, w->size, from) == to;
+    }
+}
+
+static void build_direct_moves(struct world *w, struct call *c, uint32_t me,
+                               struct ct_kernel_call *k)
+{
+    struct ct_kernel_reach moves[MOST_RANKS] = {{NULL}}, other;
+    uint32_t               open = 0, use = 0;
+    for (uint32_t p = 0; p < w->size; p++) {
+        if (p == me) {
+            const bool own = message(w, c, me, me, &moves[me]) && moves[me].src != moves[me].dst;
+            moves[me].bytes = own ? moves[me].bytes : 0;
+        } else {
+            use |= (uint32_t)message(w, c, me, p, &moves[p]) << p;
+            open |= (uint32_t)message(w, c, p, me, &other) << p;
+        }
+    }
+    ct_kernel_direct_move(k, &w->comm[me], c->how.blocks, moves, open, use);
+}
+
+static void build_direct(struct world *w, struct call *c, uint32_t me, struct ct_kernel_call *k)
+{
+    struct ct_kernel_reach ranks[MOST_RANKS];
+    for (uint32_t p = 0; p < w->size; p++) {
+        ranks[p] = (struct ct_kernel_reach){c->send[p], c->recv[p], 0};
+    }
+    if (c->what == ALLREDUCE) {
+        ct_kernel_direct_allreduce(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count);
+    } else if (c->what == REDUCE_SCATTER) {
+        ct_kernel_direct_reduce_scatter(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count);
+    } else {
+        build_direct_moves(w, c, me, k);
+    }
 }
 
 static void build(struct world *w, struct call *c, uint32_t me, struct ct_kernel_call *k)
@@ -460,7 +523,9 @@ static void *run_rank(void *arg)
             memcpy(c->recv[r->me], c->send[r->me], c->count); /* alone */
             continue;
         }
-        if (c->what == SHIFT) {
+        if (c->direct) {
+            build_direct(w, c, r->me, &k);
+        } else if (c->what == SHIFT) {
             build_shift(w, c, r->me, &k);
         } else if (c->what == DYNAMIC) {
             build_dynamic(w, c, r->me, &k, displs);
@@ -496,10 +561,11 @@ static void check_call(struct world *w, struct call *c, size_t number)
         }
         if (!same(type, c->recv[p], c->want[p], count)) {
             fail_msg(
-                "call %zu, what %d, %s %s, count %zu, flagged %u, blocks %u, %s: rank %u of %u "
+                "call %zu, what %d, %s %s, count %zu, %s, flagged %u, blocks %u, %s: rank %u of %u "
                 "has another result",
                 number, c->what, type->name, reduces(c->what) ? c->op->name : "", c->count,
-                c->how.flagged, c->how.blocks, in_place ? "in place" : "apart", p, w->size);
+                c->direct ? "direct" : "by slots", c->how.flagged, c->how.blocks,
+                in_place ? "in place" : "apart", p, w->size);
         }
         for (uint32_t q = 0; q < w->size && c->what == DYNAMIC; q++) {
             assert_int_equal(c->got[p][q], c->matrix[q][p]);

@@ -25,6 +25,12 @@
  *     each kernel.
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
+ *
+ * Direct kernels (ct_move_direct, ct_reduce_direct_*) have no slots: the ranks' own buffers are
+ * mapped by all, and a rank reads those of its peers, or writes to them. A rank *opens* its memory
+ * to a peer, which *uses* it once that has been said, and says when it is through. Both count in words of the pair
+ * (ct_kernel_pair), one for each way: of a pair there is one such kernel at a time each way, in the
+ * same order on both sides.
  */
 #ifndef CT_GPU_KERNELS_ARGS_H
 #define CT_GPU_KERNELS_ARGS_H
@@ -93,13 +99,25 @@ struct ct_kernel_words {
     uint32_t pad[2];                     /* 0 */
 };
 
+/* Of direct kernels, for a peer, in a rank's workspace. Each word has one writer. */
+struct ct_kernel_pair {
+    uint32_t ready; /* how often the peer has opened its memory to the rank; by the peer */
+    uint32_t done;  /* how often it was through with the rank's; by the peer */
+    uint32_t
+        opened;    /* how often the rank has opened its own to the peer, and the peer was through */
+    uint32_t used; /* how often the rank was through with the peer's */
+    uint32_t through; /* blocks of the running kernel that are through with the peer's */
+    uint32_t pad[3];  /* 0 */
+};
+
 /* Offsets in a workspace, the same on all ranks. ct_kernel_layout_make */
 struct ct_kernel_layout {
     uint32_t channels;
-    uint32_t flagged_bytes;       /* payload of a flagged item; its slot is twice that */
-    uint32_t bulk_bytes;          /* of a bulk item and its slot */
-    uint32_t pad;                 /* 0 */
-    uint64_t flagged_at, bulk_at; /* the control words are at 0 */
+    uint32_t flagged_bytes; /* payload of a flagged item; its slot is twice that */
+    uint32_t bulk_bytes;    /* of a bulk item and its slot */
+    uint32_t pad;           /* 0 */
+    uint64_t pairs_at;      /* a ct_kernel_pair for each rank; the control words are at 0 */
+    uint64_t flagged_at, bulk_at;
 };
 
 /* What all launches of a communicator have in common, but for `finishes`. */
@@ -110,7 +128,10 @@ struct ct_kernel_comm {
     uint32_t *finished;    /* there, too: a kernel that is over with all it does to memory writes */
     uint32_t  finishes;    /* this; finished NULL: nothing */
     uint32_t  pad;         /* 0 */
-    void     *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
+    const uint32_t
+         *let_go; /* there, too: peers, a bit each, that are not waited for any more though
+                               they may use this rank's memory. NULL: none is after an abort */
+    void *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
 };
 
 /* What is sent to a peer and received from it; for the rank itself, what is copied. */
@@ -153,6 +174,26 @@ struct ct_kernel_messages {
     uint32_t              each_bytes; /* of every message, this much for each block */
     uint32_t              pad;        /* 0 */
     struct ct_kernel_end  send[CT_KERNEL_RANKS], recv[CT_KERNEL_RANKS];
+};
+
+/* Direct kernels: `open` and `use` are masks of peers, those to whom this rank opens its memory and
+ * those whose memory it uses. ct_move_direct copies move[p], from its own memory to p's, for each p
+ * of `use`, in the order in which they open theirs, and move[rank] if it has bytes.
+ * ct_reduce_direct_* combines own_bytes of all ranks, of rank p at move[p].src, in the order of
+ * ranks, to all move[p].dst but NULLs. All addresses are as this device sees them. */
+struct ct_kernel_reach {
+    const void *src;
+    void       *dst;
+    uint64_t    bytes;
+};
+struct ct_kernel_direct {
+    struct ct_kernel_comm comm;
+    uint32_t              open, use;
+    uint32_t              op;         /* enum ct_kernel_op */
+    uint32_t              pad;        /* 0 */
+    uint64_t              each_bytes; /* of every move, or of own_bytes, this much for each block */
+    uint64_t              own_bytes;
+    struct ct_kernel_reach move[CT_KERNEL_RANKS];
 };
 
 /* ct_alltoallv_dynamic: counts, displacements and indices are elements, in device memory, and are

@@ -217,6 +217,13 @@ CT_DEV void channel_open(struct channel *ch, uint32_t to, uint32_t from, vec ask
     __syncthreads();
 }
 
+/* By one thread of each block, after a barrier: whether this block is the last to come. Then what
+ * all blocks wrote is there before whatever follows a fence. */
+CT_DEV bool is_last(uint32_t *through)
+{
+    return gridDim.x == 1 || count_one(through, gridDim.x - 1) == gridDim.x - 1;
+}
+
 /* The very last thing that a kernel does. The last block to be through says that it is over, where
  * somebody wants to know: all that the blocks did to memory is there before the word is. */
 CT_DEV void say_over(const struct ct_kernel_comm *comm)
@@ -227,18 +234,10 @@ CT_DEV void say_over(const struct ct_kernel_comm *comm)
         return;
     }
     __syncthreads();
-    if (thread() != 0) {
-        return;
-    }
-    fence();
-    if (gridDim.x > 1) {
-        if (add_one(through) + 1 < gridDim.x) {
-            return;
-        }
-        *through = 0;
+    if (thread() == 0 && is_last(through)) {
         fence();
+        store_host(comm->finished, comm->finishes);
     }
-    store_host(comm->finished, comm->finishes);
 }
 
 /* Before a last step is over, if it is one of flagged items: what it sends and gets is known. After a

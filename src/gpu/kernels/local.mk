@@ -2,6 +2,9 @@
 # compiler the same sources make a module for the emulated driver, ctran_kernels_emu.so.
 libctcore_la_SOURCES += \
 	src/gpu/kernels.c src/gpu/kernels.h \
+	src/gpu/kernels_direct.c \
+	src/gpu/kernels_names.c \
+	src/gpu/kernels_own.h \
 	src/gpu/kernels/args.h \
 	src/gpu/kernels/launch.c \
 	src/gpu/kernels/types.c
@@ -9,6 +12,8 @@ libctcore_la_SOURCES += \
 kernel_sources = \
 	src/gpu/kernels/all.cu \
 	src/gpu/kernels/channel.cuh \
+	src/gpu/kernels/direct.cu \
+	src/gpu/kernels/direct.cuh \
 	src/gpu/kernels/dynamic.cu \
 	src/gpu/kernels/flagged.cuh \
 	src/gpu/kernels/message.cu \

@@ -125,13 +125,14 @@ CT_DEV void store_host(uint32_t *p, uint32_t v)
     asm volatile("st.relaxed.sys.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
-/* Of blocks of one device: what was there. */
-CT_DEV uint32_t add_one(uint32_t *p)
+/* Of blocks of one device: what was there, which is 0 again behind `most`. What the threads of a
+ * block wrote before their last barrier, who counts later sees. */
+CT_DEV uint32_t count_one(uint32_t *p, uint32_t most)
 {
     uint32_t was;
-    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
                  : "=r"(was)
-                 : "l"(global(p))
+                 : "l"(global(p)), "r"(most)
                  : "memory");
     return was;
 }
@@ -294,9 +295,13 @@ CT_DEV void store_host(uint32_t *p, uint32_t v)
     __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 
-CT_DEV uint32_t add_one(uint32_t *p)
+CT_DEV uint32_t count_one(uint32_t *p, uint32_t most)
 {
-    return __atomic_fetch_add(p, 1, __ATOMIC_ACQ_REL);
+    const uint32_t was = __atomic_fetch_add(p, 1, __ATOMIC_ACQ_REL);
+    if (was == most) {
+        __atomic_store_n(p, 0, __ATOMIC_RELEASE);
+    }
+    return was;
 }
 
 CT_DEV void idle()

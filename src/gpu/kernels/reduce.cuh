@@ -8,10 +8,13 @@
  *   - ct_reduce_bulk_<type>: reduce-scatter, then, where results are handed out, an allgather
  *     behind it, step by step (Patarasuk and Yuan 2009 for the volume, here without a ring), all of
  *     them at once (pipeline.cuh).
+ *   - ct_reduce_direct_<type>: the same volume, but contributions are read where the peers have
+ *     them, and results written where they want them (direct.cuh).
  */
 #ifndef CT_GPU_KERNELS_REDUCE_H
 #define CT_GPU_KERNELS_REDUCE_H
 
+#include "gpu/kernels/direct.cuh"
 #include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/ops.cuh"
 #include "gpu/kernels/pipeline.cuh"
@@ -343,7 +346,86 @@ template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a
     pipeline(&ch, &f);
 }
 
-/* The two kernels of a type. */
+/* ---- direct ---------------------------------------------------------------------------------- */
+
+/* Whether all of it lies at multiples of a vector; by all threads, then a barrier. */
+CT_DEV void set_direct_ends(const struct ct_kernel_direct &a, struct ends *e, bool *fast)
+{
+    const struct slice own = slice_of(a.own_bytes, a.each_bytes);
+    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
+        const struct ct_kernel_reach *m = &a.move[p];
+        e->source[p] = const_cast<char *>(static_cast<const char *>(m->src)) + own.at;
+        e->turn[p] = NONE;
+        if (!aligned(m->src, 16) || !aligned(m->dst, 16)) {
+            *fast = false;
+        }
+    }
+    if (thread() == 0) {
+        uint32_t n = 0;
+        for (uint32_t p = 0; p < a.comm.size; p++) {
+            if (a.move[p].dst != nullptr) {
+                e->target[n++] = static_cast<char *>(a.move[p].dst) + own.at;
+            }
+        }
+    }
+}
+
+CT_DEV uint32_t targets_of(const struct ct_kernel_direct &a)
+{
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < a.comm.size; p++) {
+        n += a.move[p].dst != nullptr;
+    }
+    return n;
+}
+
+template <class Dispatch> CT_DEV void reduce_direct(const struct ct_kernel_direct &a)
+{
+    CT_CHANNEL(ch, a.comm, 0);
+    __shared__ struct ends e;
+    __shared__ bool        fast, alive;
+    if (thread() == 0) {
+        fast = alive = true;
+    }
+    open_memory(a);
+    __syncthreads();
+    set_direct_ends(a, &e, &fast);
+    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
+        if (in(a.use, p)) {
+            wait_open(&ch, p);
+        }
+        if (!ch.alive) {
+            alive = false;
+        }
+    }
+    __syncthreads();
+    struct fold_bulk f = {&e,
+                          a.comm.size,
+                          targets_of(a),
+                          0,
+                          0,
+                          slice_of(a.own_bytes, a.each_bytes).bytes,
+                          fast,
+                          false,
+                          thread() / LANES,
+                          threads() / LANES};
+    if (alive) {
+        Dispatch::dispatch(a.op, &f);
+    }
+    __syncthreads();
+    if (thread() == 0 && is_last(&pair_with(&a.comm, a.comm.rank, a.comm.rank)->through)) {
+        fence();
+        for (uint32_t p = 0; p < a.comm.size; p++) {
+            if (in(a.use, p)) {
+                say_through(&a.comm, p);
+            }
+        }
+    }
+    close_memory(&ch, a.open);
+    say_over(&a.comm);
+}
+
+/* The three kernels of a type. */
 #define CT_REDUCE_KERNELS(name, dispatches)                                                        \
     CT_KERNEL(ct_reduce_flagged_##name, struct ct_kernel_args)                                     \
     {                                                                                              \
@@ -352,6 +434,10 @@ template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a
     CT_KERNEL(ct_reduce_bulk_##name, struct ct_kernel_args)                                        \
     {                                                                                              \
         reduce_bulk<dispatches>(a);                                                                \
+    }                                                                                              \
+    CT_KERNEL(ct_reduce_direct_##name, struct ct_kernel_direct)                                    \
+    {                                                                                              \
+        reduce_direct<dispatches>(a);                                                              \
     }
 
 #endif
