@@ -107,6 +107,12 @@ CT_DEV void fence()
     asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
+/* The same before what follows on this device; what is on its way to others need not have come. */
+CT_DEV void fence_here()
+{
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
 CT_DEV void store_flag(uint32_t *p, uint32_t v)
 {
     asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(global(p)), "r"(v) : "memory");
@@ -277,6 +283,10 @@ CT_DEV vec load_words(const void *p)
 }
 
 CT_DEV void fence()
+{
+}
+
+CT_DEV void fence_here()
 {
 }
 
