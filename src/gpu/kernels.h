@@ -131,8 +131,8 @@ void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *c
 void ct_kernel_direct_move(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                            uint32_t blocks, const struct ct_kernel_reach *moves, uint32_t open,
                            uint32_t use);
-/* ranks[p]: the send buffer (src) and the receive buffer (dst) of rank p. In place: both are one, of
- * allreduce alone. The bits are those of the calls above. */
+/* ranks[p]: the send buffer (src) and the receive buffer (dst) of rank p. In place, of allreduce
+ * alone: both are one. The bits are those of the calls above. */
 void ct_kernel_direct_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                 uint32_t blocks, const struct ct_kernel_reduction *r,
                                 const struct ct_kernel_reach *ranks, size_t count);

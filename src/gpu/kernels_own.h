@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that build calls of kernels share: kernels.c, kernels_direct.c, kernels_names.c. */
+/* What the files that build calls of kernels share: kernels.c, kernels_direct.c, kernels_names.c.
+ */
 #ifndef CT_GPU_KERNELS_OWN_H
 #define CT_GPU_KERNELS_OWN_H
 

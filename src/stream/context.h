@@ -16,7 +16,7 @@ struct ct_stream_end {
     bool                  send, first;
     bool                  let_go; /* the watchdog has set the token */
     uint64_t              number; /* of the message */
-    struct ct_token      *token;
+    struct ct_token      *token;  /* NULL: none, a kernel looks itself whether all is over */
     struct ct_mem_import *import; /* held until it is over */
 };
 
@@ -55,8 +55,10 @@ struct ct_stream_context {
     int              pidfd[CT_TOKEN_RANKS];
     _Atomic bool     dead[CT_TOKEN_RANKS];
     uint64_t         sent[CT_TOKEN_RANKS], received[CT_TOKEN_RANKS]; /* messages numbered */
-    uint64_t         calls; /* collective ones that were compared, alike.c */
-    uint64_t         sets;  /* a bit each: in use */
+    uint64_t         calls;      /* collective ones that were compared, alike.c */
+    uint64_t         gathered;   /* those for which all ranks gathered, direct.c, */
+    uint64_t         direct_ops; /* and kernels over the ranks' own buffers, messages included */
+    uint64_t         sets;       /* a bit each: in use */
     /* Order. */
     CUstream                 last; /* of the last eager operation; valid with `ordered` */
     bool                     ordered;
@@ -130,6 +132,13 @@ void ct_stream_wait(struct ct_stream_context *c, uint32_t most);
 /* The driver has refused the part of an operation that counts it as over: its stream's end does.
  * enqueue.c */
 void ct_stream_lose(struct ct_stream_context *c, CUstream stream);
+/* How long an enqueue waits for the other ends of so many bytes: about as long as the copies may
+ * take, so that it is hardly ever behind its stream for it; longer in a capture, which many replays
+ * are to gain from. enqueue.c */
+uint64_t ct_stream_stay_ns(const struct ct_stream_context *c, size_t bytes, bool captured);
+/* One more eager operation, behind the last one. It is to be put on the stream whatever is
+ * returned: peers may wait for it. enqueue.c */
+int ct_stream_count(struct ct_stream_context *c, CUstream stream, uint32_t enqueued);
 /* The next operation's record; waits for one that is over if all are taken, and frees what all that
  * are over held. enqueue.c */
 struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends);

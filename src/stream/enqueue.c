@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "stream/alike.h"
+#include "stream/direct.h"
 #include "stream/exchange.h"
 #include "stream/graph.h"
 #include "stream/kernel.h"
@@ -109,9 +110,8 @@ struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends)
     return nends == 0 || a->ends != NULL ? a : NULL;
 }
 
-/* One more eager operation, behind the last one; what frees imports and pinned memory knows of it,
- * too. It is to be put on the stream whatever is returned: peers may wait for it. */
-static int count(struct ct_stream_context *c, CUstream stream, uint32_t enqueued)
+/* What frees imports and pinned memory knows of it, too. */
+int ct_stream_count(struct ct_stream_context *c, CUstream stream, uint32_t enqueued)
 {
     const int rc = ct_order_follow(c, stream);
     if (rc != CTRAN_SUCCESS) {
@@ -129,7 +129,7 @@ static int record(struct ct_exchange *x, struct ct_stream_armed *a)
     int      rc = CTRAN_SUCCESS;
     for (size_t i = 0; i < x->n; i++) {
         const struct ct_exchange_end *e = &x->ends[i];
-        if (e->kernel) {
+        if (e->kernel || (e->direct && e->first)) {
             continue; /* it holds nothing, and looks itself whether all is over */
         }
         if (a != NULL) {
@@ -148,6 +148,15 @@ static int record(struct ct_exchange *x, struct ct_stream_armed *a)
         atomic_store_explicit(&a->nends, n, memory_order_release);
     }
     return rc;
+}
+
+uint64_t ct_stream_stay_ns(const struct ct_stream_context *c, size_t bytes, bool captured)
+{
+    enum { LEAST = 30000, MOST = 1000000, CAPTURED = 50000000, BYTES_PER_NS = 400 };
+    const uint64_t asked = (uint64_t)c->p->cfg.stream_stay * CT_NS_PER_MS;
+    return asked > 0  ? asked
+           : captured ? CAPTURED
+                      : ct_min_size(LEAST + bytes / BYTES_PER_NS, MOST);
 }
 
 /* ---- the ways -------------------------------------------------------------------------------- */
@@ -176,7 +185,7 @@ static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
         rc = record(&x, a);
         x.rc = x.rc == CTRAN_SUCCESS ? rc : x.rc;
         if (graph == NULL && round == 0) {
-            rc = count(c, stream, finishes);
+            rc = ct_stream_count(c, stream, finishes);
             x.rc = x.rc == CTRAN_SUCCESS ? rc : x.rc;
         }
         x.finishes = graph == NULL && !more ? &finishes : NULL;
@@ -215,7 +224,7 @@ static int over_host(struct ct_stream_context *c, CUstream stream,
     }
     rc = ct_staged_prepare(c, call, NULL, &a->staged);
     if (rc == CTRAN_SUCCESS) {
-        rc = count(c, stream, finishes);
+        rc = ct_stream_count(c, stream, finishes);
         const int after = ct_staged_submit(a->staged, stream, call, &finishes);
         rc = rc == CTRAN_SUCCESS ? after : rc;
     }
@@ -246,7 +255,7 @@ static int by_kernel(struct ct_stream_context *c, CUstream stream,
     }
     if (graph == NULL) {
         (void)ct_stream_arm(c, 0); /* a record without ends takes no memory */
-        rc = count(c, stream, finishes);
+        rc = ct_stream_count(c, stream, finishes);
     }
     const int after = ct_stream_kernel_submit(c, stream, call, graph == NULL ? &finishes : NULL);
     return rc == CTRAN_SUCCESS ? after : rc;
@@ -261,6 +270,13 @@ static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
     }
     if (call->nmsgs == 0 && call->reduction == NULL && call->dynamic == NULL) {
         return CTRAN_SUCCESS; /* nothing to do here */
+    }
+    if (ct_stream_direct_wants(c, call)) {
+        bool taken;
+        rc = ct_stream_direct_put(c, stream, call, graph, &taken);
+        if (taken || rc != CTRAN_SUCCESS) {
+            return rc;
+        }
     }
     if (ct_stream_kernel_takes(c, call)) {
         return by_kernel(c, stream, call, graph);

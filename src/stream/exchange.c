@@ -5,6 +5,7 @@
  * is right, is in stream.h.
  */
 #define CT_FOLDER "stream"
+#include "stream/direct.h"
 #include "stream/exchange.h"
 #include "stream/kernel.h"
 
@@ -150,6 +151,21 @@ static size_t kernels(const struct ct_exchange *x)
     return n;
 }
 
+static size_t directs(const struct ct_exchange *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        n += x->ends[i].direct;
+    }
+    return n;
+}
+
+/* Without tokens: kernels have their own. */
+static bool is_without(const struct ct_exchange_end *e)
+{
+    return e->kernel || e->direct;
+}
+
 static void launch(struct ct_exchange *x, size_t at, size_t n, CUstream stream,
                    const uint32_t *finishes)
 {
@@ -157,10 +173,19 @@ static void launch(struct ct_exchange *x, size_t at, size_t n, CUstream stream,
     x->rc = x->rc == CTRAN_SUCCESS ? rc : x->rc;
 }
 
-/* What this rank's stream has to do for an end in its row: nothing, where another one copies. */
+/* The messages that are copied by a kernel, in whatever order their peers come to them. */
+static void launch_direct(struct ct_exchange *x, CUstream stream, const uint32_t *finishes)
+{
+    const int rc =
+        ct_stream_direct_exchange(x->c, stream, x->ends, x->n, x->graph != NULL, finishes);
+    x->rc = x->rc == CTRAN_SUCCESS ? rc : x->rc;
+}
+
+/* What this rank's stream has to do for an end in its row: nothing, where another one copies, or
+ * one launch does it with others. */
 static bool is_work(const struct ct_exchange_end *e, bool one_launch)
 {
-    return e->kernel ? !one_launch : !e->first;
+    return e->kernel ? !one_launch : !e->first && !e->direct;
 }
 
 /* Whether end i is the first of its row with work. */
@@ -197,12 +222,13 @@ static void run_row(struct ct_exchange *x, size_t from, bool one_launch, struct 
     }
 }
 
-/* Kernels' messages that go together are a row, which the program's stream keeps, else it keeps the
- * first one; each other one has a branch. */
+/* Kernels' messages that go together are a row, those of the two kinds of kernels two. The
+ * program's stream keeps the first row; each other one has a branch. */
 static void all_rows(struct ct_exchange *x, struct ct_memops *m)
 {
     const bool one_launch = is_one_launch(x), launches = one_launch && kernels(x) > 0;
-    unsigned   nrows = launches, row = launches;
+    const bool direct = directs(x) > 0;
+    unsigned   nrows = (unsigned)launches + direct, row = nrows;
     size_t     first = x->n;
     for (size_t i = 0; i < x->n; i++) {
         nrows += begins_row(x, i, one_launch);
@@ -223,6 +249,9 @@ static void all_rows(struct ct_exchange *x, struct ct_memops *m)
             run_row(x, i, one_launch, &aside);
             flush(x, &aside);
         }
+    }
+    if (direct) {
+        launch_direct(x, launches ? branch(x, 0) : m->stream, NULL);
     }
     if (launches) {
         launch(x, 0, x->n, m->stream, NULL);
@@ -271,12 +300,17 @@ static void copy_own(struct ct_exchange *x, CUstream stream)
 /* What is nothing but one launch needs no tokens, and counts itself as over. */
 static bool submit_kernel(struct ct_exchange *x)
 {
-    const bool alone = x->n > 0 && kernels(x) == x->n && is_one_launch(x);
-    if (alone) {
+    const bool small = x->n > 0 && kernels(x) == x->n && is_one_launch(x);
+    const bool direct = x->n > 0 && directs(x) == x->n;
+    if (small || direct) {
         copy_own(x, x->stream);
-        launch(x, 0, x->n, x->stream, x->finishes);
     }
-    return alone;
+    if (small) {
+        launch(x, 0, x->n, x->stream, x->finishes);
+    } else if (direct) {
+        launch_direct(x, x->stream, x->finishes);
+    }
+    return small || direct;
 }
 
 void ct_exchange_submit(struct ct_exchange *x)
@@ -288,7 +322,7 @@ void ct_exchange_submit(struct ct_exchange *x)
     }
     ct_memops_init(&m, x->c->cu, x->stream);
     for (size_t i = 0; i < x->n; i++) {
-        if (x->ends[i].first && !x->ends[i].kernel) {
+        if (x->ends[i].first && !is_without(&x->ends[i])) {
             ct_memops_write(&m, address(x, &x->ends[i].token->ready), 1);
         }
     }
@@ -307,7 +341,7 @@ void ct_exchange_submit(struct ct_exchange *x)
         join(x, aside);
     }
     for (size_t i = 0; i < x->n; i++) {
-        if (x->ends[i].first && !x->ends[i].kernel) {
+        if (x->ends[i].first && !is_without(&x->ends[i])) {
             ct_memops_take(&m, address(x, &x->ends[i].token->done));
         }
     }

@@ -16,6 +16,8 @@ struct ct_exchange_end {
     bool                        stays;  /* came first, and waits a moment for the other */
     bool                        kernel; /* by kernel: of sends and receives alone; all below but
                                            `bytes` is of copies */
+    bool                        direct; /* by a kernel that writes to the receiver's memory: of such
+                                           alone; without a token, and the sender is the second */
     uint64_t                    number;
     struct ct_offer             mine;  /* what it has offered */
     size_t                      bytes; /* to be copied, by the second; of the first by kernel */

@@ -95,7 +95,7 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
  * them, which all have to do alike. */
 struct gift {
     struct ct_mem_export memory;
-    int64_t              workspace, blocks, small;
+    int64_t              workspace, blocks, small, engines;
 };
 
 static struct gift gift_of(const struct ct_config *cfg, const struct ct_mem_export *memory)
@@ -103,7 +103,8 @@ static struct gift gift_of(const struct ct_config *cfg, const struct ct_mem_expo
     return (struct gift){.memory = *memory,
                          .workspace = cfg->stream_workspace,
                          .blocks = cfg->stream_blocks,
-                         .small = cfg->stream_small};
+                         .small = cfg->stream_small,
+                         .engines = cfg->stream_engines};
 }
 
 /* The same on all ranks. */
@@ -115,7 +116,8 @@ static int compare_settings(const struct ct_stream_context *c, const struct gift
             int64_t     first, other;
         } settings[] = {{"CTRAN_STREAM_WORKSPACE", all[0].workspace, all[r].workspace},
                         {"CTRAN_STREAM_BLOCKS", all[0].blocks, all[r].blocks},
-                        {"CTRAN_STREAM_SMALL", all[0].small, all[r].small}};
+                        {"CTRAN_STREAM_SMALL", all[0].small, all[r].small},
+                        {"CTRAN_STREAM_ENGINES", all[0].engines, all[r].engines}};
         for (size_t i = 0; i < CT_ARRAY_LEN(settings); i++) {
             if (settings[i].first != settings[i].other) {
                 ct_error(&c->p->log,
@@ -382,6 +384,39 @@ int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
     set_finish(c, &c->work->comm, finishes);
     build(c, call);
     return launch(c, stream, finishes);
+}
+
+/* ---- on the ranks' own buffers --------------------------------------------------------------- */
+
+bool ct_stream_kernel_has_messages(const struct ct_stream_context *c)
+{
+    return c->work != NULL && c->work->at_messages > 0;
+}
+
+int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
+                            const struct ct_direct_job *job)
+{
+    struct ct_workspaces             *w = c->work;
+    struct ct_kernel_comm            *comm = job->messages ? &w->messages : &w->comm;
+    const struct ct_stream_reduction *x = job->reduction;
+    struct ct_kernel_reduction        r;
+    c->direct_ops++;
+    set_finish(c, comm, job->finishes);
+    comm->let_go =
+        job->captured
+            ? NULL
+            : (const uint32_t *)ct_stream_address(c, &c->tokens.head->let_go[c->tokens.me]);
+    if (x == NULL) {
+        ct_kernel_direct_move(&w->call, comm, job->blocks, job->ranks, job->open, job->use);
+        return launch(c, stream, job->finishes);
+    }
+    (void)ct_kernel_reduction_of(x->handle, x->type, &r); /* there is one: ..._wants */
+    if (x->kind == CT_ALLREDUCE) {
+        ct_kernel_direct_allreduce(&w->call, comm, job->blocks, &r, job->ranks, x->count);
+    } else {
+        ct_kernel_direct_reduce_scatter(&w->call, comm, job->blocks, &r, job->ranks, x->count);
+    }
+    return launch(c, stream, job->finishes);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

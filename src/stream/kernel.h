@@ -6,6 +6,7 @@
 #ifndef CT_STREAM_KERNEL_H
 #define CT_STREAM_KERNEL_H
 
+#include "gpu/kernels.h"
 #include "stream/exchange.h"
 
 /* Loads the kernels, where this process has some, before any stream of a communicator waits: first
@@ -35,6 +36,23 @@ bool ct_stream_kernel_moves(const struct ct_stream_context *c, size_t bytes);
 int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,
                               const struct ct_exchange_end *ends, size_t n,
                               const uint32_t *finishes);
+
+/* Whether workspaces have a part for messages. */
+bool ct_stream_kernel_has_messages(const struct ct_stream_context *c);
+
+/* A kernel that works on the ranks' own buffers. */
+struct ct_direct_job {
+    bool                              messages;  /* sends and receives; else a collective */
+    const struct ct_stream_reduction *reduction; /* or NULL: of moves */
+    bool                              captured;
+    const uint32_t        *finishes;  /* eager operations that are over with it, or NULL */
+    uint32_t               blocks;    /* at most; 0: by size */
+    uint32_t               open, use; /* of moves */
+    struct ct_kernel_reach ranks[CT_KERNEL_RANKS]; /* moves, or every rank's buffers */
+};
+/* Launches it. */
+int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
+                            const struct ct_direct_job *job);
 
 /* This rank launches no more of the context's kernels, and those that it launched are over. */
 void ct_stream_kernel_leave(struct ct_stream_context *c);

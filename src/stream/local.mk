@@ -2,8 +2,10 @@
 libctcore_la_SOURCES += \
 	src/stream/alike.c src/stream/alike.h \
 	src/stream/context.c src/stream/context.h \
+	src/stream/direct.c src/stream/direct.h \
 	src/stream/enqueue.c \
 	src/stream/exchange.c src/stream/exchange.h src/stream/meet.c \
+	src/stream/gathering.c src/stream/gathering.h \
 	src/stream/graph.c src/stream/graph.h \
 	src/stream/group.c \
 	src/stream/kernel.c src/stream/kernel.h \

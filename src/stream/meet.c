@@ -3,7 +3,7 @@
  * Where the two ends of messages meet, on the host: this rank puts its offers into slots and finds
  * those of who came before. It waits for a peer that is so far behind that it has not looked at the
  * offers of a whole ring; and, where the message is long, a moment for one that has not come, about
- * as long as the copy takes: when both are there each pulls what it receives.
+ * as long as the copy takes: when both are there each pushes what it sends.
  *
  * Whatever goes wrong, the ends that have come stay in the operation and are put on the stream:
  * their peers wait for them.
@@ -13,16 +13,14 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "stream/direct.h"
 #include "stream/exchange.h"
 #include "stream/graph.h"
 #include "stream/kernel.h"
 
 enum {
-    STAY_BYTES = 1 << 20,        /* of a message for which it pays to wait for the other end */
-    STAY_MIN_NS = 30000,         /* for so long at least, */
-    STAY_MAX_NS = 1000000,       /* and at most; */
-    STAY_CAPTURED_NS = 50000000, /* in a capture, which many replays are to gain from */
-    BYTES_PER_NS = 400,
+    STAY_BYTES = 1 << 20,       /* of a message for which it pays to wait for the other end, */
+    STAY_P2P_BYTES = 128 << 10, /* or where a kernel copies it then */
 };
 
 int ct_exchange_open(struct ct_exchange *x)
@@ -141,6 +139,13 @@ static bool wants_kernel(const struct ct_exchange *x, const struct ct_stream_msg
     return x->call->kind == CT_STREAM_P2P && k == 0 && ct_stream_kernel_moves(x->c, msg->bytes);
 }
 
+/* Whether, if its ends meet, a kernel may copy it; like that. */
+static bool may_be_direct(const struct ct_exchange *x, const struct ct_stream_msg *msg, unsigned k)
+{
+    return x->call->kind == CT_STREAM_P2P && k == 0 && !wants_kernel(x, msg, k) &&
+           ct_stream_direct_moves(x->c, msg->bytes);
+}
+
 /* It is done by kernel, as who came first has said. */
 static void settle_kernel(struct ct_exchange *x, struct ct_exchange_end *e,
                           const struct ct_offer *other)
@@ -166,12 +171,18 @@ static void settle(struct ct_exchange *x, struct ct_exchange_end *e, bool first,
                      : ct_token_at(t, e->msg->peer, t->me, 1 - way, other->set, other->lane);
 }
 
-/* Both ends know both offers: all is as if the producer had come first, and each GPU pulls what it
- * receives. Copies both ways by one GPU take twice the time. */
+/* Both ends know both offers: all is as if the consumer had come first, and each GPU pushes what it
+ * sends. Links carry stores faster than loads, and copies both ways by one GPU take twice the time.
+ */
 static void settle_met(struct ct_exchange *x, struct ct_exchange_end *e,
                        const struct ct_offer *other)
 {
-    settle(x, e, e->msg->send, other);
+    e->direct = e->mine.direct && other->direct;
+    if (e->direct) {
+        e->first = !e->msg->send;
+    } else {
+        settle(x, e, !e->msg->send, other);
+    }
     if (!e->first) {
         take_offer(x, e, &e->mine, other);
     }
@@ -179,7 +190,9 @@ static void settle_met(struct ct_exchange *x, struct ct_exchange_end *e,
 
 static bool pays_to_stay(const struct ct_exchange *x, const struct ct_stream_msg *msg)
 {
-    return msg->bytes >= STAY_BYTES || (x->graph != NULL && msg->bytes > 0);
+    const bool p2p = x->call->kind == CT_STREAM_P2P && x->c->work != NULL;
+    return msg->bytes >= (p2p ? STAY_P2P_BYTES : STAY_BYTES) ||
+           (x->graph != NULL && msg->bytes > 0);
 }
 
 /* The k-th of its peer and way in the operation. */
@@ -201,6 +214,7 @@ static void meet(struct ct_exchange *x, size_t at, unsigned k)
                                            .lane = k % CT_TOKEN_LANES,
                                            .captured = x->graph != NULL,
                                            .kernel = wants_kernel(x, msg, k),
+                                           .direct = may_be_direct(x, msg, k),
                                            .memory = x->exports[at]}};
     switch (come(x, from, to, *next, msg->send ? CT_PRODUCER : CT_CONSUMER, &e->mine, &other)) {
     case CT_CAME_FIRST:
@@ -236,24 +250,22 @@ static void meet(struct ct_exchange *x, size_t at, unsigned k)
     x->n++;
 }
 
-/* As long as the copies may take, so that an enqueue is hardly ever behind its stream for it. */
-static uint64_t stay_ns(const struct ct_exchange *x)
+/* What the messages have that are stayed for. */
+static size_t stay_bytes(const struct ct_exchange *x)
 {
     size_t bytes = 0;
-    if (x->graph != NULL) {
-        return STAY_CAPTURED_NS;
-    }
     for (size_t i = 0; i < x->n; i++) {
         bytes += x->ends[i].stays ? x->ends[i].mine.bytes : 0;
     }
-    return ct_min_size(STAY_MIN_NS + bytes / BYTES_PER_NS, STAY_MAX_NS);
+    return bytes;
 }
 
 /* Waits a moment for who has not come yet. */
 static void stay(struct ct_exchange *x)
 {
     const struct ct_tokens *t = &x->c->tokens;
-    const uint64_t          end_ns = ct_clock_ns() + stay_ns(x);
+    const uint64_t          end_ns =
+        ct_clock_ns() + ct_stream_stay_ns(x->c, stay_bytes(x), x->graph != NULL);
     for (size_t i = 0; i < x->n; i++) {
         struct ct_exchange_end *e = &x->ends[i];
         const uint32_t          from = e->msg->send ? t->me : e->msg->peer;

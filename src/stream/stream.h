@@ -6,10 +6,11 @@
  * kernels the SMs do nothing.
  *
  * Three ways. On one host whose GPUs reach each other's memory, messages are copied by the copy
- * engines from user memory to user memory (exchange.c); once enqueued, the host has no part in it.
- * There, small collectives, reductions and small messages are done by kernels (kernel.c).
- * Everywhere else the stream copies to pinned memory, says go, and waits until the stream thread
- * has had the operation done by the ordinary calls (staged.c).
+ * engines from user memory to user memory (exchange.c); once enqueued, the host has no part in
+ * it. There, small collectives, reductions and small messages are done by kernels (kernel.c),
+ * and what is longer, but shorter than what copy engines are best at, by kernels from user
+ * memory to user memory (direct.c). Everywhere else the stream copies to pinned memory, says go,
+ * and waits until the stream thread has had the operation done by the ordinary calls (staged.c).
  *
  * First comer offers, second comer copies. A message has two ends, a producer and a consumer. Each
  * end, as it enqueues, puts an offer (where its memory is) into a slot that both know: the k-th
@@ -30,9 +31,10 @@
  * the lane the place of the message among those of this operation with the same first comer, second
  * comer and way, and the set 0, or that of the captured graph which the first comer's end is in.
  *
- * One GPU that copies both ways does so one after the other. So where a message is long, and in a
- * capture, the first comer stays a moment; if the second comes meanwhile both know both offers, and
- * all is as if the producer had come first: "first" below is that role.
+ * One GPU that copies both ways does so one after the other, and links carry what is pushed faster
+ * than what is pulled. So where a message is long, and in a capture, the first comer stays a
+ * moment; if the second comes meanwhile both know both offers, and all is as if the consumer had
+ * come first: "first" below is that role.
  *
  * Why no token is ever used by two messages at once. Let F be first, S second, and m, m' two
  * messages with the same token, m before m' in the order of F.
@@ -98,6 +100,14 @@
  *     one. Then each row has its branch, and each message a launch there. The launches beside each
  *     other are of different rows, and touch no word in common.
  * (d) In a group some messages may be copied: the launch is one more row, beside theirs.
+ *
+ * Messages of middle length. Where both ends have met, and both say so in their offers, the
+ * sender's kernel writes to the receiver's memory, which the receiver's opens to it
+ * (gpu/kernels/direct.cuh). All such messages of an operation are one launch, at most one each
+ * way with a peer; the sender turns to whoever opens first, and waits for nobody else meanwhile,
+ * so that each message is a row by itself as above. Their numbers are right as (a) has it, in
+ * words of their own. Collectives go so where all ranks gather (gathering.h): their kernels run
+ * in the order of (1).
  *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the

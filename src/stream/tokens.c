@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stream/tokens.h"
+#include "stream/gathering.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static size_t slot_bytes(uint32_t n)
 size_t ct_tokens_bytes(uint32_t n)
 {
     return head_bytes() + token_bytes(n) + slot_bytes(n) +
-           CT_TOKEN_CALLS * sizeof(struct ct_call_word);
+           CT_TOKEN_CALLS * sizeof(struct ct_call_word) + ct_gatherings_bytes(n);
 }
 
 void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
@@ -45,6 +45,7 @@ void ct_tokens_place(struct ct_tokens *t, char *base, uint32_t n, uint32_t me)
     t->token = (struct ct_token *)(void *)(base + head_bytes());
     t->slot = (struct ct_slot *)(void *)(base + t->pinned_bytes);
     t->call = (struct ct_call_word *)(void *)(base + t->pinned_bytes + slot_bytes(n));
+    t->gathering = (struct ct_gathering *)(void *)(t->call + CT_TOKEN_CALLS);
 }
 
 /* The states of a meeting in a turn; the word only grows. Each of the two ends makes one step, and

@@ -26,6 +26,9 @@ struct ct_token_head {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic int32_t over; /* the error by which all has ended; 0: not */
     _Atomic int32_t  over_by;                       /* the rank that found it */
     _Atomic uint32_t left; /* ranks, a bit each, whose kernels are over for good */
+    /* Peers, a bit each, for which a rank's kernels do not wait any more though these may use its
+     * memory (gpu/kernels/direct.cuh). */
+    _Atomic uint32_t let_go[CT_TOKEN_RANKS];
 };
 
 /* What one end says to the other. */
@@ -36,6 +39,7 @@ struct ct_offer {
     uint32_t             set, lane; /* of the token, if this end is first */
     bool                 captured;
     bool                 kernel; /* if this end is first: kernels do it, without a token */
+    bool                 direct; /* if they meet: a kernel may copy it */
     struct ct_mem_export memory; /* where there are bytes */
 };
 
@@ -59,6 +63,8 @@ enum {
     CT_CALL_NUMBER_AT = 40, /* k modulo 2^24, in a word's upper bits */
 };
 
+struct ct_gathering;
+
 struct ct_tokens {
     uint32_t              n, me, depth;
     size_t                pinned_bytes, bytes; /* of all; the pinned ones come first */
@@ -67,6 +73,7 @@ struct ct_tokens {
     struct ct_token      *token;
     struct ct_slot       *slot;
     struct ct_call_word  *call;
+    struct ct_gathering  *gathering; /* gathering.h */
 };
 
 /* How many bytes n ranks take; and their parts, in memory that begins as zeros. */

@@ -62,6 +62,9 @@ static void let_end_go(struct ct_stream_context *c, struct ct_stream_end *e, boo
 {
     const struct ct_tokens *t = &c->tokens;
     const uint32_t          from = e->send ? t->me : e->peer, to = e->send ? e->peer : t->me;
+    if (e->token == NULL) {
+        return;
+    }
     if (force || c->dead[e->peer]) {
         set(e->first ? &e->token->done : &e->token->ready);
     } else if (e->first && !e->let_go && ct_slot_close(t, from, to, e->number)) {
@@ -70,10 +73,23 @@ static void let_end_go(struct ct_stream_context *c, struct ct_stream_end *e, boo
     }
 }
 
+/* Kernels do not wait for what is dead, or for nobody. */
+static void let_kernels_go(struct ct_stream_context *c, bool force)
+{
+    uint32_t mask = force ? UINT32_MAX : 0;
+    for (uint32_t r = 0; c->direct && r < c->tokens.n; r++) {
+        mask |= (uint32_t)c->dead[r] << r;
+    }
+    if (c->direct) {
+        atomic_store_explicit(&c->tokens.head->let_go[c->tokens.me], mask, memory_order_seq_cst);
+    }
+}
+
 static void let_go(struct ct_stream_context *c, uint32_t at, bool force)
 {
     struct ct_stream_armed *a = &c->armed[at % CT_STREAM_ARMED];
     const uint32_t          n = atomic_load_explicit(&a->nends, memory_order_acquire);
+    let_kernels_go(c, force);
     for (uint32_t i = 0; i < n; i++) {
         let_end_go(c, &a->ends[i], force);
     }

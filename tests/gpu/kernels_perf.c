@@ -7,10 +7,11 @@
  *       [-b CHANNELS] MODULE
  *
  * One process; a thread and a GPU a rank (RANKS may exceed the GPUs: ranks then share them, for
- * correctness only). -d: the direct kernels alone. -t tries numbers of blocks and both kinds of items instead of the defaults; -q
- * does few repetitions; -c names one collective, -s its sizes (8, 64K, 128M), -B the most blocks a
- * kernel has (0: as many as it wants); -w and -b size the workspace, -m the buffers.
- * MODULE is a fat binary of the kernels. It stands alone: from the top of the sources
+ * correctness only). -d: the direct kernels alone. -t tries numbers of blocks and both kinds of
+ * items instead of the defaults; -q does few repetitions; -c names one collective, -s its sizes
+ * (8, 64K, 128M), -B the most blocks a kernel has (0: as many as it wants); -w and -b size the
+ * workspace, -m the buffers. MODULE is a fat binary of the kernels. It stands alone: from the
+ * top of the sources
  *
  *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin \
  *       src/gpu/kernels/all.cu

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "stream/tokens.h"
+#include "stream/gathering.h"
 #include "unit.h"
 
 enum { RANKS = 2, RACES = 5000 };
@@ -216,6 +216,94 @@ static void calls(void **state)
     assert_int_equal(0, ct_call_come(&tokens[0], end - 1 - CT_TOKEN_CALLS, UINT64_C(1) << 30));
 }
 
+/* ---- gatherings ------------------------------------------------------------------------------ */
+
+static void gather_in_turn(void **state)
+{
+    (void)state;
+    for (uint64_t k = 0; k < 3 * CT_GATHERINGS; k++) {
+        const bool met = k % 3 != 1, agree = k % 3 == 2;
+        for (uint32_t r = 0; r < RANKS; r++) {
+            const struct ct_presence mine = {.able = true, .recv_at = {k, r}};
+            assert_int_equal(r == 1 && !met, ct_gathering_is_decided(&tokens[r], k));
+            assert_true(ct_gathering_come(&tokens[r], k, &mine));
+            if (r == 0 && !met) {
+                assert_false(ct_gathering_close(&tokens[0], k)); /* has waited enough */
+            }
+        }
+        for (uint32_t r = 0; r < RANKS; r++) {
+            assert_int_equal(met, ct_gathering_close(&tokens[r], k));
+            for (uint32_t p = 0; met && p < RANKS; p++) {
+                assert_int_equal(k, ct_gathering_of(&tokens[r], k, p)->recv_at[0]);
+                assert_int_equal(p, ct_gathering_of(&tokens[r], k, p)->recv_at[1]);
+            }
+            assert_false(ct_gathering_has_voted(&tokens[r], k));
+            ct_gathering_vote(&tokens[r], k, r == 0 || agree);
+        }
+        for (uint32_t r = 0; r < RANKS; r++) {
+            assert_true(ct_gathering_has_voted(&tokens[r], k));
+            assert_int_equal(agree, ct_gathering_agreed(&tokens[r], k));
+        }
+        const struct ct_presence next = {.able = false};
+        assert_false(ct_gathering_come(&tokens[0], k + CT_GATHERINGS, &next));
+        for (uint32_t r = 0; r < RANKS; r++) {
+            ct_gathering_leave(&tokens[r], k);
+        }
+    }
+}
+
+struct gatherer {
+    pthread_t thread;
+    uint32_t  me;
+    uint64_t  met, agreed, wrong;
+};
+
+/* Each waits as long as it likes, and says no now and then. */
+static void *gather(void *arg)
+{
+    struct gatherer        *g = arg;
+    const struct ct_tokens *t = &tokens[g->me];
+    uint64_t                seed = 77 + g->me;
+    for (uint64_t k = 0; k < RACES; k++) {
+        const struct ct_presence mine = {.able = true, .recv_at = {k * RANKS + g->me}};
+        while (!ct_gathering_come(t, k, &mine)) {
+            sched_yield();
+        }
+        for (uint32_t patience = unit_below(&seed, 50);
+             patience > 0 && !ct_gathering_is_decided(t, k); patience--) {
+            sched_yield();
+        }
+        const bool met = ct_gathering_close(t, k), yes = unit_below(&seed, 4) != 0;
+        for (uint32_t p = 0; met && p < RANKS; p++) {
+            g->wrong += ct_gathering_of(t, k, p)->recv_at[0] != k * RANKS + p;
+        }
+        g->met += met;
+        ct_gathering_vote(t, k, yes);
+        while (met && !ct_gathering_has_voted(t, k)) {
+            sched_yield();
+        }
+        g->agreed += met && ct_gathering_agreed(t, k);
+        g->wrong += met && !yes && ct_gathering_agreed(t, k);
+        ct_gathering_leave(t, k);
+    }
+    return NULL;
+}
+
+static void gatherings_race(void **state)
+{
+    struct gatherer all[RANKS] = {{.me = 0}, {.me = 1}};
+    (void)state;
+    for (unsigned i = 0; i < RANKS; i++) {
+        assert_int_equal(0, pthread_create(&all[i].thread, NULL, gather, &all[i]));
+    }
+    for (unsigned i = 0; i < RANKS; i++) {
+        assert_int_equal(0, pthread_join(all[i].thread, NULL));
+        assert_int_equal(0, all[i].wrong);
+    }
+    assert_int_equal(all[0].met, all[1].met);
+    assert_int_equal(all[0].agreed, all[1].agreed);
+}
+
 static void races(void **state)
 {
     struct rank ranks[RANKS] = {{.me = 0}, {.me = 1}};
@@ -243,6 +331,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(places, setup, teardown),
         cmocka_unit_test_setup_teardown(calls, setup, teardown),
         cmocka_unit_test_setup_teardown(races, setup, teardown),
+        cmocka_unit_test_setup_teardown(gather_in_turn, setup, teardown),
+        cmocka_unit_test_setup_teardown(gatherings_race, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

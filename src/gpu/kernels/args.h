@@ -27,10 +27,10 @@
  * they follow from sizes that both know and from the layout.
  *
  * Direct kernels (ct_move_direct, ct_reduce_direct_*) have no slots: the ranks' own buffers are
- * mapped by all, and a rank reads those of its peers, or writes to them. A rank *opens* its memory
- * to a peer, which *uses* it once that has been said, and says when it is through. Both count in words of the pair
- * (ct_kernel_pair), one for each way: of a pair there is one such kernel at a time each way, in the
- * same order on both sides.
+ * mapped by all, and a rank reads those of its peers, or writes to them. A rank *opens* its
+ * memory to a peer, which *uses* it once that has been said, and says when it is through. Both
+ * count in words of the pair (ct_kernel_pair), one for each way: of a pair there is one such
+ * kernel at a time each way, in the same order on both sides.
  */
 #ifndef CT_GPU_KERNELS_ARGS_H
 #define CT_GPU_KERNELS_ARGS_H

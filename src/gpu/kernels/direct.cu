@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ct_move_direct: from this rank's memory to its peers', without a copy between; links carry stores
- * faster than what loads bring. Each block has its slice of every move. A quarter of its threads copies what stays on
- * this rank, while the others are at the first peer: memory is much faster than the link.
+ * ct_move_direct: from this rank's memory to its peers', without a copy between; links carry
+ * stores faster than what loads bring. Each block has its slice of every move. A quarter of its
+ * threads copies what stays on this rank, while the others are at the first peer: memory is much
+ * faster than the link.
  */
 #include "gpu/kernels/direct.cuh"
 

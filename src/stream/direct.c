@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A call goes this way where it is long enough for the handshake on the host, and not so long that
+ * copy engines are as fast, which leave the multiprocessors alone; where all ranks come to it
+ * within a moment of each other; and where few of this process's communicators have work on the
+ * GPU: their kernels wait for peers, and a GPU that is full of waiting ones might be waited for
+ * itself. The last is what a rank brings to a gathering, as is that its memory can be shared.
+ *
+ * Once ranks have agreed, each launches its kernel. One whose launch the driver refuses ends the
+ * communicator's work, by which the others' kernels end.
+ */
+#define CT_FOLDER "stream"
+#include "stream/direct.h"
+
+#include <sched.h>
+
+#include "stream/gathering.h"
+#include "stream/graph.h"
+#include "stream/kernel.h"
+
+enum {
+    MOVE_FROM = 256 << 10, /* bytes of a block; below, kernels with slots are as fast */
+    REDUCE_FROM = 2 << 20, /* the same of a vector, */
+    REDUCE_TO = 64 << 20,  /* and beyond, since links carry stores faster than loads */
+    FEW_BLOCKS = 32,
+    AT_WORK = 3,         /* other communicators, at most */
+    MESSAGE_BLOCKS = 16, /* of a kernel that copies messages: programs may have many at a time */
+};
+
+/* ---- which calls ----------------------------------------------------------------------------- */
+
+static bool reduces(const struct ct_stream_call *call)
+{
+    return call->reduction != NULL;
+}
+
+/* What decides: of a block, or of the vector that is reduced. */
+static size_t length(const struct ct_stream_call *call)
+{
+    return reduces(call)     ? call->reduction->count * call->reduction->type->size_bytes
+           : call->nmsgs > 0 ? call->msgs[0].bytes
+                             : 0;
+}
+
+/* Reduce_scatter reads all that comes from others, of which few blocks do not make much. */
+static bool fits_reduction(const struct ct_stream_reduction *r, uint32_t n, int64_t blocks)
+{
+    struct ct_kernel_reduction k;
+    const bool                 all = r->kind == CT_ALLREDUCE;
+    const size_t               bytes = r->count * r->type->size_bytes * (all ? 1 : n);
+    const bool                 parts =
+        r->kind == CT_REDUCE_SCATTER && r->counts == NULL && (blocks == 0 || blocks >= FEW_BLOCKS);
+    return (all || parts) && bytes >= REDUCE_FROM && bytes <= REDUCE_TO &&
+           ct_kernel_reduction_of(r->handle, r->type, &k);
+}
+
+bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    const size_t engines = (size_t)c->p->cfg.stream_engines;
+    if (c->work == NULL || c->tokens.n < 2 || call->dynamic != NULL || engines == 0) {
+        return false;
+    }
+    if (reduces(call)) {
+        return fits_reduction(call->reduction, c->tokens.n, c->p->cfg.stream_blocks);
+    }
+    return call->even && length(call) >= MOVE_FROM && length(call) < engines;
+}
+
+/* Other communicators whose kernels may be waiting. */
+static bool are_few_at_work(const struct ct_stream_context *c)
+{
+    unsigned n = 0;
+    ct_lock_acquire(&c->all->lock);
+    CT_LIST_FOR (node, &c->all->contexts) {
+        const struct ct_stream_context *other = CT_LIST_ENTRY(node, struct ct_stream_context, node);
+        n += other != c && ct_stream_pending(other) > 0;
+    }
+    ct_lock_release(&c->all->lock);
+    return n <= AT_WORK;
+}
+
+bool ct_stream_direct_moves(const struct ct_stream_context *c, size_t bytes)
+{
+    return c->work != NULL && bytes < (size_t)c->p->cfg.stream_engines &&
+           ct_stream_kernel_has_messages(c) && are_few_at_work(c);
+}
+
+/* ---- what a rank brings ---------------------------------------------------------------------- */
+
+static bool overlap(const struct ct_stream_msg *a, const struct ct_stream_msg *b)
+{
+    const char *x = a->buf, *y = b->buf;
+    return x < y + b->bytes && y < x + a->bytes;
+}
+
+/* Whether what is received may be written before all has been sent. */
+static bool is_apart(const struct ct_stream_call *call, uint32_t me)
+{
+    for (size_t i = 0; i < call->nmsgs; i++) {
+        const struct ct_stream_msg *to = &call->msgs[i];
+        for (size_t k = 0; !to->send && to->peer != me && k < call->nmsgs; k++) {
+            if (call->msgs[k].send && overlap(to, &call->msgs[k])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool share(const struct ct_stream_context *c, const void *at, size_t bytes,
+                  struct ct_mem_export *out)
+{
+    return ct_mem_export(c->p, at, bytes, out) == CTRAN_SUCCESS;
+}
+
+/* Where peers' blocks go is one buffer. */
+static bool bring_moves(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                        struct ct_presence *mine)
+{
+    char *low = NULL, *high = NULL;
+    for (size_t i = 0; i < call->nmsgs; i++) {
+        const struct ct_stream_msg *msg = &call->msgs[i];
+        if (!msg->send && msg->peer != c->tokens.me) {
+            char *const at = msg->buf;
+            low = low == NULL || at < low ? at : low;
+            high = high == NULL || at + msg->bytes > high ? at + msg->bytes : high;
+        }
+    }
+    for (size_t i = 0; i < call->nmsgs; i++) {
+        const struct ct_stream_msg *msg = &call->msgs[i];
+        if (!msg->send && msg->peer != c->tokens.me) {
+            mine->recv_at[msg->peer] = (uint64_t)((char *)msg->buf - low);
+        }
+    }
+    return is_apart(call, c->tokens.me) &&
+           (low == NULL || share(c, low, (size_t)(high - low), &mine->recv));
+}
+
+static bool bring_reduction(const struct ct_stream_context *c, const struct ct_stream_reduction *r,
+                            struct ct_presence *mine)
+{
+    const size_t all = r->nsend * r->type->size_bytes, result = r->nrecv * r->type->size_bytes;
+    mine->in_place = r->send == NULL;
+    return share(c, mine->in_place ? r->recv : r->send, all, &mine->send) &&
+           (r->kind != CT_ALLREDUCE || share(c, r->recv, result, &mine->recv));
+}
+
+static void bring(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                  struct ct_presence *mine)
+{
+    *mine = (struct ct_presence){.able = false};
+    mine->able =
+        reduces(call) ? bring_reduction(c, call->reduction, mine) : bring_moves(c, call, mine);
+    mine->able = mine->able && are_few_at_work(c);
+}
+
+/* ---- gathering ------------------------------------------------------------------------------- */
+
+static bool is_over(const struct ct_stream_context *c)
+{
+    return ct_tokens_over(&c->tokens) != CTRAN_SUCCESS;
+}
+
+static void pause(const struct ct_stream_context *c)
+{
+    (void)ct_domain_poke(c->p); /* what the peer waits for may be ours */
+    (void)sched_yield();
+}
+
+/* Whether all have met; the same on all ranks, but where all is over. */
+static bool gather(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                   bool captured, uint64_t k)
+{
+    struct ct_presence mine;
+    bring(c, call, &mine);
+    while (!ct_gathering_come(&c->tokens, k, &mine)) {
+        if (is_over(c)) {
+            return false;
+        }
+        pause(c);
+    }
+    const uint64_t end_ns = ct_clock_ns() + ct_stream_stay_ns(c, length(call), captured);
+    while (!ct_gathering_is_decided(&c->tokens, k) && ct_clock_ns() < end_ns && !is_over(c)) {
+        pause(c);
+    }
+    return ct_gathering_close(&c->tokens, k);
+}
+
+/* Whether what they have brought will do; all see the same. */
+static bool suits(const struct ct_stream_context *c, const struct ct_stream_call *call, uint64_t k)
+{
+    bool able = true;
+    for (uint32_t r = 0; r < c->tokens.n; r++) {
+        const struct ct_presence *p = ct_gathering_of(&c->tokens, k, r);
+        able = able && p->able &&
+               !(reduces(call) && call->reduction->kind == CT_REDUCE_SCATTER && p->in_place);
+    }
+    return able;
+}
+
+/* Where the others' buffers are mapped, until the operation is over. */
+struct mapped {
+    struct ct_mem_import *imports[2 * CT_TOKEN_RANKS];
+    size_t                n;
+    CUdeviceptr           send[CT_TOKEN_RANKS], recv[CT_TOKEN_RANKS];
+};
+
+static bool map_one(const struct ct_stream_context *c, struct mapped *m,
+                    const struct ct_mem_export *from, CUdeviceptr *at)
+{
+    if (from->way == 0) {
+        return true;
+    }
+    const int rc = ct_mem_import(c->p, c->ordinal, from, true, &m->imports[m->n], at);
+    m->n += rc == CTRAN_SUCCESS;
+    return rc == CTRAN_SUCCESS;
+}
+
+static bool map_all(const struct ct_stream_context *c, struct mapped *m, uint64_t k)
+{
+    bool ok = true;
+    for (uint32_t r = 0; r < c->tokens.n && ok; r++) {
+        const struct ct_presence *p = ct_gathering_of(&c->tokens, k, r);
+        if (r != c->tokens.me) {
+            ok = map_one(c, m, &p->send, &m->send[r]) && map_one(c, m, &p->recv, &m->recv[r]);
+        }
+    }
+    return ok;
+}
+
+static void unmap_all(const struct ct_stream_context *c, struct mapped *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        ct_mem_import_put(c->p, m->imports[i]);
+    }
+}
+
+/* Votes, and waits for the others' votes. */
+static bool agree(const struct ct_stream_context *c, uint64_t k, bool yes)
+{
+    ct_gathering_vote(&c->tokens, k, yes);
+    while (!ct_gathering_has_voted(&c->tokens, k)) {
+        if (is_over(c)) {
+            return false;
+        }
+        pause(c);
+    }
+    return ct_gathering_agreed(&c->tokens, k);
+}
+
+/* ---- the kernels' arguments ------------------------------------------------------------------ */
+
+static void set_moves(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                      const struct mapped *m, uint64_t k, struct ct_direct_job *job)
+{
+    const uint32_t me = c->tokens.me;
+    for (size_t i = 0; i < call->nmsgs; i++) {
+        const struct ct_stream_msg *msg = &call->msgs[i];
+        struct ct_kernel_reach     *to = &job->ranks[msg->peer];
+        if (msg->peer != me && !msg->send) {
+            job->open |= UINT32_C(1) << msg->peer;
+        } else if (msg->peer != me) {
+            const CUdeviceptr at =
+                m->recv[msg->peer] + ct_gathering_of(&c->tokens, k, msg->peer)->recv_at[me];
+            job->use |= UINT32_C(1) << msg->peer;
+            *to = (struct ct_kernel_reach){msg->buf, (void *)at, msg->bytes};
+        } else if (msg->send) {
+            to->src = msg->buf;
+        } else {
+            to->dst = msg->buf;
+            to->bytes = msg->bytes;
+        }
+    }
+    if (job->ranks[me].src == job->ranks[me].dst) {
+        job->ranks[me].bytes = 0;
+    }
+}
+
+static void set_ranks(const struct ct_stream_context *c, const struct ct_stream_reduction *r,
+                      const struct mapped *m, struct ct_direct_job *job)
+{
+    job->reduction = r;
+    for (uint32_t p = 0; p < c->tokens.n; p++) {
+        job->ranks[p] =
+            p == c->tokens.me
+                ? (struct ct_kernel_reach){r->send != NULL ? r->send : r->recv, r->recv, 0}
+                : (struct ct_kernel_reach){(void *)m->send[p], (void *)m->recv[p], 0};
+    }
+}
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+/* The operation holds the mappings from here on. */
+static int hold(struct ct_stream_context *c, struct mapped *m, struct ct_graph *graph)
+{
+    int rc = CTRAN_SUCCESS;
+    if (graph == NULL) {
+        struct ct_stream_armed *a = ct_stream_arm(c, m->n);
+        if (a == NULL) {
+            unmap_all(c, m);
+            return CTRAN_ERR_NO_MEM;
+        }
+        for (size_t i = 0; i < m->n; i++) {
+            a->ends[i] = (struct ct_stream_end){.import = m->imports[i]};
+        }
+        atomic_store_explicit(&a->nends, (uint32_t)m->n, memory_order_release);
+        return CTRAN_SUCCESS;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        const int held = ct_graph_hold(graph, m->imports[i]);
+        rc = rc == CTRAN_SUCCESS ? held : rc;
+    }
+    return rc;
+}
+
+static int submit(struct ct_stream_context *c, CUstream stream, struct ct_graph *graph,
+                  struct mapped *m, struct ct_direct_job *job)
+{
+    const uint32_t finishes = c->enqueued + 1;
+    int            rc = hold(c, m, graph);
+    if (rc != CTRAN_SUCCESS) { /* the others' kernels are on their way */
+        ct_stream_end_all(c, rc);
+        return rc;
+    }
+    if (graph == NULL) {
+        rc = ct_stream_count(c, stream, finishes);
+        job->finishes = &finishes;
+    }
+    job->captured = graph != NULL;
+    job->blocks = (uint32_t)c->p->cfg.stream_blocks;
+    const int after = ct_stream_kernel_direct(c, stream, job);
+    return rc == CTRAN_SUCCESS ? after : rc;
+}
+
+int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
+                         const struct ct_stream_call *call, struct ct_graph *graph, bool *taken)
+{
+    const uint64_t       k = c->gathered++;
+    struct mapped        m = {.n = 0};
+    struct ct_direct_job job = {.use = 0};
+    const bool           met = gather(c, call, graph != NULL, k);
+    *taken = false;
+    if (met && suits(c, call, k)) {
+        *taken = agree(c, k, map_all(c, &m, k));
+    } else {
+        ct_gathering_vote(&c->tokens, k, false);
+    }
+    if (*taken && reduces(call)) {
+        set_ranks(c, call->reduction, &m, &job);
+    } else if (*taken) {
+        set_moves(c, call, &m, k, &job);
+    }
+    ct_gathering_leave(&c->tokens, k);
+    if (!*taken) {
+        unmap_all(c, &m);
+        return is_over(c) ? ct_stream_over(c) : CTRAN_SUCCESS;
+    }
+    return submit(c, stream, graph, &m, &job);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+int ct_stream_direct_exchange(struct ct_stream_context *c, CUstream stream,
+                              const struct ct_exchange_end *ends, size_t n, bool captured,
+                              const uint32_t *finishes)
+{
+    const int            blocks = (int)c->p->cfg.stream_blocks;
+    struct ct_direct_job job = {.messages = true,
+                                .captured = captured,
+                                .finishes = finishes,
+                                .blocks = blocks != 0 ? (uint32_t)blocks : MESSAGE_BLOCKS};
+    for (size_t i = 0; i < n; i++) {
+        const struct ct_exchange_end *e = &ends[i];
+        const uint32_t                peer = UINT32_C(1) << e->msg->peer;
+        if (e->direct && e->msg->send) {
+            job.use |= peer;
+            job.ranks[e->msg->peer] =
+                (struct ct_kernel_reach){e->msg->buf, (void *)e->there, e->bytes};
+        } else if (e->direct) {
+            job.open |= peer;
+        }
+    }
+    return ct_stream_kernel_direct(c, stream, &job);
+}
