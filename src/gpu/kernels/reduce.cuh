@@ -348,48 +348,152 @@ template <class Dispatch> CT_DEV void reduce_bulk(const struct ct_kernel_args &a
 
 /* ---- direct ---------------------------------------------------------------------------------- */
 
-/* Whether all of it lies at multiples of a vector; by all threads, then a barrier. */
-CT_DEV void set_direct_ends(const struct ct_kernel_direct &a, struct ends *e, bool *fast)
-{
-    const struct slice own = slice_of(a.own_bytes, a.each_bytes);
-    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
-        const struct ct_kernel_reach *m = &a.move[p];
-        e->source[p] = const_cast<char *>(static_cast<const char *>(m->src)) + own.at;
-        e->turn[p] = NONE;
-        if (!aligned(m->src, 16) || !aligned(m->dst, 16)) {
-            *fast = false;
+/* The block's slice, by threads side by side: each loads all that it holds at a time before it
+ * combines and stores, to the ranks in turn, so that the link and the own memory are both at it.
+ * Two blocks make 82 to 92 GB/s of an allreduce between two H100 so, 65 where one rank's part is
+ * stored after the other's, and 50 where each warp has tiles of its own. */
+struct fold_direct {
+    const struct ct_kernel_direct *a;
+    struct slice                   own;
+    bool                           fast; /* all begin at multiples of a vector */
+
+    enum { DEEP = 4, PAIR_DEEP = 10 };
+
+    __device__ __forceinline__ const char *source(uint32_t p) const
+    {
+        return static_cast<const char *>(a->move[p].src) + own.at;
+    }
+
+    template <unsigned N>
+    __device__ __forceinline__ void load(vec *x, uint32_t p, uint64_t at) const
+    {
+        CT_UNROLL
+        for (unsigned u = 0; u < N; u++) {
+            x[u] = load_vec(source(p) + at + (uint64_t)u * threads() * 16);
         }
     }
-    if (thread() == 0) {
-        uint32_t n = 0;
-        for (uint32_t p = 0; p < a.comm.size; p++) {
-            if (a.move[p].dst != nullptr) {
-                e->target[n++] = static_cast<char *>(a.move[p].dst) + own.at;
+
+    __device__ __forceinline__ char *target(uint32_t p) const
+    {
+        return static_cast<char *>(a->move[p].dst);
+    }
+
+    template <unsigned N> __device__ __forceinline__ void store_two(const vec *x, uint64_t at) const
+    {
+        char *const first = target(0), *const second = target(1);
+        CT_UNROLL
+        for (unsigned u = 0; u < N; u++) {
+            const uint64_t to = own.at + at + (uint64_t)u * threads() * 16;
+            if (first != nullptr) {
+                store_vec(first + to, x[u]);
+            }
+            if (second != nullptr) {
+                store_vec(second + to, x[u]);
             }
         }
     }
-}
 
-CT_DEV uint32_t targets_of(const struct ct_kernel_direct &a)
-{
-    uint32_t n = 0;
-    for (uint32_t p = 0; p < a.comm.size; p++) {
-        n += a.move[p].dst != nullptr;
+    template <unsigned N> __device__ __forceinline__ void store(const vec *x, uint64_t at) const
+    {
+        CT_UNROLL
+        for (unsigned u = 0; u < N; u++) {
+            const uint64_t to = own.at + at + (uint64_t)u * threads() * 16;
+            for (uint32_t p = 0; p < a->comm.size; p++) {
+                if (target(p) != nullptr) {
+                    store_vec(target(p) + to, x[u]);
+                }
+            }
+        }
     }
-    return n;
+
+    /* Of two ranks; what takes longest is asked for first. */
+    template <class R> __device__ __forceinline__ void pair(uint64_t at) const
+    {
+        const uint32_t me = a->comm.rank;
+        vec            other[PAIR_DEEP], mine[PAIR_DEEP];
+        load<PAIR_DEEP>(other, 1 - me, at);
+        load<PAIR_DEEP>(mine, me, at);
+        CT_UNROLL
+        for (unsigned u = 0; u < PAIR_DEEP; u++) {
+            mine[u] = me == 0 ? R::combine(mine[u], other[u]) : R::combine(other[u], mine[u]);
+        }
+        store_two<PAIR_DEEP>(mine, at);
+    }
+
+    /* The next rank's are under way while one's are combined. */
+    template <class R> __device__ __forceinline__ void deep(uint64_t at) const
+    {
+        const uint32_t n = a->comm.size;
+        vec            acc[DEEP], x[DEEP], y[DEEP];
+        load<DEEP>(acc, 0, at);
+        load<DEEP>(x, 1, at);
+        for (uint32_t p = 1; p < n; p++) {
+            if (p + 1 < n) {
+                load<DEEP>(y, p + 1, at);
+            }
+            CT_UNROLL
+            for (unsigned u = 0; u < DEEP; u++) {
+                acc[u] = R::combine(acc[u], x[u]);
+                x[u] = y[u];
+            }
+        }
+        store<DEEP>(acc, at);
+    }
+
+    /* A vector or less. */
+    template <class R> __device__ __forceinline__ void some(uint64_t at) const
+    {
+        const uint64_t n = own.bytes - at < 16 ? own.bytes - at : 16;
+        vec            acc = load_some(source(0) + at, n);
+        for (uint32_t p = 1; p < a->comm.size; p++) {
+            acc = R::combine(acc, load_some(source(p) + at, n));
+        }
+        for (uint32_t p = 0; p < a->comm.size; p++) {
+            if (target(p) != nullptr) {
+                store_some(target(p) + own.at + at, acc, n);
+            }
+        }
+    }
+
+    template <class R> __device__ __forceinline__ void run() const
+    {
+        const uint64_t stride = (uint64_t)threads() * 16;
+        uint64_t       at = (uint64_t)thread() * 16;
+        if (fast && a->comm.size == 2) {
+            for (; at + (PAIR_DEEP - 1) * stride + 16 <= own.bytes; at += PAIR_DEEP * stride) {
+                pair<R>(at);
+            }
+        } else if (fast) {
+            for (; at + (DEEP - 1) * stride + 16 <= own.bytes; at += DEEP * stride) {
+                deep<R>(at);
+            }
+        }
+        for (; at < own.bytes; at += stride) {
+            some<R>(at);
+        }
+    }
+};
+
+/* By one thread, before a barrier. */
+CT_DEV bool is_fast(const struct ct_kernel_direct &a)
+{
+    bool fast = true;
+    for (uint32_t p = 0; p < a.comm.size; p++) {
+        fast = fast && aligned(a.move[p].src, 16) && aligned(a.move[p].dst, 16);
+    }
+    return fast;
 }
 
 template <class Dispatch> CT_DEV void reduce_direct(const struct ct_kernel_direct &a)
 {
     CT_CHANNEL(ch, a.comm, 0);
-    __shared__ struct ends e;
-    __shared__ bool        fast, alive;
+    __shared__ bool fast, alive;
     if (thread() == 0) {
-        fast = alive = true;
+        fast = is_fast(a);
+        alive = true;
     }
     open_memory(a);
     __syncthreads();
-    set_direct_ends(a, &e, &fast);
     for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
         if (in(a.use, p)) {
             wait_open(&ch, p);
@@ -399,16 +503,7 @@ template <class Dispatch> CT_DEV void reduce_direct(const struct ct_kernel_direc
         }
     }
     __syncthreads();
-    struct fold_bulk f = {&e,
-                          a.comm.size,
-                          targets_of(a),
-                          0,
-                          0,
-                          slice_of(a.own_bytes, a.each_bytes).bytes,
-                          fast,
-                          false,
-                          thread() / LANES,
-                          threads() / LANES};
+    struct fold_direct f = {&a, slice_of(a.own_bytes, a.each_bytes), fast};
     if (alive) {
         Dispatch::dispatch(a.op, &f);
     }
