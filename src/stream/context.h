@@ -82,7 +82,8 @@ struct ct_stream_context {
     uint32_t seen;       /* operations that were over when it looked last, */
     uint64_t since_ns;   /* and when it first saw that */
     uint32_t discounted; /* operations that have been taken off the process's count */
-    bool     ending;     /* it has begun to let go */
+    bool     ending;     /* it has begun to let go, */
+    uint64_t over_ns;    /* and when it first saw that all is over */
 };
 
 /* All of a process's, in ct_process. */
@@ -132,6 +133,8 @@ void ct_stream_wait(struct ct_stream_context *c, uint32_t most);
 /* The driver has refused the part of an operation that counts it as over: its stream's end does.
  * enqueue.c */
 void ct_stream_lose(struct ct_stream_context *c, CUstream stream);
+/* Between looks of a call that waits for other ranks: what they wait for may be this one's. */
+void ct_stream_pause(const struct ct_stream_context *c);
 /* How long an enqueue waits for the other ends of so many bytes: about as long as the copies may
  * take, so that it is hardly ever behind its stream for it; longer in a capture, which many replays
  * are to gain from. enqueue.c */

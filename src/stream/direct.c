@@ -12,19 +12,17 @@
 #define CT_FOLDER "stream"
 #include "stream/direct.h"
 
-#include <sched.h>
-
 #include "stream/gathering.h"
 #include "stream/graph.h"
 #include "stream/kernel.h"
 
 enum {
     MOVE_FROM = 256 << 10, /* bytes of a block; below, kernels with slots are as fast */
-    REDUCE_FROM = 2 << 20, /* the same of a vector, */
+    REDUCE_FROM = 1 << 20, /* the same of a vector, */
     REDUCE_TO = 64 << 20,  /* and beyond, since links carry stores faster than loads */
-    FEW_BLOCKS = 32,
-    AT_WORK = 3,         /* other communicators, at most */
-    MESSAGE_BLOCKS = 16, /* of a kernel that copies messages: programs may have many at a time */
+    FEW_BLOCKS = 32,       /* of a kernel, to which slots are more work */
+    MESSAGE_BLOCKS = 16,   /* of a kernel that copies messages: programs may have many at a time, */
+    BESIDE_MESSAGES = 3, /* while so many other communicators are at work; of other kernels: none */
 };
 
 /* ---- which calls ----------------------------------------------------------------------------- */
@@ -42,16 +40,13 @@ static size_t length(const struct ct_stream_call *call)
                              : 0;
 }
 
-/* Reduce_scatter reads all that comes from others, of which few blocks do not make much. */
 static bool fits_reduction(const struct ct_stream_reduction *r, uint32_t n, int64_t blocks)
 {
     struct ct_kernel_reduction k;
-    const bool                 all = r->kind == CT_ALLREDUCE;
-    const size_t               bytes = r->count * r->type->size_bytes * (all ? 1 : n);
-    const bool                 parts =
-        r->kind == CT_REDUCE_SCATTER && r->counts == NULL && (blocks == 0 || blocks >= FEW_BLOCKS);
-    return (all || parts) && bytes >= REDUCE_FROM && bytes <= REDUCE_TO &&
-           ct_kernel_reduction_of(r->handle, r->type, &k);
+    const bool   all = r->kind == CT_ALLREDUCE, few = blocks != 0 && blocks <= FEW_BLOCKS;
+    const size_t bytes = r->count * r->type->size_bytes * (all ? 1 : n);
+    return (all || (r->kind == CT_REDUCE_SCATTER && r->counts == NULL)) && bytes >= REDUCE_FROM &&
+           (bytes <= REDUCE_TO || few) && ct_kernel_reduction_of(r->handle, r->type, &k);
 }
 
 bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_stream_call *call)
@@ -66,8 +61,8 @@ bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_s
     return call->even && length(call) >= MOVE_FROM && length(call) < engines;
 }
 
-/* Other communicators whose kernels may be waiting. */
-static bool are_few_at_work(const struct ct_stream_context *c)
+/* Whether no more than so many other communicators may have kernels that wait. */
+static bool are_few_at_work(const struct ct_stream_context *c, unsigned most)
 {
     unsigned n = 0;
     ct_lock_acquire(&c->all->lock);
@@ -76,13 +71,21 @@ static bool are_few_at_work(const struct ct_stream_context *c)
         n += other != c && ct_stream_pending(other) > 0;
     }
     ct_lock_release(&c->all->lock);
-    return n <= AT_WORK;
+    return n <= most;
 }
 
-bool ct_stream_direct_moves(const struct ct_stream_context *c, size_t bytes)
+/* Memory of the device that the communicator's kernels run on. */
+static bool is_here(const struct ct_stream_context *c, const void *at)
 {
-    return c->work != NULL && bytes < (size_t)c->p->cfg.stream_engines &&
-           ct_stream_kernel_has_messages(c) && are_few_at_work(c);
+    int device;
+    return ct_gpu_kind_of(c->p->gpu, at, &device) == CT_GPU_DEVICE && device == c->ordinal;
+}
+
+bool ct_stream_direct_moves(const struct ct_stream_context *c, const void *at, size_t bytes)
+{
+    return bytes > 0 && bytes < (size_t)c->p->cfg.stream_engines &&
+           ct_stream_kernel_has_messages(c) && are_few_at_work(c, BESIDE_MESSAGES) &&
+           is_here(c, at);
 }
 
 /* ---- what a rank brings ---------------------------------------------------------------------- */
@@ -110,7 +113,7 @@ static bool is_apart(const struct ct_stream_call *call, uint32_t me)
 static bool share(const struct ct_stream_context *c, const void *at, size_t bytes,
                   struct ct_mem_export *out)
 {
-    return ct_mem_export(c->p, at, bytes, out) == CTRAN_SUCCESS;
+    return is_here(c, at) && ct_mem_export(c->p, at, bytes, out) == CTRAN_SUCCESS;
 }
 
 /* Where peers' blocks go is one buffer. */
@@ -120,6 +123,9 @@ static bool bring_moves(const struct ct_stream_context *c, const struct ct_strea
     char *low = NULL, *high = NULL;
     for (size_t i = 0; i < call->nmsgs; i++) {
         const struct ct_stream_msg *msg = &call->msgs[i];
+        if (!is_here(c, msg->buf)) {
+            return false;
+        }
         if (!msg->send && msg->peer != c->tokens.me) {
             char *const at = msg->buf;
             low = low == NULL || at < low ? at : low;
@@ -142,7 +148,7 @@ static bool bring_reduction(const struct ct_stream_context *c, const struct ct_s
     const size_t all = r->nsend * r->type->size_bytes, result = r->nrecv * r->type->size_bytes;
     mine->in_place = r->send == NULL;
     return share(c, mine->in_place ? r->recv : r->send, all, &mine->send) &&
-           (r->kind != CT_ALLREDUCE || share(c, r->recv, result, &mine->recv));
+           (r->kind == CT_ALLREDUCE ? share(c, r->recv, result, &mine->recv) : is_here(c, r->recv));
 }
 
 static void bring(const struct ct_stream_context *c, const struct ct_stream_call *call,
@@ -151,7 +157,7 @@ static void bring(const struct ct_stream_context *c, const struct ct_stream_call
     *mine = (struct ct_presence){.able = false};
     mine->able =
         reduces(call) ? bring_reduction(c, call->reduction, mine) : bring_moves(c, call, mine);
-    mine->able = mine->able && are_few_at_work(c);
+    mine->able = mine->able && are_few_at_work(c, 0);
 }
 
 /* ---- gathering ------------------------------------------------------------------------------- */
@@ -161,29 +167,26 @@ static bool is_over(const struct ct_stream_context *c)
     return ct_tokens_over(&c->tokens) != CTRAN_SUCCESS;
 }
 
-static void pause(const struct ct_stream_context *c)
-{
-    (void)ct_domain_poke(c->p); /* what the peer waits for may be ours */
-    (void)sched_yield();
-}
-
-/* Whether all have met; the same on all ranks, but where all is over. */
+/* Whether all have met; the same on all ranks, but where all is over. *came: this rank has come; if
+ * not, a rank is so far behind that it cannot, and they do not meet. */
 static bool gather(const struct ct_stream_context *c, const struct ct_stream_call *call,
-                   bool captured, uint64_t k)
+                   bool captured, uint64_t k, bool *came)
 {
     struct ct_presence mine;
     bring(c, call, &mine);
-    while (!ct_gathering_come(&c->tokens, k, &mine)) {
-        if (is_over(c)) {
-            return false;
-        }
-        pause(c);
+    *came = ct_gathering_come(&c->tokens, k, &mine);
+    if (!*came) {
+        return false;
     }
     const uint64_t end_ns = ct_clock_ns() + ct_stream_stay_ns(c, length(call), captured);
     while (!ct_gathering_is_decided(&c->tokens, k) && ct_clock_ns() < end_ns && !is_over(c)) {
-        pause(c);
+        ct_stream_pause(c);
     }
-    return ct_gathering_close(&c->tokens, k);
+    const bool met = ct_gathering_close(&c->tokens, k);
+    if (!met) {
+        ct_gathering_vote(&c->tokens, k, false);
+    }
+    return met;
 }
 
 /* Whether what they have brought will do; all see the same. */
@@ -211,7 +214,7 @@ static bool map_one(const struct ct_stream_context *c, struct mapped *m,
     if (from->way == 0) {
         return true;
     }
-    const int rc = ct_mem_import(c->p, c->ordinal, from, true, &m->imports[m->n], at);
+    const int rc = ct_mem_import(c->p, c->ordinal, from, false, &m->imports[m->n], at);
     m->n += rc == CTRAN_SUCCESS;
     return rc == CTRAN_SUCCESS;
 }
@@ -228,22 +231,21 @@ static bool map_all(const struct ct_stream_context *c, struct mapped *m, uint64_
     return ok;
 }
 
-static void unmap_all(const struct ct_stream_context *c, struct mapped *m)
+/* Votes, and waits for the others' votes, which are here to give them: as long as all goes on, and
+ * as an operation may take (CTRAN_STREAM_TIMEOUT). */
+static bool agree(struct ct_stream_context *c, uint64_t k, bool yes)
 {
-    for (size_t i = 0; i < m->n; i++) {
-        ct_mem_import_put(c->p, m->imports[i]);
-    }
-}
-
-/* Votes, and waits for the others' votes. */
-static bool agree(const struct ct_stream_context *c, uint64_t k, bool yes)
-{
+    const uint64_t limit_ns = (uint64_t)c->p->cfg.stream_timeout * CT_NS_PER_MS;
+    const uint64_t begin_ns = ct_clock_ns();
     ct_gathering_vote(&c->tokens, k, yes);
     while (!ct_gathering_has_voted(&c->tokens, k)) {
-        if (is_over(c)) {
+        if (limit_ns > 0 && ct_clock_ns() - begin_ns > limit_ns) {
+            ct_stream_end_all(c, CTRAN_ERR_TIMEOUT);
+        }
+        if (is_over(c) && !ct_gathering_has_voted(&c->tokens, k)) {
             return false;
         }
-        pause(c);
+        ct_stream_pause(c);
     }
     return ct_gathering_agreed(&c->tokens, k);
 }
@@ -290,83 +292,97 @@ static void set_ranks(const struct ct_stream_context *c, const struct ct_stream_
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* The operation holds the mappings from here on. */
-static int hold(struct ct_stream_context *c, struct mapped *m, struct ct_graph *graph)
+/* The operation that comes next holds the mappings, if there is room to note them. */
+static bool hold(struct ct_stream_context *c, struct mapped *m, struct ct_graph *graph)
 {
-    int rc = CTRAN_SUCCESS;
-    if (graph == NULL) {
-        struct ct_stream_armed *a = ct_stream_arm(c, m->n);
-        if (a == NULL) {
-            unmap_all(c, m);
-            return CTRAN_ERR_NO_MEM;
-        }
-        for (size_t i = 0; i < m->n; i++) {
-            a->ends[i] = (struct ct_stream_end){.import = m->imports[i]};
-        }
+    struct ct_stream_armed *a = graph == NULL ? ct_stream_arm(c, m->n) : NULL;
+    if (graph == NULL && a == NULL) {
+        return false;
+    }
+    for (size_t i = 0; a != NULL && i < m->n; i++) {
+        a->ends[i] = (struct ct_stream_end){.import = m->imports[i]};
+    }
+    if (a != NULL) {
         atomic_store_explicit(&a->nends, (uint32_t)m->n, memory_order_release);
-        return CTRAN_SUCCESS;
+        return true;
     }
-    for (size_t i = 0; i < m->n; i++) {
-        const int held = ct_graph_hold(graph, m->imports[i]);
-        rc = rc == CTRAN_SUCCESS ? held : rc;
+    while (m->n > 0) {
+        if (ct_graph_hold(graph, m->imports[m->n - 1]) != CTRAN_SUCCESS) {
+            return false;
+        }
+        m->n--; /* the graph's now */
     }
-    return rc;
+    return true;
 }
 
-static int submit(struct ct_stream_context *c, CUstream stream, struct ct_graph *graph,
-                  struct mapped *m, struct ct_direct_job *job)
+/* It is not to be, and has not been counted. */
+static void let_go(struct ct_stream_context *c, struct mapped *m, struct ct_graph *graph, bool held)
+{
+    if (held && graph == NULL) {
+        ct_stream_disarm(c, &c->armed[c->enqueued % CT_STREAM_ARMED]);
+    } else {
+        for (size_t i = 0; i < m->n; i++) {
+            ct_mem_import_put(c->p, m->imports[i]);
+        }
+    }
+}
+
+static int submit(struct ct_stream_context *c, CUstream stream, const struct ct_graph *graph,
+                  struct ct_direct_job *job)
 {
     const uint32_t finishes = c->enqueued + 1;
-    int            rc = hold(c, m, graph);
-    if (rc != CTRAN_SUCCESS) { /* the others' kernels are on their way */
-        ct_stream_end_all(c, rc);
-        return rc;
-    }
+    int            rc = CTRAN_SUCCESS;
     if (graph == NULL) {
         rc = ct_stream_count(c, stream, finishes);
         job->finishes = &finishes;
     }
-    job->captured = graph != NULL;
     job->blocks = (uint32_t)c->p->cfg.stream_blocks;
     const int after = ct_stream_kernel_direct(c, stream, job);
     return rc == CTRAN_SUCCESS ? after : rc;
+}
+
+/* With all ranks that have met: whether they go this way together. */
+static bool join(struct ct_stream_context *c, const struct ct_stream_call *call,
+                 struct ct_graph *graph, uint64_t k, struct ct_direct_job *job)
+{
+    struct mapped m = {.n = 0};
+    const bool    mapped = suits(c, call, k) && map_all(c, &m, k);
+    const bool    held = mapped && hold(c, &m, graph);
+    const bool    together = agree(c, k, held);
+    if (!together) {
+        let_go(c, &m, graph, held);
+    } else if (reduces(call)) {
+        set_ranks(c, call->reduction, &m, job);
+    } else {
+        set_moves(c, call, &m, k, job);
+    }
+    return together;
 }
 
 int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
                          const struct ct_stream_call *call, struct ct_graph *graph, bool *taken)
 {
     const uint64_t       k = c->gathered++;
-    struct mapped        m = {.n = 0};
     struct ct_direct_job job = {.use = 0};
-    const bool           met = gather(c, call, graph != NULL, k);
-    *taken = false;
-    if (met && suits(c, call, k)) {
-        *taken = agree(c, k, map_all(c, &m, k));
-    } else {
-        ct_gathering_vote(&c->tokens, k, false);
+    bool                 came;
+    *taken = gather(c, call, graph != NULL, k, &came) && join(c, call, graph, k, &job);
+    if (came) {
+        ct_gathering_leave(&c->tokens, k);
     }
-    if (*taken && reduces(call)) {
-        set_ranks(c, call->reduction, &m, &job);
-    } else if (*taken) {
-        set_moves(c, call, &m, k, &job);
+    if (*taken) {
+        return submit(c, stream, graph, &job);
     }
-    ct_gathering_leave(&c->tokens, k);
-    if (!*taken) {
-        unmap_all(c, &m);
-        return is_over(c) ? ct_stream_over(c) : CTRAN_SUCCESS;
-    }
-    return submit(c, stream, graph, &m, &job);
+    return is_over(c) ? ct_stream_over(c) : CTRAN_SUCCESS;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 int ct_stream_direct_exchange(struct ct_stream_context *c, CUstream stream,
-                              const struct ct_exchange_end *ends, size_t n, bool captured,
+                              const struct ct_exchange_end *ends, size_t n,
                               const uint32_t *finishes)
 {
     const int            blocks = (int)c->p->cfg.stream_blocks;
     struct ct_direct_job job = {.messages = true,
-                                .captured = captured,
                                 .finishes = finishes,
                                 .blocks = blocks != 0 ? (uint32_t)blocks : MESSAGE_BLOCKS};
     for (size_t i = 0; i < n; i++) {

@@ -15,11 +15,12 @@ bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_s
 int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
                          const struct ct_stream_call *call, struct ct_graph *graph, bool *taken);
 
-/* Whether this rank would have a message of so many bytes copied so, if its ends meet. */
-bool ct_stream_direct_moves(const struct ct_stream_context *c, size_t bytes);
+/* Whether this rank would have a message of so many bytes, whose end here is at `at`, copied so if
+ * its ends meet. */
+bool ct_stream_direct_moves(const struct ct_stream_context *c, const void *at, size_t bytes);
 /* Launches those of n ends that are; at most one each way with a peer. */
 int ct_stream_direct_exchange(struct ct_stream_context *c, CUstream stream,
-                              const struct ct_exchange_end *ends, size_t n, bool captured,
+                              const struct ct_exchange_end *ends, size_t n,
                               const uint32_t *finishes);
 
 #endif

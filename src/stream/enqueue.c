@@ -83,8 +83,7 @@ void ct_stream_wait(struct ct_stream_context *c, uint32_t most)
     uint64_t next_ns = 0;
     while (ct_stream_pending(c) > most) {
         const uint64_t now = ct_clock_ns();
-        (void)ct_domain_poke(c->p);
-        (void)sched_yield();
+        ct_stream_pause(c);
         if (next_ns == 0) {
             next_ns = now + ASK_NS;
         } else if (now > next_ns) {
@@ -148,6 +147,12 @@ static int record(struct ct_exchange *x, struct ct_stream_armed *a)
         atomic_store_explicit(&a->nends, n, memory_order_release);
     }
     return rc;
+}
+
+void ct_stream_pause(const struct ct_stream_context *c)
+{
+    (void)ct_domain_poke(c->p);
+    (void)sched_yield();
 }
 
 uint64_t ct_stream_stay_ns(const struct ct_stream_context *c, size_t bytes, bool captured)

@@ -176,8 +176,7 @@ static void launch(struct ct_exchange *x, size_t at, size_t n, CUstream stream,
 /* The messages that are copied by a kernel, in whatever order their peers come to them. */
 static void launch_direct(struct ct_exchange *x, CUstream stream, const uint32_t *finishes)
 {
-    const int rc =
-        ct_stream_direct_exchange(x->c, stream, x->ends, x->n, x->graph != NULL, finishes);
+    const int rc = ct_stream_direct_exchange(x->c, stream, x->ends, x->n, finishes);
     x->rc = x->rc == CTRAN_SUCCESS ? rc : x->rc;
 }
 

@@ -18,7 +18,8 @@
 
 #include "stream/tokens.h"
 
-/* As many as a rank may be ahead of another, since no more of its operations are under way. */
+/* As many as a rank may be ahead of another in eager operations, since no more are under way. One
+ * that is further ahead, by captures, does not come: no rank meets another there, then or later. */
 enum { CT_GATHERINGS = 256 };
 
 /* What a rank brings. */

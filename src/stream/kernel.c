@@ -95,7 +95,7 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
  * them, which all have to do alike. */
 struct gift {
     struct ct_mem_export memory;
-    int64_t              workspace, blocks, small, engines;
+    int64_t              workspace, blocks, small, engines, stay;
 };
 
 static struct gift gift_of(const struct ct_config *cfg, const struct ct_mem_export *memory)
@@ -104,7 +104,8 @@ static struct gift gift_of(const struct ct_config *cfg, const struct ct_mem_expo
                          .workspace = cfg->stream_workspace,
                          .blocks = cfg->stream_blocks,
                          .small = cfg->stream_small,
-                         .engines = cfg->stream_engines};
+                         .engines = cfg->stream_engines,
+                         .stay = cfg->stream_stay};
 }
 
 /* The same on all ranks. */
@@ -117,7 +118,8 @@ static int compare_settings(const struct ct_stream_context *c, const struct gift
         } settings[] = {{"CTRAN_STREAM_WORKSPACE", all[0].workspace, all[r].workspace},
                         {"CTRAN_STREAM_BLOCKS", all[0].blocks, all[r].blocks},
                         {"CTRAN_STREAM_SMALL", all[0].small, all[r].small},
-                        {"CTRAN_STREAM_ENGINES", all[0].engines, all[r].engines}};
+                        {"CTRAN_STREAM_ENGINES", all[0].engines, all[r].engines},
+                        {"CTRAN_STREAM_STAY", all[0].stay, all[r].stay}};
         for (size_t i = 0; i < CT_ARRAY_LEN(settings); i++) {
             if (settings[i].first != settings[i].other) {
                 ct_error(&c->p->log,
@@ -402,10 +404,7 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
     struct ct_kernel_reduction        r;
     c->direct_ops++;
     set_finish(c, comm, job->finishes);
-    comm->let_go =
-        job->captured
-            ? NULL
-            : (const uint32_t *)ct_stream_address(c, &c->tokens.head->let_go[c->tokens.me]);
+    comm->let_go = (const uint32_t *)ct_stream_address(c, &c->tokens.head->let_go[c->tokens.me]);
     if (x == NULL) {
         ct_kernel_direct_move(&w->call, comm, job->blocks, job->ranks, job->open, job->use);
         return launch(c, stream, job->finishes);

@@ -19,8 +19,8 @@
 #include "stream/kernel.h"
 
 enum {
-    STAY_BYTES = 1 << 20,       /* of a message for which it pays to wait for the other end, */
-    STAY_P2P_BYTES = 128 << 10, /* or where a kernel copies it then */
+    STAY_BYTES = 1 << 20,          /* of a message for which it pays to wait for the other end, */
+    STAY_DIRECT_BYTES = 128 << 10, /* or where a kernel copies it then */
 };
 
 int ct_exchange_open(struct ct_exchange *x)
@@ -126,8 +126,7 @@ static enum ct_arrival come(struct ct_exchange *x, uint32_t from, uint32_t to, u
     enum ct_arrival how;
     while ((how = ct_slot_come(&x->c->tokens, from, to, k, way, mine, other)) == CT_CAME_FULL &&
            ct_tokens_over(&x->c->tokens) == CTRAN_SUCCESS) {
-        (void)ct_domain_poke(x->c->p); /* what the peer waits for may be ours */
-        (void)sched_yield();
+        ct_stream_pause(x->c);
     }
     return how;
 }
@@ -143,7 +142,7 @@ static bool wants_kernel(const struct ct_exchange *x, const struct ct_stream_msg
 static bool may_be_direct(const struct ct_exchange *x, const struct ct_stream_msg *msg, unsigned k)
 {
     return x->call->kind == CT_STREAM_P2P && k == 0 && !wants_kernel(x, msg, k) &&
-           ct_stream_direct_moves(x->c, msg->bytes);
+           ct_stream_direct_moves(x->c, msg->buf, msg->bytes);
 }
 
 /* It is done by kernel, as who came first has said. */
@@ -180,6 +179,7 @@ static void settle_met(struct ct_exchange *x, struct ct_exchange_end *e,
     e->direct = e->mine.direct && other->direct;
     if (e->direct) {
         e->first = !e->msg->send;
+        e->token = NULL;
     } else {
         settle(x, e, !e->msg->send, other);
     }
@@ -188,11 +188,11 @@ static void settle_met(struct ct_exchange *x, struct ct_exchange_end *e,
     }
 }
 
-static bool pays_to_stay(const struct ct_exchange *x, const struct ct_stream_msg *msg)
+static bool pays_to_stay(const struct ct_exchange *x, const struct ct_exchange_end *e)
 {
-    const bool p2p = x->call->kind == CT_STREAM_P2P && x->c->work != NULL;
-    return msg->bytes >= (p2p ? STAY_P2P_BYTES : STAY_BYTES) ||
-           (x->graph != NULL && msg->bytes > 0);
+    const size_t bytes = e->msg->bytes;
+    return bytes >= (e->mine.direct ? STAY_DIRECT_BYTES : STAY_BYTES) ||
+           (x->graph != NULL && bytes > 0);
 }
 
 /* The k-th of its peer and way in the operation. */
@@ -223,7 +223,7 @@ static void meet(struct ct_exchange *x, size_t at, unsigned k)
             break;
         }
         settle(x, e, true, NULL);
-        e->stays = pays_to_stay(x, msg) && ct_slot_stay(t, from, to, *next);
+        e->stays = pays_to_stay(x, e) && ct_slot_stay(t, from, to, *next);
         break;
     case CT_CAME_SECOND:
         if (other.kernel && e->mine.kind != CT_STREAM_P2P) { /* a collective has no such ends */
@@ -271,8 +271,9 @@ static void stay(struct ct_exchange *x)
         const uint32_t          from = e->msg->send ? t->me : e->msg->peer;
         const uint32_t          to = e->msg->send ? e->msg->peer : t->me;
         struct ct_offer         other;
-        while (e->stays && !ct_slot_has_met(t, from, to, e->number) && ct_clock_ns() < end_ns) {
-            (void)sched_yield();
+        while (e->stays && !ct_slot_has_met(t, from, to, e->number) && ct_clock_ns() < end_ns &&
+               ct_tokens_over(t) == CTRAN_SUCCESS) {
+            ct_stream_pause(x->c);
         }
         if (e->stays && !ct_slot_leave(t, from, to, e->number)) {
             ct_slot_take(t, from, to, e->number, e->msg->send ? CT_PRODUCER : CT_CONSUMER, &other);

@@ -116,8 +116,9 @@
  * own watchdog sees to; nobody sets a token for it, since who is released early would copy into
  * memory that its peer still uses. Where the peer is dead, or has not come and now never may
  * (the slot is closed, by compare and swap), the watchdog sets the token in its place, once.
- * What was received is void. A graph with operations of such a communicator must not be
- * launched again; one that is running is let go, by force (ctran-gpu(7)).
+ * After two seconds it does so all the same. What was received is void. A graph with operations of
+ * such a communicator must not be launched again; one that is running is let go at once, but for
+ * its pushes to peers that live, which are after two seconds (ctran-gpu(7)).
  *
  * After an enqueue call has returned, nothing calls CUDA on its behalf: the driver may block in any
  * call while a stream waits.

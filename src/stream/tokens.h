@@ -105,7 +105,7 @@ enum ct_arrival { CT_CAME_FIRST, CT_CAME_SECOND, CT_CAME_MET, CT_CAME_FULL, CT_C
 enum ct_arrival ct_slot_come(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k,
                              uint32_t way, const struct ct_offer *mine, struct ct_offer *other);
 /* An end that came first may stay for a while: if the other comes meanwhile both know both offers.
- * Then all is as if the producer had come first. _stay: the other has not come without finding this
+ * Then all is as if the consumer had come first. _stay: the other has not come without finding this
  * end there. _has_met: it has come. _leave ends the stay: true where nobody has come; else this end
  * takes the other's offer. */
 bool ct_slot_stay(const struct ct_tokens *t, uint32_t from, uint32_t to, uint64_t k);

@@ -43,15 +43,19 @@ static void set(_Atomic uint32_t *word)
     atomic_store_explicit(word, 1, memory_order_seq_cst);
 }
 
-/* All tokens that this rank's streams may wait for of a peer: sets from `from` on. */
-static void set_all(struct ct_stream_context *c, uint32_t peer, uint32_t from)
+/* All tokens that this rank's streams may wait for of a peer: sets from `from` on. By those whose
+ * ready word lets this rank push, a peer that lives is written to: only by force. */
+static void set_all(struct ct_stream_context *c, uint32_t peer, uint32_t from, bool force)
 {
     const struct ct_tokens *t = &c->tokens;
+    const bool              push = force || c->dead[peer];
     for (uint32_t way = 0; way < 2; way++) {
         for (uint32_t s = from; s < CT_TOKEN_SETS; s++) {
             for (uint32_t lane = 0; lane < CT_TOKEN_LANES; lane++) {
                 set(&ct_token_at(t, t->me, peer, way, s, lane)->done);
-                set(&ct_token_at(t, peer, t->me, way, s, lane)->ready);
+                if (way == CT_PRODUCER || push) {
+                    set(&ct_token_at(t, peer, t->me, way, s, lane)->ready);
+                }
             }
         }
     }
@@ -73,7 +77,7 @@ static void let_end_go(struct ct_stream_context *c, struct ct_stream_end *e, boo
     }
 }
 
-/* Kernels do not wait for what is dead, or for nobody. */
+/* Kernels do not wait for what is dead, or, by force, for nobody. */
 static void let_kernels_go(struct ct_stream_context *c, bool force)
 {
     uint32_t mask = force ? UINT32_MAX : 0;
@@ -89,7 +93,6 @@ static void let_go(struct ct_stream_context *c, uint32_t at, bool force)
 {
     struct ct_stream_armed *a = &c->armed[at % CT_STREAM_ARMED];
     const uint32_t          n = atomic_load_explicit(&a->nends, memory_order_acquire);
-    let_kernels_go(c, force);
     for (uint32_t i = 0; i < n; i++) {
         let_end_go(c, &a->ends[i], force);
     }
@@ -99,11 +102,11 @@ static void let_go(struct ct_stream_context *c, uint32_t at, bool force)
 }
 
 /* Graphs that may be running. */
-static void let_graphs_go(struct ct_stream_context *c)
+static void let_graphs_go(struct ct_stream_context *c, bool force)
 {
     for (uint32_t r = 0; c->direct && r < c->tokens.n; r++) {
         if (r != c->tokens.me) {
-            set_all(c, r, 1);
+            set_all(c, r, 1, force);
         }
     }
 }
@@ -171,7 +174,10 @@ static void look(struct ct_stream_context *c)
             }
             let_go(c, finished, age_ns(c, finished) > FORCE_NS);
         }
-        let_graphs_go(c);
+        c->over_ns = c->over_ns != 0 ? c->over_ns : ct_clock_ns();
+        const bool late = ct_clock_ns() - c->over_ns > FORCE_NS;
+        let_kernels_go(c, late);
+        let_graphs_go(c, late);
     }
 }
 

@@ -104,7 +104,7 @@ struct ct_kernel_pair {
     uint32_t ready; /* how often the peer has opened its memory to the rank; by the peer */
     uint32_t done;  /* how often it was through with the rank's; by the peer */
     uint32_t
-        opened;    /* how often the rank has opened its own to the peer, and the peer was through */
+        opened;    /* how often the rank has opened its own to the peer, in kernels that are over */
     uint32_t used; /* how often the rank was through with the peer's */
     uint32_t through; /* blocks of the running kernel that are through with the peer's */
     uint32_t pad[3];  /* 0 */
@@ -128,10 +128,10 @@ struct ct_kernel_comm {
     uint32_t *finished;    /* there, too: a kernel that is over with all it does to memory writes */
     uint32_t  finishes;    /* this; finished NULL: nothing */
     uint32_t  pad;         /* 0 */
-    const uint32_t
-         *let_go; /* there, too: peers, a bit each, that are not waited for any more though
-                               they may use this rank's memory. NULL: none is after an abort */
-    void *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
+    /* There, too: peers, a bit each, that after an abort are not waited for though they may use
+     * this rank's memory. NULL: all. */
+    const uint32_t *let_go;
+    void           *workspace[CT_KERNEL_RANKS]; /* of each rank, as this device sees them */
 };
 
 /* What is sent to a peer and received from it; for the rank itself, what is copied. */

@@ -226,9 +226,9 @@ CT_DEV bool is_last(uint32_t *through)
 
 /* The very last thing that a kernel does. The last block to be through says that it is over, where
  * somebody wants to know: for the communicator's next kernel, on whatever stream of this device,
- * all is as if it had ended. What it wrote to peers may be on its way, and none of them takes this
- * word for anything: they look at what comes with it, and to unmap their memory waits for it. A wait
- * for that took as long as the rest of a small kernel. */
+ * all is as if it had ended. What it wrote to peers may be on its way. None of them takes this word
+ * for anything: they look at what comes with it, and their memory is not unmapped while a stream
+ * is busy. To wait for that took as long as the rest of a small kernel. */
 CT_DEV void say_over(const struct ct_kernel_comm *comm)
 {
     uint32_t *through =

@@ -7,10 +7,10 @@
  * do. So a kernel ends once its peers have come as far as theirs; the last block alone waits for
  * those to whom memory is open, behind all that this rank does for others.
  *
- * After an abort nothing more is read or written: who has not begun with a peer's memory says at
- * once that it is through. But a peer may be in the middle of it. What is open to one that lives is
- * not left before it has said so, or the host has had enough (let_go): else it might write to
- * memory that the program uses again.
+ * After an abort who waits for a peer's memory does not go on waiting, touches nothing, and says
+ * that it is through. But a peer may be in the middle of it. What is open to one that lives is not left
+ * before it has said so, or the host has had enough (let_go): else it might write to memory that
+ * the program uses again. Then it is closed again, so that who comes later finds it so.
  */
 #ifndef CT_GPU_KERNELS_DIRECT_H
 #define CT_GPU_KERNELS_DIRECT_H
@@ -25,7 +25,7 @@ CT_DEV struct ct_kernel_pair *pair_with(const struct ct_kernel_comm *comm, uint3
     return reinterpret_cast<struct ct_kernel_pair *>(base) + peer;
 }
 
-/* By the first block: what is in this rank's memory, and what was, the stream has seen to. */
+/* By the first block. No fence: what is in this rank's memory was written before the kernel. */
 CT_DEV void open_memory(const struct ct_kernel_direct &a)
 {
     const struct ct_kernel_comm *comm = &a.comm;
@@ -92,7 +92,12 @@ CT_DEV void close_memory(struct channel *ch, uint32_t open)
         struct ct_kernel_pair *pair = pair_with(comm, comm->rank, p);
         uint32_t               spins = 0;
         if (in(open, p)) {
-            while (load_flag(&pair->done) != pair->opened + 1 && !may_leave(ch, p, &spins)) {
+            bool through;
+            while (!(through = load_flag(&pair->done) == pair->opened + 1) &&
+                   !may_leave(ch, p, &spins)) {
+            }
+            if (!through) { /* who comes later finds it closed */
+                store_flag(&pair_with(comm, p, comm->rank)->ready, pair->opened);
             }
             pair->opened++;
         }
