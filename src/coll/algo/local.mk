@@ -31,4 +31,5 @@ libctcore_la_SOURCES += \
 	src/coll/algo/rail.c \
 	src/coll/algo/ring.c \
 	src/coll/algo/scatter_allgather.c \
+	src/coll/algo/scatter_bruck.c \
 	src/coll/algo/table.c

@@ -17,6 +17,7 @@
     X(chain_bcast)                                                                                 \
     X(double_tree_bcast)                                                                           \
     X(scatter_allgather_bcast)                                                                     \
+    X(scatter_bruck_bcast)                                                                         \
     X(linear_bcast)                                                                                \
     X(hier_binomial_bcast)                                                                         \
     X(knomial_reduce)                                                                              \
