@@ -17,6 +17,7 @@ libctbase_la_SOURCES = \
 	src/base/lock.h \
 	src/base/log.c src/base/log.h \
 	src/base/membarrier.c src/base/membarrier.h \
+	src/base/past.c src/base/past.h \
 	src/base/ref.h \
 	src/base/request.h \
 	src/base/process.h \

@@ -34,6 +34,7 @@ unit_tests = \
 	tests/unit/test_op \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
+	tests/unit/test_past \
 	tests/unit/test_place \
 	tests/unit/test_hub \
 	tests/unit/test_proto \
@@ -103,6 +104,9 @@ tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/
 	$(EVENT_CFLAGS)
 tests_unit_test_hosts_CFLAGS = $(unit_cflags)
 tests_unit_test_hosts_LDADD = $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_past_SOURCES = tests/unit/test_past.c tests/unit/unit.h
+tests_unit_test_past_CFLAGS = $(unit_cflags)
+tests_unit_test_past_LDADD = $(unit_ldadd)
 tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/unit/unit.h launcher/gpus.c \
 	launcher/gpus.h launcher/strlist.c launcher/strlist.h
 tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \

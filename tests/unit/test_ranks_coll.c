@@ -5,6 +5,7 @@
  * not. And communicators made from others.
  */
 #define CT_FOLDER "unit"
+#include "coll/run/board.h"
 #include "ranks.h"
 
 enum { MOST_RANKS = 9, MOST_COUNT = 700, GUARD = 8 };
@@ -390,6 +391,44 @@ static void test_no_board(void **state)
     ranks_run(&(struct ranks_args){.n = 3, .threaded = true, .settings = board, .body = no_board});
 }
 
+/* Block j of rank i is its numbers from 1000 j on. As if caches were small: past them. */
+static void alltoall(struct rank *r, size_t count)
+{
+    static _Thread_local struct buffers b;
+    struct ct_comm                     *world = ct_comm_world(&r->p);
+    struct ct_coll                      coll;
+    memset(&b, 0x5a, sizeof b);
+    for (size_t i = 0; i < count * r->n; i++) {
+        b.send[i] = input(r->me, i / count * 1000 + i % count);
+    }
+    ct_coll_init(&coll, world, NULL);
+    RANK_EQUAL(r, ct_coll_alltoall(&coll, b.send, b.recv, count * sizeof b.send[0]), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_coll_run(&coll), CTRAN_SUCCESS);
+    for (size_t i = 0; i < count * r->n; i++) {
+        RANK_EQUAL(r, b.recv[i], input((uint32_t)(i / count), r->me * 1000 + i % count));
+    }
+    RANK_EQUAL(r, b.recv[count * r->n], UINT64_C(0x5a5a5a5a5a5a5a5a));
+}
+
+static void past_caches(struct rank *r, void *arg)
+{
+    (void)arg;
+    alltoall(r, MOST_COUNT); /* opens the board for long input */
+    alltoall(r, MOST_COUNT);
+    RANK_CHECK(r, ct_comm_world(&r->p)->run.board->bulk.base != NULL);
+    for (unsigned turn = 0; turn < 20; turn++) {
+        ct_comm_world(&r->p)->run.board->cache_share = turn % 2;
+        alltoall(r, MOST_COUNT - turn);
+    }
+}
+
+static void test_past_caches(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = parts, .body = past_caches});
+    ranks_run(&(struct ranks_args){.n = 5, .settings = parts, .body = past_caches});
+}
+
 /* ---- communicators --------------------------------------------------------------------------- */
 
 static uint64_t sum_of(struct rank *r, struct ct_comm *comm, uint64_t value)
@@ -482,9 +521,10 @@ static void test_communicators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),      cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_board),    cmocka_unit_test(test_random),
-        cmocka_unit_test(test_no_board), cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_all),           cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_board),         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_no_board),      cmocka_unit_test(test_past_caches),
+        cmocka_unit_test(test_communicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,7 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
 {
     const size_t bytes = (size_t)ctx->p->cfg.coll_board_bytes;
     b->bulk_tried = true;
+    b->cache_share = ct_past_cache_share();
     b->part_bytes = bytes / CT_BOARD_PARTS / CT_CACHE_LINE * CT_CACHE_LINE;
     return b->part_bytes == 0
                ? CTRAN_SUCCESS

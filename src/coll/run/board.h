@@ -64,7 +64,8 @@ struct ct_board {
     struct ct_board_shared  *shared; /* in `slots` */
     bool                     bulk_tried;
     size_t                   part_bytes;
-    uint64_t                 k;      /* operations begun */
+    size_t                   cache_share; /* of a core; 0: not known */
+    uint64_t                 k;           /* operations begun */
     uint64_t                 driven; /* the last one after which this rank looked for messages */
     uint32_t                 rooms;  /* how often this rank has given its core away */
     bool                     unread; /* it has put something in since */

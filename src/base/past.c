@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies past the caches, and how large these are; see past.h. */
+#include "base/past.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+#include "base/textfile.h"
+#include "base/util.h"
+
+#if defined(__x86_64__)
+
+/* Whole lines, or each would go to memory in parts. */
+static void stream_lines(__m128i *dst, const __m128i *src, size_t lines)
+{
+    for (; lines > 0; lines--, dst += 4, src += 4) {
+        const __m128i a = _mm_loadu_si128(src), b = _mm_loadu_si128(src + 1);
+        const __m128i c = _mm_loadu_si128(src + 2), d = _mm_loadu_si128(src + 3);
+        _mm_stream_si128(dst, a);
+        _mm_stream_si128(dst + 1, b);
+        _mm_stream_si128(dst + 2, c);
+        _mm_stream_si128(dst + 3, d);
+    }
+    _mm_sfence(); /* such stores are in no order with others, as that of a flag */
+}
+
+void ct_past_copy(void *dst, const void *src, size_t len)
+{
+    char        *to = dst;
+    const char  *from = src;
+    const size_t off = (uintptr_t)to % CT_CACHE_LINE;
+    const size_t head = ct_min_size(off > 0 ? CT_CACHE_LINE - off : 0, len);
+    const size_t lines = (len - head) / CT_CACHE_LINE, end = head + lines * CT_CACHE_LINE;
+    memcpy(to, from, head);
+    stream_lines((__m128i *)(void *)(to + head), (const __m128i *)(const void *)(from + head),
+                 lines);
+    memcpy(to + end, from + end, len - end);
+}
+
+#else
+
+void ct_past_copy(void *dst, const void *src, size_t len)
+{
+    memcpy(dst, src, len);
+}
+
+#endif
+
+size_t ct_past_share_of(const char *size, const char *cpus)
+{
+    char        *unit;
+    const size_t number = strtoul(size, &unit, 10);
+    const size_t bytes = *unit == 'K' ? number << 10 : *unit == 'M' ? number << 20 : number;
+    size_t       sharing = 0;
+    for (; *cpus != '\0'; cpus++) {
+        const char digit[] = {*cpus, '\0'};
+        sharing += (size_t)__builtin_popcountl(strtoul(digit, NULL, 16));
+    }
+    return sharing > 0 ? bytes / sharing : 0;
+}
+
+size_t ct_past_cache_share(void)
+{
+    static const char level[] = "/sys/devices/system/cpu/cpu0/cache/index3/";
+    enum { MOST = 8192 };
+    char   path[128];
+    size_t share = 0;
+    (void)strcat(strcpy(path, level), "size");
+    char *size = ct_textfile_read(path, MOST);
+    (void)strcat(strcpy(path, level), "shared_cpu_map");
+    char *cpus = ct_textfile_read(path, MOST);
+    if (size != NULL && cpus != NULL) {
+        share = ct_past_share_of(size, cpus);
+    }
+    free(size);
+    free(cpus);
+    return share;
+}
