@@ -111,6 +111,7 @@ static const struct key {
     {"message", "switch", US, AT(switch_us)},
     {"message", "near", US, AT(near_us)},
     {"message", "nap", US, AT(nap_us)},
+    {"message", "fall", US, AT(fall_us)},
     {"message", "wake", US, AT(wake_us)},
     {"message", "move", RATE, AT(move)},
     {"message", "far", RATE, AT(far)},

@@ -8,8 +8,9 @@
  * Where ranks fall asleep (`nap`), those that wait for something and are awake are in the queue,
  * too, as ranks that yield are in the kernel's: each turn of theirs costs a switch. Before it
  * yields, a rank polls for a while (`near`) as long as the one that it heard of last runs on
- * another core (ep/idle.c of the library). Who has waited as long as `nap` leaves the queue; work
- * for him then takes the time of falling asleep and of being woken besides.
+ * another core (ep/idle.c of the library). Who has waited as long as `nap` falls asleep, which
+ * takes the core a while (`fall`, a barrier across cores), in which he finds what comes, and leaves
+ * the queue; work for one who sleeps takes the time of being woken besides.
  */
 #include <stdlib.h>
 
@@ -41,11 +42,12 @@ struct worker {
     uint32_t looks;       /* since it last gave way, or had work */
     bool     seated;      /* on a core that works for it, or waiting for one */
     uint64_t since;       /* when it had no more work */
+    uint64_t asleep;      /* from when on it sleeps, if it has left the queue for that */
 };
 
 struct sim_cores {
     uint32_t       per_host, room, spare;
-    uint64_t       switch_ps, nap_ps, wake_ps, near_ps;
+    uint64_t       switch_ps, nap_ps, fall_ps, wake_ps, near_ps;
     struct seat   *seats;   /* by host and core */
     struct worker *workers; /* by rank */
     struct job    *jobs;
@@ -71,6 +73,7 @@ struct sim_cores *sim_cores_make(const struct sim_net *net, uint32_t ranks,
                             .nap_ps = of->switch_us > 0 ? ps_of(of->nap_us) : 0,
                             .wake_ps = ps_of(of->wake_us),
                             .near_ps = ps_of(of->near_us) / LOOKS};
+    c->fall_ps = c->nap_ps > 0 ? ps_of(of->fall_us) : 0;
     c->seats = calloc((size_t)hosts * per_host, sizeof *c->seats);
     c->workers = calloc(ranks, sizeof *c->workers);
     if (c->seats == NULL || c->workers == NULL) {
@@ -156,6 +159,14 @@ static bool is_awake(const struct sim_cores *c, uint32_t rank, uint64_t now)
     return now - c->workers[rank].since < c->nap_ps;
 }
 
+/* When one who waits on no core, and has waited for so long, is asleep. Who left the queue for that
+ * has it from then; who waited on a core that nobody else wanted did not need to. */
+static uint64_t asleep_at(const struct sim_cores *c, uint32_t rank)
+{
+    const struct worker *w = &c->workers[rank];
+    return w->asleep > 0 ? w->asleep : w->since + c->nap_ps + c->fall_ps;
+}
+
 static struct sim_event end_of_turn(struct sim_cores *c, uint32_t seat, uint64_t at)
 {
     struct seat *s = &c->seats[seat];
@@ -215,7 +226,9 @@ enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t rank, uint64_t no
                                  const struct sim_event *then, struct sim_event *done)
 {
     struct worker *w = &c->workers[rank];
-    if (c->nap_ps > 0 && !w->seated && !is_awake(c, rank, now)) {
+    const bool     naps = c->nap_ps > 0 && !w->seated && !is_awake(c, rank, now);
+    const uint64_t asleep = naps ? asleep_at(c, rank) : now;
+    if (naps && asleep <= now) {
         ps += c->wake_ps;
     }
     if (!add_job(c, rank, ps, then)) {
@@ -238,7 +251,7 @@ enum sim_submit sim_cores_submit(struct sim_cores *c, uint32_t rank, uint64_t no
     if (before != NONE && before != rank) {
         enqueue(c, before);
     }
-    begin(c, seat, rank, now, done);
+    begin(c, seat, rank, ct_max_size(now, asleep), done); /* who is falling asleep finds it then */
     return SIM_BEGINS;
 }
 
@@ -293,6 +306,7 @@ bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct si
     uint32_t       seat = (uint32_t)done->bytes, rank = done->rank;
     struct seat   *s = &c->seats[seat];
     struct worker *w = &c->workers[rank];
+    uint64_t       at = done->at;
     if (!is_over(c, done)) {
         return false;
     }
@@ -307,6 +321,8 @@ bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct si
             return true;
         }
         w->seated = false;
+        at += awake ? 0 : c->fall_ps;
+        w->asleep = awake ? 0 : at;
         uint32_t head = next_rank(c, seat, awake);
         if (head == NONE) {
             s->busy = false;
@@ -317,6 +333,6 @@ bool sim_cores_next(struct sim_cores *c, const struct sim_event *done, struct si
         }
         rank = head;
     }
-    begin(c, seat, rank, done->at, next);
+    begin(c, seat, rank, at, next);
     return true;
 }

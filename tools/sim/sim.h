@@ -67,7 +67,9 @@ struct sim_cluster {
     uint64_t          ring;            /* bytes of memory for messages from one rank to another */
     double            switch_us;       /* when a core takes up another rank */
     double            near_us;         /* that who waits polls before he gives way */
-    double            nap_us, wake_us; /* when who waits sleeps; 0: never; to wake him */
+    double            nap_us;          /* when who waits falls asleep; 0: never */
+    double            fall_us;         /* so long that takes */
+    double            wake_us;         /* and this, to wake him */
     uint32_t          nics, cores;     /* of a host; 0: as many as GPUs */
     uint64_t          eager;           /* bytes; longer messages are asked for */
 };
