@@ -290,7 +290,7 @@ uint32_t ct_compose_nblk(const struct ct_compose *c, const struct ct_env *env)
     if ((c->self->traits & CT_BY_PLACE) != 0) {
         return env->n;
     }
-    if (l == NULL || c->self->colls != CT_ALLREDUCE) {
+    if (l == NULL || (c->self->colls & (CT_ALLREDUCE | CT_BCAST)) == 0) {
         return 1;
     }
     struct ct_env e = *env;

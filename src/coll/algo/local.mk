@@ -29,6 +29,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/pat.c \
 	src/coll/algo/rabenseifner.c \
 	src/coll/algo/rail.c \
+	src/coll/algo/rail_bcast.c \
 	src/coll/algo/ring.c \
 	src/coll/algo/scatter_allgather.c \
 	src/coll/algo/scatter_bruck.c \

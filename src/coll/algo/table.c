@@ -20,6 +20,8 @@
     X(scatter_bruck_bcast)                                                                         \
     X(linear_bcast)                                                                                \
     X(hier_binomial_bcast)                                                                         \
+    X(rail_binomial_bcast)                                                                         \
+    X(rail_chain_bcast)                                                                            \
     X(knomial_reduce)                                                                              \
     X(double_tree_reduce)                                                                          \
     X(chain_reduce)                                                                                \
