@@ -16,7 +16,8 @@ static const size_t usual_sizes[] = {8, 1 << 10, 32 << 10, 1 << 20, 32 << 20};
 struct question {
     struct ct_process p;
     struct ct_shape   shape;
-    uint32_t          colls; /* bits */
+    struct ct_levels *levels; /* shape's */
+    uint32_t          colls;  /* bits */
     size_t            size;
     bool              all_sizes, json;
     bool              boards; /* there may be one: over it is another answer */
@@ -68,6 +69,30 @@ static bool read_request(struct question *q, const struct choices_request *r)
     q->json = r->json;
     q->boards = nodes == 1 && ranks > 1 && ranks <= CT_BOARD_RANKS && q->p.cfg.coll_board > 0;
     return true;
+}
+
+/* Which ranks stand together, on hosts that are filled in order of ranks, in one rack. */
+static bool find_levels(struct question *q)
+{
+    struct ct_shape     *shape = &q->shape;
+    struct ct_level_wish wish;
+    if (!ct_level_wish_read(q->p.cfg.coll_levels, &wish) || wish.n == 0 || shape->n <= 2) {
+        return true;
+    }
+    struct ct_spot *spots = malloc(shape->n * sizeof *spots);
+    for (uint32_t r = 0; spots != NULL && r < shape->n; r++) {
+        const uint32_t host = 1 + (uint32_t)((uint64_t)r * shape->nodes / shape->n);
+        spots[r] = (struct ct_spot){.node = host, .nvlink = host, .rack = 1, .zone = 1, .dc = 1};
+    }
+    const bool good =
+        spots != NULL && ct_level_wish_make(&wish, shape->n, spots, &q->levels) == CTRAN_SUCCESS;
+    free(spots);
+    shape->levels = q->levels;
+    shape->flat = q->p.cfg.reproducible ? CT_SUMS : 0;
+    if (!good) {
+        fprintf(stderr, "ctran_info: no memory for %" PRIu32 " ranks\n", shape->n);
+    }
+    return good;
 }
 
 /* The process borrows settings and log; false after a message of the library. */
@@ -235,7 +260,8 @@ bool choices_show(const struct choices_request *r, const struct ct_config *cfg,
                   const struct ct_log *log)
 {
     struct question q;
-    bool            good = start(&q, cfg, log) && read_request(&q, r) && answer_all(&q);
+    bool good = start(&q, cfg, log) && read_request(&q, r) && find_levels(&q) && answer_all(&q);
+    ct_levels_free(q.levels);
     ct_policy_fini(&q.p);
     return good;
 }
