@@ -143,6 +143,7 @@ static void check_radices(struct prover *p, uint32_t n, uint32_t q)
           (struct costs){children + n - 1, children + n - 1, SKIP, 0, 0});
     check(p, c, "dissemination", CT_BARRIER, (struct costs){levels, children, 0, 0, 0});
     if (q <= 4) {
+        check(p, c, "scatter_bruck", CT_BCAST, (struct costs){children + levels, SKIP, SKIP, 0, 0});
         check(p, c, "bruck", CT_ALLGATHER, (struct costs){levels, children, n - 1, 0, 0});
         check(p, c, "bruck", CT_ALLTOALL,
               (struct costs){n > q ? levels + 1 : 1, children, digits_of_all(n, q), 0,
