@@ -22,22 +22,24 @@
 
 enum { MAX_SIZES = 64 };
 
-static const char usage[] = "usage: ctran_perf_rank [options] [PATTERN...]\n"
-                            "  --sizes LIST      bytes, with K, M or G (1024 each): 0,8,1K,64K,1M\n"
-                            "  --time-ms MS      about how long to measure one size (10)\n"
-                            "  --batches N       in so many parts, whose median counts (5)\n"
-                            "  --window N        messages under way in bw, bibw and rate (64)\n"
-                            "  --check           also look whether data arrives right\n"
-                            "  --copies          measure only the copies of the patterns' data\n"
-                            "  --list            print the patterns\n"
-                            "  --resident        what a rank takes in memory, in KiB\n"
-                            "  --spawn N         start N empty processes, no job\n";
+static const char usage[] =
+    "usage: ctran_perf_rank [options] [PATTERN...]\n"
+    "  --sizes LIST      bytes, with K, M or G (1024 each): 0,8,1K,64K,1M\n"
+    "  --time-ms MS      about how long to measure one size (10)\n"
+    "  --batches N       in so many parts, whose median counts (5)\n"
+    "  --window N        messages under way in bw, bibw and rate (64)\n"
+    "  --memory KIND     of buffers: malloc, or alloc_mem, the call for it (malloc)\n"
+    "  --check           also look whether data arrives right\n"
+    "  --copies          measure only the copies of the patterns' data\n"
+    "  --list            print the patterns\n"
+    "  --resident        what a rank takes in memory, in KiB\n"
+    "  --spawn N         start N empty processes, no job\n";
 
 struct options {
     size_t sizes[MAX_SIZES];
     int    nsizes, batches, window;
     double time_s;
-    bool   check, resident, copies;
+    bool   check, resident, copies, alloc_mem;
     char **patterns; /* ended by NULL */
 };
 
@@ -109,17 +111,13 @@ static void list(void)
 /* 0; -1 when the arguments are wrong; 1 when this was all and the program ends well, 2 when not. */
 static int parse(int argc, char **argv, struct options *o)
 {
-    static const struct option names[] = {{"sizes", required_argument, NULL, 's'},
-                                          {"time-ms", required_argument, NULL, 't'},
-                                          {"batches", required_argument, NULL, 'b'},
-                                          {"window", required_argument, NULL, 'w'},
-                                          {"check", no_argument, NULL, 'c'},
-                                          {"list", no_argument, NULL, 'l'},
-                                          {"resident", no_argument, NULL, 'r'},
-                                          {"spawn", required_argument, NULL, 'S'},
-                                          {"nothing", no_argument, NULL, 'n'},
-                                          {"copies", no_argument, NULL, 'C'},
-                                          {0}};
+    static const struct option names[] = {
+        {"sizes", required_argument, NULL, 's'},   {"time-ms", required_argument, NULL, 't'},
+        {"batches", required_argument, NULL, 'b'}, {"window", required_argument, NULL, 'w'},
+        {"memory", required_argument, NULL, 'm'},  {"check", no_argument, NULL, 'c'},
+        {"list", no_argument, NULL, 'l'},          {"resident", no_argument, NULL, 'r'},
+        {"spawn", required_argument, NULL, 'S'},   {"nothing", no_argument, NULL, 'n'},
+        {"copies", no_argument, NULL, 'C'},        {0}};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         switch (c) {
         case 's':
@@ -135,6 +133,12 @@ static int parse(int argc, char **argv, struct options *o)
             break;
         case 'w':
             o->window = atoi(optarg);
+            break;
+        case 'm':
+            if (strcmp(optarg, "malloc") != 0 && strcmp(optarg, "alloc_mem") != 0) {
+                return give_up("neither malloc nor alloc_mem", optarg);
+            }
+            o->alloc_mem = strcmp(optarg, "alloc_mem") == 0;
             break;
         case 'c':
             o->check = true;
@@ -225,6 +229,25 @@ static size_t room_for_all(size_t room, int turns)
     return all <= most ? all : room > most ? room : most;
 }
 
+static void *get_buffer(const struct perf_job *job)
+{
+    void *buf = NULL;
+    if (!job->alloc_mem) {
+        return aligned_alloc(4096, job->room);
+    }
+    int rc = ctran_alloc_mem((ptrdiff_t)job->room, CTRAN_INFO_NULL, &buf);
+    return rc == CTRAN_SUCCESS ? buf : NULL;
+}
+
+static void put_buffer(const struct perf_job *job, void *buf)
+{
+    if (job->alloc_mem) {
+        ctran_free_mem(buf);
+    } else {
+        free(buf);
+    }
+}
+
 /* Buffers for the largest size, every page written. */
 static bool prepare(struct perf_job *job, const struct options *o)
 {
@@ -236,8 +259,9 @@ static bool prepare(struct perf_job *job, const struct options *o)
     job->turns = o->copies ? ranks_to_core(job) : 1;
     job->room = (room_for_all(room, job->turns) + 4095) & ~(size_t)4095;
     job->window = o->window;
-    job->sbuf = aligned_alloc(4096, job->room);
-    job->rbuf = aligned_alloc(4096, job->room);
+    job->alloc_mem = o->alloc_mem;
+    job->sbuf = get_buffer(job);
+    job->rbuf = get_buffer(job);
     job->requests = calloc((size_t)o->window * 2 + 1, sizeof *job->requests);
     job->counts = calloc((size_t)job->size, sizeof *job->counts);
     job->displs = calloc((size_t)job->size, sizeof *job->displs);
@@ -252,8 +276,8 @@ static bool prepare(struct perf_job *job, const struct options *o)
 static void finish(struct perf_job *job)
 {
     perf_near_close(job);
-    free(job->sbuf);
-    free(job->rbuf);
+    put_buffer(job, job->sbuf);
+    put_buffer(job, job->rbuf);
     free(job->requests);
     free(job->counts);
     free(job->displs);

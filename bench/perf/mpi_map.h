@@ -32,6 +32,8 @@ typedef int ctran_aint_t;
 #define ctran_init                 MPI_Init
 #define ctran_finalize             MPI_Finalize
 #define ctran_abort                MPI_Abort
+#define ctran_alloc_mem            MPI_Alloc_mem
+#define ctran_free_mem             MPI_Free_mem
 #define ctran_get_library_version  MPI_Get_library_version
 #define ctran_comm_rank            MPI_Comm_rank
 #define ctran_comm_size            MPI_Comm_size

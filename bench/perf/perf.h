@@ -37,11 +37,12 @@ struct perf_job {
     int                        window;
     bool                       one_host; /* all ranks see the same clock */
     unsigned char             *sbuf, *rbuf;
-    size_t                     room;     /* bytes of each */
-    int                        turns;    /* floor.c: ranks to a core; else 1 */
-    ctran_request_t           *requests; /* 2 * window + 1 */
-    ctran_count_t             *counts;   /* `size` times the count of one block */
-    ctran_aint_t              *displs;   /* where each block begins */
+    size_t                     room;      /* bytes of each */
+    bool                       alloc_mem; /* they are from the library's own call for memory */
+    int                        turns;     /* floor.c: ranks to a core; else 1 */
+    ctran_request_t           *requests;  /* 2 * window + 1 */
+    ctran_count_t             *counts;    /* `size` times the count of one block */
+    ctran_aint_t              *displs;    /* where each block begins */
     ctran_comm_t               grid;
     int                        near[PERF_NEAR]; /* the neighbours on it */
 };
