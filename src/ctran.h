@@ -488,8 +488,11 @@ CTRAN_API int ctran_pcontrol(int level, ...);
 
 /* Stores the address of `size` bytes of memory in *(void **)baseptr, at a multiple of 64 or of what
  * info has under "mpi_minimum_memory_alignment". free gives them back; NULL is ignored. Local.
- * Errors: CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM; CTRAN_ERR_BASE for an address that
- * cannot have come from alloc. Source: MPI-4.1 sec. 9.2. */
+ * From 64 KiB on (CTRAN_SHM_ALLOC) the ranks of the host map it, and messages from it take one
+ * plain copy; up to 64 such pieces at a time. These begin as zeros, and a child made by fork shares
+ * them with its parent. As with any memory, no message that uses it may be under way when it is
+ * freed. Errors: CTRAN_ERR_ARG, CTRAN_ERR_INFO, CTRAN_ERR_NO_MEM; CTRAN_ERR_BASE for an address
+ * that cannot have come from alloc. Source: MPI-4.1 sec. 9.2. */
 CTRAN_API int ctran_alloc_mem(ctran_aint_t size, ctran_info_t info, void *baseptr);
 CTRAN_API int ctran_free_mem(void *base);
 

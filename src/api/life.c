@@ -113,6 +113,7 @@ static void leave(struct ct_process *p)
 {
     ct_p2p_fini(p);
     ct_ep_fini(p);
+    ct_mem_lending_fini(p);
     ct_job_close(p);
     ct_policy_fini(p);
     ct_log_fini(&p->log);
@@ -157,7 +158,8 @@ static int init_floors(struct ct_process *p, floor_init *const floors[], size_t 
 static int join(struct ct_process *p)
 {
     static pthread_once_t    once = PTHREAD_ONCE_INIT;
-    static floor_init *const floors[] = {ct_job_open, start_log, ct_ep_init, ct_p2p_init};
+    static floor_init *const floors[] = {ct_job_open, start_log, ct_mem_lending_init, ct_ep_init,
+                                         ct_p2p_init};
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
     if (rc == CTRAN_SUCCESS) {

@@ -38,10 +38,11 @@ int ctran_alloc_mem(ctran_aint_t size, ctran_info_t info_handle, void *baseptr)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    void *base = NULL;
+    const size_t align = alignment_of(p, info);
+    void        *base = ct_mem_lent_get(p, (size_t)size, align);
     /* No object is longer than PTRDIFF_MAX, with the byte that makes one of size 0. */
-    if (size == PTRDIFF_MAX ||
-        posix_memalign(&base, alignment_of(p, info), (size_t)size + 1) != 0) {
+    if (base == NULL &&
+        (size == PTRDIFF_MAX || posix_memalign(&base, align, (size_t)size + 1) != 0)) {
         return ct_api_raise(self, CTRAN_ERR_NO_MEM, call, "for %td bytes", size);
     }
     memcpy(baseptr, &base, sizeof base);
@@ -59,7 +60,9 @@ int ctran_free_mem(void *base)
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_BASE, call,
                             "%p is not what ctran_alloc_mem gave", base);
     }
-    free(base);
+    if (base != NULL && !ct_mem_lent_put(p, base)) {
+        free(base);
+    }
     return CTRAN_SUCCESS;
 }
 

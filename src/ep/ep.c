@@ -382,6 +382,14 @@ static size_t far_eager(const struct ct_ep *ep)
     return ep->p->ep->spin_ns == 0 ? SIZE_MAX : 16 << 10;
 }
 
+/* Whether the peer had better read this from where it is, as it would from memory of its own. */
+static inline bool is_lent(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
+{
+    struct ct_net_link *link = ep->link;
+    return CT_UNLIKELY(link->lent_bytes != 0 && area->len_bytes >= link->lent_bytes) &&
+           area->pieces == NULL && link->net->ops->lent(link, area);
+}
+
 bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
                     const struct ct_area *area)
 {
@@ -397,7 +405,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
     return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
            area->len_bytes <= ep->link->net->eager_bytes &&
            area->len_bytes <= ep->link->max_slice &&
-           (area->len_bytes <= far_eager(ep) || !is_far(ep)) &&
+           (area->len_bytes <= far_eager(ep) || !is_far(ep)) && !is_lent(ep, area) &&
            ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
 }
 
@@ -427,6 +435,11 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
     return ep->link->net->ops->get(ep->link, area, from);
 }
 
+const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
+{
+    return usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->view(ep->link, of) : NULL;
+}
+
 /* Whether a long message goes to it as to one that is far, which is looked into now and then. */
 static bool counts_as_far(struct ct_ep *ep) CT_IN_DOMAIN
 {
@@ -434,10 +447,15 @@ static bool counts_as_far(struct ct_ep *ep) CT_IN_DOMAIN
     return is_far(ep) && ++ep->sent_far % EVERY != 0;
 }
 
-bool ct_ep_streams(struct ct_ep *ep)
+bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area)
 {
     return usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0 &&
-           !counts_as_far(ep);
+           !is_lent(ep, area) && !counts_as_far(ep);
+}
+
+bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area)
+{
+    return usable(ep) == CTRAN_SUCCESS && is_lent(ep, area);
 }
 
 bool ct_ep_waits_for_core(const struct ct_ep *ep)

@@ -149,6 +149,8 @@ void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
  * cannot, use messages. */
 int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
                const struct ct_net_remote *from) CT_IN_DOMAIN;
+/* Where it can be seen without that; NULL: nowhere. */
+const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of) CT_IN_DOMAIN;
 
 /* Writes to the memory that the peer knows by put->token (see ct_net_ops.put). Errors:
  * CTRAN_ERR_UNSUPPORTED_OPERATION, the transport cannot, use messages; the peer is lost. When ep
@@ -185,7 +187,9 @@ bool ct_ep_is_crowded(const struct ct_process *p);
 /* Whether a message had better come in slices than be read by its receiver, where both drive
  * transfers until it is there. One in a while is sent so to a far peer, too, which may have moved.
  */
-bool ct_ep_streams(struct ct_ep *ep) CT_IN_DOMAIN;
+bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
+/* Whether the peer had better read this, of any length, from where it is: see ct_net_ops.lent. */
+bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 /* Whether it waits in a call, and has given its core away for that; known only where ranks share
  * cores. */
 bool ct_ep_waits_for_core(const struct ct_ep *ep) CT_IN_DOMAIN;

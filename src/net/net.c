@@ -23,6 +23,18 @@ int ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
+const void *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of)
+{
+    (void)link, (void)of;
+    return NULL;
+}
+
+bool ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area)
+{
+    (void)link, (void)area;
+    return false;
+}
+
 int ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put)
 {
     (void)link, (void)put;

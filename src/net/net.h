@@ -166,6 +166,12 @@ struct ct_net_ops {
     int (*get)(struct ct_net_link *link, const struct ct_area *area,
                const struct ct_net_remote *from);
 
+    /* Whether the peer copies this memory of ours, one block, as its own: then a get is the fastest
+     * way for it from the link's lent_bytes on. It is but advice. */
+    bool (*lent)(struct ct_net_link *link, const struct ct_area *area);
+    /* The peer's memory as our own, until it is free again; NULL: it is not, use get. */
+    const void *(*view)(struct ct_net_link *link, const struct ct_net_remote *of);
+
     /* Whether all that send took, and no peer has lost, is on its way even if nobody calls progress
      * for long. */
     bool (*flushed)(struct ct_net *net);
@@ -207,9 +213,10 @@ struct ct_net {
 
 struct ct_net_link {
     struct ct_net *net;
-    size_t         max_slice; /* payload bytes that a send takes */
-    bool           far;       /* from another core long messages come sooner by get than in slices
+    size_t         max_slice;  /* payload bytes that a send takes */
+    bool           far;        /* from another core long messages come sooner by get than in slices
                                * (CT_NET_STREAM) */
+    size_t         lent_bytes; /* from so many bytes on `lent` is worth asking; 0: never */
 };
 
 /* The built-in transports, ended by NULL. */
@@ -220,6 +227,8 @@ const struct ct_net_ops *ct_net_find(const char *name);
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
 int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
                               const struct ct_net_remote *from);
+bool            ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area);
+const void     *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of);
 int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
 size_t          ct_net_no_offer(struct ct_net_link *link, const struct ct_area *area, void *note);
 int             ct_net_no_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch);

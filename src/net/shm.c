@@ -28,6 +28,9 @@ enum { BARRIER_AUTO }; /* CTRAN_SHM_MEMBARRIER */
 
 enum {
     RECORDS_A_TURN = 16,
+    /* From here on lent memory is read. That were faster from 2 KiB on (of 4 KiB 2 times, of 8
+     * KiB 3), but who sends has to wait for it, and shorter messages nobody expects to. */
+    LENT_BYTES = 8 << 10,
     /* How long a process that was seen alive keeps its pid for sure, were it to end right then: the
      * kernel gives pids out in turn, and this is far less than a round takes. */
     PID_KEEPS_NS = 5000000,
@@ -49,6 +52,7 @@ struct peer {
     struct ct_ring        rx;  /* in ours */
     struct ct_shm_pace    pace;
     struct ct_nvl_peer    nvl;
+    struct ct_mem_view    view; /* of its lent memory */
 };
 
 struct shm {
@@ -99,6 +103,15 @@ static void say_bye(struct peer *peer)
     }
 }
 
+/* Lent memory is for those who can map it; without them the usual kind is as good. */
+static void show_lending(struct shm *s, struct ct_mem_shelf *shelf)
+{
+    if (s->env.process != NULL && s->env.nlocal > 1 &&
+        s->env.cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
+        ct_mem_lending_show(s->env.process, shelf);
+    }
+}
+
 /* Who has connected to nobody has its own segment alone to be seen by, and who never mapped that
  * one has the ring. */
 static void shm_close(struct ct_net *net)
@@ -108,6 +121,7 @@ static void shm_close(struct ct_net *net)
         struct peer *peer = s->peers[i];
         if (peer != NULL) {
             say_bye(peer);
+            ct_mem_view_close(&peer->view);
             ct_shm_segment_close(&peer->seg, false);
             if (peer->pidfd >= 0) {
                 close(peer->pidfd);
@@ -118,6 +132,7 @@ static void shm_close(struct ct_net *net)
             free(peer);
         }
     }
+    show_lending(s, NULL);
     ct_shm_segment_close(&s->own, true);
     ct_nvl_fini(&s->nvl);
     free(s->peers);
@@ -162,6 +177,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
         s->net.caps |= env->cfg->shm_single_copy == CT_SHM_COPY_AUTO ? CT_NET_STREAM : 0;
         ct_shm_copy_allow();
     }
+    show_lending(s, &s->own.head->shelf);
     *net = &s->net;
     return CTRAN_SUCCESS;
 }
@@ -260,6 +276,19 @@ static void wake_peer(struct peer *peer)
     }
 }
 
+/* Those of one process need no mapping; from another pid namespace there is none. */
+static void view_lending(struct shm *s, struct peer *peer)
+{
+    if (s->env.process != NULL && s->env.cfg->shm_single_copy != CT_SHM_COPY_NEVER &&
+        peer->addr.pid_space == s->addr.pid_space && peer->addr.pid != s->addr.pid) {
+        peer->view = (struct ct_mem_view){.theirs = &peer->seg.head->shelf,
+                                          .own = &s->own.head->shelf,
+                                          .log = s->env.log,
+                                          .pid = peer->addr.pid};
+        peer->link.lent_bytes = LENT_BYTES;
+    }
+}
+
 static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void *bytes,
                        size_t len_bytes, struct ct_net_link **link)
 {
@@ -287,6 +316,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     peer->tx.ctl->producer_id = s->env.id;
     peer->tx.ctl->producer_incarnation = s->env.incarnation;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
+    view_lending(s, peer);
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
     struct ct_shm_head *head = peer->seg.head;
     atomic_fetch_or_explicit(&head->joined[place / 64], UINT64_C(1) << place % 64,
@@ -397,7 +427,7 @@ static bool has_gone(void *peer)
 
 static struct ct_shm_mate mate_of(struct peer *peer)
 {
-    return (struct ct_shm_mate){peer->copy, peer->addr.pid, has_gone, peer};
+    return (struct ct_shm_mate){peer->copy, peer->addr.pid, has_gone, peer, &peer->view};
 }
 
 static bool shares(const struct shm *s, const struct ct_area *area,
@@ -408,12 +438,12 @@ static bool shares(const struct shm *s, const struct ct_area *area,
            area->len_bytes >= from->len_bytes;
 }
 
-static int share(struct peer *peer, void *to, const struct ct_net_remote *from)
+static int share(struct peer *peer, const struct ct_shm_mate *owner, void *to,
+                 const struct ct_net_remote *from)
 {
-    uint32_t           place = shm_of(peer->link.net)->env.local_index;
-    struct ct_shm_mate owner = mate_of(peer);
+    uint32_t place = shm_of(peer->link.net)->env.local_index;
     return ct_shm_share_read(ct_shm_segment_offer(&peer->seg, place), &peer->seg.head->offer, place,
-                             &owner, to, from);
+                             owner, to, from);
 }
 
 /* Does a part of what a peer reads from this process. */
@@ -436,13 +466,26 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     if (peer->lost) {
         return CTRAN_ERR_PROC_FAILED;
     }
-    if (peer->copy == CT_SHM_COPY_OFF) {
+    const struct ct_shm_mate owner = mate_of(peer);
+    if (!ct_shm_copies(&owner)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    int rc = shares(shm_of(link->net), area, from)
-                 ? share(peer, area->base, from)
-                 : ct_shm_copy(peer->copy, peer->addr.pid, area, from);
+    int rc = shares(shm_of(link->net), area, from) ? share(peer, &owner, area->base, from)
+                                                   : ct_shm_copy(&owner, area, from);
     return rc == CTRAN_SUCCESS && !keeps_pid(shm_of(link->net), peer) ? CTRAN_ERR_PROC_FAILED : rc;
+}
+
+static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
+{
+    const struct peer *peer = peer_of(link);
+    return ct_mem_is_lent(shm_of(link->net)->env.process, area->base, area->len_bytes) &&
+           atomic_load_explicit(&peer->seg.head->shelf.blind, memory_order_relaxed) == 0;
+}
+
+static const void *shm_view(struct ct_net_link *link, const struct ct_net_remote *of)
+{
+    struct peer *peer = peer_of(link);
+    return peer->lost ? NULL : ct_mem_view_find(&peer->view, of->addr, of->len_bytes);
 }
 
 static size_t shm_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
@@ -581,6 +624,9 @@ static void shm_check_peers(struct ct_net *net)
     struct shm *s = shm_of(net);
     for (uint32_t i = 0; i < s->env.nlocal; i++) {
         struct peer *peer = s->peers[i];
+        if (peer != NULL) {
+            ct_mem_view_sweep(&peer->view);
+        }
         if (peer == NULL || peer->lost || !is_gone(s, peer)) {
             continue;
         }
@@ -618,6 +664,8 @@ const struct ct_net_ops ct_net_shm = {
     .send = shm_send,
     .flushed = ct_net_all_flushed,
     .get = shm_get,
+    .lent = shm_lent,
+    .view = shm_view,
     .put = ct_net_no_put,
     .offer = shm_offer,
     .fetch = shm_fetch,

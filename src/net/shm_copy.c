@@ -54,15 +54,19 @@ static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, si
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
-int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
-                const struct ct_net_remote *from)
+/* The mate's memory as the caller's own; NULL: it is not. */
+static void *as_own(const struct ct_shm_mate *mate, const struct ct_net_remote *at)
+{
+    if (mate->how == CT_SHM_COPY_DIRECT) {
+        return (void *)(uintptr_t)at->addr;
+    }
+    return mate->view != NULL ? ct_mem_view_find(mate->view, at->addr, at->len_bytes) : NULL;
+}
+
+static int read_all(int pid, const struct ct_area *area, const struct ct_net_remote *from)
 {
     enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
     size_t pos = 0;
-    if (how == CT_SHM_COPY_DIRECT) {
-        ct_area_scatter(area, &pos, (const void *)(uintptr_t)from->addr, from->len_bytes);
-        return CTRAN_SUCCESS;
-    }
     while (pos < from->len_bytes) {
         struct iovec to[PIECES];
         unsigned     nto;
@@ -80,17 +84,34 @@ int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
     return CTRAN_SUCCESS;
 }
 
-int ct_shm_put(enum ct_shm_copy how, int pid, const void *from, const struct ct_net_remote *to)
+int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
+                const struct ct_net_remote *from)
 {
-    if (how == CT_SHM_COPY_DIRECT) {
-        memcpy((void *)(uintptr_t)to->addr, from, to->len_bytes);
+    size_t      pos = 0;
+    const void *own = as_own(mate, from);
+    if (own != NULL) {
+        ct_area_scatter(area, &pos, own, from->len_bytes);
         return CTRAN_SUCCESS;
+    }
+    return mate->how == CT_SHM_COPY_CMA ? read_all(mate->pid, area, from)
+                                        : CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to)
+{
+    void *own = as_own(mate, to);
+    if (own != NULL) {
+        memcpy(own, from, to->len_bytes);
+        return CTRAN_SUCCESS;
+    }
+    if (mate->how != CT_SHM_COPY_CMA) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     struct iovec mine = {(void *)from, to->len_bytes};
     struct iovec theirs = {(void *)(uintptr_t)to->addr, to->len_bytes};
     ssize_t      n;
     do {
-        n = process_vm_writev(pid, &mine, 1, &theirs, 1, 0);
+        n = process_vm_writev(mate->pid, &mine, 1, &theirs, 1, 0);
     } while (n < 0 && errno == EINTR);
     return n == (ssize_t)to->len_bytes ? CTRAN_SUCCESS : CTRAN_ERR_UNSUPPORTED_OPERATION;
 }

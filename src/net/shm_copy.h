@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and writing a peer's memory in one copy: process_vm_readv, or plainly within one
- * process. */
+/* Reading and writing a peer's memory in one copy: plainly within one process and where it is
+ * lent memory (mem/mem.h), else by process_vm_readv. */
 #ifndef CT_NET_SHM_COPY_H
 #define CT_NET_SHM_COPY_H
 
@@ -16,11 +16,26 @@ void ct_shm_copy_allow(void);
 /* Tries it on the peer's segment, whose contents are known. */
 enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer);
 
+/* The other process. */
+struct ct_shm_mate {
+    enum ct_shm_copy how;
+    int              pid;
+    bool (*gone)(void *arg); /* whether it has ended; may cost a system call */
+    void               *arg;
+    struct ct_mem_view *view; /* of its lent memory; NULL: none */
+};
+
+/* Whether its memory can be read, or some of it. */
+static inline bool ct_shm_copies(const struct ct_shm_mate *mate)
+{
+    return mate->how != CT_SHM_COPY_OFF || (mate->view != NULL && mate->view->theirs != NULL);
+}
+
 /* See ct_net_ops.get. */
-int ct_shm_copy(enum ct_shm_copy how, int pid, const struct ct_area *area,
+int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
                 const struct ct_net_remote *from);
 
 /* The other way round: fills the peer's memory from one block of the caller's. */
-int ct_shm_put(enum ct_shm_copy how, int pid, const void *from, const struct ct_net_remote *to);
+int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to);
 
 #endif

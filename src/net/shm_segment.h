@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "mem/mem.h"
 #include "net/net.h"
 
 enum { CT_SHM_MAX_PEERS = 1 << 16, CT_SHM_RING_MIN = 4096, CT_SHM_RING_MAX = 16 << 20 };
@@ -32,8 +33,9 @@ struct ct_shm_head {
     CT_ALIGNED(CT_CACHE_LINE) struct ct_wake wake;
     /* Peers that have connected: a count that moves, and a bit for each ring. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t joins;
-    _Atomic uint32_t offer;    /* 1 + the place of a peer that wants help with a read, 0: none */
-    _Atomic uint64_t joined[]; /* (nrings + 63) / 64 words */
+    _Atomic uint32_t    offer;    /* 1 + the place of a peer that wants help with a read, 0: none */
+    struct ct_mem_shelf shelf;    /* the owner's lent memory */
+    _Atomic uint64_t    joined[]; /* (nrings + 63) / 64 words */
 };
 
 /* What peers are told. */

@@ -58,7 +58,7 @@ static int read_block(const struct ct_shm_mate *owner, char *to, const struct ct
     size_t               at = i * block, len = ct_min_size(n * block, from->len_bytes - at);
     struct ct_area       area = {.base = to + at, .len_bytes = len};
     struct ct_net_remote part = {from->addr + at, len};
-    return ct_shm_copy(owner->how, owner->pid, &area, &part);
+    return ct_shm_copy(owner, &area, &part);
 }
 
 /* Waits for the blocks that the owner has claimed. */
@@ -160,12 +160,11 @@ bool ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint3
 {
     struct ct_net_remote to;
     char                *from;
-    if (reader->how == CT_SHM_COPY_OFF || !claim_back(offer, &to, &from)) {
+    if (!ct_shm_copies(reader) || !claim_back(offer, &to, &from)) {
         close_offer(word, place);
         return false;
     }
-    if (reader->gone(reader->arg) ||
-        ct_shm_put(reader->how, reader->pid, from, &to) != CTRAN_SUCCESS) {
+    if (reader->gone(reader->arg) || ct_shm_put(reader, from, &to) != CTRAN_SUCCESS) {
         atomic_store_explicit(&offer->failed, 1, memory_order_relaxed);
     }
     atomic_fetch_add_explicit(&offer->done, 1, memory_order_release);

@@ -27,14 +27,6 @@ struct ct_shm_offer {
     _Atomic uint32_t failed;
 };
 
-/* The other process. */
-struct ct_shm_mate {
-    enum ct_shm_copy how;
-    int              pid;
-    bool (*gone)(void *arg); /* whether it has ended; may cost a system call */
-    void *arg;
-};
-
 /* Reads from the memory of `owner` into `to`, with its help if it offers any. `offer` and `word`
  * lie in its segment, `place` is the caller's there. */
 int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,

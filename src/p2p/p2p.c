@@ -167,7 +167,8 @@ void ct_p2p_start_send(struct ct_p2p_req *req)
         ct_p2p_complete(req, rc);
         return;
     }
-    req->announced = req->area.len_bytes > ct_p2p_eager_limit(req->ep);
+    req->announced =
+        req->area.len_bytes > ct_p2p_eager_limit(req->ep) || ct_ep_is_lent(req->ep, &req->area);
     ct_flow_send(req);
 }
 

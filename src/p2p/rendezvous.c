@@ -137,9 +137,9 @@ void ct_rndv_send(struct ct_p2p_req *req)
         .len_bytes = req->area.len_bytes,
         .sender_id = req->id,
         .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
-        .way = !ct_ep_streams(req->ep) ? CT_RTS_READ
-               : req->driven           ? CT_RTS_PIECES
-                                       : CT_RTS_MAYBE,
+        .way = !ct_ep_streams(req->ep, &req->area) ? CT_RTS_READ
+               : req->driven                       ? CT_RTS_PIECES
+                                                   : CT_RTS_MAYBE,
     };
     if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
         add_note(req);
@@ -369,6 +369,15 @@ static bool fetch(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) CT_
     return req->fetching;
 }
 
+/* The message from where it lies. What is to be made of it is, if it can be seen there. */
+static int read_message(struct ct_p2p_req *req, struct ct_ep *from,
+                        const struct ct_net_remote *remote) CT_IN_DOMAIN
+{
+    const void *at = req->takes ? ct_ep_view(from, remote) : NULL;
+    const bool  done = at != NULL && ct_p2p_deliver(req, 0, at, remote->len_bytes) > 0;
+    return done ? CTRAN_SUCCESS : ct_ep_read(from, &req->area, remote); /* plain: all of it */
+}
+
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rndv_offer *offer)
 {
     req->truncated = offer->len_bytes > req->area.len_bytes;
@@ -379,7 +388,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;
     } else if (offer->addr != 0 && is_coarse(&req->area)) {
-        rc = ct_ep_read(from, &req->area, &remote);
+        rc = read_message(req, from, &remote);
     }
     if (rc == CTRAN_SUCCESS) {
         say_fin(req, offer->sender_id);

@@ -20,6 +20,12 @@ tests_func_coll_SOURCES = tests/func/coll.c tests/func/coll_blocks.c \
 tests_func_coll_LDADD = libctcore.la
 tests_func_comm_SOURCES = tests/func/comm.c $(func_check)
 tests_func_comm_LDADD = libctcore.la
+# Memory that the ranks of a host map.
+check_PROGRAMS += tests/func/lent
+dist_check_SCRIPTS += tests/func/lent.test
+TESTS += tests/func/lent.test
+tests_func_lent_SOURCES = tests/func/lent.c $(func_check)
+tests_func_lent_LDADD = libctcore.la
 # Cycles of init and finalize, and sessions.
 check_PROGRAMS += tests/func/cycles
 dist_check_SCRIPTS += tests/func/cycles.test

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What ranks of a job publish: cards, with the addresses of transports in them; rings of shared
- * memory, whose cells a producer may fill with anything at any time; addresses as text.
+ * memory, whose cells a producer may fill with anything at any time; lists of lent memory, in which
+ * the same goes for every word; addresses as text.
  */
 #include "fuzz.h"
 
+#include <fcntl.h>
 #include <sanitizer/asan_interface.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/version.h"
 #include "ep/ep_set.h"
@@ -163,15 +167,95 @@ static void ring(struct fuzz *f)
     free(memory);
 }
 
+/* ---- lent memory ----------------------------------------------------------------------------- */
+
+enum { FILE_BYTES = 1 << 16, RANGES = 3 };
+
+static struct ct_mem_shelf shelf, own;
+
+/* The peer's file, as it makes it, or one without a seal. */
+static int lent_file(bool sealed)
+{
+    struct stat st;
+    const int   fd = memfd_create("lent", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    FUZZ_CHECK(fd >= 0 && ftruncate(fd, FILE_BYTES) == 0 && fstat(fd, &st) == 0);
+    FUZZ_CHECK(!sealed || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+    shelf = (struct ct_mem_shelf){.changes = 1, .fd = fd, .device = st.st_dev, .inode = st.st_ino};
+    return fd;
+}
+
+/* Numbers about the ends of pages and of the file, or any. */
+static uint64_t near_page(struct fuzz *f)
+{
+    const uint64_t page = (uint64_t)fuzz_below(f, FILE_BYTES / 4096 + 2) * 4096;
+    switch (fuzz_below(f, 8)) {
+    case 0:
+        return fuzz_number(f, 8);
+    case 1:
+        return page + fuzz_below(f, 3) - 1;
+    case 2:
+        return UINT64_MAX - page;
+    default:
+        return page;
+    }
+}
+
+static void write_shelf(struct fuzz *f)
+{
+    struct ct_mem_range *r = &shelf.ranges[fuzz_below(f, RANGES)];
+    switch (fuzz_below(f, 5)) {
+    case 0:
+        r->place = near_page(f);
+        break;
+    case 1:
+        r->addr = near_page(f);
+        break;
+    case 2:
+        r->len_bytes = near_page(f);
+        break;
+    case 3:
+        shelf.changes++;
+        break;
+    default: /* as it should be */
+        r->place = 4096 * (1 + fuzz_below(f, 8));
+        r->addr = near_page(f);
+        r->len_bytes = 4096 * (1 + fuzz_below(f, 8));
+    }
+}
+
+/* All that is found can be read and written. */
+static void lent(struct fuzz *f)
+{
+    struct ct_mem_view view = {.theirs = &shelf, .own = &own, .log = &process.log, .pid = getpid()};
+    const int          fd = lent_file(fuzz_below(f, 8) > 0);
+    while (f->left > 0) {
+        write_shelf(f);
+        const uint64_t addr = near_page(f), len = near_page(f);
+        char          *at = ct_mem_view_find(&view, addr, len);
+        if (at != NULL && len > 0) {
+            FUZZ_CHECK(len < FILE_BYTES);
+            at[0] = at[len - 1] = 1;
+        }
+        if (fuzz_below(f, 4) == 0) {
+            ct_mem_view_sweep(&view);
+        }
+    }
+    ct_mem_view_close(&view);
+    close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz f = {data, size};
     if (process.log.level == 0) {
         ct_log_init(&process.log, CT_LOG_NONE, "fuzz");
     }
-    switch (fuzz_below(&f, 5)) {
+    switch (fuzz_below(&f, 6)) {
     case 0:
         address(&f);
+        break;
+    case 5:
+        lent(&f);
         break;
     case 1:
     case 2:

@@ -19,6 +19,7 @@ unit_tests = \
 	tests/unit/test_kernels_edges \
 	tests/unit/test_labels \
 	tests/unit/test_layout \
+	tests/unit/test_lent \
 	tests/unit/test_list \
 	tests/unit/test_lock \
 	tests/unit/test_log \
@@ -81,6 +82,9 @@ tests_unit_test_op_parts_LDADD = $(unit_ldadd) -lm
 tests_unit_test_op_user_SOURCES = tests/unit/test_op_user.c tests/unit/unit.h
 tests_unit_test_op_user_CFLAGS = $(unit_cflags)
 tests_unit_test_op_user_LDADD = $(unit_ldadd)
+tests_unit_test_lent_SOURCES = tests/unit/test_lent.c tests/unit/unit.h
+tests_unit_test_lent_CFLAGS = $(unit_cflags)
+tests_unit_test_lent_LDADD = $(unit_ldadd) -lpthread
 
 # Has its own copy of config.c, with a site folder that the test may write.
 tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/unit.h src/base/config.c

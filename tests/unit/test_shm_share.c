@@ -73,7 +73,7 @@ static void *owner(void *arg)
 
 static int read_part(struct stage *s, size_t at, size_t len)
 {
-    struct ct_shm_mate   mate = {CT_SHM_COPY_DIRECT, 0, lives, NULL};
+    struct ct_shm_mate   mate = {CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL};
     struct ct_net_remote from = {(uintptr_t)(s->theirs + at), len};
     return ct_shm_share_read(&s->offer, &s->word, PLACE, &mate, s->mine, &from);
 }
@@ -110,7 +110,7 @@ static uint64_t with_owner(struct ct_shm_mate reader, unsigned pause)
 static void test_helped(void **state)
 {
     (void)state;
-    struct ct_shm_mate reader = {CT_SHM_COPY_DIRECT, 0, lives, NULL};
+    struct ct_shm_mate reader = {CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL};
     (void)with_owner(reader, 0); /* how often depends on the scheduler */
     (void)with_owner(reader, 1);
     (void)with_owner(reader, 1000);
@@ -120,16 +120,16 @@ static void test_helped(void **state)
 static void test_helpless(void **state)
 {
     (void)state;
-    assert_int_equal(with_owner((struct ct_shm_mate){CT_SHM_COPY_OFF, 0, lives, NULL}, 0), 0);
-    (void)with_owner((struct ct_shm_mate){CT_SHM_COPY_CMA, -1, lives, NULL}, 0);
-    (void)with_owner((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, is_gone, NULL}, 0);
+    assert_int_equal(with_owner((struct ct_shm_mate){CT_SHM_COPY_OFF, 0, lives, NULL, NULL}, 0), 0);
+    (void)with_owner((struct ct_shm_mate){CT_SHM_COPY_CMA, -1, lives, NULL, NULL}, 0);
+    (void)with_owner((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, is_gone, NULL, NULL}, 0);
 }
 
 /* Without an owner at work: every length about the borders of blocks. */
 static void test_alone(void **state)
 {
     (void)state;
-    struct stage *s = make((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, lives, NULL}, 0);
+    struct stage *s = make((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL}, 0);
     const size_t  around[] = {2, 4096, 8192, 256 << 10, 512 << 10, 1 << 20, 2 << 20};
     for (size_t i = 0; i < CT_ARRAY_LEN(around); i++) {
         for (size_t len = around[i] - 1; len <= around[i] + 1; len++) {
@@ -147,7 +147,7 @@ static void test_alone(void **state)
 static void test_taken(void **state)
 {
     (void)state;
-    struct stage *s = make((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, lives, NULL}, 0);
+    struct stage *s = make((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL}, 0);
     atomic_store(&s->word, 77);
     assert_int_equal(read_part(s, 0, 100000), CTRAN_SUCCESS);
     assert_memory_equal(s->mine, s->theirs, 100000);
@@ -179,7 +179,7 @@ static void *dies(void *arg)
 static void test_owner_dies(void **state)
 {
     (void)state;
-    struct ct_shm_mate   mate = {CT_SHM_COPY_DIRECT, 0, is_gone, NULL};
+    struct ct_shm_mate   mate = {CT_SHM_COPY_DIRECT, 0, is_gone, NULL, NULL};
     struct stage        *s = make(mate, 0);
     struct ct_net_remote from = {(uintptr_t)s->theirs, MOST};
     pthread_t            thread;

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The owner's side of lent memory: mem.h says what that is. One lock for the list, always on and
+ * a leaf; whoever asks what is lent takes none.
+ */
+#define CT_FOLDER "mem"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mem/own.h"
+
+struct ct_mem_lending {
+    pthread_mutex_t                lock;
+    _Atomic(struct ct_mem_shelf *) shelf;
+    int                            fd;     /* -1: not made */
+    bool                           failed; /* it cannot be made */
+    uint64_t                       end;    /* of the file */
+    uint64_t                       device, inode;
+    _Atomic uint32_t               high; /* no range stands at this or behind it */
+    struct ct_mem_range            ranges[CT_MEM_RANGES];
+};
+
+int ct_mem_lending_init(struct ct_process *p)
+{
+    struct ct_mem_lending *c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        ct_error(&p->log, "no memory for what is kept of memory (%zu bytes)", sizeof *c);
+        return CTRAN_ERR_NO_MEM;
+    }
+    (void)pthread_mutex_init(&c->lock, NULL); /* cannot fail for a plain one */
+    c->fd = -1;
+    p->lending = c;
+    return CTRAN_SUCCESS;
+}
+
+void ct_mem_lending_fini(struct ct_process *p)
+{
+    struct ct_mem_lending *c = p->lending;
+    if (c != NULL) {
+        if (c->fd >= 0) {
+            (void)close(c->fd); /* mappings hold the file */
+        }
+        (void)pthread_mutex_destroy(&c->lock);
+        free(c);
+        p->lending = NULL;
+    }
+}
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+/* Its place last: who reads that has read the rest of the same range, if it stands there still. */
+static void write_range(struct ct_mem_range *r, uint64_t place, uint64_t addr, uint64_t len_bytes)
+{
+    atomic_store_explicit(&r->place, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&r->addr, addr, memory_order_relaxed);
+    atomic_store_explicit(&r->len_bytes, len_bytes, memory_order_relaxed);
+    atomic_store_explicit(&r->place, place, memory_order_release);
+}
+
+static void copy_range(struct ct_mem_range *to, const struct ct_mem_range *from)
+{
+    write_range(to, atomic_load_explicit(&from->place, memory_order_relaxed),
+                atomic_load_explicit(&from->addr, memory_order_relaxed),
+                atomic_load_explicit(&from->len_bytes, memory_order_relaxed));
+}
+
+/* What has become of range i is shown. */
+static void show_range(struct ct_mem_lending *c, unsigned i)
+{
+    struct ct_mem_shelf *shelf = atomic_load_explicit(&c->shelf, memory_order_relaxed);
+    if (shelf != NULL) {
+        copy_range(&shelf->ranges[i], &c->ranges[i]);
+        atomic_fetch_add_explicit(&shelf->changes, 1, memory_order_seq_cst);
+    }
+}
+
+static void show_file(const struct ct_mem_lending *c, struct ct_mem_shelf *shelf)
+{
+    atomic_store_explicit(&shelf->fd, c->fd, memory_order_relaxed);
+    atomic_store_explicit(&shelf->device, c->device, memory_order_relaxed);
+    atomic_store_explicit(&shelf->inode, c->inode, memory_order_relaxed);
+}
+
+void ct_mem_lending_show(struct ct_process *p, struct ct_mem_shelf *shelf)
+{
+    struct ct_mem_lending *c = p->lending;
+    if (c == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&c->lock);
+    atomic_store_explicit(&c->shelf, shelf, memory_order_release);
+    if (shelf != NULL) {
+        show_file(c, shelf);
+        for (unsigned i = 0; i < CT_MEM_RANGES; i++) {
+            show_range(c, i);
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* The place for one more; CT_MEM_RANGES: there is none. */
+static unsigned free_range(const struct ct_mem_lending *c)
+{
+    unsigned i = 0;
+    while (i < CT_MEM_RANGES &&
+           atomic_load_explicit(&c->ranges[i].place, memory_order_relaxed) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* The one that begins there. */
+static unsigned find_range(const struct ct_mem_lending *c, const void *ptr)
+{
+    unsigned i = 0;
+    while (i < CT_MEM_RANGES &&
+           (atomic_load_explicit(&c->ranges[i].place, memory_order_relaxed) == 0 ||
+            atomic_load_explicit(&c->ranges[i].addr, memory_order_relaxed) != (uintptr_t)ptr)) {
+        i++;
+    }
+    return i;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Why not is logged once. The first page stays empty: no range has place 0. */
+static bool make_file(struct ct_process *p, struct ct_mem_lending *c)
+{
+    struct stat st;
+    c->failed = true;
+    c->fd = memfd_create("ctran-alloc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (c->fd >= 0 && fcntl(c->fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0 && fstat(c->fd, &st) == 0) {
+        c->failed = false;
+        c->end = page_bytes();
+        c->device = st.st_dev;
+        c->inode = st.st_ino;
+        show_file(c, c->shelf);
+        return true;
+    }
+    ct_info(&p->log, "no lent memory (%s): ctran_alloc_mem gives private memory", strerror(errno));
+    if (c->fd >= 0) {
+        (void)close(c->fd); /* never written to */
+        c->fd = -1;
+    }
+    return false;
+}
+
+/* Makes the file longer by len and returns where that begins, 0 if it cannot. Who may make none so
+ * long would be sent a signal. */
+static uint64_t extend(struct ct_mem_lending *c, size_t len)
+{
+    const uint64_t place = c->end;
+    struct rlimit  most = {.rlim_cur = 0};
+    if (getrlimit(RLIMIT_FSIZE, &most) != 0 || len > INT64_MAX - place ||
+        place + len > most.rlim_cur) {
+        errno = EFBIG;
+        return 0;
+    }
+    if (ftruncate(c->fd, (off_t)(place + len)) != 0) {
+        return 0;
+    }
+    c->end += len; /* even if it is of no use: it cannot shrink */
+    return place;
+}
+
+/* Maps the place where the alignment asks for it: the room for that is reserved first. */
+static void *map_place(const struct ct_mem_lending *c, uint64_t place, size_t len, size_t align)
+{
+    const size_t page = page_bytes(), room = len + (align > page ? align : 0);
+    char *at = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) {
+        return NULL;
+    }
+    char *base = (char *)ct_round_up((uintptr_t)at, ct_max_size(align, page));
+    char *got =
+        mmap(base, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, c->fd, (off_t)place);
+    if (got == MAP_FAILED) {
+        (void)munmap(at, room); /* ours: cannot fail */
+        return NULL;
+    }
+    if (base > at) {
+        (void)munmap(at, (size_t)(base - at));
+    }
+    if (at + room > base + len) {
+        (void)munmap(base + len, (size_t)(at + room - (base + len)));
+    }
+    return base;
+}
+
+/* ---- get and put ----------------------------------------------------------------------------- */
+
+/* The lock is held. */
+static void *make_range(struct ct_process *p, size_t len, size_t align)
+{
+    struct ct_mem_lending *c = p->lending;
+    const unsigned         i = free_range(c);
+    if (i == CT_MEM_RANGES) {
+        ct_info(&p->log, "%zu bytes are private: there are %d ranges of lent memory already", len,
+                CT_MEM_RANGES);
+        return NULL;
+    }
+    if (c->fd < 0 && (c->failed || !make_file(p, c))) {
+        return NULL;
+    }
+    const uint64_t place = extend(c, len);
+    void          *at = place != 0 ? map_place(c, place, len, align) : NULL;
+    if (at == NULL) {
+        ct_info(&p->log, "%zu bytes are private: no lent memory (%s)", len, strerror(errno));
+        return NULL;
+    }
+    write_range(&c->ranges[i], place, (uintptr_t)at, len);
+    if (atomic_load_explicit(&c->high, memory_order_relaxed) <= i) {
+        atomic_store_explicit(&c->high, i + 1, memory_order_release);
+    }
+    show_range(c, i);
+    return at;
+}
+
+void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align)
+{
+    struct ct_mem_lending *c = p->lending;
+    const size_t           least = (size_t)p->cfg.shm_alloc;
+    void                  *at = NULL;
+    if (c == NULL || least == 0 || len_bytes < least || len_bytes == 0 ||
+        len_bytes > PTRDIFF_MAX - page_bytes() - align) {
+        return NULL;
+    }
+    pthread_mutex_lock(&c->lock);
+    if (atomic_load_explicit(&c->shelf, memory_order_relaxed) != NULL) {
+        at = make_range(p, ct_round_up(len_bytes, page_bytes()), align);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return at;
+}
+
+/* Off the list first; then the pages go, even if a peer still maps them. */
+bool ct_mem_lent_put(struct ct_process *p, void *ptr)
+{
+    struct ct_mem_lending *c = p->lending;
+    if (c == NULL || atomic_load_explicit(&c->high, memory_order_relaxed) == 0) {
+        return false;
+    }
+    pthread_mutex_lock(&c->lock);
+    const unsigned i = find_range(c, ptr);
+    if (i < CT_MEM_RANGES) {
+        const uint64_t place = atomic_load_explicit(&c->ranges[i].place, memory_order_relaxed);
+        const uint64_t len = atomic_load_explicit(&c->ranges[i].len_bytes, memory_order_relaxed);
+        write_range(&c->ranges[i], 0, 0, 0);
+        show_range(c, i);
+        (void)munmap(ptr, len); /* ours: cannot fail */
+        if (fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place,
+                      (off_t)len) != 0) {
+            ct_info(&p->log, "%llu bytes of lent memory stay taken: %s", (unsigned long long)len,
+                    strerror(errno));
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+    return i < CT_MEM_RANGES;
+}
+
+bool ct_mem_is_lent(const struct ct_process *p, const void *ptr, size_t len_bytes)
+{
+    const struct ct_mem_lending *c = p->lending;
+    const uint32_t high = c != NULL ? atomic_load_explicit(&c->high, memory_order_acquire) : 0;
+    for (uint32_t i = 0; i < high; i++) {
+        const struct ct_mem_range *r = &c->ranges[i];
+        const uint64_t at = (uintptr_t)ptr - atomic_load_explicit(&r->addr, memory_order_relaxed);
+        const uint64_t len = atomic_load_explicit(&r->len_bytes, memory_order_relaxed);
+        if (at < len && len_bytes <= len - at) {
+            return atomic_load_explicit(&c->shelf, memory_order_relaxed) != NULL;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The peer's side of lent memory: mem.h says what that is. What has been mapped is found again
+ * without a system call, by a look at the peer's list; what is not on it any more is let go of at
+ * the next look. Called by shm, inside the progress domain.
+ */
+#define CT_FOLDER "mem"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mem/own.h"
+
+/* A range that is mapped here. */
+struct ct_mem_seen {
+    uint64_t place, addr, len_bytes;
+    char    *at; /* NULL: none */
+};
+
+/* Here, from their address on; the range has it. */
+static char *inside(const struct ct_mem_seen *s, uint64_t addr, uint64_t len_bytes)
+{
+    const uint64_t at = addr - s->addr;
+    return s->at != NULL && at < s->len_bytes && len_bytes <= s->len_bytes - at ? s->at + at : NULL;
+}
+
+static void let_go(struct ct_mem_seen *s)
+{
+    if (s->at != NULL) {
+        (void)munmap(s->at, s->len_bytes); /* ours: cannot fail */
+        s->at = NULL;
+    }
+}
+
+static bool is_listed(const struct ct_mem_view *v, unsigned i)
+{
+    return atomic_load_explicit(&v->theirs->ranges[i].place, memory_order_acquire) ==
+           v->ranges[i].place;
+}
+
+void ct_mem_view_sweep(struct ct_mem_view *v)
+{
+    if (v->theirs == NULL || v->ranges == NULL) {
+        return;
+    }
+    const uint32_t changes = atomic_load_explicit(&v->theirs->changes, memory_order_acquire);
+    for (unsigned i = 0; changes != v->seen && i < CT_MEM_RANGES; i++) {
+        if (v->ranges[i].at != NULL && !is_listed(v, i)) {
+            let_go(&v->ranges[i]);
+        }
+    }
+    v->seen = changes;
+}
+
+void ct_mem_view_close(struct ct_mem_view *v)
+{
+    for (unsigned i = 0; v->ranges != NULL && i < CT_MEM_RANGES; i++) {
+        let_go(&v->ranges[i]);
+    }
+    free(v->ranges);
+    *v = (struct ct_mem_view){.theirs = NULL};
+}
+
+/* ---- mapping --------------------------------------------------------------------------------- */
+
+/* The range at i as it stood at one moment; false: none did. */
+static bool read_range(const struct ct_mem_view *v, unsigned i, struct ct_mem_seen *s)
+{
+    struct ct_mem_range *r = &v->theirs->ranges[i];
+    s->at = NULL;
+    s->place = atomic_load_explicit(&r->place, memory_order_acquire);
+    s->addr = atomic_load_explicit(&r->addr, memory_order_relaxed);
+    s->len_bytes = atomic_load_explicit(&r->len_bytes, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    return s->place != 0 && atomic_load_explicit(&r->place, memory_order_relaxed) == s->place;
+}
+
+/* The peer's file; -1: it cannot be opened, or that is another one. */
+static int open_file(const struct ct_mem_view *v)
+{
+    char        path[64];
+    struct stat st;
+    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", v->pid,
+                   (int)atomic_load_explicit(&v->theirs->fd, memory_order_relaxed));
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+                    st.st_dev != atomic_load_explicit(&v->theirs->device, memory_order_relaxed) ||
+                    st.st_ino != atomic_load_explicit(&v->theirs->inode, memory_order_relaxed))) {
+        (void)close(fd);
+        errno = ESTALE;
+        return -1;
+    }
+    return fd;
+}
+
+/* Whether the file has the range, and will: else an access to it were a signal. */
+static bool has_range(int fd, const struct ct_mem_seen *s)
+{
+    struct stat st;
+    const int   seals = fcntl(fd, F_GET_SEALS);
+    const bool  has = fstat(fd, &st) == 0 && seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
+                     s->len_bytes > 0 && s->place <= (uint64_t)st.st_size &&
+                     s->len_bytes <= (uint64_t)st.st_size - s->place;
+    if (!has) {
+        errno = ERANGE;
+    }
+    return has;
+}
+
+/* From here on it has to go in another way, and peers know it: unless it is but this one that is
+ * gone, or has lost its file. */
+static void give_up(struct ct_mem_view *v)
+{
+    const bool theirs = errno == ENOENT || errno == ESRCH || errno == ESTALE;
+    ct_info(v->log, "cannot map the lent memory of pid %d (%s): messages go as from private memory",
+            v->pid, strerror(errno));
+    if (!theirs) {
+        atomic_store_explicit(&v->own->blind, 1, memory_order_relaxed);
+    }
+    ct_mem_view_close(v);
+}
+
+static bool map_range(struct ct_mem_view *v, struct ct_mem_seen *s)
+{
+    const int fd = open_file(v);
+    if (fd >= 0 && has_range(fd, s)) {
+        void *at =
+            mmap(NULL, s->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)s->place);
+        s->at = at == MAP_FAILED ? NULL : at;
+    }
+    const int why = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    errno = why;
+    return s->at != NULL;
+}
+
+/* One that is not mapped so far. */
+static void *find_new(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
+{
+    struct ct_mem_seen s;
+    unsigned           i = 0;
+    while (i < CT_MEM_RANGES && (!read_range(v, i, &s) || addr - s.addr >= s.len_bytes ||
+                                 len_bytes > s.len_bytes - (addr - s.addr))) {
+        i++;
+    }
+    if (i == CT_MEM_RANGES) {
+        return NULL;
+    }
+    if (v->ranges == NULL) {
+        v->ranges = calloc(CT_MEM_RANGES, sizeof *v->ranges);
+    }
+    if (v->ranges == NULL || !map_range(v, &s)) {
+        give_up(v);
+        return NULL;
+    }
+    let_go(&v->ranges[i]);
+    v->ranges[i] = s;
+    v->last = i;
+    return inside(&s, addr, len_bytes);
+}
+
+void *ct_mem_view_find(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
+{
+    if (v->theirs == NULL || atomic_load_explicit(&v->theirs->changes, memory_order_acquire) == 0) {
+        return NULL;
+    }
+    ct_mem_view_sweep(v);
+    if (v->ranges != NULL) {
+        void *at = inside(&v->ranges[v->last], addr, len_bytes);
+        if (CT_LIKELY(at != NULL && is_listed(v, v->last))) {
+            return at;
+        }
+        for (unsigned i = 0; i < CT_MEM_RANGES; i++) {
+            at = inside(&v->ranges[i], addr, len_bytes);
+            if (at != NULL && is_listed(v, i)) {
+                v->last = i;
+                return at;
+            }
+        }
+    }
+    return find_new(v, addr, len_bytes);
+}
