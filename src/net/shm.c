@@ -18,7 +18,7 @@
 
 #include "net/nvl.h"
 #include "net/shm_copy.h"
-#include "net/shm_ring.h"
+#include "net/shm_lane.h"
 #include "net/shm_segment.h"
 #include "net/shm_pace.h"
 #include "net/shm_share.h"
@@ -48,8 +48,8 @@ struct peer {
     uint64_t              alive_ns; /* when it was last seen alive */
     struct ct_shm_addr    addr;
     struct ct_shm_segment seg; /* the peer's */
-    struct ct_ring        tx;  /* in the peer's segment */
-    struct ct_ring        rx;  /* in ours */
+    struct ct_lane        tx;  /* in the peer's segment */
+    struct ct_lane        rx;  /* in ours */
     struct ct_shm_pace    pace;
     struct ct_nvl_peer    nvl;
     struct ct_mem_view    view; /* of its lent memory */
@@ -98,8 +98,9 @@ static size_t ring_bytes(const struct ct_net_env *env)
 /* Says in the peer's own segment, if it is mapped, that nothing more will come through it. */
 static void say_bye(struct peer *peer)
 {
-    if (peer->seg.mapped && peer->tx.ctl != NULL) {
-        atomic_store_explicit(&peer->tx.ctl->producer_left, true, memory_order_release);
+    struct ct_ring_ctl *ctl = peer->tx.ring[CT_LANE_LONG].ctl;
+    if (peer->seg.mapped && ctl != NULL) {
+        atomic_store_explicit(&ctl->producer_left, true, memory_order_release);
     }
 }
 
@@ -311,10 +312,12 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
         return rc;
     }
     ct_shm_segment_settle(&peer->seg);
-    ct_ring_view(&peer->tx, ct_shm_segment_ring(&peer->seg, place), peer->seg.ring_bytes);
-    peer->tx.barred = s->joined_barriers && peer->seg.head->wake.bars;
-    peer->tx.ctl->producer_id = s->env.id;
-    peer->tx.ctl->producer_incarnation = s->env.incarnation;
+    ct_shm_segment_lane(&peer->seg, place, &peer->tx);
+    struct ct_ring_ctl *ctl = peer->tx.ring[CT_LANE_LONG].ctl;
+    ctl->producer_id = s->env.id;
+    ctl->producer_incarnation = s->env.incarnation;
+    peer->tx.ring[CT_LANE_LONG].barred = peer->tx.ring[CT_LANE_SHORT].barred =
+        s->joined_barriers && peer->seg.head->wake.bars;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
     view_lending(s, peer);
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
@@ -358,7 +361,7 @@ static void put_header(char *to, const struct ct_net_slice *slice)
 static bool tells_nothing(const struct peer *peer)
 {
     const struct ct_seats *seats = shm_of(peer->link.net)->env.seats;
-    return !ct_ring_went_round(&peer->tx) ||
+    return !ct_ring_went_round(&peer->tx.ring[CT_LANE_LONG]) ||
            (seats != NULL &&
             (seats->fair > 2 || ct_seats_look(seats, peer->addr.local_index) == CT_SEAT_BESIDE));
 }
@@ -369,7 +372,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     if (CT_UNLIKELY(peer->lost)) {
         return CTRAN_ERR_PROC_FAILED;
     }
-    char *to = ct_ring_reserve(&peer->tx, slice->hdr_len, slice->len_bytes);
+    char *to = ct_lane_reserve(&peer->tx, slice->hdr_len, slice->len_bytes);
     if (CT_UNLIKELY(to == NULL)) {
         /* The ring's end may have been marked as skipped just now: that has to be consumed. */
         wake_peer(peer);
@@ -385,7 +388,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
             return CTRAN_ERR_BUFFER;
         }
     }
-    ct_ring_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
+    ct_lane_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
     wake_peer(peer);
     return CTRAN_SUCCESS;
 }
@@ -503,11 +506,12 @@ static int shm_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
 /* Takes up the ring at `place`, if its producer is who has that place. */
 static void take_ring(struct shm *s, uint32_t place)
 {
-    struct ct_ring ring;
-    ct_ring_view(&ring, ct_shm_segment_ring(&s->own, place), s->own.ring_bytes);
-    uint32_t     id = ring.ctl->producer_id;
-    void        *cookie = s->env.peer(s->env.arg, id, ring.ctl->producer_incarnation);
-    struct peer *peer = peer_find(s, id, cookie);
+    struct ct_lane lane;
+    ct_shm_segment_lane(&s->own, place, &lane);
+    struct ct_ring_ctl *ctl = lane.ring[CT_LANE_LONG].ctl;
+    uint32_t            id = ctl->producer_id;
+    void               *cookie = s->env.peer(s->env.arg, id, ctl->producer_incarnation);
+    struct peer        *peer = peer_find(s, id, cookie);
     if (peer == NULL || peer->addr.local_index != place) {
         ct_error(s->env.log,
                  "the sender at place %" PRIu32 " of this host says that it is rank "
@@ -515,7 +519,7 @@ static void take_ring(struct shm *s, uint32_t place)
                  place, id);
         return;
     }
-    peer->rx = ring;
+    peer->rx = lane;
     peer->receiving = true;
     s->rx[s->nrx++] = peer;
 }
@@ -547,8 +551,8 @@ static bool has_left(const struct peer *peer)
 {
     return (peer->mapped &&
             atomic_load_explicit(&peer->seg.head->state, memory_order_acquire) == CT_SHM_CLOSED) ||
-           (peer->receiving &&
-            atomic_load_explicit(&peer->rx.ctl->producer_left, memory_order_acquire));
+           (peer->receiving && atomic_load_explicit(&peer->rx.ring[CT_LANE_LONG].ctl->producer_left,
+                                                    memory_order_acquire));
 }
 
 /* The producer sleeps until there is room. Its segment is mapped for this if need be. */
@@ -559,31 +563,43 @@ static void wake_producer(struct shm *s, struct peer *peer)
     }
 }
 
+static void spoilt(struct shm *s, struct peer *peer)
+{
+    ct_error(s->env.log,
+             "rank %" PRIu32 " has written rubbish to shared memory; it is treated as dead",
+             peer->id);
+    lose(s, peer, CTRAN_ERR_PROC_FAILED);
+}
+
 /* Delivers up to `most` records; returns how many. */
 static unsigned drain(struct shm *s, struct peer *peer, unsigned most)
 {
     unsigned         n = 0;
     struct ct_record rec;
     int              got;
-    while (n < most && (got = ct_ring_peek(&peer->rx, &rec)) != 0) {
+    bool             starves;
+    while (n < most && (got = ct_ring_peek(ct_lane_now(&peer->rx), &rec)) != 0) {
+        struct ct_ring *ring = ct_lane_now(&peer->rx);
         if (CT_UNLIKELY(got < 0)) {
-            ct_error(s->env.log,
-                     "rank %" PRIu32 " has written rubbish to shared memory; it is "
-                     "treated as dead",
-                     peer->id);
-            lose(s, peer, CTRAN_ERR_PROC_FAILED);
+            spoilt(s, peer);
             return n;
         }
         if (CT_LIKELY(rec.type != CT_RING_SKIP)) {
             s->env.deliver(peer->cookie, rec.type, rec.hdr, rec.hdr_len, rec.data, rec.len_bytes);
             n++;
-        } else {
-            peer->rx.streak = 0; /* what it stands before is still the first */
+            peer->rx.turns = 0;
+            starves = ct_ring_release(ring, &rec);
+        } else if (!ct_lane_is_turn(&rec)) {
+            ring->streak = 0; /* what it stands before is still the first */
+            starves = ct_ring_release(ring, &rec);
+        } else if (!ct_lane_follow(&peer->rx, &starves)) {
+            spoilt(s, peer);
+            return n;
         }
-        if (CT_UNLIKELY(ct_ring_release(&peer->rx, &rec))) {
+        if (CT_UNLIKELY(starves)) {
             wake_producer(s, peer);
         }
-        if (peer->rx.streak == 1) {
+        if (rec.type != CT_RING_SKIP && ring->streak == 1) {
             break; /* the first after none: a look for another would hold up who waits for this */
         }
     }

@@ -22,7 +22,10 @@
 #include "base/base.h"
 
 enum { CT_RING_CELL = 32, CT_RING_WORD = 8 };
-enum { CT_RING_SKIP = 0 }; /* the type of a record to pass over */
+enum {
+    CT_RING_SKIP = 0, /* the type of a record to pass over, up to the end, */
+    CT_RING_TURN = 1, /* or, with this for the length of a header, of one cell: see shm_lane.h */
+};
 
 /* Shared part, at the start of a ring's memory; the cells follow. */
 struct ct_ring_ctl {
@@ -169,17 +172,27 @@ static inline void ct_ring_publish(struct ct_ring *r, uint8_t type, size_t hdr_l
                          ct_ring_pack(type, hdr_len, len_bytes));
 }
 
-/* Gives cells back to the producer: in batches, since each batch costs it a cache miss. */
-static inline bool ct_ring_consume(struct ct_ring *r, uint64_t cells)
+/* Tells the producer how far the consumer has come; whether it starves for that. */
+static inline bool ct_ring_tell(struct ct_ring *r)
 {
-    r->pos += cells;
-    if (r->pos - r->seen < r->ncells / 4) {
-        return false;
-    }
     r->seen = r->pos;
     atomic_store_explicit(&r->ctl->head, r->pos, memory_order_seq_cst);
     return atomic_load_explicit(&r->ctl->starved, memory_order_seq_cst) != 0 &&
            atomic_exchange_explicit(&r->ctl->starved, 0, memory_order_seq_cst) != 0;
+}
+
+/* Gives all cells back, up to and with these. */
+static inline bool ct_ring_consume_all(struct ct_ring *r, uint64_t cells)
+{
+    r->pos += cells;
+    return ct_ring_tell(r);
+}
+
+/* Gives cells back to the producer: in batches, since each batch costs it a cache miss. */
+static inline bool ct_ring_consume(struct ct_ring *r, uint64_t cells)
+{
+    r->pos += cells;
+    return r->pos - r->seen >= r->ncells / 4 && ct_ring_tell(r);
 }
 
 /* Consumer: 1 and the next record, 0 when there is none, -1 when the ring's contents are not
@@ -197,8 +210,9 @@ static inline int ct_ring_peek(struct ct_ring *r, struct ct_record *out)
     if (word >> 48 != CT_RING_MARK) {
         return -1;
     }
-    out->cells =
-        out->type == CT_RING_SKIP ? ct_ring_to_end(r) : ct_ring_cells(out->hdr_len, out->len_bytes);
+    out->cells = out->type != CT_RING_SKIP      ? ct_ring_cells(out->hdr_len, out->len_bytes)
+                 : out->hdr_len == CT_RING_TURN ? 1
+                                                : ct_ring_to_end(r);
     /* A skip is shorter than the record that did not fit; else one at the beginning, found again
      * and again, would keep the consumer for ever. */
     if (out->cells > ct_ring_to_end(r) || out->cells > r->ncells / 2 + 1) {

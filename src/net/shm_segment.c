@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "net/shm_ring.h"
+#include "net/shm_lane.h"
 #include "net/shm_share.h"
 
 enum { BACKING_AUTO, BACKING_MEMFD, BACKING_FILE }; /* CTRAN_SHM_BACKING's choices */
@@ -50,7 +50,8 @@ uint64_t ct_shm_pid_space(void)
 
 static size_t place_bytes(size_t ring_bytes)
 {
-    return ct_ring_memory(ring_bytes) + sizeof(struct ct_shm_offer);
+    return ct_ring_memory(ring_bytes) + sizeof(struct ct_shm_offer) +
+           ct_lane_short_memory(ring_bytes);
 }
 
 static size_t ring_at(uint32_t nrings, size_t ring_bytes, uint32_t i)
@@ -79,6 +80,12 @@ struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint
 {
     char *ring = ct_shm_segment_ring(seg, i);
     return (struct ct_shm_offer *)(ring + ct_ring_memory(seg->ring_bytes));
+}
+
+void ct_shm_segment_lane(const struct ct_shm_segment *seg, uint32_t i, struct ct_lane *lane)
+{
+    ct_lane_view(lane, ct_shm_segment_ring(seg, i), seg->ring_bytes,
+                 ct_shm_segment_offer(seg, i) + 1);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 enum { CT_SHM_MAX_PEERS = 1 << 16, CT_SHM_RING_MIN = 4096, CT_SHM_RING_MAX = 16 << 20 };
 
 struct ct_shm_offer;
+struct ct_lane;
 
 enum ct_shm_state { CT_SHM_OPEN = 1, CT_SHM_CLOSED };
 
@@ -93,6 +94,8 @@ void                *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint3
 size_t               ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i);
 size_t               ct_shm_segment_place_bytes(const struct ct_shm_segment *seg);
 struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint32_t i);
+/* The lane whose long ring that is; the short one lies behind the offers. */
+void ct_shm_segment_lane(const struct ct_shm_segment *seg, uint32_t i, struct ct_lane *lane);
 
 /* This host and pid namespace, as in the address. */
 uint64_t ct_shm_host(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks of a job publish: cards, with the addresses of transports in them; rings of shared
+ * What ranks of a job publish: cards, with the addresses of transports in them; lanes of shared
  * memory, whose cells a producer may fill with anything at any time; lists of lent memory, in which
  * the same goes for every word; addresses as text.
  */
@@ -128,20 +128,29 @@ static void scribble(struct fuzz *f, char *cells)
     memcpy(cells + (size_t)cell * CT_RING_CELL, &word, sizeof word);
 }
 
-/* As shm.c does it; so many cells at most can hold that many records. */
-static bool drain_ring(struct ct_ring *r)
+/* As shm.c does it; so many cells at most can hold that many records, and each a turn. */
+static bool drain_lane(struct ct_lane *l)
 {
     struct ct_record rec = {0};
     unsigned         n = 0, steps = 0;
+    bool             starves;
     while (n < MOST) {
-        int got = ct_ring_peek(r, &rec);
+        struct ct_ring *r = ct_lane_now(l);
+        int             got = ct_ring_peek(r, &rec);
         if (got <= 0) {
             return got == 0;
         }
-        FUZZ_CHECK(++steps <= 2 * MOST + 1);
+        if (ct_lane_is_turn(&rec)) {
+            if (!ct_lane_follow(l, &starves)) {
+                return false;
+            }
+            continue;
+        }
+        FUZZ_CHECK(++steps <= 2 * MOST + 1 + CT_LANE_TURNS);
         if (rec.type != CT_RING_SKIP) {
             fuzz_touch(rec.hdr, rec.hdr_len);
             fuzz_touch(rec.data, rec.len_bytes);
+            l->turns = 0;
             n++;
         }
         (void)ct_ring_release(r, &rec);
@@ -149,22 +158,27 @@ static bool drain_ring(struct ct_ring *r)
     return true;
 }
 
+/* Two rings of a lane, or one that is alone. */
 static void ring(struct fuzz *f)
 {
-    struct ct_ring r;
-    void          *memory = aligned_alloc(CT_CACHE_LINE, ct_ring_memory(RING_BYTES));
+    struct ct_lane l = {.alone = fuzz_below(f, 4) == 0};
+    void          *memory[2];
     bool           fine = true;
-    FUZZ_CHECK(memory != NULL);
-    memset(memory, 0, ct_ring_memory(RING_BYTES));
-    ct_ring_view(&r, memory, RING_BYTES);
+    for (int i = 0; i < 2; i++) {
+        memory[i] = aligned_alloc(CT_CACHE_LINE, ct_ring_memory(RING_BYTES));
+        FUZZ_CHECK(memory[i] != NULL);
+        memset(memory[i], 0, ct_ring_memory(RING_BYTES));
+        ct_ring_view(&l.ring[i], memory[i], RING_BYTES);
+    }
     while (f->left > 0 && fine) {
         if (fuzz_below(f, 4) > 0) {
-            scribble(f, r.cells);
+            scribble(f, l.ring[fuzz_below(f, 2)].cells);
         } else {
-            fine = drain_ring(&r);
+            fine = drain_lane(&l);
         }
     }
-    free(memory);
+    free(memory[0]);
+    free(memory[1]);
 }
 
 /* ---- lent memory ----------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/test_kernels \
 	tests/unit/test_kernels_edges \
 	tests/unit/test_labels \
+	tests/unit/test_lane \
 	tests/unit/test_layout \
 	tests/unit/test_lent \
 	tests/unit/test_list \
@@ -82,6 +83,9 @@ tests_unit_test_op_parts_LDADD = $(unit_ldadd) -lm
 tests_unit_test_op_user_SOURCES = tests/unit/test_op_user.c tests/unit/unit.h
 tests_unit_test_op_user_CFLAGS = $(unit_cflags)
 tests_unit_test_op_user_LDADD = $(unit_ldadd)
+tests_unit_test_lane_SOURCES = tests/unit/test_lane.c tests/unit/unit.h
+tests_unit_test_lane_CFLAGS = $(unit_cflags)
+tests_unit_test_lane_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_lent_SOURCES = tests/unit/test_lent.c tests/unit/unit.h
 tests_unit_test_lent_CFLAGS = $(unit_cflags)
 tests_unit_test_lent_LDADD = $(unit_ldadd) -lpthread

@@ -11,7 +11,7 @@
 
 #include "base/version.h"
 #include "ep/ep_set.h"
-#include "net/shm_ring.h"
+#include "net/shm_lane.h"
 #include "net/shm_segment.h"
 #include "p2p/state.h"
 
@@ -578,10 +578,12 @@ static void rubbish(struct rank *r, void *arg)
     ranks_sync(r);
     if (r->me == 1) {
         struct ct_shm_segment seg = segment_of(r, 0);
-        struct ct_ring        ring;
-        ct_ring_view(&ring, ct_shm_segment_ring(&seg, 1), seg.ring_bytes);
-        for (uint64_t i = 0; i < ring.ncells; i++) {
-            atomic_store((_Atomic uint64_t *)(ring.cells + i * CT_RING_CELL), i + 1);
+        struct ct_lane        lane;
+        ct_shm_segment_lane(&seg, 1, &lane);
+        for (int k = 0; k < (lane.alone ? 1 : 2); k++) {
+            for (uint64_t i = 0; i < lane.ring[k].ncells; i++) {
+                atomic_store((_Atomic uint64_t *)(lane.ring[k].cells + i * CT_RING_CELL), i + 1);
+            }
         }
         ct_wake_signal(&seg.head->wake);
     } else if (r->me == 0) {
