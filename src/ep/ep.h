@@ -188,7 +188,7 @@ bool ct_ep_is_crowded(const struct ct_process *p);
  * transfers until it is there. One in a while is sent so to a far peer, too, which may have moved.
  */
 bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
-/* Whether the peer had better read this, of any length, from where it is: see ct_net_ops.lent. */
+/* Whether the peer had better read this from where it is: see ct_net_ops.lent. */
 bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 /* Whether it waits in a call, and has given its core away for that; known only where ranks share
  * cores. */

@@ -157,12 +157,28 @@ static bool make_file(struct ct_process *p, struct ct_mem_lending *c)
     return false;
 }
 
+/* A program that closes descriptors which are not its own may have opened another file by now. */
+static bool is_ours(struct ct_mem_lending *c)
+{
+    struct stat st;
+    if (fstat(c->fd, &st) == 0 && st.st_dev == c->device && st.st_ino == c->inode) {
+        return true;
+    }
+    c->fd = -1;
+    c->failed = true;
+    errno = ESTALE;
+    return false;
+}
+
 /* Makes the file longer by len and returns where that begins, 0 if it cannot. Who may make none so
  * long would be sent a signal. */
 static uint64_t extend(struct ct_mem_lending *c, size_t len)
 {
     const uint64_t place = c->end;
     struct rlimit  most = {.rlim_cur = 0};
+    if (!is_ours(c)) {
+        return 0;
+    }
     if (getrlimit(RLIMIT_FSIZE, &most) != 0 || len > INT64_MAX - place ||
         place + len > most.rlim_cur) {
         errno = EFBIG;
@@ -175,28 +191,41 @@ static uint64_t extend(struct ct_mem_lending *c, size_t len)
     return place;
 }
 
-/* Maps the place where the alignment asks for it: the room for that is reserved first. */
-static void *map_place(const struct ct_mem_lending *c, uint64_t place, size_t len, size_t align)
+/* Room for len bytes at such an alignment, which the kernel refuses where it has no memory for
+ * them: of a file it would promise any amount. */
+static char *reserve(size_t len, size_t align)
 {
     const size_t page = page_bytes(), room = len + (align > page ? align : 0);
-    char *at = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char        *at = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) {
         return NULL;
     }
     char *base = (char *)ct_round_up((uintptr_t)at, ct_max_size(align, page));
-    char *got =
-        mmap(base, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, c->fd, (off_t)place);
-    if (got == MAP_FAILED) {
-        (void)munmap(at, room); /* ours: cannot fail */
-        return NULL;
-    }
     if (base > at) {
-        (void)munmap(at, (size_t)(base - at));
+        (void)munmap(at, (size_t)(base - at)); /* ours, as all here: cannot fail */
     }
     if (at + room > base + len) {
         (void)munmap(base + len, (size_t)(at + room - (base + len)));
     }
     return base;
+}
+
+/* The file's next len bytes, and where they are mapped; NULL: not, and why is in errno. */
+static void *map_next(struct ct_mem_lending *c, size_t len, size_t align, uint64_t *place)
+{
+    char *base = reserve(len, align);
+    if (base == NULL) {
+        return NULL;
+    }
+    *place = extend(c, len);
+    if (*place != 0 && mmap(base, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, c->fd,
+                            (off_t)*place) != MAP_FAILED) {
+        return base;
+    }
+    const int why = errno;
+    (void)munmap(base, len);
+    errno = why;
+    return NULL;
 }
 
 /* ---- get and put ----------------------------------------------------------------------------- */
@@ -214,8 +243,8 @@ static void *make_range(struct ct_process *p, size_t len, size_t align)
     if (c->fd < 0 && (c->failed || !make_file(p, c))) {
         return NULL;
     }
-    const uint64_t place = extend(c, len);
-    void          *at = place != 0 ? map_place(c, place, len, align) : NULL;
+    uint64_t place;
+    void    *at = map_next(c, len, align, &place);
     if (at == NULL) {
         ct_info(&p->log, "%zu bytes are private: no lent memory (%s)", len, strerror(errno));
         return NULL;
@@ -245,7 +274,8 @@ void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align)
     return at;
 }
 
-/* Off the list first; then the pages go, even if a peer still maps them. */
+/* Off the list first; then the pages go, even if a peer still maps them: by the mapping, since the
+ * descriptor may be another file's by now. */
 bool ct_mem_lent_put(struct ct_process *p, void *ptr)
 {
     struct ct_mem_lending *c = p->lending;
@@ -255,16 +285,14 @@ bool ct_mem_lent_put(struct ct_process *p, void *ptr)
     pthread_mutex_lock(&c->lock);
     const unsigned i = find_range(c, ptr);
     if (i < CT_MEM_RANGES) {
-        const uint64_t place = atomic_load_explicit(&c->ranges[i].place, memory_order_relaxed);
         const uint64_t len = atomic_load_explicit(&c->ranges[i].len_bytes, memory_order_relaxed);
         write_range(&c->ranges[i], 0, 0, 0);
         show_range(c, i);
-        (void)munmap(ptr, len); /* ours: cannot fail */
-        if (fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)place,
-                      (off_t)len) != 0) {
+        if (madvise(ptr, len, MADV_REMOVE) != 0) {
             ct_info(&p->log, "%llu bytes of lent memory stay taken: %s", (unsigned long long)len,
                     strerror(errno));
         }
+        (void)munmap(ptr, len); /* ours: cannot fail */
     }
     pthread_mutex_unlock(&c->lock);
     return i < CT_MEM_RANGES;

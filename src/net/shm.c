@@ -42,6 +42,7 @@ struct peer {
     uint32_t              id;
     void                 *cookie; /* the endpoint layer's name for it */
     bool                  mapped, receiving, lost;
+    bool                  quiet; /* its link was dropped: its memory is left alone */
     enum ct_shm_copy      copy;
     int                   pidfd;    /* -1: none; a rank of this process, or an old kernel */
     int                   bell;     /* a copy of the peer's, see base/wait.h; -1: none yet */
@@ -318,6 +319,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     ctl->producer_incarnation = s->env.incarnation;
     peer->tx.ring[CT_LANE_LONG].barred = peer->tx.ring[CT_LANE_SHORT].barred =
         s->joined_barriers && peer->seg.head->wake.bars;
+    peer->quiet = false;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
     view_lending(s, peer);
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
@@ -334,6 +336,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
  * very process may have gone with that one. */
 static void shm_disconnect(struct ct_net_link *link)
 {
+    peer_of(link)->quiet = true;
     say_bye(peer_of(link));
 }
 
@@ -453,7 +456,7 @@ static int share(struct peer *peer, const struct ct_shm_mate *owner, void *to,
 static unsigned help(struct shm *s, uint32_t place)
 {
     struct peer *peer = place < s->env.nlocal ? s->peers[place] : NULL;
-    if (peer == NULL || peer->lost) {
+    if (peer == NULL || peer->lost || peer->quiet) {
         atomic_store_explicit(&s->own.head->offer, 0, memory_order_relaxed);
         return 0;
     }
@@ -540,6 +543,7 @@ static void take_joins(struct shm *s)
 
 static void lose(struct shm *s, struct peer *peer, int why)
 {
+    ct_mem_view_close(&peer->view);
     if (!peer->lost) {
         peer->lost = true;
         s->env.failed(peer->cookie, why);
