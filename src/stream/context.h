@@ -92,6 +92,7 @@ struct ct_streams {
     struct ct_lock     lock; /* always on: a leaf, of these lists */
     struct ct_list     contexts, staged;
     struct ct_list     closed; /* contexts whose memory is pinned still */
+    uint32_t           blocks; /* of the device, that communicators have: kernel.c */
     /* The stream thread, watch.c. */
     pthread_t        thread;
     bool             runs;

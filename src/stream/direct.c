@@ -2,9 +2,8 @@
 /*
  * A call goes this way where it is long enough for the handshake on the host, and not so long that
  * copy engines are as fast, which leave the multiprocessors alone; where all ranks come to it
- * within a moment of each other; and where few of this process's communicators have work on the
- * GPU: their kernels wait for peers, and a GPU that is full of waiting ones might be waited for
- * itself. The last is what a rank brings to a gathering, as is that its memory can be shared.
+ * within a moment of each other; and where all their memory can be shared: that is what a rank
+ * brings to a gathering.
  *
  * Once ranks have agreed, each launches its kernel. One whose launch the driver refuses ends the
  * communicator's work, by which the others' kernels end.
@@ -18,11 +17,8 @@
 
 enum {
     MOVE_FROM = 256 << 10, /* bytes of a block; below, kernels with slots are as fast */
-    REDUCE_FROM = 1 << 20, /* the same of a vector, */
-    REDUCE_TO = 64 << 20,  /* and beyond, since links carry stores faster than loads */
-    FEW_BLOCKS = 32,       /* of a kernel, to which slots are more work */
-    MESSAGE_BLOCKS = 16,   /* of a kernel that copies messages: programs may have many at a time, */
-    BESIDE_MESSAGES = 3, /* while so many other communicators are at work; of other kernels: none */
+    REDUCE_FROM = 1 << 20, /* the same of a vector */
+    MESSAGE_BLOCKS = 16,   /* of a kernel that copies messages, at most */
 };
 
 /* ---- which calls ----------------------------------------------------------------------------- */
@@ -40,13 +36,13 @@ static size_t length(const struct ct_stream_call *call)
                              : 0;
 }
 
-static bool fits_reduction(const struct ct_stream_reduction *r, uint32_t n, int64_t blocks)
+static bool fits_reduction(const struct ct_stream_reduction *r, uint32_t n)
 {
     struct ct_kernel_reduction k;
-    const bool   all = r->kind == CT_ALLREDUCE, few = blocks != 0 && blocks <= FEW_BLOCKS;
-    const size_t bytes = r->count * r->type->size_bytes * (all ? 1 : n);
+    const bool                 all = r->kind == CT_ALLREDUCE;
+    const size_t               bytes = r->count * r->type->size_bytes * (all ? 1 : n);
     return (all || (r->kind == CT_REDUCE_SCATTER && r->counts == NULL)) && bytes >= REDUCE_FROM &&
-           (bytes <= REDUCE_TO || few) && ct_kernel_reduction_of(r->handle, r->type, &k);
+           ct_kernel_reduction_of(r->handle, r->type, &k);
 }
 
 bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_stream_call *call)
@@ -56,22 +52,9 @@ bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_s
         return false;
     }
     if (reduces(call)) {
-        return fits_reduction(call->reduction, c->tokens.n, c->p->cfg.stream_blocks);
+        return fits_reduction(call->reduction, c->tokens.n);
     }
     return call->even && length(call) >= MOVE_FROM && length(call) < engines;
-}
-
-/* Whether no more than so many other communicators may have kernels that wait. */
-static bool are_few_at_work(const struct ct_stream_context *c, unsigned most)
-{
-    unsigned n = 0;
-    ct_lock_acquire(&c->all->lock);
-    CT_LIST_FOR (node, &c->all->contexts) {
-        const struct ct_stream_context *other = CT_LIST_ENTRY(node, struct ct_stream_context, node);
-        n += other != c && ct_stream_pending(other) > 0;
-    }
-    ct_lock_release(&c->all->lock);
-    return n <= most;
 }
 
 /* Memory of the device that the communicator's kernels run on. */
@@ -84,8 +67,7 @@ static bool is_here(const struct ct_stream_context *c, const void *at)
 bool ct_stream_direct_moves(const struct ct_stream_context *c, const void *at, size_t bytes)
 {
     return bytes > 0 && bytes < (size_t)c->p->cfg.stream_engines &&
-           ct_stream_kernel_has_messages(c) && are_few_at_work(c, BESIDE_MESSAGES) &&
-           is_here(c, at);
+           ct_stream_kernel_has_messages(c) && is_here(c, at);
 }
 
 /* ---- what a rank brings ---------------------------------------------------------------------- */
@@ -157,7 +139,6 @@ static void bring(const struct ct_stream_context *c, const struct ct_stream_call
     *mine = (struct ct_presence){.able = false};
     mine->able =
         reduces(call) ? bring_reduction(c, call->reduction, mine) : bring_moves(c, call, mine);
-    mine->able = mine->able && are_few_at_work(c, 0);
 }
 
 /* ---- gathering ------------------------------------------------------------------------------- */
@@ -336,7 +317,7 @@ static int submit(struct ct_stream_context *c, CUstream stream, const struct ct_
         rc = ct_stream_count(c, stream, finishes);
         job->finishes = &finishes;
     }
-    job->blocks = (uint32_t)c->p->cfg.stream_blocks;
+    job->blocks = ct_stream_kernel_blocks(c);
     const int after = ct_stream_kernel_direct(c, stream, job);
     return rc == CTRAN_SUCCESS ? after : rc;
 }
@@ -381,10 +362,10 @@ int ct_stream_direct_exchange(struct ct_stream_context *c, CUstream stream,
                               const struct ct_exchange_end *ends, size_t n,
                               const uint32_t *finishes)
 {
-    const int            blocks = (int)c->p->cfg.stream_blocks;
+    const uint32_t       blocks = ct_stream_kernel_blocks(c);
     struct ct_direct_job job = {.messages = true,
                                 .finishes = finishes,
-                                .blocks = blocks != 0 ? (uint32_t)blocks : MESSAGE_BLOCKS};
+                                .blocks = blocks < MESSAGE_BLOCKS ? blocks : MESSAGE_BLOCKS};
     for (size_t i = 0; i < n; i++) {
         const struct ct_exchange_end *e = &ends[i];
         const uint32_t                peer = UINT32_C(1) << e->msg->peer;

@@ -11,6 +11,12 @@
  *
  * Small messages are numbered in a part of the workspaces of their own, as stream.h says.
  *
+ * A kernel that waits for its peers keeps its multiprocessors. Were there more waiting blocks than
+ * fit, those of different communicators on two GPUs could keep each other's out. So each
+ * communicator has a number of blocks for its own, which its kernels do not exceed: half of what is
+ * left on the rank that has least left, when it is made. All together they fit, one to a
+ * multiprocessor. CTRAN_STREAM_BLOCKS takes this over.
+ *
  * A kernel that waits looks at the word that says that all is over: the watchdog has nothing to set
  * for it.
  *
@@ -36,6 +42,8 @@ struct ct_workspaces {
     struct ct_kernel_comm messages;    /* for sends and receives: a part at the workspaces' end */
     size_t                at_messages; /* 0: there is none */
     struct ct_kernel_call call;        /* being built */
+    uint32_t              blocks;      /* a kernel's most */
+    uint32_t              taken;       /* of the device's, for them */
 };
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -91,16 +99,49 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
     return rc == CTRAN_SUCCESS ? ct_mem_export(c->p, (void *)w->mine, bytes, out) : rc;
 }
 
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Half of the blocks that no communicator of this process has, as a power of two. */
+static uint32_t take_blocks(const struct ct_stream_context *c)
+{
+    const struct ct_gpu_device *d = ct_gpu_device(c->p->gpu, c->ordinal);
+    uint32_t                    most = 1;
+    ct_lock_acquire(&c->all->lock);
+    while (2 * most <= CT_KERNEL_BLOCKS && 4 * most + c->all->blocks <= (uint32_t)d->processors) {
+        most *= 2;
+    }
+    c->all->blocks += most;
+    ct_lock_release(&c->all->lock);
+    return most;
+}
+
+static void give_blocks(const struct ct_stream_context *c, uint32_t blocks)
+{
+    ct_lock_acquire(&c->all->lock);
+    c->all->blocks -= blocks;
+    ct_lock_release(&c->all->lock);
+}
+
+uint32_t ct_stream_kernel_blocks(const struct ct_stream_context *c)
+{
+    return c->work->blocks;
+}
+
+/* ---- agreement ------------------------------------------------------------------------------- */
+
 /* What a rank tells the others: its workspace, and by what it chooses between calls and divides
  * them, which all have to do alike. */
 struct gift {
     struct ct_mem_export memory;
     int64_t              workspace, blocks, small, engines, stay;
+    uint32_t             taken; /* blocks */
 };
 
-static struct gift gift_of(const struct ct_config *cfg, const struct ct_mem_export *memory)
+static struct gift gift_of(const struct ct_config *cfg, const struct ct_mem_export *memory,
+                           uint32_t taken)
 {
     return (struct gift){.memory = *memory,
+                         .taken = taken,
                          .workspace = cfg->stream_workspace,
                          .blocks = cfg->stream_blocks,
                          .small = cfg->stream_small,
@@ -132,6 +173,18 @@ static int compare_settings(const struct ct_stream_context *c, const struct gift
         }
     }
     return CTRAN_SUCCESS;
+}
+
+/* What all have can be used; what this rank has beyond it it gives back. */
+static void settle_blocks(const struct ct_stream_context *c, struct ct_workspaces *w,
+                          const struct gift *all)
+{
+    const uint32_t asked = (uint32_t)c->p->cfg.stream_blocks, had = w->taken;
+    for (uint32_t r = 0; r < c->tokens.n; r++) {
+        w->taken = all[r].taken < w->taken ? all[r].taken : w->taken;
+    }
+    give_blocks(c, had - w->taken);
+    w->blocks = asked != 0 ? asked : w->taken;
 }
 
 static int map_others(struct ct_stream_context *c, struct ct_workspaces *w, const struct gift *all)
@@ -169,6 +222,7 @@ static void destroy(struct ct_stream_context *c, struct ct_workspaces *w)
         (void)c->cu->cuMemFree(w->mine); /* fails after the driver's own end only */
         ct_mem_freed(c->p, (const void *)w->mine);
     }
+    give_blocks(c, w->taken);
     free(w);
 }
 
@@ -183,9 +237,13 @@ int ct_stream_kernel_open(struct ct_stream_context *c)
     }
     int rc = ct_stream_all_say(c->net, ok, &ok);
     if (rc == CTRAN_SUCCESS && ok) {
-        mine = gift_of(&c->p->cfg, &memory);
+        w->taken = take_blocks(c);
+        mine = gift_of(&c->p->cfg, &memory, w->taken);
         rc = ct_stream_gather(c->net, &mine, all, sizeof mine);
         rc = rc == CTRAN_SUCCESS ? compare_settings(c, all) : rc;
+        if (rc == CTRAN_SUCCESS) {
+            settle_blocks(c, w, all);
+        }
         ok = rc == CTRAN_SUCCESS && map_others(c, w, all) == CTRAN_SUCCESS;
         rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, ok, &ok) : rc;
     }
@@ -348,7 +406,7 @@ static void build_moves(struct ct_workspaces *w, struct ct_kernel_how how,
 
 static void build(struct ct_stream_context *c, const struct ct_stream_call *call)
 {
-    const struct ct_kernel_how how = {.blocks = (uint32_t)c->p->cfg.stream_blocks};
+    const struct ct_kernel_how how = {.blocks = c->work->blocks};
     if (call->dynamic != NULL) {
         ct_kernel_alltoallv_dynamic(&c->work->call, &c->work->comm, how.blocks, call->dynamic);
     } else if (call->reduction != NULL) {

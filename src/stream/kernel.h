@@ -37,6 +37,8 @@ int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,
                               const struct ct_exchange_end *ends, size_t n,
                               const uint32_t *finishes);
 
+/* How many a kernel of the context has at most. There are workspaces. */
+uint32_t ct_stream_kernel_blocks(const struct ct_stream_context *c);
 /* Whether workspaces have a part for messages. */
 bool ct_stream_kernel_has_messages(const struct ct_stream_context *c);
 
@@ -45,7 +47,7 @@ struct ct_direct_job {
     bool                              messages;  /* sends and receives; else a collective */
     const struct ct_stream_reduction *reduction; /* or NULL: of moves */
     const uint32_t        *finishes;  /* eager operations that are over with it, or NULL */
-    uint32_t               blocks;    /* at most; 0: by size */
+    uint32_t               blocks;    /* at most */
     uint32_t               open, use; /* of moves */
     struct ct_kernel_reach ranks[CT_KERNEL_RANKS]; /* moves, or every rank's buffers */
 };

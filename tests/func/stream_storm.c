@@ -4,16 +4,18 @@
  * are legal: a communicator's are in the same order on all ranks. Half of the time each
  * communicator has a stream of its own and ranks interleave communicators as they like; half of
  * the time operations are on any stream, in one order, and the program allocates and frees
- * memory in between. Every result is looked at.
+ * memory in between. Every result is looked at. Blocks have up to CT_LONGEST bytes, 20000 if it is
+ * not set.
  */
 #include "check.h"
 #include "gpu.h"
 
-enum { COMMS = 8, STREAMS = 8, BATCH = 32, MOST = 20000 };
+enum { COMMS = 8, STREAMS = 8, BATCH = 32 };
 
 static ctran_comm_t comm[COMMS];
 static CUstream     stream[STREAMS];
 static char        *host;
+static size_t       longest;
 
 enum what { ALLGATHER, ALLTOALL, BCAST, RING, REDUCTION, BARRIER, WHATS };
 
@@ -34,7 +36,7 @@ static void make(struct operation *o, int number, uint64_t *seed)
     o->stream = rng_below(seed, STREAMS);
     o->what = rng_below(seed, WHATS);
     o->root = rng_below(seed, check_size);
-    o->n = (size_t)(1 + rng_below(seed, MOST));
+    o->n = (size_t)(1 + rng_below(seed, (int)longest));
     o->from = device_new(o->n * (size_t)check_size);
     o->to = device_new(o->n * (size_t)check_size);
     for (int r = 0; r < check_size; r++) {
@@ -170,7 +172,8 @@ int main(int argc, char **argv)
         (void)check_end();
         return 77;
     }
-    host = malloc((size_t)MOST * (size_t)(check_size + 1));
+    longest = size_setting("CT_LONGEST", 20000);
+    host = malloc(longest * (size_t)(check_size + 1));
     EXPECT(host != NULL);
     for (int i = 0; i < COMMS; i++) {
         OK(ctran_comm_dup(CTRAN_COMM_WORLD, &comm[i]));
