@@ -441,7 +441,7 @@ static bool message(const struct world *w, const struct call *c, uint32_t from, 
 static void build_direct_moves(struct world *w, struct call *c, uint32_t me,
                                struct ct_kernel_call *k)
 {
-    struct ct_kernel_reach moves[MOST_RANKS] = {{NULL}}, other;
+    struct ct_kernel_reach moves[MOST_RANKS] = {{NULL, NULL, 0}}, other;
     uint32_t               open = 0, use = 0;
     for (uint32_t p = 0; p < w->size; p++) {
         if (p == me) {
