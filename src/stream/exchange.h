@@ -12,7 +12,7 @@
 /* The end of a message with another rank. */
 struct ct_exchange_end {
     const struct ct_stream_msg *msg;
-    bool                        first;  /* this rank came first */
+    bool                        first;  /* this rank came first, or is taken for it */
     bool                        stays;  /* came first, and waits a moment for the other */
     bool                        kernel; /* by kernel: of sends and receives alone; all below but
                                            `bytes` is of copies */
