@@ -10,7 +10,6 @@
  */
 #define CT_FOLDER "stream"
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "stream/direct.h"

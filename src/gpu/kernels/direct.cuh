@@ -8,9 +8,9 @@
  * those to whom memory is open, behind all that this rank does for others.
  *
  * After an abort who waits for a peer's memory does not go on waiting, touches nothing, and says
- * that it is through. But a peer may be in the middle of it. What is open to one that lives is not left
- * before it has said so, or the host has had enough (let_go): else it might write to memory that
- * the program uses again. Then it is closed again, so that who comes later finds it so.
+ * that it is through. But a peer may be in the middle of it. What is open to one that lives is not
+ * left before it has said so, or the host has had enough (let_go): else it might write to memory
+ * that the program uses again. Then it is closed again, so that who comes later finds it so.
  */
 #ifndef CT_GPU_KERNELS_DIRECT_H
 #define CT_GPU_KERNELS_DIRECT_H
