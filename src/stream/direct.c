@@ -161,7 +161,8 @@ static bool gather(const struct ct_stream_context *c, const struct ct_stream_cal
     }
     /* Who is not able does not wait to hear that they go apart. */
     const uint64_t end_ns = ct_clock_ns() + ct_stream_stay_ns(c, length(call), captured);
-    while (mine.able && !ct_gathering_is_decided(&c->tokens, k) && ct_clock_ns() < end_ns && !is_over(c)) {
+    while (mine.able && !ct_gathering_is_decided(&c->tokens, k) && ct_clock_ns() < end_ns &&
+           !is_over(c)) {
         ct_stream_pause(c);
     }
     const bool met = ct_gathering_close(&c->tokens, k);
