@@ -77,6 +77,9 @@ void ct_head_clear_up(struct ct_head *h, bool spare_agents)
     if (daemon > 0) {
         ct_session_remove(h->job, daemon);
     }
+    if (!spare_agents) {
+        ct_session_remove(h->job, 0); /* agents that start here had daemons below them */
+    }
     ct_spawned_remove_files(h->spawned);
 }
 

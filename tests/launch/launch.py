@@ -51,6 +51,7 @@ class Job:
         popen.setdefault("stdin", subprocess.DEVNULL)
         popen.setdefault("stdout", subprocess.PIPE)
         popen.setdefault("stderr", subprocess.PIPE)
+        self.args = args
         self.proc = subprocess.Popen([file, *map(str, args)], env=full, **popen)
 
     def __enter__(self):
@@ -108,8 +109,9 @@ class Job:
             until(lambda: not self.processes(), "the job's processes are gone")
             until(lambda: not os.listdir(self.tmp), "the job's files are gone")
         left = [(p, cmdline(p)) for p in self.processes() if not ending(p)]
-        check(not left, f"processes are left: {left}")
-        check(not os.listdir(self.tmp), f"files are left: {os.listdir(self.tmp)}")
+        told = f"of ctranrun {' '.join(map(str, self.args))} (status {self.proc.poll()})"
+        check(not left, f"processes {told} are left: {left}")
+        check(not os.listdir(self.tmp), f"files {told} are left: {os.listdir(self.tmp)}")
 
 
 def cmdline(pid):

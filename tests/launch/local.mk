@@ -34,10 +34,10 @@ tests_launch_immortal_SOURCES = tests/launch/immortal.c
 # The launcher once more, with less patience, for the tests of what it does when that is over.
 check_PROGRAMS += tests/launch/impatient/ctranrun tests/launch/impatient/ctrand
 tests_launch_impatient_ctranrun_SOURCES = $(ctranrun_SOURCES)
-tests_launch_impatient_ctranrun_CPPFLAGS = $(ctranrun_CPPFLAGS) -DCT_PATIENCE=2
+tests_launch_impatient_ctranrun_CPPFLAGS = $(ctranrun_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctranrun_LDADD = $(ctranrun_LDADD)
 tests_launch_impatient_ctrand_SOURCES = $(ctrand_SOURCES)
-tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=2
+tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 
 TEST_EXTENSIONS += .py
