@@ -108,7 +108,7 @@ void               ct_span_find_memory(struct ct_process *p, struct ct_area *are
 static inline void ct_span_describe(struct ct_process *p, const struct ct_span *span,
                                     struct ct_area *area)
 {
-    *area = ct_dtype_area(span->type, span->buf, span->count);
+    ct_dtype_describe(span->type, span->buf, span->count, area);
     if (CT_UNLIKELY(p->memory_of != NULL)) {
         ct_span_find_memory(p, area);
     }

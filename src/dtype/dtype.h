@@ -210,6 +210,24 @@ static inline struct ct_area ct_dtype_area(const struct ct_dtype *type, void *bu
     return ct_area_make(buf, type->pieces, type->npieces, count, type->extent_bytes);
 }
 
+/* The same into `out`, field by field: compilers copy a whole one in halves of two fields, which a
+ * processor cannot load before the stores of both have left its buffer. */
+static inline void ct_dtype_describe(const struct ct_dtype *type, void *buf, size_t count,
+                                     struct ct_area *out)
+{
+    if (CT_UNLIKELY(!type->contiguous)) {
+        *out = ct_area_make(buf, type->pieces, type->npieces, count, type->extent_bytes);
+        return;
+    }
+    out->base = (char *)((uintptr_t)buf + (uintptr_t)type->true_lb_bytes);
+    out->len_bytes = count * type->size_bytes;
+    out->pieces = NULL;
+    out->npieces = 0;
+    out->reps = 0;
+    out->stride_bytes = 0;
+    out->memory = NULL;
+}
+
 /* Keep a derived type, and give it back: the last one frees it. Predefined ones are not counted. */
 void ct_dtype_hold_derived(const struct ct_dtype *type);
 void ct_dtype_drop_derived(const struct ct_dtype *type);
