@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank's segment: the shared memory that it makes and its peers of the same host map. It holds
- * the word on which the rank sleeps and one receive ring for each peer. Memory behind a ring is
- * taken only when a peer connects, so the segment may be much larger than what is used.
+ * the word on which the rank sleeps and, for each peer, one receive lane (shm_lane.h): a long ring,
+ * offers of reads (shm_share.h) and a short ring. The long one names it all here. Memory of a lane
+ * is taken only when a peer connects, so the segment may be much larger than what is used.
  *
  * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. A
  * file's owner keeps a lock on it; whoever makes a file removes those whose owner is gone.
