@@ -52,6 +52,14 @@ static void placed(void *peer_, uint64_t token, size_t len_bytes) CT_IN_DOMAIN
     }
 }
 
+/* Of one that has failed, too: until that is told its reads go on. */
+static bool announced(void *peer_, const struct ct_net_remote *what) CT_IN_DOMAIN
+{
+    struct ct_ep     *ep = peer_;
+    struct ct_ep_set *set = ep->p->ep;
+    return set->announced != NULL && set->announced(ep, what);
+}
+
 static int job_key(void *arg, struct ct_auth_key *key)
 {
     struct ct_ep_set *set = arg;
@@ -179,6 +187,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .deliver = deliver,
         .place = place,
         .placed = placed,
+        .announced = announced,
         .key = job_key,
         .failed = failed,
         .left = left,
@@ -259,6 +268,12 @@ void ct_ep_register_put(struct ct_process *p, ct_ep_place place_, ct_ep_placed p
     assert(p->ep->place == NULL);
     p->ep->place = place_;
     p->ep->placed = placed_;
+}
+
+void ct_ep_register_read(struct ct_process *p, ct_ep_announced announced_)
+{
+    assert(p->ep->announced == NULL);
+    p->ep->announced = announced_;
 }
 
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)

@@ -90,6 +90,7 @@ typedef void (*ct_ep_on_look)(struct ct_process *p);
 typedef const struct ct_area *(*ct_ep_place)(struct ct_ep *from, uint64_t token, uint64_t offset,
                                              size_t len_bytes);
 typedef void (*ct_ep_placed)(struct ct_ep *from, uint64_t token, size_t len_bytes);
+typedef bool (*ct_ep_announced)(struct ct_ep *to, const struct ct_net_remote *what);
 
 /* Opens the transports, publishes their addresses and learns where all peers are: the job's one
  * combined exchange. Errors are logged. */
@@ -106,6 +107,8 @@ void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 
 /* Whom puts of peers concern; before the first message. */
 void ct_ep_register_put(struct ct_process *p, ct_ep_place place, ct_ep_placed placed);
+/* Who knows what has been announced to peers for them to read; before the first message. */
+void ct_ep_register_read(struct ct_process *p, ct_ep_announced announced);
 
 /* Whether it has failed and on_fail is still to be called for that: until then messages may wait in
  * it, and transports may use memory on its behalf. */

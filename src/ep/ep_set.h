@@ -75,6 +75,7 @@ struct ct_ep_set {
     bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
     ct_ep_place                   place;                    /* NULL: nobody takes puts */
     ct_ep_placed                  placed;
+    ct_ep_announced               announced; /* NULL: nobody announces anything */
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */

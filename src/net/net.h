@@ -42,6 +42,13 @@ enum ct_net_caps {
 
 struct ct_auth_key;
 
+/* Where the peer's memory is, as the peer sees it, and under what token it has announced that. */
+struct ct_net_remote {
+    uint64_t addr;
+    uint64_t len_bytes;
+    uint64_t token;
+};
+
 /* Who the instance is and whom it reports to; borrowed until close. */
 struct ct_net_env {
     const struct ct_log    *log;
@@ -68,6 +75,9 @@ struct ct_net_env {
      * is none (any more), the bytes are of no use. */
     const struct ct_area *(*place)(void *peer, uint64_t token, uint64_t offset, size_t len_bytes);
     void (*placed)(void *peer, uint64_t token, size_t len_bytes);
+    /* Whether that is memory of this process that was announced to `peer` under that token, and
+     * waits for it still. Called from inside progress. */
+    bool (*announced)(void *peer, const struct ct_net_remote *what);
     /* `peer` is lost, `why` is a CTRAN_ERR_*: called once, after which its link fails all. */
     void (*failed)(void *peer, int why);
     /* The same, and called in the same places, for one that has closed its instance in order: it is
@@ -91,12 +101,6 @@ struct ct_net_slice {
     const struct ct_area *area;
     size_t               *pos;
     size_t                len_bytes;
-};
-
-/* Where the peer's memory is; both as the peer sees them. */
-struct ct_net_remote {
-    uint64_t addr;
-    uint64_t len_bytes;
 };
 
 /* len_bytes of the area from byte `pos` on, for the memory that the peer knows by `token`, from its

@@ -8,10 +8,7 @@
  * Ranks of one operating-system process work as well: they share the segment's very mapping.
  */
 #define CT_FOLDER "net"
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -82,20 +79,6 @@ static struct peer *peer_of(struct ct_net_link *link)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-/* Rings get smaller the more ranks share the host: 256 KiB up to 16 ranks, then 4 MiB a rank. */
-static size_t ring_bytes(const struct ct_net_env *env)
-{
-    size_t want = (size_t)env->cfg->shm_ring_size;
-    if (want == 0) {
-        want = ct_min_size(256 << 10, (4 << 20) / ct_max_size(env->nlocal, 1));
-    }
-    size_t bytes = CT_SHM_RING_MIN;
-    while (bytes < want && bytes < CT_SHM_RING_MAX) {
-        bytes *= 2;
-    }
-    return bytes;
-}
-
 /* Says in the peer's own segment, if it is mapped, that nothing more will come through it. */
 static void say_bye(struct peer *peer)
 {
@@ -160,7 +143,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     s->peers = calloc(env->nlocal, sizeof(struct peer *));
     s->rx = calloc(env->nlocal, sizeof(struct peer *));
     s->joined = calloc(ct_div_up(env->nlocal, 64), sizeof(uint64_t));
-    size_t bytes = ring_bytes(env);
+    size_t bytes = ct_shm_segment_ring_bytes(env);
     bool   ok = s->peers != NULL && s->rx != NULL && s->joined != NULL;
     int    rc = ok ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
@@ -396,20 +379,6 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     return CTRAN_SUCCESS;
 }
 
-/* Whether the process has ended. Without a pidfd (an old kernel, another pid namespace) by what
- * else shows it: the pid, or the lock on its file. */
-static bool has_ended(const struct shm *s, const struct peer *peer)
-{
-    if (peer->pidfd >= 0) {
-        struct pollfd pfd = {.fd = peer->pidfd, .events = POLLIN};
-        return poll(&pfd, 1, 0) == 1;
-    }
-    if (peer->addr.pid_space == s->addr.pid_space) {
-        return kill(peer->addr.pid, 0) != 0 && errno == ESRCH;
-    }
-    return ct_shm_segment_abandoned(&peer->addr);
-}
-
 /* Whether the pid is still the peer's, so that what was just read in its name is its memory. */
 static bool keeps_pid(const struct shm *s, struct peer *peer)
 {
@@ -417,11 +386,33 @@ static bool keeps_pid(const struct shm *s, struct peer *peer)
     if (now - peer->alive_ns < PID_KEEPS_NS) {
         return true;
     }
-    if (has_ended(s, peer)) {
+    if (ct_shm_owner_ended(&s->addr, &peer->addr, peer->pidfd)) {
         return false;
     }
     peer->alive_ns = now;
     return true;
+}
+
+static void lose(struct shm *s, struct peer *peer, int why)
+{
+    ct_mem_view_close(&peer->view);
+    if (!peer->lost) {
+        peer->lost = true;
+        s->env.failed(peer->cookie, why);
+    }
+}
+
+static void say_spoilt(const struct shm *s, const struct peer *peer)
+{
+    ct_error(s->env.log,
+             "rank %" PRIu32 " has written rubbish to shared memory; it is treated as dead",
+             peer->id);
+}
+
+static void spoilt(struct shm *s, struct peer *peer)
+{
+    say_spoilt(s, peer);
+    lose(s, peer, CTRAN_ERR_PROC_FAILED);
 }
 
 /* ---- reads that both ends work at ------------------------------------------------------------ */
@@ -431,9 +422,16 @@ static bool has_gone(void *peer)
     return !keeps_pid(shm_of(((struct peer *)peer)->link.net), peer);
 }
 
+static bool is_announced(void *peer_, const struct ct_net_remote *what)
+{
+    struct peer *peer = peer_;
+    return shm_of(peer->link.net)->env.announced(peer->cookie, what);
+}
+
 static struct ct_shm_mate mate_of(struct peer *peer)
 {
-    return (struct ct_shm_mate){peer->copy, peer->addr.pid, has_gone, peer, &peer->view};
+    return (struct ct_shm_mate){peer->copy,   peer->addr.pid, has_gone,
+                                is_announced, peer,           &peer->view};
 }
 
 static bool shares(const struct shm *s, const struct ct_area *area,
@@ -461,8 +459,12 @@ static unsigned help(struct shm *s, uint32_t place)
         return 0;
     }
     struct ct_shm_mate reader = mate_of(peer);
-    return ct_shm_share_help(ct_shm_segment_offer(&s->own, place), &s->own.head->offer, place,
-                             &reader);
+    int rc = ct_shm_share_help(ct_shm_segment_offer(&s->own, place), &s->own.head->offer, place,
+                               &reader);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS && rc != CT_AGAIN)) {
+        spoilt(s, peer);
+    }
+    return rc == CTRAN_SUCCESS;
 }
 
 static int shm_get(struct ct_net_link *link, const struct ct_area *area,
@@ -478,6 +480,10 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     }
     int rc = shares(shm_of(link->net), area, from) ? share(peer, &owner, area->base, from)
                                                    : ct_shm_copy(&owner, area, from);
+    if (CT_UNLIKELY(rc == CTRAN_ERR_INTERN)) {
+        say_spoilt(shm_of(link->net), peer);
+        return CTRAN_ERR_PROC_FAILED;
+    }
     return rc == CTRAN_SUCCESS && !keeps_pid(shm_of(link->net), peer) ? CTRAN_ERR_PROC_FAILED : rc;
 }
 
@@ -541,15 +547,6 @@ static void take_joins(struct shm *s)
     }
 }
 
-static void lose(struct shm *s, struct peer *peer, int why)
-{
-    ct_mem_view_close(&peer->view);
-    if (!peer->lost) {
-        peer->lost = true;
-        s->env.failed(peer->cookie, why);
-    }
-}
-
 /* Whether the peer has closed its segment: by that, where we have it, or by its ring in ours. */
 static bool has_left(const struct peer *peer)
 {
@@ -565,14 +562,6 @@ static void wake_producer(struct shm *s, struct peer *peer)
     if (peer_map(s, peer) == CTRAN_SUCCESS) {
         wake_peer(peer);
     }
-}
-
-static void spoilt(struct shm *s, struct peer *peer)
-{
-    ct_error(s->env.log,
-             "rank %" PRIu32 " has written rubbish to shared memory; it is treated as dead",
-             peer->id);
-    lose(s, peer, CTRAN_ERR_PROC_FAILED);
 }
 
 /* Delivers up to `most` records; returns how many. */
@@ -636,7 +625,7 @@ static unsigned shm_progress(struct ct_net *net)
 static bool is_gone(struct shm *s, struct peer *peer)
 {
     return has_left(peer) || peer_map(s, peer) == CTRAN_ERR_PROC_FAILED || has_left(peer) ||
-           has_ended(s, peer);
+           ct_shm_owner_ended(&s->addr, &peer->addr, peer->pidfd);
 }
 
 static void shm_check_peers(struct ct_net *net)

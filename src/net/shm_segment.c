@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -46,7 +48,33 @@ uint64_t ct_shm_pid_space(void)
     return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
+bool ct_shm_owner_ended(const struct ct_shm_addr *own, const struct ct_shm_addr *addr, int pidfd)
+{
+    if (pidfd >= 0) {
+        struct pollfd pfd = {.fd = pidfd, .events = POLLIN};
+        return poll(&pfd, 1, 0) == 1;
+    }
+    if (addr->pid_space == own->pid_space) {
+        return kill(addr->pid, 0) != 0 && errno == ESRCH;
+    }
+    return ct_shm_segment_abandoned(addr);
+}
+
 /* ---- layout ---------------------------------------------------------------------------------- */
+
+/* 256 KiB up to 16 ranks, then 4 MiB a rank. */
+size_t ct_shm_segment_ring_bytes(const struct ct_net_env *env)
+{
+    size_t want = (size_t)env->cfg->shm_ring_size;
+    if (want == 0) {
+        want = ct_min_size(256 << 10, (4 << 20) / ct_max_size(env->nlocal, 1));
+    }
+    size_t bytes = CT_SHM_RING_MIN;
+    while (bytes < want && bytes < CT_SHM_RING_MAX) {
+        bytes *= 2;
+    }
+    return bytes;
+}
 
 static size_t place_bytes(size_t ring_bytes)
 {

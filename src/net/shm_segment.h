@@ -65,6 +65,9 @@ struct ct_shm_segment {
     char                file[128];
 };
 
+/* Of a ring, as the settings have it; what is not set is less the more ranks share the host. */
+size_t ct_shm_segment_ring_bytes(const struct ct_net_env *env);
+
 /* Makes the caller's own segment. Errors are logged. */
 int ct_shm_segment_create(const struct ct_net_env *env, uint32_t nrings, size_t ring_bytes,
                           struct ct_shm_segment *seg, struct ct_shm_addr *addr);
@@ -80,6 +83,10 @@ void ct_shm_segment_close(struct ct_shm_segment *seg, bool owner);
 /* Whether the owner of a segment in a file has let go of it: the only sign of its end that crosses
  * pid namespaces. */
 bool ct_shm_segment_abandoned(const struct ct_shm_addr *addr);
+
+/* Whether that process has ended. Without a pidfd (-1: an old kernel, another pid namespace) by
+ * what else shows it to one with the address `own`: the pid, or the lock on its file. */
+bool ct_shm_owner_ended(const struct ct_shm_addr *own, const struct ct_shm_addr *addr, int pidfd);
 
 /* Makes sure that writing to the range cannot fault for lack of memory: CTRAN_ERR_NO_MEM, logged,
  * if it would. */

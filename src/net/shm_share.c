@@ -37,14 +37,14 @@ static uint32_t end_of(uint64_t claim)
 
 /* ---- the reader ------------------------------------------------------------------------------ */
 
-/* Claims the block at the front; false: none is left. */
-static bool claim_front(struct ct_shm_offer *offer, uint32_t *block)
+/* Claims the block at the front; false: none of the n is left. */
+static bool claim_front(struct ct_shm_offer *offer, uint32_t n, uint32_t *block)
 {
     uint64_t now = atomic_load_explicit(&offer->claim, memory_order_relaxed), next;
     do {
         *block = front_of(now);
         next = pack(number_of(now), *block + 1, end_of(now));
-        if (*block >= end_of(now)) {
+        if (*block >= end_of(now) || *block >= n) {
             return false;
         }
     } while (!atomic_compare_exchange_weak_explicit(&offer->claim, &now, next, memory_order_relaxed,
@@ -57,15 +57,20 @@ static int read_block(const struct ct_shm_mate *owner, char *to, const struct ct
 {
     size_t               at = i * block, len = ct_min_size(n * block, from->len_bytes - at);
     struct ct_area       area = {.base = to + at, .len_bytes = len};
-    struct ct_net_remote part = {from->addr + at, len};
+    struct ct_net_remote part = {from->addr + at, len, from->token};
     return ct_shm_copy(owner, &area, &part);
 }
 
-/* Waits for the blocks that the owner has claimed. */
+/* Waits for the blocks that the owner has claimed; it cannot have done more. */
 static int await(struct ct_shm_offer *offer, uint32_t blocks, const struct ct_shm_mate *owner)
 {
     enum { SPINS = 4096 }; /* before the core is given away: it may be the owner's */
-    for (unsigned spins = 0; atomic_load_explicit(&offer->done, memory_order_acquire) != blocks;) {
+    uint32_t done;
+    for (unsigned spins = 0;
+         (done = atomic_load_explicit(&offer->done, memory_order_acquire)) != blocks;) {
+        if (done > blocks) {
+            return CTRAN_ERR_INTERN;
+        }
         if (++spins % SPINS == 0) {
             if (owner->gone(owner->arg)) {
                 return CTRAN_ERR_PROC_FAILED;
@@ -88,6 +93,7 @@ static bool open_offer(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint3
     atomic_store_explicit(&offer->from, from->addr, memory_order_relaxed);
     atomic_store_explicit(&offer->len_bytes, from->len_bytes, memory_order_relaxed);
     atomic_store_explicit(&offer->block_bytes, block, memory_order_relaxed);
+    atomic_store_explicit(&offer->token, from->token, memory_order_relaxed);
     atomic_store_explicit(&offer->done, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->failed, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->claim, pack(number_of(before) + 1, 0, n), memory_order_release);
@@ -111,21 +117,24 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
                       const struct ct_shm_mate *owner, void *to, const struct ct_net_remote *from)
 {
     size_t   block = block_bytes(from->len_bytes);
-    uint32_t n = (uint32_t)ct_div_up(from->len_bytes, block), i;
+    uint32_t n = (uint32_t)ct_div_up(from->len_bytes, block), taken = 0, i;
     int      rc = CTRAN_SUCCESS;
     if (!open_offer(offer, word, place, to, from, block, n)) {
         return read_block(owner, to, from, block, 0, n);
     }
-    while (rc == CTRAN_SUCCESS && claim_front(offer, &i)) {
-        rc = read_block(owner, to, from, block, i, 1);
-    }
-    while (rc != CTRAN_SUCCESS && claim_front(offer, &i)) { /* nobody shall take what is left */
+    for (; taken < n && claim_front(offer, n, &i); taken++) { /* all: nobody shall take the rest */
+        rc = rc == CTRAN_SUCCESS ? read_block(owner, to, from, block, i, 1) : rc;
     }
     close_offer(word, place);
-    uint32_t end = end_of(atomic_load_explicit(&offer->claim, memory_order_relaxed));
-    int      helped = await(offer, n - end, owner);
+    const uint64_t left = atomic_load_explicit(&offer->claim, memory_order_relaxed);
+    const uint32_t end = end_of(left);
+    if (end != taken || front_of(left) != taken) { /* the owner has what is behind these */
+        return CTRAN_ERR_INTERN;
+    }
+    int helped = await(offer, n - end, owner);
     rc = rc != CTRAN_SUCCESS ? rc : helped;
-    if (rc == CTRAN_SUCCESS && atomic_load_explicit(&offer->failed, memory_order_relaxed) != 0) {
+    if (rc == CTRAN_SUCCESS && end < n &&
+        atomic_load_explicit(&offer->failed, memory_order_relaxed) != 0) {
         rc = read_block(owner, to, from, block, end, n - end); /* what it could not write */
     }
     return rc;
@@ -135,7 +144,8 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
 
 /* The offer as it stood when the block was claimed: its number tells whether what was read before
  * belongs to it. */
-static bool claim_back(struct ct_shm_offer *offer, struct ct_net_remote *to, char **from)
+static bool claim_back(struct ct_shm_offer *offer, struct ct_net_remote *to,
+                       struct ct_net_remote *from)
 {
     uint64_t now = atomic_load_explicit(&offer->claim, memory_order_acquire), next;
     do {
@@ -148,25 +158,28 @@ static bool claim_back(struct ct_shm_offer *offer, struct ct_net_remote *to, cha
         size_t at = (end - 1) * block;
         to->addr = atomic_load_explicit(&offer->to, memory_order_relaxed) + at;
         to->len_bytes = at < len ? ct_min_size(block, len - at) : 0;
-        *from = (char *)(uintptr_t)atomic_load_explicit(&offer->from, memory_order_relaxed) + at;
+        from->addr = atomic_load_explicit(&offer->from, memory_order_relaxed) + at;
+        from->len_bytes = to->len_bytes;
+        from->token = atomic_load_explicit(&offer->token, memory_order_relaxed);
         next = pack(number_of(now), front_of(now), end - 1);
     } while (!atomic_compare_exchange_weak_explicit(&offer->claim, &now, next, memory_order_acq_rel,
                                                     memory_order_acquire));
     return true;
 }
 
-bool ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
-                       const struct ct_shm_mate *reader)
+int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
+                      const struct ct_shm_mate *reader)
 {
-    struct ct_net_remote to;
-    char                *from;
+    struct ct_net_remote to = {.token = 0}, from;
     if (!ct_shm_copies(reader) || !claim_back(offer, &to, &from)) {
         close_offer(word, place);
-        return false;
+        return CT_AGAIN;
     }
-    if (reader->gone(reader->arg) || ct_shm_put(reader, from, &to) != CTRAN_SUCCESS) {
+    const bool may = reader->announced(reader->arg, &from);
+    if (!may || reader->gone(reader->arg) ||
+        ct_shm_put(reader, (const void *)(uintptr_t)from.addr, &to) != CTRAN_SUCCESS) {
         atomic_store_explicit(&offer->failed, 1, memory_order_relaxed);
     }
     atomic_fetch_add_explicit(&offer->done, 1, memory_order_release);
-    return true;
+    return may ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
 }

@@ -12,6 +12,9 @@
  * Invariant: a block is claimed once, by a change of `claim`, which has the number of the read in
  * it: who claims with an old one changes nothing. The reader leaves only when all blocks that the
  * owner has claimed are done, so nobody writes to its buffer afterwards.
+ *
+ * Either end may write anything to an offer at any time. The reader goes by its own count of
+ * blocks, and the owner copies from nothing but what it has announced to the reader.
  */
 #ifndef CT_NET_SHM_SHARE_H
 #define CT_NET_SHM_SHARE_H
@@ -22,19 +25,21 @@ struct ct_shm_offer {
     /* Number of the read (32 bits), next block from the front (16), end of those left (16). */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
     _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
+    _Atomic uint64_t token;                            /* see ct_net_remote */
     /* Of the owner: blocks over, and whether one of them failed. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
     _Atomic uint32_t failed;
 };
 
 /* Reads from the memory of `owner` into `to`, with its help if it offers any. `offer` and `word`
- * lie in its segment, `place` is the caller's there. */
+ * lie in its segment, `place` is the caller's there. CTRAN_ERR_INTERN: it has written there what
+ * cannot be. */
 int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *owner, void *to, const struct ct_net_remote *from);
 
-/* The owner: moves one block of the offer, if one is left; false: there was none, the word is free
- * again. */
-bool ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
-                       const struct ct_shm_mate *reader);
+/* The owner: moves one block of the offer, if one is left. CT_AGAIN: there was none, the word is
+ * free again; CTRAN_ERR_INTERN: the reader asks for what it was not told of, nothing was moved. */
+int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
+                      const struct ct_shm_mate *reader);
 
 #endif

@@ -291,6 +291,17 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
 }
 
+/* Whether a peer that reads this reads what it was told of, and still may. */
+static bool on_read(struct ct_ep *to, const struct ct_net_remote *what) CT_IN_DOMAIN
+{
+    const struct ct_p2p_req *req = find(to, what->token);
+    if (req == NULL || req->is_recv || req->area.pieces != NULL || !ct_area_is_plain(&req->area)) {
+        return false;
+    }
+    const uint64_t at = what->addr - (uintptr_t)req->area.base;
+    return at <= req->area.len_bytes && what->len_bytes <= req->area.len_bytes - at;
+}
+
 /* ---- the receiver ---------------------------------------------------------------------------- */
 
 static void finish(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
@@ -383,7 +394,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
     req->truncated = offer->len_bytes > req->area.len_bytes;
     req->want_bytes = ct_min_size(offer->len_bytes, req->area.len_bytes);
     req->moved_bytes = req->promised_bytes = 0;
-    struct ct_net_remote remote = {.addr = offer->addr, .len_bytes = req->want_bytes};
+    struct ct_net_remote remote = {offer->addr, req->want_bytes, offer->sender_id};
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;
@@ -524,4 +535,5 @@ void ct_rndv_register(struct ct_process *p)
     ct_ep_register(p, CT_EP_NAK, on_nak);
     ct_ep_register(p, CT_EP_WITHDRAW, on_withdraw);
     ct_ep_register_put(p, on_place, on_placed);
+    ct_ep_register_read(p, on_read);
 }

@@ -2,7 +2,7 @@
 /*
  * What ranks of a job publish: cards, with the addresses of transports in them; lanes of shared
  * memory, whose cells a producer may fill with anything at any time; lists of lent memory, in which
- * the same goes for every word; addresses as text.
+ * the same goes for every word, as in offers of reads; addresses as text.
  */
 #include "fuzz.h"
 
@@ -258,18 +258,90 @@ static void lent(struct fuzz *f)
     close(fd);
 }
 
+/* ---- offers of reads ------------------------------------------------------------------------- */
+
+enum { SENT_BYTES = 3 * 4096 + 5, TOKEN = 3 };
+
+static char *sent;
+
+static bool was_announced(void *arg, const struct ct_net_remote *what)
+{
+    const uint64_t at = what->addr - (uintptr_t)sent;
+    (void)arg;
+    return what->token == TOKEN && at <= SENT_BYTES && what->len_bytes <= SENT_BYTES - at;
+}
+
+static bool lives(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+static void write_offer(struct fuzz *f, struct ct_shm_offer *o)
+{
+    switch (fuzz_below(f, 7)) {
+    case 0:
+        o->to = near_page(f);
+        break;
+    case 1:
+        o->from = fuzz_below(f, 4) > 0 ? (uintptr_t)sent + near_page(f) : near_page(f);
+        break;
+    case 2:
+        o->len_bytes = near_page(f);
+        break;
+    case 3:
+        o->block_bytes = near_page(f);
+        break;
+    case 4:
+        o->token = TOKEN - (fuzz_below(f, 8) == 0);
+        break;
+    case 5:
+        o->claim = fuzz_number(f, 8);
+        break;
+    default: /* as it should be */
+        o->from = (uintptr_t)sent;
+        o->len_bytes = SENT_BYTES;
+        o->block_bytes = 4096;
+        o->claim = 4;
+    }
+}
+
+/* The owner copies from what it has announced alone, to what its peer has lent alone. */
+static void offer(struct fuzz *f)
+{
+    struct ct_mem_view view = {.theirs = &shelf, .own = &own, .log = &process.log, .pid = getpid()};
+    struct ct_shm_mate reader = {.gone = lives, .announced = was_announced, .view = &view};
+    struct ct_shm_offer o = {.token = TOKEN};
+    _Atomic uint32_t    word = 1;
+    const int           fd = lent_file(true);
+    sent = calloc(1, SENT_BYTES);
+    FUZZ_CHECK(sent != NULL);
+    shelf.ranges[0].place = 4096;
+    shelf.ranges[0].len_bytes = FILE_BYTES - 4096;
+    while (f->left > 0) {
+        write_offer(f, &o);
+        (void)ct_shm_share_help(&o, &word, 0, &reader);
+    }
+    ct_mem_view_close(&view);
+    close(fd);
+    free(sent);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz f = {data, size};
     if (process.log.level == 0) {
         ct_log_init(&process.log, CT_LOG_NONE, "fuzz");
     }
-    switch (fuzz_below(&f, 6)) {
+    switch (fuzz_below(&f, 7)) {
     case 0:
         address(&f);
         break;
     case 5:
         lent(&f);
+        break;
+    case 6:
+        offer(&f);
         break;
     case 1:
     case 2:

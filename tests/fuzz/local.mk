@@ -8,8 +8,8 @@ fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c sr
 fuzz_tcp_parts = src/net/tcp_addr.c src/net/tcp_in.c src/net/tcp_pool.c
 fuzz_open_parts = src/base/auth.c src/net/tcp_addr.c src/net/tcp_in.c src/net/tcp_lane.c \
 	src/net/tcp_out.c src/net/tcp_peer.c src/net/tcp_pool.c src/net/tcp_wait.c
-fuzz_shared_parts = src/ep/card.c src/net/shm_ring.c src/net/tcp.c src/net/tcp_addr.c \
-	src/pmi/wire/loop.c
+fuzz_shared_parts = src/ep/card.c src/net/shm_copy.c src/net/shm_ring.c src/net/shm_share.c \
+	src/net/tcp.c src/net/tcp_addr.c src/pmi/wire/loop.c
 fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_events.c launcher/hub_fence.c \
 	launcher/jobdesc.c launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/spawned_place.c \
 	launcher/strlist.c launcher/tree.c

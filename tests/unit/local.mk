@@ -49,6 +49,7 @@ unit_tests = \
 	tests/unit/test_ranks_flow \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
+	tests/unit/test_ranks_read \
 	tests/unit/test_ranks_spots \
 	tests/unit/test_reorder \
 	tests/unit/test_ring \
@@ -309,6 +310,9 @@ tests_unit_test_ranks_spots_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
 tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_p2p_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_read_SOURCES = tests/unit/test_ranks_read.c $(ranks_sources)
+tests_unit_test_ranks_read_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_read_LDADD = $(unit_ldadd) -lpthread
 
 # On the emulated driver; they say so and are skipped where it has not been built.
 emu_unit_cppflags = $(AM_CPPFLAGS) -DCT_EMU_CUDA='"$(abs_top_builddir)/emu/cuda/libcuda.so.1"'

@@ -35,6 +35,21 @@ static bool is_gone(void *arg)
     return true;
 }
 
+/* All of the stage's is announced, under one token. */
+enum { TOKEN = 77 };
+
+static unsigned char *announced_at;
+
+static bool is_announced(void *arg, const struct ct_net_remote *what)
+{
+    const uint64_t at = what->addr - (uintptr_t)announced_at;
+    (void)arg;
+    return what->token == TOKEN && at <= MOST && what->len_bytes <= MOST - at;
+}
+
+static const struct ct_shm_mate fine = {
+    .how = CT_SHM_COPY_DIRECT, .gone = lives, .announced = is_announced};
+
 static struct stage *make(struct ct_shm_mate reader, unsigned pause)
 {
     struct stage *s = aligned_alloc(CT_CACHE_LINE, ct_round_up(sizeof *s, CT_CACHE_LINE));
@@ -43,6 +58,7 @@ static struct stage *make(struct ct_shm_mate reader, unsigned pause)
     s->pause = pause;
     s->theirs = malloc(MOST);
     s->mine = malloc(MOST + 1);
+    announced_at = s->theirs;
     for (size_t i = 0; i < MOST; i++) {
         s->theirs[i] = (unsigned char)(i * 2654435761u >> 13);
     }
@@ -63,7 +79,9 @@ static void *owner(void *arg)
         uint32_t word = atomic_load_explicit(&s->word, memory_order_acquire);
         if (word != 0 && turn % (s->pause + 1) == 0) {
             assert_int_equal(word, PLACE + 1);
-            atomic_fetch_add(&s->helped, ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader));
+            const int rc = ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader);
+            assert_true(rc == CTRAN_SUCCESS || rc == CT_AGAIN);
+            atomic_fetch_add(&s->helped, rc == CTRAN_SUCCESS);
         } else {
             sched_yield();
         }
@@ -73,9 +91,8 @@ static void *owner(void *arg)
 
 static int read_part(struct stage *s, size_t at, size_t len)
 {
-    struct ct_shm_mate   mate = {CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL};
-    struct ct_net_remote from = {(uintptr_t)(s->theirs + at), len};
-    return ct_shm_share_read(&s->offer, &s->word, PLACE, &mate, s->mine, &from);
+    struct ct_net_remote from = {(uintptr_t)(s->theirs + at), len, TOKEN};
+    return ct_shm_share_read(&s->offer, &s->word, PLACE, &fine, s->mine, &from);
 }
 
 /* Reads of any length from anywhere; the byte behind stays, and after the return all do. */
@@ -110,26 +127,30 @@ static uint64_t with_owner(struct ct_shm_mate reader, unsigned pause)
 static void test_helped(void **state)
 {
     (void)state;
-    struct ct_shm_mate reader = {CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL};
-    (void)with_owner(reader, 0); /* how often depends on the scheduler */
-    (void)with_owner(reader, 1);
-    (void)with_owner(reader, 1000);
+    (void)with_owner(fine, 0); /* how often depends on the scheduler */
+    (void)with_owner(fine, 1);
+    (void)with_owner(fine, 1000);
 }
 
 /* An owner that cannot write to the reader says so, and one that fails leaves no gap. */
 static void test_helpless(void **state)
 {
     (void)state;
-    assert_int_equal(with_owner((struct ct_shm_mate){CT_SHM_COPY_OFF, 0, lives, NULL, NULL}, 0), 0);
-    (void)with_owner((struct ct_shm_mate){CT_SHM_COPY_CMA, -1, lives, NULL, NULL}, 0);
-    (void)with_owner((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, is_gone, NULL, NULL}, 0);
+    struct ct_shm_mate off = fine, wrong = fine, gone = fine;
+    off.how = CT_SHM_COPY_OFF;
+    assert_int_equal(with_owner(off, 0), 0);
+    wrong.how = CT_SHM_COPY_CMA;
+    wrong.pid = -1;
+    (void)with_owner(wrong, 0);
+    gone.gone = is_gone;
+    (void)with_owner(gone, 0);
 }
 
 /* Without an owner at work: every length about the borders of blocks. */
 static void test_alone(void **state)
 {
     (void)state;
-    struct stage *s = make((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL}, 0);
+    struct stage *s = make(fine, 0);
     const size_t  around[] = {2, 4096, 8192, 256 << 10, 512 << 10, 1 << 20, 2 << 20};
     for (size_t i = 0; i < CT_ARRAY_LEN(around); i++) {
         for (size_t len = around[i] - 1; len <= around[i] + 1; len++) {
@@ -147,15 +168,15 @@ static void test_alone(void **state)
 static void test_taken(void **state)
 {
     (void)state;
-    struct stage *s = make((struct ct_shm_mate){CT_SHM_COPY_DIRECT, 0, lives, NULL, NULL}, 0);
+    struct stage *s = make(fine, 0);
     atomic_store(&s->word, 77);
     assert_int_equal(read_part(s, 0, 100000), CTRAN_SUCCESS);
     assert_memory_equal(s->mine, s->theirs, 100000);
     assert_int_equal(atomic_load(&s->word), 77);
-    assert_false(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader));
+    assert_int_equal(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader), CT_AGAIN);
     assert_int_equal(atomic_load(&s->word), 77);
     atomic_store(&s->word, PLACE + 1);
-    assert_false(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader));
+    assert_int_equal(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader), CT_AGAIN);
     assert_int_equal(atomic_load(&s->word), 0);
     drop(s);
 }
@@ -179,9 +200,9 @@ static void *dies(void *arg)
 static void test_owner_dies(void **state)
 {
     (void)state;
-    struct ct_shm_mate   mate = {CT_SHM_COPY_DIRECT, 0, is_gone, NULL, NULL};
+    struct ct_shm_mate   mate = {.how = CT_SHM_COPY_DIRECT, .gone = is_gone};
     struct stage        *s = make(mate, 0);
-    struct ct_net_remote from = {(uintptr_t)s->theirs, MOST};
+    struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN};
     pthread_t            thread;
     int                  rc = CTRAN_SUCCESS;
     assert_int_equal(pthread_create(&thread, NULL, dies, s), 0);
@@ -195,12 +216,118 @@ static void test_owner_dies(void **state)
     drop(s);
 }
 
+/* ---- ends that lie --------------------------------------------------------------------------- */
+
+enum { BLOCK = 4096 };
+
+/* An offer of three blocks as the stage's reader would make it. */
+static void offer_three(struct stage *s)
+{
+    atomic_store(&s->offer.to, (uintptr_t)s->mine);
+    atomic_store(&s->offer.from, (uintptr_t)s->theirs);
+    atomic_store(&s->offer.len_bytes, 3 * BLOCK);
+    atomic_store(&s->offer.block_bytes, BLOCK);
+    atomic_store(&s->offer.token, TOKEN);
+    atomic_store(&s->offer.claim, UINT64_C(1) << 32 | 3);
+    atomic_store(&s->word, PLACE + 1);
+}
+
+static void expect_refused(struct stage *s)
+{
+    memset(s->mine, 0xee, 3 * BLOCK);
+    assert_int_equal(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader), CTRAN_ERR_INTERN);
+    for (size_t i = 0; i < (size_t)3 * BLOCK; i++) {
+        assert_int_equal(s->mine[i], 0xee);
+    }
+}
+
+/* The owner touches nothing that it has not announced, whatever stands in the offer. */
+static void test_reader_lies(void **state)
+{
+    (void)state;
+    struct stage *s = make(fine, 0);
+    offer_three(s);
+    assert_int_equal(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader), CTRAN_SUCCESS);
+    assert_memory_equal(s->mine + 2 * BLOCK, s->theirs + 2 * BLOCK, BLOCK);
+    offer_three(s);
+    atomic_store(&s->offer.from, 16);
+    expect_refused(s);
+    offer_three(s);
+    atomic_store(&s->offer.from, (uintptr_t)s->theirs + MOST - 3 * BLOCK + 1);
+    expect_refused(s);
+    offer_three(s);
+    atomic_store(&s->offer.from, UINT64_MAX - 5);
+    expect_refused(s);
+    offer_three(s);
+    atomic_store(&s->offer.block_bytes, UINT64_MAX / 2 + 2 * MOST);
+    atomic_store(&s->offer.len_bytes, UINT64_MAX);
+    expect_refused(s);
+    offer_three(s);
+    atomic_store(&s->offer.token, TOKEN + 1); /* another message, or one that is over */
+    expect_refused(s);
+    drop(s);
+}
+
+/* Writes another claim over the reader's as soon as there is one. */
+struct liar {
+    struct stage *s;
+    uint64_t      claim; /* but for the number */
+    uint32_t      done;
+};
+
+static void *lies(void *arg)
+{
+    const struct liar *l = arg;
+    while (!atomic_load(&l->s->over)) {
+        if (atomic_load(&l->s->word) != 0) {
+            const uint64_t now = atomic_load(&l->s->offer.claim);
+            atomic_store(&l->s->offer.done, l->done);
+            atomic_store(&l->s->offer.claim, now >> 32 << 32 | l->claim);
+        }
+    }
+    return NULL;
+}
+
+/* The reader writes to nothing but its memory, and ends. */
+static void test_owner_lies(void **state)
+{
+    (void)state;
+    static const struct liar liars[] = {
+        {.claim = 0xffff},           /* more blocks than there are */
+        {.claim = 0xff00ffff},       /* and far from those */
+        {.claim = 0x3, .done = 100}, /* more done than there are */
+        {.claim = 0x0, .done = UINT32_MAX},
+        {.claim = 0x00050003},
+    };
+    for (size_t i = 0; i < CT_ARRAY_LEN(liars); i++) {
+        struct stage *s = make(fine, 0);
+        struct liar   l = liars[i];
+        pthread_t     thread;
+        unsigned      refused = 0;
+        l.s = s;
+        s->mine[MOST] = 0xee;
+        assert_int_equal(pthread_create(&thread, NULL, lies, &l), 0);
+        for (unsigned n = 0; n < 10000 && refused < 3; n++) {
+            const int rc = read_part(s, 0, MOST);
+            assert_true(rc == CTRAN_SUCCESS || rc == CTRAN_ERR_INTERN);
+            refused += rc == CTRAN_ERR_INTERN;
+            sched_yield();
+        }
+        atomic_store(&s->over, true);
+        pthread_join(thread, NULL);
+        assert_int_equal(refused, 3);
+        assert_int_equal(s->mine[MOST], 0xee);
+        drop(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_helped),     cmocka_unit_test(test_helpless),
         cmocka_unit_test(test_alone),      cmocka_unit_test(test_taken),
-        cmocka_unit_test(test_owner_dies),
+        cmocka_unit_test(test_owner_dies), cmocka_unit_test(test_reader_lies),
+        cmocka_unit_test(test_owner_lies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

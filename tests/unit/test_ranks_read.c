@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long messages that are read where they lie: a reader that asks its sender for help with what that
+ * one has not announced to it is lost, and nothing is touched.
+ */
+#define CT_FOLDER "unit"
+#include <stdatomic.h>
+
+#include "ranks.h"
+
+#include "ep/ep_set.h"
+#include "net/shm_segment.h"
+#include "net/shm_share.h"
+#include "p2p/state.h"
+
+enum { LONG = 300000, BLOCK = 4096 };
+
+static const uint64_t CTX = 5;
+
+static void expect_end(struct rank *r, struct ct_p2p_req *req, int error)
+{
+    RANK_EQUAL(r, ct_p2p_wait(&r->p, &req->base), error);
+}
+
+/* A message there and one back. */
+static void greet(struct rank *r, uint32_t other)
+{
+    struct ct_p2p_req send, recv;
+    uint32_t          out = r->me * 1000 + other, in = 0;
+    ct_p2p_irecv(&r->p, &recv, ranks_ep(r, other), (struct ct_p2p_key){CTX, (int32_t)other, 1},
+                 &(struct ct_area){.base = &in, .len_bytes = sizeof in});
+    ct_p2p_isend(&r->p, &send, ranks_ep(r, other), (struct ct_p2p_key){CTX, (int32_t)r->me, 1},
+                 &(struct ct_area){.base = &out, .len_bytes = sizeof out});
+    expect_end(r, &send, CTRAN_SUCCESS);
+    expect_end(r, &recv, CTRAN_SUCCESS);
+    RANK_EQUAL(r, in, other * 1000 + r->me);
+}
+
+/* ---- offers that lie ------------------------------------------------------------------------- */
+
+/* Where rank 1 asks for a block, from the beginning of what rank 0 has announced to it, by which
+ * name, from the right one on, and whether rank 0 may give it. */
+struct wish {
+    int64_t from, token;
+    bool    allowed;
+};
+
+static unsigned char announced[LONG], given[BLOCK];
+
+static struct ct_shm_segment segment_of(struct rank *r, uint32_t id)
+{
+    const void           *card, *bytes;
+    size_t                card_len, len;
+    struct ct_shm_addr    addr;
+    struct ct_shm_segment seg;
+    RANK_EQUAL(r, r->job.ops->lookup(&r->job, id, &card, &card_len), CTRAN_SUCCESS);
+    bytes = ct_ep_card_find(card, card_len, "shm", &len);
+    RANK_CHECK(r, bytes != NULL && len == sizeof addr);
+    memcpy(&addr, bytes, sizeof addr);
+    RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);
+    return seg; /* shared by address: there is nothing to close */
+}
+
+/* As a reader does it. */
+static void ask(struct rank *r, const struct wish *wish)
+{
+    struct ct_shm_segment seg = segment_of(r, 0);
+    struct ct_shm_offer  *offer = ct_shm_segment_offer(&seg, 1);
+    const uint64_t        token = ranks_of(r, 0)->p.p2p->next_id; /* of its newest message */
+    atomic_store(&offer->to, (uintptr_t)given);
+    atomic_store(&offer->from, (uintptr_t)announced + (uint64_t)wish->from);
+    atomic_store(&offer->len_bytes, BLOCK);
+    atomic_store(&offer->block_bytes, BLOCK);
+    atomic_store(&offer->token, token + (uint64_t)wish->token);
+    atomic_store(&offer->done, 0);
+    atomic_store(&offer->claim, UINT64_C(9) << 32 | 1);
+    atomic_store(&seg.head->offer, 1 + 1);
+    ct_wake_signal(&seg.head->wake);
+}
+
+static _Atomic bool helped;
+
+/* Rank 0, whose message to rank 1 waits for it. */
+static void helper(struct rank *r, const struct wish *wish)
+{
+    struct ct_p2p_req send;
+    memset(announced, 7, LONG);
+    memset(given, 1, BLOCK);
+    atomic_store(&helped, false);
+    ct_p2p_isend(&r->p, &send, ranks_ep(r, 1), (struct ct_p2p_key){CTX, 0, 2},
+                 &(struct ct_area){.base = announced, .len_bytes = LONG});
+    RANK_CHECK(r, !send.base.done);
+    ranks_sync(r);
+    if (wish->allowed) {
+        ranks_drive_until(r, &helped);
+        expect_end(r, &send, CTRAN_SUCCESS);
+    } else {
+        expect_end(r, &send, CTRAN_ERR_PROC_FAILED);
+        RANK_LOGGED(r, "rank 1 has written rubbish to shared memory");
+    }
+    for (size_t i = 0; i < BLOCK; i++) {
+        RANK_EQUAL(r, given[i], wish->allowed ? 7 : 1);
+    }
+    greet(r, 2);
+}
+
+/* Rank 1, which receives the message if it may. */
+static void asker(struct rank *r, const struct wish *wish)
+{
+    static unsigned char  in[LONG];
+    struct ct_p2p_req     recv;
+    struct ct_shm_segment seg = segment_of(r, 0);
+    ranks_sync(r);
+    ask(r, wish);
+    if (wish->allowed) {
+        while (atomic_load(&ct_shm_segment_offer(&seg, 1)->done) == 0) {
+        }
+        atomic_store(&helped, true);
+        ct_p2p_irecv(&r->p, &recv, ranks_ep(r, 0), (struct ct_p2p_key){CTX, 0, 2},
+                     &(struct ct_area){.base = in, .len_bytes = LONG});
+        expect_end(r, &recv, CTRAN_SUCCESS);
+        RANK_EQUAL(r, in[LONG - 1], 7);
+    }
+}
+
+static void asks_for_help(struct rank *r, void *arg)
+{
+    if (r->me < 2) {
+        greet(r, 1 - r->me);
+    }
+    if (r->me == 0) {
+        helper(r, arg);
+    } else if (r->me == 1) {
+        asker(r, arg);
+    } else {
+        ranks_sync(r);
+        greet(r, 0);
+    }
+}
+
+static void test_offers(void **state)
+{
+    (void)state;
+    static const struct wish wishes[] = {
+        {0, 0, true},   {LONG - BLOCK, 0, true}, {LONG - BLOCK + 1, 0, false}, /* a byte too far */
+        {-1, 0, false}, {INT64_MIN, 0, false},   {0, 1, false}, /* there is no such message */
+        {0, -1, false},
+    };
+    for (size_t i = 0; i < CT_ARRAY_LEN(wishes); i++) {
+        struct wish wish = wishes[i];
+        ranks_run(&(struct ranks_args){.n = 3, .body = asks_for_help, .arg = &wish});
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_offers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
