@@ -302,7 +302,7 @@ static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_k
  * are too long for that they are copied. None is longer than the first. */
 static bool takes(struct ct_p2p_req *req, size_t at, size_t len_bytes)
 {
-    if (at == 0 && len_bytes > CT_P2P_TAKE_SHARED && req->p->threaded) {
+    if (at == 0 && !ct_p2p_may_take(req, len_bytes)) {
         req->takes = false;
     }
     return req->takes;

@@ -380,11 +380,13 @@ static bool fetch(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) CT_
     return req->fetching;
 }
 
-/* The message from where it lies. What is to be made of it is, if it can be seen there. */
+/* The message from where it lies. What is to be made of it is, if it can be seen there; what is too
+ * long for that had better be read, since its sender may help with it. */
 static int read_message(struct ct_p2p_req *req, struct ct_ep *from,
                         const struct ct_net_remote *remote) CT_IN_DOMAIN
 {
-    const void *at = req->takes ? ct_ep_view(from, remote) : NULL;
+    const bool  takes = ct_p2p_may_take(req, remote->len_bytes);
+    const void *at = takes ? ct_ep_view(from, remote) : NULL;
     const bool  done = at != NULL && ct_p2p_deliver(req, 0, at, remote->len_bytes) > 0;
     return done ? CTRAN_SUCCESS : ct_ep_read(from, &req->area, remote); /* plain: all of it */
 }

@@ -104,6 +104,11 @@ bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wi
 
 /* Completes a request with `error`; a receive reports what it moved. It may be gone then. */
 void ct_p2p_complete(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
+/* Whether a first part of this length is one for `take`. */
+static inline bool ct_p2p_may_take(const struct ct_p2p_req *req, size_t len_bytes)
+{
+    return req->takes && (len_bytes <= CT_P2P_TAKE_SHARED || !req->p->threaded);
+}
 /* What has come of a message from byte `at` on goes where the receive wants it. Returns how many
  * bytes did. */
 size_t ct_p2p_deliver(struct ct_p2p_req *req, size_t at, const void *data,

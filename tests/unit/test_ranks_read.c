@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long messages that are read where they lie: a reader that asks its sender for help with what that
- * one has not announced to it is lost, and nothing is touched.
+ * one has not announced to it is lost, and nothing is touched; which messages are taken from where
+ * they are seen, and which are copied by a read.
  */
 #define CT_FOLDER "unit"
 #include <stdatomic.h>
@@ -11,6 +12,7 @@
 #include "ep/ep_set.h"
 #include "net/shm_segment.h"
 #include "net/shm_share.h"
+#include "net/transports.h"
 #include "p2p/state.h"
 
 enum { LONG = 300000, BLOCK = 4096 };
@@ -152,10 +154,105 @@ static void test_offers(void **state)
     }
 }
 
+/* ---- messages that are seen ------------------------------------------------------------------ */
+
+/* The transport of rank 1, for which all memory is lent. */
+static struct ct_net_ops seeing;
+static unsigned          gets, views;
+
+static int count_get(struct ct_net_link *link, const struct ct_area *area,
+                     const struct ct_net_remote *from)
+{
+    gets++;
+    return ct_net_shm.get(link, area, from);
+}
+
+static const void *see(struct ct_net_link *link, const struct ct_net_remote *of)
+{
+    (void)link;
+    views++;
+    return (const void *)(uintptr_t)of->addr;
+}
+
+struct taken {
+    struct ct_p2p_req req;
+    const void       *from;
+    size_t            bytes;
+};
+
+static void take(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes)
+{
+    struct taken *t = CT_CONTAINER_OF(req, struct taken, req);
+    t->from = at == 0 ? data : t->from;
+    t->bytes += len_bytes;
+}
+
+static void see_all(struct rank *r)
+{
+    struct ct_ep_set *set = r->p.ep;
+    unsigned          i = 0;
+    while (i < set->nnets && set->nets[i]->ops != &ct_net_shm) {
+        i++;
+    }
+    RANK_CHECK(r, i < set->nnets);
+    seeing = ct_net_shm;
+    seeing.get = count_get;
+    seeing.view = see;
+    set->nets[i]->ops = &seeing;
+}
+
+/* What is taken is taken from where it lies; what is too long for that is copied by a read, at
+ * which its owner may help, and not from there. */
+static void take_seen(struct rank *r, void *arg)
+{
+    static unsigned char    out[LONG], in[LONG];
+    static const size_t     lengths[] = {CT_P2P_TAKE_SHARED - 1, CT_P2P_TAKE_SHARED,
+                                         CT_P2P_TAKE_SHARED + 1, LONG};
+    const struct ct_p2p_key key = {CTX, 0, 1};
+    (void)arg;
+    if (r->me == 1) {
+        see_all(r);
+    }
+    for (size_t i = 0; i < CT_ARRAY_LEN(lengths); i++) {
+        struct taken         t = {.from = NULL};
+        const struct ct_area area = {.base = r->me == 0 ? out : in, .len_bytes = lengths[i]};
+        gets = views = 0;
+        ranks_sync(r);
+        if (r->me == 0) {
+            memset(out, 7, LONG);
+            ct_p2p_issend(&r->p, &t.req, ranks_ep(r, 1), key, &area);
+        } else {
+            memset(in, 1, LONG);
+            ct_p2p_take_recv(&r->p, &t.req, ranks_ep(r, 0), key, &area, take, false);
+        }
+        expect_end(r, &t.req, CTRAN_SUCCESS);
+        if (r->me == 1) {
+            const bool copied = r->p.threaded && lengths[i] > CT_P2P_TAKE_SHARED;
+            RANK_EQUAL(r, t.bytes, copied ? 0 : lengths[i]);
+            RANK_CHECK(r, copied || t.from == out);
+            RANK_EQUAL(r, gets, copied);
+            RANK_EQUAL(r, views, !copied);
+            RANK_EQUAL(r, in[lengths[i] - 1], copied ? 7 : 1);
+        }
+        ranks_sync(r);
+    }
+}
+
+static void test_seen(void **state)
+{
+    (void)state;
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "always", NULL};
+    for (int threaded = 0; threaded < 2; threaded++) {
+        ranks_run(&(struct ranks_args){
+            .n = 2, .threaded = threaded != 0, .settings = reads, .body = take_seen});
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offers),
+        cmocka_unit_test(test_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
