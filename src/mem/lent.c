@@ -6,6 +6,7 @@
 #define CT_FOLDER "mem"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -135,8 +136,8 @@ static unsigned find_range(const struct ct_mem_lending *c, const void *ptr)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Why not is logged once. The first page stays empty: no range has place 0. */
-static bool make_file(struct ct_process *p, struct ct_mem_lending *c)
+/* Once: why not is in errno. The first page stays empty: no range has place 0. */
+static bool make_file(struct ct_mem_lending *c)
 {
     struct stat st;
     c->failed = true;
@@ -149,11 +150,12 @@ static bool make_file(struct ct_process *p, struct ct_mem_lending *c)
         show_file(c, c->shelf);
         return true;
     }
-    ct_info(&p->log, "no lent memory (%s): ctran_alloc_mem gives private memory", strerror(errno));
+    const int why = errno;
     if (c->fd >= 0) {
         (void)close(c->fd); /* never written to */
         c->fd = -1;
     }
+    errno = why;
     return false;
 }
 
@@ -230,23 +232,49 @@ static void *map_next(struct ct_mem_lending *c, size_t len, size_t align, uint64
 
 /* ---- get and put ----------------------------------------------------------------------------- */
 
-/* The lock is held. */
-static void *make_range(struct ct_process *p, size_t len, size_t align)
+/* Why there is no range, which is said once the lock is free; errno has more. */
+enum lack { NOBODY, FULL, NO_FILE, SAID, NO_MEMORY };
+
+static void say_lack(struct ct_process *p, size_t len, enum lack lack, int why)
 {
-    struct ct_mem_lending *c = p->lending;
-    const unsigned         i = free_range(c);
-    if (i == CT_MEM_RANGES) {
+    switch (lack) {
+    case FULL:
         ct_info(&p->log, "%zu bytes are private: there are %d ranges of lent memory already", len,
                 CT_MEM_RANGES);
+        break;
+    case NO_FILE:
+        ct_info(&p->log, "no lent memory (%s): ctran_alloc_mem gives private memory",
+                strerror(why));
+        break;
+    case NO_MEMORY:
+        ct_info(&p->log, "%zu bytes are private: no lent memory (%s)", len, strerror(why));
+        break;
+    case NOBODY:
+    case SAID:
+        break;
+    }
+}
+
+/* The lock is held. */
+static void *make_range(struct ct_mem_lending *c, size_t len, size_t align, enum lack *lack)
+{
+    const unsigned i = free_range(c);
+    if (i == CT_MEM_RANGES) {
+        *lack = FULL;
         return NULL;
     }
-    if (c->fd < 0 && (c->failed || !make_file(p, c))) {
+    if (c->fd < 0 && c->failed) {
+        *lack = SAID;
+        return NULL;
+    }
+    if (c->fd < 0 && !make_file(c)) {
+        *lack = NO_FILE;
         return NULL;
     }
     uint64_t place;
     void    *at = map_next(c, len, align, &place);
     if (at == NULL) {
-        ct_info(&p->log, "%zu bytes are private: no lent memory (%s)", len, strerror(errno));
+        *lack = NO_MEMORY;
         return NULL;
     }
     write_range(&c->ranges[i], place, (uintptr_t)at, len);
@@ -261,6 +289,7 @@ void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align)
 {
     struct ct_mem_lending *c = p->lending;
     const size_t           least = (size_t)p->cfg.shm_alloc;
+    enum lack              lack = NOBODY;
     void                  *at = NULL;
     if (c == NULL || least == 0 || len_bytes < least || len_bytes == 0 ||
         len_bytes > PTRDIFF_MAX - page_bytes() - align) {
@@ -268,9 +297,13 @@ void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align)
     }
     pthread_mutex_lock(&c->lock);
     if (atomic_load_explicit(&c->shelf, memory_order_relaxed) != NULL) {
-        at = make_range(p, ct_round_up(len_bytes, page_bytes()), align);
+        at = make_range(c, ct_round_up(len_bytes, page_bytes()), align, &lack);
     }
+    const int why = errno;
     pthread_mutex_unlock(&c->lock);
+    if (CT_UNLIKELY(at == NULL)) {
+        say_lack(p, len_bytes, lack, why);
+    }
     return at;
 }
 
@@ -284,17 +317,19 @@ bool ct_mem_lent_put(struct ct_process *p, void *ptr)
     }
     pthread_mutex_lock(&c->lock);
     const unsigned i = find_range(c, ptr);
+    uint64_t       len = 0;
+    int            why = 0;
     if (i < CT_MEM_RANGES) {
-        const uint64_t len = atomic_load_explicit(&c->ranges[i].len_bytes, memory_order_relaxed);
+        len = atomic_load_explicit(&c->ranges[i].len_bytes, memory_order_relaxed);
         write_range(&c->ranges[i], 0, 0, 0);
         show_range(c, i);
-        if (madvise(ptr, len, MADV_REMOVE) != 0) {
-            ct_info(&p->log, "%llu bytes of lent memory stay taken: %s", (unsigned long long)len,
-                    strerror(errno));
-        }
+        why = madvise(ptr, len, MADV_REMOVE) != 0 ? errno : 0;
         (void)munmap(ptr, len); /* ours: cannot fail */
     }
     pthread_mutex_unlock(&c->lock);
+    if (CT_UNLIKELY(why != 0)) {
+        ct_info(&p->log, "%" PRIu64 " bytes of lent memory stay taken: %s", len, strerror(why));
+    }
     return i < CT_MEM_RANGES;
 }
 
