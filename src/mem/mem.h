@@ -184,7 +184,7 @@ struct ct_mem_range {
 /* Begins as zeros. */
 struct ct_mem_shelf {
     _Atomic uint32_t    changes; /* of the list */
-    _Atomic uint32_t    blind;   /* 1: this process has failed to map another's memory */
+    _Atomic uint32_t    blind;   /* 1: this process could not map another's memory of late */
     _Atomic uint64_t    device, inode;
     _Atomic int32_t     fd; /* its file, in its descriptor table */
     struct ct_mem_range ranges[CT_MEM_RANGES];
@@ -216,10 +216,13 @@ struct ct_mem_view {
     int                  pid;
     uint32_t             seen, last; /* changes of the list; where something was found */
     struct ct_mem_seen  *ranges;     /* CT_MEM_RANGES; NULL: none so far */
+    uint32_t             vain, rest; /* looks without a try, after the last failure; left of them */
+    uint32_t             tried;      /* changes of the list at the last try */
+    bool                 said;       /* that one has failed */
 };
 
 /* Where the peer's len_bytes at addr lie here; NULL: that is not lent memory, or, logged once at
- * level info, it cannot be mapped. */
+ * level info, it cannot be mapped, which is tried again now and then. */
 void *ct_mem_view_find(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes);
 /* Lets go of what the peer has freed; of all. */
 void ct_mem_view_sweep(struct ct_mem_view *v);

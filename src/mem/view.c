@@ -2,7 +2,8 @@
 /*
  * The peer's side of lent memory: mem.h says what that is. What has been mapped is found again
  * without a system call, by a look at the peer's list; what is not on it any more is let go of at
- * the next look. Called by shm, inside the progress domain.
+ * the next look. What cannot be mapped is tried again, ever less often. Called by shm, inside the
+ * progress domain.
  */
 #define CT_FOLDER "mem"
 #include <errno.h>
@@ -100,10 +101,11 @@ static int open_file(const struct ct_mem_view *v)
 /* Whether the file has the range, and will: else an access to it were a signal. */
 static bool has_range(int fd, const struct ct_mem_seen *s)
 {
-    struct stat st;
-    const int   seals = fcntl(fd, F_GET_SEALS);
-    const bool  has = fstat(fd, &st) == 0 && seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
-                     s->len_bytes > 0 && s->place <= (uint64_t)st.st_size &&
+    struct stat    st;
+    const int      seals = fcntl(fd, F_GET_SEALS);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const bool     has = fstat(fd, &st) == 0 && seals >= 0 && (seals & F_SEAL_SHRINK) != 0 &&
+                     s->len_bytes > 0 && s->place % page == 0 && s->place <= (uint64_t)st.st_size &&
                      s->len_bytes <= (uint64_t)st.st_size - s->place;
     if (!has) {
         errno = ERANGE;
@@ -111,17 +113,42 @@ static bool has_range(int fd, const struct ct_mem_seen *s)
     return has;
 }
 
-/* From here on it has to go in another way, and peers know it: unless it is but this one that is
- * gone, or has lost its file. */
-static void give_up(struct ct_mem_view *v)
+/* Until the next try it has to go in another way, and peers know it: unless it is but this one that
+ * is gone, has lost its file, or does not tell the truth about it. What is mapped stays. */
+static void fail(struct ct_mem_view *v)
 {
-    const bool theirs = errno == ENOENT || errno == ESRCH || errno == ESTALE;
-    ct_info(v->log, "cannot map the lent memory of pid %d (%s): messages go as from private memory",
-            v->pid, strerror(errno));
+    enum { MOST_REST = 256 };
+    const bool theirs = errno == ENOENT || errno == ESRCH || errno == ESTALE || errno == ERANGE;
+    if (!v->said) {
+        v->said = true;
+        ct_info(v->log,
+                "cannot map the lent memory of pid %d (%s): messages go as from private memory",
+                v->pid, strerror(errno));
+    }
     if (!theirs) {
         atomic_store_explicit(&v->own->blind, 1, memory_order_relaxed);
     }
-    ct_mem_view_close(v);
+    v->vain = v->vain == 0 ? 1 : v->vain < MOST_REST ? 2 * v->vain : v->vain;
+    v->rest = v->vain;
+}
+
+/* Whether it is too early to try again: that is after twice as many looks each time, or when there
+ * is something else on the list. */
+static bool rests(struct ct_mem_view *v)
+{
+    const uint32_t changes = atomic_load_explicit(&v->theirs->changes, memory_order_acquire);
+    if (v->rest > 0 && changes == v->tried) {
+        v->rest--;
+        return true;
+    }
+    v->tried = changes;
+    return false;
+}
+
+static void succeed(struct ct_mem_view *v)
+{
+    v->vain = v->rest = 0;
+    atomic_store_explicit(&v->own->blind, 0, memory_order_relaxed);
 }
 
 static bool map_range(struct ct_mem_view *v, struct ct_mem_seen *s)
@@ -149,16 +176,17 @@ static void *find_new(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
                                  len_bytes > s.len_bytes - (addr - s.addr))) {
         i++;
     }
-    if (i == CT_MEM_RANGES) {
+    if (i == CT_MEM_RANGES || rests(v)) {
         return NULL;
     }
     if (v->ranges == NULL) {
         v->ranges = calloc(CT_MEM_RANGES, sizeof *v->ranges);
     }
     if (v->ranges == NULL || !map_range(v, &s)) {
-        give_up(v);
+        fail(v);
         return NULL;
     }
+    succeed(v);
     let_go(&v->ranges[i]);
     v->ranges[i] = s;
     v->last = i;

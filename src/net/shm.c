@@ -50,7 +50,8 @@ struct peer {
     struct ct_lane        rx;  /* in ours */
     struct ct_shm_pace    pace;
     struct ct_nvl_peer    nvl;
-    struct ct_mem_view    view; /* of its lent memory */
+    struct ct_mem_view    view;   /* of its lent memory */
+    unsigned              unseen; /* asked about ours while it could not map that */
 };
 
 struct shm {
@@ -475,7 +476,7 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
         return CTRAN_ERR_PROC_FAILED;
     }
     const struct ct_shm_mate owner = mate_of(peer);
-    if (!ct_shm_copies(&owner)) {
+    if (!ct_shm_reaches(&owner, from)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     int rc = shares(shm_of(link->net), area, from) ? share(peer, &owner, area->base, from)
@@ -487,11 +488,21 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     return rc == CTRAN_SUCCESS && !keeps_pid(shm_of(link->net), peer) ? CTRAN_ERR_PROC_FAILED : rc;
 }
 
+/* Whether a peer that could not map such memory is to try again: it is asked about a message up to
+ * three times. */
+static bool tries_again(struct peer *peer)
+{
+    enum { EVERY = 256, IN_A_ROW = 4 };
+    return peer->unseen++ % EVERY >= EVERY - IN_A_ROW;
+}
+
 static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
 {
-    const struct peer *peer = peer_of(link);
+    struct peer *peer = peer_of(link);
     return ct_mem_is_lent(shm_of(link->net)->env.process, area->base, area->len_bytes) &&
-           atomic_load_explicit(&peer->seg.head->shelf.blind, memory_order_relaxed) == 0;
+           (CT_LIKELY(atomic_load_explicit(&peer->seg.head->shelf.blind, memory_order_relaxed) ==
+                      0) ||
+            tries_again(peer));
 }
 
 static const void *shm_view(struct ct_net_link *link, const struct ct_net_remote *of)

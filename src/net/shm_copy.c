@@ -63,6 +63,11 @@ static void *as_own(const struct ct_shm_mate *mate, const struct ct_net_remote *
     return mate->view != NULL ? ct_mem_view_find(mate->view, at->addr, at->len_bytes) : NULL;
 }
 
+bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *what)
+{
+    return mate->how != CT_SHM_COPY_OFF || as_own(mate, what) != NULL;
+}
+
 static int read_all(int pid, const struct ct_area *area, const struct ct_net_remote *from)
 {
     enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */

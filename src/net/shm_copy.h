@@ -28,11 +28,12 @@ struct ct_shm_mate {
     struct ct_mem_view *view; /* of its lent memory; NULL: none */
 };
 
-/* Whether its memory can be read, or some of it. */
+/* Whether its memory can be read and written, or some of it; and whether this can. */
 static inline bool ct_shm_copies(const struct ct_shm_mate *mate)
 {
     return mate->how != CT_SHM_COPY_OFF || (mate->view != NULL && mate->view->theirs != NULL);
 }
+bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *what);
 
 /* See ct_net_ops.get. */
 int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
