@@ -151,6 +151,7 @@ static void succeed(struct ct_mem_view *v)
     atomic_store_explicit(&v->own->blind, 0, memory_order_relaxed);
 }
 
+/* Core dumps have it from its owner, once. */
 static bool map_range(struct ct_mem_view *v, struct ct_mem_seen *s)
 {
     const int fd = open_file(v);
@@ -158,6 +159,9 @@ static bool map_range(struct ct_mem_view *v, struct ct_mem_seen *s)
         void *at =
             mmap(NULL, s->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)s->place);
         s->at = at == MAP_FAILED ? NULL : at;
+    }
+    if (s->at != NULL) {
+        (void)madvise(s->at, s->len_bytes, MADV_DONTDUMP); /* may fail */
     }
     const int why = errno;
     if (fd >= 0) {

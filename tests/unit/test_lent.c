@@ -299,6 +299,34 @@ static void test_blind_for_a_while(void **state)
     drop(s);
 }
 
+/* The flags of the mapping that begins there. */
+static bool has_flag(const void *at, const char *flag)
+{
+    char  line[512], begin[32];
+    bool  here = false, has = false;
+    FILE *f = fopen("/proc/self/smaps", "re");
+    assert_non_null(f);
+    (void)snprintf(begin, sizeof begin, "%lx-", (unsigned long)(uintptr_t)at);
+    while (fgets(line, sizeof line, f) != NULL && !(here && strncmp(line, "VmFlags:", 8) == 0)) {
+        here = here || strncmp(line, begin, strlen(begin)) == 0;
+    }
+    has = here && strstr(line, flag) != NULL;
+    fclose(f);
+    return has;
+}
+
+/* A core dump of the owner has the memory, those of its peers do not. */
+static void test_dumps(void **state)
+{
+    (void)state;
+    struct stage *s = make();
+    char         *at = ct_mem_lent_get(&s->p, MIB, 64), *seen = look(s, at, MIB);
+    assert_true(has_flag(at, " rd") && has_flag(seen, " rd"));
+    assert_false(has_flag(at, " dd"));
+    assert_true(has_flag(seen, " dd"));
+    drop(s);
+}
+
 /* ---- a peer that lies ------------------------------------------------------------------------ */
 
 /* The owner's entry 0 and its file, changed in one way; what is there must not be mapped, which
@@ -493,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_no_addresses),
         cmocka_unit_test(test_blind),
         cmocka_unit_test(test_blind_for_a_while),
+        cmocka_unit_test(test_dumps),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_race),
         cmocka_unit_test(test_owner_gone),
