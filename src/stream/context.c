@@ -161,9 +161,10 @@ static int open_direct(struct ct_stream_context *c)
         ct_tokens_place(&c->tokens, c->common.base, ctx->n, ctx->me);
         mine.able = mine.able && pin(c);
         rc = ct_stream_gather(c->net, &mine, all, sizeof mine);
-        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, try_peers(c, all), &c->direct) : rc;
+        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, try_peers(c, all), &c->reaches_all)
+                                 : rc;
     }
-    if (rc == CTRAN_SUCCESS && c->direct) {
+    if (rc == CTRAN_SUCCESS && c->reaches_all) {
         watch_peers(c, all);
     }
     if (got) {
@@ -482,7 +483,7 @@ static void publish(struct ct_comm *comm, struct ct_stream_context *c)
     comm->stream_close = close_context;
     comm->stream = c;
     ct_info(&comm->p->log, "stream-ordered calls of a communicator of %" PRIu32 " ranks go %s",
-            comm->run.n, c->direct ? "by copy engine" : "over the host");
+            comm->run.n, c->reaches_all ? "by copy engine" : "over the host");
 }
 
 int ct_stream_context_get(struct ct_comm *comm, CUstream stream, struct ct_stream_context **out)

@@ -44,9 +44,9 @@ struct ct_stream_context {
     struct ct_comm          *net;  /* the same ranks: of what goes by the host's messages; held */
     int                      ordinal; /* the device of its streams */
     const struct cuda_table *cu;
-    struct ct_lock           lock;   /* on where several threads may call */
-    _Atomic int32_t          over;   /* without tokens: the error by which all has ended */
-    bool                     direct; /* copy engines reach all peers */
+    struct ct_lock           lock;        /* on where several threads may call */
+    _Atomic int32_t          over;        /* without tokens: the error by which all has ended */
+    bool                     reaches_all; /* peers, with copy engines */
     /* Where all ranks are on one host; what goes over the host uses the error alone. */
     struct ct_tokens tokens;
     struct ct_common common;

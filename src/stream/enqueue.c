@@ -286,8 +286,8 @@ static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
     if (ct_stream_kernel_takes(c, call)) {
         return by_kernel(c, stream, call, graph);
     }
-    return c->direct && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
-                                                : over_host(c, stream, call, graph);
+    return c->reaches_all && call->reduction == NULL ? exchange(c, stream, ordinal, call, graph)
+                                                     : over_host(c, stream, call, graph);
 }
 
 static int put(struct ct_stream_context *c, CUstream stream, const struct ct_stream_call *call)

@@ -230,9 +230,9 @@ int ct_stream_kernel_open(struct ct_stream_context *c)
 {
     struct ct_mem_export  memory = {.way = 0};
     struct gift           mine, all[CT_TOKEN_RANKS];
-    struct ct_workspaces *w = c->direct && are_wanted(c) ? new_workspaces(c) : NULL;
+    struct ct_workspaces *w = c->reaches_all && are_wanted(c) ? new_workspaces(c) : NULL;
     bool                  ok = w != NULL && make_mine(c, w, &memory) == CTRAN_SUCCESS;
-    if (!c->direct) {
+    if (!c->reaches_all) {
         return CTRAN_SUCCESS;
     }
     int rc = ct_stream_all_say(c->net, ok, &ok);

@@ -81,10 +81,10 @@ static void let_end_go(struct ct_stream_context *c, struct ct_stream_end *e, boo
 static void let_kernels_go(struct ct_stream_context *c, bool force)
 {
     uint32_t mask = force ? UINT32_MAX : 0;
-    for (uint32_t r = 0; c->direct && r < c->tokens.n; r++) {
+    for (uint32_t r = 0; c->reaches_all && r < c->tokens.n; r++) {
         mask |= (uint32_t)c->dead[r] << r;
     }
-    if (c->direct) {
+    if (c->reaches_all) {
         atomic_store_explicit(&c->tokens.head->let_go[c->tokens.me], mask, memory_order_seq_cst);
     }
 }
@@ -104,7 +104,7 @@ static void let_go(struct ct_stream_context *c, uint32_t at, bool force)
 /* Graphs that may be running. */
 static void let_graphs_go(struct ct_stream_context *c, bool force)
 {
-    for (uint32_t r = 0; c->direct && r < c->tokens.n; r++) {
+    for (uint32_t r = 0; c->reaches_all && r < c->tokens.n; r++) {
         if (r != c->tokens.me) {
             set_all(c, r, 1, force);
         }
@@ -115,7 +115,7 @@ static void let_graphs_go(struct ct_stream_context *c, bool force)
 
 static void look_for_deaths(struct ct_stream_context *c)
 {
-    for (uint32_t r = 0; c->direct && r < c->tokens.n; r++) {
+    for (uint32_t r = 0; c->reaches_all && r < c->tokens.n; r++) {
         struct pollfd fd = {.fd = c->pidfd[r], .events = POLLIN};
         if (!c->dead[r] && fd.fd >= 0 && poll(&fd, 1, 0) == 1) {
             c->dead[r] = true;
