@@ -105,15 +105,38 @@ static void run_block(const struct emu_work *work, size_t i, void *shared)
     work->kernel.function->kernel->run(&block, work->kernel.params);
 }
 
+static pthread_cond_t room = PTHREAD_COND_INITIALIZER;
+static unsigned       resident; /* lanes that have begun */
+
+static void take_room(void)
+{
+    pthread_mutex_lock(&lock);
+    while (emu_set.resident != 0 && resident >= emu_set.resident) {
+        pthread_cond_wait(&room, &lock);
+    }
+    resident++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void give_room(void)
+{
+    pthread_mutex_lock(&lock);
+    resident--;
+    pthread_cond_signal(&room);
+    pthread_mutex_unlock(&lock);
+}
+
 static void run_lane(void *arg)
 {
     struct launch         *launch = arg;
     const struct emu_work *work = launch->op->work;
+    take_room();
     for (size_t i; (i = atomic_fetch_add(&launch->next, 1)) < launch->blocks;) {
         void *shared = work->kernel.shared_bytes > 0 ? calloc(1, work->kernel.shared_bytes) : NULL;
         run_block(work, i, shared);
         free(shared);
     }
+    give_room();
     if (atomic_fetch_sub(&launch->lanes, 1) == 1) {
         emu_segments_close();
         end(launch->op);

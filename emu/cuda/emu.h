@@ -31,8 +31,9 @@
  *   - submission blocks at EMU_PENDING ops in a stream.
  *
  * Environment: EMU_CUDA_DEVICES (2), EMU_CUDA_MEMORY (MiB a device and process, 4096),
- * EMU_CUDA_SMS (16), EMU_CUDA_PEERS (1; 0: no peer access), EMU_CUDA_WORKERS (3), EMU_CUDA_SEED
- * (1), EMU_CUDA_STRICT (1), EMU_CUDA_FAIL (inject.c), and CUDA's own CUDA_VISIBLE_DEVICES and
+ * EMU_CUDA_SMS (16), EMU_CUDA_RESIDENT (blocks at a time, of all kernels of a process together; 0:
+ * any number), EMU_CUDA_PEERS (1; 0: no peer access), EMU_CUDA_WORKERS (3), EMU_CUDA_SEED (1),
+ * EMU_CUDA_STRICT (1), EMU_CUDA_FAIL (inject.c), and CUDA's own CUDA_VISIBLE_DEVICES and
  * CUDA_DEVICE_MAX_CONNECTIONS.
  *
  * Locks, in this order: the gate, the one of ops (emu_lock: streams, events, captures, graphs,
@@ -62,9 +63,9 @@ enum {
 
 /* settings.c: the environment, read once. */
 struct emu_settings {
-    unsigned devices;                   /* those that this process sees */
-    unsigned physical[EMU_MAX_DEVICES]; /* their numbers on the machine */
-    unsigned sms, workers, connections; /* connections: 0 if not set */
+    unsigned devices;                             /* those that this process sees */
+    unsigned physical[EMU_MAX_DEVICES];           /* their numbers on the machine */
+    unsigned sms, resident, workers, connections; /* the second and last: 0 if not set */
     size_t   memory_bytes;
     uint64_t seed;
     bool     strict, peers;

@@ -56,6 +56,7 @@ void emu_settings_read(void)
     visible((unsigned)number("EMU_CUDA_DEVICES", 2, 0, EMU_MAX_DEVICES));
     emu_set.memory_bytes = (size_t)number("EMU_CUDA_MEMORY", 4096, 1, 1ul << 30) << 20;
     emu_set.sms = (unsigned)number("EMU_CUDA_SMS", 16, 1, 1024);
+    emu_set.resident = (unsigned)number("EMU_CUDA_RESIDENT", 0, 0, 1 << 20);
     emu_set.workers = (unsigned)number("EMU_CUDA_WORKERS", 3, 1, 256);
     emu_set.seed = number("EMU_CUDA_SEED", 1, 0, ~0ul);
     emu_set.strict = number("EMU_CUDA_STRICT", 1, 0, 1) != 0;

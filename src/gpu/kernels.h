@@ -33,12 +33,14 @@ int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
                           struct ct_kernel_layout *out);
 
 /* The same for a part of a workspace that ct_kernel_messages alone uses, as large as is useful; it
- * is of ct_kernel_layout_bytes. The longest message is ct_kernel_message_most. */
+ * is of ct_kernel_layout_bytes. The longest message of a kernel of so many blocks is
+ * ct_kernel_message_most. */
 int    ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_layout *out);
 size_t ct_kernel_layout_bytes(uint32_t size, const struct ct_kernel_layout *layout);
-static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layout)
+static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layout, uint32_t blocks)
 {
-    return (size_t)layout->channels * (layout->flagged_bytes - CT_KERNEL_HEAD);
+    return (size_t)(blocks < layout->channels ? blocks : layout->channels) *
+           (layout->flagged_bytes - CT_KERNEL_HEAD);
 }
 
 /* Divides a workspace between all other kernels and, behind them, messages, at *at_messages; 0:

@@ -15,7 +15,8 @@
  * fit, those of different communicators on two GPUs could keep each other's out. So each
  * communicator has a number of blocks for its own, which its kernels do not exceed: half of what is
  * left on the rank that has least left, when it is made. All together they fit, one to a
- * multiprocessor. CTRAN_STREAM_BLOCKS takes this over.
+ * multiprocessor. CTRAN_STREAM_BLOCKS takes this over. How many blocks a small message takes
+ * follows from its length: one that would take more than there are goes another way.
  *
  * A kernel that waits looks at the word that says that all is over: the watchdog has nothing to set
  * for it.
@@ -481,7 +482,7 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
 bool ct_stream_kernel_moves(const struct ct_stream_context *c, size_t bytes)
 {
     return c->work != NULL && c->work->at_messages > 0 && bytes <= (size_t)c->p->cfg.stream_small &&
-           bytes <= ct_kernel_message_most(&c->work->messages.layout);
+           bytes <= ct_kernel_message_most(&c->work->messages.layout, c->work->blocks);
 }
 
 int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,

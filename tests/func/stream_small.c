@@ -301,12 +301,66 @@ static void in_graphs(void)
     device_free(to);
 }
 
+/* Receives by many communicators' kernels, which all wait, and behind them the sends that those of
+ * the other rank wait for: they find multiprocessors that are free. Again and again, since it takes
+ * receives that have all begun to keep sends out. Only where blocks are counted, STREAM_SMALL_MANY,
+ * since elsewhere a device has room for all. */
+enum { PAIRS = 6, MANY_BYTES = 64 << 10 };
+
+static void pass_by_many(ctran_comm_t *comm, CUstream *streams, const char *from, char *to)
+{
+    const int me = check_rank, other = 1 - me;
+    for (int i = 0; i < PAIRS; i++) {
+        stream = streams[2 * i + me];
+        receive(to + (size_t)i * MANY_BYTES, MANY_BYTES, other, comm[2 * i + me]);
+    }
+    meet();
+    for (int i = 0; i < PAIRS; i++) {
+        stream = streams[2 * i + other];
+        send(from, MANY_BYTES, other, comm[2 * i + other]);
+    }
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        CU(cuStreamSynchronize(streams[i]));
+    }
+}
+
+static void by_many(void)
+{
+    enum { ROUNDS = 50 };
+    ctran_comm_t   comm[2 * PAIRS];
+    const CUstream before = stream;
+    CUstream       streams[2 * PAIRS];
+    if (getenv("STREAM_SMALL_MANY") == NULL || check_size != 2) {
+        return;
+    }
+    char *from = device_new(MANY_BYTES), *to = device_new(PAIRS * (size_t)MANY_BYTES);
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        comm[i] = open_comm();
+        streams[i] = device_stream();
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        fill(from, MANY_BYTES, 2 * round + check_rank);
+        device_set(to, CANARY, PAIRS * (size_t)MANY_BYTES);
+        pass_by_many(comm, streams, from, to);
+        for (int i = 0; i < PAIRS; i++) {
+            look(to + (size_t)i * MANY_BYTES, MANY_BYTES, MANY_BYTES, 2 * round + 1 - check_rank);
+        }
+    }
+    stream = before;
+    for (int i = 0; i < 2 * PAIRS; i++) {
+        close_comm(&comm[i]);
+        CU(cuStreamDestroy(streams[i]));
+    }
+    device_free(from);
+    device_free(to);
+}
+
 int main(int argc, char **argv)
 {
     static const struct subject subjects[] = {
         {"lengths", of_all_lengths}, {"collectives", beside_collectives},
         {"rings", in_rings},         {"groups", in_groups},
-        {"graphs", in_graphs},
+        {"graphs", in_graphs},       {"many communicators", by_many},
     };
     check_start(argc, argv);
     if (!device_open()) {

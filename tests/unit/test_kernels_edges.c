@@ -261,7 +261,8 @@ static void division(void **state)
             if (n > 1) {
                 assert_true(at >= ct_kernel_layout_bytes(n, &calls));
                 assert_true(at + ct_kernel_layout_bytes(n, &messages) <= bytes);
-                assert_true(bytes < 32 << 20 || ct_kernel_message_most(&messages) >= 16 << 10);
+                assert_true(bytes < 32 << 20 ||
+                            ct_kernel_message_most(&messages, CT_KERNEL_BLOCKS) >= 16 << 10);
             }
         }
     }
