@@ -11,6 +11,8 @@
  *     poll US     a look for messages that finds none
  *     near, far, dram B   bytes a second that memcpy moves within a core's own cache, within the
  *                 last one, and beyond
+ *     llc B       bytes that may go round until each takes the mean of what it takes at far and at
+ *                 dram: what this host gets of the last cache, of which others may have their part
  *     reduce B    that the library adds up, floats in the core's own cache
  *     step US     for a sum of two floats: what it takes besides its bytes
  *
@@ -209,6 +211,24 @@ static double copy_rate(char *memory, size_t bytes)
     return (double)(passes * (half / PIECE) * PIECE) / median(times) * 1e6;
 }
 
+/* Where, of growing amounts of memory that go round, a byte first takes the mean of what it takes
+ * in the last cache and beyond. */
+static double last_cache(char *memory, size_t least, size_t most, double far, double dram)
+{
+    const double mean = (1 / far + 1 / dram) / 2;
+    double       bytes = (double)least, before = 1 / far;
+    while (far > dram && bytes < (double)most) {
+        const double more = 1.25 * bytes;
+        const double each = 1 / copy_rate(memory, (size_t)more / (2 * PIECE) * (2 * PIECE));
+        if (each >= mean) {
+            return bytes + (more - bytes) * (mean - before) / (each - before);
+        }
+        before = each < mean ? each : mean;
+        bytes = more;
+    }
+    return (double)most;
+}
+
 /* Microseconds for a sum of so many bytes. */
 static double reduce_us(char *memory, size_t bytes)
 {
@@ -264,8 +284,10 @@ int main(int argc, char **argv)
     const double once = median(switches), hop = median(hops), bare = median(plain);
     printf("switch %.4f\nwake %.4f\n", once, bare > once ? bare - once : 0);
     printf("fall %.4f\n", hop > bare ? hop - bare : 0);
-    printf("near %.4g\nfar %.4g\ndram %.4g\n", copy_rate(memory, own / 4),
-           copy_rate(memory, ct_min_size(4 * own, last / 2)), copy_rate(memory, most));
+    const size_t within = ct_min_size(4 * own, last / 2);
+    const double far = copy_rate(memory, within), dram = copy_rate(memory, most);
+    printf("near %.4g\nfar %.4g\ndram %.4g\n", copy_rate(memory, own / 4), far, dram);
+    printf("llc %.0f\n", last_cache(memory, within, last, far, dram));
     if (ctran_init(&argc, &argv) != CTRAN_SUCCESS) {
         return 1;
     }

@@ -227,6 +227,12 @@ def moving():
                           "--cluster", cluster(f"{text}{rate}\n"))[0]["time_us"]
                      for rate in ("1G", "100M"))
         expect(f"{algo} beyond the cache: {near}, {far}", (same, True), (near == far, near <= far))
+    # Twelve rings, and the vectors.
+    text = "cluster gpus=4\nrate nvlink=1000G\nmessage move=1G cache=4000 ring=1000 dram=100M llc="
+    most, *less = (runs("--coll", "allgather", "--algo", "linear", "--bytes", "250", "--repeat",
+                        "5", "--cluster", cluster(f"{text}{llc}\n"))[0]["time_us"]
+                   for llc in (20000, 15000, 8000))
+    expect(f"beyond the last cache: {most}, {less}", True, most < less[0] < less[1])
     args = ("--coll", "bcast", "--algo", "linear", "--ranks", "2", "--bytes", "1000", "--cluster")
     text = ("cluster gpus=2\nlatency node=1\nrate nvlink=1T\n"
             "message send=0.5 recv=0.25 move=1G eager=")
@@ -248,9 +254,9 @@ def moving():
 
 def held_against():
     """bench/sim_perf says that the simulation puts into order what the simulation itself gave."""
-    host = {"switch": 2, "fall": 14, "wake": 5, "near": 8e9, "far": 4e9, "dram": 2e9, "reduce": 8e9,
-            "step": 0.05, "poll": 0.04, "hop": 0.5, "message": 0.2, "move": 8e9, "round": 0.1,
-            "call": 0.2}
+    host = {"switch": 2, "fall": 14, "wake": 5, "near": 8e9, "far": 4e9, "dram": 2e9, "llc": 3e6,
+            "reduce": 8e9, "step": 0.05, "poll": 0.04, "hop": 0.5, "message": 0.2, "move": 8e9,
+            "round": 0.1, "call": 0.2}
     with open("figures.json", "w", encoding="utf-8") as f:
         json.dump({"host": host, "allgather": []}, f)
     options = ["--build", BUILD, "--ranks", "2,4", "--sizes", "8,65536", "--collectives",
@@ -268,6 +274,9 @@ def held_against():
     zero = [[algo, n, size, [1.0] * 6] for algo in ("ring", "bruck", "linear", "binomial")
             for n in (2, 4) for size in (8, 65536)]
     expect("what does not differ does not count", [0, 0, 0, 0], held(zero))
+    with open("host.cluster", encoding="utf-8") as f:
+        expect("what the host gets of the last cache, not its size", ["3000000"],
+               re.findall(r"\bllc=(\d+)", f.read()))
     points = [[r["algorithm"], r["ranks"], r["bytes"], [r["time_us"]] * 6] for r in
               runs("--coll", "allgather", "--algo", "ring,bruck,linear,binomial", "--ranks", "2,4",
                    "--bytes", "8,64K", "--repeat", "30", "--cluster", "host.cluster")]
