@@ -47,7 +47,7 @@ static bool claim_front(struct ct_shm_offer *offer, uint32_t n, uint32_t *block)
         if (*block >= end_of(now) || *block >= n) {
             return false;
         }
-    } while (!atomic_compare_exchange_weak_explicit(&offer->claim, &now, next, memory_order_relaxed,
+    } while (!atomic_compare_exchange_weak_explicit(&offer->claim, &now, next, memory_order_acq_rel,
                                                     memory_order_relaxed));
     return true;
 }
@@ -81,7 +81,9 @@ static int await(struct ct_shm_offer *offer, uint32_t blocks, const struct ct_sh
     return CTRAN_SUCCESS;
 }
 
-/* Opens the read to the owner; false: it has another one. */
+/* Opens the read to the owner; false: it has another one. If another reader has come first by a
+ * moment, nothing is taken back: an owner that is late, and found the word ours before, may have
+ * claimed a block already. */
 static bool open_offer(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place, void *to,
                        const struct ct_net_remote *from, size_t block, uint32_t n)
 {
@@ -98,12 +100,9 @@ static bool open_offer(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint3
     atomic_store_explicit(&offer->failed, 0, memory_order_relaxed);
     atomic_store_explicit(&offer->claim, pack(number_of(before) + 1, 0, n), memory_order_release);
     uint32_t none = 0;
-    if (atomic_compare_exchange_strong_explicit(word, &none, place + 1, memory_order_seq_cst,
-                                                memory_order_relaxed)) {
-        return true;
-    }
-    atomic_store_explicit(&offer->claim, pack(number_of(before) + 1, 0, 0), memory_order_relaxed);
-    return false;
+    (void)atomic_compare_exchange_strong_explicit(word, &none, place + 1, memory_order_seq_cst,
+                                                  memory_order_relaxed);
+    return true;
 }
 
 static void close_offer(_Atomic uint32_t *word, uint32_t place)

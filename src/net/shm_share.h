@@ -14,7 +14,8 @@
  * owner has claimed are done, so nobody writes to its buffer afterwards.
  *
  * Either end may write anything to an offer at any time. The reader goes by its own count of
- * blocks, and the owner copies from nothing but what it has announced to the reader.
+ * blocks, and the owner copies from nothing but what it has announced to the reader. An owner that
+ * claims a block and never finishes it holds its reader while it lives, as a stopped one does.
  */
 #ifndef CT_NET_SHM_SHARE_H
 #define CT_NET_SHM_SHARE_H

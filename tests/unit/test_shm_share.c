@@ -181,6 +181,77 @@ static void test_taken(void **state)
     drop(s);
 }
 
+/* Other readers come and go. */
+static void *takes_word(void *arg)
+{
+    struct stage *s = arg;
+    while (!atomic_load(&s->over)) {
+        uint32_t none = 0, mine = PLACE + 2;
+        (void)atomic_compare_exchange_strong(&s->word, &none, mine);
+        (void)atomic_compare_exchange_strong(&s->word, &mine, 0);
+    }
+    return NULL;
+}
+
+/* An owner that found the word this reader's a long time ago, and is slow. */
+static bool is_announced_late(void *arg, const struct ct_net_remote *what)
+{
+    sched_yield();
+    return is_announced(arg, what);
+}
+
+static void *late_owner(void *arg)
+{
+    struct stage *s = arg;
+    while (!atomic_load(&s->over)) {
+        const int rc = ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader);
+        assert_true(rc == CTRAN_SUCCESS || rc == CT_AGAIN);
+        atomic_fetch_add(&s->helped, rc == CTRAN_SUCCESS);
+    }
+    return NULL;
+}
+
+/* Nothing of the read is left to anybody, and nobody writes to its memory any more. */
+static void expect_over(struct stage *s, unsigned char *same, size_t len)
+{
+    const uint64_t claim = atomic_load(&s->offer.claim);
+    assert_int_equal(claim >> 16 & 0xffff, claim & 0xffff);
+    memset(s->mine, 0xdd, len);
+    memset(same, 0xdd, len);
+    sched_yield();
+    assert_memory_equal(s->mine, same, len);
+}
+
+/* Another reader takes the word between this one's look and its offer, while the owner still has
+ * the word as it was: what it claims is waited for. */
+static void test_taken_at_once(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 5000, BYTES = 8000 };
+    unsigned char      same[BYTES];
+    struct ct_shm_mate reader = fine;
+    reader.announced = is_announced_late;
+    struct stage *s = make(reader, 0);
+    pthread_t     threads[2];
+    unsigned      offers = 0;
+    assert_int_equal(pthread_create(&threads[0], NULL, takes_word, s), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, late_owner, s), 0);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const uint64_t before = atomic_load(&s->offer.claim) >> 32;
+        assert_int_equal(read_part(s, i, BYTES), CTRAN_SUCCESS);
+        assert_memory_equal(s->mine, s->theirs + i, BYTES);
+        if (atomic_load(&s->offer.claim) >> 32 != before) {
+            offers++;
+            expect_over(s, same, BYTES);
+        }
+    }
+    atomic_store(&s->over, true);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    assert_true(offers > 0);
+    drop(s);
+}
+
 /* An owner that ends in the middle of a block: the read fails, as the owner did. */
 static void *dies(void *arg)
 {
@@ -327,7 +398,7 @@ int main(void)
         cmocka_unit_test(test_helped),     cmocka_unit_test(test_helpless),
         cmocka_unit_test(test_alone),      cmocka_unit_test(test_taken),
         cmocka_unit_test(test_owner_dies), cmocka_unit_test(test_reader_lies),
-        cmocka_unit_test(test_owner_lies),
+        cmocka_unit_test(test_owner_lies), cmocka_unit_test(test_taken_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
