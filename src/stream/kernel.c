@@ -14,9 +14,12 @@
  * A kernel that waits for its peers keeps its multiprocessors. Were there more waiting blocks than
  * fit, those of different communicators on two GPUs could keep each other's out. So each
  * communicator has a number of blocks for its own, which its kernels do not exceed: half of what is
- * left on the rank that has least left, when it is made. All together they fit, one to a
- * multiprocessor. CTRAN_STREAM_BLOCKS takes this over. How many blocks a small message takes
- * follows from its length: one that would take more than there are goes another way.
+ * left on the rank that has least left, when it is made, so that these fit one to a multiprocessor.
+ * More blocks than that may wait: a communicator that finds nothing left has one all the same, and
+ * an operation that launches both a direct kernel and one for messages may take twice its share. A
+ * multiprocessor has room for several blocks, which takes these in. CTRAN_STREAM_BLOCKS takes this
+ * over. How many blocks a small message takes follows from its length: one that would take more
+ * than there are goes another way.
  *
  * A kernel that waits looks at the word that says that all is over: the watchdog has nothing to set
  * for it.
