@@ -53,11 +53,11 @@ static void placed(void *peer_, uint64_t token, size_t len_bytes) CT_IN_DOMAIN
 }
 
 /* Of one that has failed, too: until that is told its reads go on. */
-static bool announced(void *peer_, const struct ct_net_remote *what) CT_IN_DOMAIN
+static int announced(void *peer_, const struct ct_net_remote *what) CT_IN_DOMAIN
 {
     struct ct_ep     *ep = peer_;
     struct ct_ep_set *set = ep->p->ep;
-    return set->announced != NULL && set->announced(ep, what);
+    return set->announced != NULL ? set->announced(ep, what) : CT_AGAIN;
 }
 
 static int job_key(void *arg, struct ct_auth_key *key)

@@ -90,7 +90,7 @@ typedef void (*ct_ep_on_look)(struct ct_process *p);
 typedef const struct ct_area *(*ct_ep_place)(struct ct_ep *from, uint64_t token, uint64_t offset,
                                              size_t len_bytes);
 typedef void (*ct_ep_placed)(struct ct_ep *from, uint64_t token, size_t len_bytes);
-typedef bool (*ct_ep_announced)(struct ct_ep *to, const struct ct_net_remote *what);
+typedef int (*ct_ep_announced)(struct ct_ep *to, const struct ct_net_remote *what);
 
 /* Opens the transports, publishes their addresses and learns where all peers are: the job's one
  * combined exchange. Errors are logged. */

@@ -18,10 +18,11 @@
  *   fetch (CT_NET_FETCH) reads memory that the peer has offered into the caller's, of any kind, in
  *         the background.
  *
- * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, failed, left
- * and done of puts and fetches are called from inside progress, drain and check_peers alone; all
- * other functions call back nobody but lookup, key and arrived. All calls but open and close come
- * under the lock of the progress domain (ep/domain.h), so a transport needs none of its own.
+ * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, announced,
+ * failed, left and done of puts and fetches are called from inside progress, drain and check_peers
+ * alone; all other functions call back nobody but lookup, key and arrived. All calls but open and
+ * close come under the lock of the progress domain (ep/domain.h), so a transport needs none of its
+ * own.
  */
 #ifndef CT_NET_NET_H
 #define CT_NET_NET_H
@@ -76,8 +77,9 @@ struct ct_net_env {
     const struct ct_area *(*place)(void *peer, uint64_t token, uint64_t offset, size_t len_bytes);
     void (*placed)(void *peer, uint64_t token, size_t len_bytes);
     /* Whether that is memory of this process that was announced to `peer` under that token, and
-     * waits for it still. Called from inside progress. */
-    bool (*announced)(void *peer, const struct ct_net_remote *what);
+     * waits for it still: CTRAN_SUCCESS; CT_AGAIN: nothing is (any more) under that token;
+     * CTRAN_ERR_INTERN: what is there is something else. */
+    int (*announced)(void *peer, const struct ct_net_remote *what);
     /* `peer` is lost, `why` is a CTRAN_ERR_*: called once, after which its link fails all. */
     void (*failed)(void *peer, int why);
     /* The same, and called in the same places, for one that has closed its instance in order: it is

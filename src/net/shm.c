@@ -423,7 +423,7 @@ static bool has_gone(void *peer)
     return !keeps_pid(shm_of(((struct peer *)peer)->link.net), peer);
 }
 
-static bool is_announced(void *peer_, const struct ct_net_remote *what)
+static int is_announced(void *peer_, const struct ct_net_remote *what)
 {
     struct peer *peer = peer_;
     return shm_of(peer->link.net)->env.announced(peer->cookie, what);

@@ -21,9 +21,9 @@ struct ct_shm_mate {
     enum ct_shm_copy how;
     int              pid;
     bool (*gone)(void *arg); /* whether it has ended; may cost a system call */
-    /* Whether it was told of that memory of the caller's; see ct_net_env. NULL of one that is but
+    /* Whether it was told of that memory of the caller's: see ct_net_env. NULL of one that is but
      * read. */
-    bool (*announced)(void *arg, const struct ct_net_remote *what);
+    int (*announced)(void *arg, const struct ct_net_remote *what);
     void               *arg;  /* of both */
     struct ct_mem_view *view; /* of its lent memory; NULL: none */
 };

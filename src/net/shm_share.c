@@ -174,11 +174,14 @@ int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
         close_offer(word, place);
         return CT_AGAIN;
     }
-    const bool may = reader->announced(reader->arg, &from);
-    if (!may || reader->gone(reader->arg) ||
+    const int rc = reader->announced(reader->arg, &from);
+    if (rc != CTRAN_SUCCESS || reader->gone(reader->arg) ||
         ct_shm_put(reader, (const void *)(uintptr_t)from.addr, &to) != CTRAN_SUCCESS) {
         atomic_store_explicit(&offer->failed, 1, memory_order_relaxed);
     }
+    if (rc == CT_AGAIN) {
+        close_offer(word, place); /* the reader does the rest */
+    }
     atomic_fetch_add_explicit(&offer->done, 1, memory_order_release);
-    return may ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
+    return rc;
 }

@@ -38,8 +38,9 @@ struct ct_shm_offer {
 int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *owner, void *to, const struct ct_net_remote *from);
 
-/* The owner: moves one block of the offer, if one is left. CT_AGAIN: there was none, the word is
- * free again; CTRAN_ERR_INTERN: the reader asks for what it was not told of, nothing was moved. */
+/* The owner: moves one block of the offer, if one is left. CT_AGAIN: there was none, or it is of a
+ * message that is over, and nothing was moved; the word is free again. CTRAN_ERR_INTERN: the reader
+ * asks for what it was not told of, and nothing was moved. */
 int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *reader);
 

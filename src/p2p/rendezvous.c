@@ -291,15 +291,20 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
 }
 
-/* Whether a peer that reads this reads what it was told of, and still may. */
-static bool on_read(struct ct_ep *to, const struct ct_net_remote *what) CT_IN_DOMAIN
+/* Whether a peer that reads this reads what it was told of, and still may: see ct_net_env. It is
+ * innocent of an id that is not known any more: ctran_finalize may have dropped the send. */
+static int on_read(struct ct_ep *to, const struct ct_net_remote *what) CT_IN_DOMAIN
 {
     const struct ct_p2p_req *req = find(to, what->token);
-    if (req == NULL || req->is_recv || req->area.pieces != NULL || !ct_area_is_plain(&req->area)) {
-        return false;
+    if (req == NULL) {
+        return CT_AGAIN;
+    }
+    if (req->is_recv || req->area.pieces != NULL || !ct_area_is_plain(&req->area)) {
+        return CTRAN_ERR_INTERN;
     }
     const uint64_t at = what->addr - (uintptr_t)req->area.base;
-    return at <= req->area.len_bytes && what->len_bytes <= req->area.len_bytes - at;
+    const bool within = at <= req->area.len_bytes && what->len_bytes <= req->area.len_bytes - at;
+    return within ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
 }
 
 /* ---- the receiver ---------------------------------------------------------------------------- */

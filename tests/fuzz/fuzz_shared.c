@@ -264,11 +264,15 @@ enum { SENT_BYTES = 3 * 4096 + 5, TOKEN = 3 };
 
 static char *sent;
 
-static bool was_announced(void *arg, const struct ct_net_remote *what)
+static int was_announced(void *arg, const struct ct_net_remote *what)
 {
     const uint64_t at = what->addr - (uintptr_t)sent;
     (void)arg;
-    return what->token == TOKEN && at <= SENT_BYTES && what->len_bytes <= SENT_BYTES - at;
+    if (what->token != TOKEN) {
+        return CT_AGAIN;
+    }
+    return at <= SENT_BYTES && what->len_bytes <= SENT_BYTES - at ? CTRAN_SUCCESS
+                                                                  : CTRAN_ERR_INTERN;
 }
 
 static bool lives(void *arg)

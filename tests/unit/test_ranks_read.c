@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long messages that are read where they lie: a reader that asks its sender for help with what that
- * one has not announced to it is lost, and nothing is touched; which messages are taken from where
+ * one has not announced to it is lost, and nothing is touched; one that asks with a message that is
+ * not known any more gets no help, and that is all; which messages are taken from where
  * they are seen, and which are copied by a read.
  */
 #define CT_FOLDER "unit"
@@ -41,10 +42,11 @@ static void greet(struct rank *r, uint32_t other)
 /* ---- offers that lie ------------------------------------------------------------------------- */
 
 /* Where rank 1 asks for a block, from the beginning of what rank 0 has announced to it, by which
- * name, from the right one on, and whether rank 0 may give it. */
+ * name, from the right one on, and what rank 0 makes of it. */
+enum answer { GIVES, GIVES_NOT, FAILS };
 struct wish {
-    int64_t from, token;
-    bool    allowed;
+    int64_t     from, token;
+    enum answer answer;
 };
 
 static unsigned char announced[LONG], given[BLOCK];
@@ -75,6 +77,7 @@ static void ask(struct rank *r, const struct wish *wish)
     atomic_store(&offer->block_bytes, BLOCK);
     atomic_store(&offer->token, token + (uint64_t)wish->token);
     atomic_store(&offer->done, 0);
+    atomic_store(&offer->failed, 0);
     atomic_store(&offer->claim, UINT64_C(9) << 32 | 1);
     atomic_store(&seg.head->offer, 1 + 1);
     ct_wake_signal(&seg.head->wake);
@@ -93,7 +96,7 @@ static void helper(struct rank *r, const struct wish *wish)
                  &(struct ct_area){.base = announced, .len_bytes = LONG});
     RANK_CHECK(r, !send.base.done);
     ranks_sync(r);
-    if (wish->allowed) {
+    if (wish->answer != FAILS) {
         ranks_drive_until(r, &helped);
         expect_end(r, &send, CTRAN_SUCCESS);
     } else {
@@ -101,7 +104,7 @@ static void helper(struct rank *r, const struct wish *wish)
         RANK_LOGGED(r, "rank 1 has written rubbish to shared memory");
     }
     for (size_t i = 0; i < BLOCK; i++) {
-        RANK_EQUAL(r, given[i], wish->allowed ? 7 : 1);
+        RANK_EQUAL(r, given[i], wish->answer == GIVES ? 7 : 1);
     }
     greet(r, 2);
 }
@@ -114,9 +117,10 @@ static void asker(struct rank *r, const struct wish *wish)
     struct ct_shm_segment seg = segment_of(r, 0);
     ranks_sync(r);
     ask(r, wish);
-    if (wish->allowed) {
+    if (wish->answer != FAILS) {
         while (atomic_load(&ct_shm_segment_offer(&seg, 1)->done) == 0) {
         }
+        RANK_EQUAL(r, atomic_load(&ct_shm_segment_offer(&seg, 1)->failed), wish->answer != GIVES);
         atomic_store(&helped, true);
         ct_p2p_irecv(&r->p, &recv, ranks_ep(r, 0), (struct ct_p2p_key){CTX, 0, 2},
                      &(struct ct_area){.base = in, .len_bytes = LONG});
@@ -144,9 +148,14 @@ static void test_offers(void **state)
 {
     (void)state;
     static const struct wish wishes[] = {
-        {0, 0, true},   {LONG - BLOCK, 0, true}, {LONG - BLOCK + 1, 0, false}, /* a byte too far */
-        {-1, 0, false}, {INT64_MIN, 0, false},   {0, 1, false}, /* there is no such message */
-        {0, -1, false},
+        {0, 0, GIVES},
+        {LONG - BLOCK, 0, GIVES},
+        {LONG - BLOCK + 1, 0, FAILS}, /* a byte too far */
+        {-1, 0, FAILS},
+        {INT64_MIN, 0, FAILS},
+        {0, 1, GIVES_NOT}, /* there is no such message */
+        {0, -1, GIVES_NOT},
+        {INT64_MIN, -1, GIVES_NOT},
     };
     for (size_t i = 0; i < CT_ARRAY_LEN(wishes); i++) {
         struct wish wish = wishes[i];

@@ -40,11 +40,14 @@ enum { TOKEN = 77 };
 
 static unsigned char *announced_at;
 
-static bool is_announced(void *arg, const struct ct_net_remote *what)
+static int is_announced(void *arg, const struct ct_net_remote *what)
 {
     const uint64_t at = what->addr - (uintptr_t)announced_at;
     (void)arg;
-    return what->token == TOKEN && at <= MOST && what->len_bytes <= MOST - at;
+    if (what->token != TOKEN) {
+        return CT_AGAIN;
+    }
+    return at <= MOST && what->len_bytes <= MOST - at ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
 }
 
 static const struct ct_shm_mate fine = {
@@ -194,7 +197,7 @@ static void *takes_word(void *arg)
 }
 
 /* An owner that found the word this reader's a long time ago, and is slow. */
-static bool is_announced_late(void *arg, const struct ct_net_remote *what)
+static int is_announced_late(void *arg, const struct ct_net_remote *what)
 {
     sched_yield();
     return is_announced(arg, what);
@@ -228,7 +231,7 @@ static void test_taken_at_once(void **state)
 {
     (void)state;
     enum { ROUNDS = 5000, BYTES = 8000 };
-    unsigned char      same[BYTES];
+    unsigned char same[BYTES];
     struct ct_shm_mate reader = fine;
     reader.announced = is_announced_late;
     struct stage *s = make(reader, 0);
@@ -303,13 +306,18 @@ static void offer_three(struct stage *s)
     atomic_store(&s->word, PLACE + 1);
 }
 
-static void expect_refused(struct stage *s)
+static void expect_nothing(struct stage *s, int rc)
 {
     memset(s->mine, 0xee, 3 * BLOCK);
-    assert_int_equal(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader), CTRAN_ERR_INTERN);
+    assert_int_equal(ct_shm_share_help(&s->offer, &s->word, PLACE, &s->reader), rc);
     for (size_t i = 0; i < (size_t)3 * BLOCK; i++) {
         assert_int_equal(s->mine[i], 0xee);
     }
+}
+
+static void expect_refused(struct stage *s)
+{
+    expect_nothing(s, CTRAN_ERR_INTERN);
 }
 
 /* The owner touches nothing that it has not announced, whatever stands in the offer. */
@@ -333,9 +341,32 @@ static void test_reader_lies(void **state)
     atomic_store(&s->offer.block_bytes, UINT64_MAX / 2 + 2 * MOST);
     atomic_store(&s->offer.len_bytes, UINT64_MAX);
     expect_refused(s);
+    drop(s);
+}
+
+/* A message that is over, of which the reader cannot know: it reads by itself, as without help. */
+static void test_forgotten(void **state)
+{
+    (void)state;
+    struct stage *s = make(fine, 0);
+    pthread_t     thread;
     offer_three(s);
-    atomic_store(&s->offer.token, TOKEN + 1); /* another message, or one that is over */
-    expect_refused(s);
+    atomic_store(&s->offer.token, TOKEN + 1);
+    expect_nothing(s, CT_AGAIN);
+    assert_int_equal(atomic_load(&s->word), 0);
+    assert_int_equal(atomic_load(&s->offer.done), 1);
+    assert_int_equal(atomic_load(&s->offer.failed), 1);
+    assert_int_equal(pthread_create(&thread, NULL, owner, s), 0);
+    for (unsigned i = 0; i < READS; i++) {
+        const struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN + 1};
+        memset(s->mine, 0xee, MOST);
+        assert_int_equal(ct_shm_share_read(&s->offer, &s->word, PLACE, &fine, s->mine, &from),
+                         CTRAN_SUCCESS);
+        assert_memory_equal(s->mine, s->theirs, MOST);
+    }
+    atomic_store(&s->over, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(atomic_load(&s->helped), 0);
     drop(s);
 }
 
@@ -399,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_alone),      cmocka_unit_test(test_taken),
         cmocka_unit_test(test_owner_dies), cmocka_unit_test(test_reader_lies),
         cmocka_unit_test(test_owner_lies), cmocka_unit_test(test_taken_at_once),
+        cmocka_unit_test(test_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
