@@ -184,7 +184,6 @@ struct ct_mem_range {
 /* Begins as zeros. */
 struct ct_mem_shelf {
     _Atomic uint32_t    changes; /* of the list */
-    _Atomic uint32_t    blind;   /* 1: this process could not map another's memory of late */
     _Atomic uint64_t    device, inode;
     _Atomic int32_t     fd; /* its file, in its descriptor table */
     struct ct_mem_range ranges[CT_MEM_RANGES];
@@ -211,13 +210,15 @@ bool ct_mem_is_lent(const struct ct_process *p, const void *ptr, size_t len_byte
 /* One peer's, as this process has mapped it: at most its list. One thread at a time. */
 struct ct_mem_view {
     struct ct_mem_shelf *theirs; /* NULL: there is nothing to be seen */
-    struct ct_mem_shelf *own;    /* says whether this process is blind */
+    _Atomic uint32_t    *blind;  /* the peer looks here: 1: this process could not map it of late */
     const struct ct_log *log;
     int                  pid;
     uint32_t             seen, last; /* changes of the list; where something was found */
     struct ct_mem_seen  *ranges;     /* CT_MEM_RANGES; NULL: none so far */
     uint32_t             vain, rest; /* looks without a try, after the last failure; left of them */
     uint32_t             tried;      /* changes of the list at the last try */
+    unsigned             failed;     /* the last that could not be mapped: where on the list, */
+    uint64_t             failed_at;  /* and its place; 0: none */
     bool                 said;       /* that one has failed */
 };
 

@@ -43,16 +43,30 @@ static bool is_listed(const struct ct_mem_view *v, unsigned i)
            v->ranges[i].place;
 }
 
+static void see_again(struct ct_mem_view *v)
+{
+    v->vain = v->rest = 0;
+    v->failed_at = 0;
+    atomic_store_explicit(v->blind, 0, memory_order_relaxed);
+}
+
 void ct_mem_view_sweep(struct ct_mem_view *v)
 {
-    if (v->theirs == NULL || v->ranges == NULL) {
+    const uint32_t changes = v->theirs == NULL
+                                 ? v->seen
+                                 : atomic_load_explicit(&v->theirs->changes, memory_order_acquire);
+    if (CT_LIKELY(changes == v->seen)) {
         return;
     }
-    const uint32_t changes = atomic_load_explicit(&v->theirs->changes, memory_order_acquire);
-    for (unsigned i = 0; changes != v->seen && i < CT_MEM_RANGES; i++) {
+    for (unsigned i = 0; v->ranges != NULL && i < CT_MEM_RANGES; i++) {
         if (v->ranges[i].at != NULL && !is_listed(v, i)) {
             let_go(&v->ranges[i]);
         }
+    }
+    /* The last that failed stands for all: the next look tells of the others. */
+    if (v->failed_at != 0 && atomic_load_explicit(&v->theirs->ranges[v->failed].place,
+                                                  memory_order_acquire) != v->failed_at) {
+        see_again(v);
     }
     v->seen = changes;
 }
@@ -113,9 +127,9 @@ static bool has_range(int fd, const struct ct_mem_seen *s)
     return has;
 }
 
-/* Until the next try it has to go in another way, and peers know it: unless it is but this one that
- * is gone, has lost its file, or does not tell the truth about it. What is mapped stays. */
-static void fail(struct ct_mem_view *v)
+/* Until the next try it has to go in another way, and the peer knows that: unless it is gone, has
+ * lost its file, or does not tell the truth about it. What is mapped stays. */
+static void fail(struct ct_mem_view *v, unsigned i, uint64_t place)
 {
     enum { MOST_REST = 256 };
     const bool theirs = errno == ENOENT || errno == ESRCH || errno == ESTALE || errno == ERANGE;
@@ -126,7 +140,9 @@ static void fail(struct ct_mem_view *v)
                 v->pid, strerror(errno));
     }
     if (!theirs) {
-        atomic_store_explicit(&v->own->blind, 1, memory_order_relaxed);
+        v->failed = i;
+        v->failed_at = place;
+        atomic_store_explicit(v->blind, 1, memory_order_relaxed);
     }
     v->vain = v->vain == 0 ? 1 : v->vain < MOST_REST ? 2 * v->vain : v->vain;
     v->rest = v->vain;
@@ -143,12 +159,6 @@ static bool rests(struct ct_mem_view *v)
     }
     v->tried = changes;
     return false;
-}
-
-static void succeed(struct ct_mem_view *v)
-{
-    v->vain = v->rest = 0;
-    atomic_store_explicit(&v->own->blind, 0, memory_order_relaxed);
 }
 
 /* Core dumps have it from its owner, once. */
@@ -187,10 +197,10 @@ static void *find_new(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
         v->ranges = calloc(CT_MEM_RANGES, sizeof *v->ranges);
     }
     if (v->ranges == NULL || !map_range(v, &s)) {
-        fail(v);
+        fail(v, i, s.place);
         return NULL;
     }
-    succeed(v);
+    see_again(v);
     let_go(&v->ranges[i]);
     v->ranges[i] = s;
     v->last = i;

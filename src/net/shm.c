@@ -267,8 +267,10 @@ static void view_lending(struct shm *s, struct peer *peer)
 {
     if (s->env.process != NULL && s->env.cfg->shm_single_copy != CT_SHM_COPY_NEVER &&
         peer->addr.pid_space == s->addr.pid_space && peer->addr.pid != s->addr.pid) {
+        _Atomic uint32_t *blind = &ct_shm_segment_offer(&peer->seg, s->env.local_index)->blind;
+        atomic_store_explicit(blind, 0, memory_order_relaxed); /* may be of who had our place */
         peer->view = (struct ct_mem_view){.theirs = &peer->seg.head->shelf,
-                                          .own = &s->own.head->shelf,
+                                          .blind = blind,
                                           .log = s->env.log,
                                           .pid = peer->addr.pid};
         peer->link.lent_bytes = LENT_BYTES;
@@ -498,10 +500,12 @@ static bool tries_again(struct peer *peer)
 
 static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
 {
-    struct peer *peer = peer_of(link);
-    return ct_mem_is_lent(shm_of(link->net)->env.process, area->base, area->len_bytes) &&
-           (CT_LIKELY(atomic_load_explicit(&peer->seg.head->shelf.blind, memory_order_relaxed) ==
-                      0) ||
+    struct peer      *peer = peer_of(link);
+    const struct shm *s = shm_of(link->net);
+    return ct_mem_is_lent(s->env.process, area->base, area->len_bytes) &&
+           (CT_LIKELY(
+                atomic_load_explicit(&ct_shm_segment_offer(&s->own, peer->addr.local_index)->blind,
+                                     memory_order_relaxed) == 0) ||
             tries_again(peer));
 }
 

@@ -185,7 +185,8 @@ static void ring(struct fuzz *f)
 
 enum { FILE_BYTES = 1 << 16, RANGES = 3 };
 
-static struct ct_mem_shelf shelf, own;
+static struct ct_mem_shelf shelf;
+static _Atomic uint32_t    blind;
 
 /* The peer's file, as it makes it, or one without a seal. */
 static int lent_file(bool sealed)
@@ -240,8 +241,9 @@ static void write_shelf(struct fuzz *f)
 /* All that is found can be read and written. */
 static void lent(struct fuzz *f)
 {
-    struct ct_mem_view view = {.theirs = &shelf, .own = &own, .log = &process.log, .pid = getpid()};
-    const int          fd = lent_file(fuzz_below(f, 8) > 0);
+    struct ct_mem_view view = {
+        .theirs = &shelf, .blind = &blind, .log = &process.log, .pid = getpid()};
+    const int fd = lent_file(fuzz_below(f, 8) > 0);
     while (f->left > 0) {
         write_shelf(f);
         const uint64_t addr = near_page(f), len = near_page(f);
@@ -313,8 +315,9 @@ static void write_offer(struct fuzz *f, struct ct_shm_offer *o)
 /* The owner copies from what it has announced alone, to what its peer has lent alone. */
 static void offer(struct fuzz *f)
 {
-    struct ct_mem_view view = {.theirs = &shelf, .own = &own, .log = &process.log, .pid = getpid()};
-    struct ct_shm_mate reader = {.gone = lives, .announced = was_announced, .view = &view};
+    struct ct_mem_view view = {
+        .theirs = &shelf, .blind = &blind, .log = &process.log, .pid = getpid()};
+    struct ct_shm_mate  reader = {.gone = lives, .announced = was_announced, .view = &view};
     struct ct_shm_offer o = {.token = TOKEN};
     _Atomic uint32_t    word = 1;
     const int           fd = lent_file(true);

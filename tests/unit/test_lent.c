@@ -19,7 +19,8 @@ enum { KIB = 1 << 10, MIB = 1 << 20, LEAST = 64 * KIB };
 
 struct stage {
     struct ct_process   p;
-    struct ct_mem_shelf shelf, own; /* the owner's, the peer's */
+    struct ct_mem_shelf shelf;
+    _Atomic uint32_t    blind; /* the peer's */
     struct ct_mem_view  view;
 };
 
@@ -32,7 +33,7 @@ static struct stage *make(void)
     assert_int_equal(ct_mem_lending_init(&s->p), CTRAN_SUCCESS);
     ct_mem_lending_show(&s->p, &s->shelf);
     s->view = (struct ct_mem_view){
-        .theirs = &s->shelf, .own = &s->own, .log = &s->p.log, .pid = getpid()};
+        .theirs = &s->shelf, .blind = &s->blind, .log = &s->p.log, .pid = getpid()};
     return s;
 }
 
@@ -265,14 +266,14 @@ static void test_blind(void **state)
         assert_null(look(s, at, MIB));
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_int_equal(atomic_load(&s->own.blind), 1);
+    assert_int_equal(atomic_load(&s->blind), 1);
     assert_int_equal(unit_count(unit_logged(&s->p.log), "cannot map the lent memory of pid"), 1);
     int looks = 1;
     while (look(s, at, MIB) == NULL) {
         assert_true(++looks <= 300);
     }
     assert_true(looks > 1); /* not each time */
-    assert_int_equal(atomic_load(&s->own.blind), 0);
+    assert_int_equal(atomic_load(&s->blind), 0);
     assert_int_equal(unit_count(unit_logged(&s->p.log), "\n"), 0);
     drop(s);
 }
@@ -295,7 +296,55 @@ static void test_blind_for_a_while(void **state)
     assert_true(ct_mem_lent_put(&s->p, at[1]));
     at[1] = ct_mem_lent_get(&s->p, MIB, 64);
     assert_non_null(look(s, at[1], MIB));
-    assert_int_equal(atomic_load(&s->own.blind), 0);
+    assert_int_equal(atomic_load(&s->blind), 0);
+    drop(s);
+}
+
+/* What could not be mapped is freed, unseen ever after: the peer is not blind for that. Others that
+ * are mapped say nothing, nor does what comes and goes. */
+static void test_blind_no_more(void **state)
+{
+    (void)state;
+    for (int seen = 0; seen < 2; seen++) {
+        struct stage *s = make();
+        struct rlimit before;
+        char         *at[2] = {ct_mem_lent_get(&s->p, MIB, 64), ct_mem_lent_get(&s->p, MIB, 64)};
+        if (seen) {
+            assert_non_null(look(s, at[0], MIB));
+        }
+        limit(RLIMIT_NOFILE, 0, &before);
+        assert_null(look(s, at[1], MIB));
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_int_equal(atomic_load(&s->blind), 1);
+        char *other = ct_mem_lent_get(&s->p, MIB, 64);
+        ct_mem_view_sweep(&s->view);
+        assert_int_equal(atomic_load(&s->blind), 1);
+        assert_true(ct_mem_lent_put(&s->p, other));
+        ct_mem_view_sweep(&s->view);
+        assert_int_equal(atomic_load(&s->blind), 1);
+        assert_true(ct_mem_lent_put(&s->p, at[1]));
+        ct_mem_view_sweep(&s->view);
+        assert_int_equal(atomic_load(&s->blind), 0);
+        assert_non_null(look(s, at[0], MIB));
+        drop(s);
+    }
+}
+
+/* One that another peer's memory is hidden from sees this one's. */
+static void test_blind_for_one(void **state)
+{
+    (void)state;
+    struct stage *hidden = make(), *s = make();
+    struct rlimit before;
+    char *there = ct_mem_lent_get(&hidden->p, MIB, 64), *at = ct_mem_lent_get(&s->p, MIB, 64);
+    limit(RLIMIT_NOFILE, 0, &before);
+    assert_null(look(hidden, there, MIB));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(atomic_load(&hidden->blind), 1);
+    assert_int_equal(atomic_load(&s->blind), 0);
+    assert_non_null(look(s, at, MIB));
+    assert_int_equal(atomic_load(&hidden->blind), 1);
+    drop(hidden);
     drop(s);
 }
 
@@ -340,7 +389,7 @@ static void lie(void (*change)(struct stage *s))
     for (int i = 0; i < 1000; i++) {
         assert_null(look(s, at, 8));
     }
-    assert_int_equal(atomic_load(&s->own.blind), 0);
+    assert_int_equal(atomic_load(&s->blind), 0);
     assert_int_equal(unit_count(unit_logged(&s->p.log), "cannot map the lent memory of pid"), 1);
     drop(s);
 }
@@ -492,7 +541,7 @@ static void test_owner_gone(void **state)
         _exit(0);
     }
     s->view =
-        (struct ct_mem_view){.theirs = &s->shelf, .own = &s->own, .log = &s->p.log, .pid = pid};
+        (struct ct_mem_view){.theirs = &s->shelf, .blind = &s->blind, .log = &s->p.log, .pid = pid};
     assert_int_equal(read(fds[0][0], at, sizeof at), sizeof at);
     char *seen = look(s, at[0], MIB);
     assert_non_null(seen);
@@ -501,7 +550,7 @@ static void test_owner_gone(void **state)
     assert_ptr_equal(look(s, at[0], MIB), seen);
     assert_int_equal(seen[MIB - 1], 5);
     assert_null(look(s, at[1], MIB));
-    assert_int_equal(atomic_load(&s->own.blind), 0); /* that says nothing of the others */
+    assert_int_equal(atomic_load(&s->blind), 0); /* that says nothing of the others */
     ct_mem_view_close(&s->view);
     ct_log_fini(&s->p.log);
     munmap(s, sizeof *s);
@@ -521,6 +570,8 @@ int main(void)
         cmocka_unit_test(test_no_addresses),
         cmocka_unit_test(test_blind),
         cmocka_unit_test(test_blind_for_a_while),
+        cmocka_unit_test(test_blind_no_more),
+        cmocka_unit_test(test_blind_for_one),
         cmocka_unit_test(test_dumps),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_race),
