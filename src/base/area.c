@@ -134,7 +134,7 @@ static size_t walk(const struct ct_area *area, size_t *pos, struct walk *w)
 INLINE void loop(char *flat, uintptr_t at, size_t len, size_t blocks, uintptr_t stride, bool out)
 {
     for (size_t i = 0; i < blocks; i++) {
-        memcpy(out ? flat : (char *)at, out ? (char *)at : flat, len);
+        ct_block_copy(out ? flat : (char *)at, out ? (char *)at : flat, len);
         flat += len;
         at += stride;
     }

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/block.h"
 #include "base/util.h"
 
 /* Equal blocks at the same distance: each of memory, or of a list of pieces. */
@@ -114,7 +115,7 @@ static inline size_t ct_area_gather(const struct ct_area *area, size_t *pos, voi
     }
     size_t n = ct_min_size(len_bytes, area->len_bytes - *pos);
     if (n > 0) {
-        memcpy(dst, (char *)area->base + *pos, n);
+        ct_block_copy(dst, (char *)area->base + *pos, n);
     }
     *pos += n;
     return n;
@@ -128,7 +129,7 @@ static inline size_t ct_area_scatter(const struct ct_area *area, size_t *pos, co
     }
     size_t n = ct_min_size(len_bytes, area->len_bytes - *pos);
     if (n > 0) {
-        memcpy((char *)area->base + *pos, src, n);
+        ct_block_copy((char *)area->base + *pos, src, n);
     }
     *pos += n;
     return n;

@@ -12,6 +12,7 @@
 #include "base/area.h"
 #include "base/attr.h"
 #include "base/auth.h"
+#include "base/block.h"
 #include "base/clock.h"
 #include "base/codes.h"
 #include "base/config.h"

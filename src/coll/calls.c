@@ -180,8 +180,8 @@ static struct ct_blocks packed(const struct ct_blocks *from, char *to, ctran_ain
     for (uint32_t i = 0; i < from->held; i++) {
         displs[i] = at;
         if (from->counts[i] > 0) {
-            memcpy(to + at * unit, from->base + from->displs[i] * unit,
-                   (size_t)(from->counts[i] * unit));
+            ct_block_copy(to + at * unit, from->base + from->displs[i] * unit,
+                          (size_t)(from->counts[i] * unit));
         }
         at += from->counts[i];
     }

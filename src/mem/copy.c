@@ -78,7 +78,7 @@ int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, 
         return CTRAN_SUCCESS;
     }
     if (!find_sides(p, to, from, &s)) {
-        memcpy(to, from, len_bytes);
+        ct_block_copy(to, from, len_bytes);
         return CTRAN_SUCCESS;
     }
     return move_by(p, &s, move, to, from, len_bytes);

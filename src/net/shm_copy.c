@@ -9,7 +9,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PIECES = 64 }; /* a system call takes this many at a time */
+enum {
+    PIECES = 64,      /* a system call takes this many at a time */
+    STAGE = 32 << 10, /* whole pages, that stay in the nearest cache */
+};
 
 enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer)
 {
@@ -68,6 +71,23 @@ bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *
     return mate->how != CT_SHM_COPY_OFF || as_own(mate, what) != NULL;
 }
 
+/* Where the kernel would be slow (base/block.h), through memory of our own that lies as the source
+ * does. */
+static int read_by_stage(int pid, char *to, uint64_t addr, size_t len_bytes)
+{
+    CT_ALIGNED(CT_BLOCK_PAGE) char stage[STAGE + CT_BLOCK_PAGE];
+    char                          *own = stage + addr % CT_BLOCK_PAGE;
+    int                            rc = CTRAN_SUCCESS;
+    for (size_t at = 0, n; at < len_bytes && rc == CTRAN_SUCCESS; at += n) {
+        n = ct_min_size(STAGE, len_bytes - at);
+        rc = read_exact(pid, &(struct iovec){own, n}, 1, addr + at, n);
+        if (rc == CTRAN_SUCCESS) {
+            ct_block_copy(to + at, own, n);
+        }
+    }
+    return rc;
+}
+
 static int read_all(int pid, const struct ct_area *area, const struct ct_net_remote *from)
 {
     enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
@@ -81,7 +101,9 @@ static int read_all(int pid, const struct ct_area *area, const struct ct_net_rem
         if (bytes == 0) {
             break; /* the receive buffer is full: truncation is the caller's business */
         }
-        int rc = read_exact(pid, to, nto, from->addr + at, bytes);
+        int rc = nto == 1 && ct_block_lags((uintptr_t)to->iov_base, from->addr + at, bytes)
+                     ? read_by_stage(pid, to->iov_base, from->addr + at, bytes)
+                     : read_exact(pid, to, nto, from->addr + at, bytes);
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }
@@ -102,21 +124,42 @@ int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
                                         : CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
+static int write_exact(int pid, const void *from, uint64_t addr, size_t len_bytes)
+{
+    struct iovec mine = {(void *)from, len_bytes};
+    struct iovec theirs = {(void *)(uintptr_t)addr, len_bytes};
+    ssize_t      n;
+    do {
+        n = process_vm_writev(pid, &mine, 1, &theirs, 1, 0);
+    } while (n < 0 && errno == EINTR);
+    return n == (ssize_t)len_bytes ? CTRAN_SUCCESS : CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+/* As read_by_stage, where the stage lies as the destination does. */
+static int write_by_stage(int pid, const char *from, uint64_t addr, size_t len_bytes)
+{
+    CT_ALIGNED(CT_BLOCK_PAGE) char stage[STAGE + CT_BLOCK_PAGE];
+    char                          *own = stage + addr % CT_BLOCK_PAGE;
+    int                            rc = CTRAN_SUCCESS;
+    for (size_t at = 0, n; at < len_bytes && rc == CTRAN_SUCCESS; at += n) {
+        n = ct_min_size(STAGE, len_bytes - at);
+        ct_block_copy(own, from + at, n);
+        rc = write_exact(pid, own, addr + at, n);
+    }
+    return rc;
+}
+
 int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to)
 {
     void *own = as_own(mate, to);
     if (own != NULL) {
-        memcpy(own, from, to->len_bytes);
+        ct_block_copy(own, from, to->len_bytes);
         return CTRAN_SUCCESS;
     }
     if (mate->how != CT_SHM_COPY_CMA) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    struct iovec mine = {(void *)from, to->len_bytes};
-    struct iovec theirs = {(void *)(uintptr_t)to->addr, to->len_bytes};
-    ssize_t      n;
-    do {
-        n = process_vm_writev(mate->pid, &mine, 1, &theirs, 1, 0);
-    } while (n < 0 && errno == EINTR);
-    return n == (ssize_t)to->len_bytes ? CTRAN_SUCCESS : CTRAN_ERR_UNSUPPORTED_OPERATION;
+    return ct_block_lags(to->addr, (uintptr_t)from, to->len_bytes)
+               ? write_by_stage(mate->pid, from, to->addr, to->len_bytes)
+               : write_exact(mate->pid, from, to->addr, to->len_bytes);
 }

@@ -451,7 +451,7 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
         u->way = (uint8_t)rts->way;
     }
     if (data_len > 0) {
-        memcpy(u->data, data, data_len);
+        ct_block_copy(u->data, data, data_len);
     }
     from->flow.held++;
     ct_match_keep(m, u);

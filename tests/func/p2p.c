@@ -95,6 +95,37 @@ static void blocking_pairs(void)
     }
 }
 
+/* Buffers at places in a page where copies of long blocks would be slow, and go in another way
+ * (base/block.h), and at others: in pieces, unasked, and read. */
+static void places_in_a_page(void)
+{
+    enum { PAGE = 4096, ROOM = 64 };
+    static const size_t lens[] = {3000, 20000, 65536, 300001, 1 << 20};
+    static const size_t places[][2] = {{0, 16}, {16, 0}, {16, 16}, {5, 36}, {4080, 0}, {0, 31}};
+    for (size_t l = 0; l < LEN(lens); l++) {
+        const size_t bytes = (lens[l] + 2 * PAGE + PAGE - 1) / PAGE * PAGE;
+        char        *out = aligned_alloc(PAGE, bytes), *in = aligned_alloc(PAGE, bytes);
+        for (size_t p = 0; p < LEN(places); p++) {
+            const int tag = (int)(l * LEN(places) + p);
+            char     *to = in + places[p][1];
+            memset(in, 0x5a, bytes);
+            content_fill(out + places[p][0], lens[l], key_of(check_rank, next_rank(), tag, 3));
+            OK(ctran_sendrecv(out + places[p][0], (ctran_count_t)lens[l], CTRAN_BYTE, next_rank(),
+                              tag, to, (ctran_count_t)lens[l], CTRAN_BYTE, prev_rank(), tag,
+                              CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE));
+            EXPECT_CONTENT(to, lens[l], key_of(prev_rank(), check_rank, tag, 3));
+            for (size_t i = 0; i < ROOM; i++) {
+                EXPECT_EQ(0x5a, to[lens[l] + i]);
+            }
+            for (size_t i = 0; i < places[p][1]; i++) {
+                EXPECT_EQ(0x5a, in[i]);
+            }
+        }
+        free(out);
+        free(in);
+    }
+}
+
 /* A longer buffer than the message: the rest of it stays as it was. */
 static void long_buffer(void)
 {
@@ -539,6 +570,7 @@ int main(int argc, char **argv)
     static const struct subject subjects[] = {
         {"all sizes", all_sizes},
         {"blocking calls", blocking_pairs},
+        {"places in a page", places_in_a_page},
         {"buffers longer than the message", long_buffer},
         {"all types", all_types},
         {"order from many", order_from_many},

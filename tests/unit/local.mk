@@ -5,6 +5,7 @@ if HAVE_CMOCKA
 unit_tests = \
 	tests/unit/test_area \
 	tests/unit/test_auth \
+	tests/unit/test_block \
 	tests/unit/test_cards \
 	tests/unit/test_cluster \
 	tests/unit/test_codes \
@@ -150,6 +151,9 @@ tests_unit_test_area_LDADD = $(unit_ldadd)
 tests_unit_test_auth_SOURCES = tests/unit/test_auth.c tests/unit/unit.h
 tests_unit_test_auth_CFLAGS = $(unit_cflags)
 tests_unit_test_auth_LDADD = $(unit_ldadd)
+tests_unit_test_block_SOURCES = tests/unit/test_block.c tests/unit/unit.h
+tests_unit_test_block_CFLAGS = $(unit_cflags)
+tests_unit_test_block_LDADD = $(unit_ldadd)
 tests_unit_test_cards_SOURCES = tests/unit/test_cards.c tests/unit/unit.h
 tests_unit_test_cards_CFLAGS = $(unit_cflags)
 tests_unit_test_cards_LDADD = $(unit_ldadd) -lpthread

@@ -77,7 +77,7 @@ static void copy(char *dst, const char *src, size_t len)
     if (len == sizeof(uint64_t)) { /* as messages are that wait for nothing but their flag */
         memcpy(dst, src, sizeof(uint64_t));
     } else if (dst != src) {
-        memcpy(dst, src, len);
+        ct_block_copy(dst, src, len);
     }
 }
 

@@ -139,7 +139,7 @@ void ct_view_copy(const struct ct_view *v, const struct ct_step *step)
         struct ct_part dst = ct_view_part(v, &step->dst, &step->src, i);
         struct ct_part src = ct_view_part(v, &step->src, &step->dst, i);
         if (dst.elems > 0 && dst.base != src.base) {
-            memcpy(dst.base, src.base, dst.elems * v->layout->elem_bytes);
+            ct_block_copy(dst.base, src.base, dst.elems * v->layout->elem_bytes);
         }
     }
 }

@@ -20,6 +20,15 @@ struct ct_runner {
     struct ct_run_count done CT_GUARDED_BY(ct_runner_guard);
 };
 
+/* From a page's beginning on where it is long, which no user's memory lies a little behind in the
+ * way that block.h tells of. */
+static void *scratch(size_t len_bytes)
+{
+    return len_bytes < CT_BLOCK_LEAST
+               ? malloc(len_bytes)
+               : aligned_alloc(CT_BLOCK_PAGE, ct_round_up(len_bytes, CT_BLOCK_PAGE));
+}
+
 /* ---- slots and strands ----------------------------------------------------------------------- */
 
 /* Room for the pieces of `blocks` blocks, and for len_bytes to bounce. */
@@ -45,7 +54,7 @@ int ct_slot_reserve_bounce(struct ct_slot *slot, size_t len_bytes)
     if (len_bytes <= slot->bounce_cap) {
         return CTRAN_SUCCESS;
     }
-    char *bounce = malloc(len_bytes);
+    char *bounce = scratch(len_bytes);
     if (bounce == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -155,7 +164,7 @@ static int reserve(struct ct_plan *plan, unsigned nstrands, size_t tmp_bytes)
     }
     if (tmp_bytes > plan->tmp_cap) {
         free(plan->tmp);
-        plan->tmp = malloc(tmp_bytes);
+        plan->tmp = scratch(tmp_bytes);
         plan->tmp_cap = plan->tmp != NULL ? tmp_bytes : 0;
     }
     bool enough = nstrands <= plan->strands_cap && tmp_bytes <= plan->tmp_cap;
