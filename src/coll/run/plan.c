@@ -20,9 +20,9 @@ struct ct_runner {
     struct ct_run_count done CT_GUARDED_BY(ct_runner_guard);
 };
 
-/* From a page's beginning on where it is long, which no user's memory lies a little behind in the
- * way that block.h tells of. */
-static void *scratch(size_t len_bytes)
+/* A long one begins at a page, which lies behind few users' buffers in the way that block.h tells
+ * of. It is kept with its plan; scratch is not, and would have new pages each time. */
+static void *new_bounce(size_t len_bytes)
 {
     return len_bytes < CT_BLOCK_LEAST
                ? malloc(len_bytes)
@@ -54,7 +54,7 @@ int ct_slot_reserve_bounce(struct ct_slot *slot, size_t len_bytes)
     if (len_bytes <= slot->bounce_cap) {
         return CTRAN_SUCCESS;
     }
-    char *bounce = scratch(len_bytes);
+    char *bounce = new_bounce(len_bytes);
     if (bounce == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -164,7 +164,7 @@ static int reserve(struct ct_plan *plan, unsigned nstrands, size_t tmp_bytes)
     }
     if (tmp_bytes > plan->tmp_cap) {
         free(plan->tmp);
-        plan->tmp = scratch(tmp_bytes);
+        plan->tmp = malloc(tmp_bytes);
         plan->tmp_cap = plan->tmp != NULL ? tmp_bytes : 0;
     }
     bool enough = nstrands <= plan->strands_cap && tmp_bytes <= plan->tmp_cap;
