@@ -199,19 +199,10 @@ static inline void ct_reduction_apply(const struct ct_reduction *r, void *dst, c
 
 /* ---- derived datatypes ----------------------------------------------------------------------- */
 
-/* count elements at buf. The pieces are the type's: it is held while the area is used. The caller
- * has checked that count * size_bytes and count * extent_bytes are no more than memory can hold. */
-static inline struct ct_area ct_dtype_area(const struct ct_dtype *type, void *buf, size_t count)
-{
-    if (CT_LIKELY(type->contiguous)) {
-        return (struct ct_area){.base = (char *)((uintptr_t)buf + (uintptr_t)type->true_lb_bytes),
-                                .len_bytes = count * type->size_bytes};
-    }
-    return ct_area_make(buf, type->pieces, type->npieces, count, type->extent_bytes);
-}
-
-/* The same into `out`, field by field: compilers copy a whole one in halves of two fields, which a
- * processor cannot load before the stores of both have left its buffer. */
+/* count elements at buf, into `out`. The pieces are the type's: it is held while the area is used.
+ * The caller has checked that count * size_bytes and count * extent_bytes are no more than memory
+ * can hold. Field by field: compilers copy a whole one in halves of two fields, which a processor
+ * cannot load before the stores of both have left its buffer. */
 static inline void ct_dtype_describe(const struct ct_dtype *type, void *buf, size_t count,
                                      struct ct_area *out)
 {
@@ -226,6 +217,13 @@ static inline void ct_dtype_describe(const struct ct_dtype *type, void *buf, siz
     out->reps = 0;
     out->stride_bytes = 0;
     out->memory = NULL;
+}
+
+static inline struct ct_area ct_dtype_area(const struct ct_dtype *type, void *buf, size_t count)
+{
+    struct ct_area area;
+    ct_dtype_describe(type, buf, count, &area);
+    return area;
 }
 
 /* Keep a derived type, and give it back: the last one frees it. Predefined ones are not counted. */

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "ep/ep.h"
+#include "ep/ep_set.h"
 
 struct card {
     void  *bytes;
@@ -273,6 +273,20 @@ void ranks_fail(struct rank *r, uint32_t id, int why)
     ct_domain_enter(&r->p);
     ct_ep_fail(ranks_ep(r, id), why);
     ct_domain_leave(&r->p);
+}
+
+struct ct_shm_segment ranks_segment(struct rank *r, uint32_t id)
+{
+    const void           *card, *bytes;
+    size_t                card_len, len;
+    struct ct_shm_addr    addr;
+    struct ct_shm_segment seg;
+    RANK_EQUAL(r, r->job.ops->lookup(&r->job, id, &card, &card_len), CTRAN_SUCCESS);
+    bytes = ct_ep_card_find(card, card_len, "shm", &len);
+    RANK_CHECK(r, bytes != NULL && len == sizeof addr);
+    memcpy(&addr, bytes, sizeof addr);
+    RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);
+    return seg; /* shared by address: there is nothing to close */
 }
 
 size_t ranks_max_payload(struct rank *r, uint32_t to)

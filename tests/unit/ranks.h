@@ -15,6 +15,7 @@
 #include "unit.h"
 
 #include "coll/coll.h"
+#include "net/shm_segment.h"
 #include "pmi/pmi.h"
 
 struct ranks;
@@ -50,6 +51,9 @@ struct rank *ranks_of(struct rank *r, uint32_t id);
 void ranks_drive_until(struct rank *r, _Atomic bool *flag);
 
 struct ct_ep *ranks_ep(struct rank *r, uint32_t id);
+
+/* The segment of a rank, found as its peers find it. */
+struct ct_shm_segment ranks_segment(struct rank *r, uint32_t id);
 
 /* The functions of ep by these names, from outside of the progress domain. */
 int    ranks_send(struct rank *r, uint32_t to, struct ct_ep_op *op);

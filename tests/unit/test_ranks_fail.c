@@ -61,25 +61,10 @@ static void greet(struct rank *r, uint32_t other)
     RANK_EQUAL(r, in, other * 1000 + r->me);
 }
 
-/* The segment of a rank, found as its peers find it. */
-static struct ct_shm_segment segment_of(struct rank *r, uint32_t id)
-{
-    const void           *card, *bytes;
-    size_t                card_len, len;
-    struct ct_shm_addr    addr;
-    struct ct_shm_segment seg;
-    RANK_EQUAL(r, r->job.ops->lookup(&r->job, id, &card, &card_len), CTRAN_SUCCESS);
-    bytes = ct_ep_card_find(card, card_len, "shm", &len);
-    RANK_CHECK(r, bytes != NULL && len == sizeof addr);
-    memcpy(&addr, bytes, sizeof addr);
-    RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);
-    return seg; /* shared by address: there is nothing to close */
-}
-
 /* What a rank's end looks like to others. */
 static void play_dead(struct rank *r)
 {
-    struct ct_shm_segment seg = segment_of(r, r->me);
+    struct ct_shm_segment seg = ranks_segment(r, r->me);
     atomic_store(&seg.head->state, CT_SHM_CLOSED);
 }
 
@@ -577,7 +562,7 @@ static void rubbish(struct rank *r, void *arg)
     }
     ranks_sync(r);
     if (r->me == 1) {
-        struct ct_shm_segment seg = segment_of(r, 0);
+        struct ct_shm_segment seg = ranks_segment(r, 0);
         struct ct_lane        lane;
         ct_shm_segment_lane(&seg, 1, &lane);
         for (int k = 0; k < (lane.alone ? 1 : 2); k++) {
@@ -607,7 +592,7 @@ static void stranger(struct rank *r, void *arg)
 {
     (void)arg;
     if (r->me == 1) {
-        struct ct_shm_segment seg = segment_of(r, 0);
+        struct ct_shm_segment seg = ranks_segment(r, 0);
         struct ct_ring_ctl   *ctl = ct_shm_segment_ring(&seg, 1);
         ctl->producer_id = 12345;
         atomic_fetch_or(&seg.head->joined[0], UINT64_C(1) << 1);

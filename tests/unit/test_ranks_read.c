@@ -51,24 +51,10 @@ struct wish {
 
 static unsigned char announced[LONG], given[BLOCK];
 
-static struct ct_shm_segment segment_of(struct rank *r, uint32_t id)
-{
-    const void           *card, *bytes;
-    size_t                card_len, len;
-    struct ct_shm_addr    addr;
-    struct ct_shm_segment seg;
-    RANK_EQUAL(r, r->job.ops->lookup(&r->job, id, &card, &card_len), CTRAN_SUCCESS);
-    bytes = ct_ep_card_find(card, card_len, "shm", &len);
-    RANK_CHECK(r, bytes != NULL && len == sizeof addr);
-    memcpy(&addr, bytes, sizeof addr);
-    RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);
-    return seg; /* shared by address: there is nothing to close */
-}
-
 /* As a reader does it. The sender has announced its message before and stands still. */
 static void ask(struct rank *r, const struct wish *wish) CT_UNCHECKED
 {
-    struct ct_shm_segment seg = segment_of(r, 0);
+    struct ct_shm_segment seg = ranks_segment(r, 0);
     struct ct_shm_offer  *offer = ct_shm_segment_offer(&seg, 1);
     const uint64_t        token = ranks_of(r, 0)->p.p2p->next_id; /* of its newest message */
     atomic_store(&offer->to, (uintptr_t)given);
@@ -114,7 +100,7 @@ static void asker(struct rank *r, const struct wish *wish)
 {
     static unsigned char  in[LONG];
     struct ct_p2p_req     recv;
-    struct ct_shm_segment seg = segment_of(r, 0);
+    struct ct_shm_segment seg = ranks_segment(r, 0);
     ranks_sync(r);
     ask(r, wish);
     if (wish->answer != FAILS) {
