@@ -14,7 +14,7 @@
  * would not pay, since a step takes longer than its data; nor would a second step. */
 enum {
     FLAGGED_EACH = 8 << 10,
-    FLAGGED_MOST = 512 << 10, /* beyond, half the bandwidth costs more than a fence */
+    FLAGGED_MOST = 768 << 10, /* beyond, half the bandwidth costs more than a fence */
     BULK_EACH = 32 << 10,
     BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
     GRAIN = 4 << 10,
@@ -70,7 +70,7 @@ int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_
     for (uint32_t most_bytes = MOST; most_bytes >= LEAST; most_bytes /= 2) {
         const uint32_t each = most_bytes < EACH ? most_bytes : EACH;
         *out = layout_of(size, most_bytes / each, 0);
-        out->flagged_bytes = each + CT_KERNEL_HEAD;
+        out->flagged_bytes = (uint32_t)ct_round_up(each + CT_KERNEL_HEAD, CT_KERNEL_UNITS);
         out->bulk_at = out->flagged_at +
                        (size_t)out->channels * size * CT_KERNEL_WINDOW * out->flagged_bytes * 2;
         if (ct_kernel_layout_bytes(size, out) <= bytes) {
@@ -83,7 +83,7 @@ int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_
 int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_layout *calls,
                      struct ct_kernel_layout *messages, size_t *at_messages)
 {
-    const int rc = ct_kernel_layout_make(size, CT_KERNEL_BLOCKS, bytes, calls);
+    const int rc = ct_kernel_layout_make(size, CT_KERNEL_CHANNELS, bytes, calls);
     *at_messages = 0;
     if (rc != CTRAN_SUCCESS || size < 2) {
         return rc;
@@ -127,6 +127,11 @@ static char *at_offset(void *base, size_t offset)
 static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
 {
     return how.flagged != 0 ? how.flagged == 1 : bytes <= FLAGGED_MOST / peers;
+}
+
+bool ct_kernel_is_short(uint32_t size, size_t bytes)
+{
+    return flagged((struct ct_kernel_how){.flagged = 0}, bytes, size - 1);
 }
 
 /* One of `size` parts of a vector. */

@@ -70,6 +70,10 @@ struct ct_kernel_how {
     uint32_t flagged; /* 1: flagged items (latency), 2: bulk (bandwidth) */
 };
 
+/* Whether calls among `size` ranks, two or more, of so many bytes (below) have flagged items:
+ * direct kernels are no faster. */
+bool ct_kernel_is_short(uint32_t size, size_t bytes);
+
 enum { CT_KERNEL_NAME = 32 };
 
 struct ct_kernel_call {
@@ -129,10 +133,14 @@ void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *c
                         const struct ct_kernel_end *recv, uint32_t from);
 
 /* Direct kernels: args.h. `blocks` is the grid at most, 0: as many as pay. moves[p] for p in `use`,
- * and moves[rank]. */
+ * and moves[rank]. together: a collective, to which all come. */
 void ct_kernel_direct_move(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                            uint32_t blocks, const struct ct_kernel_reach *moves, uint32_t open,
-                           uint32_t use);
+                           uint32_t use, bool together);
+/* A broadcast: bufs[p] is rank p's buffer; the root's own and those of all others to which a rank
+ * copies count. Among more than two ranks; all have the same blocks and bytes. */
+void ct_kernel_direct_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                            uint32_t blocks, void *const *bufs, size_t bytes, uint32_t root);
 /* ranks[p]: the send buffer (src) and the receive buffer (dst) of rank p. In place, of allreduce
  * alone: both are one. The bits are those of the calls above. */
 void ct_kernel_direct_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,

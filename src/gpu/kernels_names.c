@@ -49,10 +49,12 @@ bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME])
         snprintf(name, CT_KERNEL_NAME, "%s", CT_KERNEL_DYNAMIC);
     } else if (i == 1) {
         snprintf(name, CT_KERNEL_NAME, "%s", CT_KERNEL_MESSAGES);
-    } else if (i - 2 < kinds) {
-        ct_kernel_name_move(name, (enum ct_kernel_kind)(i - 2));
-    } else if (i - 2 - kinds < kinds * CT_KERNEL_TYPES) {
-        i -= 2 + kinds;
+    } else if (i == 2) {
+        snprintf(name, CT_KERNEL_NAME, "%s", CT_KERNEL_BCAST);
+    } else if (i - 3 < kinds) {
+        ct_kernel_name_move(name, (enum ct_kernel_kind)(i - 3));
+    } else if (i - 3 - kinds < kinds * CT_KERNEL_TYPES) {
+        i -= 3 + kinds;
         ct_kernel_name_reduction(name, (enum ct_kernel_kind)(i % kinds),
                                  (enum ct_kernel_type)(i / kinds));
     } else {

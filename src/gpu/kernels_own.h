@@ -8,6 +8,7 @@
 
 enum ct_kernel_kind { CT_KERNEL_FLAGGED, CT_KERNEL_BULK, CT_KERNEL_DIRECT, CT_KERNEL_KINDS };
 
+#define CT_KERNEL_BCAST    "ct_bcast_direct"
 #define CT_KERNEL_DYNAMIC  "ct_alltoallv_dynamic"
 #define CT_KERNEL_MESSAGES "ct_messages"
 

@@ -16,9 +16,9 @@
 #include "stream/kernel.h"
 
 enum {
-    MOVE_FROM = 256 << 10, /* bytes of a block; below, kernels with slots are as fast */
-    REDUCE_FROM = 1 << 20, /* the same of a vector */
-    MESSAGE_BLOCKS = 16,   /* of a kernel that copies messages, at most */
+    MESSAGE_BLOCKS = 16, /* of a kernel that copies messages, at most */
+    CHAIN_FROM = 8,      /* times as long, copy engines are as fast as kernels at a broadcast to
+                            more than one */
 };
 
 /* ---- which calls ----------------------------------------------------------------------------- */
@@ -36,25 +36,29 @@ static size_t length(const struct ct_stream_call *call)
                              : 0;
 }
 
-static bool fits_reduction(const struct ct_stream_reduction *r, uint32_t n)
+static bool fits_reduction(const struct ct_stream_reduction *r)
 {
     struct ct_kernel_reduction k;
-    const bool                 all = r->kind == CT_ALLREDUCE;
-    const size_t               bytes = r->count * r->type->size_bytes * (all ? 1 : n);
-    return (all || (r->kind == CT_REDUCE_SCATTER && r->counts == NULL)) && bytes >= REDUCE_FROM &&
+    return (r->kind == CT_ALLREDUCE || (r->kind == CT_REDUCE_SCATTER && r->counts == NULL)) &&
            ct_kernel_reduction_of(r->handle, r->type, &k);
+}
+
+/* A broadcast to more than one: the root sends each peer a part, which that passes on. */
+static bool is_passed_on(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    return call->kind == CT_BCAST && c->tokens.n > 2;
 }
 
 bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_stream_call *call)
 {
     const size_t engines = (size_t)c->p->cfg.stream_engines;
-    if (c->work == NULL || c->tokens.n < 2 || call->dynamic != NULL || engines == 0) {
+    if (c->work == NULL || c->tokens.n < 2 || call->dynamic != NULL || engines == 0 ||
+        ct_kernel_is_short(c->tokens.n, length(call))) {
         return false;
     }
-    if (reduces(call)) {
-        return fits_reduction(call->reduction, c->tokens.n);
-    }
-    return call->even && length(call) >= MOVE_FROM && length(call) < engines;
+    return reduces(call)
+               ? fits_reduction(call->reduction)
+               : call->even && length(call) / (is_passed_on(c, call) ? CHAIN_FROM : 1) < engines;
 }
 
 /* Memory of the device that the communicator's kernels run on. */
@@ -261,6 +265,17 @@ static void set_moves(const struct ct_stream_context *c, const struct ct_stream_
     }
 }
 
+static void set_bufs(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                     const struct mapped *m, struct ct_direct_job *job)
+{
+    const struct ct_stream_msg *msg = &call->msgs[0];
+    job->passed_on = msg->bytes;
+    job->root = msg->send ? c->tokens.me : msg->peer;
+    for (uint32_t p = 0; p < c->tokens.n; p++) {
+        job->ranks[p].dst = p == c->tokens.me ? msg->buf : (void *)m->recv[p];
+    }
+}
+
 static void set_ranks(const struct ct_stream_context *c, const struct ct_stream_reduction *r,
                       const struct mapped *m, struct ct_direct_job *job)
 {
@@ -336,6 +351,8 @@ static bool join(struct ct_stream_context *c, const struct ct_stream_call *call,
         let_go(c, &m, graph, held);
     } else if (reduces(call)) {
         set_ranks(c, call->reduction, &m, job);
+    } else if (is_passed_on(c, call)) {
+        set_bufs(c, call, &m, job);
     } else {
         set_moves(c, call, &m, k, job);
     }

@@ -467,8 +467,17 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
     c->direct_ops++;
     set_finish(c, comm, job->finishes);
     comm->let_go = (const uint32_t *)ct_stream_address(c, &c->tokens.head->let_go[c->tokens.me]);
+    if (job->passed_on > 0) {
+        void *bufs[CT_KERNEL_RANKS];
+        for (uint32_t p = 0; p < comm->size; p++) {
+            bufs[p] = job->ranks[p].dst;
+        }
+        ct_kernel_direct_bcast(&w->call, comm, job->blocks, bufs, job->passed_on, job->root);
+        return launch(c, stream, job->finishes);
+    }
     if (x == NULL) {
-        ct_kernel_direct_move(&w->call, comm, job->blocks, job->ranks, job->open, job->use);
+        ct_kernel_direct_move(&w->call, comm, job->blocks, job->ranks, job->open, job->use,
+                              !job->messages);
         return launch(c, stream, job->finishes);
     }
     (void)ct_kernel_reduction_of(x->handle, x->type, &r); /* there is one: ..._wants */

@@ -49,7 +49,10 @@ struct ct_direct_job {
     const uint32_t        *finishes;  /* eager operations that are over with it, or NULL */
     uint32_t               blocks;    /* at most */
     uint32_t               open, use; /* of moves */
-    struct ct_kernel_reach ranks[CT_KERNEL_RANKS]; /* moves, or every rank's buffers */
+    size_t                 passed_on; /* bytes of a broadcast that peers pass on; else 0 */
+    uint32_t               root;      /* of that */
+    struct ct_kernel_reach ranks[CT_KERNEL_RANKS]; /* moves, or every rank's buffers; of a broadcast
+                                                      that is dst */
 };
 /* Launches it. */
 int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,

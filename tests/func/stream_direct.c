@@ -14,7 +14,7 @@
 #include "api/api.h"
 #include "stream/context.h"
 
-enum { MOST_RANKS = 8, BLOCK = 300 << 10, SPARE = 64, ROOM = 2 * MOST_RANKS * (BLOCK + SPARE) };
+enum { MOST_RANKS = 8, BLOCK = 800 << 10, SPARE = 64, ROOM = 2 * MOST_RANKS * (BLOCK + SPARE) };
 
 static CUstream       stream;
 static bool           apart;

@@ -34,9 +34,9 @@
 
 enum { MOST = 8, GRAPH_CALLS = 20 };
 
-enum coll { ALLGATHER, ALLTOALL, SHIFT, ALLREDUCE, REDUCE_SCATTER, COLLS };
-static const char *const coll_names[] = {"allgather", "alltoall", "sendrecv", "allreduce",
-                                         "reduce_scatter"};
+enum coll { ALLGATHER, ALLTOALL, SHIFT, BCAST, ALLREDUCE, REDUCE_SCATTER, COLLS };
+static const char *const coll_names[] = {"allgather", "alltoall",  "sendrecv",
+                                         "bcast",     "allreduce", "reduce_scatter"};
 
 struct rank {
     int                   me;
@@ -112,9 +112,15 @@ static void *at(CUdeviceptr base, size_t offset)
 static struct ct_kernel_reach move_to(const struct rank *r, int p)
 {
     const size_t n = job.bytes;
-    return (struct ct_kernel_reach){at(r->send, job.coll == ALLTOALL ? (size_t)p * n : 0),
-                                    at(ranks[p].recv, job.coll == SHIFT ? 0 : (size_t)r->me * n),
-                                    n};
+    return (struct ct_kernel_reach){
+        at(r->send, job.coll == ALLTOALL ? (size_t)p * n : 0),
+        at(ranks[p].recv, job.coll == SHIFT || job.coll == BCAST ? 0 : (size_t)r->me * n), n};
+}
+
+/* Of rank 0, the root, what it sends. */
+static void *bcast_buffer(int p)
+{
+    return at(p == 0 ? ranks[p].send : ranks[p].recv, 0);
 }
 
 static void build_direct(const struct rank *r, struct ct_kernel_call *k)
@@ -133,14 +139,26 @@ static void build_direct(const struct rank *r, struct ct_kernel_call *k)
         ct_kernel_direct_reduce_scatter(k, &r->comm, blocks, &sum_of_floats, all, job.bytes / 4);
         return;
     }
+    if (job.coll == BCAST && n > 2) {
+        void *bufs[MOST];
+        for (int p = 0; p < nranks; p++) {
+            bufs[p] = bcast_buffer(p);
+        }
+        ct_kernel_direct_bcast(k, &r->comm, blocks, bufs, job.bytes, 0);
+        return;
+    }
     for (int p = 0; p < nranks; p++) {
         all[p] = move_to(r, p);
     }
     if (job.coll == SHIFT) {
         all[me].bytes = 0;
-        ct_kernel_direct_move(k, &r->comm, blocks, all, 1u << (me + n - 1) % n, 1u << (me + 1) % n);
+        ct_kernel_direct_move(k, &r->comm, blocks, all, 1u << (me + n - 1) % n, 1u << (me + 1) % n,
+                              false);
+    } else if (job.coll == BCAST) {
+        all[me].bytes = 0;
+        ct_kernel_direct_move(k, &r->comm, blocks, all, me, 1 - me, true);
     } else {
-        ct_kernel_direct_move(k, &r->comm, blocks, all, others, others);
+        ct_kernel_direct_move(k, &r->comm, blocks, all, others, others, true);
     }
 }
 
@@ -171,6 +189,9 @@ static void build(const struct rank *r, struct ct_kernel_call *k)
                         job.bytes);
         break;
     }
+    case BCAST:
+        ct_kernel_bcast(k, &r->comm, job.how, bcast_buffer(r->me), job.bytes, 0);
+        break;
     case ALLREDUCE:
         ct_kernel_allreduce(k, &r->comm, job.how, &sum_of_floats, send, recv, job.bytes / 4);
         break;
@@ -208,6 +229,8 @@ static float wanted(int me, size_t i)
         return sent((int)(i / block), (size_t)me * block + i % block);
     case SHIFT:
         return sent((me + nranks - 1) % nranks, i);
+    case BCAST:
+        return sent(0, i);
     default:
         for (int p = 0; p < nranks; p++) {
             sum += sent(p, job.coll == REDUCE_SCATTER ? (size_t)me * block + i : i);
@@ -222,7 +245,7 @@ static void verify(struct rank *r)
     float       *host = malloc(n * 4);
     CHECK(cuMemcpyDtoH, (host, r->recv, n * 4));
     r->wrong = 0;
-    for (size_t i = 0; i < n; i += step) {
+    for (size_t i = 0; i < n && !(job.coll == BCAST && r->me == 0); i += step) {
         r->wrong += host[i] != wanted(r->me, i);
     }
     free(host);
@@ -301,6 +324,7 @@ static double bus_factor(void)
     case ALLREDUCE:
         return 2 * (n - 1) / n;
     case SHIFT:
+    case BCAST:
         return 1;
     default: /* of all blocks */
         return n - 1;

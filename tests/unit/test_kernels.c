@@ -37,8 +37,10 @@ struct call {
     ctran_count_t              counts[MOST_RANKS];
     int64_t                    matrix[MOST_RANKS][MOST_RANKS]; /* DYNAMIC: from, to */
     int64_t                    displs[MOST_RANKS][MOST_RANKS], got[MOST_RANKS][MOST_RANKS];
-    bool                       packed; /* DYNAMIC: received one after the other */
-    bool                       direct; /* by a kernel that works on the ranks' own buffers */
+    bool                       packed;    /* DYNAMIC: received one after the other */
+    bool                       direct;    /* by a kernel that works on the ranks' own buffers */
+    bool                       passed_on; /* a broadcast, by peers */
+    bool                       together;
     uint32_t                   root, members;
     uint32_t                   in_place; /* ranks that are; each decides for itself */
     size_t                     send_bytes, recv_bytes;
@@ -249,7 +251,7 @@ static void choose_counts(struct call *c, uint32_t size, uint64_t *seed)
     static const uint32_t most[] = {3, 40, 700, 6000, 40000};
     const uint32_t        limit = most[unit_below(seed, CT_ARRAY_LEN(most))];
     size_t                sum = 0;
-    c->count = unit_below(seed, limit);
+    c->count = unit_below(seed, c->what == BCAST ? 8 * limit : limit); /* of several pieces */
     for (uint32_t p = 0; p < size; p++) {
         c->counts[p] =
             c->what == REDUCE_SCATTER ? (ctran_count_t)c->count : unit_below(seed, limit);
@@ -376,6 +378,8 @@ static void make_call(struct run *run, struct call *c)
     choose_counts(c, size, seed);
     place_dynamic(c, size);
     c->direct = may_be_direct(c) && unit_below(seed, 2) == 0;
+    c->together = unit_below(seed, 2) == 0;
+    c->passed_on = c->what == BCAST && size > 2 && unit_below(seed, 3) > 0;
     make_buffers(run, c);
 }
 
@@ -452,7 +456,7 @@ static void build_direct_moves(struct world *w, struct call *c, uint32_t me,
             open |= (uint32_t)message(w, c, p, me, &other) << p;
         }
     }
-    ct_kernel_direct_move(k, &w->comm[me], c->how.blocks, moves, open, use);
+    ct_kernel_direct_move(k, &w->comm[me], c->how.blocks, moves, open, use, c->together);
 }
 
 static void build_direct(struct world *w, struct call *c, uint32_t me, struct ct_kernel_call *k)
@@ -465,6 +469,12 @@ static void build_direct(struct world *w, struct call *c, uint32_t me, struct ct
         ct_kernel_direct_allreduce(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count);
     } else if (c->what == REDUCE_SCATTER) {
         ct_kernel_direct_reduce_scatter(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count);
+    } else if (c->passed_on) {
+        void *bufs[MOST_RANKS];
+        for (uint32_t p = 0; p < w->size; p++) {
+            bufs[p] = c->recv[p];
+        }
+        ct_kernel_direct_bcast(k, &w->comm[me], c->how.blocks, bufs, c->count, c->root);
     } else {
         build_direct_moves(w, c, me, k);
     }

@@ -253,7 +253,7 @@ static void division(void **state)
         for (uint32_t n = 1; n <= 16; n++) {
             struct ct_kernel_layout alone, calls, messages;
             size_t                  at;
-            assert_int_equal(ct_kernel_layout_make(n, CT_KERNEL_BLOCKS, bytes, &alone), 0);
+            assert_int_equal(ct_kernel_layout_make(n, CT_KERNEL_CHANNELS, bytes, &alone), 0);
             assert_int_equal(ct_kernel_divide(n, bytes, &calls, &messages, &at), 0);
             assert_memory_equal(&calls, &alone, sizeof calls);
             assert_int_equal(at > 0, n > 1);

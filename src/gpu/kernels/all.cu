@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All kernels, as one module. */
+#include "gpu/kernels/bcast.cu"
 #include "gpu/kernels/direct.cu"
 #include "gpu/kernels/dynamic.cu"
 #include "gpu/kernels/message.cu"

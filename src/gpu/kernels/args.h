@@ -26,11 +26,11 @@
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
  *
- * Direct kernels (ct_move_direct, ct_reduce_direct_*) have no slots: the ranks' own buffers are
- * mapped by all, and a rank reads those of its peers, or writes to them. A rank *opens* its
- * memory to a peer, which *uses* it once that has been said, and says when it is through. Both
- * count in words of the pair (ct_kernel_pair), one for each way: of a pair there is one such
- * kernel at a time each way, in the same order on both sides.
+ * Direct kernels (ct_move_direct, ct_bcast_direct, ct_reduce_direct_*) have no slots: the ranks'
+ * own buffers are mapped by all, and a rank reads those of its peers, or writes to them. A rank
+ * *opens* its memory to a peer, which *uses* it once that has been said, and says when it is
+ * through. Both count in words of the pair (ct_kernel_pair), one for each way: of a pair there is
+ * one such kernel at a time each way, in the same order on both sides.
  */
 #ifndef CT_GPU_KERNELS_ARGS_H
 #define CT_GPU_KERNELS_ARGS_H
@@ -41,9 +41,11 @@ enum {
     CT_KERNEL_RANKS = 32,    /* at most this many in a communicator that uses kernels */
     CT_KERNEL_THREADS = 512, /* of a block at most, on a GPU; the emulation has one */
     CT_KERNEL_WINDOW = 4,    /* items on their way for one pair and channel */
-    CT_KERNEL_BLOCKS = 128,  /* at most this many channels */
+    CT_KERNEL_BLOCKS = 128,  /* at most this many channels; */
+    CT_KERNEL_CHANNELS = 64, /* of a communicator's workspace these: the fewer, the longer items */
     CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
     CT_KERNEL_HEAD = 16,     /* bytes of an item of ct_messages before its data */
+    CT_KERNEL_UNITS = 512,   /* bytes whose lines lie together, line_of; divides flagged_bytes */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -95,8 +97,9 @@ struct ct_kernel_words {
     uint32_t acked; /* items to the peer that the peer is through with; by the peer */
     uint32_t ready; /* the last bulk item from the peer; by the peer. In channel 0, of the rank
                        itself: blocks of the running kernel that are through */
-    uint32_t result_acked, result_ready; /* the same of results; 0 between kernels */
-    uint32_t pad[2];                     /* 0 */
+    /* The same of results, and of a broadcast's pieces; 0 between kernels. */
+    uint32_t result_acked, result_ready;
+    uint32_t pad[2]; /* 0 */
 };
 
 /* Of direct kernels, for a peer, in a rank's workspace. Each word has one writer. */
@@ -178,7 +181,10 @@ struct ct_kernel_messages {
 
 /* Direct kernels: `open` and `use` are masks of peers, those to whom this rank opens its memory and
  * those whose memory it uses. ct_move_direct copies move[p], from its own memory to p's, for each p
- * of `use`, in the order in which they open theirs, and move[rank] if it has bytes.
+ * of `use`, and move[rank] if it has bytes: `together`, when all have opened theirs; else in the
+ * order in which they do.
+ * ct_bcast_direct copies so, too; but all ranks' move[p] but the root's are of what the root copies
+ * to them, none is longer than own_bytes, and blocks and all sizes are the same on all.
  * ct_reduce_direct_* combines own_bytes of all ranks, of rank p at move[p].src, in the order of
  * ranks, to all move[p].dst but NULLs. All addresses are as this device sees them. */
 struct ct_kernel_reach {
@@ -190,7 +196,9 @@ struct ct_kernel_direct {
     struct ct_kernel_comm comm;
     uint32_t              open, use;
     uint32_t              op;         /* enum ct_kernel_op */
-    uint32_t              pad;        /* 0 */
+    uint32_t              root;       /* of ct_bcast_direct */
+    uint32_t              together;   /* of ct_move_direct */
+    uint32_t              item_bytes; /* of a piece of ct_bcast_direct */
     uint64_t              each_bytes; /* of every move, or of own_bytes, this much for each block */
     uint64_t              own_bytes;
     struct ct_kernel_reach move[CT_KERNEL_RANKS];

@@ -112,15 +112,28 @@ CT_DEV char *flagged_slot(const struct ct_kernel_comm *comm, uint32_t owner, uin
     return flagged_slots(comm, owner, from) + flagged_turn(comm, item);
 }
 
+/* Where in a slot the unit of 16 bytes at `at` has its first line; the second is SECOND behind it.
+ * Of the units of a warp the first lines are together, and the second ones: so each of its stores
+ * fills what the link carries as a whole, and not every other 16 bytes of twice as much. */
+enum { SECOND = CT_KERNEL_UNITS };
+
+CT_DEV uint64_t line_of(uint64_t at)
+{
+    return at + (at & ~(uint64_t)(CT_KERNEL_UNITS - 1));
+}
+
 /* ---- waits of one thread --------------------------------------------------------------------- */
 
-/* Once around a wait's loop; false when it is to end. */
+/* Once around a wait's loop; false when it is to end. The threads of a warp look at the abort word
+ * by turns: were all that wait to do so, the host's memory would be busy with nothing else, and what
+ * it has for the GPU would come late, launches among it. */
 CT_DEV bool go_on(struct channel *ch, uint32_t *spins)
 {
     if (!ch->alive) {
         return false;
     }
-    if (++*spins % SPINS == 0 && load_host(ch->comm->abort) != 0) {
+    if (++*spins % SPINS == 0 && *spins / SPINS % LANES == thread() % LANES &&
+        load_host(ch->comm->abort) != 0) {
         ch->alive = false;
         return false;
     }
@@ -185,6 +198,26 @@ CT_DEV line wait_line(struct channel *ch, const void *at, line l, uint32_t item)
         l = load_line(at);
     }
     return l;
+}
+
+/* N lines of which each has been loaded once: those that are missing are asked for together, since
+ * a load takes about as long as all of them. Of those at nullptr nothing is wanted. */
+template <unsigned N>
+CT_DEV void wait_lines(struct channel *ch, const char *const (&at)[N], line (&l)[N],
+                       const uint32_t (&item)[N])
+{
+    uint32_t spins = 0;
+    bool     missing;
+    do {
+        missing = false;
+        CT_UNROLL
+        for (unsigned k = 0; k < N; k++) {
+            if (at[k] != nullptr && !arrived(l[k], item[k])) {
+                l[k] = load_line(at[k]);
+                missing = true;
+            }
+        }
+    } while (missing && go_on(ch, &spins));
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -432,9 +465,10 @@ CT_DEV void count_got(struct channel *ch, uint32_t mask, bool tell)
 CT_DEV void store_unit(char *slot, uint64_t at, vec v, uint64_t left, uint32_t item)
 {
     const uint64_t flag = (uint64_t)item << 32;
-    store_line(slot + 2 * at, {v.w[0] | flag, v.w[1] | flag});
+    char *const    to = slot + line_of(at);
+    store_line(to, {v.w[0] | flag, v.w[1] | flag});
     if (left > 8) {
-        store_line(slot + 2 * at + 16, {v.w[2] | flag, v.w[3] | flag});
+        store_line(to + SECOND, {v.w[2] | flag, v.w[3] | flag});
     }
 }
 

@@ -51,6 +51,26 @@ CT_DEV void wait_open(struct channel *ch, uint32_t p)
     }
 }
 
+/* By the block: until all have whose memory it uses. False: after an abort. */
+CT_DEV bool wait_all_open(struct channel *ch, const struct ct_kernel_direct &a)
+{
+    __shared__ bool alive;
+    if (thread() == 0) {
+        alive = true;
+    }
+    __syncthreads();
+    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
+        if (in(a.use, p)) {
+            wait_open(ch, p);
+        }
+        if (!ch->alive) {
+            alive = false;
+        }
+    }
+    __syncthreads();
+    return alive;
+}
+
 /* One thread: until one in the mask has. Returns it; after an abort any. */
 CT_DEV uint32_t wait_any_open(struct channel *ch, uint32_t mask)
 {
@@ -72,6 +92,98 @@ CT_DEV void say_through(const struct ct_kernel_comm *comm, uint32_t p)
     pair->used = used;
     store_flag(&pair_with(comm, p, comm->rank)->done, used);
 }
+
+/* By the block, which has done all that it does to others' memory. */
+CT_DEV void say_all_through(const struct ct_kernel_direct &a)
+{
+    const struct ct_kernel_comm *comm = &a.comm;
+    __syncthreads();
+    if (thread() == 0 && is_last(&pair_with(comm, comm->rank, comm->rank)->through)) {
+        fence();
+        for (uint32_t p = 0; p < comm->size; p++) {
+            if (in(a.use, p)) {
+                say_through(comm, p);
+            }
+        }
+    }
+}
+
+/* ---- copies to several peers ---------------------------------------------------------------------
+ * They go to all of them at once. One after the other, blocks of all ranks come to crowd at the same
+ * peers: among four H200 links carried 230 GB/s so, and 337 if each thread stores to all in turn. */
+
+enum {
+    SPREAD = 4,
+    HELD = 3
+}; /* a thread holds so many peers' vectors at a time, so many of each */
+
+/* N vectors of each peer's, from `at` behind where the slices begin. */
+template <unsigned N>
+CT_DEV void spread_vectors(const struct ct_kernel_direct &a, uint32_t mask, uint64_t at,
+                           uint64_t stride)
+{
+    while (mask != 0) {
+        vec            x[SPREAD][N];
+        char          *to[SPREAD];
+        const uint32_t n = members(mask);
+        CT_UNROLL
+        for (unsigned k = 0; k < SPREAD; k++) {
+            if (k < n) {
+                const struct ct_kernel_reach *m = &a.move[members((mask & (0u - mask)) - 1)];
+                const char *const             from = static_cast<const char *>(m->src) + at;
+                to[k] = static_cast<char *>(m->dst) + at;
+                mask &= mask - 1;
+                CT_UNROLL
+                for (unsigned u = 0; u < N; u++) {
+                    x[k][u] = load_vec(from + u * stride);
+                }
+            }
+        }
+        CT_UNROLL
+        for (unsigned u = 0; u < N; u++) {
+            CT_UNROLL
+            for (unsigned k = 0; k < SPREAD; k++) {
+                if (k < n) {
+                    store_vec(to[k] + u * stride, x[k][u]);
+                }
+            }
+        }
+    }
+}
+
+/* Piece `step`, of `most` bytes, of this block's slices of what goes to the peers in a mask. By
+ * thread t of `all`. */
+CT_DEV void copy_to_all(const struct ct_kernel_direct &a, uint32_t mask, uint32_t step,
+                        uint32_t most, uint32_t t, uint32_t all)
+{
+    const uint64_t stride = (uint64_t)all * 16;
+    uint64_t       at = (uint64_t)t * 16, common = members(mask) > 1 ? most : 0, begin = 0;
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const struct ct_kernel_reach *m = &a.move[members((left & (0u - left)) - 1)];
+        const struct slice piece = piece_of(slice_of(m->bytes, a.each_bytes), step, most);
+        const bool         fast = aligned(m->src, 16) && aligned(m->dst, 16);
+        common = !fast ? 0 : piece.bytes < common ? piece.bytes : common;
+        begin = piece.at;
+    }
+    common = common / 16 * 16;
+    for (; at + (HELD - 1) * stride + 16 <= common; at += HELD * stride) {
+        spread_vectors<HELD>(a, mask, begin + at, stride);
+    }
+    for (; at + 16 <= common; at += stride) {
+        spread_vectors<1>(a, mask, begin + at, stride);
+    }
+    for (uint32_t left = mask; left != 0; left &= left - 1) { /* what is odd */
+        const struct ct_kernel_reach *m = &a.move[members((left & (0u - left)) - 1)];
+        const struct slice piece = piece_of(slice_of(m->bytes, a.each_bytes), step, most);
+        if (piece.bytes > common) {
+            copy_bytes(static_cast<char *>(m->dst) + piece.at + common,
+                       static_cast<const char *>(m->src) + piece.at + common, piece.bytes - common,
+                       t, all);
+        }
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Whether p is not waited for any more; once around the loop. */
 CT_DEV bool may_leave(struct channel *ch, uint32_t p, uint32_t *spins)

@@ -43,7 +43,8 @@ CT_DEV void send_flagged(struct channel *ch, const struct share *s, char *slots,
             if (at >= bytes && at > 0) {
                 store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
             } else if (bytes - at <= 8) {
-                store_line(slot + 2 * at + 16, {(uint64_t)item << 32, (uint64_t)item << 32});
+                store_line(slot + line_of(at) + SECOND,
+                           {(uint64_t)item << 32, (uint64_t)item << 32});
             }
         }
         if (s->lane == 0) {
@@ -56,16 +57,15 @@ CT_DEV void send_flagged(struct channel *ch, const struct share *s, char *slots,
 CT_DEV vec recv_unit(struct channel *ch, const char *slot, uint64_t at, uint64_t left,
                      uint32_t item)
 {
-    const char *const where = slot + 2 * at;
-    line              first = load_line(where), second = {0, 0};
+    const char *const where = slot + line_of(at);
+    const char *const both[] = {where, left > 8 ? where + SECOND : nullptr};
+    const uint32_t    items[] = {item, item};
+    line              l[] = {load_line(where), {0, 0}};
     if (left > 8) {
-        second = load_line(where + 16);
+        l[1] = load_line(both[1]);
     }
-    first = wait_line(ch, where, first, item);
-    if (left > 8) {
-        second = wait_line(ch, where + 16, second, item);
-    }
-    return {{(uint32_t)first.a, (uint32_t)first.b, (uint32_t)second.a, (uint32_t)second.b}};
+    wait_lines(ch, both, l, items);
+    return {{(uint32_t)l[0].a, (uint32_t)l[0].b, (uint32_t)l[1].a, (uint32_t)l[1].b}};
 }
 
 /* The next item of the peer of a share, to dst. */

@@ -11,6 +11,7 @@ libctcore_la_SOURCES += \
 
 kernel_sources = \
 	src/gpu/kernels/all.cu \
+	src/gpu/kernels/bcast.cu \
 	src/gpu/kernels/channel.cuh \
 	src/gpu/kernels/direct.cu \
 	src/gpu/kernels/direct.cuh \

@@ -12,7 +12,7 @@
  * Kernels of one rank may run beside each other where no two send to the same peer, or receive
  * from the same one: each keeps to the words of its own.
  */
-#include "gpu/kernels/channel.cuh"
+#include "gpu/kernels/flagged.cuh"
 
 /* The length, and what makes the data behind it lie in units of their own. */
 enum { HEAD = CT_KERNEL_HEAD };
@@ -52,7 +52,7 @@ CT_DEV void send_message(struct channel *ch, const struct ct_kernel_messages &a,
         if (at >= piece.bytes) {
             store_unit(slot, HEAD + at, {{0, 0, 0, 0}}, 16, item);
         } else if (piece.bytes - at <= 8) {
-            store_line(slot + 2 * (HEAD + at) + 16, {flag, flag});
+            store_line(slot + line_of(HEAD + at) + SECOND, {flag, flag});
         }
     }
 }
@@ -71,16 +71,8 @@ CT_DEV void recv_message(struct channel *ch, const struct ct_kernel_messages &a,
     char *const        dst = static_cast<char *>(end->buf) + piece.at;
     for (uint64_t at = (uint64_t)s->lane * 16; ch->alive && at < piece.bytes;
          at += (uint64_t)s->lanes * 16) {
-        const uint64_t    left = piece.bytes - at < 16 ? piece.bytes - at : 16;
-        const char *const where = slot + 2 * (HEAD + at);
-        line              first = load_line(where), second = {0, 0};
-        if (left > 8) {
-            second = wait_line(ch, where + 16, load_line(where + 16), item);
-        }
-        first = wait_line(ch, where, first, item);
-        store_some(dst + at,
-                   {{(uint32_t)first.a, (uint32_t)first.b, (uint32_t)second.a, (uint32_t)second.b}},
-                   left);
+        const uint64_t left = piece.bytes - at < 16 ? piece.bytes - at : 16;
+        store_some(dst + at, recv_unit(ch, slot, HEAD + at, left, item), left);
     }
 }
 

@@ -37,6 +37,40 @@ CT_DEV void copy_own(const struct ct_kernel_args &a, struct slice piece, uint32_
     }
 }
 
+/* The same of flagged items: what a thread begins with is asked for before all else. */
+struct own_unit {
+    struct slice piece;
+    vec          first;
+};
+
+CT_DEV struct own_unit own_unit_of(const struct ct_kernel_args &a)
+{
+    const struct ct_kernel_move *own = &a.move[a.comm.rank];
+    const uint64_t               at = (uint64_t)thread() * 16;
+    struct own_unit u = {slice_of(own->dst != own->src ? own->send_bytes : 0, a.each_bytes),
+                         {{0, 0, 0, 0}}};
+    if (at < u.piece.bytes) {
+        u.first =
+            load_some(static_cast<const char *>(own->src) + u.piece.at + at, u.piece.bytes - at);
+    }
+    return u;
+}
+
+CT_DEV void store_own(const struct ct_kernel_args &a, const struct own_unit *u)
+{
+    const struct ct_kernel_move *own = &a.move[a.comm.rank];
+    const uint64_t               at = (uint64_t)thread() * 16, all = (uint64_t)threads() * 16;
+    char *const                  dst = static_cast<char *>(own->dst) + u->piece.at;
+    if (at < u->piece.bytes) {
+        const uint64_t left = u->piece.bytes - at;
+        store_some(dst + at, u->first, left < 16 ? left : 16);
+    }
+    if (u->piece.bytes > all) {
+        copy_bytes(dst + all, static_cast<const char *>(own->src) + u->piece.at + all,
+                   u->piece.bytes - all, thread(), threads());
+    }
+}
+
 /* Those of a mask to whom (`out`), or from whom, this block has an item in a step. */
 CT_DEV uint32_t having(const struct ct_kernel_args &a, bool out, uint32_t mask, uint32_t step)
 {
@@ -53,6 +87,7 @@ CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
 {
     CT_CHANNEL(ch, a.comm, 0);
     const vec       asked = ask_words(&a.comm);
+    struct own_unit own = own_unit_of(a);
     uint32_t        to = having(a, true, a.to, 0), from = having(a, false, a.from, 0);
     struct outgoing o = outgoing_of(a, to, 0);
     channel_open(&ch, to, from, asked);
@@ -65,8 +100,7 @@ CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
             channel_close_ahead(&ch, to, from);
         }
         if (step == 0) {
-            copy_own(a, slice_of(a.move[a.comm.rank].send_bytes, a.each_bytes), thread(),
-                     threads());
+            store_own(a, &own);
         }
         for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
             const struct slice piece = move_piece(a, a.move[s.peer].recv_bytes, step);

@@ -231,7 +231,7 @@ CT_DEV void takers_meet(uint32_t threads)
 
 enum { LANES = 32 }; /* of a warp */
 
-enum { SPINS = 256 }; /* between two looks at the abort word: some 0.2 ms */
+enum { SPINS = 256 }; /* between two looks of a warp at the abort word: some 0.2 ms */
 
 #else
 

@@ -41,37 +41,38 @@ struct fold_flagged {
     {
         const struct ct_kernel_comm *comm = ch->comm;
         const uint32_t               me = comm->rank;
-        uint32_t                     rank[4], items[4];
-        const char                  *where[4];
-        line                         first[4], second[4];
+        uint32_t                     rank[4], items[8];
+        const char                  *where[8];
+        line                         l[8]; /* the first lines, the second ones */
         CT_UNROLL
         for (unsigned k = 0; k < 4; k++) {
             while (p < comm->size && !in(a->from, p)) {
                 p++;
             }
             rank[k] = p;
+            where[k] = where[4 + k] = nullptr;
+            l[4 + k] = {0, 0};
             if (p < comm->size && p != me) {
-                items[k] = ch->got[p] + 1;
-                where[k] = flagged_slot(comm, me, p, items[k]) + 2 * at;
-                first[k] = load_line(where[k]);
-                second[k] = n > 8 ? load_line(where[k] + 16) : line{0, 0};
+                items[k] = items[4 + k] = ch->got[p] + 1;
+                where[k] = flagged_slot(comm, me, p, items[k]) + line_of(at);
+                l[k] = load_line(where[k]);
+            }
+            if (where[k] != nullptr && n > 8) {
+                where[4 + k] = where[k] + SECOND;
+                l[4 + k] = load_line(where[4 + k]);
             }
             p = p < comm->size ? p + 1 : p;
         }
+        wait_lines(ch, where, l, items);
         CT_UNROLL
         for (unsigned k = 0; k < 4; k++) {
             if (rank[k] >= comm->size) {
                 continue;
             }
-            vec x;
-            if (rank[k] == me) {
-                x = own;
-            } else {
-                const line f = wait_line(ch, where[k], first[k], items[k]);
-                const line s =
-                    n > 8 ? wait_line(ch, where[k] + 16, second[k], items[k]) : line{0, 0};
-                x = {{(uint32_t)f.a, (uint32_t)f.b, (uint32_t)s.a, (uint32_t)s.b}};
-            }
+            const line f = l[k], s = l[4 + k];
+            const vec  x = rank[k] == me
+                               ? own
+                               : vec{{(uint32_t)f.a, (uint32_t)f.b, (uint32_t)s.a, (uint32_t)s.b}};
             *acc = *any ? R::combine(*acc, x) : x;
             *any = true;
         }
@@ -357,7 +358,7 @@ struct fold_direct {
     struct slice                   own;
     bool                           fast; /* all begin at multiples of a vector */
 
-    enum { DEEP = 4, PAIR_DEEP = 10 };
+    enum { DEEP = 4, SHALLOW = 2, PAIR_DEEP = 10, BATCH = 4 };
 
     __device__ __forceinline__ const char *source(uint32_t p) const
     {
@@ -393,15 +394,11 @@ struct fold_direct {
         }
     }
 
-    template <unsigned N> __device__ __forceinline__ void store(const vec *x, uint64_t at) const
+    __device__ __forceinline__ void store(vec x, uint64_t to) const
     {
-        CT_UNROLL
-        for (unsigned u = 0; u < N; u++) {
-            const uint64_t to = own.at + at + (uint64_t)u * threads() * 16;
-            for (uint32_t p = 0; p < a->comm.size; p++) {
-                if (target(p) != nullptr) {
-                    store_vec(target(p) + to, x[u]);
-                }
+        for (uint32_t p = 0; p < a->comm.size; p++) {
+            if (target(p) != nullptr) {
+                store_vec(target(p) + to, x);
             }
         }
     }
@@ -420,24 +417,42 @@ struct fold_direct {
         store_two<PAIR_DEEP>(mine, at);
     }
 
-    /* The next rank's are under way while one's are combined. */
-    template <class R> __device__ __forceinline__ void deep(uint64_t at) const
+    /* Whether the u-th vector from `at` on is in the slice. */
+    __device__ __forceinline__ bool has(uint64_t at, unsigned u) const
+    {
+        return at + (uint64_t)u * threads() * 16 + 16 <= own.bytes;
+    }
+
+    /* A batch of ranks is asked for at once; WHOLE: all of it is in the slice. */
+    template <class R, unsigned N, bool WHOLE>
+    __device__ __forceinline__ void deep(uint64_t at) const
     {
         const uint32_t n = a->comm.size;
-        vec            acc[DEEP], x[DEEP], y[DEEP];
-        load<DEEP>(acc, 0, at);
-        load<DEEP>(x, 1, at);
-        for (uint32_t p = 1; p < n; p++) {
-            if (p + 1 < n) {
-                load<DEEP>(y, p + 1, at);
+        vec            acc[N], x[BATCH][N];
+        for (uint32_t p = 0; p < n; p += BATCH) {
+            CT_UNROLL
+            for (unsigned k = 0; k < BATCH; k++) {
+                CT_UNROLL
+                for (unsigned u = 0; u < N; u++) {
+                    if (p + k < n && (WHOLE || has(at, u))) {
+                        x[k][u] = load_vec(source(p + k) + at + (uint64_t)u * threads() * 16);
+                    }
+                }
             }
             CT_UNROLL
-            for (unsigned u = 0; u < DEEP; u++) {
-                acc[u] = R::combine(acc[u], x[u]);
-                x[u] = y[u];
+            for (unsigned k = 0; k < BATCH; k++) {
+                CT_UNROLL
+                for (unsigned u = 0; u < N && p + k < n; u++) {
+                    acc[u] = p + k > 0 ? R::combine(acc[u], x[k][u]) : x[k][u];
+                }
             }
         }
-        store<DEEP>(acc, at);
+        CT_UNROLL
+        for (unsigned u = 0; u < N; u++) {
+            if (WHOLE || has(at, u)) {
+                store(acc[u], own.at + at + (uint64_t)u * threads() * 16);
+            }
+        }
     }
 
     /* A vector or less. */
@@ -459,17 +474,26 @@ struct fold_direct {
     {
         const uint64_t stride = (uint64_t)threads() * 16;
         uint64_t       at = (uint64_t)thread() * 16;
-        if (fast && a->comm.size == 2) {
+        if (!fast) {
+            for (; at < own.bytes; at += stride) {
+                some<R>(at);
+            }
+            return;
+        }
+        if (a->comm.size == 2) {
             for (; at + (PAIR_DEEP - 1) * stride + 16 <= own.bytes; at += PAIR_DEEP * stride) {
                 pair<R>(at);
             }
-        } else if (fast) {
-            for (; at + (DEEP - 1) * stride + 16 <= own.bytes; at += DEEP * stride) {
-                deep<R>(at);
+        } else {
+            for (; has(at, DEEP - 1); at += DEEP * stride) {
+                deep<R, DEEP, true>(at);
             }
         }
-        for (; at < own.bytes; at += stride) {
-            some<R>(at);
+        for (; has(at, 0); at += SHALLOW * stride) {
+            deep<R, SHALLOW, false>(at);
+        }
+        if (thread() == 0 && own.bytes % 16 != 0) {
+            some<R>(own.bytes / 16 * 16);
         }
     }
 };
@@ -487,35 +511,17 @@ CT_DEV bool is_fast(const struct ct_kernel_direct &a)
 template <class Dispatch> CT_DEV void reduce_direct(const struct ct_kernel_direct &a)
 {
     CT_CHANNEL(ch, a.comm, 0);
-    __shared__ bool fast, alive;
+    __shared__ bool fast;
     if (thread() == 0) {
         fast = is_fast(a);
-        alive = true;
     }
     open_memory(a);
-    __syncthreads();
-    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
-        if (in(a.use, p)) {
-            wait_open(&ch, p);
-        }
-        if (!ch.alive) {
-            alive = false;
-        }
-    }
-    __syncthreads();
+    const bool         alive = wait_all_open(&ch, a);
     struct fold_direct f = {&a, slice_of(a.own_bytes, a.each_bytes), fast};
     if (alive) {
         Dispatch::dispatch(a.op, &f);
     }
-    __syncthreads();
-    if (thread() == 0 && is_last(&pair_with(&a.comm, a.comm.rank, a.comm.rank)->through)) {
-        fence();
-        for (uint32_t p = 0; p < a.comm.size; p++) {
-            if (in(a.use, p)) {
-                say_through(&a.comm, p);
-            }
-        }
-    }
+    say_all_through(a);
     close_memory(&ch, a.open);
     say_over(&a.comm);
 }
