@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "stream/alike.h"
+#include "stream/chain.h"
 #include "stream/direct.h"
 #include "stream/exchange.h"
 #include "stream/graph.h"
@@ -169,6 +170,13 @@ uint64_t ct_stream_stay_ns(const struct ct_stream_context *c, size_t bytes, bool
 static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
                     const struct ct_stream_call *call, struct ct_graph *graph)
 {
+    struct ct_chain chain;
+    if (ct_chain_wants(c, call)) {
+        call = ct_chain_of(&chain, c, call);
+        if (graph == NULL) {
+            ct_stream_wait(c, CT_CHAIN_PENDING);
+        }
+    }
     struct ct_exchange x = {
         .c = c, .call = call, .stream = stream, .ordinal = ordinal, .graph = graph};
     struct ct_stream_armed *a = NULL;

@@ -5,6 +5,7 @@
  * is right, is in stream.h.
  */
 #define CT_FOLDER "stream"
+#include "stream/chain.h"
 #include "stream/direct.h"
 #include "stream/exchange.h"
 #include "stream/kernel.h"
@@ -14,7 +15,7 @@
 enum { FORK_BYTES = 1 << 20 }; /* below, a second stream costs more than it brings */
 enum { PUSHES, OWN };          /* a collective's branches */
 
-static CUdeviceptr address(const struct ct_exchange *x, const _Atomic uint32_t *word)
+CUdeviceptr ct_exchange_address(const struct ct_exchange *x, const _Atomic uint32_t *word)
 {
     return ct_stream_address(x->c, (const void *)word);
 }
@@ -28,19 +29,20 @@ static void fail(struct ct_exchange *x, CUresult r, const char *call)
     }
 }
 
-static void flush(struct ct_exchange *x, struct ct_memops *m)
+void ct_exchange_flush(struct ct_exchange *x, struct ct_memops *m)
 {
     ct_memops_flush(m);
     fail(x, m->rc, "cuStreamBatchMemOp");
 }
 
-static void copy(struct ct_exchange *x, const struct ct_exchange_end *e, CUstream stream)
+void ct_exchange_copy(struct ct_exchange *x, const struct ct_exchange_end *e, size_t at,
+                      size_t bytes, CUstream stream)
 {
-    if (e->bytes > 0) {
-        const CUdeviceptr mine = (CUdeviceptr)e->msg->buf;
+    if (at < e->bytes) {
+        const CUdeviceptr mine = (CUdeviceptr)e->msg->buf + at, there = e->there + at;
         fail(x,
-             x->c->cu->cuMemcpyAsync(e->msg->send ? e->there : mine, e->msg->send ? mine : e->there,
-                                     e->bytes, stream),
+             x->c->cu->cuMemcpyAsync(e->msg->send ? there : mine, e->msg->send ? mine : there,
+                                     ct_min_size(bytes, e->bytes - at), stream),
              "cuMemcpyAsync");
     }
 }
@@ -94,7 +96,7 @@ static void copy_all(struct ct_exchange *x, bool send, CUstream stream)
     for (size_t i = 0; i < x->n; i++) {
         const struct ct_exchange_end *e = &x->ends[i];
         if (!e->first && e->msg->send == send) {
-            copy(x, e, stream);
+            ct_exchange_copy(x, e, 0, e->bytes, stream);
         }
     }
 }
@@ -104,10 +106,10 @@ static void one_row(struct ct_exchange *x, struct ct_memops *m)
     CUstream pushes = x->stream;
     for (size_t i = 0; i < x->n; i++) {
         if (!x->ends[i].first) {
-            ct_memops_take(m, address(x, &x->ends[i].token->ready));
+            ct_memops_take(m, ct_exchange_address(x, &x->ends[i].token->ready));
         }
     }
-    flush(x, m);
+    ct_exchange_flush(x, m);
     if (ct_min_size(copied(x, true), copied(x, false)) >= FORK_BYTES) { /* both ways at once */
         fork_at(x);
         pushes = branch(x, PUSHES);
@@ -117,7 +119,7 @@ static void one_row(struct ct_exchange *x, struct ct_memops *m)
     join(x, pushes);
     for (size_t i = 0; i < x->n; i++) {
         if (!x->ends[i].first) {
-            ct_memops_write(m, address(x, &x->ends[i].token->done), 1);
+            ct_memops_write(m, ct_exchange_address(x, &x->ends[i].token->done), 1);
         }
     }
 }
@@ -210,13 +212,13 @@ static void run_row(struct ct_exchange *x, size_t from, bool one_launch, struct 
             continue;
         }
         if (e->kernel) {
-            flush(x, m);
+            ct_exchange_flush(x, m);
             launch(x, i, 1, m->stream, NULL);
         } else {
-            ct_memops_take(m, address(x, &e->token->ready));
-            flush(x, m);
-            copy(x, e, m->stream);
-            ct_memops_write(m, address(x, &e->token->done), 1);
+            ct_memops_take(m, ct_exchange_address(x, &e->token->ready));
+            ct_exchange_flush(x, m);
+            ct_exchange_copy(x, e, 0, e->bytes, m->stream);
+            ct_memops_write(m, ct_exchange_address(x, &e->token->done), 1);
         }
     }
 }
@@ -232,7 +234,7 @@ static void all_rows(struct ct_exchange *x, struct ct_memops *m)
     for (size_t i = 0; i < x->n; i++) {
         nrows += begins_row(x, i, one_launch);
     }
-    flush(x, m);
+    ct_exchange_flush(x, m);
     if (nrows > 1) {
         fork_at(x);
     }
@@ -246,7 +248,7 @@ static void all_rows(struct ct_exchange *x, struct ct_memops *m)
             struct ct_memops aside;
             ct_memops_init(&aside, x->c->cu, branch(x, row - 2));
             run_row(x, i, one_launch, &aside);
-            flush(x, &aside);
+            ct_exchange_flush(x, &aside);
         }
     }
     if (direct) {
@@ -258,7 +260,7 @@ static void all_rows(struct ct_exchange *x, struct ct_memops *m)
         run_row(x, first, one_launch, m);
     }
     if (nrows > 1) {
-        flush(x, m);
+        ct_exchange_flush(x, m);
     }
     for (row = 1; row < nrows; row++) {
         join(x, ct_stream_branch(x->c, row - 1));
@@ -312,6 +314,22 @@ static bool submit_kernel(struct ct_exchange *x)
     return small || direct;
 }
 
+/* A chain deals itself with the words that count its pieces. */
+static bool is_chain(const struct ct_exchange *x)
+{
+    return x->call->kind == CT_STREAM_CHAIN;
+}
+
+static bool says_ready(const struct ct_exchange *x, const struct ct_exchange_end *e)
+{
+    return e->first && !is_without(e) && !(is_chain(x) && e->msg->send);
+}
+
+static bool waits_done(const struct ct_exchange *x, const struct ct_exchange_end *e)
+{
+    return e->first && !is_without(e) && !(is_chain(x) && !e->msg->send);
+}
+
 void ct_exchange_submit(struct ct_exchange *x)
 {
     CUstream         aside = x->stream;
@@ -321,33 +339,37 @@ void ct_exchange_submit(struct ct_exchange *x)
     }
     ct_memops_init(&m, x->c->cu, x->stream);
     for (size_t i = 0; i < x->n; i++) {
-        if (x->ends[i].first && !is_without(&x->ends[i])) {
-            ct_memops_write(&m, address(x, &x->ends[i].token->ready), 1);
+        const struct ct_exchange_end *e = &x->ends[i];
+        if (says_ready(x, e)) {
+            ct_memops_write(&m, ct_exchange_address(x, &e->token->ready), 1);
         }
     }
     if (x->nown > 0) {
-        flush(x, &m);
+        ct_exchange_flush(x, &m);
         aside = own_stream(x);
         copy_own(x, aside);
     }
     if (x->call->kind == CT_STREAM_P2P) {
         all_rows(x, &m);
+    } else if (is_chain(x)) {
+        ct_chain_submit(x, &m);
     } else {
         one_row(x, &m);
     }
     if (aside != x->stream) {
-        flush(x, &m);
+        ct_exchange_flush(x, &m);
         join(x, aside);
     }
     for (size_t i = 0; i < x->n; i++) {
-        if (x->ends[i].first && !is_without(&x->ends[i])) {
-            ct_memops_take(&m, address(x, &x->ends[i].token->done));
+        const struct ct_exchange_end *e = &x->ends[i];
+        if (waits_done(x, e)) {
+            ct_memops_take(&m, ct_exchange_address(x, &e->token->done));
         }
     }
     if (x->finishes != NULL) {
         ct_memops_write(&m, (CUdeviceptr)x->c->finished, *x->finishes);
     }
-    flush(x, &m);
+    ct_exchange_flush(x, &m);
     if (x->finishes != NULL && m.rc != CUDA_SUCCESS) {
         ct_stream_lose(x->c, x->stream);
     }

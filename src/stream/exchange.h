@@ -60,4 +60,12 @@ bool ct_exchange_meet(struct ct_exchange *x, unsigned round);
 void ct_exchange_submit(struct ct_exchange *x);
 void ct_exchange_close(struct ct_exchange *x);
 
+/* ---- what submits share: a driver that refuses is noted in x->rc, and ends all --------------- */
+
+CUdeviceptr ct_exchange_address(const struct ct_exchange *x, const _Atomic uint32_t *word);
+void        ct_exchange_flush(struct ct_exchange *x, struct ct_memops *m);
+/* By the second to come: bytes of the message from `at` on, no more than it has. */
+void ct_exchange_copy(struct ct_exchange *x, const struct ct_exchange_end *e, size_t at,
+                      size_t bytes, CUstream stream);
+
 #endif

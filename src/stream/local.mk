@@ -1,6 +1,7 @@
 # stream: calls that are ordered on a CUDA stream.
 libctcore_la_SOURCES += \
 	src/stream/alike.c src/stream/alike.h \
+	src/stream/chain.c src/stream/chain.h \
 	src/stream/context.c src/stream/context.h \
 	src/stream/direct.c src/stream/direct.h \
 	src/stream/enqueue.c \

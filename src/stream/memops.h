@@ -2,7 +2,7 @@
 /*
  * Waits and writes of a stream, handed to the driver many at a time: they are carried out in the
  * order in which they were added. A write comes after all before it in the stream is visible to the
- * system; a wait ends when the word is equal to the value.
+ * system; a wait ends when the word is no less than the value.
  */
 #ifndef CT_STREAM_MEMOPS_H
 #define CT_STREAM_MEMOPS_H
@@ -60,10 +60,10 @@ static inline void ct_memops_wait(struct ct_memops *m, CUdeviceptr at, uint32_t 
     op->waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
     op->waitValue.address = at;
     op->waitValue.value = value;
-    op->waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    op->waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
 }
 
-/* Waits for 1, and leaves 0. */
+/* Waits for 1 or more, and leaves 0. */
 static inline void ct_memops_take(struct ct_memops *m, CUdeviceptr at)
 {
     ct_memops_wait(m, at, 1);

@@ -109,6 +109,11 @@
  * words of their own. Collectives go so where all ranks gather (gathering.h): their kernels run
  * in the order of (1).
  *
+ * A long broadcast among more than two ranks is a chain (chain.h): messages of each rank to the
+ * next, of many pieces, whose tokens count: done those that have been pushed, or ready those that
+ * may be pulled. The counter goes up from 0 and is left 0 by who waits for it, in the places of
+ * done := 1 and done := 0, or ready := 1 and ready := 0, above; so (1) to (3) hold.
+ *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the
  * streams go, operation by operation, by CPU stores alone. It looks at the one operation that
@@ -169,7 +174,7 @@ struct ct_stream_call {
     bool even; /* a collective: its messages have the same length, and all ranks know which. One
                   without may have no messages on some ranks, which make it all the same */
 };
-enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER, CT_STREAM_DYNAMIC };
+enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER, CT_STREAM_DYNAMIC, CT_STREAM_CHAIN };
 
 /* Puts it on the stream, or, in a group, on what the group's end puts there. The first of a
  * communicator is collective: it waits for one of each rank, and its stream's device is that of all

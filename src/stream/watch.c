@@ -38,9 +38,10 @@ void ct_stream_end_all(struct ct_stream_context *c, int error)
 
 /* ---- letting go ------------------------------------------------------------------------------ */
 
+/* To no less than any stream waits for. */
 static void set(_Atomic uint32_t *word)
 {
-    atomic_store_explicit(word, 1, memory_order_seq_cst);
+    atomic_store_explicit(word, INT32_MAX / 2, memory_order_seq_cst);
 }
 
 /* All tokens that this rank's streams may wait for of a peer: sets from `from` on. By those whose

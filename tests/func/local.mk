@@ -292,6 +292,11 @@ check_PROGRAMS += tests/func/stream_direct
 tests_func_stream_direct_SOURCES = tests/func/stream_direct.c tests/func/gpu.c tests/func/gpu.h \
 	$(func_check)
 tests_func_stream_direct_LDADD = libctcore.la
+# Long broadcasts, by stream.test, too.
+check_PROGRAMS += tests/func/stream_chain
+tests_func_stream_chain_SOURCES = tests/func/stream_chain.c tests/func/gpu.c tests/func/gpu.h \
+	$(func_check)
+tests_func_stream_chain_LDADD = libctcore.la
 # What they once did wrong, the memory that they take, and what they ask of the driver.
 check_PROGRAMS += tests/func/stream_mends tests/func/stream_memory tests/func/stream_calls
 dist_check_SCRIPTS += tests/func/stream_mends.test
