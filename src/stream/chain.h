@@ -7,8 +7,8 @@
  *
  * It is one message of each rank to the next (exchange.h), whose token counts pieces:
  *
- *     the consumer came first:  ready := 1          the producer pushes piece k:  done := k
- *     the producer came first:  ready := k          the consumer pulls it; behind the last done := 1
+ *     the consumer came first:  ready := 1        the producer pushes piece k:  done := k
+ *     the producer came first:  ready := k        the consumer pulls it; behind the last done := 1
  *
  * Who waits for the counter leaves it 0 when it has seen the last piece: before the other end can
  * write there again, since that needs the ready or the done of the next operation. stream.h
