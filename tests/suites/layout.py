@@ -59,7 +59,7 @@ class Mpich(Plain):
     support = (
         "util/mtest.c",
         "util/mtest_common.c",
-            "util/mtest_thread.c",
+        "util/mtest_thread.c",
         "util/dtypes.c",
         "util/run_mpitests.c",
         "dtpools/src/dtpools.c",

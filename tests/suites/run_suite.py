@@ -167,7 +167,7 @@ def judge(suite, run):
         why = f"needs {', '.join(unknown[:4])}" if unknown else "does not compile"
         return Result(run, "failed", why, messages)
     # The launcher keeps the limit; ours is for a launcher that hangs, or waits for its turn.
-    limit = min(options.limit, float(run.options.get("timeLimit", options.limit)))
+    limit = run.limit(options.limit)
     command = [*options.under, *options.run, "--timeout", f"{limit:.0f}", "-n", str(run.ranks)]
     status, output = execute([*command, program, *run.args], limit + 600, run.env, program.parent)
     why = verdict(run, status, output)
@@ -222,7 +222,8 @@ def parse_options():
     parser.add_argument("--run", type=shlex.split, help="the launcher (default: ctranrun)")
     parser.add_argument("--work", default="suite-work", help="folder for programs and results")
     parser.add_argument("--under", type=shlex.split, default=[], help="put before every command")
-    parser.add_argument("--limit", type=float, default=60, help="seconds for a run (default 60)")
+    parser.add_argument("--limit", type=float, default=180,
+                        help="seconds for a run whose testlist says nothing of it (default 180)")
     parser.add_argument("--memory", type=float, default=4, help="gigabytes for a run (default 4)")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
     parser.add_argument("--only", help="a regular expression that names of runs match")

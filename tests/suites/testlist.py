@@ -5,7 +5,7 @@ The format is that of MPICH's test suite. A line is a program, or a folder with 
 own, then the number of ranks, then name=value pairs:
 
     arg=X           an argument (may come several times), env=NAME=VALUE a variable
-    timeLimit=S     seconds that it may take
+    timeLimit=S     seconds that it may take, more or fewer than others
     mem=G           gigabytes of memory that it needs
     resultTest=T    how it ends well, if not by exit status 0 and the words "No Errors"
     xfail=WHY       its authors expect it to fail
@@ -35,6 +35,10 @@ class Run:
     def name(self):
         text = " ".join([f"{self.folder}/{self.program}", str(self.ranks), *self.args])
         return text + "".join(f" {n}={v}" for n, v in self.env.items())
+
+    def limit(self, usual):
+        """Seconds that it may take: its authors know which ones need more than is usual."""
+        return float(self.options.get("timeLimit", usual))
 
 
 def substitute(line, optional):
