@@ -4,6 +4,8 @@
  * displacements are int, the form that every library has. mpi_names.py puts it into that ctran.h,
  * after the names.
  */
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 typedef int               ctran_count_t;
