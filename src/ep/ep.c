@@ -394,7 +394,7 @@ static bool is_far(const struct ct_ep *ep) CT_IN_DOMAIN
  * cost a switch or two. */
 static size_t far_eager(const struct ct_ep *ep)
 {
-    return ep->p->ep->spin_ns == 0 ? SIZE_MAX : 16 << 10;
+    return ep->p->ep->spin_ns == 0 ? SIZE_MAX : 12 << 10;
 }
 
 /* Whether the peer had better read this from where it is, as it would from memory of its own. */
