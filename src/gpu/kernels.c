@@ -66,11 +66,11 @@ int ct_kernel_layout_make(uint32_t size, uint32_t channels, size_t bytes,
 
 int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_layout *out)
 {
-    enum { MOST = 64 << 10, EACH = 4 << 10, LEAST = 256 };
+    enum { MOST = 64 << 10, EACH = 4 << 10, LEAST = CT_KERNEL_UNITS };
     for (uint32_t most_bytes = MOST; most_bytes >= LEAST; most_bytes /= 2) {
         const uint32_t each = most_bytes < EACH ? most_bytes : EACH;
         *out = layout_of(size, most_bytes / each, 0);
-        out->flagged_bytes = (uint32_t)ct_round_up(each + CT_KERNEL_HEAD, CT_KERNEL_UNITS);
+        out->flagged_bytes = each + CT_KERNEL_HEAD;
         out->bulk_at = out->flagged_at +
                        (size_t)out->channels * size * CT_KERNEL_WINDOW * out->flagged_bytes * 2;
         if (ct_kernel_layout_bytes(size, out) <= bytes) {

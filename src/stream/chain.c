@@ -6,7 +6,7 @@
 enum {
     FROM = 4 << 20, /* bytes of a broadcast for which pieces pay */
     BEGIN = 2,      /* MiB that a link carries while a copy begins and ends: 5 us */
-    MOST = 64,      /* pieces */
+    MOST = 32,      /* pieces */
     ALIGN = 4096,
 };
 
@@ -56,10 +56,18 @@ static size_t piece_bytes(size_t bytes, uint32_t n)
     while ((mib + 1) * (mib + 1) <= square) {
         mib++;
     }
-    return ct_round_up(mib << 20 > bytes / MOST ? mib << 20 : bytes / MOST, ALIGN);
+    const size_t least = (bytes + MOST - 1) / MOST;
+    return ct_round_up(mib << 20 > least ? mib << 20 : least, ALIGN);
 }
 
-/* The end; NULL: this rank is the chain's, or it has not come as all is over. */
+uint32_t ct_chain_submissions(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    enum { EACH = 3, REST = 4 }; /* waits and a copy from one side, words and a copy to the other */
+    const size_t bytes = call->msgs[0].bytes, piece = piece_bytes(bytes, c->tokens.n);
+    return (uint32_t)((bytes + piece - 1) / piece) * EACH + REST;
+}
+
+/* The end on one side; NULL: the chain's own is there, or it has not come as all is over. */
 static const struct ct_exchange_end *end_of(const struct ct_exchange *x, bool send)
 {
     for (size_t i = 0; i < x->n; i++) {

@@ -11,16 +11,16 @@
  *     the producer came first:  ready := k        the consumer pulls it; behind the last done := 1
  *
  * Who waits for the counter leaves it 0 when it has seen the last piece: before the other end can
- * write there again, since that needs the ready or the done of the next operation. stream.h
+ * write there again, which is behind this operation's done where it pulls, and behind the next
+ * one's ready where it is pushed to. stream.h
+ *
+ * Mostly neighbours meet (meet.c), and each pushes. A rank that came second at both ends pulls a
+ * piece and then pushes it, one after the other: there a link is idle half of the time.
  */
 #ifndef CT_STREAM_CHAIN_H
 #define CT_STREAM_CHAIN_H
 
 #include "stream/exchange.h"
-
-/* Operations that may be under way when one is put on a stream, which takes as many submissions as
- * dozens of others. */
-enum { CT_CHAIN_PENDING = 8 };
 
 struct ct_chain {
     struct ct_stream_call call;
@@ -32,6 +32,8 @@ bool ct_chain_wants(const struct ct_stream_context *c, const struct ct_stream_ca
 /* What this rank has to do of such a call. */
 const struct ct_stream_call *ct_chain_of(struct ct_chain *chain, const struct ct_stream_context *c,
                                          const struct ct_stream_call *call);
+/* How many submissions it takes at most. */
+uint32_t ct_chain_submissions(const struct ct_stream_context *c, const struct ct_stream_call *call);
 /* All of it but the words that do not count: exchange.c's. */
 void ct_chain_submit(struct ct_exchange *x, struct ct_memops *m);
 

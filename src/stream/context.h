@@ -25,9 +25,14 @@ struct ct_stream_armed {
     _Atomic uint32_t      nends;
     struct ct_stream_end *ends;
     size_t                room;
-    struct ct_staged     *staged; /* of the way over the host; NULL: none */
+    struct ct_staged     *staged;      /* of the way over the host; NULL: none */
+    uint32_t              submissions; /* what it may put on a stream of the driver's */
 };
-enum { CT_STREAM_ARMED = 256 }; /* as many at a time */
+enum {
+    CT_STREAM_ARMED = 256,        /* as many at a time, */
+    CT_STREAM_SUBMISSIONS = 1024, /* and of these, which the driver's queue holds: as many */
+    CT_STREAM_FEW = 4,            /* as an operation makes, but for a chain */
+};
 
 /* The capture that the context's last captured operation was in. */
 struct ct_stream_capture {
@@ -75,8 +80,9 @@ struct ct_stream_context {
      * kernel, in pinned memory, as they end. */
     _Atomic uint32_t       enqueued;
     _Atomic uint32_t      *finished;
-    uint32_t               reaped;  /* of those, whose records are empty again */
-    _Atomic uint32_t       running; /* operations over the host whose transfers are not over */
+    uint32_t               reaped;      /* of those, whose records are empty again */
+    uint32_t               submissions; /* of all others */
+    _Atomic uint32_t       running;     /* operations over the host whose transfers are not over */
     struct ct_stream_armed armed[CT_STREAM_ARMED];
     /* The watchdog's. */
     uint32_t seen;       /* operations that were over when it looked last, */
@@ -145,7 +151,8 @@ uint64_t ct_stream_stay_ns(const struct ct_stream_context *c, size_t bytes, bool
 int ct_stream_count(struct ct_stream_context *c, CUstream stream, uint32_t enqueued);
 /* The next operation's record; waits for one that is over if all are taken, and frees what all that
  * are over held. enqueue.c */
-struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends);
+struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends,
+                                      uint32_t submissions);
 void                    ct_stream_disarm(struct ct_stream_context *c, struct ct_stream_armed *a);
 
 /* Takes those that are over off the process's count of what is armed: the watchdog alone, or at the

@@ -17,8 +17,8 @@
 
 enum {
     MESSAGE_BLOCKS = 16, /* of a kernel that copies messages, at most */
-    CHAIN_FROM = 8,      /* times as long, copy engines are as fast as kernels at a broadcast to
-                            more than one */
+    CHAIN_FROM = 8,      /* a broadcast to more than one is by copy engine when it is so many times
+                            longer than others are: a chain fills late */
 };
 
 /* ---- which calls ----------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_s
 {
     const size_t engines = (size_t)c->p->cfg.stream_engines;
     if (c->work == NULL || c->tokens.n < 2 || call->dynamic != NULL || engines == 0 ||
-        ct_kernel_is_short(c->tokens.n, length(call))) {
+        (ct_kernel_is_short(c->tokens.n, length(call)) && ct_stream_kernel_takes(c, call))) {
         return false;
     }
     return reduces(call)
@@ -293,7 +293,7 @@ static void set_ranks(const struct ct_stream_context *c, const struct ct_stream_
 /* The operation that comes next holds the mappings, if there is room to note them. */
 static bool hold(struct ct_stream_context *c, struct mapped *m, struct ct_graph *graph)
 {
-    struct ct_stream_armed *a = graph == NULL ? ct_stream_arm(c, m->n) : NULL;
+    struct ct_stream_armed *a = graph == NULL ? ct_stream_arm(c, m->n, CT_STREAM_FEW) : NULL;
     if (graph == NULL && a == NULL) {
         return false;
     }

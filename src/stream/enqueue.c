@@ -28,6 +28,8 @@ void ct_stream_disarm(struct ct_stream_context *c, struct ct_stream_armed *a)
         ct_staged_drop(c, a->staged);
         a->staged = NULL;
     }
+    c->submissions -= a->submissions;
+    a->submissions = 0;
 }
 
 /* Frees what operations held that are over. The watchdog may be at one that has just ended: it
@@ -96,12 +98,19 @@ void ct_stream_wait(struct ct_stream_context *c, uint32_t most)
     }
 }
 
-/* So many operations may be under way; a stream holds about four times as many submissions. */
-struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends)
+/* So many operations may be under way, and no more than the driver holds: it would block. */
+struct ct_stream_armed *ct_stream_arm(struct ct_stream_context *c, size_t nends,
+                                      uint32_t submissions)
 {
     struct ct_stream_armed *a = &c->armed[c->enqueued % CT_STREAM_ARMED];
     ct_stream_wait(c, CT_STREAM_ARMED - 1);
     reap(c);
+    while (c->submissions + submissions > CT_STREAM_SUBMISSIONS && c->reaped != c->enqueued) {
+        ct_stream_wait(c, c->enqueued - c->reaped - 1); /* until the oldest is over */
+        reap(c);
+    }
+    c->submissions += submissions - a->submissions;
+    a->submissions = submissions;
     if (nends > a->room) {
         free(a->ends);
         a->ends = calloc(nends, sizeof *a->ends);
@@ -173,9 +182,6 @@ static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
     struct ct_chain chain;
     if (ct_chain_wants(c, call)) {
         call = ct_chain_of(&chain, c, call);
-        if (graph == NULL) {
-            ct_stream_wait(c, CT_CHAIN_PENDING);
-        }
     }
     struct ct_exchange x = {
         .c = c, .call = call, .stream = stream, .ordinal = ordinal, .graph = graph};
@@ -186,7 +192,8 @@ static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
     }
     const uint32_t finishes = c->enqueued + 1;
     if (graph == NULL) {
-        a = ct_stream_arm(c, call->nmsgs);
+        a = ct_stream_arm(c, call->nmsgs,
+                          call == &chain.call ? ct_chain_submissions(c, call) : CT_STREAM_FEW);
         if (a == NULL) {
             ct_exchange_close(&x);
             return CTRAN_ERR_NO_MEM;
@@ -231,7 +238,7 @@ static int over_host(struct ct_stream_context *c, CUstream stream,
         rc = ct_staged_prepare(c, call, graph, &s);
         return rc == CTRAN_SUCCESS ? ct_staged_submit(s, stream, call, NULL) : rc;
     }
-    struct ct_stream_armed *a = ct_stream_arm(c, 0);
+    struct ct_stream_armed *a = ct_stream_arm(c, 0, CT_STREAM_FEW);
     if (a == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -267,7 +274,7 @@ static int by_kernel(struct ct_stream_context *c, CUstream stream,
         return rc;
     }
     if (graph == NULL) {
-        (void)ct_stream_arm(c, 0); /* a record without ends takes no memory */
+        (void)ct_stream_arm(c, 0, CT_STREAM_FEW); /* a record without ends takes no memory */
         rc = ct_stream_count(c, stream, finishes);
     }
     const int after = ct_stream_kernel_submit(c, stream, call, graph == NULL ? &finishes : NULL);

@@ -21,10 +21,10 @@
  *
  *     first comer                      second comer
  *     ready := 1
- *                                      wait ready = 1;  ready := 0
+ *                                      wait ready >= 1;  ready := 0
  *                                      copy
  *                                      done := 1
- *     wait done = 1;  done := 0
+ *     wait done >= 1;  done := 0
  *
  * A token is that pair of words. Which one a message uses the first comer says in its offer; it is
  * one of token[first][second][way][set][lane], where the way is whether the first comer produces,
@@ -112,7 +112,9 @@
  * A long broadcast among more than two ranks is a chain (chain.h): messages of each rank to the
  * next, of many pieces, whose tokens count: done those that have been pushed, or ready those that
  * may be pulled. The counter goes up from 0 and is left 0 by who waits for it, in the places of
- * done := 1 and done := 0, or ready := 1 and ready := 0, above; so (1) to (3) hold.
+ * done := 1 and done := 0, or ready := 1 and ready := 0, above; so (1) to (3) hold. A rank waits
+ * there for the rank before it, and for the rank behind it to have come: the root waits for no
+ * piece, so there is no circle.
  *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the

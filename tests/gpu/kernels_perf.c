@@ -156,7 +156,7 @@ static void build_direct(const struct rank *r, struct ct_kernel_call *k)
                               false);
     } else if (job.coll == BCAST) {
         all[me].bytes = 0;
-        ct_kernel_direct_move(k, &r->comm, blocks, all, me, 1 - me, true);
+        ct_kernel_direct_move(k, &r->comm, blocks, all, me, me == 0 ? 2 : 0, true);
     } else {
         ct_kernel_direct_move(k, &r->comm, blocks, all, others, others, true);
     }

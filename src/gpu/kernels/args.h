@@ -30,7 +30,8 @@
  * own buffers are mapped by all, and a rank reads those of its peers, or writes to them. A rank
  * *opens* its memory to a peer, which *uses* it once that has been said, and says when it is
  * through. Both count in words of the pair (ct_kernel_pair), one for each way: of a pair there is
- * one such kernel at a time each way, in the same order on both sides.
+ * one such kernel at a time each way, in the same order on both sides. ct_bcast_direct has words of
+ * channels, too: so its blocks are the same on all ranks, and no more than there are channels.
  */
 #ifndef CT_GPU_KERNELS_ARGS_H
 #define CT_GPU_KERNELS_ARGS_H
@@ -44,8 +45,8 @@ enum {
     CT_KERNEL_BLOCKS = 128,  /* at most this many channels; */
     CT_KERNEL_CHANNELS = 64, /* of a communicator's workspace these: the fewer, the longer items */
     CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
-    CT_KERNEL_HEAD = 16,     /* bytes of an item of ct_messages before its data */
-    CT_KERNEL_UNITS = 512,   /* bytes whose lines lie together, line_of; divides flagged_bytes */
+    CT_KERNEL_HEAD = 16,     /* bytes of an item of ct_messages behind its data */
+    CT_KERNEL_UNITS = 512,   /* bytes whose lines lie together, line_of; an item has a multiple */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -97,7 +98,7 @@ struct ct_kernel_words {
     uint32_t acked; /* items to the peer that the peer is through with; by the peer */
     uint32_t ready; /* the last bulk item from the peer; by the peer. In channel 0, of the rank
                        itself: blocks of the running kernel that are through */
-    /* The same of results, and of a broadcast's pieces; 0 between kernels. */
+    /* The same of results; and `ready` of the pieces of a ct_bcast_direct. 0 between kernels. */
     uint32_t result_acked, result_ready;
     uint32_t pad[2]; /* 0 */
 };
@@ -183,8 +184,9 @@ struct ct_kernel_messages {
  * those whose memory it uses. ct_move_direct copies move[p], from its own memory to p's, for each p
  * of `use`, and move[rank] if it has bytes: `together`, when all have opened theirs; else in the
  * order in which they do.
- * ct_bcast_direct copies so, too; but all ranks' move[p] but the root's are of what the root copies
- * to them, none is longer than own_bytes, and blocks and all sizes are the same on all.
+ * ct_bcast_direct copies so, too: the root to each peer its part, a peer its part to all others,
+ * as it comes from the root. No part is longer than own_bytes; blocks and sizes are alike on all
+ * ranks.
  * ct_reduce_direct_* combines own_bytes of all ranks, of rank p at move[p].src, in the order of
  * ranks, to all move[p].dst but NULLs. All addresses are as this device sees them. */
 struct ct_kernel_reach {

@@ -3,9 +3,11 @@
  * Direct kernels: how ranks open their memory to each other, and wait (args.h).
  *
  * Why nobody waits for ever: the first block opens what there is to be opened before anything is
- * waited for, and who uses memory says that it is through as soon as it is, whatever other peers
- * do. So a kernel ends once its peers have come as far as theirs; the last block alone waits for
- * those to whom memory is open, behind all that this rank does for others.
+ * waited for. Of messages, who uses memory says that it is through as soon as it is, whatever other
+ * peers do; in a collective, to which all ranks come, when it is through with all of it. So a kernel
+ * ends once its peers have come as far as theirs; the last block alone waits for those to whom memory
+ * is open, behind all that this rank does for others. In a broadcast a block waits for its like on
+ * the root, too, which waits for nothing but open memory.
  *
  * After an abort who waits for a peer's memory does not go on waiting, touches nothing, and says
  * that it is through. But a peer may be in the middle of it. What is open to one that lives is not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ct_messages: small messages, each between two ranks of which one may not know how long it is.
- * A message has at most one flagged item in each block, which begins with the message's length; how
+ * A message has at most one flagged item in each block, which has the message's length, too; how
  * many blocks have one follows from its extent, which both ends know (args.h).
  *
  * Why nobody waits in a circle: all that a rank sends goes out before it waits for what it is sent,
@@ -14,8 +14,11 @@
  */
 #include "gpu/kernels/flagged.cuh"
 
-/* The length, and what makes the data behind it lie in units of their own. */
-enum { HEAD = CT_KERNEL_HEAD };
+/* Where the length is in a slot: behind the data. */
+CT_DEV uint64_t head_at(const struct ct_kernel_messages &a)
+{
+    return (uint64_t)a.each_bytes * 2;
+}
 
 /* Those in a mask whose message has an item in this block. */
 CT_DEV uint32_t with_item(const struct ct_kernel_messages &a, const struct ct_kernel_end *ends,
@@ -41,18 +44,18 @@ CT_DEV void send_message(struct channel *ch, const struct ct_kernel_messages &a,
     const char *const            src = static_cast<const char *>(end->buf) + piece.at;
     char *const                  slot = flagged_slot(comm, s->peer, comm->rank, item);
     if (s->lane == 0) {
-        store_line(slot, {(uint32_t)end->bytes | flag, end->bytes >> 32 | flag});
+        store_line(slot + head_at(a), {(uint32_t)end->bytes | flag, end->bytes >> 32 | flag});
     }
     for (uint64_t at = (uint64_t)s->lane * 16; at < piece.bytes; at += (uint64_t)s->lanes * 16) {
         const uint64_t left = piece.bytes - at;
-        store_unit(slot, HEAD + at, load_some(src + at, left), left, item);
+        store_unit(slot, at, load_some(src + at, left), left, item);
     }
     for (uint64_t at = (uint64_t)s->lane * 16; refreshes(item) && at < a.each_bytes;
          at += (uint64_t)s->lanes * 16) {
         if (at >= piece.bytes) {
-            store_unit(slot, HEAD + at, {{0, 0, 0, 0}}, 16, item);
+            store_unit(slot, at, {{0, 0, 0, 0}}, 16, item);
         } else if (piece.bytes - at <= 8) {
-            store_line(slot + line_of(HEAD + at) + SECOND, {flag, flag});
+            store_line(slot + line_of(at) + SECOND, {flag, flag});
         }
     }
 }
@@ -65,14 +68,15 @@ CT_DEV void recv_message(struct channel *ch, const struct ct_kernel_messages &a,
     const struct ct_kernel_comm *comm = ch->comm;
     const uint32_t               item = ch->got[s->peer] + 1;
     const char *const            slot = flagged_slot(comm, comm->rank, s->peer, item);
-    const line                   head = wait_line(ch, slot, load_line(slot), item);
+    const char *const            at_head = slot + head_at(a);
+    const line                   head = wait_line(ch, at_head, load_line(at_head), item);
     const uint64_t               sent = (uint32_t)head.a | head.b << 32;
     const struct slice piece = slice_of(sent < end->bytes ? sent : end->bytes, a.each_bytes);
     char *const        dst = static_cast<char *>(end->buf) + piece.at;
     for (uint64_t at = (uint64_t)s->lane * 16; ch->alive && at < piece.bytes;
          at += (uint64_t)s->lanes * 16) {
         const uint64_t left = piece.bytes - at < 16 ? piece.bytes - at : 16;
-        store_some(dst + at, recv_unit(ch, slot, HEAD + at, left, item), left);
+        store_some(dst + at, recv_unit(ch, slot, at, left, item), left);
     }
 }
 

@@ -51,7 +51,8 @@ struct fold_flagged {
             }
             rank[k] = p;
             where[k] = where[4 + k] = nullptr;
-            l[4 + k] = {0, 0};
+            l[k] = l[4 + k] = {0, 0};
+            items[k] = items[4 + k] = 0;
             if (p < comm->size && p != me) {
                 items[k] = items[4 + k] = ch->got[p] + 1;
                 where[k] = flagged_slot(comm, me, p, items[k]) + line_of(at);
