@@ -9,9 +9,9 @@ void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns)
         pace->ns[i] = pace->ns[i - 1];
     }
     pace->ns[i] = ns;
-    if (pace->samples == CT_SHM_PACE_SAMPLES) {
+    if (pace->samples == CT_FAR_SAMPLES) {
         pace->far = pace->crowded ? pace->ns[CT_SHM_PACE_CROWDED_RANK] > CT_SHM_PACE_CROWDED_NS
-                                  : pace->ns[0] > CT_SHM_PACE_FAR_NS;
+                                  : pace->ns[0] > CT_FAR_NS;
         pace->samples = 0;
     }
 }
@@ -21,13 +21,13 @@ void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns)
 static bool is_timed(const struct ct_shm_pace *pace)
 {
     enum { EVERY = 8 };
-    return (pace->far && !pace->crowded) || pace->copies <= CT_SHM_PACE_SAMPLES ||
+    return (pace->far && !pace->crowded) || pace->copies <= CT_FAR_SAMPLES ||
            pace->copies % EVERY == 0;
 }
 
 static void warm(const char *from)
 {
-    for (size_t i = 0; i < CT_SHM_PACE_BYTES; i += CT_CACHE_LINE) {
+    for (size_t i = 0; i < CT_FAR_BYTES; i += CT_CACHE_LINE) {
         (void)*(const volatile char *)(from + i);
     }
 }
@@ -41,9 +41,9 @@ void ct_shm_pace_copy(struct ct_shm_pace *pace, const struct ct_net_slice *slice
     if (!untimed && is_timed(pace)) {
         warm(from);
         const uint64_t start = ct_clock_ns();
-        memcpy(to, from, CT_SHM_PACE_BYTES);
+        memcpy(to, from, CT_FAR_BYTES);
         ct_shm_pace_learn(pace, ct_clock_ns() - start);
-        done = CT_SHM_PACE_BYTES;
+        done = CT_FAR_BYTES;
     }
     *slice->pos += done;
     ct_area_gather(slice->area, slice->pos, to + done, slice->len_bytes - done);

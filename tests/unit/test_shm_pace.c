@@ -11,21 +11,21 @@ static void judge(struct ct_shm_pace *pace, uint64_t ns, unsigned times)
     }
 }
 
-/* Near until shown to be far, by the best of each CT_SHM_PACE_SAMPLES. */
+/* Near until shown to be far, by the best of each CT_FAR_SAMPLES. */
 static void test_judgement(void **state)
 {
     (void)state;
     struct ct_shm_pace pace = {0};
-    judge(&pace, 10 * CT_SHM_PACE_FAR_NS, CT_SHM_PACE_SAMPLES - 1);
+    judge(&pace, 10 * CT_FAR_NS, CT_FAR_SAMPLES - 1);
     assert_false(pace.far);
-    judge(&pace, 2 * CT_SHM_PACE_FAR_NS, 1);
+    judge(&pace, 2 * CT_FAR_NS, 1);
     assert_true(pace.far);
-    judge(&pace, 2 * CT_SHM_PACE_FAR_NS, CT_SHM_PACE_SAMPLES - 1);
-    judge(&pace, CT_SHM_PACE_FAR_NS, 1); /* one that was not disturbed */
+    judge(&pace, 2 * CT_FAR_NS, CT_FAR_SAMPLES - 1);
+    judge(&pace, CT_FAR_NS, 1); /* one that was not disturbed */
     assert_false(pace.far);
-    judge(&pace, 100, CT_SHM_PACE_SAMPLES);
+    judge(&pace, 100, CT_FAR_SAMPLES);
     assert_false(pace.far);
-    judge(&pace, CT_SHM_PACE_FAR_NS + 1, CT_SHM_PACE_SAMPLES);
+    judge(&pace, CT_FAR_NS + 1, CT_FAR_SAMPLES);
     assert_true(pace.far);
 }
 
@@ -34,7 +34,7 @@ static void test_judgement(void **state)
 static void test_crowded(void **state)
 {
     (void)state;
-    enum { HALF = CT_SHM_PACE_SAMPLES / 2 };
+    enum { HALF = CT_FAR_SAMPLES / 2 };
     struct ct_shm_pace pace = {.crowded = true};
     for (unsigned i = 0; i < HALF; i++) {
         assert_false(pace.far);
@@ -42,8 +42,8 @@ static void test_crowded(void **state)
         judge(&pace, 1, 1);
     }
     assert_true(pace.far);
-    judge(&pace, 10 * CT_SHM_PACE_FAR_NS, 2);
-    judge(&pace, CT_SHM_PACE_CROWDED_NS, CT_SHM_PACE_SAMPLES - 2);
+    judge(&pace, 10 * CT_FAR_NS, 2);
+    judge(&pace, CT_SHM_PACE_CROWDED_NS, CT_FAR_SAMPLES - 2);
     assert_false(pace.far);
 }
 
@@ -59,7 +59,7 @@ static void test_copies(void **state)
     }
     for (unsigned i = 0; i < COPIES; i++) {
         const size_t        start = unit_random(&seed) % 1000;
-        const size_t        len = 2 * CT_SHM_PACE_BYTES + unit_random(&seed) % 20000;
+        const size_t        len = 2 * CT_FAR_BYTES + unit_random(&seed) % 20000;
         size_t              pos = start;
         struct ct_area      area = {.base = from, .len_bytes = MOST};
         struct ct_net_slice slice = {.area = &area, .pos = &pos, .len_bytes = len};
@@ -78,7 +78,7 @@ static void test_takes(void **state)
 {
     (void)state;
     struct ct_area      area = {.base = (char *)1, .len_bytes = 1 << 20};
-    struct ct_net_slice slice = {.area = &area, .len_bytes = 2 * CT_SHM_PACE_BYTES - 1};
+    struct ct_net_slice slice = {.area = &area, .len_bytes = 2 * CT_FAR_BYTES - 1};
     assert_false(ct_shm_pace_takes(&slice));
     slice.len_bytes++;
     assert_true(ct_shm_pace_takes(&slice));

@@ -63,6 +63,7 @@ struct ct_board {
     struct ct_common         slots, bulk;
     struct ct_board_shared  *shared; /* in `slots` */
     bool                     bulk_tried;
+    bool                     far; /* two ranks: long input is copied once, by who wants it */
     size_t                   part_bytes;
     size_t                   cache_share; /* of a core; 0: not known */
     uint64_t                 k;           /* operations begun */
