@@ -11,14 +11,18 @@
 #include "gpu/kernels_own.h"
 
 enum {
-    EACH = 16 << 10,     /* bytes for which another block pays, */
-    FOLD = 32 << 10,     /* where they are combined: what its threads hold at a time; */
-    PART = 8 << 10,      /* or of a part that is passed on, in pieces */
-    PIECES = 4,          /* of a block's slice, so that peers are soon at it, too; but each takes */
-    SHORTEST = 16 << 10, /* no less than the fence behind it */
+    /* Bytes for which another block pays: of a copy; of a reduction, what a block's threads hold at
+     * a time; of a part that is passed on. */
+    EACH = 16 << 10,
+    FOLD = 32 << 10,
+    PART = 8 << 10,
+    /* A block's slice of such a part is cut into about so many pieces, so that peers are soon at
+     * it, too; but a fence behind each takes as long as the shortest. */
+    PIECES = 4,
+    SHORTEST = 16 << 10,
     LONGEST = 64 << 10,
-    BLOCKS = 64,  /* as many fill a link, and when more than two ranks reduce, */
-    FOLDERS = 32, /* these, whose loads are of several peers */
+    BLOCKS = 64,  /* as many fill a link */
+    FOLDERS = 32, /* of a reduction of more than two ranks */
     ALIGN = 128,  /* slices begin at its multiples */
 };
 

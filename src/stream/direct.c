@@ -16,6 +16,7 @@
 #include "stream/kernel.h"
 
 enum {
+    LEAST = 256 << 10,   /* bytes of a call for which the handshake pays where no other kernel is */
     MESSAGE_BLOCKS = 16, /* of a kernel that copies messages, at most */
     CHAIN_FROM = 8,      /* a broadcast to more than one is by copy engine when it is so many times
                             longer than others are: a chain fills late */
@@ -49,11 +50,17 @@ static bool is_passed_on(const struct ct_stream_context *c, const struct ct_stre
     return call->kind == CT_BCAST && c->tokens.n > 2;
 }
 
+static bool is_short(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    return ct_kernel_is_short(c->tokens.n, length(call)) &&
+           (length(call) < LEAST || ct_stream_kernel_takes(c, call));
+}
+
 bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_stream_call *call)
 {
     const size_t engines = (size_t)c->p->cfg.stream_engines;
     if (c->work == NULL || c->tokens.n < 2 || call->dynamic != NULL || engines == 0 ||
-        (ct_kernel_is_short(c->tokens.n, length(call)) && ct_stream_kernel_takes(c, call))) {
+        is_short(c, call)) {
         return false;
     }
     return reduces(call)

@@ -81,7 +81,7 @@ static int learn_far(struct ct_run_ctx *ctx, struct ct_board *b)
         far = !ct_ep_is_crowded(ctx->p) && is_far(b);
     }
     rc = rc == CTRAN_SUCCESS ? ct_common_tell(ctx, &far, sizeof far) : rc;
-    b->far = far != 0;
+    b->far = rc == CTRAN_SUCCESS && far != 0;
     return rc;
 }
 

@@ -2,7 +2,7 @@
 /*
  * ct_bcast_direct: a long broadcast among more than two ranks. The root gives each of the others a
  * part, and each gives its own to all the rest: so no link carries more than the whole once (van de
- * Geijn's scatter and allgather, Thakur et al. 2005, section 4.2.2). All in pieces, so that the
+ * Geijn's scatter and allgather, Thakur et al. 2005). All in pieces, so that the
  * root is still at it when the others begin; each block has its slice of every part.
  *
  * A peer counts the pieces that it has of the root in its word result_ready, from 1 on in each

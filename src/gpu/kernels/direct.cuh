@@ -115,9 +115,9 @@ CT_DEV void say_all_through(const struct ct_kernel_direct &a)
  * peers: among four H200 links carried 230 GB/s so, and 337 if each thread stores to all in turn. */
 
 enum {
-    SPREAD = 4,
-    HELD = 3
-}; /* a thread holds so many peers' vectors at a time, so many of each */
+    SPREAD = 4, /* peers whose vectors a thread holds at a time, */
+    HELD = 3,   /* and how many of each */
+};
 
 /* N vectors of each peer's, from `at` behind where the slices begin. */
 template <unsigned N>
