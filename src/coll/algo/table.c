@@ -15,6 +15,7 @@
     X(hier_dissemination_barrier)                                                                  \
     X(knomial_bcast)                                                                               \
     X(chain_bcast)                                                                                 \
+    X(binary_tree_bcast)                                                                           \
     X(double_tree_bcast)                                                                           \
     X(scatter_allgather_bcast)                                                                     \
     X(scatter_bruck_bcast)                                                                         \
