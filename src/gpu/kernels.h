@@ -142,13 +142,16 @@ void ct_kernel_direct_move(struct ct_kernel_call *c, const struct ct_kernel_comm
 void ct_kernel_direct_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                             uint32_t blocks, void *const *bufs, size_t bytes, uint32_t root);
 /* ranks[p]: the send buffer (src) and the receive buffer (dst) of rank p. In place, of allreduce
- * alone: both are one. The bits are those of the calls above. */
+ * alone: both are one. The bits are those of the calls above. An allreduce that does not hand out
+ * leaves each rank with its part of the vector alone, at its place. */
 void ct_kernel_direct_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                 uint32_t blocks, const struct ct_kernel_reduction *r,
-                                const struct ct_kernel_reach *ranks, size_t count);
-void ct_kernel_direct_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
-                                     uint32_t blocks, const struct ct_kernel_reduction *r,
-                                     const struct ct_kernel_reach *ranks, size_t count);
+                                const struct ct_kernel_reach *ranks, size_t count, bool hands_out);
+/* The bytes of a part, of which the p-th is rank p's; the vector may end before. */
+size_t ct_kernel_direct_part(uint32_t size, size_t bytes);
+void   ct_kernel_direct_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                                       uint32_t blocks, const struct ct_kernel_reduction *r,
+                                       const struct ct_kernel_reach *ranks, size_t count);
 
 /* The name of kernel i, from 0 on; false: there are no more. */
 bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);

@@ -110,18 +110,23 @@ static struct ct_kernel_direct *start_reduce(struct ct_kernel_call       *c,
     return d;
 }
 
+size_t ct_kernel_direct_part(uint32_t size, size_t bytes)
+{
+    return ct_round_up((bytes + size - 1) / size, ALIGN);
+}
+
 void ct_kernel_direct_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                 uint32_t blocks, const struct ct_kernel_reduction *r,
-                                const struct ct_kernel_reach *ranks, size_t count)
+                                const struct ct_kernel_reach *ranks, size_t count, bool hands_out)
 {
     const size_t bytes = count * r->elem_bytes;
-    const size_t part = ct_round_up((bytes + comm->size - 1) / comm->size, ALIGN);
+    const size_t part = ct_kernel_direct_part(comm->size, bytes);
     const size_t at = ct_min_size(comm->rank * part, bytes);
 
     struct ct_kernel_direct *d = start_reduce(c, comm, blocks, r, ct_min_size(bytes - at, part));
     for (uint32_t p = 0; p < comm->size; p++) {
         d->move[p].src = (const char *)ranks[p].src + at;
-        d->move[p].dst = (char *)ranks[p].dst + at;
+        d->move[p].dst = hands_out || p == comm->rank ? (char *)ranks[p].dst + at : NULL;
     }
 }
 

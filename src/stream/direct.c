@@ -13,6 +13,7 @@
 
 #include "stream/gathering.h"
 #include "stream/graph.h"
+#include "stream/handout.h"
 #include "stream/kernel.h"
 
 enum {
@@ -358,6 +359,7 @@ static bool join(struct ct_stream_context *c, const struct ct_stream_call *call,
         let_go(c, &m, graph, held);
     } else if (reduces(call)) {
         set_ranks(c, call->reduction, &m, job);
+        job->hands_out = !ct_handout_wants(c, call);
     } else if (is_passed_on(c, call)) {
         set_bufs(c, call, &m, job);
     } else {

@@ -11,7 +11,8 @@
 /* Whether all ranks gather for a call: the same on all ranks. */
 bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_stream_call *call);
 /* A call for which they do. Sets *taken, on all ranks alike, where it is on the stream, or was to
- * be and failed; else nothing has been done, and it goes another way. */
+ * be and failed; else nothing has been done, and it goes another way. Of an allreduce that engines
+ * hand out the first half is there then. handout.h */
 int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
                          const struct ct_stream_call *call, struct ct_graph *graph, bool *taken);
 

@@ -10,6 +10,7 @@
 #include "stream/direct.h"
 #include "stream/exchange.h"
 #include "stream/graph.h"
+#include "stream/handout.h"
 #include "stream/kernel.h"
 #include "stream/staged.h"
 
@@ -294,6 +295,10 @@ static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
     if (ct_stream_direct_wants(c, call)) {
         bool taken;
         rc = ct_stream_direct_put(c, stream, call, graph, &taken);
+        if (taken && rc == CTRAN_SUCCESS && ct_handout_wants(c, call)) {
+            struct ct_handout rest;
+            return exchange(c, stream, ordinal, ct_handout_of(&rest, c, call), graph);
+        }
         if (taken || rc != CTRAN_SUCCESS) {
             return rc;
         }

@@ -482,7 +482,8 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
     }
     (void)ct_kernel_reduction_of(x->handle, x->type, &r); /* there is one: ..._wants */
     if (x->kind == CT_ALLREDUCE) {
-        ct_kernel_direct_allreduce(&w->call, comm, job->blocks, &r, job->ranks, x->count);
+        ct_kernel_direct_allreduce(&w->call, comm, job->blocks, &r, job->ranks, x->count,
+                                   job->hands_out);
     } else {
         ct_kernel_direct_reduce_scatter(&w->call, comm, job->blocks, &r, job->ranks, x->count);
     }

@@ -46,6 +46,7 @@ bool ct_stream_kernel_has_messages(const struct ct_stream_context *c);
 struct ct_direct_job {
     bool                              messages;  /* sends and receives; else a collective */
     const struct ct_stream_reduction *reduction; /* or NULL: of moves */
+    bool                              hands_out; /* of an allreduce */
     const uint32_t        *finishes;  /* eager operations that are over with it, or NULL */
     uint32_t               blocks;    /* at most */
     uint32_t               open, use; /* of moves */

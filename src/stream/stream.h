@@ -176,7 +176,13 @@ struct ct_stream_call {
     bool even; /* a collective: its messages have the same length, and all ranks know which. One
                   without may have no messages on some ranks, which make it all the same */
 };
-enum { CT_STREAM_P2P = 1000, CT_STREAM_BARRIER, CT_STREAM_DYNAMIC, CT_STREAM_CHAIN };
+enum {
+    CT_STREAM_P2P = 1000,
+    CT_STREAM_BARRIER,
+    CT_STREAM_DYNAMIC,
+    CT_STREAM_CHAIN,
+    CT_STREAM_HANDOUT
+};
 
 /* Puts it on the stream, or, in a group, on what the group's end puts there. The first of a
  * communicator is collective: it waits for one of each rank, and its stream's device is that of all

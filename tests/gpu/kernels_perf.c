@@ -132,7 +132,7 @@ static void build_direct(const struct rank *r, struct ct_kernel_call *k)
         all[p] = (struct ct_kernel_reach){at(ranks[p].send, 0), at(ranks[p].recv, 0), 0};
     }
     if (job.coll == ALLREDUCE) {
-        ct_kernel_direct_allreduce(k, &r->comm, blocks, &sum_of_floats, all, job.bytes / 4);
+        ct_kernel_direct_allreduce(k, &r->comm, blocks, &sum_of_floats, all, job.bytes / 4, true);
         return;
     }
     if (job.coll == REDUCE_SCATTER) {

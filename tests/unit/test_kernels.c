@@ -466,7 +466,7 @@ static void build_direct(struct world *w, struct call *c, uint32_t me, struct ct
         ranks[p] = (struct ct_kernel_reach){c->send[p], c->recv[p], 0};
     }
     if (c->what == ALLREDUCE) {
-        ct_kernel_direct_allreduce(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count);
+        ct_kernel_direct_allreduce(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count, true);
     } else if (c->what == REDUCE_SCATTER) {
         ct_kernel_direct_reduce_scatter(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count);
     } else if (c->passed_on) {

@@ -125,8 +125,8 @@ CT_DEV uint64_t line_of(uint64_t at)
 /* ---- waits of one thread --------------------------------------------------------------------- */
 
 /* Once around a wait's loop; false when it is to end. The threads of a warp look at the abort word
- * by turns, one that waits alone every 6 ms or so: were all that wait to do so, the host's memory would be busy with nothing else, and what
- * it has for the GPU would come late, launches among it. */
+ * by turns, one that waits alone every 6 ms or so: were all that wait to do so, the host's memory
+ * would be busy with nothing else, and what it has for the GPU, launches among it, would come late. */
 CT_DEV bool go_on(struct channel *ch, uint32_t *spins)
 {
     if (!ch->alive) {
