@@ -124,16 +124,24 @@ CT_DEV uint64_t line_of(uint64_t at)
 
 /* ---- waits of one thread --------------------------------------------------------------------- */
 
-/* Once around a wait's loop; false when it is to end. The threads of a warp look at the abort word
- * by turns, one that waits alone every 6 ms or so: were all that wait to do so, the host's memory
- * would be busy with nothing else, and what it has for the GPU, launches among it, would come late. */
+/* Whether it is a warp's turn to look at the abort word. A word of the host's takes 0.3 us to read,
+ * one read after the other. When all warps that wait looked at once, some 500, nothing went on for
+ * 0.16 ms, in which those of the peer began to look, and so on: now and then two H200 took 280 us
+ * for each call that takes 5. So they look one by one, each seldom. */
+CT_DEV bool is_turn(uint32_t spins)
+{
+    const uint32_t most = CT_KERNEL_BLOCKS * CT_KERNEL_THREADS / 32; /* warps that there may be */
+    const uint32_t warp = blockIdx.x * (CT_KERNEL_THREADS / 32) + thread() / LANES;
+    return spins >= SPINS && (spins + warp * (LOOKS > most ? LOOKS / most : 1)) % LOOKS == 0;
+}
+
+/* Once around a wait's loop; false when it is to end. */
 CT_DEV bool go_on(struct channel *ch, uint32_t *spins)
 {
     if (!ch->alive) {
         return false;
     }
-    if (++*spins % SPINS == 0 && *spins / SPINS % LANES == thread() % LANES &&
-        load_host(ch->comm->abort) != 0) {
+    if (is_turn(++*spins) && load_host(ch->comm->abort) != 0) {
         ch->alive = false;
         return false;
     }
@@ -276,8 +284,8 @@ CT_DEV void say_over(const struct ct_kernel_comm *comm)
     }
 }
 
-/* Before a last step is over, if it is one of flagged items: what it sends and gets is known. After a
- * barrier behind its sends. */
+/* Before a last step is over, if it is one of flagged items: what it sends and gets is known. After
+ * a barrier behind its sends. */
 CT_DEV void channel_close_ahead(struct channel *ch, uint32_t to, uint32_t from)
 {
     const struct ct_kernel_comm *comm = ch->comm;

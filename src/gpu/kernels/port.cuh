@@ -231,7 +231,10 @@ CT_DEV void takers_meet(uint32_t threads)
 
 enum { LANES = 32 }; /* of a warp */
 
-enum { SPINS = 256 }; /* between two looks of a warp at the abort word: some 0.2 ms */
+enum {
+    SPINS = 256,  /* before the first look at the abort word: some 0.1 ms; */
+    LOOKS = 8192, /* between two of a warp */
+};
 
 #else
 
@@ -354,7 +357,7 @@ CT_DEV void takers_meet(uint32_t)
 
 enum { LANES = 1 };
 
-enum { SPINS = 16 };
+enum { SPINS = 16, LOOKS = 16 };
 
 #endif
 
