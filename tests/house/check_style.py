@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 MAX_LINES, MAX_FUNCTION, MAX_COLUMNS = 700, 100, 100
-CODE = (".c", ".h", ".cu", ".def")
+CODE = (".c", ".h", ".cu", ".cuh", ".def")
 SCRIPT = (".sh", ".py", ".test", ".supp")
 PROGRAMS = ("quickstart", "check", ".ci/run", "tools/ctrancc.in", "bench/ctran_perf")
 # Who may look into the environment: the table of variables, what finds the launcher's, and tests.

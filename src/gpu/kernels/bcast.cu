@@ -19,32 +19,43 @@ CT_DEV void wait_pieces(struct channel *ch, const uint32_t *ready, uint32_t piec
     }
 }
 
+/* The next piece of what is left: the last ones are ever shorter, since when the root is through
+ * its peers have the last one to pass on. */
+CT_DEV uint64_t piece_bytes(uint64_t left, uint64_t most)
+{
+    enum { LEAST = 4096 };
+    const uint64_t half = (left / 2 + 127) / 128 * 128;
+    return left > 2 * most ? most : half > LEAST ? half : (uint64_t)LEAST;
+}
+
 CT_KERNEL(ct_bcast_direct, struct ct_kernel_direct)
 {
     CT_CHANNEL(ch, a.comm, 0);
     __shared__ bool alive;
     const uint32_t  me = a.comm.rank;
-    const uint32_t  steps = items_of(slice_of(a.own_bytes, a.each_bytes), a.item_bytes);
+    const uint64_t  bytes = slice_of(a.own_bytes, a.each_bytes).bytes;
     uint32_t *const ready = &words_of(&a.comm, me, a.root)->result_ready;
     open_memory(a);
     const bool opened = wait_all_open(&ch, a);
     if (thread() == 0) {
         alive = opened;
     }
-    for (uint32_t step = 0; step < steps; step++) {
+    uint32_t step = 1;
+    for (uint64_t at = 0, piece; at < bytes; at += piece, step++) {
+        piece = piece_bytes(bytes - at, a.item_bytes);
         if (thread() == 0 && me != a.root) {
-            wait_pieces(&ch, ready, step + 1);
+            wait_pieces(&ch, ready, step);
             alive = alive && ch.alive;
         }
         __syncthreads();
         if (alive) {
-            copy_to_all(a, a.use, step, a.item_bytes, thread(), threads());
+            copy_to_all(a, a.use, at, piece, thread(), threads());
         }
         __syncthreads();
         for (uint32_t p = thread(); p < a.comm.size && me == a.root; p += threads()) {
             if (in(a.use, p)) {
                 fence();
-                store_flag(&words_of(&a.comm, p, me)->result_ready, step + 1);
+                store_flag(&words_of(&a.comm, p, me)->result_ready, step);
             }
         }
     }

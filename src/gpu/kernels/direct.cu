@@ -7,8 +7,6 @@
  */
 #include "gpu/kernels/direct.cuh"
 
-enum { STRETCH = 1 << 30 }; /* of a slice, at a time */
-
 CT_DEV void copy_slice(const struct ct_kernel_direct &a, uint32_t p, uint32_t t, uint32_t all)
 {
     const struct ct_kernel_reach *m = &a.move[p];
@@ -50,8 +48,8 @@ CT_DEV void copy_together(struct channel *ch, const struct ct_kernel_direct &a, 
     if (thread() >= others) {
         copy_slice(a, a.comm.rank, thread() - others, threads() - others);
     } else {
-        for (uint32_t step = 0; alive && step * (uint64_t)STRETCH < a.each_bytes; step++) {
-            copy_to_all(a, a.use, step, STRETCH, thread(), others);
+        if (alive) {
+            copy_to_all(a, a.use, 0, a.each_bytes, thread(), others);
         }
     }
     say_all_through(a);

@@ -4,10 +4,10 @@
  *
  * Why nobody waits for ever: the first block opens what there is to be opened before anything is
  * waited for. Of messages, who uses memory says that it is through as soon as it is, whatever other
- * peers do; in a collective, to which all ranks come, when it is through with all of it. So a kernel
- * ends once its peers have come as far as theirs; the last block alone waits for those to whom memory
- * is open, behind all that this rank does for others. In a broadcast a block waits for its like on
- * the root, too, which waits for nothing but open memory.
+ * peers do; in a collective, to which all ranks come, when it is through with all of it. So a
+ * kernel ends once its peers have come as far as theirs; the last block alone waits for those to
+ * whom memory is open, behind all that this rank does for others. In a broadcast a block waits for
+ * its like on the root, too, which waits for nothing but open memory.
  *
  * After an abort who waits for a peer's memory does not go on waiting, touches nothing, and says
  * that it is through. But a peer may be in the middle of it. What is open to one that lives is not
@@ -110,9 +110,10 @@ CT_DEV void say_all_through(const struct ct_kernel_direct &a)
     }
 }
 
-/* ---- copies to several peers ---------------------------------------------------------------------
- * They go to all of them at once. One after the other, blocks of all ranks come to crowd at the same
- * peers: among four H200 links carried 230 GB/s so, and 337 if each thread stores to all in turn. */
+/* ---- copies to several peers -------------------------------------------------------------------
+ * They go to all of them at once. One after the other, blocks of all ranks come to crowd at the
+ * same peers: among four H200 links carried 230 GB/s so, and 337 if each thread stores to all in
+ * turn. */
 
 enum {
     SPREAD = 4, /* peers whose vectors a thread holds at a time, */
@@ -153,16 +154,23 @@ CT_DEV void spread_vectors(const struct ct_kernel_direct &a, uint32_t mask, uint
     }
 }
 
-/* Piece `step`, of `most` bytes, of this block's slices of what goes to the peers in a mask. By
- * thread t of `all`. */
-CT_DEV void copy_to_all(const struct ct_kernel_direct &a, uint32_t mask, uint32_t step,
-                        uint32_t most, uint32_t t, uint32_t all)
+/* What a slice has of `most` bytes from `from` on. */
+CT_DEV struct slice cut(struct slice s, uint64_t from, uint64_t most)
+{
+    const uint64_t left = s.bytes > from ? s.bytes - from : 0;
+    return {s.at + from, left < most ? left : most};
+}
+
+/* `most` bytes from `from` on of this block's slices of what goes to the peers in a mask. By thread
+ * t of `all`. */
+CT_DEV void copy_to_all(const struct ct_kernel_direct &a, uint32_t mask, uint64_t from,
+                        uint64_t most, uint32_t t, uint32_t all)
 {
     const uint64_t stride = (uint64_t)all * 16;
     uint64_t       at = (uint64_t)t * 16, common = members(mask) > 1 ? most : 0, begin = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const struct ct_kernel_reach *m = &a.move[members((left & (0u - left)) - 1)];
-        const struct slice piece = piece_of(slice_of(m->bytes, a.each_bytes), step, most);
+        const struct slice piece = cut(slice_of(m->bytes, a.each_bytes), from, most);
         const bool         fast = aligned(m->src, 16) && aligned(m->dst, 16);
         common = !fast ? 0 : piece.bytes < common ? piece.bytes : common;
         begin = piece.at;
@@ -176,7 +184,7 @@ CT_DEV void copy_to_all(const struct ct_kernel_direct &a, uint32_t mask, uint32_
     }
     for (uint32_t left = mask; left != 0; left &= left - 1) { /* what is odd */
         const struct ct_kernel_reach *m = &a.move[members((left & (0u - left)) - 1)];
-        const struct slice piece = piece_of(slice_of(m->bytes, a.each_bytes), step, most);
+        const struct slice piece = cut(slice_of(m->bytes, a.each_bytes), from, most);
         if (piece.bytes > common) {
             copy_bytes(static_cast<char *>(m->dst) + piece.at + common,
                        static_cast<const char *>(m->src) + piece.at + common, piece.bytes - common,

@@ -128,8 +128,8 @@ CT_DEV void send_outgoing(struct channel *ch, struct outgoing *o)
     __syncthreads();
 }
 
-/* Between two steps: counts what was sent and received, says so to the peers, and waits until those in
- * `room` have some. */
+/* Between two steps: counts what was sent and received, says so to the peers, and waits until those
+ * in `room` have some. */
 CT_DEV void next_step(struct channel *ch, uint32_t sent, uint32_t got, uint32_t room)
 {
     __syncthreads();

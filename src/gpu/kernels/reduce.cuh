@@ -522,8 +522,8 @@ CT_DEV uint32_t wanted(const struct ct_kernel_direct &a)
 
 /* A long slice among more than two ranks is combined as a whole before it is handed out: links that
  * carry what is asked for and what is stored at the same time carry less of both (four H200: 316
- * GB/s, 330 and 345 each by itself). Ranks have parts of the same length, so they come to hand theirs
- * out at about the same time. */
+ * GB/s, 330 and 345 each by itself). Ranks have parts of the same length, so they come to hand
+ * theirs out at about the same time. */
 enum { LONG = 128 << 10 };
 
 CT_DEV void hand_out(const struct ct_kernel_direct &a, struct slice own, uint32_t to)

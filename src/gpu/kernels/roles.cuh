@@ -4,9 +4,9 @@
  * are: barriers in shared memory, one for each step of a window, whose arrivals are warps'.
  *   - copied: senders have written a step's items, and so have read what in place is written next.
  *   - folded: folders are through with a step.
- * Who waits for a phase must not be overtaken by two, and so takes part in what comes after: senders
- * say that they have copied a step when all have folded what is a window older, and who publishes
- * arrives for a step at the barrier where it waits.
+ * Who waits for a phase must not be overtaken by two, and so takes part in what comes after:
+ * senders say that they have copied a step when all have folded what is a window older, and who
+ * publishes arrives for a step at the barrier where it waits.
  */
 #ifndef CT_GPU_KERNELS_ROLES_H
 #define CT_GPU_KERNELS_ROLES_H
