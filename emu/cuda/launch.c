@@ -100,6 +100,23 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                          : CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* A kernel that may begin while the one before it on its stream runs, and waits for that itself:
+ * here it begins behind that. */
+CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
+{
+    if (c == NULL || extra != NULL) {
+        return c == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+    }
+    for (unsigned i = 0; i < c->numAttrs; i++) {
+        if (c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
+            return CUDA_ERROR_NOT_SUPPORTED;
+        }
+    }
+    const unsigned grid[] = {c->gridDimX, c->gridDimY, c->gridDimZ};
+    const unsigned threads[] = {c->blockDimX, c->blockDimY, c->blockDimZ};
+    return launch(__func__, function, grid, threads, c->sharedMemBytes, c->hStream, args);
+}
+
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                                    unsigned grid_z, unsigned block_x, unsigned block_y,
                                    unsigned block_z, unsigned shared_bytes, CUstream stream,

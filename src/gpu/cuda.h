@@ -405,6 +405,30 @@ typedef enum CUfunction_attribute_enum {
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 } CUfunction_attribute;
 
+typedef enum CUlaunchAttributeID_enum {
+    CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+} CUlaunchAttributeID;
+
+typedef union CUlaunchAttributeValue_union {
+    char pad[64];
+    int  programmaticStreamSerializationAllowed;
+} CUlaunchAttributeValue;
+
+typedef struct CUlaunchAttribute_st {
+    CUlaunchAttributeID    id;
+    char                   pad[8 - sizeof(CUlaunchAttributeID)];
+    CUlaunchAttributeValue value;
+} CUlaunchAttribute;
+
+typedef struct CUlaunchConfig_st {
+    unsigned           gridDimX, gridDimY, gridDimZ;
+    unsigned           blockDimX, blockDimY, blockDimZ;
+    unsigned           sharedMemBytes;
+    CUstream           hStream;
+    CUlaunchAttribute *attrs;
+    unsigned           numAttrs;
+} CUlaunchConfig;
+
 typedef enum CUdriverProcAddressQueryResult_enum {
     CU_GET_PROC_ADDRESS_SUCCESS = 0,
     CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
@@ -594,6 +618,8 @@ typedef enum CUdriverProcAddressQueryResult_enum {
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **args,    \
        void **extra))                                                                              \
+    X(cuLaunchKernelEx, cuLaunchKernelEx,                                                          \
+      (const CUlaunchConfig *config, CUfunction function, void **args, void **extra))              \
     X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                        \
       (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,   \
        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **args))   \

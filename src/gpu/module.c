@@ -48,15 +48,19 @@ static int resolve(struct ct_gpu *g, struct ct_gpu_used *used, const char *name)
 {
     struct ct_gpu_kernel_row *row = &used->rows[used->nrows];
     const char               *call = "cuModuleGetFunction";
-    int                       registers;
-    CUresult r = g->cu->cuModuleGetFunction(&row->function, used->modules[0], name);
+    int                       registers, ptx = 0; /* of the code that it was made from */
+    CUresult r = g->cu->cuModuleGetFunction(&row->kernel.function, used->modules[0], name);
     if (r == CUDA_ERROR_NOT_FOUND) {
         return CTRAN_SUCCESS;
     }
     if (r == CUDA_SUCCESS) {
         call = "cuFuncGetAttribute";
-        r = g->cu->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, row->function);
+        r = g->cu->cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, row->kernel.function);
     }
+    if (r == CUDA_SUCCESS) {
+        r = g->cu->cuFuncGetAttribute(&ptx, CU_FUNC_ATTRIBUTE_PTX_VERSION, row->kernel.function);
+    }
+    row->kernel.waits = ptx >= 90; /* begin_kernel */
     if (r != CUDA_SUCCESS) {
         ct_error(g->log, "kernel %s cannot be loaded: %s returns %s (%s)", name, call,
                  ct_gpu_result_name(r), ct_gpu_result_text(r));
@@ -87,11 +91,12 @@ static int resolve_all(struct ct_gpu *g, struct ct_gpu_used *used)
     return rc;
 }
 
-static int find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name, CUfunction *out)
+static int find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *name,
+                struct ct_gpu_kernel *out)
 {
     for (size_t i = 0; i < used->nrows; i++) {
         if (strcmp(used->rows[i].name, name) == 0) {
-            *out = used->rows[i].function;
+            *out = used->rows[i].kernel;
             return CTRAN_SUCCESS;
         }
     }
@@ -102,7 +107,7 @@ static int find(struct ct_gpu *g, const struct ct_gpu_used *used, const char *na
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
-int ct_gpu_kernel(struct ct_gpu *g, int ordinal, const char *name, CUfunction *out)
+int ct_gpu_kernel(struct ct_gpu *g, int ordinal, const char *name, struct ct_gpu_kernel *out)
 {
     struct ct_gpu_used *used = &g->own->used[ordinal];
     pthread_mutex_lock(&g->own->lock);

@@ -17,8 +17,8 @@
 #include "gpu/kernels.h"
 
 struct ct_gpu_kernel_row {
-    char       name[CT_KERNEL_NAME];
-    CUfunction function;
+    char                 name[CT_KERNEL_NAME];
+    struct ct_gpu_kernel kernel;
 };
 
 /* What has been made for a device. */

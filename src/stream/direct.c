@@ -388,10 +388,11 @@ int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
 
 int ct_stream_direct_exchange(struct ct_stream_context *c, CUstream stream,
                               const struct ct_exchange_end *ends, size_t n,
-                              const uint32_t *finishes)
+                              const uint32_t *finishes, bool alone)
 {
     const uint32_t       blocks = ct_stream_kernel_blocks(c);
     struct ct_direct_job job = {.messages = true,
+                                .beside = !alone,
                                 .finishes = finishes,
                                 .blocks = blocks < MESSAGE_BLOCKS ? blocks : MESSAGE_BLOCKS};
     for (size_t i = 0; i < n; i++) {

@@ -19,9 +19,10 @@ int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
 /* Whether this rank would have a message of so many bytes, whose end here is at `at`, copied so if
  * its ends meet. */
 bool ct_stream_direct_moves(const struct ct_stream_context *c, const void *at, size_t bytes);
-/* Launches those of n ends that are; at most one each way with a peer. */
+/* Launches those of n ends that are; at most one each way with a peer. alone: nothing else of the
+ * operation is on any stream. */
 int ct_stream_direct_exchange(struct ct_stream_context *c, CUstream stream,
                               const struct ct_exchange_end *ends, size_t n,
-                              const uint32_t *finishes);
+                              const uint32_t *finishes, bool alone);
 
 #endif

@@ -168,17 +168,18 @@ static bool is_without(const struct ct_exchange_end *e)
     return e->kernel || e->direct;
 }
 
-static void launch(struct ct_exchange *x, size_t at, size_t n, CUstream stream,
-                   const uint32_t *finishes)
+static void launch(struct ct_exchange *x, size_t at, size_t n, CUstream stream, bool alone)
 {
-    const int rc = ct_stream_kernel_exchange(x->c, stream, x->ends + at, n, finishes);
+    const int rc =
+        ct_stream_kernel_exchange(x->c, stream, x->ends + at, n, alone ? x->finishes : NULL, alone);
     x->rc = x->rc == CTRAN_SUCCESS ? rc : x->rc;
 }
 
 /* The messages that are copied by a kernel, in whatever order their peers come to them. */
-static void launch_direct(struct ct_exchange *x, CUstream stream, const uint32_t *finishes)
+static void launch_direct(struct ct_exchange *x, CUstream stream, bool alone)
 {
-    const int rc = ct_stream_direct_exchange(x->c, stream, x->ends, x->n, finishes);
+    const int rc =
+        ct_stream_direct_exchange(x->c, stream, x->ends, x->n, alone ? x->finishes : NULL, alone);
     x->rc = x->rc == CTRAN_SUCCESS ? rc : x->rc;
 }
 
@@ -213,7 +214,7 @@ static void run_row(struct ct_exchange *x, size_t from, bool one_launch, struct 
         }
         if (e->kernel) {
             ct_exchange_flush(x, m);
-            launch(x, i, 1, m->stream, NULL);
+            launch(x, i, 1, m->stream, false);
         } else {
             ct_memops_take(m, ct_exchange_address(x, &e->token->ready));
             ct_exchange_flush(x, m);
@@ -252,10 +253,10 @@ static void all_rows(struct ct_exchange *x, struct ct_memops *m)
         }
     }
     if (direct) {
-        launch_direct(x, launches ? branch(x, 0) : m->stream, NULL);
+        launch_direct(x, launches ? branch(x, 0) : m->stream, false);
     }
     if (launches) {
-        launch(x, 0, x->n, m->stream, NULL);
+        launch(x, 0, x->n, m->stream, false);
     } else if (first < x->n) {
         run_row(x, first, one_launch, m);
     }
@@ -298,18 +299,27 @@ static void copy_own(struct ct_exchange *x, CUstream stream)
     }
 }
 
-/* What is nothing but one launch needs no tokens, and counts itself as over. */
-static bool submit_kernel(struct ct_exchange *x)
+static bool is_small(const struct ct_exchange *x)
 {
-    const bool small = x->n > 0 && kernels(x) == x->n && is_one_launch(x);
-    const bool direct = x->n > 0 && directs(x) == x->n;
+    return x->n > 0 && kernels(x) == x->n && is_one_launch(x);
+}
+
+static bool is_direct(const struct ct_exchange *x)
+{
+    return x->n > 0 && directs(x) == x->n;
+}
+
+/* What is nothing but one launch needs no tokens, and counts itself as over. */
+static bool submit_launch(struct ct_exchange *x)
+{
+    const bool small = is_small(x), direct = !small && is_direct(x);
     if (small || direct) {
         copy_own(x, x->stream);
     }
     if (small) {
-        launch(x, 0, x->n, x->stream, x->finishes);
+        launch(x, 0, x->n, x->stream, true);
     } else if (direct) {
-        launch_direct(x, x->stream, x->finishes);
+        launch_direct(x, x->stream, true);
     }
     return small || direct;
 }
@@ -334,7 +344,7 @@ void ct_exchange_submit(struct ct_exchange *x)
 {
     CUstream         aside = x->stream;
     struct ct_memops m;
-    if (submit_kernel(x)) {
+    if (submit_launch(x)) {
         return;
     }
     ct_memops_init(&m, x->c->cu, x->stream);

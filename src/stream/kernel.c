@@ -47,7 +47,11 @@ struct ct_workspaces {
     size_t                at_messages; /* 0: there is none */
     struct ct_kernel_call call;        /* being built */
     uint32_t              blocks;      /* a kernel's most */
-    uint32_t              taken;       /* of the device's, for them */
+    struct {
+        const struct ct_graph *graph; /* that it is in, or NULL */
+        uint32_t               blocks;
+    } last;         /* kernel */
+    uint32_t taken; /* of the device's, for them */
 };
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -62,10 +66,10 @@ static bool are_wanted(const struct ct_stream_context *c)
 
 static int find_any(const struct ct_stream_context *c)
 {
-    char       name[CT_KERNEL_NAME];
-    CUfunction function;
+    char                 name[CT_KERNEL_NAME];
+    struct ct_gpu_kernel kernel;
     (void)ct_kernel_name(0, name); /* there is one */
-    return ct_gpu_kernel(c->p->gpu, c->ordinal, name, &function);
+    return ct_gpu_kernel(c->p->gpu, c->ordinal, name, &kernel);
 }
 
 void ct_stream_kernel_load(const struct ct_stream_context *c)
@@ -422,10 +426,26 @@ static void build(struct ct_stream_context *c, const struct ct_stream_call *call
     }
 }
 
-/* The call that has been built for a communicator, which tells it when it is over. */
-static int launch(struct ct_stream_context *c, CUstream stream, const uint32_t *finishes)
+/* Whether there is room for the call that has been built while the communicator's last kernel runs,
+ * within its number of blocks: if that is the one before it on the stream, or in the graph, they
+ * may be there together. What is before one that is beside others is not known. */
+static bool may_be_early(struct ct_stream_context *c, const uint32_t *finishes, bool alone)
 {
-    const int rc = ct_kernel_launch(c->p->gpu, c->ordinal, stream, &c->work->call);
+    struct ct_workspaces  *w = c->work;
+    const struct ct_graph *graph = finishes != NULL ? NULL : c->capture.graph;
+    const bool             early =
+        alone && graph == w->last.graph && w->last.blocks + w->call.blocks <= w->blocks;
+    w->last.graph = graph;
+    w->last.blocks = alone ? w->call.blocks : w->blocks;
+    return early;
+}
+
+/* The call that has been built for a communicator, which tells it when it is over. */
+static int launch(struct ct_stream_context *c, CUstream stream, const uint32_t *finishes,
+                  bool alone)
+{
+    const bool early = may_be_early(c, finishes, alone);
+    const int  rc = ct_kernel_launch(c->p->gpu, c->ordinal, stream, &c->work->call, early);
     if (rc != CTRAN_SUCCESS) { /* peers would wait for what never comes */
         ct_stream_end_all(c, rc);
         if (finishes != NULL) {
@@ -447,7 +467,7 @@ int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
 {
     set_finish(c, &c->work->comm, finishes);
     build(c, call);
-    return launch(c, stream, finishes);
+    return launch(c, stream, finishes, true);
 }
 
 /* ---- on the ranks' own buffers --------------------------------------------------------------- */
@@ -473,12 +493,12 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
             bufs[p] = job->ranks[p].dst;
         }
         ct_kernel_direct_bcast(&w->call, comm, job->blocks, bufs, job->passed_on, job->root);
-        return launch(c, stream, job->finishes);
+        return launch(c, stream, job->finishes, !job->beside);
     }
     if (x == NULL) {
         ct_kernel_direct_move(&w->call, comm, job->blocks, job->ranks, job->open, job->use,
                               !job->messages);
-        return launch(c, stream, job->finishes);
+        return launch(c, stream, job->finishes, !job->beside);
     }
     (void)ct_kernel_reduction_of(x->handle, x->type, &r); /* there is one: ..._wants */
     if (x->kind == CT_ALLREDUCE) {
@@ -487,7 +507,7 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
     } else {
         ct_kernel_direct_reduce_scatter(&w->call, comm, job->blocks, &r, job->ranks, x->count);
     }
-    return launch(c, stream, job->finishes);
+    return launch(c, stream, job->finishes, !job->beside);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -500,7 +520,7 @@ bool ct_stream_kernel_moves(const struct ct_stream_context *c, size_t bytes)
 
 int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,
                               const struct ct_exchange_end *ends, size_t n,
-                              const uint32_t *finishes)
+                              const uint32_t *finishes, bool alone)
 {
     struct ct_workspaces *w = c->work;
     struct ct_kernel_end  send[CT_KERNEL_RANKS], recv[CT_KERNEL_RANKS];
@@ -515,5 +535,5 @@ int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,
     }
     set_finish(c, &w->messages, finishes);
     ct_kernel_messages(&w->call, &w->messages, send, to, recv, from);
-    return launch(c, stream, finishes);
+    return launch(c, stream, finishes, alone);
 }

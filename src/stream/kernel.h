@@ -32,10 +32,11 @@ int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
 /* Whether a message of sends and receives, of so many bytes, may go this way, where both ends are
  * told. */
 bool ct_stream_kernel_moves(const struct ct_stream_context *c, size_t bytes);
-/* Launches those of n ends that do; at most one each way with a peer. */
+/* Launches those of n ends that do; at most one each way with a peer. alone: nothing else of the
+ * operation is on any stream. */
 int ct_stream_kernel_exchange(struct ct_stream_context *c, CUstream stream,
                               const struct ct_exchange_end *ends, size_t n,
-                              const uint32_t *finishes);
+                              const uint32_t *finishes, bool alone);
 
 /* How many a kernel of the context has at most. There are workspaces. */
 uint32_t ct_stream_kernel_blocks(const struct ct_stream_context *c);
@@ -45,6 +46,7 @@ bool ct_stream_kernel_has_messages(const struct ct_stream_context *c);
 /* A kernel that works on the ranks' own buffers. */
 struct ct_direct_job {
     bool                              messages;  /* sends and receives; else a collective */
+    bool                              beside;    /* other parts of its operation */
     const struct ct_stream_reduction *reduction; /* or NULL: of moves */
     bool                              hands_out; /* of an allreduce */
     const uint32_t        *finishes;  /* eager operations that are over with it, or NULL */

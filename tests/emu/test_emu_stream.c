@@ -18,7 +18,15 @@ static void launch_add(CUstream stream, CUdeviceptr words, uint64_t count, uint3
     CUfunction add;
     OK(cuModuleGetFunction(&add, module, "add"));
     void *args[] = {&words, &count, &value};
-    OK(cuLaunchKernel(add, 3, 1, 1, 64, 1, 1, 0, stream, args, NULL));
+    if (value % 2 == 0) {
+        OK(cuLaunchKernel(add, 3, 1, 1, 64, 1, 1, 0, stream, args, NULL));
+    } else { /* it may not begin early, as it does not wait for what is before it */
+        CUlaunchAttribute at = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+        CUlaunchConfig    config = {3, 1, 1, 64, 1, 1, 0, stream, &at, 1};
+        OK(cuLaunchKernelEx(&config, add, args, NULL));
+        at.id = 1;
+        GIVES(CUDA_ERROR_NOT_SUPPORTED, cuLaunchKernelEx(&config, add, args, NULL));
+    }
     words = count = value = 0; /* they have been copied */
 }
 

@@ -40,7 +40,7 @@ static const struct {
 } asked[] = {
     {"cuStreamGetCtx", {1, 1, 1}},         {"cuThreadExchangeStreamCaptureMode", {2, 2, 2}},
     {"cuCtxGetCurrent", {1, 1, 1}},        {"cuStreamGetCaptureInfo", {1, 1, 1}},
-    {"cuPointerGetAttributes", {1, 2, 2}}, {"cuLaunchKernel", {1, 1, 1}},
+    {"cuPointerGetAttributes", {1, 2, 2}}, {"cuLaunchKernelEx", {1, 1, 1}},
 };
 
 static void cost(void)

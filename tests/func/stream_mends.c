@@ -261,7 +261,7 @@ static void unstaged(void)
  * ends, and nothing waits for it. */
 static void refused(void)
 {
-    static const char *const calls[] = {"cuLaunchKernel:2=2", "cuStreamBatchMemOp:2=2"};
+    static const char *const calls[] = {"cuLaunchKernelEx:2=2", "cuStreamBatchMemOp:2=2"};
     const int                next = (check_rank + 1) % check_size,
               before = (check_rank + check_size - 1) % check_size;
     int *buf = device_new(2 * sizeof *buf);

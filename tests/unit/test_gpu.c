@@ -171,7 +171,7 @@ static void kernels_that_are_not_there(void **state)
     static const char *const file[] = {"CTRAN_GPU_KERNELS", "/nonexistent/kernels", NULL};
     struct ct_process        p;
     struct ct_gpu_visit      v;
-    CUfunction               f;
+    struct ct_gpu_kernel     f;
     (void)state;
     emu_start(&p, file);
     p.log.level = CT_LOG_NONE;

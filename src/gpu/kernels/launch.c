@@ -1,18 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts a call of a kernel on a stream. */
+/*
+ * Puts a call of a kernel on a stream. One that is started early is on the device when the kernel
+ * before it on the stream ends, which makes up for much of what a launch takes; it waits for that
+ * end itself (begin_kernel in port.cuh). Meanwhile it has its multiprocessors: the caller sees to
+ * it that there is room for both.
+ */
 #define CT_FOLDER "gpu"
 #include "gpu/gpu.h"
 #include "gpu/kernels.h"
 
 int ct_kernel_launch(struct ct_gpu *gpu, int ordinal, CUstream stream,
-                     const struct ct_kernel_call *call)
+                     const struct ct_kernel_call *call, bool early)
 {
-    CUfunction function;
-    void      *params[] = {(void *)&call->args}; /* the driver copies it and writes nothing */
-    const int  rc = ct_gpu_kernel(gpu, ordinal, call->name, &function);
+    struct ct_gpu_kernel kernel;
+    void     *params[] = {(void *)&call->args}; /* the driver copies it and writes nothing */
+    const int rc = ct_gpu_kernel(gpu, ordinal, call->name, &kernel);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    return CT_GPU_TRY(gpu, "launching a kernel", cuLaunchKernel,
-                      (function, call->blocks, 1, 1, call->threads, 1, 1, 0, stream, params, NULL));
+    CUlaunchAttribute    attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                      .value = {.programmaticStreamSerializationAllowed = 1}};
+    const CUlaunchConfig config = {.gridDimX = call->blocks,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = call->threads,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .hStream = stream,
+                                   .attrs = &attribute,
+                                   .numAttrs = early && kernel.waits};
+    return CT_GPU_TRY(gpu, "launching a kernel", cuLaunchKernelEx,
+                      (&config, kernel.function, params, NULL));
 }

@@ -32,9 +32,26 @@ struct line {
 #define CT_MEMBER  static __device__ __forceinline__
 #define CT_OUTLINE static __device__ __noinline__
 #define CT_UNROLL  _Pragma("unroll")
+/* Before all else in a kernel, which may have been started while the one before it on its stream
+ * runs (launch.c): behind this that is over, with all that it wrote; and from here on the next may
+ * be started, to wait likewise. */
+CT_DEV void begin_kernel()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 #define CT_KERNEL(name, type)                                                                      \
+    static __device__ __forceinline__ void name##_body(const type &a);                             \
     extern "C" __global__ void __launch_bounds__(CT_KERNEL_THREADS)                                \
-        name(const __grid_constant__ type a)
+        name(const __grid_constant__ type a)                                                       \
+    {                                                                                              \
+        begin_kernel();                                                                            \
+        name##_body(a);                                                                            \
+    }                                                                                              \
+    static __device__ __forceinline__ void name##_body(const type &a)
 
 CT_DEV uint64_t global(const void *p)
 {
