@@ -149,9 +149,10 @@ void ct_kernel_direct_allreduce(struct ct_kernel_call *c, const struct ct_kernel
                                 const struct ct_kernel_reach *ranks, size_t count, bool hands_out);
 /* The bytes of a part, of which the p-th is rank p's; the vector may end before. */
 size_t ct_kernel_direct_part(uint32_t size, size_t bytes);
-void   ct_kernel_direct_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
-                                       uint32_t blocks, const struct ct_kernel_reduction *r,
-                                       const struct ct_kernel_reach *ranks, size_t count);
+/* given: the summand of the rank before this one lies in the receive buffer. */
+void ct_kernel_direct_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                                     uint32_t blocks, const struct ct_kernel_reduction *r,
+                                     const struct ct_kernel_reach *ranks, size_t count, bool given);
 
 /* The name of kernel i, from 0 on; false: there are no more. */
 bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);

@@ -132,13 +132,17 @@ void ct_kernel_direct_allreduce(struct ct_kernel_call *c, const struct ct_kernel
 
 void ct_kernel_direct_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                      uint32_t blocks, const struct ct_kernel_reduction *r,
-                                     const struct ct_kernel_reach *ranks, size_t count)
+                                     const struct ct_kernel_reach *ranks, size_t count, bool given)
 {
-    const size_t bytes = count * r->elem_bytes;
+    const size_t   bytes = count * r->elem_bytes;
+    const uint32_t me = comm->rank, last = (me + comm->size - 1) % comm->size;
 
     struct ct_kernel_direct *d = start_reduce(c, comm, blocks, r, bytes);
     for (uint32_t p = 0; p < comm->size; p++) {
-        d->move[p].src = (const char *)ranks[p].src + comm->rank * bytes;
-        d->move[p].dst = p == comm->rank ? ranks[p].dst : NULL;
+        d->move[p].src = (const char *)ranks[p].src + me * bytes;
+        d->move[p].dst = p == me ? ranks[p].dst : NULL;
+    }
+    if (given) {
+        d->move[last].src = ranks[me].dst;
     }
 }

@@ -13,7 +13,7 @@
 
 #include "stream/gathering.h"
 #include "stream/graph.h"
-#include "stream/handout.h"
+#include "stream/halves.h"
 #include "stream/kernel.h"
 
 enum {
@@ -142,7 +142,7 @@ static bool bring_reduction(const struct ct_stream_context *c, const struct ct_s
     const size_t all = r->nsend * r->type->size_bytes, result = r->nrecv * r->type->size_bytes;
     mine->in_place = r->send == NULL;
     return share(c, mine->in_place ? r->recv : r->send, all, &mine->send) &&
-           (r->kind == CT_ALLREDUCE ? share(c, r->recv, result, &mine->recv) : is_here(c, r->recv));
+           share(c, r->recv, result, &mine->recv);
 }
 
 static void bring(const struct ct_stream_context *c, const struct ct_stream_call *call,
@@ -198,29 +198,28 @@ static bool suits(const struct ct_stream_context *c, const struct ct_stream_call
 
 /* Where the others' buffers are mapped, until the operation is over. */
 struct mapped {
-    struct ct_mem_import *imports[2 * CT_TOKEN_RANKS];
-    size_t                n;
-    CUdeviceptr           send[CT_TOKEN_RANKS], recv[CT_TOKEN_RANKS];
+    CUdeviceptr send[CT_TOKEN_RANKS], recv[CT_TOKEN_RANKS];
 };
 
-static bool map_one(const struct ct_stream_context *c, struct mapped *m,
+static bool map_one(const struct ct_stream_context *c, struct ct_direct *d,
                     const struct ct_mem_export *from, CUdeviceptr *at)
 {
     if (from->way == 0) {
         return true;
     }
-    const int rc = ct_mem_import(c->p, c->ordinal, from, false, &m->imports[m->n], at);
-    m->n += rc == CTRAN_SUCCESS;
+    const int rc = ct_mem_import(c->p, c->ordinal, from, false, &d->imports[d->nimports], at);
+    d->nimports += rc == CTRAN_SUCCESS;
     return rc == CTRAN_SUCCESS;
 }
 
-static bool map_all(const struct ct_stream_context *c, struct mapped *m, uint64_t k)
+static bool map_all(const struct ct_stream_context *c, struct ct_direct *d, struct mapped *m,
+                    uint64_t k)
 {
     bool ok = true;
     for (uint32_t r = 0; r < c->tokens.n && ok; r++) {
         const struct ct_presence *p = ct_gathering_of(&c->tokens, k, r);
         if (r != c->tokens.me) {
-            ok = map_one(c, m, &p->send, &m->send[r]) && map_one(c, m, &p->recv, &m->recv[r]);
+            ok = map_one(c, d, &p->send, &m->send[r]) && map_one(c, d, &p->recv, &m->recv[r]);
         }
     }
     return ok;
@@ -298,90 +297,91 @@ static void set_ranks(const struct ct_stream_context *c, const struct ct_stream_
 
 /* ---- a call ---------------------------------------------------------------------------------- */
 
-/* The operation that comes next holds the mappings, if there is room to note them. */
-static bool hold(struct ct_stream_context *c, struct mapped *m, struct ct_graph *graph)
+static void let_go(const struct ct_stream_context *c, struct ct_direct *d)
 {
-    struct ct_stream_armed *a = graph == NULL ? ct_stream_arm(c, m->n, CT_STREAM_FEW) : NULL;
+    while (d->nimports > 0) {
+        ct_mem_import_put(c->p, d->imports[--d->nimports]);
+    }
+}
+
+/* The operation that comes next holds the mappings, if there is room to note them. */
+static bool hold(struct ct_stream_context *c, struct ct_direct *d, struct ct_graph *graph)
+{
+    const size_t            n = d->nimports;
+    struct ct_stream_armed *a = graph == NULL ? ct_stream_arm(c, n, CT_STREAM_FEW) : NULL;
     if (graph == NULL && a == NULL) {
         return false;
     }
-    for (size_t i = 0; a != NULL && i < m->n; i++) {
-        a->ends[i] = (struct ct_stream_end){.import = m->imports[i]};
+    for (size_t i = 0; a != NULL && i < n; i++) {
+        a->ends[i] = (struct ct_stream_end){.import = d->imports[i]};
     }
     if (a != NULL) {
-        atomic_store_explicit(&a->nends, (uint32_t)m->n, memory_order_release);
+        atomic_store_explicit(&a->nends, (uint32_t)n, memory_order_release);
+        d->nimports = 0;
         return true;
     }
-    while (m->n > 0) {
-        if (ct_graph_hold(graph, m->imports[m->n - 1]) != CTRAN_SUCCESS) {
+    while (d->nimports > 0) {
+        if (ct_graph_hold(graph, d->imports[d->nimports - 1]) != CTRAN_SUCCESS) {
             return false;
         }
-        m->n--; /* the graph's now */
+        d->nimports--; /* the graph's now */
     }
     return true;
 }
 
-/* It is not to be, and has not been counted. */
-static void let_go(struct ct_stream_context *c, struct mapped *m, struct ct_graph *graph, bool held)
-{
-    if (held && graph == NULL) {
-        ct_stream_disarm(c, &c->armed[c->enqueued % CT_STREAM_ARMED]);
-    } else {
-        for (size_t i = 0; i < m->n; i++) {
-            ct_mem_import_put(c->p, m->imports[i]);
-        }
-    }
-}
-
-static int submit(struct ct_stream_context *c, CUstream stream, const struct ct_graph *graph,
-                  struct ct_direct_job *job)
-{
-    const uint32_t finishes = c->enqueued + 1;
-    int            rc = CTRAN_SUCCESS;
-    if (graph == NULL) {
-        rc = ct_stream_count(c, stream, finishes);
-        job->finishes = &finishes;
-    }
-    job->blocks = ct_stream_kernel_blocks(c);
-    const int after = ct_stream_kernel_direct(c, stream, job);
-    return rc == CTRAN_SUCCESS ? after : rc;
-}
-
 /* With all ranks that have met: whether they go this way together. */
-static bool join(struct ct_stream_context *c, const struct ct_stream_call *call,
-                 struct ct_graph *graph, uint64_t k, struct ct_direct_job *job)
+static bool join(struct ct_stream_context *c, const struct ct_stream_call *call, uint64_t k,
+                 struct ct_direct *d)
 {
-    struct mapped m = {.n = 0};
-    const bool    mapped = suits(c, call, k) && map_all(c, &m, k);
-    const bool    held = mapped && hold(c, &m, graph);
-    const bool    together = agree(c, k, held);
+    struct mapped m;
+    memset(&m, 0, sizeof m);
+    const bool mapped = suits(c, call, k) && map_all(c, d, &m, k);
+    const bool together = agree(c, k, mapped);
     if (!together) {
-        let_go(c, &m, graph, held);
+        let_go(c, d);
     } else if (reduces(call)) {
-        set_ranks(c, call->reduction, &m, job);
-        job->hands_out = !ct_handout_wants(c, call);
+        set_ranks(c, call->reduction, &m, &d->job);
+        d->job.hands_out = !ct_halves_hand_out(c, call);
+        d->job.given = ct_halves_give(c, call);
     } else if (is_passed_on(c, call)) {
-        set_bufs(c, call, &m, job);
+        set_bufs(c, call, &m, &d->job);
     } else {
-        set_moves(c, call, &m, k, job);
+        set_moves(c, call, &m, k, &d->job);
     }
     return together;
 }
 
-int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
-                         const struct ct_stream_call *call, struct ct_graph *graph, bool *taken)
+bool ct_stream_direct_meet(struct ct_stream_context *c, const struct ct_stream_call *call,
+                           const struct ct_graph *graph, struct ct_direct *d, int *rc)
 {
-    const uint64_t       k = c->gathered++;
-    struct ct_direct_job job = {.use = 0};
-    bool                 came;
-    *taken = gather(c, call, graph != NULL, k, &came) && join(c, call, graph, k, &job);
+    const uint64_t k = c->gathered++;
+    bool           came;
+    memset(d, 0, sizeof *d);
+    const bool all = gather(c, call, graph != NULL, k, &came) && join(c, call, k, d);
     if (came) {
         ct_gathering_leave(&c->tokens, k);
     }
-    if (*taken) {
-        return submit(c, stream, graph, &job);
+    *rc = !all && is_over(c) ? ct_stream_over(c) : CTRAN_SUCCESS;
+    return all;
+}
+
+int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream, struct ct_graph *graph,
+                         struct ct_direct *d)
+{
+    if (!hold(c, d, graph)) { /* the others' kernels are on their way */
+        let_go(c, d);
+        ct_stream_end_all(c, CTRAN_ERR_NO_MEM);
+        return CTRAN_ERR_NO_MEM;
     }
-    return is_over(c) ? ct_stream_over(c) : CTRAN_SUCCESS;
+    const uint32_t finishes = c->enqueued + 1;
+    int            rc = CTRAN_SUCCESS;
+    if (graph == NULL) {
+        rc = ct_stream_count(c, stream, finishes);
+        d->job.finishes = &finishes;
+    }
+    d->job.blocks = ct_stream_kernel_blocks(c);
+    const int after = ct_stream_kernel_direct(c, stream, &d->job);
+    return rc == CTRAN_SUCCESS ? after : rc;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -7,14 +7,23 @@
 #define CT_STREAM_DIRECT_H
 
 #include "stream/exchange.h"
+#include "stream/kernel.h"
 
 /* Whether all ranks gather for a call: the same on all ranks. */
 bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_stream_call *call);
-/* A call for which they do. Sets *taken, on all ranks alike, where it is on the stream, or was to
- * be and failed; else nothing has been done, and it goes another way. Of an allreduce that engines
- * hand out the first half is there then. handout.h */
-int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream,
-                         const struct ct_stream_call *call, struct ct_graph *graph, bool *taken);
+/* A call to be done so: the kernel, and mappings of the others' buffers until it is over. */
+struct ct_direct {
+    struct ct_direct_job  job;
+    struct ct_mem_import *imports[2 * CT_TOKEN_RANKS];
+    size_t                nimports;
+};
+/* A call for which they do: whether all go this way. If so it is to be put; else nothing has been
+ * done, and unless *rc is an error it goes another way. */
+bool ct_stream_direct_meet(struct ct_stream_context *c, const struct ct_stream_call *call,
+                           const struct ct_graph *graph, struct ct_direct *d, int *rc);
+/* After an error all has ended. */
+int ct_stream_direct_put(struct ct_stream_context *c, CUstream stream, struct ct_graph *graph,
+                         struct ct_direct *d);
 
 /* Whether this rank would have a message of so many bytes, whose end here is at `at`, copied so if
  * its ends meet. */

@@ -10,7 +10,7 @@
 #include "stream/direct.h"
 #include "stream/exchange.h"
 #include "stream/graph.h"
-#include "stream/handout.h"
+#include "stream/halves.h"
 #include "stream/kernel.h"
 #include "stream/staged.h"
 
@@ -282,6 +282,27 @@ static int by_kernel(struct ct_stream_context *c, CUstream stream,
     return rc == CTRAN_SUCCESS ? after : rc;
 }
 
+/* What all have met for. Its parts are put there whatever becomes of one: peers wait for them. */
+static int direct(struct ct_stream_context *c, CUstream stream, int ordinal,
+                  const struct ct_stream_call *call, struct ct_graph *graph, struct ct_direct *d)
+{
+    struct ct_half half;
+    int            rc = CTRAN_SUCCESS, after;
+    if (ct_halves_give(c, call)) {
+        rc = exchange(c, stream, ordinal, ct_half_giving(&half, c, call), graph);
+    }
+    after = ct_stream_direct_put(c, stream, graph, d);
+    rc = rc == CTRAN_SUCCESS ? after : rc;
+    if (ct_halves_hand_out(c, call)) {
+        after = exchange(c, stream, ordinal, ct_half_handing_out(&half, c, call), graph);
+        rc = rc == CTRAN_SUCCESS ? after : rc;
+    }
+    if (rc != CTRAN_SUCCESS) {
+        ct_stream_end_all(c, rc);
+    }
+    return rc;
+}
+
 static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
                   const struct ct_stream_call *call, struct ct_graph *graph)
 {
@@ -292,16 +313,12 @@ static int choose(struct ct_stream_context *c, CUstream stream, int ordinal,
     if (call->nmsgs == 0 && call->reduction == NULL && call->dynamic == NULL) {
         return CTRAN_SUCCESS; /* nothing to do here */
     }
-    if (ct_stream_direct_wants(c, call)) {
-        bool taken;
-        rc = ct_stream_direct_put(c, stream, call, graph, &taken);
-        if (taken && rc == CTRAN_SUCCESS && ct_handout_wants(c, call)) {
-            struct ct_handout rest;
-            return exchange(c, stream, ordinal, ct_handout_of(&rest, c, call), graph);
-        }
-        if (taken || rc != CTRAN_SUCCESS) {
-            return rc;
-        }
+    struct ct_direct d;
+    if (ct_stream_direct_wants(c, call) && ct_stream_direct_meet(c, call, graph, &d, &rc)) {
+        return direct(c, stream, ordinal, call, graph, &d);
+    }
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
     if (ct_stream_kernel_takes(c, call)) {
         return by_kernel(c, stream, call, graph);

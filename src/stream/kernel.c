@@ -505,7 +505,8 @@ int ct_stream_kernel_direct(struct ct_stream_context *c, CUstream stream,
         ct_kernel_direct_allreduce(&w->call, comm, job->blocks, &r, job->ranks, x->count,
                                    job->hands_out);
     } else {
-        ct_kernel_direct_reduce_scatter(&w->call, comm, job->blocks, &r, job->ranks, x->count);
+        ct_kernel_direct_reduce_scatter(&w->call, comm, job->blocks, &r, job->ranks, x->count,
+                                        job->given);
     }
     return launch(c, stream, job->finishes, !job->beside);
 }

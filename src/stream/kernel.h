@@ -48,7 +48,8 @@ struct ct_direct_job {
     bool                              messages;  /* sends and receives; else a collective */
     bool                              beside;    /* other parts of its operation */
     const struct ct_stream_reduction *reduction; /* or NULL: of moves */
-    bool                              hands_out; /* of an allreduce */
+    bool                              hands_out; /* of an allreduce; */
+    bool                              given;     /* of a reduce_scatter: kernels.h */
     const uint32_t        *finishes;  /* eager operations that are over with it, or NULL */
     uint32_t               blocks;    /* at most */
     uint32_t               open, use; /* of moves */

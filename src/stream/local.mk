@@ -9,7 +9,7 @@ libctcore_la_SOURCES += \
 	src/stream/gathering.c src/stream/gathering.h \
 	src/stream/graph.c src/stream/graph.h \
 	src/stream/group.c \
-	src/stream/handout.c src/stream/handout.h \
+	src/stream/halves.c src/stream/halves.h \
 	src/stream/kernel.c src/stream/kernel.h \
 	src/stream/memops.h \
 	src/stream/staged.c src/stream/staged.h \

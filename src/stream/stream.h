@@ -181,7 +181,7 @@ enum {
     CT_STREAM_BARRIER,
     CT_STREAM_DYNAMIC,
     CT_STREAM_CHAIN,
-    CT_STREAM_HANDOUT
+    CT_STREAM_HALF
 };
 
 /* Puts it on the stream, or, in a group, on what the group's end puts there. The first of a

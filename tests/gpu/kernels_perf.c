@@ -136,7 +136,8 @@ static void build_direct(const struct rank *r, struct ct_kernel_call *k)
         return;
     }
     if (job.coll == REDUCE_SCATTER) {
-        ct_kernel_direct_reduce_scatter(k, &r->comm, blocks, &sum_of_floats, all, job.bytes / 4);
+        ct_kernel_direct_reduce_scatter(k, &r->comm, blocks, &sum_of_floats, all, job.bytes / 4,
+                                        false);
         return;
     }
     if (job.coll == BCAST && n > 2) {

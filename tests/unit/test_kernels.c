@@ -468,7 +468,8 @@ static void build_direct(struct world *w, struct call *c, uint32_t me, struct ct
     if (c->what == ALLREDUCE) {
         ct_kernel_direct_allreduce(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count, true);
     } else if (c->what == REDUCE_SCATTER) {
-        ct_kernel_direct_reduce_scatter(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count);
+        ct_kernel_direct_reduce_scatter(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count,
+                                        false);
     } else if (c->passed_on) {
         void *bufs[MOST_RANKS];
         for (uint32_t p = 0; p < w->size; p++) {
