@@ -4,6 +4,12 @@ bench_resident_SOURCES = bench/resident.c
 bench_resident_LDADD = libctran.la
 bench_resident_LDFLAGS = -static $(LTO_LDFLAGS)
 
+# What ranks cost that wait.
+noinst_PROGRAMS += bench/idle
+bench_idle_SOURCES = bench/idle.c
+bench_idle_LDADD = libctran.la
+bench_idle_LDFLAGS = -static $(LTO_LDFLAGS)
+
 # What it costs to split a communicator, and what that sends.
 noinst_PROGRAMS += bench/split
 bench_split_SOURCES = bench/split.c
