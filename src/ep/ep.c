@@ -380,23 +380,6 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
-/* One that shares this very core is near, however far the others are. */
-static bool is_far(const struct ct_ep *ep) CT_IN_DOMAIN
-{
-    const struct ct_process *p = ep->p;
-    return CT_UNLIKELY(ep->link->far) &&
-           !(ct_ep_is_crowded(p) &&
-             ct_seats_look(&p->job->seats, ct_job_seat(p->job, ep->id)) == CT_SEAT_BESIDE);
-}
-
-/* What travels unasked to a peer that is far: at most what takes no longer so than it takes the
- * kernel to begin a read. Where ranks share cores all does that would go so to another: to ask may
- * cost a switch or two. */
-static size_t far_eager(const struct ct_ep *ep)
-{
-    return ep->p->ep->spin_ns == 0 ? SIZE_MAX : 12 << 10;
-}
-
 /* Whether the peer had better read this from where it is, as it would from memory of its own. */
 static inline bool is_lent(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
 {
@@ -417,11 +400,16 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
         .pos = &pos,
         .len_bytes = area->len_bytes,
     };
-    return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
-           area->len_bytes <= ep->link->net->eager_bytes &&
-           area->len_bytes <= ep->link->max_slice &&
-           (area->len_bytes <= far_eager(ep) || !is_far(ep)) && !is_lent(ep, area) &&
-           ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
+    const bool depends = area->len_bytes > CT_EP_FAR_LEAST;
+    const bool sent = ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
+                      area->len_bytes <= ep->link->net->eager_bytes &&
+                      area->len_bytes <= ep->link->max_slice &&
+                      (CT_LIKELY(!depends) || !ct_ep_asks_far(ep, area)) && !is_lent(ep, area) &&
+                      ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
+    if (CT_UNLIKELY(depends && sent)) {
+        ct_ep_count_far(ep);
+    }
+    return sent;
 }
 
 /* Where there is no room, others are in line that wake the process as well. */
@@ -455,17 +443,10 @@ const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
     return usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->view(ep->link, of) : NULL;
 }
 
-/* Whether a long message goes to it as to one that is far, which is looked into now and then. */
-static bool counts_as_far(struct ct_ep *ep) CT_IN_DOMAIN
-{
-    enum { EVERY = 256 };
-    return is_far(ep) && ++ep->sent_far % EVERY != 0;
-}
-
 bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area)
 {
     return usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0 &&
-           !is_lent(ep, area) && !counts_as_far(ep);
+           !is_lent(ep, area) && !ct_ep_counts_as_far(ep, area->len_bytes);
 }
 
 bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area)
@@ -479,14 +460,21 @@ bool ct_ep_waits_for_core(const struct ct_ep *ep)
     return ct_ep_is_crowded(p) && ct_seats_has_given(&p->job->seats, ct_job_seat(p->job, ep->id));
 }
 
-size_t ct_ep_eager_limit(struct ct_ep *ep)
+bool ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area)
 {
+    const size_t len_bytes = area->len_bytes;
     if (usable(ep) != CTRAN_SUCCESS) {
-        return 0;
+        return len_bytes == 0;
     }
-    const size_t limit = ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice);
-    const size_t least = far_eager(ep);
-    return limit > least && counts_as_far(ep) ? least : limit;
+    if (len_bytes > ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice)) {
+        return false;
+    }
+    if (len_bytes <= CT_EP_FAR_LEAST) {
+        return true;
+    }
+    const bool asks = ct_ep_asks_far(ep, area);
+    ct_ep_count_far(ep);
+    return !asks;
 }
 
 size_t ct_ep_most_eager(const struct ct_process *p)

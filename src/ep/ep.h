@@ -54,7 +54,10 @@ struct ct_ep {
     enum ct_ep_state state   CT_GUARDED_BY(ct_domain);
     int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
     struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
-    uint32_t sent_far        CT_GUARDED_BY(ct_domain); /* messages, while it counted as far */
+    uint16_t sent_far        CT_GUARDED_BY(ct_domain); /* messages that depend on its being far */
+    uint8_t in_a_row         CT_GUARDED_BY(ct_domain); /* of these, without one from it between */
+    bool heard               CT_GUARDED_BY(ct_domain); /* p2p: there was one since the last */
+    uint8_t doubt            CT_GUARDED_BY(ct_domain); /* announced to it in vain, see far.c */
     bool watched             CT_GUARDED_BY(ct_domain);
     bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */
     bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */
@@ -140,9 +143,10 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
 /* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */
 size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 
-/* Up to what size messages to ep had better travel unasked, connecting if need be; and the largest
- * such size of any peer. Not the same each time: to a far peer it is less but once in a while. */
-size_t ct_ep_eager_limit(struct ct_ep *ep) CT_IN_DOMAIN;
+/* Whether this message to ep, which is about to be sent, had better travel unasked, connecting if
+ * need be. Of a far peer that depends on what went before, and once in a while it goes the other
+ * way, to learn. And the largest such size of any peer. */
+bool   ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 size_t ct_ep_most_eager(const struct ct_process *p);
 
 /* Has the transports notice ep's death even if nothing is ever sent to it. */

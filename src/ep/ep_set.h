@@ -112,6 +112,18 @@ void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;
 /* Takes up what the launcher has told since the last time; returns the number of events. */
 unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
 
+/* far.c. Longer messages that might go unasked are better announced to some peers that are far, or
+ * it matters to these that such a one is sent. */
+enum { CT_EP_FAR_LEAST = 6 << 10 };
+/* Whether this one, longer than that, had better be announced, so that it is read. Where ranks
+ * share cores it is not: that may cost a switch or two. */
+bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
+/* It is sent, in whichever way. */
+void ct_ep_count_far(struct ct_ep *ep) CT_IN_DOMAIN;
+/* Whether a long one goes to it as to one that is far, which is looked into now and then; one that
+ * might have gone unasked has been. */
+bool ct_ep_counts_as_far(struct ct_ep *ep, size_t len_bytes) CT_IN_DOMAIN;
+
 /* Finds a transport that reaches ep and connects. On failure ep has failed. */
 int ct_ep_connect(struct ct_ep *ep) CT_IN_DOMAIN;
 

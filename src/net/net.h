@@ -223,6 +223,10 @@ struct ct_net_link {
     bool           far;        /* from another core long messages come sooner by get than in slices
                                * (CT_NET_STREAM) */
     size_t         lent_bytes; /* from so many bytes on `lent` is worth asking; 0: never */
+
+    /* Not 0 while the peer finds that what it gets from here was written since it got it last; NULL
+     * where nobody says so. */
+    const _Atomic uint32_t *changes;
 };
 
 /* The built-in transports, ended by NULL. */

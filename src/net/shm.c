@@ -49,6 +49,7 @@ struct peer {
     struct ct_lane        tx;  /* in the peer's segment */
     struct ct_lane        rx;  /* in ours */
     struct ct_shm_pace    pace;
+    struct ct_shm_reads   reads; /* of its memory */
     struct ct_nvl_peer    nvl;
     struct ct_mem_view    view;   /* of its lent memory */
     unsigned              unseen; /* asked about ours while it could not map that */
@@ -308,6 +309,8 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     peer->quiet = false;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
     view_lending(s, peer);
+    ct_shm_reads_tell(&peer->reads, &ct_shm_segment_offer(&peer->seg, place)->changes);
+    peer->link.changes = &ct_shm_segment_offer(&s->own, peer->addr.local_index)->changes;
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
     struct ct_shm_head *head = peer->seg.head;
     atomic_fetch_or_explicit(&head->joined[place / 64], UINT64_C(1) << place % 64,
@@ -344,17 +347,6 @@ static void put_header(char *to, const struct ct_net_slice *slice)
     }
 }
 
-/* Whether what a copy to it takes says nothing of how far others are: pages may still come with it;
- * the peer shares this very core, whose cache has the ring; or more than two share each, whose
- * turns decide, not their lines. */
-static bool tells_nothing(const struct peer *peer)
-{
-    const struct ct_seats *seats = shm_of(peer->link.net)->env.seats;
-    return !ct_ring_went_round(&peer->tx.ring[CT_LANE_LONG]) ||
-           (seats != NULL &&
-            (seats->fair > 2 || ct_seats_look(seats, peer->addr.local_index) == CT_SEAT_BESIDE));
-}
-
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
     struct peer *peer = peer_of(link);
@@ -370,7 +362,9 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     put_header(to, slice);
     if (slice->len_bytes > 0) {
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
-            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, tells_nothing(peer));
+            const bool untimed = ct_shm_pace_tells_nothing(
+                &peer->tx.ring[CT_LANE_LONG], shm_of(link->net)->env.seats, peer->addr.local_index);
+            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, untimed);
             peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
         } else if (CT_UNLIKELY(!ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len,
                                                    slice->len_bytes))) {
@@ -481,8 +475,12 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     if (!ct_shm_reaches(&owner, from)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
+    const uint64_t start = from->len_bytes <= link->net->eager_bytes
+                               ? ct_shm_reads_begin(&peer->reads, from->len_bytes)
+                               : 0;
     int rc = shares(shm_of(link->net), area, from) ? share(peer, &owner, area->base, from)
                                                    : ct_shm_copy(&owner, area, from);
+    ct_shm_reads_end(&peer->reads, from->len_bytes, start);
     if (CT_UNLIKELY(rc == CTRAN_ERR_INTERN)) {
         say_spoilt(shm_of(link->net), peer);
         return CTRAN_ERR_PROC_FAILED;

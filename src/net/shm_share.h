@@ -27,7 +27,9 @@ struct ct_shm_offer {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
     _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
     _Atomic uint64_t token;                            /* see ct_net_remote */
-    _Atomic uint32_t blind; /* no part of a read: 1: the peer could not map lent memory of late */
+    /* No part of a read. 1: the peer could not map lent memory of late; what it reads had mostly
+     * been written before (shm_pace.h). */
+    _Atomic uint32_t blind, changes;
     /* Of the owner: blocks over, and whether one of them failed. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
     _Atomic uint32_t failed;

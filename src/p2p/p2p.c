@@ -140,11 +140,6 @@ uint64_t ct_p2p_fetched(struct ct_process *p)
     return n;
 }
 
-size_t ct_p2p_eager_limit(struct ct_ep *to)
-{
-    return ct_ep_eager_limit(to);
-}
-
 void ct_p2p_hand_over(struct ct_p2p_req *req)
 {
     if (CT_UNLIKELY(req->announced)) {
@@ -168,7 +163,7 @@ void ct_p2p_start_send(struct ct_p2p_req *req)
         return;
     }
     req->announced =
-        req->area.len_bytes > ct_p2p_eager_limit(req->ep) || ct_ep_is_lent(req->ep, &req->area);
+        !ct_ep_goes_unasked(req->ep, &req->area) || ct_ep_is_lent(req->ep, &req->area);
     ct_flow_send(req);
 }
 
@@ -287,10 +282,11 @@ bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wi
 
 /* The request now has its message: from here on it is about this sender and tag. */
 static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key,
-                 size_t len_bytes)
+                 size_t len_bytes) CT_IN_DOMAIN
 {
     req->matched = true;
     req->ep = ep;
+    ep->heard = true;
     req->base.source = key->src;
     req->base.tag = key->tag;
     if (CT_UNLIKELY(req->place != NULL && !req->takes)) {

@@ -89,9 +89,6 @@ void ct_p2p_start_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
 void ct_p2p_start_ssend(struct ct_p2p_req *req) CT_IN_DOMAIN;
 void ct_p2p_start_recv(struct ct_p2p_req *req) CT_IN_DOMAIN;
 
-/* The longest message that travels unasked. */
-size_t ct_p2p_eager_limit(struct ct_ep *to) CT_IN_DOMAIN;
-
 /* Starts a send for which there is credit. */
 void ct_p2p_hand_over(struct ct_p2p_req *req) CT_IN_DOMAIN;
 

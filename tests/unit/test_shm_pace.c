@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How near a peer is, as copies tell: the judgement, and that what is copied is right, timed or
- * not. */
+ * not; and whether what is read of it was changed, as the time of reads tells. */
 #include "net/shm_pace.h"
 #include "unit.h"
 
@@ -59,7 +59,7 @@ static void test_copies(void **state)
     }
     for (unsigned i = 0; i < COPIES; i++) {
         const size_t        start = unit_random(&seed) % 1000;
-        const size_t        len = 2 * CT_FAR_BYTES + unit_random(&seed) % 20000;
+        const size_t        len = CT_FAR_BYTES + unit_random(&seed) % 28000;
         size_t              pos = start;
         struct ct_area      area = {.base = from, .len_bytes = MOST};
         struct ct_net_slice slice = {.area = &area, .pos = &pos, .len_bytes = len};
@@ -78,19 +78,71 @@ static void test_takes(void **state)
 {
     (void)state;
     struct ct_area      area = {.base = (char *)1, .len_bytes = 1 << 20};
-    struct ct_net_slice slice = {.area = &area, .len_bytes = 2 * CT_FAR_BYTES - 1};
+    struct ct_net_slice slice = {.area = &area, .len_bytes = CT_FAR_BYTES - 1};
     assert_false(ct_shm_pace_takes(&slice));
     slice.len_bytes++;
     assert_true(ct_shm_pace_takes(&slice));
 }
 
+/* ---- reads ----------------------------------------------------------------------------------- */
+
+enum { SLOW_8K = CT_SHM_READS_NS + (8 << 10) / CT_SHM_READS_BYTES + 1 };
+
+/* Several slow ones in a row are changes, one that is not ends them; whoever is told later, too. */
+static void test_reads(void **state)
+{
+    (void)state;
+    struct ct_shm_reads reads = {0};
+    _Atomic uint32_t    told = 9, later = 9;
+    ct_shm_reads_learn(&reads, 8 << 10, SLOW_8K - 1); /* nobody is to be told */
+    ct_shm_reads_tell(&reads, &told);
+    assert_int_equal(told, 0);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        for (unsigned i = 1; i < CT_SHM_READS_IN_A_ROW; i++) {
+            ct_shm_reads_learn(&reads, 8 << 10, SLOW_8K);
+            assert_int_equal(told, 0);
+        }
+        ct_shm_reads_learn(&reads, 64 << 10, SLOW_8K); /* not slow for so much */
+        assert_int_equal(told, 0);
+    }
+    for (unsigned i = 1; i <= 2 * CT_SHM_READS_IN_A_ROW; i++) {
+        ct_shm_reads_learn(&reads, 8 << 10, SLOW_8K);
+        assert_int_equal(told, i >= CT_SHM_READS_IN_A_ROW);
+    }
+    ct_shm_reads_tell(&reads, &later);
+    assert_int_equal(later, 1);
+    ct_shm_reads_learn(&reads, 8 << 10, SLOW_8K - 1);
+    assert_int_equal(later, 0);
+}
+
+static unsigned timed_of(struct ct_shm_reads *reads, unsigned n, size_t len_bytes)
+{
+    unsigned timed = 0;
+    for (unsigned i = 0; i < n; i++) {
+        timed += ct_shm_reads_begin(reads, len_bytes) != 0;
+    }
+    return timed;
+}
+
+/* Few are timed, but all from a slow one on until one is not. */
+static void test_reads_timed(void **state)
+{
+    (void)state;
+    struct ct_shm_reads reads = {0};
+    assert_int_equal(timed_of(&reads, 80, CT_SHM_READS_LEAST - 1), 0);
+    assert_int_equal(timed_of(&reads, 80, CT_SHM_READS_LEAST), 10);
+    ct_shm_reads_learn(&reads, 8 << 10, SLOW_8K);
+    assert_int_equal(timed_of(&reads, 80, CT_SHM_READS_LEAST), 80);
+    ct_shm_reads_learn(&reads, 8 << 10, 0);
+    assert_int_equal(timed_of(&reads, 80, CT_SHM_READS_LEAST), 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_judgement),
-        cmocka_unit_test(test_crowded),
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_takes),
+        cmocka_unit_test(test_judgement), cmocka_unit_test(test_crowded),
+        cmocka_unit_test(test_copies),    cmocka_unit_test(test_takes),
+        cmocka_unit_test(test_reads),     cmocka_unit_test(test_reads_timed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

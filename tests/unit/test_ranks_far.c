@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which messages are announced to a peer that counts as far (ep/far.c), by what was received from
+ * it and by what it finds in what it reads; that all arrive; and that a peer's finding comes to
+ * where it is looked for.
+ */
+#define CT_FOLDER "unit"
+#include <stdatomic.h>
+
+#include "ranks.h"
+
+#include "ep/ep_set.h"
+#include "net/shm_share.h"
+
+enum { LEN = 7000, LONG = 40000, EVERY = 256 }; /* what is shorter than 8 KiB nobody times */
+
+static const uint64_t CTX = 5;
+
+/* Has the other rank count as far until it is heard of otherwise, and find what `changes` says. */
+static struct ct_ep *far_ep(struct rank *r, const _Atomic uint32_t *changes) CT_UNCHECKED
+{
+    struct ct_ep *ep = ranks_ep(r, 1 - r->me);
+    if (ep->link != NULL) {
+        ep->link->far = true;
+        ep->link->changes = changes;
+    }
+    return ep;
+}
+
+/* Whether it was announced. */
+static bool send_to(struct rank *r, struct ct_ep *ep, const struct ct_area *area)
+{
+    struct ct_p2p_req req;
+    ct_p2p_isend(&r->p, &req, ep, (struct ct_p2p_key){CTX, (int32_t)r->me, 1}, area);
+    RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_SUCCESS);
+    return req.announced;
+}
+
+static bool send_bytes(struct rank *r, const _Atomic uint32_t *changes, int value, size_t len)
+{
+    static char out[2][LONG];
+    memset(out[r->me], value, len);
+    return send_to(r, far_ep(r, changes), &(struct ct_area){.base = out[r->me], .len_bytes = len});
+}
+
+static void recv_bytes(struct rank *r, int value, size_t len)
+{
+    static char       in[2][LONG];
+    struct ct_p2p_req req;
+    const int32_t     from = (int32_t)(1 - r->me);
+    ct_p2p_irecv(&r->p, &req, ranks_ep(r, 1 - r->me), (struct ct_p2p_key){CTX, from, 1},
+                 &(struct ct_area){.base = in[r->me], .len_bytes = len});
+    RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_SUCCESS);
+    RANK_EQUAL(r, req.base.len_bytes, len);
+    for (size_t i = 0; i < len; i++) {
+        RANK_EQUAL(r, in[r->me][i], (char)value);
+    }
+}
+
+/* A message there and one back: the ranks connect, and have heard of each other. */
+static void greet(struct rank *r)
+{
+    if (r->me == 0) {
+        RANK_CHECK(r, !send_bytes(r, NULL, 1, 8));
+    }
+    recv_bytes(r, 1, 8);
+    if (r->me == 1) {
+        RANK_CHECK(r, !send_bytes(r, NULL, 1, 8));
+    }
+}
+
+/* Answers are announced, one by one, but one of EVERY. */
+static void answers(struct rank *r, void *arg)
+{
+    unsigned unasked = 0;
+    (void)arg;
+    greet(r);
+    for (int i = 0; i < 2 * EVERY; i++) {
+        if ((i + (int)r->me) % 2 == 0) {
+            unasked += !send_bytes(r, NULL, i, LEN);
+        } else {
+            recv_bytes(r, i, LEN);
+        }
+    }
+    RANK_EQUAL(r, unasked, 1);
+}
+
+/* What others follow is not, once that is known, unless it is longer than 12 KiB; shorter ones and
+ * those in pieces never are. */
+static void rows(struct rank *r, void *arg)
+{
+    enum { ROWS = 5, ROW = 3 };
+    (void)arg;
+    greet(r);
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < ROW; j++) {
+            if (r->me == 0) {
+                RANK_EQUAL(r, send_bytes(r, NULL, j, LEN), i == 0 && j == 0);
+            } else {
+                recv_bytes(r, j, LEN);
+            }
+        }
+        if (r->me == 0) {
+            RANK_CHECK(r, send_bytes(r, NULL, 7, LONG));
+            RANK_CHECK(r, !send_bytes(r, NULL, 8, CT_EP_FAR_LEAST));
+            recv_bytes(r, 9, 8);
+        } else {
+            recv_bytes(r, 7, LONG);
+            recv_bytes(r, 8, CT_EP_FAR_LEAST);
+            RANK_CHECK(r, !send_bytes(r, NULL, 9, 8));
+        }
+    }
+}
+
+/* Every other block of BLOCK bytes. */
+static void in_pieces(struct rank *r, void *arg)
+{
+    enum { BLOCK = 100, BLOCKS = LONG / BLOCK / 2 };
+    static char           out[LONG];
+    const struct ct_piece piece = {
+        .len_bytes = BLOCK, .reps = BLOCKS, .stride_bytes = 2 * (ptrdiff_t)BLOCK};
+    const struct ct_area area = ct_area_make(out, &piece, 1, 1, 0);
+    (void)arg;
+    greet(r);
+    if (r->me == 0) {
+        memset(out, 3, LONG);
+        RANK_CHECK(r, !send_to(r, far_ep(r, NULL), &area));
+    } else {
+        recv_bytes(r, 3, (size_t)BLOCKS * BLOCK);
+    }
+}
+
+/* As long as the peer finds changes hardly any is announced: two in a row, more and more seldom;
+ * then as before. */
+static void changes(struct rank *r, void *arg)
+{
+    enum { LAST = 200, MOST = 220 };
+    static _Atomic uint32_t found;
+    (void)arg;
+    greet(r);
+    for (unsigned i = 1; i <= MOST; i++) {
+        if (r->me == 1) {
+            recv_bytes(r, (int)i, LONG);
+            continue;
+        }
+        atomic_store(&found, i < LAST);
+        const bool doubts =
+            i == 1 || i == 32 || i == 33 || i == 64 || i == 65 || i == 128 || i == 129;
+        RANK_EQUAL(r, send_bytes(r, &found, (int)i, LONG), doubts || i >= LAST);
+    }
+}
+
+/* Rank 1 says that it finds no changes where rank 0 looks, as soon as it connects. */
+static void tells(struct rank *r, void *arg) CT_UNCHECKED
+{
+    struct ct_shm_segment   seg = ranks_segment(r, 0);
+    const _Atomic uint32_t *told = &ct_shm_segment_offer(&seg, 1)->changes;
+    (void)arg;
+    if (r->me == 0) {
+        atomic_store(&ct_shm_segment_offer(&seg, 1)->changes, 1);
+    }
+    ranks_sync(r);
+    if (r->me == 1) {
+        RANK_CHECK(r, !send_bytes(r, NULL, 1, 8));
+        ranks_sync(r);
+        return;
+    }
+    recv_bytes(r, 1, 8);
+    RANK_EQUAL(r, atomic_load(told), 0);
+    RANK_CHECK(r, !send_to(r, ranks_ep(r, 1), &(struct ct_area){.base = NULL}));
+    RANK_CHECK(r, ranks_ep(r, 1)->link->changes == told);
+    ranks_sync(r);
+}
+
+/* With `spin` each rank has a core. */
+static void run(void (*body)(struct rank *r, void *arg), const char *spin)
+{
+    const char *const settings[] = {
+        "CTRAN_SHM_RING_SIZE", "256K", "CTRAN_EAGER_LIMIT", "64K", "CTRAN_SPIN", spin, NULL};
+    ranks_run(&(struct ranks_args){.n = 2, .settings = settings, .body = body});
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    run(answers, "10");
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    run(rows, "10");
+}
+
+static void test_in_pieces(void **state)
+{
+    (void)state;
+    run(in_pieces, "10");
+}
+
+static void test_changes(void **state)
+{
+    (void)state;
+    run(changes, "10");
+}
+
+static void test_tells(void **state)
+{
+    (void)state;
+    run(tells, "10");
+}
+
+/* Where ranks share cores nothing is asked. */
+static void shared(struct rank *r, void *arg)
+{
+    (void)arg;
+    greet(r);
+    if (r->me == 0) {
+        RANK_CHECK(r, !send_bytes(r, NULL, 1, LONG));
+    } else {
+        recv_bytes(r, 1, LONG);
+    }
+}
+
+static void test_shared(void **state)
+{
+    (void)state;
+    run(shared, "0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_in_pieces), cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_tells),     cmocka_unit_test(test_shared),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
