@@ -39,13 +39,14 @@ enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
 
 /* What p2p keeps for each peer: see p2p/flow.h. */
 struct ct_ep_flow {
-    uint64_t       used;  /* sender: credit that is out */
-    struct ct_list line;  /* sends that wait for credit */
-    struct ct_list lined; /* among the peers that have some */
-    bool           told;  /* the peer knows that there are some, and has not answered */
-    uint32_t       held;  /* receiver: messages that are kept */
-    uint64_t       owed;  /* credit to be given back */
-    struct ct_list waits; /* among the peers that wait for an answer */
+    uint64_t       used;      /* sender: credit that is out */
+    struct ct_list line;      /* sends that wait for credit */
+    struct ct_list lined;     /* among the peers that have some */
+    bool           told;      /* the peer knows that there are some, and has not answered */
+    uint32_t       announced; /* sends that the peer may come for: rendezvous.c */
+    uint32_t       held;      /* receiver: messages that are kept */
+    uint64_t       owed;      /* credit to be given back */
+    struct ct_list waits;     /* among the peers that wait for an answer */
 };
 
 struct ct_ep {

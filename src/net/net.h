@@ -48,6 +48,7 @@ struct ct_net_remote {
     uint64_t addr;
     uint64_t len_bytes;
     uint64_t token;
+    bool     alone; /* the peer is at what it gets from us: it had better not be asked for help */
 };
 
 /* Who the instance is and whom it reports to; borrowed until close. */

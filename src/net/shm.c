@@ -435,7 +435,7 @@ static bool shares(const struct shm *s, const struct ct_area *area,
                    const struct ct_net_remote *from)
 {
     size_t least = (size_t)s->env.cfg->shm_share;
-    return least > 0 && from->len_bytes >= least && area->pieces == NULL &&
+    return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
            area->len_bytes >= from->len_bytes;
 }
 

@@ -57,7 +57,7 @@ static int read_block(const struct ct_shm_mate *owner, char *to, const struct ct
 {
     size_t               at = i * block, len = ct_min_size(n * block, from->len_bytes - at);
     struct ct_area       area = {.base = to + at, .len_bytes = len};
-    struct ct_net_remote part = {from->addr + at, len, from->token};
+    struct ct_net_remote part = {.addr = from->addr + at, .len_bytes = len, .token = from->token};
     return ct_shm_copy(owner, &area, &part);
 }
 

@@ -54,6 +54,7 @@ void ct_rndv_leave(struct ct_p2p_req *req)
     if (CT_UNLIKELY(req->id != 0)) {
         HASH_DEL(req->p->p2p->active, req);
         req->id = 0;
+        req->ep->flow.announced -= !req->is_recv;
     }
 }
 
@@ -130,6 +131,7 @@ static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 void ct_rndv_send(struct ct_p2p_req *req)
 {
     enter(req);
+    req->ep->flow.announced++;
     req->moved_bytes = 0;
     req->want_bytes = 0;
     struct ct_wire_rts wire = {
@@ -401,7 +403,10 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
     req->truncated = offer->len_bytes > req->area.len_bytes;
     req->want_bytes = ct_min_size(offer->len_bytes, req->area.len_bytes);
     req->moved_bytes = req->promised_bytes = 0;
-    struct ct_net_remote remote = {offer->addr, req->want_bytes, offer->sender_id};
+    struct ct_net_remote remote = {.addr = offer->addr,
+                                   .len_bytes = req->want_bytes,
+                                   .token = offer->sender_id,
+                                   .alone = from->flow.announced > 0};
     int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
         rc = CTRAN_SUCCESS;

@@ -3,7 +3,7 @@
  * Long messages that are read where they lie: a reader that asks its sender for help with what that
  * one has not announced to it is lost, and nothing is touched; one that asks with a message that is
  * not known any more gets no help, and that is all; which messages are taken from where
- * they are seen, and which are copied by a read.
+ * they are seen, and which are copied by a read; whose sender is not asked for help with that.
  */
 #define CT_FOLDER "unit"
 #include <stdatomic.h>
@@ -154,11 +154,13 @@ static void test_offers(void **state)
 /* The transport of rank 1, for which all memory is lent. */
 static struct ct_net_ops seeing;
 static unsigned          gets, views;
+static bool              alone; /* the last get */
 
 static int count_get(struct ct_net_link *link, const struct ct_area *area,
                      const struct ct_net_remote *from)
 {
     gets++;
+    alone = from->alone;
     return ct_net_shm.get(link, area, from);
 }
 
@@ -243,11 +245,67 @@ static void test_seen(void **state)
     }
 }
 
+/* ---- both ways at once ----------------------------------------------------------------------- */
+
+static void send_long(struct rank *r, struct ct_p2p_req *req)
+{
+    static unsigned char out[2][LONG];
+    ct_p2p_isend(&r->p, req, ranks_ep(r, 1 - r->me), (struct ct_p2p_key){CTX, (int32_t)r->me, 3},
+                 &(struct ct_area){.base = out[r->me], .len_bytes = LONG});
+}
+
+static void recv_long(struct rank *r)
+{
+    static unsigned char in[2][LONG];
+    struct ct_p2p_req    req;
+    const int32_t        from = 1 - (int32_t)r->me;
+    ct_p2p_irecv(&r->p, &req, ranks_ep(r, (uint32_t)from), (struct ct_p2p_key){CTX, from, 3},
+                 &(struct ct_area){.base = in[r->me], .len_bytes = LONG});
+    expect_end(r, &req, CTRAN_SUCCESS);
+}
+
+/* A sender for which there is something to read as well is at that. */
+static void both_ways(struct rank *r, void *arg)
+{
+    struct ct_p2p_req send;
+    (void)arg;
+    if (r->me == 1) {
+        see_all(r);
+    }
+    for (int turn = 0; turn < 3; turn++) {
+        const bool both = turn == 1;
+        gets = 0;
+        ranks_sync(r);
+        if (r->me == 0 || both) {
+            send_long(r, &send);
+        }
+        if (r->me == 1) {
+            recv_long(r);
+            RANK_EQUAL(r, gets, 1);
+            RANK_EQUAL(r, alone, both);
+        } else if (both) {
+            recv_long(r);
+        }
+        if (r->me == 0 || both) {
+            expect_end(r, &send, CTRAN_SUCCESS);
+        }
+        ranks_sync(r);
+    }
+}
+
+static void test_both_ways(void **state)
+{
+    (void)state;
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "always", NULL};
+    ranks_run(&(struct ranks_args){.n = 2, .settings = reads, .body = both_ways});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offers),
         cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_both_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
