@@ -115,8 +115,7 @@ unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
 /* far.c. Longer messages that might go unasked are better announced to some peers that are far, or
  * it matters to these that such a one is sent. */
 enum { CT_EP_FAR_LEAST = 6 << 10 };
-/* Whether this one, longer than that, had better be announced, so that it is read. Where ranks
- * share cores it is not: that may cost a switch or two. */
+/* Whether this one, longer than that, had better be announced, so that it is read. */
 bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 /* It is sent, in whichever way. */
 void ct_ep_count_far(struct ct_ep *ep) CT_IN_DOMAIN;

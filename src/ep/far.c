@@ -51,7 +51,7 @@ static unsigned of_doubt(const struct ct_ep *ep, unsigned sent) CT_IN_DOMAIN
 
 bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area)
 {
-    if (!is_far(ep) || area->pieces != NULL || ep->p->ep->spin_ns == 0) {
+    if (!is_far(ep) || area->pieces != NULL) {
         return false;
     }
     const unsigned sent = ep->sent_far + 1u;

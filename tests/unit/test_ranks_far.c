@@ -172,60 +172,41 @@ static void tells(struct rank *r, void *arg) CT_UNCHECKED
     ranks_sync(r);
 }
 
-/* With `spin` each rank has a core. */
-static void run(void (*body)(struct rank *r, void *arg), const char *spin)
+static void run(void (*body)(struct rank *r, void *arg))
 {
-    const char *const settings[] = {
-        "CTRAN_SHM_RING_SIZE", "256K", "CTRAN_EAGER_LIMIT", "64K", "CTRAN_SPIN", spin, NULL};
+    static const char *const settings[] = {
+        "CTRAN_SHM_RING_SIZE", "256K", "CTRAN_EAGER_LIMIT", "64K", "CTRAN_SPIN", "10", NULL};
     ranks_run(&(struct ranks_args){.n = 2, .settings = settings, .body = body});
 }
 
 static void test_answers(void **state)
 {
     (void)state;
-    run(answers, "10");
+    run(answers);
 }
 
 static void test_rows(void **state)
 {
     (void)state;
-    run(rows, "10");
+    run(rows);
 }
 
 static void test_in_pieces(void **state)
 {
     (void)state;
-    run(in_pieces, "10");
+    run(in_pieces);
 }
 
 static void test_changes(void **state)
 {
     (void)state;
-    run(changes, "10");
+    run(changes);
 }
 
 static void test_tells(void **state)
 {
     (void)state;
-    run(tells, "10");
-}
-
-/* Where ranks share cores nothing is asked. */
-static void shared(struct rank *r, void *arg)
-{
-    (void)arg;
-    greet(r);
-    if (r->me == 0) {
-        RANK_CHECK(r, !send_bytes(r, NULL, 1, LONG));
-    } else {
-        recv_bytes(r, 1, LONG);
-    }
-}
-
-static void test_shared(void **state)
-{
-    (void)state;
-    run(shared, "0");
+    run(tells);
 }
 
 int main(void)
@@ -233,7 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),   cmocka_unit_test(test_rows),
         cmocka_unit_test(test_in_pieces), cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_tells),     cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
