@@ -160,9 +160,9 @@ bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);
 /* ---- launch ---------------------------------------------------------------------------------- */
 
 /* The call on a stream of the device, whose context has been entered (ct_gpu_enter). early: it may
- * be started while the kernel before it on the stream runs, if that is one; there is room for both.
- * Errors, logged: those of ct_gpu_kernel, CTRAN_ERR_UNSUPPORTED_OPERATION where there is no such
- * kernel; those of ct_gpu_result where the driver refuses. */
+ * be started while the kernel before it on the stream ends, if that is one. Errors, logged: those
+ * of ct_gpu_kernel, CTRAN_ERR_UNSUPPORTED_OPERATION where there is no such kernel; those of
+ * ct_gpu_result where the driver refuses. */
 int ct_kernel_launch(struct ct_gpu *gpu, int ordinal, CUstream stream,
                      const struct ct_kernel_call *call, bool early);
 

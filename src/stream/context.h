@@ -31,7 +31,7 @@ struct ct_stream_armed {
 enum {
     CT_STREAM_ARMED = 256,        /* as many at a time, */
     CT_STREAM_SUBMISSIONS = 1024, /* and of these, which the driver's queue holds: as many */
-    CT_STREAM_FEW = 4,            /* as an operation makes, but for a chain */
+    CT_STREAM_FEW = 4,            /* as an operation makes, besides copies */
 };
 
 /* The capture that the context's last captured operation was in. */

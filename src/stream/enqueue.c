@@ -194,7 +194,8 @@ static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
     const uint32_t finishes = c->enqueued + 1;
     if (graph == NULL) {
         a = ct_stream_arm(c, call->nmsgs,
-                          call == &chain.call ? ct_chain_submissions(c, call) : CT_STREAM_FEW);
+                          call == &chain.call ? ct_chain_submissions(c, call)
+                                              : CT_STREAM_FEW + (uint32_t)call->nmsgs);
         if (a == NULL) {
             ct_exchange_close(&x);
             return CTRAN_ERR_NO_MEM;

@@ -38,8 +38,7 @@ bool ct_halves_hand_out(const struct ct_stream_context *c, const struct ct_strea
 
 static void start(struct ct_half *h, const struct ct_stream_call *call)
 {
-    h->call = (struct ct_stream_call){
-        .name = call->name, .kind = CT_STREAM_HALF, .msgs = h->msgs, .even = true};
+    h->call = (struct ct_stream_call){.name = call->name, .kind = CT_STREAM_HALF, .msgs = h->msgs};
 }
 
 static void add(struct ct_half *h, bool send, uint32_t peer, void *buf, size_t bytes)

@@ -47,11 +47,7 @@ struct ct_workspaces {
     size_t                at_messages; /* 0: there is none */
     struct ct_kernel_call call;        /* being built */
     uint32_t              blocks;      /* a kernel's most */
-    struct {
-        const struct ct_graph *graph; /* that it is in, or NULL */
-        uint32_t               blocks;
-    } last;         /* kernel */
-    uint32_t taken; /* of the device's, for them */
+    uint32_t              taken;       /* of the device's, for them */
 };
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -426,18 +422,13 @@ static void build(struct ct_stream_context *c, const struct ct_stream_call *call
     }
 }
 
-/* Whether there is room for the call that has been built while the communicator's last kernel runs,
- * within its number of blocks: if that is the one before it on the stream, or in the graph, they
- * may be there together. What is before one that is beside others is not known. */
-static bool may_be_early(struct ct_stream_context *c, const uint32_t *finishes, bool alone)
+/* Whether a call may be started early (launch.c). In graphs since CUDA 12.3, whose edges say so.
+ * Not one that is beside others: what is before it on its stream is no kernel. */
+static bool may_be_early(const struct ct_stream_context *c, const uint32_t *finishes, bool alone)
 {
-    struct ct_workspaces  *w = c->work;
-    const struct ct_graph *graph = finishes != NULL ? NULL : c->capture.graph;
-    const bool             early =
-        alone && graph == w->last.graph && w->last.blocks + w->call.blocks <= w->blocks;
-    w->last.graph = graph;
-    w->last.blocks = alone ? w->call.blocks : w->blocks;
-    return early;
+    enum { EDGES_SINCE = 12030 };
+    return alone && c->p->cfg.stream_early &&
+           (finishes != NULL || c->p->gpu->version >= EDGES_SINCE);
 }
 
 /* The call that has been built for a communicator, which tells it when it is over. */

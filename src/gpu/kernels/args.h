@@ -200,7 +200,7 @@ struct ct_kernel_direct {
     uint32_t              op;         /* enum ct_kernel_op */
     uint32_t              root;       /* of ct_bcast_direct */
     uint32_t              together;   /* of ct_move_direct */
-    uint32_t              item_bytes; /* of a piece of ct_bcast_direct */
+    uint32_t              item_bytes; /* of a piece of ct_bcast_direct, at most */
     uint64_t              each_bytes; /* of every move, or of own_bytes, this much for each block */
     uint64_t              own_bytes;
     struct ct_kernel_reach move[CT_KERNEL_RANKS];

@@ -274,11 +274,9 @@ CT_DEV void say_over(const struct ct_kernel_comm *comm)
 {
     uint32_t *through =
         &static_cast<struct ct_kernel_words *>(comm->workspace[comm->rank])[comm->rank].ready;
-    if (comm->finished == nullptr) {
-        return;
-    }
     __syncthreads();
-    if (thread() == 0 && is_last(through)) {
+    let_next_start();
+    if (comm->finished != nullptr && thread() == 0 && is_last(through)) {
         fence_here();
         store_host(comm->finished, comm->finishes);
     }

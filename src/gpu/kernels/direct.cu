@@ -47,10 +47,8 @@ CT_DEV void copy_together(struct channel *ch, const struct ct_kernel_direct &a, 
     const bool alive = wait_all_open(ch, a);
     if (thread() >= others) {
         copy_slice(a, a.comm.rank, thread() - others, threads() - others);
-    } else {
-        if (alive) {
-            copy_to_all(a, a.use, 0, a.each_bytes, thread(), others);
-        }
+    } else if (alive) {
+        copy_to_all(a, a.use, 0, a.each_bytes, thread(), others);
     }
     say_all_through(a);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts a call of a kernel on a stream. One that is started early is on the device when the kernel
- * before it on the stream ends, which makes up for much of what a launch takes; it waits for that
- * end itself (begin_kernel in port.cuh). Meanwhile it has its multiprocessors: the caller sees to
- * it that there is room for both.
+ * Puts a call of a kernel on a stream. One that is started early is on the device by the time that
+ * the kernel before it on the stream has ended; it waits for that itself (begin_kernel in
+ * port.cuh). Ours let it in when they wait for nobody any more, so that it takes no place that they
+ * need.
  */
 #define CT_FOLDER "gpu"
 #include "gpu/gpu.h"

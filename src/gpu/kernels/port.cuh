@@ -33,12 +33,20 @@ struct line {
 #define CT_OUTLINE static __device__ __noinline__
 #define CT_UNROLL  _Pragma("unroll")
 /* Before all else in a kernel, which may have been started while the one before it on its stream
- * runs (launch.c): behind this that is over, with all that it wrote; and from here on the next may
- * be started, to wait likewise. */
+ * ends (launch.c): behind this that is over, with all that it wrote. */
 CT_DEV void begin_kernel()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* By all blocks that do not end first: from here on the next kernel may be started, to wait
+ * likewise. Behind all waits for peers: that may be a kernel of the program, which then has
+ * multiprocessors for which others wait. */
+CT_DEV void let_next_start()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
@@ -262,6 +270,10 @@ enum {
 #define CT_OUTLINE static inline
 #define CT_UNROLL
 #define CT_KERNEL(name, type) EMU_KERNEL(name, type)
+
+CT_DEV void let_next_start()
+{
+}
 
 CT_DEV vec load_vec(const void *p)
 {
