@@ -572,6 +572,7 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     p->p2p = s;
     ct_match_init(&s->match);
     ct_list_init(&s->watchers);
+    ct_list_init(&s->lent);
     make_sent(p, &s->sent);
     ct_lock_init(&s->reqs_lock, p->threaded);
     ct_p2p_reqs_init(s);

@@ -428,6 +428,84 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
     }
 }
 
+/* ---- memory that the peer is told of otherwise ----------------------------------------------- */
+
+/* One that was lent, or zeros. */
+static void forget_lent(struct ct_p2p_req *req) CT_IN_DOMAIN
+{
+    if (req->p != NULL) {
+        ct_list_remove(&req->node);
+        ct_rndv_leave(req);
+    }
+}
+
+/* It stays among the active ones from the first time on, unless the peer has had to ask for it. */
+uint64_t ct_p2p_lend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to, uint64_t ctx,
+                     const struct ct_area *area)
+{
+    ct_domain_enter(p);
+    if (CT_LIKELY(req->id != 0)) {
+        ct_area_copy(&req->area, area);
+    } else {
+        forget_lent(req);
+        ct_p2p_prepare(p, req, false, to, (struct ct_p2p_key){.ctx = ctx}, area);
+        req->announced = true;
+        req->moved_bytes = req->want_bytes = 0;
+        enter(req);
+        ct_list_append(&p->p2p->lent, &req->node);
+    }
+    const uint64_t id = req->id;
+    ct_domain_leave(p);
+    return id;
+}
+
+void ct_p2p_take_back(struct ct_p2p_req *req)
+{
+    ct_domain_enter(req->p);
+    req->area.len_bytes = 0;
+    ct_domain_leave(req->p);
+}
+
+void ct_p2p_lend_no_more(struct ct_process *p, struct ct_p2p_req *req)
+{
+    ct_domain_enter(p);
+    forget_lent(req);
+    ct_domain_leave(p);
+}
+
+int ct_p2p_borrow(struct ct_ep *from, void *to, const struct ct_net_remote *what)
+{
+    const struct ct_area area = {.base = to, .len_bytes = what->len_bytes};
+    struct ct_process   *p = from->p;
+    ct_domain_enter(p);
+    const int rc = ct_ep_read(from, &area, what);
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS && rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
+        ct_ep_fail(from, rc);
+    }
+    ct_domain_leave(p);
+    return rc;
+}
+
+int ct_p2p_ask(struct ct_ep *from, uint64_t ctx, void *to, const struct ct_net_remote *what)
+{
+    const struct ct_area area = {.base = to, .len_bytes = what->len_bytes};
+    struct ct_process   *p = from->p;
+    struct ct_p2p_req    req;
+    ct_p2p_prepare(p, &req, true, from, (struct ct_p2p_key){.ctx = ctx}, &area);
+    req.op.area = NULL; /* its own messages are headers */
+    req.op.len_bytes = req.op.pos = 0;
+    req.want_bytes = what->len_bytes;
+    req.moved_bytes = req.promised_bytes = 0;
+    ct_domain_enter(p);
+    const int lost = ct_p2p_lost(p, from, ctx);
+    if (lost == CTRAN_SUCCESS) {
+        enter(&req);
+        say_cts(&req, what->token);
+    }
+    ct_domain_leave(p);
+    return lost == CTRAN_SUCCESS ? ct_p2p_wait(p, &req.base) : lost;
+}
+
 /* The receive for which this is being fetched, or NULL. */
 static struct ct_p2p_req *find_fetching(struct ct_ep *from, uint64_t sender_id) CT_IN_DOMAIN
 {

@@ -104,6 +104,9 @@ void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
     struct ct_p2p *s = p->p2p;
     ct_match_for_posted(&s->match, drop, NULL);
     ct_flow_for_line(p, drop, NULL);
+    while (!ct_list_empty(&s->lent)) { /* communicators of the library's own end later */
+        ct_rndv_leave(CT_CONTAINER_OF(ct_list_pop(&s->lent), struct ct_p2p_req, node));
+    }
     HASH_CLEAR(hh, s->active);
     ct_tasks_forget(p);
     drop_messages(p);

@@ -12,6 +12,7 @@ struct ct_p2p {
     struct ct_p2p_buffer *buffers CT_GUARDED_BY(ct_domain); /* uthash by owner: buffer.c */
     struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
+    struct ct_list lent           CT_GUARDED_BY(ct_domain); /* of ct_p2p_lend */
     uint64_t next_id              CT_GUARDED_BY(ct_domain);
     uint64_t fetched              CT_GUARDED_BY(ct_domain); /* messages, see ct_p2p_fetched */
     struct ct_ep **lost           CT_GUARDED_BY(ct_domain); /* peers that have failed */

@@ -321,6 +321,21 @@ static void test_board(void **state)
     ranks_run(&(struct ranks_args){.n = 2, .settings = small_parts, .body = all_calls_over_it});
 }
 
+/* Two ranks read each other's long input where it lies, or ask for it. */
+static void test_lending(void **state)
+{
+    static const char *const lend[] = {
+        "CTRAN_COLL_BOARD",       "1",  "CTRAN_SPIN", "0", "CTRAN_COLL_LEND", "always",
+        "CTRAN_COLL_BOARD_BYTES", "8K", NULL};
+    static const char *const ask[] = {
+        "CTRAN_COLL_BOARD",      "1",   "CTRAN_SPIN", "0", "CTRAN_COLL_LEND", "always",
+        "CTRAN_SHM_SINGLE_COPY", "off", NULL};
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = lend, .body = all_calls_over_it});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = ask, .body = all_calls_over_it});
+    ranks_run(&(struct ranks_args){.n = 3, .settings = lend, .body = all_calls_over_it});
+}
+
 /* Now and then a rank comes so late that the others fill their slots, or sleep. */
 static void dawdle(struct rank *r)
 {
@@ -521,10 +536,10 @@ static void test_communicators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),           cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_board),         cmocka_unit_test(test_random),
-        cmocka_unit_test(test_no_board),      cmocka_unit_test(test_past_caches),
-        cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_all),         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_board),       cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_board),
+        cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/far.h"
 #include "pmi/pmi.h"
 
 /* ---- making one ------------------------------------------------------------------------------ */
@@ -44,47 +43,6 @@ int ct_board_open(struct ct_run_ctx *ctx)
     return rc;
 }
 
-/* Rank 0 writes where rank 1 has just read. */
-static bool is_far(const struct ct_board *b)
-{
-    char     from[CT_FAR_BYTES];
-    uint64_t least_ns = UINT64_MAX;
-    for (unsigned i = 0; i < CT_FAR_SAMPLES; i++) {
-        memset(from, (int)i, sizeof from);
-        const uint64_t start = ct_clock_ns();
-        memcpy(b->bulk.base + i * sizeof from, from, sizeof from);
-        const uint64_t ns = ct_clock_ns() - start;
-        least_ns = ns < least_ns ? ns : least_ns;
-    }
-    return least_ns > CT_FAR_NS;
-}
-
-/* Whether the cores of two ranks are far from each other: what rank 0 finds, on both. Not where
- * ranks share cores: to read from each other both would have to be there. Of more ranks each gets
- * what is on the board at the same time as the others, and none has to pass it on. */
-static int learn_far(struct ct_run_ctx *ctx, struct ct_board *b)
-{
-    enum { BYTES = CT_FAR_SAMPLES * CT_FAR_BYTES };
-    char far = 0;
-    if (ctx->n != 2 || b->part_bytes * CT_BOARD_PARTS < BYTES) {
-        return CTRAN_SUCCESS;
-    }
-    if (ctx->me == 0) {
-        memset(b->bulk.base, 0, BYTES);
-    }
-    int rc = ct_common_meet(ctx);
-    for (size_t at = 0; ctx->me == 1 && at < BYTES; at += CT_CACHE_LINE) {
-        (void)*(volatile char *)(b->bulk.base + at);
-    }
-    rc = rc == CTRAN_SUCCESS ? ct_common_meet(ctx) : rc;
-    if (ctx->me == 0) {
-        far = !ct_ep_is_crowded(ctx->p) && is_far(b);
-    }
-    rc = rc == CTRAN_SUCCESS ? ct_common_tell(ctx, &far, sizeof far) : rc;
-    b->far = rc == CTRAN_SUCCESS && far != 0;
-    return rc;
-}
-
 static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
 {
     const size_t bytes = (size_t)ctx->p->cfg.coll_board_bytes;
@@ -95,13 +53,7 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
     if (b->part_bytes > 0) {
         rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_BOARD_PARTS, true, &b->bulk);
     }
-    return rc == CTRAN_SUCCESS && b->bulk.base != NULL ? learn_far(ctx, b) : rc;
-}
-
-/* Of what is not combined: the order of sums is not to depend on where ranks are. */
-static bool is_better_sent(const struct ct_board *b, uint32_t coll)
-{
-    return b->far && (coll & (CT_BCAST | CT_GATHER | CT_SCATTER | CT_ALLGATHER | CT_ALLTOALL)) != 0;
+    return rc;
 }
 
 /* Most bytes that a rank puts in. */
@@ -125,8 +77,7 @@ int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout
     if (CT_UNLIKELY(!*takes)) {
         rc = b->bulk_tried || b->broken != CTRAN_SUCCESS ? rc : open_bulk(ctx, b);
         *takes = b->broken != CTRAN_SUCCESS || /* it says so */
-                 (b->bulk.base != NULL && ctx->n * layout->elem_bytes <= b->part_bytes &&
-                  !is_better_sent(b, coll));
+                 (b->bulk.base != NULL && ctx->n * layout->elem_bytes <= b->part_bytes);
     }
     return rc;
 }
@@ -141,6 +92,7 @@ void ct_board_close(struct ct_board *b)
         ct_common_close(&b->slots);
         ct_common_close(&b->bulk);
         free(b->tmp);
+        ct_board_lend_no_more(b);
         free(b);
     }
 }
@@ -318,6 +270,12 @@ static bool arrives(const struct ct_board_slot *slot, uint64_t k, size_t len_byt
     return false;
 }
 
+/* Whether it is worth waiting for, too, what takes as long as long input does to be dealt with. */
+static bool arrives_late(const _Atomic uint64_t *flag, uint64_t k, size_t len_bytes)
+{
+    return len_bytes > CT_BOARD_BYTES && appears(flag, k);
+}
+
 int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes)
 {
     const struct ct_board_slot *slot = ct_board_slot_of(b, rank);
@@ -327,7 +285,7 @@ int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_
     }
     const bool crowded = ct_ep_is_crowded(b->ctx->p);
     if (crowded ? (exchange ? comes_to_all(b, rank) : comes(b, rank, flag))
-                : arrives(slot, b->k, len_bytes)) {
+                : arrives(slot, b->k, len_bytes) || arrives_late(flag, b->k, len_bytes)) {
         return CTRAN_SUCCESS;
     }
     b->unread = false; /* a long wait makes room */

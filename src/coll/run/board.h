@@ -19,6 +19,7 @@
 #ifndef CT_COLL_RUN_BOARD_H
 #define CT_COLL_RUN_BOARD_H
 
+#include "base/far.h"
 #include "coll/run/run.h"
 #include "coll/run/layout.h"
 #include "coll/run/script.h"
@@ -30,8 +31,16 @@ struct ct_board_slot {
     CT_ALIGNED(16) char data[CT_BOARD_BYTES];
 };
 
+/* What the slot has of input that is in bulk memory or, as `addr` says, still in its rank's. */
+struct ct_board_note {
+    uint64_t addr;                /* 0: it was put in */
+    uint64_t at_bytes, len_bytes; /* of the part that it would be in */
+    uint64_t token;               /* see ct_p2p_lend */
+};
+
 struct ct_board_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t done; /* operations */
+    _Atomic uint32_t blind; /* this rank could not read what was lent to it */
     CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
 };
 
@@ -53,7 +62,7 @@ struct ct_script_key {
 
 struct ct_kept {
     struct ct_script_key key;
-    bool                 exchange;
+    bool                 exchange, bulk;
     size_t               n;
     struct ct_script_act acts[];
 };
@@ -63,7 +72,6 @@ struct ct_board {
     struct ct_common         slots, bulk;
     struct ct_board_shared  *shared; /* in `slots` */
     bool                     bulk_tried;
-    bool                     far; /* two ranks: long input is copied once, by who wants it */
     size_t                   part_bytes;
     size_t                   cache_share; /* of a core; 0: not known */
     uint64_t                 k;           /* operations begun */
@@ -78,7 +86,14 @@ struct ct_board {
     size_t                   tmp_bytes;
     struct ct_script         script; /* the last one that was written */
     struct ct_kept          *kept[CT_BOARD_KEPT];
-    uint32_t                 seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
+    struct ct_far            far; /* for lending, as is all up to `stage`: board_lend.c */
+    uint32_t                 puts, lendings; /* how often */
+    uint32_t                 lent_mask;      /* which of `lent` are in use */
+    bool                     lent_long;      /* a lender helps with it */
+    uint64_t           lent_k; /* the last operation of this call with input that is lent, or 0 */
+    struct ct_p2p_req *lent;   /* CT_BOARD_DEPTH, or NULL */
+    char              *stage;
+    uint32_t           seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
 };
 
 static inline struct ct_board_slot *ct_board_slot_of(const struct ct_board *b, uint32_t rank)
@@ -99,6 +114,36 @@ int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64
 /* The same for a flag of operation k, with care for ranks that share cores. exchange: nobody comes
  * out of it before all have put in their part. Of the input the first len_bytes are to be read. */
 int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes);
+/* Input that the other of two ranks has lent. */
+struct ct_board_borrowed {
+    struct ct_board_note note;  /* its addr is 0 where it is on the board */
+    bool                 alone; /* it is read without its owner's help */
+    char                *asked; /* NULL, or a copy of all of it; the caller frees it */
+};
+
+/* Whether the next operation's input is lent. */
+bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args);
+/* Lends what would be put in at byte `at` of a part. */
+void ct_board_lend(struct ct_board *b, struct ct_board_note *note, const char *from, size_t at,
+                   size_t len_bytes);
+/* The end of a collective that was `rc` up to now: nobody reads what was lent any more. */
+int  ct_board_take_back(struct ct_board *b, int rc);
+void ct_board_lend_no_more(struct ct_board *b);
+/* Reads from byte `at` of the part on. */
+int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at, char *to,
+                    size_t len_bytes);
+/* dst = own op that, or with `first` that op own. */
+struct ct_board_sum {
+    const struct ct_reduction *op;
+    char                      *dst;
+    const char                *own;
+    bool                       first;
+    size_t                     elems, elem_bytes;
+};
+int ct_board_reduce(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
+                    const struct ct_board_sum *sum);
+/* Copies long input to its part, and learns from that. */
+void ct_board_put(struct ct_board *b, char *to, const char *from, size_t len_bytes);
 /* Others may wait for answers of this rank. */
 void ct_board_drive(const struct ct_board *b);
 

@@ -15,14 +15,17 @@
 #include "pmi/pmi.h"
 
 struct operation {
-    struct ct_board    *board;
-    struct ct_run_args *args;
-    bool                exchange;       /* every rank reads every other's input */
-    bool                bulk;           /* what is put in is there, not in slots */
-    bool                past;           /* what is read goes past the caches */
-    char               *base[CT_INPUT]; /* of SEND, RECV, TMP */
-    struct ct_script_of of;
-    size_t              nchunks;
+    struct ct_board         *board;
+    struct ct_run_args      *args;
+    bool                     exchange;       /* every rank reads every other's input */
+    bool                     bulk;           /* what is put in is there, not in slots */
+    bool                     past;           /* what is read goes past the caches */
+    bool                     lends;          /* bulk: this rank puts nothing in (board_lend.c) */
+    struct ct_board_note     note;           /* bulk: of this rank's input, */
+    struct ct_board_borrowed in;             /* and of that which is read */
+    char                    *base[CT_INPUT]; /* of SEND, RECV, TMP */
+    struct ct_script_of      of;
+    size_t                   nchunks;
 };
 
 /* ---- acts ------------------------------------------------------------------------------------ */
@@ -46,7 +49,7 @@ static int await_room(const struct operation *o)
     struct ct_board *b = o->board;
     uint64_t         least = b->k - 1;
     uint64_t         need = b->k > CT_BOARD_DEPTH ? b->k - CT_BOARD_DEPTH : 0;
-    if (o->bulk && b->part_k[b->parts % CT_BOARD_PARTS] > need) {
+    if (o->bulk && !o->lends && b->part_k[b->parts % CT_BOARD_PARTS] > need) {
         need = b->part_k[b->parts % CT_BOARD_PARTS];
     }
     if (CT_LIKELY(b->safe >= need)) {
@@ -91,6 +94,86 @@ static void copy_to(const struct operation *o, const struct ct_script_act *a)
     }
 }
 
+/* ---- acts on long input ---------------------------------------------------------------------- */
+
+static bool is_borrowed(const struct operation *o, struct ct_place place)
+{
+    return place.in >= CT_INPUT && place.in != CT_INPUT + o->board->ctx->me && o->in.note.addr != 0;
+}
+
+static int copy_long(struct operation *o, const struct ct_script_act *a)
+{
+    if (is_borrowed(o, a->a)) {
+        return ct_board_borrow(o->board, &o->in, (size_t)a->a.at_bytes, at(o, a->dst), a->len);
+    }
+    if (a->dst.in < CT_INPUT) {
+        copy_to(o, a);
+    } else if (o->lends) {
+        ct_board_lend(o->board, &o->note, at(o, a->a), (size_t)a->dst.at_bytes, a->len);
+    } else {
+        ct_board_put(o->board, at(o, a->dst), at(o, a->a), a->len);
+    }
+    return CTRAN_SUCCESS;
+}
+
+static int reduce_long(struct operation *o, const struct ct_script_act *a)
+{
+    const bool first = is_borrowed(o, a->a);
+    if (!first && !is_borrowed(o, a->b)) {
+        ct_reduction_apply(&o->args->op, at(o, a->dst), at(o, a->a), at(o, a->b), a->len);
+        return CTRAN_SUCCESS;
+    }
+    const struct ct_board_sum sum = {
+        .op = &o->args->op,
+        .dst = at(o, a->dst),
+        .own = at(o, first ? a->b : a->a),
+        .first = first,
+        .elems = a->len,
+        .elem_bytes = o->args->layout.elem_bytes,
+    };
+    return ct_board_reduce(o->board, &o->in, (size_t)(first ? a->a : a->b).at_bytes, &sum);
+}
+
+static int play_long(struct operation *o, const struct ct_script_act *a)
+{
+    struct ct_board *b = o->board;
+    int              rc = CTRAN_SUCCESS;
+    switch (a->kind) {
+    case CT_DO_ROOM:
+        o->lends = ct_board_lends(b, o->args);
+        return await_room(o);
+    case CT_DO_POST:
+        memcpy(ct_board_slot_of(b, b->ctx->me)->data, &o->note, sizeof o->note);
+        post(b);
+        return rc;
+    case CT_DO_AWAIT:
+        rc = ct_board_await_input(b, a->peer, o->exchange, a->len);
+        memcpy(&o->in.note, ct_board_slot_of(b, a->peer)->data, sizeof o->in.note);
+        return rc;
+    case CT_DO_COPY:
+        return copy_long(o, a);
+    default:
+        return reduce_long(o, a);
+    }
+}
+
+/* Of an operation whose input is long. */
+static int play_all_long(struct operation *o, const struct ct_script_act *acts, size_t n)
+{
+    int rc = CTRAN_SUCCESS;
+    o->lends = false;
+    memset(&o->note, 0, sizeof o->note);
+    memset(&o->in, 0, sizeof o->in);
+    o->in.alone = o->exchange || o->args->algo->colls == CT_REDUCE;
+    for (const struct ct_script_act *a = acts; a < acts + n && rc == CTRAN_SUCCESS; a++) {
+        rc = play_long(o, a);
+    }
+    free(o->in.asked);
+    return rc;
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
 static int play(const struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     int rc = CTRAN_SUCCESS;
@@ -106,7 +189,7 @@ static int play(const struct operation *o, const struct ct_script_act *acts, siz
             rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
             break;
         case CT_DO_COPY:
-            copy_to(o, a);
+            copy(at(o, a->dst), at(o, a->a), a->len);
             break;
         default:
             ct_reduction_apply(&o->args->op, at(o, a->dst), at(o, a->a), at(o, a->b), a->len);
@@ -115,20 +198,19 @@ static int play(const struct operation *o, const struct ct_script_act *acts, siz
     return rc;
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
-
 /* The script is played as operation k + 1. Well or not, others may write over what it read. */
-static int play_shot(const struct operation *o, const struct ct_script_act *acts, size_t n)
+static int play_shot(struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     struct ct_board *b = o->board;
     b->k++;
-    int rc = play(o, acts, n);
+    int rc = CT_LIKELY(!o->bulk) ? play(o, acts, n) : play_all_long(o, acts, n);
     if (o->bulk) {
         b->part_k[b->parts++ % CT_BOARD_PARTS] = b->k;
     }
     if (o->exchange && rc == CTRAN_SUCCESS) {
         b->safe = b->k - 1;
-    } else {
+    }
+    if (!o->exchange || rc != CTRAN_SUCCESS || (o->bulk && o->in.note.addr != 0)) {
         ct_board_set(b, &b->shared->member[b->ctx->me].done, b->k);
     }
     return rc;
@@ -278,7 +360,8 @@ static void keep(const struct operation *o, const struct ct_script_key *key)
     enum { ACTS = 64 };
     struct ct_board *b = o->board;
     const bool       counts = o->args->layout.count == 0 && !o->args->signal;
-    if (o->bulk || counts || (o->args->algo->traits & CT_TWO_SHOT) != 0 || b->script.n > ACTS) {
+    if (o->nchunks > 1 || o->past || counts || (o->args->algo->traits & CT_TWO_SHOT) != 0 ||
+        b->script.n > ACTS) {
         return;
     }
     struct ct_kept **shelf = shelf_of(b, key);
@@ -286,7 +369,8 @@ static void keep(const struct operation *o, const struct ct_script_key *key)
     free(*shelf);
     *shelf = malloc(sizeof **shelf + bytes);
     if (*shelf != NULL) {
-        **shelf = (struct ct_kept){.key = *key, .exchange = o->exchange, .n = b->script.n};
+        **shelf = (struct ct_kept){
+            .key = *key, .exchange = o->exchange, .bulk = o->bulk, .n = b->script.n};
         memcpy((*shelf)->acts, b->script.acts, bytes);
     }
 }
@@ -298,6 +382,7 @@ static int play_kept(struct operation *o, const struct ct_kept *kept)
 {
     int rc = begin(o->args, 0);
     o->exchange = kept->exchange;
+    o->bulk = kept->bulk;
     o->base[CT_TMP] = o->board->tmp;
     return rc == CTRAN_SUCCESS ? play_shot(o, kept->acts, kept->n) : rc;
 }
@@ -338,6 +423,7 @@ int ct_board_run(struct ct_run_args *args)
     const struct ct_script_key key = key_of(args);
     const struct ct_kept      *kept = *shelf_of(b, &key);
     int rc = kept != NULL && same_key(&kept->key, &key) ? play_kept(&o, kept) : play_new(&o, &key);
+    rc = CT_LIKELY(b->lent_k == 0) ? rc : ct_board_take_back(b, rc);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         b->broken = rc; /* out of step with the others from now on */
     }

@@ -91,7 +91,7 @@ static bool attach(const struct ct_run_ctx *ctx, struct ct_common *c, const stru
 
 extern const struct ct_algo ct_algo_knomial_bcast, ct_algo_bruck_allgather;
 
-int ct_common_tell(struct ct_run_ctx *ctx, void *buf, size_t bytes)
+static int bcast(struct ct_run_ctx *ctx, void *buf, size_t bytes)
 {
     return ct_run(&(struct ct_run_args){
         .ctx = ctx,
@@ -112,19 +112,13 @@ static int allgather(struct ct_run_ctx *ctx, char *all)
         .chunks = 1});
 }
 
-int ct_common_meet(struct ct_run_ctx *ctx)
-{
-    char all[CT_COMMON_RANKS] = {0};
-    return allgather(ctx, all);
-}
-
 int ct_common_open(struct ct_run_ctx *ctx, size_t bytes, bool able, struct ct_common *out)
 {
     struct card card = {.fd = -1};
     char        all[CT_COMMON_RANKS];
     *out = (struct ct_common){.bytes = bytes};
     bool ok = ctx->me != 0 || (able && create(ctx, out, &card));
-    int  rc = ct_common_tell(ctx, &card, sizeof card);
+    int  rc = bcast(ctx, &card, sizeof card);
     if (rc == CTRAN_SUCCESS) {
         all[ctx->me] = ok && able && (ctx->me == 0 || attach(ctx, out, &card));
         rc = allgather(ctx, all);

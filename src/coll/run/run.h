@@ -177,8 +177,5 @@ struct ct_common {
 int ct_common_open(struct ct_run_ctx *ctx, size_t bytes, bool able, struct ct_common *out);
 /* Of this rank alone. */
 void ct_common_close(struct ct_common *common);
-/* What goes with making it: rank 0 tells the others something; all wait for each other. */
-int ct_common_tell(struct ct_run_ctx *ctx, void *buf, size_t bytes);
-int ct_common_meet(struct ct_run_ctx *ctx);
 
 #endif

@@ -220,16 +220,19 @@ static void receive(struct writer *w, const struct ct_step *step)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* What is put in comes before what is received. */
+/* What is put in comes first, for others wait for it. */
 static void write_round(struct writer *w, uint32_t r)
 {
     struct ct_step steps[CT_MAX_STEPS];
     unsigned       n = w->of->args->algo->round(&w->of->args->env, 0, r, steps);
+    for (unsigned i = 0; i < n && !w->is_in; i++) {
+        if (steps[i].act == CT_TX) {
+            put_in(w);
+        }
+    }
     for (unsigned i = 0; i < n; i++) {
         if (steps[i].act == CT_COPY || steps[i].act == CT_OP) {
             i += compute(w, &steps[i], n - i) - 1;
-        } else if (steps[i].act == CT_TX && !w->is_in) {
-            put_in(w);
         }
     }
     for (unsigned i = 0; i < n; i++) {
