@@ -84,6 +84,16 @@ static void copy(char *dst, const char *src, size_t len)
     }
 }
 
+/* Into a slot, all of whose lines another core has read: they are asked for at once. */
+static void put(char *dst, const char *src, size_t len)
+{
+    enum { LEAST = 512 };
+    for (size_t i = 0; len >= LEAST && i < len; i += CT_CACHE_LINE) {
+        ct_line_own(dst + i);
+    }
+    copy(dst, src, len);
+}
+
 /* An input is read once, and what is put in is written for a reader. */
 static void copy_to(const struct operation *o, const struct ct_script_act *a)
 {
@@ -189,7 +199,7 @@ static int play(const struct operation *o, const struct ct_script_act *acts, siz
             rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
             break;
         case CT_DO_COPY:
-            copy(at(o, a->dst), at(o, a->a), a->len);
+            (a->dst.in < CT_INPUT ? copy : put)(at(o, a->dst), at(o, a->a), a->len);
             break;
         default:
             ct_reduction_apply(&o->args->op, at(o, a->dst), at(o, a->a), at(o, a->b), a->len);
