@@ -43,8 +43,7 @@ enum ct_net_caps {
 
 struct ct_auth_key;
 
-/* Where the peer's memory is, as the peer sees it, and under what token it has announced that; 0:
- * it is not asked to help. */
+/* Where the peer's memory is, as the peer sees it, and under what token it has announced that. */
 struct ct_net_remote {
     uint64_t addr;
     uint64_t len_bytes;

@@ -435,8 +435,8 @@ static bool shares(const struct shm *s, const struct ct_area *area,
                    const struct ct_net_remote *from)
 {
     size_t least = (size_t)s->env.cfg->shm_share;
-    return least > 0 && !from->alone && from->token != 0 && from->len_bytes >= least &&
-           area->pieces == NULL && area->len_bytes >= from->len_bytes;
+    return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
+           area->len_bytes >= from->len_bytes;
 }
 
 static int share(struct peer *peer, const struct ct_shm_mate *owner, void *to,

@@ -133,7 +133,7 @@ static int ask(struct ct_board *b, struct ct_board_borrowed *in, struct ct_ep *e
         return CTRAN_ERR_NO_MEM;
     }
     return ct_p2p_ask(ep, b->ctx->id, in->asked,
-                      &(struct ct_net_remote){note->addr, note->len_bytes, note->token});
+                      &(struct ct_net_remote){note->addr, note->len_bytes, note->token, false});
 }
 
 /* Where both read, neither helps the other. */
@@ -147,9 +147,9 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
         return CTRAN_ERR_NO_MEM;
     }
     if (CT_LIKELY(in->asked == NULL)) {
-        rc = ct_p2p_borrow(ep, to,
-                           &(struct ct_net_remote){in->note.addr + from, len_bytes,
-                                                   in->alone ? 0 : in->note.token});
+        rc = ct_p2p_borrow(
+            ep, to,
+            &(struct ct_net_remote){in->note.addr + from, len_bytes, in->note.token, in->alone});
         if (CT_LIKELY(rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
             return rc;
         }
