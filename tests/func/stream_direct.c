@@ -63,6 +63,21 @@ static void went(uint64_t before, uint64_t more)
     }
 }
 
+/* Operations of all ways so far: a reduction of which copy engines have half makes two. */
+static uint32_t operations(void)
+{
+    struct ct_comm *c;
+    OK(ct_check_comm("stream_direct", comm, &c));
+    return c->stream->enqueued;
+}
+
+static void made(uint32_t before, uint32_t more)
+{
+    if (getenv("CT_HALVES") != NULL && check_size > 1) {
+        EXPECT_EQ(before + more, operations());
+    }
+}
+
 static int right(int by)
 {
     return (check_rank + by) % check_size;
@@ -193,18 +208,22 @@ static void of_reductions(void)
         put_ints(in_place ? r : s, N);
         OK(ctran_barrier(CTRAN_COMM_WORLD));
         uint64_t before = direct();
+        uint32_t so_far = operations();
         OK(ctran_allreduce_enqueue(in_place ? CTRAN_IN_PLACE : s, r, N, CTRAN_INT, CTRAN_SUM, comm,
                                    stream));
         CU(cuStreamSynchronize(stream));
         went(before, check_size > 1);
+        made(so_far, 2);
         look_at_sums(r, N, 0);
         put_ints(in_place ? r : s, N);
         OK(ctran_barrier(CTRAN_COMM_WORLD));
         before = direct();
+        so_far = operations();
         OK(ctran_reduce_scatter_block_enqueue(in_place ? CTRAN_IN_PLACE : s, r, (ctran_count_t)part,
                                               CTRAN_INT, CTRAN_SUM, comm, stream));
         CU(cuStreamSynchronize(stream));
         went(before, check_size > 1 && turn < 2); /* in place on no rank */
+        made(so_far, check_size > 2 && turn < 2 ? 2 : 1);
         look_at_sums(r, part, part * (size_t)check_rank);
         OK(ctran_barrier(CTRAN_COMM_WORLD));
     }

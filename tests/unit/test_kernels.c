@@ -39,6 +39,7 @@ struct call {
     int64_t                    displs[MOST_RANKS][MOST_RANKS], got[MOST_RANKS][MOST_RANKS];
     bool                       packed;    /* DYNAMIC: received one after the other */
     bool                       direct;    /* by a kernel that works on the ranks' own buffers */
+    bool                       halved;    /* long reductions: copies are the test's */
     bool                       passed_on; /* a broadcast, by peers */
     bool                       together;
     uint32_t                   root, members;
@@ -378,6 +379,8 @@ static void make_call(struct run *run, struct call *c)
     choose_counts(c, size, seed);
     place_dynamic(c, size);
     c->direct = may_be_direct(c) && unit_below(seed, 2) == 0;
+    c->halved = c->direct && (c->what == ALLREDUCE || (c->what == REDUCE_SCATTER && size > 2)) &&
+                unit_below(seed, 2) == 0;
     c->together = unit_below(seed, 2) == 0;
     c->passed_on = c->what == BCAST && size > 2 && unit_below(seed, 3) > 0;
     make_buffers(run, c);
@@ -466,10 +469,11 @@ static void build_direct(struct world *w, struct call *c, uint32_t me, struct ct
         ranks[p] = (struct ct_kernel_reach){c->send[p], c->recv[p], 0};
     }
     if (c->what == ALLREDUCE) {
-        ct_kernel_direct_allreduce(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count, true);
+        ct_kernel_direct_allreduce(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count,
+                                   !c->halved);
     } else if (c->what == REDUCE_SCATTER) {
         ct_kernel_direct_reduce_scatter(k, &w->comm[me], c->how.blocks, &c->red, ranks, c->count,
-                                        false);
+                                        c->halved);
     } else if (c->passed_on) {
         void *bufs[MOST_RANKS];
         for (uint32_t p = 0; p < w->size; p++) {
@@ -587,6 +591,28 @@ static void check_call(struct world *w, struct call *c, size_t number)
     }
 }
 
+/* What copy engines do in front of the kernels and behind them. */
+static void give(const struct world *w, const struct call *c)
+{
+    const size_t bytes = c->count * c->red.elem_bytes;
+    for (uint32_t p = 0; p < w->size; p++) {
+        memcpy(c->recv[p], c->send[(p + w->size - 1) % w->size] + p * bytes, bytes);
+    }
+}
+
+static void hand_out(const struct world *w, const struct call *c)
+{
+    const size_t bytes = c->count * c->red.elem_bytes;
+    const size_t part = ct_kernel_direct_part(w->size, bytes);
+    for (uint32_t p = 0; p < w->size * w->size; p++) {
+        const uint32_t from = p / w->size, to = p % w->size;
+        const size_t   at = ct_min_size(from * part, bytes);
+        if (from != to) {
+            memcpy(c->recv[to] + at, c->recv[from] + at, ct_min_size(part, bytes - at));
+        }
+    }
+}
+
 static void many_calls(uint32_t size, uint32_t channels, size_t bytes, uint32_t first_item)
 {
     struct run run = {.ncalls = CALLS, .seed = 88172645463325252u + size};
@@ -595,9 +621,15 @@ static void many_calls(uint32_t size, uint32_t channels, size_t bytes, uint32_t 
     assert_non_null(run.calls);
     for (size_t i = 0; i < run.ncalls; i++) {
         make_call(&run, &run.calls[i]);
+        if (run.calls[i].halved && run.calls[i].what == REDUCE_SCATTER) {
+            give(&run.w, &run.calls[i]);
+        }
     }
     run_all(&run);
     for (size_t i = 0; i < run.ncalls; i++) {
+        if (run.calls[i].halved && run.calls[i].what == ALLREDUCE) {
+            hand_out(&run.w, &run.calls[i]);
+        }
         check_call(&run.w, &run.calls[i], i);
     }
     free(run.calls);
