@@ -29,6 +29,7 @@ libctbase_la_SOURCES = \
 	src/base/shmfile.c src/base/shmfile.h \
 	src/base/slab.c src/base/slab.h \
 	src/base/textfile.c src/base/textfile.h \
+	src/base/tsan.h \
 	src/base/util.h \
 	src/base/version.c src/base/version.h \
 	src/base/wait.c src/base/wait.h

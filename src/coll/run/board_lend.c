@@ -17,6 +17,7 @@
 #define CT_FOLDER "run"
 #include <stdlib.h>
 
+#include "base/tsan.h"
 #include "coll/run/board.h"
 
 enum { STAGE = 32 << 10 };
@@ -78,6 +79,7 @@ void ct_board_lend(struct ct_board *b, struct ct_board_note *note, const char *f
     note->addr = (uintptr_t)from;
     note->at_bytes = at;
     note->len_bytes = len_bytes;
+    ct_tsan_release(note->addr);
     ct_line_own(ct_board_slot_of(b, b->ctx->me));
     b->lent_mask |= UINT32_C(1) << b->k % CT_BOARD_DEPTH;
     b->lent_k = b->k;
@@ -105,7 +107,9 @@ int ct_board_take_back(struct ct_board *b, int rc)
         rc = ct_board_await(b, peer, done, b->lent_k);
     }
     for (; b->lent_mask != 0; b->lent_mask &= b->lent_mask - 1) {
-        ct_p2p_take_back(&b->lent[__builtin_ctz(b->lent_mask)]);
+        struct ct_p2p_req *req = &b->lent[__builtin_ctz(b->lent_mask)];
+        ct_tsan_acquire((uintptr_t)req->area.base);
+        ct_p2p_take_back(req);
     }
     b->lent_k = 0;
     b->lent_long = false;
@@ -147,9 +151,11 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
         return CTRAN_ERR_NO_MEM;
     }
     if (CT_LIKELY(in->asked == NULL)) {
+        ct_tsan_acquire(in->note.addr);
         rc = ct_p2p_borrow(
             ep, to,
             &(struct ct_net_remote){in->note.addr + from, len_bytes, in->note.token, in->alone});
+        ct_tsan_release(in->note.addr);
         if (CT_LIKELY(rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
             return rc;
         }
