@@ -17,7 +17,8 @@ enum {
     FOLD = 32 << 10,
     PART = 8 << 10,
     /* A block's slice of such a part is cut into about so many pieces, so that peers are soon at
-     * it, too; but a fence behind each takes as long as the shortest. */
+     * it, too; but a fence behind each takes as long as the shortest. (The last ones are shorter
+     * all the same: bcast.cu.) */
     PIECES = 4,
     SHORTEST = 16 << 10,
     LONGEST = 64 << 10,

@@ -5,8 +5,8 @@
  * within a moment of each other; and where all their memory can be shared: that is what a rank
  * brings to a gathering.
  *
- * Once ranks have agreed, each launches its kernel. One whose launch the driver refuses ends the
- * communicator's work, by which the others' kernels end.
+ * Once ranks have agreed, each launches its kernel. One that cannot ends the communicator's work,
+ * by which the others' kernels end.
  */
 #define CT_FOLDER "stream"
 #include "stream/direct.h"

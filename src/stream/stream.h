@@ -116,6 +116,12 @@
  * there for the rank before it, and for the rank behind it to have come: the root waits for no
  * piece, so there is no circle.
  *
+ * A long reduction is two operations: kernels combine, copy engines push (halves.h). In an
+ * allreduce in place nothing is overwritten before it has been read: part p of every vector is read
+ * by rank p's kernel alone; elsewhere it is written by p's push, behind that kernel, or by a pull
+ * of q's, behind q's kernel and p's ready; and no kernel ends before all are through with its
+ * rank's memory.
+ *
  * The end of a communicator: a peer dies, a deadline passes, ends do not fit. A word that all ranks
  * see says so and why; calls return that error from then on. The watchdog (watch.c) lets the
  * streams go, operation by operation, by CPU stores alone. It looks at the one operation that

@@ -27,7 +27,7 @@ CT_DEV struct ct_kernel_pair *pair_with(const struct ct_kernel_comm *comm, uint3
     return reinterpret_cast<struct ct_kernel_pair *>(base) + peer;
 }
 
-/* By the first block. No fence: what is in this rank's memory was written before the kernel. */
+/* By the first block. No fence: what is in this rank's memory was there when the kernel began. */
 CT_DEV void open_memory(const struct ct_kernel_direct &a)
 {
     const struct ct_kernel_comm *comm = &a.comm;
