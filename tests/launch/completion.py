@@ -35,7 +35,7 @@ def bash_completes(words):
 
 
 if shutil.which("bash"):
-    os.makedirs(os.path.join(tempfile.gettempdir(), "ctran-test-dir"), exist_ok=True)
+    os.makedirs(os.path.join(tempfile.gettempdir(), "ctran-complete-dir"), exist_ok=True)
     for words, want in ((["ctranrun", "--bi"], ["--bind-to"]),
                         (["ctranrun", "-n", "2", "--bind-to", ""],
                          ["none", "core", "numa", "hwthread"]),
@@ -45,11 +45,11 @@ if shutil.which("bash"):
                         (["ctranrun", "-n", "2", "true", "--bi"], [""]),
                         (["ctranrun", "true", "x", ":", "--bi"], ["--bind-to"]),
                         (["ctranrun", "true", ":", "-n", "2", "--stdin", "a"], ["all"]),
-                        (["ctranrun", "--wdir", "ctran-test-d"], ["ctran-test-dir"])):
+                        (["ctranrun", "--wdir", "ctran-complete-d"], ["ctran-complete-dir"])):
         got = bash_completes(words)
         check(got.stdout.split("\n")[:-1] == want and got.stderr == "",
               f"bash completes {words} as {got.stdout!r} {got.stderr!r}, expected {want}")
-    os.rmdir(os.path.join(tempfile.gettempdir(), "ctran-test-dir"))
+    os.rmdir(os.path.join(tempfile.gettempdir(), "ctran-complete-dir"))
 else:
     print("completion: no bash to try it with")
 for shell, args in (("zsh", ["-n"]), ("fish", ["--no-execute"])):
