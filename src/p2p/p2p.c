@@ -79,6 +79,7 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->base.len_bytes = 0;
     req->p = p;
     req->is_recv = is_recv;
+    req->lent = false;
     req->matched = false;
     req->truncated = false;
     req->driven = false;

@@ -48,6 +48,7 @@ struct ct_p2p_req {
     struct ct_request  base;
     bool               is_recv, matched; /* a receive that has its message */
     bool               announced;        /* a send that goes by rendezvous */
+    bool               lent;             /* no message: ct_p2p_lend */
     bool               truncated;
     bool               driven;      /* its caller waits for it */
     bool               withdrawing; /* a send that is being taken back */
@@ -149,7 +150,7 @@ uint64_t ct_p2p_lend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep 
                      const struct ct_area *area);
 void     ct_p2p_take_back(struct ct_p2p_req *req);
 void     ct_p2p_lend_no_more(struct ct_process *p, struct ct_p2p_req *req);
-/* The peer: reads a part, `what`, whose token is that number, or 0 to do without the owner's help.
+/* The peer: reads a part, `what`, whose token is that number.
  * CTRAN_ERR_UNSUPPORTED_OPERATION: it cannot be read. Then _ask gets the first bytes, those at the
  * address that was told of, as a message, which comes whenever the other one looks for any. */
 int ct_p2p_borrow(struct ct_ep *from, void *to, const struct ct_net_remote *what);

@@ -42,11 +42,18 @@ static struct ct_p2p_req *req_of(struct ct_ep_op *op)
     return CT_CONTAINER_OF(op, struct ct_p2p_req, op);
 }
 
+/* Of the sends that the peer may come for. */
+static uint32_t counted(const struct ct_p2p_req *req)
+{
+    return !req->is_recv && !req->lent;
+}
+
 static void enter(struct ct_p2p_req *req) CT_IN_DOMAIN
 {
     struct ct_p2p *s = req->p->p2p;
     req->id = ++s->next_id;
     HASH_ADD(hh, s->active, id, sizeof req->id, req);
+    req->ep->flow.announced += counted(req);
 }
 
 void ct_rndv_leave(struct ct_p2p_req *req)
@@ -54,7 +61,7 @@ void ct_rndv_leave(struct ct_p2p_req *req)
     if (CT_UNLIKELY(req->id != 0)) {
         HASH_DEL(req->p->p2p->active, req);
         req->id = 0;
-        req->ep->flow.announced -= !req->is_recv;
+        req->ep->flow.announced -= counted(req);
     }
 }
 
@@ -131,7 +138,6 @@ static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 void ct_rndv_send(struct ct_p2p_req *req)
 {
     enter(req);
-    req->ep->flow.announced++;
     req->moved_bytes = 0;
     req->want_bytes = 0;
     struct ct_wire_rts wire = {
@@ -449,7 +455,7 @@ uint64_t ct_p2p_lend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep 
     } else {
         forget_lent(req);
         ct_p2p_prepare(p, req, false, to, (struct ct_p2p_key){.ctx = ctx}, area);
-        req->announced = true;
+        req->announced = req->lent = true;
         req->moved_bytes = req->want_bytes = 0;
         enter(req);
         ct_list_append(&p->p2p->lent, &req->node);
