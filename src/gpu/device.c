@@ -56,7 +56,7 @@ int ct_gpu_init(struct ct_process *p)
     (void)pthread_mutex_init(&own->lock, NULL); /* cannot fail for a plain one */
     for (int i = 0; i < CT_GPU_MAX_DEVICES; i++) {
         ct_list_init(&own->used[i].lanes);
-        own->used[i].kernels = CT_AGAIN;
+        own->used[i].loaded = CT_AGAIN;
     }
     rc = open_driver(p, g);
     if (p->gpu != NULL) {

@@ -172,12 +172,12 @@ struct ct_gpu_kernel {
     bool       waits; /* by itself for what is before it on its stream: it may be started early */
 };
 
-/* The kernel `name` of a device, whose context has been entered (ct_gpu_enter). All modules with
- * all their kernels are loaded at a device's first call: CTRAN_GPU_KERNELS if set, else what is
- * built in.
+/* The kernel of a number (ct_kernel_name) of a device, whose context has been entered
+ * (ct_gpu_enter). All modules with all their kernels are loaded at a device's first call:
+ * CTRAN_GPU_KERNELS if set, else what is built in.
  * CTRAN_ERR_UNSUPPORTED_OPERATION, logged once: this build has none and none were given, or the
- * module has none for this device or of this name. */
-int ct_gpu_kernel(struct ct_gpu *g, int ordinal, const char *name, struct ct_gpu_kernel *out);
+ * module has none for this device or of this number. */
+int ct_gpu_kernel(struct ct_gpu *g, int ordinal, uint32_t number, struct ct_gpu_kernel *out);
 
 /* The fat binary that is built in; 0 bytes in a build without nvcc (gpu/kernels). */
 extern const unsigned char ct_kernels_fatbin[];

@@ -5,7 +5,6 @@
  */
 #include "gpu/kernels_own.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -178,6 +177,7 @@ static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_ke
     c->args.item_bytes = small ? comm->layout.flagged_bytes : item_bytes(comm, c->blocks);
     c->args.each_bytes = most(part_of(longest, c->blocks), PART_ALIGN);
     c->threads = small ? flagged_threads(&c->args, longest) : CT_KERNEL_THREADS;
+    c->flagged = small;
     return &c->args;
 }
 
@@ -186,7 +186,7 @@ static struct ct_kernel_args *start_move(struct ct_kernel_call       *c,
                                          struct ct_kernel_how how, size_t longest)
 {
     const bool small = flagged(how, longest, comm->size - 1);
-    ct_kernel_name_move(c->name, kind_of(small));
+    c->kernel = ct_kernel_of_move(kind_of(small));
     return start(c, comm, how, small, longest);
 }
 
@@ -194,6 +194,7 @@ void ct_kernel_barrier(struct ct_kernel_call *c, const struct ct_kernel_comm *co
 {
     struct ct_kernel_args *a = start_move(c, comm, (struct ct_kernel_how){.flagged = 1}, 0);
     a->to = a->from = others(comm);
+    ct_kernel_shorten(c, CT_KERNEL_TYPES);
 }
 
 void ct_kernel_allgather(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -204,6 +205,7 @@ void ct_kernel_allgather(struct ct_kernel_call *c, const struct ct_kernel_comm *
     for (uint32_t p = 0; p < comm->size; p++) {
         a->move[p] = (struct ct_kernel_move){send, at_offset(recv, p * bytes), bytes, bytes};
     }
+    ct_kernel_shorten(c, CT_KERNEL_TYPES);
 }
 
 void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -215,6 +217,7 @@ void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *c
         a->move[p] = (struct ct_kernel_move){at_const(send, p * bytes), at_offset(recv, p * bytes),
                                              bytes, bytes};
     }
+    ct_kernel_shorten(c, CT_KERNEL_TYPES);
 }
 
 void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -231,6 +234,7 @@ void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm
             a->move[p] = (struct ct_kernel_move){buf, buf, bytes, bytes};
         }
     }
+    ct_kernel_shorten(c, CT_KERNEL_TYPES);
 }
 
 void ct_kernel_moves(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -241,6 +245,7 @@ void ct_kernel_moves(struct ct_kernel_call *c, const struct ct_kernel_comm *comm
     a->to = to & others(comm);
     a->from = from & others(comm);
     memcpy(a->move, moves, comm->size * sizeof *moves);
+    ct_kernel_shorten(c, CT_KERNEL_TYPES);
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
@@ -250,7 +255,7 @@ static struct ct_kernel_args *
 start_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm, struct ct_kernel_how how,
              const struct ct_kernel_reduction *r, bool small, size_t part)
 {
-    ct_kernel_name_reduction(c->name, kind_of(small), r->type);
+    c->kernel = ct_kernel_of_reduction(kind_of(small), r->type);
     struct ct_kernel_args *a = start(c, comm, how, small, part);
     a->op = r->op;
     a->part_bytes = part;
@@ -308,6 +313,7 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
         one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes, others(comm),
                  all_of(comm));
     }
+    ct_kernel_shorten(c, r->type);
 }
 
 void ct_kernel_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -325,6 +331,7 @@ void ct_kernel_reduce(struct ct_kernel_call *c, const struct ct_kernel_comm *com
         (void)start_reduce(c, comm, how, r, false, part);
         two_shots(c, send, mine ? recv : NULL, bytes, 1u << root);
     }
+    ct_kernel_shorten(c, r->type);
 }
 
 void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -356,6 +363,7 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         at += len;
     }
     a->own_bytes = a->move[comm->rank].send_bytes;
+    ct_kernel_shorten(c, r->type);
 }
 
 void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -367,6 +375,7 @@ void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
     const uint32_t before = (1u << comm->rank) - 1, me = 1u << comm->rank;
     one_shot(start_reduce(c, comm, how, r, small, bytes), send, recv, bytes,
              all_of(comm) & ~(before | me), exclusive ? before : before | me);
+    ct_kernel_shorten(c, r->type);
 }
 
 /* The longest extent among those in the mask, which also are copied. */
@@ -386,7 +395,7 @@ void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *c
 {
     enum { WARP = 32, UNIT = 16 };
     struct ct_kernel_messages *m = &c->messages;
-    snprintf(c->name, sizeof c->name, "%s", CT_KERNEL_MESSAGES);
+    c->kernel = CT_KERNEL_MESSAGES;
     m->comm = *comm;
     m->to = to;
     m->from = from;
@@ -397,12 +406,13 @@ void ct_kernel_messages(struct ct_kernel_call *c, const struct ct_kernel_comm *c
     const size_t units = (ct_min_size(longest, m->each_bytes) + UNIT - 1) / UNIT * peers;
     c->blocks = (uint32_t)most((longest + m->each_bytes - 1) / m->each_bytes, 1);
     c->threads = (uint32_t)ct_min_size(most(ct_round_up(units, WARP), WARP), CT_KERNEL_THREADS);
+    ct_kernel_shorten_messages(c);
 }
 
 void ct_kernel_alltoallv_dynamic(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                  uint32_t blocks, const struct ct_kernel_dynamic *what)
 {
-    snprintf(c->name, sizeof c->name, "%s", CT_KERNEL_DYNAMIC);
+    c->kernel = CT_KERNEL_DYNAMIC;
     c->dynamic = *what;
     c->dynamic.comm = *comm;
     c->dynamic.grain = GRAIN;

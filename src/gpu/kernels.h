@@ -77,10 +77,12 @@ bool ct_kernel_is_short(uint32_t size, size_t bytes);
 enum { CT_KERNEL_NAME = 32 };
 
 struct ct_kernel_call {
-    char     name[CT_KERNEL_NAME]; /* of the kernel */
+    uint32_t kernel; /* its number */
     uint32_t blocks, threads;
+    bool     flagged; /* of flagged items, in slots of the collectives' */
     union {
         struct ct_kernel_args     args;
+        struct ct_kernel_short    brief;
         struct ct_kernel_dynamic  dynamic;
         struct ct_kernel_messages messages;
         struct ct_kernel_direct   direct;
@@ -154,7 +156,7 @@ void ct_kernel_direct_reduce_scatter(struct ct_kernel_call *c, const struct ct_k
                                      uint32_t blocks, const struct ct_kernel_reduction *r,
                                      const struct ct_kernel_reach *ranks, size_t count, bool given);
 
-/* The name of kernel i, from 0 on; false: there are no more. */
+/* The name of the kernel of number i, from 0 on; false: there are no more. */
 bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME]);
 
 /* ---- launch ---------------------------------------------------------------------------------- */

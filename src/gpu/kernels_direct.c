@@ -4,7 +4,6 @@
  * but that it is one of these: a rank divides what it does among as many blocks as it likes. Not so
  * a broadcast, in which a block passes on what the same block of the root has sent.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -57,7 +56,7 @@ void ct_kernel_direct_move(struct ct_kernel_call *c, const struct ct_kernel_comm
         longest = counts && moves[p].bytes > longest ? (size_t)moves[p].bytes : longest;
     }
     struct ct_kernel_direct *d = start(c, comm, blocks, longest, EACH);
-    ct_kernel_name_move(c->name, CT_KERNEL_DIRECT);
+    c->kernel = ct_kernel_of_move(CT_KERNEL_DIRECT);
     d->open = open;
     d->use = use;
     d->together = together;
@@ -79,7 +78,7 @@ void ct_kernel_direct_bcast(struct ct_kernel_call *c, const struct ct_kernel_com
     const size_t most = ct_min_size(blocks != 0 ? blocks : BLOCKS, comm->layout.channels);
 
     struct ct_kernel_direct *d = start(c, comm, (uint32_t)most, part, PART);
-    (void)snprintf(c->name, sizeof c->name, "%s", CT_KERNEL_BCAST);
+    c->kernel = CT_KERNEL_BCAST;
     d->root = root;
     d->own_bytes = part;
     d->item_bytes = (uint32_t)ct_min_size(ct_round_up(d->each_bytes / PIECES, ALIGN), LONGEST);
@@ -104,7 +103,7 @@ static struct ct_kernel_direct *start_reduce(struct ct_kernel_call       *c,
         ct_min_size(blocks != 0 ? blocks : BLOCKS, comm->size > 2 ? FOLDERS : BLOCKS);
 
     struct ct_kernel_direct *d = start(c, comm, (uint32_t)most, own, FOLD);
-    ct_kernel_name_reduction(c->name, CT_KERNEL_DIRECT, r->type);
+    c->kernel = ct_kernel_of_reduction(CT_KERNEL_DIRECT, r->type);
     d->op = r->op;
     d->own_bytes = own;
     d->open = d->use = all_but(comm, comm->rank);

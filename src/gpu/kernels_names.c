@@ -5,7 +5,11 @@
 #include "gpu/kernels_own.h"
 
 static const char *const kind_names[CT_KERNEL_KINDS] = {
-    [CT_KERNEL_FLAGGED] = "flagged", [CT_KERNEL_BULK] = "bulk", [CT_KERNEL_DIRECT] = "direct"};
+    [CT_KERNEL_FLAGGED] = "flagged",
+    [CT_KERNEL_BRIEF] = "short",
+    [CT_KERNEL_BULK] = "bulk",
+    [CT_KERNEL_DIRECT] = "direct",
+};
 
 static const char *const type_names[CT_KERNEL_TYPES] = {
     [CT_KERNEL_U8] = "u8",
@@ -31,32 +35,22 @@ static const char *const type_names[CT_KERNEL_TYPES] = {
     [CT_KERNEL_LONG_INT] = "long_int",
 };
 
-void ct_kernel_name_move(char name[static CT_KERNEL_NAME], enum ct_kernel_kind kind)
-{
-    snprintf(name, CT_KERNEL_NAME, "ct_move_%s", kind_names[kind]);
-}
-
-void ct_kernel_name_reduction(char name[static CT_KERNEL_NAME], enum ct_kernel_kind kind,
-                              enum ct_kernel_type type)
-{
-    snprintf(name, CT_KERNEL_NAME, "ct_reduce_%s_%s", kind_names[kind], type_names[type]);
-}
-
 bool ct_kernel_name(size_t i, char name[static CT_KERNEL_NAME])
 {
-    const size_t kinds = CT_KERNEL_KINDS;
-    if (i == 0) {
-        snprintf(name, CT_KERNEL_NAME, "%s", CT_KERNEL_DYNAMIC);
-    } else if (i == 1) {
-        snprintf(name, CT_KERNEL_NAME, "%s", CT_KERNEL_MESSAGES);
-    } else if (i == 2) {
-        snprintf(name, CT_KERNEL_NAME, "%s", CT_KERNEL_BCAST);
-    } else if (i - 3 < kinds) {
-        ct_kernel_name_move(name, (enum ct_kernel_kind)(i - 3));
-    } else if (i - 3 - kinds < kinds * CT_KERNEL_TYPES) {
-        i -= 3 + kinds;
-        ct_kernel_name_reduction(name, (enum ct_kernel_kind)(i % kinds),
-                                 (enum ct_kernel_type)(i / kinds));
+    static const char *const single[CT_KERNEL_SINGLES] = {
+        [CT_KERNEL_DYNAMIC] = "ct_alltoallv_dynamic",
+        [CT_KERNEL_MESSAGES] = "ct_messages",
+        [CT_KERNEL_NOTES] = "ct_messages_short",
+        [CT_KERNEL_BCAST] = "ct_bcast_direct",
+    };
+    const size_t kind = (i - CT_KERNEL_SINGLES) % CT_KERNEL_KINDS;
+    const size_t type = (i - CT_KERNEL_SINGLES) / CT_KERNEL_KINDS; /* 0: moves */
+    if (i < CT_KERNEL_SINGLES) {
+        snprintf(name, CT_KERNEL_NAME, "%s", single[i]);
+    } else if (type == 0) {
+        snprintf(name, CT_KERNEL_NAME, "ct_move_%s", kind_names[kind]);
+    } else if (type <= CT_KERNEL_TYPES) {
+        snprintf(name, CT_KERNEL_NAME, "ct_reduce_%s_%s", kind_names[kind], type_names[type - 1]);
     } else {
         return false;
     }

@@ -16,21 +16,16 @@
 #include "gpu/gpu.h"
 #include "gpu/kernels.h"
 
-struct ct_gpu_kernel_row {
-    char                 name[CT_KERNEL_NAME];
-    struct ct_gpu_kernel kernel;
-};
-
 /* What has been made for a device. */
 struct ct_gpu_used {
-    _Atomic(CUcontext)        context; /* primary, retained; NULL: not yet */
-    uint64_t                  reaches; /* one bit a device: peer access is on */
-    struct ct_list            lanes;   /* that nobody uses */
-    CUmodule                  modules[2];
-    unsigned                  nmodules;
-    int                       kernels; /* CT_AGAIN: not loaded; else the result of it */
-    struct ct_gpu_kernel_row *rows;    /* all that there are */
-    size_t                    nrows;
+    _Atomic(CUcontext)    context; /* primary, retained; NULL: not yet */
+    uint64_t              reaches; /* one bit a device: peer access is on */
+    struct ct_list        lanes;   /* that nobody uses */
+    CUmodule              modules[2];
+    unsigned              nmodules;
+    _Atomic int           loaded;  /* CT_AGAIN: kernels are not; else the result of it */
+    struct ct_gpu_kernel *kernels; /* all, by number; no function: the module has none */
+    size_t                nkernels;
 };
 
 struct ct_gpu_private {

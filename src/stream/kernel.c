@@ -62,10 +62,8 @@ static bool are_wanted(const struct ct_stream_context *c)
 
 static int find_any(const struct ct_stream_context *c)
 {
-    char                 name[CT_KERNEL_NAME];
     struct ct_gpu_kernel kernel;
-    (void)ct_kernel_name(0, name); /* there is one */
-    return ct_gpu_kernel(c->p->gpu, c->ordinal, name, &kernel);
+    return ct_gpu_kernel(c->p->gpu, c->ordinal, 0, &kernel);
 }
 
 void ct_stream_kernel_load(const struct ct_stream_context *c)

@@ -264,8 +264,10 @@ static void measure(struct rank *r)
     CUfunction            f;
     CUgraph               graph;
     CUgraphExec           exec;
+    char                  name[CT_KERNEL_NAME];
     build(r, &k);
-    CHECK(cuModuleGetFunction, (&f, r->module, k.name));
+    (void)ct_kernel_name(k.kernel, name); /* it has one */
+    CHECK(cuModuleGetFunction, (&f, r->module, name));
     CHECK(cuMemsetD8, (r->recv, 0xee, received_bytes()));
     CHECK(cuCtxSynchronize, ());
     pthread_barrier_wait(&together);
@@ -359,9 +361,12 @@ static void run_job(enum coll coll, size_t bytes, struct ct_kernel_how how, bool
         wrong += ranks[p].wrong;
     }
     struct ct_kernel_call k;
+    char                  name[CT_KERNEL_NAME];
     build(&ranks[0], &k);
+    (void)ct_kernel_name(k.kernel, name);
     printf("%-15s %11zu  %-8s %3u  %10.2f %10.2f  %8.2f  %s\n", coll_names[coll], bytes,
-           strstr(k.name, "flagged") != NULL ? "flagged"
+           strstr(name, "short") != NULL     ? "short"
+           : strstr(name, "flagged") != NULL ? "flagged"
            : job.direct                      ? "direct"
                                              : "bulk",
            k.blocks, eager, graph,

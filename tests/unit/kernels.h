@@ -72,8 +72,8 @@ static inline void world_fini(struct world *w)
 
 static inline void run_block(const struct world *w, struct ct_kernel_call *k, unsigned b)
 {
-    char name[64];
-    snprintf(name, sizeof name, EMU_KERNEL_PREFIX "%s", k->name);
+    char name[64] = EMU_KERNEL_PREFIX;
+    assert_true(ct_kernel_name(k->kernel, name + strlen(name)));
     const struct emu_kernel *kernel = dlsym(w->module, name);
     assert_non_null(kernel);
     void *params[] = {&k->args};

@@ -176,8 +176,8 @@ static void kernels_that_are_not_there(void **state)
     emu_start(&p, file);
     p.log.level = CT_LOG_NONE;
     assert_int_equal(ct_gpu_enter(p.gpu, 0, &v), CTRAN_SUCCESS);
-    assert_int_equal(ct_gpu_kernel(p.gpu, 0, "ct_none", &f), CTRAN_ERR_UNSUPPORTED_OPERATION);
-    assert_int_equal(ct_gpu_kernel(p.gpu, 0, "ct_none", &f), CTRAN_ERR_UNSUPPORTED_OPERATION);
+    assert_int_equal(ct_gpu_kernel(p.gpu, 0, 0, &f), CTRAN_ERR_UNSUPPORTED_OPERATION);
+    assert_int_equal(ct_gpu_kernel(p.gpu, 0, 0, &f), CTRAN_ERR_UNSUPPORTED_OPERATION);
     ct_gpu_leave(p.gpu, &v);
     emu_stop(&p);
 }

@@ -164,6 +164,39 @@ struct ct_kernel_args {
     struct ct_kernel_move move[CT_KERNEL_RANKS];
 };
 
+/* ct_move_short, ct_reduce_short_* and ct_messages_short: the same as of flagged items in one step
+ * (short.cuh), or as ct_messages, among few ranks, with all addresses worked out: they are of block
+ * 0, and those of block b are b times so many bytes behind. Peers are in the order in which they
+ * are sent to; of reductions, in that of ranks. All are multiples of a word. What is needed first
+ * comes first. */
+enum { CT_KERNEL_SHORT = 7 /* peers at most */ };
+struct ct_kernel_short_peer {
+    struct ct_kernel_words *words;  /* the rank's own, of the peer */
+    const void             *src;    /* what goes to it, */
+    char                   *out;    /* and in what slots there */
+    const char             *in;     /* the slots of what comes from it, */
+    struct ct_kernel_words *theirs; /* the words that say to it that this is done with, */
+    void                   *dst;    /* and where it goes; not of reductions */
+    uint32_t                send_bytes, recv_bytes;
+    uint32_t                send_extent, recv_extent; /* what both know: no less than that */
+};
+struct ct_kernel_short {
+    uint32_t        words_bytes, slots_bytes, each_bytes; /* of a block; the last, of all buffers */
+    uint32_t        turn_bytes;                           /* of a slot */
+    uint8_t         peers, to, from; /* as many; masks of them that are sent to, and that send */
+    uint8_t         below;           /* of a reduction: so many are below the rank, and first */
+    uint8_t         own;             /* what is the rank's own counts, too */
+    uint8_t         vectors;         /* all buffers begin at multiples of 16 bytes */
+    uint8_t         op, pad;         /* enum ct_kernel_op; 0 */
+    uint32_t        own_bytes, finishes;
+    const void     *own_src;
+    void           *own_dst; /* of a reduction: where all goes */
+    uint32_t       *finished, *through;
+    const uint32_t *abort;
+    uint32_t        units_bytes, pad2; /* of a slot: of which units may be; 0 */
+    struct ct_kernel_short_peer peer[CT_KERNEL_SHORT];
+};
+
 /* ct_messages: sends and receives, at most one each way with a peer, in a part of the workspace of
  * their own, so that their order and that of other kernels need not agree. extent: what both ends
  * know of the length, no less than it; the rest is told by the items. */

@@ -24,6 +24,7 @@
 
 struct channel {
     const struct ct_kernel_comm *comm;
+    const uint32_t              *abort;
     uint32_t                    *sent, *got; /* by peer; in shared memory */
     uint32_t                     item_bytes; /* of a bulk item's slot */
     bool                         alive;      /* this thread has seen no abort */
@@ -32,7 +33,7 @@ struct channel {
 /* `ch` of a block, on communicator `the_comm`. */
 #define CT_CHANNEL(ch, the_comm, the_item_bytes)                                                   \
     __shared__ uint32_t ch##_sent[CT_KERNEL_RANKS], ch##_got[CT_KERNEL_RANKS];                     \
-    struct channel      ch = {&(the_comm), ch##_sent, ch##_got, (the_item_bytes), true}
+    struct channel ch = {&(the_comm), (the_comm).abort, ch##_sent, ch##_got, (the_item_bytes), true}
 
 /* In every 2^28 items all lines of a slot are written, so that no flag is left that could be taken
  * for one of 2^32 items later. */
@@ -141,7 +142,7 @@ CT_DEV bool go_on(struct channel *ch, uint32_t *spins)
     if (!ch->alive) {
         return false;
     }
-    if (is_turn(++*spins) && load_host(ch->comm->abort) != 0) {
+    if (is_turn(++*spins) && load_host(ch->abort) != 0) {
         ch->alive = false;
         return false;
     }
@@ -265,6 +266,15 @@ CT_DEV bool is_last(uint32_t *through)
     return gridDim.x == 1 || count_one(through, gridDim.x - 1) == gridDim.x - 1;
 }
 
+/* After a barrier of each block's: the last block says that the kernel is over. */
+CT_DEV void tell_over(uint32_t *finished, uint32_t finishes, uint32_t *through)
+{
+    if (thread() == 0 && is_last(through)) {
+        fence_here();
+        store_host(finished, finishes);
+    }
+}
+
 /* The very last thing that a kernel does. The last block to be through says that it is over, where
  * somebody wants to know: for the communicator's next kernel, on whatever stream of this device,
  * all is as if it had ended. What it wrote to peers may be on its way. None of them takes this word
@@ -276,9 +286,8 @@ CT_DEV void say_over(const struct ct_kernel_comm *comm)
         &static_cast<struct ct_kernel_words *>(comm->workspace[comm->rank])[comm->rank].ready;
     __syncthreads();
     let_next_start();
-    if (comm->finished != nullptr && thread() == 0 && is_last(through)) {
-        fence_here();
-        store_host(comm->finished, comm->finishes);
+    if (comm->finished != nullptr) {
+        tell_over(comm->finished, comm->finishes, through);
     }
 }
 

@@ -14,7 +14,7 @@ int ct_kernel_launch(struct ct_gpu *gpu, int ordinal, CUstream stream,
 {
     struct ct_gpu_kernel kernel;
     void     *params[] = {(void *)&call->args}; /* the driver copies it and writes nothing */
-    const int rc = ct_gpu_kernel(gpu, ordinal, call->name, &kernel);
+    const int rc = ct_gpu_kernel(gpu, ordinal, call->kernel, &kernel);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }

@@ -5,6 +5,7 @@ libctcore_la_SOURCES += \
 	src/gpu/kernels_direct.c \
 	src/gpu/kernels_names.c \
 	src/gpu/kernels_own.h \
+	src/gpu/kernels_short.c \
 	src/gpu/kernels/args.h \
 	src/gpu/kernels/launch.c \
 	src/gpu/kernels/types.c
@@ -24,6 +25,7 @@ kernel_sources = \
 	src/gpu/kernels/port.cuh \
 	src/gpu/kernels/reduce.cuh \
 	src/gpu/kernels/roles.cuh \
+	src/gpu/kernels/short.cuh \
 	src/gpu/kernels/reduce_float.cu \
 	src/gpu/kernels/reduce_half.cu \
 	src/gpu/kernels/reduce_int.cu \

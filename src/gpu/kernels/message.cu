@@ -9,10 +9,13 @@
  * the peer's stream gets by itself, as it did if sends waited for their receives. What was taken is
  * acknowledged at the end of the kernel, since the next one may be long in coming.
  *
+ * ct_messages_short is the same in fewer instructions (short.cuh).
+ *
  * Kernels of one rank may run beside each other where no two send to the same peer, or receive
  * from the same one: each keeps to the words of its own.
  */
 #include "gpu/kernels/flagged.cuh"
+#include "gpu/kernels/short.cuh"
 
 /* Where the length is in a slot: behind the data. */
 CT_DEV uint64_t head_at(const struct ct_kernel_messages &a)
@@ -104,4 +107,112 @@ CT_KERNEL(ct_messages, struct ct_kernel_messages)
         }
     }
     say_over(&a.comm);
+}
+
+/* ---- short ----------------------------------------------------------------------------------- */
+
+/* Where in a slot its item's head is, from a unit's line on. */
+CT_DEV uint32_t to_head(const struct ct_kernel_short &a, uint32_t at)
+{
+    return a.each_bytes * 2 - (uint32_t)line_of(at);
+}
+
+template <unsigned N>
+CT_DEV void send_heads(const struct ct_kernel_short &a, const struct party (&p)[N])
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        if (p[k].to && thread() == 0) {
+            const uint32_t item = p[k].told.w[0] + 1;
+            const uint64_t flag = (uint64_t)item << 32;
+            store_line(p[k].out + turn_of(a, item) + to_head(a, 0),
+                       {a.peer[k].send_bytes | flag, flag});
+        }
+    }
+}
+
+/* The heads, and then what of the lines that have been asked for there is. */
+template <unsigned N>
+CT_DEV void await_messages(struct channel *ch, const struct ct_kernel_short &a, uint32_t at,
+                           struct lines<N> *x, struct party (&p)[N])
+{
+    const char *where[N];
+    line        head[N];
+    uint32_t    item[N];
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        item[k] = p[k].told.w[1] + 1;
+        where[k] = p[k].from ? p[k].in + turn_of(a, item[k]) + to_head(a, at) : nullptr;
+        head[k] = {0, 0};
+        if (p[k].from) {
+            head[k] = load_line(where[k]);
+        }
+    }
+    wait_lines(ch, where, head, item);
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t sent = slice_bytes(a, (uint32_t)head[k].a);
+        const uint32_t there = unit_of(at, sent);
+        p[k].gets = there < p[k].gets ? there : p[k].gets;
+        x->at[k] = p[k].gets > 0 ? x->at[k] : nullptr;
+        x->at[N + k] = p[k].gets > 8 ? x->at[N + k] : nullptr;
+    }
+    await_lines<N>(ch, x, p);
+}
+
+template <unsigned N>
+CT_DEV void take_messages(const struct ct_kernel_short &a, const struct party (&p)[N])
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        if (p[k].from && p[k].gets % 4 == 0) {
+            put_unit(p[k].dst, p[k].gets, a.vectors, p[k].unit);
+        } else if (p[k].from) { /* the sender's is no whole words */
+            store_some(p[k].dst, p[k].unit, p[k].gets);
+        }
+    }
+}
+
+template <unsigned N> CT_DEV void messages_short(const struct ct_kernel_short &a)
+{
+    struct channel  ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
+    struct party    p[N];
+    struct lines<N> x;
+    uint32_t        at = thread() * 16;
+    parties_of<N>(a, p, at);
+    begin_kernel();
+    ask_all<N>(p);
+    load_all<N>(a, p);
+    send_all<N>(&ch, a, p);
+    while (next_unit<N>(a, p, &at)) {
+        load_all<N>(a, p);
+        send_all<N>(&ch, a, p);
+    }
+    first_unit<N>(a, p, &at);
+    send_heads<N>(a, p);
+    ask_lines<N>(a, p, &x);
+    await_messages<N>(&ch, a, at, &x, p);
+    let_next_start();
+    take_messages<N>(a, p);
+    while (next_unit<N>(a, p, &at)) {
+        ask_lines<N>(a, p, &x);
+        await_messages<N>(&ch, a, at, &x, p);
+        take_messages<N>(a, p);
+    }
+    count_all<N>(p);
+    acknowledge<N>(a, p, 1);
+    if (a.finished != nullptr) {
+        tell_over(a.finished, a.finishes, a.through);
+    }
+}
+
+CT_KERNEL_EARLY(ct_messages_short, struct ct_kernel_short)
+{
+    if (a.peers <= 1) {
+        messages_short<1>(a);
+    } else if (a.peers <= 3) {
+        messages_short<3>(a);
+    } else {
+        messages_short<CT_KERNEL_SHORT>(a);
+    }
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernels that move: what goes to each peer, what comes from each, in one launch. Allgather,
- * alltoall, broadcast, shifts and barriers are all of these. ct_move_flagged is for latency,
- * ct_move_bulk for what is longer; args.h tells of the two kinds of items.
+ * alltoall, broadcast, shifts and barriers are all of these. ct_move_short and ct_move_flagged are
+ * for latency, ct_move_bulk for what is longer; args.h tells of the two kinds of items.
  */
 #include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/pipeline.cuh"
+#include "gpu/kernels/short.cuh"
 
 /* How many items this block sends to each peer, and gets; in shared memory. */
 struct counts {
@@ -115,6 +116,45 @@ CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
         o = outgoing_of(a, to, step + 1);
     }
     say_over(&a.comm);
+}
+
+/* What a thread does in ct_move_short. */
+struct moving_short {
+    struct own_unit_place own;
+    vec                   unit; /* what is copied */
+
+    __device__ __forceinline__ void find(const struct ct_kernel_short &a, uint32_t at)
+    {
+        own = own_of(a, at);
+    }
+
+    __device__ __forceinline__ void load(const struct ct_kernel_short &a)
+    {
+        unit = load_unit(own.src, a.own ? own.bytes : 0, a.vectors);
+    }
+
+    __device__ __forceinline__ void keep(const struct ct_kernel_short &a)
+    {
+        put_unit(own.dst, a.own ? own.bytes : 0, a.vectors, unit);
+    }
+
+    template <unsigned N>
+    __device__ __forceinline__ void take(const struct ct_kernel_short &a,
+                                         const struct party (&p)[N])
+    {
+        CT_UNROLL
+        for (uint32_t k = 0; k < N; k++) {
+            if (p[k].from) {
+                put_unit(p[k].dst, p[k].gets, a.vectors, p[k].unit);
+            }
+        }
+    }
+};
+
+CT_KERNEL_EARLY(ct_move_short, struct ct_kernel_short)
+{
+    struct moving_short work;
+    run_short(a, &work);
 }
 
 struct moving {

@@ -51,10 +51,14 @@ CT_DEV void let_next_start()
 #endif
 }
 
+/* One that calls begin_kernel itself, before it touches memory. */
+#define CT_KERNEL_EARLY(name, type)                                                                \
+    extern "C" __global__ void __launch_bounds__(CT_KERNEL_THREADS)                                \
+        name(const __grid_constant__ type a)
+
 #define CT_KERNEL(name, type)                                                                      \
     static __device__ __forceinline__ void name##_body(const type &a);                             \
-    extern "C" __global__ void __launch_bounds__(CT_KERNEL_THREADS)                                \
-        name(const __grid_constant__ type a)                                                       \
+    CT_KERNEL_EARLY(name, type)                                                                    \
     {                                                                                              \
         begin_kernel();                                                                            \
         name##_body(a);                                                                            \
@@ -269,7 +273,12 @@ enum {
 #define CT_MEMBER  static inline
 #define CT_OUTLINE static inline
 #define CT_UNROLL
-#define CT_KERNEL(name, type) EMU_KERNEL(name, type)
+#define CT_KERNEL(name, type)       EMU_KERNEL(name, type)
+#define CT_KERNEL_EARLY(name, type) EMU_KERNEL(name, type)
+
+CT_DEV void begin_kernel()
+{
+}
 
 CT_DEV void let_next_start()
 {

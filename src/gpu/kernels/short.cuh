@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The shortest way of flagged items, for calls whose items are one step: each thread has one unit
+ * of 16 bytes of what goes to each peer and of what comes from it. On the link it is what
+ * flagged.cuh does, so of two ranks one may use this and the other that.
+ *
+ * A kernel of so few bytes takes as long as its instructions. Between two H200 an exchange of a
+ * word takes 1.4 us with all that a launch costs in a graph; the general kernel, which divides its
+ * threads among peers and its bytes among steps, took 3.1. So the host has worked out all addresses
+ * (struct ct_kernel_short); they lie together, since a line of arguments takes 0.1 us when it is
+ * first read; each thread reads the control words itself, so nothing meets before the data is on
+ * its way; and what other threads are to know of is done while the peers' data is.
+ */
+#ifndef CT_GPU_KERNELS_SHORT_H
+#define CT_GPU_KERNELS_SHORT_H
+
+#include "gpu/kernels/channel.cuh"
+
+/* How many of a unit's bytes count. */
+CT_DEV uint32_t unit_of(uint32_t at, uint32_t bytes)
+{
+    return at >= bytes ? 0 : bytes - at < 16 ? bytes - at : 16;
+}
+
+/* Whole words; `vectors`: p is a multiple of 16. */
+CT_DEV vec load_unit(const char *p, uint32_t bytes, bool vectors)
+{
+    vec v = {{0, 0, 0, 0}};
+    if (vectors && bytes == 16) {
+        return load_vec(p);
+    }
+    CT_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        if (4 * k < bytes) {
+            v.w[k] = *reinterpret_cast<const uint32_t *>(p + 4 * k);
+        }
+    }
+    return v;
+}
+
+CT_DEV void put_unit(char *p, uint32_t bytes, bool vectors, vec v)
+{
+    if (vectors && bytes == 16) {
+        store_vec(p, v);
+        return;
+    }
+    CT_UNROLL
+    for (uint32_t k = 0; k < 4; k++) {
+        if (4 * k < bytes) {
+            *reinterpret_cast<uint32_t *>(p + 4 * k) = v.w[k];
+        }
+    }
+}
+
+/* What is `bytes` further on for each block. */
+template <class T> CT_DEV T *of_block(T *first, uint32_t bytes)
+{
+    return reinterpret_cast<T *>(reinterpret_cast<uintptr_t>(first) + (uint64_t)blockIdx.x * bytes);
+}
+
+/* What a block has of a buffer of so many bytes. */
+CT_DEV uint32_t slice_bytes(const struct ct_kernel_short &a, uint32_t bytes)
+{
+    const uint32_t before = blockIdx.x * a.each_bytes;
+    const uint32_t left = before < bytes ? bytes - before : 0;
+    return left < a.each_bytes ? left : a.each_bytes;
+}
+
+/* Whether it has an item of so many: the first block has one of nothing, too. */
+CT_DEV bool has_slice(const struct ct_kernel_short &a, uint32_t bytes)
+{
+    return blockIdx.x == 0 || blockIdx.x * a.each_bytes < bytes;
+}
+
+/* What a thread has to do with a peer: a unit of what its block has. */
+struct party {
+    bool                    to, from;    /* the block has an item for it, and one from it */
+    bool                    out1, in1;   /* of which the unit has a first line, */
+    uint32_t                sends, gets; /* and so many bytes */
+    struct ct_kernel_words *words;       /* of the peer, here */
+    const char             *src, *in;    /* what goes to it; where in a slot that comes which is */
+    char                   *dst, *out;   /* for here; where in a slot there that is which goes */
+    vec                     told, unit;  /* the words; what goes, and then what has come */
+};
+
+/* The unit at `at`, of arguments alone. */
+template <unsigned N>
+CT_DEV void parties_of(const struct ct_kernel_short &a, struct party (&p)[N], uint32_t at)
+{
+    const uint32_t line = (uint32_t)line_of(at), from = blockIdx.x * a.each_bytes + at;
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        const struct ct_kernel_short_peer &q = a.peer[k];
+        p[k].to = p[k].from = false;
+        if (k < a.peers) {
+            p[k].to = in(a.to, k) && has_slice(a, q.send_extent);
+            p[k].from = in(a.from, k) && has_slice(a, q.recv_extent);
+            p[k].sends = unit_of(at, slice_bytes(a, q.send_bytes));
+            p[k].gets = unit_of(at, slice_bytes(a, q.recv_bytes));
+            p[k].out1 = p[k].to && (p[k].sends > 0 || at == 0);
+            p[k].in1 = p[k].from && (p[k].gets > 0 || at == 0);
+            p[k].words = of_block(q.words, a.words_bytes);
+            p[k].src = static_cast<const char *>(q.src) + from;
+            p[k].dst = static_cast<char *>(q.dst) + from;
+            p[k].in = of_block(q.in, a.slots_bytes) + line;
+            p[k].out = of_block(q.out, a.slots_bytes) + line;
+        }
+    }
+}
+
+/* On a GPU a thread has one unit; in the emulation one thread has all. */
+template <unsigned N>
+CT_DEV bool next_unit(const struct ct_kernel_short &a, struct party (&p)[N], uint32_t *at)
+{
+    *at += threads() * 16;
+    if (LANES > 1 || *at >= a.each_bytes) {
+        return false;
+    }
+    parties_of<N>(a, p, *at);
+    return true;
+}
+
+template <unsigned N>
+CT_DEV void first_unit(const struct ct_kernel_short &a, struct party (&p)[N], uint32_t *at)
+{
+    *at = thread() * 16;
+    if (LANES == 1) {
+        parties_of<N>(a, p, *at);
+    }
+}
+
+CT_DEV uint32_t turn_of(const struct ct_kernel_short &a, uint32_t item)
+{
+    return item % CT_KERNEL_WINDOW * a.turn_bytes;
+}
+
+/* The words of all. */
+template <unsigned N> CT_DEV void ask_all(struct party (&p)[N])
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        if (p[k].to || p[k].from) {
+            p[k].told = load_words(p[k].words);
+        }
+    }
+}
+
+template <unsigned N> CT_DEV void load_all(const struct ct_kernel_short &a, struct party (&p)[N])
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        if (p[k].to) {
+            p[k].unit = load_unit(p[k].src, p[k].sends, a.vectors);
+        }
+    }
+}
+
+/* An item that refreshes its slot (channel.cuh): all lines are written. */
+CT_DEV void refresh_slot(const struct ct_kernel_short &a, const struct ct_kernel_short_peer &q,
+                         uint32_t item)
+{
+    char *const       slot = of_block(q.out, a.slots_bytes) + turn_of(a, item);
+    const char *const src = of_block(static_cast<const char *>(q.src), a.each_bytes);
+    const uint32_t    all = slice_bytes(a, q.send_bytes);
+    for (uint32_t at = thread() * 16; at < a.units_bytes; at += threads() * 16) {
+        const uint32_t bytes = unit_of(at, all);
+        store_unit(slot, at, load_unit(src + at, bytes, a.vectors), 16, item);
+    }
+    if (thread() == 0) {
+        store_flag(&of_block(q.theirs, a.words_bytes)->ready, item);
+    }
+}
+
+template <unsigned N>
+CT_DEV void send_all(struct channel *ch, const struct ct_kernel_short &a, struct party (&p)[N])
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t item = p[k].told.w[0] + 1;
+        const uint64_t flag = (uint64_t)item << 32;
+        char *const    to = p[k].out + turn_of(a, item);
+        const vec      v = p[k].unit;
+        if (!p[k].to) {
+            continue;
+        }
+        if (item - p[k].told.w[2] > CT_KERNEL_WINDOW) {
+            wait_acked(ch, &p[k].words->acked, item);
+        }
+        if (p[k].out1) {
+            store_line(to, {v.w[0] | flag, v.w[1] | flag});
+        }
+        if (p[k].sends > 8) {
+            store_line(to + SECOND, {v.w[2] | flag, v.w[3] | flag});
+        }
+        if (refreshes(item)) {
+            refresh_slot(a, a.peer[k], item);
+        }
+    }
+}
+
+/* Says that what had come in earlier kernels is done with, and so many more. */
+template <unsigned N>
+CT_DEV void acknowledge(const struct ct_kernel_short &a, const struct party (&p)[N], uint32_t more)
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        if (p[k].from && thread() == 0) {
+            store_flag(&of_block(a.peer[k].theirs, a.words_bytes)->acked, p[k].told.w[1] + more);
+        }
+    }
+}
+
+/* What will have gone and come when the kernel is over; behind a barrier, as all have read it. */
+template <unsigned N> CT_DEV void count_all(const struct party (&p)[N])
+{
+    __syncthreads();
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        if (p[k].to && thread() == 0) {
+            p[k].words->sent = p[k].told.w[0] + 1;
+        }
+        if (p[k].from && thread() == 0) {
+            p[k].words->got = p[k].told.w[1] + 1;
+        }
+    }
+}
+
+/* The lines of what comes: the first ones, the second ones; nullptr: none. */
+template <unsigned N> struct lines {
+    const char *at[2 * N];
+    line        l[2 * N];
+    uint32_t    item[2 * N];
+};
+
+template <unsigned N>
+CT_DEV void ask_lines(const struct ct_kernel_short &a, const struct party (&p)[N],
+                      struct lines<N>              *x)
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        const uint32_t    item = p[k].told.w[1] + 1;
+        const char *const at = p[k].in + turn_of(a, item);
+        x->item[k] = x->item[N + k] = item;
+        x->at[k] = p[k].from && p[k].in1 ? at : nullptr;
+        x->at[N + k] = p[k].from && p[k].gets > 8 ? at + SECOND : nullptr;
+        x->l[k] = x->l[N + k] = {0, 0};
+        if (x->at[k] != nullptr) {
+            x->l[k] = load_line(x->at[k]);
+        }
+        if (x->at[N + k] != nullptr) {
+            x->l[N + k] = load_line(x->at[N + k]);
+        }
+    }
+}
+
+template <unsigned N>
+CT_DEV void await_lines(struct channel *ch, struct lines<N> *x, struct party (&p)[N])
+{
+    wait_lines(ch, x->at, x->l, x->item);
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        const line f = x->l[k], s = x->l[N + k];
+        p[k].unit = {{(uint32_t)f.a, (uint32_t)f.b, (uint32_t)s.a, (uint32_t)s.b}};
+    }
+}
+
+/* A thread's unit of what is the rank's own. */
+struct own_unit_place {
+    const char *src;
+    char       *dst;
+    uint32_t    bytes;
+};
+
+CT_DEV struct own_unit_place own_of(const struct ct_kernel_short &a, uint32_t at)
+{
+    const uint32_t from = blockIdx.x * a.each_bytes + at;
+    return {static_cast<const char *>(a.own_src) + from, static_cast<char *>(a.own_dst) + from,
+            unit_of(at, slice_bytes(a, a.own_bytes))};
+}
+
+/* The whole of a kernel. Work has what is the rank's own: it finds it, loads it, keeps of it what
+ * needs nothing of others, and takes what comes. Once one thread has its lines, those of the others
+ * wait for nobody who is not running: so the next kernel may come. */
+template <unsigned N, class Work> CT_DEV void run_short(const struct ct_kernel_short &a, Work *work)
+{
+    struct channel  ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
+    struct party    p[N];
+    struct lines<N> x;
+    uint32_t        at = thread() * 16;
+    parties_of<N>(a, p, at);
+    work->find(a, at);
+    begin_kernel();
+    ask_all<N>(p);
+    load_all<N>(a, p);
+    work->load(a);
+    send_all<N>(&ch, a, p);
+    while (next_unit<N>(a, p, &at)) {
+        load_all<N>(a, p);
+        send_all<N>(&ch, a, p);
+    }
+    first_unit<N>(a, p, &at);
+    acknowledge<N>(a, p, 0);
+    ask_lines<N>(a, p, &x);
+    count_all<N>(p);
+    work->keep(a);
+    await_lines<N>(&ch, &x, p);
+    let_next_start();
+    work->template take<N>(a, p);
+    while (next_unit<N>(a, p, &at)) {
+        work->find(a, at);
+        work->load(a);
+        work->keep(a);
+        ask_lines<N>(a, p, &x);
+        await_lines<N>(&ch, &x, p);
+        work->template take<N>(a, p);
+    }
+    if (a.finished != nullptr) {
+        __syncthreads();
+        tell_over(a.finished, a.finishes, a.through);
+    }
+}
+
+/* By the number of peers, as registers allow. */
+template <class Work> CT_DEV void run_short(const struct ct_kernel_short &a, Work *work)
+{
+    if (a.peers <= 1) {
+        run_short<1>(a, work);
+    } else if (a.peers <= 3) {
+        run_short<3>(a, work);
+    } else {
+        run_short<CT_KERNEL_SHORT>(a, work);
+    }
+}
+
+#endif
