@@ -32,9 +32,10 @@ static void put_value(char *at, enum ct_scalar scalar, uint64_t bits, int index)
 {
     static const uint16_t half[] = {0, 0x3c00, 0x4000, 0xbc00},
                           brain[] = {0, 0x3f80, 0x4000, 0xbf80};
-    static const uint8_t quarter[] = {0, 0x38, 0x40, 0xb8}, fifth[] = {0, 0x3c, 0x40, 0xbc};
-    static const float   real[] = {0, 1, 2, -1};
-    const unsigned       v = bits % 4, w = bits / 4 % 4;
+    static const uint8_t quarter[] = {0, 0x38, 0x40, 0xb8},
+                         fifth[] = {0, 0x3c, 0xbc, 0x3c}; /* sums of eight ranks are exact */
+    static const float real[] = {0, 1, 2, -1};
+    const unsigned     v = bits % 4, w = bits / 4 % 4;
     switch (scalar) {
     case CT_SCALAR_F16:
         memcpy(at, &half[v], 2);
