@@ -187,6 +187,7 @@ static const char *chosen(struct ct_process *p, const struct ct_shape *shape, co
 }
 
 static const struct ct_shape eight = {.n = 8, .nodes = 1, .local = 8};
+static const struct ct_shape two = {.n = 2, .nodes = 1, .local = 2};
 
 static void test_default(void **state)
 {
@@ -202,6 +203,8 @@ static void test_default(void **state)
     assert_string_equal(chosen(&p, &eight, NULL, &what), "pairwise:2 rule");
     what.bytes = 2 << 10; /* of eight ranks, 16K */
     assert_string_equal(chosen(&p, &eight, NULL, &what), "one_shot:2 rule");
+    what.bytes = 512 << 10; /* two ranks read as much in one round as in two */
+    assert_string_equal(chosen(&p, &two, NULL, &what), "one_shot:2 rule");
     what.board = false;
     what.ordered = true;
     what.bytes = 1 << 20; /* the ring does not keep the order of ranks */
