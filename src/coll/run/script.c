@@ -152,12 +152,27 @@ static bool same_place(const struct ct_slice *a, const struct ct_slice *b)
     return a->buf == b->buf && a->at == b->at && a->run == 1 && b->run == 1;
 }
 
+/* A sum of two is one act, which may write over what it reads: in place the input, once it has been
+ * put in, need not be copied for that. */
+static bool may_stay(const struct writer *w, const struct ct_step *s)
+{
+    const struct ct_env *env = &w->of->args->env;
+    const uint32_t       sums = CT_ALLREDUCE | CT_SCAN;
+    return env->inplace && env->n == 2 && (w->of->args->algo->colls & sums) != 0 && w->is_in &&
+           s->act == CT_COPY && s->dst.buf == CT_TMP && s->src.buf == CT_SEND;
+}
+
 /* What needs no peer. A sum that begins with a copy is made in one go. Returns the steps done. */
 static unsigned compute(struct writer *w, const struct ct_step *s, unsigned n)
 {
     size_t elems;
     if (s->act == CT_OP) {
         add_reduction(w, s, NULL);
+        return 1;
+    }
+    if (may_stay(w, s)) {
+        const struct ct_slice own = {.buf = CT_RECV, .at = s->src.at, .run = 1, .reps = 1};
+        w->tmp_at[s->dst.at] = block_of(w, &own, &own, 0, &elems); /* in place it lies there */
         return 1;
     }
     if (n > 1 && s[1].act == CT_OP && s[1].flags == 0 && same_place(&s->dst, &s[1].dst)) {
