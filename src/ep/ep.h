@@ -192,6 +192,10 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN
 void ct_ep_make_room(struct ct_process *p);
 bool ct_ep_is_crowded(const struct ct_process *p);
 
+/* Whether the peer finds that what it reads here was written since it read it last, as far as
+ * anybody can tell. far.c */
+bool ct_ep_finds_changes(const struct ct_ep *ep) CT_IN_DOMAIN;
+
 /* Whether a message had better come in slices than be read by its receiver, where both drive
  * transfers until it is there. One in a while is sent so to a far peer, too, which may have moved.
  */

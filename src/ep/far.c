@@ -36,9 +36,9 @@ static bool is_far(const struct ct_ep *ep) CT_IN_DOMAIN
              ct_seats_look(&p->job->seats, ct_job_seat(p->job, ep->id)) == CT_SEAT_BESIDE);
 }
 
-static bool finds_changes(const struct ct_ep *ep) CT_IN_DOMAIN
+bool ct_ep_finds_changes(const struct ct_ep *ep)
 {
-    const _Atomic uint32_t *changes = ep->link->changes;
+    const _Atomic uint32_t *changes = ep->state == CT_EP_CONNECTED ? ep->link->changes : NULL;
     return changes != NULL && atomic_load_explicit(changes, memory_order_relaxed) != 0;
 }
 
@@ -55,7 +55,7 @@ bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area)
         return false;
     }
     const unsigned sent = ep->sent_far + 1u;
-    if (finds_changes(ep)) {
+    if (ct_ep_finds_changes(ep)) {
         return of_doubt(ep, sent) <= 1;
     }
     const bool answers = ep->heard && ep->in_a_row <= 1;
@@ -70,7 +70,7 @@ void ct_ep_count_far(struct ct_ep *ep)
     ep->in_a_row = ep->heard ? 1 : (uint8_t)ct_min_size(ep->in_a_row + 1u, UINT8_MAX);
     ep->heard = false;
     ep->sent_far++;
-    if (!finds_changes(ep)) {
+    if (!ct_ep_finds_changes(ep)) {
         ep->doubt = 0;
     } else if (of_doubt(ep, ep->sent_far) == 1 && ep->doubt < MOST_DOUBT) {
         ep->doubt++;

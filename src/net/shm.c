@@ -475,9 +475,9 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     if (!ct_shm_reaches(&owner, from)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    const uint64_t start = from->len_bytes <= link->net->eager_bytes
-                               ? ct_shm_reads_begin(&peer->reads, from->len_bytes)
-                               : 0;
+    const size_t   most = from->alone ? CT_SHM_READS_MOST : link->net->eager_bytes;
+    const uint64_t start =
+        from->len_bytes <= most ? ct_shm_reads_begin(&peer->reads, from->len_bytes) : 0;
     int rc = shares(shm_of(link->net), area, from) ? share(peer, &owner, area->base, from)
                                                    : ct_shm_copy(&owner, area, from);
     ct_shm_reads_end(&peer->reads, from->len_bytes, start);

@@ -54,6 +54,7 @@ void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns);
 
 enum {
     CT_SHM_READS_LEAST = CT_FAR_BYTES / 2, /* a shorter one is not timed */
+    CT_SHM_READS_MOST = 512 << 10,         /* nor a longer one: no cache holds it for sure */
     /* One that takes longer than this, and one ns for each so many bytes, is slow. So many in a row
      * are taken for changes, since one in twenty is disturbed; and one that is not, for none. */
     CT_SHM_READS_NS = 700,
