@@ -25,12 +25,13 @@
 enum { STAGE = 32 << 10 };
 enum { CT_LEND_AUTO, CT_LEND_ALWAYS, CT_LEND_NEVER }; /* CTRAN_COLL_LEND */
 
+/* A vector in place is written over, mostly while it is read, and has been written just before.
+ * Measured, where that is only after it was read, lent and put in: allreduce of 256K 36 us and 28,
+ * 1M 144 and 117, 4M 731 and 551. */
 static bool overwrites(const struct ct_run_args *args)
 {
-    const struct ct_algo *algo = args->algo;
-    const bool            twice = (algo->traits & CT_TWO_SHOT) != 0;
-    const uint32_t        apart = CT_BCAST | CT_GATHER | CT_SCATTER | CT_ALLGATHER | CT_REDUCE;
-    return args->env.inplace && (algo->colls & apart) == 0 && !twice;
+    const uint32_t apart = CT_BCAST | CT_GATHER | CT_SCATTER | CT_ALLGATHER | CT_REDUCE;
+    return args->env.inplace && (args->algo->colls & apart) == 0;
 }
 
 /* Long sums had better be put in: one rank copies to the cache what the other adds up. Measured:
