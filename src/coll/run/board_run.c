@@ -259,7 +259,8 @@ static void cut(struct operation *o, struct ct_view *view)
     view->chunk_elems = longest;
     o->bulk = elems * l->elem_bytes > CT_BOARD_BYTES;
     if (CT_UNLIKELY(o->bulk)) {
-        const size_t most = o->board->part_bytes / (blocks * l->elem_bytes);
+        const size_t others = ct_max_size(blocks - 1, 1);
+        const size_t most = o->board->part_bytes / (others * l->elem_bytes);
         view->chunk_elems = ct_min_size(most, longest);
         o->nchunks = ct_div_up(longest, view->chunk_elems);
     }

@@ -91,7 +91,12 @@ static void put_others(struct writer *w)
              (struct ct_place){.in = CT_SEND, .at_bytes = behind}, l->count - next);
 }
 
-/* Of several blocks nobody but this rank reads its own. */
+/* Of several blocks nobody but `rank` reads its own, so those behind that one move up. */
+static size_t strides_to(const struct ct_layout *l, uint32_t block, uint32_t rank)
+{
+    return block - (l->nblk > 1 && block > rank);
+}
+
 static void put_data(struct writer *w)
 {
     const struct ct_script_of *of = w->of;
@@ -106,7 +111,7 @@ static void put_data(struct writer *w)
     } else {
         for (uint32_t i = 0; i < l->nblk; i++) {
             if (i != me || l->nblk == 1) {
-                put_block(w, CT_SEND, i, i * of->stride_bytes);
+                put_block(w, CT_SEND, i, strides_to(l, i, me) * of->stride_bytes);
             }
         }
     }
@@ -204,7 +209,7 @@ static size_t offset_of(const struct writer *w, const struct ct_step *step)
     const struct ct_slice *name = step->dst.buf == CT_TMP ? &step->src : &step->dst;
     uint32_t block = of->args->algo->colls == CT_ALLTOALL ? of->args->env.me : name->at;
     if (of->stride_bytes > 0) {
-        return block * of->stride_bytes;
+        return strides_to(l, block, step->peer) * of->stride_bytes;
     }
     const uint32_t peer = step->peer;
     const size_t   left_out =
