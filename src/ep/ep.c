@@ -282,6 +282,19 @@ void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
     p->ep->on_look = on_look;
 }
 
+void ct_ep_register_turn(struct ct_process *p, ct_ep_on_turn on_turn)
+{
+    assert(p->ep->on_turn == NULL);
+    p->ep->on_turn = on_turn;
+}
+
+bool ct_ep_soon(struct ct_process *p)
+{
+    struct ct_ep_set *set = p->ep;
+    set->turn_ends = set->in_progress;
+    return set->in_progress;
+}
+
 /* ---- endpoints ------------------------------------------------------------------------------- */
 
 static struct ct_ep *look_up(struct ct_ep_set *set, uint32_t id)
@@ -436,6 +449,12 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     return ep->link->net->ops->get(ep->link, area, from);
+}
+
+int ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n)
+{
+    const int rc = usable(ep);
+    return rc == CTRAN_SUCCESS ? ep->link->net->ops->get_row(ep->link, reads, n) : rc;
 }
 
 const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
@@ -602,6 +621,11 @@ unsigned ct_ep_progress(struct ct_process *p)
     }
     for (unsigned i = 0; i < set->nnets; i++) {
         n += set->nets[i]->ops->progress(set->nets[i]);
+    }
+    if (CT_UNLIKELY(set->turn_ends)) {
+        set->on_turn(p);
+        set->turn_ends = false;
+        n++;
     }
     if (CT_UNLIKELY(!ct_list_empty(&set->stalled))) {
         struct ct_list now;

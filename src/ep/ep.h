@@ -109,6 +109,12 @@ void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler ha
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 
+/* Called at the end of a turn of progress in which somebody has asked for that, with ct_ep_soon:
+ * false, this is none. */
+typedef void (*ct_ep_on_turn)(struct ct_process *p);
+void ct_ep_register_turn(struct ct_process *p, ct_ep_on_turn on_turn);
+bool ct_ep_soon(struct ct_process *p) CT_IN_DOMAIN;
+
 /* Whom puts of peers concern; before the first message. */
 void ct_ep_register_put(struct ct_process *p, ct_ep_place place, ct_ep_placed placed);
 /* Who knows what has been announced to peers for them to read; before the first message. */
@@ -157,6 +163,8 @@ void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
  * cannot, use messages. */
 int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
                const struct ct_net_remote *from) CT_IN_DOMAIN;
+/* Several of them: see ct_net_ops.get_row. */
+int ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n) CT_IN_DOMAIN;
 /* Where it can be seen without that; NULL: nowhere. */
 const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of) CT_IN_DOMAIN;
 

@@ -70,6 +70,8 @@ struct ct_ep_set {
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
+    ct_ep_on_turn                 on_turn;
+    bool turn_ends                CT_GUARDED_BY(ct_domain); /* with on_turn */
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
     bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */

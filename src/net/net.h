@@ -51,6 +51,22 @@ struct ct_net_remote {
     bool     alone; /* the peer is at what it gets from us: it had better not be asked for help */
 };
 
+/* Gets that are made in one go. */
+enum { CT_NET_ROW = 8 };
+struct ct_net_read {
+    const struct ct_area *area;
+    struct ct_net_remote  from;
+};
+
+static inline size_t ct_net_row_bytes(const struct ct_net_read *reads, unsigned n)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bytes += reads[i].from.len_bytes;
+    }
+    return bytes;
+}
+
 /* Who the instance is and whom it reports to; borrowed until close. */
 struct ct_net_env {
     const struct ct_log    *log;
@@ -105,6 +121,17 @@ struct ct_net_slice {
     size_t               *pos;
     size_t                len_bytes;
 };
+
+/* Nearly all headers have two words: these are two moves, any other length a call or a loop. */
+static inline void ct_net_put_header(char *to, const struct ct_net_slice *slice)
+{
+    enum { USUAL = 16 };
+    if (CT_LIKELY(slice->hdr_len == USUAL)) {
+        memcpy(to, slice->hdr, USUAL);
+    } else {
+        memcpy(to, slice->hdr, slice->hdr_len);
+    }
+}
 
 /* len_bytes of the area from byte `pos` on, for the memory that the peer knows by `token`, from its
  * start on. The struct and the area are the transport's until done, or the link is dropped. */
@@ -172,6 +199,10 @@ struct ct_net_ops {
      * has. CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
     int (*get)(struct ct_net_link *link, const struct ct_area *area,
                const struct ct_net_remote *from);
+    /* The same n times, at most CT_NET_ROW, where that takes less than n gets: each area is one
+     * block and holds what is read. CTRAN_ERR_UNSUPPORTED_OPERATION: not these, or not so; what
+     * the areas hold is undefined then. */
+    int (*get_row)(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n);
 
     /* Whether the peer copies this memory of ours, one block, as its own: then a get is the fastest
      * way for it from the link's lent_bytes on. It is but advice. */
@@ -236,9 +267,10 @@ extern const struct ct_net_ops *const ct_net_table[];
 const struct ct_net_ops *ct_net_find(const char *name);
 
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
-int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
-                              const struct ct_net_remote *from);
-bool            ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area);
+int  ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
+                   const struct ct_net_remote *from);
+int  ct_net_no_get_row(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n);
+bool ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area);
 const void     *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of);
 int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
 size_t          ct_net_no_offer(struct ct_net_link *link, const struct ct_area *area, void *note);

@@ -336,17 +336,6 @@ static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* Nearly all headers have two words: these are two moves, any other length a call or a loop. */
-static void put_header(char *to, const struct ct_net_slice *slice)
-{
-    enum { USUAL = 16 };
-    if (CT_LIKELY(slice->hdr_len == USUAL)) {
-        memcpy(to, slice->hdr, USUAL);
-    } else {
-        memcpy(to, slice->hdr, slice->hdr_len);
-    }
-}
-
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
     struct peer *peer = peer_of(link);
@@ -359,7 +348,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         wake_peer(peer);
         return CT_AGAIN;
     }
-    put_header(to, slice);
+    ct_net_put_header(to, slice);
     if (slice->len_bytes > 0) {
         if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
             const bool untimed = ct_shm_pace_tells_nothing(
@@ -431,14 +420,6 @@ static struct ct_shm_mate mate_of(struct peer *peer)
                                 is_announced, peer,           &peer->view};
 }
 
-static bool shares(const struct shm *s, const struct ct_area *area,
-                   const struct ct_net_remote *from)
-{
-    size_t least = (size_t)s->env.cfg->shm_share;
-    return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
-           area->len_bytes >= from->len_bytes;
-}
-
 static int share(struct peer *peer, const struct ct_shm_mate *owner, void *to,
                  const struct ct_net_remote *from)
 {
@@ -464,6 +445,17 @@ static unsigned help(struct shm *s, uint32_t place)
     return rc == CTRAN_SUCCESS;
 }
 
+/* What a read has come to, in the peer's name. */
+static int outcome(struct peer *peer, int rc)
+{
+    struct shm *s = shm_of(peer->link.net);
+    if (CT_UNLIKELY(rc == CTRAN_ERR_INTERN)) {
+        say_spoilt(s, peer);
+        return CTRAN_ERR_PROC_FAILED;
+    }
+    return rc == CTRAN_SUCCESS && !keeps_pid(s, peer) ? CTRAN_ERR_PROC_FAILED : rc;
+}
+
 static int shm_get(struct ct_net_link *link, const struct ct_area *area,
                    const struct ct_net_remote *from)
 {
@@ -478,22 +470,31 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     const size_t   most = from->alone ? CT_SHM_READS_MOST : link->net->eager_bytes;
     const uint64_t start =
         from->len_bytes <= most ? ct_shm_reads_begin(&peer->reads, from->len_bytes) : 0;
-    int rc = shares(shm_of(link->net), area, from) ? share(peer, &owner, area->base, from)
-                                                   : ct_shm_copy(&owner, area, from);
+    const int rc = ct_shm_shares(&shm_of(link->net)->env, area, from)
+                       ? share(peer, &owner, area->base, from)
+                       : ct_shm_copy(&owner, area, from);
     ct_shm_reads_end(&peer->reads, from->len_bytes, start);
-    if (CT_UNLIKELY(rc == CTRAN_ERR_INTERN)) {
-        say_spoilt(shm_of(link->net), peer);
-        return CTRAN_ERR_PROC_FAILED;
-    }
-    return rc == CTRAN_SUCCESS && !keeps_pid(shm_of(link->net), peer) ? CTRAN_ERR_PROC_FAILED : rc;
+    return outcome(peer, rc);
 }
 
-/* Whether a peer that could not map such memory is to try again: it is asked about a message up to
- * three times. */
-static bool tries_again(struct peer *peer)
+/* What it takes is told of reads of average length. */
+static int shm_get_row(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n)
 {
-    enum { EVERY = 256, IN_A_ROW = 4 };
-    return peer->unseen++ % EVERY >= EVERY - IN_A_ROW;
+    struct peer             *peer = peer_of(link);
+    const struct ct_shm_mate owner = mate_of(peer);
+    const size_t             bytes = ct_net_row_bytes(reads, n) / n;
+    bool                     shared = false;
+    for (unsigned i = 0; i < n; i++) {
+        shared |= ct_shm_shares(&shm_of(link->net)->env, reads[i].area, &reads[i].from);
+    }
+    if (peer->lost || shared) {
+        return peer->lost ? CTRAN_ERR_PROC_FAILED : CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    const uint64_t start =
+        bytes <= link->net->eager_bytes ? ct_shm_reads_begin(&peer->reads, bytes) : 0;
+    const int rc = ct_shm_copy_row(&owner, reads, n);
+    ct_shm_reads_end_row(&peer->reads, bytes, start, n);
+    return outcome(peer, rc);
 }
 
 static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
@@ -504,7 +505,7 @@ static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
            (CT_LIKELY(
                 atomic_load_explicit(&ct_shm_segment_offer(&s->own, peer->addr.local_index)->blind,
                                      memory_order_relaxed) == 0) ||
-            tries_again(peer));
+            ct_shm_tries_again(&peer->unseen));
 }
 
 static const void *shm_view(struct ct_net_link *link, const struct ct_net_remote *of)
@@ -686,6 +687,7 @@ const struct ct_net_ops ct_net_shm = {
     .send = shm_send,
     .flushed = ct_net_all_flushed,
     .get = shm_get,
+    .get_row = shm_get_row,
     .lent = shm_lent,
     .view = shm_view,
     .put = ct_net_no_put,

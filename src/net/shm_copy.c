@@ -41,12 +41,12 @@ void ct_shm_copy_allow(void)
 }
 
 /* Reads all of it; a short read is an error, since both ends agreed on the length. */
-static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, size_t len_bytes)
+static int read_blocks(int pid, struct iovec *to, unsigned nto, struct iovec *from, unsigned nfrom,
+                       size_t len_bytes)
 {
-    struct iovec from = {(void *)(uintptr_t)addr, len_bytes};
-    ssize_t      n;
+    ssize_t n;
     do {
-        n = process_vm_readv(pid, to, nto, &from, 1, 0);
+        n = process_vm_readv(pid, to, nto, from, nfrom, 0);
     } while (n < 0 && errno == EINTR);
     if (n == (ssize_t)len_bytes) {
         return CTRAN_SUCCESS;
@@ -55,6 +55,12 @@ static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, si
         return CTRAN_ERR_PROC_FAILED;
     }
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, size_t len_bytes)
+{
+    struct iovec from = {(void *)(uintptr_t)addr, len_bytes};
+    return read_blocks(pid, to, nto, &from, 1, len_bytes);
 }
 
 /* The mate's memory as the caller's own; NULL: it is not. */
@@ -122,6 +128,24 @@ int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
     }
     return mate->how == CT_SHM_COPY_CMA ? read_all(mate->pid, area, from)
                                         : CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+int ct_shm_copy_row(const struct ct_shm_mate *mate, const struct ct_net_read *reads, unsigned n)
+{
+    struct iovec to[CT_NET_ROW], from[CT_NET_ROW];
+    if (mate->how != CT_SHM_COPY_CMA) {
+        return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        const struct ct_net_remote *what = &reads[i].from;
+        to[i] = (struct iovec){reads[i].area->base, what->len_bytes};
+        from[i] = (struct iovec){(void *)(uintptr_t)what->addr, what->len_bytes};
+        if (as_own(mate, what) != NULL ||
+            ct_block_lags((uintptr_t)to[i].iov_base, what->addr, what->len_bytes)) {
+            return CTRAN_ERR_UNSUPPORTED_OPERATION;
+        }
+    }
+    return read_blocks(mate->pid, to, n, from, n, ct_net_row_bytes(reads, n));
 }
 
 static int write_exact(int pid, const void *from, uint64_t addr, size_t len_bytes)

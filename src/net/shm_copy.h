@@ -35,9 +35,20 @@ static inline bool ct_shm_copies(const struct ct_shm_mate *mate)
 }
 bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *what);
 
+/* Whether a peer that could not map lent memory is to try again: it is asked about a message up to
+ * three times. *asked begins as 0. */
+static inline bool ct_shm_tries_again(unsigned *asked)
+{
+    enum { EVERY = 256, IN_A_ROW = 4 };
+    return (*asked)++ % EVERY >= EVERY - IN_A_ROW;
+}
+
 /* See ct_net_ops.get. */
 int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
                 const struct ct_net_remote *from);
+
+/* See ct_net_ops.get_row. One system call: it costs as much as the copy of 8 KiB. */
+int ct_shm_copy_row(const struct ct_shm_mate *mate, const struct ct_net_read *reads, unsigned n);
 
 /* The other way round: fills the peer's memory from one block of the caller's. */
 int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to);

@@ -47,4 +47,13 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
 int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *reader);
 
+/* Whether a read into that memory had better be done so. */
+static inline bool ct_shm_shares(const struct ct_net_env *env, const struct ct_area *area,
+                                 const struct ct_net_remote *from)
+{
+    const size_t least = (size_t)env->cfg->shm_share;
+    return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
+           area->len_bytes >= from->len_bytes;
+}
+
 #endif

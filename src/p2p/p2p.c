@@ -580,6 +580,7 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     ct_ep_register(p, CT_EP_EAGER, on_eager);
     ct_ep_register(p, CT_EP_RTS, on_rts);
     ct_rndv_register(p);
+    ct_row_register(p);
     ct_flow_init(p);
     ct_p2p_failure_register(p);
     return CTRAN_SUCCESS;

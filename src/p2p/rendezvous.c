@@ -404,6 +404,33 @@ static int read_message(struct ct_p2p_req *req, struct ct_ep *from,
     return done ? CTRAN_SUCCESS : ct_ep_read(from, &req->area, remote); /* plain: all of it */
 }
 
+/* It cannot be read. */
+static void ask_for(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) CT_IN_DOMAIN
+{
+    enter(req);
+    if (offer->note_len == 0 || !fetch(req, offer)) {
+        say_cts(req, offer->sender_id);
+    }
+}
+
+/* The end of a read. */
+static void conclude(struct ct_p2p_req *req, int rc, const struct ct_rndv_offer *offer) CT_IN_DOMAIN
+{
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        say_fin(req, offer->sender_id);
+    } else if (rc == CTRAN_ERR_UNSUPPORTED_OPERATION) {
+        ask_for(req, offer);
+    } else {
+        ct_ep_fail(req->ep, rc);
+        ct_p2p_complete(req, rc);
+    }
+}
+
+void ct_rndv_read(struct ct_p2p_req *req, int rc, uint64_t sender_id)
+{
+    conclude(req, rc, &(struct ct_rndv_offer){.sender_id = sender_id});
+}
+
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rndv_offer *offer)
 {
     req->truncated = offer->len_bytes > req->area.len_bytes;
@@ -413,24 +440,12 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
                                    .len_bytes = req->want_bytes,
                                    .token = offer->sender_id,
                                    .alone = from->flow.announced > 0};
-    int                  rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
     if (req->want_bytes == 0) {
-        rc = CTRAN_SUCCESS;
-    } else if (offer->addr != 0 && is_coarse(&req->area)) {
-        rc = read_message(req, from, &remote);
-    }
-    if (rc == CTRAN_SUCCESS) {
         say_fin(req, offer->sender_id);
-        return;
-    }
-    if (rc != CTRAN_ERR_UNSUPPORTED_OPERATION) {
-        ct_ep_fail(from, rc);
-        ct_p2p_complete(req, rc);
-        return;
-    }
-    enter(req);
-    if (offer->note_len == 0 || !fetch(req, offer)) {
-        say_cts(req, offer->sender_id);
+    } else if (offer->addr == 0 || !is_coarse(&req->area)) {
+        ask_for(req, offer);
+    } else if (offer->note_len > 0 || !ct_row_join(req, &remote)) {
+        conclude(req, read_message(req, from, &remote), offer);
     }
 }
 
@@ -530,6 +545,7 @@ static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, con
     struct ct_wire_withdraw wire;
     (void)data, (void)len_bytes;
     if (ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
+        ct_row_read(from->p);
         struct ct_p2p_req *req = find_fetching(from, wire.sender_id);
         if (req != NULL) { /* until that is over, its memory is read */
             req->withdrawn = true;

@@ -7,10 +7,20 @@
 
 extern struct ct_guard ct_p2p_reqs;
 
+/* Messages of one peer that are read together, at the end of this turn of progress: row.c. Empty
+ * outside of such. */
+struct ct_p2p_row {
+    struct ct_ep      *from;
+    unsigned           n;
+    struct ct_p2p_req *reqs[CT_NET_ROW];
+    struct ct_net_read reads[CT_NET_ROW];
+};
+
 struct ct_p2p {
     struct ct_match match         CT_GUARDED_BY(ct_domain);
     struct ct_p2p_buffer *buffers CT_GUARDED_BY(ct_domain); /* uthash by owner: buffer.c */
     struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
+    struct ct_p2p_row row         CT_GUARDED_BY(ct_domain);
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
     struct ct_list lent           CT_GUARDED_BY(ct_domain); /* of ct_p2p_lend */
     uint64_t next_id              CT_GUARDED_BY(ct_domain);
@@ -132,8 +142,16 @@ struct ct_rndv_offer { /* what an announcement says; the note is borrowed */
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from,
                   const struct ct_rndv_offer *offer) CT_IN_DOMAIN;
 void ct_rndv_leave(struct ct_p2p_req *req) CT_IN_DOMAIN;
+/* Goes on after a read of the whole message, which the sender calls sender_id, has come to rc. */
+void ct_rndv_read(struct ct_p2p_req *req, int rc, uint64_t sender_id) CT_IN_DOMAIN;
 /* Takes an announced send back; it ends with `error` when the receiver has let go of it. */
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_rndv_register(struct ct_process *p);
+
+/* row.c: whether req's message, which is to be read there, is read soon, with others. */
+bool ct_row_join(struct ct_p2p_req *req, const struct ct_net_remote *from) CT_IN_DOMAIN;
+/* Now, all that is. */
+void ct_row_read(struct ct_process *p) CT_IN_DOMAIN;
+void ct_row_register(struct ct_process *p);
 
 #endif

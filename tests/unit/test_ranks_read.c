@@ -3,7 +3,8 @@
  * Long messages that are read where they lie: a reader that asks its sender for help with what that
  * one has not announced to it is lost, and nothing is touched; one that asks with a message that is
  * not known any more gets no help, and that is all; which messages are taken from where
- * they are seen, and which are copied by a read; whose sender is not asked for help with that.
+ * they are seen, and which are copied by a read; whose sender is not asked for help with that; that
+ * messages which are there together are read together.
  */
 #define CT_FOLDER "unit"
 #include <stdatomic.h>
@@ -153,15 +154,36 @@ static void test_offers(void **state)
 
 /* The transport of rank 1, for which all memory is lent. */
 static struct ct_net_ops seeing;
-static unsigned          gets, views;
-static bool              alone; /* the last get */
+static unsigned          gets, views, rows, row; /* the last one's reads */
+static bool              alone;                  /* the last get */
+static bool              refuses;                /* rows */
+static unsigned          fins, fins_then;        /* sent, and when the last get began */
 
 static int count_get(struct ct_net_link *link, const struct ct_area *area,
                      const struct ct_net_remote *from)
 {
     gets++;
+    fins_then = fins;
     alone = from->alone;
     return ct_net_shm.get(link, area, from);
+}
+
+static int count_fin(struct ct_net_link *link, const struct ct_net_slice *slice)
+{
+    fins += slice->type == CT_EP_FIN;
+    return ct_net_shm.send(link, slice);
+}
+
+static int count_row(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n)
+{
+    (void)link;
+    rows++;
+    row = n;
+    for (unsigned i = 0; i < n && !refuses; i++) {
+        memcpy(reads[i].area->base, (const void *)(uintptr_t)reads[i].from.addr,
+               reads[i].from.len_bytes);
+    }
+    return refuses ? CTRAN_ERR_UNSUPPORTED_OPERATION : CTRAN_SUCCESS;
 }
 
 static const void *see(struct ct_net_link *link, const struct ct_net_remote *of)
@@ -194,6 +216,8 @@ static void see_all(struct rank *r)
     RANK_CHECK(r, i < set->nnets);
     seeing = ct_net_shm;
     seeing.get = count_get;
+    seeing.get_row = count_row;
+    seeing.send = count_fin;
     seeing.view = see;
     set->nets[i]->ops = &seeing;
 }
@@ -300,12 +324,128 @@ static void test_both_ways(void **state)
     ranks_run(&(struct ranks_args){.n = 2, .settings = reads, .body = both_ways});
 }
 
+/* ---- several at once ------------------------------------------------------------------------- */
+
+enum { MESSAGES = 4, SHORT = 5000 };
+
+static unsigned char sent[MESSAGES][SHORT], got[MESSAGES][SHORT];
+
+static void send_some(struct rank *r)
+{
+    struct ct_p2p_req reqs[MESSAGES];
+    for (int i = 0; i < MESSAGES; i++) {
+        memset(sent[i], i + 1, SHORT);
+        ct_p2p_issend(&r->p, &reqs[i], ranks_ep(r, 1), (struct ct_p2p_key){CTX, 0, 4},
+                      &(struct ct_area){.base = sent[i], .len_bytes = SHORT});
+    }
+    ranks_sync(r);
+    for (int i = 0; i < MESSAGES; i++) {
+        expect_end(r, &reqs[i], CTRAN_SUCCESS);
+    }
+}
+
+/* All have come when it looks. The second is cut off, which is told of that one alone. */
+static void receive_some(struct rank *r)
+{
+    enum { CUT = 1, CUT_BYTES = 100 };
+    struct ct_p2p_req reqs[MESSAGES];
+    memset(got, 0, sizeof got);
+    ranks_sync(r);
+    for (int i = 0; i < MESSAGES; i++) {
+        ct_p2p_irecv(&r->p, &reqs[i], ranks_ep(r, 0), (struct ct_p2p_key){CTX, 0, 4},
+                     &(struct ct_area){.base = got[i], .len_bytes = i == CUT ? CUT_BYTES : SHORT});
+    }
+    for (int i = 0; i < MESSAGES; i++) {
+        expect_end(r, &reqs[i], i == CUT ? CTRAN_ERR_TRUNCATE : CTRAN_SUCCESS);
+        RANK_EQUAL(r, got[i][SHORT - 1], i == CUT ? 0 : i + 1);
+        RANK_EQUAL(r, got[i][CUT_BYTES - 1], i + 1);
+    }
+}
+
+/* The first that comes after none is read alone, since nobody waits for others; those that are
+ * there then together, and one by one where they cannot. */
+static void some(struct rank *r, void *arg)
+{
+    (void)arg;
+    greet(r, 1 - r->me);
+    if (r->me == 1) {
+        see_all(r);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        if (r->me == 1) {
+            while (ct_domain_poke(&r->p)) {
+            }
+            gets = rows = 0;
+            refuses = turn == 1;
+        }
+        ranks_sync(r);
+        if (r->me == 0) {
+            send_some(r);
+        } else {
+            receive_some(r);
+            RANK_EQUAL(r, rows, 1);
+            RANK_EQUAL(r, row, MESSAGES - 1);
+            RANK_EQUAL(r, gets, refuses ? MESSAGES : 1);
+        }
+        ranks_sync(r);
+    }
+}
+
+static void test_some(void **state)
+{
+    (void)state;
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "always", NULL};
+    ranks_run(&(struct ranks_args){.n = 2, .settings = reads, .body = some});
+}
+
+/* A message that its sender takes back, as it comes, is read before the sender is told that nobody
+ * will: that one may write to its memory then. */
+static void take_back(struct rank *r, void *arg)
+{
+    struct ct_p2p_req req[2];
+    (void)arg;
+    greet(r, 1 - r->me);
+    if (r->me == 1) {
+        see_all(r);
+        while (ct_domain_poke(&r->p)) {
+        }
+        gets = fins = 0;
+    }
+    ranks_sync(r);
+    for (int i = 0; i < 2; i++) {
+        const struct ct_area    area = {.base = r->me == 0 ? sent[i] : got[i], .len_bytes = SHORT};
+        const struct ct_p2p_key key = {CTX, 0, 4};
+        if (r->me == 0) {
+            ct_p2p_issend(&r->p, &req[i], ranks_ep(r, 1), key, &area);
+        } else {
+            ct_p2p_irecv(&r->p, &req[i], ranks_ep(r, 0), key, &area);
+        }
+    }
+    if (r->me == 0) {
+        ct_p2p_cancel(&req[1], CTRAN_ERR_REVOKED);
+    }
+    ranks_sync(r);
+    expect_end(r, &req[0], CTRAN_SUCCESS);
+    expect_end(r, &req[1], r->me == 0 ? CTRAN_ERR_REVOKED : CTRAN_SUCCESS);
+    if (r->me == 1) {
+        RANK_EQUAL(r, gets, 2);
+        RANK_EQUAL(r, fins_then, 1); /* of the first message */
+    }
+}
+
+static void test_take_back(void **state)
+{
+    (void)state;
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "always", NULL};
+    ranks_run(&(struct ranks_args){.n = 2, .settings = reads, .body = take_back});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_offers),
-        cmocka_unit_test(test_seen),
-        cmocka_unit_test(test_both_ways),
+        cmocka_unit_test(test_offers),    cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_both_ways), cmocka_unit_test(test_some),
+        cmocka_unit_test(test_take_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
