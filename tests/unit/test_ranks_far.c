@@ -85,7 +85,7 @@ static void answers(struct rank *r, void *arg)
     RANK_EQUAL(r, unasked, 1);
 }
 
-/* What others follow is not, once that is known, unless it is longer than 12 KiB; shorter ones and
+/* What others follow is not, once that is known, unless it is longer than 7 KiB; shorter ones and
  * those in pieces never are. */
 static void rows(struct rank *r, void *arg)
 {
