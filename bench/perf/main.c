@@ -29,6 +29,7 @@ static const char usage[] =
     "  --batches N       in so many parts, whose median counts (5)\n"
     "  --window N        messages under way in bw, bibw and rate (64)\n"
     "  --memory KIND     of buffers: malloc, or alloc_mem, the call for it (malloc)\n"
+    "  --touch           write messages before they are sent, and read what has come\n"
     "  --check           also look whether data arrives right\n"
     "  --copies          measure only the copies of the patterns' data\n"
     "  --list            print the patterns\n"
@@ -39,7 +40,7 @@ struct options {
     size_t sizes[MAX_SIZES];
     int    nsizes, batches, window;
     double time_s;
-    bool   check, resident, copies, alloc_mem;
+    bool   check, resident, copies, alloc_mem, touch;
     char **patterns; /* ended by NULL */
 };
 
@@ -111,13 +112,19 @@ static void list(void)
 /* 0; -1 when the arguments are wrong; 1 when this was all and the program ends well, 2 when not. */
 static int parse(int argc, char **argv, struct options *o)
 {
-    static const struct option names[] = {
-        {"sizes", required_argument, NULL, 's'},   {"time-ms", required_argument, NULL, 't'},
-        {"batches", required_argument, NULL, 'b'}, {"window", required_argument, NULL, 'w'},
-        {"memory", required_argument, NULL, 'm'},  {"check", no_argument, NULL, 'c'},
-        {"list", no_argument, NULL, 'l'},          {"resident", no_argument, NULL, 'r'},
-        {"spawn", required_argument, NULL, 'S'},   {"nothing", no_argument, NULL, 'n'},
-        {"copies", no_argument, NULL, 'C'},        {0}};
+    static const struct option names[] = {{"sizes", required_argument, NULL, 's'},
+                                          {"time-ms", required_argument, NULL, 't'},
+                                          {"batches", required_argument, NULL, 'b'},
+                                          {"window", required_argument, NULL, 'w'},
+                                          {"memory", required_argument, NULL, 'm'},
+                                          {"check", no_argument, NULL, 'c'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"resident", no_argument, NULL, 'r'},
+                                          {"spawn", required_argument, NULL, 'S'},
+                                          {"nothing", no_argument, NULL, 'n'},
+                                          {"copies", no_argument, NULL, 'C'},
+                                          {"touch", no_argument, NULL, 'T'},
+                                          {0}};
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         switch (c) {
         case 's':
@@ -145,6 +152,9 @@ static int parse(int argc, char **argv, struct options *o)
             break;
         case 'C':
             o->copies = true;
+            break;
+        case 'T':
+            o->touch = true;
             break;
         case 'l':
             list();
@@ -255,10 +265,13 @@ static bool prepare(struct perf_job *job, const struct options *o)
     for (int i = 0; i < o->nsizes; i++) {
         room = o->sizes[i] > room ? o->sizes[i] : room;
     }
+    const size_t places = o->touch ? (size_t)o->window * perf_place_bytes(room) : 0;
     room *= (size_t)(job->size > PERF_NEAR ? job->size : PERF_NEAR);
+    room = room > places ? room : places;
     job->turns = o->copies ? ranks_to_core(job) : 1;
     job->room = (room_for_all(room, job->turns) + 4095) & ~(size_t)4095;
     job->window = o->window;
+    job->touch = o->touch;
     job->alloc_mem = o->alloc_mem;
     job->sbuf = get_buffer(job);
     job->rbuf = get_buffer(job);
@@ -287,6 +300,9 @@ static void finish(struct perf_job *job)
 static bool has_size(const struct perf_job *job, size_t bytes)
 {
     const struct perf_pattern *p = job->pattern;
+    if (job->touch && !p->pairs) {
+        return false;
+    }
     if (p->pairs) {
         return job->size > 1 && (bytes > 0 || p->unit != PERF_MB_S);
     }

@@ -35,6 +35,7 @@ struct perf_job {
     size_t                     bytes; /* of a message, or of one rank's block in a collective */
     int                        root;  /* of the first operation; then it goes round the ranks */
     int                        window;
+    bool                       touch;    /* messages are written before, and read after */
     bool                       one_host; /* all ranks see the same clock */
     unsigned char             *sbuf, *rbuf;
     size_t                     room;      /* bytes of each */
@@ -79,6 +80,8 @@ static inline int perf_back(int direction)
 /* A pair of ranks: the other one, or -1 for a rank that is left over. */
 int  perf_partner(const struct perf_job *job);
 bool perf_is_first(const struct perf_job *job);
+/* What a message of a window takes in a buffer, with `touch`. */
+size_t perf_place_bytes(size_t bytes);
 
 /* The figure of a job in its pattern's unit: the median of `batches` batches, each of at least
  * about time_s / batches seconds. *iterations is the number in a batch. Collective. */

@@ -7,6 +7,10 @@
  * A stream is `window` sends at once, then a message without data back, so that the next window
  * cannot begin before the receiver has this one. All receives of a window go to one buffer, as is
  * usual in such tests: what is measured is the transport, not the memory behind it.
+ *
+ * With --touch it is the memory, too: a sender writes to each line of a message before it sends it,
+ * what is there already, and a receiver reads from each line of what it has got. Then each message
+ * of a window has a place of its own, since what is being sent may not be written.
  */
 #include "perf.h"
 
@@ -24,18 +28,64 @@ bool perf_is_first(const struct perf_job *job)
     return job->rank < job->size / 2;
 }
 
+enum { LINE = 64 };
+
+size_t perf_place_bytes(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Of message w of a window. */
+static unsigned char *place(const struct perf_job *job, unsigned char *buf, int w)
+{
+    return job->touch ? buf + (size_t)w * perf_place_bytes(job->bytes) : buf;
+}
+
+static void write_lines(const struct perf_job *job, unsigned char *message)
+{
+    for (size_t i = 0; job->touch && i < job->bytes; i += LINE) {
+        volatile unsigned char *byte = message + i;
+        *byte = *byte;
+    }
+}
+
+static void read_lines(const struct perf_job *job, const unsigned char *message)
+{
+    for (size_t i = 0; job->touch && i < job->bytes; i += LINE) {
+        (void)*(const volatile unsigned char *)(message + i);
+    }
+}
+
+static void read_window(const struct perf_job *job)
+{
+    for (int w = 0; job->touch && w < job->window; w++) {
+        read_lines(job, place(job, job->rbuf, w));
+    }
+}
+
+static void send_one(const struct perf_job *job, int peer)
+{
+    write_lines(job, job->sbuf);
+    ctran_send(job->sbuf, (int)job->bytes, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD);
+}
+
+static void receive_one(const struct perf_job *job, int peer)
+{
+    ctran_recv(job->rbuf, (int)job->bytes, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD,
+               CTRAN_STATUS_IGNORE);
+    read_lines(job, job->rbuf);
+}
+
 static void latency(const struct perf_job *job, long iterations)
 {
-    int peer = perf_partner(job), count = (int)job->bytes;
+    int peer = perf_partner(job);
     for (long i = 0; peer >= 0 && i < iterations; i++) {
         if (perf_is_first(job)) {
-            ctran_send(job->sbuf, count, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD);
-            ctran_recv(job->rbuf, count, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD,
-                       CTRAN_STATUS_IGNORE);
+            send_one(job, peer);
+            receive_one(job, peer);
         } else {
-            ctran_recv(job->rbuf, count, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD,
-                       CTRAN_STATUS_IGNORE);
-            ctran_send(job->sbuf, count, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD);
+            receive_one(job, peer);
+            send_one(job, peer);
         }
     }
 }
@@ -43,8 +93,9 @@ static void latency(const struct perf_job *job, long iterations)
 static int post_sends(const struct perf_job *job, int peer, ctran_request_t *requests)
 {
     for (int w = 0; w < job->window; w++) {
-        ctran_isend(job->sbuf, (int)job->bytes, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD,
-                    &requests[w]);
+        unsigned char *message = place(job, job->sbuf, w);
+        write_lines(job, message);
+        ctran_isend(message, (int)job->bytes, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD, &requests[w]);
     }
     return job->window;
 }
@@ -52,8 +103,8 @@ static int post_sends(const struct perf_job *job, int peer, ctran_request_t *req
 static int post_receives(const struct perf_job *job, int peer, ctran_request_t *requests)
 {
     for (int w = 0; w < job->window; w++) {
-        ctran_irecv(job->rbuf, (int)job->bytes, CTRAN_BYTE, peer, 1, CTRAN_COMM_WORLD,
-                    &requests[w]);
+        ctran_irecv(place(job, job->rbuf, w), (int)job->bytes, CTRAN_BYTE, peer, 1,
+                    CTRAN_COMM_WORLD, &requests[w]);
     }
     return job->window;
 }
@@ -69,6 +120,7 @@ static void stream(const struct perf_job *job, long iterations)
         } else {
             int posted = post_receives(job, peer, job->requests);
             ctran_waitall(posted, job->requests, CTRAN_STATUSES_IGNORE);
+            read_window(job);
             ctran_send(NULL, 0, CTRAN_BYTE, peer, 2, CTRAN_COMM_WORLD);
         }
     }
@@ -83,6 +135,7 @@ static void both_ways(const struct perf_job *job, long iterations)
         int posted = post_receives(job, peer, job->requests);
         posted += post_sends(job, peer, job->requests + posted);
         ctran_waitall(posted, job->requests, CTRAN_STATUSES_IGNORE);
+        read_window(job);
     }
 }
 
