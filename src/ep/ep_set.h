@@ -41,6 +41,14 @@ struct ct_ep_page {
     _Atomic(struct ct_ep *) ep[CT_EP_PAGE];
 };
 
+/* What a process without threads has slept since the start: one nap that nobody ended takes as long
+ * as was asked for, at least. Counted for tests: what idle ranks cost is a matter of these. */
+struct ct_ep_naps {
+    _Atomic uint32_t  n;                        /* naps */
+    uint32_t roused   CT_GUARDED_BY(ct_domain); /* of them, ended by others */
+    uint64_t asked_ns CT_GUARDED_BY(ct_domain); /* their lengths */
+};
+
 /* Where processes stand, by number: see spots.c. NULL before somebody asks. */
 struct ct_ep_spots {
     _Atomic(struct ct_spot *)  table;
@@ -81,6 +89,7 @@ struct ct_ep_set {
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */
+    struct ct_ep_naps             naps;
     uint64_t                      spin_ns;
     uint32_t                      rooms; /* made for others, in a process without threads */
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */

@@ -59,25 +59,41 @@ static void announce(struct ct_ep_set *set, nfds_t nfds) CT_IN_DOMAIN
 
 /* Where a peer cannot ring the bell, nor has this process a bell at all, naps are short; so they
  * are where a gate is to wake it, which poll does not know. */
-static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struct pollfd *fds,
-                      nfds_t nfds)
+static uint64_t nap_ns(const struct ct_ep_set *set, const struct ct_watch *watch,
+                       const struct pollfd *fds, nfds_t nfds)
 {
     enum { DEAF_MS = 1 };
+    const bool deaf =
+        nfds > 0 && (fds[0].fd < 0 || (watch != NULL && watch->gate != NULL) ||
+                     atomic_load_explicit(&set->wake->deaf, memory_order_relaxed) != 0);
+    return deaf ? DEAF_MS * (uint64_t)CT_NS_PER_MS : CT_EP_NAP_NS;
+}
+
+static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struct pollfd *fds,
+                      nfds_t nfds, uint64_t ns)
+{
     if (nfds == 0 && watch != NULL) {
-        ct_watch_sleep(watch, set->wake, CT_EP_NAP_NS);
+        ct_watch_sleep(watch, set->wake, ns);
         return;
     }
     if (nfds == 0) {
-        ct_wake_sleep(set->wake, CT_EP_NAP_NS);
+        ct_wake_sleep(set->wake, ns);
         return;
     }
-    bool deaf = fds[0].fd < 0 || (watch != NULL && watch->gate != NULL) ||
-                atomic_load_explicit(&set->wake->deaf, memory_order_relaxed);
     uint64_t rung;
-    (void)poll(fds, nfds, deaf ? DEAF_MS : (int)(CT_EP_NAP_NS / CT_NS_PER_MS));
+    (void)poll(fds, nfds, (int)(ns / CT_NS_PER_MS));
     if ((fds[0].revents & POLLIN) != 0) {
         (void)!read(fds[0].fd, &rung, sizeof rung); /* another sleeper may have been faster */
     }
+}
+
+/* One of ns is over. */
+static void count_nap(struct ct_ep_set *set, uint64_t ns) CT_IN_DOMAIN
+{
+    set->naps.asked_ns += ns;
+    set->naps.roused +=
+        atomic_load_explicit(&set->wake->asleep, memory_order_relaxed) == CT_WAKE_AWAKE;
+    atomic_fetch_add_explicit(&set->naps.n, 1, memory_order_relaxed);
 }
 
 /* A seat is one thread's. */
@@ -124,11 +140,13 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
         ct_wake_cancel(set->wake);
         ct_wait_reset(w);
     } else {
+        const uint64_t ns = nap_ns(set, watch, fds, nfds);
         ct_domain_leave(p);
         leave_seat(p);
-        sleep_now(set, watch, fds, nfds);
+        sleep_now(set, watch, fds, nfds, ns);
         take_seat(p);
         ct_domain_enter(p);
+        count_nap(set, ns);
         /* Now, not after a thousand turns: a process that sleeps takes few. */
         set->turns = UINT32_MAX;
     }

@@ -51,6 +51,7 @@ unit_tests = \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ranks_far \
+	tests/unit/test_ranks_idle \
 	tests/unit/test_ranks_read \
 	tests/unit/test_ranks_spots \
 	tests/unit/test_reorder \
@@ -318,6 +319,9 @@ tests_unit_test_ranks_p2p_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_far_SOURCES = tests/unit/test_ranks_far.c $(ranks_sources)
 tests_unit_test_ranks_far_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_far_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_idle_SOURCES = tests/unit/test_ranks_idle.c $(ranks_sources)
+tests_unit_test_ranks_idle_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_idle_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_read_SOURCES = tests/unit/test_ranks_read.c $(ranks_sources)
 tests_unit_test_ranks_read_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_read_LDADD = $(unit_ldadd) -lpthread
