@@ -12,6 +12,7 @@ extern struct ct_guard ct_p2p_reqs;
 struct ct_p2p_row {
     struct ct_ep      *from;
     unsigned           n;
+    bool               begun; /* the first one of this turn has been read */
     struct ct_p2p_req *reqs[CT_NET_ROW];
     struct ct_net_read reads[CT_NET_ROW];
 };
