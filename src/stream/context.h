@@ -70,6 +70,7 @@ struct ct_stream_context {
     bool                     lost; /* an operation will not be counted by its stream, */
     CUevent                  edge; /* whose end this marks. ct_stream_lose */
     struct ct_stream_capture capture;
+    _Atomic bool             has_captured;  /* graphs of it may be launched that keep nothing */
     CUevent                  captured_edge; /* behind the last operation of a capture */
     struct ct_list           graphs;
     struct ct_workspaces    *work; /* of kernels; NULL: none. kernel.c */

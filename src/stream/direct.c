@@ -320,6 +320,9 @@ static bool hold(struct ct_stream_context *c, struct ct_direct *d, struct ct_gra
         d->nimports = 0;
         return true;
     }
+    if (n > 0 && ct_graph_keep(c, graph) != CTRAN_SUCCESS) {
+        return false;
+    }
     while (d->nimports > 0) {
         if (ct_graph_hold(graph, d->imports[d->nimports - 1]) != CTRAN_SUCCESS) {
             return false;

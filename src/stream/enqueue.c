@@ -150,7 +150,8 @@ static int record(struct ct_exchange *x, struct ct_stream_armed *a)
                                                   .token = e->token,
                                                   .import = e->import};
         } else if (e->import != NULL) {
-            int held = ct_graph_hold(x->graph, e->import);
+            int held = ct_graph_keep(x->c, x->graph);
+            held = held == CTRAN_SUCCESS ? ct_graph_hold(x->graph, e->import) : held;
             rc = rc == CTRAN_SUCCESS ? held : rc;
         }
     }
@@ -187,7 +188,11 @@ static int exchange(struct ct_stream_context *c, CUstream stream, int ordinal,
     struct ct_exchange x = {
         .c = c, .call = call, .stream = stream, .ordinal = ordinal, .graph = graph};
     struct ct_stream_armed *a = NULL;
-    int                     rc = ct_exchange_open(&x);
+    int                     rc = CTRAN_SUCCESS;
+    if (graph != NULL && !ct_exchange_is_small(&x)) {
+        rc = ct_graph_keep(c, graph);
+    }
+    rc = rc == CTRAN_SUCCESS ? ct_exchange_open(&x) : rc;
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -237,7 +242,8 @@ static int over_host(struct ct_stream_context *c, CUstream stream,
         return rc;
     }
     if (graph != NULL) {
-        rc = ct_staged_prepare(c, call, graph, &s);
+        rc = ct_graph_keep(c, graph);
+        rc = rc == CTRAN_SUCCESS ? ct_staged_prepare(c, call, graph, &s) : rc;
         return rc == CTRAN_SUCCESS ? ct_staged_submit(s, stream, call, NULL) : rc;
     }
     struct ct_stream_armed *a = ct_stream_arm(c, 0, CT_STREAM_FEW);

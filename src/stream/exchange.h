@@ -52,6 +52,8 @@ struct ct_exchange {
 /* Whether each message of this rank to itself has both its ends in the call, and they fit; either
  * way that it goes. CTRAN_ERR_RANK, CTRAN_ERR_TAG, CTRAN_ERR_TRUNCATE: logged. */
 int ct_exchange_check_own(const struct ct_stream_context *c, const struct ct_stream_call *call);
+/* Whether this rank's ends, where they are first, go by kernels: then they have no tokens. */
+bool ct_exchange_is_small(const struct ct_exchange *x);
 /* Describes the memory of all messages, before a peer hears of any. An error leaves nothing. */
 int ct_exchange_open(struct ct_exchange *x);
 /* Matches those of round `round`: up to CT_TOKEN_LANES messages to each peer and from each. Which

@@ -2,10 +2,12 @@
 /*
  * Captures and order.
  *
- * A capture gets a set of tokens at its first operation of the communicator. The driver says when
- * the graph is gone by calling a function of ours on a thread of its own, where CUDA must not be
- * called: so it leaves a mark, and the context's next call frees. Until then the process counts as
- * one whose streams may wait.
+ * A capture gets a set of tokens at its first operation of the communicator that needs one. The
+ * driver says when the graph is gone by calling a function of ours on a thread of its own, where
+ * CUDA must not be called: so it leaves a mark, and the context's next call frees. Until then the
+ * process counts as one whose streams may wait. A driver (580) that is to do so takes 1.5 us for
+ * each node at each launch, which is longer than a small kernel: so graphs that keep nothing are
+ * not watched, and after one of them the process counts so until the communicator's end.
  *
  * The node that allocates memory: of a graph that has one the driver instantiates a second
  * executable only when the first has been destroyed (CUDA_ERROR_NOT_SUPPORTED), and clones
@@ -67,7 +69,7 @@ static void reap(struct ct_stream_context *c)
         node = node->next;
         if (atomic_load_explicit(&g->state, memory_order_acquire) == GONE) {
             if (c->capture.graph == g) {
-                c->capture.id = 0;
+                c->capture = (struct ct_stream_capture){.id = 0};
             }
             let_go(c, g);
             free(g);
@@ -78,6 +80,14 @@ static void reap(struct ct_stream_context *c)
 void ct_graphs_leave(struct ct_stream_context *c)
 {
     reap(c);
+    if (c->capture.graph != NULL && !c->capture.graph->keeps) {
+        free(c->capture.graph);
+    }
+    c->capture = (struct ct_stream_capture){.id = 0};
+    if (c->has_captured) {
+        atomic_fetch_sub_explicit(&c->p->gpu->graphs, 1, memory_order_release);
+        c->has_captured = false;
+    }
     while (!ct_list_empty(&c->graphs)) {
         struct ct_graph *g = CT_LIST_ENTRY(c->graphs.next, struct ct_graph, node);
         uint32_t         held = HELD;
@@ -118,35 +128,55 @@ static int guard(struct ct_stream_context *c, CUstream stream)
 }
 
 /* From now on the driver tells when the graph is gone. */
-static int watch(struct ct_stream_context *c, CUgraph graph, struct ct_graph *g)
+static int watch(struct ct_stream_context *c, struct ct_graph *g)
 {
     static const char what[] = "capturing a stream-ordered call";
     CUuserObject      object;
     int               rc = CT_GPU_TRY(c->p->gpu, what, cuUserObjectCreate,
                                       (&object, g, gone, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
     return rc == CTRAN_SUCCESS ? CT_GPU_TRY(c->p->gpu, what, cuGraphRetainUserObject,
-                                            (graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE))
+                                            (g->driver, object, 1, CU_GRAPH_USER_OBJECT_MOVE))
                                : rc;
 }
 
-static int begin(struct ct_stream_context *c, CUstream stream, cuuint64_t id, CUgraph graph)
+int ct_graph_keep(struct ct_stream_context *c, struct ct_graph *g)
 {
-    struct ct_graph *g = calloc(1, sizeof *g);
-    int              rc = g != NULL ? take_set(c, &g->set) : CTRAN_ERR_NO_MEM;
-    if (rc != CTRAN_SUCCESS) {
-        free(g);
+    int rc = g->keeps ? CTRAN_SUCCESS : take_set(c, &g->set);
+    if (g->keeps || rc != CTRAN_SUCCESS) {
         return rc;
     }
-    ct_list_init(&g->staged);
+    rc = watch(c, g);
+    if (rc != CTRAN_SUCCESS) {
+        c->sets &= ~(UINT64_C(1) << g->set);
+        return rc;
+    }
+    g->keeps = true;
     ct_list_append(&c->graphs, &g->node);
     atomic_fetch_add_explicit(&c->p->gpu->graphs, 1, memory_order_relaxed);
+    return CTRAN_SUCCESS;
+}
+
+/* The last capture's graph, if that keeps nothing, is forgotten. */
+static int begin(struct ct_stream_context *c, CUstream stream, cuuint64_t id, CUgraph graph)
+{
+    struct ct_graph *g = c->capture.graph;
+    if (g == NULL || g->keeps) {
+        g = calloc(1, sizeof *g);
+    }
     c->capture = (struct ct_stream_capture){.id = id, .graph = g, .last = stream};
-    rc = guard(c, stream);
-    rc = rc == CTRAN_SUCCESS ? watch(c, graph, g) : rc;
+    if (g == NULL) {
+        c->capture.id = 0;
+        return CTRAN_ERR_NO_MEM;
+    }
+    g->driver = graph;
+    ct_list_init(&g->staged);
+    if (!c->has_captured) {
+        c->has_captured = true;
+        atomic_fetch_add_explicit(&c->p->gpu->graphs, 1, memory_order_relaxed);
+    }
+    const int rc = guard(c, stream);
     if (rc != CTRAN_SUCCESS) {
         c->capture.id = 0;
-        let_go(c, g);
-        free(g);
     }
     return rc;
 }

@@ -2,7 +2,8 @@
 /*
  * What a captured graph keeps as long as it may be launched: a set of tokens of its own, mappings
  * of its peers' memory, and what its operations have on the host. It ends when the driver has
- * destroyed the graph and all that was instantiated from it.
+ * destroyed the graph and all that was instantiated from it. One all of whose operations are
+ * kernels over the workspaces keeps nothing, and is forgotten when its capture is.
  */
 #ifndef CT_STREAM_GRAPH_H
 #define CT_STREAM_GRAPH_H
@@ -10,9 +11,11 @@
 #include "stream/context.h"
 
 struct ct_graph {
-    struct ct_list         node;  /* among the context's */
-    _Atomic uint32_t       state; /* which of context and driver has let go of it */
-    uint32_t               set;   /* of tokens */
+    CUgraph                driver; /* while it is captured */
+    bool                   keeps;  /* all below but `staged` and `imports` is valid: */
+    struct ct_list         node;   /* among the context's */
+    _Atomic uint32_t       state;  /* which of context and driver has let go of it */
+    uint32_t               set;    /* of tokens */
     struct ct_mem_import **imports;
     size_t                 nimports;
     struct ct_list         staged; /* operations over the host */
@@ -34,7 +37,10 @@ int ct_order_leave(struct ct_stream_context *c, CUstream stream, const struct ct
  * comes to a stream later, and may wait for this one, is not to be waited for. */
 int ct_order_follow(struct ct_stream_context *c, CUstream stream);
 
-/* Makes the graph hold a mapping. CTRAN_ERR_NO_MEM. */
+/* Before a graph that is captured is given anything to keep: from here on it has tokens, and its
+ * end is noticed. Again: nothing happens. CTRAN_ERR_NO_MEM; those of the driver. */
+int ct_graph_keep(struct ct_stream_context *c, struct ct_graph *g);
+/* Makes a graph that keeps things hold a mapping. CTRAN_ERR_NO_MEM. */
 int ct_graph_hold(struct ct_graph *g, struct ct_mem_import *import);
 /* The end of the context: its graphs are not launched any more. */
 void ct_graphs_leave(struct ct_stream_context *c);

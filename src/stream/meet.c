@@ -294,6 +294,16 @@ static unsigned ordinal(const struct ct_stream_call *call, size_t at)
     return n;
 }
 
+bool ct_exchange_is_small(const struct ct_exchange *x)
+{
+    bool small = true;
+    for (size_t i = 0; i < x->call->nmsgs && small; i++) {
+        const struct ct_stream_msg *msg = &x->call->msgs[i];
+        small = msg->peer == x->c->tokens.me || wants_kernel(x, msg, ordinal(x->call, i));
+    }
+    return small;
+}
+
 /* The k-th message from this rank to itself, on the side of `send`; NULL: there is none. */
 static const struct ct_stream_msg *own(const struct ct_stream_call *call, uint32_t me, bool send,
                                        unsigned k)

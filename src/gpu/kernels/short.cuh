@@ -264,6 +264,19 @@ CT_DEV void await_lines(struct channel *ch, struct lines<N> *x, struct party (&p
     }
 }
 
+/* Of a thread that has waited: whether its block waits for nobody who is not running. The others'
+ * lines come from where its own have come from; so of a peer that it had none from it knows
+ * nothing. */
+template <unsigned N> CT_DEV bool may_let_go(const struct lines<N> &x, const struct party (&p)[N])
+{
+    bool knows = true;
+    CT_UNROLL
+    for (uint32_t k = 0; k < N; k++) {
+        knows = knows && (!p[k].from || x.at[k] != nullptr);
+    }
+    return knows;
+}
+
 /* A thread's unit of what is the rank's own. */
 struct own_unit_place {
     const char *src;
@@ -279,8 +292,7 @@ CT_DEV struct own_unit_place own_of(const struct ct_kernel_short &a, uint32_t at
 }
 
 /* The whole of a kernel. Work has what is the rank's own: it finds it, loads it, keeps of it what
- * needs nothing of others, and takes what comes. Once one thread has its lines, those of the others
- * wait for nobody who is not running: so the next kernel may come. */
+ * needs nothing of others, and takes what comes. */
 template <unsigned N, class Work> CT_DEV void run_short(const struct ct_kernel_short &a, Work *work)
 {
     struct channel  ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
@@ -304,7 +316,9 @@ template <unsigned N, class Work> CT_DEV void run_short(const struct ct_kernel_s
     count_all<N>(p);
     work->keep(a);
     await_lines<N>(&ch, &x, p);
-    let_next_start();
+    if (may_let_go<N>(x, p)) {
+        let_next_start();
+    }
     work->template take<N>(a, p);
     while (next_unit<N>(a, p, &at)) {
         work->find(a, at);
