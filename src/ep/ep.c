@@ -291,8 +291,8 @@ void ct_ep_register_turn(struct ct_process *p, ct_ep_on_turn on_turn)
 bool ct_ep_soon(struct ct_process *p)
 {
     struct ct_ep_set *set = p->ep;
-    set->turn_ends = set->in_progress;
-    return set->in_progress;
+    set->turn_ends |= set->delivers;
+    return set->delivers;
 }
 
 /* ---- endpoints ------------------------------------------------------------------------------- */
@@ -611,7 +611,7 @@ unsigned ct_ep_progress(struct ct_process *p)
     struct ct_ep_set *set = p->ep;
     unsigned          n = 0;
     assert(!set->in_progress);
-    set->in_progress = true;
+    set->in_progress = set->delivers = true;
     if (CT_UNLIKELY(++set->turns % LOOK_EVERY == 0)) {
         ct_ep_look_after(set);
     }
@@ -622,6 +622,7 @@ unsigned ct_ep_progress(struct ct_process *p)
     for (unsigned i = 0; i < set->nnets; i++) {
         n += set->nets[i]->ops->progress(set->nets[i]);
     }
+    set->delivers = false; /* who comes from here on would wait for the next turn */
     if (CT_UNLIKELY(set->turn_ends)) {
         set->on_turn(p);
         set->turn_ends = false;

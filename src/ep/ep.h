@@ -110,7 +110,7 @@ void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 
 /* Called at the end of a turn of progress in which somebody has asked for that, with ct_ep_soon:
- * false, this is none. */
+ * false, this is none, or its end has begun. */
 typedef void (*ct_ep_on_turn)(struct ct_process *p);
 void ct_ep_register_turn(struct ct_process *p, ct_ep_on_turn on_turn);
 bool ct_ep_soon(struct ct_process *p) CT_IN_DOMAIN;

@@ -79,6 +79,7 @@ struct ct_ep_set {
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
     ct_ep_on_turn                 on_turn;
+    bool delivers                 CT_GUARDED_BY(ct_domain); /* the part before on_turn */
     bool turn_ends                CT_GUARDED_BY(ct_domain); /* with on_turn */
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);

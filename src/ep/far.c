@@ -22,10 +22,10 @@
 #include "ep/ep_set.h"
 
 enum {
-    ROW = 7 << 10,    /* up to here messages that others follow go unasked */
-    EVERY = 256,      /* one of so many goes as to a near peer: it may have moved */
-    DOUBT_AFTER = 16, /* once peers find changes: two in a row are announced after so many, ... */
-    MOST_DOUBT = 6    /* ... then after twice as many, up to this power of two of them */
+    FOLLOWED = 7 << 10, /* up to here messages that others follow go unasked */
+    EVERY = 256,        /* one of so many goes as to a near peer: it may have moved */
+    DOUBT_AFTER = 16,   /* once peers find changes: two in a row are announced after so many, ... */
+    MOST_DOUBT = 6      /* ... then after twice as many, up to this power of two of them */
 };
 
 /* One that shares this very core is near, however far the others are. */
@@ -60,7 +60,7 @@ bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area)
         return of_doubt(ep, sent) <= 1;
     }
     const bool answers = ep->heard && ep->in_a_row <= 1;
-    return (answers || area->len_bytes > ROW) && sent % EVERY != 0;
+    return (answers || area->len_bytes > FOLLOWED) && sent % EVERY != 0;
 }
 
 void ct_ep_count_far(struct ct_ep *ep)

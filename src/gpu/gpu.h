@@ -83,6 +83,7 @@ struct ct_gpu {
     /* What may wait on a stream; counted by stream, looked at by mem. */
     _Atomic uint32_t       armed;  /* eager stream-ordered operations that are not over */
     _Atomic uint32_t       graphs; /* captured graphs with some, which may be launched any time */
+    _Atomic uint32_t       quick;  /* communicators that have captured kernels alone, likewise */
     struct ct_gpu_private *own;
 };
 

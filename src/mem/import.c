@@ -13,7 +13,9 @@
  * But while a legacy mapping is open, the driver opens no other memory that its owner has at the
  * same address since, if it is of another size (seen on an H200, driver 580, in the blocks that
  * small allocations share, which are mapped once for all of them). Then the old mapping has to go
- * first. A caller that has no other way waits for a quiet time.
+ * first. A caller that has no other way waits for a quiet time; graphs of kernels alone, which are
+ * there until their communicator ends (ct_gpu.quick), he does not mind: should one run, it is over
+ * when the peers have launched theirs.
  */
 #define CT_FOLDER "mem"
 #include <errno.h>
@@ -125,13 +127,23 @@ static bool has_graphs(const struct ct_process *p)
     return atomic_load_explicit(&p->gpu->graphs, memory_order_acquire) > 0;
 }
 
+static bool is_armed(const struct ct_process *p)
+{
+    return atomic_load_explicit(&p->gpu->armed, memory_order_acquire) > 0;
+}
+
+static bool may_close(const struct ct_process *p)
+{
+    return ct_mem_quiet(p) || (p->mem->imports.pressed && !is_armed(p) && !has_graphs(p));
+}
+
 /* Streams that only copy are quiet soon. One that waits for a peer may wait for this very call; and
  * a graph may stay for good. */
 static void wait_quiet(const struct ct_process *p)
 {
     enum { MOST_NS = 1000000000 };
     const uint64_t end_ns = ct_clock_ns() + MOST_NS;
-    while (!ct_mem_quiet(p) && !has_graphs(p) && ct_clock_ns() < end_ns) {
+    while (is_armed(p) && !has_graphs(p) && ct_clock_ns() < end_ns) {
         (void)sched_yield();
     }
 }
@@ -150,7 +162,7 @@ static bool make_way(struct ct_process *p, const struct ct_mem_import *import)
         if (!overlap(old, import)) {
             continue;
         }
-        if (old->holds > 0 || !ct_mem_quiet(p)) {
+        if (old->holds > 0 || !may_close(p)) {
             return false;
         }
         give_up(p, old);
@@ -162,9 +174,10 @@ static bool make_way(struct ct_process *p, const struct ct_mem_import *import)
 static void tell_in_the_way(struct ct_process *p, const struct ct_mem_export *from, bool waited)
 {
     const enum ct_log_level level = waited ? CT_LOG_ERROR : CT_LOG_INFO;
-    const char *why = has_graphs(p) ? "cannot be given up while a captured graph may be launched"
-                      : ct_mem_quiet(p) ? "is still used here"
-                                        : "cannot be given up while a stream waits";
+    const char             *why = ct_mem_quiet(p) || (waited && !is_armed(p) && !has_graphs(p))
+                                      ? "is still used here"
+                                  : is_armed(p) ? "cannot be given up while a stream waits"
+                                                : "cannot be given up while a captured graph may be launched";
     CT_LOG_(&p->log, level,
             "process %lld has freed GPU memory at 0x%llx and allocated anew there, but the old "
             "memory %s: free memory when all that uses it is over",
@@ -436,7 +449,9 @@ int ct_mem_import(struct ct_process *p, int ordinal, const struct ct_mem_export 
         pthread_mutex_unlock(&all->lock);
         wait_quiet(p);
         pthread_mutex_lock(&all->lock);
+        all->pressed = true;
         rc = find_or_add(p, &wanted, from, &import);
+        all->pressed = false;
     }
     if (rc == CT_AGAIN) {
         tell_in_the_way(p, from, waits);

@@ -92,7 +92,8 @@ struct ct_mem_imports {
     struct ct_list        lru;
     size_t                n, nheld;
     uint64_t              dropped;
-    uint64_t              rounds; /* of looking for what may be given up */
+    uint64_t              rounds;  /* of looking for what may be given up */
+    bool                  pressed; /* who imports now has no other way; under the lock */
 };
 
 /* ---- memory that is taken from the driver ---------------------------------------------------- */
@@ -161,7 +162,8 @@ uint64_t ct_mem_start(struct ct_process *p); /* of this one */
 static inline bool ct_mem_quiet(const struct ct_process *p)
 {
     return atomic_load_explicit(&p->gpu->armed, memory_order_acquire) == 0 &&
-           atomic_load_explicit(&p->gpu->graphs, memory_order_acquire) == 0;
+           atomic_load_explicit(&p->gpu->graphs, memory_order_acquire) == 0 &&
+           atomic_load_explicit(&p->gpu->quick, memory_order_acquire) == 0;
 }
 
 /* The registration of the memory that ptr is in, made if there is none; the lock is held. NULL:

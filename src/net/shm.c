@@ -493,7 +493,7 @@ static int shm_get_row(struct ct_net_link *link, const struct ct_net_read *reads
     const uint64_t start =
         bytes <= link->net->eager_bytes ? ct_shm_reads_begin(&peer->reads, bytes) : 0;
     const int rc = ct_shm_copy_row(&owner, reads, n);
-    ct_shm_reads_end_row(&peer->reads, bytes, start, n);
+    ct_shm_reads_end_row(&peer->reads, bytes, rc == CTRAN_SUCCESS ? start : 0, n);
     return outcome(peer, rc);
 }
 

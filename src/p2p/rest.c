@@ -5,6 +5,7 @@
  * the messages that are for the next cycle. Called by src/api/life.c.
  */
 #define CT_FOLDER "p2p"
+#include <assert.h>
 #include <inttypes.h>
 
 #include "p2p/flow.h"
@@ -102,6 +103,7 @@ void ct_p2p_settle(struct ct_process *p)
 void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_p2p *s = p->p2p;
+    assert(s->row.n == 0);
     ct_match_for_posted(&s->match, drop, NULL);
     ct_flow_for_line(p, drop, NULL);
     while (!ct_list_empty(&s->lent)) { /* communicators of the library's own end later */

@@ -7,7 +7,7 @@
  * CUDA must not be called: so it leaves a mark, and the context's next call frees. Until then the
  * process counts as one whose streams may wait. A driver (580) that is to do so takes 1.5 us for
  * each node at each launch, which is longer than a small kernel: so graphs that keep nothing are
- * not watched, and after one of them the process counts so until the communicator's end.
+ * not watched, and after one of them the process counts so, apart, until the communicator's end.
  *
  * The node that allocates memory: of a graph that has one the driver instantiates a second
  * executable only when the first has been destroyed (CUDA_ERROR_NOT_SUPPORTED), and clones
@@ -85,7 +85,7 @@ void ct_graphs_leave(struct ct_stream_context *c)
     }
     c->capture = (struct ct_stream_capture){.id = 0};
     if (c->has_captured) {
-        atomic_fetch_sub_explicit(&c->p->gpu->graphs, 1, memory_order_release);
+        atomic_fetch_sub_explicit(&c->p->gpu->quick, 1, memory_order_release);
         c->has_captured = false;
     }
     while (!ct_list_empty(&c->graphs)) {
@@ -141,15 +141,17 @@ static int watch(struct ct_stream_context *c, struct ct_graph *g)
 
 int ct_graph_keep(struct ct_stream_context *c, struct ct_graph *g)
 {
-    int rc = g->keeps ? CTRAN_SUCCESS : take_set(c, &g->set);
+    uint32_t set;
+    int      rc = g->keeps ? CTRAN_SUCCESS : take_set(c, &set);
     if (g->keeps || rc != CTRAN_SUCCESS) {
         return rc;
     }
     rc = watch(c, g);
     if (rc != CTRAN_SUCCESS) {
-        c->sets &= ~(UINT64_C(1) << g->set);
+        c->sets &= ~(UINT64_C(1) << set);
         return rc;
     }
+    g->set = set;
     g->keeps = true;
     ct_list_append(&c->graphs, &g->node);
     atomic_fetch_add_explicit(&c->p->gpu->graphs, 1, memory_order_relaxed);
@@ -172,7 +174,7 @@ static int begin(struct ct_stream_context *c, CUstream stream, cuuint64_t id, CU
     ct_list_init(&g->staged);
     if (!c->has_captured) {
         c->has_captured = true;
-        atomic_fetch_add_explicit(&c->p->gpu->graphs, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&c->p->gpu->quick, 1, memory_order_relaxed);
     }
     const int rc = guard(c, stream);
     if (rc != CTRAN_SUCCESS) {
@@ -210,6 +212,11 @@ int ct_order_enter(struct ct_stream_context *c, CUstream stream, struct ct_graph
     }
     if (status == CU_STREAM_CAPTURE_STATUS_NONE) {
         return CTRAN_SUCCESS;
+    }
+    if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) {
+        ct_error(&c->p->log, "a stream-ordered call is made on a stream whose capture has been "
+                             "invalidated by an earlier call: end it, and capture anew");
+        return CTRAN_ERR_ARG;
     }
     if (c->capture.id != id) {
         rc = begin(c, stream, id, graph);

@@ -23,7 +23,7 @@ struct ct_graph {
 
 static inline uint32_t ct_graph_set(const struct ct_graph *g)
 {
-    return g != NULL ? g->set : 0;
+    return g != NULL && g->keeps ? g->set : 0;
 }
 
 /* Frees what graphs had that are gone. Tells which graph the next operation is captured for, NULL:

@@ -171,16 +171,18 @@ static void settle(struct ct_exchange *x, struct ct_exchange_end *e, bool first,
 
 /* Both ends know both offers: all is as if the consumer had come first, and each GPU pushes what it
  * sends. Links carry stores faster than loads, and copies both ways by one GPU take twice the time.
+ * Not if the consumer would have given it to a kernel, had it been first: then it has no tokens.
  */
 static void settle_met(struct ct_exchange *x, struct ct_exchange_end *e,
                        const struct ct_offer *other)
 {
+    const bool consumers = !(e->msg->send ? other : &e->mine)->kernel;
     e->direct = e->mine.direct && other->direct;
     if (e->direct) {
         e->first = !e->msg->send;
         e->token = NULL;
     } else {
-        settle(x, e, !e->msg->send, other);
+        settle(x, e, e->msg->send != consumers, other);
     }
     if (!e->first) {
         take_offer(x, e, &e->mine, other);

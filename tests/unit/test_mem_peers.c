@@ -23,7 +23,7 @@ struct question {
      * whether that is over once the driver has said so and somebody else has looked at the imports;
      * whether the importer waits for it. */
     unsigned mapped;
-    uint32_t armed, graphs;
+    uint32_t armed, graphs, quick;
     bool     is_over, waits;
 };
 
@@ -110,6 +110,7 @@ static int import_as(struct ct_process *q, const struct question *how,
     opened_before = opened(q);
     atomic_store(&q->gpu->armed, how->armed);
     atomic_store(&q->gpu->graphs, how->graphs);
+    atomic_store(&q->gpu->quick, how->quick);
     if (how->is_over && pthread_create(&thread, NULL, look_and_end, q) != 0) {
         return CTRAN_ERR_SYSTEM;
     }
@@ -119,6 +120,7 @@ static int import_as(struct ct_process *q, const struct question *how,
     }
     atomic_store(&q->gpu->armed, 0);
     atomic_store(&q->gpu->graphs, 0);
+    atomic_store(&q->gpu->quick, 0);
     (void)refuse(q, 0);
     return rc;
 }
@@ -371,7 +373,8 @@ static CUdeviceptr again_at(CUdeviceptr was, size_t len)
 }
 
 /* The old mapping goes first, at a quiet time: who waits for one, lets others at the imports
- * meanwhile; a captured graph is not waited for; and what has failed leaves all as it was. */
+ * meanwhile; a captured graph is not waited for, those of kernels alone are no matter to who waits;
+ * and what has failed leaves all as it was. */
 static void an_old_mapping_makes_way(void **state)
 {
     enum { LEN = 1000, WHOLE = (2 << 20) + 1000, OTHER = WHOLE + 8, OLDER = 10 };
@@ -382,6 +385,8 @@ static void an_old_mapping_makes_way(void **state)
         {.what = READ, .mapped = 1, .armed = 1},
         {.what = READ, .mapped = 2, .graphs = 1},
         {.what = READ, .mapped = 2, .graphs = 1, .waits = true},
+        {.what = READ, .mapped = 2, .quick = 1},
+        {.what = READ, .mapped = 2, .quick = 1, .waits = true},
     };
     CUdeviceptr older[OLDER], at; /* more than are looked at each time */
     (void)state;
@@ -393,7 +398,8 @@ static void an_old_mapping_makes_way(void **state)
     }
     for (size_t i = 0; i < CT_ARRAY_LEN(cases); i++) {
         struct question question = cases[i];
-        const bool      works = (question.armed == 0 || question.is_over) && question.graphs == 0;
+        const bool      works = (question.armed == 0 || question.is_over) && question.graphs == 0 &&
+                           (question.quick == 0 || question.waits);
         for (unsigned k = 0; k < OLDER; k++) {
             transfer(older[k], LEN);
         }
