@@ -174,10 +174,10 @@ static bool make_way(struct ct_process *p, const struct ct_mem_import *import)
 static void tell_in_the_way(struct ct_process *p, const struct ct_mem_export *from, bool waited)
 {
     const enum ct_log_level level = waited ? CT_LOG_ERROR : CT_LOG_INFO;
-    const char             *why = ct_mem_quiet(p) || (waited && !is_armed(p) && !has_graphs(p))
-                                      ? "is still used here"
-                                  : is_armed(p) ? "cannot be given up while a stream waits"
-                                                : "cannot be given up while a captured graph may be launched";
+    const bool              graph = has_graphs(p) || (!waited && !is_armed(p) && !ct_mem_quiet(p));
+    const char *why = graph         ? "cannot be given up while a captured graph may be launched"
+                      : is_armed(p) ? "cannot be given up while a stream waits"
+                                    : "is still used here";
     CT_LOG_(&p->log, level,
             "process %lld has freed GPU memory at 0x%llx and allocated anew there, but the old "
             "memory %s: free memory when all that uses it is over",

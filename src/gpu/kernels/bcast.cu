@@ -20,10 +20,10 @@ CT_DEV void wait_pieces(struct channel *ch, const uint32_t *ready, uint32_t piec
 }
 
 /* The next piece of what is left: the last ones are ever shorter, since when the root is through
- * its peers have the last one to pass on. */
+ * its peers have the last one to pass on; but a fence behind each takes as long as LEAST. */
 CT_DEV uint64_t piece_bytes(uint64_t left, uint64_t most)
 {
-    enum { LEAST = 4096 };
+    enum { LEAST = 16 << 10 };
     const uint64_t half = (left / 2 + 127) / 128 * 128;
     return left > 2 * most ? most : half > LEAST ? half : (uint64_t)LEAST;
 }
