@@ -176,13 +176,13 @@ CT_DEV void send_all(struct channel *ch, const struct ct_kernel_short &a, struct
 {
     CT_UNROLL
     for (uint32_t k = 0; k < N; k++) {
+        if (!p[k].to) {
+            continue;
+        }
         const uint32_t item = p[k].told.w[0] + 1;
         const uint64_t flag = (uint64_t)item << 32;
         char *const    to = p[k].out + turn_of(a, item);
         const vec      v = p[k].unit;
-        if (!p[k].to) {
-            continue;
-        }
         if (item - p[k].told.w[2] > CT_KERNEL_WINDOW) {
             wait_acked(ch, &p[k].words->acked, item);
         }
@@ -238,12 +238,16 @@ CT_DEV void ask_lines(const struct ct_kernel_short &a, const struct party (&p)[N
 {
     CT_UNROLL
     for (uint32_t k = 0; k < N; k++) {
-        const uint32_t    item = p[k].told.w[1] + 1;
-        const char *const at = p[k].in + turn_of(a, item);
-        x->item[k] = x->item[N + k] = item;
-        x->at[k] = p[k].from && p[k].in1 ? at : nullptr;
-        x->at[N + k] = p[k].from && p[k].gets > 8 ? at + SECOND : nullptr;
+        x->item[k] = x->item[N + k] = 0;
+        x->at[k] = x->at[N + k] = nullptr;
         x->l[k] = x->l[N + k] = {0, 0};
+        if (p[k].from) {
+            const uint32_t    item = p[k].told.w[1] + 1;
+            const char *const at = p[k].in + turn_of(a, item);
+            x->item[k] = x->item[N + k] = item;
+            x->at[k] = p[k].in1 ? at : nullptr;
+            x->at[N + k] = p[k].gets > 8 ? at + SECOND : nullptr;
+        }
         if (x->at[k] != nullptr) {
             x->l[k] = load_line(x->at[k]);
         }
