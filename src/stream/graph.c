@@ -172,10 +172,6 @@ static int begin(struct ct_stream_context *c, CUstream stream, cuuint64_t id, CU
     }
     g->driver = graph;
     ct_list_init(&g->staged);
-    if (!c->has_captured) {
-        c->has_captured = true;
-        atomic_fetch_add_explicit(&c->p->gpu->quick, 1, memory_order_relaxed);
-    }
     const int rc = guard(c, stream);
     if (rc != CTRAN_SUCCESS) {
         c->capture.id = 0;
@@ -232,6 +228,10 @@ int ct_order_leave(struct ct_stream_context *c, CUstream stream, const struct ct
 {
     if (graph == NULL) {
         return CTRAN_SUCCESS;
+    }
+    if (!graph->keeps && !c->has_captured) { /* nobody will say that it has gone */
+        c->has_captured = true;
+        atomic_fetch_add_explicit(&c->p->gpu->quick, 1, memory_order_relaxed);
     }
     c->capture.last = stream;
     return CT_GPU_TRY(c->p->gpu, what, cuEventRecord, (c->captured_edge, stream));

@@ -11,11 +11,11 @@
 #include "stream/context.h"
 
 struct ct_graph {
-    CUgraph                driver; /* while it is captured */
-    bool                   keeps;  /* all below but `staged` and `imports` is valid: */
-    struct ct_list         node;   /* among the context's */
-    _Atomic uint32_t       state;  /* which of context and driver has let go of it */
-    uint32_t               set;    /* of tokens */
+    CUgraph driver; /* while it is captured */
+    bool    keeps;  /* it has a place among the context's, and tokens, and its end is noticed */
+    struct ct_list         node;
+    _Atomic uint32_t       state; /* which of context and driver has let go of it */
+    uint32_t               set;   /* of tokens */
     struct ct_mem_import **imports;
     size_t                 nimports;
     struct ct_list         staged; /* operations over the host */

@@ -9,6 +9,7 @@
  * their peers wait for them.
  */
 #define CT_FOLDER "stream"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -164,6 +165,7 @@ static void settle(struct ct_exchange *x, struct ct_exchange_end *e, bool first,
 {
     const struct ct_tokens *t = &x->c->tokens;
     const uint32_t          way = e->msg->send ? CT_PRODUCER : CT_CONSUMER;
+    assert(!first || x->graph == NULL || x->graph->keeps); /* it has tokens of its own */
     e->first = first;
     e->token = first ? ct_token_at(t, t->me, e->msg->peer, way, e->mine.set, e->mine.lane)
                      : ct_token_at(t, e->msg->peer, t->me, 1 - way, other->set, other->lane);

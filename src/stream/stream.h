@@ -34,7 +34,8 @@
  * One GPU that copies both ways does so one after the other, and links carry what is pushed faster
  * than what is pulled. So where a message is long, and in a capture, the first comer stays a
  * moment; if the second comes meanwhile both know both offers, and all is as if the consumer had
- * come first: "first" below is that role.
+ * come first: "first" below is that role. But a consumer that would have left the message to a
+ * kernel is second: it has no tokens.
  *
  * Why no token is ever used by two messages at once. Let F be first, S second, and m, m' two
  * messages with the same token, m before m' in the order of F.

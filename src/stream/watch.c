@@ -120,7 +120,7 @@ static void look_for_deaths(struct ct_stream_context *c)
         struct pollfd fd = {.fd = c->pidfd[r], .events = POLLIN};
         if (!c->dead[r] && fd.fd >= 0 && poll(&fd, 1, 0) == 1) {
             c->dead[r] = true;
-            if (ct_stream_pending(c) > 0 || c->has_captured) {
+            if (ct_stream_pending(c) > 0 || c->has_captured || !ct_list_empty(&c->graphs)) {
                 ct_error(&c->p->log,
                          "rank %" PRIu32
                          " of a communicator has died while stream-ordered calls were "
