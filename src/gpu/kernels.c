@@ -79,18 +79,40 @@ int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_
     return CTRAN_ERR_NO_MEM;
 }
 
-int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_layout *calls,
-                     struct ct_kernel_layout *messages, size_t *at_messages)
+int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
+                              struct ct_kernel_layout *out)
 {
-    const int rc = ct_kernel_layout_make(size, CT_KERNEL_CHANNELS, bytes, calls);
-    *at_messages = 0;
+    enum { MOST = 16 << 10 };
+    for (uint32_t slot = MOST; slot >= CT_KERNEL_WARP_LINES; slot /= 2) {
+        *out = layout_of(size, channels, 0);
+        out->flagged_bytes = slot / 2;
+        out->bulk_at = out->flagged_at + (size_t)out->channels * size * CT_KERNEL_WINDOW * slot;
+        if (ct_kernel_layout_bytes(size, out) <= bytes) {
+            return CTRAN_SUCCESS;
+        }
+    }
+    return CTRAN_ERR_NO_MEM;
+}
+
+int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out)
+{
+    enum { SHARE = 5 }; /* one in so many is for the others */
+    const size_t most_bytes = size < 2 ? bytes : bytes - bytes / SHARE;
+    memset(out, 0, sizeof *out);
+    const int rc = ct_kernel_layout_make(size, CT_KERNEL_CHANNELS, most_bytes, &out->calls);
     if (rc != CTRAN_SUCCESS || size < 2) {
         return rc;
     }
-    const size_t at = (ct_kernel_layout_bytes(size, calls) + CT_KERNEL_LINE - 1) / CT_KERNEL_LINE *
-                      CT_KERNEL_LINE;
-    if (at < bytes && ct_kernel_message_layout_make(size, bytes - at, messages) == CTRAN_SUCCESS) {
-        *at_messages = at;
+    size_t at = ct_round_up(ct_kernel_layout_bytes(size, &out->calls), CT_KERNEL_LINE);
+    if (at < bytes &&
+        ct_kernel_message_layout_make(size, bytes - at, &out->messages) == CTRAN_SUCCESS) {
+        out->at_messages = at;
+        at = ct_round_up(at + ct_kernel_layout_bytes(size, &out->messages), CT_KERNEL_LINE);
+    }
+    if (at < bytes && size <= CT_KERNEL_SHORT + 1 &&
+        ct_kernel_row_layout_make(size, CT_KERNEL_CHANNELS, bytes - at, &out->rows) ==
+            CTRAN_SUCCESS) {
+        out->at_rows = at;
     }
     return CTRAN_SUCCESS;
 }
@@ -125,12 +147,23 @@ static char *at_offset(void *base, size_t offset)
 /* Whether flagged items are to be used where a rank sends `bytes` to each of up to `peers`. */
 static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
 {
-    return how.flagged != 0 ? how.flagged == 1 : bytes <= FLAGGED_MOST / peers;
+    return how.form == CT_KERNEL_AS_FLAGGED ||
+           (how.form != CT_KERNEL_AS_BULK && bytes <= FLAGGED_MOST / peers);
 }
 
-bool ct_kernel_is_short(uint32_t size, size_t bytes)
+/* Whether a call goes by rows. */
+static bool by_rows(struct ct_kernel_how how, const struct ct_kernel_comm *comm,
+                    enum ct_kernel_shape shape, size_t bytes)
 {
-    return flagged((struct ct_kernel_how){.flagged = 0}, bytes, size - 1);
+    return how.rows != NULL && comm->size <= CT_KERNEL_SHORT + 1 &&
+           (how.form == CT_KERNEL_AS_ROWS ||
+            (how.form == CT_KERNEL_BY_SIZE && ct_kernel_suits_rows(comm->size, shape, bytes)));
+}
+
+bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, bool has_rows)
+{
+    return flagged((struct ct_kernel_how){.blocks = 0}, bytes, size - 1) ||
+           (has_rows && ct_kernel_suits_rows(size, shape, bytes));
 }
 
 /* One of `size` parts of a vector. */
@@ -190,9 +223,24 @@ static struct ct_kernel_args *start_move(struct ct_kernel_call       *c,
     return start(c, comm, how, small, longest);
 }
 
+/* Masks and moves are set. */
+static void finish_move(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                        struct ct_kernel_how how, size_t longest)
+{
+    struct ct_kernel_args *a = &c->args;
+    if (by_rows(how, comm, CT_KERNEL_MOVED, longest)) {
+        a->result_from = a->from; /* nothing is combined */
+        a->from = 0;
+        ct_kernel_make_rows(c, how, CT_KERNEL_TYPES, longest);
+    } else {
+        ct_kernel_shorten(c, CT_KERNEL_TYPES);
+    }
+}
+
 void ct_kernel_barrier(struct ct_kernel_call *c, const struct ct_kernel_comm *comm)
 {
-    struct ct_kernel_args *a = start_move(c, comm, (struct ct_kernel_how){.flagged = 1}, 0);
+    struct ct_kernel_args *a =
+        start_move(c, comm, (struct ct_kernel_how){.form = CT_KERNEL_AS_FLAGGED}, 0);
     a->to = a->from = others(comm);
     ct_kernel_shorten(c, CT_KERNEL_TYPES);
 }
@@ -205,7 +253,7 @@ void ct_kernel_allgather(struct ct_kernel_call *c, const struct ct_kernel_comm *
     for (uint32_t p = 0; p < comm->size; p++) {
         a->move[p] = (struct ct_kernel_move){send, at_offset(recv, p * bytes), bytes, bytes};
     }
-    ct_kernel_shorten(c, CT_KERNEL_TYPES);
+    finish_move(c, comm, how, bytes);
 }
 
 void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
@@ -217,12 +265,39 @@ void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *c
         a->move[p] = (struct ct_kernel_move){at_const(send, p * bytes), at_offset(recv, p * bytes),
                                              bytes, bytes};
     }
-    ct_kernel_shorten(c, CT_KERNEL_TYPES);
+    finish_move(c, comm, how, bytes);
+}
+
+/* The root gives each of the others a part, which that passes on. */
+static void bcast_by_rows(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+                          struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root)
+{
+    const size_t           part = part_of(bytes, comm->size - 1);
+    struct ct_kernel_args *a = start(c, comm, how, false, part);
+    const uint32_t         peers = others(comm) & ~(1u << root);
+    const bool             sends = comm->rank == root;
+    a->to = sends ? peers : 0;
+    a->from = sends ? 0 : 1u << root;
+    a->result_to = a->result_from = sends ? 0 : peers;
+    for (uint32_t p = 0, i = 0; p < comm->size; p++) {
+        const size_t at = ct_min_size(i * part, bytes), len = ct_min_size(bytes - at, part);
+        char *const  its = at_offset(buf, at);
+        if (p != root) {
+            a->move[p] = (struct ct_kernel_move){its, its, sends ? len : 0, len};
+            i++;
+        }
+    }
+    a->own_bytes = a->move[comm->rank].recv_bytes;
+    ct_kernel_make_rows(c, how, CT_KERNEL_TYPES, part);
 }
 
 void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                      struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root)
 {
+    if (by_rows(how, comm, CT_KERNEL_BROADCAST, bytes)) {
+        bcast_by_rows(c, comm, how, buf, bytes, root);
+        return;
+    }
     struct ct_kernel_args *a = start_move(c, comm, how, bytes);
     if (comm->rank == root) {
         a->to = others(comm);
@@ -245,7 +320,7 @@ void ct_kernel_moves(struct ct_kernel_call *c, const struct ct_kernel_comm *comm
     a->to = to & others(comm);
     a->from = from & others(comm);
     memcpy(a->move, moves, comm->size * sizeof *moves);
-    ct_kernel_shorten(c, CT_KERNEL_TYPES);
+    finish_move(c, comm, how, longest_bytes);
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
@@ -302,9 +377,20 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
                          const void *send, void *recv, size_t count)
 {
     const size_t bytes = count * r->elem_bytes;
-    const bool   small = flagged(how, bytes, comm->size - 1);
+    const bool   rows = by_rows(how, comm, CT_KERNEL_ALLREDUCED, bytes);
+    const bool   small = !rows && flagged(how, bytes, comm->size - 1);
     const size_t part = part_of(bytes, comm->size);
     (void)start_reduce(c, comm, how, r, small, small ? bytes : part);
+    if (rows && comm->size > 2) {
+        two_shots(c, send, recv, bytes, all_of(comm));
+        ct_kernel_make_rows(c, how, r->type, part);
+        return;
+    }
+    if (rows) {
+        one_shot(&c->args, send, recv, bytes, others(comm), all_of(comm));
+        ct_kernel_make_rows(c, how, r->type, bytes);
+        return;
+    }
     /* With two ranks both ways send as much. Two shots load less: that counts where blocks are few,
      * and their slots large; where these are small, one shot has the longer items. */
     if (!small && (comm->size > 2 || slot_bytes(comm, c->blocks) / 2 >= BULK_ITEM)) {
@@ -348,7 +434,7 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
      * thread. Who is in place each rank knows of itself alone, and all have to choose alike. */
     if (longest != shortest) {
         how.blocks = 1;
-        how.flagged = 2;
+        how.form = CT_KERNEL_AS_BULK;
     }
     const bool small = flagged(how, longest * r->elem_bytes, comm->size - 1);
 
@@ -363,7 +449,11 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         at += len;
     }
     a->own_bytes = a->move[comm->rank].send_bytes;
-    ct_kernel_shorten(c, r->type);
+    if (by_rows(how, comm, CT_KERNEL_SCATTERED, longest * r->elem_bytes)) {
+        ct_kernel_make_rows(c, how, r->type, longest * r->elem_bytes);
+    } else {
+        ct_kernel_shorten(c, r->type);
+    }
 }
 
 void ct_kernel_scan(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,

@@ -43,11 +43,17 @@ static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layou
            (layout->flagged_bytes - CT_KERNEL_HEAD);
 }
 
-/* Divides a workspace between all other kernels and, behind them, messages, at *at_messages; 0:
- * they have none. The slots of the others are a power of two and leave some of it, mostly a
- * sixteenth or more where `bytes` is one, too: messages have that, and cost the others nothing. */
-int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_layout *calls,
-                     struct ct_kernel_layout *messages, size_t *at_messages);
+/* The same for a part that calls by rows alone use. */
+int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
+                              struct ct_kernel_layout *out);
+
+/* A workspace divided among the kernels of most collectives, at its beginning, messages and rows;
+ * where these begin, 0: there is no room for them, or they are not for so many ranks. */
+struct ct_kernel_division {
+    struct ct_kernel_layout calls, messages, rows;
+    size_t                  at_messages, at_rows;
+};
+int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out);
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
@@ -64,15 +70,31 @@ bool ct_kernel_reduction_of(ctran_op_t op, const struct ct_dtype *type,
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* How a call is carried out; all ranks must have the same. 0: chosen by size. */
-struct ct_kernel_how {
-    uint32_t blocks;  /* at most as many, and no more than the layout has channels */
-    uint32_t flagged; /* 1: flagged items (latency), 2: bulk (bandwidth) */
+enum ct_kernel_form {
+    CT_KERNEL_BY_SIZE,
+    CT_KERNEL_AS_FLAGGED, /* items for latency */
+    CT_KERNEL_AS_BULK,    /* for bandwidth */
+    CT_KERNEL_AS_ROWS     /* between; where there are none it is chosen by size */
 };
 
-/* Whether calls among `size` ranks, two or more, of so many bytes (below) have flagged items:
- * direct kernels are no faster. */
-bool ct_kernel_is_short(uint32_t size, size_t bytes);
+/* How a call is carried out; all ranks must have the same. */
+struct ct_kernel_how {
+    uint32_t                     blocks; /* at most as many, and no more than the layout has
+                                            channels; 0: chosen by size */
+    enum ct_kernel_form          form;
+    const struct ct_kernel_comm *rows; /* the part of the workspaces that these have, or NULL */
+};
+
+enum ct_kernel_shape {
+    CT_KERNEL_MOVED, /* to each peer another block */
+    CT_KERNEL_BROADCAST,
+    CT_KERNEL_SCATTERED, /* reduce_scatter */
+    CT_KERNEL_ALLREDUCED
+};
+
+/* Whether a call among `size` ranks, two or more, of so many bytes (below) goes through the
+ * workspaces even if ranks could reach each other's memory: direct kernels are no faster. */
+bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, bool has_rows);
 
 enum { CT_KERNEL_NAME = 32 };
 

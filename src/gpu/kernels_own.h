@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files that build calls of kernels share: kernels.c, kernels_direct.c, kernels_names.c.
- */
+/* What the files that build calls of kernels share: kernels.c, kernels_*.c. */
 #ifndef CT_GPU_KERNELS_OWN_H
 #define CT_GPU_KERNELS_OWN_H
 
@@ -19,6 +18,7 @@ enum {
 enum ct_kernel_kind {
     CT_KERNEL_FLAGGED,
     CT_KERNEL_BRIEF, /* the short form of that */
+    CT_KERNEL_BY_ROWS,
     CT_KERNEL_BULK,
     CT_KERNEL_DIRECT,
     CT_KERNEL_KINDS
@@ -38,5 +38,32 @@ static inline uint32_t ct_kernel_of_reduction(enum ct_kernel_kind kind, enum ct_
  * (type CT_KERNEL_TYPES) or a reduction, or messages. */
 void ct_kernel_shorten(struct ct_kernel_call *c, enum ct_kernel_type type);
 void ct_kernel_shorten_messages(struct ct_kernel_call *c);
+
+/* ---- arguments with all addresses worked out ------------------------------------------------- */
+
+/* As they are made, and what decides how they can be used. */
+struct ct_kernel_brief {
+    struct ct_kernel_short s;
+    uintptr_t              addresses; /* the bits that any has, of those that count; */
+    uint64_t               lengths;   /* of all lengths */
+    uint64_t               longest;
+};
+
+void ct_kernel_brief_begin(struct ct_kernel_brief *b, const struct ct_kernel_comm *comm,
+                           uint64_t each_bytes);
+/* Peer p, which is sent `out` (NULL: it is not), and of which `in` comes. */
+void ct_kernel_brief_add(struct ct_kernel_brief *b, const struct ct_kernel_comm *comm, uint32_t p,
+                         const struct ct_kernel_end *out, const struct ct_kernel_end *in);
+/* What is the rank's own. */
+void ct_kernel_brief_own(struct ct_kernel_brief *b, const void *src, void *dst, bool counts,
+                         uint64_t bytes);
+
+/* Whether calls among `size` ranks, of so many bytes, are best by rows. */
+bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes);
+
+/* Makes rows of a call whose masks and moves are set, as of reductions. `longest` is no less than
+ * what one peer gets in a step, and the same on all ranks. */
+void ct_kernel_make_rows(struct ct_kernel_call *c, struct ct_kernel_how how,
+                         enum ct_kernel_type type, size_t longest);
 
 #endif

@@ -10,27 +10,20 @@
 
 enum { UNIT = 16, WARP = 32, WORD = 4 };
 
-/* The short form as it is made, and what decides whether it can be. */
-struct brief {
-    struct ct_kernel_short s;
-    uintptr_t              addresses; /* the bits that any has, of those that count; */
-    uint64_t               lengths;   /* of all lengths */
-    uint64_t               longest;
-};
-
 static bool has(uint32_t mask, uint32_t p)
 {
     return (mask >> p & 1) != 0;
 }
 
-static void count_buffer(struct brief *b, const void *at, uint64_t bytes)
+static void count_buffer(struct ct_kernel_brief *b, const void *at, uint64_t bytes)
 {
     b->addresses |= bytes > 0 ? (uintptr_t)at : 0;
     b->lengths |= bytes;
     b->longest = bytes > b->longest ? bytes : b->longest;
 }
 
-static void begin(struct brief *b, const struct ct_kernel_comm *comm, uint64_t each_bytes)
+void ct_kernel_brief_begin(struct ct_kernel_brief *b, const struct ct_kernel_comm *comm,
+                           uint64_t each_bytes)
 {
     struct ct_kernel_words *mine = comm->workspace[comm->rank];
     memset(b, 0, sizeof *b);
@@ -45,9 +38,8 @@ static void begin(struct brief *b, const struct ct_kernel_comm *comm, uint64_t e
     b->s.abort = comm->abort;
 }
 
-/* Peer p, which is sent `out` (NULL: it is not), and of which `in` comes. */
-static void add(struct brief *b, const struct ct_kernel_comm *comm, uint32_t p,
-                const struct ct_kernel_end *out, const struct ct_kernel_end *in)
+void ct_kernel_brief_add(struct ct_kernel_brief *b, const struct ct_kernel_comm *comm, uint32_t p,
+                         const struct ct_kernel_end *out, const struct ct_kernel_end *in)
 {
     static const struct ct_kernel_end none;
     const uint32_t                    me = comm->rank, i = b->s.peers++;
@@ -75,14 +67,14 @@ static void add(struct brief *b, const struct ct_kernel_comm *comm, uint32_t p,
 }
 
 /* A unit for each thread of each block, in whole words of which all addresses are multiples. */
-static bool fits(const struct brief *b, uint32_t blocks)
+static bool fits(const struct ct_kernel_brief *b, uint32_t blocks)
 {
     return b->s.each_bytes <= CT_KERNEL_THREADS * UNIT &&
            b->longest <= (uint64_t)b->s.each_bytes * blocks &&
            (b->addresses | b->lengths) % WORD == 0;
 }
 
-static void finish(struct brief *b, struct ct_kernel_call *c)
+static void finish(struct ct_kernel_brief *b, struct ct_kernel_call *c)
 {
     const size_t step = ct_min_size(b->longest, b->s.each_bytes);
     b->s.vectors = b->addresses % UNIT == 0;
@@ -90,7 +82,7 @@ static void finish(struct brief *b, struct ct_kernel_call *c)
     c->brief = b->s; /* where its arguments were */
 }
 
-static void add_moves(struct brief *b, const struct ct_kernel_args *a, bool reduces)
+static void add_moves(struct ct_kernel_brief *b, const struct ct_kernel_args *a, bool reduces)
 {
     const uint32_t n = a->comm.size, me = a->comm.rank;
     for (uint32_t k = 0; k < n; k++) {
@@ -100,34 +92,41 @@ static void add_moves(struct brief *b, const struct ct_kernel_args *a, bool redu
         const struct ct_kernel_end   out = {(void *)m->src, m->send_bytes, m->send_bytes};
         const struct ct_kernel_end   in = {reduces ? NULL : m->dst, gets, gets};
         if (p != me && has(a->to | a->from, p)) {
-            add(b, &a->comm, p, has(a->to, p) ? &out : NULL, has(a->from, p) ? &in : NULL);
+            ct_kernel_brief_add(b, &a->comm, p, has(a->to, p) ? &out : NULL,
+                                has(a->from, p) ? &in : NULL);
         }
     }
 }
 
-static void add_own(struct brief *b, const struct ct_kernel_args *a, bool reduces)
+void ct_kernel_brief_own(struct ct_kernel_brief *b, const void *src, void *dst, bool counts,
+                         uint64_t bytes)
+{
+    b->s.own = counts;
+    b->s.own_bytes = (uint32_t)bytes;
+    b->s.own_src = src;
+    b->s.own_dst = dst;
+    count_buffer(b, src, counts ? bytes : 0);
+    count_buffer(b, dst, bytes);
+}
+
+static void add_own(struct ct_kernel_brief *b, const struct ct_kernel_args *a, bool reduces)
 {
     const uint32_t               me = a->comm.rank;
     const struct ct_kernel_move *m = &a->move[me];
     const bool                   moves = !reduces && m->src != m->dst && m->send_bytes > 0;
     const uint64_t               bytes = reduces ? a->own_bytes : moves ? m->send_bytes : 0;
-    b->s.own = reduces ? has(a->from, me) : moves;
-    b->s.own_bytes = (uint32_t)bytes;
-    b->s.own_src = m->src;
-    b->s.own_dst = m->dst;
-    count_buffer(b, m->src, b->s.own ? bytes : 0);
-    count_buffer(b, m->dst, bytes);
+    ct_kernel_brief_own(b, m->src, m->dst, reduces ? has(a->from, me) : moves, bytes);
 }
 
 void ct_kernel_shorten(struct ct_kernel_call *c, enum ct_kernel_type type)
 {
     const struct ct_kernel_args *a = &c->args;
     const bool                   reduces = type != CT_KERNEL_TYPES;
-    struct brief                 b;
+    struct ct_kernel_brief       b;
     if (!c->flagged || a->comm.size > CT_KERNEL_SHORT + 1 || a->each_bytes > a->item_bytes) {
         return;
     }
-    begin(&b, &a->comm, a->each_bytes);
+    ct_kernel_brief_begin(&b, &a->comm, a->each_bytes);
     b.s.op = (uint8_t)a->op;
     add_moves(&b, a, reduces);
     add_own(&b, a, reduces);
@@ -143,18 +142,19 @@ void ct_kernel_shorten_messages(struct ct_kernel_call *c)
 {
     const struct ct_kernel_messages *m = &c->messages;
     const uint32_t                   n = m->comm.size;
-    struct brief                     b;
+    struct ct_kernel_brief           b;
     if (n > CT_KERNEL_SHORT + 1) {
         return;
     }
-    begin(&b, &m->comm, m->each_bytes);
+    ct_kernel_brief_begin(&b, &m->comm, m->each_bytes);
     b.s.units_bytes = m->each_bytes; /* the head is behind */
     for (uint32_t k = 1; k < n; k++) {
         const uint32_t p = (m->comm.rank + k) % n;
         if (has(m->to | m->from, p)) {
             struct ct_kernel_end in = m->recv[p];
             in.bytes = ct_min_size(in.bytes, in.extent); /* no more will come */
-            add(&b, &m->comm, p, has(m->to, p) ? &m->send[p] : NULL, has(m->from, p) ? &in : NULL);
+            ct_kernel_brief_add(&b, &m->comm, p, has(m->to, p) ? &m->send[p] : NULL,
+                                has(m->from, p) ? &in : NULL);
         }
     }
     if (fits(&b, c->blocks)) {

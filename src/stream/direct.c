@@ -19,8 +19,6 @@
 enum {
     LEAST = 256 << 10,   /* bytes of a call for which the handshake pays where no other kernel is */
     MESSAGE_BLOCKS = 16, /* of a kernel that copies messages, at most */
-    CHAIN_FROM = 8,      /* a broadcast to more than one is by copy engine when it is so many times
-                            longer than others are: a chain fills late */
 };
 
 /* ---- which calls ----------------------------------------------------------------------------- */
@@ -53,7 +51,7 @@ static bool is_passed_on(const struct ct_stream_context *c, const struct ct_stre
 
 static bool is_short(const struct ct_stream_context *c, const struct ct_stream_call *call)
 {
-    return ct_kernel_is_short(c->tokens.n, length(call)) &&
+    return ct_stream_kernel_is_short(c, call, length(call)) &&
            (length(call) < LEAST || ct_stream_kernel_takes(c, call));
 }
 
@@ -64,9 +62,8 @@ bool ct_stream_direct_wants(const struct ct_stream_context *c, const struct ct_s
         is_short(c, call)) {
         return false;
     }
-    return reduces(call)
-               ? fits_reduction(call->reduction)
-               : call->even && length(call) / (is_passed_on(c, call) ? CHAIN_FROM : 1) < engines;
+    return reduces(call) ? fits_reduction(call->reduction)
+                         : call->even && ct_stream_burden(c, call) < engines;
 }
 
 /* Memory of the device that the communicator's kernels run on. */

@@ -9,7 +9,9 @@
  * the same order on all ranks: that of the calls (ct_order_follow), and of the program's launches
  * of graphs. An eager one counts itself as over, which is cheaper than a write of its stream.
  *
- * Small messages are numbered in a part of the workspaces of their own, as stream.h says.
+ * Small messages are numbered in a part of the workspaces of their own, as stream.h says; so are
+ * calls by rows. These are sent where a link of NVLink goes from each rank to each: what they rely
+ * on is known of it, and of devices since Hopper, on which this was tried.
  *
  * A kernel that waits for its peers keeps its multiprocessors. Were there more waiting blocks than
  * fit, those of different communicators on two GPUs could keep each other's out. So each
@@ -45,9 +47,12 @@ struct ct_workspaces {
     struct ct_kernel_comm comm;
     struct ct_kernel_comm messages;    /* for sends and receives: a part at the workspaces' end */
     size_t                at_messages; /* 0: there is none */
-    struct ct_kernel_call call;        /* being built */
-    uint32_t              blocks;      /* a kernel's most */
-    uint32_t              taken;       /* of the device's, for them */
+    struct ct_kernel_comm rows;        /* for calls by rows, if has_rows: another part */
+    size_t                at_rows;
+    bool                  has_rows;
+    struct ct_kernel_call call;   /* being built */
+    uint32_t              blocks; /* a kernel's most */
+    uint32_t              taken;  /* of the device's, for them */
 };
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -84,12 +89,17 @@ static size_t workspace_bytes(const struct ct_stream_context *c)
 static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
                      struct ct_mem_export *out)
 {
-    static const char what[] = "a workspace for stream-ordered calls";
-    struct ct_gpu    *g = c->p->gpu;
-    const size_t      bytes = workspace_bytes(c);
-    CUstream          aside = ct_stream_branch(c, 0);
-    int rc = ct_kernel_divide(w->comm.size, bytes, &w->comm.layout, &w->messages.layout,
-                              &w->at_messages);
+    static const char         what[] = "a workspace for stream-ordered calls";
+    struct ct_gpu            *g = c->p->gpu;
+    const size_t              bytes = workspace_bytes(c);
+    CUstream                  aside = ct_stream_branch(c, 0);
+    struct ct_kernel_division parts;
+    int                       rc = ct_kernel_divide(w->comm.size, bytes, &parts);
+    w->comm.layout = parts.calls;
+    w->messages.layout = parts.messages;
+    w->rows.layout = parts.rows;
+    w->at_messages = parts.at_messages;
+    w->at_rows = parts.at_rows;
     if (rc != CTRAN_SUCCESS || aside == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -189,6 +199,23 @@ static void settle_blocks(const struct ct_stream_context *c, struct ct_workspace
     w->blocks = asked != 0 ? asked : w->taken;
 }
 
+/* Whether what this rank sends by rows would arrive row by row, at whichever peer. */
+static bool may_send_rows(const struct ct_stream_context *c, const struct ct_workspaces *w,
+                          const struct gift *all)
+{
+    enum { HOPPER = 9 };
+    bool ok = w->at_rows > 0 && ct_gpu_device(c->p->gpu, c->ordinal)->major >= HOPPER;
+    for (uint32_t r = 0; r < c->tokens.n && ok; r++) {
+        const int          peer = ct_gpu_find(c->p->gpu, &all[r].memory.uuid);
+        struct ct_gpu_peer link = {.atomics = false};
+        if (peer >= 0) {
+            ct_gpu_peer(c->p->gpu, c->ordinal, peer, &link);
+        }
+        ok = link.atomics;
+    }
+    return ok;
+}
+
 static int map_others(struct ct_stream_context *c, struct ct_workspaces *w, const struct gift *all)
 {
     int rc = CTRAN_SUCCESS;
@@ -199,6 +226,7 @@ static int map_others(struct ct_stream_context *c, struct ct_workspaces *w, cons
         }
         w->comm.workspace[r] = (void *)at;
         w->messages.workspace[r] = (void *)(at + w->at_messages);
+        w->rows.workspace[r] = (void *)(at + w->at_rows);
     }
     return rc;
 }
@@ -210,7 +238,7 @@ static struct ct_workspaces *new_workspaces(const struct ct_stream_context *c)
         w->comm.rank = c->tokens.me;
         w->comm.size = c->tokens.n;
         w->comm.abort = (const uint32_t *)ct_stream_address(c, &c->tokens.head->over);
-        w->messages = w->comm;
+        w->messages = w->rows = w->comm;
     }
     return w;
 }
@@ -248,6 +276,8 @@ int ct_stream_kernel_open(struct ct_stream_context *c)
         }
         ok = rc == CTRAN_SUCCESS && map_others(c, w, all) == CTRAN_SUCCESS;
         rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, ok, &ok) : rc;
+        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, may_send_rows(c, w, all), &w->has_rows)
+                                 : rc;
     }
     if (rc == CTRAN_SUCCESS && ok) {
         c->work = w;
@@ -295,6 +325,27 @@ void ct_stream_kernel_close(struct ct_stream_context *c)
 
 /* ---- which calls ----------------------------------------------------------------------------- */
 
+size_t ct_stream_burden(const struct ct_stream_context *c, const struct ct_stream_call *call)
+{
+    enum { PASSED_ON = 8 }; /* a chain of engines fills late */
+    const size_t bytes = call->nmsgs > 0 ? call->msgs[0].bytes : 0;
+    return call->kind == CT_BCAST && c->tokens.n > 2 ? bytes / PASSED_ON : bytes;
+}
+
+static enum ct_kernel_shape shape_of(const struct ct_stream_call *call)
+{
+    if (call->reduction != NULL) {
+        return call->reduction->kind == CT_ALLREDUCE ? CT_KERNEL_ALLREDUCED : CT_KERNEL_SCATTERED;
+    }
+    return call->kind == CT_BCAST ? CT_KERNEL_BROADCAST : CT_KERNEL_MOVED;
+}
+
+bool ct_stream_kernel_is_short(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                               size_t bytes)
+{
+    return ct_kernel_is_short(c->tokens.n, shape_of(call), bytes, c->work->has_rows);
+}
+
 bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call)
 {
     struct ct_kernel_reduction r;
@@ -307,7 +358,12 @@ bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_s
     if (call->reduction != NULL) {
         return ct_kernel_reduction_of(call->reduction->handle, call->reduction->type, &r);
     }
-    return call->even && call->nmsgs > 0 && call->msgs[0].bytes <= (size_t)c->p->cfg.stream_small;
+    if (!call->even || call->nmsgs == 0) {
+        return false;
+    }
+    const size_t small = (size_t)c->p->cfg.stream_small, bytes = call->msgs[0].bytes;
+    return bytes <= small ||
+           (ct_stream_burden(c, call) <= small && ct_stream_kernel_is_short(c, call, bytes));
 }
 
 /* Memory that the driver does not know would end the device's context. */
@@ -408,13 +464,18 @@ static void build_moves(struct ct_workspaces *w, struct ct_kernel_how how,
 
 static void build(struct ct_stream_context *c, const struct ct_stream_call *call)
 {
-    const struct ct_kernel_how how = {.blocks = c->work->blocks};
+    const struct ct_kernel_how how = {.blocks = c->work->blocks,
+                                      .rows = c->work->has_rows ? &c->work->rows : NULL};
     if (call->dynamic != NULL) {
         ct_kernel_alltoallv_dynamic(&c->work->call, &c->work->comm, how.blocks, call->dynamic);
     } else if (call->reduction != NULL) {
         build_reduction(c->work, how, call->reduction);
     } else if (call->kind == CT_STREAM_BARRIER) {
         ct_kernel_barrier(&c->work->call, &c->work->comm);
+    } else if (call->kind == CT_BCAST) {
+        const struct ct_stream_msg *m = &call->msgs[0];
+        ct_kernel_bcast(&c->work->call, &c->work->comm, how, m->buf, m->bytes,
+                        m->send ? c->tokens.me : m->peer);
     } else {
         build_moves(c->work, how, call);
     }
@@ -455,6 +516,7 @@ int ct_stream_kernel_submit(struct ct_stream_context *c, CUstream stream,
                             const struct ct_stream_call *call, const uint32_t *finishes)
 {
     set_finish(c, &c->work->comm, finishes);
+    set_finish(c, &c->work->rows, finishes);
     build(c, call);
     return launch(c, stream, finishes, true);
 }

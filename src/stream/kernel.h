@@ -22,6 +22,15 @@ int ct_stream_kernel_open(struct ct_stream_context *c);
 /* Whether a call goes this way: the same on all ranks. */
 bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call);
 
+/* The bytes by which moves are judged: of a block, or the eighth of a broadcast to more than one,
+ * which engines do well only when it is that much longer. */
+size_t ct_stream_burden(const struct ct_stream_context *c, const struct ct_stream_call *call);
+
+/* Whether it would go this way even if the ranks met (direct.h), for its length; there are
+ * workspaces. */
+bool ct_stream_kernel_is_short(const struct ct_stream_context *c, const struct ct_stream_call *call,
+                               size_t bytes);
+
 /* What keeps the kernel from this rank's buffers: an error, logged; nothing has been put on the
  * stream. The peers cannot know: the caller ends the communicator's work. */
 int ct_stream_kernel_check(const struct ct_stream_context *c, const struct ct_stream_call *call);

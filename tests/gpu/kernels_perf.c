@@ -389,7 +389,8 @@ static void defaults(int only, bool quick)
         }
     }
     for (size_t i = 7; i < sizeof sizes / sizeof *sizes && (only < 0 || only == ALLREDUCE); i++) {
-        run_job(ALLREDUCE, sizes[i], (struct ct_kernel_how){.blocks = 2, .flagged = 2}, quick);
+        run_job(ALLREDUCE, sizes[i], (struct ct_kernel_how){.blocks = 2, .form = CT_KERNEL_AS_BULK},
+                quick);
     }
 }
 
@@ -440,7 +441,8 @@ static void tuning(int only, bool quick)
                 for (uint32_t kind = 1; kind <= 2; kind++) {
                     if (kind == 2 || sizes[i] <= 1 << 20) {
                         run_job((enum coll)c, sizes[i],
-                                (struct ct_kernel_how){.blocks = blocks[b], .flagged = kind},
+                                (struct ct_kernel_how){.blocks = blocks[b],
+                                                       .form = (enum ct_kernel_form)kind},
                                 quick);
                     }
                 }

@@ -20,7 +20,7 @@ enum { MOST_RANKS = 8 };
 struct world {
     void                 *module;
     uint32_t              size;
-    struct ct_kernel_comm comm[MOST_RANKS];
+    struct ct_kernel_comm comm[MOST_RANKS], rows[MOST_RANKS];
     void                 *workspace[MOST_RANKS];
     uint32_t              abort;
 };
@@ -37,29 +37,44 @@ static inline void *world_module(void)
     return module;
 }
 
+static inline void begin_numbers(void *at, size_t n, uint32_t first_item)
+{
+    struct ct_kernel_words *words = at;
+    for (size_t i = 0; i < n; i++) {
+        words[i] = (struct ct_kernel_words){
+            .sent = first_item, .got = first_item, .acked = first_item, .ready = first_item};
+    }
+}
+
 /* Numbers of items begin at first_item. */
 static inline void world_init(struct world *w, void *module, uint32_t size, uint32_t channels,
                               size_t bytes, uint32_t first_item)
 {
-    struct ct_kernel_layout layout;
+    struct ct_kernel_layout layout, rows;
+    size_t                  at_rows;
     memset(w, 0, sizeof *w);
     w->module = module;
     w->size = size;
     assert_int_equal(ct_kernel_layout_make(size, channels, bytes, &layout), CTRAN_SUCCESS);
+    assert_int_equal(ct_kernel_row_layout_make(size, channels, bytes / 3, &rows), CTRAN_SUCCESS);
+    at_rows = bytes;
+    bytes += ct_kernel_layout_bytes(size, &rows);
     for (uint32_t p = 0; p < size; p++) {
         w->workspace[p] = aligned_alloc(4096, bytes);
         assert_non_null(w->workspace[p]);
         memset(w->workspace[p], 0, bytes);
-        struct ct_kernel_words *words = w->workspace[p];
-        for (uint32_t i = 0; i < layout.channels * size; i++) {
-            words[i] = (struct ct_kernel_words){
-                .sent = first_item, .got = first_item, .acked = first_item, .ready = first_item};
-        }
+        begin_numbers(w->workspace[p], layout.channels * size, first_item);
+        begin_numbers((char *)w->workspace[p] + at_rows, rows.channels * size, first_item);
     }
     for (uint32_t p = 0; p < size; p++) {
         w->comm[p] =
             (struct ct_kernel_comm){.rank = p, .size = size, .layout = layout, .abort = &w->abort};
-        memcpy(w->comm[p].workspace, w->workspace, size * sizeof(void *));
+        w->rows[p] = w->comm[p];
+        w->rows[p].layout = rows;
+        for (uint32_t q = 0; q < size; q++) {
+            w->comm[p].workspace[q] = w->workspace[q];
+            w->rows[p].workspace[q] = (char *)w->workspace[q] + at_rows;
+        }
     }
 }
 

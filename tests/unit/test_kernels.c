@@ -51,8 +51,9 @@ struct call {
 
 static void *module;
 
-/* Calls of flagged items: in the short form, and in the general one. */
-static _Atomic unsigned ran_short, ran_flagged;
+/* Calls of flagged items, in the short form and in the general one; and by rows, some of which take
+ * more items than the window holds. */
+static _Atomic unsigned ran_short, ran_flagged, ran_rows, ran_streams;
 
 /* What the ranks do, one call after the other. */
 struct run {
@@ -361,7 +362,7 @@ static void make_call(struct run *run, struct call *c)
     const uint32_t  size = run->w.size;
     memset(c, 0, sizeof *c);
     c->what = (enum what)unit_below(seed, WHATS);
-    c->how.flagged = unit_below(seed, 3);
+    c->how.form = (enum ct_kernel_form)unit_below(seed, CT_KERNEL_AS_ROWS + 1);
     c->how.blocks = unit_below(seed, 4);
     c->root = unit_below(seed, size);
     c->members = (1u << size) - 1;
@@ -403,7 +404,9 @@ static void build_shift(struct world *w, struct call *c, uint32_t me, struct ct_
     moves[to].send_bytes = c->count;
     moves[from].dst = c->recv[me];
     moves[from].recv_bytes = c->count;
-    ct_kernel_moves(k, &w->comm[me], c->how, moves, 1u << to, 1u << from, c->count);
+    ct_kernel_moves(k, &w->comm[me],
+                    (struct ct_kernel_how){c->how.blocks, c->how.form, &w->rows[me]}, moves,
+                    1u << to, 1u << from, c->count);
 }
 
 static void build_dynamic(struct world *w, struct call *c, uint32_t me, struct ct_kernel_call *k,
@@ -491,35 +494,36 @@ static void build_direct(struct world *w, struct call *c, uint32_t me, struct ct
 static void build(struct world *w, struct call *c, uint32_t me, struct ct_kernel_call *k)
 {
     const struct ct_kernel_comm *comm = &w->comm[me];
+    const struct ct_kernel_how   how = {c->how.blocks, c->how.form, &w->rows[me]};
     void *const send = c->send[me], *const recv = c->recv[me];
     switch (c->what) {
     case BARRIER:
         ct_kernel_barrier(k, comm);
         break;
     case ALLGATHER:
-        ct_kernel_allgather(k, comm, c->how, send, recv, c->count);
+        ct_kernel_allgather(k, comm, how, send, recv, c->count);
         break;
     case ALLTOALL:
-        ct_kernel_alltoall(k, comm, c->how, send, recv, c->count);
+        ct_kernel_alltoall(k, comm, how, send, recv, c->count);
         break;
     case BCAST:
-        ct_kernel_bcast(k, comm, c->how, recv, c->count, c->root);
+        ct_kernel_bcast(k, comm, how, recv, c->count, c->root);
         break;
     case ALLREDUCE:
-        ct_kernel_allreduce(k, comm, c->how, &c->red, send, recv, c->count);
+        ct_kernel_allreduce(k, comm, how, &c->red, send, recv, c->count);
         break;
     case REDUCE:
-        ct_kernel_reduce(k, comm, c->how, &c->red, send, recv, c->count, c->root);
+        ct_kernel_reduce(k, comm, how, &c->red, send, recv, c->count, c->root);
         break;
     case REDUCE_SCATTER:
-        ct_kernel_reduce_scatter(k, comm, c->how, &c->red, send, recv, c->count, NULL);
+        ct_kernel_reduce_scatter(k, comm, how, &c->red, send, recv, c->count, NULL);
         break;
     case REDUCE_SCATTER_V:
-        ct_kernel_reduce_scatter(k, comm, c->how, &c->red, send, recv, 0, c->counts);
+        ct_kernel_reduce_scatter(k, comm, how, &c->red, send, recv, 0, c->counts);
         break;
     case SCAN:
     case EXSCAN:
-        ct_kernel_scan(k, comm, c->how, &c->red, send, recv, c->count, c->what == EXSCAN);
+        ct_kernel_scan(k, comm, how, &c->red, send, recv, c->count, c->what == EXSCAN);
         break;
     default:
         break;
@@ -532,6 +536,8 @@ static void count_form(const struct ct_kernel_call *k)
     assert_true(ct_kernel_name(k->kernel, name));
     ran_short += strstr(name, "_short") != NULL && strstr(name, "_short_int") == NULL;
     ran_flagged += strstr(name, "_flagged") != NULL;
+    ran_rows += strstr(name, "_rows") != NULL;
+    ran_streams += strstr(name, "_rows") != NULL && k->brief.steps > CT_KERNEL_WINDOW;
 }
 
 static void *run_rank(void *arg)
@@ -588,10 +594,10 @@ static void check_call(struct world *w, struct call *c, size_t number)
         }
         if (!same(type, c->recv[p], c->want[p], count)) {
             fail_msg(
-                "call %zu, what %d, %s %s, count %zu, %s, flagged %u, blocks %u, %s: rank %u of %u "
+                "call %zu, what %d, %s %s, count %zu, %s, form %u, blocks %u, %s: rank %u of %u "
                 "has another result",
                 number, c->what, type->name, reduces(c->what) ? c->op->name : "", c->count,
-                c->direct ? "direct" : "by slots", c->how.flagged, c->how.blocks,
+                c->direct ? "direct" : "by slots", c->how.form, c->how.blocks,
                 in_place ? "in place" : "apart", p, w->size);
         }
         for (uint32_t q = 0; q < w->size && c->what == DYNAMIC; q++) {
@@ -657,7 +663,8 @@ static void every_call(void **state)
         many_calls(size, 4, 4 << 20, 0);
     }
     assert_true(ran_short > 1000); /* ranks choose by themselves, so pairs mix the two */
-    assert_true(ran_flagged > 1000);
+    assert_true(ran_flagged > 700);
+    assert_true(ran_rows > 200);
 }
 
 /* Slots of the least size: many steps each. */
@@ -667,6 +674,7 @@ static void small_workspace(void **state)
     many_calls(2, 2, 128 << 10, 0);
     many_calls(3, 1, 128 << 10, 0);
     many_calls(5, 3, 512 << 10, 0);
+    assert_true(ran_streams > 30);
 }
 
 /* The numbers of items wrap, and old flags are wiped. */

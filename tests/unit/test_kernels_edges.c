@@ -21,9 +21,15 @@ static void *lonely(void *arg)
     struct ct_kernel_call k;
     char                  buf[2][64];
     memset(buf, 0, sizeof buf);
-    ct_kernel_allgather(&k, &w->comm[0], (struct ct_kernel_how){.flagged = 1}, buf[0], buf[1], 32);
+    ct_kernel_allgather(&k, &w->comm[0], (struct ct_kernel_how){.form = CT_KERNEL_AS_FLAGGED},
+                        buf[0], buf[1], 32);
     run_kernel(w, &k);
-    ct_kernel_alltoall(&k, &w->comm[0], (struct ct_kernel_how){.flagged = 2}, buf[0], buf[1], 32);
+    ct_kernel_alltoall(&k, &w->comm[0], (struct ct_kernel_how){.form = CT_KERNEL_AS_BULK}, buf[0],
+                       buf[1], 32);
+    run_kernel(w, &k);
+    ct_kernel_bcast(&k, &w->comm[0],
+                    (struct ct_kernel_how){.form = CT_KERNEL_AS_ROWS, .rows = &w->rows[0]}, buf[0],
+                    sizeof buf[0], 1);
     run_kernel(w, &k);
     __atomic_store_n(&l->ended, 1, __ATOMIC_RELEASE);
     return NULL;
@@ -244,28 +250,37 @@ static void last_block_says(void **state)
     world_fini(&w);
 }
 
-/* Messages have a part of each workspace that is large enough, and other kernels what they would
- * have without them. */
+/* Messages and rows have parts of each workspace that are large enough, and other kernels the most
+ * of it. */
 static void division(void **state)
 {
     (void)state;
-    for (size_t bytes = 1 << 20; bytes <= 64 << 20; bytes *= 2) {
-        for (uint32_t n = 1; n <= 16; n++) {
-            struct ct_kernel_layout alone, calls, messages;
-            size_t                  at;
-            assert_int_equal(ct_kernel_layout_make(n, CT_KERNEL_CHANNELS, bytes, &alone), 0);
-            assert_int_equal(ct_kernel_divide(n, bytes, &calls, &messages, &at), 0);
-            assert_memory_equal(&calls, &alone, sizeof calls);
-            assert_int_equal(at > 0, n > 1);
-            assert_int_equal(at % CT_KERNEL_LINE, 0);
-            if (n > 1) {
-                assert_true(at >= ct_kernel_layout_bytes(n, &calls));
-                assert_true(at + ct_kernel_layout_bytes(n, &messages) <= bytes);
-                assert_true(bytes < 32 << 20 ||
-                            ct_kernel_message_most(&messages, CT_KERNEL_BLOCKS) >= 16 << 10);
+    const size_t usual = 40 << 20; /* CTRAN_STREAM_WORKSPACE */
+    for (size_t bytes = 5 << 18; bytes <= 2 * usual; bytes *= 2) {
+        for (uint32_t n = 2; n <= 16; n++) {
+            struct ct_kernel_layout   alone;
+            struct ct_kernel_division d;
+            assert_int_equal(ct_kernel_layout_make(n, CT_KERNEL_CHANNELS, bytes / 5 * 4, &alone),
+                             0);
+            assert_int_equal(ct_kernel_divide(n, bytes, &d), 0);
+            assert_memory_equal(&d.calls, &alone, sizeof alone);
+            assert_int_equal(d.at_messages % CT_KERNEL_LINE, 0);
+            assert_int_equal(d.at_rows % CT_KERNEL_LINE, 0);
+            const size_t end = d.at_messages + ct_kernel_layout_bytes(n, &d.messages);
+            assert_true(d.at_messages >= ct_kernel_layout_bytes(n, &d.calls));
+            assert_true(end <= bytes);
+            assert_true(d.at_rows == 0 ||
+                        (n <= CT_KERNEL_SHORT + 1 && d.at_rows >= end &&
+                         d.at_rows + ct_kernel_layout_bytes(n, &d.rows) <= bytes));
+            if (bytes >= usual) {
+                assert_true(ct_kernel_message_most(&d.messages, CT_KERNEL_BLOCKS) >= 16 << 10);
+                assert_true(d.at_rows > 0 || n > CT_KERNEL_SHORT + 1);
             }
         }
     }
+    struct ct_kernel_division one;
+    assert_int_equal(ct_kernel_divide(1, usual, &one), 0);
+    assert_true(one.at_messages == 0 && one.at_rows == 0);
 }
 
 int main(void)

@@ -23,6 +23,8 @@
  *     A kernel that hands out what it has reduced has a second stream for these results, since
  *     neither waits for the other: half of the slots, words of its own, and numbers from 1 on in
  *     each kernel.
+ * A third kind, rows, has numbers of its own, in a part of the workspaces that no other kind uses:
+ * every 128 bytes end with the item's number, in 8 bytes (rows.cuh).
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
  *
@@ -47,6 +49,10 @@ enum {
     CT_KERNEL_LINE = 4096,   /* the control words begin on a page of their own */
     CT_KERNEL_HEAD = 16,     /* bytes of an item of ct_messages behind its data */
     CT_KERNEL_UNITS = 512,   /* bytes whose lines lie together, line_of; an item has a multiple */
+    CT_KERNEL_WARP = 32,     /* threads whose rows are one after the other, */
+    CT_KERNEL_WARP_LINES = 2048, /* of so many bytes */
+    CT_KERNEL_WARP_DATA = 1920,  /* and so much payload */
+    CT_KERNEL_ROW_THREADS = 256, /* of a block that sends rows, at most */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -164,7 +170,10 @@ struct ct_kernel_args {
     struct ct_kernel_move move[CT_KERNEL_RANKS];
 };
 
-/* ct_move_short, ct_reduce_short_* and ct_messages_short: the same as of flagged items in one step
+/* ct_move_rows, ct_reduce_rows_*: what a rank gets of those in `from`, and its own if that counts,
+ * is combined, goes to own_dst and to all in result_to; what comes of those in result_from goes to
+ * its peer's dst. The lengths of a pair are the same on both sides, steps and lanes on all ranks.
+ * ct_move_short, ct_reduce_short_* and ct_messages_short: the same as of flagged items in one step
  * (short.cuh), or as ct_messages, among few ranks, with all addresses worked out: they are of block
  * 0, and those of block b are b times so many bytes behind. Peers are in the order in which they
  * are sent to; of reductions, in that of ranks. All are multiples of a word. What is needed first
@@ -187,13 +196,17 @@ struct ct_kernel_short {
     uint8_t         below;           /* of a reduction: so many are below the rank, and first */
     uint8_t         own;             /* what is the rank's own counts, too */
     uint8_t         vectors;         /* all buffers begin at multiples of 16 bytes */
-    uint8_t         op, pad;         /* enum ct_kernel_op; 0 */
+    uint8_t         op;              /* enum ct_kernel_op */
+    uint8_t         result_to, result_from; /* of rows: masks, as of ct_kernel_args */
+    uint8_t         pad;                    /* 0 */
+    uint16_t        steps, lanes;           /* of rows: of a block; threads, also of those that the
+                                               emulation does one after the other */
     uint32_t        own_bytes, finishes;
     const void     *own_src;
     void           *own_dst; /* of a reduction: where all goes */
     uint32_t       *finished, *through;
     const uint32_t *abort;
-    uint32_t        units_bytes, pad2; /* of a slot: of which units may be; 0 */
+    uint32_t        units_bytes; /* of a slot: of which units may be */
     struct ct_kernel_short_peer peer[CT_KERNEL_SHORT];
 };
 

@@ -2,10 +2,12 @@
 /*
  * The kernels that move: what goes to each peer, what comes from each, in one launch. Allgather,
  * alltoall, broadcast, shifts and barriers are all of these. ct_move_short and ct_move_flagged are
- * for latency, ct_move_bulk for what is longer; args.h tells of the two kinds of items.
+ * for latency, ct_move_rows for what is some hundred KiB, ct_move_bulk for what is longer; args.h
+ * tells of the kinds of items.
  */
 #include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/pipeline.cuh"
+#include "gpu/kernels/rows.cuh"
 #include "gpu/kernels/short.cuh"
 
 /* How many items this block sends to each peer, and gets; in shared memory. */
@@ -221,4 +223,25 @@ CT_KERNEL(ct_move_bulk, struct ct_kernel_args)
     share_warps(&m);
     channel_open(&ch, 0, m.takes, ask_words(&a.comm));
     pipeline(&ch, &m);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* Of a broadcast: what came of the root is passed on as it is. */
+struct passing_on {
+    struct as_it_is {
+        CT_MEMBER vec combine(vec a, vec)
+        {
+            return a;
+        }
+    };
+    template <class Body> CT_MEMBER void dispatch(uint32_t, Body *body)
+    {
+        body->template run<as_it_is>();
+    }
+};
+
+CT_KERNEL_ROWS(ct_move_rows)
+{
+    run_rows<passing_on>(a);
 }

@@ -172,6 +172,11 @@ CT_DEV uint32_t count_one(uint32_t *p, uint32_t most)
     return was;
 }
 
+CT_DEV bool any_of_warp(bool b)
+{
+    return __any_sync(~0u, b) != 0;
+}
+
 CT_DEV void idle()
 {
 }
@@ -256,6 +261,35 @@ CT_DEV void warp_meets()
 CT_DEV void takers_meet(uint32_t threads)
 {
     asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+}
+
+/* ---- rows (row.cuh) ----------------------------------------------------------------------------
+ * Lines of a warp side by side are a group of rows, and a thread has one of each of four. */
+
+enum { LINE_BYTES = 16, ROW_LINES = 8, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
+
+CT_DEV void ask_rows(const char *first, line (&l)[ROW_GROUPS])
+{
+    CT_UNROLL
+    for (unsigned u = 0; u < ROW_GROUPS; u++) {
+        l[u] = load_line(first + u * ROW_GROUP);
+    }
+}
+
+/* By a whole warp, of what has been asked for: the threads at the ends of rows see the numbers. */
+CT_DEV bool have_come(const char *, uint32_t lane, uint64_t number, line (&l)[ROW_GROUPS])
+{
+    bool missing = false;
+    CT_UNROLL
+    for (unsigned u = 0; u < ROW_GROUPS; u++) {
+        missing = missing || l[u].b != number;
+    }
+    return !any_of_warp(missing && lane % ROW_LINES == ROW_LINES - 1);
+}
+
+CT_DEV void store_row_line(void *p, line l)
+{
+    store_line(p, l);
 }
 
 enum { LANES = 32 }; /* of a warp */
@@ -385,12 +419,46 @@ CT_DEV uint32_t float_bits(float f)
     return ct_float_bits(f);
 }
 
+CT_DEV bool any_of_warp(bool b)
+{
+    return b;
+}
+
 CT_DEV void warp_meets()
 {
 }
 
 CT_DEV void takers_meet(uint32_t)
 {
+}
+
+/* ---- rows: there are no warps, so who wants a line looks for the number himself -------------- */
+
+enum { LINE_BYTES = 16, ROW_LINES = 8, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
+
+CT_DEV void ask_rows(const char *, line (&)[ROW_GROUPS])
+{
+}
+
+CT_DEV bool have_come(const char *first, uint32_t lane, uint64_t number, line (&l)[ROW_GROUPS])
+{
+    for (unsigned u = 0; u < ROW_GROUPS; u++) {
+        const char *const row = first + u * ROW_GROUP - lane % ROW_LINES * LINE_BYTES;
+        const uint64_t   *words = reinterpret_cast<const uint64_t *>(row);
+        if (__atomic_load_n(words + 2 * ROW_LINES - 1, __ATOMIC_ACQUIRE) != number) {
+            return false;
+        }
+        l[u] = load_line(first + u * ROW_GROUP);
+    }
+    return true;
+}
+
+/* The last of a row has the number. */
+CT_DEV void store_row_line(void *p, line l)
+{
+    uint64_t *words = static_cast<uint64_t *>(p);
+    __atomic_store_n(words, l.a, __ATOMIC_RELAXED);
+    __atomic_store_n(words + 1, l.b, __ATOMIC_RELEASE);
 }
 
 enum { LANES = 1 };

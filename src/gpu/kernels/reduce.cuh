@@ -5,6 +5,7 @@
  * the order of ranks and hands out the result.
  *   - ct_reduce_flagged_<type>, for latency: the result is not handed out; where all want all, each
  *     rank's part is the whole (one shot). ct_reduce_short_<type>: the same in fewer instructions.
+ *   - ct_reduce_rows_<type>, for what is some hundred KiB: both, with results handed out.
  *   - ct_reduce_bulk_<type>: reduce-scatter, then, where results are handed out, an allgather
  *     behind it, step by step (Patarasuk and Yuan 2009 for the volume, here without a ring), all of
  *     them at once (pipeline.cuh).
@@ -18,6 +19,7 @@
 #include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/ops.cuh"
 #include "gpu/kernels/pipeline.cuh"
+#include "gpu/kernels/rows.cuh"
 #include "gpu/kernels/short.cuh"
 
 /* This block's piece of a part of `bytes` in a step. */
@@ -672,6 +674,10 @@ template <class Dispatch> CT_DEV void reduce_direct(const struct ct_kernel_direc
     CT_KERNEL_EARLY(ct_reduce_short_##name, struct ct_kernel_short)                                \
     {                                                                                              \
         reduce_short<dispatches>(a);                                                               \
+    }                                                                                              \
+    CT_KERNEL_ROWS(ct_reduce_rows_##name)                                                          \
+    {                                                                                              \
+        run_rows<dispatches>(a);                                                                   \
     }                                                                                              \
     CT_KERNEL(ct_reduce_bulk_##name, struct ct_kernel_args)                                        \
     {                                                                                              \

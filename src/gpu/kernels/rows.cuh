@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls by rows (row.cuh). What a thread sends, the same thread of the peer's block receives: so
+ * nothing meets in a block but to let slots go.
+ *
+ * A kernel goes through rounds, each of which sends one step, combines what came of the step before
+ * it and passes that on, and takes what was passed on of the one before that: no round waits for
+ * what was sent in the same. Of a pair the items of what is contributed and of results alternate,
+ * if there are both. A rank whose round is the lowest can always go on: peers say what they are
+ * through with as the first thing in a round, and what it waits for they sent in an earlier one.
+ *
+ * As of short.cuh, time is instructions: addresses are worked out before the kernel before is over,
+ * and whole units of aligned buffers have a path of their own.
+ *
+ * Rows are numbered in a part of the workspaces of their own, with slots where nothing else is ever
+ * written: a payload that looks like a number would be taken for one.
+ */
+#ifndef CT_GPU_KERNELS_ROWS_H
+#define CT_GPU_KERNELS_ROWS_H
+
+#include "gpu/kernels/row.cuh"
+
+enum { MATES = 3 /* peers that a thread serves at a time */ };
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+/* The thread's first lines in some slots, and which items they are to be of; nullptr: none. */
+struct awaited {
+    const char *at[MATES];
+    uint32_t    item[MATES];
+};
+
+CT_DEV void wait_rows(struct channel *ch, const struct spot &s, const struct awaited &w,
+                      vec (&x)[MATES][UNITS])
+{
+    line     l[MATES][UNITS];
+    uint32_t missing = 0, spins = 0;
+    CT_UNROLL
+    for (uint32_t k = 0; k < MATES; k++) {
+        missing |= (uint32_t)(w.at[k] != nullptr) << k;
+    }
+    while (missing != 0) {
+        CT_UNROLL
+        for (uint32_t k = 0; k < MATES; k++) {
+            if (in(missing, k)) {
+                ask_rows(w.at[k], l[k]);
+            }
+        }
+        CT_UNROLL
+        for (uint32_t k = 0; k < MATES; k++) {
+            if (in(missing, k) && have_come(w.at[k], s.lane, number_of(w.item[k]), l[k])) {
+                units_of(s, l[k], x[k]);
+                missing &= ~(1u << k);
+            }
+        }
+        if (missing != 0 && any_of_warp(!go_on(ch, &spins))) {
+            ch->alive = false;
+            break;
+        }
+    }
+}
+
+/* ---- a block's run --------------------------------------------------------------------------- */
+
+/* The numbers of items, by peer; in shared memory. */
+struct row_numbers {
+    uint32_t sent[CT_KERNEL_SHORT], got[CT_KERNEL_SHORT], acked[CT_KERNEL_SHORT];
+};
+
+/* A peer, as a thread sees it: where its block's slices and its own lines in slots begin. */
+struct mate {
+    const char *src, *in;
+    char       *dst, *out;
+    uint32_t    sends, gets; /* bytes of the slices */
+};
+
+struct row_run {
+    const struct ct_kernel_short *a;
+    struct channel                ch;
+    struct row_numbers           *n;
+    struct spot                   s;
+    uint32_t                      first; /* the first mate's number as a peer */
+    struct mate                   mate[MATES];
+    const char                   *own_src;
+    char                         *own_dst;
+    uint32_t                      own_bytes, step_bytes;
+    bool                          last; /* the last round */
+};
+
+CT_DEV void set_mates(struct row_run *r, uint32_t first)
+{
+    const struct ct_kernel_short &a = *r->a;
+    const uint32_t                before = blockIdx.x * a.each_bytes;
+    r->first = first;
+    CT_UNROLL
+    for (uint32_t k = 0; k < MATES; k++) {
+        if (first + k < a.peers) {
+            const struct ct_kernel_short_peer &q = a.peer[first + k];
+            r->mate[k] = {static_cast<const char *>(q.src) + before,
+                          of_block(q.in, a.slots_bytes) + r->s.line,
+                          static_cast<char *>(q.dst) + before,
+                          of_block(q.out, a.slots_bytes) + r->s.line,
+                          slice_bytes(a, q.send_bytes),
+                          slice_bytes(a, q.recv_bytes)};
+        }
+    }
+}
+
+CT_DEV void set_thread(struct row_run *r, uint32_t t)
+{
+    r->s = spot_of(t);
+    set_mates(r, 0);
+}
+
+/* Of up to MATES peers this costs nothing: they stay. */
+CT_DEV void turn_to(struct row_run *r, uint32_t first)
+{
+    if (r->first != first) {
+        set_mates(r, first);
+    }
+}
+
+CT_DEV uint32_t left_of(const struct row_run &r, uint32_t bytes, uint32_t step)
+{
+    const uint32_t before = step * r.step_bytes;
+    return bytes > before ? bytes - before : 0;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Items of a step to a peer, and from it. */
+CT_DEV uint32_t kinds_to(const struct ct_kernel_short &a, uint32_t p)
+{
+    return (uint32_t)in(a.to, p) + in(a.result_to, p);
+}
+
+CT_DEV uint32_t kinds_from(const struct ct_kernel_short &a, uint32_t p)
+{
+    return (uint32_t)in(a.from, p) + in(a.result_from, p);
+}
+
+CT_DEV uint32_t item_to(const struct row_run &r, uint32_t p, uint32_t step, bool result)
+{
+    return r.n->sent[p] + step * kinds_to(*r.a, p) + 1 + (result && in(r.a->to, p));
+}
+
+CT_DEV uint32_t item_from(const struct row_run &r, uint32_t p, uint32_t step, bool result)
+{
+    return r.n->got[p] + step * kinds_from(*r.a, p) + 1 + (result && in(r.a->from, p));
+}
+
+/* Whether a call's items all fit into the window: then there is room for them before the first, and
+ * peers hear but once what the block is through with. */
+CT_DEV bool fits_window(const struct ct_kernel_short &a)
+{
+    return a.steps * 2u <= CT_KERNEL_WINDOW;
+}
+
+/* Whether those of two calls do: then peers hear it when the next kernel begins, as a kernel that
+ * ends with a word to a peer waits until it is there. */
+CT_DEV bool fits_twice(const struct ct_kernel_short &a)
+{
+    return a.steps * 4u <= CT_KERNEL_WINDOW;
+}
+
+/* A peer may be through with an item that has not been sent, if there is nothing in it. */
+CT_DEV bool has_room(uint32_t acked, uint32_t item)
+{
+    return (int32_t)(item - acked) <= CT_KERNEL_WINDOW;
+}
+
+CT_DEV void wait_room_at(struct row_run *r, uint32_t p, uint32_t item)
+{
+    const uint32_t *acked = &of_block(r->a->peer[p].words, r->a->words_bytes)->acked;
+    uint32_t        spins = 0;
+    while (!has_room(r->n->acked[p], item) && go_on(&r->ch, &spins)) {
+        r->n->acked[p] = load_word(acked);
+    }
+}
+
+/* The words of the peer whose number is this thread's, the first thing that is asked for. */
+CT_DEV vec ask_numbers(const struct ct_kernel_short &a)
+{
+    return thread() < a.peers ? load_words(of_block(a.peer[thread()].words, a.words_bytes))
+                              : vec{{0, 0, 0, 0}};
+}
+
+CT_DEV void open_numbers(struct row_run *r, vec asked)
+{
+    const struct ct_kernel_short &a = *r->a;
+    for (uint32_t p = thread(); p < a.peers; p += threads()) {
+        const vec told =
+            p == thread() ? asked : load_words(of_block(a.peer[p].words, a.words_bytes));
+        r->n->sent[p] = told.w[0];
+        r->n->got[p] = told.w[1];
+        r->n->acked[p] = told.w[2];
+        if (kinds_from(a, p) > 0) {
+            store_flag(&of_block(a.peer[p].theirs, a.words_bytes)->acked, told.w[1]);
+        }
+        if (fits_window(a)) {
+            wait_room_at(r, p, told.w[0] + a.steps * kinds_to(a, p));
+        }
+    }
+    __syncthreads();
+}
+
+/* How many of `steps` are over when so many rounds are that begin `late`. */
+CT_DEV uint32_t over(uint32_t rounds, uint32_t late, uint32_t steps)
+{
+    const uint32_t n = rounds > late ? rounds - late : 0;
+    return n < steps ? n : steps;
+}
+
+/* Rounds from when something is sent until it is taken. */
+CT_DEV uint32_t lag_of(const struct ct_kernel_short &a)
+{
+    return a.from != 0 ? 2 : 1;
+}
+
+/* The items of a peer that this block is through with before a round. */
+CT_DEV uint32_t through_with(const struct ct_kernel_short &a, uint32_t p, uint32_t round)
+{
+    const uint32_t summed = in(a.from, p) ? over(round, 1, a.steps) : 0;
+    const uint32_t taken = in(a.result_from, p) ? over(round, lag_of(a), a.steps) : 0;
+    return kinds_from(a, p) == 2 ? 2 * taken + (summed > taken) : summed + taken;
+}
+
+/* As many of those to a peer as have been sent when a round is over. */
+CT_DEV uint32_t sent_with(const struct ct_kernel_short &a, uint32_t p, uint32_t round)
+{
+    const uint32_t kinds = kinds_to(a, p);
+    const uint32_t first = in(a.to, p) && round < a.steps ? round * kinds + 1 : 0;
+    const uint32_t second = in(a.result_to, p) && round > 0 && round <= a.steps ? round * kinds : 0;
+    return first > second ? first : second;
+}
+
+/* Peers hear what this block is through with, all of them; then there is room for what it sends. */
+CT_DEV void begin_round(struct row_run *r, uint32_t round)
+{
+    const struct ct_kernel_short &a = *r->a;
+    __syncthreads();
+    for (uint32_t p = thread(); p < a.peers; p += threads()) {
+        const uint32_t done = through_with(a, p, round);
+        if (done > 0) {
+            store_flag(&of_block(a.peer[p].theirs, a.words_bytes)->acked, r->n->got[p] + done);
+        }
+    }
+    for (uint32_t p = thread(); p < a.peers; p += threads()) {
+        const uint32_t goes = sent_with(a, p, round);
+        if (goes > 0) {
+            wait_room_at(r, p, r->n->sent[p] + goes);
+        }
+    }
+    __syncthreads();
+}
+
+CT_DEV void close_numbers(const struct row_run &r)
+{
+    const struct ct_kernel_short &a = *r.a;
+    __syncthreads();
+    for (uint32_t p = thread(); p < a.peers; p += threads()) {
+        struct ct_kernel_words *words = of_block(a.peer[p].words, a.words_bytes);
+        const uint32_t          got = r.n->got[p] + a.steps * kinds_from(a, p);
+        words->sent = r.n->sent[p] + a.steps * kinds_to(a, p);
+        words->got = got;
+        if (kinds_from(a, p) > 0 && !fits_twice(a)) {
+            store_flag(&of_block(a.peer[p].theirs, a.words_bytes)->acked, got);
+        }
+    }
+    let_next_start();
+    if (a.finished != nullptr) {
+        tell_over(a.finished, a.finishes, a.through);
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* An item that refreshes its slot (channel.cuh) has its number in all rows: here in those of other
+ * warps than the thread's, and where there is no payload. */
+CT_OUTLINE void refresh_rows(const struct ct_kernel_short &a, char *slot, uint32_t item, uint32_t t,
+                             uint32_t left)
+{
+    const vec none[UNITS] = {};
+    for (uint32_t u = t; u / CT_KERNEL_WARP * CT_KERNEL_WARP_LINES < a.turn_bytes; u += a.lanes) {
+        const struct spot s = spot_of(u);
+        if (u != t || s.data >= left) {
+            store_rows(s, slot + s.line, item, none);
+        }
+    }
+}
+
+CT_DEV void send_to(const struct row_run &r, uint32_t k, uint32_t item, uint32_t left,
+                    const vec (&x)[UNITS])
+{
+    char *const lines = r.mate[k].out + turn_of(*r.a, item);
+    if (r.s.data < left) {
+        store_rows(r.s, lines, item, x);
+    }
+    if (refreshes(item)) {
+        refresh_rows(*r.a, lines - r.s.line, item, r.s.t, left);
+    }
+}
+
+/* What goes to the mates. */
+CT_DEV void load_step(const struct row_run &r, uint32_t step, vec (&x)[MATES][UNITS])
+{
+    CT_UNROLL
+    for (uint32_t k = 0; k < MATES; k++) {
+        if (in(r.a->to, r.first + k)) {
+            load_units(r.s, r.mate[k].src + (size_t)step * r.step_bytes,
+                       left_of(r, r.mate[k].sends, step), r.a->vectors, x[k]);
+        }
+    }
+}
+
+/* `ahead`: of the first mates, which may have been loaded. */
+CT_DEV void send_step(struct row_run *r, uint32_t step, vec (&ahead)[MATES][UNITS], bool loaded)
+{
+    for (uint32_t first = 0; first < r->a->peers; first += MATES) {
+        turn_to(r, first);
+        if (first > 0 || !loaded) {
+            load_step(*r, step, ahead);
+        }
+        CT_UNROLL
+        for (uint32_t k = 0; k < MATES; k++) {
+            if (in(r->a->to, first + k)) {
+                send_to(*r, k, item_to(*r, first + k, step, false),
+                        left_of(*r, r->mate[k].sends, step), ahead[k]);
+            }
+        }
+    }
+}
+
+/* After the last wait of a thread. Whose lines have come is running; so nobody is waited for by its
+ * block who is not, if it has had some of all in the mask. */
+CT_DEV void let_go(const struct row_run &r, const struct awaited &w, uint32_t mask)
+{
+    bool knows = r.last && r.first + MATES >= r.a->peers;
+    CT_UNROLL
+    for (uint32_t k = 0; k < MATES; k++) {
+        knows = knows && (w.at[k] != nullptr || !in(mask, r.first + k));
+    }
+    if (knows) {
+        let_next_start();
+    }
+}
+
+/* What is the rank's own of a call that combines nothing. */
+CT_DEV void copy_step(const struct row_run &r, uint32_t step)
+{
+    const size_t   at = (size_t)step * r.step_bytes;
+    const uint32_t left = left_of(r, r.own_bytes, step);
+    vec            x[UNITS];
+    load_units(r.s, r.own_src + at, left, r.a->vectors, x);
+    store_units(r.s, r.own_dst + at, left, r.a->vectors, x);
+}
+
+/* Some ranks in order, combined with what came of those before. */
+struct fold_rows {
+    vec      x[MATES + 1][UNITS], acc[UNITS];
+    uint32_t there; /* a mask of them */
+    bool     any;   /* acc has something */
+
+    /* What came of mates, and the rank's own behind `before` of them. */
+    __device__ __forceinline__ void line_up(const vec (&of)[MATES][UNITS], const vec (&own)[UNITS],
+                                            uint32_t before)
+    {
+        CT_UNROLL
+        for (uint32_t k = 0; k <= MATES; k++) {
+            CT_UNROLL
+            for (uint32_t u = 0; u < UNITS; u++) {
+                x[k][u] = own[u];
+                if (k < MATES && k < before) {
+                    x[k][u] = of[k][u];
+                }
+                if (k > 0 && k > before) {
+                    x[k][u] = of[k - 1][u];
+                }
+            }
+        }
+    }
+
+    template <class R> __device__ __forceinline__ void run()
+    {
+        if (there == (2u << MATES) - 1 && !any) { /* four ranks */
+            CT_UNROLL
+            for (uint32_t u = 0; u < UNITS; u++) {
+                acc[u] = x[0][u];
+                CT_UNROLL
+                for (uint32_t k = 1; k <= MATES; k++) {
+                    acc[u] = R::combine(acc[u], x[k][u]);
+                }
+            }
+            any = true;
+            return;
+        }
+        CT_UNROLL
+        for (uint32_t k = 0; k <= MATES; k++) {
+            if (!in(there, k)) {
+                continue;
+            }
+            CT_UNROLL
+            for (uint32_t u = 0; u < UNITS; u++) {
+                acc[u] = any ? R::combine(acc[u], x[k][u]) : x[k][u];
+            }
+            any = true;
+        }
+    }
+};
+
+/* Waits for what the mates in `from` sent, and lines it up with the rank's own. */
+CT_DEV void take_mates(struct row_run *r, uint32_t step, const vec (&own)[UNITS],
+                       struct fold_rows *f)
+{
+    const struct ct_kernel_short &a = *r->a;
+    const uint32_t                before = a.below - r->first; /* wraps: it came earlier */
+    const bool                    own_here =
+        a.own && before <= MATES && (before < MATES || r->first + MATES >= a.peers);
+    struct awaited w;
+    vec            x[MATES][UNITS] = {};
+    f->there = own_here ? 1u << before : 0;
+    CT_UNROLL
+    for (uint32_t k = 0; k < MATES; k++) {
+        const uint32_t p = r->first + k;
+        w.at[k] = nullptr;
+        w.item[k] = 0;
+        if (in(a.from, p)) {
+            w.item[k] = item_from(*r, p, step, false);
+            w.at[k] = r->mate[k].in + turn_of(a, w.item[k]);
+            f->there |= 1u << (k + (own_here && k >= before));
+        }
+    }
+    wait_rows(&r->ch, r->s, w, x);
+    let_go(*r, w, a.from);
+    f->line_up(x, own, own_here ? before : (uint32_t)MATES);
+}
+
+/* Of a step: what each in `from` sent and the rank's own, in the order of ranks, to own_dst and to
+ * all who want it. Where a warp has none of it, it may still have to refresh a slot. */
+template <class Dispatch> CT_DEV void fold_step(struct row_run *r, uint32_t step)
+{
+    const struct ct_kernel_short &a = *r->a;
+    const size_t                  at = (size_t)step * r->step_bytes;
+    const uint32_t                left = left_of(*r, r->own_bytes, step);
+    struct fold_rows              f = {};
+    vec                           own[UNITS] = {};
+    if (a.own) {
+        load_units(r->s, r->own_src + at, left, a.vectors, own);
+    }
+    for (uint32_t first = 0; first < a.peers && r->s.data < left; first += MATES) {
+        turn_to(r, first);
+        take_mates(r, step, own, &f);
+        Dispatch::dispatch(a.op, &f);
+    }
+    for (uint32_t first = 0; first < a.peers && a.result_to != 0; first += MATES) {
+        turn_to(r, first);
+        CT_UNROLL
+        for (uint32_t k = 0; k < MATES; k++) {
+            if (in(a.result_to, first + k)) {
+                send_to(*r, k, item_to(*r, first + k, step, true), left, f.acc);
+            }
+        }
+    }
+    store_units(r->s, r->own_dst + at, left, a.vectors, f.acc);
+}
+
+/* Of a step what is not combined: results, and moves. */
+CT_DEV void take_step(struct row_run *r, uint32_t step)
+{
+    const struct ct_kernel_short &a = *r->a;
+    for (uint32_t first = 0; first < a.peers; first += MATES) {
+        struct awaited w;
+        vec            x[MATES][UNITS] = {};
+        turn_to(r, first);
+        CT_UNROLL
+        for (uint32_t k = 0; k < MATES; k++) {
+            w.at[k] = nullptr;
+            w.item[k] = 0;
+            if (in(a.result_from, first + k) && r->s.data < left_of(*r, r->mate[k].gets, step)) {
+                w.item[k] = item_from(*r, first + k, step, true);
+                w.at[k] = r->mate[k].in + turn_of(a, w.item[k]);
+            }
+        }
+        wait_rows(&r->ch, r->s, w, x);
+        let_go(*r, w, a.result_from);
+        CT_UNROLL
+        for (uint32_t k = 0; k < MATES; k++) {
+            if (w.at[k] != nullptr) {
+                store_units(r->s, r->mate[k].dst + (size_t)step * r->step_bytes,
+                            left_of(*r, r->mate[k].gets, step), a.vectors, x[k]);
+            }
+        }
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+template <class Dispatch>
+CT_DEV void do_round(struct row_run *r, uint32_t round, vec (&ahead)[MATES][UNITS], bool loaded)
+{
+    const struct ct_kernel_short &a = *r->a;
+    const bool                    folds = a.from != 0;
+    const uint32_t                lag = lag_of(a);
+    if (round < a.steps) {
+        send_step(r, round, ahead, loaded);
+    }
+    if (round < a.steps && !folds && a.own) {
+        copy_step(*r, round);
+    }
+    if (folds && round >= 1 && round - 1 < a.steps) {
+        fold_step<Dispatch>(r, round - 1);
+    }
+    if (a.result_from != 0 && round >= lag && round - lag < a.steps) {
+        take_step(r, round - lag);
+    }
+}
+
+/* On a GPU a thread is one, and what it sends first is asked for before all else; in the emulation
+ * it does what all of them do, one after the other. */
+template <class Dispatch> CT_DEV void run_rows(const struct ct_kernel_short &a)
+{
+    __shared__ struct row_numbers numbers;
+    struct row_run                r;
+    vec                           ahead[MATES][UNITS] = {};
+    const uint32_t                rounds = a.steps + (a.from != 0) + (a.result_from != 0);
+    r.a = &a;
+    r.ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
+    r.n = &numbers;
+    r.own_src = static_cast<const char *>(a.own_src) + blockIdx.x * a.each_bytes;
+    r.own_dst = static_cast<char *>(a.own_dst) + blockIdx.x * a.each_bytes;
+    r.own_bytes = slice_bytes(a, a.own_bytes);
+    r.step_bytes = a.lanes / CT_KERNEL_WARP * CT_KERNEL_WARP_DATA;
+    set_thread(&r, thread());
+    begin_kernel();
+    const vec asked = ask_numbers(a);
+    if (LANES > 1) {
+        load_step(r, 0, ahead);
+    }
+    open_numbers(&r, asked);
+    for (uint32_t round = 0; round < rounds; round++) {
+        r.last = round + 1 == rounds;
+        if (!fits_window(a)) {
+            begin_round(&r, round);
+        }
+        if constexpr (LANES > 1) {
+            turn_to(&r, 0);
+            do_round<Dispatch>(&r, round, ahead, round == 0);
+        } else {
+            for (uint32_t t = 0; t < a.lanes; t++) {
+                set_thread(&r, t);
+                do_round<Dispatch>(&r, round, ahead, false);
+            }
+        }
+    }
+    close_numbers(r);
+}
+
+#if defined(__CUDACC__)
+#define CT_KERNEL_ROWS(name)                                                                       \
+    extern "C" __global__ void __launch_bounds__(CT_KERNEL_ROW_THREADS)                            \
+        name(const __grid_constant__ struct ct_kernel_short a)
+#else
+#define CT_KERNEL_ROWS(name) CT_KERNEL(name, struct ct_kernel_short)
+#endif
+
+#endif
