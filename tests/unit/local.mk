@@ -14,6 +14,7 @@ unit_tests = \
 	tests/unit/test_domain \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
+	tests/unit/test_fresh \
 	tests/unit/test_gpu \
 	tests/unit/test_hosts \
 	tests/unit/test_kernels \
@@ -52,6 +53,7 @@ unit_tests = \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ranks_far \
 	tests/unit/test_ranks_idle \
+	tests/unit/test_ranks_lend \
 	tests/unit/test_ranks_read \
 	tests/unit/test_ranks_spots \
 	tests/unit/test_reorder \
@@ -179,6 +181,9 @@ tests_unit_test_labels_LDADD = $(unit_ldadd)
 tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
 tests_unit_test_layout_CFLAGS = $(unit_cflags)
 tests_unit_test_layout_LDADD = $(unit_ldadd)
+tests_unit_test_fresh_SOURCES = tests/unit/test_fresh.c tests/unit/unit.h
+tests_unit_test_fresh_CFLAGS = $(unit_cflags)
+tests_unit_test_fresh_LDADD = $(unit_ldadd)
 tests_unit_test_list_SOURCES = tests/unit/test_list.c tests/unit/unit.h
 tests_unit_test_list_CFLAGS = $(unit_cflags)
 tests_unit_test_list_LDADD = $(unit_ldadd)
@@ -322,6 +327,9 @@ tests_unit_test_ranks_far_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_idle_SOURCES = tests/unit/test_ranks_idle.c $(ranks_sources)
 tests_unit_test_ranks_idle_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_idle_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_lend_SOURCES = tests/unit/test_ranks_lend.c $(ranks_sources)
+tests_unit_test_ranks_lend_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_lend_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_read_SOURCES = tests/unit/test_ranks_read.c $(ranks_sources)
 tests_unit_test_ranks_read_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_read_LDADD = $(unit_ldadd) -lpthread

@@ -345,37 +345,6 @@ static void test_lending(void **state)
     ranks_run(&(struct ranks_args){.n = 3, .settings = lend, .body = all_calls_over_it});
 }
 
-/* As long as the reader finds changes long input of a far rank is put in, but for two in a row now
- * and then; else it is lent, but for one in a while. */
-static void lent_or_not(struct rank *r, void *arg) CT_UNCHECKED
-{
-    enum { COUNT = 750, MOST = 300 }; /* too short to be timed */
-    static _Atomic uint32_t finds[2];
-    uint64_t                in[COUNT] = {0}, out[COUNT];
-    struct ct_run_ctx      *run = &ct_comm_world(&r->p)->run;
-    (void)arg;
-    RANK_EQUAL(r, ranks_sum(ct_comm_world(&r->p), in, out, COUNT), CTRAN_SUCCESS);
-    ranks_ep(r, 1 - r->me)->link->changes = &finds[r->me];
-    run->board->far.far = true;
-    run->board->lendings = 0;
-    for (uint32_t i = 1; i <= MOST; i++) {
-        const uint32_t before = run->board->puts;
-        atomic_store(&finds[r->me], i < 200);
-        in[COUNT - 1] = i;
-        RANK_EQUAL(r, ranks_sum(ct_comm_world(&r->p), in, out, COUNT), CTRAN_SUCCESS);
-        RANK_EQUAL(r, out[COUNT - 1], 2 * i);
-        const bool doubts = i == 1 || i == 2 || i == 129 || i == 130;
-        RANK_EQUAL(r, run->board->puts == before, (i < 200 ? doubts : i != 256));
-    }
-}
-
-static void test_changes(void **state)
-{
-    static const char *const alone[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "10", NULL};
-    (void)state;
-    ranks_run(&(struct ranks_args){.n = 2, .settings = alone, .body = lent_or_not});
-}
-
 /* Now and then a rank comes so late that the others fill their slots, or sleep. */
 static void dawdle(struct rank *r)
 {
@@ -580,7 +549,6 @@ int main(void)
         cmocka_unit_test(test_board),       cmocka_unit_test(test_random),
         cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_board),
         cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
-        cmocka_unit_test(test_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,8 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
     b->cache_share = ct_past_cache_share();
     b->part_bytes = bytes / CT_BOARD_PARTS / CT_CACHE_LINE * CT_CACHE_LINE;
     if (b->part_bytes > 0) {
-        rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_BOARD_PARTS, true, &b->bulk);
+        rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_BOARD_PARTS, ct_board_lend_prepare(b),
+                            &b->bulk);
     }
     return rc;
 }
@@ -147,8 +148,9 @@ static struct ct_ep *whom(void *ep)
     return ep;
 }
 
-static int await_slowly(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
-                        uint64_t k)
+/* Losses that concern context `id`, or 0, end it, and those of `rank`. */
+static int await_slowly(const struct ct_board *b, uint64_t id, uint32_t rank,
+                        const _Atomic uint64_t *value, uint64_t k)
 {
     struct ct_process    *p = b->ctx->p;
     struct ct_ep         *ep = b->ctx->ep(b->ctx, rank);
@@ -158,7 +160,7 @@ static int await_slowly(const struct ct_board *b, uint32_t rank, const _Atomic u
     bool reached = false;
     ct_domain_enter(p);
     while (rc == CTRAN_SUCCESS && !reached) {
-        rc = ct_p2p_lost(p, ep, b->ctx->id);
+        rc = ct_p2p_lost(p, ep, id);
         reached = rc == CTRAN_SUCCESS ? ct_ep_await(p, &watch, whom, ep) : ct_watch_reached(&watch);
     }
     ct_ep_tell(p); /* all that the program does next knows of it */
@@ -169,12 +171,27 @@ static int await_slowly(const struct ct_board *b, uint32_t rank, const _Atomic u
 int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                    uint64_t k)
 {
-    return CT_LIKELY(ct_board_is_there(value, k)) ? CTRAN_SUCCESS : await_slowly(b, rank, value, k);
+    return CT_LIKELY(ct_board_is_there(value, k)) ? CTRAN_SUCCESS
+                                                  : await_slowly(b, b->ctx->id, rank, value, k);
 }
+
+int ct_board_outwait(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
+                     uint64_t k)
+{
+    return await_slowly(b, 0, rank, value, k);
+}
+
+/* What is waited for. */
+typedef const _Atomic uint64_t *value_of(const struct ct_board *b, uint32_t rank);
 
 static const _Atomic uint64_t *flag_of(const struct ct_board *b, uint32_t rank)
 {
     return &ct_board_slot_of(b, rank)->flag;
+}
+
+static const _Atomic uint64_t *done_of(const struct ct_board *b, uint32_t rank)
+{
+    return &b->shared->member[rank].done;
 }
 
 /* Polls for a while, as something that another core is about to write deserves. */
@@ -226,29 +243,29 @@ static bool is_worth_polling(struct ct_board *b, uint32_t rank)
 
 /* Where ranks share cores: one that runs is polled for, and room is made for one that does not,
  * here or, since that takes a switch, by whoever is on its core. In vain, if it takes long. */
-static bool comes(struct ct_board *b, uint32_t rank, const _Atomic uint64_t *flag)
+static bool comes(struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value, uint64_t k)
 {
     enum { TURNS = 4 };
-    for (unsigned i = 0; i < TURNS && !ct_board_is_there(flag, b->k); i++) {
-        if (!is_worth_polling(b, rank) || !appears(flag, b->k)) {
+    for (unsigned i = 0; i < TURNS && !ct_board_is_there(value, k); i++) {
+        if (!is_worth_polling(b, rank) || !appears(value, k)) {
             make_room(b);
         }
     }
-    return ct_board_is_there(flag, b->k);
+    return ct_board_is_there(value, k);
 }
 
 /* In an exchange nobody comes out before all have put in their part. So the ranks on this core have
  * it first, those of them that still want it: elsewhere others may wait for them. After that no
  * rank of this core has a use for it, and what is to come takes other cores a switch or two. */
-static bool comes_to_all(struct ct_board *b, uint32_t rank)
+static bool comes_to_all(struct ct_board *b, uint32_t rank, value_of *of, uint64_t k)
 {
     for (uint32_t r = 0; r < b->ctx->n; r++) {
-        const _Atomic uint64_t *flag = flag_of(b, r);
-        if (r != b->ctx->me && !ct_board_is_there(flag, b->k) && look(b, r) == CT_SEAT_BESIDE) {
-            (void)comes(b, r, flag);
+        const _Atomic uint64_t *value = of(b, r);
+        if (r != b->ctx->me && !ct_board_is_there(value, k) && look(b, r) == CT_SEAT_BESIDE) {
+            (void)comes(b, r, value, k);
         }
     }
-    return appears(flag_of(b, rank), b->k);
+    return appears(of(b, rank), k);
 }
 
 /* For as long as a cache line takes from one core to another, and little more: to look for messages
@@ -284,10 +301,18 @@ int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_
         return CTRAN_SUCCESS;
     }
     const bool crowded = ct_ep_is_crowded(b->ctx->p);
-    if (crowded ? (exchange ? comes_to_all(b, rank) : comes(b, rank, flag))
+    if (crowded ? (exchange ? comes_to_all(b, rank, flag_of, b->k) : comes(b, rank, flag, b->k))
                 : arrives(slot, b->k, len_bytes) || arrives_late(flag, b->k, len_bytes)) {
         return CTRAN_SUCCESS;
     }
     b->unread = false; /* a long wait makes room */
-    return await_slowly(b, rank, flag, b->k);
+    return await_slowly(b, b->ctx->id, rank, flag, b->k);
+}
+
+int ct_board_await_done(struct ct_board *b, uint32_t rank, uint64_t k)
+{
+    const _Atomic uint64_t *done = done_of(b, rank);
+    const bool              there = ct_board_is_there(done, k) ||
+                       (ct_ep_is_crowded(b->ctx->p) && comes_to_all(b, rank, done_of, k));
+    return there ? CTRAN_SUCCESS : await_slowly(b, b->ctx->id, rank, done, k);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The board's inside, for its two files: board.c makes boards and waits for flags, board_run.c runs
- * collectives over them, as script.c has written them down.
+ * The board's inside, for its files: board.c makes boards and waits for flags, board_run.c runs
+ * collectives over them, as script.c has written them down, and board_lend.c knows of input that
+ * stays where it is.
  *
  * Operations are numbered from 1 on, alike on all ranks. A rank's input to operation k is in slot
  * k modulo DEPTH of its own, whose flag then is k: the flag stands before the data, and a few bytes
@@ -20,27 +21,34 @@
 #define CT_COLL_RUN_BOARD_H
 
 #include "base/far.h"
-#include "coll/run/run.h"
+#include "coll/run/fresh.h"
 #include "coll/run/layout.h"
+#include "coll/run/run.h"
 #include "coll/run/script.h"
 
 enum { CT_BOARD_DEPTH = 16, CT_BOARD_PARTS = 4, CT_BOARD_KEPT = 64 };
 
-struct ct_board_slot {
-    _Atomic uint64_t flag;
-    CT_ALIGNED(16) char data[CT_BOARD_BYTES];
-};
-
 /* What the slot has of input that is in bulk memory or, as `addr` says, still in its rank's. */
 struct ct_board_note {
-    uint64_t addr;                /* 0: it was put in */
-    uint64_t at_bytes, len_bytes; /* of the part that it would be in */
-    uint64_t token;               /* see ct_p2p_lend */
+    bool     blind, written;        /* what its rank has met and seen: board_lend.c */
+    uint64_t addr;                  /* 0: it was put in */
+    uint64_t at_bytes, len_bytes;   /* of the part that it would be in */
+    uint64_t token[CT_BOARD_RANKS]; /* by whom it is lent to, see ct_p2p_lend */
+};
+
+struct ct_board_slot {
+    _Atomic uint64_t flag;
+    union {
+        CT_ALIGNED(16) char data[CT_BOARD_BYTES];
+        struct ct_board_note note;
+    };
 };
 
 struct ct_board_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t done; /* operations */
-    _Atomic uint32_t blind; /* this rank could not read what was lent to it */
+    _Atomic uint64_t reading;  /* the last one whose lent input this rank has begun to read */
+    _Atomic uint32_t blind;    /* this rank could not read what was lent to it */
+    _Atomic int      recalled; /* an error: what this rank has lent is not to be read any more */
     CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
 };
 
@@ -62,7 +70,7 @@ struct ct_script_key {
 
 struct ct_kept {
     struct ct_script_key key;
-    bool                 exchange, bulk;
+    bool                 exchange, bulk, lent;
     size_t               n;
     struct ct_script_act acts[];
 };
@@ -88,10 +96,13 @@ struct ct_board {
     struct ct_kept          *kept[CT_BOARD_KEPT];
     struct ct_far            far; /* for lending, as is all up to `stage`: board_lend.c */
     uint32_t                 puts, lendings; /* how often */
-    uint32_t                 lent_mask;      /* which of `lent` are in use */
+    uint32_t                 lent_mask;      /* which rows of `lent` are in use */
     bool                     lent_long;      /* a lender helps with it */
+    bool               refused, written;     /* some rank is blind, most have new input: all know */
+    struct ct_fresh    fresh;
     uint64_t           lent_k; /* the last operation of this call with input that is lent, or 0 */
-    struct ct_p2p_req *lent;   /* CT_BOARD_DEPTH, or NULL */
+    uint64_t           read_k; /* the last one whose lent input this rank has begun to read */
+    struct ct_p2p_req *lent;   /* rows of one for each other rank, or NULL */
     char              *stage;
     uint32_t           seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
 };
@@ -111,21 +122,43 @@ void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
 /* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
 int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                    uint64_t k);
+/* The same, whoever else is lost meanwhile. */
+int ct_board_outwait(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
+                     uint64_t k);
+/* The same until `rank` is through with operation k, with care for ranks that share cores. */
+int ct_board_await_done(struct ct_board *b, uint32_t rank, uint64_t k);
 /* The same for a flag of operation k, with care for ranks that share cores. exchange: nobody comes
  * out of it before all have put in their part. Of the input the first len_bytes are to be read. */
 int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes);
-/* Input that the other of two ranks has lent. */
+/* Input that another rank may have lent. */
 struct ct_board_borrowed {
-    struct ct_board_note note;  /* its addr is 0 where it is on the board */
-    bool                 alone; /* it is read without its owner's help */
-    char                *asked; /* NULL, or a copy of all of it; the caller frees it */
+    uint32_t                    rank;
+    const struct ct_board_note *note;  /* NULL: there is none yet */
+    bool                        alone; /* it is read without its owner's help */
+    char                       *asked; /* NULL, or a copy of all of it; the caller frees it */
 };
 
-/* Whether the next operation's input is lent. */
-bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args);
+/* Memory for it; false: there is none. */
+bool ct_board_lend_prepare(struct ct_board *b);
+/* What more than two ranks tell each other in their notes. */
+struct ct_board_poll {
+    bool     asked;   /* it is counted */
+    bool     written; /* this rank's input */
+    uint32_t nwritten, nblind;
+};
+
+/* Whether the next operation's input is lent by all ranks, which they know alike: all of it, as it
+ * lies. `poll` is filled in for it. */
+bool ct_board_all_lend(struct ct_board *b, const struct ct_run_args *args,
+                       struct ct_board_poll *poll);
+void ct_board_count(struct ct_board_poll *poll, const struct ct_board_note *note);
+/* All notes are counted. */
+void ct_board_conclude(struct ct_board *b, const struct ct_board_poll *poll);
+/* Whether this one of two ranks lends that part of its input. */
+bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args, const char *from,
+                    size_t len_bytes);
 /* Lends what would be put in at byte `at` of a part. */
-void ct_board_lend(struct ct_board *b, struct ct_board_note *note, const char *from, size_t at,
-                   size_t len_bytes);
+void ct_board_lend(struct ct_board *b, const char *from, size_t at, size_t len_bytes);
 /* The end of a collective that was `rc` up to now: nobody reads what was lent any more. */
 int  ct_board_take_back(struct ct_board *b, int rc);
 void ct_board_lend_no_more(struct ct_board *b);

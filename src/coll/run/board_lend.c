@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long input that stays where it is. Between two ranks whose cores are far from each other
- * (base/far.h) each line that is put in crosses twice, as it is written and as it is read. So who
- * puts in says on the board where its input lies, and the other one reads it there; no collective
- * is over here before its input is read.
+ * Long input that stays where it is: who would put it in says on the board where it lies, and the
+ * others read it there. No collective is over here before its input is read.
  *
  *   lender                                reader
  *     note in the slot, flag         ->     reads, straight to where it is wanted; what is combined
  *                                           in stages that stay in the cache
  *     waits for that                 <-     done
  *
- * Who lends decides that for itself, each time: by how long a copy into its part takes, of which
- * there is one now and then, and by whether the reader finds that what it reads was written since
- * it read it last, and so has to come out of the lender's cache. Where the input cannot be read,
- * the reader asks for it as a message, which comes while its lender waits, and is not lent any more
- * from then on.
+ * Two ranks lend where their cores are far from each other (base/far.h), since each line that is
+ * put in crosses twice, as it is written and as it is read. Who lends decides that for itself, each
+ * time: by how long a copy into its part takes, of which there is one now and then, and by whether
+ * its input is new (fresh.h), and so has to come out of its cache.
+ *
+ * More ranks lend to save the copy, of which a board takes two for each block that one rank alone
+ * reads. All do or none, in one operation for all of the input; parts are not in the way. They go
+ * by lengths, and by what they have said in their notes of the operation before.
+ *
+ * Where the input cannot be read, the reader asks for it as a message, which comes while its lender
+ * waits, and is not lent any more from then on. Of more than two ranks it is said in a note, too.
+ *
+ * After an error a lender recalls what it has lent: who has not begun to read does not any more,
+ * and the others, if they live, are waited for. A reader says that it begins before it looks
+ * whether it may, a lender that it recalls before it looks who reads: one of them sees the other.
  */
 #define CT_FOLDER "run"
 #include <stdlib.h>
@@ -34,6 +42,14 @@ static bool overwrites(const struct ct_run_args *args)
     return args->env.inplace && (args->algo->colls & apart) == 0;
 }
 
+/* Of a vector in blocks of different lengths, what it is at most. */
+static size_t vector_bytes(const struct ct_run_args *args)
+{
+    const struct ct_layout *l = &args->layout;
+    const size_t            elems = l->count > 0 ? l->count : args->ctx->n * ct_layout_longest(l);
+    return elems * l->elem_bytes;
+}
+
 /* Long sums had better be put in: one rank copies to the cache what the other adds up. Measured:
  * reduce of 512K 33 us lent, 42 put in, 1M 109 and 93; allreduce 1M 110 and 144, 16M 3120 and 2826.
  */
@@ -41,16 +57,55 @@ static bool is_too_long(const struct ct_run_args *args)
 {
     enum { ONE = 512 << 10, EACH = 8 << 20 };
     const size_t most = (args->algo->colls & CT_REDUCE) != 0 ? ONE : EACH;
-    return args->op.op != NULL && args->layout.count * args->layout.elem_bytes > most;
+    return args->op.op != NULL && vector_bytes(args) > most;
 }
 
-/* Memory for it, made once. */
-static bool is_able(struct ct_board *b)
+/* Two ranks lend one operation after the other, more of them one at a time. */
+static unsigned rows(const struct ct_board *b)
 {
-    if (b->lent == NULL) {
-        b->lent = calloc(CT_BOARD_DEPTH, sizeof *b->lent);
-    }
+    return b->ctx->n == 2 ? CT_BOARD_DEPTH : 1;
+}
+
+static struct ct_p2p_req *lent_to(const struct ct_board *b, unsigned row, uint32_t rank)
+{
+    return &b->lent[row * (b->ctx->n - 1) + rank - (rank > b->ctx->me)];
+}
+
+bool ct_board_lend_prepare(struct ct_board *b)
+{
+    b->lent = calloc((size_t)rows(b) * (b->ctx->n - 1), sizeof *b->lent);
     return b->lent != NULL;
+}
+
+/* Measured, put in and lent, alltoall of 4 and 8 ranks on two cores, blocks that were not written:
+ * 16K 11 us and 15, 70 and 73; 64K 51 and 29, 334 and 285. Written: 64K 42 and 52, 333 and 402;
+ * 128K 122 and 127, 726 and 643. */
+bool ct_board_all_lend(struct ct_board *b, const struct ct_run_args *args,
+                       struct ct_board_poll *poll)
+{
+    enum { LEAST = 64 << 10, ALWAYS = 128 << 10 };
+    const int    how = b->ctx->p->cfg.coll_lend;
+    const size_t bytes = args->layout.count * args->layout.elem_bytes, block = bytes / b->ctx->n;
+    *poll = (struct ct_board_poll){
+        .asked = b->ctx->n > 2 && args->algo->colls == CT_ALLTOALL && bytes > CT_BOARD_BYTES &&
+                 (how == CT_LEND_ALWAYS || (how == CT_LEND_AUTO && block >= LEAST))};
+    if (!poll->asked) {
+        return false;
+    }
+    poll->written = ct_fresh_look(&b->fresh, args->layout.buf[CT_SEND].base, bytes);
+    return !b->refused && (how == CT_LEND_ALWAYS || block >= ALWAYS || !b->written);
+}
+
+void ct_board_count(struct ct_board_poll *poll, const struct ct_board_note *note)
+{
+    poll->nwritten += note->written;
+    poll->nblind += note->blind;
+}
+
+void ct_board_conclude(struct ct_board *b, const struct ct_board_poll *poll)
+{
+    b->written = 2 * poll->nwritten >= b->ctx->n;
+    b->refused |= poll->nblind > 0;
 }
 
 /* Where lending is the rule, every so often there is none, to see whether it still should be. */
@@ -60,28 +115,19 @@ static bool is_far(struct ct_board *b)
     return b->far.far && ++b->lendings % EVERY != 0 && !ct_ep_is_crowded(b->ctx->p);
 }
 
-/* What is put in if it changes. Measured, lent and put in: reduce of 16K 3.6 us and 2.8, 64K 10.5
- * and 5.6, 512K 62 and 33; allreduce of 64K 12.3 and 8.0, 512K 76 and 60; allgather 5.5 and 4.4, 17
- * and 17; bcast of 16K 3.8 and 2.5, 64K 4.7 and 5.3, 512K 25 and 34. */
-static bool is_for_changes(const struct ct_run_args *args)
+/* What is put in if it was written. Measured, lent and put in: reduce of 16K 3.6 us and 2.8, 64K
+ * 10.5 and 5.6, 512K 62 and 33; allreduce of 64K 12.3 and 8.0, 512K 76 and 60; allgather 5.5 and
+ * 4.4, 17 and 17; bcast of 16K 3.8 and 2.5, 64K 4.7 and 5.3, 512K 25 and 34. */
+static bool is_better_put(struct ct_board *b, const struct ct_run_args *args, const char *from,
+                          size_t len_bytes)
 {
     enum { SUM = 512 << 10, OTHER = 64 << 10 };
-    return args->layout.count * args->layout.elem_bytes <= (args->op.op != NULL ? SUM : OTHER);
+    return vector_bytes(args) <= (args->op.op != NULL ? SUM : OTHER) &&
+           ct_fresh_look(&b->fresh, from, len_bytes);
 }
 
-/* Two in a row are lent nevertheless, every so often: the second tells whether what is read was
- * written since the first. */
-static bool changes(struct ct_board *b)
-{
-    enum { EVERY = 128, TWO = 2 };
-    const struct ct_ep *ep = b->ctx->ep(b->ctx, 1 - b->ctx->me);
-    ct_domain_enter(b->ctx->p);
-    const bool found = ep != NULL && ct_ep_finds_changes(ep);
-    ct_domain_leave(b->ctx->p);
-    return found && (b->lendings - 1) % EVERY >= TWO;
-}
-
-bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args)
+bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args, const char *from,
+                    size_t len_bytes)
 {
     const int how = b->ctx->p->cfg.coll_lend;
     if (b->ctx->n != 2 || how == CT_LEND_NEVER || args->layout.elem_bytes > STAGE ||
@@ -90,51 +136,81 @@ bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args)
     }
     const uint32_t peer = 1 - b->ctx->me;
     return atomic_load_explicit(&b->shared->member[peer].blind, memory_order_relaxed) == 0 &&
-           (how == CT_LEND_ALWAYS || (is_far(b) && !(is_for_changes(args) && changes(b)))) &&
-           is_able(b);
+           (how == CT_LEND_ALWAYS || (is_far(b) && !is_better_put(b, args, from, len_bytes)));
 }
 
-void ct_board_lend(struct ct_board *b, struct ct_board_note *note, const char *from, size_t at,
-                   size_t len_bytes)
+void ct_board_lend(struct ct_board *b, const char *from, size_t at, size_t len_bytes)
 {
-    struct ct_ep        *ep = b->ctx->ep(b->ctx, 1 - b->ctx->me);
-    struct ct_p2p_req   *req = &b->lent[b->k % CT_BOARD_DEPTH];
-    const struct ct_area area = {.base = (void *)from, .len_bytes = len_bytes};
-    note->token = ct_p2p_lend(b->ctx->p, req, ep, b->ctx->id, &area);
+    const struct ct_run_ctx *ctx = b->ctx;
+    const unsigned           row = b->k % rows(b);
+    const struct ct_area     area = {.base = (void *)from, .len_bytes = len_bytes};
+    struct ct_board_note    *note = &ct_board_slot_of(b, ctx->me)->note;
+    for (uint32_t r = 0; r < ctx->n; r++) {
+        if (r != ctx->me) {
+            note->token[r] =
+                ct_p2p_lend(ctx->p, lent_to(b, row, r), ctx->ep(ctx, r), ctx->id, &area);
+        }
+    }
     note->addr = (uintptr_t)from;
     note->at_bytes = at;
     note->len_bytes = len_bytes;
     ct_tsan_release(note->addr);
-    ct_line_own(ct_board_slot_of(b, b->ctx->me));
-    b->lent_mask |= UINT32_C(1) << b->k % CT_BOARD_DEPTH;
+    b->lent_mask |= UINT32_C(1) << row;
     b->lent_k = b->k;
     b->lent_long = b->lent_long || len_bytes >= (size_t)b->ctx->p->cfg.shm_share;
 }
 
 /* What is short is read before this rank would have found out that nobody sends it anything. */
-static bool is_read_soon(struct ct_board *b, const _Atomic uint64_t *done)
+static void poll_for(const struct ct_board *b, const _Atomic uint64_t *done)
 {
     enum { POLLS = 256 };
-    for (unsigned i = 0; i < POLLS && !b->lent_long; i++) {
-        if (ct_board_is_there(done, b->lent_k)) {
-            return true;
-        }
+    for (unsigned i = 0; i < POLLS && !ct_board_is_there(done, b->lent_k); i++) {
         ct_line_pause();
     }
-    return false;
+}
+
+/* Until `rank` is through with what it may be reading, or dead. */
+static void recall_from(struct ct_board *b, uint32_t rank)
+{
+    const struct ct_board_member *member = &b->shared->member[rank];
+    const uint64_t                k = atomic_load_explicit(&member->reading, memory_order_seq_cst);
+    (void)ct_board_outwait(b, rank, &member->done, k);
+}
+
+static int await_readers(struct ct_board *b)
+{
+    int rc = CTRAN_SUCCESS;
+    for (uint32_t r = 0; r < b->ctx->n && rc == CTRAN_SUCCESS; r++) {
+        if (r != b->ctx->me) {
+            if (b->ctx->n == 2 && !b->lent_long) {
+                poll_for(b, &b->shared->member[r].done);
+            }
+            rc = ct_board_await_done(b, r, b->lent_k);
+        }
+    }
+    return rc;
 }
 
 int ct_board_take_back(struct ct_board *b, int rc)
 {
-    const uint32_t          peer = 1 - b->ctx->me;
-    const _Atomic uint64_t *done = &b->shared->member[peer].done;
-    if (rc == CTRAN_SUCCESS && !is_read_soon(b, done)) {
-        rc = ct_board_await(b, peer, done, b->lent_k);
+    const struct ct_run_ctx *ctx = b->ctx;
+    rc = rc == CTRAN_SUCCESS ? await_readers(b) : rc;
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        atomic_store_explicit(&b->shared->member[ctx->me].recalled, rc, memory_order_seq_cst);
+    }
+    for (uint32_t r = 0; r < ctx->n && rc != CTRAN_SUCCESS; r++) {
+        if (r != ctx->me) {
+            recall_from(b, r);
+        }
     }
     for (; b->lent_mask != 0; b->lent_mask &= b->lent_mask - 1) {
-        struct ct_p2p_req *req = &b->lent[__builtin_ctz(b->lent_mask)];
-        ct_tsan_acquire((uintptr_t)req->area.base);
-        ct_p2p_take_back(req);
+        for (uint32_t r = 0; r < ctx->n; r++) {
+            if (r != ctx->me) {
+                struct ct_p2p_req *req = lent_to(b, (unsigned)__builtin_ctz(b->lent_mask), r);
+                ct_tsan_acquire((uintptr_t)req->area.base);
+                ct_p2p_take_back(req);
+            }
+        }
     }
     b->lent_k = 0;
     b->lent_long = false;
@@ -143,7 +219,7 @@ int ct_board_take_back(struct ct_board *b, int rc)
 
 void ct_board_lend_no_more(struct ct_board *b)
 {
-    for (unsigned i = 0; b->lent != NULL && i < CT_BOARD_DEPTH; i++) {
+    for (unsigned i = 0; b->lent != NULL && i < rows(b) * (b->ctx->n - 1); i++) {
         ct_p2p_lend_no_more(b->ctx->p, &b->lent[i]);
     }
     free(b->lent);
@@ -155,32 +231,44 @@ void ct_board_lend_no_more(struct ct_board *b)
 /* All of it as a message. */
 static int ask(struct ct_board *b, struct ct_board_borrowed *in, struct ct_ep *ep)
 {
-    const struct ct_board_note *note = &in->note;
+    const struct ct_board_note *note = in->note;
     atomic_store_explicit(&b->shared->member[b->ctx->me].blind, 1, memory_order_relaxed);
     in->asked = malloc(note->len_bytes);
     if (in->asked == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    return ct_p2p_ask(ep, b->ctx->id, in->asked,
-                      &(struct ct_net_remote){note->addr, note->len_bytes, note->token, false});
+    return ct_p2p_ask(
+        ep, b->ctx->id, in->asked,
+        &(struct ct_net_remote){note->addr, note->len_bytes, note->token[b->ctx->me], false});
+}
+
+/* Whether what `rank` has lent for this operation may be read. */
+static int begin_reading(struct ct_board *b, uint32_t rank)
+{
+    if (b->read_k != b->k) {
+        b->read_k = b->k;
+        atomic_store_explicit(&b->shared->member[b->ctx->me].reading, b->k, memory_order_seq_cst);
+    }
+    return atomic_load_explicit(&b->shared->member[rank].recalled, memory_order_seq_cst);
 }
 
 /* Where both read, neither helps the other. */
 int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at, char *to,
                     size_t len_bytes)
 {
-    struct ct_ep *ep = b->ctx->ep(b->ctx, 1 - b->ctx->me);
-    const size_t  from = at - in->note.at_bytes;
-    int           rc = CTRAN_SUCCESS;
-    if (ep == NULL) {
-        return CTRAN_ERR_NO_MEM;
+    const struct ct_board_note *note = in->note;
+    struct ct_ep               *ep = b->ctx->ep(b->ctx, in->rank);
+    const size_t                from = at - note->at_bytes;
+    int                         rc = ep != NULL ? begin_reading(b, in->rank) : CTRAN_ERR_NO_MEM;
+    if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
+        return rc;
     }
     if (CT_LIKELY(in->asked == NULL)) {
-        ct_tsan_acquire(in->note.addr);
-        rc = ct_p2p_borrow(
-            ep, to,
-            &(struct ct_net_remote){in->note.addr + from, len_bytes, in->note.token, in->alone});
-        ct_tsan_release(in->note.addr);
+        ct_tsan_acquire(note->addr);
+        rc = ct_p2p_borrow(ep, to,
+                           &(struct ct_net_remote){note->addr + from, len_bytes,
+                                                   note->token[b->ctx->me], in->alone});
+        ct_tsan_release(note->addr);
         if (CT_LIKELY(rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
             return rc;
         }

@@ -17,12 +17,12 @@
 struct operation {
     struct ct_board         *board;
     struct ct_run_args      *args;
-    bool                     exchange;       /* every rank reads every other's input */
-    bool                     bulk;           /* what is put in is there, not in slots */
-    bool                     past;           /* what is read goes past the caches */
-    bool                     lends;          /* bulk: this rank puts nothing in (board_lend.c) */
-    struct ct_board_note     note;           /* bulk: of this rank's input, */
-    struct ct_board_borrowed in;             /* and of that which is read */
+    bool                     exchange; /* every rank reads every other's input */
+    bool                     bulk;     /* what is put in is there, not in slots */
+    bool                     past;     /* what is read goes past the caches */
+    bool                     lent;     /* bulk: no rank puts anything in (board_lend.c) */
+    struct ct_board_poll     poll;
+    struct ct_board_borrowed in;             /* bulk: what is read */
     char                    *base[CT_INPUT]; /* of SEND, RECV, TMP */
     struct ct_script_of      of;
     size_t                   nchunks;
@@ -43,13 +43,13 @@ static char *at(const struct operation *o, struct ct_place place)
     return base + place.at_bytes;
 }
 
-/* Until all are through with what the slot and the part held. */
-static int await_room(const struct operation *o)
+/* Until all are through with what the slot held, and with `puts` the part. */
+static int await_room(const struct operation *o, bool puts)
 {
     struct ct_board *b = o->board;
     uint64_t         least = b->k - 1;
     uint64_t         need = b->k > CT_BOARD_DEPTH ? b->k - CT_BOARD_DEPTH : 0;
-    if (o->bulk && !o->lends && b->part_k[b->parts % CT_BOARD_PARTS] > need) {
+    if (puts && b->part_k[b->parts % CT_BOARD_PARTS] > need) {
         need = b->part_k[b->parts % CT_BOARD_PARTS];
     }
     if (CT_LIKELY(b->safe >= need)) {
@@ -108,7 +108,22 @@ static void copy_to(const struct operation *o, const struct ct_script_act *a)
 
 static bool is_borrowed(const struct operation *o, struct ct_place place)
 {
-    return place.in >= CT_INPUT && place.in != CT_INPUT + o->board->ctx->me && o->in.note.addr != 0;
+    return place.in >= CT_INPUT && place.in != CT_INPUT + o->board->ctx->me &&
+           o->in.note->addr != 0;
+}
+
+static int put_long(struct operation *o, const char *from, const struct ct_script_act *a)
+{
+    struct ct_board *b = o->board;
+    if (o->lent || ct_board_lends(b, o->args, from, a->len)) {
+        ct_board_lend(b, from, (size_t)a->dst.at_bytes, a->len);
+        return CTRAN_SUCCESS;
+    }
+    const int rc = await_room(o, true);
+    if (rc == CTRAN_SUCCESS) {
+        ct_board_put(b, at(o, a->dst), from, a->len);
+    }
+    return rc;
 }
 
 static int copy_long(struct operation *o, const struct ct_script_act *a)
@@ -118,12 +133,9 @@ static int copy_long(struct operation *o, const struct ct_script_act *a)
     }
     if (a->dst.in < CT_INPUT) {
         copy_to(o, a);
-    } else if (o->lends) {
-        ct_board_lend(o->board, &o->note, at(o, a->a), (size_t)a->dst.at_bytes, a->len);
-    } else {
-        ct_board_put(o->board, at(o, a->dst), at(o, a->a), a->len);
+        return CTRAN_SUCCESS;
     }
-    return CTRAN_SUCCESS;
+    return put_long(o, at(o, a->a), a);
 }
 
 static int reduce_long(struct operation *o, const struct ct_script_act *a)
@@ -144,22 +156,45 @@ static int reduce_long(struct operation *o, const struct ct_script_act *a)
     return ct_board_reduce(o->board, &o->in, (size_t)(first ? a->a : a->b).at_bytes, &sum);
 }
 
+/* Room for input, and its note. */
+static int begin_long(struct operation *o)
+{
+    const struct ct_board *b = o->board;
+    const int              rc = await_room(o, false);
+    if (rc == CTRAN_SUCCESS) {
+        struct ct_board_note         *note = &ct_board_slot_of(b, b->ctx->me)->note;
+        const struct ct_board_member *own = &b->shared->member[b->ctx->me];
+        note->addr = 0;
+        note->blind = atomic_load_explicit(&own->blind, memory_order_relaxed) != 0;
+        note->written = o->poll.written;
+        ct_board_count(&o->poll, note);
+    }
+    return rc;
+}
+
+static int await_long(struct operation *o, const struct ct_script_act *a)
+{
+    const int rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
+    if (rc == CTRAN_SUCCESS) {
+        free(o->in.asked);
+        o->in.asked = NULL;
+        o->in.rank = a->peer;
+        o->in.note = &ct_board_slot_of(o->board, a->peer)->note;
+        ct_board_count(&o->poll, o->in.note);
+    }
+    return rc;
+}
+
 static int play_long(struct operation *o, const struct ct_script_act *a)
 {
-    struct ct_board *b = o->board;
-    int              rc = CTRAN_SUCCESS;
     switch (a->kind) {
     case CT_DO_ROOM:
-        o->lends = ct_board_lends(b, o->args);
-        return await_room(o);
+        return begin_long(o);
     case CT_DO_POST:
-        memcpy(ct_board_slot_of(b, b->ctx->me)->data, &o->note, sizeof o->note);
-        post(b);
-        return rc;
+        post(o->board);
+        return CTRAN_SUCCESS;
     case CT_DO_AWAIT:
-        rc = ct_board_await_input(b, a->peer, o->exchange, a->len);
-        memcpy(&o->in.note, ct_board_slot_of(b, a->peer)->data, sizeof o->in.note);
-        return rc;
+        return await_long(o, a);
     case CT_DO_COPY:
         return copy_long(o, a);
     default:
@@ -171,14 +206,16 @@ static int play_long(struct operation *o, const struct ct_script_act *a)
 static int play_all_long(struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     int rc = CTRAN_SUCCESS;
-    o->lends = false;
-    memset(&o->note, 0, sizeof o->note);
+    o->poll.nwritten = o->poll.nblind = 0;
     memset(&o->in, 0, sizeof o->in);
     o->in.alone = o->exchange || o->args->algo->colls == CT_REDUCE;
     for (const struct ct_script_act *a = acts; a < acts + n && rc == CTRAN_SUCCESS; a++) {
         rc = play_long(o, a);
     }
     free(o->in.asked);
+    if (rc == CTRAN_SUCCESS && o->poll.asked) {
+        ct_board_conclude(o->board, &o->poll);
+    }
     return rc;
 }
 
@@ -190,7 +227,7 @@ static int play(const struct operation *o, const struct ct_script_act *acts, siz
     for (const struct ct_script_act *a = acts; a < acts + n && rc == CTRAN_SUCCESS; a++) {
         switch (a->kind) {
         case CT_DO_ROOM:
-            rc = await_room(o);
+            rc = await_room(o, false);
             break;
         case CT_DO_POST:
             post(o->board);
@@ -220,7 +257,8 @@ static int play_shot(struct operation *o, const struct ct_script_act *acts, size
     if (o->exchange && rc == CTRAN_SUCCESS) {
         b->safe = b->k - 1;
     }
-    if (!o->exchange || rc != CTRAN_SUCCESS || (o->bulk && o->in.note.addr != 0)) {
+    const bool lent = o->bulk && o->in.note != NULL && o->in.note->addr != 0;
+    if (!o->exchange || rc != CTRAN_SUCCESS || lent) {
         ct_board_set(b, &b->shared->member[b->ctx->me].done, b->k);
     }
     return rc;
@@ -258,7 +296,8 @@ static void cut(struct operation *o, struct ct_view *view)
     const size_t elems = even && !o->of.one ? l->count : blocks * longest;
     view->chunk_elems = longest;
     o->bulk = elems * l->elem_bytes > CT_BOARD_BYTES;
-    if (CT_UNLIKELY(o->bulk)) {
+    o->of.whole = o->lent;
+    if (CT_UNLIKELY(o->bulk && !o->lent)) {
         const size_t others = ct_max_size(blocks - 1, 1);
         const size_t most = o->board->part_bytes / (others * l->elem_bytes);
         view->chunk_elems = ct_min_size(most, longest);
@@ -380,8 +419,11 @@ static void keep(const struct operation *o, const struct ct_script_key *key)
     free(*shelf);
     *shelf = malloc(sizeof **shelf + bytes);
     if (*shelf != NULL) {
-        **shelf = (struct ct_kept){
-            .key = *key, .exchange = o->exchange, .bulk = o->bulk, .n = b->script.n};
+        **shelf = (struct ct_kept){.key = *key,
+                                   .exchange = o->exchange,
+                                   .bulk = o->bulk,
+                                   .lent = o->lent,
+                                   .n = b->script.n};
         memcpy((*shelf)->acts, b->script.acts, bytes);
     }
 }
@@ -429,11 +471,13 @@ int ct_board_run(struct ct_run_args *args)
     o.args = args;
     o.bulk = false;
     o.past = false;
+    o.lent = ct_board_all_lend(b, args, &o.poll);
     o.base[CT_SEND] = args->layout.buf[CT_SEND].base;
     o.base[CT_RECV] = args->layout.buf[CT_RECV].base;
     const struct ct_script_key key = key_of(args);
     const struct ct_kept      *kept = *shelf_of(b, &key);
-    int rc = kept != NULL && same_key(&kept->key, &key) ? play_kept(&o, kept) : play_new(&o, &key);
+    const bool usable = kept != NULL && same_key(&kept->key, &key) && kept->lent == o.lent;
+    int        rc = usable ? play_kept(&o, kept) : play_new(&o, &key);
     rc = CT_LIKELY(b->lent_k == 0) ? rc : ct_board_take_back(b, rc);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         b->broken = rc; /* out of step with the others from now on */

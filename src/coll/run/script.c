@@ -104,7 +104,7 @@ static void put_data(struct writer *w)
     const uint32_t             me = of->args->env.me;
     if (of->one || of->result) {
         put_block(w, of->result ? CT_RECV : CT_SEND, me, 0);
-    } else if (l->nblk == 1 && of->stride_bytes == 0) {
+    } else if (of->whole || (l->nblk == 1 && of->stride_bytes == 0)) {
         add_copy(w, input_of(me, 0), (struct ct_place){.in = CT_SEND}, l->count);
     } else if (of->stride_bytes == 0) {
         put_others(w);
@@ -208,6 +208,9 @@ static size_t offset_of(const struct writer *w, const struct ct_step *step)
     }
     const struct ct_slice *name = step->dst.buf == CT_TMP ? &step->src : &step->dst;
     uint32_t block = of->args->algo->colls == CT_ALLTOALL ? of->args->env.me : name->at;
+    if (of->whole) {
+        return ct_layout_start(l, block) * l->elem_bytes;
+    }
     if (of->stride_bytes > 0) {
         return strides_to(l, block, step->peer) * of->stride_bytes;
     }

@@ -45,6 +45,7 @@ struct ct_script_of {
     const struct ct_view     *view;         /* the chunk; its scratch is there */
     bool                      one;          /* a rank puts in its own block alone */
     bool                      result;       /* the second shot: what is put in is in RECV */
+    bool                      whole;        /* all of SEND is put in, as it is in the vector */
     size_t                    stride_bytes; /* of blocks put in; 0: as they are in the vector */
 };
 

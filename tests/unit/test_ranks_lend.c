@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Input that stays where it is (coll/run/board_lend.c): who lends and when, what more than two
+ * ranks agree on, memory that cannot be read, and memory that is recalled.
+ */
+#define CT_FOLDER "unit"
+#include "coll/run/board.h"
+#include "ranks.h"
+
+enum { MOST_RANKS = 9, LONG = 64 << 10, MOST = MOST_RANKS * 1000 };
+
+static struct ct_board *board_of(struct rank *r)
+{
+    return ct_comm_world(&r->p)->run.board;
+}
+
+static uint64_t input(uint32_t from, uint32_t to, size_t i, uint64_t turn)
+{
+    uint64_t seed = (from * UINT64_C(1009) + to) * UINT64_C(1000003) + i * 77 + turn;
+    return unit_random(&seed);
+}
+
+/* ---- alltoall -------------------------------------------------------------------------------- */
+
+static int run_alltoall(struct rank *r, const uint64_t *send, uint64_t *recv, size_t count)
+{
+    struct ct_coll coll;
+    ct_coll_init(&coll, ct_comm_world(&r->p), NULL);
+    RANK_EQUAL(r, ct_coll_alltoall(&coll, send, recv, count * sizeof *send), CTRAN_SUCCESS);
+    return ct_coll_run(&coll);
+}
+
+/* The input is made of `turn`, rank 0's of `first`. */
+static void alltoall_of(struct rank *r, uint64_t *send, uint64_t *recv, size_t count, uint64_t turn,
+                        uint64_t first)
+{
+    const uint64_t own = r->me == 0 ? first : turn;
+    for (size_t i = 0; i < count * r->n; i++) {
+        send[i] = input(r->me, (uint32_t)(i / count), i % count, own);
+    }
+    memset(recv, 0x5a, (count * r->n + 1) * sizeof *recv);
+    RANK_EQUAL(r, run_alltoall(r, send, recv, count), CTRAN_SUCCESS);
+    for (size_t i = 0; i < count * r->n; i++) {
+        const uint32_t block = (uint32_t)(i / count);
+        RANK_EQUAL(r, recv[i], input(block, r->me, i % count, block == 0 ? first : turn));
+        RANK_EQUAL(r, send[i], input(r->me, block, i % count, own));
+    }
+    RANK_EQUAL(r, recv[count * r->n], UINT64_C(0x5a5a5a5a5a5a5a5a));
+}
+
+static void alltoall(struct rank *r, uint64_t *send, uint64_t *recv, size_t count, uint64_t turn)
+{
+    alltoall_of(r, send, recv, count, turn, turn);
+}
+
+/* Whatever the length, long input goes in one operation, and nothing is put in. A send buffer is
+ * the program's again at once. */
+static void all_lengths(struct rank *r, void *arg)
+{
+    static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    const uint32_t                n = r->n;
+    uint64_t                      seed = n;
+    (void)arg;
+    alltoall(r, send, recv, MOST / n, 0); /* makes the board */
+    alltoall(r, send, recv, MOST / n, 0);
+    struct ct_board *b = board_of(r);
+    RANK_CHECK(r, b != NULL && b->bulk.base != NULL);
+    for (unsigned turn = 0; turn < 60; turn++) {
+        const size_t   count = 1 + unit_random(&seed) % (MOST / n);
+        const bool     is_long = n * count * sizeof send[0] > CT_BOARD_BYTES;
+        const uint64_t k = b->k, puts = b->puts;
+        alltoall(r, send, recv, count, turn / 2);
+        RANK_EQUAL(r, b->k - k, 1);
+        RANK_EQUAL(r, b->puts, puts);
+        RANK_EQUAL(r, b->read_k == b->k, is_long);
+        RANK_EQUAL(r, b->lent_mask, 0);
+    }
+}
+
+static const char *const always[] = {
+    "CTRAN_COLL_BOARD",       "1",  "CTRAN_SPIN", "0", "CTRAN_COLL_LEND", "always",
+    "CTRAN_COLL_BOARD_BYTES", "8K", NULL};
+
+static void test_all_lend(void **state)
+{
+    (void)state;
+    for (uint32_t n = 3; n <= MOST_RANKS; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .settings = always, .body = all_lengths});
+    }
+}
+
+/* What cannot be read comes as messages; from the next operation but one on it is put in, on all
+ * ranks. */
+static void blind(struct rank *r, void *arg)
+{
+    static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    (void)arg;
+    alltoall(r, send, recv, 700, 0);
+    alltoall(r, send, recv, 700, 1);
+    alltoall(r, send, recv, 700, 2);
+    RANK_CHECK(r, board_of(r)->refused);
+    const uint32_t puts = board_of(r)->puts;
+    for (unsigned turn = 3; turn < 9; turn++) {
+        alltoall(r, send, recv, 700, turn);
+    }
+    RANK_CHECK(r, board_of(r)->puts > puts);
+    RANK_CHECK(r, board_of(r)->read_k < board_of(r)->k);
+}
+
+static void test_blind(void **state)
+{
+    static const char *const off[] = {
+        "CTRAN_COLL_BOARD", "1",      "CTRAN_SPIN", "0", "CTRAN_SHM_SINGLE_COPY", "off",
+        "CTRAN_COLL_LEND",  "always", NULL};
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = blind});
+    ranks_run(&(struct ranks_args){.n = 6, .settings = off, .body = blind});
+}
+
+/* Blocks of some length are put in once most ranks have new input, and lent once most have the
+ * last one's again: one operation later. Longer ones are lent. */
+static void new_or_not(struct rank *r, void *arg)
+{
+    const size_t longer = 2 * LONG / sizeof(uint64_t), some = LONG / sizeof(uint64_t);
+    uint64_t    *send = calloc(longer * r->n, sizeof *send);
+    uint64_t    *recv = calloc(longer * r->n + 1, sizeof *recv);
+    (void)arg;
+    RANK_CHECK(r, send != NULL && recv != NULL);
+    for (unsigned turn = 0; turn < 3; turn++) { /* the first one makes the board */
+        alltoall(r, send, recv, some, 0);
+    }
+    struct ct_board *b = board_of(r);
+    bool             was_new = false;
+    for (unsigned turn = 1; turn < 16; turn++) {
+        const bool is_new = turn % 4 >= 2;
+        alltoall_of(r, send, recv, some, is_new ? turn : 0, turn); /* rank 0 is not most */
+        RANK_EQUAL(r, b->read_k == b->k, !was_new);
+        was_new = is_new || turn % 4 == 0; /* what it was before was new */
+    }
+    alltoall(r, send, recv, longer, 100);
+    alltoall(r, send, recv, longer, 101);
+    RANK_CHECK(r, b->read_k == b->k);
+    free(send);
+    free(recv);
+}
+
+static const char *const by_itself[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "0", NULL};
+
+static void test_new_input(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 3, .settings = by_itself, .body = new_or_not});
+    ranks_run(&(struct ranks_args){.n = 4, .settings = by_itself, .body = new_or_not});
+}
+
+/* ---- an error -------------------------------------------------------------------------------- */
+
+/* A rank that lends and then has to end the operation takes its memory back: who has not read it
+ * gets the error, and nobody reads what is written there next. */
+static void recalled(struct rank *r, void *arg)
+{
+    static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    const size_t                  count = 700;
+    (void)arg;
+    alltoall(r, send, recv, count, 0);
+    alltoall(r, send, recv, count, 0);
+    struct ct_board *b = board_of(r);
+    ranks_sync(r);
+    if (r->me == 0) {
+        b->k++;
+        ct_board_slot_of(b, 0)->note.blind = false;
+        ct_board_lend(b, (const char *)send, 0, count * r->n * sizeof send[0]);
+        ct_board_set(b, &ct_board_slot_of(b, 0)->flag, b->k);
+        RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
+        memset(send, 0xee, sizeof send);
+        ct_board_set(b, &b->shared->member[0].done, UINT64_MAX);
+    } else {
+        const int rc = run_alltoall(r, send, recv, count);
+        RANK_CHECK(r, rc == CTRAN_SUCCESS || rc == CTRAN_ERR_PROC_FAILED);
+        for (size_t i = 0; i < count; i++) {
+            RANK_EQUAL(r, recv[i], input(0, r->me, i, 0)); /* the old one's, or all of the new */
+        }
+    }
+    ranks_sync(r);
+}
+
+static void test_recalled(void **state)
+{
+    (void)state;
+    for (unsigned turn = 0; turn < 20; turn++) {
+        ranks_run(&(struct ranks_args){.n = 3 + turn % 3, .settings = always, .body = recalled});
+    }
+}
+
+/* ---- two ranks ------------------------------------------------------------------------------- */
+
+/* New input of a far rank is put in; what it sends again is lent, but for one in a while. */
+static void far_or_not(struct rank *r, void *arg)
+{
+    enum { COUNT = 750, MOST_TURNS = 300, SAME = 200 }; /* too short to be timed */
+    uint64_t        in[COUNT] = {0}, out[COUNT];
+    struct ct_comm *world = ct_comm_world(&r->p);
+    (void)arg;
+    RANK_EQUAL(r, ranks_sum(world, in, out, COUNT), CTRAN_SUCCESS);
+    struct ct_board *b = board_of(r);
+    b->far.far = true;
+    b->lendings = 0;
+    for (uint32_t i = 1; i <= MOST_TURNS; i++) {
+        const uint32_t before = b->puts;
+        in[COUNT - 1] = ct_min_size(i, SAME);
+        RANK_EQUAL(r, ranks_sum(world, in, out, COUNT), CTRAN_SUCCESS);
+        RANK_EQUAL(r, out[COUNT - 1], 2 * ct_min_size(i, SAME));
+        RANK_EQUAL(r, b->puts == before, i > SAME && i != 256);
+    }
+}
+
+static void gather_uneven(struct rank *r, const char *send, char *recv, const ctran_count_t *counts)
+{
+    const ctran_aint_t displs[2] = {0, (ctran_aint_t)counts[0]};
+    struct ct_coll     coll;
+    ct_coll_init(&coll, ct_comm_world(&r->p), NULL);
+    const struct ct_blocks in = {.base = (char *)send,
+                                 .first = r->me,
+                                 .held = 1,
+                                 .counts = &counts[r->me],
+                                 .displs = &(ctran_aint_t){0},
+                                 .unit_elems = 1};
+    const struct ct_blocks out = {
+        .base = recv, .held = 2, .counts = counts, .displs = displs, .unit_elems = 1};
+    ct_coll_move(&coll, CT_ALLGATHER, &in, &out, 0);
+    RANK_EQUAL(r, ct_coll_run(&coll), CTRAN_SUCCESS);
+}
+
+/* New input of a far rank is put in if the vector is short, whether or not its blocks are of one
+ * length. */
+static void far_and_new(struct rank *r, void *arg)
+{
+    static _Thread_local char send[LONG], recv[2 * LONG];
+    const ctran_count_t       sets[2][2] = {{LONG, LONG / 2 + 1}, {LONG / 2, LONG / 4}};
+    (void)arg;
+    gather_uneven(r, send, recv, sets[0]);
+    gather_uneven(r, send, recv, sets[0]);
+    struct ct_board *b = board_of(r);
+    b->far.far = true;
+    b->lendings = 0;
+    for (unsigned turn = 1; turn < 20; turn++) {
+        const ctran_count_t *counts = sets[turn / 2 % 2];
+        const uint32_t       puts = b->puts;
+        memset(send, (int)(turn * 10 + r->me), sizeof send);
+        gather_uneven(r, send, recv, counts);
+        RANK_EQUAL(r, b->puts - puts, turn / 2 % 2);
+        RANK_EQUAL(r, recv[0], (char)(turn * 10));
+        RANK_EQUAL(r, recv[counts[0] + counts[1] - 1], (char)(turn * 10 + 1));
+    }
+}
+
+static void test_two(void **state)
+{
+    static const char *const spins[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "10", NULL};
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = far_or_not});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = far_and_new});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_lend),  cmocka_unit_test(test_blind),
+        cmocka_unit_test(test_new_input), cmocka_unit_test(test_recalled),
+        cmocka_unit_test(test_two),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
