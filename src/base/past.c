@@ -53,14 +53,14 @@ void ct_past_copy(void *dst, const void *src, size_t len)
 size_t ct_past_share_of(const char *size, const char *cpus)
 {
     char        *unit;
-    const size_t number = strtoul(size, &unit, 10);
+    const size_t number = strtoul(size, &unit, 10), most = (size_t)CT_PAST_MOST_SHARE;
     const size_t bytes = *unit == 'K' ? number << 10 : *unit == 'M' ? number << 20 : number;
     size_t       sharing = 0;
     for (; *cpus != '\0'; cpus++) {
         const char digit[] = {*cpus, '\0'};
         sharing += (size_t)__builtin_popcountl(strtoul(digit, NULL, 16));
     }
-    return sharing > 0 ? bytes / sharing : 0;
+    return sharing > 0 ? ct_min_size(bytes / sharing, most) : 0;
 }
 
 size_t ct_past_cache_share(void)

@@ -31,6 +31,7 @@ static void test_shares(void **state)
     assert_int_equal(ct_past_share_of("32768K\n", "00000000,0000ffff\n"), 2 << 20);
     assert_int_equal(ct_past_share_of("6M\n", "f\n"), 3 << 19);
     assert_int_equal(ct_past_share_of("4096", "8"), 4096);
+    assert_int_equal(ct_past_share_of("491520K\n", "3\n"), CT_PAST_MOST_SHARE);
     assert_int_equal(ct_past_share_of("", "3"), 0);
     assert_int_equal(ct_past_share_of("32768K", ""), 0);
 }
@@ -40,7 +41,7 @@ static void test_this_host(void **state)
 {
     (void)state;
     const size_t share = ct_past_cache_share();
-    assert_true(share <= (size_t)16 << 30);
+    assert_true(share <= (size_t)CT_PAST_MOST_SHARE);
     assert_int_equal(share, ct_past_cache_share());
 }
 
