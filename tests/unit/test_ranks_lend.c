@@ -168,8 +168,8 @@ static void recalled(struct rank *r, void *arg)
     ranks_sync(r);
     if (r->me == 0) {
         b->k++;
-        ct_board_slot_of(b, 0)->note.blind = false;
         ct_board_lend(b, (const char *)send, 0, count * r->n * sizeof send[0]);
+        ct_board_slot_of(b, 0)->note = b->note;
         ct_board_set(b, &ct_board_slot_of(b, 0)->flag, b->k);
         RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
         memset(send, 0xee, sizeof send);
@@ -241,11 +241,11 @@ static void far_and_new(struct rank *r, void *arg)
     gather_uneven(r, send, recv, sets[0]);
     gather_uneven(r, send, recv, sets[0]);
     struct ct_board *b = board_of(r);
-    b->far.far = true;
     b->lendings = 0;
     for (unsigned turn = 1; turn < 20; turn++) {
         const ctran_count_t *counts = sets[turn / 2 % 2];
         const uint32_t       puts = b->puts;
+        b->far = (struct ct_far){.far = true}; /* whatever copies have taken */
         memset(send, (int)(turn * 10 + r->me), sizeof send);
         gather_uneven(r, send, recv, counts);
         RANK_EQUAL(r, b->puts - puts, turn / 2 % 2);

@@ -46,9 +46,12 @@ struct ct_board_slot {
 
 struct ct_board_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t done; /* operations */
-    _Atomic uint64_t reading;  /* the last one whose lent input this rank has begun to read */
-    _Atomic uint32_t blind;    /* this rank could not read what was lent to it */
-    _Atomic int      recalled; /* an error: what this rank has lent is not to be read any more */
+    /* The last one whose lent input this rank has begun to read. Nobody polls this line. */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t reading;
+    /* This rank could not read what was lent to it. An error: what it has lent is not to be read
+     * any more. Nobody writes to this line as a rule. */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t blind;
+    _Atomic int recalled;
     CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
 };
 
@@ -98,13 +101,14 @@ struct ct_board {
     uint32_t                 puts, lendings; /* how often */
     uint32_t                 lent_mask;      /* which rows of `lent` are in use */
     bool                     lent_long;      /* a lender helps with it */
-    bool               refused, written;     /* some rank is blind, most have new input: all know */
-    struct ct_fresh    fresh;
-    uint64_t           lent_k; /* the last operation of this call with input that is lent, or 0 */
-    uint64_t           read_k; /* the last one whose lent input this rank has begun to read */
-    struct ct_p2p_req *lent;   /* rows of one for each other rank, or NULL */
-    char              *stage;
-    uint32_t           seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
+    bool                 refused, written;   /* some rank is blind, most have new input: all know */
+    struct ct_fresh      fresh;
+    struct ct_board_note note;   /* of this rank's input: its slot gets it with the flag */
+    uint64_t             lent_k; /* the last operation of this call with input that is lent, or 0 */
+    uint64_t             read_k; /* the last one whose lent input this rank has begun to read */
+    struct ct_p2p_req   *lent;   /* rows of one for each other rank, or NULL */
+    char                *stage;
+    uint32_t             seat[CT_BOARD_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
 };
 
 static inline struct ct_board_slot *ct_board_slot_of(const struct ct_board *b, uint32_t rank)

@@ -144,7 +144,7 @@ void ct_board_lend(struct ct_board *b, const char *from, size_t at, size_t len_b
     const struct ct_run_ctx *ctx = b->ctx;
     const unsigned           row = b->k % rows(b);
     const struct ct_area     area = {.base = (void *)from, .len_bytes = len_bytes};
-    struct ct_board_note    *note = &ct_board_slot_of(b, ctx->me)->note;
+    struct ct_board_note    *note = &b->note;
     for (uint32_t r = 0; r < ctx->n; r++) {
         if (r != ctx->me) {
             note->token[r] =
@@ -155,6 +155,7 @@ void ct_board_lend(struct ct_board *b, const char *from, size_t at, size_t len_b
     note->at_bytes = at;
     note->len_bytes = len_bytes;
     ct_tsan_release(note->addr);
+    ct_line_own(ct_board_slot_of(b, ctx->me));
     b->lent_mask |= UINT32_C(1) << row;
     b->lent_k = b->k;
     b->lent_long = b->lent_long || len_bytes >= (size_t)b->ctx->p->cfg.shm_share;

@@ -159,17 +159,25 @@ static int reduce_long(struct operation *o, const struct ct_script_act *a)
 /* Room for input, and its note. */
 static int begin_long(struct operation *o)
 {
-    const struct ct_board *b = o->board;
-    const int              rc = await_room(o, false);
+    struct ct_board *b = o->board;
+    const int        rc = await_room(o, false);
     if (rc == CTRAN_SUCCESS) {
-        struct ct_board_note         *note = &ct_board_slot_of(b, b->ctx->me)->note;
         const struct ct_board_member *own = &b->shared->member[b->ctx->me];
-        note->addr = 0;
-        note->blind = atomic_load_explicit(&own->blind, memory_order_relaxed) != 0;
-        note->written = o->poll.written;
-        ct_board_count(&o->poll, note);
+        b->note.addr = 0;
+        b->note.blind = atomic_load_explicit(&own->blind, memory_order_relaxed) != 0;
+        b->note.written = o->poll.written;
+        ct_board_count(&o->poll, &b->note);
     }
     return rc;
+}
+
+/* All at once: the slot's line goes back and forth as often as it is written while others poll. */
+static void post_long(struct ct_board *b)
+{
+    const size_t tokens = b->note.addr != 0 ? b->ctx->n : 0;
+    memcpy(&ct_board_slot_of(b, b->ctx->me)->note, &b->note,
+           offsetof(struct ct_board_note, token) + tokens * sizeof b->note.token[0]);
+    post(b);
 }
 
 static int await_long(struct operation *o, const struct ct_script_act *a)
@@ -191,7 +199,7 @@ static int play_long(struct operation *o, const struct ct_script_act *a)
     case CT_DO_ROOM:
         return begin_long(o);
     case CT_DO_POST:
-        post(o->board);
+        post_long(o->board);
         return CTRAN_SUCCESS;
     case CT_DO_AWAIT:
         return await_long(o, a);
