@@ -14,6 +14,7 @@ enum { ENOUGH = 64 }; /* waits that say something */
 #define TRIAL_NS      (20 * (uint64_t)CT_NS_PER_MS)
 #define LEAST_STAY_NS ((uint64_t)CT_NS_PER_MS)
 #define MOST_STAY_NS  (2000 * (uint64_t)CT_NS_PER_MS)
+#define LOOK_NS       ((uint64_t)CT_NS_PER_MS / 16) /* between looks for a seat beside another */
 /* One that takes longer is about something else, as a rule. */
 #define MOST_WAIT_NS ((uint64_t)CT_NS_PER_MS)
 
@@ -24,8 +25,16 @@ void ct_seats_yield(struct ct_seats *s)
     ct_seats_take(s);
 }
 
+/* Says where it runs now, or will at once. */
+static void say(struct ct_seats *s, int core)
+{
+    s->mine = core + 1;
+    atomic_store_explicit(&s->all[s->me].core, s->mine, memory_order_relaxed);
+}
+
 /* Goes there now, and may go anywhere later. No signal handler shall find it bound. Where what was
- * allowed is not any more, all that is shall be. */
+ * allowed is not any more, all that is shall be. It says so first: others of the core that it
+ * leaves shall not go for the same reason. */
 static void move(struct ct_seats *s, int core, const cpu_set_t *allowed)
 {
     cpu_set_t one, any;
@@ -37,13 +46,20 @@ static void move(struct ct_seats *s, int core, const cpu_set_t *allowed)
     if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) {
         return;
     }
+    say(s, core);
     if (sched_setaffinity(0, sizeof one, &one) == 0) {
-        ct_seats_take(s);
         if (sched_setaffinity(0, sizeof *allowed, allowed) != 0) {
             (void)sched_setaffinity(0, sizeof any, &any);
         }
     }
+    ct_seats_take(s);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* It has reason to stay on this core. */
+static void settle(struct ct_seats *s)
+{
+    atomic_store_explicit(&s->all[s->me].settled, s->mine, memory_order_relaxed);
 }
 
 /* False: there is no choice. */
@@ -53,14 +69,21 @@ static bool may_choose(const struct ct_seats *s, cpu_set_t *allowed)
            CPU_COUNT(allowed) > 1;
 }
 
+/* The core of `who`; -1: it has not said. */
+static int core_of(const struct ct_seats *s, uint32_t who)
+{
+    const int64_t core = atomic_load_explicit(&s->all[who].core, memory_order_relaxed);
+    const int64_t at = (core < 0 ? -core : core) - 1;
+    return at < CPU_SETSIZE ? (int)at : -1;
+}
+
 /* Processes on each core. */
 static void count(const struct ct_seats *s, uint32_t on[CPU_SETSIZE])
 {
     memset(on, 0, CPU_SETSIZE * sizeof *on);
     for (uint32_t i = 0; i < s->n; i++) {
-        const int64_t core = atomic_load_explicit(&s->all[i].core, memory_order_relaxed);
-        const int64_t at = (core < 0 ? -core : core) - 1;
-        if (at >= 0 && at < CPU_SETSIZE) {
+        const int at = core_of(s, i);
+        if (at >= 0) {
             on[at]++;
         }
     }
@@ -130,7 +153,7 @@ static void judge(struct ct_seats *s, uint64_t now)
     if (worse && may_choose(s, &allowed) && CPU_ISSET((unsigned)s->before, &allowed)) {
         move(s, s->before, &allowed);
     } else if (!worse && s->mine == s->there + 1) {
-        atomic_store_explicit(&s->all[s->me].tried, s->mine, memory_order_relaxed);
+        settle(s);
     }
     s->on_trial = false;
     begin_spell(s, now);
@@ -171,24 +194,69 @@ void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
     }
 }
 
+/* ---- beside another -------------------------------------------------------------------------- */
+
+/* Soon again, since the kernel takes one of a pair to a core that is idle for a moment. But one
+ * that has just gone to try another core stays there for some time: a program whose talk changes
+ * all the time shall not move all the time. */
+static bool is_time_to_join(struct ct_seats *s, uint64_t now)
+{
+    const bool is_time =
+        now - s->join_ns >= LOOK_NS && (!s->on_trial || now - s->spell.since_ns >= LEAST_STAY_NS);
+    s->join_ns = is_time ? now : s->join_ns;
+    return is_time;
+}
+
+static void sit_down(struct ct_seats *s, int core, const cpu_set_t *allowed, uint64_t now)
+{
+    s->on_trial = false;
+    s->stay_ns = 0; /* it may go at once when there is no reason any more */
+    move(s, core, allowed);
+    begin_spell(s, now);
+}
+
+void ct_seats_join(struct ct_seats *s, uint32_t who)
+{
+    const int here = sched_getcpu();
+    const int there = s->all != NULL && who < s->n ? core_of(s, who) : -1;
+    if (here < 0 || there < 0) {
+        return;
+    }
+    const uint64_t now = ct_clock_ns();
+    cpu_set_t      allowed;
+    if (there != here && is_time_to_join(s, now) && may_choose(s, &allowed) &&
+        CPU_ISSET((unsigned)there, &allowed)) {
+        uint32_t on[CPU_SETSIZE];
+        count(s, on);
+        if (on[here] > 1 && (on[there] < on[here] || (on[there] == on[here] && s->me < who))) {
+            sit_down(s, there, &allowed, now);
+        }
+    }
+    if (s->mine == there + 1) {
+        settle(s);
+    }
+}
+
+/* ---- room for all ---------------------------------------------------------------------------- */
+
 static bool is_on(const struct ct_seat *seat, int core)
 {
     const int32_t at = atomic_load_explicit(&seat->core, memory_order_relaxed);
     return at == core + 1 || at == -(core + 1);
 }
 
-static bool has_tried(const struct ct_seat *seat, int core)
+static bool has_settled(const struct ct_seat *seat, int core)
 {
-    return atomic_load_explicit(&seat->tried, memory_order_relaxed) == core + 1;
+    return atomic_load_explicit(&seat->settled, memory_order_relaxed) == core + 1;
 }
 
 /* Processes of that core that stay there before this one does. */
 static uint32_t ahead_on(const struct ct_seats *s, int core)
 {
-    const bool mine = has_tried(&s->all[s->me], core);
+    const bool mine = has_settled(&s->all[s->me], core);
     uint32_t   n = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        const bool theirs = has_tried(&s->all[i], core);
+        const bool theirs = has_settled(&s->all[i], core);
         n += is_on(&s->all[i], core) && (theirs == mine ? i < s->me : theirs);
     }
     return n;

@@ -6,8 +6,9 @@
  *
  * Where there are more processes than cores it pays to know. A process that waits for one which
  * runs elsewhere polls; it makes room at once for one that shares its core, or that has to wait for
- * a core itself. And two that share a core pay a switch for each message they exchange: one of them
- * takes a seat elsewhere. Nobody is bound by that, the kernel may move it as before.
+ * a core itself. And two that share a core pay a switch for each answer, two that do not the way
+ * between the cores for each byte: so one of them takes a seat elsewhere, or beside the other, as
+ * ep/talk.c has counted. Nobody is bound by that, the kernel may move it as before.
  */
 #ifndef CT_BASE_SEATS_H
 #define CT_BASE_SEATS_H
@@ -23,7 +24,9 @@
 /* In shared memory; it begins as zeros. */
 struct ct_seat {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic int32_t core; /* 1 + its number; negative: given away */
-    _Atomic int32_t tried; /* 1 + the core that it has taken on trial and found no worse */
+    /* 1 + the core that it has reason to stay on: a trial has found it no worse, or that one is
+     * there with whom it exchanges much. */
+    _Atomic int32_t settled;
 };
 
 /* One process's view. */
@@ -47,6 +50,7 @@ struct ct_seats {
     struct {
         uint64_t last_ns, stay_ns; /* when it looked, and how long it lets that be */
     } spread;
+    uint64_t join_ns; /* when it last looked for a seat beside somebody */
 };
 
 enum ct_seat_sight {
@@ -109,10 +113,15 @@ void ct_seats_choose(struct ct_seats *s);
 
 /* From time to time, of those that a core has beyond what is fair the ones with the highest numbers
  * go where there are fewer than that; each does so ever less often, in case that the kernel has its
- * reasons. Who has found the core no worse by trial stays before all who have not: else it would go
- * back to the one that it had left. Processes of a real-time class the kernel moves to where there
- * are none, and leaves them there. */
+ * reasons. Who has settled stays before all who have not: else it would go back to the core that it
+ * had left. Processes of a real-time class the kernel moves to where there are none, and leaves
+ * them there. */
 void ct_seats_spread(struct ct_seats *s);
+
+/* Takes a seat beside `who`. Of two whose cores have equally many the one with the lower number
+ * moves, else the one that leaves more behind: so pairs that have to change places do, one after
+ * the other. Who has a core for itself keeps it. */
+void ct_seats_join(struct ct_seats *s, uint32_t who);
 
 /* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more
  * than `here`. */

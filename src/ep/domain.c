@@ -184,22 +184,10 @@ void ct_request_let_go(struct ct_process *p, struct ct_request *req)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* Whom this process has made room for. */
-static void learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN
-{
-    const struct ct_ep *from = p->ep->from;
-    if (ct_ep_is_crowded(p) && from != NULL) {
-        ct_seats_count(&p->job->seats);
-        if (pace->polls > 0 && pace->yielding) {
-            ct_seats_learn(&p->job->seats, ct_job_seat(p->job, from->id), pace->start_ns);
-        }
-    }
-}
-
 static void turn(struct ct_process *p, struct ct_wait *pace, uint64_t spin_ns) CT_IN_DOMAIN
 {
     if (ct_ep_progress(p) > 0) {
-        learn_seat(p, pace);
+        ct_ep_learn_seat(p, pace);
         ct_wait_reset(pace);
     } else {
         ct_ep_idle(p, pace, spin_ns);

@@ -49,6 +49,15 @@ struct ct_ep_flow {
     struct ct_list waits;     /* among the peers that wait for an answer */
 };
 
+/* What passes between this process and a peer, where ranks share cores: talk.c. */
+struct ct_ep_talk {
+    bool     heard;   /* a message from it, since the last to it */
+    bool     much;    /* what the last judgement has found */
+    uint32_t answers; /* messages to it after one from it, and */
+    uint64_t bytes;   /* of messages, since that */
+    uint64_t since;   /* what had passed between this process and all when that was made */
+};
+
 struct ct_ep {
     struct ct_process       *p;
     uint32_t                 id;
@@ -65,6 +74,7 @@ struct ct_ep {
     struct ct_list pending   CT_GUARDED_BY(ct_domain); /* struct ct_ep_op, waiting for room */
     struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
     struct ct_ep_flow flow   CT_GUARDED_BY(ct_domain);
+    struct ct_ep_talk talk   CT_GUARDED_BY(ct_domain);
 };
 
 /* A message on its way, embedded in its owner's object. The owner fills the first part, which
@@ -199,6 +209,11 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN
  * host has more ranks than cores: then job->seats tells whom it helps. */
 void ct_ep_make_room(struct ct_process *p);
 bool ct_ep_is_crowded(const struct ct_process *p);
+
+/* A message to the peer, or one from it that has been matched, of so many bytes; to be told where
+ * ranks share cores. talk.c */
+void ct_ep_said(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN;
+void ct_ep_heard(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 
 /* Whether the peer finds that what it reads here was written since it read it last, as far as
  * anybody can tell. far.c */

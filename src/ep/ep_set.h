@@ -94,6 +94,7 @@ struct ct_ep_set {
     uint64_t                      spin_ns;
     uint32_t                      rooms; /* made for others, in a process without threads */
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
+    uint64_t talked               CT_GUARDED_BY(ct_domain); /* bytes, to and from all: talk.c */
     struct ct_ep_spots            spots;
     uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */
     void                         *card;
@@ -123,6 +124,9 @@ void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* Takes up what the launcher has told since the last time; returns the number of events. */
 unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
+
+/* A turn of waiting has brought something: this process may take a seat elsewhere. talk.c */
+void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;
 
 /* far.c. Longer messages that might go unasked are better announced to some peers that are far, or
  * it matters to these that such a one is sent. */

@@ -141,8 +141,25 @@ uint64_t ct_p2p_fetched(struct ct_process *p)
     return n;
 }
 
+/* Where ranks share cores it counts, too, how much there is between answers. */
+static inline void say(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
+{
+    if (to->p->p2p->crowded) {
+        ct_ep_said(to, len_bytes);
+    }
+}
+
+static inline void hear(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN
+{
+    from->heard = true;
+    if (from->p->p2p->crowded) {
+        ct_ep_heard(from, len_bytes);
+    }
+}
+
 void ct_p2p_hand_over(struct ct_p2p_req *req)
 {
+    say(req->ep, req->area.len_bytes);
     if (CT_UNLIKELY(req->announced)) {
         no_payload(&req->op);
         ct_rndv_send(req);
@@ -163,8 +180,7 @@ void ct_p2p_start_send(struct ct_p2p_req *req)
         ct_p2p_complete(req, rc);
         return;
     }
-    req->announced =
-        !ct_ep_goes_unasked(req->ep, &req->area) || ct_ep_is_lent(req->ep, &req->area);
+    req->announced = !ct_ep_goes_unasked(req->ep, &req->area) || ct_ep_is_lent(req->ep, &req->area);
     ct_flow_send(req);
 }
 
@@ -202,6 +218,7 @@ bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key k
                 ct_ep_send_now(to, CT_EP_EAGER, &hdr, sizeof hdr, area);
     if (CT_LIKELY(sent)) {
         ct_flow_sent(to, area->len_bytes);
+        say(to, area->len_bytes);
     }
     ct_domain_leave(p);
     return sent;
@@ -287,7 +304,7 @@ static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_k
 {
     req->matched = true;
     req->ep = ep;
-    ep->heard = true;
+    hear(ep, len_bytes);
     req->base.source = key->src;
     req->base.tag = key->tag;
     if (CT_UNLIKELY(req->place != NULL && !req->takes)) {
@@ -574,6 +591,7 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     ct_match_init(&s->match);
     ct_list_init(&s->watchers);
     ct_list_init(&s->lent);
+    s->crowded = ct_ep_is_crowded(p);
     make_sent(p, &s->sent);
     ct_lock_init(&s->reqs_lock, p->threaded);
     ct_p2p_reqs_init(s);

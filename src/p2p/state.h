@@ -32,6 +32,7 @@ struct ct_p2p {
     struct ct_list waiting        CT_GUARDED_BY(ct_domain); /* peers that want credit: flow.h */
     struct ct_list lined          CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
     size_t                        share;                    /* the credit that each sender has */
+    bool                          crowded;                  /* ranks share cores */
     ct_p2p_member                 member;
     ct_p2p_others                 others;
     struct ct_p2p_req             sent; /* see ct_p2p_sent */

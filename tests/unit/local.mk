@@ -56,6 +56,7 @@ unit_tests = \
 	tests/unit/test_ranks_lend \
 	tests/unit/test_ranks_read \
 	tests/unit/test_ranks_spots \
+	tests/unit/test_ranks_talk \
 	tests/unit/test_reorder \
 	tests/unit/test_ring \
 	tests/unit/test_roll \
@@ -315,6 +316,9 @@ tests_unit_test_ranks_fail_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_host_SOURCES = tests/unit/test_ranks_host.c $(ranks_sources)
 tests_unit_test_ranks_host_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_host_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ranks_talk_SOURCES = tests/unit/test_ranks_talk.c $(ranks_sources)
+tests_unit_test_ranks_talk_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_talk_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_ranks_spots_SOURCES = tests/unit/test_ranks_spots.c $(ranks_sources)
 tests_unit_test_ranks_spots_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_spots_LDADD = $(unit_ldadd) -lpthread

@@ -100,6 +100,7 @@ static void test_none(void **state)
     ct_seats_choose(&s);
     ct_seats_spread(&s);
     ct_seats_learn(&s, 0, 0);
+    ct_seats_join(&s, 0);
     assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_UNKNOWN);
 }
 
@@ -274,9 +275,9 @@ static void test_tried(void **state)
     free(s.all);
 }
 
-static int32_t tried_of(const struct ct_seats *s)
+static int32_t settled_of(const struct ct_seats *s)
 {
-    return atomic_load_explicit(&s->all[ME].tried, memory_order_relaxed);
+    return atomic_load_explicit(&s->all[ME].settled, memory_order_relaxed);
 }
 
 /* A core counts as tried where waits there were no longer: not one that the kernel has put the
@@ -292,10 +293,71 @@ static void test_tried_in_vain(void **state)
         ct_seats_take(&s);
         end_trial(&s, ME + 1, moved ? SHORTER_NS : LONGER_NS);
         assert_int_equal(s.mine, (moved ? before : there) + 1);
-        assert_int_equal(tried_of(&s), 0);
+        assert_int_equal(settled_of(&s), 0);
         (void)unpin(NULL);
         free(s.all);
     }
+}
+
+/* Looks for a seat beside `who`, with everybody where `cores` says; whether it has taken it. Once
+ * more where the kernel has moved it meanwhile. */
+static bool joins(struct ct_seats *s, uint32_t who, const int cores[N])
+{
+    const int here = cores[ME];
+    do {
+        for (uint32_t i = 0; i < N; i++) {
+            put(s, i, i % 2 == 0 ? cores[i] + 1 : -(cores[i] + 1));
+        }
+        pin(here);
+        (void)unpin(NULL);
+        s->mine = here + 1;
+        s->join_ns = 0;
+        ct_seats_join(s, who);
+    } while (s->mine == here + 1 && sched_getcpu() != here);
+    return s->mine != here + 1;
+}
+
+/* Of two that are as many the one with the lower number sits down beside the other, and says so;
+ * one that is left behind follows from the fuller core. One is nowhere. */
+static void test_join(void **state)
+{
+    (void)state;
+    struct ct_seats s = view_new();
+    const int       a = first_core(-1), b = first_core(a);
+    cpu_set_t       now;
+    if (b >= 0) {
+        s.on_trial = true; /* for a long time */
+        assert_true(joins(&s, ME + 1, (int[N]){a, a, b, b}));
+        assert_int_equal(settled_of(&s), s.mine);
+        assert_false(s.on_trial);
+        assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+        assert_true(CPU_EQUAL(&now, &ours));
+        assert_false(joins(&s, ME - 1, (int[N]){b, a, a, b})); /* that one comes */
+        assert_true(joins(&s, ME - 1, (int[N]){b, a, a, a}));  /* fewer are there */
+        assert_false(joins(&s, ME + 1, (int[N]){b, a, b, b})); /* more are, and it is alone */
+        assert_false(joins(&s, ME + 1, (int[N]){-1, a, b, -1}));
+        assert_false(joins(&s, N, (int[N]){a, a, b, b})); /* of another host */
+        assert_false(joins(&s, ME + 1, (int[N]){a, a, -1, b}));
+        assert_false(joins(&s, ME + 1, (int[N]){a, a, a, b})); /* it is there */
+        assert_int_equal(settled_of(&s), a + 1);
+    }
+    free(s.all);
+}
+
+/* Nor does one that may use that core alone. */
+static void test_bound(void **state)
+{
+    (void)state;
+    struct ct_seats s = view_new();
+    const int       a = first_core(-1);
+    pin(a);
+    put(&s, 0, a + 1);
+    put(&s, ME + 1, a + 2);
+    ct_seats_take(&s);
+    ct_seats_join(&s, ME + 1);
+    assert_int_equal(s.mine, a + 1);
+    assert_int_equal(settled_of(&s), 0);
+    free(s.all);
 }
 
 static void test_stays(void **state)
@@ -354,6 +416,8 @@ int main(void)
         cmocka_unit_test_teardown(test_no_spread, unpin),
         cmocka_unit_test_teardown(test_tried, unpin),
         cmocka_unit_test_teardown(test_tried_in_vain, unpin),
+        cmocka_unit_test_teardown(test_join, unpin),
+        cmocka_unit_test_teardown(test_bound, unpin),
         cmocka_unit_test_teardown(test_stays, unpin),
         cmocka_unit_test_teardown(test_returns, unpin),
         cmocka_unit_test_teardown(test_emptiest, unpin),

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What passes between two ranks that share cores (ep/talk.c): that messages are counted at both
+ * ends, whichever way they go; and what many bytes for each answer are, and what few.
+ */
+#define CT_FOLDER "unit"
+#include "ranks.h"
+
+#include "ep/ep_set.h"
+
+enum { SHORT = 100, LONG = 100000, JUDGED = 64 }; /* answers, which suffice for a judgement */
+
+static const uint64_t CTX = 5;
+
+static struct ct_p2p_key key_of(uint32_t rank)
+{
+    return (struct ct_p2p_key){CTX, (int32_t)rank, 1};
+}
+
+static void recv_one(struct rank *r, size_t len)
+{
+    static char       in[2][LONG];
+    struct ct_p2p_req req;
+    const uint32_t    from = 1 - r->me;
+    ct_p2p_irecv(&r->p, &req, ranks_ep(r, from), key_of(from),
+                 &(struct ct_area){.base = in[r->me], .len_bytes = len});
+    RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_SUCCESS);
+    RANK_EQUAL(r, req.base.len_bytes, len);
+}
+
+static void send_one(struct rank *r, size_t len, bool synchronous)
+{
+    static char          out[2][LONG];
+    struct ct_p2p_req    req;
+    struct ct_ep        *to = ranks_ep(r, 1 - r->me);
+    const struct ct_area area = {.base = out[r->me], .len_bytes = len};
+    if (!synchronous && ct_p2p_send_now(&r->p, to, key_of(r->me), &area)) {
+        return;
+    }
+    if (synchronous) {
+        ct_p2p_issend(&r->p, &req, to, key_of(r->me), &area);
+    } else {
+        ct_p2p_isend(&r->p, &req, to, key_of(r->me), &area);
+    }
+    RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_SUCCESS);
+}
+
+/* Three messages one way, unasked, synchronous and long, and an answer, twice: it is the second
+ * time that rank 0 has said something after it was told something. No judgement comes between. */
+static void counted(struct rank *r, void *arg) CT_UNCHECKED
+{
+    const bool              crowded = *(const bool *)arg;
+    const struct ct_ep_talk none = {0};
+    for (int i = 0; i < 2; i++) {
+        for (unsigned j = 0; j < 3; j++) {
+            if (r->me == 0) {
+                send_one(r, j < 2 ? SHORT : LONG, j == 1);
+            } else {
+                recv_one(r, j < 2 ? SHORT : LONG);
+            }
+        }
+        if (r->me == 1) {
+            send_one(r, SHORT, false);
+        } else {
+            recv_one(r, SHORT);
+        }
+    }
+    const struct ct_ep_talk *talk = &ranks_ep(r, 1 - r->me)->talk;
+    const struct ct_ep_talk *now = crowded ? talk : &none;
+    RANK_EQUAL(r, talk->bytes, crowded ? 2 * (3 * SHORT + LONG) : 0);
+    RANK_EQUAL(r, r->p.ep->talked, talk->bytes);
+    RANK_EQUAL(r, talk->answers, now->answers);
+    RANK_EQUAL(r, talk->answers, !crowded ? 0 : r->me == 0 ? 1 : 2);
+}
+
+/* Whether so many rounds, each of a row of messages one way and an answer, are found to be much. */
+static bool is_much(struct rank *r, unsigned rounds, unsigned row, size_t len) CT_UNCHECKED
+{
+    struct ct_ep *ep = ranks_ep(r, 1);
+    for (unsigned i = 0; i < rounds; i++) {
+        for (unsigned j = 0; j < row; j++) {
+            ct_ep_said(ep, len);
+        }
+        ct_ep_heard(ep, 0);
+    }
+    r->p.ep->from = ep;
+    ct_ep_learn_seat(&r->p, &(struct ct_wait){0});
+    return ep->talk.much;
+}
+
+static void judged(struct rank *r, void *arg) CT_UNCHECKED
+{
+    (void)arg;
+    if (r->me == 0) {
+        struct ct_ep *self = ranks_ep(r, 0);
+        RANK_CHECK(r, !is_much(r, JUDGED, 1, 2048)); /* to and fro 1 KiB each */
+        RANK_CHECK(r, !is_much(r, 4, 1, 4096));      /* too few to tell */
+        RANK_CHECK(r, is_much(r, JUDGED, 1, 4096));
+        RANK_CHECK(r, is_much(r, JUDGED, 1, 2560)); /* between the two: as before */
+        RANK_CHECK(r, !is_much(r, JUDGED, 1, 2048));
+        RANK_CHECK(r, !is_much(r, JUDGED, 1, 2560));
+        RANK_CHECK(r, is_much(r, JUDGED, 64, 64)); /* as many bytes, in a row */
+        RANK_CHECK(r, !is_much(r, JUDGED, 64, 8));
+        RANK_CHECK(r, is_much(r, 1, 512, 4096)); /* none is answered */
+        ct_ep_said(self, (size_t)2 * JUDGED * 4096);
+        RANK_CHECK(r, !is_much(r, JUDGED, 1, 4096)); /* more passes elsewhere */
+        RANK_CHECK(r, is_much(r, JUDGED, 1, 4096));  /* and does no longer */
+    }
+    ranks_sync(r);
+}
+
+static void run(bool crowded, void (*body)(struct rank *r, void *arg))
+{
+    const char *const settings[] = {"CTRAN_SPIN", crowded ? "0" : "10", NULL};
+    ranks_run(&(struct ranks_args){.n = 2, .settings = settings, .body = body, .arg = &crowded});
+}
+
+static void test_counted(void **state)
+{
+    (void)state;
+    run(true, counted);
+}
+
+static void test_not_counted(void **state)
+{
+    (void)state;
+    run(false, counted);
+}
+
+static void test_judged(void **state)
+{
+    (void)state;
+    run(true, judged);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counted),
+        cmocka_unit_test(test_not_counted),
+        cmocka_unit_test(test_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
