@@ -17,24 +17,30 @@
  * 19.7, read 26.6 and 35.3; of 7 KiB 18.3, read 16.9. Rows of 16 messages of 16 and 32 KiB that
  * are written before: by the ring 7.3 and 9.9 GB/s, read 3.7 and 4.2.
  *
+ * One that shares this very core is another matter: its cache is the same, and nothing is gained by
+ * copying at both ends at once. An answer had better go by the ring up to the limit of what goes
+ * unasked (32 KiB 2.6 us, read 3.6), long ones had better be read (256 KiB 20.3 us by the ring,
+ * read 14.5), and rows of messages from 32 KiB on (33 GB/s and 37, 64 KiB both ways at once 34.6
+ * and 43; 16 KiB 36.3 and 35.0).
+ *
  * Called by ep.c.
  */
 #include "ep/ep_set.h"
 
 enum {
-    FOLLOWED = 7 << 10, /* up to here messages that others follow go unasked */
-    EVERY = 256,        /* one of so many goes as to a near peer: it may have moved */
-    DOUBT_AFTER = 16,   /* once peers find changes: two in a row are announced after so many, ... */
-    MOST_DOUBT = 6      /* ... then after twice as many, up to this power of two of them */
+    FOLLOWED = 7 << 10,         /* up to here messages that others follow go unasked, */
+    FOLLOWED_BESIDE = 24 << 10, /* and to one that shares this core */
+    EVERY = 256,                /* one of so many goes as to a near peer: it may have moved */
+    DOUBT_AFTER = 16, /* once peers find changes: two in a row are announced after so many, ... */
+    MOST_DOUBT = 6    /* ... then after twice as many, up to this power of two of them */
 };
 
-/* One that shares this very core is near, however far the others are. */
-static bool is_far(const struct ct_ep *ep) CT_IN_DOMAIN
+/* Whether it shares this very core. */
+static bool is_beside(const struct ct_ep *ep) CT_IN_DOMAIN
 {
     const struct ct_process *p = ep->p;
-    return CT_UNLIKELY(ep->link->far) &&
-           !(ct_ep_is_crowded(p) &&
-             ct_seats_look(&p->job->seats, ct_job_seat(p->job, ep->id)) == CT_SEAT_BESIDE);
+    return CT_UNLIKELY(ct_ep_is_crowded(p)) &&
+           ct_seats_look(&p->job->seats, ct_job_seat(p->job, ep->id)) == CT_SEAT_BESIDE;
 }
 
 bool ct_ep_finds_changes(const struct ct_ep *ep)
@@ -52,20 +58,24 @@ static unsigned of_doubt(const struct ct_ep *ep, unsigned sent) CT_IN_DOMAIN
 
 bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area)
 {
-    if (!is_far(ep) || area->pieces != NULL) {
+    const bool beside = is_beside(ep);
+    if ((CT_LIKELY(!ep->link->far) && !beside) || area->pieces != NULL) {
         return false;
     }
+    const bool     answers = ep->heard && ep->in_a_row <= 1;
     const unsigned sent = ep->sent_far + 1u;
+    if (beside) {
+        return !answers && area->len_bytes > FOLLOWED_BESIDE;
+    }
     if (ct_ep_finds_changes(ep)) {
         return of_doubt(ep, sent) <= 1;
     }
-    const bool answers = ep->heard && ep->in_a_row <= 1;
     return (answers || area->len_bytes > FOLLOWED) && sent % EVERY != 0;
 }
 
 void ct_ep_count_far(struct ct_ep *ep)
 {
-    if (CT_LIKELY(!ep->link->far)) {
+    if (CT_LIKELY(!ep->link->far && !ct_ep_is_crowded(ep->p))) {
         return;
     }
     ep->in_a_row = ep->heard ? 1 : (uint8_t)ct_min_size(ep->in_a_row + 1u, UINT8_MAX);
@@ -80,5 +90,7 @@ void ct_ep_count_far(struct ct_ep *ep)
 
 bool ct_ep_counts_as_far(struct ct_ep *ep, size_t len_bytes)
 {
-    return is_far(ep) && (len_bytes <= ep->link->net->eager_bytes || ++ep->sent_far % EVERY != 0);
+    return is_beside(ep) ||
+           (CT_UNLIKELY(ep->link->far) &&
+            (len_bytes <= ep->link->net->eager_bytes || ++ep->sent_far % EVERY != 0));
 }

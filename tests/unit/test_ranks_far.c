@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which messages are announced to a peer that counts as far (ep/far.c), by what was received from
- * it and by what it finds in what it reads; that all arrive; and that a peer's finding comes to
- * where it is looked for.
+ * Which messages are announced to a peer that counts as far, or shares this core (ep/far.c), by
+ * what was received from it and by what it finds in what it reads; that all arrive; and that a
+ * peer's finding comes to where it is looked for.
  */
 #define CT_FOLDER "unit"
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "ranks.h"
@@ -112,6 +113,39 @@ static void rows(struct rank *r, void *arg)
     }
 }
 
+/* The same to one that shares this core, however far others are: answers go unasked, and so do rows
+ * of what is no longer than 24 KiB. What is too long for that is to be read. */
+static void beside(struct rank *r, void *arg) CT_UNCHECKED
+{
+    enum { ROUNDS = 20, SHARED = 24 << 10 };
+    static struct ct_seat seats[2];
+    static const uint32_t ranks[2] = {0, 1};
+    (void)arg;
+    r->job.local_ranks = ranks;
+    r->job.seats = (struct ct_seats){.all = seats, .n = 2, .me = r->me};
+    ct_seats_take(&r->job.seats);
+    ranks_sync(r);
+    greet(r);
+    for (int i = 0; i < ROUNDS; i++) {
+        if ((i + (int)r->me) % 2 == 0) {
+            RANK_CHECK(r, !send_bytes(r, NULL, i, LONG));
+        } else {
+            recv_bytes(r, i, LONG);
+        }
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        if (r->me == 0) {
+            RANK_EQUAL(r, send_bytes(r, NULL, i, LONG), i > 0);
+            RANK_CHECK(r, !send_bytes(r, NULL, i, SHARED));
+        } else {
+            recv_bytes(r, i, LONG);
+            recv_bytes(r, i, SHARED);
+        }
+    }
+    RANK_CHECK(r, !ct_ep_streams(ranks_ep(r, 1 - r->me), &(struct ct_area){.len_bytes = 1 << 20}));
+    ranks_sync(r);
+}
+
 /* Every other block of BLOCK bytes. */
 static void in_pieces(struct rank *r, void *arg)
 {
@@ -191,6 +225,24 @@ static void test_rows(void **state)
     run(rows);
 }
 
+static void test_beside(void **state)
+{
+    static const char *const settings[] = {
+        "CTRAN_SHM_RING_SIZE", "256K", "CTRAN_EAGER_LIMIT", "64K", "CTRAN_SPIN", "0", NULL};
+    cpu_set_t before, one;
+    int       core = 0;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    while (!CPU_ISSET(core, &before)) {
+        core++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0); /* threads will have it, too */
+    ranks_run(&(struct ranks_args){.n = 2, .settings = settings, .body = beside});
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
 static void test_in_pieces(void **state)
 {
     (void)state;
@@ -212,9 +264,9 @@ static void test_tells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),   cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_in_pieces), cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_tells),
+        cmocka_unit_test(test_answers), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_beside),  cmocka_unit_test(test_in_pieces),
+        cmocka_unit_test(test_changes), cmocka_unit_test(test_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
