@@ -457,6 +457,11 @@ int ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n
     return rc == CTRAN_SUCCESS ? ep->link->net->ops->get_row(ep->link, reads, n) : rc;
 }
 
+bool ct_ep_reads_rows(const struct ct_ep *ep)
+{
+    return ep->state == CT_EP_CONNECTED && ep->link->rows;
+}
+
 const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
 {
     return usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->view(ep->link, of) : NULL;
@@ -465,7 +470,7 @@ const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
 bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area)
 {
     return usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0 &&
-           !is_lent(ep, area) && !ct_ep_counts_as_far(ep, area->len_bytes);
+           !ct_ep_counts_as_far(ep, area->len_bytes);
 }
 
 bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area)

@@ -173,8 +173,9 @@ void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
  * cannot, use messages. */
 int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
                const struct ct_net_remote *from) CT_IN_DOMAIN;
-/* Several of them: see ct_net_ops.get_row. */
-int ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n) CT_IN_DOMAIN;
+/* Several of them: see ct_net_ops.get_row; and whether that pays. */
+int  ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n) CT_IN_DOMAIN;
+bool ct_ep_reads_rows(const struct ct_ep *ep) CT_IN_DOMAIN;
 /* Where it can be seen without that; NULL: nowhere. */
 const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of) CT_IN_DOMAIN;
 
@@ -219,9 +220,9 @@ void ct_ep_heard(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
  * anybody can tell. far.c */
 bool ct_ep_finds_changes(const struct ct_ep *ep) CT_IN_DOMAIN;
 
-/* Whether a message had better come in slices than be read by its receiver, where both drive
- * transfers until it is there. One in a while is sent so to a far peer, too, which may have moved.
- */
+/* Whether a message that is not lent had better come in slices than be read by its receiver, where
+ * both drive transfers until it is there. One in a while is sent so to a far peer, too, which may
+ * have moved. */
 bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 /* Whether the peer had better read this from where it is: see ct_net_ops.lent. */
 bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;

@@ -254,6 +254,7 @@ struct ct_net_link {
     size_t         max_slice;  /* payload bytes that a send takes */
     bool           far;        /* from another core long messages come sooner by get than in slices
                                * (CT_NET_STREAM) */
+    bool           rows;       /* several gets had better be one get_row */
     size_t         lent_bytes; /* from so many bytes on `lent` is worth asking; 0: never */
 
     /* Not 0 while the peer finds that what it gets from here was written since it got it last; NULL

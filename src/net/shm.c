@@ -21,9 +21,8 @@
 #include "net/shm_share.h"
 #include "net/transports.h"
 
-enum { BARRIER_AUTO }; /* CTRAN_SHM_MEMBARRIER */
-
 enum {
+    BARRIER_AUTO, /* CTRAN_SHM_MEMBARRIER */
     RECORDS_A_TURN = 16,
     /* From here on lent memory is read. That were faster from 2 KiB on (of 4 KiB 2 times, of 8
      * KiB 3), but who sends has to wait for it, and shorter messages nobody expects to. */
@@ -308,6 +307,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
         s->joined_barriers && peer->seg.head->wake.bars;
     peer->quiet = false;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
+    peer->link.rows = peer->copy == CT_SHM_COPY_CMA;
     view_lending(s, peer);
     ct_shm_reads_tell(&peer->reads, &ct_shm_segment_offer(&peer->seg, place)->changes);
     peer->link.changes = &ct_shm_segment_offer(&s->own, peer->addr.local_index)->changes;

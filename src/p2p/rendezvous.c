@@ -145,9 +145,10 @@ void ct_rndv_send(struct ct_p2p_req *req)
         .len_bytes = req->area.len_bytes,
         .sender_id = req->id,
         .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
-        .way = !ct_ep_streams(req->ep, &req->area) ? CT_RTS_READ
-               : req->driven                       ? CT_RTS_PIECES
-                                                   : CT_RTS_MAYBE,
+        .way = ct_ep_is_lent(req->ep, &req->area)    ? CT_RTS_LENT
+               : !ct_ep_streams(req->ep, &req->area) ? CT_RTS_READ
+               : req->driven                         ? CT_RTS_PIECES
+                                                     : CT_RTS_MAYBE,
     };
     if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
         add_note(req);
@@ -444,7 +445,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
         say_fin(req, offer->sender_id);
     } else if (offer->addr == 0 || !is_coarse(&req->area)) {
         ask_for(req, offer);
-    } else if (offer->note_len > 0 || !ct_row_join(req, &remote)) {
+    } else if (offer->note_len > 0 || !ct_row_join(req, &remote, offer->lent)) {
         conclude(req, read_message(req, from, &remote), offer);
     }
 }

@@ -4,7 +4,8 @@
  * have come from one peer: a read by the kernel costs as much besides the copy as 8 KiB take, most
  * of it but once a call. (Two cores of a Xeon, us a message alone, in rows of four and of sixteen:
  * 4 KiB 0.44, 0.22, 0.16; 16 KiB 0.72, 0.50, 0.45; 32 KiB 1.57, 1.27, 1.17.) One that has come
- * alone does not wait, nor does the first of a turn.
+ * alone does not wait, nor does the first of a turn, nor what its receiver can see, which is copied
+ * as fast alone.
  *
  * Invariant: between turns the row is empty, so nobody cancels or fails what is in it; and a sender
  * that takes a message back is answered when it has been read.
@@ -46,15 +47,18 @@ void ct_row_read(struct ct_process *p)
     p->p2p->row.begun = false;
 }
 
-bool ct_row_join(struct ct_p2p_req *req, const struct ct_net_remote *from)
+bool ct_row_join(struct ct_p2p_req *req, const struct ct_net_remote *from, bool lent)
 {
     struct ct_p2p_row *row = &req->p->p2p->row;
     if (from->len_bytes > LONGEST || req->takes || req->area.pieces != NULL ||
-        !ct_ep_soon(req->p)) {
+        !ct_ep_reads_rows(req->ep) || !ct_ep_soon(req->p)) {
         return false;
     }
     if (!row->begun) { /* it may be the only one: 16 KiB came 70 ns later by a row */
         row->begun = true;
+        return false;
+    }
+    if (lent) {
         return false;
     }
     while (row->n == CT_NET_ROW || (row->n > 0 && row->from != req->ep)) {

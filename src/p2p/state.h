@@ -69,6 +69,7 @@ enum ct_rts_way {
     CT_RTS_READ,
     CT_RTS_MAYBE,  /* asked for in pieces, while the sender waits for a core */
     CT_RTS_PIECES, /* and also since the sender drives transfers, by a receiver that does so too */
+    CT_RTS_LENT,   /* read, and it can be seen */
 };
 struct ct_wire_cts { /* "send me its first want_bytes as CT_EP_DATA" */
     uint64_t sender_id, receiver_id, want_bytes;
@@ -138,6 +139,7 @@ void ct_rndv_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
 struct ct_rndv_offer { /* what an announcement says; the note is borrowed */
     size_t      len_bytes;
     uint64_t    sender_id, addr; /* 0: not to be read */
+    bool        lent;
     const void *note;
     size_t      note_len; /* 0: nothing to be fetched */
 };
@@ -150,8 +152,9 @@ void ct_rndv_read(struct ct_p2p_req *req, int rc, uint64_t sender_id) CT_IN_DOMA
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_rndv_register(struct ct_process *p);
 
-/* row.c: whether req's message, which is to be read there, is read soon, with others. */
-bool ct_row_join(struct ct_p2p_req *req, const struct ct_net_remote *from) CT_IN_DOMAIN;
+/* row.c: whether req's message, which is to be read there, is read soon, with others. `lent`: this
+ * process can see it. */
+bool ct_row_join(struct ct_p2p_req *req, const struct ct_net_remote *from, bool lent) CT_IN_DOMAIN;
 /* Now, all that is. */
 void ct_row_read(struct ct_process *p) CT_IN_DOMAIN;
 void ct_row_register(struct ct_process *p);

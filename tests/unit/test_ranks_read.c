@@ -4,7 +4,7 @@
  * one has not announced to it is lost, and nothing is touched; one that asks with a message that is
  * not known any more gets no help, and that is all; which messages are taken from where
  * they are seen, and which are copied by a read; whose sender is not asked for help with that; that
- * messages which are there together are read together.
+ * messages which are there together are read together, where that is any better, and in their turn.
  */
 #define CT_FOLDER "unit"
 #include <stdatomic.h>
@@ -206,7 +206,8 @@ static void take(struct ct_p2p_req *req, size_t at, const void *data, size_t len
     t->bytes += len_bytes;
 }
 
-static void see_all(struct rank *r)
+/* Has what this rank does with the other's memory counted. */
+static void count_all(struct rank *r) CT_UNCHECKED
 {
     struct ct_ep_set *set = r->p.ep;
     unsigned          i = 0;
@@ -218,8 +219,16 @@ static void see_all(struct rank *r)
     seeing.get = count_get;
     seeing.get_row = count_row;
     seeing.send = count_fin;
-    seeing.view = see;
     set->nets[i]->ops = &seeing;
+    if (ranks_ep(r, 1 - r->me)->link != NULL) {
+        ranks_ep(r, 1 - r->me)->link->rows = true; /* ranks of one process do without */
+    }
+}
+
+static void see_all(struct rank *r)
+{
+    count_all(r);
+    seeing.view = see;
 }
 
 /* What is taken is taken from where it lies; what is too long for that is copied by a read, at
@@ -369,7 +378,7 @@ static void some(struct rank *r, void *arg)
     (void)arg;
     greet(r, 1 - r->me);
     if (r->me == 1) {
-        see_all(r);
+        count_all(r);
     }
     for (int turn = 0; turn < 2; turn++) {
         if (r->me == 1) {
@@ -391,6 +400,126 @@ static void some(struct rank *r, void *arg)
     }
 }
 
+static bool all_is_lent(struct ct_net_link *link, const struct ct_area *area)
+{
+    (void)link, (void)area;
+    return true;
+}
+
+/* Rank 0 lends its memory, or does not. */
+static void lend(struct rank *r, bool lends) CT_UNCHECKED
+{
+    static struct ct_net_ops lending;
+    struct ct_net_link      *link = ranks_ep(r, 1)->link;
+    lending = ct_net_shm;
+    lending.lent = all_is_lent;
+    link->net->ops = lends ? &lending : &ct_net_shm;
+    link->lent_bytes = lends ? 1 : 0;
+}
+
+/* What its receiver can see, and what the transport reads one by one, is read at once. */
+static void apart(struct rank *r, void *arg) CT_UNCHECKED
+{
+    (void)arg;
+    greet(r, 1 - r->me);
+    if (r->me == 1) {
+        count_all(r);
+    }
+    for (int way = 0; way < 2; way++) {
+        if (r->me == 0) {
+            lend(r, way == 0);
+        } else {
+            ranks_ep(r, 0)->link->rows = way == 0;
+            while (ct_domain_poke(&r->p)) {
+            }
+            gets = rows = 0;
+        }
+        ranks_sync(r);
+        if (r->me == 0) {
+            send_some(r);
+        } else {
+            receive_some(r);
+            RANK_EQUAL(r, rows, 0);
+            RANK_EQUAL(r, gets, MESSAGES);
+        }
+        ranks_sync(r);
+    }
+}
+
+static void test_apart(void **state)
+{
+    (void)state;
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "always", NULL};
+    ranks_run(&(struct ranks_args){.n = 2, .settings = reads, .body = apart});
+}
+
+/* The end of a turn, when rows have been read: what waited for room finds some, and its end starts
+ * receives of messages that have come. They are read now. */
+static struct late {
+    struct ct_ep_op   op;
+    struct rank      *r;
+    struct ct_p2p_req reqs[MESSAGES];
+} late;
+
+static void start_late(struct ct_ep_op *op, int status) CT_IN_DOMAIN
+{
+    struct rank *r = late.r;
+    RANK_EQUAL(r, status, CTRAN_SUCCESS);
+    RANK_CHECK(r, op == &late.op);
+    for (int i = 0; i < MESSAGES; i++) {
+        ct_p2p_prepare(&r->p, &late.reqs[i], true, ranks_ep(r, 0), (struct ct_p2p_key){CTX, 0, 4},
+                       &(struct ct_area){.base = got[i], .len_bytes = SHORT});
+        ct_p2p_start_recv(&late.reqs[i]);
+    }
+}
+
+static int have_no_room(struct ct_net_link *link, const struct ct_net_slice *slice)
+{
+    (void)link, (void)slice;
+    return CT_AGAIN;
+}
+
+static void receive_late(struct rank *r) CT_UNCHECKED
+{
+    ranks_sync(r);
+    late.r = r;
+    late.op = (struct ct_ep_op){.type = CT_EP_NUDGE, .done = start_late};
+    while (ct_domain_poke(&r->p)) { /* takes the announcements in */
+    }
+    gets = rows = 0;
+    seeing.send = have_no_room;
+    RANK_EQUAL(r, ranks_send(r, 0, &late.op), CT_QUEUED);
+    seeing.send = count_fin;
+    RANK_CHECK(r, ct_domain_poke(&r->p));
+    RANK_EQUAL(r, rows, 0);
+    RANK_EQUAL(r, gets, MESSAGES);
+    RANK_EQUAL(r, r->p.p2p->row.n, 0);
+    for (int i = 0; i < MESSAGES; i++) {
+        expect_end(r, &late.reqs[i], CTRAN_SUCCESS);
+        RANK_EQUAL(r, got[i][SHORT - 1], i + 1);
+    }
+}
+
+static void lately(struct rank *r, void *arg)
+{
+    (void)arg;
+    greet(r, 1 - r->me);
+    if (r->me == 0) {
+        send_some(r);
+    } else {
+        count_all(r);
+        receive_late(r);
+    }
+    ranks_sync(r);
+}
+
+static void test_lately(void **state)
+{
+    (void)state;
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "always", NULL};
+    ranks_run(&(struct ranks_args){.n = 2, .settings = reads, .body = lately});
+}
+
 static void test_some(void **state)
 {
     (void)state;
@@ -406,7 +535,7 @@ static void take_back(struct rank *r, void *arg)
     (void)arg;
     greet(r, 1 - r->me);
     if (r->me == 1) {
-        see_all(r);
+        count_all(r);
         while (ct_domain_poke(&r->p)) {
         }
         gets = fins = 0;
@@ -446,6 +575,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offers),    cmocka_unit_test(test_seen),
         cmocka_unit_test(test_both_ways), cmocka_unit_test(test_some),
+        cmocka_unit_test(test_apart),     cmocka_unit_test(test_lately),
         cmocka_unit_test(test_take_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
