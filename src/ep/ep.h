@@ -35,6 +35,9 @@ enum ct_ep_type {
     CT_EP_TYPE_COUNT
 };
 
+/* far.c: longer ones that might go unasked may be announced to far peers. */
+enum { CT_EP_FAR_LEAST = 6 << 10 };
+
 enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
 
 /* What p2p keeps for each peer: see p2p/flow.h. */
@@ -63,10 +66,12 @@ struct ct_ep {
     uint32_t                 id;
     enum ct_ep_state state   CT_GUARDED_BY(ct_domain);
     int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
-    struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
     uint16_t sent_far        CT_GUARDED_BY(ct_domain); /* messages that depend on its being far */
     uint8_t in_a_row         CT_GUARDED_BY(ct_domain); /* of these, without one from it between */
-    bool heard               CT_GUARDED_BY(ct_domain); /* p2p: there was one since the last */
+    bool heard               CT_GUARDED_BY(ct_domain); /* p2p: there was one since the last, */
+    struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
+    uint16_t heard_long      CT_GUARDED_BY(ct_domain); /* and so many such, modulo 2^16 */
+    bool both                CT_GUARDED_BY(ct_domain); /* many, before the first in this row */
     uint8_t doubt            CT_GUARDED_BY(ct_domain); /* announced to it in vain, see far.c */
     bool watched             CT_GUARDED_BY(ct_domain);
     bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */

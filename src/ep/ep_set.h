@@ -128,10 +128,8 @@ unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
 /* A turn of waiting has brought something: this process may take a seat elsewhere. talk.c */
 void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;
 
-/* far.c. Longer messages that might go unasked are better announced to some peers that are far, or
- * it matters to these that such a one is sent. */
-enum { CT_EP_FAR_LEAST = 6 << 10 };
-/* Whether this one, longer than that, had better be announced, so that it is read. */
+/* far.c. Whether this one, longer than CT_EP_FAR_LEAST, had better be announced, so that it is
+ * read. */
 bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 /* It is sent, in whichever way. */
 void ct_ep_count_far(struct ct_ep *ep) CT_IN_DOMAIN;

@@ -14,8 +14,10 @@
  * Half round trips of 8 and 12 KiB between two cores of a Xeon: by the ring 1.6 and 2.1 us, read
  * 1.2 and 1.3; if written before, by the ring 2.1 and 2.9, read 3.0 and 4.0. Streams: by the ring
  * 16.0 and 17.6 GB/s, read several at a time (p2p/row.c) 18.3 and 22.3; both ways at once 18.3 and
- * 19.7, read 26.6 and 35.3; of 7 KiB 18.3, read 16.9. Rows of 16 messages of 16 and 32 KiB that
- * are written before: by the ring 7.3 and 9.9 GB/s, read 3.7 and 4.2.
+ * 19.7, read 26.6 and 35.3. Of 6.5, 7.5 and 8.5 KiB 15.8, 16.2 and 16.8 one way, read 13.3, 15.2
+ * and 14.7; both ways 18.3, 18.0 and 18.9, read 19.5, 22.0 and 22.0. Rows of 16 messages of 16 and
+ * 32 KiB that are written before: by the ring 7.3 and 9.9 GB/s, read 3.7 and 4.2; but both ways at
+ * once 32 and 64 KiB 8.7 and 8.2, read 9.9 and 10.0.
  *
  * One that shares this very core is another matter: its cache is the same, and nothing is gained by
  * copying at both ends at once. An answer had better go by the ring up to the limit of what goes
@@ -28,11 +30,11 @@
 #include "ep/ep_set.h"
 
 enum {
-    FOLLOWED = 7 << 10,         /* up to here messages that others follow go unasked, */
-    FOLLOWED_BESIDE = 24 << 10, /* and to one that shares this core */
-    EVERY = 256,                /* one of so many goes as to a near peer: it may have moved */
-    DOUBT_AFTER = 16, /* once peers find changes: two in a row are announced after so many, ... */
-    MOST_DOUBT = 6    /* ... then after twice as many, up to this power of two of them */
+    FOLLOWED = 9 << 10, /* up to here messages that others follow go unasked, one way; */
+    LONG = 24 << 10,    /* to one that shares this core, or finds changes both ways, up to here */
+    EVERY = 256,        /* one of so many goes as to a near peer: it may have moved */
+    DOUBT_AFTER = 16,   /* once peers find changes: two in a row are announced after so many, ... */
+    MOST_DOUBT = 6      /* ... then after twice as many, up to this power of two of them */
 };
 
 /* Whether it shares this very core. */
@@ -56,6 +58,12 @@ static unsigned of_doubt(const struct ct_ep *ep, unsigned sent) CT_IN_DOMAIN
     return sent % (DOUBT_AFTER << ep->doubt);
 }
 
+/* Whether this message is of a row, before which one of the peer's has come. */
+static bool is_both_ways(const struct ct_ep *ep) CT_IN_DOMAIN
+{
+    return ep->heard ? ep->heard_long > 1 : ep->both;
+}
+
 bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area)
 {
     const bool beside = is_beside(ep);
@@ -65,12 +73,12 @@ bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area)
     const bool     answers = ep->heard && ep->in_a_row <= 1;
     const unsigned sent = ep->sent_far + 1u;
     if (beside) {
-        return !answers && area->len_bytes > FOLLOWED_BESIDE;
+        return !answers && area->len_bytes > LONG;
     }
     if (ct_ep_finds_changes(ep)) {
-        return of_doubt(ep, sent) <= 1;
+        return of_doubt(ep, sent) <= 1 || (!answers && area->len_bytes > LONG && is_both_ways(ep));
     }
-    return (answers || area->len_bytes > FOLLOWED) && sent % EVERY != 0;
+    return (answers || area->len_bytes > FOLLOWED || is_both_ways(ep)) && sent % EVERY != 0;
 }
 
 void ct_ep_count_far(struct ct_ep *ep)
@@ -78,6 +86,8 @@ void ct_ep_count_far(struct ct_ep *ep)
     if (CT_LIKELY(!ep->link->far && !ct_ep_is_crowded(ep->p))) {
         return;
     }
+    ep->both = is_both_ways(ep);
+    ep->heard_long = 0;
     ep->in_a_row = ep->heard ? 1 : (uint8_t)ct_min_size(ep->in_a_row + 1u, UINT8_MAX);
     ep->heard = false;
     ep->sent_far++;

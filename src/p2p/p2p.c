@@ -152,6 +152,9 @@ static inline void say(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
 static inline void hear(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN
 {
     from->heard = true;
+    if (CT_UNLIKELY(len_bytes > CT_EP_FAR_LEAST)) {
+        from->heard_long++;
+    }
     if (from->p->p2p->crowded) {
         ct_ep_heard(from, len_bytes);
     }

@@ -86,7 +86,7 @@ static void answers(struct rank *r, void *arg)
     RANK_EQUAL(r, unasked, 1);
 }
 
-/* What others follow is not, once that is known, unless it is longer than 7 KiB; shorter ones and
+/* What others follow is not, once that is known, unless it is longer than 9 KiB; shorter ones and
  * those in pieces never are. */
 static void rows(struct rank *r, void *arg)
 {
@@ -111,6 +111,31 @@ static void rows(struct rank *r, void *arg)
             RANK_CHECK(r, !send_bytes(r, NULL, 9, 8));
         }
     }
+}
+
+/* Rows that come both ways are, of any such length; where the peer finds changes those of what is
+ * longer than 24 KiB alone, but for the first one, which is to find out. */
+static void both_ways(struct rank *r, void *arg)
+{
+    enum { TURNS = 6, ROW = 3 };
+    static const _Atomic uint32_t found = 1;
+    const bool                    finds = *(const bool *)arg;
+    unsigned                      announced = 0, of_long = 0;
+    greet(r);
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int i = 0; i < 2 * ROW; i++) {
+            const size_t len = i < ROW ? LEN : LONG;
+            if ((turn + (int)r->me) % 2 != 0) {
+                recv_bytes(r, i, len);
+            } else if (send_bytes(r, finds ? &found : NULL, i, len)) {
+                announced += i < ROW;
+                of_long += i >= ROW;
+            }
+        }
+    }
+    const unsigned sent = TURNS / 2 * ROW, one_way = r->me == 0 ? ROW : 0; /* the first row */
+    RANK_EQUAL(r, of_long, finds ? sent - one_way : sent);
+    RANK_EQUAL(r, announced, finds ? 1 : sent - (r->me == 0 ? ROW - 1 : 0));
 }
 
 /* The same to one that shares this core, however far others are: answers go unasked, and so do rows
@@ -225,6 +250,18 @@ static void test_rows(void **state)
     run(rows);
 }
 
+static void test_both_ways(void **state)
+{
+    static const char *const settings[] = {
+        "CTRAN_SHM_RING_SIZE", "256K", "CTRAN_EAGER_LIMIT", "64K", "CTRAN_SPIN", "10", NULL};
+    (void)state;
+    for (int finds = 0; finds < 2; finds++) {
+        bool arg = finds != 0;
+        ranks_run(
+            &(struct ranks_args){.n = 2, .settings = settings, .body = both_ways, .arg = &arg});
+    }
+}
+
 static void test_beside(void **state)
 {
     static const char *const settings[] = {
@@ -264,9 +301,10 @@ static void test_tells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_beside),  cmocka_unit_test(test_in_pieces),
-        cmocka_unit_test(test_changes), cmocka_unit_test(test_tells),
+        cmocka_unit_test(test_answers),   cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_both_ways), cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_in_pieces), cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
