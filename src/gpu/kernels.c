@@ -83,12 +83,15 @@ int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
                               struct ct_kernel_layout *out)
 {
     enum { MOST = 16 << 10 };
-    for (uint32_t slot = MOST; slot >= CT_KERNEL_WARP_LINES; slot /= 2) {
-        *out = layout_of(size, channels, 0);
-        out->flagged_bytes = slot / 2;
-        out->bulk_at = out->flagged_at + (size_t)out->channels * size * CT_KERNEL_WINDOW * slot;
-        if (ct_kernel_layout_bytes(size, out) <= bytes) {
-            return CTRAN_SUCCESS;
+    const uint32_t least = channels - channels / 4; /* longer slots are worth a quarter of them */
+    for (uint32_t slot = MOST; slot >= CT_KERNEL_WARP_LINES; slot -= CT_KERNEL_WARP_LINES) {
+        for (uint32_t n = channels; n >= least && n > 0; n--) {
+            *out = layout_of(size, n, 0);
+            out->flagged_bytes = slot / 2;
+            out->bulk_at = out->flagged_at + (size_t)n * size * CT_KERNEL_WINDOW * slot;
+            if (ct_kernel_layout_bytes(size, out) <= bytes) {
+                return CTRAN_SUCCESS;
+            }
         }
     }
     return CTRAN_ERR_NO_MEM;
@@ -96,8 +99,9 @@ int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
 
 int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out)
 {
-    enum { SHARE = 5 }; /* one in so many is for the others */
-    const size_t most_bytes = size < 2 ? bytes : bytes - bytes / SHARE;
+    enum { SHARE = 5 }; /* one in so many is for messages and rows */
+    const bool   has_rows = size > 1 && size <= CT_KERNEL_SHORT + 1;
+    const size_t most_bytes = has_rows ? bytes - bytes / SHARE : bytes;
     memset(out, 0, sizeof *out);
     const int rc = ct_kernel_layout_make(size, CT_KERNEL_CHANNELS, most_bytes, &out->calls);
     if (rc != CTRAN_SUCCESS || size < 2) {
@@ -109,7 +113,7 @@ int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out
         out->at_messages = at;
         at = ct_round_up(at + ct_kernel_layout_bytes(size, &out->messages), CT_KERNEL_LINE);
     }
-    if (at < bytes && size <= CT_KERNEL_SHORT + 1 &&
+    if (has_rows && at < bytes &&
         ct_kernel_row_layout_make(size, CT_KERNEL_CHANNELS, bytes - at, &out->rows) ==
             CTRAN_SUCCESS) {
         out->at_rows = at;
@@ -155,7 +159,8 @@ static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
 static bool by_rows(struct ct_kernel_how how, const struct ct_kernel_comm *comm,
                     enum ct_kernel_shape shape, size_t bytes)
 {
-    return how.rows != NULL && comm->size <= CT_KERNEL_SHORT + 1 &&
+    enum { MOST = 64 << 20 }; /* steps are counted by 16 bits */
+    return how.rows != NULL && comm->size <= CT_KERNEL_SHORT + 1 && bytes <= MOST &&
            (how.form == CT_KERNEL_AS_ROWS ||
             (how.form == CT_KERNEL_BY_SIZE && ct_kernel_suits_rows(comm->size, shape, bytes)));
 }

@@ -62,7 +62,7 @@ void ct_kernel_brief_own(struct ct_kernel_brief *b, const void *src, void *dst, 
 bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes);
 
 /* Makes rows of a call whose masks and moves are set, as of reductions. `longest` is no less than
- * what one peer gets in a step, and the same on all ranks. */
+ * what one peer gets, and the same on all ranks. */
 void ct_kernel_make_rows(struct ct_kernel_call *c, struct ct_kernel_how how,
                          enum ct_kernel_type type, size_t longest);
 

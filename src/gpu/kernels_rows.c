@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "gpu/kernels_own.h"
 
-enum { EACH = 3 * CT_KERNEL_WARP_DATA /* bytes for which another block pays */ };
+enum { EACH = 3 /* warps of a block: another one pays when it has more to do */ };
 
 /* KiB: of what a rank sends to all its peers together as flagged items, from where on rows are
  * faster; and of the call, to where direct kernels are not. On H200, bench/RESULTS.md. */
@@ -15,21 +15,22 @@ struct range {
 };
 static const struct range pairs[] = {
     [CT_KERNEL_MOVED] = {288, 1536},
-    [CT_KERNEL_BROADCAST] = {384, 6 << 10},
-    [CT_KERNEL_SCATTERED] = {288, 3 << 10},
+    [CT_KERNEL_BROADCAST] = {384, 4 << 10},
+    [CT_KERNEL_SCATTERED] = {288, 1536},
     [CT_KERNEL_ALLREDUCED] = {288, 1536},
 };
 static const struct range others[] = {
     [CT_KERNEL_MOVED] = {288, 512},
     [CT_KERNEL_BROADCAST] = {576, 24 << 10},
-    [CT_KERNEL_SCATTERED] = {288, 3 << 10},
-    [CT_KERNEL_ALLREDUCED] = {384, 3 << 10},
+    [CT_KERNEL_SCATTERED] = {288, 1 << 10},
+    [CT_KERNEL_ALLREDUCED] = {384, 2 << 10},
 };
 
 bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes)
 {
+    enum { RANKS = 4 }; /* more were not measured */
     const struct range *r = size == 2 ? &pairs[shape] : &others[shape];
-    return size <= CT_KERNEL_SHORT + 1 && bytes <= (size_t)r->most << 10 &&
+    return size <= RANKS && bytes <= (size_t)r->most << 10 &&
            bytes * (size - 1) > (size_t)r->sent << 10;
 }
 
@@ -39,9 +40,10 @@ static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t lo
 {
     const struct ct_kernel_layout *l = &how.rows->layout;
     const size_t blocks = how.blocks != 0 ? ct_min_size(how.blocks, l->channels) : l->channels;
-    const size_t want = ct_min_size((longest + EACH - 1) / EACH, blocks);
     const size_t warps = ct_min_size(l->flagged_bytes * 2 / CT_KERNEL_WARP_LINES,
                                      CT_KERNEL_ROW_THREADS / CT_KERNEL_WARP);
+    const size_t one = ct_min_size(EACH, warps) * CT_KERNEL_WARP_DATA;
+    const size_t want = ct_min_size((longest + one - 1) / one, blocks);
     c->blocks = want > 0 ? (uint32_t)want : 1;
     const size_t each = longest > 0 ? (longest + c->blocks - 1) / c->blocks : 1;
     const size_t own = (each + CT_KERNEL_WARP_DATA - 1) / CT_KERNEL_WARP_DATA; /* of warps */

@@ -204,7 +204,8 @@ static bool may_send_rows(const struct ct_stream_context *c, const struct ct_wor
                           const struct gift *all)
 {
     enum { HOPPER = 9 };
-    bool ok = w->at_rows > 0 && ct_gpu_device(c->p->gpu, c->ordinal)->major >= HOPPER;
+    bool ok = c->p->cfg.stream_rows && w->at_rows > 0 &&
+              ct_gpu_device(c->p->gpu, c->ordinal)->major >= HOPPER;
     for (uint32_t r = 0; r < c->tokens.n && ok; r++) {
         const int          peer = ct_gpu_find(c->p->gpu, &all[r].memory.uuid);
         struct ct_gpu_peer link = {.atomics = false};

@@ -250,18 +250,42 @@ static void last_block_says(void **state)
     world_fini(&w);
 }
 
+/* The same of rows, which have a word of their own for it: a root that nobody keeps from sending. */
+static void last_block_of_rows_says(void **state)
+{
+    enum { BYTES = 100000 };
+    static char           buf[BYTES];
+    struct world          w;
+    struct ct_kernel_call k;
+    uint32_t              finished = 0;
+    (void)state;
+    world_init(&w, module, 3, 4, 1 << 20, 0);
+    w.rows[1].finished = &finished;
+    w.rows[1].finishes = 7;
+    ct_kernel_bcast(&k, &w.comm[1],
+                    (struct ct_kernel_how){.form = CT_KERNEL_AS_ROWS, .rows = &w.rows[1]}, buf,
+                    BYTES, 1);
+    assert_true(k.blocks > 1 && k.brief.steps <= CT_KERNEL_WINDOW);
+    for (uint32_t b = 0; b < k.blocks; b++) {
+        assert_int_equal(finished, 0);
+        run_block(&w, &k, b);
+    }
+    assert_int_equal(finished, 7);
+    world_fini(&w);
+}
+
 /* Messages and rows have parts of each workspace that are large enough, and other kernels the most
  * of it. */
 static void division(void **state)
 {
     (void)state;
-    const size_t usual = 40 << 20; /* CTRAN_STREAM_WORKSPACE */
-    for (size_t bytes = 5 << 18; bytes <= 2 * usual; bytes *= 2) {
+    const size_t usual = 32 << 20; /* CTRAN_STREAM_WORKSPACE */
+    for (size_t bytes = 1 << 20; bytes <= 2 * usual; bytes *= 2) {
         for (uint32_t n = 2; n <= 16; n++) {
             struct ct_kernel_layout   alone;
             struct ct_kernel_division d;
-            assert_int_equal(ct_kernel_layout_make(n, CT_KERNEL_CHANNELS, bytes / 5 * 4, &alone),
-                             0);
+            const size_t              share = n <= CT_KERNEL_SHORT + 1 ? bytes - bytes / 5 : bytes;
+            assert_int_equal(ct_kernel_layout_make(n, CT_KERNEL_CHANNELS, share, &alone), 0);
             assert_int_equal(ct_kernel_divide(n, bytes, &d), 0);
             assert_memory_equal(&d.calls, &alone, sizeof alone);
             assert_int_equal(d.at_messages % CT_KERNEL_LINE, 0);
@@ -288,7 +312,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(abort_ends_waits), cmocka_unit_test(dynamic_limits),
         cmocka_unit_test(dynamic_abort),    cmocka_unit_test(fp8),
-        cmocka_unit_test(last_block_says),  cmocka_unit_test(division),
+        cmocka_unit_test(last_block_says),  cmocka_unit_test(last_block_of_rows_says),
+        cmocka_unit_test(division),
     };
     module = world_module();
     return module == NULL ? 77 : cmocka_run_group_tests(tests, NULL, NULL);

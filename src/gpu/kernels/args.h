@@ -24,7 +24,7 @@
  *     neither waits for the other: half of the slots, words of its own, and numbers from 1 on in
  *     each kernel.
  * A third kind, rows, has numbers of its own, in a part of the workspaces that no other kind uses:
- * every 128 bytes end with the item's number, in 8 bytes (rows.cuh).
+ * every 32 bytes end with the item's number, in 4 bytes (row.cuh).
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
  *
@@ -51,7 +51,7 @@ enum {
     CT_KERNEL_UNITS = 512,   /* bytes whose lines lie together, line_of; an item has a multiple */
     CT_KERNEL_WARP = 32,     /* threads whose rows are one after the other, */
     CT_KERNEL_WARP_LINES = 2048, /* of so many bytes */
-    CT_KERNEL_WARP_DATA = 1920,  /* and so much payload */
+    CT_KERNEL_WARP_DATA = 1792,  /* and so much payload */
     CT_KERNEL_ROW_THREADS = 256, /* of a block that sends rows, at most */
 };
 

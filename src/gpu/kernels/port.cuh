@@ -266,7 +266,7 @@ CT_DEV void takers_meet(uint32_t threads)
 /* ---- rows (row.cuh) ----------------------------------------------------------------------------
  * Lines of a warp side by side are a group of rows, and a thread has one of each of four. */
 
-enum { LINE_BYTES = 16, ROW_LINES = 8, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
+enum { LINE_BYTES = 16, ROW_LINES = 2, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
 
 CT_DEV void ask_rows(const char *first, line (&l)[ROW_GROUPS])
 {
@@ -277,12 +277,12 @@ CT_DEV void ask_rows(const char *first, line (&l)[ROW_GROUPS])
 }
 
 /* By a whole warp, of what has been asked for: the threads at the ends of rows see the numbers. */
-CT_DEV bool have_come(const char *, uint32_t lane, uint64_t number, line (&l)[ROW_GROUPS])
+CT_DEV bool have_come(const char *, uint32_t lane, uint32_t item, line (&l)[ROW_GROUPS])
 {
     bool missing = false;
     CT_UNROLL
     for (unsigned u = 0; u < ROW_GROUPS; u++) {
-        missing = missing || l[u].b != number;
+        missing = missing || (uint32_t)(l[u].b >> 32) != item;
     }
     return !any_of_warp(missing && lane % ROW_LINES == ROW_LINES - 1);
 }
@@ -434,18 +434,18 @@ CT_DEV void takers_meet(uint32_t)
 
 /* ---- rows: there are no warps, so who wants a line looks for the number himself -------------- */
 
-enum { LINE_BYTES = 16, ROW_LINES = 8, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
+enum { LINE_BYTES = 16, ROW_LINES = 2, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
 
 CT_DEV void ask_rows(const char *, line (&)[ROW_GROUPS])
 {
 }
 
-CT_DEV bool have_come(const char *first, uint32_t lane, uint64_t number, line (&l)[ROW_GROUPS])
+CT_DEV bool have_come(const char *first, uint32_t lane, uint32_t item, line (&l)[ROW_GROUPS])
 {
     for (unsigned u = 0; u < ROW_GROUPS; u++) {
         const char *const row = first + u * ROW_GROUP - lane % ROW_LINES * LINE_BYTES;
         const uint64_t   *words = reinterpret_cast<const uint64_t *>(row);
-        if (__atomic_load_n(words + 2 * ROW_LINES - 1, __ATOMIC_ACQUIRE) != number) {
+        if (__atomic_load_n(words + 2 * ROW_LINES - 1, __ATOMIC_ACQUIRE) >> 32 != item) {
             return false;
         }
         l[u] = load_line(first + u * ROW_GROUP);

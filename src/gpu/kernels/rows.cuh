@@ -40,6 +40,7 @@ CT_DEV void wait_rows(struct channel *ch, const struct spot &s, const struct awa
         missing |= (uint32_t)(w.at[k] != nullptr) << k;
     }
     while (missing != 0) {
+        warp_meets(); /* its loads are rows */
         CT_UNROLL
         for (uint32_t k = 0; k < MATES; k++) {
             if (in(missing, k)) {
@@ -48,7 +49,7 @@ CT_DEV void wait_rows(struct channel *ch, const struct spot &s, const struct awa
         }
         CT_UNROLL
         for (uint32_t k = 0; k < MATES; k++) {
-            if (in(missing, k) && have_come(w.at[k], s.lane, number_of(w.item[k]), l[k])) {
+            if (in(missing, k) && have_come(w.at[k], s.lane, w.item[k], l[k])) {
                 units_of(s, l[k], x[k]);
                 missing &= ~(1u << k);
             }
@@ -269,6 +270,7 @@ CT_DEV void close_numbers(const struct row_run &r)
     }
     let_next_start();
     if (a.finished != nullptr) {
+        __syncthreads();
         tell_over(a.finished, a.finishes, a.through);
     }
 }
@@ -331,11 +333,11 @@ CT_DEV void send_step(struct row_run *r, uint32_t step, vec (&ahead)[MATES][UNIT
     }
 }
 
-/* After the last wait of a thread. Whose lines have come is running; so nobody is waited for by its
- * block who is not, if it has had some of all in the mask. */
+/* After the last wait of a thread, where all peers are its mates. Whose lines have come is running;
+ * so nobody is waited for by its block who is not, if it has had some of all in the mask. */
 CT_DEV void let_go(const struct row_run &r, const struct awaited &w, uint32_t mask)
 {
-    bool knows = r.last && r.first + MATES >= r.a->peers;
+    bool knows = r.last && r.a->peers <= MATES && mask != 0;
     CT_UNROLL
     for (uint32_t k = 0; k < MATES; k++) {
         knows = knows && (w.at[k] != nullptr || !in(mask, r.first + k));
@@ -358,7 +360,7 @@ CT_DEV void copy_step(const struct row_run &r, uint32_t step)
 /* Some ranks in order, combined with what came of those before. */
 struct fold_rows {
     vec      x[MATES + 1][UNITS], acc[UNITS];
-    uint32_t there; /* a mask of them */
+    uint32_t there; /* a mask of them, as they are lined up */
     bool     any;   /* acc has something */
 
     /* What came of mates, and the rank's own behind `before` of them. */
