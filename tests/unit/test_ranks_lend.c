@@ -192,6 +192,61 @@ static void test_recalled(void **state)
     }
 }
 
+static _Thread_local const struct ct_net_ops *real;
+static _Thread_local struct ct_board         *late;
+
+/* Reads, and then the lender recalls it. */
+static int get_late(struct ct_net_link *link, const struct ct_area *area,
+                    const struct ct_net_remote *from)
+{
+    const int rc = real->get(link, area, from);
+    atomic_store(&late->shared->member[0].recalled, CTRAN_ERR_PROC_FAILED);
+    return rc;
+}
+
+/* What is recalled while it is read does not count: its lender may not have waited. */
+static void recalled_late(struct rank *r, void *arg)
+{
+    static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    const size_t                  count = 700;
+    (void)arg;
+    alltoall(r, send, recv, count, 0);
+    alltoall(r, send, recv, count, 0);
+    struct ct_board *b = board_of(r);
+    b->k++;
+    if (r->me == 0) {
+        ct_board_lend(b, (const char *)send, 0, count * r->n * sizeof send[0]);
+        ct_board_slot_of(b, 0)->note = b->note;
+    }
+    ranks_sync(r);
+    if (r->me == 1) {
+        struct ct_ep            *ep = ranks_ep(r, 0);
+        struct ct_net           *net = ep->link->net;
+        struct ct_net_ops        ops = *net->ops;
+        struct ct_board_borrowed in = {.rank = 0, .note = &ct_board_slot_of(b, 0)->note};
+        real = net->ops;
+        late = b;
+        ops.get = get_late;
+        net->ops = &ops;
+        RANK_EQUAL(r, ct_board_borrow(b, &in, count * sizeof send[0], (char *)recv, sizeof send[0]),
+                   CTRAN_ERR_PROC_FAILED);
+        net->ops = real;
+    }
+    ct_board_set(b, &b->shared->member[r->me].done, b->k);
+    ranks_sync(r);
+    if (r->me == 0) {
+        RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
+    }
+    ranks_sync(r);
+}
+
+static void test_recalled_late(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = always, .body = recalled_late});
+    ranks_run(&(struct ranks_args){.n = 3, .settings = always, .body = recalled_late});
+}
+
 /* ---- two ranks ------------------------------------------------------------------------------- */
 
 /* New input of a far rank is put in; what it sends again is lent, but for one in a while. */
@@ -265,9 +320,9 @@ static void test_two(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_lend),  cmocka_unit_test(test_blind),
-        cmocka_unit_test(test_new_input), cmocka_unit_test(test_recalled),
-        cmocka_unit_test(test_two),
+        cmocka_unit_test(test_all_lend),      cmocka_unit_test(test_blind),
+        cmocka_unit_test(test_new_input),     cmocka_unit_test(test_recalled),
+        cmocka_unit_test(test_recalled_late), cmocka_unit_test(test_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

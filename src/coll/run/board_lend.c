@@ -23,6 +23,7 @@
  * After an error a lender recalls what it has lent: who has not begun to read does not any more,
  * and the others, if they live, are waited for. A reader says that it begins before it looks
  * whether it may, a lender that it recalls before it looks who reads: one of them sees the other.
+ * A lender that takes a reader for dead does not wait, so that one looks again when it has read.
  */
 #define CT_FOLDER "run"
 #include <stdlib.h>
@@ -253,6 +254,13 @@ static int begin_reading(struct ct_board *b, uint32_t rank)
     return atomic_load_explicit(&b->shared->member[rank].recalled, memory_order_seq_cst);
 }
 
+/* What has been read is what was lent, unless that was recalled before. */
+static int end_reading(const struct ct_board *b, uint32_t rank)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&b->shared->member[rank].recalled, memory_order_relaxed);
+}
+
 /* Where both read, neither helps the other. */
 int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at, char *to,
                     size_t len_bytes)
@@ -271,9 +279,10 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
                                                    note->token[b->ctx->me], in->alone});
         ct_tsan_release(note->addr);
         if (CT_LIKELY(rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
-            return rc;
+            return rc == CTRAN_SUCCESS ? end_reading(b, in->rank) : rc;
         }
         rc = ask(b, in, ep);
+        rc = rc == CTRAN_SUCCESS ? end_reading(b, in->rank) : rc;
     }
     if (rc == CTRAN_SUCCESS) {
         memcpy(to, in->asked + from, len_bytes);
