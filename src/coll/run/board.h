@@ -142,7 +142,7 @@ struct ct_board_borrowed {
     char                       *asked; /* NULL, or a copy of all of it; the caller frees it */
 };
 
-/* Memory for it; false: there is none. */
+/* Memory for it, and endpoints; false: there is none. */
 bool ct_board_lend_prepare(struct ct_board *b);
 /* What more than two ranks tell each other in their notes. */
 struct ct_board_poll {

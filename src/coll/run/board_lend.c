@@ -75,7 +75,11 @@ static struct ct_p2p_req *lent_to(const struct ct_board *b, unsigned row, uint32
 bool ct_board_lend_prepare(struct ct_board *b)
 {
     b->lent = calloc((size_t)rows(b) * (b->ctx->n - 1), sizeof *b->lent);
-    return b->lent != NULL;
+    bool able = b->lent != NULL;
+    for (uint32_t r = 0; r < b->ctx->n && able; r++) {
+        able = r == b->ctx->me || b->ctx->ep(b->ctx, r) != NULL; /* once there they stay */
+    }
+    return able;
 }
 
 /* Measured, put in and lent, alltoall of 4 and 8 ranks on two cores, blocks that were not written:
