@@ -139,7 +139,8 @@ struct ct_board_borrowed {
     uint32_t                    rank;
     const struct ct_board_note *note;  /* NULL: there is none yet */
     bool                        alone; /* it is read without its owner's help */
-    char                       *asked; /* NULL, or a copy of all of it; the caller frees it */
+    char  *asked; /* NULL, or a copy of what this rank reads; the caller frees it */
+    size_t asked_at;
 };
 
 /* Memory for it, and endpoints; false: there is none. */

@@ -17,8 +17,9 @@
  * reads. All do or none, in one operation for all of the input; parts are not in the way. They go
  * by lengths, and by what they have said in their notes of the operation before.
  *
- * Where the input cannot be read, the reader asks for it as a message, which comes while its lender
- * waits, and is not lent any more from then on. Of more than two ranks it is said in a note, too.
+ * Where the input cannot be read, the reader asks for its part as a message, which comes while its
+ * lender waits, and is not lent any more from then on. Of more than two ranks it is said in a note,
+ * too.
  *
  * After an error a lender recalls what it has lent: who has not begun to read does not any more,
  * and the others, if they live, are waited for. A reader says that it begins before it looks
@@ -144,14 +145,22 @@ bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args, const ch
            (how == CT_LEND_ALWAYS || (is_far(b) && !is_better_put(b, args, from, len_bytes)));
 }
 
+/* What `rank` reads of input of that many bytes: two ranks all of it, more its block. */
+static struct ct_area part_of(const struct ct_board *b, uint32_t rank, uint64_t addr, size_t bytes)
+{
+    const size_t len = b->ctx->n > 2 ? bytes / b->ctx->n : bytes;
+    const size_t at = b->ctx->n > 2 ? rank * len : 0;
+    return (struct ct_area){.base = (void *)(uintptr_t)(addr + at), .len_bytes = len};
+}
+
 void ct_board_lend(struct ct_board *b, const char *from, size_t at, size_t len_bytes)
 {
     const struct ct_run_ctx *ctx = b->ctx;
     const unsigned           row = b->k % rows(b);
-    const struct ct_area     area = {.base = (void *)from, .len_bytes = len_bytes};
     struct ct_board_note    *note = &b->note;
     for (uint32_t r = 0; r < ctx->n; r++) {
         if (r != ctx->me) {
+            const struct ct_area area = part_of(b, r, (uintptr_t)from, len_bytes);
             note->token[r] =
                 ct_p2p_lend(ctx->p, lent_to(b, row, r), ctx->ep(ctx, r), ctx->id, &area);
         }
@@ -234,18 +243,20 @@ void ct_board_lend_no_more(struct ct_board *b)
 
 /* ---- the reader ------------------------------------------------------------------------------ */
 
-/* All of it as a message. */
+/* This rank's part of it as a message. */
 static int ask(struct ct_board *b, struct ct_board_borrowed *in, struct ct_ep *ep)
 {
     const struct ct_board_note *note = in->note;
+    const struct ct_area        part = part_of(b, b->ctx->me, note->addr, note->len_bytes);
     atomic_store_explicit(&b->shared->member[b->ctx->me].blind, 1, memory_order_relaxed);
-    in->asked = malloc(note->len_bytes);
+    in->asked = malloc(part.len_bytes);
+    in->asked_at = (uintptr_t)part.base - note->addr;
     if (in->asked == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    return ct_p2p_ask(
-        ep, b->ctx->id, in->asked,
-        &(struct ct_net_remote){note->addr, note->len_bytes, note->token[b->ctx->me], false});
+    return ct_p2p_ask(ep, b->ctx->id, in->asked,
+                      &(struct ct_net_remote){(uintptr_t)part.base, part.len_bytes,
+                                              note->token[b->ctx->me], false});
 }
 
 /* Whether what `rank` has lent for this operation may be read. */
@@ -281,7 +292,7 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
         rc = ct_p2p_borrow(ep, to,
                            &(struct ct_net_remote){note->addr + from, len_bytes,
                                                    note->token[b->ctx->me], in->alone});
-        ct_tsan_release(note->addr);
+        ct_tsan_release((uintptr_t)part_of(b, b->ctx->me, note->addr, note->len_bytes).base);
         if (CT_LIKELY(rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
             return rc == CTRAN_SUCCESS ? end_reading(b, in->rank) : rc;
         }
@@ -289,7 +300,7 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
         rc = rc == CTRAN_SUCCESS ? end_reading(b, in->rank) : rc;
     }
     if (rc == CTRAN_SUCCESS) {
-        memcpy(to, in->asked + from, len_bytes);
+        memcpy(to, in->asked + from - in->asked_at, len_bytes);
     }
     return rc;
 }
