@@ -126,10 +126,22 @@ static int put_long(struct operation *o, const char *from, const struct ct_scrip
     return rc;
 }
 
+/* Where all lend, one operation reads all there is: messages do not wait for the whole of it. */
+static int read_long(struct operation *o, const struct ct_script_act *a)
+{
+    enum { LEAST = 1 << 20 };
+    struct ct_board *b = o->board;
+    const int        rc = ct_board_borrow(b, &o->in, (size_t)a->a.at_bytes, at(o, a->dst), a->len);
+    if (o->lent && a->len >= LEAST) {
+        ct_board_drive(b);
+    }
+    return rc;
+}
+
 static int copy_long(struct operation *o, const struct ct_script_act *a)
 {
     if (is_borrowed(o, a->a)) {
-        return ct_board_borrow(o->board, &o->in, (size_t)a->a.at_bytes, at(o, a->dst), a->len);
+        return read_long(o, a);
     }
     if (a->dst.in < CT_INPUT) {
         copy_to(o, a);
