@@ -14,8 +14,8 @@
  * operation before; elsewhere each rank counts in `done`, and who wants to write looks there when
  * it has nothing better.
  *
- * A rank that sleeps is roused by who writes a flag or `done` (struct ct_watch). A member that dies
- * ends all waits, as it does in contexts that need all of their members.
+ * A rank that sleeps is roused by who writes a flag or `done` (struct ct_watch). Who dies ends the
+ * waits for it, and only those: there are no boards where all are told of deaths.
  */
 #ifndef CT_COLL_RUN_BOARD_H
 #define CT_COLL_RUN_BOARD_H
@@ -48,10 +48,9 @@ struct ct_board_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t done; /* operations */
     /* The last one whose lent input this rank has begun to read. Nobody polls this line. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t reading;
-    /* This rank could not read what was lent to it. An error: what it has lent is not to be read
-     * any more. Nobody writes to this line as a rule. */
+    /* This rank could not read what was lent to it. Nobody writes to this line as a rule. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t blind;
-    _Atomic int recalled;
+    _Atomic int recalled; /* an error: what it has lent is not to be read any more; or 0 */
     CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
 };
 
