@@ -300,21 +300,33 @@ static void test_tried_in_vain(void **state)
 }
 
 /* Looks for a seat beside `who`, with everybody where `cores` says; whether it has taken it. Once
- * more where the kernel has moved it meanwhile. */
-static bool joins(struct ct_seats *s, uint32_t who, const int cores[N])
+ * more while that is not as expected: the kernel may have moved it meanwhile. */
+static bool looks(struct ct_seats *s, uint32_t who, const int cores[N], bool expected)
 {
     const int here = cores[ME];
-    do {
-        for (uint32_t i = 0; i < N; i++) {
-            put(s, i, i % 2 == 0 ? cores[i] + 1 : -(cores[i] + 1));
+    bool      joined = !expected;
+    for (unsigned i = 0; joined != expected && i < MANY; i++) {
+        for (uint32_t j = 0; j < N; j++) {
+            put(s, j, j % 2 == 0 ? cores[j] + 1 : -(cores[j] + 1));
         }
         pin(here);
         (void)unpin(NULL);
         s->mine = here + 1;
         s->join_ns = 0;
         ct_seats_join(s, who);
-    } while (s->mine == here + 1 && sched_getcpu() != here);
-    return s->mine != here + 1;
+        joined = expected ? s->mine == cores[who] + 1 : s->mine != here + 1;
+    }
+    return joined;
+}
+
+static bool joins(struct ct_seats *s, uint32_t who, const int cores[N])
+{
+    return looks(s, who, cores, true);
+}
+
+static bool stays(struct ct_seats *s, uint32_t who, const int cores[N])
+{
+    return !looks(s, who, cores, false);
 }
 
 /* Of two that are as many the one with the lower number sits down beside the other, and says so;
@@ -332,13 +344,13 @@ static void test_join(void **state)
         assert_false(s.on_trial);
         assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
         assert_true(CPU_EQUAL(&now, &ours));
-        assert_false(joins(&s, ME - 1, (int[N]){b, a, a, b})); /* that one comes */
-        assert_true(joins(&s, ME - 1, (int[N]){b, a, a, a}));  /* fewer are there */
-        assert_false(joins(&s, ME + 1, (int[N]){b, a, b, b})); /* more are, and it is alone */
-        assert_false(joins(&s, ME + 1, (int[N]){-1, a, b, -1}));
-        assert_false(joins(&s, N, (int[N]){a, a, b, b})); /* of another host */
-        assert_false(joins(&s, ME + 1, (int[N]){a, a, -1, b}));
-        assert_false(joins(&s, ME + 1, (int[N]){a, a, a, b})); /* it is there */
+        assert_true(stays(&s, ME - 1, (int[N]){b, a, a, b})); /* that one comes */
+        assert_true(joins(&s, ME - 1, (int[N]){b, a, a, a})); /* fewer are there */
+        assert_true(stays(&s, ME + 1, (int[N]){b, a, b, b})); /* more are, and it is alone */
+        assert_true(stays(&s, ME + 1, (int[N]){-1, a, b, -1}));
+        assert_true(stays(&s, N, (int[N]){a, a, b, b})); /* of another host */
+        assert_true(stays(&s, ME + 1, (int[N]){a, a, -1, b}));
+        assert_true(stays(&s, ME + 1, (int[N]){a, a, a, b})); /* it is there */
         assert_int_equal(settled_of(&s), a + 1);
     }
     free(s.all);
