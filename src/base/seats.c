@@ -196,20 +196,26 @@ void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
 
 /* ---- beside another -------------------------------------------------------------------------- */
 
-/* Soon again, since the kernel takes one of a pair to a core that is idle for a moment. But one
- * that has just gone to try another core stays there for some time: a program whose talk changes
- * all the time shall not move all the time. */
+/* Nobody waits long any more for which it went to try another core. But it stays there for some
+ * time: a program whose talk changes all the time shall not move all the time. */
+static void drop_trial(struct ct_seats *s, uint64_t now)
+{
+    if (s->on_trial && now - s->spell.since_ns >= LEAST_STAY_NS) {
+        s->on_trial = false;
+        begin_spell(s, now);
+    }
+}
+
+/* Soon again, since the kernel takes one of a pair to a core that is idle for a moment. */
 static bool is_time_to_join(struct ct_seats *s, uint64_t now)
 {
-    const bool is_time =
-        now - s->join_ns >= LOOK_NS && (!s->on_trial || now - s->spell.since_ns >= LEAST_STAY_NS);
+    const bool is_time = now - s->join_ns >= LOOK_NS && !s->on_trial;
     s->join_ns = is_time ? now : s->join_ns;
     return is_time;
 }
 
 static void sit_down(struct ct_seats *s, int core, const cpu_set_t *allowed, uint64_t now)
 {
-    s->on_trial = false;
     s->stay_ns = 0; /* it may go at once when there is no reason any more */
     move(s, core, allowed);
     begin_spell(s, now);
@@ -224,6 +230,7 @@ void ct_seats_join(struct ct_seats *s, uint32_t who)
     }
     const uint64_t now = ct_clock_ns();
     cpu_set_t      allowed;
+    drop_trial(s, now);
     if (there != here && is_time_to_join(s, now) && may_choose(s, &allowed) &&
         CPU_ISSET((unsigned)there, &allowed)) {
         uint32_t on[CPU_SETSIZE];

@@ -64,14 +64,17 @@ void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace)
         return;
     }
     struct ct_seats *seats = &p->job->seats;
-    ct_seats_count(seats);
     if (CT_UNLIKELY(is_due(&from->talk))) {
         judge(&from->talk, p->ep->talked);
         if (from->talk.much) {
             ct_seats_join(seats, ct_job_seat(p->job, from->id));
         }
     }
-    if (pace->polls > 0 && pace->yielding && !from->talk.much) {
+    if (from->talk.much) {
+        return; /* no time lost in it counts, so it does not count either */
+    }
+    ct_seats_count(seats);
+    if (pace->polls > 0 && pace->yielding) {
         ct_seats_learn(seats, ct_job_seat(p->job, from->id), pace->start_ns);
     }
 }

@@ -352,6 +352,10 @@ static void test_join(void **state)
         assert_true(stays(&s, ME + 1, (int[N]){a, a, -1, b}));
         assert_true(stays(&s, ME + 1, (int[N]){a, a, a, b})); /* it is there */
         assert_int_equal(settled_of(&s), a + 1);
+        s.on_trial = true; /* in vain, since it waits for that one alone */
+        s.spell.since_ns = 0;
+        assert_true(stays(&s, ME + 1, (int[N]){a, a, a, b}));
+        assert_false(s.on_trial);
     }
     free(s.all);
 }
