@@ -216,13 +216,14 @@ static bool is_time_to_join(struct ct_seats *s, uint64_t now)
 
 static void sit_down(struct ct_seats *s, int core, const cpu_set_t *allowed, uint64_t now)
 {
-    s->stay_ns = 0; /* it may go at once when there is no reason any more */
+    s->stay_ns /= 2; /* it may go soon when there is no reason any more */
     move(s, core, allowed);
     begin_spell(s, now);
 }
 
 void ct_seats_join(struct ct_seats *s, uint32_t who)
 {
+    ct_seats_take(s); /* the kernel may have moved it */
     const int here = sched_getcpu();
     const int there = s->all != NULL && who < s->n ? core_of(s, who) : -1;
     if (here < 0 || there < 0) {
