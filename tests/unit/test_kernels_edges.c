@@ -250,7 +250,8 @@ static void last_block_says(void **state)
     world_fini(&w);
 }
 
-/* The same of rows, which have a word of their own for it: a root that nobody keeps from sending. */
+/* The same of rows, which have a word of their own for it: a root that nobody keeps from sending.
+ */
 static void last_block_of_rows_says(void **state)
 {
     enum { BYTES = 100000 };
