@@ -220,8 +220,10 @@ static void recalled_late(struct rank *r, void *arg)
     }
     ranks_sync(r);
     if (r->me == 1) {
-        struct ct_ep            *ep = ranks_ep(r, 0);
-        struct ct_net           *net = ep->link->net;
+        struct ct_ep *ep = ranks_ep(r, 0);
+        ct_domain_enter(&r->p);
+        struct ct_net *net = ep->link->net;
+        ct_domain_leave(&r->p);
         struct ct_net_ops        ops = *net->ops;
         struct ct_board_borrowed in = {.rank = 0, .note = &ct_board_slot_of(b, 0)->note};
         real = net->ops;
