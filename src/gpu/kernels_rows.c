@@ -46,9 +46,9 @@ static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t lo
     const size_t want = ct_min_size((longest + one - 1) / one, blocks);
     c->blocks = want > 0 ? (uint32_t)want : 1;
     const size_t each = longest > 0 ? (longest + c->blocks - 1) / c->blocks : 1;
-    const size_t own = (each + CT_KERNEL_WARP_DATA - 1) / CT_KERNEL_WARP_DATA; /* of warps */
-    const size_t used = ct_min_size(own, warps), steps = (own + used - 1) / used;
-    ct_kernel_brief_begin(b, how.rows, own * CT_KERNEL_WARP_DATA);
+    const size_t portions = (each + CT_KERNEL_WARP_DATA - 1) / CT_KERNEL_WARP_DATA; /* of warps */
+    const size_t used = ct_min_size(portions, warps), steps = (portions + used - 1) / used;
+    ct_kernel_brief_begin(b, how.rows, portions * CT_KERNEL_WARP_DATA);
     c->threads = (uint32_t)(used * CT_KERNEL_WARP);
     b->s.lanes = (uint16_t)c->threads;
     b->s.steps = (uint16_t)steps;

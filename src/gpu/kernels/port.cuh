@@ -26,6 +26,10 @@ struct line {
     uint64_t a, b;
 };
 
+/* Of rows (row.cuh): lines of a warp side by side are a group of them, and a thread has one of each
+ * of four groups. */
+enum { LINE_BYTES = 16, ROW_LINES = 2, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
+
 #if defined(__CUDACC__)
 
 #define CT_DEV     static __device__ __forceinline__
@@ -263,10 +267,7 @@ CT_DEV void takers_meet(uint32_t threads)
     asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
 }
 
-/* ---- rows (row.cuh) ----------------------------------------------------------------------------
- * Lines of a warp side by side are a group of rows, and a thread has one of each of four. */
-
-enum { LINE_BYTES = 16, ROW_LINES = 2, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 CT_DEV void ask_rows(const char *first, line (&l)[ROW_GROUPS])
 {
@@ -433,8 +434,6 @@ CT_DEV void takers_meet(uint32_t)
 }
 
 /* ---- rows: there are no warps, so who wants a line looks for the number himself -------------- */
-
-enum { LINE_BYTES = 16, ROW_LINES = 2, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
 
 CT_DEV void ask_rows(const char *, line (&)[ROW_GROUPS])
 {
