@@ -47,6 +47,7 @@ struct ct_kernel_brief {
     uintptr_t              addresses; /* the bits that any has, of those that count; */
     uint64_t               lengths;   /* of all lengths */
     uint64_t               longest;
+    bool                   reduces;
 };
 
 void ct_kernel_brief_begin(struct ct_kernel_brief *b, const struct ct_kernel_comm *comm,

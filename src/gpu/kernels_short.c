@@ -74,11 +74,26 @@ static bool fits(const struct ct_kernel_brief *b, uint32_t blocks)
            (b->addresses | b->lengths) % WORD == 0;
 }
 
+/* Each peer has warps of its own where a block has enough of them. */
+static void spread(struct ct_kernel_brief *b, struct ct_kernel_call *c)
+{
+    const uint32_t groups = b->s.peers + (b->s.own != 0 || b->reduces);
+    uint8_t        log = 5; /* a warp */
+    while (1u << log < c->threads) {
+        log++;
+    }
+    if (b->s.peers > 1 && groups << log <= CT_KERNEL_THREADS) {
+        b->s.spread = log;
+        c->threads = groups << log;
+    }
+}
+
 static void finish(struct ct_kernel_brief *b, struct ct_kernel_call *c)
 {
     const size_t step = ct_min_size(b->longest, b->s.each_bytes);
     b->s.vectors = b->addresses % UNIT == 0;
     c->threads = (uint32_t)(ct_round_up(step > 0 ? step : 1, (size_t)UNIT * WARP) / UNIT);
+    spread(b, c);
     c->brief = b->s; /* where its arguments were */
 }
 
@@ -128,6 +143,7 @@ void ct_kernel_shorten(struct ct_kernel_call *c, enum ct_kernel_type type)
     }
     ct_kernel_brief_begin(&b, &a->comm, a->each_bytes);
     b.s.op = (uint8_t)a->op;
+    b.reduces = reduces;
     add_moves(&b, a, reduces);
     add_own(&b, a, reduces);
     if (!fits(&b, c->blocks)) {

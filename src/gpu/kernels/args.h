@@ -198,8 +198,9 @@ struct ct_kernel_short {
     uint8_t         vectors;         /* all buffers begin at multiples of 16 bytes */
     uint8_t         op;              /* enum ct_kernel_op */
     uint8_t         result_to, result_from; /* of rows: masks, as of ct_kernel_args */
-    uint8_t         pad;                    /* 0 */
-    uint16_t        steps, lanes;           /* of rows: of a block; threads, also of those that the
+    uint8_t         spread; /* 2^spread threads have each peer, and so many what is the rank's own;
+                               0: all threads have all */
+    uint16_t        steps, lanes; /* of rows: of a block; threads, also of those that the
                                                emulation does one after the other */
     uint32_t        own_bytes, finishes;
     const void     *own_src;

@@ -25,6 +25,7 @@ kernel_sources = \
 	src/gpu/kernels/pipeline.cuh \
 	src/gpu/kernels/port.cuh \
 	src/gpu/kernels/reduce.cuh \
+	src/gpu/kernels/reduce_short.cuh \
 	src/gpu/kernels/roles.cuh \
 	src/gpu/kernels/row.cuh \
 	src/gpu/kernels/rows.cuh \

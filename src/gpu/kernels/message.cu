@@ -5,9 +5,10 @@
  * many blocks have one follows from its extent, which both ends know (args.h).
  *
  * Why nobody waits in a circle: all that a rank sends goes out before it waits for what it is sent,
- * and finds room once the peer has received what was sent before, in earlier kernels. That is where
- * the peer's stream gets by itself, as it did if sends waited for their receives. What was taken is
- * acknowledged at the end of the kernel, since the next one may be long in coming.
+ * and finds room once the peer has begun a receive of an earlier message, which acknowledges what
+ * came before it. That is where the peer's stream gets by itself, as it did if sends waited for
+ * their receives. To acknowledge a message in the kernel that takes it would be sooner, by one
+ * message of a window, but then a word on its way to the peer is the last that the kernel does.
  *
  * ct_messages_short is the same in fewer instructions (short.cuh).
  *
@@ -88,23 +89,13 @@ CT_KERNEL(ct_messages, struct ct_kernel_messages)
     CT_CHANNEL(ch, a.comm, 0);
     const vec      asked = ask_words(&a.comm);
     const uint32_t to = with_item(a, a.send, a.to), from = with_item(a, a.recv, a.from);
-    channel_open(&ch, to, 0, asked); /* what was taken before has been acknowledged */
+    channel_open(&ch, to, from, asked);
     for (struct share s = share_of(to, a.comm.rank); share_next(&s);) {
         send_message(&ch, a, &s);
     }
+    channel_close_ahead(&ch, to, from);
     for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
         recv_message(&ch, a, &s);
-    }
-    __syncthreads();
-    for (uint32_t p = thread(); p < a.comm.size; p += threads()) {
-        struct ct_kernel_words *w = words_of(&a.comm, a.comm.rank, p);
-        if (in(to, p)) {
-            w->sent = ch.sent[p] + 1;
-        }
-        if (in(from, p)) {
-            w->got = ch.got[p] + 1;
-            store_flag(&words_of(&a.comm, p, a.comm.rank)->acked, ch.got[p] + 1);
-        }
     }
     say_over(&a.comm);
 }
@@ -118,15 +109,16 @@ CT_DEV uint32_t to_head(const struct ct_kernel_short &a, uint32_t at)
 }
 
 template <unsigned N>
-CT_DEV void send_heads(const struct ct_kernel_short &a, const struct party (&p)[N])
+CT_DEV void send_heads(const struct ct_kernel_short &a, const struct seat *s,
+                       const struct party (&p)[N])
 {
     CT_UNROLL
     for (uint32_t k = 0; k < N; k++) {
-        if (p[k].to && thread() == 0) {
+        if (p[k].to && s->t == 0) {
             const uint32_t item = p[k].told.w[0] + 1;
             const uint64_t flag = (uint64_t)item << 32;
             store_line(p[k].out + turn_of(a, item) + to_head(a, 0),
-                       {a.peer[k].send_bytes | flag, flag});
+                       {a.peer[s->first + k].send_bytes | flag, flag});
         }
     }
 }
@@ -175,40 +167,43 @@ CT_DEV void take_messages(const struct ct_kernel_short &a, const struct party (&
 
 template <unsigned N> CT_DEV void messages_short(const struct ct_kernel_short &a)
 {
-    struct channel  ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
-    struct party    p[N];
-    struct lines<N> x;
-    uint32_t        at = thread() * 16;
-    parties_of<N>(a, p, at);
+    struct channel    ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
+    const struct seat s = seat_of<N>(a);
+    struct party      p[N];
+    struct lines<N>   x;
+    uint32_t          at = s.t * 16;
+    parties_of<N>(a, &s, p, at);
     begin_kernel();
     ask_all<N>(p);
     load_all<N>(a, p);
-    send_all<N>(&ch, a, p);
-    while (next_unit<N>(a, p, &at)) {
+    send_all<N>(&ch, a, &s, p);
+    while (next_unit<N>(a, &s, p, &at)) {
         load_all<N>(a, p);
-        send_all<N>(&ch, a, p);
+        send_all<N>(&ch, a, &s, p);
     }
-    first_unit<N>(a, p, &at);
-    send_heads<N>(a, p);
+    first_unit<N>(a, &s, p, &at);
+    send_heads<N>(a, &s, p);
+    acknowledge<N>(&s, p);
     ask_lines<N>(a, p, &x);
+    count_all<N>(&s, p);
     await_messages<N>(&ch, a, at, &x, p);
+    all_meet(&s);
     let_next_start();
     take_messages<N>(a, p);
-    while (next_unit<N>(a, p, &at)) {
+    while (next_unit<N>(a, &s, p, &at)) {
         ask_lines<N>(a, p, &x);
         await_messages<N>(&ch, a, at, &x, p);
         take_messages<N>(a, p);
     }
-    count_all<N>(p);
-    acknowledge<N>(a, p, 1);
     if (a.finished != nullptr) {
+        __syncthreads();
         tell_over(a.finished, a.finishes, a.through);
     }
 }
 
 CT_KERNEL_EARLY(ct_messages_short, struct ct_kernel_short)
 {
-    if (a.peers <= 1) {
+    if (a.peers <= 1 || is_spread(a)) {
         messages_short<1>(a);
     } else if (a.peers <= 3) {
         messages_short<3>(a);

@@ -125,9 +125,10 @@ struct moving_short {
     struct own_unit_place own;
     vec                   unit; /* what is copied */
 
-    __device__ __forceinline__ void find(const struct ct_kernel_short &a, uint32_t at)
+    __device__ __forceinline__ void find(const struct ct_kernel_short &a, const struct seat *s,
+                                         uint32_t at)
     {
-        own = own_of(a, at);
+        own = own_of(a, s, at);
     }
 
     __device__ __forceinline__ void load(const struct ct_kernel_short &a)
@@ -141,7 +142,12 @@ struct moving_short {
     }
 
     template <unsigned N>
-    __device__ __forceinline__ void take(const struct ct_kernel_short &a,
+    __device__ __forceinline__ void show(const struct seat *, const struct party (&)[N])
+    {
+    }
+
+    template <unsigned N>
+    __device__ __forceinline__ void take(const struct ct_kernel_short &a, const struct seat *,
                                          const struct party (&p)[N])
     {
         CT_UNROLL

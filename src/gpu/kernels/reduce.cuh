@@ -19,8 +19,8 @@
 #include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/ops.cuh"
 #include "gpu/kernels/pipeline.cuh"
+#include "gpu/kernels/reduce_short.cuh"
 #include "gpu/kernels/rows.cuh"
-#include "gpu/kernels/short.cuh"
 
 /* This block's piece of a part of `bytes` in a step. */
 CT_DEV struct slice part_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step)
@@ -128,82 +128,6 @@ template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args
         o = outgoing_of(a, to, step + 1);
     }
     say_over(&a.comm);
-}
-
-/* ---- short ----------------------------------------------------------------------------------- */
-
-/* Combines in the order of ranks: the own contribution is put between those of the peers. */
-template <unsigned N> struct fold_short {
-    vec      x[N + 1];
-    uint32_t there; /* a mask of those that count */
-    vec      acc;
-
-    __device__ __forceinline__ void line_up(const struct ct_kernel_short &a,
-                                            const struct party (&p)[N], vec own)
-    {
-        there = (uint32_t)a.own << a.below;
-        CT_UNROLL
-        for (uint32_t k = 0; k <= N; k++) {
-            x[k] = own;
-            if (k < N && k < a.below) {
-                x[k] = p[k].unit;
-                there |= (uint32_t)p[k].from << k;
-            }
-            if (k > 0 && k > a.below) {
-                x[k] = p[k - 1].unit;
-                there |= (uint32_t)p[k - 1].from << k;
-            }
-        }
-    }
-
-    template <class R> __device__ __forceinline__ void run()
-    {
-        acc = x[0];
-        CT_UNROLL
-        for (uint32_t k = 1; k <= N; k++) {
-            const vec  both = R::combine(acc, x[k]);
-            const bool has = in(there, k), any = (there & ((1u << k) - 1)) != 0;
-            CT_UNROLL
-            for (unsigned w = 0; w < 4; w++) {
-                acc.w[w] = !has ? acc.w[w] : any ? both.w[w] : x[k].w[w];
-            }
-        }
-    }
-};
-
-template <class Dispatch> struct reducing_short {
-    struct own_unit_place own;
-    vec                   unit;
-
-    __device__ __forceinline__ void find(const struct ct_kernel_short &a, uint32_t at)
-    {
-        own = own_of(a, at);
-    }
-
-    __device__ __forceinline__ void load(const struct ct_kernel_short &a)
-    {
-        unit = load_unit(own.src, a.own ? own.bytes : 0, a.vectors);
-    }
-
-    __device__ __forceinline__ void keep(const struct ct_kernel_short &)
-    {
-    }
-
-    template <unsigned N>
-    __device__ __forceinline__ void take(const struct ct_kernel_short &a,
-                                         const struct party (&p)[N])
-    {
-        struct fold_short<N> f;
-        f.line_up(a, p, unit);
-        Dispatch::dispatch(a.op, &f);
-        put_unit(own.dst, own.bytes, a.vectors, f.acc);
-    }
-};
-
-template <class Dispatch> CT_DEV void reduce_short(const struct ct_kernel_short &a)
-{
-    struct reducing_short<Dispatch> work;
-    run_short(a, &work);
 }
 
 /* ---- bulk ------------------------------------------------------------------------------------ */
