@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "gpu/kernels_own.h"
 
-enum { EACH = 3 /* warps of a block: another one pays when it has more to do */ };
+enum { EACH = 2 /* warps for each peer: another one pays when it has more to do */ };
 
 /* KiB: of what a rank sends to all its peers together as flagged items, from where on rows are
  * faster; and of the call, to where direct kernels are not. On H200, bench/RESULTS.md. */
@@ -23,7 +23,7 @@ static const struct range others[] = {
     [CT_KERNEL_MOVED] = {288, 512},
     [CT_KERNEL_BROADCAST] = {576, 24 << 10},
     [CT_KERNEL_SCATTERED] = {288, 1 << 10},
-    [CT_KERNEL_ALLREDUCED] = {384, 2 << 10},
+    [CT_KERNEL_ALLREDUCED] = {288, 2 << 10},
 };
 
 bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes)
@@ -34,14 +34,21 @@ bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t byte
            bytes * (size - 1) > (size_t)r->sent << 10;
 }
 
-/* Of `longest` bytes: what a block has, whole steps of its threads. */
+/* How many times a block has the threads that serve a peer: whether its peers are spread. */
+static uint32_t groups_of(uint32_t peers)
+{
+    return peers <= CT_KERNEL_SPREAD ? peers + 1 : 1;
+}
+
+/* Of `longest` bytes: what a block has, whole steps of the threads that have each peer. */
 static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t longest,
                    struct ct_kernel_brief *b)
 {
     const struct ct_kernel_layout *l = &how.rows->layout;
     const size_t blocks = how.blocks != 0 ? ct_min_size(how.blocks, l->channels) : l->channels;
-    const size_t warps = ct_min_size(l->flagged_bytes * 2 / CT_KERNEL_WARP_LINES,
-                                     CT_KERNEL_ROW_THREADS / CT_KERNEL_WARP);
+    const size_t threads = CT_KERNEL_ROW_THREADS / groups_of(how.rows->size - 1);
+    const size_t warps =
+        ct_min_size(l->flagged_bytes * 2 / CT_KERNEL_WARP_LINES, threads / CT_KERNEL_WARP);
     const size_t one = ct_min_size(EACH, warps) * CT_KERNEL_WARP_DATA;
     const size_t want = ct_min_size((longest + one - 1) / one, blocks);
     c->blocks = want > 0 ? (uint32_t)want : 1;
@@ -49,8 +56,7 @@ static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t lo
     const size_t portions = (each + CT_KERNEL_WARP_DATA - 1) / CT_KERNEL_WARP_DATA; /* of warps */
     const size_t used = ct_min_size(portions, warps), steps = (portions + used - 1) / used;
     ct_kernel_brief_begin(b, how.rows, portions * CT_KERNEL_WARP_DATA);
-    c->threads = (uint32_t)(used * CT_KERNEL_WARP);
-    b->s.lanes = (uint16_t)c->threads;
+    b->s.lanes = (uint16_t)(used * CT_KERNEL_WARP);
     b->s.steps = (uint16_t)steps;
 }
 
@@ -88,6 +94,8 @@ void ct_kernel_make_rows(struct ct_kernel_call *c, struct ct_kernel_how how,
                         : copies ? own->send_bytes
                                  : 0);
     b.s.vectors = b.addresses % 16 == 0;
+    b.s.spread = groups_of(b.s.peers) > 1;
+    c->threads = b.s.lanes * (b.s.spread ? groups_of(b.s.peers) : 1);
     c->flagged = false;
     c->brief = b.s; /* where its arguments were */
     c->kernel = reduces ? ct_kernel_of_reduction(CT_KERNEL_BY_ROWS, type)
