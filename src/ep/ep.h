@@ -181,6 +181,11 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
 /* Several of them: see ct_net_ops.get_row; and whether that pays. */
 int  ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n) CT_IN_DOMAIN;
 bool ct_ep_reads_rows(const struct ct_ep *ep) CT_IN_DOMAIN;
+/* False: it is known that memory of the peer's that is not lent cannot be read. */
+static inline bool ct_ep_may_read(const struct ct_ep *ep) CT_IN_DOMAIN
+{
+    return ep->state != CT_EP_CONNECTED || ep->link->gets;
+}
 /* Where it can be seen without that; NULL: nowhere. */
 const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of) CT_IN_DOMAIN;
 

@@ -254,6 +254,7 @@ struct ct_net_link {
     size_t         max_slice;  /* payload bytes that a send takes */
     bool           far;        /* from another core long messages come sooner by get than in slices
                                * (CT_NET_STREAM) */
+    bool           gets;       /* it may read more than what is lent */
     bool           rows;       /* several gets had better be one get_row */
     size_t         lent_bytes; /* from so many bytes on `lent` is worth asking; 0: never */
 

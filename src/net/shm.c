@@ -307,15 +307,15 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
         s->joined_barriers && peer->seg.head->wake.bars;
     peer->quiet = false;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
+    peer->link.gets = peer->copy != CT_SHM_COPY_OFF;
     peer->link.rows = peer->copy == CT_SHM_COPY_CMA;
     view_lending(s, peer);
     ct_shm_reads_tell(&peer->reads, &ct_shm_segment_offer(&peer->seg, place)->changes);
     peer->link.changes = &ct_shm_segment_offer(&s->own, peer->addr.local_index)->changes;
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
-    struct ct_shm_head *head = peer->seg.head;
-    atomic_fetch_or_explicit(&head->joined[place / 64], UINT64_C(1) << place % 64,
+    atomic_fetch_or_explicit(&peer->seg.head->joined[place / 64], UINT64_C(1) << place % 64,
                              memory_order_seq_cst);
-    atomic_fetch_add_explicit(&head->joins, 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&peer->seg.head->joins, 1, memory_order_seq_cst);
     wake_peer(peer);
     *link = &peer->link;
     return CTRAN_SUCCESS;

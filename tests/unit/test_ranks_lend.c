@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Input that stays where it is (coll/run/board_lend.c): who lends and when, what more than two
- * ranks agree on, memory that cannot be read, and memory that is recalled.
+ * ranks agree on, memory that cannot be read, for a while or for good, and memory that is recalled.
  */
 #define CT_FOLDER "unit"
 #include "coll/run/board.h"
@@ -89,22 +89,40 @@ static void test_all_lend(void **state)
     }
 }
 
-/* What cannot be read comes as messages; from the next operation but one on it is put in, on all
- * ranks. */
+enum { COUNT = 700 }; /* of numbers that are too long for a slot */
+
+/* Two alltoalls, which make the board. */
+static struct ct_board *begin(struct rank *r, uint64_t *send, uint64_t *recv)
+{
+    alltoall(r, send, recv, COUNT, 0);
+    alltoall(r, send, recv, COUNT, 0);
+    return board_of(r);
+}
+
+static uint32_t is_blind(const struct rank *r, const struct ct_board *b)
+{
+    return atomic_load(&b->shared->member[r->me].blind);
+}
+
+/* Where the transport reads nothing that is put in, from the first operation on. It is tried now
+ * and then all the same, as lent memory might be seen: what cannot be comes as messages. */
 static void blind(struct rank *r, void *arg)
 {
+    enum { TURNS = 200, MOST_TRIES = 8 };
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    struct ct_board              *b = begin(r, send, recv);
+    unsigned                      tries = 0;
     (void)arg;
-    alltoall(r, send, recv, 700, 0);
-    alltoall(r, send, recv, 700, 1);
-    alltoall(r, send, recv, 700, 2);
-    RANK_CHECK(r, board_of(r)->refused);
-    const uint32_t puts = board_of(r)->puts;
-    for (unsigned turn = 3; turn < 9; turn++) {
-        alltoall(r, send, recv, 700, turn);
+    RANK_EQUAL(r, b->read_k, 0);
+    RANK_EQUAL(r, is_blind(r, b), 1);
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        const uint64_t read_k = b->read_k;
+        alltoall(r, send, recv, COUNT, turn);
+        tries += b->read_k != read_k;
     }
-    RANK_CHECK(r, board_of(r)->puts > puts);
-    RANK_CHECK(r, board_of(r)->read_k < board_of(r)->k);
+    RANK_CHECK(r, tries > 0 && tries <= MOST_TRIES);
+    RANK_CHECK(r, b->puts > TURNS / 2);
+    RANK_EQUAL(r, is_blind(r, b), 1);
 }
 
 static void test_blind(void **state)
@@ -113,8 +131,66 @@ static void test_blind(void **state)
         "CTRAN_COLL_BOARD", "1",      "CTRAN_SPIN", "0", "CTRAN_SHM_SINGLE_COPY", "off",
         "CTRAN_COLL_LEND",  "always", NULL};
     (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = off, .body = blind});
     ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = blind});
     ranks_run(&(struct ranks_args){.n = 6, .settings = off, .body = blind});
+}
+
+static _Thread_local const struct ct_net_ops *real;
+static _Thread_local struct ct_net_ops        changed; /* a copy of them, and something else */
+
+/* The transport to rank `id`. */
+static struct ct_net *net_to(struct rank *r, uint32_t id)
+{
+    struct ct_ep *ep = ranks_ep(r, id);
+    ct_domain_enter(&r->p);
+    struct ct_net *net = ep->link->net;
+    ct_domain_leave(&r->p);
+    return net;
+}
+
+static int get_nothing(struct ct_net_link *link, const struct ct_area *area,
+                       const struct ct_net_remote *from)
+{
+    (void)link, (void)area, (void)from;
+    return CTRAN_ERR_UNSUPPORTED_OPERATION;
+}
+
+/* A rank that cannot read what some operations lend gets it all the same; once it can, all lend
+ * again, as before. */
+static void blind_for_a_while(struct rank *r, void *arg)
+{
+    enum { SHUT = 3, MOST_TURNS = 100 };
+    static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    struct ct_board              *b = begin(r, send, recv);
+    struct ct_net                *net = net_to(r, r->me == 0);
+    unsigned                      turn = 0, lent = 0;
+    (void)arg;
+    RANK_EQUAL(r, b->read_k, b->k);
+    real = net->ops;
+    changed = *real;
+    changed.get = r->me == 1 ? get_nothing : real->get;
+    net->ops = &changed;
+    for (; turn < SHUT; turn++) {
+        alltoall(r, send, recv, COUNT, turn);
+    }
+    RANK_EQUAL(r, is_blind(r, b), r->me == 1);
+    net->ops = real;
+    for (; turn < MOST_TURNS; turn++) {
+        const uint32_t puts = b->puts;
+        alltoall(r, send, recv, COUNT, turn);
+        lent = b->read_k == b->k && b->puts == puts ? lent + 1 : 0;
+    }
+    RANK_CHECK(r, lent > MOST_TURNS / 2);
+    RANK_EQUAL(r, is_blind(r, b), 0);
+}
+
+static void test_blind_for_a_while(void **state)
+{
+    (void)state;
+    for (uint32_t n = 2; n <= 5; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .settings = always, .body = blind_for_a_while});
+    }
 }
 
 /* Blocks of some length are put in once most ranks have new input, and lent once most have the
@@ -155,29 +231,32 @@ static void test_new_input(void **state)
 
 /* ---- an error -------------------------------------------------------------------------------- */
 
+/* Rank 0 lends in the next operation. */
+static void lend_all(struct rank *r, struct ct_board *b, const uint64_t *send)
+{
+    b->k++;
+    ct_board_lend(b, (const char *)send, 0, COUNT * r->n * sizeof send[0]);
+    ct_board_slot_of(b, 0)->note = b->note;
+}
+
 /* A rank that lends and then has to end the operation takes its memory back: who has not read it
  * gets the error, and nobody reads what is written there next. */
 static void recalled(struct rank *r, void *arg)
 {
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    const size_t                  count = 700;
+    struct ct_board              *b = begin(r, send, recv);
     (void)arg;
-    alltoall(r, send, recv, count, 0);
-    alltoall(r, send, recv, count, 0);
-    struct ct_board *b = board_of(r);
     ranks_sync(r);
     if (r->me == 0) {
-        b->k++;
-        ct_board_lend(b, (const char *)send, 0, count * r->n * sizeof send[0]);
-        ct_board_slot_of(b, 0)->note = b->note;
+        lend_all(r, b, send);
         ct_board_set(b, &ct_board_slot_of(b, 0)->flag, b->k);
         RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
         memset(send, 0xee, sizeof send);
         ct_board_set(b, &b->shared->member[0].done, UINT64_MAX);
     } else {
-        const int rc = run_alltoall(r, send, recv, count);
+        const int rc = run_alltoall(r, send, recv, COUNT);
         RANK_CHECK(r, rc == CTRAN_SUCCESS || rc == CTRAN_ERR_PROC_FAILED);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < COUNT; i++) {
             RANK_EQUAL(r, recv[i], input(0, r->me, i, 0)); /* the old one's, or all of the new */
         }
     }
@@ -192,8 +271,7 @@ static void test_recalled(void **state)
     }
 }
 
-static _Thread_local const struct ct_net_ops *real;
-static _Thread_local struct ct_board         *late;
+static _Thread_local struct ct_board *late;
 
 /* Reads, and then the lender recalls it. */
 static int get_late(struct ct_net_link *link, const struct ct_area *area,
@@ -208,29 +286,23 @@ static int get_late(struct ct_net_link *link, const struct ct_area *area,
 static void recalled_late(struct rank *r, void *arg)
 {
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    const size_t                  count = 700;
+    struct ct_board              *b = begin(r, send, recv);
     (void)arg;
-    alltoall(r, send, recv, count, 0);
-    alltoall(r, send, recv, count, 0);
-    struct ct_board *b = board_of(r);
-    b->k++;
     if (r->me == 0) {
-        ct_board_lend(b, (const char *)send, 0, count * r->n * sizeof send[0]);
-        ct_board_slot_of(b, 0)->note = b->note;
+        lend_all(r, b, send);
+    } else {
+        b->k++;
     }
     ranks_sync(r);
     if (r->me == 1) {
-        struct ct_ep *ep = ranks_ep(r, 0);
-        ct_domain_enter(&r->p);
-        struct ct_net *net = ep->link->net;
-        ct_domain_leave(&r->p);
-        struct ct_net_ops        ops = *net->ops;
+        struct ct_net           *net = net_to(r, 0);
         struct ct_board_borrowed in = {.rank = 0, .note = &ct_board_slot_of(b, 0)->note};
         real = net->ops;
         late = b;
-        ops.get = get_late;
-        net->ops = &ops;
-        RANK_EQUAL(r, ct_board_borrow(b, &in, count * sizeof send[0], (char *)recv, sizeof send[0]),
+        changed = *real;
+        changed.get = get_late;
+        net->ops = &changed;
+        RANK_EQUAL(r, ct_board_borrow(b, &in, COUNT * sizeof send[0], (char *)recv, sizeof send[0]),
                    CTRAN_ERR_PROC_FAILED);
         net->ops = real;
     }
@@ -249,12 +321,43 @@ static void test_recalled_late(void **state)
     ranks_run(&(struct ranks_args){.n = 3, .settings = always, .body = recalled_late});
 }
 
+/* Who is taken for failed, and lives, is not waited for, however long it reads: it finds out. */
+static void given_up(struct rank *r, void *arg)
+{
+    static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    struct ct_board              *b = begin(r, send, recv);
+    (void)arg;
+    if (r->me == 0) {
+        lend_all(r, b, send);
+    } else {
+        b->k++;
+        atomic_store(&b->shared->member[1].reading, b->k);
+    }
+    ranks_sync(r);
+    if (r->me == 0) {
+        ranks_fail(r, 1, CTRAN_ERR_INTERN);
+        RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_INTERN), CTRAN_ERR_INTERN);
+    }
+    ranks_sync(r);
+    if (r->me == 1) {
+        struct ct_board_borrowed in = {.rank = 0, .note = &ct_board_slot_of(b, 0)->note};
+        RANK_EQUAL(r, ct_board_borrow(b, &in, 0, (char *)recv, sizeof send[0]), CTRAN_ERR_INTERN);
+    }
+    ranks_sync(r);
+}
+
+static void test_given_up(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = always, .body = given_up});
+}
+
 /* ---- two ranks ------------------------------------------------------------------------------- */
 
 /* New input of a far rank is put in; what it sends again is lent, but for one in a while. */
 static void far_or_not(struct rank *r, void *arg)
 {
-    enum { COUNT = 750, MOST_TURNS = 300, SAME = 200 }; /* too short to be timed */
+    enum { MOST_TURNS = 300, SAME = 200 }; /* the input is too short to be timed */
     uint64_t        in[COUNT] = {0}, out[COUNT];
     struct ct_comm *world = ct_comm_world(&r->p);
     (void)arg;
@@ -322,9 +425,10 @@ static void test_two(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_lend),      cmocka_unit_test(test_blind),
-        cmocka_unit_test(test_new_input),     cmocka_unit_test(test_recalled),
-        cmocka_unit_test(test_recalled_late), cmocka_unit_test(test_two),
+        cmocka_unit_test(test_all_lend),          cmocka_unit_test(test_blind),
+        cmocka_unit_test(test_blind_for_a_while), cmocka_unit_test(test_new_input),
+        cmocka_unit_test(test_recalled),          cmocka_unit_test(test_recalled_late),
+        cmocka_unit_test(test_given_up),          cmocka_unit_test(test_two),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

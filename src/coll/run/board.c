@@ -53,6 +53,7 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
     if (b->part_bytes > 0) {
         rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_BOARD_PARTS, ct_board_lend_prepare(b),
                             &b->bulk);
+        ct_board_lend_begin(b);
     }
     return rc;
 }

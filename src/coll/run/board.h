@@ -48,9 +48,11 @@ struct ct_board_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t done; /* operations */
     /* The last one whose lent input this rank has begun to read. Nobody polls this line. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t reading;
-    /* This rank could not read what was lent to it. Nobody writes to this line as a rule. */
+    /* This rank could not read what was lent to it last; and whether that was to be foreseen, which
+     * stays as it was when the bulk memory was made. Nobody writes to this line as a rule. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t blind;
-    _Atomic int recalled; /* an error: what it has lent is not to be read any more; or 0 */
+    _Atomic bool foreseen;
+    _Atomic int  recalled; /* an error: what it has lent is not to be read any more; or 0 */
     CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
 };
 
@@ -101,6 +103,8 @@ struct ct_board {
     uint32_t                 lent_mask;      /* which rows of `lent` are in use */
     bool                     lent_long;      /* a lender helps with it */
     bool                 refused, written;   /* some rank is blind, most have new input: all know */
+    uint32_t             vain, rest; /* times without lending, after the last try; left of them */
+    uint64_t             blind_k;    /* the last operation that this rank was blind in */
     struct ct_fresh      fresh;
     struct ct_board_note note;   /* of this rank's input: its slot gets it with the flag */
     uint64_t             lent_k; /* the last operation of this call with input that is lent, or 0 */
@@ -142,8 +146,10 @@ struct ct_board_borrowed {
     size_t asked_at;
 };
 
-/* Memory for it, and endpoints; false: there is none. */
+/* Memory for it, and endpoints; false: there is none. All ranks do that before they agree on bulk
+ * memory, and _begin after it. */
 bool ct_board_lend_prepare(struct ct_board *b);
+void ct_board_lend_begin(struct ct_board *b);
 /* What more than two ranks tell each other in their notes. */
 struct ct_board_poll {
     bool     asked;   /* it is counted */

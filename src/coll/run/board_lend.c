@@ -18,13 +18,15 @@
  * by lengths, and by what they have said in their notes of the operation before.
  *
  * Where the input cannot be read, the reader asks for its part as a message, which comes while its
- * lender waits, and is not lent any more from then on. Of more than two ranks it is said in a note,
- * too.
+ * lender waits. It says so to its lender, or of more than two ranks to all, in a note; they do not
+ * lend then but now and then, ever less often, until it reads again: it may have been that memory
+ * alone. What is known of a transport is said beforehand.
  *
  * After an error a lender recalls what it has lent: who has not begun to read does not any more,
  * and the others, if they live, are waited for. A reader says that it begins before it looks
  * whether it may, a lender that it recalls before it looks who reads: one of them sees the other.
- * A lender that takes a reader for dead does not wait, so that one looks again when it has read.
+ * A lender that takes a reader for dead or failed does not wait, though that one may live: nothing
+ * is written to what is lent, and who reads it looks again when it has read.
  */
 #define CT_FOLDER "run"
 #include <stdlib.h>
@@ -73,14 +75,54 @@ static struct ct_p2p_req *lent_to(const struct ct_board *b, unsigned row, uint32
     return &b->lent[row * (b->ctx->n - 1) + rank - (rank > b->ctx->me)];
 }
 
+/* Whether it is known that this rank cannot read what `ep` has. */
+static bool is_barred(const struct ct_board *b, const struct ct_ep *ep)
+{
+    ct_domain_enter(b->ctx->p);
+    const bool may = ct_ep_may_read(ep);
+    ct_domain_leave(b->ctx->p);
+    return !may;
+}
+
 bool ct_board_lend_prepare(struct ct_board *b)
 {
+    struct ct_board_member *own = &b->shared->member[b->ctx->me];
     b->lent = calloc((size_t)rows(b) * (b->ctx->n - 1), sizeof *b->lent);
-    bool able = b->lent != NULL;
+    bool able = b->lent != NULL, barred = false;
     for (uint32_t r = 0; r < b->ctx->n && able; r++) {
-        able = r == b->ctx->me || b->ctx->ep(b->ctx, r) != NULL; /* once there they stay */
+        const struct ct_ep *ep = r == b->ctx->me ? NULL : b->ctx->ep(b->ctx, r);
+        able = r == b->ctx->me || ep != NULL; /* once there they stay */
+        barred |= ep != NULL && is_barred(b, ep);
     }
+    atomic_store_explicit(&own->blind, barred, memory_order_relaxed);
+    atomic_store_explicit(&own->foreseen, barred, memory_order_relaxed);
     return able;
+}
+
+/* Not by `blind`, which a rank that is quicker may have changed since. */
+void ct_board_lend_begin(struct ct_board *b)
+{
+    for (uint32_t r = 0; r < b->ctx->n; r++) {
+        b->refused |= atomic_load_explicit(&b->shared->member[r].foreseen, memory_order_relaxed);
+    }
+}
+
+/* Whether it is too early to lend again where somebody could not read what was lent last. */
+static bool rests(struct ct_board *b, bool blind)
+{
+    enum { FIRST = 16, MOST = 4096 };
+    const bool before = b->vain > 0;
+    if (CT_LIKELY(!blind)) {
+        b->vain = b->rest = 0;
+        return false;
+    }
+    if (b->rest > 0) {
+        b->rest--;
+        return true;
+    }
+    b->vain = before ? (uint32_t)ct_min_size(2 * b->vain, MOST) : FIRST;
+    b->rest = b->vain;
+    return !before;
 }
 
 /* Measured, put in and lent, alltoall of 4 and 8 ranks on two cores, blocks that were not written:
@@ -99,7 +141,7 @@ bool ct_board_all_lend(struct ct_board *b, const struct ct_run_args *args,
         return false;
     }
     poll->written = ct_fresh_look(&b->fresh, args->layout.buf[CT_SEND].base, bytes);
-    return !b->refused && (how == CT_LEND_ALWAYS || block >= ALWAYS || !b->written);
+    return (how == CT_LEND_ALWAYS || block >= ALWAYS || !b->written) && !rests(b, b->refused);
 }
 
 void ct_board_count(struct ct_board_poll *poll, const struct ct_board_note *note)
@@ -111,7 +153,7 @@ void ct_board_count(struct ct_board_poll *poll, const struct ct_board_note *note
 void ct_board_conclude(struct ct_board *b, const struct ct_board_poll *poll)
 {
     b->written = 2 * poll->nwritten >= b->ctx->n;
-    b->refused |= poll->nblind > 0;
+    b->refused = poll->nblind > 0;
 }
 
 /* Where lending is the rule, every so often there is none, to see whether it still should be. */
@@ -140,9 +182,9 @@ bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args, const ch
         overwrites(args) || (how == CT_LEND_AUTO && is_too_long(args))) {
         return false;
     }
-    const uint32_t peer = 1 - b->ctx->me;
-    return atomic_load_explicit(&b->shared->member[peer].blind, memory_order_relaxed) == 0 &&
-           (how == CT_LEND_ALWAYS || (is_far(b) && !is_better_put(b, args, from, len_bytes)));
+    const _Atomic uint32_t *blind = &b->shared->member[1 - b->ctx->me].blind;
+    return (how == CT_LEND_ALWAYS || (is_far(b) && !is_better_put(b, args, from, len_bytes))) &&
+           !rests(b, atomic_load_explicit(blind, memory_order_relaxed) != 0);
 }
 
 /* What `rank` reads of input of that many bytes: two ranks all of it, more its block. */
@@ -243,12 +285,23 @@ void ct_board_lend_no_more(struct ct_board *b)
 
 /* ---- the reader ------------------------------------------------------------------------------ */
 
+/* Whether this rank has read what was lent, of all in this operation. */
+static void say_blind(struct ct_board *b, bool blind)
+{
+    _Atomic uint32_t *own = &b->shared->member[b->ctx->me].blind;
+    b->blind_k = blind ? b->k : b->blind_k;
+    if (CT_UNLIKELY(blind ||
+                    (atomic_load_explicit(own, memory_order_relaxed) != 0 && b->blind_k != b->k))) {
+        atomic_store_explicit(own, blind, memory_order_relaxed);
+    }
+}
+
 /* This rank's part of it as a message. */
 static int ask(struct ct_board *b, struct ct_board_borrowed *in, struct ct_ep *ep)
 {
     const struct ct_board_note *note = in->note;
     const struct ct_area        part = part_of(b, b->ctx->me, note->addr, note->len_bytes);
-    atomic_store_explicit(&b->shared->member[b->ctx->me].blind, 1, memory_order_relaxed);
+    say_blind(b, true);
     in->asked = malloc(part.len_bytes);
     in->asked_at = (uintptr_t)part.base - note->addr;
     if (in->asked == NULL) {
@@ -293,8 +346,12 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
                            &(struct ct_net_remote){note->addr + from, len_bytes,
                                                    note->token[b->ctx->me], in->alone});
         ct_tsan_release((uintptr_t)part_of(b, b->ctx->me, note->addr, note->len_bytes).base);
-        if (CT_LIKELY(rc != CTRAN_ERR_UNSUPPORTED_OPERATION)) {
-            return rc == CTRAN_SUCCESS ? end_reading(b, in->rank) : rc;
+        if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+            say_blind(b, false);
+            return end_reading(b, in->rank);
+        }
+        if (rc != CTRAN_ERR_UNSUPPORTED_OPERATION) {
+            return rc;
         }
         rc = ask(b, in, ep);
         rc = rc == CTRAN_SUCCESS ? end_reading(b, in->rank) : rc;
