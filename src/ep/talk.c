@@ -10,8 +10,10 @@
  * 8 bytes 0.90 and 0.40, 1 KiB 0.98 and 0.84, 2 KiB 1.03 and 1.43, 4 KiB 1.12 and 2.0, 16 KiB 1.70
  * and 3.3. Rows of 64 messages of 64 bytes, which are 4 KiB an answer, 1146 and 649 MB/s.
  *
- * Who exchanges most of its bytes with one other sits down beside that one where these are many,
- * and leaves it where they are few; what is between changes nothing.
+ * Who exchanges three quarters of its bytes with one other sits down beside that one where these
+ * are many, and leaves it where they are few, or less than half of all; what is between changes
+ * nothing. So one that has two such partners, as in an exchange of borders, stays where it is: of
+ * equal shares now one is the larger, now the other.
  *
  * Called by p2p.c for each message, by domain.c for what a turn of waiting has brought.
  */
@@ -51,8 +53,9 @@ static bool is_due(const struct ct_ep_talk *talk)
 static void judge(struct ct_ep_talk *talk, uint64_t talked)
 {
     const uint64_t each = talk->bytes / ct_max_size(talk->answers, 1);
-    const bool     is_main = 2 * talk->bytes > talked - talk->since;
-    talk->much = is_main && (each >= MUCH || (talk->much && each > LITTLE));
+    const uint64_t all = talked - talk->since;
+    const bool     is_main = talk->much ? 2 * talk->bytes > all : 4 * talk->bytes >= 3 * all;
+    talk->much = is_main && each > (talk->much ? LITTLE : MUCH - 1);
     talk->bytes = talk->answers = 0;
     talk->since = talked;
 }

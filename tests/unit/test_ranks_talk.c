@@ -109,6 +109,27 @@ static void judged(struct rank *r, void *arg) CT_UNCHECKED
     ranks_sync(r);
 }
 
+/* As many bytes go to and from each of two others, and come in any order. */
+static void two_partners(struct rank *r, void *arg) CT_UNCHECKED
+{
+    static const size_t lens[] = {4096, 30000, 300000};
+    struct ct_ep       *ep[2] = {ranks_ep(r, 0), ranks_ep(r, 1)};
+    (void)arg;
+    for (unsigned i = 0; r->me == 0 && i < 9 * JUDGED; i++) {
+        const size_t   len = lens[i / 3 / JUDGED];
+        const unsigned first = (unsigned)(unit_random(&r->seed) % 2);
+        ct_ep_said(ep[0], len);
+        ct_ep_said(ep[1], len);
+        for (unsigned j = 0; j < 2; j++) {
+            r->p.ep->from = ep[first ^ j];
+            ct_ep_heard(ep[first ^ j], len);
+            ct_ep_learn_seat(&r->p, &(struct ct_wait){0});
+            RANK_CHECK(r, !ep[first ^ j]->talk.much);
+        }
+    }
+    ranks_sync(r);
+}
+
 static void run(bool crowded, void (*body)(struct rank *r, void *arg))
 {
     const char *const settings[] = {"CTRAN_SPIN", crowded ? "0" : "10", NULL};
@@ -133,12 +154,19 @@ static void test_judged(void **state)
     run(true, judged);
 }
 
+static void test_two_partners(void **state)
+{
+    (void)state;
+    run(true, two_partners);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counted),
         cmocka_unit_test(test_not_counted),
         cmocka_unit_test(test_judged),
+        cmocka_unit_test(test_two_partners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
