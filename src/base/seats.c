@@ -14,7 +14,9 @@ enum { ENOUGH = 64 }; /* waits that say something */
 #define TRIAL_NS      (20 * (uint64_t)CT_NS_PER_MS)
 #define LEAST_STAY_NS ((uint64_t)CT_NS_PER_MS)
 #define MOST_STAY_NS  (2000 * (uint64_t)CT_NS_PER_MS)
-#define LOOK_NS       ((uint64_t)CT_NS_PER_MS / 16) /* between looks for a seat beside another */
+/* Between looks for a seat beside another: each costs some system calls. */
+#define LOOK_NS      ((uint64_t)CT_NS_PER_MS / 16)
+#define MOST_LOOK_NS (64 * (uint64_t)CT_NS_PER_MS)
 /* One that takes longer is about something else, as a rule. */
 #define MOST_WAIT_NS ((uint64_t)CT_NS_PER_MS)
 
@@ -206,17 +208,25 @@ static void drop_trial(struct ct_seats *s, uint64_t now)
     }
 }
 
-/* Soon again, since the kernel takes one of a pair to a core that is idle for a moment. */
-static bool is_time_to_join(struct ct_seats *s, uint64_t now)
+/* Soon again once one of the two is elsewhere, since the kernel takes one of a pair to a core that
+ * is idle for a moment; else after twice as long each time. */
+static bool is_time_to_join(struct ct_seats *s, int here, int there, uint64_t now)
 {
-    const bool is_time = now - s->join_ns >= LOOK_NS && !s->on_trial;
-    s->join_ns = is_time ? now : s->join_ns;
-    return is_time;
+    const bool same = s->join.here == here + 1 && s->join.there == there + 1;
+    if (s->on_trial || now - s->join.last_ns < (same ? s->join.stay_ns : LOOK_NS)) {
+        return false;
+    }
+    s->join.last_ns = now;
+    s->join.stay_ns = same ? ct_min_size(2 * s->join.stay_ns, MOST_LOOK_NS) : LOOK_NS;
+    s->join.here = here + 1;
+    s->join.there = there + 1;
+    return true;
 }
 
 static void sit_down(struct ct_seats *s, int core, const cpu_set_t *allowed, uint64_t now)
 {
-    s->stay_ns /= 2; /* it may go soon when there is no reason any more */
+    s->stay_ns /= 2;  /* it may go soon when there is no reason any more */
+    s->join.here = 0; /* and should it be taken back there, it looks soon */
     move(s, core, allowed);
     begin_spell(s, now);
 }
@@ -232,7 +242,7 @@ void ct_seats_join(struct ct_seats *s, uint32_t who)
     const uint64_t now = ct_clock_ns();
     cpu_set_t      allowed;
     drop_trial(s, now);
-    if (there != here && is_time_to_join(s, now) && may_choose(s, &allowed) &&
+    if (there != here && is_time_to_join(s, here, there, now) && may_choose(s, &allowed) &&
         CPU_ISSET((unsigned)there, &allowed)) {
         uint32_t on[CPU_SETSIZE];
         count(s, on);

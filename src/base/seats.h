@@ -50,7 +50,10 @@ struct ct_seats {
     struct {
         uint64_t last_ns, stay_ns; /* when it looked, and how long it lets that be */
     } spread;
-    uint64_t join_ns; /* when it last looked for a seat beside somebody */
+    struct {
+        uint64_t last_ns, stay_ns; /* when it looked, and how long it lets that be */
+        int32_t  here, there;      /* the cores then, 1 more */
+    } join;                        /* beside somebody */
 };
 
 enum ct_seat_sight {
@@ -120,7 +123,8 @@ void ct_seats_spread(struct ct_seats *s);
 
 /* Takes a seat beside `who`. Of two whose cores have equally many the one with the lower number
  * moves, else the one that leaves more behind: so pairs that have to change places do, one after
- * the other. Who has a core for itself keeps it. */
+ * the other. Who has a core for itself keeps it. Who has looked in vain looks ever less often while
+ * both stay where they are. */
 void ct_seats_join(struct ct_seats *s, uint32_t who);
 
 /* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more

@@ -312,7 +312,7 @@ static bool looks(struct ct_seats *s, uint32_t who, const int cores[N], bool exp
         pin(here);
         (void)unpin(NULL);
         s->mine = here + 1;
-        s->join_ns = 0;
+        s->join.last_ns = 0;
         ct_seats_join(s, who);
         joined = expected ? s->mine == cores[who] + 1 : s->mine != here + 1;
     }
@@ -360,9 +360,20 @@ static void test_join(void **state)
     free(s.all);
 }
 
-/* Nor does one that may use that core alone. */
+/* Makes a look due; how long it lets that be then. */
+static uint64_t rest_of(struct ct_seats *s)
+{
+    s->join.last_ns = 0;
+    ct_seats_join(s, ME + 1);
+    assert_int_not_equal(s->join.last_ns, 0);
+    return s->join.stay_ns;
+}
+
+/* Nor does one that may use that core alone; it looks ever less often, until that other one is
+ * elsewhere. */
 static void test_bound(void **state)
 {
+    enum { LOOKS = 100 };
     (void)state;
     struct ct_seats s = view_new();
     const int       a = first_core(-1);
@@ -370,7 +381,18 @@ static void test_bound(void **state)
     put(&s, 0, a + 1);
     put(&s, ME + 1, a + 2);
     ct_seats_take(&s);
-    ct_seats_join(&s, ME + 1);
+    const uint64_t first = rest_of(&s);
+    uint64_t       rest = first;
+    for (unsigned i = 0; i < LOOKS; i++) {
+        const uint64_t next = rest_of(&s);
+        assert_true(next == 2 * rest || next >= 512 * first);
+        rest = next;
+        const uint64_t looked = s.join.last_ns;
+        ct_seats_join(&s, ME + 1); /* too early */
+        assert_int_equal(s.join.last_ns, looked);
+    }
+    put(&s, ME + 1, a + 3);
+    assert_int_equal(rest_of(&s), first);
     assert_int_equal(s.mine, a + 1);
     assert_int_equal(settled_of(&s), 0);
     free(s.all);
