@@ -470,7 +470,7 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     const size_t   most = from->alone ? CT_SHM_READS_MOST : link->net->eager_bytes;
     const uint64_t start =
         from->len_bytes <= most ? ct_shm_reads_begin(&peer->reads, from->len_bytes) : 0;
-    const int rc = ct_shm_shares(&shm_of(link->net)->env, area, from)
+    const int rc = ct_shm_shares(&shm_of(link->net)->env, peer->addr.local_index, area, from)
                        ? share(peer, &owner, area->base, from)
                        : ct_shm_copy(&owner, area, from);
     ct_shm_reads_end(&peer->reads, from->len_bytes, start);
@@ -483,11 +483,8 @@ static int shm_get_row(struct ct_net_link *link, const struct ct_net_read *reads
     struct peer             *peer = peer_of(link);
     const struct ct_shm_mate owner = mate_of(peer);
     const size_t             bytes = ct_net_row_bytes(reads, n) / n;
-    bool                     shared = false;
-    for (unsigned i = 0; i < n; i++) {
-        shared |= ct_shm_shares(&shm_of(link->net)->env, reads[i].area, &reads[i].from);
-    }
-    if (peer->lost || shared) {
+    const struct ct_net_env *env = &shm_of(link->net)->env;
+    if (peer->lost || ct_shm_shares_some(env, peer->addr.local_index, reads, n)) {
         return peer->lost ? CTRAN_ERR_PROC_FAILED : CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
     const uint64_t start =

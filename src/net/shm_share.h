@@ -47,13 +47,26 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
 int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *reader);
 
-/* Whether a read into that memory had better be done so. */
-static inline bool ct_shm_shares(const struct ct_net_env *env, const struct ct_area *area,
-                                 const struct ct_net_remote *from)
+/* Whether a read from the owner at that seat into that memory had better be done so: not where both
+ * are on one core, which does no more at a time for being given back and forth. */
+static inline bool ct_shm_shares(const struct ct_net_env *env, uint32_t seat,
+                                 const struct ct_area *area, const struct ct_net_remote *from)
 {
     const size_t least = (size_t)env->cfg->shm_share;
     return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
-           area->len_bytes >= from->len_bytes;
+           area->len_bytes >= from->len_bytes &&
+           (CT_LIKELY(env->seats == NULL) || ct_seats_look(env->seats, seat) != CT_SEAT_BESIDE);
+}
+
+/* Whether that is so of one of several. */
+static inline bool ct_shm_shares_some(const struct ct_net_env *env, uint32_t seat,
+                                      const struct ct_net_read *reads, unsigned n)
+{
+    bool some = false;
+    for (unsigned i = 0; i < n; i++) {
+        some |= ct_shm_shares(env, seat, reads[i].area, &reads[i].from);
+    }
+    return some;
 }
 
 #endif

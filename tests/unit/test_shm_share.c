@@ -2,7 +2,7 @@
 /*
  * Reads that both ends work at, between two threads: every byte arrives once, whether the owner
  * helps always, now and then, with the wrong means or not at all; and nobody writes to the reader's
- * memory once it has it.
+ * memory once it has it. And which reads are such.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -231,7 +231,7 @@ static void test_taken_at_once(void **state)
 {
     (void)state;
     enum { ROUNDS = 5000, BYTES = 8000 };
-    unsigned char same[BYTES];
+    unsigned char      same[BYTES];
     struct ct_shm_mate reader = fine;
     reader.announced = is_announced_late;
     struct stage *s = make(reader, 0);
@@ -423,6 +423,44 @@ static void test_owner_lies(void **state)
     }
 }
 
+/* Whether a read of `bytes` from the owner at seat 0 is one. */
+static bool shares(const struct ct_net_env *env, uint64_t bytes, bool owner_reads)
+{
+    static char          to[MOST];
+    const struct ct_area area = {.base = to, .len_bytes = MOST};
+    return ct_shm_shares(env, 0, &area,
+                         &(struct ct_net_remote){.len_bytes = bytes, .alone = owner_reads});
+}
+
+/* Long ones, where the owner has nothing better to do, and a core to do it on. */
+static void test_shares(void **state)
+{
+    enum { LEAST = 1 << 16 };
+    struct ct_config  cfg = {.shm_share = LEAST};
+    struct ct_seat    all[2] = {{.core = 0}};
+    struct ct_seats   seats = {.all = all, .n = 2, .me = 1};
+    struct ct_net_env env = {.cfg = &cfg};
+    cpu_set_t         before, one;
+    (void)state;
+    assert_true(shares(&env, LEAST, false));
+    assert_false(shares(&env, LEAST - 1, false));
+    assert_false(shares(&env, LEAST, true));
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    const int here = sched_getcpu();
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)here, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    env.seats = &seats;
+    assert_true(shares(&env, LEAST, false)); /* nobody knows where it is */
+    atomic_store(&all[0].core, here + 2);
+    assert_true(shares(&env, LEAST, false));
+    atomic_store(&all[0].core, -(here + 1));
+    assert_false(shares(&env, LEAST, false));
+    atomic_store(&all[0].core, here + 1);
+    assert_false(shares(&env, LEAST, false));
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,7 +468,7 @@ int main(void)
         cmocka_unit_test(test_alone),      cmocka_unit_test(test_taken),
         cmocka_unit_test(test_owner_dies), cmocka_unit_test(test_reader_lies),
         cmocka_unit_test(test_owner_lies), cmocka_unit_test(test_taken_at_once),
-        cmocka_unit_test(test_forgotten),
+        cmocka_unit_test(test_forgotten),  cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
