@@ -94,6 +94,12 @@ static void show_file(const struct ct_mem_lending *c, struct ct_mem_shelf *shelf
     atomic_store_explicit(&shelf->inode, c->inode, memory_order_relaxed);
 }
 
+static bool is_there(const struct ct_mem_range *r)
+{
+    return atomic_load_explicit(&r->place, memory_order_relaxed) != 0;
+}
+
+/* While nothing has ever been lent there are no changes, and peers need not look. */
 void ct_mem_lending_show(struct ct_process *p, struct ct_mem_shelf *shelf)
 {
     struct ct_mem_lending *c = p->lending;
@@ -105,7 +111,9 @@ void ct_mem_lending_show(struct ct_process *p, struct ct_mem_shelf *shelf)
     if (shelf != NULL) {
         show_file(c, shelf);
         for (unsigned i = 0; i < CT_MEM_RANGES; i++) {
-            show_range(c, i);
+            if (is_there(&c->ranges[i]) || is_there(&shelf->ranges[i])) {
+                show_range(c, i);
+            }
         }
     }
     pthread_mutex_unlock(&c->lock);
@@ -115,8 +123,7 @@ void ct_mem_lending_show(struct ct_process *p, struct ct_mem_shelf *shelf)
 static unsigned free_range(const struct ct_mem_lending *c)
 {
     unsigned i = 0;
-    while (i < CT_MEM_RANGES &&
-           atomic_load_explicit(&c->ranges[i].place, memory_order_relaxed) != 0) {
+    while (i < CT_MEM_RANGES && is_there(&c->ranges[i])) {
         i++;
     }
     return i;

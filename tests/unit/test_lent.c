@@ -104,8 +104,10 @@ static void test_private(void **state)
     s->p.cfg.shm_alloc = 0;
     assert_null(ct_mem_lent_get(&s->p, MIB, 64));
     s->p.cfg.shm_alloc = LEAST;
+    assert_int_equal(atomic_load(&s->shelf.changes), 0); /* so that nobody looks there */
     char *at = ct_mem_lent_get(&s->p, MIB, 64);
     assert_non_null(at);
+    assert_int_equal(atomic_load(&s->shelf.changes), 1);
     assert_false(ct_mem_lent_put(&s->p, at + 4096));
     ct_mem_lending_show(&s->p, NULL);
     assert_null(ct_mem_lent_get(&s->p, MIB, 64));
@@ -114,8 +116,11 @@ static void test_private(void **state)
     ct_mem_lending_show(&s->p, &s->shelf);
     assert_non_null(look(s, at, MIB));
     assert_int_equal(look(s, at, MIB)[5], 5);
+    ct_mem_lending_show(&s->p, NULL);
     assert_true(ct_mem_lent_put(&s->p, at));
     assert_false(ct_mem_lent_put(&s->p, at));
+    ct_mem_lending_show(&s->p, &s->shelf);
+    assert_null(look(s, at, MIB));
     drop(s);
 }
 
