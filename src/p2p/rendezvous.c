@@ -5,7 +5,7 @@
  *   sender                          receiver
  *     RTS (key, length, address) ->   waits for a matching receive, then either
  *                                     reads the sender's memory, or fetches it:
- *                              <- FIN
+ *                              <- FIN    (one for several that were read together)
  *                                     or asks for it:
  *                              <- CTS
  *     puts it where the receiver wants it, if the transport can,
@@ -286,6 +286,15 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
 }
 
+/* The receiver has that message. */
+static void end_send(struct ct_ep *to, uint64_t id) CT_IN_DOMAIN
+{
+    struct ct_p2p_req *req = find(to, id);
+    if (req != NULL && !req->is_recv && req->want_bytes == 0) {
+        ct_p2p_complete(req, req->withdrawing ? req->give_up : CTRAN_SUCCESS);
+    }
+}
+
 static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
                    size_t len_bytes) CT_IN_DOMAIN
 {
@@ -294,9 +303,8 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
-    struct ct_p2p_req *req = find(from, wire.sender_id);
-    if (req != NULL && !req->is_recv && req->want_bytes == 0) {
-        ct_p2p_complete(req, req->withdrawing ? req->give_up : CTRAN_SUCCESS);
+    for (unsigned i = 0; i < wire.n && i < CT_NET_ROW; i++) {
+        end_send(from, wire.sender_id + i);
     }
 }
 
@@ -340,12 +348,23 @@ static void cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
     }
 }
 
-/* All bytes are here. */
-static void say_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
+/* All bytes are here, of this and of n - 1 others. */
+static void say_fins(struct ct_p2p_req *req, uint64_t sender_id, unsigned n) CT_IN_DOMAIN
 {
-    struct ct_wire_fin wire = {sender_id};
+    struct ct_wire_fin wire = {sender_id, n};
     req->base.len_bytes = req->want_bytes;
     ct_p2p_post_op(req, CT_EP_FIN, &wire, sizeof wire, fin_taken);
+}
+
+static void say_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
+{
+    say_fins(req, sender_id, 1);
+}
+
+/* Without the receive, which is over. */
+static void let_go(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN
+{
+    ct_p2p_answer(to, CT_EP_FIN, &(struct ct_wire_fin){sender_id, 1}, sizeof(struct ct_wire_fin));
 }
 
 static void say_cts(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
@@ -372,8 +391,7 @@ static void fetched(void *arg, int status) CT_IN_DOMAIN
     req->promised_bytes = 0;
     say_cts(req, sender_id);
     if (withdrawn) {
-        ct_p2p_answer(from, CT_EP_FIN, &(struct ct_wire_fin){sender_id},
-                      sizeof(struct ct_wire_fin));
+        let_go(from, sender_id);
     }
 }
 
@@ -430,6 +448,16 @@ static void conclude(struct ct_p2p_req *req, int rc, const struct ct_rndv_offer 
 void ct_rndv_read(struct ct_p2p_req *req, int rc, uint64_t sender_id)
 {
     conclude(req, rc, &(struct ct_rndv_offer){.sender_id = sender_id});
+}
+
+/* The sender is told first; what is over may start the next. */
+void ct_rndv_have_read(struct ct_p2p_req *const reqs[], unsigned n, uint64_t sender_id)
+{
+    say_fins(reqs[n - 1], sender_id, n);
+    for (unsigned i = 0; i < n - 1; i++) {
+        reqs[i]->base.len_bytes = reqs[i]->want_bytes;
+        finish(reqs[i], CTRAN_SUCCESS);
+    }
 }
 
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rndv_offer *offer)
@@ -556,8 +584,7 @@ static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, con
             from->flow.held--;
             ct_flow_matched(from, 0);
         }
-        ct_p2p_answer(from, CT_EP_FIN, &(struct ct_wire_fin){wire.sender_id},
-                      sizeof(struct ct_wire_fin));
+        let_go(from, wire.sender_id);
     }
 }
 

@@ -16,8 +16,32 @@
 
 enum { LONGEST = 64 << 10 }; /* of longer ones the call is a small part, and waiting is dear */
 
-/* One by one where they cannot be had together: one of them may be to blame. What is over may start
- * another receive (part.c), which joins the next row. */
+/* Those whose ids follow each other are told of together. */
+static void tell_all(const struct ct_p2p_row *row) CT_IN_DOMAIN
+{
+    for (unsigned i = 0, n; i < row->n; i += n) {
+        const uint64_t first = row->reads[i].from.token;
+        n = 1;
+        while (i + n < row->n && row->reads[i + n].from.token == first + n) {
+            n++;
+        }
+        ct_rndv_have_read(&row->reqs[i], n, first);
+    }
+}
+
+/* One by one where they cannot be had together: one of them may be to blame. */
+static void read_each(const struct ct_p2p_row *row, int rc) CT_IN_DOMAIN
+{
+    for (unsigned i = 0; i < row->n; i++) {
+        const struct ct_net_read *read = &row->reads[i];
+        const int                 one = rc != CTRAN_ERR_UNSUPPORTED_OPERATION
+                                            ? rc
+                                            : ct_ep_read(row->from, read->area, &read->from);
+        ct_rndv_read(row->reqs[i], one, read->from.token);
+    }
+}
+
+/* What is over may start another receive (part.c), which joins the next row. */
 static void read_all(struct ct_p2p_row *next) CT_IN_DOMAIN
 {
     struct ct_p2p_row row;
@@ -30,12 +54,10 @@ static void read_all(struct ct_p2p_row *next) CT_IN_DOMAIN
     if (row.n > 1) {
         rc = ct_ep_read_row(row.from, row.reads, row.n);
     }
-    for (unsigned i = 0; i < row.n; i++) {
-        const struct ct_net_read *read = &row.reads[i];
-        const int                 one = rc != CTRAN_ERR_UNSUPPORTED_OPERATION
-                                            ? rc
-                                            : ct_ep_read(row.from, read->area, &read->from);
-        ct_rndv_read(row.reqs[i], one, read->from.token);
+    if (rc == CTRAN_SUCCESS) {
+        tell_all(&row);
+    } else {
+        read_each(&row, rc);
     }
 }
 

@@ -78,8 +78,8 @@ struct ct_wire_cts { /* "send me its first want_bytes as CT_EP_DATA" */
 struct ct_wire_data { /* the payload is the piece at `offset` */
     uint64_t receiver_id, offset;
 };
-struct ct_wire_fin { /* "I have it" */
-    uint64_t sender_id;
+struct ct_wire_fin { /* "I have it", and those with the n - 1 next ids; at most CT_NET_ROW */
+    uint64_t sender_id, n;
 };
 struct ct_wire_nak { /* "there is no such send any more", and what ended it */
     uint64_t receiver_id;
@@ -148,6 +148,9 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from,
 void ct_rndv_leave(struct ct_p2p_req *req) CT_IN_DOMAIN;
 /* Goes on after a read of the whole message, which the sender calls sender_id, has come to rc. */
 void ct_rndv_read(struct ct_p2p_req *req, int rc, uint64_t sender_id) CT_IN_DOMAIN;
+/* The same of n messages that have been read, which it calls sender_id and the ids after that. */
+void ct_rndv_have_read(struct ct_p2p_req *const reqs[], unsigned n,
+                       uint64_t sender_id) CT_IN_DOMAIN;
 /* Takes an announced send back; it ends with `error` when the receiver has let go of it. */
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_rndv_register(struct ct_process *p);

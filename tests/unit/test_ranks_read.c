@@ -339,10 +339,13 @@ enum { MESSAGES = 4, SHORT = 5000 };
 
 static unsigned char sent[MESSAGES][SHORT], got[MESSAGES][SHORT];
 
-static void send_some(struct rank *r)
+static bool gap; /* between the numbers of the last two */
+
+static void send_some(struct rank *r) CT_UNCHECKED
 {
     struct ct_p2p_req reqs[MESSAGES];
     for (int i = 0; i < MESSAGES; i++) {
+        r->p.p2p->next_id += gap && i == MESSAGES - 1;
         memset(sent[i], i + 1, SHORT);
         ct_p2p_issend(&r->p, &reqs[i], ranks_ep(r, 1), (struct ct_p2p_key){CTX, 0, 4},
                       &(struct ct_area){.base = sent[i], .len_bytes = SHORT});
@@ -372,7 +375,8 @@ static void receive_some(struct rank *r)
 }
 
 /* The first that comes after none is read alone, and so is the first of the next turn; those that
- * are there with that one together, and one by one where they cannot. */
+ * are there with that one together, and one by one where they cannot. Their sender is told at once
+ * of what it has announced one after the other. */
 static void some(struct rank *r, void *arg)
 {
     (void)arg;
@@ -380,12 +384,14 @@ static void some(struct rank *r, void *arg)
     if (r->me == 1) {
         count_all(r);
     }
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 3; turn++) {
         if (r->me == 1) {
             while (ct_domain_poke(&r->p)) {
             }
-            gets = rows = 0;
+            gets = rows = fins = 0;
             refuses = turn == 1;
+        } else {
+            gap = turn == 2;
         }
         ranks_sync(r);
         if (r->me == 0) {
@@ -395,6 +401,7 @@ static void some(struct rank *r, void *arg)
             RANK_EQUAL(r, rows, 1);
             RANK_EQUAL(r, row, MESSAGES - 2);
             RANK_EQUAL(r, gets, refuses ? MESSAGES : 2);
+            RANK_EQUAL(r, fins, turn == 0 ? MESSAGES - 1 : MESSAGES);
         }
         ranks_sync(r);
     }
