@@ -22,8 +22,9 @@
  * One that shares this very core is another matter: its cache is the same, and nothing is gained by
  * copying at both ends at once. An answer had better go by the ring up to the limit of what goes
  * unasked (32 KiB 2.6 us, read 3.6), long ones had better be read (256 KiB 20.3 us by the ring,
- * read 14.5), and rows of messages from 32 KiB on (33 GB/s and 37, 64 KiB both ways at once 34.6
- * and 43; 16 KiB 36.3 and 35.0).
+ * read 14.5), and rows of messages from 16 KiB on: four ranks, millions a second by the ring and
+ * read, 12 KiB 2.91 and 2.76, 16 KiB 2.19 and 2.32, 24 KiB 1.45 and 1.65; both ways at once, GB/s,
+ * 35.6 and 32.6, 37.4 and 37.8, 37.4 and 40.2.
  *
  * Called by ep.c.
  */
@@ -31,7 +32,8 @@
 
 enum {
     FOLLOWED = 9 << 10, /* up to here messages that others follow go unasked, one way; */
-    LONG = 24 << 10,    /* to one that shares this core, or finds changes both ways, up to here */
+    BESIDE = 14 << 10,  /* to one that shares this core, up to here; */
+    LONG = 24 << 10,    /* to one that finds changes, both ways, up to here */
     EVERY = 256,        /* one of so many goes as to a near peer: it may have moved */
     DOUBT_AFTER = 16,   /* once peers find changes: two in a row are announced after so many, ... */
     MOST_DOUBT = 6      /* ... then after twice as many, up to this power of two of them */
@@ -73,7 +75,7 @@ bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area)
     const bool     answers = ep->heard && ep->in_a_row <= 1;
     const unsigned sent = ep->sent_far + 1u;
     if (beside) {
-        return !answers && area->len_bytes > LONG;
+        return !answers && area->len_bytes > BESIDE;
     }
     if (ct_ep_finds_changes(ep)) {
         return of_doubt(ep, sent) <= 1 || (!answers && area->len_bytes > LONG && is_both_ways(ep));

@@ -52,7 +52,7 @@ struct ct_net_remote {
 };
 
 /* Gets that are made in one go. */
-enum { CT_NET_ROW = 8 };
+enum { CT_NET_ROW = 16 };
 struct ct_net_read {
     const struct ct_area *area;
     struct ct_net_remote  from;
