@@ -117,6 +117,7 @@ static bool all_canaries(const unsigned char *p, size_t n)
 void check_guarded(const char *file, int line, const void *buf, size_t len, size_t written)
 {
     const unsigned char *p = buf;
+    EXPECT(written <= len);
     for (size_t i = 0; i < CANARY_BYTES; i++) {
         if (p[-1 - (ptrdiff_t)i] != CANARY) {
             check_fail(file, line, "%zu bytes before a buffer: wanted %02x, found %02x", i + 1,

@@ -119,18 +119,19 @@ static void start_receive(struct traffic *t, int i)
 /* Request `at` is complete. */
 static void finished(struct traffic *t, int at, const ctran_status_t *status)
 {
-    int i = t->message[at];
+    int    i = t->message[at];
+    size_t room = i >= 0 ? t->plan[i].len : 0;
     EXPECT_PTR(CTRAN_REQUEST_NULL, t->requests[at]);
     if (i >= 0 && t->plan[i].way == ANY_AT_ALL) {
         uint64_t index;
         memcpy(&index, t->bufs[at], sizeof index);
         EXPECT(index < MESSAGES && t->plan[index].way == ANY_AT_ALL);
         i = (int)index;
-        EXPECT_GUARDED(t->bufs[at], LONGEST, t->plan[i].len);
+        room = LONGEST;
     }
     if (i >= 0) {
         message_check(t, i, t->bufs[at], status);
-        EXPECT_GUARDED(t->bufs[at], t->plan[i].len, LONGEST);
+        EXPECT_GUARDED(t->bufs[at], room, t->plan[i].len);
     }
     guarded_free(t->bufs[at]);
 }
