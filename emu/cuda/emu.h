@@ -245,7 +245,8 @@ struct emu_op {
     atomic_uint      refs;
     struct emu_work *work;
     CUstream         stream;
-    unsigned         unmet; /* ops that must end before */
+    unsigned         unmet;    /* ops that must end before */
+    unsigned         sleepers; /* threads that wait for it */
     bool             done, counted, started;
     uint64_t         number, end_ns;
     struct emu_op  **then;

@@ -153,8 +153,12 @@ void emu_op_after(struct emu_op *op, struct emu_op *before)
 
 void emu_op_go(struct emu_op *op)
 {
-    if (--op->unmet == 0) {
-        emu_op_ready(op);
+    if (--op->unmet > 0) {
+        return;
+    }
+    emu_op_ready(op);
+    if (op->sleepers > 0 && op->work->awaited) {
+        pthread_cond_broadcast(&ended); /* whoever waits for it may carry it out */
     }
 }
 
@@ -176,7 +180,7 @@ void emu_op_end(struct emu_op *op)
         op->dead_next = over;
         over = emu_op_hold(op);
     }
-    if (waiters > 0) {
+    if (waiters > 0 || op->sleepers > 0) {
         pthread_cond_broadcast(&ended);
     }
     emu_op_drop(op);
@@ -205,8 +209,14 @@ void emu_op_wait(struct emu_op *op)
     }
     emu_op_hold(op);
     while (!op->done) {
-        if (!op->work->awaited || !emu_op_carry_out(op)) {
-            emu_any_wait();
+        if (op->work->awaited && op->unmet == 0) {
+            if (!emu_op_carry_out(op)) {
+                emu_any_wait(); /* it may not start yet, or somebody carries it out */
+            }
+        } else {
+            op->sleepers++;
+            pthread_cond_wait(&ended, &lock);
+            op->sleepers--;
         }
     }
     emu_op_drop(op);

@@ -25,7 +25,8 @@ static struct list    ready, resumed, watched;
 static pthread_cond_t work;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool           watcher;
-static unsigned       idle; /* workers that sleep, the watcher's naps included */
+static unsigned       idle;   /* workers that sleep, the watcher's naps included */
+static bool           ending; /* a worker ends an op, and then looks for the next one */
 static uint64_t       seed;
 
 uint64_t emu_now_ns(void)
@@ -148,7 +149,19 @@ static bool perform(struct emu_op *op, bool *watch)
     return true;
 }
 
-static void carry_out(struct emu_op *op)
+/* A worker that has ended an op takes what this has made ready, which others need not be woken for:
+ * one op after the other in a stream is one worker's. */
+static void end(struct emu_op *op, bool by_worker)
+{
+    ending = by_worker;
+    emu_op_end(op);
+    ending = false;
+    if (watched.count > 0 || ready.count > (by_worker ? 1 : 0)) {
+        emu_workers_wake();
+    }
+}
+
+static void carry_out(struct emu_op *op, bool by_worker)
 {
     bool watch = false;
     if (op->work->what != EMU_MEMOPS) {
@@ -162,10 +175,7 @@ static void carry_out(struct emu_op *op)
         op->stream->ctx->waiting++;
     } else if (over) {
         has_started(op);
-        emu_op_end(op);
-        if (watched.count > 0 || ready.count > 0) {
-            emu_workers_wake();
-        }
+        end(op, by_worker);
     }
 }
 
@@ -217,7 +227,7 @@ static void *worker(void *unused)
     for (;;) {
         struct emu_op *op = next_op();
         if (op != NULL) {
-            carry_out(op);
+            carry_out(op, true);
         } else if (!emu_tidy()) {
             be_idle();
         }
@@ -249,7 +259,7 @@ void emu_op_ready(struct emu_op *op)
 {
     pthread_once(&once, start);
     push(&ready, op);
-    if (idle > 0 && !op->work->awaited) {
+    if (idle > 0 && !op->work->awaited && !ending) {
         pthread_cond_signal(&work); /* one op, one worker */
     }
 }
@@ -258,7 +268,7 @@ bool emu_op_carry_out(struct emu_op *op)
 {
     for (unsigned i = 0; i < ready.count; i++) {
         if (ready.ops[i] == op && may_start(op)) {
-            carry_out(take(&ready, i));
+            carry_out(take(&ready, i), false);
             return true;
         }
     }
