@@ -8,13 +8,13 @@ bench_resident_LDFLAGS = -static $(LTO_LDFLAGS)
 noinst_PROGRAMS += bench/idle
 bench_idle_SOURCES = bench/idle.c
 bench_idle_LDADD = libctran.la
-bench_idle_LDFLAGS = -static $(LTO_LDFLAGS)
+bench_idle_LDFLAGS = -no-install
 
 # What it costs to split a communicator, and what that sends.
 noinst_PROGRAMS += bench/split
 bench_split_SOURCES = bench/split.c
 bench_split_LDADD = libctran.la
-bench_split_LDFLAGS = -static $(LTO_LDFLAGS)
+bench_split_LDFLAGS = -no-install
 dist_check_SCRIPTS += bench/split.test
 TESTS += bench/split.test
 
@@ -23,7 +23,7 @@ noinst_PROGRAMS += bench/reduce_local
 bench_reduce_local_SOURCES = bench/reduce_local.c
 bench_reduce_local_CFLAGS = $(AM_CFLAGS) -fopenmp-simd
 bench_reduce_local_LDADD = libctran.la
-bench_reduce_local_LDFLAGS = -static $(LTO_LDFLAGS)
+bench_reduce_local_LDFLAGS = -no-install
 
 # Distances of ranks, and the order of hosts; of the library's inside.
 noinst_PROGRAMS += bench/distance

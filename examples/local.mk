@@ -1,21 +1,22 @@
-# examples: programs to read, to try and to measure with. They see the public header only, and are
-# linked with the static library, so that they run from the build folder under any launcher.
+# examples: programs to read, to try and to measure with. They see the public header only. As
+# they are not to be installed they know where the library is, and run from the build folder under
+# any launcher. A static library would be optimised as a whole anew for each of them.
 noinst_PROGRAMS += examples/hello
 examples_hello_SOURCES = examples/hello.c
 examples_hello_LDADD = libctran.la
-examples_hello_LDFLAGS = -static $(LTO_LDFLAGS)
+examples_hello_LDFLAGS = -no-install
 
 noinst_PROGRAMS += examples/pingpong
 examples_pingpong_SOURCES = examples/pingpong.c
 examples_pingpong_LDADD = libctran.la
-examples_pingpong_LDFLAGS = -static $(LTO_LDFLAGS)
+examples_pingpong_LDFLAGS = -no-install
 
 if HAVE_ZLIB
 noinst_PROGRAMS += examples/heat2d
 examples_heat2d_SOURCES = examples/heat2d.c examples/png.c examples/png.h
 examples_heat2d_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 examples_heat2d_LDADD = libctran.la $(ZLIB_LIBS) -lm
-examples_heat2d_LDFLAGS = -static $(LTO_LDFLAGS)
+examples_heat2d_LDFLAGS = -no-install
 
 noinst_PROGRAMS += examples/train
 examples_train_SOURCES = \
@@ -29,7 +30,7 @@ examples_train_SOURCES = \
 	examples/mlp.c examples/mlp.h
 examples_train_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 examples_train_LDADD = libctran.la $(ZLIB_LIBS) -lm
-examples_train_LDFLAGS = -static $(LTO_LDFLAGS)
+examples_train_LDFLAGS = -no-install
 endif
 
 noinst_PROGRAMS += examples/moe
@@ -38,7 +39,7 @@ examples_moe_SOURCES = \
 	examples/moe_check.c \
 	examples/gpu.c examples/gpu.h
 examples_moe_LDADD = libctran.la
-examples_moe_LDFLAGS = -static $(LTO_LDFLAGS)
+examples_moe_LDFLAGS = -no-install
 
 # Kernels, a file for each program beside it: for GPUs where there is nvcc, and for the emulated
 # driver where a test needs them.

@@ -26,6 +26,7 @@ include src/api/local.mk
 
 lib_LTLIBRARIES += libctran.la
 libctran_la_SOURCES =
+libctran_la_LIBTOOLFLAGS = --tag=CC # with the archive, too
 libctran_la_LIBADD = libctcore.la
 libctran_la_LDFLAGS = $(LTO_LDFLAGS) -version-info $(CTRAN_LT_VERSION) \
 	-Wl,--version-script=$(top_srcdir)/src/ctran.map -Wl,--no-undefined
