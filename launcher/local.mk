@@ -1,4 +1,5 @@
-# ctranrun, and its daemon on each node.
+# ctranrun, and its daemon on each node. What they consist of is compiled once, for them and for the
+# unit tests of its parts, each of which takes what it needs.
 launcher_common = \
 	launcher/launcher.h \
 	launcher/daemon.c launcher/daemon.h \
@@ -17,11 +18,8 @@ launcher_common = \
 	launcher/session.c launcher/session.h \
 	launcher/strlist.c launcher/strlist.h \
 	launcher/tree.c launcher/tree.h
-
-bin_PROGRAMS += ctranrun
-ctranrun_SOURCES = $(launcher_common) \
+launcher_run = \
 	launcher/completion.c launcher/completion.h \
-	launcher/ctranrun.c \
 	launcher/hostorder.c launcher/hostorder.h \
 	launcher/hosts.c launcher/hosts.h \
 	launcher/head.c launcher/head.h launcher/head_job.h \
@@ -46,12 +44,8 @@ ctranrun_SOURCES = $(launcher_common) \
 	launcher/statuscmd.c launcher/statuscmd.h \
 	launcher/storecmd.c launcher/storecmd.h \
 	launcher/terminal.c launcher/terminal.h
-ctranrun_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) -DCT_LIBEXECDIR='"$(libexecdir)"'
-ctranrun_LDADD = libctboot.la libcttopo.la libctbase.la $(EVENT_LIBS) -lm
-
-libexec_PROGRAMS += ctrand
-ctrand_SOURCES = $(launcher_common) \
-	launcher/ctrand.c launcher/ctrand.h \
+launcher_daemon = \
+	launcher/ctrand.h \
 	launcher/ctrand_end.c \
 	launcher/ctrand_start.c \
 	launcher/gpuread.c launcher/gpuread.h \
@@ -77,8 +71,21 @@ ctrand_SOURCES = $(launcher_common) \
 	launcher/rankio.c launcher/rankio.h \
 	launcher/relay.c launcher/relay.h \
 	launcher/statussrv.c launcher/statussrv.h
-ctrand_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS)
-ctrand_LDADD = libctboot.la libcttopo.la libctbase.la $(EVENT_LIBS) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread
+noinst_LTLIBRARIES += libctlaunch.la
+libctlaunch_la_SOURCES = $(launcher_common) $(launcher_run) $(launcher_daemon)
+libctlaunch_la_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS) $(PMIX_CFLAGS) \
+	-DCT_LIBEXECDIR='"$(libexecdir)"'
+launcher_libs = libctlaunch.la libctboot.la libcttopo.la libctbase.la $(EVENT_LIBS)
+
+bin_PROGRAMS += ctranrun
+ctranrun_SOURCES = launcher/ctranrun.c
+ctranrun_CPPFLAGS = $(libctlaunch_la_CPPFLAGS)
+ctranrun_LDADD = $(launcher_libs) -lm
+
+libexec_PROGRAMS += ctrand
+ctrand_SOURCES = launcher/ctrand.c
+ctrand_CPPFLAGS = $(libctlaunch_la_CPPFLAGS)
+ctrand_LDADD = $(launcher_libs) $(HWLOC_LIBS) $(PMIX_LIBS) -lpthread
 
 # What shells have to know of our command line, made from the table of options (completion.c).
 bashcompletiondir = $(datadir)/bash-completion/completions

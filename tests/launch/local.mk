@@ -31,12 +31,15 @@ tests_launch_busy_LDADD = libctcore.la
 check_PROGRAMS += tests/launch/immortal
 tests_launch_immortal_SOURCES = tests/launch/immortal.c
 
-# The launcher once more, with less patience, for the tests of what it does when that is over.
+# The launcher once more, with less patience, for the tests of what it does when that is over: its
+# files that ask for what launcher.h makes of CT_PATIENCE.
 check_PROGRAMS += tests/launch/impatient/ctranrun tests/launch/impatient/ctrand
-tests_launch_impatient_ctranrun_SOURCES = $(ctranrun_SOURCES)
+tests_launch_impatient_ctranrun_SOURCES = launcher/ctranrun.c launcher/head_end.c \
+	launcher/hub_events.c
 tests_launch_impatient_ctranrun_CPPFLAGS = $(ctranrun_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctranrun_LDADD = $(ctranrun_LDADD)
-tests_launch_impatient_ctrand_SOURCES = $(ctrand_SOURCES)
+tests_launch_impatient_ctrand_SOURCES = launcher/ctrand.c launcher/ctrand_end.c \
+	launcher/hub_events.c launcher/relay.c
 tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 

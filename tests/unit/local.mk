@@ -113,43 +113,34 @@ tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
 tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
 # The launcher's parts, which are in no library.
-tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/unit.h launcher/hosts.c \
-	launcher/hosts.h launcher/tree.c launcher/tree.h
+tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/unit.h
 tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
 tests_unit_test_hosts_CFLAGS = $(unit_cflags)
-tests_unit_test_hosts_LDADD = $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_hosts_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_past_SOURCES = tests/unit/test_past.c tests/unit/unit.h
 tests_unit_test_past_CFLAGS = $(unit_cflags)
 tests_unit_test_past_LDADD = $(unit_ldadd)
-tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/unit/unit.h launcher/gpus.c \
-	launcher/gpus.h launcher/strlist.c launcher/strlist.h
+tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/unit/unit.h
 tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
 tests_unit_test_place_CFLAGS = $(unit_cflags)
-tests_unit_test_place_LDADD = $(unit_ldadd)
-tests_unit_test_hub_SOURCES = tests/unit/test_hub.c tests/unit/unit.h launcher/daemon.c \
-	launcher/hub.c launcher/hub_fence.c launcher/jobdesc.c launcher/merge.c launcher/proto.c \
-	launcher/ranklist.c launcher/strlist.c launcher/tree.c
+tests_unit_test_place_LDADD = libctlaunch.la $(unit_ldadd)
+tests_unit_test_hub_SOURCES = tests/unit/test_hub.c tests/unit/unit.h
 tests_unit_test_hub_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
 tests_unit_test_hub_CFLAGS = $(unit_cflags)
-tests_unit_test_hub_LDADD = $(unit_ldadd) $(EVENT_LIBS)
-tests_unit_test_proto_SOURCES = tests/unit/test_proto.c tests/unit/unit.h launcher/merge.c \
-	launcher/merge.h launcher/proto.c launcher/proto.h
+tests_unit_test_hub_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_proto_SOURCES = tests/unit/test_proto.c tests/unit/unit.h
 tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
 tests_unit_test_proto_CFLAGS = $(unit_cflags)
-tests_unit_test_proto_LDADD = $(unit_ldadd) $(EVENT_LIBS)
-tests_unit_test_published_SOURCES = tests/unit/test_published.c tests/unit/unit.h \
-	launcher/jobdesc.c launcher/jobdesc.h launcher/proto.c launcher/proto.h \
-	launcher/published.c launcher/published.h launcher/published_store.c \
-	launcher/published_store.h launcher/ranklist.c launcher/ranklist.h launcher/strlist.c \
-	launcher/strlist.h
+tests_unit_test_proto_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_published_SOURCES = tests/unit/test_published.c tests/unit/unit.h
 tests_unit_test_published_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
 tests_unit_test_published_CFLAGS = $(unit_cflags)
-tests_unit_test_published_LDADD = $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_published_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_area_SOURCES = tests/unit/test_area.c tests/unit/unit.h
 tests_unit_test_area_CFLAGS = $(unit_cflags)
 tests_unit_test_area_LDADD = $(unit_ldadd)
