@@ -147,6 +147,12 @@ void guarded_free(void *buf)
     free((unsigned char *)buf - CANARY_BYTES);
 }
 
+bool check_quick(void)
+{
+    const char *quick = getenv("CT_CHECK_QUICK");
+    return quick != NULL && strcmp(quick, "1") == 0;
+}
+
 size_t size_setting(const char *name, size_t otherwise)
 {
     const char *text = getenv(name);

@@ -112,6 +112,9 @@ void check_guarded(const char *file, int line, const void *buf, size_t len, size
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
+/* CT_CHECK_QUICK is 1: a sanitizer, or whoever has little time, wants smaller ranges. */
+bool check_quick(void);
+
 /* A size as CTRAN_ variables have it, so that sizes around the limit in force are tried. */
 size_t size_setting(const char *name, size_t otherwise);
 
