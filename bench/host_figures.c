@@ -9,6 +9,8 @@
  *     wake US     one falls asleep and another wakes it, as the library does (base/wait.h), besides
  *                 the switch; the other core runs meanwhile
  *     poll US     a look for messages that finds none
+ *     fresh B     bytes a second that a copy moves to memory that the other core has just read, and
+ *                 from memory that it has just written: the mean of both
  *     near, far, dram B   bytes a second that memcpy moves within a core's own cache, within the
  *                 last one, and beyond
  *     llc B       bytes that may go round until each takes the mean of what it takes at far and at
@@ -31,7 +33,7 @@
 #include "ctran.h"
 
 enum { TURNS = 9, YIELDERS = 4, YIELDS = 2000, HOPS = 1000, LOOKS = 20000, PIECE = 16 << 10 };
-enum { TOUCHED = 4096, LIMIT_S = 60 };
+enum { TOUCHED = 4096, LIMIT_S = 60, PASSED = 64 << 10, ROUND = 256 << 10, PASSES = 2000 };
 
 static double us_since(uint64_t start_ns)
 {
@@ -211,6 +213,69 @@ static double copy_rate(char *memory, size_t bytes)
     return (double)(passes * (half / PIECE) * PIECE) / median(times) * 1e6;
 }
 
+/* Memory that two processes see, `len` bytes of which one fills at a time, and the other reads. */
+struct passage {
+    _Atomic uint32_t at; /* counts the turns */
+    double           us;
+    char             memory[ROUND];
+};
+
+/* Turn after turn, as whose it is: from private memory to the passage, and from there. */
+static void pass_on(struct passage *p, size_t len, uint32_t me)
+{
+    char *own = malloc(PASSED);
+    if (own == NULL) {
+        _exit(1);
+    }
+    memset(own, 1, PASSED);
+    for (uint32_t i = 0; i < PASSES; i++) {
+        char *there = p->memory + (size_t)i * PASSED % ROUND;
+        while (atomic_load_explicit(&p->at, memory_order_acquire) != 2 * i + me) {
+            ct_line_pause();
+        }
+        memcpy(me == 0 ? there : own, me == 0 ? own : there, len);
+        atomic_store_explicit(&p->at, 2 * i + me + 1, memory_order_release);
+    }
+    free(own);
+}
+
+static double pass_us(struct passage *p, int where, int beside, size_t len)
+{
+    p->at = 0;
+    const pid_t other = start(beside);
+    if (other == 0) {
+        pass_on(p, len, 1);
+        _exit(0);
+    }
+    const pid_t one = start(where);
+    if (one == 0) {
+        const uint64_t begin = ct_clock_ns();
+        pass_on(p, len, 0);
+        p->us = us_since(begin) / PASSES;
+        _exit(0);
+    }
+    (void)waitpid(one, NULL, 0);
+    (void)waitpid(other, NULL, 0);
+    return p->us;
+}
+
+/* Without a second core nothing is fresh. */
+static double fresh_rate(int where, int beside, double otherwise)
+{
+    double          with[TURNS], without[TURNS];
+    struct passage *p =
+        mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || where == beside) {
+        return otherwise;
+    }
+    for (int turn = 0; turn < TURNS; turn++) {
+        with[turn] = pass_us(p, where, beside, PASSED);
+        without[turn] = pass_us(p, where, beside, 0);
+    }
+    const double us = median(with) - median(without);
+    return us > 0 ? 2 * PASSED / us * 1e6 : otherwise;
+}
+
 /* Where, of growing amounts of memory that go round, a byte first takes the mean of what it takes
  * in the last cache and beyond. */
 static double last_cache(char *memory, size_t least, size_t most, double far, double dram)
@@ -286,7 +351,9 @@ int main(int argc, char **argv)
     printf("fall %.4f\n", hop > bare ? hop - bare : 0);
     const size_t within = ct_min_size(4 * own, last / 2);
     const double far = copy_rate(memory, within), dram = copy_rate(memory, most);
-    printf("near %.4g\nfar %.4g\ndram %.4g\n", copy_rate(memory, own / 4), far, dram);
+    const double near = copy_rate(memory, own / 4);
+    printf("fresh %.4g\n", fresh_rate(where, beside, near));
+    printf("near %.4g\nfar %.4g\ndram %.4g\n", near, far, dram);
     printf("llc %.0f\n", last_cache(memory, within, last, far, dram));
     if (ctran_init(&argc, &argv) != CTRAN_SUCCESS) {
         return 1;

@@ -246,6 +246,15 @@ def moving():
     once, twice = (runs(*args, cluster(text + "1000\n"), "--repeat", n)[0]["time_us"]
                    for n in ("1", "2"))
     expect(f"calls one after the other: {once}, {twice}", True, twice < once)
+    # Four ranks: two rounds of 250 bytes, the second of what came in the first; moved at both ends.
+    text = "cluster gpus=4\nlatency node=1\nrate nvlink=1T\nmessage send=0 recv=0 move=1G fresh="
+    ring = ("--coll", "allgather", "--algo", "ring", "--ranks", "3", "--bytes", "250", "--cluster")
+    same, half = (runs(*ring, cluster(f"{text}{rate}\n"))[0]["time_us"] for rate in ("1G", "500M"))
+    expect(f"what was written in this call: {same}, {half}", True, abs(half - same - 0.5) < 0.01)
+    # One core for all: nothing has to be fetched from another one's cache.
+    same, half = (runs(*ring, cluster(f"{text}{rate}\nhost cores=1\n"))[0]["time_us"]
+                  for rate in ("1G", "500M"))
+    expect("what was written by the same core", same, half)
     # Where there are more cores than ranks, the rest hold nothing in their caches.
     text = "rate nvlink=1T\nmessage move=1G far=100M cache=1500\n"
     few, many = (runs(*args, cluster(f"cluster gpus={n}\n{text}"))[0]["time_us"] for n in (2, 8))
@@ -254,9 +263,9 @@ def moving():
 
 def held_against():
     """bench/sim_perf says that the simulation puts into order what the simulation itself gave."""
-    host = {"switch": 2, "fall": 14, "wake": 5, "near": 8e9, "far": 4e9, "dram": 2e9, "llc": 3e6,
-            "reduce": 8e9, "step": 0.05, "poll": 0.04, "hop": 0.5, "message": 0.2, "move": 8e9,
-            "round": 0.1, "call": 0.2}
+    host = {"switch": 2, "fall": 14, "wake": 5, "fresh": 4e9, "near": 8e9, "far": 4e9,
+            "dram": 2e9, "llc": 3e6, "reduce": 8e9, "step": 0.05, "poll": 0.04, "hop": 0.5,
+            "message": 0.2, "move": 8e9, "round": 0.1, "call": 0.2}
     with open("figures.json", "w", encoding="utf-8") as f:
         json.dump({"host": host, "allgather": []}, f)
     options = ["--build", BUILD, "--ranks", "2,4", "--sizes", "8,65536", "--collectives",

@@ -114,6 +114,7 @@ static const struct key {
     {"message", "fall", US, AT(fall_us)},
     {"message", "wake", US, AT(wake_us)},
     {"message", "move", RATE, AT(move)},
+    {"message", "fresh", RATE, AT(fresh)},
     {"message", "far", RATE, AT(far)},
     {"message", "dram", RATE, AT(dram)},
     {"message", "cache", BYTES, AT(cache)},

@@ -76,11 +76,14 @@ static void start_transfer(struct engine *e, uint32_t rank, uint32_t strand,
     count->messages++;
     e->r->too_much |= __builtin_add_overflow(count->bytes, bytes, &count->bytes);
     const bool moves = bytes <= e->c->cluster->eager; /* else when it is asked for */
-    uint64_t   ps = e->send_ps + (moves ? sim_message_moving_ps(e, rank, step->peer, bytes) : 0);
+    const bool fresh = mine->buf != CT_SEND || e->c->inplace;
+    uint64_t   ps =
+        e->send_ps + (moves ? sim_message_moving_ps(e, rank, step->peer, bytes, fresh) : 0);
     struct sim_event ev = {.rank = rank,
                            .peer = step->peer,
                            .strand = (uint16_t)strand,
                            .slot = (uint8_t)i,
+                           .fresh = fresh,
                            .bytes = bytes};
     if (!sim_engine_work(e, rank, now, ps, INJECT, ev)) {
         sim_message_inject(e, &ev, now);
@@ -261,7 +264,7 @@ static void finish_receive(struct engine *e, const struct sim_event *ev, uint64_
 static void land(struct engine *e, const struct sim_event *ev)
 {
     const struct slot *slot = &strand_at(e, ev->rank, ev->strand)->slots[ev->slot];
-    uint64_t           ps = sim_message_moving_ps(e, ev->peer, ev->rank, ev->bytes);
+    uint64_t           ps = sim_message_moving_ps(e, ev->peer, ev->rank, ev->bytes, ev->fresh);
     ps = e->recv_ps + (ev->kind == LATE ? 2 * ps : ps);
     sim_message_hear(e, ev->rank, ev->peer);
     if (slot->act == CT_RX_OP) {

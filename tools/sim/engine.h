@@ -100,7 +100,8 @@ void sim_message_post(struct engine *e, uint32_t rank, uint32_t strand, unsigned
 void sim_message_ask(struct engine *e, const struct sim_event *ev);
 void sim_message_go(struct engine *e, const struct sim_event *ev, uint64_t now);
 /* What processors need to move the bytes of a message, at either end. */
-uint64_t sim_message_moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes);
+uint64_t sim_message_moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes,
+                               bool fresh);
 /* Whom a rank heard of last is whom it waits for, as far as it knows. */
 void sim_message_hear(struct engine *e, uint32_t rank, uint32_t from);
 

@@ -5,7 +5,9 @@
  * and then from the beginning, so in the long run all of them, however short messages are. Besides
  * there are the ranks' own vectors. What goes round and is more than a cache holds comes from
  * farther away each time; so of all bytes the part that exceeds a core's own cache is moved at the
- * rate `far`, and the part that exceeds all of the host at `dram`.
+ * rate `far`, and the part that exceeds all of the host at `dram`. And what a rank has written
+ * in this call another core has to fetch from the first one's cache, at the rate `fresh`: its input
+ * it has seen before, and lines that nobody has written stay where they are read.
  */
 #include <stdlib.h>
 
@@ -17,7 +19,7 @@ struct sim_host {
     uint64_t             *met;
     uint64_t             *rings; /* by host: bytes */
     uint64_t              data;  /* of a host's ranks */
-    double                move_ps, far_ps, dram_ps, cache, llc;
+    double                move_ps, fresh_ps, far_ps, dram_ps, cache, llc;
     uint64_t              ring;
     const struct sim_net *net;
 };
@@ -43,6 +45,7 @@ struct sim_host *sim_host_make(const struct sim_net *net, uint32_t ranks,
                            .llc = (double)of->llc,
                            .ring = of->ring,
                            .net = net};
+    h->fresh_ps = ps_of(of->fresh, h->move_ps);
     h->far_ps = ps_of(of->far, h->move_ps);
     h->dram_ps = ps_of(of->dram, h->far_ps);
     h->data = 2 * h->ranks * v->count * v->element;
@@ -81,11 +84,15 @@ static double beyond(double bytes, double cache)
 }
 
 /* Both ends' caches see a ring. */
-uint64_t sim_host_move(const struct sim_host *h, uint32_t rank, uint64_t bytes)
+uint64_t sim_host_move(const struct sim_host *h, uint32_t from, uint32_t to, uint64_t bytes,
+                       bool fresh)
 {
-    const double rings = (double)h->rings[sim_net_host(h->net, rank)], data = (double)h->data;
+    const double rings = (double)h->rings[sim_net_host(h->net, from)], data = (double)h->data;
+    const bool   fetched = fresh && from % h->cores != to % h->cores; /* cores are dealt in turn */
+    const double move_ps = fetched ? h->fresh_ps : h->move_ps;
     const double far = beyond((2 * rings + data) / h->cores, h->cache);
     const double dram = beyond(rings + data, h->llc);
-    return sim_ps_of(bytes, (1 - far) * h->move_ps + (far - far * dram) * h->far_ps +
-                                far * dram * h->dram_ps);
+    const double far_ps = move_ps > h->far_ps ? move_ps : h->far_ps;
+    return sim_ps_of(bytes,
+                     (1 - far) * move_ps + (far - far * dram) * far_ps + far * dram * h->dram_ps);
 }

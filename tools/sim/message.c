@@ -11,9 +11,10 @@ static bool is_moved(const struct engine *e, uint32_t from, uint32_t to)
     return e->host != NULL && sim_net_distance(e->net, from, to) <= CT_DIST_NODE;
 }
 
-uint64_t sim_message_moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes)
+uint64_t sim_message_moving_ps(const struct engine *e, uint32_t from, uint32_t to, uint64_t bytes,
+                               bool fresh)
 {
-    return is_moved(e, from, to) ? sim_host_move(e->host, from, bytes) : 0;
+    return is_moved(e, from, to) ? sim_host_move(e->host, from, to, bytes, fresh) : 0;
 }
 
 /* The receive that a message from `from` for a chunk belongs to; NULL: it is not posted yet. */
@@ -73,6 +74,7 @@ static void push_land(struct engine *e, const struct sim_event *ev, uint64_t at,
                                        .peer = seen_from(e, ev->rank, ev->peer, to),
                                        .strand = ev->peer_strand,
                                        .slot = ev->peer_slot,
+                                       .fresh = ev->fresh,
                                        .bytes = ev->bytes});
 }
 
@@ -125,7 +127,8 @@ void sim_message_ask(struct engine *e, const struct sim_event *ev)
         sim_engine_push(e, ev->at + word, CLEAR, *ev);
         return;
     }
-    const uint64_t ps = e->recv_ps + sim_message_moving_ps(e, ev->rank, ev->peer, ev->bytes);
+    const uint64_t ps =
+        e->recv_ps + sim_message_moving_ps(e, ev->rank, ev->peer, ev->bytes, ev->fresh);
     sim_message_hear(e, ev->rank, ev->peer);
     if (!sim_engine_work(e, ev->rank, ev->at, ps, GO, *ev)) {
         sim_engine_push(e, ev->at, GO, *ev);
@@ -150,6 +153,7 @@ void sim_message_inject(struct engine *e, struct sim_event *ev, uint64_t now)
     }
     const struct sim_letter letter = {.at = asked ? now : send_off(e, ev, now),
                                       .asked = asked,
+                                      .fresh = ev->fresh,
                                       .bytes = ev->bytes,
                                       .from = from,
                                       .to = to,
@@ -177,6 +181,7 @@ void sim_message_post(struct engine *e, uint32_t rank, uint32_t strand, unsigned
                                  .slot = l.slot,
                                  .peer_strand = (uint16_t)strand,
                                  .peer_slot = (uint8_t)slot,
+                                 .fresh = l.fresh,
                                  .bytes = l.bytes};
     const struct heard    *heard = &e->own[rank].heard;
     const bool             is_late = l.at < heard->at && heard->from != l.from;

@@ -62,16 +62,17 @@ struct sim_cluster {
     double            send_us, recv_us, step_us; /* overheads: of messages, and of a copy or sum */
     double            move;                      /* processors move bytes in a node; 0: not they */
     double            round_us, call_us;         /* overheads: of a round, and of a call */
+    double            fresh;     /* `move` of what was written since the last call; 0: the same */
     double            far, dram; /* `move` beyond a core's own cache, and beyond all; 0: the same */
-    uint64_t          cache, llc;      /* these caches' bytes; 0: without end */
-    uint64_t          ring;            /* bytes of memory for messages from one rank to another */
-    double            switch_us;       /* when a core takes up another rank */
-    double            near_us;         /* that who waits polls before he gives way */
-    double            nap_us;          /* when who waits falls asleep; 0: never */
-    double            fall_us;         /* so long that takes */
-    double            wake_us;         /* and this, to wake him */
-    uint32_t          nics, cores;     /* of a host; 0: as many as GPUs */
-    uint64_t          eager;           /* bytes; longer messages are asked for */
+    uint64_t          cache, llc;  /* these caches' bytes; 0: without end */
+    uint64_t          ring;        /* bytes of memory for messages from one rank to another */
+    double            switch_us;   /* when a core takes up another rank */
+    double            near_us;     /* that who waits polls before he gives way */
+    double            nap_us;      /* when who waits falls asleep; 0: never */
+    double            fall_us;     /* so long that takes */
+    double            wake_us;     /* and this, to wake him */
+    uint32_t          nics, cores; /* of a host; 0: as many as GPUs */
+    uint64_t          eager;       /* bytes; longer messages are asked for */
 };
 
 /* The figures of the paper (NCCLX sec. 2.3, 4.4) and of GPUs that were measured. */
@@ -258,6 +259,7 @@ struct sim_event {
     uint32_t rank, peer;
     uint16_t strand, peer_strand;
     uint8_t  kind, slot, peer_slot;
+    bool     fresh; /* its bytes were written in this call */
 };
 
 /* Events in order of time, those of one time in the order in which they came: a radix heap, since
@@ -287,15 +289,16 @@ static inline const struct sim_event *sim_queue_soon(const struct sim_queue *q, 
 
 /* ---- memory of a host (host.c) --------------------------------------------------------------- */
 
-/* What processors need to move bytes, by what passes through their caches: the data of the ranks,
- * and of each pair of ranks that has ever exchanged a message the memory through which these go,
- * round and round. */
+/* What processors need to move bytes, by who wrote them and by what passes through their caches:
+ * the data of the ranks, and of each pair of ranks that has ever exchanged a message the memory
+ * through which these go, round and round. */
 struct sim_host;
 struct sim_host *sim_host_make(const struct sim_net *net, uint32_t ranks,
                                const struct sim_cluster *of, const struct sim_vector *v);
 void             sim_host_free(struct sim_host *h); /* NULL is allowed */
 void             sim_host_note(struct sim_host *h, uint32_t from, uint32_t to); /* a message */
-uint64_t         sim_host_move(const struct sim_host *h, uint32_t rank, uint64_t bytes);
+uint64_t         sim_host_move(const struct sim_host *h, uint32_t from, uint32_t to, uint64_t bytes,
+                               bool fresh);
 
 /* ---- processors (cores.c) -------------------------------------------------------------------- */
 
@@ -325,6 +328,7 @@ struct sim_letter {
     uint16_t strand;
     uint8_t  slot;
     bool     asked; /* it waits to be asked for */
+    bool     fresh; /* as of an event */
 };
 
 struct sim_mail {
