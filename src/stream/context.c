@@ -86,14 +86,19 @@ int ct_stream_gather(struct ct_comm *net, const void *mine, void *all, size_t by
     return ct_coll_run(&coll);
 }
 
-int ct_stream_all_say(struct ct_comm *net, bool mine, bool *all)
+int ct_stream_least(struct ct_comm *net, int mine, int *least)
 {
     struct ct_coll coll;
-    const int      yes = mine;
-    int            least = 0;
+    *least = mine;
     ct_coll_init(&coll, net, NULL);
-    ct_coll_allreduce(&coll, &yes, &least, 1, ct_dtype_get(CTRAN_INT), ct_op_get(CTRAN_MIN));
-    int rc = ct_coll_run(&coll);
+    ct_coll_allreduce(&coll, &mine, least, 1, ct_dtype_get(CTRAN_INT), ct_op_get(CTRAN_MIN));
+    return ct_coll_run(&coll);
+}
+
+int ct_stream_all_say(struct ct_comm *net, bool mine, bool *all)
+{
+    int       least;
+    const int rc = ct_stream_least(net, mine, &least);
     *all = rc == CTRAN_SUCCESS && least != 0;
     return rc;
 }

@@ -117,8 +117,10 @@ static inline CUdeviceptr ct_stream_address(const struct ct_stream_context *c, c
 {
     return c->pinned + (CUdeviceptr)((const char *)at - c->tokens.base);
 }
-/* Between all ranks, by the host's messages: `bytes` of each; whether all say yes. context.c */
+/* Between all ranks, by the host's messages: `bytes` of each; the least of what each says; whether
+ * all say yes. context.c */
 int ct_stream_gather(struct ct_comm *net, const void *mine, void *all, size_t bytes);
+int ct_stream_least(struct ct_comm *net, int mine, int *least);
 int ct_stream_all_say(struct ct_comm *net, bool mine, bool *all);
 
 /* The error by which its work has ended; CTRAN_SUCCESS: it has not. */

@@ -257,6 +257,22 @@ static void destroy(struct ct_stream_context *c, struct ct_workspaces *w)
     free(w);
 }
 
+/* On whether all have kernels, and on whether they send rows: at once, since who has heard that it
+ * may launch one may do so. */
+static int agree(struct ct_stream_context *c, struct ct_workspaces *w, const struct gift *all,
+                 bool *have)
+{
+    enum { NONE, KERNELS, ROWS };
+    int       least = NONE;
+    const int mine = map_others(c, w, all) != CTRAN_SUCCESS ? NONE
+                     : may_send_rows(c, w, all)             ? ROWS
+                                                            : KERNELS;
+    const int rc = ct_stream_least(c->net, mine, &least);
+    *have = rc == CTRAN_SUCCESS && least >= KERNELS;
+    w->has_rows = *have && least == ROWS;
+    return rc;
+}
+
 int ct_stream_kernel_open(struct ct_stream_context *c)
 {
     struct ct_mem_export  memory = {.way = 0};
@@ -275,10 +291,7 @@ int ct_stream_kernel_open(struct ct_stream_context *c)
         if (rc == CTRAN_SUCCESS) {
             settle_blocks(c, w, all);
         }
-        ok = rc == CTRAN_SUCCESS && map_others(c, w, all) == CTRAN_SUCCESS;
-        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, ok, &ok) : rc;
-        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, may_send_rows(c, w, all), &w->has_rows)
-                                 : rc;
+        rc = rc == CTRAN_SUCCESS ? agree(c, w, all, &ok) : rc;
     }
     if (rc == CTRAN_SUCCESS && ok) {
         c->work = w;
