@@ -10,9 +10,11 @@
 #include "base/util.h"
 
 /* Sizes, in bytes that one block of a kernel sends to all its peers: below the first another block
- * would not pay, since a step takes longer than its data; nor would a second step. */
+ * would not pay, since a step takes longer than its data; nor would a second step. To one peer
+ * where all of several have warps of their own (short.cuh). */
 enum {
     FLAGGED_EACH = 8 << 10,
+    SPREAD_EACH = 1 << 10,
     FLAGGED_MOST = 768 << 10, /* beyond, half the bandwidth costs more than a fence */
     BULK_EACH = 32 << 10,
     BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
@@ -100,8 +102,8 @@ int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
 int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out)
 {
     enum { SHARE = 5 }; /* one in so many is for messages and rows */
-    const bool   has_rows = size > 1 && size <= CT_KERNEL_SHORT + 1;
-    const size_t most_bytes = has_rows ? bytes - bytes / SHARE : bytes;
+    const bool   has_rows = size > 1 && size <= CT_KERNEL_SPREAD + 1;
+    const size_t most_bytes = size <= CT_KERNEL_SHORT + 1 ? bytes - bytes / SHARE : bytes;
     memset(out, 0, sizeof *out);
     const int rc = ct_kernel_layout_make(size, CT_KERNEL_CHANNELS, most_bytes, &out->calls);
     if (rc != CTRAN_SUCCESS || size < 2) {
@@ -160,7 +162,7 @@ static bool by_rows(struct ct_kernel_how how, const struct ct_kernel_comm *comm,
                     enum ct_kernel_shape shape, size_t bytes)
 {
     enum { MOST = 64 << 20 }; /* steps are counted by 16 bits */
-    return how.rows != NULL && comm->size <= CT_KERNEL_SHORT + 1 && bytes <= MOST &&
+    return how.rows != NULL && comm->size <= CT_KERNEL_SPREAD + 1 && bytes <= MOST &&
            (how.form == CT_KERNEL_AS_ROWS ||
             (how.form == CT_KERNEL_BY_SIZE && ct_kernel_suits_rows(comm->size, shape, bytes)));
 }
@@ -198,13 +200,20 @@ static uint32_t flagged_threads(const struct ct_kernel_args *a, size_t longest)
     return (uint32_t)most(ct_min_size((units + WARP - 1) / WARP * WARP, CT_KERNEL_THREADS), WARP);
 }
 
+/* What a block has of flagged items, if there are blocks enough. */
+static size_t flagged_each(const struct ct_kernel_comm *comm)
+{
+    const uint32_t peers = comm->size - 1;
+    const size_t   each =
+        peers > 1 && peers <= CT_KERNEL_SPREAD ? SPREAD_EACH : FLAGGED_EACH / most(peers, 1);
+    return ct_min_size(each, comm->layout.flagged_bytes);
+}
+
 /* Kernel, blocks and all but masks and moves; `longest` is what one peer gets at most. */
 static struct ct_kernel_args *start(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                                     struct ct_kernel_how how, bool small, size_t longest)
 {
-    const size_t each =
-        small ? ct_min_size(FLAGGED_EACH / most(comm->size - 1, 1), comm->layout.flagged_bytes)
-              : BULK_EACH;
+    const size_t each = small ? flagged_each(comm) : BULK_EACH;
     const size_t want = (longest + each - 1) / each;
     const size_t may =
         how.blocks != 0 ? ct_min_size(how.blocks, comm->layout.channels) : comm->layout.channels;

@@ -34,19 +34,13 @@ bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t byte
            bytes * (size - 1) > (size_t)r->sent << 10;
 }
 
-/* How many times a block has the threads that serve a peer: whether its peers are spread. */
-static uint32_t groups_of(uint32_t peers)
-{
-    return peers <= CT_KERNEL_SPREAD ? peers + 1 : 1;
-}
-
 /* Of `longest` bytes: what a block has, whole steps of the threads that have each peer. */
 static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t longest,
                    struct ct_kernel_brief *b)
 {
     const struct ct_kernel_layout *l = &how.rows->layout;
     const size_t blocks = how.blocks != 0 ? ct_min_size(how.blocks, l->channels) : l->channels;
-    const size_t threads = CT_KERNEL_ROW_THREADS / groups_of(how.rows->size - 1);
+    const size_t threads = CT_KERNEL_ROW_THREADS / how.rows->size;
     const size_t warps =
         ct_min_size(l->flagged_bytes * 2 / CT_KERNEL_WARP_LINES, threads / CT_KERNEL_WARP);
     const size_t one = ct_min_size(EACH, warps) * CT_KERNEL_WARP_DATA;
@@ -94,8 +88,7 @@ void ct_kernel_make_rows(struct ct_kernel_call *c, struct ct_kernel_how how,
                         : copies ? own->send_bytes
                                  : 0);
     b.s.vectors = b.addresses % 16 == 0;
-    b.s.spread = groups_of(b.s.peers) > 1;
-    c->threads = b.s.lanes * (b.s.spread ? groups_of(b.s.peers) : 1);
+    c->threads = b.s.lanes * (b.s.peers + 1u); /* and what is the rank's own */
     c->flagged = false;
     c->brief = b.s; /* where its arguments were */
     c->kernel = reduces ? ct_kernel_of_reduction(CT_KERNEL_BY_ROWS, type)

@@ -82,7 +82,8 @@ static void spread(struct ct_kernel_brief *b, struct ct_kernel_call *c)
     while (1u << log < c->threads) {
         log++;
     }
-    if (b->s.peers > 1 && groups << log <= CT_KERNEL_THREADS) {
+    const uint32_t most = b->reduces ? CT_KERNEL_SPREAD : CT_KERNEL_SHORT;
+    if (b->s.peers > 1 && b->s.peers <= most && groups << log <= CT_KERNEL_THREADS) {
         b->s.spread = log;
         c->threads = groups << log;
     }

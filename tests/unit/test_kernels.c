@@ -664,7 +664,7 @@ static void every_call(void **state)
     }
     assert_true(ran_short > 1000); /* ranks choose by themselves, so pairs mix the two */
     assert_true(ran_flagged > 700);
-    assert_true(ran_rows > 200);
+    assert_true(ran_rows > 80);
 }
 
 /* Slots of the least size: many steps each. */
@@ -673,8 +673,9 @@ static void small_workspace(void **state)
     (void)state;
     many_calls(2, 2, 128 << 10, 0);
     many_calls(3, 1, 128 << 10, 0);
+    many_calls(4, 3, 512 << 10, 0);
     many_calls(5, 3, 512 << 10, 0);
-    assert_true(ran_streams > 30);
+    assert_true(ran_streams > 20);
 }
 
 /* The numbers of items wrap, and old flags are wiped. */

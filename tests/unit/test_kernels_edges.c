@@ -295,11 +295,11 @@ static void division(void **state)
             assert_true(d.at_messages >= ct_kernel_layout_bytes(n, &d.calls));
             assert_true(end <= bytes);
             assert_true(d.at_rows == 0 ||
-                        (n <= CT_KERNEL_SHORT + 1 && d.at_rows >= end &&
+                        (n <= CT_KERNEL_SPREAD + 1 && d.at_rows >= end &&
                          d.at_rows + ct_kernel_layout_bytes(n, &d.rows) <= bytes));
             if (bytes >= usual) {
                 assert_true(ct_kernel_message_most(&d.messages, CT_KERNEL_BLOCKS) >= 16 << 10);
-                assert_true(d.at_rows > 0 || n > CT_KERNEL_SHORT + 1);
+                assert_true(d.at_rows > 0 || n > CT_KERNEL_SPREAD + 1);
             }
         }
     }

@@ -53,7 +53,7 @@ enum {
     CT_KERNEL_WARP_LINES = 2048, /* of so many bytes */
     CT_KERNEL_WARP_DATA = 1792,  /* and so much payload */
     CT_KERNEL_ROW_THREADS = 384, /* of a block that sends rows, at most */
-    CT_KERNEL_SPREAD = 3,        /* peers at most that rows are spread over */
+    CT_KERNEL_SPREAD = 3,        /* peers of a call by rows, at most */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -200,8 +200,8 @@ struct ct_kernel_short {
     uint8_t         op;              /* enum ct_kernel_op */
     uint8_t         result_to, result_from; /* of rows: masks, as of ct_kernel_args */
     uint8_t         spread; /* 0: all threads have all peers. Else 2^spread have each, and so many
-                               what is the rank's own; of rows, `lanes` */
-    uint16_t        steps, lanes; /* of rows: of a block; threads that have the same peers, also of
+                               what is the rank's own; not of rows, where it is always `lanes` */
+    uint16_t        steps, lanes; /* of rows: of a block; threads that have the same peer, also of
                                      those that the emulation does one after the other */
     uint32_t        own_bytes, finishes;
     const void     *own_src;

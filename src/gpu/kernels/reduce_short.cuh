@@ -91,26 +91,23 @@ template <class Dispatch> struct reducing_short {
                 from |= (uint32_t)p[k].from << k;
             }
             fold<N>(a, got, from);
-        } else if (s->first == a.peers && a.peers <= 3) {
-            take_shown<3>(a, s);
         } else if (s->first == a.peers) {
-            take_shown<CT_KERNEL_SHORT>(a, s);
+            take_shown(a, s);
         }
     }
 
-    template <unsigned N>
     __device__ __forceinline__ void take_shown(const struct ct_kernel_short &a,
                                                const struct seat            *s)
     {
-        vec got[N];
+        vec got[CT_KERNEL_SPREAD];
         CT_UNROLL
-        for (uint32_t k = 0; k < N; k++) {
+        for (uint32_t k = 0; k < CT_KERNEL_SPREAD; k++) {
             got[k] = {{0, 0, 0, 0}};
             if (k < a.peers) {
                 got[k] = units[(k << a.spread) + s->t];
             }
         }
-        fold<N>(a, got, a.from);
+        fold<CT_KERNEL_SPREAD>(a, got, a.from);
     }
 
     template <unsigned N>

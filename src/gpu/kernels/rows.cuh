@@ -10,7 +10,7 @@
  * through with as the first thing in a round, and what it waits for they sent in an earlier one.
  *
  * As of short.cuh, time is instructions: addresses are worked out before the kernel before is over,
- * whole units of aligned buffers have a path of their own, and up to CT_KERNEL_SPREAD peers are
+ * whole units of aligned buffers have a path of their own, and peers, CT_KERNEL_SPREAD at most, are
  * spread over the block: each has warps of its own, and so has what is the rank's own. What came of
  * them is combined from shared memory, by each for its own peer. Among four H200 an allreduce of
  * 256 KiB took 7.3 us where a thread served all three, and so 5.9.
@@ -23,7 +23,7 @@
 
 #include "gpu/kernels/row.cuh"
 
-enum { MATES = 2 /* peers that a thread serves at a time, where there are too many to spread */ };
+enum { MATES = 2 /* peers that a thread serves at a time in the emulation, which has but one */ };
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
@@ -633,7 +633,7 @@ CT_DEV void do_round(struct row_run<M> *r, uint32_t round, vec (&ahead)[M][UNITS
 }
 
 /* On a GPU a thread is one, and what it sends first is asked for before all else; in the emulation
- * it does what all of them do, one after the other. */
+ * it does what all of them do, for each peer, one after the other. */
 template <unsigned M, class Dispatch>
 CT_DEV void run_rows(const struct ct_kernel_short &a, struct row_numbers *numbers, vec *shown)
 {
@@ -677,7 +677,7 @@ template <class Dispatch> CT_DEV void run_rows(const struct ct_kernel_short &a)
 {
     __shared__ struct row_numbers numbers;
     __shared__ vec                shown[UNITS * CT_KERNEL_ROW_THREADS];
-    if (is_spread(a)) {
+    if constexpr (LANES > 1) {
         run_rows<1, Dispatch>(a, &numbers, shown);
     } else {
         run_rows<MATES, Dispatch>(a, &numbers, shown);
