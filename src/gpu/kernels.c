@@ -10,11 +10,10 @@
 #include "base/util.h"
 
 /* Sizes, in bytes that one block of a kernel sends to all its peers: below the first another block
- * would not pay, since a step takes longer than its data; nor would a second step. To one peer
- * where all of several have warps of their own (short.cuh). */
+ * would not pay, since a step takes longer than its data; nor would a second step. */
 enum {
     FLAGGED_EACH = 8 << 10,
-    SPREAD_EACH = 1 << 10,
+    SPREAD_EACH = 1 << 10,    /* to each peer, where they have warps of their own (short.cuh) */
     FLAGGED_MOST = 768 << 10, /* beyond, half the bandwidth costs more than a fence */
     BULK_EACH = 32 << 10,
     BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */

@@ -28,9 +28,8 @@ static const struct range others[] = {
 
 bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes)
 {
-    enum { RANKS = 4 }; /* more were not measured */
     const struct range *r = size == 2 ? &pairs[shape] : &others[shape];
-    return size <= RANKS && bytes <= (size_t)r->most << 10 &&
+    return size <= CT_KERNEL_SPREAD + 1 && bytes <= (size_t)r->most << 10 &&
            bytes * (size - 1) > (size_t)r->sent << 10;
 }
 
