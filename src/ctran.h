@@ -938,7 +938,7 @@ CTRAN_API int ctran_dist_graph_neighbors(ctran_comm_t comm, int maxindegree, int
  * ------------------------------------------------------------------------------------------ */
 
 /* Sends; returns when buf may be used again. Blocks until the receiver has taken the message where
- * this is longer than CTRAN_EAGER_LIMIT. */
+ * this is longer than CTRAN_EAGER_LIMIT, or lies in a GPU's memory (ctran-gpu(7)). */
 CTRAN_API int ctran_send(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest,
                          int tag, ctran_comm_t comm);
 

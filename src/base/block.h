@@ -31,6 +31,10 @@ static inline bool ct_block_lags(uintptr_t to, uintptr_t from, size_t len_bytes)
     return len_bytes >= CT_BLOCK_LEAST && (to - from - 1) % CT_BLOCK_PAGE < NEAR;
 }
 
+/* Past the caches: for what is longer than they are and comes from where they have no part in it,
+ * as what a device has just written. Half as long again with memcpy. */
+void ct_block_copy_past(void *to, const void *from, size_t len_bytes);
+
 /* From the end on. */
 void ct_block_copy_back(void *to, const void *from, size_t len_bytes);
 

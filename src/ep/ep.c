@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ep/ep_set.h"
+#include "ep/ways.h"
 #include "pmi/pmi.h"
 
 /* ---- callbacks from transports --------------------------------------------------------------- */
@@ -353,15 +353,6 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
     return ep;
 }
 
-/* CTRAN_SUCCESS when ep can be used, connecting at first use. */
-static int usable(struct ct_ep *ep) CT_IN_DOMAIN
-{
-    if (CT_LIKELY(ep->state == CT_EP_CONNECTED)) {
-        return CTRAN_SUCCESS;
-    }
-    return ep->state == CT_EP_FAILED ? ep->why : ct_ep_connect(ep);
-}
-
 static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN
 {
     struct ct_net_slice slice = {
@@ -377,7 +368,7 @@ static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN
 
 int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
 {
-    int rc = usable(ep);
+    int rc = ct_ep_usable(ep);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         return rc;
     }
@@ -393,14 +384,6 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
-/* Whether the peer had better read this from where it is, as it would from memory of its own. */
-static inline bool is_lent(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
-{
-    struct ct_net_link *link = ep->link;
-    return CT_UNLIKELY(link->lent_bytes != 0 && area->len_bytes >= link->lent_bytes) &&
-           area->pieces == NULL && link->net->ops->lent(link, area);
-}
-
 bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
                     const struct ct_area *area)
 {
@@ -414,11 +397,11 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
         .len_bytes = area->len_bytes,
     };
     const bool depends = area->len_bytes > CT_EP_FAR_LEAST;
-    const bool sent = ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
-                      area->len_bytes <= ep->link->net->eager_bytes &&
-                      area->len_bytes <= ep->link->max_slice &&
-                      (CT_LIKELY(!depends) || !ct_ep_asks_far(ep, area)) && !is_lent(ep, area) &&
-                      ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
+    const bool sent =
+        ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
+        area->len_bytes <= ep->link->net->eager_bytes && area->len_bytes <= ep->link->max_slice &&
+        (CT_LIKELY(!depends) || !ct_ep_asks_far(ep, area)) && !ct_ep_lends(ep, area) &&
+        !ct_ep_is_fetched(ep, area) && ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
     if (CT_UNLIKELY(depends && sent)) {
         ct_ep_count_far(ep);
     }
@@ -429,19 +412,19 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
 void ct_ep_nudge(struct ct_ep *ep)
 {
     struct ct_ep_op op = {.type = CT_EP_NUDGE};
-    if (usable(ep) == CTRAN_SUCCESS && ct_list_empty(&ep->pending)) {
+    if (ct_ep_usable(ep) == CTRAN_SUCCESS && ct_list_empty(&ep->pending)) {
         (void)try_send(ep, &op);
     }
 }
 
 size_t ct_ep_max_payload(struct ct_ep *ep)
 {
-    return usable(ep) == CTRAN_SUCCESS ? ep->link->max_slice : 0;
+    return ct_ep_usable(ep) == CTRAN_SUCCESS ? ep->link->max_slice : 0;
 }
 
 int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net_remote *from)
 {
-    int rc = usable(ep);
+    int rc = ct_ep_usable(ep);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -453,7 +436,7 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
 
 int ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n)
 {
-    const int rc = usable(ep);
+    const int rc = ct_ep_usable(ep);
     return rc == CTRAN_SUCCESS ? ep->link->net->ops->get_row(ep->link, reads, n) : rc;
 }
 
@@ -464,41 +447,13 @@ bool ct_ep_reads_rows(const struct ct_ep *ep)
 
 const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
 {
-    return usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->view(ep->link, of) : NULL;
-}
-
-bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area)
-{
-    return usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0 &&
-           !ct_ep_counts_as_far(ep, area->len_bytes);
-}
-
-bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area)
-{
-    return usable(ep) == CTRAN_SUCCESS && is_lent(ep, area);
+    return ct_ep_usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->view(ep->link, of) : NULL;
 }
 
 bool ct_ep_waits_for_core(const struct ct_ep *ep)
 {
     const struct ct_process *p = ep->p;
     return ct_ep_is_crowded(p) && ct_seats_has_given(&p->job->seats, ct_job_seat(p->job, ep->id));
-}
-
-bool ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area)
-{
-    const size_t len_bytes = area->len_bytes;
-    if (usable(ep) != CTRAN_SUCCESS) {
-        return len_bytes == 0;
-    }
-    if (len_bytes > ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice)) {
-        return false;
-    }
-    if (len_bytes <= CT_EP_FAR_LEAST) {
-        return true;
-    }
-    const bool asks = ct_ep_asks_far(ep, area);
-    ct_ep_count_far(ep);
-    return !asks;
 }
 
 size_t ct_ep_most_eager(const struct ct_process *p)
@@ -512,7 +467,7 @@ size_t ct_ep_most_eager(const struct ct_process *p)
 
 int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put)
 {
-    int rc = usable(ep);
+    int rc = ct_ep_usable(ep);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
@@ -524,12 +479,12 @@ int ct_ep_put(struct ct_ep *ep, struct ct_net_put *put)
 
 size_t ct_ep_offer(struct ct_ep *ep, const struct ct_area *area, void *note)
 {
-    return usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->offer(ep->link, area, note) : 0;
+    return ct_ep_usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->offer(ep->link, area, note) : 0;
 }
 
 int ct_ep_fetch(struct ct_ep *ep, const struct ct_net_fetch *fetch)
 {
-    const int rc = usable(ep);
+    const int rc = ct_ep_usable(ep);
     return rc == CTRAN_SUCCESS ? ep->link->net->ops->fetch(ep->link, fetch) : rc;
 }
 

@@ -11,6 +11,7 @@
 _Static_assert(sizeof(struct ct_mem_export) <= CT_NET_MAX_NOTE, "a note is an export");
 
 enum { CHUNK = 1 << 20, CHUNKS = 2 }; /* 1 MiB takes the bus some 20 to 50 us */
+enum { LONG = 4 << 20 };              /* too long to be read again before it leaves the caches */
 enum { MOST_RUNNING = 16 };
 
 /* A fetch that has been promised. */
@@ -93,7 +94,9 @@ static int turn_over(struct ct_nvl *nvl, struct copy *c, const char *chunk)
 {
     const size_t len = ct_min_size(c->want.len_bytes - c->landed, CHUNK);
     size_t       pos = c->landed;
-    if (!ct_area_scatter_all(c->want.area, &pos, chunk, len)) {
+    if (c->want.area->pieces == NULL && c->want.len_bytes >= LONG) {
+        ct_block_copy_past((char *)c->want.area->base + pos, chunk, len);
+    } else if (!ct_area_scatter_all(c->want.area, &pos, chunk, len)) {
         return CTRAN_ERR_BUFFER;
     }
     c->landed += len;

@@ -346,10 +346,11 @@ static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_byte
 }
 
 /* Whether what could be read is asked for in pieces. */
-static bool asks(const struct ct_ep *from, uint64_t way, bool driven) CT_IN_DOMAIN
+static bool asks(const struct ct_p2p_req *req, uint64_t way, bool driven) CT_IN_DOMAIN
 {
-    return (way == CT_RTS_PIECES && (driven || ct_ep_waits_for_core(from))) ||
-           (way == CT_RTS_MAYBE && ct_ep_waits_for_core(from));
+    return ct_area_is_plain(&req->area) &&
+           ((way == CT_RTS_PIECES && (driven || ct_ep_waits_for_core(req->ep))) ||
+            (way == CT_RTS_MAYBE && ct_ep_waits_for_core(req->ep)));
 }
 
 /* Receives a message that has come, and frees it. */
@@ -365,7 +366,7 @@ static void receive(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAI
             req, from,
             &(struct ct_rndv_offer){.len_bytes = u->len_bytes,
                                     .sender_id = u->sender_id,
-                                    .addr = asks(from, u->way, req->driven) ? 0 : u->sender_addr,
+                                    .addr = asks(req, u->way, req->driven) ? 0 : u->sender_addr,
                                     .lent = u->way == CT_RTS_LENT,
                                     .note = u->data,
                                     .note_len = u->note_len});
@@ -513,7 +514,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         ct_rndv_recv(req, from,
                      &(struct ct_rndv_offer){.len_bytes = wire.len_bytes,
                                              .sender_id = wire.sender_id,
-                                             .addr = asks(from, wire.way, true) ? 0 : wire.addr,
+                                             .addr = asks(req, wire.way, true) ? 0 : wire.addr,
                                              .lent = wire.way == CT_RTS_LENT,
                                              .note = data,
                                              .note_len = len_bytes});

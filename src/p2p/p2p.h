@@ -31,6 +31,7 @@ struct ct_p2p_key {
 };
 
 struct ct_p2p_req;
+struct ct_p2p_stage;
 enum {
     CT_P2P_PART = 64, /* bytes */
     /* The longest part that is given to `take` where other threads may wait for the domain: an
@@ -56,6 +57,7 @@ struct ct_p2p_req {
     bool               fetching;    /* a receive that a transport fetches, and */
     bool               withdrawn;   /* whose sender has said meanwhile that it gives it up */
     bool               takes;       /* a receive with `take` */
+    bool               staged;      /* it has `stage` */
     int                give_up;     /* the error to end it with, as soon as it can be taken back */
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
@@ -84,6 +86,8 @@ struct ct_p2p_req {
         void (*place)(struct ct_p2p_req *req, size_t len_bytes);
         /* See ct_p2p_take_recv. */
         ct_p2p_take *take;
+        /* Once there are pieces: see stage.c. */
+        struct ct_p2p_stage *stage;
     };
 };
 

@@ -51,6 +51,7 @@ static uint32_t counted(const struct ct_p2p_req *req)
 static void enter(struct ct_p2p_req *req) CT_IN_DOMAIN
 {
     struct ct_p2p *s = req->p->p2p;
+    req->staged = false;
     req->id = ++s->next_id;
     HASH_ADD(hh, s->active, id, sizeof req->id, req);
     req->ep->flow.announced += counted(req);
@@ -62,6 +63,9 @@ void ct_rndv_leave(struct ct_p2p_req *req)
         HASH_DEL(req->p->p2p->active, req);
         req->id = 0;
         req->ep->flow.announced -= counted(req);
+        if (CT_UNLIKELY(req->staged)) {
+            ct_stage_free(req);
+        }
     }
 }
 
@@ -193,8 +197,13 @@ static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
         struct ct_ep_op    *op = &req->op;
         op->type = CT_EP_DATA;
         op->hdr_len = sizeof wire;
-        op->area = &req->area;
+        op->area = ct_stage_read(req, most, &op->pos);
+        if (CT_UNLIKELY(op->area == NULL)) {
+            no_piece(req, CTRAN_ERR_BUFFER);
+            return;
+        }
         op->len_bytes = ct_min_size(most, req->want_bytes - req->moved_bytes);
+        op->len_bytes = ct_min_size(op->len_bytes, op->area->len_bytes - op->pos);
         op->done = piece_taken;
         memcpy(op->hdr, &wire, sizeof wire);
         int rc = ct_ep_send(req->ep, op);
@@ -281,7 +290,6 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     req->peer_id = wire.receiver_id;
     req->want_bytes = wire.want_bytes;
     if (wire.pieces || !send_put(req)) {
-        req->op.pos = 0;
         send_pieces(req);
     }
 }
@@ -439,6 +447,9 @@ static void conclude(struct ct_p2p_req *req, int rc, const struct ct_rndv_offer 
         say_fin(req, offer->sender_id);
     } else if (rc == CTRAN_ERR_UNSUPPORTED_OPERATION) {
         ask_for(req, offer);
+    } else if (rc == CTRAN_ERR_BUFFER) {
+        let_go(req->ep, offer->sender_id);
+        ct_p2p_complete(req, rc);
     } else {
         ct_ep_fail(req->ep, rc);
         ct_p2p_complete(req, rc);
@@ -471,6 +482,8 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
                                    .alone = from->flow.announced > 0};
     if (req->want_bytes == 0) {
         say_fin(req, offer->sender_id);
+    } else if (offer->addr != 0 && !ct_area_is_plain(&req->area)) {
+        conclude(req, ct_stage_get(req, from, &remote), offer);
     } else if (offer->addr == 0 || !is_coarse(&req->area)) {
         ask_for(req, offer);
     } else if (offer->note_len > 0 || !ct_row_join(req, &remote, offer->lent)) {
@@ -627,7 +640,7 @@ static void on_data(struct ct_ep *from, const void *hdr, size_t hdr_len, const v
     if (req == NULL || !req->is_recv || !promise(req, from, wire.offset, len_bytes, true)) {
         return;
     }
-    if (ct_p2p_deliver(req, wire.offset, data, len_bytes) < len_bytes) {
+    if (!ct_stage_write(req, wire.offset, data, len_bytes)) {
         ct_p2p_complete(req, CTRAN_ERR_BUFFER); /* what else comes for it finds nothing */
         return;
     }

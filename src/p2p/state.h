@@ -155,6 +155,20 @@ void ct_rndv_have_read(struct ct_p2p_req *const reqs[], unsigned n,
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_rndv_register(struct ct_process *p);
 
+/* stage.c. From where, and from which byte *pos on there, the piece that begins at req->moved_bytes
+ * is sent; it ends with that area at the latest. NULL: its memory could not be read. */
+const struct ct_area *ct_stage_read(struct ct_p2p_req *req, size_t piece_bytes,
+                                    size_t *pos) CT_IN_DOMAIN;
+/* The piece from byte `at` of the message on goes where the receive wants it, with the last piece
+ * at the latest; they come in order. False: its memory could not be written. */
+bool ct_stage_write(struct ct_p2p_req *req, size_t at, const void *data,
+                    size_t len_bytes) CT_IN_DOMAIN;
+void ct_stage_free(struct ct_p2p_req *req) CT_IN_DOMAIN;
+/* All of the message from where it lies in the peer, as by ct_ep_read to plain memory; and
+ * CTRAN_ERR_BUFFER: its memory here could not be written. */
+int ct_stage_get(struct ct_p2p_req *req, struct ct_ep *from,
+                 const struct ct_net_remote *remote) CT_IN_DOMAIN;
+
 /* row.c: whether req's message, which is to be read there, is read soon, with others. `lent`: this
  * process can see it. */
 bool ct_row_join(struct ct_p2p_req *req, const struct ct_net_remote *from, bool lent) CT_IN_DOMAIN;

@@ -7,7 +7,7 @@
 #include "device.h"
 #include "foreign.h"
 
-enum { SHORT = 1000, LONG = 600000, TAG = 6 };
+enum { SHORT = 1000, LONG = 2600000, TAG = 6 }; /* LONG: three copies and more */
 
 /* A message from 0 to 1 of which the n-th copy fails at one end; kind: of the other end. */
 static void failing(size_t len, int n, bool at_sender, int kind)

@@ -12,10 +12,7 @@
 
 #include "device.h"
 
-enum { LONG = 1 << 20, LONGEST = (5 << 20) / 2, TAG = 11 };
-
-/* Longer than any message that travels unasked. */
-enum { SHORTEST = 80000 };
+enum { SHORT = 20000, LONG = 1 << 20, LONGEST = (5 << 20) / 2, TAG = 11 };
 
 static uint64_t fetched_before;
 
@@ -151,7 +148,8 @@ struct message {
 static struct message draw(int way, int i)
 {
     uint64_t       rng = rng_of((uint64_t)(911 + way) << 32 | (uint64_t)i);
-    struct message m = {.len = (size_t)(SHORTEST + rng_below(&rng, LONGEST - SHORTEST))};
+    const int      most = rng_below(&rng, 2) == 0 ? SHORT : LONGEST;
+    struct message m = {.len = (size_t)(1 + rng_below(&rng, most))};
     m.kinds[0] = rng_below(&rng, 4) == 0 ? HOST : DEVICE;
     m.kinds[1] = rng_below(&rng, mem_kinds);
     return m;
@@ -163,6 +161,7 @@ static void crowd(bool posted_first)
     const int        n = EACH * check_size;
     struct buffer   *out = calloc((size_t)n, sizeof *out), *in = calloc((size_t)n, sizeof *in);
     ctran_request_t *r = calloc((size_t)n * 2, sizeof(ctran_request_t));
+    const size_t     unasked = size_setting("CTRAN_GPU_EAGER_LIMIT", 0);
     int              possible = 0;
     EXPECT(out != NULL && in != NULL && r != NULL);
     count_from_here();
@@ -176,7 +175,7 @@ static void crowd(bool posted_first)
                 buffer_clear(b);
                 OK(ctran_irecv(b->at, (ctran_count_t)m.len, CTRAN_BYTE, source, index,
                                CTRAN_COMM_WORLD, &r[n + source * EACH + index / check_size]));
-                possible += m.kinds[0] == DEVICE;
+                possible += m.kinds[0] == DEVICE && m.len > unasked;
             }
             if (source == check_rank && (turn == 0) != posted_first) {
                 buffer_new(&out[index], m.kinds[0], m.len, 0);

@@ -12,10 +12,11 @@ static unsigned char *new_page(size_t pages)
     return at;
 }
 
-static void check_copy(unsigned char *to, const unsigned char *from, size_t len)
+static void check_copy(void (*copy)(void *, const void *, size_t), unsigned char *to,
+                       const unsigned char *from, size_t len)
 {
     memset(to - AROUND, 0xa5, len + 2 * (size_t)AROUND);
-    ct_block_copy(to, from, len);
+    copy(to, from, len);
     assert_memory_equal(to, from, len);
     for (size_t i = 0; i < AROUND; i++) {
         assert_int_equal(to[-(ptrdiff_t)i - 1], 0xa5);
@@ -45,7 +46,8 @@ static void test_places(void **state)
         for (size_t p = 0; p < CT_ARRAY_LEN(places); p++) {
             for (size_t behind = 0; behind < 2 * (size_t)AROUND; behind++) {
                 const size_t at = (places[p] + behind) % CT_BLOCK_PAGE;
-                check_copy(to + CT_BLOCK_PAGE + at, from + places[p], lens[l]);
+                check_copy(ct_block_copy, to + CT_BLOCK_PAGE + at, from + places[p], lens[l]);
+                check_copy(ct_block_copy_past, to + CT_BLOCK_PAGE + at, from + places[p], lens[l]);
             }
         }
     }

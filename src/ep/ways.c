@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ways.h: what p2p asks before it sends. */
+#define CT_FOLDER "ep"
+#include "ep/ways.h"
+
+bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area)
+{
+    return ct_ep_usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0 &&
+           !ct_ep_counts_as_far(ep, area->len_bytes);
+}
+
+bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area)
+{
+    return ct_ep_usable(ep) == CTRAN_SUCCESS && ct_ep_lends(ep, area);
+}
+
+bool ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area)
+{
+    const size_t len_bytes = area->len_bytes;
+    if (ct_ep_usable(ep) != CTRAN_SUCCESS) {
+        return len_bytes == 0;
+    }
+    if (len_bytes > ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice) ||
+        ct_ep_is_fetched(ep, area)) {
+        return false;
+    }
+    if (len_bytes <= CT_EP_FAR_LEAST) {
+        return true;
+    }
+    const bool asks = ct_ep_asks_far(ep, area);
+    ct_ep_count_far(ep);
+    return !asks;
+}
