@@ -14,7 +14,8 @@
 enum {
     FLAGGED_EACH = 8 << 10,
     SPREAD_EACH = 1 << 10,    /* to each peer, where they have warps of their own (short.cuh) */
-    FLAGGED_MOST = 768 << 10, /* beyond, half the bandwidth costs more than a fence */
+    FLAGGED_MOST = 768 << 10, /* beyond, half the bandwidth costs more than a fence; */
+    FLAGGED_BLOCK = 12 << 10, /* so it does beyond this of each block */
     BULK_EACH = 32 << 10,
     BULK_ITEM = 256 << 10, /* longer ones make a pipeline fill late */
     GRAIN = 4 << 10,
@@ -149,11 +150,16 @@ static char *at_offset(void *base, size_t offset)
     return base != NULL ? (char *)base + offset : NULL;
 }
 
+size_t ct_kernel_flagged_most(uint32_t blocks)
+{
+    return blocks == 0 ? FLAGGED_MOST : ct_min_size(FLAGGED_MOST, (size_t)blocks * FLAGGED_BLOCK);
+}
+
 /* Whether flagged items are to be used where a rank sends `bytes` to each of up to `peers`. */
 static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
 {
     return how.form == CT_KERNEL_AS_FLAGGED ||
-           (how.form != CT_KERNEL_AS_BULK && bytes <= FLAGGED_MOST / peers);
+           (how.form != CT_KERNEL_AS_BULK && bytes <= ct_kernel_flagged_most(how.blocks) / peers);
 }
 
 /* Whether a call goes by rows. */
@@ -163,13 +169,15 @@ static bool by_rows(struct ct_kernel_how how, const struct ct_kernel_comm *comm,
     enum { MOST = 64 << 20 }; /* steps are counted by 16 bits */
     return how.rows != NULL && comm->size <= CT_KERNEL_SPREAD + 1 && bytes <= MOST &&
            (how.form == CT_KERNEL_AS_ROWS ||
-            (how.form == CT_KERNEL_BY_SIZE && ct_kernel_suits_rows(comm->size, shape, bytes)));
+            (how.form == CT_KERNEL_BY_SIZE &&
+             ct_kernel_suits_rows(comm->size, shape, bytes, how.blocks)));
 }
 
-bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, bool has_rows)
+bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks,
+                        bool has_rows)
 {
-    return flagged((struct ct_kernel_how){.blocks = 0}, bytes, size - 1) ||
-           (has_rows && ct_kernel_suits_rows(size, shape, bytes));
+    return flagged((struct ct_kernel_how){.blocks = blocks}, bytes, size - 1) ||
+           (has_rows && ct_kernel_suits_rows(size, shape, bytes, blocks));
 }
 
 /* One of `size` parts of a vector. */

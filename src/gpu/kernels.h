@@ -92,9 +92,11 @@ enum ct_kernel_shape {
     CT_KERNEL_ALLREDUCED
 };
 
-/* Whether a call among `size` ranks, two or more, of so many bytes (below) goes through the
- * workspaces even if ranks could reach each other's memory: direct kernels are no faster. */
-bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, bool has_rows);
+/* Whether a call among `size` ranks, two or more, of so many bytes (below), by so many blocks (as
+ * of a how), goes through the workspaces even if ranks could reach each other's memory: direct
+ * kernels are no faster. */
+bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks,
+                        bool has_rows);
 
 enum { CT_KERNEL_NAME = 32 };
 

@@ -59,8 +59,10 @@ void ct_kernel_brief_add(struct ct_kernel_brief *b, const struct ct_kernel_comm 
 void ct_kernel_brief_own(struct ct_kernel_brief *b, const void *src, void *dst, bool counts,
                          uint64_t bytes);
 
-/* Whether calls among `size` ranks, of so many bytes, are best by rows. */
-bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes);
+/* Whether calls among `size` ranks, of so many bytes, by so many blocks, are best by rows. */
+bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks);
+/* What a rank sends to all its peers together as flagged items, at most; blocks: as of a how. */
+size_t ct_kernel_flagged_most(uint32_t blocks);
 
 /* Makes rows of a call whose masks and moves are set, as of reductions. `longest` is no less than
  * what one peer gets, and the same on all ranks. */

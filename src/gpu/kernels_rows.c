@@ -26,11 +26,25 @@ static const struct range others[] = {
     [CT_KERNEL_ALLREDUCED] = {288, 2 << 10},
 };
 
-bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes)
+/* Fewer blocks carry less by rows, up to the link's rate; and a broadcast by a direct kernel, whose
+ * parts are passed on, less yet. */
+static size_t most_bytes(const struct range *r, enum ct_kernel_shape shape, uint32_t blocks)
+{
+    enum { FULL = 64 }; /* what the ranges are for */
+    size_t most = (size_t)r->most << 10;
+    if (blocks != 0 && blocks < FULL) {
+        most = most / FULL * blocks;
+        most = shape == CT_KERNEL_BROADCAST ? most / FULL * blocks : most;
+    }
+    return most;
+}
+
+bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks)
 {
     const struct range *r = size == 2 ? &pairs[shape] : &others[shape];
-    return size <= CT_KERNEL_SPREAD + 1 && bytes <= (size_t)r->most << 10 &&
-           bytes * (size - 1) > (size_t)r->sent << 10;
+    const size_t        from = ct_min_size((size_t)r->sent << 10, ct_kernel_flagged_most(blocks));
+    return size <= CT_KERNEL_SPREAD + 1 && bytes <= most_bytes(r, shape, blocks) &&
+           bytes * (size - 1) > from;
 }
 
 /* Of `longest` bytes: what a block has, whole steps of the threads that have each peer. */

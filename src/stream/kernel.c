@@ -357,7 +357,8 @@ static enum ct_kernel_shape shape_of(const struct ct_stream_call *call)
 bool ct_stream_kernel_is_short(const struct ct_stream_context *c, const struct ct_stream_call *call,
                                size_t bytes)
 {
-    return ct_kernel_is_short(c->tokens.n, shape_of(call), bytes, c->work->has_rows);
+    return ct_kernel_is_short(c->tokens.n, shape_of(call), bytes, c->work->blocks,
+                              c->work->has_rows);
 }
 
 bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call)

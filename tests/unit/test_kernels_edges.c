@@ -308,13 +308,48 @@ static void division(void **state)
     assert_true(one.at_messages == 0 && one.at_rows == 0);
 }
 
+/* ---- what is short --------------------------------------------------------------------------- */
+
+/* The longest call, in steps of 1 KiB. */
+static size_t longest_short(uint32_t n, enum ct_kernel_shape shape, uint32_t blocks, bool rows)
+{
+    size_t kib = 64 << 10;
+    while (kib > 0 && !ct_kernel_is_short(n, shape, kib << 10, blocks, rows)) {
+        kib--;
+    }
+    return kib;
+}
+
+/* What few blocks take long for is left to direct kernels: no more than to more blocks, and no more
+ * for each of them; 64 blocks have the limits that there are without a bound. */
+static void few_blocks(void **state)
+{
+    static const uint32_t blocks[] = {1, 2, 3, 8, 16, 32, 63, 64};
+    (void)state;
+    for (uint32_t n = 2; n <= 5; n++) {
+        for (int shape = CT_KERNEL_MOVED; shape <= CT_KERNEL_ALLREDUCED; shape++) {
+            for (int rows = 0; rows < 2; rows++) {
+                const size_t all = longest_short(n, shape, 0, rows);
+                size_t       before = 0;
+                for (size_t i = 0; i < CT_ARRAY_LEN(blocks); i++) {
+                    const size_t found = longest_short(n, shape, blocks[i], rows);
+                    assert_true(found >= before && found > 0);
+                    assert_true(found * 64 <= ct_max_size(all, 768) * blocks[i]);
+                    before = found;
+                }
+                assert_int_equal(before, all);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(abort_ends_waits), cmocka_unit_test(dynamic_limits),
         cmocka_unit_test(dynamic_abort),    cmocka_unit_test(fp8),
         cmocka_unit_test(last_block_says),  cmocka_unit_test(last_block_of_rows_says),
-        cmocka_unit_test(division),
+        cmocka_unit_test(division),         cmocka_unit_test(few_blocks),
     };
     module = world_module();
     return module == NULL ? 77 : cmocka_run_group_tests(tests, NULL, NULL);
