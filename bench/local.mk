@@ -33,7 +33,7 @@ bench_distance_LDADD = libctcore.la
 # What it costs to know a GPU's memory; of the library's inside.
 noinst_PROGRAMS += bench/memory
 bench_memory_SOURCES = bench/memory.c tests/func/gpu.c tests/func/gpu.h $(func_check)
-bench_memory_LDADD = libctcore.la
+bench_memory_LDADD = $(func_ldadd)
 # What a host needs for what ranks do that share it, for bench/sim_perf.
 noinst_PROGRAMS += bench/host_figures
 bench_host_figures_SOURCES = bench/host_figures.c

@@ -2,7 +2,7 @@
 check_PROGRAMS += tests/fault/survive
 tests_fault_survive_SOURCES = tests/fault/collectives.c tests/fault/fault.h tests/fault/plan.c \
 	tests/fault/survive.c tests/fault/traffic.c $(func_check)
-tests_fault_survive_LDADD = libctcore.la
+tests_fault_survive_LDADD = $(func_ldadd)
 
 fault_tests = tests/fault/kills.py
 TESTS += $(fault_tests)
