@@ -18,6 +18,14 @@ static char *image_new(const struct operation *o, int which)
     return image;
 }
 
+static char *image_copy(const struct operation *o, int which, const char *image)
+{
+    const size_t len = o->len[which] + 2 * (size_t)EDGE;
+    char        *copy = malloc(len);
+    EXPECT(copy != NULL);
+    return memcpy(copy, image, len);
+}
+
 static void run(const struct operation *o, const int kinds[BUFS], char *images[BUFS])
 {
     void *at[BUFS], *buf[BUFS];
@@ -60,10 +68,11 @@ void run_mixes(const struct operation *o)
 {
     enum { DIFFER = 2, PAIRS = 4 /* of HOST and DEVICE */ };
     static const int host[BUFS] = {HOST, HOST};
-    char            *wanted[BUFS], *found[BUFS];
+    char            *first[BUFS], *wanted[BUFS], *found[BUFS];
     uint64_t         mine = rng_of(900 + ++number) + (uint64_t)check_rank * 1000;
     for (int i = 0; i < BUFS; i++) {
-        wanted[i] = image_new(o, i);
+        first[i] = image_new(o, i);
+        wanted[i] = image_copy(o, i, first[i]);
     }
     run(o, host, wanted);
     for (int mix = 1; mix < PAIRS + DIFFER; mix++) {
@@ -71,7 +80,7 @@ void run_mixes(const struct operation *o)
         const int  kinds[BUFS] = {differ ? rng_below(&mine, mem_kinds) : mix % 2,
                                  differ ? rng_below(&mine, mem_kinds) : mix / 2};
         for (int i = 0; i < BUFS; i++) {
-            found[i] = image_new(o, i);
+            found[i] = image_copy(o, i, first[i]);
         }
         run(o, kinds, found);
         expect_same(o, kinds, wanted, found);
@@ -81,5 +90,6 @@ void run_mixes(const struct operation *o)
     }
     for (int i = 0; i < BUFS; i++) {
         free(wanted[i]);
+        free(first[i]);
     }
 }
