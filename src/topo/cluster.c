@@ -170,7 +170,7 @@ static uint32_t number_of(uint32_t *given, uint32_t *next, uint32_t thing)
     return given[thing];
 }
 
-int ct_cluster_spots(const struct ct_cluster *c, struct ct_spot *spots)
+int ct_cluster_spots(const struct ct_cluster *c, uint32_t n, struct ct_spot *spots)
 {
     const uint32_t nhosts = ct_cluster_hosts(c), nracks = c->dcs * c->zones * c->racks;
     const uint32_t nzones = c->dcs * c->zones;
@@ -180,7 +180,7 @@ int ct_cluster_spots(const struct ct_cluster *c, struct ct_spot *spots)
         return CTRAN_ERR_NO_MEM;
     }
     uint32_t *zone = rack + nracks, *dc = zone + nzones, *nvlink = dc + c->dcs;
-    for (uint32_t i = 0; i < nhosts; i++) {
+    for (uint32_t i = 0; n > 0; i++) {
         struct ct_cluster_host h;
         place(c, i, &h);
         const struct ct_spot spot = {
@@ -189,7 +189,7 @@ int ct_cluster_spots(const struct ct_cluster *c, struct ct_spot *spots)
             .rack = number_of(rack, &next[1], h.rack),
             .zone = (uint16_t)number_of(zone, &next[2], h.zone),
             .dc = (uint16_t)number_of(dc, &next[3], h.dc)};
-        for (uint32_t g = 0; g < c->gpus; g++) {
+        for (uint32_t g = 0; g < c->gpus && n > 0; g++, n--) {
             *spots++ = spot;
         }
     }

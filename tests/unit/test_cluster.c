@@ -98,7 +98,7 @@ static void test_spots(void **state)
         make(texts[i]);
         uint32_t n = ct_cluster_ranks(&c), node = 0, rack = 0, zone = 0, dc = 0;
         assert_true(n <= CT_ARRAY_LEN(spots));
-        assert_int_equal(ct_cluster_spots(&c, spots), CTRAN_SUCCESS);
+        assert_int_equal(ct_cluster_spots(&c, ct_cluster_ranks(&c), spots), CTRAN_SUCCESS);
         uint32_t classes[CT_DIST_CLASSES] = {0};
         for (uint32_t r = 0; r < n; r++) { /* in order of first appearance, from 1 */
             assert_true(spots[r].node >= 1 && spots[r].node <= node + 1);
@@ -165,8 +165,12 @@ static void test_labels_lead_to_the_spots(void **state)
             at[r] = ct_whereabouts_of(&label, ct_whereabouts_node(h.name));
         }
         assert_int_equal(ct_spots_make(told, at, n), CTRAN_SUCCESS);
-        assert_int_equal(ct_cluster_spots(&c, made), CTRAN_SUCCESS);
+        assert_int_equal(ct_cluster_spots(&c, ct_cluster_ranks(&c), made), CTRAN_SUCCESS);
         assert_memory_equal(told, made, n * sizeof *told);
+        memset(made, 0, n * sizeof *made); /* of some alone */
+        assert_int_equal(ct_cluster_spots(&c, n / 2 + 1, made), CTRAN_SUCCESS);
+        assert_memory_equal(told, made, (n / 2 + 1) * sizeof *told);
+        assert_true(n / 2 + 1 == n || made[n / 2 + 1].node == 0);
         ct_labels_free(labels);
         free(text);
         free(at);
@@ -185,7 +189,7 @@ static void test_hosts_are_put_in_order(void **state)
         char text[96];
         (void)snprintf(text, sizeof text, "dcs=2 zones=4 racks=16 hosts=32 seed=%u", seed);
         make(text);
-        assert_int_equal(ct_cluster_spots(&c, spots), CTRAN_SUCCESS);
+        assert_int_equal(ct_cluster_spots(&c, ct_cluster_ranks(&c), spots), CTRAN_SUCCESS);
         uint32_t n = ct_cluster_hosts(&c);
         assert_int_equal(ct_order_hosts(spots, n, order), CTRAN_SUCCESS);
         assert_int_equal(ct_order_crossings(spots, n, order, CT_DIST_RACK), 128);

@@ -320,8 +320,13 @@ static int check(struct options *o)
 /* Which of the ranks stand together, for each number of them. */
 static int find_levels(struct options *o)
 {
-    struct ct_spot *spots = malloc(ct_cluster_ranks(&o->cluster.shape) * sizeof *spots);
-    int rc = spots != NULL ? ct_cluster_spots(&o->cluster.shape, spots) : CTRAN_ERR_NO_MEM;
+    size_t most = 1;
+    for (uint32_t i = 0; i < o->nranks; i++) {
+        most = ct_max_size(most, o->ranks[i]);
+    }
+    struct ct_spot *spots = malloc(most * sizeof *spots);
+    int             rc = spots != NULL ? ct_cluster_spots(&o->cluster.shape, (uint32_t)most, spots)
+                                       : CTRAN_ERR_NO_MEM;
     for (uint32_t i = 0; i < o->nranks && rc == CTRAN_SUCCESS; i++) {
         rc = ct_level_wish_make(&o->wish, (uint32_t)o->ranks[i], spots, &o->levels[i]);
     }

@@ -15,7 +15,7 @@ struct port {
 
 struct sim_net {
     const struct sim_cluster *c;
-    struct ct_spot           *spots; /* of all ranks of the cluster */
+    struct ct_spot           *spots; /* of all ranks of the call */
     uint32_t                  period, nics;
     struct port              *ports;
     uint64_t                 *nics_out, *nics_in, *shared;       /* by host, from 1 on */
@@ -83,7 +83,6 @@ static bool reserve(struct sim_net *net)
 
 struct sim_net *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t period)
 {
-    (void)n;
     struct sim_net *net = calloc(1, sizeof *net);
     if (net == NULL) {
         return NULL;
@@ -91,8 +90,8 @@ struct sim_net *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t p
     net->c = c;
     net->period = period;
     net->nics = c->nics > 0 ? c->nics : c->shape.gpus;
-    net->spots = sim_zeros(ct_cluster_ranks(&c->shape), sizeof *net->spots);
-    if (net->spots == NULL || ct_cluster_spots(&c->shape, net->spots) != CTRAN_SUCCESS ||
+    net->spots = sim_zeros(n, sizeof *net->spots);
+    if (net->spots == NULL || ct_cluster_spots(&c->shape, n, net->spots) != CTRAN_SUCCESS ||
         !reserve(net)) {
         sim_net_free(net);
         return NULL;
