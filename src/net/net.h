@@ -48,7 +48,8 @@ struct ct_net_remote {
     uint64_t addr;
     uint64_t len_bytes;
     uint64_t token;
-    bool     alone; /* the peer is at what it gets from us: it had better not be asked for help */
+    bool     alone;  /* the peer is at what it gets from us: it had better not be asked for help */
+    bool     mutual; /* the peer gets from us as well, now or by turns */
 };
 
 /* Gets that are made in one go. */

@@ -49,6 +49,7 @@ struct peer {
     struct ct_lane        rx;  /* in ours */
     struct ct_shm_pace    pace;
     struct ct_shm_reads   reads; /* of its memory */
+    struct ct_shm_file    memory;
     struct ct_nvl_peer    nvl;
     struct ct_mem_view    view;   /* of its lent memory */
     unsigned              unseen; /* asked about ours while it could not map that */
@@ -108,6 +109,7 @@ static void shm_close(struct ct_net *net)
         if (peer != NULL) {
             say_bye(peer);
             ct_mem_view_close(&peer->view);
+            ct_shm_file_close(&peer->memory);
             ct_shm_segment_close(&peer->seg, false);
             if (peer->pidfd >= 0) {
                 close(peer->pidfd);
@@ -262,21 +264,6 @@ static void wake_peer(struct peer *peer)
     }
 }
 
-/* Those of one process need no mapping; from another pid namespace there is none. */
-static void view_lending(struct shm *s, struct peer *peer)
-{
-    if (s->env.process != NULL && s->env.cfg->shm_single_copy != CT_SHM_COPY_NEVER &&
-        peer->addr.pid_space == s->addr.pid_space && peer->addr.pid != s->addr.pid) {
-        _Atomic uint32_t *blind = &ct_shm_segment_offer(&peer->seg, s->env.local_index)->blind;
-        atomic_store_explicit(blind, 0, memory_order_relaxed); /* may be of who had our place */
-        peer->view = (struct ct_mem_view){.theirs = &peer->seg.head->shelf,
-                                          .blind = blind,
-                                          .log = s->env.log,
-                                          .pid = peer->addr.pid};
-        peer->link.lent_bytes = LENT_BYTES;
-    }
-}
-
 static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void *bytes,
                        size_t len_bytes, struct ct_net_link **link)
 {
@@ -309,7 +296,9 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
     peer->link.gets = peer->copy != CT_SHM_COPY_OFF;
     peer->link.rows = peer->copy == CT_SHM_COPY_CMA;
-    view_lending(s, peer);
+    if (ct_shm_copy_view(&s->env, &s->addr, &peer->addr, &peer->seg, &peer->view)) {
+        peer->link.lent_bytes = LENT_BYTES;
+    }
     ct_shm_reads_tell(&peer->reads, &ct_shm_segment_offer(&peer->seg, place)->changes);
     peer->link.changes = &ct_shm_segment_offer(&s->own, peer->addr.local_index)->changes;
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
@@ -466,6 +455,9 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     const struct ct_shm_mate owner = mate_of(peer);
     if (!ct_shm_reaches(&owner, from)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
+    }
+    if (from->mutual && ct_shm_file_read(&peer->memory, &owner, &peer->addr, area, from)) {
+        return CTRAN_SUCCESS; /* whoever has the pid now */
     }
     const size_t   most = from->alone ? CT_SHM_READS_MOST : link->net->eager_bytes;
     const uint64_t start =

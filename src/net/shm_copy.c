@@ -5,9 +5,13 @@
 #include "net/shm_copy.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "net/shm_share.h"
 
 enum {
     PIECES = 64,      /* a system call takes this many at a time */
@@ -35,9 +39,46 @@ enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct
     return works ? CT_SHM_COPY_CMA : CT_SHM_COPY_OFF;
 }
 
+int ct_shm_copy_open(const struct ct_shm_addr *peer)
+{
+    char        path[32];
+    uint64_t    nonce[2] = {0, 0};
+    const off_t at = (off_t)(peer->head + offsetof(struct ct_shm_head, nonce));
+    (void)snprintf(path, sizeof path, "/proc/%d/mem", peer->pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && (pread(fd, nonce, sizeof nonce, at) != sizeof nonce ||
+                    memcmp(nonce, peer->nonce, sizeof nonce) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void ct_shm_file_close(struct ct_shm_file *file)
+{
+    if (file->tried && file->fd >= 0) {
+        close(file->fd);
+    }
+}
+
 void ct_shm_copy_allow(void)
 {
     (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* fails where there is no Yama */
+}
+
+bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *own,
+                      const struct ct_shm_addr *peer, const struct ct_shm_segment *segment,
+                      struct ct_mem_view *view)
+{
+    if (env->process == NULL || env->cfg->shm_single_copy == CT_SHM_COPY_NEVER ||
+        peer->pid_space != own->pid_space || peer->pid == own->pid) {
+        return false;
+    }
+    _Atomic uint32_t *blind = &ct_shm_segment_offer(segment, env->local_index)->blind;
+    atomic_store_explicit(blind, 0, memory_order_relaxed); /* may be of who had our place */
+    *view = (struct ct_mem_view){
+        .theirs = &segment->head->shelf, .blind = blind, .log = env->log, .pid = peer->pid};
+    return true;
 }
 
 /* Reads all of it; a short read is an error, since both ends agreed on the length. */
@@ -115,6 +156,27 @@ static int read_all(int pid, const struct ct_area *area, const struct ct_net_rem
         }
     }
     return CTRAN_SUCCESS;
+}
+
+/* One block that is not mapped anyway. */
+bool ct_shm_file_read(struct ct_shm_file *file, const struct ct_shm_mate *mate,
+                      const struct ct_shm_addr *peer, const struct ct_area *area,
+                      const struct ct_net_remote *from)
+{
+    struct iovec to[PIECES];
+    unsigned     nto;
+    size_t       pos = 0;
+    if (from->len_bytes > CT_SHM_FILE_MOST || mate->how != CT_SHM_COPY_CMA ||
+        as_own(mate, from) != NULL) {
+        return false;
+    }
+    if (CT_UNLIKELY(!file->tried)) {
+        file->tried = true;
+        file->fd = ct_shm_copy_open(peer);
+    }
+    const size_t bytes = ct_area_next(area, &pos, from->len_bytes, to, PIECES, &nto);
+    return file->fd >= 0 && nto == 1 && bytes == from->len_bytes &&
+           pread(file->fd, to->iov_base, bytes, (off_t)from->addr) == (ssize_t)bytes;
 }
 
 int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,

@@ -65,6 +65,7 @@ unit_tests = \
 	tests/unit/test_shm_full \
 	tests/unit/test_shm_pace \
 	tests/unit/test_shm_segment \
+	tests/unit/test_shm_copy \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
 	tests/unit/test_store \
@@ -229,6 +230,9 @@ tests_unit_test_select_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)
+tests_unit_test_shm_copy_SOURCES = tests/unit/test_shm_copy.c tests/unit/unit.h
+tests_unit_test_shm_copy_CFLAGS = $(unit_cflags)
+tests_unit_test_shm_copy_LDADD = $(unit_ldadd)
 tests_unit_test_shm_share_SOURCES = tests/unit/test_shm_share.c tests/unit/unit.h
 tests_unit_test_shm_share_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_share_LDADD = $(unit_ldadd) -lpthread

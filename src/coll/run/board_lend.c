@@ -307,9 +307,10 @@ static int ask(struct ct_board *b, struct ct_board_borrowed *in, struct ct_ep *e
     if (in->asked == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    return ct_p2p_ask(ep, b->ctx->id, in->asked,
-                      &(struct ct_net_remote){(uintptr_t)part.base, part.len_bytes,
-                                              note->token[b->ctx->me], false});
+    const struct ct_net_remote what = {.addr = (uintptr_t)part.base,
+                                       .len_bytes = part.len_bytes,
+                                       .token = note->token[b->ctx->me]};
+    return ct_p2p_ask(ep, b->ctx->id, in->asked, &what);
 }
 
 /* Whether what `rank` has lent for this operation may be read. */
@@ -343,8 +344,11 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
     if (CT_LIKELY(in->asked == NULL)) {
         ct_tsan_acquire(note->addr);
         rc = ct_p2p_borrow(ep, to,
-                           &(struct ct_net_remote){note->addr + from, len_bytes,
-                                                   note->token[b->ctx->me], in->alone});
+                           &(struct ct_net_remote){.addr = note->addr + from,
+                                                   .len_bytes = len_bytes,
+                                                   .token = note->token[b->ctx->me],
+                                                   .alone = in->alone,
+                                                   .mutual = true});
         ct_tsan_release((uintptr_t)part_of(b, b->ctx->me, note->addr, note->len_bytes).base);
         if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
             say_blind(b, false);
