@@ -27,17 +27,18 @@ enum {
     CT_FAR_THERE_NS = 250,  /* until it is there: far ones 385 to 1000 */
 };
 
-/* Copies so many bytes; returns how long it took until they were there. The source is brought into
- * the cache first, so that the lines of the destination alone are seen. */
-static inline uint64_t ct_far_copy(char *to, const char *from)
+/* Copies so many bytes; returns how long it took until they were there, as if they were
+ * CT_FAR_BYTES. The source is brought into the cache first, so that the lines of the destination
+ * alone are seen. */
+static inline uint64_t ct_far_copy(char *to, const char *from, size_t len_bytes)
 {
-    for (size_t i = 0; i < CT_FAR_BYTES; i += CT_CACHE_LINE) {
+    for (size_t i = 0; i < len_bytes; i += CT_CACHE_LINE) {
         (void)*(const volatile char *)(from + i);
     }
     const uint64_t start = ct_clock_ns();
-    memcpy(to, from, CT_FAR_BYTES);
+    memcpy(to, from, len_bytes);
     atomic_thread_fence(memory_order_seq_cst);
-    return ct_clock_ns() - start;
+    return (ct_clock_ns() - start) * CT_FAR_BYTES / len_bytes;
 }
 
 /* A judgement of such copies, made again and again: zeros at first, which is near. */

@@ -357,16 +357,16 @@ static void test_given_up(void **state)
 /* New input of a far rank is put in; what it sends again is lent, but for one in a while. */
 static void far_or_not(struct rank *r, void *arg)
 {
-    enum { MOST_TURNS = 300, SAME = 200 }; /* the input is too short to be timed */
+    enum { MOST_TURNS = 300, SAME = 200 };
     uint64_t        in[COUNT] = {0}, out[COUNT];
     struct ct_comm *world = ct_comm_world(&r->p);
     (void)arg;
     RANK_EQUAL(r, ranks_sum(world, in, out, COUNT), CTRAN_SUCCESS);
     struct ct_board *b = board_of(r);
-    b->far.far = true;
     b->lendings = 0;
     for (uint32_t i = 1; i <= MOST_TURNS; i++) {
         const uint32_t before = b->puts;
+        b->far = (struct ct_far){.far = true}; /* whatever copies have taken */
         in[COUNT - 1] = ct_min_size(i, SAME);
         RANK_EQUAL(r, ranks_sum(world, in, out, COUNT), CTRAN_SUCCESS);
         RANK_EQUAL(r, out[COUNT - 1], 2 * ct_min_size(i, SAME));
@@ -414,6 +414,46 @@ static void far_and_new(struct rank *r, void *arg)
     }
 }
 
+/* From slot_bytes on input is long, and lent where it may be; what is put in is in the slot, behind
+ * its note, as long as there is room for it. */
+static void brief(struct rank *r, void *arg)
+{
+    static _Thread_local uint64_t send[MOST], recv[MOST + 1];
+    enum { MOST_BRIEF = CT_BOARD_BYTES / 16, NOTE = 48 };
+    const bool lends = *(const bool *)arg;
+    alltoall(r, send, recv, MOST_BRIEF, 0); /* makes the board */
+    alltoall(r, send, recv, MOST_BRIEF, 0);
+    struct ct_board *b = board_of(r);
+    RANK_CHECK(r, b != NULL && b->bulk.base != NULL && b->slot_bytes < CT_BOARD_BYTES - NOTE);
+    for (size_t turn = 0; turn < 2 * MOST_BRIEF; turn++) {
+        const size_t   count = MOST_BRIEF - turn % MOST_BRIEF, bytes = 16 * count;
+        const bool     is_long = bytes > b->slot_bytes;
+        const uint64_t k = b->k;
+        const uint32_t puts = b->puts;
+        alltoall(r, send, recv, count, turn);
+        RANK_EQUAL(r, b->k - k, 1);
+        RANK_EQUAL(r, b->read_k == b->k, is_long && lends);
+        RANK_EQUAL(r, b->puts - puts, is_long && !lends);
+        if (is_long && bytes <= CT_BOARD_BYTES - NOTE) {
+            const char *in = ct_board_slot_of(b, r->me)->data + NOTE;
+            RANK_EQUAL(r, memcmp(in, send + (1 - r->me) * count, bytes / 2) == 0, !lends);
+        }
+    }
+}
+
+static void test_brief(void **state)
+{
+    static const char *const settings[2][5] = {
+        {"CTRAN_COLL_BOARD", "1", "CTRAN_COLL_LEND", "off", NULL},
+        {"CTRAN_COLL_BOARD", "1", "CTRAN_COLL_LEND", "always", NULL}};
+    (void)state;
+    for (int lends = 0; lends < 2; lends++) {
+        bool arg = lends != 0;
+        ranks_run(
+            &(struct ranks_args){.n = 2, .settings = settings[lends], .body = brief, .arg = &arg});
+    }
+}
+
 static void test_two(void **state)
 {
     static const char *const spins[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "10", NULL};
@@ -425,10 +465,15 @@ static void test_two(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_lend),          cmocka_unit_test(test_blind),
-        cmocka_unit_test(test_blind_for_a_while), cmocka_unit_test(test_new_input),
-        cmocka_unit_test(test_recalled),          cmocka_unit_test(test_recalled_late),
-        cmocka_unit_test(test_given_up),          cmocka_unit_test(test_two),
+        cmocka_unit_test(test_all_lend),
+        cmocka_unit_test(test_blind),
+        cmocka_unit_test(test_blind_for_a_while),
+        cmocka_unit_test(test_new_input),
+        cmocka_unit_test(test_recalled),
+        cmocka_unit_test(test_recalled_late),
+        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_two),
+        cmocka_unit_test(test_brief),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

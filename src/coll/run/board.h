@@ -74,7 +74,7 @@ struct ct_script_key {
 
 struct ct_kept {
     struct ct_script_key key;
-    bool                 exchange, bulk, lent;
+    bool                 exchange, bulk, brief, lent;
     size_t               n;
     struct ct_script_act acts[];
 };
@@ -85,6 +85,7 @@ struct ct_board {
     struct ct_board_shared  *shared; /* in `slots` */
     bool                     bulk_tried;
     size_t                   part_bytes;
+    size_t                   slot_bytes;  /* input that is in slots even where there are parts */
     size_t                   cache_share; /* of a core; 0: not known */
     uint64_t                 k;           /* operations begun */
     uint64_t                 driven; /* the last one after which this rank looked for messages */
@@ -122,6 +123,12 @@ static inline struct ct_board_slot *ct_board_slot_of(const struct ct_board *b, u
 static inline bool ct_board_is_there(const _Atomic uint64_t *value, uint64_t k)
 {
     return atomic_load_explicit(value, memory_order_acquire) >= k;
+}
+
+/* Whether there are, for elements of that size. */
+static inline bool ct_board_has_parts(const struct ct_board *b, size_t elem_bytes)
+{
+    return b->bulk.base != NULL && b->ctx->n * elem_bytes <= b->part_bytes;
 }
 
 /* Sets a flag or count, and rouses those who sleep. */

@@ -408,13 +408,17 @@ int ct_board_reduce(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
 /* The other one has read there a few operations ago. */
 void ct_board_put(struct ct_board *b, char *to, const char *from, size_t len_bytes)
 {
-    enum { EVERY = 8 };
-    size_t done = 0;
-    if (b->ctx->n == 2 && len_bytes >= CT_FAR_BYTES &&
-        (b->far.far || b->puts < 2 * CT_FAR_SAMPLES || b->puts % EVERY == 0)) {
-        ct_far_learn(&b->far, ct_far_copy(to, from));
-        done = CT_FAR_BYTES;
+    enum { EVERY = 8, LEAST = CT_FAR_BYTES / 4 };
+    size_t     done = 0;
+    const bool far = b->far.far && len_bytes >= CT_FAR_BYTES;
+    if (b->ctx->n == 2 && len_bytes >= LEAST &&
+        (far || b->puts < 2 * CT_FAR_SAMPLES || b->puts % EVERY == 0)) {
+        done = ct_min_size(len_bytes, CT_FAR_BYTES);
+        ct_far_learn(&b->far, ct_far_copy(to, from, done));
     }
     b->puts++;
+    for (size_t i = done; len_bytes <= CT_BOARD_BYTES && i < len_bytes; i += CT_CACHE_LINE) {
+        ct_line_own(to + i); /* another core has read them */
+    }
     ct_block_copy(to + done, from + done, len_bytes - done);
 }

@@ -14,11 +14,17 @@
 #include "coll/run/board.h"
 #include "pmi/pmi.h"
 
+/* Of two ranks' notes, in a slot, after which comes another line. */
+enum { NOTE_BYTES = offsetof(struct ct_board_note, token) + 2 * sizeof(uint64_t) };
+_Static_assert((offsetof(struct ct_board_slot, data) + NOTE_BYTES) % CT_CACHE_LINE == 0,
+               "a note and its flag are one line");
+
 struct operation {
     struct ct_board         *board;
     struct ct_run_args      *args;
     bool                     exchange; /* every rank reads every other's input */
-    bool                     bulk;     /* what is put in is there, not in slots */
+    bool                     bulk;     /* what is put in is there, not in slots, or is lent */
+    bool                     brief;    /* bulk: but what is put in is in slots, behind the notes */
     bool                     past;     /* what is read goes past the caches */
     bool                     lent;     /* bulk: no rank puts anything in (board_lend.c) */
     struct ct_board_poll     poll;
@@ -34,7 +40,11 @@ static char *input_of(const struct operation *o, uint32_t rank)
 {
     const struct ct_board *b = o->board;
     const size_t           part = rank * CT_BOARD_PARTS + b->parts % CT_BOARD_PARTS;
-    return o->bulk ? b->bulk.base + part * b->part_bytes : ct_board_slot_of(b, rank)->data;
+    if (CT_LIKELY(!o->bulk)) {
+        return ct_board_slot_of(b, rank)->data;
+    }
+    return o->brief ? ct_board_slot_of(b, rank)->data + NOTE_BYTES
+                    : b->bulk.base + part * b->part_bytes;
 }
 
 static char *at(const struct operation *o, struct ct_place place)
@@ -119,7 +129,7 @@ static int put_long(struct operation *o, const char *from, const struct ct_scrip
         ct_board_lend(b, from, (size_t)a->dst.at_bytes, a->len);
         return CTRAN_SUCCESS;
     }
-    const int rc = await_room(o, true);
+    const int rc = o->brief ? CTRAN_SUCCESS : await_room(o, true); /* there is a slot */
     if (rc == CTRAN_SUCCESS) {
         ct_board_put(b, at(o, a->dst), from, a->len);
     }
@@ -315,7 +325,10 @@ static void cut(struct operation *o, struct ct_view *view)
     const size_t longest = ct_layout_longest(l), blocks = o->of.one ? 1 : l->nblk;
     const size_t elems = even && !o->of.one ? l->count : blocks * longest;
     view->chunk_elems = longest;
-    o->bulk = elems * l->elem_bytes > CT_BOARD_BYTES;
+    const size_t bytes = elems * l->elem_bytes;
+    o->bulk = bytes > CT_BOARD_BYTES ||
+              (bytes > o->board->slot_bytes && ct_board_has_parts(o->board, l->elem_bytes));
+    o->brief = o->board->ctx->n == 2 && bytes <= CT_BOARD_BYTES - NOTE_BYTES;
     o->of.whole = o->lent;
     if (CT_UNLIKELY(o->bulk && !o->lent)) {
         const size_t others = ct_max_size(blocks - 1, 1);
@@ -442,6 +455,7 @@ static void keep(const struct operation *o, const struct ct_script_key *key)
         **shelf = (struct ct_kept){.key = *key,
                                    .exchange = o->exchange,
                                    .bulk = o->bulk,
+                                   .brief = o->brief,
                                    .lent = o->lent,
                                    .n = b->script.n};
         memcpy((*shelf)->acts, b->script.acts, bytes);
@@ -456,6 +470,7 @@ static int play_kept(struct operation *o, const struct ct_kept *kept)
     int rc = begin(o->args, 0);
     o->exchange = kept->exchange;
     o->bulk = kept->bulk;
+    o->brief = kept->brief;
     o->base[CT_TMP] = o->board->tmp;
     return rc == CTRAN_SUCCESS ? play_shot(o, kept->acts, kept->n) : rc;
 }
@@ -490,6 +505,7 @@ int ct_board_run(struct ct_run_args *args)
     o.board = b;
     o.args = args;
     o.bulk = false;
+    o.brief = false;
     o.past = false;
     o.lent = ct_board_all_lend(b, args, &o.poll);
     o.base[CT_SEND] = args->layout.buf[CT_SEND].base;
