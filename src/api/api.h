@@ -28,11 +28,11 @@ bool ct_api_is_last_user(void);
  * of the program made of it, if that returns: never CTRAN_SUCCESS. fmt says what was asked, what
  * was found, what to do. */
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
-    CT_PRINTF(4, 5);
+    CT_PRINTF(4, 5) CT_COLD;
 /* The same by the handler at `place`: a session's, or one that a call is given for an object that
  * is not there yet, session NULL. */
 int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
-                    const char *call, const char *fmt, ...) CT_PRINTF(5, 6);
+                    const char *call, const char *fmt, ...) CT_PRINTF(5, 6) CT_COLD;
 /* The same for an error whose cause has been logged where it was found: its text is the code's. */
 int ct_api_pass(struct ct_comm *comm, int error, const char *call);
 /* Process sets. The number of a name; CT_PSETS: there is none. session_pset.c */

@@ -46,7 +46,7 @@ void ct_log_fini(struct ct_log *log);
 
 /* Writes one record; a newline is added. errno is preserved. */
 void ct_log_write(const struct ct_log *log, enum ct_log_level level, const char *folder,
-                  const char *fmt, ...) CT_PRINTF(4, 5);
+                  const char *fmt, ...) CT_PRINTF(4, 5) CT_COLD;
 
 #define CT_LOG_(log, lvl, ...)                                                                     \
     ((lvl) <= (log)->level ? ct_log_write((log), (lvl), CT_FOLDER, __VA_ARGS__) : (void)0)

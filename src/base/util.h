@@ -14,7 +14,9 @@
 #define CT_LIKELY(x)                    __builtin_expect(!!(x), 1)
 #define CT_UNLIKELY(x)                  __builtin_expect(!!(x), 0)
 #define CT_PRINTF(fmt, args)            __attribute__((format(printf, fmt, args)))
-#define CT_ALIGNED(n)                   __attribute__((aligned(n)))
+/* Seldom called: what leads there is laid out of the way. */
+#define CT_COLD       __attribute__((cold))
+#define CT_ALIGNED(n) __attribute__((aligned(n)))
 
 static inline size_t ct_min_size(size_t a, size_t b)
 {

@@ -27,6 +27,12 @@ static void check_copy(void (*copy)(void *, const void *, size_t), unsigned char
 static void test_places(void **state)
 {
     static const size_t lens[] = {1,
+                                  7,
+                                  8,
+                                  9,
+                                  15,
+                                  16,
+                                  17,
                                   63,
                                   CT_BLOCK_LEAST - 1,
                                   CT_BLOCK_LEAST,
