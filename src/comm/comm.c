@@ -86,29 +86,27 @@ struct ct_comm *ct_comms_make(struct ct_process *p, uint64_t id, struct ct_group
     return comm;
 }
 
-void ct_comm_drop(struct ct_comm *comm)
+void ct_comm_end_(struct ct_comm *comm)
 {
     struct ct_process *p = comm->p;
-    if (ct_ref_drop(&comm->refs, p->threaded)) {
-        if (comm->stream != NULL) {
-            comm->stream_close(comm);
-        }
-        ct_attrs_fini(&comm->attrs);
-        ct_errhandler_drop(&p->errhandlers, comm->errhandler);
-        ct_comms_enter(p);
-        if (comm->open) {
-            HASH_DEL(p->comms->by_id, comm);
-        }
-        comm->magic = 0;
-        unref_groups(comm->group, comm->remote);
-        ct_vtopo_drop(comm->topo);
-        ct_board_close(comm->run.board);
-        ct_levels_free(comm->run.levels);
-        ct_chooser_drop(p, comm->chooser);
-        free(comm->coll_algorithm);
-        ct_slab_put(&p->comms->pool, comm);
-        ct_comms_leave(p);
+    if (comm->stream != NULL) {
+        comm->stream_close(comm);
     }
+    ct_attrs_fini(&comm->attrs);
+    ct_errhandler_drop(&p->errhandlers, comm->errhandler);
+    ct_comms_enter(p);
+    if (comm->open) {
+        HASH_DEL(p->comms->by_id, comm);
+    }
+    comm->magic = 0;
+    unref_groups(comm->group, comm->remote);
+    ct_vtopo_drop(comm->topo);
+    ct_board_close(comm->run.board);
+    ct_levels_free(comm->run.levels);
+    ct_chooser_drop(p, comm->chooser);
+    free(comm->coll_algorithm);
+    ct_slab_put(&p->comms->pool, comm);
+    ct_comms_leave(p);
 }
 
 void ct_comm_release(struct ct_comm *comm)

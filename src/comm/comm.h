@@ -184,7 +184,13 @@ static inline void ct_comm_hold(struct ct_comm *comm)
 }
 
 /* Gives a reference back; the last one frees. */
-void ct_comm_drop(struct ct_comm *comm);
+void               ct_comm_end_(struct ct_comm *comm);
+static inline void ct_comm_drop(struct ct_comm *comm)
+{
+    if (CT_UNLIKELY(ct_ref_drop(&comm->refs, comm->p->threaded))) {
+        ct_comm_end_(comm);
+    }
+}
 /* The name is cut to CTRAN_MAX_OBJECT_NAME - 1 bytes; _get fills as many and a 0. */
 void ct_comm_set_name(struct ct_comm *comm, const char *name);
 void ct_comm_get_name(struct ct_comm *comm, char *name);

@@ -337,6 +337,15 @@ static struct ct_ep *make(struct ct_ep_set *set, uint32_t id) CT_REQUIRES(set->m
     return ep;
 }
 
+static CT_COLD struct ct_ep *get_first(struct ct_ep_set *set, uint32_t id)
+{
+    ct_lock_acquire(&set->making);
+    struct ct_ep *ep = look_up(set, id); /* another thread may have made it meanwhile */
+    ep = ep != NULL ? ep : make(set, id);
+    ct_lock_release(&set->making);
+    return ep;
+}
+
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
 {
     struct ct_ep_set *set = p->ep;
@@ -344,13 +353,7 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
         return NULL;
     }
     struct ct_ep *ep = look_up(set, id);
-    if (CT_UNLIKELY(ep == NULL)) {
-        ct_lock_acquire(&set->making);
-        ep = look_up(set, id); /* another thread may have made it meanwhile */
-        ep = ep != NULL ? ep : make(set, id);
-        ct_lock_release(&set->making);
-    }
-    return ep;
+    return CT_LIKELY(ep != NULL) ? ep : get_first(set, id);
 }
 
 static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN

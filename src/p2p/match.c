@@ -18,6 +18,11 @@ static bool matches(const struct ct_p2p_key *want, const struct ct_p2p_key *msg)
            tag_fits;
 }
 
+static inline bool is_same(const struct ct_p2p_key *a, const struct ct_p2p_key *b)
+{
+    return a->ctx == b->ctx && a->src == b->src && a->tag == b->tag;
+}
+
 static unsigned bucket(const struct ct_p2p_key *key)
 {
     uint64_t h = key->ctx * 0x9e3779b97f4a7c15u;
@@ -130,9 +135,21 @@ static struct ct_p2p_req *first_match(struct ct_list *list, const struct ct_p2p_
     return NULL;
 }
 
+/* The same among keys without wildcards. */
+static struct ct_p2p_req *first_same(struct ct_list *list, const struct ct_p2p_key *key)
+{
+    CT_LIST_FOR (node, list) {
+        struct ct_p2p_req *req = CT_LIST_ENTRY(node, struct ct_p2p_req, node);
+        if (CT_LIKELY(is_same(&req->key, key))) {
+            return req;
+        }
+    }
+    return NULL;
+}
+
 struct ct_p2p_req *ct_match_take_posted(struct ct_match *m, const struct ct_p2p_key *key)
 {
-    struct ct_p2p_req *req = first_match(&m->posted[bucket(key)], key);
+    struct ct_p2p_req *req = first_same(&m->posted[bucket(key)], key);
     if (CT_UNLIKELY(!ct_list_empty(&m->posted_wild))) {
         struct ct_p2p_req *wild = first_match(&m->posted_wild, key);
         if (wild != NULL && (req == NULL || wild->stamp < req->stamp)) {

@@ -8,11 +8,18 @@
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-void ct_p2p_complete(struct ct_p2p_req *req, int error)
+static inline void complete(struct ct_p2p_req *req, int error) CT_IN_DOMAIN
 {
-    ct_rndv_leave(req);
+    if (CT_UNLIKELY(req->id != 0)) {
+        ct_rndv_leave(req);
+    }
     req->base.error = error;
     ct_request_complete(req->p, &req->base);
+}
+
+void ct_p2p_complete(struct ct_p2p_req *req, int error)
+{
+    complete(req, error);
 }
 
 /* A leaf of its own, since completion puts requests back inside the domain. */
@@ -91,12 +98,10 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->ep = ep;
     req->key = key;
     req->id = 0;
-    req->note = NULL;
     req->takes = false;
     req->place = NULL;
     ct_area_copy(&req->area, area);
     ct_list_init(&req->node);
-    ct_list_init(&req->op.node);
 }
 
 static struct ct_p2p_req *req_of(struct ct_ep_op *op)
@@ -302,8 +307,8 @@ bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wi
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* The request now has its message: from here on it is about this sender and tag. */
-static void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key,
-                 size_t len_bytes) CT_IN_DOMAIN
+static inline void bind(struct ct_p2p_req *req, struct ct_ep *ep, const struct ct_p2p_key *key,
+                        size_t len_bytes) CT_IN_DOMAIN
 {
     req->matched = true;
     req->ep = ep;
@@ -334,11 +339,24 @@ size_t ct_p2p_deliver(struct ct_p2p_req *req, size_t at, const void *data, size_
     return ct_area_scatter(&req->area, &at, data, len_bytes);
 }
 
-static void take_eager(struct ct_p2p_req *req, const void *data, size_t len_bytes) CT_IN_DOMAIN
+/* What most messages are: short, for a block of memory with room for them. */
+static inline bool is_simple(const struct ct_p2p_req *req, size_t len_bytes)
 {
-    req->base.len_bytes = ct_p2p_deliver(req, 0, data, len_bytes);
+    return ct_block_is_few(len_bytes) && !req->takes && req->area.pieces == NULL &&
+           len_bytes <= req->area.len_bytes;
+}
+
+static inline void take_eager(struct ct_p2p_req *req, const void *data,
+                              size_t len_bytes) CT_IN_DOMAIN
+{
+    if (is_simple(req, len_bytes)) {
+        ct_block_copy_few(req->area.base, data, len_bytes);
+        req->base.len_bytes = len_bytes;
+    } else {
+        req->base.len_bytes = ct_p2p_deliver(req, 0, data, len_bytes);
+    }
     if (CT_LIKELY(req->base.len_bytes == len_bytes)) {
-        ct_p2p_complete(req, CTRAN_SUCCESS);
+        complete(req, CTRAN_SUCCESS);
         return;
     }
     const bool full = req->base.len_bytes == req->area.len_bytes;

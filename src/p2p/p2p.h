@@ -44,7 +44,10 @@ enum {
 typedef void ct_p2p_take(struct ct_p2p_req *req, size_t at, const void *data, size_t len_bytes);
 
 /* A send or a receive. Made by the caller (on its stack, in a plan, from ct_p2p_req_get) and owned
- * by it, but p2p keeps pointers to it from the start until base.done. */
+ * by it, but p2p keeps pointers to it from the start until base.done.
+ *
+ * What a receive needs whose message comes at once stands first, and together: of many that are
+ * posted each costs as many lines of the cache as that has. */
 struct ct_p2p_req {
     struct ct_request  base;
     bool               is_recv, matched; /* a receive that has its message */
@@ -62,13 +65,22 @@ struct ct_p2p_req {
     struct ct_process *p;
     struct ct_ep      *ep; /* the peer; NULL for a wildcard receive without its message */
     struct ct_p2p_key  key;
-    struct ct_area     area;
+    struct ct_list     node;  /* among posted receives */
+    uint64_t           stamp; /* their order */
+    uint64_t           id;    /* rendezvous: how the other side names it; 0: it has no name */
+    union {
+        /* A receive whose memory is chosen when its message is known: called in the domain, sets
+         * `area` for len_bytes. NULL: it has its memory. */
+        void (*place)(struct ct_p2p_req *req, size_t len_bytes);
+        /* See ct_p2p_take_recv. */
+        ct_p2p_take *take;
+        /* Once there are pieces: see stage.c. */
+        struct ct_p2p_stage *stage;
+    };
+    struct ct_area area; /* one of one block sets the first fields alone */
 
-    struct ct_list node;  /* among posted receives */
-    uint64_t       stamp; /* their order */
-
-    /* Rendezvous: how the two sides name the operation, and how far it got. */
-    uint64_t       id, peer_id;
+    /* Rendezvous: the other side's name for it, and how far it got. From when it has a name. */
+    uint64_t       peer_id;
     UT_hash_handle hh;
     size_t         want_bytes, moved_bytes;
     union {
@@ -78,16 +90,6 @@ struct ct_p2p_req {
     union {
         struct ct_ep_op   op;  /* its message on the way; its node tells whether there is one */
         struct ct_net_put put; /* its bytes, once its messages are gone */
-    };
-
-    union {
-        /* A receive whose memory is chosen when its message is known: called in the domain, sets
-         * `area` for len_bytes. NULL: it has its memory. */
-        void (*place)(struct ct_p2p_req *req, size_t len_bytes);
-        /* See ct_p2p_take_recv. */
-        ct_p2p_take *take;
-        /* Once there are pieces: see stage.c. */
-        struct ct_p2p_stage *stage;
     };
 };
 

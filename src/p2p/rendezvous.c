@@ -53,6 +53,7 @@ static void enter(struct ct_p2p_req *req) CT_IN_DOMAIN
     struct ct_p2p *s = req->p->p2p;
     req->staged = false;
     req->id = ++s->next_id;
+    ct_list_init(&req->op.node);
     HASH_ADD(hh, s->active, id, sizeof req->id, req);
     req->ep->flow.announced += counted(req);
 }
@@ -142,6 +143,7 @@ static void rts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 void ct_rndv_send(struct ct_p2p_req *req)
 {
     enter(req);
+    req->note = NULL;
     req->moved_bytes = 0;
     req->want_bytes = 0;
     struct ct_wire_rts wire = {
