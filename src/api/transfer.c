@@ -93,18 +93,20 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
     return rc;
 }
 
+/* Calls by name, not by what a condition gives: those are made where they stand. */
 void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
 {
-    switch (t->mode) {
-    case CT_TRANSFER_SEND:
-        (t->driven ? ct_p2p_drive_send : ct_p2p_isend)(t->comm->p, req, t->ep, t->key, &t->area);
-        break;
-    case CT_TRANSFER_SSEND:
-        ct_p2p_issend(t->comm->p, req, t->ep, t->key, &t->area);
-        break;
-    case CT_TRANSFER_RECV:
-        (t->driven ? ct_p2p_drive_recv : ct_p2p_irecv)(t->comm->p, req, t->ep, t->key, &t->area);
-        break;
+    struct ct_process *p = t->comm->p;
+    if (t->mode == CT_TRANSFER_RECV && t->driven) {
+        ct_p2p_drive_recv(p, req, t->ep, t->key, &t->area);
+    } else if (t->mode == CT_TRANSFER_RECV) {
+        ct_p2p_irecv(p, req, t->ep, t->key, &t->area);
+    } else if (t->mode == CT_TRANSFER_SSEND) {
+        ct_p2p_issend(p, req, t->ep, t->key, &t->area);
+    } else if (t->driven) {
+        ct_p2p_drive_send(p, req, t->ep, t->key, &t->area);
+    } else {
+        ct_p2p_isend(p, req, t->ep, t->key, &t->area);
     }
 }
 
