@@ -38,6 +38,7 @@ struct peer {
     uint32_t              id;
     void                 *cookie; /* the endpoint layer's name for it */
     bool                  mapped, receiving, lost;
+    bool                  heard; /* it has sent something since we last did */
     bool                  quiet; /* its link was dropped: its memory is left alone */
     enum ct_shm_copy      copy;
     int                   pidfd;    /* -1: none; a rank of this process, or an old kernel */
@@ -337,18 +338,16 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         wake_peer(peer);
         return CT_AGAIN;
     }
-    ct_net_put_header(to, slice);
-    if (slice->len_bytes > 0) {
-        if (CT_UNLIKELY(ct_shm_pace_takes(slice))) {
-            const bool untimed = ct_shm_pace_tells_nothing(
-                &peer->tx.ring[CT_LANE_LONG], shm_of(link->net)->env.seats, peer->addr.local_index);
-            ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, untimed);
-            peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
-        } else if (CT_UNLIKELY(!ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len,
-                                                   slice->len_bytes))) {
-            return CTRAN_ERR_BUFFER;
-        }
+    if (CT_UNLIKELY(slice->len_bytes > 0 && ct_shm_pace_takes(slice))) {
+        const bool untimed = ct_shm_pace_tells_nothing(
+            &peer->tx.ring[CT_LANE_LONG], shm_of(link->net)->env.seats, peer->addr.local_index);
+        ct_net_put_header(to, slice);
+        ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, untimed);
+        peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
+    } else if (CT_UNLIKELY(!ct_shm_fill(slice, to, peer->heard))) {
+        return CTRAN_ERR_BUFFER;
     }
+    peer->heard = false;
     ct_lane_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
     wake_peer(peer);
     return CTRAN_SUCCESS;
@@ -584,6 +583,7 @@ static unsigned drain(struct shm *s, struct peer *peer, unsigned most)
             s->env.deliver(peer->cookie, rec.type, rec.hdr, rec.hdr_len, rec.data, rec.len_bytes);
             n++;
             peer->rx.turns = 0;
+            peer->heard = true;
             starves = ct_ring_release(ring, &rec);
         } else if (!ct_lane_is_turn(&rec)) {
             ring->streak = 0; /* what it stands before is still the first */

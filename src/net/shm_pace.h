@@ -52,6 +52,32 @@ void ct_shm_pace_copy(struct ct_shm_pace *pace, const struct ct_net_slice *slice
 /* A part has taken so long. */
 void ct_shm_pace_learn(struct ct_shm_pace *pace, uint64_t ns);
 
+/* Writes a record's header and payload. A peer that waits polls the record's first line: it takes
+ * that back each time that it looks, and who then comes back to it to publish the record waits for
+ * it again. Whether it does is a matter of some ns; so of an answer, for which the peer waits, that
+ * line is the last. (Of all messages, streams of 256 bytes became slower by 7 %.) False: the
+ * payload could not be read. */
+static inline bool ct_shm_fill(const struct ct_net_slice *slice, char *to, bool answers)
+{
+    const struct ct_area *area = slice->area;
+    char *const           data = to + slice->hdr_len;
+    const size_t          first = CT_CACHE_LINE - (uintptr_t)data % CT_CACHE_LINE;
+    if (!answers || slice->len_bytes <= CT_CACHE_LINE || area->pieces != NULL) {
+        ct_net_put_header(to, slice);
+        return slice->len_bytes == 0 ||
+               ct_area_gather_all(area, slice->pos, data, slice->len_bytes);
+    }
+    const size_t      want = ct_min_size(slice->len_bytes, area->len_bytes - *slice->pos);
+    const char *const from = (const char *)area->base + *slice->pos;
+    if (CT_LIKELY(want > first)) {
+        ct_block_copy(data + first, from + first, want - first);
+    }
+    ct_block_copy(data, from, ct_min_size(want, first));
+    ct_net_put_header(to, slice);
+    *slice->pos += want;
+    return true;
+}
+
 enum {
     CT_SHM_READS_LEAST = CT_FAR_BYTES / 2, /* a shorter one is not timed */
     CT_SHM_READS_MOST = 512 << 10,         /* nor a longer one: no cache holds it for sure */

@@ -137,12 +137,53 @@ static void test_reads_timed(void **state)
     assert_int_equal(timed_of(&reads, 80, CT_SHM_READS_LEAST), 10);
 }
 
+/* A record is as long as it says, in whichever half of a line it begins, and from any place of its
+ * area on. */
+static void check_fill(const char *bytes, size_t len, size_t begin, size_t pos, bool answers)
+{
+    enum { AROUND = CT_CACHE_LINE, MOST = 1200, BLANK = 0x5a };
+    static _Alignas(CT_CACHE_LINE) char line[2 * AROUND + MOST];
+    static const char                   hdr[] = "0123456789abcdef";
+    const size_t                        hdr_len = sizeof hdr - 1;
+    const struct ct_area                area = {.base = (void *)bytes, .len_bytes = pos + len};
+    size_t                              now = pos;
+    char                               *to = line + begin;
+    memset(line, BLANK, sizeof line);
+    assert_true(ct_shm_fill(
+        &(struct ct_net_slice){
+            .hdr = hdr, .hdr_len = (uint8_t)hdr_len, .area = &area, .pos = &now, .len_bytes = len},
+        to, answers));
+    assert_int_equal(now, pos + len);
+    assert_memory_equal(to, hdr, hdr_len);
+    assert_memory_equal(to + hdr_len, bytes + pos, len);
+    assert_int_equal(to[-1], BLANK);
+    assert_int_equal(to[hdr_len + len], BLANK);
+}
+
+static void test_fill(void **state)
+{
+    enum { MOST = 1000 };
+    static const size_t begins[] = {8, 40};
+    static char         bytes[MOST + 8];
+    uint64_t            seed = 3;
+    (void)state;
+    for (unsigned i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (char)unit_random(&seed);
+    }
+    for (size_t len = 0; len <= MOST; len++) {
+        check_fill(bytes, len, begins[len % 2], len % 3, true);
+        check_fill(bytes, len, begins[(len + 1) % 2], 0, true);
+        check_fill(bytes, len, begins[len % 2], 1, false);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_judgement), cmocka_unit_test(test_crowded),
         cmocka_unit_test(test_copies),    cmocka_unit_test(test_takes),
         cmocka_unit_test(test_reads),     cmocka_unit_test(test_reads_timed),
+        cmocka_unit_test(test_fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
