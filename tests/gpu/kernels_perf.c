@@ -7,10 +7,11 @@
  *       [-b CHANNELS] MODULE
  *
  * One process; a thread and a GPU a rank (RANKS may exceed the GPUs: ranks then share them, for
- * correctness only). -d: the direct kernels alone. -t tries numbers of blocks and both kinds of
+ * correctness only). -d: the direct kernels alone. -t tries numbers of blocks and all kinds of
  * items instead of the defaults; -q does few repetitions; -c names one collective, -s its sizes
- * (8, 64K, 128M), -B the most blocks a kernel has (0: as many as it wants); -w and -b size the
- * workspace, -m the buffers. MODULE is a fat binary of the kernels. It stands alone: from the
+ * (8, 64K, 128M), -B the most blocks a kernel has (0: as many as it wants); -w sizes the workspace,
+ * which is divided as the library does it, -b gives it so many channels and no rows, -m sizes the
+ * buffers. MODULE is a fat binary of the kernels. It stands alone: from the
  * top of the sources
  *
  *   nvcc -std=c++17 -O3 -fmad=false -arch=sm_90 -fatbin -Isrc -o kernels.fatbin \
@@ -44,7 +45,7 @@ struct rank {
     CUstream              stream;
     CUmodule              module;
     CUdeviceptr           workspace, send, recv;
-    struct ct_kernel_comm comm;
+    struct ct_kernel_comm comm, rows;
     double                eager_us, graph_us;
     size_t                wrong;
 };
@@ -66,6 +67,7 @@ static size_t            buffer_bytes = (size_t)1 << 30;
 static uint32_t         *abort_word;
 static pthread_barrier_t together;
 static bool              direct; /* -d */
+static bool              has_rows;
 static const char       *module_file;
 
 static void check(CUresult r, const char *what, int line)
@@ -169,15 +171,17 @@ static void build(const struct rank *r, struct ct_kernel_call *k)
         build_direct(r, k);
         return;
     }
-    const uint32_t n = (uint32_t)nranks, me = (uint32_t)r->me;
-    const void    *send = (const void *)(uintptr_t)r->send;
-    void          *recv = (void *)(uintptr_t)r->recv;
+    const uint32_t       n = (uint32_t)nranks, me = (uint32_t)r->me;
+    struct ct_kernel_how how = job.how;
+    const void          *send = (const void *)(uintptr_t)r->send;
+    void                *recv = (void *)(uintptr_t)r->recv;
+    how.rows = has_rows ? &r->rows : NULL;
     switch (job.coll) {
     case ALLGATHER:
-        ct_kernel_allgather(k, &r->comm, job.how, send, recv, job.bytes);
+        ct_kernel_allgather(k, &r->comm, how, send, recv, job.bytes);
         break;
     case ALLTOALL:
-        ct_kernel_alltoall(k, &r->comm, job.how, send, recv, job.bytes);
+        ct_kernel_alltoall(k, &r->comm, how, send, recv, job.bytes);
         break;
     case SHIFT: {
         struct ct_kernel_move moves[MOST];
@@ -186,19 +190,18 @@ static void build(const struct rank *r, struct ct_kernel_call *k)
         moves[(me + 1) % n].send_bytes = job.bytes;
         moves[(me + n - 1) % n].dst = recv;
         moves[(me + n - 1) % n].recv_bytes = job.bytes;
-        ct_kernel_moves(k, &r->comm, job.how, moves, 1u << (me + 1) % n, 1u << (me + n - 1) % n,
+        ct_kernel_moves(k, &r->comm, how, moves, 1u << (me + 1) % n, 1u << (me + n - 1) % n,
                         job.bytes);
         break;
     }
     case BCAST:
-        ct_kernel_bcast(k, &r->comm, job.how, bcast_buffer(r->me), job.bytes, 0);
+        ct_kernel_bcast(k, &r->comm, how, bcast_buffer(r->me), job.bytes, 0);
         break;
     case ALLREDUCE:
-        ct_kernel_allreduce(k, &r->comm, job.how, &sum_of_floats, send, recv, job.bytes / 4);
+        ct_kernel_allreduce(k, &r->comm, how, &sum_of_floats, send, recv, job.bytes / 4);
         break;
     default:
-        ct_kernel_reduce_scatter(k, &r->comm, job.how, &sum_of_floats, send, recv, job.bytes / 4,
-                                 NULL);
+        ct_kernel_reduce_scatter(k, &r->comm, how, &sum_of_floats, send, recv, job.bytes / 4, NULL);
         break;
     }
 }
@@ -265,9 +268,12 @@ static void measure(struct rank *r)
     CUgraph               graph;
     CUgraphExec           exec;
     char                  name[CT_KERNEL_NAME];
+    int                   regs;
     build(r, &k);
     (void)ct_kernel_name(k.kernel, name); /* it has one */
     CHECK(cuModuleGetFunction, (&f, r->module, name));
+    /* Loads it, which may wait for what runs: not for a peer's kernel that waits for this one. */
+    CHECK(cuFuncGetAttribute, (&regs, CU_FUNC_ATTRIBUTE_NUM_REGS, f));
     CHECK(cuMemsetD8, (r->recv, 0xee, received_bytes()));
     CHECK(cuCtxSynchronize, ());
     pthread_barrier_wait(&together);
@@ -367,6 +373,7 @@ static void run_job(enum coll coll, size_t bytes, struct ct_kernel_how how, bool
     printf("%-15s %11zu  %-8s %3u  %10.2f %10.2f  %8.2f  %s\n", coll_names[coll], bytes,
            strstr(name, "short") != NULL     ? "short"
            : strstr(name, "flagged") != NULL ? "flagged"
+           : strstr(name, "rows") != NULL    ? "rows"
            : job.direct                      ? "direct"
                                              : "bulk",
            k.blocks, eager, graph,
@@ -438,8 +445,8 @@ static void tuning(int only, bool quick)
                     (blocks[b] > 1 && sizes[i] / blocks[b] < 1024)) {
                     continue;
                 }
-                for (uint32_t kind = 1; kind <= 2; kind++) {
-                    if (kind == 2 || sizes[i] <= 1 << 20) {
+                for (uint32_t kind = CT_KERNEL_AS_FLAGGED; kind <= CT_KERNEL_AS_ROWS; kind++) {
+                    if (kind == CT_KERNEL_AS_BULK || sizes[i] <= 1 << 20) {
                         run_job((enum coll)c, sizes[i],
                                 (struct ct_kernel_how){.blocks = blocks[b],
                                                        .form = (enum ct_kernel_form)kind},
@@ -484,13 +491,23 @@ static void fill(struct rank *r)
     free(host);
 }
 
-static void start(size_t workspace_bytes, uint32_t channels)
+/* channels: 0 for the library's own division. */
+static void divide(size_t workspace_bytes, uint32_t channels, struct ct_kernel_division *d)
 {
-    struct ct_kernel_layout layout;
-    if (ct_kernel_layout_make((uint32_t)nranks, channels, workspace_bytes, &layout) != 0) {
+    const int rc = channels == 0 ? ct_kernel_divide((uint32_t)nranks, workspace_bytes, d)
+                                 : ct_kernel_layout_make((uint32_t)nranks, channels,
+                                                         workspace_bytes, &d->calls);
+    if (rc != 0) {
         fprintf(stderr, "the workspace is too small\n");
         exit(1);
     }
+    has_rows = channels == 0 && d->at_rows > 0;
+}
+
+static void start(size_t workspace_bytes, uint32_t channels)
+{
+    struct ct_kernel_division d;
+    divide(workspace_bytes, channels, &d);
     for (int p = 0; p < nranks; p++) {
         struct rank *r = &ranks[p];
         r->me = p;
@@ -510,19 +527,23 @@ static void start(size_t workspace_bytes, uint32_t channels)
         CHECK(cuCtxSynchronize, ());
     }
     for (int p = 0; p < nranks; p++) {
-        ranks[p].comm = (struct ct_kernel_comm){
-            .rank = (uint32_t)p, .size = (uint32_t)nranks, .layout = layout, .abort = abort_word};
-        CHECK(cuCtxSetCurrent, (ranks[p].ctx));
+        struct rank *r = &ranks[p];
+        r->comm = (struct ct_kernel_comm){
+            .rank = (uint32_t)p, .size = (uint32_t)nranks, .layout = d.calls, .abort = abort_word};
+        r->rows = r->comm;
+        r->rows.layout = d.rows;
+        CHECK(cuCtxSetCurrent, (r->ctx));
         for (int q = 0; q < nranks; q++) {
-            ranks[p].comm.workspace[q] = (void *)(uintptr_t)ranks[q].workspace;
+            r->comm.workspace[q] = at(ranks[q].workspace, 0);
+            r->rows.workspace[q] = at(ranks[q].workspace, d.at_rows);
             if (q < ndevices && p < ndevices && q != p) {
                 CHECK(cuCtxEnablePeerAccess, (ranks[q].ctx, 0));
             }
         }
     }
     printf("%d ranks on %d GPUs, workspace %zu MiB: %u channels, items of %u and %u bytes\n",
-           nranks, ndevices, workspace_bytes >> 20, layout.channels, layout.flagged_bytes,
-           layout.bulk_bytes);
+           nranks, ndevices, workspace_bytes >> 20, d.calls.channels, d.calls.flagged_bytes,
+           d.calls.bulk_bytes);
     printf("%-15s %11s  %-8s %3s  %10s %10s  %8s\n", "", "bytes", "kind", "blk", "eager us",
            "graph us", "GB/s");
 }
@@ -531,7 +552,7 @@ int main(int argc, char **argv)
 {
     pthread_t   threads[MOST];
     size_t      workspace_mib = 32;
-    uint32_t    channels = 32;
+    uint32_t    channels = 0;
     int         only = -1, option;
     bool        quick = false, tune = false;
     const char *sizes = NULL, *blocks = "0";
