@@ -35,6 +35,7 @@ static const char usage[] = "usage: ctran_perf_device [options] [PATTERN...]\n"
 
 static int      rank, size;
 static char    *from, *to;
+static char    *between; /* of a GPU: NCCL's, where ours is the host's */
 static CUstream stream;
 static size_t   sizes[MAX_SIZES] = {8, 65536, 16 << 20};
 static int      nsizes = 3, rounds = 5;
@@ -69,6 +70,28 @@ static int sendrecv_blocking(const void *in, void *out, size_t n, CUstream s)
     return ctran_sendrecv(in, (ctran_count_t)n, CTRAN_BYTE, (rank + 1) % size, 1, out,
                           (ctran_count_t)n, CTRAN_BYTE, (rank + size - 1) % size, 1,
                           CTRAN_COMM_WORLD, CTRAN_STATUS_IGNORE);
+}
+
+/* What a program does with NCCL that goes on with the data itself. */
+static int nccl_blocking(const void *in, void *out, size_t n, CUstream s)
+{
+    const int rc = nccl_sendrecv(in, out, n, s);
+    CU(cuStreamSynchronize(s));
+    return rc;
+}
+
+static int nccl_to_host(const void *in, void *out, size_t n, CUstream s)
+{
+    const int rc = nccl_sendrecv(in, between, n, s);
+    CU(cuMemcpyDtoHAsync(out, (CUdeviceptr)between, n, s));
+    CU(cuStreamSynchronize(s));
+    return rc;
+}
+
+static int nccl_from_host(const void *in, void *out, size_t n, CUstream s)
+{
+    CU(cuMemcpyHtoDAsync((CUdeviceptr)between, in, n, s));
+    return nccl_blocking(between, out, n, s);
 }
 
 static int allgather(const void *in, void *out, size_t n, CUstream s)
@@ -108,17 +131,39 @@ struct pattern {
     call_fn     ours, theirs;
     bool        blocks_in, blocks_out; /* the buffer holds a block for each rank */
     bool        sums;
-    bool        blocks; /* the calling thread: ctran's is on no stream, nor in a graph */
+    bool        blocks;            /* the calling thread: ctran's is on no stream, nor in a graph */
+    bool        host_in, host_out; /* the buffer is the host's */
 };
 
 static const struct pattern patterns[] = {
-    {"sendrecv", sendrecv, nccl_sendrecv, false, false, false, false},
-    {"allgather", allgather, nccl_allgather, false, true, false, false},
-    {"alltoall", alltoall, nccl_alltoall, true, true, false, false},
-    {"bcast", bcast, nccl_bcast, false, false, false, false},
-    {"allreduce", allreduce, nccl_allreduce, false, false, true, false},
-    {"reduce_scatter", reduce_scatter, nccl_reduce_scatter, true, false, true, false},
-    {"sendrecv_blocking", sendrecv_blocking, nccl_sendrecv, false, false, false, true},
+    {.name = "sendrecv", .ours = sendrecv, .theirs = nccl_sendrecv},
+    {.name = "allgather", .ours = allgather, .theirs = nccl_allgather, .blocks_out = true},
+    {.name = "alltoall",
+     .ours = alltoall,
+     .theirs = nccl_alltoall,
+     .blocks_in = true,
+     .blocks_out = true},
+    {.name = "bcast", .ours = bcast, .theirs = nccl_bcast},
+    {.name = "allreduce", .ours = allreduce, .theirs = nccl_allreduce, .sums = true},
+    {.name = "reduce_scatter",
+     .ours = reduce_scatter,
+     .theirs = nccl_reduce_scatter,
+     .blocks_in = true,
+     .sums = true},
+    {.name = "sendrecv_blocking",
+     .ours = sendrecv_blocking,
+     .theirs = nccl_blocking,
+     .blocks = true},
+    {.name = "sendrecv_to_host",
+     .ours = sendrecv_blocking,
+     .theirs = nccl_to_host,
+     .blocks = true,
+     .host_out = true},
+    {.name = "sendrecv_from_host",
+     .ours = sendrecv_blocking,
+     .theirs = nccl_from_host,
+     .blocks = true,
+     .host_in = true},
 };
 enum { PATTERNS = sizeof patterns / sizeof patterns[0] };
 
@@ -137,12 +182,48 @@ static double bandwidth(const struct pattern *p, size_t n, double us)
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
+static char *buffer_new(bool host, size_t bytes)
+{
+    char *buf = host ? malloc(bytes) : device_new(bytes);
+    if (buf == NULL) {
+        give_up("malloc", CTRAN_ERR_NO_MEM);
+    }
+    return buf;
+}
+
+static void buffer_free(bool host, char *buf)
+{
+    if (host) {
+        free(buf);
+    } else {
+        device_free(buf);
+    }
+}
+
+static void buffer_set(bool host, char *buf, unsigned char byte, size_t bytes)
+{
+    if (host) {
+        memset(buf, byte, bytes);
+    } else {
+        CU(cuMemsetD8((CUdeviceptr)buf, byte, bytes));
+    }
+}
+
+static void buffer_get(bool host, void *out, const char *buf, size_t bytes)
+{
+    if (host) {
+        memcpy(out, buf, bytes);
+    } else {
+        device_get(out, buf, bytes);
+    }
+}
+
 /* Rank r gives r + 1 everywhere, as bytes or as floats. */
 static void fill(const struct pattern *p, size_t in)
 {
     static float some[1 << 20];
     if (!p->sums) {
-        CU(cuMemsetD8((CUdeviceptr)from, (unsigned char)(rank + 1), in));
+        buffer_set(p->host_in, from, (unsigned char)(rank + 1), in);
         return;
     }
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
@@ -166,8 +247,8 @@ static bool is_right(const struct pattern *p, size_t n, int block)
         const float sum = (float)(size * (size + 1) / 2);
         return word[0] == sum && word[1] == sum;
     }
-    device_get(&byte[0], at, 1);
-    device_get(&byte[1], at + n - 1, 1);
+    buffer_get(p->host_out, &byte[0], at, 1);
+    buffer_get(p->host_out, &byte[1], at + n - 1, 1);
     return byte[0] == giver + 1 && byte[1] == giver + 1;
 }
 
@@ -385,10 +466,11 @@ static void at_size(const struct pattern *p, size_t n)
     n = p->sums ? (n + 3) / 4 * 4 : n;
     const size_t in = n * (size_t)(p->blocks_in ? size : 1);
     const size_t out = n * (size_t)(p->blocks_out ? size : 1);
-    from = device_new(in);
-    to = device_new(out);
+    from = buffer_new(p->host_in, in);
+    to = buffer_new(p->host_out, out);
+    between = p->host_in || p->host_out ? device_new(n) : NULL;
     fill(p, in);
-    CU(cuMemsetD8((CUdeviceptr)to, 0, out));
+    buffer_set(p->host_out, to, 0, out);
     CU(cuCtxSynchronize());
     if (beside && !p->blocks) {
         measure_beside(p, n);
@@ -399,8 +481,11 @@ static void at_size(const struct pattern *p, size_t n)
         }
     }
     must("ctran_barrier", ctran_barrier(CTRAN_COMM_WORLD)); /* nobody reads it any more */
-    device_free(from);
-    device_free(to);
+    buffer_free(p->host_in, from);
+    buffer_free(p->host_out, to);
+    if (between != NULL) {
+        device_free(between);
+    }
 }
 
 static bool parse_sizes(const char *text)
@@ -458,7 +543,11 @@ static bool parse(int argc, char **argv)
     }
     if (!right || rounds < 1 || time_s <= 0) {
         fputs(usage, stderr);
-        fputs("patterns: sendrecv allgather alltoall bcast allreduce reduce_scatter\n", stderr);
+        fputs("patterns:", stderr);
+        for (int i = 0; i < PATTERNS; i++) {
+            fprintf(stderr, " %s", patterns[i].name);
+        }
+        fputs("\n", stderr);
     }
     return right && rounds >= 1 && time_s > 0;
 }
