@@ -183,8 +183,9 @@ static inline void ct_comm_hold(struct ct_comm *comm)
     ct_ref_hold(&comm->refs, comm->p->threaded);
 }
 
+void ct_comm_end_(struct ct_comm *comm);
+
 /* Gives a reference back; the last one frees. */
-void               ct_comm_end_(struct ct_comm *comm);
 static inline void ct_comm_drop(struct ct_comm *comm)
 {
     if (CT_UNLIKELY(ct_ref_drop(&comm->refs, comm->p->threaded))) {

@@ -73,6 +73,7 @@ struct ct_ep {
     uint16_t heard_long      CT_GUARDED_BY(ct_domain); /* and so many such, modulo 2^16 */
     bool both                CT_GUARDED_BY(ct_domain); /* many, before the first in this row */
     uint8_t doubt            CT_GUARDED_BY(ct_domain); /* announced to it in vain, see far.c */
+    uint8_t unfetched        CT_GUARDED_BY(ct_domain); /* so many go to it unasked, see ways.h */
     bool watched             CT_GUARDED_BY(ct_domain);
     bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */
     bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */
@@ -170,6 +171,9 @@ size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
  * way, to learn. And the largest such size of any peer. */
 bool   ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 size_t ct_ep_most_eager(const struct ct_process *p);
+/* Whether ep has fetched memory that it was offered: if it has asked for that instead, the next
+ * ones that are short enough travel unasked, for a while. */
+void ct_ep_tell_fetched(struct ct_ep *ep, bool has) CT_IN_DOMAIN;
 
 /* Has the transports notice ep's death even if nothing is ever sent to it. */
 void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;

@@ -31,3 +31,25 @@ bool ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area)
     ct_ep_count_far(ep);
     return !asks;
 }
+
+bool ct_ep_may_fetch(struct ct_ep *ep, const struct ct_area *area)
+{
+    const struct ct_process *p = ep->p;
+    char                     note[CT_NET_MAX_NOTE];
+    if (area->memory != &p->memory || !p->cfg.gpu_peer || ep->id == p->job->rank ||
+        area->len_bytes <= (size_t)p->cfg.gpu_eager_limit ||
+        (ep->link->net->caps & CT_NET_FETCH) == 0) {
+        return false;
+    }
+    if (ep->unfetched > 0) {
+        ep->unfetched--;
+        return false;
+    }
+    return ep->link->net->ops->offer(ep->link, area, note) > 0;
+}
+
+void ct_ep_tell_fetched(struct ct_ep *ep, bool has)
+{
+    enum { REST = 255 };
+    ep->unfetched = has ? 0 : REST;
+}

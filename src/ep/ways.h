@@ -26,15 +26,12 @@ static inline bool ct_ep_lends(const struct ct_ep *ep, const struct ct_area *are
 }
 
 /* Whether the peer's GPU copies this from ours: that takes it as long as our engine needs to bring
- * it to the host alone, where it has half of its way before it. Blocks of a datatype are gathered
- * there. */
-static inline bool ct_ep_is_fetched(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
+ * it to the host alone, where it has half of its way before it. Not what cannot be offered, as
+ * blocks of a datatype, nor to a peer who has asked for such memory lately instead. */
+bool               ct_ep_may_fetch(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
+static inline bool ct_ep_is_fetched(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
 {
-    const struct ct_config *cfg = &ep->p->cfg;
-    return CT_UNLIKELY(area->pieces != NULL) && area->npieces == 0 &&
-           area->memory == &ep->p->memory && cfg->gpu_peer &&
-           (ep->link->net->caps & CT_NET_FETCH) != 0 &&
-           area->len_bytes > (size_t)cfg->gpu_eager_limit;
+    return CT_UNLIKELY(area->pieces != NULL) && area->npieces == 0 && ct_ep_may_fetch(ep, area);
 }
 
 #endif

@@ -50,7 +50,7 @@ static inline bool ct_shm_tries_again(unsigned *asked)
 }
 
 /* The peer's memory as a file; -1: it is none that can be read. It stays that of the process it was
- * opened for, whoever gets the pid later. */
+ * opened for, whoever gets the pid later; whether it may be read is asked once, here. */
 int ct_shm_copy_open(const struct ct_shm_addr *peer);
 
 /* The same, opened when it is first needed. */

@@ -289,6 +289,9 @@ static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         refuse(from, wire.receiver_id, req->give_up);
         return;
     }
+    if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
+        ct_ep_tell_fetched(from, false);
+    }
     req->peer_id = wire.receiver_id;
     req->want_bytes = wire.want_bytes;
     if (wire.pieces || !send_put(req)) {
@@ -301,6 +304,9 @@ static void end_send(struct ct_ep *to, uint64_t id) CT_IN_DOMAIN
 {
     struct ct_p2p_req *req = find(to, id);
     if (req != NULL && !req->is_recv && req->want_bytes == 0) {
+        if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
+            ct_ep_tell_fetched(to, true);
+        }
         ct_p2p_complete(req, req->withdrawing ? req->give_up : CTRAN_SUCCESS);
     }
 }

@@ -23,13 +23,13 @@ struct ct_p2p_stage {
     size_t         room_bytes;
 };
 
-/* The chunk, in whole pieces; NULL: there is none. */
+/* The chunk, in whole pieces; NULL: there is none. That is decided with the first piece. */
 static struct ct_p2p_stage *stage_of(struct ct_p2p_req *req, size_t piece_bytes) CT_IN_DOMAIN
 {
     if (req->staged) {
         return req->stage;
     }
-    struct ct_p2p_stage *s = calloc(1, sizeof *s);
+    struct ct_p2p_stage *s = req->moved_bytes == 0 ? calloc(1, sizeof *s) : NULL;
     if (s == NULL) {
         return NULL;
     }

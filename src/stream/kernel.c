@@ -346,6 +346,12 @@ size_t ct_stream_burden(const struct ct_stream_context *c, const struct ct_strea
     return call->kind == CT_BCAST && c->tokens.n > 2 ? bytes / PASSED_ON : bytes;
 }
 
+/* Of a call's kernel: a small workspace has room for fewer. */
+static uint32_t most_blocks(const struct ct_workspaces *w)
+{
+    return (uint32_t)ct_min_size(w->blocks, w->comm.layout.channels);
+}
+
 static enum ct_kernel_shape shape_of(const struct ct_stream_call *call)
 {
     if (call->reduction != NULL) {
@@ -357,7 +363,7 @@ static enum ct_kernel_shape shape_of(const struct ct_stream_call *call)
 bool ct_stream_kernel_is_short(const struct ct_stream_context *c, const struct ct_stream_call *call,
                                size_t bytes)
 {
-    return ct_kernel_is_short(c->tokens.n, shape_of(call), bytes, c->work->blocks,
+    return ct_kernel_is_short(c->tokens.n, shape_of(call), bytes, most_blocks(c->work),
                               c->work->has_rows);
 }
 
@@ -479,7 +485,7 @@ static void build_moves(struct ct_workspaces *w, struct ct_kernel_how how,
 
 static void build(struct ct_stream_context *c, const struct ct_stream_call *call)
 {
-    const struct ct_kernel_how how = {.blocks = c->work->blocks,
+    const struct ct_kernel_how how = {.blocks = most_blocks(c->work),
                                       .rows = c->work->has_rows ? &c->work->rows : NULL};
     if (call->dynamic != NULL) {
         ct_kernel_alltoallv_dynamic(&c->work->call, &c->work->comm, how.blocks, call->dynamic);

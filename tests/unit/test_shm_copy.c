@@ -3,6 +3,7 @@
  * A peer's memory as a file: it is that of the process it was opened for, as long as that lives,
  * and what cannot be read that way is said to be so.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -74,6 +75,20 @@ static void check_reads(void)
     assert_true(!reads(mine, hole - 64, 128)); /* half of it is there */
 }
 
+/* Whether this machine lets a process read another's memory as a file. */
+static bool is_allowed(pid_t pid)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    const int  fd = open(path, O_RDONLY | O_CLOEXEC);
+    char       c;
+    const bool allowed = fd >= 0 && pread(fd, &c, 1, (off_t)(uintptr_t)theirs) == 1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return allowed;
+}
+
 static void test_file(void **state)
 {
     int           said[2], end[2];
@@ -88,9 +103,9 @@ static void test_file(void **state)
     }
     assert_int_equal(read(said[0], &c, 1), 1);
     peer = address(pid);
-    if (!reads(mine, theirs, sizeof mine)) {
+    if (!is_allowed(pid)) {
         kill(pid, SIGKILL);
-        skip(); /* not allowed here */
+        exit(77);
     }
     check_reads();
     struct ct_shm_addr other = peer;
@@ -118,9 +133,11 @@ int main(void)
     head->nonce[0] = 11;
     head->nonce[1] = 12;
     hole = theirs + MOST;
-    munmap(hole, 4096);
+    if (madvise(hole, 4096, MADV_DONTFORK) != 0) { /* only the child has none */
+        return 1;
+    }
     const int rc = cmocka_run_group_tests(tests, NULL, NULL);
-    munmap(theirs, MOST);
+    munmap(theirs, MOST + 4096);
     free(head);
     return rc;
 }
