@@ -90,20 +90,27 @@ struct ct_board {
     uint64_t                 k;           /* operations begun */
     uint64_t                 driven; /* the last one after which this rank looked for messages */
     uint32_t                 rooms;  /* how often this rank has given its core away */
-    bool                     unread; /* it has put something in since */
-    uint64_t                 safe;   /* operations that all ranks are known to be through with */
-    uint64_t                 parts;  /* operations with input in bulk */
-    uint64_t                 part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */
-    int                      broken; /* an error: this rank has left one out, or heard of a loss */
-    char                    *tmp;    /* the algorithms' scratch */
-    size_t                   tmp_bytes;
-    struct ct_script         script; /* the last one that was written */
-    struct ct_kept          *kept[CT_BOARD_KEPT];
-    struct ct_far            far; /* for lending, as is all up to `stage`: board_lend.c */
-    uint32_t                 puts, lendings; /* how often */
-    uint32_t                 lent_mask;      /* which rows of `lent` are in use */
-    bool                     lent_long;      /* a lender helps with it */
-    bool                 refused, written;   /* some rank is blind, most have new input: all know */
+    struct {
+        uint64_t beside, elsewhere; /* ranks on the core `here` and on others, a bit each */
+        uint32_t rooms;             /* at that time */
+        int      here;
+        bool     done;
+    } looked; /* where others are, the last time */
+
+    bool                 unread; /* it has put something in since */
+    uint64_t             safe;   /* operations that all ranks are known to be through with */
+    uint64_t             parts;  /* operations with input in bulk */
+    uint64_t             part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */
+    int                  broken; /* an error: this rank has left one out, or heard of a loss */
+    char                *tmp;    /* the algorithms' scratch */
+    size_t               tmp_bytes;
+    struct ct_script     script; /* the last one that was written */
+    struct ct_kept      *kept[CT_BOARD_KEPT];
+    struct ct_far        far;              /* for lending, as is all up to `stage`: board_lend.c */
+    uint32_t             puts, lendings;   /* how often */
+    uint32_t             lent_mask;        /* which rows of `lent` are in use */
+    bool                 lent_long;        /* a lender helps with it */
+    bool                 refused, written; /* some rank is blind, most have new input: all know */
     uint32_t             vain, rest; /* times without lending, after the last try; left of them */
     uint64_t             blind_k;    /* the last operation that this rank was blind in */
     struct ct_fresh      fresh;
