@@ -99,9 +99,10 @@ enum ct_wait_advice { CT_WAIT_POLL, CT_WAIT_YIELD, CT_WAIT_SLEEP };
 
 /* A number in shared memory that another process counts up, as something to wait for: it shall
  * reach `least`. There are two ways to be roused from sleep. Either the sleeper's bit of *parked is
- * set; whoever counts up (seq_cst) looks at the bits then, takes those that it finds, and rouses
- * their owners. Or, where there is a gate, that is a futex word which is `shut` until then;
- * whoever changes it wakes all that sleep there, if *sleepers says that there are any. */
+ * set; whoever counts up (seq_cst, or by a release store where the sleeper bars) looks at the bits
+ * then, takes those that it finds, and rouses their owners. Or, where there is a gate, that is a
+ * futex word which is `shut` until then; whoever changes it wakes all that sleep there, if
+ * *sleepers says that there are any. */
 struct ct_watch {
     const _Atomic uint64_t *value;
     uint64_t                least;

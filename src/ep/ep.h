@@ -224,6 +224,9 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN
  * host has more ranks than cores: then job->seats tells whom it helps. */
 void ct_ep_make_room(struct ct_process *p);
 bool ct_ep_is_crowded(const struct ct_process *p);
+/* Whether before each sleep all processes that have joined pass a barrier, this one among them (see
+ * base/membarrier.h): such publish what it watches with a release store. */
+bool ct_ep_bars(const struct ct_process *p);
 
 /* A message to the peer, or one from it that has been matched, of so many bytes; to be told where
  * ranks share cores. talk.c */

@@ -174,6 +174,11 @@ bool ct_ep_is_crowded(const struct ct_process *p)
     return p->ep->spin_ns == 0 && !p->threaded;
 }
 
+bool ct_ep_bars(const struct ct_process *p)
+{
+    return p->ep->wake->bars;
+}
+
 /* Where ranks share cores a wait does not spin, but yields at once. To poll a while before that
  * pays if what is waited for is likely to come from somebody who runs, on another core: two that
  * answer each other then keep theirs, and do not give it away for each message. If that one does

@@ -397,6 +397,45 @@ static void test_random(void **state)
     }
 }
 
+/* Nobody sets flags without a fence unless all have said that they bar, which all hear. */
+static void learn_bars(struct rank *r, void *arg)
+{
+    enum { TIMES = 200 };
+    struct ct_comm *world = ct_comm_world(&r->p);
+    (void)arg;
+    for (unsigned i = 0; i < TIMES; i++) {
+        RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
+    }
+    struct ct_board *b = world->run.board;
+    RANK_EQUAL(r, b->barred, ct_ep_bars(&r->p));
+    RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
+    if (r->me == r->n - 1) {
+        atomic_store(&b->shared->member[r->me].bars, false);
+    }
+    RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
+    ct_board_learn_bars(b);
+    RANK_CHECK(r, !b->barred);
+    RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
+}
+
+static void never_barred(struct rank *r, void *arg)
+{
+    random_calls(r, arg);
+    RANK_CHECK(r, !ct_comm_world(&r->p)->run.board->barred);
+}
+
+static void test_bars(void **state)
+{
+    static const char *const off[] = {
+        "CTRAN_COLL_BOARD",     "1",   "CTRAN_SPIN", "0", "CTRAN_COLL_BOARD_BYTES", "8K",
+        "CTRAN_SHM_MEMBARRIER", "off", NULL};
+    unsigned calls = 800;
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = board, .body = learn_bars});
+    ranks_run(&(struct ranks_args){.n = 4, .settings = board, .body = learn_bars});
+    ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = never_barred, .arg = &calls});
+}
+
 /* A process with threads goes without, and so do all. */
 static void no_board(struct rank *r, void *arg)
 {
@@ -549,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_board),       cmocka_unit_test(test_random),
         cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_board),
         cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_bars),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

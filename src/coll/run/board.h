@@ -53,6 +53,7 @@ struct ct_board_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t blind;
     _Atomic bool foreseen;
     _Atomic int  recalled; /* an error: what it has lent is not to be read any more; or 0 */
+    _Atomic bool bars;     /* before it sleeps, see ct_board_set */
     CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
 };
 
@@ -87,6 +88,7 @@ struct ct_board {
     size_t                   part_bytes;
     size_t                   slot_bytes;  /* input that is in slots even where there are parts */
     size_t                   cache_share; /* of a core; 0: not known */
+    bool                     barred;      /* all that may sleep bar, and so does this rank */
     uint64_t                 k;           /* operations begun */
     uint64_t                 driven; /* the last one after which this rank looked for messages */
     uint32_t                 rooms;  /* how often this rank has given its core away */
@@ -138,7 +140,10 @@ static inline bool ct_board_has_parts(const struct ct_board *b, size_t elem_byte
     return b->bulk.base != NULL && b->ctx->n * elem_bytes <= b->part_bytes;
 }
 
-/* Sets a flag or count, and rouses those who sleep. */
+/* Looks whether all ranks have said that they bar before they sleep. */
+void ct_board_learn_bars(struct ct_board *b);
+/* Sets a flag or count, and rouses those who sleep. Where these have a barrier pass through this
+ * process before their last look, nothing waits here for the lines that have been written. */
 void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k);
 /* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
 int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,

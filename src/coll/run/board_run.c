@@ -385,6 +385,9 @@ static void drive_now_and_then(struct ct_board *b)
     enum { EVERY = 64 };
     if (CT_UNLIKELY(b->k - b->driven >= EVERY)) {
         b->driven = b->k;
+        if (CT_UNLIKELY(!b->barred)) {
+            ct_board_learn_bars(b);
+        }
         ct_board_drive(b);
     }
 }
