@@ -436,6 +436,45 @@ static void test_bars(void **state)
     ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = never_barred, .arg = &calls});
 }
 
+/* Input is in a line of its own where that makes none more: behind the rest of the flag's. */
+static void check_place(struct rank *r, size_t count, size_t skipped)
+{
+    static _Thread_local struct buffers b;
+    const struct call                   c = {.coll = CT_BCAST, .count = count, .root = r->n - 1};
+    prepare(r, &c, &b);
+    RANK_EQUAL(r, perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
+    verify(r, &c, &b);
+    const struct ct_board      *at = ct_comm_world(&r->p)->run.board;
+    const struct ct_board_slot *slot = ct_board_slot_of(at, r->n - 1);
+    RANK_EQUAL(r, atomic_load(&slot->flag), at->k);
+    RANK_EQUAL(r, memcmp(slot->data + skipped, b.recv, count * sizeof b.recv[0]), 0);
+    RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+}
+
+static void places(struct rank *r, void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 20; i++) { /* there is a board after some */
+        RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        check_place(r, 1, 0);
+        check_place(r, 6, 0);
+        check_place(r, 7, 48);
+        check_place(r, 8, 48);
+        check_place(r, 9, 0);
+        check_place(r, 14, 0);
+        check_place(r, 64, 48);
+    }
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 2, .settings = board, .body = places});
+    ranks_run(&(struct ranks_args){.n = 5, .settings = board, .body = places});
+}
+
 /* A process with threads goes without, and so do all. */
 static void no_board(struct rank *r, void *arg)
 {
@@ -588,7 +627,7 @@ int main(void)
         cmocka_unit_test(test_board),       cmocka_unit_test(test_random),
         cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_board),
         cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
-        cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_bars),        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

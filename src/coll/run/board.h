@@ -6,8 +6,9 @@
  *
  * Operations are numbered from 1 on, alike on all ranks. A rank's input to operation k is in slot
  * k modulo DEPTH of its own, whose flag then is k: the flag stands before the data, and a few bytes
- * come with it in one cache line. Longer input is in a part of the rank's bulk memory, which goes
- * round in the same way; input that is longer than a part makes several operations, one a chunk.
+ * come with it in one cache line; others begin with the next one if that makes no line more. Longer
+ * input is in a part of the rank's bulk memory, which goes round in the same way; input that is
+ * longer than a part makes several operations, one a chunk.
  *
  * Invariant: a slot or part is written again only once all ranks are through with what it held.
  * Where every rank reads every other's input, having read it says that all are through with the
@@ -76,7 +77,7 @@ struct ct_script_key {
 struct ct_kept {
     struct ct_script_key key;
     bool                 exchange, bulk, brief, lent;
-    size_t               n;
+    size_t               skipped, n;
     struct ct_script_act acts[];
 };
 

@@ -25,6 +25,7 @@ struct operation {
     bool                     exchange; /* every rank reads every other's input */
     bool                     bulk;     /* what is put in is there, not in slots, or is lent */
     bool                     brief;    /* bulk: but what is put in is in slots, behind the notes */
+    size_t                   skipped;  /* of a slot's data, what comes before the input */
     bool                     past;     /* what is read goes past the caches */
     bool                     lent;     /* bulk: no rank puts anything in (board_lend.c) */
     struct ct_board_poll     poll;
@@ -40,11 +41,8 @@ static char *input_of(const struct operation *o, uint32_t rank)
 {
     const struct ct_board *b = o->board;
     const size_t           part = rank * CT_BOARD_PARTS + b->parts % CT_BOARD_PARTS;
-    if (CT_LIKELY(!o->bulk)) {
-        return ct_board_slot_of(b, rank)->data;
-    }
-    return o->brief ? ct_board_slot_of(b, rank)->data + NOTE_BYTES
-                    : b->bulk.base + part * b->part_bytes;
+    return CT_LIKELY(!o->bulk || o->brief) ? ct_board_slot_of(b, rank)->data + o->skipped
+                                           : b->bulk.base + part * b->part_bytes;
 }
 
 static char *at(const struct operation *o, struct ct_place place)
@@ -97,7 +95,7 @@ static void copy(char *dst, const char *src, size_t len)
 /* Into a slot, all of whose lines another core has read: they are asked for at once. */
 static void put(char *dst, const char *src, size_t len)
 {
-    enum { LEAST = 512 };
+    enum { LEAST = CT_CACHE_LINE };
     for (size_t i = 0; len >= LEAST && i < len; i += CT_CACHE_LINE) {
         ct_line_own(dst + i);
     }
@@ -313,6 +311,19 @@ static int play_chunk(struct operation *o, uint32_t rounds)
 
 /* ---- its form -------------------------------------------------------------------------------- */
 
+/* Input begins right behind its flag, unless it takes no more lines to begin with the next one:
+ * then nothing of it is stored to two lines at once. Measured, two far cores, 64 bytes by stores of
+ * 32, a program of its own: 205 ns behind the flag, 177 in a line of their own. A rank's own block
+ * is not put in where each has another one. */
+static size_t skipped(const struct operation *o, size_t bytes, size_t blocks)
+{
+    const bool   apart = (o->args->algo->colls & (CT_ALLTOALL | CT_REDUCE_SCATTER)) != 0;
+    const size_t put = apart && blocks > 1 ? bytes / blocks * (blocks - 1) : bytes;
+    const size_t over = put % CT_CACHE_LINE;
+    const bool   same = put > 0 && (over == 0 || over > NOTE_BYTES);
+    return o->brief || (!o->bulk && same && bytes <= CT_BOARD_BYTES - NOTE_BYTES) ? NOTE_BYTES : 0;
+}
+
 /* How much a rank puts in decides where, and in how many chunks; all ranks know it alike. */
 static void cut(struct operation *o, struct ct_view *view)
 {
@@ -328,7 +339,8 @@ static void cut(struct operation *o, struct ct_view *view)
     const size_t bytes = elems * l->elem_bytes;
     o->bulk = bytes > CT_BOARD_BYTES ||
               (bytes > o->board->slot_bytes && ct_board_has_parts(o->board, l->elem_bytes));
-    o->brief = o->board->ctx->n == 2 && bytes <= CT_BOARD_BYTES - NOTE_BYTES;
+    o->brief = o->bulk && o->board->ctx->n == 2 && bytes <= CT_BOARD_BYTES - NOTE_BYTES;
+    o->skipped = skipped(o, bytes, blocks);
     o->of.whole = o->lent;
     if (CT_UNLIKELY(o->bulk && !o->lent)) {
         const size_t others = ct_max_size(blocks - 1, 1);
@@ -459,6 +471,7 @@ static void keep(const struct operation *o, const struct ct_script_key *key)
                                    .exchange = o->exchange,
                                    .bulk = o->bulk,
                                    .brief = o->brief,
+                                   .skipped = o->skipped,
                                    .lent = o->lent,
                                    .n = b->script.n};
         memcpy((*shelf)->acts, b->script.acts, bytes);
@@ -474,6 +487,7 @@ static int play_kept(struct operation *o, const struct ct_kept *kept)
     o->exchange = kept->exchange;
     o->bulk = kept->bulk;
     o->brief = kept->brief;
+    o->skipped = kept->skipped;
     o->base[CT_TMP] = o->board->tmp;
     return rc == CTRAN_SUCCESS ? play_shot(o, kept->acts, kept->n) : rc;
 }
@@ -509,6 +523,7 @@ int ct_board_run(struct ct_run_args *args)
     o.args = args;
     o.bulk = false;
     o.brief = false;
+    o.skipped = 0;
     o.past = false;
     o.lent = ct_board_all_lend(b, args, &o.poll);
     o.base[CT_SEND] = args->layout.buf[CT_SEND].base;
