@@ -475,6 +475,45 @@ static void test_places(void **state)
     ranks_run(&(struct ranks_args){.n = 5, .settings = board, .body = places});
 }
 
+/* Of four ranks at most 64 KiB are put in at a time, where a part has room for more; of more ranks
+ * what there is room for. */
+static void long_reduce(struct rank *r, void *arg)
+{
+    enum { PIECE = (64 << 10) / sizeof(uint64_t), COUNT = 3 * PIECE + 5 };
+    const uint64_t *pieces = arg;
+    struct ct_comm *world = ct_comm_world(&r->p);
+    struct ct_coll  coll;
+    uint64_t       *send = malloc(COUNT * sizeof *send), *recv = malloc(COUNT * sizeof *recv);
+    RANK_CHECK(r, send != NULL && recv != NULL);
+    for (size_t i = 0; i < COUNT; i++) {
+        send[i] = input(r->me, i);
+    }
+    for (unsigned turn = 0; turn < 20; turn++) {
+        const uint64_t k = world->run.board != NULL ? world->run.board->k : 0;
+        ct_coll_init(&coll, world, NULL);
+        ct_coll_reduce(&coll, send, recv, COUNT, ct_dtype_get(CTRAN_UINT64_T), ct_op_get(CTRAN_SUM),
+                       1);
+        RANK_EQUAL(r, ct_coll_run(&coll), CTRAN_SUCCESS);
+        if (turn > 10) { /* there is a board by now */
+            RANK_EQUAL(r, world->run.board->k - k, *pieces);
+        }
+        for (size_t i = 0; i < COUNT && r->me == 1; i++) {
+            RANK_EQUAL(r, recv[i],
+                       combined(ct_op_get(CTRAN_SUM), ct_dtype_get(CTRAN_UINT64_T), r->n, i));
+        }
+    }
+    free(send);
+    free(recv);
+}
+
+static void test_long_reduce(void **state)
+{
+    uint64_t four = 4, one = 1;
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 4, .settings = board, .body = long_reduce, .arg = &four});
+    ranks_run(&(struct ranks_args){.n = 5, .settings = board, .body = long_reduce, .arg = &one});
+}
+
 /* A process with threads goes without, and so do all. */
 static void no_board(struct rank *r, void *arg)
 {
@@ -628,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_board),
         cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_bars),        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_long_reduce),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
