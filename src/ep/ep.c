@@ -404,7 +404,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
         ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
         area->len_bytes <= ep->link->net->eager_bytes && area->len_bytes <= ep->link->max_slice &&
         (CT_LIKELY(!depends) || !ct_ep_asks_far(ep, area)) && !ct_ep_lends(ep, area) &&
-        !ct_ep_is_fetched(ep, area) && ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
+        !ct_ep_is_block_apart(area) && ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
     if (CT_UNLIKELY(depends && sent)) {
         ct_ep_count_far(ep);
     }

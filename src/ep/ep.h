@@ -73,7 +73,7 @@ struct ct_ep {
     uint16_t heard_long      CT_GUARDED_BY(ct_domain); /* and so many such, modulo 2^16 */
     bool both                CT_GUARDED_BY(ct_domain); /* many, before the first in this row */
     uint8_t doubt            CT_GUARDED_BY(ct_domain); /* announced to it in vain, see far.c */
-    uint8_t unfetched        CT_GUARDED_BY(ct_domain); /* so many go to it unasked, see ways.h */
+    uint8_t unfetched        CT_GUARDED_BY(ct_domain); /* so many go to it unasked, see ways.c */
     bool watched             CT_GUARDED_BY(ct_domain);
     bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */
     bool dead                CT_GUARDED_BY(ct_domain); /* FAILED, and all processes are told so */

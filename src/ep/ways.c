@@ -14,25 +14,10 @@ bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area)
     return ct_ep_usable(ep) == CTRAN_SUCCESS && ct_ep_lends(ep, area);
 }
 
-bool ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area)
-{
-    const size_t len_bytes = area->len_bytes;
-    if (ct_ep_usable(ep) != CTRAN_SUCCESS) {
-        return len_bytes == 0;
-    }
-    if (len_bytes > ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice) ||
-        ct_ep_is_fetched(ep, area)) {
-        return false;
-    }
-    if (len_bytes <= CT_EP_FAR_LEAST) {
-        return true;
-    }
-    const bool asks = ct_ep_asks_far(ep, area);
-    ct_ep_count_far(ep);
-    return !asks;
-}
-
-bool ct_ep_may_fetch(struct ct_ep *ep, const struct ct_area *area)
+/* Whether the peer's GPU copies such a block from ours: that takes it as long as our engine needs
+ * to bring it to the host alone, where it has half of its way before it. Not what cannot be
+ * offered, nor to a peer who has asked for such memory lately instead. */
+static bool is_fetched(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
 {
     const struct ct_process *p = ep->p;
     char                     note[CT_NET_MAX_NOTE];
@@ -46,6 +31,24 @@ bool ct_ep_may_fetch(struct ct_ep *ep, const struct ct_area *area)
         return false;
     }
     return ep->link->net->ops->offer(ep->link, area, note) > 0;
+}
+
+bool ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area)
+{
+    const size_t len_bytes = area->len_bytes;
+    if (ct_ep_usable(ep) != CTRAN_SUCCESS) {
+        return len_bytes == 0;
+    }
+    if (len_bytes > ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice) ||
+        (ct_ep_is_block_apart(area) && is_fetched(ep, area))) {
+        return false;
+    }
+    if (len_bytes <= CT_EP_FAR_LEAST) {
+        return true;
+    }
+    const bool asks = ct_ep_asks_far(ep, area);
+    ct_ep_count_far(ep);
+    return !asks;
 }
 
 void ct_ep_tell_fetched(struct ct_ep *ep, bool has)

@@ -25,13 +25,10 @@ static inline bool ct_ep_lends(const struct ct_ep *ep, const struct ct_area *are
            area->pieces == NULL && link->net->ops->lent(link, area);
 }
 
-/* Whether the peer's GPU copies this from ours: that takes it as long as our engine needs to bring
- * it to the host alone, where it has half of its way before it. Not what cannot be offered, as
- * blocks of a datatype, nor to a peer who has asked for such memory lately instead. */
-bool               ct_ep_may_fetch(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
-static inline bool ct_ep_is_fetched(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN
+/* One block of memory that is not plain: the peer may fetch that (ct_ep_goes_unasked tells). */
+static inline bool ct_ep_is_block_apart(const struct ct_area *area)
 {
-    return CT_UNLIKELY(area->pieces != NULL) && area->npieces == 0 && ct_ep_may_fetch(ep, area);
+    return CT_UNLIKELY(area->pieces != NULL) && area->npieces == 0;
 }
 
 #endif

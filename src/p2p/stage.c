@@ -8,7 +8,7 @@
  * Of a message in pieces a chunk is several of them: while one side's device has a chunk the other
  * side's is at the one before, so that a message is at least four of them, but none is shorter
  * than a piece. Where there is no staging memory each piece goes by itself. What lies in ordinary
- * memory of a peer that can be read is read so.
+ * memory of a peer that can be read is read so, all of it at once, as to plain memory.
  */
 #define CT_FOLDER "p2p"
 #include <stdlib.h>

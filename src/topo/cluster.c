@@ -2,6 +2,7 @@
 /* Clusters from a few numbers; see cluster.h. */
 #include "topo/cluster.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,7 +176,8 @@ int ct_cluster_spots(const struct ct_cluster *c, uint32_t n, struct ct_spot *spo
     const uint32_t nhosts = ct_cluster_hosts(c), nracks = c->dcs * c->zones * c->racks;
     const uint32_t nzones = c->dcs * c->zones;
     uint32_t       next[4] = {0};
-    uint32_t      *rack = calloc((size_t)nracks + nzones + c->dcs + nhosts, sizeof *rack);
+    assert(n <= ct_cluster_ranks(c));
+    uint32_t *rack = calloc((size_t)nracks + nzones + c->dcs + nhosts, sizeof *rack);
     if (rack == NULL) {
         return CTRAN_ERR_NO_MEM;
     }

@@ -58,7 +58,7 @@ static bool reads(unsigned char *to, const unsigned char *from, size_t len_bytes
     return ct_shm_file_read(&file, &mate, &peer, &area, &what);
 }
 
-/* Every length and place: no byte more is written. */
+/* From several places on to the end: no byte more is written. */
 static void check_reads(void)
 {
     unsigned char mine[MOST + 1];
