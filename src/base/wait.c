@@ -106,7 +106,7 @@ void ct_wake_rouse_other(struct ct_wake *w, int pidfd, int *bell)
     }
 }
 
-enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns)
+enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns, uint64_t yield_ns)
 {
     if (w->polls++ == 0) {
         w->start_ns = 0;
@@ -121,7 +121,7 @@ enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns)
         w->start_ns = now;
     }
     uint64_t waited = now - w->start_ns;
-    uint64_t yield_ns = ct_max_size(spin_ns * 10, CT_WAIT_YIELD_NS);
+    yield_ns = ct_max_size(spin_ns * 10, yield_ns);
     w->yielding = waited >= spin_ns;
     if (!w->yielding) {
         return CT_WAIT_POLL;

@@ -237,7 +237,7 @@ void ct_domain_claim(struct ct_domain *d, struct ct_waiter *w)
 static void sleep_until_told(const struct ct_ep_set *set, struct ct_waiter *w, bool crowded)
 {
     while (atomic_load_explicit(&w->state, memory_order_acquire) < POLLS) {
-        if (!crowded && ct_wait_next(&w->pace, set->spin_ns) == CT_WAIT_POLL) {
+        if (!crowded && ct_wait_next(&w->pace, set->spin_ns, 0) == CT_WAIT_POLL) {
             ct_line_pause();
             continue;
         }

@@ -92,6 +92,7 @@ struct ct_ep_set {
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */
     struct ct_ep_naps             naps;
     uint64_t                      spin_ns;
+    uint64_t yield_ns             CT_GUARDED_BY(ct_domain); /* ct_wait_yield_ns */
     uint32_t                      rooms; /* made for others, in a process without threads */
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
     uint64_t talked               CT_GUARDED_BY(ct_domain); /* bytes, to and from all: talk.c */

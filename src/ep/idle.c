@@ -87,12 +87,14 @@ static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struc
     }
 }
 
-/* One of ns is over. */
-static void count_nap(struct ct_ep_set *set, uint64_t ns) CT_IN_DOMAIN
+/* One of ns at most, which began then, is over. */
+static void count_nap(struct ct_ep_set *set, uint64_t ns, uint64_t start_ns) CT_IN_DOMAIN
 {
-    set->naps.asked_ns += ns;
-    set->naps.roused +=
+    const bool roused =
         atomic_load_explicit(&set->wake->asleep, memory_order_relaxed) == CT_WAKE_AWAKE;
+    set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused);
+    set->naps.asked_ns += ns;
+    set->naps.roused += roused;
     atomic_fetch_add_explicit(&set->naps.n, 1, memory_order_relaxed);
 }
 
@@ -140,13 +142,13 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
         ct_wake_cancel(set->wake);
         ct_wait_reset(w);
     } else {
-        const uint64_t ns = nap_ns(set, watch, fds, nfds);
+        const uint64_t ns = nap_ns(set, watch, fds, nfds), start_ns = ct_clock_ns();
         ct_domain_leave(p);
         leave_seat(p);
         sleep_now(set, watch, fds, nfds, ns);
         take_seat(p);
         ct_domain_enter(p);
-        count_nap(set, ns);
+        count_nap(set, ns, start_ns);
         /* Now, not after a thousand turns: a process that sleeps takes few. */
         set->turns = UINT32_MAX;
     }
@@ -203,7 +205,7 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
     if (ct_ep_is_crowded(p) && is_near(set, w)) {
         return;
     }
-    switch (ct_wait_next(w, spin_ns)) {
+    switch (ct_wait_next(w, spin_ns, set->yield_ns)) {
     case CT_WAIT_POLL:
         return;
     case CT_WAIT_YIELD:

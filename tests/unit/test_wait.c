@@ -135,7 +135,7 @@ static uint32_t ask(struct ct_wait *w, uint64_t spin_ns, enum ct_wait_advice unt
     enum ct_wait_advice last = CT_WAIT_POLL, now;
     uint32_t            n = 0;
     do {
-        now = ct_wait_next(w, spin_ns);
+        now = ct_wait_next(w, spin_ns, CT_WAIT_YIELD_NS);
         assert_true(now >= last);
         last = now;
         n++;
@@ -148,11 +148,11 @@ static void test_no_spin(void **state)
 {
     (void)state;
     struct ct_wait w = {0};
-    assert_int_equal(ct_wait_next(&w, 0), CT_WAIT_YIELD);
+    assert_int_equal(ct_wait_next(&w, 0, CT_WAIT_YIELD_NS), CT_WAIT_YIELD);
     ask(&w, 0, CT_WAIT_SLEEP);
-    assert_int_equal(ct_wait_next(&w, 0), CT_WAIT_SLEEP);
+    assert_int_equal(ct_wait_next(&w, 0, CT_WAIT_YIELD_NS), CT_WAIT_SLEEP);
     ct_wait_reset(&w);
-    assert_int_equal(ct_wait_next(&w, 0), CT_WAIT_YIELD);
+    assert_int_equal(ct_wait_next(&w, 0, CT_WAIT_YIELD_NS), CT_WAIT_YIELD);
 }
 
 /* While it spins, the clock is read once in 64 polls: the first 64 are polls whatever it says. */
@@ -162,7 +162,7 @@ static void test_spin(void **state)
     struct ct_wait w = {0};
     for (int turn = 0; turn < 3; turn++) {
         for (int i = 0; i < 64; i++) {
-            assert_int_equal(ct_wait_next(&w, 1), CT_WAIT_POLL);
+            assert_int_equal(ct_wait_next(&w, 1, CT_WAIT_YIELD_NS), CT_WAIT_POLL);
         }
         assert_true(ask(&w, 1, CT_WAIT_SLEEP) >= 64);
         ct_wait_reset(&w);
@@ -174,8 +174,28 @@ static void test_long_spin(void **state)
     (void)state;
     struct ct_wait w = {0};
     for (int i = 0; i < 10000; i++) {
-        assert_int_equal(ct_wait_next(&w, UINT64_C(3600) * 1000000000), CT_WAIT_POLL);
+        assert_int_equal(ct_wait_next(&w, UINT64_C(3600) * 1000000000, 0), CT_WAIT_POLL);
     }
+}
+
+/* How long it yields is not told by the clock of the test: never to sleep, and at once. */
+static void test_yield(void **state)
+{
+    (void)state;
+    struct ct_wait w = {0};
+    for (int i = 0; i < 10000; i++) {
+        assert_int_equal(ct_wait_next(&w, 0, UINT64_C(3600) * 1000000000), CT_WAIT_YIELD);
+    }
+    ct_wait_reset(&w);
+    ask(&w, 0, CT_WAIT_SLEEP);
+}
+
+static void test_patience(void **state)
+{
+    (void)state;
+    assert_int_equal(ct_wait_yield_ns(1000, true), CT_WAIT_PATIENT_NS);
+    assert_int_equal(ct_wait_yield_ns(1000, false), CT_WAIT_YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_NS, true), CT_WAIT_YIELD_NS);
 }
 
 int main(void)
@@ -184,7 +204,8 @@ int main(void)
         cmocka_unit_test(test_both_sleep), cmocka_unit_test(test_one_polls),
         cmocka_unit_test(test_barred),     cmocka_unit_test(test_signal_first),
         cmocka_unit_test(test_no_spin),    cmocka_unit_test(test_spin),
-        cmocka_unit_test(test_long_spin),
+        cmocka_unit_test(test_long_spin),  cmocka_unit_test(test_yield),
+        cmocka_unit_test(test_patience),
     };
     const char *soak = getenv("CT_SOAK");
     rounds *= soak != NULL && strcmp(soak, "1") == 0 ? 10 : 1;
