@@ -143,8 +143,7 @@ static void tell_json(const struct ct_algo *algo, bool first)
 {
     printf("%s{", first ? "" : ", ");
     json_text(stdout, "name", algo->name, "");
-    printf(", \"board\": %s, \"radix\": %s}",
-           (algo->traits & (CT_ONE_SHOT | CT_TWO_SHOT)) != 0 ? "true" : "false",
+    printf(", \"board\": %s, \"radix\": %s}", (algo->traits & CT_BY_BOARD) != 0 ? "true" : "false",
            (algo->traits & CT_RADIX) != 0 ? "true" : "false");
 }
 

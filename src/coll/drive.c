@@ -78,8 +78,7 @@ static int choose(struct ct_coll *c, bool *over_board)
     if (rc == CTRAN_SUCCESS) {
         rc = ct_coll_choose(c->comm->p, chooser, &what, args);
     }
-    *over_board = what.board && rc == CTRAN_SUCCESS &&
-                  (args->algo->traits & (CT_ONE_SHOT | CT_TWO_SHOT)) != 0;
+    *over_board = what.board && rc == CTRAN_SUCCESS && (args->algo->traits & CT_BY_BOARD) != 0;
     return rc;
 }
 

@@ -314,6 +314,29 @@ static bool check_two_shot(struct prove *p, uint32_t me)
     return true;
 }
 
+/* CT_RELAY: once, the input if nothing has come, else the sum of what has. */
+static bool check_relay(struct prove *p, uint32_t me)
+{
+    unsigned sent = 0, received = 0;
+    for (uint32_t r = 0; r < p->rounds; r++) {
+        struct ct_step steps[CT_MAX_STEPS];
+        unsigned       count = prove_ask(p, me, r, steps);
+        for (unsigned i = 0; i < count; i++) {
+            const enum ct_buf from = received > 0 ? CT_TMP : CT_SEND;
+            const bool        tx = steps[i].act == CT_TX;
+            if (tx && (sent > 0 || steps[i].src.buf != from)) {
+                return prove_fail(p, "rank %u round %u: it sends something else", me, r);
+            }
+            if (!tx && sent > 0) {
+                return prove_fail(p, "rank %u round %u: it is not through when it sends", me, r);
+            }
+            sent += tx;
+            received += steps[i].act == CT_RX_OP;
+        }
+    }
+    return true;
+}
+
 bool prove_check_steps(struct prove *p)
 {
     if (p->algo->rxlag == 0 || p->algo->txlag == 0) {
@@ -333,6 +356,9 @@ bool prove_check_steps(struct prove *p)
             return false;
         }
         if ((p->algo->traits & CT_TWO_SHOT) != 0 && !check_two_shot(p, me)) {
+            return false;
+        }
+        if ((p->algo->traits & CT_RELAY) != 0 && !check_relay(p, me)) {
             return false;
         }
     }

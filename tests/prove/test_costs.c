@@ -194,6 +194,9 @@ static void check_rooted(struct prover *p, uint32_t n)
         check(p, c, "chain", CT_REDUCE, (struct costs){m, 1, 1, 1, n > 2 ? 1 : 0});
         check(p, o, "chain", CT_REDUCE, (struct costs){m + hop, SKIP, SKIP, 1, SKIP});
         check(p, o, "linear", CT_REDUCE, (struct costs){m, m, m, m, 0});
+        check(p, c, "folding", CT_REDUCE,
+              n == 1u << up ? (struct costs){up, up, up, up, n > 2 ? 1 : 0}
+                            : (struct costs){up, SKIP, SKIP, SKIP, SKIP});
         check(p, c, "linear", CT_GATHER, (struct costs){(n + 7) / 8, m, m, 0, 0});
         check(p, c, "linear", CT_SCATTER, (struct costs){(n + 7) / 8, m, m, 0, 0});
     }

@@ -159,6 +159,10 @@ enum ct_trait {
     /* The same in the first half of the rounds; in the second TX sends nothing but the rank's block
      * of RECV, which the first half has made. */
     CT_TWO_SHOT = 1 << 7,
+    /* A rank sends once, all of its input or, if it has received before, the block of TMP in which
+     * it has added up what came; so it may do that where the next one reads it. */
+    CT_RELAY = 1 << 10,
+    CT_BY_BOARD = CT_ONE_SHOT | CT_TWO_SHOT | CT_RELAY,
     CT_RADIX = 1 << 4,   /* has a radix */
     CT_STRIDED = 1 << 5, /* some slice repeats: what it sends is not always one run of blocks */
     CT_PACED = 1 << 6, /* the lags are shorter than data needs, so that few transfers are at work */

@@ -14,6 +14,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/doubling_allgather.c \
 	src/coll/algo/doubling_allreduce.c \
 	src/coll/algo/doubling_scan.c \
+	src/coll/algo/folding.c \
 	src/coll/algo/halving.c \
 	src/coll/algo/hier.c \
 	src/coll/algo/hier_alltoall.c \

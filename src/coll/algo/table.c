@@ -26,6 +26,7 @@
     X(knomial_reduce)                                                                              \
     X(double_tree_reduce)                                                                          \
     X(chain_reduce)                                                                                \
+    X(folding_reduce)                                                                              \
     X(rabenseifner_reduce)                                                                         \
     X(linear_reduce)                                                                               \
     X(hier_binomial_reduce)                                                                        \

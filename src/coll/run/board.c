@@ -223,6 +223,14 @@ static bool is_elsewhere(struct ct_board *b, uint32_t rank)
     return (b->looked.elsewhere >> rank & 1) != 0;
 }
 
+void ct_board_sit_beside(struct ct_board *b, uint32_t rank)
+{
+    struct ct_process *p = b->ctx->p;
+    if (ct_ep_is_crowded(p) && look(b, rank) != CT_SEAT_BESIDE) {
+        ct_seats_join(&p->job->seats, b->seat[rank] - 1);
+    }
+}
+
 static struct ct_ep *whom(void *ep)
 {
     return ep;

@@ -157,6 +157,9 @@ int ct_board_await_done(struct ct_board *b, uint32_t rank, uint64_t k);
 /* The same for a flag of operation k, with care for ranks that share cores. exchange: nobody comes
  * out of it before all have put in their part. Of the input the first len_bytes are to be read. */
 int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes);
+/* Takes a seat beside a rank whose long input this one reads again and again, if they share cores.
+ */
+void ct_board_sit_beside(struct ct_board *b, uint32_t rank);
 /* Input that another rank may have lent. */
 struct ct_board_borrowed {
     uint32_t                    rank;

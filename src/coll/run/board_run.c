@@ -177,10 +177,10 @@ static int reduce_long(struct operation *o, const struct ct_script_act *a)
 }
 
 /* Room for input, and its note. */
-static int begin_long(struct operation *o)
+static int begin_long(struct operation *o, const struct ct_script_act *a)
 {
     struct ct_board *b = o->board;
-    const int        rc = await_room(o, false);
+    const int        rc = await_room(o, a->len > 0 && !o->brief);
     if (rc == CTRAN_SUCCESS) {
         const struct ct_board_member *own = &b->shared->member[b->ctx->me];
         b->note.addr = 0;
@@ -204,6 +204,9 @@ static int await_long(struct operation *o, const struct ct_script_act *a)
 {
     const int rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
     if (rc == CTRAN_SUCCESS) {
+        if (a->mate) {
+            ct_board_sit_beside(o->board, a->peer);
+        }
         free(o->in.asked);
         o->in.asked = NULL;
         o->in.rank = a->peer;
@@ -217,7 +220,7 @@ static int play_long(struct operation *o, const struct ct_script_act *a)
 {
     switch (a->kind) {
     case CT_DO_ROOM:
-        return begin_long(o);
+        return begin_long(o, a);
     case CT_DO_POST:
         post_long(o->board);
         return CTRAN_SUCCESS;

@@ -127,7 +127,7 @@ int ct_run(const struct ct_run_args *args);
 
 /*
  * The board: memory that all ranks of a context share, where each has room to write into and the
- * others read. An algorithm that only ever sends what its rank put in (CT_ONE_SHOT, CT_TWO_SHOT)
+ * others read. An algorithm by which a rank sends no more than what it can put in (CT_BY_BOARD)
  * needs no messages there: the input is written once, and who receives reads it. board.h
  */
 enum {
@@ -149,8 +149,8 @@ void ct_run_skip(struct ct_run_ctx *ctx);
 void ct_board_break(struct ct_run_ctx *ctx, int error);
 /* Of this rank alone; NULL is none. */
 void ct_board_close(struct ct_board *board);
-/* ct_run over ctx->board, which takes it; args are completed. The algorithm has the trait
- * CT_ONE_SHOT or CT_TWO_SHOT. */
+/* ct_run over ctx->board, which takes it; args are completed. The algorithm is one
+ * of CT_BY_BOARD. */
 int ct_board_run(struct ct_run_args *args);
 
 /*

@@ -2,7 +2,7 @@
 /*
  * Writing scripts (script.h): a rank's first TX puts its whole input in, an RX waits for the
  * sender's flag and reads there; where an algorithm would receive into scratch, it is read where it
- * is.
+ * is. Of a relay (CT_RELAY) a rank that receives before it sends adds up where its input goes.
  */
 #define CT_FOLDER "run"
 #include "coll/run/script.h"
@@ -12,8 +12,10 @@
 struct writer {
     struct ct_script          *s;
     const struct ct_script_of *of;
-    bool                       is_in; /* the rank's input has been put in */
+    bool                       is_in;  /* the rank's input has been put in */
+    bool                       relays; /* it is added up there */
     int                        rc;
+    uint32_t                   round;
     struct ct_place            tmp_at[CT_BOARD_RANKS]; /* scratch that is read in an input */
 };
 
@@ -119,12 +121,28 @@ static void put_data(struct writer *w)
 
 static void put_in(struct writer *w)
 {
-    add(w, (struct ct_script_act){.kind = CT_DO_ROOM});
-    if (!w->of->args->signal) {
-        put_data(w);
+    if (!w->relays) {
+        add(w, (struct ct_script_act){.kind = CT_DO_ROOM});
+        if (!w->of->args->signal) {
+            put_data(w);
+        }
     }
     add(w, (struct ct_script_act){.kind = CT_DO_POST});
     w->is_in = true;
+}
+
+/* What this step adds up will be put in, so it is made there. */
+static void relay(struct writer *w, const struct ct_step *step)
+{
+    const bool sum = step->act == CT_RX_OP && step->dst.buf == CT_TMP;
+    if (sum && !w->relays && (w->of->args->algo->traits & CT_RELAY) != 0) {
+        size_t elems;
+        (void)block_of(w, &step->dst, &step->src, 0, &elems);
+        add(w, (struct ct_script_act){.kind = CT_DO_ROOM,
+                                      .len = elems * w->of->args->layout.elem_bytes});
+        w->tmp_at[step->dst.at] = input_of(w->of->args->env.me, 0);
+        w->relays = true;
+    }
 }
 
 /* ---- local work ------------------------------------------------------------------------------ */
@@ -228,10 +246,14 @@ static void receive(struct writer *w, const struct ct_step *step)
     }
     const struct ct_place in = input_of(step->peer, offset_of(w, step));
     size_t                elems;
+    relay(w, step);
     const struct ct_place dst = block_of(w, &step->dst, &step->src, 0, &elems);
     const size_t          len = elems * w->of->args->layout.elem_bytes;
-    add(w, (struct ct_script_act){
-               .kind = CT_DO_AWAIT, .peer = step->peer, .len = (size_t)in.at_bytes + len});
+    add(w,
+        (struct ct_script_act){.kind = CT_DO_AWAIT,
+                               .peer = step->peer,
+                               .mate = w->round == 0 && (w->of->args->algo->traits & CT_RELAY) != 0,
+                               .len = (size_t)in.at_bytes + len});
     if (step->act == CT_RX_OP) {
         add_reduction(w, step, &in);
     } else if (step->dst.buf == CT_TMP) {
@@ -270,6 +292,7 @@ int ct_script_write(struct ct_script *s, const struct ct_script_of *of, uint32_t
     struct writer w = {.s = s, .of = of};
     s->n = 0;
     for (uint32_t r = from; r < to && w.rc == CTRAN_SUCCESS; r++) {
+        w.round = r;
         write_round(&w, r);
     }
     return w.rc;

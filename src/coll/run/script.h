@@ -10,7 +10,7 @@
 #include "coll/run/layout.h"
 
 enum ct_script_kind {
-    CT_DO_ROOM,   /* until what is put in may be written */
+    CT_DO_ROOM,   /* until what is put in may be written; with len, that much is made there */
     CT_DO_POST,   /* the input is there: the flag */
     CT_DO_AWAIT,  /* the flag of rank `peer`; what is read then is in its input's first len bytes */
     CT_DO_COPY,   /* dst = a, len bytes */
@@ -26,6 +26,7 @@ struct ct_place {
 
 struct ct_script_act {
     uint32_t        kind, peer;
+    bool            mate; /* CT_DO_AWAIT: whoever the root is, it is this peer that is awaited */
     struct ct_place dst, a, b;
     size_t          len;
 };
