@@ -111,11 +111,13 @@ struct ct_watch {
     _Atomic uint32_t       *gate;
     uint32_t                shut;
     _Atomic uint32_t       *sleepers;
+    const _Atomic int      *over; /* NULL, or what ends the wait as well, once it is not 0 */
 };
 
 static inline bool ct_watch_reached(const struct ct_watch *w)
 {
-    return atomic_load_explicit(w->value, memory_order_seq_cst) >= w->least;
+    return atomic_load_explicit(w->value, memory_order_seq_cst) >= w->least ||
+           (w->over != NULL && atomic_load_explicit(w->over, memory_order_seq_cst) != 0);
 }
 
 /* Before the last look of one who is going to sleep, and when it does no longer. */

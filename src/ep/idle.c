@@ -87,12 +87,15 @@ static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struc
     }
 }
 
-/* One of ns at most, which began then, is over. */
+/* One of ns at most, which began then, is over. Only where ranks share cores is there a chain of
+ * them; elsewhere a core that is yielded is the program's. */
 static void count_nap(struct ct_ep_set *set, uint64_t ns, uint64_t start_ns) CT_IN_DOMAIN
 {
     const bool roused =
         atomic_load_explicit(&set->wake->asleep, memory_order_relaxed) == CT_WAKE_AWAKE;
-    set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused);
+    if (ct_ep_is_crowded(set->p)) {
+        set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused);
+    }
     set->naps.asked_ns += ns;
     set->naps.roused += roused;
     atomic_fetch_add_explicit(&set->naps.n, 1, memory_order_relaxed);

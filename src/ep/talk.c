@@ -15,7 +15,8 @@
  * nothing. So one that has two such partners, as in an exchange of borders, stays where it is: of
  * equal shares now one is the larger, now the other.
  *
- * Called by p2p.c for each message, by domain.c for what a turn of waiting has brought.
+ * Called by p2p.c for each message, by domain.c for what a turn of waiting has brought, by boards
+ * (coll/run) for what a rank reads of the same other one in each call.
  */
 #include "ep/ep_set.h"
 
@@ -58,6 +59,20 @@ static void judge(struct ct_ep_talk *talk, uint64_t talked)
     talk->much = is_main && each > (talk->much ? LITTLE : MUCH - 1);
     talk->bytes = talk->answers = 0;
     talk->since = talked;
+}
+
+/* Where something was read that no answer follows, each time counts as one. */
+void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes)
+{
+    struct ct_process *p = from->p;
+    from->talk.answers++;
+    add(from, len_bytes);
+    if (is_due(&from->talk)) {
+        judge(&from->talk, p->ep->talked);
+        if (from->talk.much && ct_ep_is_crowded(p)) {
+            ct_seats_join(&p->job->seats, ct_job_seat(p->job, from->id));
+        }
+    }
 }
 
 void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace)

@@ -314,10 +314,27 @@ static bool check_two_shot(struct prove *p, uint32_t me)
     return true;
 }
 
+/* The rank that `me` meets in round 0 for this root; n: nobody. */
+static uint32_t first_met(const struct prove *p, uint32_t me, uint32_t root)
+{
+    struct ct_env  env = p->envs[me];
+    struct ct_step steps[CT_MAX_STEPS];
+    env.root = root;
+    return p->algo->round(&env, p->lane, 0, steps) > 0 ? steps[0].peer : p->n;
+}
+
 /* CT_RELAY: once, the input if nothing has come, else the sum of what has. */
 static bool check_relay(struct prove *p, uint32_t me)
 {
     unsigned sent = 0, received = 0;
+    if (p->envs[me].nblk != 1) {
+        return prove_fail(p, "it has %u blocks", p->envs[me].nblk);
+    }
+    for (uint32_t root = 0; p->n > 1 && root < p->n; root += p->n / 4 + 1) {
+        if (first_met(p, me, root) != first_met(p, me, 0)) {
+            return prove_fail(p, "rank %u meets another one first if the root is %u", me, root);
+        }
+    }
     for (uint32_t r = 0; r < p->rounds; r++) {
         struct ct_step steps[CT_MAX_STEPS];
         unsigned       count = prove_ask(p, me, r, steps);
@@ -329,6 +346,9 @@ static bool check_relay(struct prove *p, uint32_t me)
             }
             if (!tx && sent > 0) {
                 return prove_fail(p, "rank %u round %u: it is not through when it sends", me, r);
+            }
+            if (p->n > 1 && !tx && steps[i].act != CT_RX_OP) {
+                return prove_fail(p, "rank %u round %u: it does more than to add up", me, r);
             }
             sent += tx;
             received += steps[i].act == CT_RX_OP;

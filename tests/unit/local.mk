@@ -53,6 +53,7 @@ unit_tests = \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ranks_far \
 	tests/unit/test_ranks_idle \
+	tests/unit/test_ranks_left \
 	tests/unit/test_ranks_lend \
 	tests/unit/test_ranks_read \
 	tests/unit/test_ranks_spots \
@@ -330,6 +331,9 @@ tests_unit_test_ranks_far_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_idle_SOURCES = tests/unit/test_ranks_idle.c $(ranks_sources)
 tests_unit_test_ranks_idle_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_idle_LDADD = $(ranks_ldadd) -lpthread
+tests_unit_test_ranks_left_SOURCES = tests/unit/test_ranks_left.c $(ranks_sources)
+tests_unit_test_ranks_left_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_left_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_lend_SOURCES = tests/unit/test_ranks_lend.c $(ranks_sources)
 tests_unit_test_ranks_lend_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_lend_LDADD = $(ranks_ldadd) -lpthread

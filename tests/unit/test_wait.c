@@ -187,7 +187,7 @@ static void test_yield(void **state)
         assert_int_equal(ct_wait_next(&w, 0, UINT64_C(3600) * 1000000000), CT_WAIT_YIELD);
     }
     ct_wait_reset(&w);
-    ask(&w, 0, CT_WAIT_SLEEP);
+    assert_int_equal(ct_wait_next(&w, 0, 0), CT_WAIT_SLEEP);
 }
 
 static void test_patience(void **state)

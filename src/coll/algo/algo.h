@@ -160,7 +160,8 @@ enum ct_trait {
      * of RECV, which the first half has made. */
     CT_TWO_SHOT = 1 << 7,
     /* A rank sends once, all of its input or, if it has received before, the block of TMP in which
-     * it has added up what came; so it may do that where the next one reads it. */
+     * it has added up what came; so it may do that where the next one reads it. One block. In
+     * round 0 pairs of ranks meet that are the same whatever the root. */
     CT_RELAY = 1 << 10,
     CT_BY_BOARD = CT_ONE_SHOT | CT_TWO_SHOT | CT_RELAY,
     CT_RADIX = 1 << 4,   /* has a radix */

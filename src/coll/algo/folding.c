@@ -4,8 +4,8 @@
  * onto the lower one, that onto its own half, and so on; of two groups that meet, the rank goes on
  * that is the root, or else the lowest.
  *
- * Who meets whom does not depend on the root, as it does in a tree that is turned until the root is
- * on top: the same pairs each time, whatever the root, and so the same order of operands.
+ * Which groups meet does not depend on the root, as it does in a tree that is turned until the root
+ * is on top; so it is the same pairs of ranks that begin, and the same order of operands.
  *
  * Source: the binomial tree of Thakur et al. 2005, sec. 4.6, with distances halved instead of
  * doubled; the order in which they halve in sec. 4.5.
@@ -19,14 +19,13 @@
  */
 #include "coll/algo/step.h"
 
-/* The rank that speaks for a group, of those that are left after some rounds. */
-struct group {
-    uint32_t n;     /* groups */
-    uint32_t mine;  /* of this rank, and */
-    uint32_t roots; /* of the root */
+/* What is left after some rounds: groups, for each of which one rank speaks. */
+struct groups {
+    uint32_t n;
+    uint32_t mine, roots; /* the one of this rank, and of the root */
 };
 
-static void fold(struct group *g)
+static void fold(struct groups *g)
 {
     const uint32_t half = g->n - g->n / 2;
     g->mine -= g->mine >= half ? half : 0;
@@ -34,14 +33,14 @@ static void fold(struct group *g)
     g->n = half;
 }
 
-static uint32_t speaker(const struct ct_env *env, const struct group *g, uint32_t which)
+static uint32_t speaker(const struct ct_env *env, const struct groups *g, uint32_t which)
 {
     return which == g->roots ? env->root : which;
 }
 
-static struct group after(const struct ct_env *env, uint32_t rounds)
+static struct groups after(const struct ct_env *env, uint32_t rounds)
 {
-    struct group g = {.n = env->n, .mine = env->me, .roots = env->root};
+    struct groups g = {.n = env->n, .mine = env->me, .roots = env->root};
     for (uint32_t r = 0; r < rounds; r++) {
         fold(&g);
     }
@@ -57,7 +56,7 @@ static uint32_t reduce_rounds(const struct ct_env *env, unsigned lane)
 /* Whether this rank has added up something in the rounds before. */
 static bool has_sum(const struct ct_env *env, uint32_t r)
 {
-    struct group g = after(env, 0);
+    struct groups g = after(env, 0);
     for (uint32_t i = 0; i < r; i++) {
         const uint32_t half = g.n - g.n / 2;
         if (g.mine >= half || g.mine + half < g.n) {
@@ -77,9 +76,9 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
     if (env->n == 1) {
         return ct_algo_copy_own(env, 0, out);
     }
-    const struct group g = after(env, r), next = after(env, r + 1);
-    const bool         upper = g.mine >= next.n;
-    const uint32_t     other = upper ? g.mine - next.n : g.mine + next.n;
+    const struct groups g = after(env, r), next = after(env, r + 1);
+    const bool          upper = g.mine >= next.n;
+    const uint32_t      other = upper ? g.mine - next.n : g.mine + next.n;
     if (speaker(env, &g, g.mine) != env->me || other >= g.n) {
         return 0;
     }
@@ -94,8 +93,8 @@ static unsigned reduce_round(const struct ct_env *env, unsigned lane, uint32_t r
 /* A rank that is not the root adds up if it speaks for a pair after some round. */
 static uint32_t reduce_tmp(const struct ct_env *env)
 {
-    const uint32_t rounds = reduce_rounds(env, 0);
-    for (uint32_t r = 0; r < rounds && env->n > 1 && env->me != env->root; r++) {
+    const uint32_t rounds = env->n > 1 && env->me != env->root ? reduce_rounds(env, 0) : 0;
+    for (uint32_t r = 0; r < rounds; r++) {
         struct ct_step step;
         if (reduce_round(env, 0, r, &step) > 0) {
             return step.act == CT_RX_OP ? 1 : 0;

@@ -155,12 +155,9 @@ static bool publish(const struct ct_board *b, _Atomic uint64_t *value, uint64_t 
 }
 
 /* Who takes a bit sends the nudge. */
-void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
+static void rouse(const struct ct_board *b)
 {
     struct ct_board_shared *s = b->shared;
-    if (CT_LIKELY(!publish(b, value, k))) {
-        return;
-    }
     uint64_t sleepers = atomic_exchange_explicit(&s->parked, 0, memory_order_seq_cst);
     ct_domain_enter(b->ctx->p);
     for (; sleepers != 0; sleepers &= sleepers - 1) {
@@ -170,6 +167,22 @@ void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
         }
     }
     ct_domain_leave(b->ctx->p);
+}
+
+void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
+{
+    if (CT_UNLIKELY(publish(b, value, k))) {
+        rouse(b);
+    }
+}
+
+void ct_board_leave(struct ct_board *b, int error)
+{
+    if (!b->left) {
+        b->left = true;
+        atomic_store_explicit(&b->shared->member[b->ctx->me].left, error, memory_order_seq_cst);
+        rouse(b);
+    }
 }
 
 /* Where a rank is. */
@@ -223,11 +236,14 @@ static bool is_elsewhere(struct ct_board *b, uint32_t rank)
     return (b->looked.elsewhere >> rank & 1) != 0;
 }
 
-void ct_board_sit_beside(struct ct_board *b, uint32_t rank)
+void ct_board_sit_beside(const struct ct_board *b, uint32_t rank, size_t len_bytes)
 {
     struct ct_process *p = b->ctx->p;
-    if (ct_ep_is_crowded(p) && look(b, rank) != CT_SEAT_BESIDE) {
-        ct_seats_join(&p->job->seats, b->seat[rank] - 1);
+    struct ct_ep      *ep = ct_ep_is_crowded(p) ? b->ctx->ep(b->ctx, rank) : NULL;
+    if (ep != NULL) {
+        ct_domain_enter(p);
+        ct_ep_read_beside(ep, len_bytes);
+        ct_domain_leave(p);
     }
 }
 
@@ -236,16 +252,20 @@ static struct ct_ep *whom(void *ep)
     return ep;
 }
 
-/* Losses that concern context `id`, or 0, end it, and those of `rank`. */
+/* Losses that concern context `id`, or 0, end it, and those of `rank`; and that one's errors. */
 static int await_slowly(const struct ct_board *b, uint64_t id, uint32_t rank,
                         const _Atomic uint64_t *value, uint64_t k)
 {
     struct ct_process    *p = b->ctx->p;
     struct ct_ep         *ep = b->ctx->ep(b->ctx, rank);
-    const struct ct_watch watch = {
-        .value = value, .least = k, .parked = &b->shared->parked, .bit = UINT64_C(1) << b->ctx->me};
-    int  rc = ep != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
-    bool reached = false;
+    const _Atomic int    *left = &b->shared->member[rank].left;
+    const struct ct_watch watch = {.value = value,
+                                   .least = k,
+                                   .parked = &b->shared->parked,
+                                   .bit = UINT64_C(1) << b->ctx->me,
+                                   .over = left};
+    int                   rc = ep != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    bool                  reached = false;
     ct_domain_enter(p);
     while (rc == CTRAN_SUCCESS && !reached) {
         rc = ct_p2p_lost(p, ep, id);
@@ -253,6 +273,9 @@ static int await_slowly(const struct ct_board *b, uint64_t id, uint32_t rank,
     }
     ct_ep_tell(p); /* all that the program does next knows of it */
     ct_domain_leave(p);
+    if (reached && !ct_board_is_there(value, k)) {
+        return atomic_load_explicit(left, memory_order_relaxed);
+    }
     return reached ? CTRAN_SUCCESS : rc;
 }
 

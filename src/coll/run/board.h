@@ -16,7 +16,9 @@
  * it has nothing better.
  *
  * A rank that sleeps is roused by who writes a flag or `done` (struct ct_watch). Who dies ends the
- * waits for it, and only those: there are no boards where all are told of deaths.
+ * waits for it, and only those: there are no boards where all are told of deaths. Whose collective
+ * has ended with an error says so: it is out of step from then on, and who waits for it has the
+ * error, too.
  */
 #ifndef CT_COLL_RUN_BOARD_H
 #define CT_COLL_RUN_BOARD_H
@@ -54,6 +56,7 @@ struct ct_board_member {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t blind;
     _Atomic bool foreseen;
     _Atomic int  recalled; /* an error: what it has lent is not to be read any more; or 0 */
+    _Atomic int  left;     /* an error: it takes part in nothing that it has not said; or 0 */
     _Atomic bool bars;     /* before it sleeps, see ct_board_set */
     CT_ALIGNED(CT_CACHE_LINE) struct ct_board_slot slots[CT_BOARD_DEPTH];
 };
@@ -105,6 +108,7 @@ struct ct_board {
     uint64_t             parts;  /* operations with input in bulk */
     uint64_t             part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */
     int                  broken; /* an error: this rank has left one out, or heard of a loss */
+    bool                 left;   /* it has said so */
     char                *tmp;    /* the algorithms' scratch */
     size_t               tmp_bytes;
     struct ct_script     script; /* the last one that was written */
@@ -146,6 +150,8 @@ void ct_board_learn_bars(struct ct_board *b);
 /* Sets a flag or count, and rouses those who sleep. Where these have a barrier pass through this
  * process before their last look, nothing waits here for the lines that have been written. */
 void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k);
+/* Says that this rank is out of step, once. */
+void ct_board_leave(struct ct_board *b, int error);
 /* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
 int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                    uint64_t k);
@@ -157,9 +163,8 @@ int ct_board_await_done(struct ct_board *b, uint32_t rank, uint64_t k);
 /* The same for a flag of operation k, with care for ranks that share cores. exchange: nobody comes
  * out of it before all have put in their part. Of the input the first len_bytes are to be read. */
 int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes);
-/* Takes a seat beside a rank whose long input this one reads again and again, if they share cores.
- */
-void ct_board_sit_beside(struct ct_board *b, uint32_t rank);
+/* Counts input of a rank that this one reads whatever the root is: it may take a seat beside it. */
+void ct_board_sit_beside(const struct ct_board *b, uint32_t rank, size_t len_bytes);
 /* Input that another rank may have lent. */
 struct ct_board_borrowed {
     uint32_t                    rank;

@@ -205,7 +205,7 @@ static int await_long(struct operation *o, const struct ct_script_act *a)
     const int rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
     if (rc == CTRAN_SUCCESS) {
         if (a->mate) {
-            ct_board_sit_beside(o->board, a->peer);
+            ct_board_sit_beside(o->board, a->peer, a->len);
         }
         free(o->in.asked);
         o->in.asked = NULL;
@@ -327,11 +327,12 @@ static size_t skipped(const struct operation *o, size_t bytes, size_t blocks)
     return o->brief || (!o->bulk && same && bytes <= CT_BOARD_BYTES - NOTE_BYTES) ? NOTE_BYTES : 0;
 }
 
-/* Of a part, what is made use of. Where a few ranks put in what one of them reads, the parts of all
- * shall stay in its cache: 4 times 64 KiB of 4 ranks do. Measured, 4 ranks on 2 cores with 2 MiB
- * each, us, whole parts (256 KiB) and 64 KiB of them: reduce of 256K 60 and 50, 1M 440 and 237, 16M
- * 6400 and 4990; with 128 KiB bcast of 256K 38 and 30, of 4M 580 and 608; allreduce of 256K 65 and
- * 79 with 64 KiB; 8 ranks, reduce of 4M, 2750 and 3780 with 128 KiB. */
+/* Of a part, what is made use of. Where a few ranks put in what one of them adds up, the parts of
+ * all shall stay in its cache: 4 times 64 KiB of 4 ranks do. Measured, 4 ranks on 2 cores with
+ * 2 MiB each, all inputs added up by the root, us, whole parts (256 KiB) and 64 KiB of them: reduce
+ * of 256K 60 and 50, 1M 440 and 237, 16M 6400 and 4990; with 128 KiB bcast of 256K 38 and 30, of 4M
+ * 580 and 608; allreduce of 256K 65 and 79 with 64 KiB; 8 ranks, reduce of 4M, 2750 and 3780 with
+ * 128 KiB. */
 static size_t room_of(const struct operation *o, size_t bytes)
 {
     enum { FEW = 4, SUM = 64 << 10, COPY = 128 << 10, SHORT = 512 << 10 };
@@ -536,6 +537,7 @@ int ct_board_run(struct ct_run_args *args)
     struct operation o;
     args->ctx->seq++;
     if (CT_UNLIKELY(b->broken != CTRAN_SUCCESS)) {
+        ct_board_leave(b, b->broken);
         return b->broken;
     }
     o.board = b;
@@ -554,6 +556,7 @@ int ct_board_run(struct ct_run_args *args)
     rc = CT_LIKELY(b->lent_k == 0) ? rc : ct_board_take_back(b, rc);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
         b->broken = rc; /* out of step with the others from now on */
+        ct_board_leave(b, rc);
     }
     drive_now_and_then(b);
     ct_reduction_end(&args->op);

@@ -26,7 +26,7 @@ struct ct_place {
 
 struct ct_script_act {
     uint32_t        kind, peer;
-    bool            mate; /* CT_DO_AWAIT: whoever the root is, it is this peer that is awaited */
+    bool            mate; /* CT_DO_AWAIT: with this peer the rank is a pair, whatever the root */
     struct ct_place dst, a, b;
     size_t          len;
 };
