@@ -59,10 +59,37 @@ static inline bool ct_fold_sits_out(struct ct_fold f, uint32_t rank)
     return ct_fold_rank(f, ct_fold_seat(f, rank)) != rank;
 }
 
-/* The lowest rank at a seat; at seat 2^k: n. */
-static inline uint32_t ct_fold_first(struct ct_fold f, uint32_t seat)
+/* Blocks that a seat holds, where block b is rank b's: one slice or two. */
+struct ct_fold_share {
+    unsigned        n;
+    struct ct_slice s[2];
+};
+
+/* The blocks of `run` seats from `at` on, and of as many every `stride` seats further on; at + run
+ * <= stride, which divides 2^k. A pair has two blocks: runs that begin among the pairs are a slice
+ * of their own, the last of them shorter where it ends beyond. */
+static inline struct ct_fold_share ct_fold_blocks(struct ct_fold f, enum ct_buf buf, uint32_t at,
+                                                  uint32_t run, uint32_t stride)
 {
-    return seat < f.pairs ? 2 * seat : seat + f.pairs;
+    struct ct_fold_share out = {.n = 0};
+    uint32_t             runs = (1u << f.k) / stride;
+    uint32_t             wide = at < f.pairs ? (f.pairs - at + stride - 1) / stride : 0;
+
+    if (wide > 0) {
+        uint32_t        end = at + (wide - 1) * stride + run;
+        uint32_t        less = end > f.pairs ? end - f.pairs : 0;
+        struct ct_slice pairs = ct_algo_every(buf, 2 * at, 2 * stride, wide);
+        pairs.run = 2 * run - (wide == 1 ? less : 0);
+        pairs.less = wide == 1 ? 0 : less;
+        out.s[out.n++] = pairs;
+    }
+    if (wide < runs) {
+        struct ct_slice singles =
+            ct_algo_every(buf, at + wide * stride + f.pairs, stride, runs - wide);
+        singles.run = run;
+        out.s[out.n++] = singles;
+    }
+    return out;
 }
 
 /* The round before: who sits out sends `own`, a slice of SEND, and its partner adds it to its own,

@@ -29,48 +29,18 @@
  */
 #include "coll/algo/fold.h"
 
-/* Blocks that a rank holds: one or two slices, named as in SEND. */
-struct share {
-    unsigned        n;
-    struct ct_slice s[2];
-};
-
-/* The blocks of seats first, first + step, ... */
-static struct share blocks_of(struct ct_fold f, uint32_t first, uint32_t step)
-{
-    struct share out = {.n = 0};
-    uint32_t     end = 1u << f.k;
-    uint32_t single = first < f.pairs ? first + (f.pairs - first + step - 1) / step * step : first;
-    struct ct_slice pairs = ct_algo_every(CT_SEND, 2 * first, 2 * step, (single - first) / step);
-    struct ct_slice singles =
-        ct_algo_every(CT_SEND, single + f.pairs, step, (end - single + step - 1) / step);
-
-    pairs.run = 2;
-    if (first < f.pairs) {
-        out.s[out.n++] = pairs;
-    }
-    if (single < end) {
-        out.s[out.n++] = singles;
-    }
-    return out;
-}
-
 /* The rank with whom it exchanges j-th differs in this bit of its seat. */
 static uint32_t bit_of(struct ct_fold f, bool nearest, uint32_t j)
 {
     return nearest ? 1u << j : 1u << (f.k - 1 - j);
 }
 
-/* What a seat keeps in exchange j. */
-static struct share kept(struct ct_fold f, bool nearest, uint32_t seat, uint32_t j)
+/* What a seat keeps in exchange j, named as in SEND. */
+static struct ct_fold_share kept(struct ct_fold f, bool nearest, uint32_t seat, uint32_t j)
 {
     uint32_t bit = bit_of(f, nearest, j);
-    if (nearest) {
-        return blocks_of(f, seat & (2 * bit - 1), 2 * bit);
-    }
-    uint32_t first = seat & ~(bit - 1), at = ct_fold_first(f, first);
-    return (struct share){.n = 1,
-                          .s = {ct_algo_run(CT_SEND, at, ct_fold_first(f, first + bit) - at)}};
+    return nearest ? ct_fold_blocks(f, CT_SEND, seat & (2 * bit - 1), 1, 2 * bit)
+                   : ct_fold_blocks(f, CT_SEND, seat & ~(bit - 1), bit, 1u << f.k);
 }
 
 static uint32_t rounds(const struct ct_env *env, unsigned lane)
@@ -82,10 +52,10 @@ static uint32_t rounds(const struct ct_env *env, unsigned lane)
 
 /* What a rank needs scratch for: a pair has all blocks at first; others what their first exchange
  * leaves, unless it is the last one, too. */
-static struct share summed(const struct ct_env *env, struct ct_fold f, bool nearest)
+static struct ct_fold_share summed(const struct ct_env *env, struct ct_fold f, bool nearest)
 {
     if (ct_fold_in_pair(f, env->me)) {
-        return (struct share){.n = 1, .s = {ct_algo_run(CT_SEND, 0, env->n)}};
+        return (struct ct_fold_share){.n = 1, .s = {ct_algo_run(CT_SEND, 0, env->n)}};
     }
     return kept(f, nearest, ct_fold_seat(f, env->me), 0);
 }
@@ -96,7 +66,7 @@ static uint32_t tmp_of(const struct ct_env *env, bool nearest)
     if (env->n == 1 || ct_fold_sits_out(f, env->me) || (f.k == 1 && !ct_fold_in_pair(f, env->me))) {
         return 0;
     }
-    struct share           all = summed(env, f, nearest);
+    struct ct_fold_share   all = summed(env, f, nearest);
     const struct ct_slice *last = &all.s[all.n - 1];
     return last->at + (last->reps - 1) * last->stride + last->run - all.s[0].at;
 }
@@ -104,13 +74,13 @@ static uint32_t tmp_of(const struct ct_env *env, bool nearest)
 static unsigned exchange(const struct ct_env *env, struct ct_fold f, bool nearest, uint32_t j,
                          struct ct_step *out)
 {
-    uint32_t     seat = ct_fold_seat(f, env->me), other = seat ^ bit_of(f, nearest, j);
-    struct share mine = kept(f, nearest, seat, j), theirs = kept(f, nearest, other, j);
-    bool         pair = ct_fold_in_pair(f, env->me);
-    enum ct_buf  from = j == 0 && !pair ? CT_SEND : CT_TMP;
-    enum ct_buf  to = j + 1 == f.k && !pair ? CT_RECV : CT_TMP;
-    uint32_t     peer = ct_fold_rank(f, other), first = summed(env, f, nearest).s[0].at;
-    unsigned     steps = 0;
+    uint32_t             seat = ct_fold_seat(f, env->me), other = seat ^ bit_of(f, nearest, j);
+    struct ct_fold_share mine = kept(f, nearest, seat, j), theirs = kept(f, nearest, other, j);
+    bool                 pair = ct_fold_in_pair(f, env->me);
+    enum ct_buf          from = j == 0 && !pair ? CT_SEND : CT_TMP;
+    enum ct_buf          to = j + 1 == f.k && !pair ? CT_RECV : CT_TMP;
+    uint32_t             peer = ct_fold_rank(f, other), first = summed(env, f, nearest).s[0].at;
+    unsigned             steps = 0;
 
     for (unsigned i = 0; i < theirs.n; i++) {
         out[steps++] = ct_algo_tx(peer, ct_algo_kept(from, theirs.s[i], first), theirs.s[i]);
