@@ -380,7 +380,7 @@ def refused():
                       (("--coll", "bcast", "--wrong"), "wrong"),
                       (("--coll", "bcast", "more"), "more"),
                       (("--coll", "bcast,barrier", "--ranks", "2", "--trace", "t"), "--trace"),
-                      (("--coll", "allgather", "--algo", "recursive_doubling", "--ranks", "3"),
+                      (("--coll", "allgather", "--algo", "neighbor_exchange", "--ranks", "3"),
                        "none of these")):
         done = call(*args)
         expect(f"{args}: {done.stderr}", (2, "", True),

@@ -68,6 +68,49 @@ static void check_rings(struct prover *p, uint32_t n)
     check(p, c, "bidirectional_ring", CT_ALLGATHER, (struct costs){n / 2, m, m, 0, 0});
 }
 
+/* What seats of an allgather by recursive doubling have before exchange j: runs of `run` seats,
+ * `stride` from one to the next. The first `far` exchanges are with far seats. */
+struct runs {
+    uint32_t run, stride;
+};
+
+static struct runs runs_before(uint32_t j, uint32_t seats, uint32_t far)
+{
+    return j < far ? (struct runs){1, seats >> j} : (struct runs){1u << (j - far), seats >> far};
+}
+
+/* In how many messages a seat sends that: runs that begin with a pair, and the others. */
+static uint32_t parts_of(uint32_t seat, struct runs h, uint32_t seats, uint32_t pairs)
+{
+    uint32_t first = seat % h.stride / h.run * h.run;
+    return (first < pairs) + (first + seats - h.stride >= pairs);
+}
+
+static void check_doubling(struct prover *p, struct prove_case c, const char *name, uint32_t far)
+{
+    uint32_t k = 31u - (uint32_t)__builtin_clz(c.n), seats = 1u << k, pairs = c.n - seats;
+    uint32_t most = 0, blocks = pairs > 0 ? c.n - 1 : 0; /* to who sits out, at the end */
+
+    for (uint32_t j = 0; j < k; j++) { /* the first seat has most pairs */
+        struct runs h = runs_before(j, seats, far);
+        uint32_t    rest = pairs % h.stride;
+        blocks += (1u << j) + pairs / h.stride * h.run + (rest < h.run ? rest : h.run);
+    }
+    for (uint32_t seat = 0; seat < seats; seat++) {
+        uint32_t sent = seat < pairs, received = sent;
+        for (uint32_t j = 0; j < k; j++) {
+            uint32_t bit = j < far ? seats >> (j + 1) : 1u << (j - far);
+            sent += parts_of(seat, runs_before(j, seats, far), seats, pairs);
+            received += parts_of(seat ^ bit, runs_before(j, seats, far), seats, pairs);
+        }
+        sent = sent > received ? sent : received;
+        most = sent > most ? sent : most;
+    }
+    check(p, c, name, CT_ALLGATHER, (struct costs){k + (pairs > 0 ? 2 : 0), most, blocks, 0, 0});
+    expect("one message a round, or up to two", c.n,
+           most == k + (pairs > 0) || (pairs > 0 && far > 0 && most <= 2 * k), true);
+}
+
 static void check_logarithmic(struct prover *p, uint32_t n)
 {
     struct prove_case c = {.n = n};
@@ -89,11 +132,9 @@ static void check_logarithmic(struct prover *p, uint32_t n)
     check(p, c, "dissemination", CT_BARRIER, (struct costs){up, up, 0, 0, 0});
     check(p, c, "recursive_doubling", CT_ALLREDUCE,
           (struct costs){k + (power ? 0 : 2), messages, messages, messages, n > 2 ? 1 : 0});
-    if (power) {
-        check(p, c, "recursive_doubling", CT_ALLGATHER, (struct costs){k, k, n - 1, 0, 0});
-        check(p, c, "recursive_doubling_farthest", CT_ALLGATHER, (struct costs){k, k, n - 1, 0, 0});
-        check(p, c, "recursive_doubling_hybrid", CT_ALLGATHER, (struct costs){k, k, n - 1, 0, 0});
-    }
+    check_doubling(p, c, "recursive_doubling", 0);
+    check_doubling(p, c, "recursive_doubling_farthest", k);
+    check_doubling(p, c, "recursive_doubling_hybrid", k / 2);
 }
 
 /* Stages of groups of four as long as n has such a factor, then of two, three and five. */
