@@ -62,6 +62,7 @@ static void check_rings(struct prover *p, uint32_t n)
     check(p, c, "ring", CT_ALLREDUCE, (struct costs){2 * m, 2 * m, 2 * m, m, 0});
     check(p, c, "bidirectional_ring", CT_ALLREDUCE, (struct costs){2 * m, 2 * m, 2 * m, m, 0});
     check(p, c, "ring", CT_REDUCE_SCATTER, (struct costs){m, m, m, m, scratch});
+    check(p, c, "bidirectional_ring", CT_REDUCE_SCATTER, (struct costs){m, m, m, m, scratch});
     check(p, c, "pairwise", CT_REDUCE_SCATTER, (struct costs){m, m, m, m, 0});
     check(p, o, "ordered_pairwise", CT_REDUCE_SCATTER, (struct costs){n, m, m, m, n > 2 ? 1 : 0});
     check(p, c, "ring", CT_ALLGATHER, (struct costs){m, m, m, 0, 0});

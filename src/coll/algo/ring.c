@@ -18,7 +18,8 @@
  * does the same with i added to each number. reduce_scatter is the left half, begun one block
  * earlier so that rank i ends with block i; allgather is the right half, begun with block i.
  *
- * Lane 1 turns the other way, so "bidirectional_ring" allreduce uses both directions of each link.
+ * Lane 1 turns the other way, so "bidirectional_ring" allreduce and reduce_scatter use both
+ * directions of each link.
  */
 #include "coll/algo/step.h"
 
@@ -161,4 +162,18 @@ const struct ct_algo ct_algo_bidirectional_ring_allreduce = {
     .rounds = twice_around,
     .tmp = ct_algo_tmp_none,
     .round = allreduce_round,
+};
+
+const struct ct_algo ct_algo_bidirectional_ring_reduce_scatter = {
+    .name = "bidirectional_ring",
+    .colls = CT_REDUCE_SCATTER,
+    .traits = CT_CLOSED | CT_SHIFT,
+    .lanes = 2,
+    .rxlag = 1,
+    .txlag = 1,
+    .fits = ct_algo_fits_commutative,
+    .nblk = ct_algo_nblk_ranks,
+    .rounds = once_around,
+    .tmp = reduce_scatter_tmp,
+    .round = reduce_scatter_round,
 };

@@ -58,6 +58,7 @@
     X(rail_bruck_allgather)                                                                        \
     X(rail_ring_allgather)                                                                         \
     X(ring_reduce_scatter)                                                                         \
+    X(bidirectional_ring_reduce_scatter)                                                           \
     X(pairwise_reduce_scatter)                                                                     \
     X(recursive_halving_reduce_scatter)                                                            \
     X(recursive_halving_nearest_reduce_scatter)                                                    \
