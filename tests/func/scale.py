@@ -61,7 +61,7 @@ def main():
                           text=True, check=False).stderr:
         print("SKIP: this build is without libsodium")
         return 77
-    for algorithm in ("bruck", "bidirectional_ring", "binomial", "ring"):
+    for algorithm in ("bruck", "bidirectional_ring", "binomial", "ring", "recursive_doubling"):
         both("--ranks", "256", "--ranks-per-node", "16", "--algorithm", algorithm)
         both("--ranks", "250", "--ranks-per-node", "17", "--algorithm", algorithm, "--stores", "3")
     both("--ranks", "1024", "--ranks-per-node", "16")
