@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring in both directions at once: every rank sends the blocks that come from the left on to
- * the right, and the other way round, so that each has to go half the way only.
+ * the right, and the other way round, so that each has to go half the way only. Allreduce and
+ * reduce_scatter of this name are the ring's in two lanes: ring.c.
  *
  * Source: the bidirectional allgather of NCCLX (2025), sec. 7.1.
  * Restriction: none. Cost: ceil((n-1)/2) a + (n-1)/n m b on links that carry both directions at

@@ -6,7 +6,8 @@
  *
  * Source: Chen et al. 2005, "Performance evaluation of allgather algorithms on terascale Linux
  * cluster with fast ethernet".
- * Restriction: an even number of ranks.
+ * Restriction: an even number of ranks, since all talk in pairs at once; of an odd one somebody is
+ * left over in every round. bidirectional_ring has as many rounds and serves any number.
  * Cost: n/2 a + (n-1)/n m b; no scratch.
  *
  * On 6 ranks (5 are refused), who talks to whom and the blocks that the first sends and gets:
