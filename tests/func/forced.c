@@ -3,7 +3,7 @@
 #include "forced.h"
 
 #include "api/api.h"
-#include "coll/algo/algo.h"
+#include "coll/coll.h"
 
 static const struct ct_algo *forced;
 
@@ -11,6 +11,22 @@ bool forced_wants(const char *collective)
 {
     const char *only = forced != NULL ? ct_algo_coll_name(forced->colls) : getenv("CT_COLL");
     return only == NULL || strcmp(only, collective) == 0;
+}
+
+/* Where it can serve comm's ranks, it is what runs there. */
+static void expect_in_force(ctran_comm_t handle)
+{
+    struct ct_comm  *comm;
+    struct ct_choice choice;
+    int              rc;
+    OK(ct_check_comm("forced_on", handle, &comm));
+    const struct ct_chooser *c = ct_coll_chooser(comm, &rc);
+    OK(rc);
+    const struct ct_select what = {.coll = forced->colls, .bytes = 1};
+    const struct ct_pick   pick = {.algo = forced, .radix = CT_RADIX_DEFAULT};
+    const struct ct_shape  shape = {.n = comm->run.n, .levels = comm->run.levels};
+    EXPECT(ct_chooser_pick(comm->p, c, &what, &choice));
+    EXPECT(choice.pick->algo == forced || !ct_pick_fits(&pick, &shape, &what));
 }
 
 void forced_on(ctran_comm_t comm)
@@ -25,6 +41,7 @@ void forced_on(ctran_comm_t comm)
     OK(ctran_info_set(info, "ctran_coll_algorithm", list));
     OK(ctran_comm_set_info(comm, info));
     OK(ctran_info_free(&info));
+    expect_in_force(comm);
 }
 
 void forced_each(void (*run)(void))
@@ -41,7 +58,8 @@ void forced_each(void (*run)(void))
     int                 ran = 0;
     for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
         const char *name = ct_algo_coll_name((*a)->colls);
-        if (strcmp(name, collective) == 0 && (*a)->fits(&env)) {
+        const bool  asked = strcmp(collective, "all") == 0 || strcmp(name, collective) == 0;
+        if (asked && (*a)->fits(&env)) {
             forced = *a;
             if (check_rank == 0) {
                 printf("%s:%s\n", name, forced->name);

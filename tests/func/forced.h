@@ -5,7 +5,7 @@
  *
  *   CT_FORCED   a collective's name in the table of algorithms: each algorithm for it that serves
  *               this job's ranks, one after the other; as it begins, rank 0 prints
- *               "collective:name"
+ *               "collective:name"; or "all": of all collectives
  *   CT_COLL     the same name: what is about other collectives is left out, and nothing is forced
  */
 #ifndef CT_TESTS_FUNC_FORCED_H

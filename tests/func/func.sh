@@ -37,3 +37,14 @@ func_forced()
             "$(echo "$table" | grep "^$collective:")" "$(grep "^$collective:" "$output_")"
     done
 }
+
+# func_forced_at_once NAME RANKS SETTINGS: the same for all collectives, in one job.
+func_forced_at_once()
+{
+    local table
+    expect_ok "the table for $2 ranks" "$top_builddir/tests/func/algos" "$2" 2
+    table=$(cat "$output_")
+    expect_contains "the table for $2 ranks" "allreduce:" "$table"
+    with_settings "$3 CT_FORCED=all" run_ranks "$2" "$top_builddir/tests/func/$1"
+    expect_eq "algorithms that $1 ran on $2 ranks with $3" "$table" "$(grep ':' "$output_")"
+}

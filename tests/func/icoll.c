@@ -2,7 +2,8 @@
 /*
  * icoll - nonblocking and persistent collectives: many at once on several communicators, completed
  * in any order, among blocking ones and messages; begun again and again; while their ranks do
- * something else; by several threads. Usage: icoll [SEED]; CT_LEVEL=multiple has threads.
+ * something else; by several threads. Usage: icoll [SEED]; CT_LEVEL=multiple has threads; with
+ * CT_FORCED (forced.h) it is the first two of these alone, for each algorithm of a collective.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,6 +24,9 @@ static void make_comms(ctran_comm_t comms[COMMS])
     comms[0] = CTRAN_COMM_WORLD;
     OK(ctran_comm_split(CTRAN_COMM_WORLD, check_rank % 2, check_rank, &comms[1]));
     OK(ctran_comm_split(CTRAN_COMM_WORLD, 0, -check_rank, &comms[2]));
+    for (int i = 0; i < COMMS; i++) {
+        forced_on(comms[i]);
+    }
 }
 
 static void free_comms(ctran_comm_t comms[COMMS])
@@ -32,8 +36,13 @@ static void free_comms(ctran_comm_t comms[COMMS])
     }
 }
 
+/* Less for many ranks, and for each algorithm by itself. */
 static int rounds(int usual)
 {
+    const char *soak = getenv("CT_SOAK");
+    if (getenv("CT_FORCED") != NULL && (soak == NULL || strcmp(soak, "1") != 0)) {
+        return 1;
+    }
     return check_size > 4 ? (usual + 3) / 4 : usual;
 }
 
@@ -471,7 +480,7 @@ static void run_threads(void)
     }
 }
 
-int main(int argc, char **argv)
+static void run_subjects(void)
 {
     static const struct subject subjects[] = {
         {"one by one", run_one_by_one}, {"many", run_many},
@@ -480,6 +489,17 @@ int main(int argc, char **argv)
         {"refused", run_refused},       {"let go", run_let_go},
         {"threads", run_threads},       {"out of numbers", run_out_of_numbers},
     };
+    static const struct subject of_algorithms[] = {{"many", run_many},
+                                                   {"persistent", run_persistent}};
+    if (getenv("CT_FORCED") != NULL) {
+        check_run(of_algorithms, LEN(of_algorithms));
+    } else {
+        check_run(subjects, LEN(subjects));
+    }
+}
+
+int main(int argc, char **argv)
+{
     const char *level = getenv("CT_LEVEL");
     threaded = level != NULL && strcmp(level, "multiple") == 0;
     if (threaded) {
@@ -487,6 +507,6 @@ int main(int argc, char **argv)
     } else {
         check_start(argc, argv);
     }
-    check_run(subjects, LEN(subjects));
+    forced_each(run_subjects);
     return check_end();
 }

@@ -7,6 +7,7 @@
 #define CT_TESTS_FUNC_ICOLL_H
 
 #include "check.h"
+#include "forced.h"
 
 enum { ICOLL_KINDS = 17, ICOLL_RANKS = 64 };
 
@@ -22,7 +23,7 @@ struct icase {
     ctran_datatype_t types[ICOLL_RANKS];
 };
 
-/* The same on all ranks of comm, by the generator. */
+/* The same on all ranks of comm, by the generator; of what this run is about (forced.h). */
 void icase_draw(struct icase *c, ctran_comm_t comm, uint64_t *rng);
 /* Fills the buffers as the collective wants them: anew for each time. `turn` changes the values. */
 void icase_fill(struct icase *c, int turn);

@@ -163,7 +163,7 @@ check_PROGRAMS += tests/func/icoll
 dist_check_SCRIPTS += tests/func/icoll.test
 TESTS += tests/func/icoll.test
 tests_func_icoll_SOURCES = tests/func/icoll.c tests/func/icoll_cases.c tests/func/icoll.h \
-	tests/func/as_request.h $(func_check)
+	tests/func/as_request.h $(func_forced) $(func_check)
 tests_func_icoll_LDADD = $(func_ldadd) -lpthread
 as_request = $(AM_CPPFLAGS) -include $(top_srcdir)/tests/func/as_request.h
 check_PROGRAMS += tests/func/coll_request
