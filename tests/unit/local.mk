@@ -300,7 +300,8 @@ ranks_ldadd = libranks.la $(unit_ldadd)
 tests_unit_test_domain_SOURCES = tests/unit/test_domain.c $(ranks_sources)
 tests_unit_test_domain_CFLAGS = $(unit_cflags)
 tests_unit_test_domain_LDADD = $(ranks_ldadd) -lpthread
-tests_unit_test_ranks_coll_SOURCES = tests/unit/test_ranks_coll.c $(ranks_sources)
+tests_unit_test_ranks_coll_SOURCES = tests/unit/test_ranks_coll.c tests/unit/ranks_call.c \
+	tests/unit/ranks_call.h $(ranks_sources)
 tests_unit_test_ranks_coll_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_coll_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_flow_SOURCES = tests/unit/test_ranks_flow.c $(ranks_sources)

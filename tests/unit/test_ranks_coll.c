@@ -6,233 +6,28 @@
  */
 #define CT_FOLDER "unit"
 #include "coll/run/board.h"
-#include "ranks.h"
-
-enum { MOST_RANKS = 9, MOST_COUNT = 700, GUARD = 8 };
-
-/* ---- elements -------------------------------------------------------------------------------- */
-
-/* x -> a x + b modulo 2^32; the operator is composition, which does not commute. */
-struct affine {
-    uint32_t a, b;
-};
-
-static void compose(void *dst, const void *left, const void *right, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct affine l, r, out;
-        memcpy(&l, (const struct affine *)left + i, sizeof l);
-        memcpy(&r, (const struct affine *)right + i, sizeof r);
-        out.a = l.a * r.a;
-        out.b = l.a * r.b + l.b;
-        memcpy((struct affine *)dst + i, &out, sizeof out);
-    }
-}
-
-static const struct ct_op composition = {
-    .magic = CT_OP_MAGIC,
-    .name = "composition",
-    .commutative = false,
-    .fn = {[CT_SCALAR_U64] = compose},
-};
-
-/* What rank `rank` contributes at place i: eight bytes, read as a number or as a map. */
-static uint64_t input(uint32_t rank, size_t i)
-{
-    uint64_t seed = (rank + 1) * UINT64_C(1000003) + i * 77 + 5;
-    return unit_random(&seed);
-}
-
-static uint64_t combined(const struct ct_op *op, const struct ct_dtype *type, uint32_t n, size_t i)
-{
-    uint64_t sum = input(0, i);
-    for (uint32_t k = 1; k < n; k++) {
-        uint64_t more = input(k, i);
-        ct_op_kernel(op, type)(&sum, &sum, &more, 1);
-    }
-    return sum;
-}
-
-/* ---- one call -------------------------------------------------------------------------------- */
-
-/* A call, alike on all ranks. */
-struct call {
-    uint32_t               coll, root;
-    size_t                 count; /* of elements: of the vector, or of each rank's block */
-    bool                   inplace;
-    const struct ct_op    *op;
-    const struct ct_dtype *type;
-};
-
-struct buffers {
-    uint64_t send[MOST_RANKS * MOST_COUNT + GUARD], recv[MOST_RANKS * MOST_COUNT + GUARD];
-};
-
-static bool at_root(const struct rank *r, const struct call *c)
-{
-    return c->coll != CT_REDUCE || r->me == c->root;
-}
-
-/* Elements that this rank puts in, and where in the whole vector they begin. */
-static size_t sent(const struct rank *r, const struct call *c)
-{
-    return c->coll == CT_REDUCE_SCATTER ? c->count * r->n : c->count;
-}
-
-static void prepare(const struct rank *r, const struct call *c, struct buffers *b)
-{
-    memset(b, 0x5a, sizeof *b);
-    uint64_t *to = b->send;
-    if (c->inplace && at_root(r, c)) {
-        to = c->coll == CT_ALLGATHER ? b->recv + r->me * c->count : b->recv;
-    }
-    if (c->coll == CT_BCAST) {
-        to = b->recv;
-    }
-    for (size_t i = 0; i < sent(r, c) && (c->coll != CT_BCAST || r->me == c->root); i++) {
-        to[i] = input(r->me, i);
-    }
-}
-
-static int perform(struct ct_comm *comm, const struct call *c, struct buffers *b)
-{
-    struct ct_coll coll;
-    size_t         bytes = c->count * sizeof b->send[0];
-    const void    *send = c->inplace ? NULL : b->send;
-    ct_coll_init(&coll, comm, NULL);
-    switch (c->coll) {
-    case CT_BARRIER:
-        ct_coll_barrier(&coll);
-        break;
-    case CT_BCAST:
-        ct_coll_bcast(&coll, b->recv, bytes, c->root);
-        break;
-    case CT_REDUCE:
-        send = comm->run.me == c->root ? send : b->send;
-        ct_coll_reduce(&coll, send, b->recv, c->count, c->type, c->op, c->root);
-        break;
-    case CT_ALLREDUCE:
-        ct_coll_allreduce(&coll, send, b->recv, c->count, c->type, c->op);
-        break;
-    case CT_ALLGATHER:
-        ct_coll_allgather(&coll, send, b->recv, bytes);
-        break;
-    default: {
-        int rc = ct_coll_reduce_scatter_block(&coll, send, b->recv, c->count, c->type, c->op);
-        return rc == CTRAN_SUCCESS ? ct_coll_run(&coll) : rc;
-    }
-    }
-    return ct_coll_run(&coll);
-}
-
-/* Element i of what this rank should have received, and how many there are. */
-static uint64_t expected(const struct rank *r, const struct call *c, size_t i)
-{
-    switch (c->coll) {
-    case CT_BCAST:
-        return input(c->root, i);
-    case CT_ALLGATHER:
-        return input((uint32_t)(i / c->count), i % c->count);
-    case CT_REDUCE_SCATTER:
-        return combined(c->op, c->type, r->n, r->me * c->count + i);
-    default:
-        return combined(c->op, c->type, r->n, i);
-    }
-}
-
-static size_t received(const struct rank *r, const struct call *c)
-{
-    return c->coll == CT_ALLGATHER                  ? c->count * r->n
-           : at_root(r, c) && c->coll != CT_BARRIER ? c->count
-                                                    : 0;
-}
-
-static void verify(const struct rank *r, const struct call *c, const struct buffers *b)
-{
-    size_t got = received(r, c), mine = sent(r, c);
-    for (size_t i = 0; i < got; i++) {
-        RANK_EQUAL(r, b->recv[i], expected(r, c, i));
-    }
-    for (size_t i = 0; i < GUARD; i++) {
-        /* reduce_scatter in place may use all of its input's memory. */
-        size_t end = c->inplace && c->coll == CT_REDUCE_SCATTER ? mine : got;
-        RANK_EQUAL(r, b->recv[end + i], UINT64_C(0x5a5a5a5a5a5a5a5a));
-        RANK_EQUAL(r, b->send[mine + i], UINT64_C(0x5a5a5a5a5a5a5a5a));
-    }
-    bool has_send = c->coll != CT_BCAST && c->coll != CT_BARRIER;
-    bool reads_send = has_send && !(c->inplace && at_root(r, c));
-    for (size_t i = 0; i < mine && reads_send; i++) {
-        RANK_EQUAL(r, b->send[i], input(r->me, i)); /* inputs are only read */
-    }
-}
+#include "ranks_call.h"
 
 /* ---- all calls ------------------------------------------------------------------------------- */
 
-static void force(struct rank *r, const struct ct_algo *algo, const struct call *c)
-{
-    char text[128];
-    snprintf(text, sizeof text, "%s:%s", ct_algo_coll_name(c->coll), algo->name);
-    RANK_EQUAL(r, ct_config_set(&r->p.cfg, &r->p.log, "CTRAN_COLL_ALGORITHM", text, CT_ORIGIN_SET),
-               CTRAN_SUCCESS);
-    struct ct_comm *world = ct_comm_world(&r->p);
-    ct_chooser_drop(&r->p, world->chooser);
-    world->chooser = NULL;
-    RANK_EQUAL(r, ct_policy_init(&r->p), CTRAN_SUCCESS);
-}
-
-/* What the world's next call of this kind would run. */
-static const struct ct_algo *chosen(struct rank *r, const struct ct_select *what)
-{
-    struct ct_run_args       args = {.layout = {.count = 0}};
-    int                      rc;
-    const struct ct_chooser *c = ct_coll_chooser(ct_comm_world(&r->p), &rc);
-    RANK_EQUAL(r, rc, CTRAN_SUCCESS);
-    RANK_EQUAL(r, ct_coll_choose(&r->p, c, what, &args), CTRAN_SUCCESS);
-    return args.algo;
-}
-
-/* Runs the call by the algorithm; false where it does not fit. */
-static bool run_call(struct rank *r, const struct ct_algo *algo, const struct call *c)
-{
-    static _Thread_local struct buffers b;
-
-    const bool      ordered = !c->op->commutative;
-    struct ct_comm *world = ct_comm_world(&r->p);
-    RANK_EQUAL(r, ct_coll_levels(world, NULL), CTRAN_SUCCESS);
-    struct ct_select what = {
-        .coll = c->coll, .bytes = c->count * 8, .ordered = ordered, .root = c->root};
-    struct ct_env env = {.n = r->n,
-                         .me = r->me,
-                         .root = c->root,
-                         .radix = 2,
-                         .ordered = ordered,
-                         .levels = world->run.levels};
-    if (!algo->fits(&env)) {
-        return false;
-    }
-    RANK_CHECK(r, chosen(r, &what) == algo);
-    prepare(r, c, &b);
-    RANK_EQUAL(r, perform(ct_comm_world(&r->p), c, &b), CTRAN_SUCCESS);
-    verify(r, c, &b);
-    return true;
-}
-
 /* All roots, lengths, operators and both places for one algorithm; returns how many ran. */
-static unsigned run_algo(struct rank *r, const struct ct_algo *algo, uint32_t coll)
+static unsigned run_algo(struct rank *r, const struct ct_algo *algo, uint32_t radix)
 {
-    const size_t counts[] = {0, 1, r->n, 3 * r->n + 1, MOST_COUNT};
-    unsigned     ran = 0;
-    struct call  c = {.coll = coll, .type = ct_dtype_get(CTRAN_UINT64_T)};
-    bool         rooted = coll == CT_BCAST || coll == CT_REDUCE;
-    force(r, algo, &c);
-    for (c.root = 0; c.root < (rooted ? r->n : 1); c.root++) {
+    const size_t   counts[] = {0, 1, r->n, 3 * r->n + 1, MOST_COUNT};
+    const uint32_t coll = algo->colls;
+    const uint32_t rooted = CT_BCAST | CT_REDUCE | CT_GATHER | CT_SCATTER;
+    const unsigned ways = (coll & (CT_BCAST | CT_BARRIER)) != 0 ? 1 : (coll & CT_SUMS) != 0 ? 4 : 2;
+    unsigned       ran = 0;
+    struct call    c = {.coll = coll, .radix = radix, .type = ct_dtype_get(CTRAN_UINT64_T)};
+    call_force(r, algo, radix);
+    for (c.root = 0; c.root < ((coll & rooted) != 0 ? r->n : 1); c.root++) {
         for (unsigned i = 0; i < (coll == CT_BARRIER ? 1 : CT_ARRAY_LEN(counts)); i++) {
-            for (unsigned k = 0; k < (coll == CT_BCAST || coll == CT_BARRIER ? 1 : 4); k++) {
+            for (unsigned k = 0; k < ways; k++) {
                 c.count = counts[i];
                 c.inplace = k % 2 != 0;
-                c.op = k < 2 ? ct_op_get(CTRAN_SUM) : &composition;
+                c.op = k < 2 ? ct_op_get(CTRAN_SUM) : &call_composition;
                 r->p.cfg.chunks = 1 + (c.root + i + k) % 4;
-                ran += run_call(r, algo, &c);
+                ran += call_by(r, algo, &c);
             }
         }
     }
@@ -253,12 +48,8 @@ static void all_calls(struct rank *r, void *arg)
         const struct ct_algo *algo = ct_algo_table[i];
         const bool            power = r->n > 1 && (r->n & (r->n - 1)) == 0;
         const bool            levels = ct_comm_world(&r->p)->run.levels != NULL;
-        for (uint32_t coll = CT_BARRIER; coll <= CT_REDUCE_SCATTER; coll <<= 1) {
-            if ((algo->colls & coll) != 0) {
-                unsigned ran = run_algo(r, algo, coll);
-                RANK_CHECK(r, ran > 0 || !power || (!levels && is_composed(algo)));
-            }
-        }
+        const unsigned        ran = run_algo(r, algo, CT_RADIX_DEFAULT);
+        RANK_CHECK(r, ran > 0 || !power || (!levels && is_composed(algo)));
     }
 }
 
@@ -359,11 +150,12 @@ static void dawdle(struct rank *r)
 static void random_calls(struct rank *r, void *arg)
 {
     static _Thread_local struct buffers b;
-    static const uint32_t               colls[] = {CT_BARRIER,   CT_BCAST,     CT_REDUCE,
-                                                   CT_ALLREDUCE, CT_ALLGATHER, CT_REDUCE_SCATTER};
-    const unsigned                     *calls = arg;
-    uint64_t                            seed = r->n; /* the same on all ranks */
-    struct call                         c = {.type = ct_dtype_get(CTRAN_UINT64_T)};
+    static const uint32_t colls[] = {CT_BARRIER,        CT_BCAST,  CT_REDUCE,  CT_ALLREDUCE,
+                                     CT_ALLGATHER,      CT_GATHER, CT_SCATTER, CT_ALLTOALL,
+                                     CT_REDUCE_SCATTER, CT_SCAN,   CT_EXSCAN};
+    const unsigned       *calls = arg;
+    uint64_t              seed = r->n; /* the same on all ranks */
+    struct call           c = {.type = ct_dtype_get(CTRAN_UINT64_T)};
     for (unsigned i = 0; i < *calls; i++) {
         if (unit_random(&seed) % 8 == 0 || i == 0) {
             c.coll = colls[unit_random(&seed) % CT_ARRAY_LEN(colls)];
@@ -372,11 +164,11 @@ static void random_calls(struct rank *r, void *arg)
         c.count = unit_random(&seed) % (unit_random(&seed) % 8 == 0 ? MOST_COUNT : 20);
         c.count = c.coll == CT_BARRIER ? 0 : c.count;
         c.inplace = unit_random(&seed) % 2 != 0 && c.coll != CT_BCAST && c.coll != CT_BARRIER;
-        c.op = unit_random(&seed) % 2 != 0 ? ct_op_get(CTRAN_SUM) : &composition;
+        c.op = unit_random(&seed) % 2 != 0 ? ct_op_get(CTRAN_SUM) : &call_composition;
         dawdle(r);
-        prepare(r, &c, &b);
-        RANK_EQUAL(r, perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
-        verify(r, &c, &b);
+        call_prepare(r, &c, &b);
+        RANK_EQUAL(r, call_perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
+        call_verify(r, &c, &b);
     }
     struct ct_run_ctx *run = &ct_comm_world(&r->p)->run;
     RANK_EQUAL(r, run->board != NULL, r->n > 1 && r->p.cfg.coll_board > 0);
@@ -441,9 +233,9 @@ static void check_place(struct rank *r, size_t count, size_t skipped)
 {
     static _Thread_local struct buffers b;
     const struct call                   c = {.coll = CT_BCAST, .count = count, .root = r->n - 1};
-    prepare(r, &c, &b);
-    RANK_EQUAL(r, perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
-    verify(r, &c, &b);
+    call_prepare(r, &c, &b);
+    RANK_EQUAL(r, call_perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
+    call_verify(r, &c, &b);
     const struct ct_board      *at = ct_comm_world(&r->p)->run.board;
     const struct ct_board_slot *slot = ct_board_slot_of(at, r->n - 1);
     RANK_EQUAL(r, atomic_load(&slot->flag), at->k);
@@ -486,7 +278,7 @@ static void long_reduce(struct rank *r, void *arg)
     uint64_t       *send = malloc(COUNT * sizeof *send), *recv = malloc(COUNT * sizeof *recv);
     RANK_CHECK(r, send != NULL && recv != NULL);
     for (size_t i = 0; i < COUNT; i++) {
-        send[i] = input(r->me, i);
+        send[i] = call_input(r->me, i);
     }
     for (unsigned turn = 0; turn < 20; turn++) {
         const uint64_t k = world->run.board != NULL ? world->run.board->k : 0;
@@ -499,7 +291,7 @@ static void long_reduce(struct rank *r, void *arg)
         }
         for (size_t i = 0; i < COUNT && r->me == 1; i++) {
             RANK_EQUAL(r, recv[i],
-                       combined(ct_op_get(CTRAN_SUM), ct_dtype_get(CTRAN_UINT64_T), r->n, i));
+                       call_combined(ct_op_get(CTRAN_SUM), ct_dtype_get(CTRAN_UINT64_T), r->n, i));
         }
     }
     free(send);
@@ -540,13 +332,13 @@ static void alltoall(struct rank *r, size_t count)
     struct ct_coll                      coll;
     memset(&b, 0x5a, sizeof b);
     for (size_t i = 0; i < count * r->n; i++) {
-        b.send[i] = input(r->me, i / count * 1000 + i % count);
+        b.send[i] = call_input(r->me, i / count * 1000 + i % count);
     }
     ct_coll_init(&coll, world, NULL);
     RANK_EQUAL(r, ct_coll_alltoall(&coll, b.send, b.recv, count * sizeof b.send[0]), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_coll_run(&coll), CTRAN_SUCCESS);
     for (size_t i = 0; i < count * r->n; i++) {
-        RANK_EQUAL(r, b.recv[i], input((uint32_t)(i / count), r->me * 1000 + i % count));
+        RANK_EQUAL(r, b.recv[i], call_input((uint32_t)(i / count), r->me * 1000 + i % count));
     }
     RANK_EQUAL(r, b.recv[count * r->n], UINT64_C(0x5a5a5a5a5a5a5a5a));
 }
