@@ -53,6 +53,20 @@ static void all_calls(struct rank *r, void *arg)
     }
 }
 
+/* Those that have a radix, with others than two: how large it may be they say themselves. */
+static void all_radices(struct rank *r, void *arg)
+{
+    static const uint32_t radices[] = {3, 4, 5, 8};
+    (void)arg;
+    for (unsigned i = 0; ct_algo_table[i] != NULL; i++) {
+        const struct ct_algo *algo = ct_algo_table[i];
+        for (unsigned k = 0; k < CT_ARRAY_LEN(radices) && (algo->traits & CT_RADIX) != 0; k++) {
+            const unsigned ran = run_algo(r, algo, radices[k]);
+            RANK_CHECK(r, ran > 0 || radices[k] > 3);
+        }
+    }
+}
+
 static void test_all(void **state)
 {
     (void)state;
@@ -60,6 +74,15 @@ static void test_all(void **state)
                                         NULL};
     for (uint32_t n = 1; n <= MOST_RANKS; n++) {
         ranks_run(&(struct ranks_args){.n = n, .settings = small, .body = all_calls});
+    }
+}
+
+static void test_radices(void **state)
+{
+    (void)state;
+    static const char *const small[] = {"CTRAN_CHUNK_SIZE", "256", NULL};
+    for (uint32_t n = 2; n <= MOST_RANKS; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .settings = small, .body = all_radices});
     }
 }
 
@@ -459,7 +482,7 @@ int main(void)
         cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_board),
         cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_bars),        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_long_reduce),
+        cmocka_unit_test(test_long_reduce), cmocka_unit_test(test_radices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
