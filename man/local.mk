@@ -2,6 +2,7 @@
 # lines name gets a page that refers there, so that "man ctran_isend" finds it.
 dist_man_MANS += \
 	man/ctran.7 \
+	man/ctran-algorithms.7 \
 	man/ctran-gpu.7 \
 	man/ctran-labels.7 \
 	man/ctran-tcp.7 \
