@@ -19,6 +19,8 @@ struct question {
     struct ct_levels *levels; /* shape's */
     uint32_t          colls;  /* bits */
     size_t            size;
+    uint32_t          root;
+    bool              ordered, nonblocking;
     bool              all_sizes, json;
     bool              boards; /* there may be one: over it is another answer */
     const char       *separator;
@@ -54,20 +56,25 @@ static bool read_collective(struct question *q, const char *name)
 
 static bool read_request(struct question *q, const struct choices_request *r)
 {
-    int64_t ranks, nodes = 1, size = 0;
+    int64_t ranks, nodes = 1, size = 0, root = 0;
     if (!read_collective(q, r->coll) ||
         !number("--ranks", r->ranks, CT_VAR_INT, 1, 1 << 24, &ranks) ||
         (r->nodes != NULL && !number("--nodes", r->nodes, CT_VAR_INT, 1, ranks, &nodes)) ||
-        (r->size != NULL && !number("--size", r->size, CT_VAR_SIZE, 0, INT64_MAX, &size))) {
+        (r->size != NULL && !number("--size", r->size, CT_VAR_SIZE, 0, INT64_MAX, &size)) ||
+        (r->root != NULL && !number("--root", r->root, CT_VAR_INT, 0, ranks - 1, &root))) {
         return false;
     }
     q->shape = (struct ct_shape){.n = (uint32_t)ranks,
                                  .nodes = (uint32_t)nodes,
                                  .local = (uint32_t)ct_div_up((size_t)ranks, (size_t)nodes)};
     q->size = (size_t)size;
+    q->root = (uint32_t)root;
+    q->ordered = r->ordered;
+    q->nonblocking = r->nonblocking;
     q->all_sizes = r->size == NULL;
     q->json = r->json;
-    q->boards = nodes == 1 && ranks > 1 && ranks <= CT_BOARD_RANKS && q->p.cfg.coll_board > 0;
+    q->boards = nodes == 1 && ranks > 1 && ranks <= CT_BOARD_RANKS && q->p.cfg.coll_board > 0 &&
+                !r->nonblocking; /* who waits there waits in the call */
     return true;
 }
 
@@ -211,9 +218,19 @@ static bool fits_board(const struct question *q, uint32_t coll, size_t bytes)
     return q->boards && takes && (bytes > 0 || coll == CT_BARRIER);
 }
 
+/* What a call of the collective is like, of those that are asked about. */
+static struct ct_select call_of(const struct question *q, uint32_t coll, size_t bytes)
+{
+    const uint32_t rooted = CT_BCAST | CT_REDUCE | CT_GATHER | CT_SCATTER;
+    return (struct ct_select){.coll = coll,
+                              .bytes = coll == CT_BARRIER ? 0 : bytes,
+                              .ordered = q->ordered && (coll & CT_SUMS) != 0,
+                              .root = (coll & rooted) != 0 ? q->root : 0};
+}
+
 static bool answer_size(struct question *q, const struct ct_chooser *c, uint32_t coll, size_t bytes)
 {
-    struct ct_select what = {.coll = coll, .bytes = coll == CT_BARRIER ? 0 : bytes};
+    struct ct_select what = call_of(q, coll, bytes);
     bool             good = answer(q, c, &what);
     if (good && fits_board(q, coll, what.bytes)) {
         what.board = true;
@@ -230,7 +247,7 @@ static bool answer_collective(struct question *q, const struct ct_chooser *c, ui
         good = answer_size(q, c, coll, q->all_sizes ? usual_sizes[i] : q->size);
     }
     if (good && !q->json) {
-        struct ct_select what = {.coll = coll, .bytes = q->size};
+        const struct ct_select what = call_of(q, coll, q->size);
         printf("  fit: ");
         each_fitting(q, &what, tell_text);
         printf("\n");
@@ -238,13 +255,29 @@ static bool answer_collective(struct question *q, const struct ct_chooser *c, ui
     return good;
 }
 
+static void show_question(const struct question *q)
+{
+    if (q->json) {
+        printf("{\"ranks\": %" PRIu32 ", \"nodes\": %" PRIu32 ", \"root\": %" PRIu32
+               ", \"ordered\": %s, \"nonblocking\": %s, \"choices\": [",
+               q->shape.n, q->shape.nodes, q->root, q->ordered ? "true" : "false",
+               q->nonblocking ? "true" : "false");
+        return;
+    }
+    printf("On %" PRIu32 " ranks of %" PRIu32 " hosts, for a vector of so many bytes", q->shape.n,
+           q->shape.nodes);
+    if (q->root != 0) {
+        printf(", with rank %" PRIu32 " as the root", q->root);
+    }
+    printf("%s%s:\n", q->ordered ? ", with an operator that does not commute" : "",
+           q->nonblocking ? ", not blocking" : "");
+}
+
 static bool answer_all(struct question *q)
 {
     struct ct_chooser *c = ct_chooser_make(&q->p, &q->shape, NULL);
     bool               good = c != NULL;
-    printf(q->json ? "{\"ranks\": %u, \"nodes\": %u, \"choices\": ["
-                   : "On %u ranks of %u hosts, for a vector of so many bytes:\n",
-           q->shape.n, q->shape.nodes);
+    show_question(q);
     for (uint32_t coll = 1; good && ct_algo_coll_name(coll) != NULL; coll <<= 1) {
         if ((q->colls & coll) != 0) {
             good = answer_collective(q, c, coll);

@@ -13,9 +13,12 @@
 struct choices_request {
     bool        json;
     const char *coll;  /* a collective, or "all" */
-    const char *ranks; /* a number, as it was given; of the next two NULL: none was */
+    const char *ranks; /* a number, as it was given; of the next three NULL: none was */
     const char *nodes;
     const char *size;
+    const char *root;
+    bool        ordered; /* with an operator that does not commute */
+    bool        nonblocking;
 };
 
 /* Shows it; false after a message. */

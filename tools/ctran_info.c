@@ -311,6 +311,9 @@ enum action {
     OF_RANKS,
     OF_NODES,
     OF_SIZE,
+    OF_ROOT,
+    OF_ORDERED,
+    OF_NONBLOCKING,
     OF_END
 };
 
@@ -328,7 +331,8 @@ static void print_usage(FILE *to)
         "usage: ctran_info [--all | --json | --var NAME]\n"
         "       ctran_info --topology [--json] [--svg FILE] [--synthetic NAME|FILE]\n"
         "                  [--cluster FILE|DESCRIPTION]\n"
-        "       ctran_info --coll NAME|all --ranks N [--nodes N] [--size BYTES] [--json]\n"
+        "       ctran_info --coll NAME|all --ranks N [--nodes N] [--size BYTES]\n"
+        "                  [--root N] [--ordered] [--nonblocking] [--json]\n"
         "       ctran_info --tuning | --gpus\n"
         "Shows this build of ctran and what it finds on this machine.\n"
         "  --all        also every variable: value, origin, meaning, range, default\n"
@@ -343,6 +347,9 @@ static void print_usage(FILE *to)
         "    --ranks N         on so many ranks\n"
         "    --nodes N         of so many hosts (1)\n"
         "    --size BYTES      for a whole vector of so many, as in 8, 64K, 1M\n"
+        "    --root N          from or to this rank (0)\n"
+        "    --ordered         with an operator that does not commute\n"
+        "    --nonblocking     in a nonblocking or persistent call\n"
         "  --tuning     the table by which they are chosen; see ctran-tuning(7)\n"
         "  --gpus       the GPUs as the CUDA driver shows them: peers, what can be shared, "
         "streams\n"
@@ -376,7 +383,12 @@ static bool set_option(struct command *cmd, int option, const char *value)
     const char **const of[OF_END] = {
         [OF_SVG] = &cmd->topology.svg,         [OF_SYNTHETIC] = &cmd->topology.synthetic,
         [OF_CLUSTER] = &cmd->topology.cluster, [OF_RANKS] = &cmd->choices.ranks,
-        [OF_NODES] = &cmd->choices.nodes,      [OF_SIZE] = &cmd->choices.size};
+        [OF_NODES] = &cmd->choices.nodes,      [OF_SIZE] = &cmd->choices.size,
+        [OF_ROOT] = &cmd->choices.root};
+    if (option == OF_ORDERED || option == OF_NONBLOCKING) {
+        *(option == OF_ORDERED ? &cmd->choices.ordered : &cmd->choices.nonblocking) = true;
+        return true;
+    }
     if (of[option] == NULL) {
         cmd->name = value;
         cmd->choices.coll = option == DO_COLL ? value : cmd->choices.coll;
@@ -404,6 +416,9 @@ static bool parse(int argc, char **argv, struct command *cmd)
         {"ranks", required_argument, NULL, OF_RANKS},
         {"nodes", required_argument, NULL, OF_NODES},
         {"size", required_argument, NULL, OF_SIZE},
+        {"root", required_argument, NULL, OF_ROOT},
+        {"ordered", no_argument, NULL, OF_ORDERED},
+        {"nonblocking", no_argument, NULL, OF_NONBLOCKING},
         {"tuning", no_argument, NULL, DO_TUNING},
         {"gpus", no_argument, NULL, DO_GPUS},
         {"vars-mdoc", no_argument, NULL, DO_MDOC},
@@ -427,8 +442,10 @@ static bool parse(int argc, char **argv, struct command *cmd)
         fprintf(stderr, "ctran_info: --coll needs --ranks N\n");
         return false;
     }
-    if (cmd->action != DO_COLL && (c->ranks != NULL || c->nodes != NULL || c->size != NULL)) {
-        fprintf(stderr, "ctran_info: --ranks, --nodes and --size go with --coll\n");
+    if (cmd->action != DO_COLL && (c->ranks != NULL || c->nodes != NULL || c->size != NULL ||
+                                   c->root != NULL || c->ordered || c->nonblocking)) {
+        fprintf(stderr, "ctran_info: --ranks, --nodes, --size, --root, --ordered and --nonblocking "
+                        "go with --coll\n");
         return false;
     }
     if (optind < argc) {
