@@ -46,11 +46,15 @@ def cluster(text, name="test.cluster"):
 
 
 def name_of(run):
-    return f"{run['collective']} {run['algorithm']}, {run['ranks']} ranks, {run['bytes']} bytes"
+    radix = "" if run["radix"] in (None, 2) else f":{run['radix']}"
+    return (f"{run['collective']} {run['algorithm']}{radix}, {run['ranks']} ranks, "
+            f"{run['bytes']} bytes")
 
 
 SMALL = "cluster dcs=2 zones=2 racks=2 hosts=2 gpus=2\n"
 BYTES = "8,4000,300K,2M"
+RADICES = ("bruck:3,bruck:4,dissemination:3,dissemination:5,knomial:3,knomial:8,"
+           "scatter_allgather:4,scatter_bruck:3")
 
 
 def formats():
@@ -77,6 +81,50 @@ def formats():
     lines = [e for e in ET.fromstring(svg).iter() if e.get("class") == "time"]
     expect("lines of the picture",
            len({(r["collective"], r["algorithm"], r["ranks"]) for r in found}), len(lines))
+
+
+def radices():
+    """What a radix costs, by the algorithms' heads; every output names it."""
+    text = cluster("cluster gpus=27\nlatency node=10\nrate nvlink=1e18\nmessage send=1 recv=1\n")
+    args = ("--ranks", "27", "--bytes", "100", "--cluster", text)
+    # A rank sends to q - 1 others a round, one after the other, and hears of as many meanwhile.
+    found = runs("--coll", "barrier", "--algo", "dissemination:3,dissemination,dissemination:5,"
+                 "dissemination:3,dissemination:2", *args)
+    expect("in the order of the list, and each once", [3, 2, 5], [r["radix"] for r in found])
+    expect("rounds of a barrier", [3 * 27, 5 * 27, 3 * 27], [r["rounds"] for r in found])
+    expect("messages of a barrier", [6 * 27, 5 * 27, (4 + 4 + 1) * 27],
+           [r["messages"] for r in found])
+    expect("time of a barrier", [3 * 13.0, 5 * 12.0, 2 * 15.0 + 12.0],
+           [r["time_us"] for r in found])
+    found = runs("--coll", "allgather", "--algo", "ring,bruck:4,bruck:3,bruck", *args)
+    expect("in the order of the table",
+           [("ring", None), ("bruck", 4), ("bruck", 3), ("bruck", 2)],
+           [(r["algorithm"], r["radix"]) for r in found])
+    expect("messages of an allgather", [26, 3 + 3 + 1, 6, 5], [r["messages"] / 27 for r in found])
+    expect("all gather the same bytes", {27 * 26 * 100}, {r["bytes_moved"] for r in found})
+    # A tree: each child of the root's is one more message of its own.
+    for coll in ("bcast", "gather", "scatter", "reduce"):
+        tree, star = runs("--coll", coll, "--algo", "knomial:3,knomial:27", "--each", *args)
+        expect(f"{coll}: messages that all send", [26, 26], [tree["messages"], star["messages"]])
+        root = [r["each"][0][0] for r in (tree, star)]
+        expect(f"{coll}: messages that the root sends",
+               [6, 26] if coll in ("bcast", "scatter") else [0, 0], root)
+    expect("the default is 2", runs("--coll", "all", "--algo", "bruck,knomial", *args),
+           runs("--coll", "all", "--algo", "bruck:2,knomial:2", *args))
+    args = ("--coll", "allgather", "--ranks", "9", "--bytes", "8,80", "--cluster", text)
+    table = output(*args, "--algo", "ring,bruck,bruck:3", "--plot", "radix.svg").splitlines()
+    expect("the table", ["ring", "bruck", "bruck:3"],
+           [line.split()[1] for line in table if line.startswith("allgather")][::2])
+    with open("radix.svg", encoding="utf-8") as svg:
+        lines = [e for e in ET.fromstring(svg.read()).iter() if e.get("class") == "time"]
+    expect("the picture", {"1 allgather ring, 9 ranks", "2 allgather bruck, 9 ranks",
+                           "3 allgather bruck:3, 9 ranks"},
+           {"".join(e.itertext()).strip() for e in lines})
+    for algo, radix in (("ring", None), ("bruck:3", 3)):
+        output("--coll", "allgather", "--algo", algo, "--ranks", "9", "--trace", "radix.json",
+               "--cluster", text)
+        with open("radix.json", encoding="utf-8") as f:
+            expect(f"the trace of {algo}", radix, json.load(f)["otherData"]["radix"])
 
 
 def hierarchies():
@@ -138,13 +186,23 @@ def symmetry():
         for size, calls in ((BYTES, "1"), ("8,40000", "3")):
             args = ("--coll", "all", "--ranks", n, "--bytes", size, "--repeat", calls,
                     "--cluster", cluster(text))
-            for part, full in zip(runs(*args), runs("--full", *args)):
+            radix = ("--algo", RADICES)
+            for part, full in zip(runs(*args) + runs(*args, *radix),
+                                  runs("--full", *args) + runs("--full", *args, *radix)):
                 used += part["symmetry"]
                 waves += part["waves"]
                 expect(f"{text}{name_of(part)}, {calls} calls", {k: full[k] for k in kept},
                        {k: full[k] if part[k] is None else part[k] for k in kept})
                 expect("--full uses none", (False, False), (full["symmetry"], full["waves"]))
     expect("symmetry and waves were used often", True, used > 150 and waves > 40)
+    # Of algorithms with a radix, waves take those whose rounds are a ring's: between two ranks.
+    args = ("--coll", "allgather", "--algo", "bruck,bruck:3,bruck:4", "--bytes", "4000",
+            "--cluster", cluster(SMALL), "--ranks")
+    expect("waves with a radix", [True] * 3 + [False] * 6,
+           [r["waves"] for n in ("2", "3", "4") for r in runs(*args, n)])
+    for part, full in zip(runs(*args, "2,3,4"), runs("--full", *args, "2,3,4")):
+        expect(name_of(part), {k: full[k] for k in kept},
+               {k: full[k] if part[k] is None else part[k] for k in kept})
     for instant in ("message send=0 recv=0\n", "latency node=0\n", "latency rack=0\n"):
         found = runs("--coll", "allgather,allreduce", "--ranks", "24", "--bytes", "8,48K",
                      "--cluster", cluster(SMALL + instant))
@@ -349,6 +407,20 @@ def refused():
     slow = cluster("latency node=1e9 rack=1e9 zone=1e9 dc=1e9\n", "slow.cluster")
     for args, why in ((("--coll", "nonesuch"), "nonesuch"), ((), "--coll is missing"),
                       (("--coll", "bcast", "--algo", "bruck"), "bruck"),
+                      (("--coll", "bcast", "--algo", "bruck:3"), "no such algorithm"),
+                      (("--coll", "allgather", "--algo", "bruck:3,,ring"), "no such algorithm"),
+                      (("--coll", "allgather", "--algo", "bruck,ring:3"),
+                       'ring of allgather has no radix, found ":3"'),
+                      (("--coll", "bcast", "--algo", "knomial:1"),
+                       '"1" is no radix; it is a number from 2 to'),
+                      (("--coll", "bcast", "--algo", "knomial:4x"), '"4x" is no radix'),
+                      (("--coll", "bcast", "--algo", "knomial:"), '"" is no radix'),
+                      (("--coll", "bcast", "--algo", "knomial:4:2"), '"4:2" is no radix'),
+                      (("--coll", "bcast", "--algo", "knomial:9999999999999999"), "no radix"),
+                      (("--coll", "allgather", "--algo", "bruck:3,bruck:8", "--ranks", "16"),
+                       "bruck of allgather on 16 ranks: radix 8 is too large; the most is 4"),
+                      (("--coll", "all", "--algo", "dissemination:1024", "--ranks", "2"),
+                       "radix 1024 is too large; the most is 5"),
                       (("--coll", "bcast", "--ranks", "0"), "ranks: 0"),
                       (("--coll", "bcast", "--ranks", "1,x"), "ranks: 1,x"),
                       (("--coll", "bcast", "--ranks", "2000000"), "2000000"),
@@ -393,8 +465,8 @@ def refused():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (formats, hierarchies, trace, symmetry, properties, repeated, cores, queues,
-                     moving, held_against, sharing, chunks, refused):
+        for part in (formats, radices, hierarchies, trace, symmetry, properties, repeated, cores,
+                     queues, moving, held_against, sharing, chunks, refused):
             part()
         os.chdir("/")
     print(f"{checks} checks, {failures} failures")

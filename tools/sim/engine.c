@@ -471,6 +471,7 @@ static uint32_t period_of(const struct sim_case *c, const struct sim_vector *v)
 static int execute(struct engine *e, char *why, size_t cap)
 {
     struct sim_wave wave = {.c = e->c,
+                            .env = &e->env,
                             .vector = &e->vector,
                             .period = e->period,
                             .send_ps = e->send_ps,
@@ -499,7 +500,7 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
     *r = (struct sim_result){0};
     e.env = (struct ct_env){.n = c->n,
                             .root = (c->coll & rooted) != 0 ? c->root : 0,
-                            .radix = CT_RADIX_DEFAULT,
+                            .radix = c->radix,
                             .inplace = c->inplace,
                             .ordered = c->ordered,
                             .levels = c->levels};

@@ -11,6 +11,7 @@ tools_sim_ctran_sim_SOURCES = \
 	tools/sim/message.c \
 	tools/sim/net.c \
 	tools/sim/pages.c \
+	tools/sim/picks.c \
 	tools/sim/plot.c \
 	tools/sim/queue.c \
 	tools/sim/report.c \

@@ -20,13 +20,14 @@ struct options {
     struct ct_levels    *levels[LIST]; /* of so many ranks */
     struct sim_case      common;
     struct sim_cluster   cluster;
+    struct sim_picks     picks;
     bool                 json, each;
 };
 
 static const char usage_text[] =
     "usage: ctran_sim --coll NAME,... [OPTION...]\n"
     "  --coll NAME,...       collectives, or all\n"
-    "  --algo NAME,...       algorithms (all)\n"
+    "  --algo NAME,...       algorithms (all), as ring, or as knomial:4 of that radix\n"
     "  --ranks N,...         ranks, at most 1048576 (all of the cluster)\n"
     "  --bytes B,...         as the call counts them: one rank's block, or the vector (1024)\n"
     "  --cluster FILE        what the ranks run on, see ctran_sim(1)\n"
@@ -198,36 +199,13 @@ static void set_defaults(struct options *o)
     sim_cluster_default(&o->cluster);
 }
 
-/* Whether a list of names has this one, or is "all". */
-static bool is_named(const char *list, const char *name)
+/* The first name of a list that is none of a collective; false: there is none. */
+static bool find_unknown(const char *list, char *name, size_t cap)
 {
-    size_t len = strlen(name);
-    if (strcmp(list, "all") == 0) {
-        return true;
-    }
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += len) {
-        if ((at == list || at[-1] == ',') && (at[len] == ',' || at[len] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The first name of a list that is none of a collective (or, within those asked for, of an
- * algorithm); false: there is none. */
-static bool find_unknown(const struct options *o, bool algos, char *name, size_t cap)
-{
-    const char *list = algos ? o->algos : o->colls;
     for (size_t len; strcmp(list, "all") != 0; list += len + 1) {
-        bool found = false;
         len = strcspn(list, ",");
         (void)snprintf(name, cap, "%.*s", (int)ct_min_size(len, cap - 1), list);
-        for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
-            const char *coll = ct_algo_coll_name((*a)->colls);
-            found |= algos ? is_named(o->colls, coll) && strcmp((*a)->name, name) == 0
-                           : strcmp(coll, name) == 0;
-        }
-        if (!found) {
+        if (ct_algo_coll_by_name(name) == 0) {
             return true;
         }
         if (list[len] == '\0') {
@@ -237,35 +215,31 @@ static bool find_unknown(const struct options *o, bool algos, char *name, size_t
     return false;
 }
 
-static bool fits(const struct options *o, const struct ct_algo *algo, uint32_t i)
+static struct sim_case case_of(const struct options *o, const struct ct_pick *pick, uint32_t ranks,
+                               uint32_t bytes)
 {
-    struct ct_env env = {.n = (uint32_t)o->ranks[i],
-                         .root = o->common.root,
-                         .radix = CT_RADIX_DEFAULT,
-                         .ordered = o->common.ordered,
-                         .levels = o->levels[i]};
-    return algo->fits(&env);
+    struct sim_case c = o->common;
+    c.cluster = &o->cluster;
+    c.levels = o->levels[ranks];
+    c.algo = pick->algo;
+    c.coll = pick->algo->colls;
+    c.radix = pick->radix;
+    c.n = (uint32_t)o->ranks[ranks];
+    c.bytes = o->bytes[bytes];
+    return c;
 }
 
 /* All that is asked for and can be; returns how many. rows may be NULL. */
 static size_t list_cases(const struct options *o, struct sim_row *rows)
 {
     size_t k = 0;
-    for (const struct ct_algo *const *a = ct_algo_table; *a != NULL; a++) {
-        if (!is_named(o->colls, ct_algo_coll_name((*a)->colls)) ||
-            !is_named(o->algos, (*a)->name)) {
-            continue;
-        }
+    for (size_t p = 0; p < o->picks.n; p++) {
         for (uint32_t i = 0; i < o->nranks; i++) {
-            for (uint32_t b = 0; b < o->nbytes && fits(o, *a, i); b++, k++) {
+            const struct sim_case first = case_of(o, &o->picks.pick[p], i, 0);
+            const bool            fits = sim_pick_fits(&o->picks.pick[p], &first);
+            for (uint32_t b = 0; b < o->nbytes && fits; b++, k++) {
                 if (rows != NULL) {
-                    rows[k].what = o->common;
-                    rows[k].what.cluster = &o->cluster;
-                    rows[k].what.levels = o->levels[i];
-                    rows[k].what.algo = *a;
-                    rows[k].what.coll = (*a)->colls;
-                    rows[k].what.n = (uint32_t)o->ranks[i];
-                    rows[k].what.bytes = o->bytes[b];
+                    rows[k].what = case_of(o, &o->picks.pick[p], i, b);
                 }
             }
         }
@@ -273,18 +247,52 @@ static size_t list_cases(const struct options *o, struct sim_row *rows)
     return k;
 }
 
+/* A radix that was asked for and is larger than its algorithm takes. */
+static int check_radices(const struct options *o)
+{
+    char what[128], why[64];
+    for (size_t p = 0; p < o->picks.n; p++) {
+        const struct ct_pick *pick = &o->picks.pick[p];
+        for (uint32_t i = 0; i < o->nranks; i++) {
+            const struct sim_case c = case_of(o, pick, i, 0);
+            const uint32_t        most = sim_pick_most(pick, &c);
+            if (most > 0 && most < pick->radix) {
+                (void)snprintf(what, sizeof what, "%s of %s on %u ranks", pick->algo->name,
+                               ct_algo_coll_name(c.coll), c.n);
+                (void)snprintf(why, sizeof why, "radix %u is too large; the most is %u",
+                               pick->radix, most);
+                (void)complain(what, why);
+                return 2;
+            }
+        }
+    }
+    return 0;
+}
+
+/* Collectives and algorithms. */
+static int check_names(struct options *o)
+{
+    char name[64], why[1024];
+    if (o->colls == NULL) {
+        return usage("--coll is missing", "");
+    }
+    if (find_unknown(o->colls, name, sizeof name)) {
+        return usage("there is no such collective", name);
+    }
+    const int rc = sim_picks_read(&o->picks, o->colls, o->algos, why, sizeof why);
+    if (rc != CTRAN_SUCCESS) {
+        return rc == CTRAN_ERR_NO_MEM ? complain(why, "") : usage("--algo", why);
+    }
+    return 0;
+}
+
 static int check(struct options *o)
 {
     char     name[64], why[512];
     uint32_t all;
-    if (o->colls == NULL) {
-        return usage("--coll is missing", "");
-    }
-    if (find_unknown(o, false, name, sizeof name)) {
-        return usage("there is no such collective", name);
-    }
-    if (find_unknown(o, true, name, sizeof name)) {
-        return usage("these collectives have no such algorithm (ctran_info lists them)", name);
+    int      status = check_names(o);
+    if (status != 0) {
+        return status;
     }
     if (o->each && !o->json) {
         return usage("--each goes with --json", "");
@@ -450,9 +458,11 @@ int main(int argc, char **argv)
     }
     int status = check(&o);
     status = status == 0 ? find_levels(&o) : status;
+    status = status == 0 ? check_radices(&o) : status;
     status = status == 0 ? count_and_run(&o) : status;
     for (uint32_t i = 0; i < o.nranks; i++) {
         ct_levels_free(o.levels[i]);
     }
+    free(o.picks.pick);
     return status;
 }

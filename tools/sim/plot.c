@@ -49,7 +49,7 @@ static struct axes axes_of(const struct sim_row *rows, size_t n)
 
 static bool same_line(const struct axes *a, const struct sim_row *x, const struct sim_row *y)
 {
-    return x->what.algo == y->what.algo &&
+    return x->what.algo == y->what.algo && x->what.radix == y->what.radix &&
            (a->by_ranks ? x->what.bytes == y->what.bytes : x->what.n == y->what.n);
 }
 
@@ -100,7 +100,8 @@ static void draw_line(struct canvas *c, const struct axes *a, const struct sim_r
 {
     const struct sim_case *what = &rows[first].what;
     int                    points[POINTS][2], k = 0;
-    char                   name[128];
+    char                   algo[64], name[128];
+    sim_case_name(what, algo, sizeof algo);
     for (size_t i = first; i < n && k < POINTS; i++) {
         if (same_line(a, &rows[first], &rows[i])) {
             points[k][0] = place(x_of(a, &rows[i]), a->x_low, a->x_high, LEFT_X, RIGHT_X);
@@ -109,10 +110,10 @@ static void draw_line(struct canvas *c, const struct axes *a, const struct sim_r
     }
     if (a->by_ranks) {
         (void)snprintf(name, sizeof name, "%d %s %s", index + 1, ct_algo_coll_name(what->coll),
-                       what->algo->name);
+                       algo);
     } else {
         (void)snprintf(name, sizeof name, "%d %s %s, %u ranks", index + 1,
-                       ct_algo_coll_name(what->coll), what->algo->name, what->n);
+                       ct_algo_coll_name(what->coll), algo, what->n);
     }
     bool         again = index / CANVAS_COLOURS % 2 == 1;
     struct label key = {RIGHT_X + 30, TOP_Y + 10 + 18 * index, W - RIGHT_X - 40, 11, LEFT,

@@ -21,10 +21,11 @@ void sim_report_text(const struct sim_row *rows, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct sim_case   *c = &rows[i].what;
         const struct sim_result *r = &rows[i].result;
+        char                     name[64];
+        sim_case_name(c, name, sizeof name);
         printf("%-15s %-32s %8u %12" PRIu64 " %14.3f %12" PRIu64 " %16" PRIu64 " %9" PRIu64 "%s\n",
-               ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes, us(r->time_ps),
-               r->total.messages, r->total.bytes, r->total.rounds / c->n,
-               r->stood_for > 1 ? " *" : "");
+               ct_algo_coll_name(c->coll), name, c->n, c->bytes, us(r->time_ps), r->total.messages,
+               r->total.bytes, r->total.rounds / c->n, r->stood_for > 1 ? " *" : "");
         turned |= r->stood_for > 1;
     }
     if (turned) {
@@ -34,10 +35,13 @@ void sim_report_text(const struct sim_row *rows, size_t n)
 
 static void json_case(const struct sim_case *c)
 {
-    printf("{\"collective\": \"%s\", \"algorithm\": \"%s\", \"ranks\": %u, \"bytes\": %" PRIu64
-           ", \"root\": %u, \"element\": %" PRIu64 ", \"chunk_bytes\": %" PRIu64
+    char radix[16];
+    sim_case_radix(c, radix, sizeof radix);
+    printf("{\"collective\": \"%s\", \"algorithm\": \"%s\", \"radix\": %s, \"ranks\": %u, "
+           "\"bytes\": %" PRIu64 ", \"root\": %u, \"element\": %" PRIu64
+           ", \"chunk_bytes\": %" PRIu64
            ", \"chunks\": %u, \"repeat\": %u, \"starts\": %u, \"inplace\": %s, ",
-           ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes, c->root, c->element,
+           ct_algo_coll_name(c->coll), c->algo->name, radix, c->n, c->bytes, c->root, c->element,
            c->chunk_bytes, c->chunks, c->repeat, c->starts, c->inplace ? "true" : "false");
     printf("\"groups\": [");
     const struct ct_levels *l = (c->algo->traits & CT_BY_LEVEL) != 0 ? c->levels : NULL;

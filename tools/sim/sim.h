@@ -33,6 +33,7 @@
 
 #include "base/base.h"
 #include "coll/algo/algo.h"
+#include "coll/coll.h"
 #include "topo/topo.h"
 
 enum {
@@ -90,7 +91,7 @@ struct sim_case {
     const struct sim_cluster *cluster;
     const struct ct_levels   *levels; /* of its ranks; NULL: none */
     const struct ct_algo     *algo;
-    uint32_t                  coll, n, root;
+    uint32_t                  coll, n, root, radix;
     uint64_t                  bytes; /* one rank's block, or the vector: as the call counts it */
     uint64_t                  element;
     uint64_t                  chunk_bytes;
@@ -117,6 +118,29 @@ struct sim_result {
     uint64_t          events;
     bool              too_much; /* bytes or times cannot be counted: the run has failed */
 };
+
+/* ---- which algorithms (picks.c) -------------------------------------------------------------- */
+
+/* Algorithms with a radix each, in the order of the table, those of one in that of the list. */
+struct sim_picks {
+    struct ct_pick *pick; /* the caller frees it */
+    size_t          n;
+};
+
+/* Whether a list of names has this one, or is "all". */
+bool sim_is_named(const char *list, const char *name);
+/* What a list "NAME[:RADIX],..." or "all" names of these collectives, into p, which is empty.
+ * CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM: `why` has it. */
+int sim_picks_read(struct sim_picks *p, const char *colls, const char *algos, char *why,
+                   size_t cap);
+/* Whether it serves the ranks, root, operator and levels of a case. */
+bool sim_pick_fits(const struct ct_pick *pick, const struct sim_case *c);
+/* The largest radix up to pick's with which it does; 0: with none. */
+uint32_t sim_pick_most(const struct ct_pick *pick, const struct sim_case *c);
+/* An algorithm's name, with its radix where that is not the default. */
+void sim_case_name(const struct sim_case *c, char *out, size_t cap);
+/* Its radix as JSON has it: null where it has none. */
+void sim_case_radix(const struct sim_case *c, char *out, size_t cap);
 
 /* Told of each message as it is sent off, in order of time; for traces. */
 struct sim_message {
@@ -241,6 +265,7 @@ uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n);
  * for all ranks, without a queue, with the result that the queue gives. */
 struct sim_wave {
     const struct sim_case   *c;
+    const struct ct_env     *env;
     const struct sim_vector *vector;
     struct sim_net          *net;
     uint32_t                 period;

@@ -15,11 +15,14 @@ static uint32_t host_of(const struct sim_trace *t, uint32_t rank)
 
 void sim_trace_begin(struct sim_trace *t, const struct sim_case *c, FILE *to)
 {
+    char radix[16];
     *t = (struct sim_trace){.to = to, .cluster = c->cluster};
+    sim_case_radix(c, radix, sizeof radix);
     fprintf(to,
             "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"collective\": \"%s\", "
-            "\"algorithm\": \"%s\", \"ranks\": %u, \"bytes\": %" PRIu64 "}, \"traceEvents\": [",
-            ct_algo_coll_name(c->coll), c->algo->name, c->n, c->bytes);
+            "\"algorithm\": \"%s\", \"radix\": %s, \"ranks\": %u, \"bytes\": %" PRIu64
+            "}, \"traceEvents\": [",
+            ct_algo_coll_name(c->coll), c->algo->name, radix, c->n, c->bytes);
 }
 
 static void slice(struct sim_trace *t, const struct sim_message *m, bool out)

@@ -214,13 +214,12 @@ bool sim_wave_run(const struct sim_wave *w, struct sim_result *r)
 {
     const struct sim_case *c = w->c;
     const struct ct_algo  *algo = c->algo;
-    struct ring            g = {.w = w, .send_ps = w->send_ps};
+    struct ring            g = {.w = w, .env = *w->env, .send_ps = w->send_ps};
     uint64_t              *memory = NULL;
     if ((algo->traits & CT_SHIFT) == 0) {
         return false;
     }
-    g.env = (struct ct_env){
-        .n = c->n, .radix = CT_RADIX_DEFAULT, .nblk = w->vector->nblk, .inplace = c->inplace};
+    g.env.me = 0; /* of the engine's, which asks the same for all */
     uint32_t rounds = algo->rounds(&g.env, 0);
     bool     good = algo->lanes == 1 && algo->rxlag == 1 && c->n > 1 && w->vector->nchunks == 1 &&
                 w->vector->rest == 0 && w->own_processors && c->cluster->move == 0;
