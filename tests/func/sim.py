@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ctran_sim: what it prints, draws and writes is valid and the same each time; symmetry changes no
 time; no time is below the bound; more bandwidth makes nothing slower where nothing is shared;
-oversubscription costs what it must; bad input is refused with file, line and reason."""
+oversubscription costs what it must; the clusters that come with it are as they say; bad input is
+refused with file, line and reason."""
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import xml.etree.ElementTree as ET
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 TOOL = os.path.join(BUILD, "tools/sim/ctran_sim")
 SIM_PERF = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../bench/sim_perf"))
+CLUSTERS = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../tools/sim/clusters"))
 LIMIT = 240  # seconds; only a hang reaches it
 failures = checks = 0
 
@@ -380,6 +382,43 @@ def chunks():
         expect(f"{count} chunks of {size}", True, 0 < r["most_bytes_in_flight"] <= size * count)
 
 
+def described():
+    """The clusters that are installed: shape, latencies, rates and uplinks are as they say. Ranks
+    that double what they hold exchange it with one 2^k further on, which tells what is how far."""
+    every = {"node": 0, "nvlink": 0, "rack": 0, "zone": 0, "dc": 0, "beyond": 0, "self": 0}
+    clusters = {  # hosts; bytes of a block; bcast of 1 MB; rounds by distance
+        "buildings.cluster": (8192, 100, 1.3 + 1e6 / 390e3,
+                              {"node": range(3), "rack": (3,), "zone": range(4, 12),
+                               "dc": range(12, 15), "beyond": (15,)}),
+        "flat.cluster": (8192, 100, 1.3 + 1e6 / 390e3, {"node": range(3), "rack": range(3, 16)}),
+        "groups.cluster": (64, 100000, 2.3 + 1e6 / 50e3,
+                           {"rack": range(2), "dc": range(2, 5), "beyond": (5,)})}
+    expect("the clusters", sorted(clusters), sorted(os.listdir(CLUSTERS)))
+    for name, (hosts, block, time_us, far) in clusters.items():
+        file = os.path.join(CLUSTERS, name)
+        n = 2 ** sum(len(rounds) for rounds in far.values())
+        whole = json.loads(output("--json", "--coll", "allgather", "--algo", "recursive_doubling",
+                                  "--bytes", str(block), "--cluster", file))
+        expect(f"{name}: ranks and hosts", (n, hosts), (whole["cluster_ranks"], whole["hosts"]))
+        one, = whole["runs"]
+        expect(f"{name}: messages and bytes by distance",
+               (n * n.bit_length() - n,
+                every | {d: n * sum(block << k for k in rounds) for d, rounds in far.items()}),
+               (one["messages"], one["bytes_by_distance"]))
+        least = one["bound_us"]
+        if "dc" not in far:  # nobody waits: overheads and latencies, and bytes by rate
+            least = 16 * 0.6 + 3 * 0.7 + 13 * 7 + block * (7 / 390e3 + 65528 / 50e3)
+            expect(f"{name}: {one['time_us']} is {least}", True, abs(one["time_us"] - least) < 0.01)
+        else:
+            out = sum(block << k for d in ("dc", "beyond") for k in far[d])
+            least = max(least, out / (50e3 / 2.8))
+            expect(f"{name}: {one['time_us']} is above {least}, by what waits", True,
+                   least <= one["time_us"] < 2 * least and one["waited_us"]["zone"] > 0)
+        pair, = runs("--coll", "bcast", "--algo", "knomial", "--ranks", "2", "--bytes", "1000000",
+                     "--chunk-size", "0", "--cluster", file)
+        expect(f"{name}: a message of 1 MB", round(time_us, 3), round(pair["time_us"], 3))
+
+
 def refused():
     bad = (("cluster gpus=x\n", "1:", "is no number of gpus"),
            ("\n# c\ncluster gpus=2\nlatency rck=1\n", "4:", 'latency has no "rck"'),
@@ -466,7 +505,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for part in (formats, radices, hierarchies, trace, symmetry, properties, repeated, cores,
-                     queues, moving, held_against, sharing, chunks, refused):
+                     queues, moving, held_against, sharing, chunks, described, refused):
             part()
         os.chdir("/")
     print(f"{checks} checks, {failures} failures")
