@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """ctran_sim: what it prints, draws and writes is valid and the same each time; symmetry changes no
 time; no time is below the bound; more bandwidth makes nothing slower where nothing is shared;
-oversubscription costs what it must; the clusters that come with it are as they say; bad input is
-refused with file, line and reason."""
+oversubscription costs what it must; the clusters that come with it are as they say; memory grows
+with the ranks, and with CT_SOAK a million of them run; bad input is refused with file, line and
+reason."""
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import xml.etree.ElementTree as ET
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 TOOL = os.path.join(BUILD, "tools/sim/ctran_sim")
 SIM_PERF = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../bench/sim_perf"))
 CLUSTERS = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../tools/sim/clusters"))
-LIMIT = 240  # seconds; only a hang reaches it
+SOAK = os.environ.get("CT_SOAK", "0") != "0"
+SANITIZED = os.environ.get("CT_SANITIZER", "none") != "none"
+LIMIT, SOAK_LIMIT = 240, 3600  # seconds; only a hang reaches them
 failures = checks = 0
 
 
@@ -419,6 +423,38 @@ def described():
         expect(f"{name}: a message of 1 MB", round(time_us, 3), round(pair["time_us"], 3))
 
 
+def measured(*args):
+    """The run, and the most memory that it had, in bytes."""
+    with subprocess.Popen([TOOL, "--json", *args], stdout=subprocess.PIPE, text=True) as p:
+        hang = threading.Timer(SOAK_LIMIT if SOAK else LIMIT, p.kill)
+        hang.start()
+        text = p.stdout.read()
+        _, status, used = os.wait4(p.pid, 0)
+        hang.cancel()
+        p.returncode = os.waitstatus_to_exitcode(status)
+    expect(f"{args}: status", 0, p.returncode)
+    return json.loads(text)["runs"][0] if p.returncode == 0 else None, used.ru_maxrss * 1024
+
+
+def memory():
+    """So many ranks, and no more memory than some words for each: not even a bit for each two."""
+    for n, most in ((65536, 256 << 20), (1 << 20, 8 << 30))[:2 if SOAK else 1]:
+        args = ("--coll", "allgather", "--algo", "recursive_doubling", "--ranks", str(n), "--bytes",
+                "1024", "--cluster", cluster("cluster dcs=32 zones=8 racks=256 hosts=2 gpus=8\n"))
+        one, used = measured(*args)
+        rounds = n.bit_length() - 1
+        if one is not None:
+            print(f"{n} ranks: {used >> 20} MiB, {one['events']} events, {one['time_us']} us")
+            expect(f"{n} ranks: rounds, messages, bytes",
+                   (n * rounds, n * rounds, n * (n - 1) * 1024),
+                   (one["rounds"], one["messages"], one["bytes_moved"]))
+            expect(f"{n} ranks: not by symmetry", (n, False),
+                   (one["simulated_ranks"], one["symmetry"]))
+            expect(f"{n} ranks: {one['time_us']} us", True, one["time_us"] >= one["bound_us"])
+        if not SANITIZED:  # which has its own memory besides
+            expect(f"{n} ranks: {used} bytes of memory, at most {most}", True, used <= most)
+
+
 def refused():
     bad = (("cluster gpus=x\n", "1:", "is no number of gpus"),
            ("\n# c\ncluster gpus=2\nlatency rck=1\n", "4:", 'latency has no "rck"'),
@@ -505,7 +541,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for part in (formats, radices, hierarchies, trace, symmetry, properties, repeated, cores,
-                     queues, moving, held_against, sharing, chunks, described, refused):
+                     queues, moving, held_against, sharing, chunks, described, memory, refused):
             part()
         os.chdir("/")
     print(f"{checks} checks, {failures} failures")
