@@ -180,7 +180,7 @@ def trace():
 
 def symmetry():
     kept = ("time_us", "messages", "bytes_moved", "rounds", "bytes_by_distance",
-            "waited_us", "most_bytes_in_flight")
+            "waited_us", "most_bytes_in_flight", "links")
     used = waves = 0
     for text, n in ((SMALL, "32"), (SMALL, "16"), ("cluster hosts=16 gpus=4\n", "64"),
                     ("cluster hosts=16 nvlink=4 gpus=2\n", "32"), ("cluster gpus=13\n", "13"),
@@ -191,7 +191,7 @@ def symmetry():
                     (SMALL + "message send=0 recv=0\n", "24"), (SMALL + "message recv=0\n", "24")):
         for size, calls in ((BYTES, "1"), ("8,40000", "3")):
             args = ("--coll", "all", "--ranks", n, "--bytes", size, "--repeat", calls,
-                    "--cluster", cluster(text))
+                    "--links", "20", "--cluster", cluster(text))
             radix = ("--algo", RADICES)
             for part, full in zip(runs(*args) + runs(*args, *radix),
                                   runs("--full", *args) + runs("--full", *args, *radix)):
@@ -377,6 +377,55 @@ def sharing():
            times[0]["waited_us"]["rack"] < times[1]["waited_us"]["rack"])
 
 
+def links():
+    """All bytes and all waits are some link's, the busiest comes first, and what it is busy with is
+    what passes it by its rate."""
+    args = ("--coll", "all", "--ranks", "8", "--bytes", "8,300K", "--links", "64")
+    for calls, text in (("1", SMALL), ("3", SMALL), ("1", "cluster dcs=2 zones=2 racks=2\n")):
+        for r in runs(*args, "--repeat", calls, "--cluster", cluster(text)):
+            found = r["links"]
+            expect(f"{name_of(r)}: no link twice", len(found), len({one["link"] for one in found}))
+            expect(f"{name_of(r)}: the busiest first", [one["busy"] for one in found],
+                   sorted((one["busy"] for one in found), reverse=True))
+            expect(f"{name_of(r)}: none is busier than always", [],
+                   [one for one in found if not 0 < one["busy"] <= 1])
+            for way in (" out", " in"):
+                expect(f"{name_of(r)}: bytes that go{way}", r["bytes_moved"],
+                       sum(one["bytes"] for one in found if one["link"].endswith(way)))
+            far = r["bytes_by_distance"]
+            expect(f"{name_of(r)}: bytes by racks", 2 * (far["zone"] + far["dc"] + far["beyond"]),
+                   sum(one["bytes"] for one in found if one["kind"] == "rack"))
+            for level, waited in r["waited_us"].items():
+                total = sum(one["waited_us"] for one in found if one["kind"] == level)
+                expect(f"{name_of(r)}: waits of each {level}: {total} and {waited}", True,
+                       abs(total - waited) < 1e-3)
+    shape = "cluster racks=2 hosts=16\nmessage send=0 recv=0\noversubscription rack=16\n"
+    args = ("--coll", "allgather", "--algo", "recursive_doubling", "--bytes", "1000000",
+            "--chunk-size", "0", "--cluster", cluster(shape))
+    one, = runs(*args)
+    expect("eight, in order", [f"rack {i} {way}" for way in ("up", "down") for i in (0, 1)] +
+           [f"host {i} nic 0 out" for i in range(4)], [r["link"] for r in one["links"]])
+    up = one["links"][0]
+    expect("bytes, and what they keep a link busy", (256000000, round(5120 / one["time_us"], 9)),
+           (up["bytes"], up["busy"]))
+    waits = 16 * 15 / 2 * 320  # the k-th of sixteen messages waits for k others
+    expect(f"waits: {up['waited_us']} of {waits}", True, abs(up["waited_us"] - waits) < 1)
+    expect("none", [], runs(*args, "--links", "0")[0]["links"])
+    expect("three", one["links"][:3], runs(*args, "--links", "3")[0]["links"])
+    plain, table = output(*args), output(*args, "--links", "2")
+    expect("the table goes first", True, table.startswith(plain))
+    expect("links below it", [["rack", "0", "up", "256000000", f"{100 * up['busy']:.2f}",
+                               f"{up['waited_us']:.3f}"]],
+           [line.split() for line in table.splitlines() if line.startswith("rack 0")])
+    names = {r["link"] for r in runs("--coll", "allgather", "--algo", "ring", "--links", "64",
+                                     "--cluster", cluster("cluster hosts=2 gpus=2\nhost nics=1\n"
+                                                          "rate shared=100G\n"))[0]["links"]}
+    expect("hosts and what their ranks share", {"host 0 shared", "host 1 shared"},
+           {name for name in names if "shared" in name})
+    expect("NICs", {f"host {i} nic 0 {way}" for i in (0, 1) for way in ("in", "out")},
+           {name for name in names if "nic" in name})
+
+
 def chunks():
     """S x C bounds what a rank of a ring has in flight, where receivers ask for messages."""
     for size, count in ((1000, 1), (1000, 4), (5000, 2)):
@@ -524,6 +573,8 @@ def refused():
                       (("--coll", "allreduce", "--levels", "rack,node"), "levels: rack,node"),
                       (("--coll", "barrier", "--each"), "--each goes with --json"),
                       (("--coll", "bcast", "--chunks", "65"), "chunks: 65"),
+                      (("--coll", "bcast", "--links", "65"), "links: 65"),
+                      (("--coll", "bcast", "--links", "few"), "links: few"),
                       (("--coll", "bcast", "--wrong"), "wrong"),
                       (("--coll", "bcast", "more"), "more"),
                       (("--coll", "bcast,barrier", "--ranks", "2", "--trace", "t"), "--trace"),
@@ -541,7 +592,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for part in (formats, radices, hierarchies, trace, symmetry, properties, repeated, cores,
-                     queues, moving, held_against, sharing, chunks, described, memory, refused):
+                     queues, moving, held_against, sharing, links, chunks, described, memory,
+                     refused):
             part()
         os.chdir("/")
     print(f"{checks} checks, {failures} failures")

@@ -6,6 +6,7 @@ tools_sim_ctran_sim_SOURCES = \
 	tools/sim/engine.c \
 	tools/sim/engine.h \
 	tools/sim/host.c \
+	tools/sim/links.c \
 	tools/sim/mail.c \
 	tools/sim/main.c \
 	tools/sim/message.c \

@@ -10,7 +10,7 @@
 #include "coll/coll.h"
 #include "sim.h"
 
-enum { LIST = 64 };
+enum { LIST = 64, JSON_LINKS = 8 };
 
 struct options {
     const char          *colls, *algos, *cluster_file, *trace, *plot;
@@ -21,7 +21,7 @@ struct options {
     struct sim_case      common;
     struct sim_cluster   cluster;
     struct sim_picks     picks;
-    bool                 json, each;
+    bool                 json, each, has_links;
 };
 
 static const char usage_text[] =
@@ -40,6 +40,7 @@ static const char usage_text[] =
     "  --repeat N            calls of each rank, one after the other (1); times are of one\n"
     "  --starts N            orders in which ranks that share cores begin (1); the mean counts\n"
     "  --inplace, --ordered  the buffers are one; the operator does not commute\n"
+    "  --links N             print the N links that were busy longest (0; with --json 8)\n"
     "  --full                simulate all ranks, even where some could stand for all\n"
     "  --json [--each]       print one JSON object; with the counts of each rank\n"
     "  --trace FILE          write what happens, of one run, for Perfetto\n"
@@ -72,6 +73,7 @@ enum {
     STARTS,
     INPLACE,
     ORDERED,
+    LINKS,
     FULL,
     JSON,
     EACH,
@@ -94,6 +96,7 @@ static const struct option known[] = {
     {"starts", required_argument, NULL, STARTS},
     {"inplace", no_argument, NULL, INPLACE},
     {"ordered", no_argument, NULL, ORDERED},
+    {"links", required_argument, NULL, LINKS},
     {"full", no_argument, NULL, FULL},
     {"json", no_argument, NULL, JSON},
     {"each", no_argument, NULL, EACH},
@@ -172,6 +175,9 @@ static bool take(struct options *o, int c, const char *text)
         return o->common.inplace = true;
     case ORDERED:
         return o->common.ordered = true;
+    case LINKS:
+        o->has_links = take_count(text, 0, SIM_LINKS, &o->common.links);
+        return o->has_links;
     case FULL:
         return o->common.full = true;
     case JSON:
@@ -226,6 +232,7 @@ static struct sim_case case_of(const struct options *o, const struct ct_pick *pi
     c.radix = pick->radix;
     c.n = (uint32_t)o->ranks[ranks];
     c.bytes = o->bytes[bytes];
+    c.links = o->has_links || !o->json ? c.links : JSON_LINKS;
     return c;
 }
 

@@ -4,22 +4,18 @@
 
 #include "sim.h"
 
-struct link {
-    uint64_t free_at, waited;
-};
-
 /* What a rank has of its own. */
 struct port {
-    uint64_t nvlink_out, nvlink_in;
+    struct sim_link nvlink_out, nvlink_in;
 };
 
 struct sim_net {
     const struct sim_cluster *c;
     struct ct_spot           *spots; /* of all ranks of the call */
-    uint32_t                  period, nics;
+    uint32_t                  n, period, nics;
     struct port              *ports;
-    uint64_t                 *nics_out, *nics_in, *shared;       /* by host, from 1 on */
-    struct link              *up[SIM_LEVELS], *down[SIM_LEVELS]; /* by group, from 1 on */
+    struct sim_link          *nics_out, *nics_in, *shared;       /* by host, from 1 on */
+    struct sim_link          *up[SIM_LEVELS], *down[SIM_LEVELS]; /* by group, from 1 on */
     double                    nvlink_ps, nic_ps, memory_ps, shared_ps, uplink_ps[SIM_LEVELS];
     uint64_t                  latency[CT_DIST_CLASSES];
 };
@@ -88,6 +84,7 @@ struct sim_net *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t p
         return NULL;
     }
     net->c = c;
+    net->n = n;
     net->period = period;
     net->nics = c->nics > 0 ? c->nics : c->shape.gpus;
     net->spots = sim_zeros(n, sizeof *net->spots);
@@ -148,17 +145,17 @@ uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static uint64_t *nic_of(const struct sim_net *net, uint64_t *nics, uint32_t rank)
+static struct sim_link *nic_of(const struct sim_net *net, struct sim_link *nics, uint32_t rank)
 {
     uint32_t gpus = net->c->shape.gpus;
     return &nics[(size_t)net->spots[rank].node * net->nics + rank % gpus * net->nics / gpus];
 }
 
-static struct sim_hop group_hop(const struct sim_net *net, struct link *const links[],
+static struct sim_hop group_hop(const struct sim_net *net, struct sim_link *const links[],
                                 uint32_t rank, int level)
 {
-    struct link *link = &links[level][group_of(&net->spots[rank], (enum sim_level)level)];
-    return (struct sim_hop){&link->free_at, &link->waited, net->uplink_ps[level]};
+    const uint32_t group = group_of(&net->spots[rank], (enum sim_level)level);
+    return (struct sim_hop){&links[level][group], net->uplink_ps[level]};
 }
 
 unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enum ct_distance d,
@@ -172,21 +169,21 @@ unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enu
         return 0;
     }
     if (d <= CT_DIST_NVLINK) {
-        hop[n++] = (struct sim_hop){&net->ports[from].nvlink_out, NULL, net->nvlink_ps};
+        hop[n++] = (struct sim_hop){&net->ports[from].nvlink_out, net->nvlink_ps};
         if (d == CT_DIST_NODE && net->shared_ps > 0) {
-            hop[n++] = (struct sim_hop){&net->shared[net->spots[from].node], NULL, net->shared_ps};
+            hop[n++] = (struct sim_hop){&net->shared[net->spots[from].node], net->shared_ps};
         }
-        hop[n++] = (struct sim_hop){&net->ports[to].nvlink_in, NULL, net->nvlink_ps};
+        hop[n++] = (struct sim_hop){&net->ports[to].nvlink_in, net->nvlink_ps};
         return n;
     }
-    hop[n++] = (struct sim_hop){nic_of(net, net->nics_out, from), NULL, net->nic_ps};
+    hop[n++] = (struct sim_hop){nic_of(net, net->nics_out, from), net->nic_ps};
     for (int l = 0; l < levels; l++) {
         hop[n++] = group_hop(net, net->up, from, l);
     }
     for (int l = levels - 1; l >= 0; l--) {
         hop[n++] = group_hop(net, net->down, to, l);
     }
-    hop[n++] = (struct sim_hop){nic_of(net, net->nics_in, to), NULL, net->nic_ps};
+    hop[n++] = (struct sim_hop){nic_of(net, net->nics_in, to), net->nic_ps};
     return n;
 }
 
@@ -215,11 +212,12 @@ void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t byte
     struct sim_way   w = {now, now};
     *left = w.tail = n == 0 ? now + sim_ps_of(bytes, net->memory_ps) : now;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t waited = sim_pass(&w, hops[i].free_at, sim_ps_of(bytes, hops[i].ps_a_byte));
+        struct sim_link *link = hops[i].link;
+        const uint64_t   ps = sim_ps_of(bytes, hops[i].ps_a_byte);
+        link->waited = sim_add(link->waited, sim_pass(&w, &link->free_at, ps));
+        link->busy += ps; /* which ends before free_at */
+        link->bytes = sim_add(link->bytes, bytes);
         *left = i == 0 ? w.tail : *left;
-        if (hops[i].waited != NULL) {
-            *hops[i].waited = sim_add(*hops[i].waited, waited);
-        }
     }
     *arrived = w.tail + net->latency[d];
 }
@@ -232,6 +230,66 @@ uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level)
         sum = sim_add(sum, net->down[level][g].waited);
     }
     return sum;
+}
+
+/* ---- what the links had to do ---------------------------------------------------------------- */
+
+struct telling {
+    void (*each)(void *arg, const struct sim_load *load, uint32_t step);
+    void *arg;
+};
+
+static void tell(const struct telling *to, const struct sim_link *link, unsigned kind, bool in,
+                 uint32_t place, uint32_t step)
+{
+    const struct sim_load load = {.kind = (uint8_t)kind,
+                                  .place = place,
+                                  .in = in,
+                                  .bytes = link->bytes,
+                                  .busy_ps = link->busy,
+                                  .waited_ps = link->waited};
+    if (link->bytes > 0) {
+        to->each(to->arg, &load, step);
+    }
+}
+
+/* Where rank `period` is, which the first one stands for; where there is none, the same. */
+static const struct ct_spot *next_spot(const struct sim_net *net)
+{
+    return &net->spots[net->period < net->n ? net->period : 0];
+}
+
+static void tell_hosts(const struct sim_net *net, const struct telling *to)
+{
+    const uint32_t hosts = net->spots[net->period - 1].node;
+    const uint32_t step = next_spot(net)->node - net->spots[0].node;
+    for (uint32_t i = 0; i < net->period; i++) {
+        tell(to, &net->ports[i].nvlink_out, SIM_NVLINK, false, i, net->period);
+        tell(to, &net->ports[i].nvlink_in, SIM_NVLINK, true, i, net->period);
+    }
+    for (uint32_t h = 0; h < hosts; h++) {
+        tell(to, &net->shared[h + 1], SIM_SHARED, false, h, step);
+    }
+    for (uint32_t i = 0; i < hosts * net->nics; i++) {
+        tell(to, &net->nics_out[net->nics + i], SIM_NIC, false, i, step * net->nics);
+        tell(to, &net->nics_in[net->nics + i], SIM_NIC, true, i, step * net->nics);
+    }
+}
+
+void sim_net_links(const struct sim_net *net,
+                   void (*each)(void *arg, const struct sim_load *load, uint32_t step), void *arg)
+{
+    const struct telling to = {each, arg};
+    tell_hosts(net, &to);
+    for (int l = 0; l < SIM_LEVELS; l++) {
+        const enum sim_level level = (enum sim_level)l;
+        const unsigned       kind = SIM_UPLINK + (unsigned)l;
+        const uint32_t step = group_of(next_spot(net), level) - group_of(&net->spots[0], level);
+        for (uint32_t g = groups(net, level); g > 0; g--) {
+            tell(&to, &net->up[l][g], kind, false, g - 1, step);
+            tell(&to, &net->down[l][g], kind, true, g - 1, step);
+        }
+    }
 }
 
 /* ---- symmetry -------------------------------------------------------------------------------- */

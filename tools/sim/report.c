@@ -10,6 +10,30 @@ static double us(uint64_t ps)
     return (double)ps / SIM_PS_PER_US;
 }
 
+/* The links of one run, if any were asked for. */
+static void text_links(const struct sim_row *row)
+{
+    const struct sim_case *c = &row->what;
+    char                   name[64];
+    if (row->result.loads == 0) {
+        return;
+    }
+    sim_case_name(c, name, sizeof name);
+    printf("\n%s %s, %u ranks, %" PRIu64 " bytes: the links that were busy longest\n",
+           ct_algo_coll_name(c->coll), name, c->n, c->bytes);
+    printf("%-32s %16s %8s %16s\n", "link", "bytes", "busy %", "waited us");
+    for (uint32_t i = 0; i < row->result.loads; i++) {
+        const struct sim_load *l = &row->result.load[i];
+        sim_load_name(l, c->cluster, name, sizeof name);
+        printf("%-32s %16" PRIu64 " %8.2f ", name, l->bytes, 100 * l->busy);
+        if (l->waited_ps == UINT64_MAX) {
+            printf("%16s\n", "too much");
+        } else {
+            printf("%16.3f\n", us(l->waited_ps));
+        }
+    }
+}
+
 void sim_report_text(const struct sim_row *rows, size_t n)
 {
     bool turned = false;
@@ -30,6 +54,9 @@ void sim_report_text(const struct sim_row *rows, size_t n)
     }
     if (turned) {
         printf("\n* by symmetry: a part of the ranks was simulated and stands for all\n");
+    }
+    for (size_t i = 0; i < n; i++) {
+        text_links(&rows[i]);
     }
 }
 
@@ -62,6 +89,25 @@ static void json_each(const struct sim_row *row)
     printf("]");
 }
 
+static void json_links(const struct sim_row *row)
+{
+    char name[64];
+    printf(", \"links\": [");
+    for (uint32_t i = 0; i < row->result.loads; i++) {
+        const struct sim_load *l = &row->result.load[i];
+        sim_load_name(l, row->what.cluster, name, sizeof name);
+        printf("%s{\"link\": \"%s\", \"kind\": \"%s\", \"bytes\": %" PRIu64
+               ", \"busy\": %.9f, \"waited_us\": ",
+               i == 0 ? "" : ", ", name, sim_load_kind(l), l->bytes, l->busy);
+        if (l->waited_ps == UINT64_MAX) {
+            printf("null}");
+        } else {
+            printf("%.6f}", us(l->waited_ps));
+        }
+    }
+    printf("]");
+}
+
 static void json_result(const struct sim_row *row, bool each)
 {
     static const char *const levels[SIM_LEVELS] = {"rack", "zone", "dc"};
@@ -88,6 +134,7 @@ static void json_result(const struct sim_row *row, bool each)
         printf("%s\"%s\": %.6f", l == 0 ? "" : ", ", levels[l], us(r->waited_ps[l]));
     }
     printf("}");
+    json_links(row);
     if (each) {
         json_each(row);
     }

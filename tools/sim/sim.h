@@ -40,7 +40,8 @@ enum {
     SIM_RANKS = CT_CLUSTER_RANKS,
     SIM_CHUNKS = 64,
     SIM_SLOTS = 2 * CT_MAX_STEPS,
-    SIM_STARTS = 99
+    SIM_STARTS = 99,
+    SIM_LINKS = 64 /* most that are listed */
 };
 
 #define SIM_NEVER     UINT64_MAX
@@ -99,7 +100,18 @@ struct sim_case {
     uint32_t                  repeat; /* calls that each rank makes, one after the other */
     uint32_t                  starts; /* orders in which ranks that share cores begin */
     uint32_t                  start;  /* of sim_run: the one; 0: that of the ranks */
+    uint32_t                  links;  /* to list, at most SIM_LINKS */
     bool                      inplace, ordered, full; /* full: without symmetry */
+};
+
+/* A link, and what it had to do in a run. */
+enum sim_kind { SIM_NVLINK, SIM_SHARED, SIM_NIC, SIM_UPLINK }; /* and SIM_LEVELS of the last */
+struct sim_load {
+    uint8_t  kind;  /* enum sim_kind, and for uplinks the level added */
+    uint32_t place; /* of rank, host or group, from 0 on; for NICs, of host and NIC in it */
+    bool     in;    /* in or down, not out or up; shared: never */
+    uint64_t bytes, busy_ps, waited_ps; /* of one call; waited_ps UINT64_MAX: too much */
+    double   busy;                      /* of the time that the run took */
 };
 
 struct sim_count {
@@ -115,6 +127,8 @@ struct sim_result {
     uint64_t          flight_bytes; /* most that a rank sent and nobody had received yet */
     uint64_t          level_bytes[CT_DIST_CLASSES]; /* by distance */
     uint64_t          waited_ps[SIM_LEVELS];        /* of messages before uplinks, added up */
+    struct sim_load   load[SIM_LINKS];              /* those of links that were busy longest */
+    uint32_t          loads;
     uint64_t          events;
     bool              too_much; /* bytes or times cannot be counted: the run has failed */
 };
@@ -205,9 +219,12 @@ enum ct_distance sim_net_distance(const struct sim_net *net, uint32_t from, uint
 uint64_t         sim_net_latency(const struct sim_net *net, enum ct_distance d);
 /* The links that a message passes, in order, at most SIM_HOPS. */
 enum { SIM_HOPS = 2 + 2 * SIM_LEVELS };
+struct sim_link {
+    uint64_t free_at, busy, bytes, waited; /* waited: UINT64_MAX where it is more than that */
+};
 struct sim_hop {
-    uint64_t *free_at, *waited; /* waited may be NULL */
-    double    ps_a_byte;
+    struct sim_link *link;
+    double           ps_a_byte;
 };
 unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enum ct_distance d,
                       struct sim_hop *hop);
@@ -249,6 +266,10 @@ void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t byte
  * their own links. */
 void sim_net_fetch_spots(const struct sim_net *net, uint32_t from, uint32_t to);
 void sim_net_fetch_links(const struct sim_net *net, uint32_t from, uint32_t to);
+/* Tells `each` of all links that bytes have passed, with the numbers of all calls, and how much
+ * further on, by symmetry, the next place lies that a link stands for. */
+void sim_net_links(const struct sim_net *net,
+                   void (*each)(void *arg, const struct sim_load *load, uint32_t step), void *arg);
 /* UINT64_MAX: too much. */
 uint64_t sim_net_waited(const struct sim_net *net, enum sim_level level);
 /* The least time in which so many bytes leave or enter a rank, and the least latency. */
@@ -258,6 +279,15 @@ uint64_t sim_net_least_latency(const struct sim_net *net);
 /* How many ranks make up the whole: the cluster turned by so many ranks is the same again. n: there
  * is no symmetry. */
 uint32_t sim_net_period(const struct sim_cluster *c, uint32_t n);
+
+/* ---- the busiest links (links.c) ------------------------------------------------------------- */
+
+/* Of a run whose time is in *r and is that of all calls. */
+void sim_links_list(const struct sim_case *c, const struct sim_net *net, uint32_t alike,
+                    struct sim_result *r);
+/* Names of kinds and places, as "rack" and "rack 3 up". */
+const char *sim_load_kind(const struct sim_load *load);
+void sim_load_name(const struct sim_load *load, const struct sim_cluster *c, char *out, size_t cap);
 
 /* ---- waves (wave.c) -------------------------------------------------------------------------- */
 

@@ -35,6 +35,7 @@ bool sim_sum_up(const struct sim_case *c, const struct sim_net *net, uint32_t pe
     }
     r->too_much |= r->total.bytes == UINT64_MAX || sim_is_beyond(r);
     r->total.bytes /= calls;
+    sim_links_list(c, net, alike, r);
     r->time_ps /= calls;
     for (int d = 0; d < CT_DIST_CLASSES; d++) {
         r->level_bytes[d] = share(r->level_bytes[d], alike, calls);

@@ -92,8 +92,8 @@ static bool find_edges(struct ring *g)
                 g->edges[i] = (struct edge){k, n, sim_net_latency(w->net, d)};
             }
             for (unsigned h = 0; h < n; h++) {
-                own = own && (pass == 1 || *path[h].free_at == 0);
-                *path[h].free_at = pass == 0;
+                own = own && (pass == 1 || path[h].link->free_at == 0);
+                path[h].link->free_at = pass == 0;
                 if (pass == 0) {
                     g->hops[k++] = (struct hop){.ps = sim_ps_of(g->bytes, path[h].ps_a_byte)};
                 }
@@ -103,7 +103,8 @@ static bool find_edges(struct ring *g)
     return own;
 }
 
-static void give_waits(const struct ring *g)
+/* What the links had to do. */
+static void give_loads(const struct ring *g, uint32_t rounds)
 {
     struct sim_hop path[SIM_HOPS];
     for (uint32_t i = 0; i < g->w->period; i++) {
@@ -111,10 +112,10 @@ static void give_waits(const struct ring *g)
         enum ct_distance d = sim_net_distance(g->w->net, i, to);
         unsigned         n = sim_net_path(g->w->net, i, to, d, path);
         for (unsigned h = 0; h < n; h++) {
-            if (path[h].waited != NULL) {
-                uint64_t waited = g->hops[g->edges[i].first + h].waited;
-                *path[h].waited = sim_add(*path[h].waited, waited);
-            }
+            const struct hop *hop = &g->hops[g->edges[i].first + h];
+            path[h].link->waited = hop->waited;
+            path[h].link->busy = hop->ps * rounds; /* which ends before free_at */
+            path[h].link->bytes = g->bytes * rounds;
         }
     }
 }
@@ -227,7 +228,7 @@ bool sim_wave_run(const struct sim_wave *w, struct sim_result *r)
     if (good) {
         g.asked = g.bytes > c->cluster->eager;
         run(&g, rounds, r);
-        give_waits(&g);
+        give_loads(&g, rounds);
     }
     free(memory);
     free(g.edges);
