@@ -77,6 +77,7 @@ dist_perf_DATA = $(perf_sources) \
 	bench/perf/points.py \
 	bench/perf/report.py \
 	bench/perf/stats.py \
+	bench/perf/tables.py \
 	bench/perf/tune.py
 dist_man_MANS += man/ctran_perf.1
 dist_check_SCRIPTS += bench/ctran_perf.test

@@ -19,6 +19,7 @@ import libraries  # noqa: E402
 import plot  # noqa: E402
 import report  # noqa: E402
 import stats  # noqa: E402
+import tables  # noqa: E402
 import tune  # noqa: E402
 from points import Point, Points  # noqa: E402
 
@@ -71,8 +72,8 @@ class Tables(unittest.TestCase):
         self.assertIsNone(tune.best(place, self.ring, few))
 
     def test_spans(self):
-        self.assertEqual(tune.spans([1024]), {1024: [0, 1024]})
-        self.assertEqual(tune.spans([0, 16, 64]), {0: [0, 15], 16: [16, 32], 64: [33, 64]})
+        self.assertEqual(tables.spans([1024]), {1024: [0, 1024]})
+        self.assertEqual(tables.spans([0, 16, 64]), {0: [0, 15], 16: [16, 32], 64: [33, 64]})
 
     def test_rows(self):
         def better(way):
@@ -95,7 +96,7 @@ class Tables(unittest.TestCase):
 
     def test_split(self):
         rows = ["scan board one_shot", "bcast ring", "bcast board linear", "scan chain"]
-        self.assertEqual(tune.split(rows), (rows[:1], rows[1:]))
+        self.assertEqual(tables.split(rows), (rows[:1], rows[1:]))
 
 
 class Stats(unittest.TestCase):

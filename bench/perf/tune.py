@@ -6,29 +6,14 @@ turns in every round, as libraries do. At each point the figures are held agains
 algorithm that runs there now, pair by pair, and only one that is certainly faster gets a row. The
 rows come before those of the table in force, which stay.
 """
-import json
-import os
 from collections import namedtuple
-from math import isqrt
 
 import libraries
-import report
 import stats
+import tables
 
-# Collective -> the pattern that measures it, and whether its vector has a block for each rank.
-PATTERNS = {
-    "barrier": ("barrier", False),
-    "bcast": ("bcast", False),
-    "reduce": ("reduce", False),
-    "allreduce": ("allreduce", False),
-    "allgather": ("allgather", True),
-    "reduce_scatter": ("reduce_scatter_block", True),
-    "gather": ("gather", True),
-    "scatter": ("scatter", True),
-    "alltoall": ("alltoall", True),
-    "scan": ("scan", False),
-    "exscan": ("exscan", False),
-}
+# The pattern that measures a collective, where it has another name.
+PATTERNS = {"reduce_scatter": "reduce_scatter_block"}
 
 RADICES = (3, 4, 8)  # tried beside 2, the default
 
@@ -40,30 +25,8 @@ Place = namedtuple("Place", "collective ranks bytes board")
 Better = namedtuple("Better", "way now ratio bounds")
 
 
-def named(entry):
-    return entry["algorithm"] + (f":{entry['radix']}" if entry["radix"] != 2 else "")
-
-
-def environment(**settings):
-    """Ours without what would choose in place of what is forced."""
-    kept = {k: v for k, v in os.environ.items() if k != "CTRAN_COLL_ALGORITHM"}
-    return {**kept, "CTRAN_REPRODUCIBLE": "0", **settings}
-
-
-class Now:
-    """What runs where, as ctran_info knows it by the table in force."""
-
-    def __init__(self, info):
-        self.info = info
-        told = self.ask("--tuning").splitlines()
-        self.source, self.rows = told[0].lstrip("# "), told[1:]
-
-    def ask(self, *options):
-        return libraries.run([self.info, *options], "ctran_info", 60, environment())
-
-    def choices(self, collective, ranks, size):
-        options = ["--coll", collective, "--ranks", str(ranks), "--size", str(size), "--json"]
-        return json.loads(self.ask(*options))["choices"]
+class Now(tables.Now):
+    """Beside what runs, what could."""
 
     def ways(self, collective, ranks):
         """All that could serve, those over the board where ranks may have one."""
@@ -81,7 +44,7 @@ class Now:
         """Each place at this size with the way that is taken there now."""
         for entry in self.choices(collective, ranks, size):
             board = {f["name"] for f in entry["fits"] if f["board"]}
-            way = Way(named(entry), entry["with_board"] and entry["algorithm"] in board)
+            way = Way(tables.named(entry), entry["with_board"] and entry["algorithm"] in board)
             yield Place(collective, ranks, size, entry["with_board"]), way
 
 
@@ -108,26 +71,11 @@ def best(place, now, figures):
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-def spans(values):
-    """value -> (least, most) that go by it: up to half way to the next, in proportion; from 0 on,
-    and up to the last."""
-    v = sorted(set(values))
-    upper = [isqrt(a * b) if a > 0 else b - 1 for a, b in zip(v, v[1:])] + v[-1:]
-    lower = [0] + [u + 1 for u in upper[:-1]]
-    return {x: span for x, *span in zip(v, lower, upper)}
-
-
-def condition(fact, least, most, text):
-    if least == most:
-        return f" {fact}={text(most)}"
-    return (f" {fact}>={text(least)}" if least > 0 else "") + f" {fact}<={text(most)}"
-
-
 def row_of(place, ranks_span, least, most, way):
     row = place.collective + (" board" if place.board else "")
-    row += condition("ranks", *ranks_span, str) + " nodes=1"
+    row += tables.condition("ranks", *ranks_span, str) + " nodes=1"
     if place.collective != "barrier":
-        row += condition("bytes", least, most, report.size)
+        row += tables.condition("bytes", least, most, tables.size)
     return f"{row} {way.algorithm}"
 
 
@@ -140,7 +88,7 @@ def rows_of(found, all_ranks, board):
     for p in sorted(p for p in found if p.board == board):
         lines[p[:2]].append(p)
     for places in lines.values():
-        bounds = spans(p.bytes for p in places)
+        bounds = tables.spans(p.bytes for p in places)
         at = 0
         while at < len(places):
             end = at
@@ -160,38 +108,21 @@ def same(a, b):
 
 
 def reason(place, better):
-    where = "" if place.collective == "barrier" else f" at {report.size(place.bytes)}"
+    where = "" if place.collective == "barrier" else f" at {tables.size(place.bytes)}"
     now = better.now.algorithm + (" over the board" if better.now.board else "")
     low, high = better.bounds
     return f"# on {place.ranks} ranks{where} {better.ratio:.2f} [{low:.2f}, {high:.2f}] times as " \
            f"fast as {now}"
 
 
-def split(rows):
-    """Rows of the board that come before all others of their collective, and the rest: what is
-    found for ranks without a board goes between."""
-    first, rest, closed = [], [], set()
-    for row in rows:
-        words = row.split()
-        leading = "board" in words[1:] and words[0] not in closed
-        (first if leading else rest).append(row)
-        if not leading:
-            closed.add(words[0])
-    return first, rest
-
-
 def table(found, now, ranks, about):
     """The text of the table; `about` is lines for its head."""
-    board, others = split(now.rows)
+    board, others = tables.split(now.rows)
     parts = [("Faster over the board, as measured.", list(rows_of(found, ranks, True))),
              (f"The rest of the board: {now.source}.", board),
              ("Faster by messages, as measured.", list(rows_of(found, ranks, False))),
              (f"All else: {now.source}.", others)]
-    text = "".join(f"# {line}\n" for line in about)
-    for title, lines in parts:
-        if lines:
-            text += f"\n# {title}\n" + "".join(f"{line}\n" for line in lines)
-    return text
+    return tables.text_of(about, parts)
 
 
 # ---- measuring -----------------------------------------------------------------------------------
@@ -204,9 +135,9 @@ class Tuner:
 
     def run(self, collective, way, ranks):
         """Block size -> microseconds, of one run."""
-        pattern = PATTERNS[collective][0]
+        pattern = PATTERNS.get(collective, collective)
         # Before it is measured there are collectives enough for the board.
-        forced = environment(CTRAN_COLL_ALGORITHM=f"{collective}:{way.algorithm}",
+        forced = tables.environment(CTRAN_COLL_ALGORITHM=f"{collective}:{way.algorithm}",
                              CTRAN_COLL_BOARD="1" if way.board else "0")
         command = [*self.launch(ranks), self.ours.program, *self.options, pattern]
         what = f"{collective} {way.algorithm} on {ranks} ranks"
@@ -231,7 +162,7 @@ class Tuner:
             for collective in collectives:
                 figures = self.measure(collective, ranks, rounds, progress)
                 for block, by in figures.items():
-                    size = block * (ranks if PATTERNS[collective][1] else 1)
+                    size = block * (ranks if tables.COLLECTIVES[collective] else 1)
                     for place, way in self.now.places(collective, ranks, size):
                         found[place] = best(place, way, by) if way in by else None
         return found
