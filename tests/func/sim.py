@@ -504,6 +504,29 @@ def memory():
             expect(f"{n} ranks: {used} bytes of memory, at most {most}", True, used <= most)
 
 
+def given_up():
+    """What takes longer than so many times the fastest before it has no time."""
+    args = ("--coll", "allreduce,scan", "--ranks", "16", "--bytes", "8,100K", "--cluster",
+            cluster(SMALL))
+    for repeat in ("1", "3"):
+        whole = runs(*args, "--repeat", repeat)
+        some = runs(*args, "--repeat", repeat, "--within", "1.5")
+        best, late = {}, 0
+        for r, found in zip(whole, some):
+            key = r["collective"], r["bytes"]
+            most = 1.5 * best.get(key, r["time_us"])
+            if r["time_us"] <= most:
+                expect(f"{name_of(r)}: not given up", r, found)
+                best[key] = min(best.get(key, r["time_us"]), r["time_us"])
+            else:
+                late += 1
+                expect(f"{name_of(r)}: given up", (r["algorithm"], r["bytes"], None),
+                       (found["algorithm"], found["bytes"], found["time_us"]))
+        expect("some are given up, and some are not", True, 0 < late < len(whole))
+        expect("so many lines", late, output(*args, "--repeat", repeat, "--within",
+                                             "1.5").count("given up"))
+
+
 def refused():
     bad = (("cluster gpus=x\n", "1:", "is no number of gpus"),
            ("\n# c\ncluster gpus=2\nlatency rck=1\n", "4:", 'latency has no "rck"'),
@@ -572,6 +595,8 @@ def refused():
                        "the levels of the cluster"),
                       (("--coll", "allreduce", "--levels", "rack,node"), "levels: rack,node"),
                       (("--coll", "barrier", "--each"), "--each goes with --json"),
+                      (("--coll", "barrier", "--within", "0.5"), "within: 0.5"),
+                      (("--coll", "barrier", "--within", "2", "--plot", "a"), "without --each"),
                       (("--coll", "bcast", "--chunks", "65"), "chunks: 65"),
                       (("--coll", "bcast", "--links", "65"), "links: 65"),
                       (("--coll", "bcast", "--links", "few"), "links: few"),
@@ -593,6 +618,7 @@ def main():
         os.chdir(folder)
         for part in (formats, radices, hierarchies, trace, symmetry, properties, repeated, cores,
                      queues, moving, held_against, sharing, links, chunks, described, memory,
+                     given_up,
                      refused):
             part()
         os.chdir("/")

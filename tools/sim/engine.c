@@ -390,9 +390,18 @@ static void fetch(const struct engine *e)
     }
 }
 
+/* The time of all calls at which they are given up. */
+static uint64_t most_ps(const struct sim_case *c)
+{
+    uint64_t   most;
+    const bool beyond = __builtin_mul_overflow(c->most_ps, c->repeat, &most);
+    return c->most_ps == 0 || beyond ? SIM_NEVER : most;
+}
+
 static int run(struct engine *e, char *why, size_t cap)
 {
-    struct sim_event ev;
+    struct sim_event ev = {0};
+    const uint64_t   most = most_ps(e->c);
     for (uint32_t k = 0; k < e->period; k++) {
         const uint32_t rank = e->order != NULL ? e->order[k] : k;
         for (uint32_t i = 0; i < e->nstrands; i++) {
@@ -400,7 +409,8 @@ static int run(struct engine *e, char *why, size_t cap)
                             (struct sim_event){.rank = rank, .peer = rank, .strand = (uint16_t)i});
         }
     }
-    while (!e->no_memory && !sim_is_beyond(e->r) && sim_queue_get(&e->queue, &ev)) {
+    while (!e->no_memory && !sim_is_beyond(e->r) && ev.at <= most &&
+           sim_queue_get(&e->queue, &ev)) {
         fetch(e);
         e->r->events++;
         handle(e, &ev);
@@ -410,6 +420,10 @@ static int run(struct engine *e, char *why, size_t cap)
     }
     if (sim_is_beyond(e->r)) {
         return CTRAN_SUCCESS; /* see sim_sum_up */
+    }
+    if (ev.at > most) {
+        e->r->given_up = true;
+        return CTRAN_SUCCESS;
     }
     return e->active > 0 || e->mail.n > 0 ? stuck(e, why, cap) : CTRAN_SUCCESS;
 }
@@ -537,6 +551,7 @@ int sim_run(const struct sim_case *c, const struct sim_watch *watch, struct sim_
                   late ? "it takes more than 53 days, beyond what can be simulated"
                        : "too much data: its bytes or waits cannot be added up");
     }
+    r->given_up |= c->most_ps > 0 && r->time_ps > c->most_ps;
     sim_net_free(e.net);
     sim_queue_free(&e.queue);
     sim_mail_free(&e.mail);

@@ -21,6 +21,7 @@ struct options {
     struct sim_case      common;
     struct sim_cluster   cluster;
     struct sim_picks     picks;
+    double               within; /* 0: no run is given up */
     bool                 json, each, has_links;
 };
 
@@ -39,6 +40,8 @@ static const char usage_text[] =
     "  --chunks C            in flight at a time (CTRAN_CHUNKS' default)\n"
     "  --repeat N            calls of each rank, one after the other (1); times are of one\n"
     "  --starts N            orders in which ranks that share cores begin (1); the mean counts\n"
+    "  --within X            give up what takes X times as long as one before it of the same\n"
+    "                        collective, ranks and bytes\n"
     "  --inplace, --ordered  the buffers are one; the operator does not commute\n"
     "  --links N             print the N links that were busy longest (0; with --json 8)\n"
     "  --full                simulate all ranks, even where some could stand for all\n"
@@ -71,6 +74,7 @@ enum {
     CHUNKS,
     REPEAT,
     STARTS,
+    WITHIN,
     INPLACE,
     ORDERED,
     LINKS,
@@ -94,6 +98,7 @@ static const struct option known[] = {
     {"chunks", required_argument, NULL, CHUNKS},
     {"repeat", required_argument, NULL, REPEAT},
     {"starts", required_argument, NULL, STARTS},
+    {"within", required_argument, NULL, WITHIN},
     {"inplace", no_argument, NULL, INPLACE},
     {"ordered", no_argument, NULL, ORDERED},
     {"links", required_argument, NULL, LINKS},
@@ -138,6 +143,13 @@ static bool take_count(const char *text, uint64_t low, uint64_t high, uint32_t *
     return good;
 }
 
+static bool take_factor(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && *out >= 1 && *out <= 1e9;
+}
+
 /* False: what the option got makes no sense. */
 static bool take(struct options *o, int c, const char *text)
 {
@@ -171,6 +183,8 @@ static bool take(struct options *o, int c, const char *text)
         return take_count(text, 1, 1000, &o->common.repeat);
     case STARTS:
         return take_count(text, 1, SIM_STARTS, &o->common.starts);
+    case WITHIN:
+        return take_factor(text, &o->within);
     case INPLACE:
         return o->common.inplace = true;
     case ORDERED:
@@ -304,6 +318,9 @@ static int check(struct options *o)
     if (o->each && !o->json) {
         return usage("--each goes with --json", "");
     }
+    if (o->within > 0 && (o->each || o->plot != NULL)) {
+        return usage("--within goes without --each and --plot", "");
+    }
     if (o->cluster_file != NULL) {
         int rc = sim_cluster_read(&o->cluster, o->cluster_file, why, sizeof why);
         if (rc != CTRAN_SUCCESS) {
@@ -398,6 +415,21 @@ static int draw(const struct options *o, const struct sim_row *rows, size_t n)
     return good ? 0 : complain(o->plot, "cannot be written");
 }
 
+/* How long row k may take, by the fastest before it that does the same; 0: any time. */
+static uint64_t most_of(const struct options *o, const struct sim_row *rows, size_t k)
+{
+    uint64_t best = 0;
+    for (size_t i = 0; i < k && o->within > 0; i++) {
+        const struct sim_case *a = &rows[i].what, *b = &rows[k].what;
+        const uint64_t         ps = rows[i].result.given_up ? 0 : rows[i].result.time_ps;
+        if (a->coll == b->coll && a->n == b->n && a->bytes == b->bytes && ps > 0) {
+            best = best == 0 || ps < best ? ps : best;
+        }
+    }
+    const double most = (double)best * o->within;
+    return most < (double)SIM_TOO_LATE ? (uint64_t)most : 0;
+}
+
 static int run(const struct options *o)
 {
     size_t          n = list_cases(o, NULL), done = 0;
@@ -408,6 +440,7 @@ static int run(const struct options *o)
     }
     (void)list_cases(o, rows);
     while (status == 0 && done < n) {
+        rows[done].what.most_ps = most_of(o, rows, done);
         status = run_one(o, &rows[done++]);
     }
     if (status == 0 && o->json) {

@@ -47,6 +47,11 @@ void sim_report_text(const struct sim_row *rows, size_t n)
         const struct sim_result *r = &rows[i].result;
         char                     name[64];
         sim_case_name(c, name, sizeof name);
+        if (r->given_up) {
+            printf("%-15s %-32s %8u %12" PRIu64 " %14s\n", ct_algo_coll_name(c->coll), name, c->n,
+                   c->bytes, "given up");
+            continue;
+        }
         printf("%-15s %-32s %8u %12" PRIu64 " %14.3f %12" PRIu64 " %16" PRIu64 " %9" PRIu64 "%s\n",
                ct_algo_coll_name(c->coll), name, c->n, c->bytes, us(r->time_ps), r->total.messages,
                r->total.bytes, r->total.rounds / c->n, r->stood_for > 1 ? " *" : "");
@@ -151,7 +156,11 @@ void sim_report_json(const struct sim_row *rows, size_t n, bool each)
     for (size_t i = 0; i < n; i++) {
         printf("%s\n  ", i == 0 ? "" : ",");
         json_case(&rows[i].what);
-        json_result(&rows[i], each);
+        if (rows[i].result.given_up) {
+            printf("\"time_us\": null}");
+        } else {
+            json_result(&rows[i], each);
+        }
     }
     printf("\n]}\n");
 }

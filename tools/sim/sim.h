@@ -97,10 +97,11 @@ struct sim_case {
     uint64_t                  element;
     uint64_t                  chunk_bytes;
     uint32_t                  chunks;
-    uint32_t                  repeat; /* calls that each rank makes, one after the other */
-    uint32_t                  starts; /* orders in which ranks that share cores begin */
-    uint32_t                  start;  /* of sim_run: the one; 0: that of the ranks */
-    uint32_t                  links;  /* to list, at most SIM_LINKS */
+    uint32_t                  repeat;  /* calls that each rank makes, one after the other */
+    uint32_t                  starts;  /* orders in which ranks that share cores begin */
+    uint32_t                  start;   /* of sim_run: the one; 0: that of the ranks */
+    uint32_t                  links;   /* to list, at most SIM_LINKS */
+    uint64_t                  most_ps; /* a run whose calls take longer is given up; 0: none is */
     bool                      inplace, ordered, full; /* full: without symmetry */
 };
 
@@ -124,6 +125,7 @@ struct sim_result {
     struct sim_count *each;         /* of the ranks that were simulated; the caller frees it */
     uint32_t          stood_for;    /* ranks that each simulated one stands for: 1: no symmetry */
     bool              waves;        /* it went by waves: flight_bytes is not known */
+    bool              given_up;     /* it takes longer than most_ps; nothing else is known */
     uint64_t          flight_bytes; /* most that a rank sent and nobody had received yet */
     uint64_t          level_bytes[CT_DIST_CLASSES]; /* by distance */
     uint64_t          waited_ps[SIM_LEVELS];        /* of messages before uplinks, added up */

@@ -39,6 +39,7 @@ int sim_run_starts(const struct sim_case *c, const struct sim_watch *watch, stru
     for (one.start = 1; rc == CTRAN_SUCCESS && one.start < c->starts; one.start++) {
         rc = sim_run(&one, NULL, &other, why, cap);
         mean += other.time_ps / c->starts;
+        r->given_up |= other.given_up;
         free(other.each);
     }
     r->time_ps = c->starts > 1 ? mean : r->time_ps;
