@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of algorithms as text, in ctran-tuning(7)'s format, and what is chosen by the one in force:
+"""Tables of algorithms as text, in ctran-tuning(7)'s format, and what the one in force chooses:
 what ctran_perf --tune and ctran_sim_tune have in common.
 """
 import json

@@ -28,8 +28,22 @@ dist_man_MANS += man/ctran_sim.1
 clustersdir = $(datadir)/ctran/clusters
 dist_clusters_DATA = \
 	tools/sim/clusters/buildings.cluster \
+	tools/sim/clusters/cpus.cluster \
 	tools/sim/clusters/flat.cluster \
-	tools/sim/clusters/groups.cluster
+	tools/sim/clusters/gpus.cluster \
+	tools/sim/clusters/groups.cluster \
+	tools/sim/clusters/slow.cluster
 TESTS += tests/func/sim.py
 EXTRA_DIST += tests/func/sim.py
 tests/func/sim.log: tools/sim/ctran_sim$(EXEEXT)
+
+# Tables of algorithms made of what it finds. What is common with ctran_perf --tune lies with that.
+dist_bin_SCRIPTS += tools/sim/ctran_sim_tune
+simtunedir = $(datadir)/ctran/sim
+dist_simtune_DATA = \
+	tools/sim/tune/rules.py \
+	tools/sim/tune/simulated.py
+dist_man_MANS += man/ctran_sim_tune.1
+TESTS += tests/func/sim_tune.py
+EXTRA_DIST += tests/func/sim_tune.py
+tests/func/sim_tune.log: tools/sim/ctran_sim$(EXEEXT) tools/ctran_info$(EXEEXT)
