@@ -211,24 +211,16 @@ def report(results):
     return total["failed"] == 0
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("suite", help="the suite's root folder")
-    parser.add_argument("folders", nargs="+", help="folders of it, with testlists")
+def library_options(parser):
+    """Where ctran is."""
     parser.add_argument("--prefix", help="where ctran is installed (default: of ctrancc in PATH)")
     parser.add_argument("--header", help="ctran.h (default: the prefix's)")
     parser.add_argument("--cc", type=shlex.split, help="the compiler (default: ctrancc)")
     parser.add_argument("--libs", type=shlex.split, default=[], help="what it links, if not that")
     parser.add_argument("--run", type=shlex.split, help="the launcher (default: ctranrun)")
-    parser.add_argument("--work", default="suite-work", help="folder for programs and results")
-    parser.add_argument("--under", type=shlex.split, default=[], help="put before every command")
-    parser.add_argument("--limit", type=float, default=180,
-                        help="seconds for a run whose testlist says nothing of it (default 180)")
-    parser.add_argument("--memory", type=float, default=4, help="gigabytes for a run (default 4)")
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
-    parser.add_argument("--only", help="a regular expression that names of runs match")
-    parser.add_argument("--json", help="write all results to this file")
-    options = parser.parse_args()
+
+
+def find_library(options):
     if options.prefix is None:
         found = subprocess.run(["which", "ctrancc"], capture_output=True, text=True).stdout.strip()
         options.prefix = str(Path(found).parent.parent) if found else "."
@@ -237,6 +229,22 @@ def parse_options():
     options.cc = options.cc or [str(prefix / "bin" / "ctrancc")]
     options.run = options.run or [str(prefix / "bin" / "ctranrun")]
     return options
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("suite", help="the suite's root folder")
+    parser.add_argument("folders", nargs="+", help="folders of it, with testlists")
+    library_options(parser)
+    parser.add_argument("--work", default="suite-work", help="folder for programs and results")
+    parser.add_argument("--under", type=shlex.split, default=[], help="put before every command")
+    parser.add_argument("--limit", type=float, default=180,
+                        help="seconds for a run whose testlist says nothing of it (default 180)")
+    parser.add_argument("--memory", type=float, default=4, help="gigabytes for a run (default 4)")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time (default 2)")
+    parser.add_argument("--only", help="a regular expression that names of runs match")
+    parser.add_argument("--json", help="write all results to this file")
+    return find_library(parser.parse_args())
 
 
 def main():
