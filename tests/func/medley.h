@@ -31,7 +31,7 @@ struct team {
     int          in_slot[MOST_BLOCKS], out_slot[MOST_BLOCKS]; /* which of several of one pair */
 };
 
-enum { MOST_TEAMS = 12 };
+enum { MOST_TEAMS = 16 };
 /* All ranks make the same ones; how many. */
 int  teams_make(struct team *teams);
 void teams_free(struct team *teams, int n);
@@ -169,7 +169,10 @@ struct call {
 
 bool        call_reduces(const struct call *c);
 bool        call_has_counts(const struct call *c);
+bool        call_rounds(const struct call *c);
 const char *call_text(const struct call *c); /* until the next one */
+/* "persistent,neighbours,counts": what kind of call it is; until the next one. */
+const char *call_traits(const struct call *c);
 
 /* Call `number` of this run; false where this rank takes no part. */
 bool call_plan(struct call *c, const struct team *teams, int nteams, int number, bool steady);

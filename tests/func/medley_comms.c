@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators for medley: the world and parts of it in several orders, an inter-communicator of
- * uneven groups, grids and a graph with edges that occur twice and lead to their own rank.
+ * Communicators for medley: the world and parts of it in several orders, inter-communicators of
+ * uneven and of mingled groups, grids and graphs with edges that occur twice and lead to their own
+ * rank.
  */
 #include "medley.h"
 
@@ -51,10 +52,19 @@ static void cart_neighbours(struct team *t)
 
 static void graph_neighbours(struct team *t)
 {
-    int weighted, win[MOST_BLOCKS], wout[MOST_BLOCKS];
-    OK(ctran_dist_graph_neighbors_count(t->comm, &t->nin, &t->nout, &weighted));
-    EXPECT(t->nin <= MOST_BLOCKS && t->nout <= MOST_BLOCKS);
-    OK(ctran_dist_graph_neighbors(t->comm, t->nin, t->in, win, t->nout, t->out, wout));
+    int kind, weighted, win[MOST_BLOCKS], wout[MOST_BLOCKS];
+    OK(ctran_topo_test(t->comm, &kind));
+    if (kind == CTRAN_GRAPH) { /* both ways the same */
+        OK(ctran_graph_neighbors_count(t->comm, t->me, &t->nin));
+        EXPECT(t->nin <= MOST_BLOCKS);
+        OK(ctran_graph_neighbors(t->comm, t->me, t->nin, t->in));
+        t->nout = t->nin;
+        memcpy(t->out, t->in, sizeof t->in);
+    } else {
+        OK(ctran_dist_graph_neighbors_count(t->comm, &t->nin, &t->nout, &weighted));
+        EXPECT(t->nin <= MOST_BLOCKS && t->nout <= MOST_BLOCKS);
+        OK(ctran_dist_graph_neighbors(t->comm, t->nin, t->in, win, t->nout, t->out, wout));
+    }
     for (int i = 0; i < t->nin; i++) {
         t->in[i] = t->own[t->in[i]];
     }
@@ -95,15 +105,20 @@ static ctran_comm_t part(int color, int key)
     return comm;
 }
 
+/* Of those with the word and those without it; the lowest rank of either, which leads it. */
+static ctran_comm_t between(bool ours, int lowest, int lowest_other)
+{
+    ctran_comm_t half = part(ours, check_rank), comm;
+    OK(ctran_intercomm_create(half, 0, CTRAN_COMM_WORLD, ours ? lowest_other : lowest, 7, &comm));
+    OK(ctran_comm_free(&half));
+    return comm;
+}
+
 /* A third of the ranks, and the rest. */
 static ctran_comm_t across(void)
 {
-    const int    cut = (check_size + 1) / 3 > 0 ? (check_size + 1) / 3 : 1;
-    const bool   low = check_rank < cut;
-    ctran_comm_t half = part(low, check_rank), comm;
-    OK(ctran_intercomm_create(half, 0, CTRAN_COMM_WORLD, low ? cut : 0, 7, &comm));
-    OK(ctran_comm_free(&half));
-    return comm;
+    const int cut = (check_size + 1) / 3 > 0 ? (check_size + 1) / 3 : 1;
+    return between(check_rank < cut, 0, cut);
 }
 
 static ctran_comm_t grid(int ndims, int periodic)
@@ -141,6 +156,23 @@ static ctran_comm_t graph(void)
     return comm;
 }
 
+/* Every pair has as many edges in both directions, as neighbourhoods of this kind of graph must. */
+static ctran_comm_t symmetric_graph(void)
+{
+    int          index[MOST_RANKS], to[MOST_RANKS * MOST_BLOCKS], n = 0;
+    ctran_comm_t comm;
+    for (int a = 0; a < check_size; a++) {
+        for (int b = 0; b < check_size; b++) {
+            for (int i = a < b ? edges(a, b) : edges(b, a); i > 0; i--) {
+                to[n++] = b;
+            }
+        }
+        index[a] = n;
+    }
+    OK(ctran_graph_create(CTRAN_COMM_WORLD, check_size, index, to, 0, &comm));
+    return comm;
+}
+
 int teams_make(struct team *teams)
 {
     struct team *t = teams;
@@ -158,8 +190,10 @@ int teams_make(struct team *teams)
     team_of(t++, grid(1, 1), "ring", CART);
     team_of(t++, grid(2, 1), "grid", CART);
     team_of(t++, graph(), "graph", GRAPH);
+    team_of(t++, symmetric_graph(), "symmetric graph", GRAPH);
     if (check_size > 1) {
         team_of(t++, across(), "across", INTER);
+        team_of(t++, between(check_rank % 2 == 0, 0, 1), "even and odd", INTER);
     }
     return (int)(t - teams);
 }

@@ -56,9 +56,7 @@ static struct number reduced(const struct call *c, const int *ranks, int n, size
         size = c->op == PROD ? size * number_size(y) : size + number_size(y);
         x = number_combine(c->kind, c->op, x, y);
     }
-    const bool rounds = !c->exact && (c->op == SUM || c->op == PROD) &&
-                        (c->kind->class == REAL || c->kind->class == COMPLEX);
-    *slack = rounds ? number_slack(c->kind, n, size) : 0;
+    *slack = call_rounds(c) ? number_slack(c->kind, n, size) : 0;
     return x;
 }
 

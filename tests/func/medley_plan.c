@@ -43,10 +43,33 @@ static bool is_flat(const struct call *c)
     return c->send.layout == FLAT && c->recv.layout == FLAT && c->what != ALLTOALLW;
 }
 
+/* Whether results depend on the order in which numbers are added or multiplied. */
+bool call_rounds(const struct call *c)
+{
+    return call_reduces(c) && !c->exact && (c->op == SUM || c->op == PROD) &&
+           (c->kind->class == REAL || c->kind->class == COMPLEX);
+}
+
+static const char *const forms[] = {"blocking", "nonblocking", "persistent"};
+
+const char *call_traits(const struct call *c)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", forms[c->form],
+             is_neighbour(c)           ? ",neighbours"
+             : c->team->shape == INTER ? ",between-groups"
+                                       : "",
+             c->in_place ? ",in-place" : "",
+             call_has_counts(c) || c->what == REDUCE_SCATTER ? ",counts" : "",
+             c->send.layout != FLAT || c->recv.layout != FLAT || c->what == ALLTOALLW ? ",derived"
+                                                                                      : "",
+             call_rounds(c) ? ",rounded" : "");
+    return text;
+}
+
 const char *call_text(const struct call *c)
 {
-    static const char *const forms[] = {"blocking", "nonblocking", "persistent"};
-    static char              text[256];
+    static char text[256];
     snprintf(
         text, sizeof text,
         "call %d, turn %d: %s %s%s, %s of %d, %s%s%s%s, root %d, up to %zu (%zu), layouts %d %d",

@@ -31,6 +31,12 @@ static inline int mpi_degree(MPI_Comm comm, int out)
         MPI_Cartdim_get(comm, &degrees[0]);
         return 2 * degrees[0];
     }
+    if (kind == MPI_GRAPH) {
+        int rank;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Graph_neighbors_count(comm, rank, &degrees[0]);
+        return degrees[0];
+    }
     MPI_Dist_graph_neighbors_count(comm, &degrees[0], &degrees[1], &weighted);
     return degrees[out];
 }
