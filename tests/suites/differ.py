@@ -6,12 +6,15 @@ usage: differ.py [OPTION]...
 
 The program is medley of tests/func, which works out every result sequentially. It is compiled
 against ctran and, through a ctran.h that mpi_names.py makes backwards, against the other library.
+Calls are blocking, nonblocking (several under way) and persistent (started anew among the others).
+What is exact must be the same in both libraries, bit for bit; a floating-point sum or product that
+depends on the order must be as near to the model's as its operands' size allows.
 Runs are split into parts; after a call from which a library does not come back, it goes on with the
 next one. The other library may keep types and operators until a call is over, as not all of them
 look after what the program has freed.
-Prints how many calls were right and wrong on each, in how many the digests differed, and the first
-lines of what was wrong; exit status 0 if ctran was right in all, and equal to the other library
-wherever that was right.
+Prints how many calls were right and wrong on each, what kinds of calls were compared, in how many
+the digests differed, and the first lines of what was wrong; exit status 0 if ctran was right in
+all, and equal to the other library wherever that was right.
 """
 import argparse
 import os
@@ -44,8 +47,8 @@ class Library:
             sys.exit(f"differ.py: medley does not compile for {name}")
 
     def run(self, ranks, seed, first, calls, options):
-        """All answers, {(rank, call and turn): (digest, verdict)}, and what did not go well: calls
-        at which the library did not come back. It goes on behind them."""
+        """All answers, {(rank, call and turn): (digest, traits, verdict)}, and what did not go
+        well: calls at which the library did not come back. It goes on behind them."""
         answers, stops, end = {}, [], first + calls
         while first < end:
             status, found = self.run_some(ranks, seed, first, end - first, options)
@@ -99,9 +102,9 @@ class Library:
         for rank in range(ranks):
             path = Path(f"{prefix}.{rank}")
             for line in path.read_text().splitlines() if path.exists() else ():
-                words = line.split(" ", 2)
-                if len(words) == 3:  # else the last one of a library that did not come back
-                    found[rank, words[0]] = words[1], words[2]
+                words = line.split(" ", 3)
+                if len(words) == 4:  # else the last one of a library that did not come back
+                    found[rank, words[0]] = tuple(words[1:])
         return found
 
 
@@ -129,34 +132,57 @@ def libraries(options):
     return found
 
 
+def fault(verdict):
+    """In few words, what is wrong: the form and the call, and sums that stop at a type's end."""
+    kind = re.search(r": (\w+ \w+), ", verdict)
+    text = kind.group(1) if kind else "?"
+    number = re.search(r", (u?)(int8|int16|char) sum,.* found ([0-9a-f]+) ", verdict)
+    if number:
+        bits = 16 if number.group(2) == "int16" else 8
+        most = (1 << (bits if number.group(1) else bits - 1)) - 1
+        found = int(number.group(3), 16)
+        if found in (most, (1 << 64) - most - 1):
+            text = "a sum of 8 or 16 bits stops at its type's end"
+    return text
+
+
 class Tally:
     def __init__(self):
         self.counts = Counter()
         self.wrong = {"ctran": [], "peer": []}
         self.kinds = Counter()
+        self.traits = Counter()
         self.unexplained = []
 
     def judge(self, name, answers):
-        for (rank, call), (_, verdict) in sorted(answers.items()):
+        for (rank, call), (_, _, verdict) in sorted(answers.items()):
             self.counts[name, "right" if verdict == "right" else "wrong"] += 1
             if verdict != "right":
                 self.wrong[name].append(f"rank {rank}: {verdict}")
-                kind = re.search(r": (\w+ \w+), ", verdict)
-                self.kinds[name, kind.group(1) if kind else "?"] += 1
+                self.kinds[name, fault(verdict)] += 1
 
     def compare(self, ours, theirs, steady):
-        for key, (digest, verdict) in ours.items():
+        for key, (digest, traits, verdict) in ours.items():
             if steady and not key[1].endswith(".0"):
                 continue  # of a persistent one that is started again
             if key not in theirs:
                 self.counts["missing"] += 1
-            elif digest == theirs[key][0]:
-                self.counts["equal"] += 1
-            elif verdict == "right" and theirs[key][1] == "right":
-                self.counts["differ though right"] += 1
-                self.unexplained.append("rank {}, call {}".format(*key))
+                continue
+            self.traits.update(traits.split(","))
+            if verdict == theirs[key][2] == "right":
+                self.counts["equal" if digest == theirs[key][0] else "differ though right"] += 1
+                if digest != theirs[key][0]:
+                    self.unexplained.append("rank {}, call {}".format(*key))
             else:
                 self.counts["differ"] += 1
+
+    def report(self):
+        """What was compared."""
+        for what in ("equal", "differ though right", "differ", "missing"):
+            print(f"{what}: {self.counts[what]}")
+        for where in self.unexplained[:SHOWN]:
+            print(f"  {where}")
+        print("compared:", ", ".join(f"{n} {trait}" for trait, n in self.traits.most_common()))
 
 
 def parse_options():
@@ -199,10 +225,7 @@ def main():
         how = "ran longer than its limit" if status is None else f"ended with status {status}"
         print(f"{name}: {how}, {words}: {n} ranks, in call {first} or one under way")
     if options.peer:
-        for what in ("equal", "differ though right", "differ", "missing"):
-            print(f"{what}: {tally.counts[what]}")
-        for where in tally.unexplained[:SHOWN]:
-            print(f"  {where}")
+        tally.report()
     ours = [b for b in broken if b[0] == "ctran"] or tally.wrong["ctran"]
     return 1 if ours or tally.counts["differ though right"] else 0
 
