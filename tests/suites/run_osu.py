@@ -142,6 +142,7 @@ def go(programs, run, program):
     run.reason = complaint(run, status, output) or ""
     run.output = output if run.reason else ""
     run.state = "failed" if run.reason else "passed" if run.checks else "unvalidated"
+    return run
 
 
 def report(runs):
@@ -196,8 +197,8 @@ def main():
                 run.reason, run.output = ("", "") if program else ("does not compile", messages)
                 todo += [(run, program)] if program else []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for _ in pool.map(lambda pair: go(programs, *pair), todo):
-            pass
+        for run in pool.map(lambda pair: go(programs, *pair), todo):
+            print(f"{run.state}: {run.name}{run.reason and ': '}{run.reason}", flush=True)
     if options.json:
         text = json.dumps([run.as_json() for run in runs], indent=1)
         Path(options.json).write_text(text + "\n")
