@@ -93,9 +93,9 @@ static enum what what_draw(uint64_t *rng, enum shape shape)
 static void call_draw(struct call *c, uint64_t *rng)
 {
     static const int       caps[] = {8, 200, 2000, 20000};
-    static const enum form forms[] = {BLOCKING, BLOCKING, NONBLOCKING, PERSISTENT};
+    static const enum form drawn[] = {BLOCKING, BLOCKING, NONBLOCKING, PERSISTENT};
     c->what = what_draw(rng, c->team->shape);
-    c->form = forms[rng_below(rng, 4)];
+    c->form = drawn[rng_below(rng, 4)];
     c->in_place = rng_below(rng, 3) == 0 && c->team->shape == INTRA && c->what > BCAST;
     c->most = (size_t)rng_below(rng, caps[rng_below(rng, 4)] + 1);
     c->most = is_alltoall(c) ? c->most / 2 : c->most;
