@@ -240,7 +240,8 @@ tests_func_counts_SOURCES = tests/func/counts.c $(func_check)
 tests_func_counts_LDADD = $(func_ldadd)
 TESTS += tests/func/sim_counts.py
 EXTRA_DIST += tests/func/sim_counts.py
-tests/func/sim_counts.log: tests/func/counts$(EXEEXT) tools/sim/ctran_sim$(EXEEXT) ctranrun$(EXEEXT) ctrand$(EXEEXT)
+tests/func/sim_counts.log: tests/func/counts$(EXEEXT) tools/sim/ctran_sim$(EXEEXT) \
+	tools/ctran_info$(EXEEXT) ctranrun$(EXEEXT) ctrand$(EXEEXT)
 
 # Memory that the processor does not reach: on a stand-in for it, and on the emulated driver of CUDA.
 # Collectives also as requests.
