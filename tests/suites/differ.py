@@ -168,11 +168,11 @@ class Tally:
                 if digest != theirs[key][0]:
                     self.unexplained.append("rank {}, call {}".format(*key))
             else:
-                self.counts["differ"] += 1
+                self.counts["wrong on one or both"] += 1
 
     def report(self):
         """What was compared."""
-        for what in ("equal", "differ though right", "differ", "missing"):
+        for what in ("equal", "differ though right", "wrong on one or both", "missing"):
             print(f"{what}: {self.counts[what]}")
         for where in self.unexplained[:SHOWN]:
             print(f"  {where}")

@@ -161,7 +161,9 @@ def report(runs):
     for program in sorted({run.program for run in runs if run.state == "unvalidated"}):
         why = UNVALIDATED.get(program, "there is nothing to validate")
         print(f"unvalidated {program}: {why}")
-    return not any(run.state == "failed" for run in runs)
+    if not runs:
+        print("FAIL: there is no such program")
+    return bool(runs) and not any(run.state == "failed" for run in runs)
 
 
 def parse_options():

@@ -74,9 +74,10 @@ static bool are_known(const char *colls, const char *list, char *why, size_t cap
     char item[128];
     bool found = true;
     while (found && list != NULL) {
+        const bool whole = strcspn(list, ",") < sizeof item;
         found = false;
         next_item(&list, item, sizeof item);
-        for (const struct ct_algo *const *a = ct_algo_table; *a != NULL && !found; a++) {
+        for (const struct ct_algo *const *a = ct_algo_table; whole && *a != NULL && !found; a++) {
             found = is_of(item, *a) && sim_is_named(colls, ct_algo_coll_name((*a)->colls));
         }
     }

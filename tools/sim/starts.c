@@ -36,7 +36,7 @@ int sim_run_starts(const struct sim_case *c, const struct sim_watch *watch, stru
     struct sim_result other;
     int               rc = sim_run(c, watch, r, why, cap);
     uint64_t          mean = r->time_ps / c->starts;
-    for (one.start = 1; rc == CTRAN_SUCCESS && one.start < c->starts; one.start++) {
+    for (one.start = 1; rc == CTRAN_SUCCESS && !r->given_up && one.start < c->starts; one.start++) {
         rc = sim_run(&one, NULL, &other, why, cap);
         mean += other.time_ps / c->starts;
         r->given_up |= other.given_up;

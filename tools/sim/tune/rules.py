@@ -65,7 +65,9 @@ class Ground:
         return [i for i in range(len(self.places)) if mask >> i & 1]
 
     def will_do(self, i, algorithm, share):
-        costs = self.costs[i]
+        """What was given up somewhere costs nobody knows what: it will do only if all were."""
+        known = {a: c for a, c in self.costs[i].items() if LOST not in self.ratios[i][a]}
+        costs = known or self.costs[i]
         return algorithm in costs and costs[algorithm] <= min(costs.values()) * (1 + share) + 1e-9
 
     def where(self, limits):

@@ -23,6 +23,7 @@ Place = namedtuple("Place", "collective nodes local bytes")
 # A run is given up that takes so many times as long as another: what it costs beside the best is
 # not known then, and counts as LOST, with which no row will have it.
 WITHIN, LOST = 4, 64
+MOST_TEXT = 1 << 20
 
 
 def ranks_of(place):
@@ -36,11 +37,14 @@ class Cluster:
         self.sim, self.path = sim, path
         self.name = Path(path).name
         try:
-            self.text = Path(path).read_text(encoding="utf-8")
+            with open(path, encoding="utf-8") as f:
+                self.text = f.read(MOST_TEXT + 1)
         except OSError as error:
             raise Trouble(f"{path}: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise Trouble(f"{path}: it is no text") from error
+        if len(self.text) > MOST_TEXT:
+            raise Trouble(f"{path}: more than {MOST_TEXT} characters")
         known = self.run(path, "barrier", 1, [0])  # says what is wrong with it, and where
         self.hosts = known["hosts"]
         self.local = known["cluster_ranks"] // self.hosts
@@ -48,8 +52,9 @@ class Cluster:
             raise Trouble(f'{path}: no line "cluster", which says how many hosts there are')
 
     def run(self, path, collective, ranks, blocks, limit=60):
+        sizes = ",".join(map(str, dict.fromkeys(blocks)))
         command = [self.sim, "--json", "--coll", collective, "--ranks", str(ranks), "--bytes",
-                   ",".join(map(str, blocks)), "--within", str(WITHIN), "--cluster", str(path)]
+                   sizes, "--within", str(WITHIN), "--cluster", str(path)]
         what = f"{collective} on {ranks} ranks of {self.name}"
         return json.loads(libraries.run(command, what, limit))
 
@@ -60,7 +65,7 @@ class Cluster:
             if line.split()[:1] != ["cluster"]:
                 return line
             return re.sub(r"\bgpus=[0-9]+", "", line).rstrip() + f" gpus={local}"
-        return "\n".join(map(changed, self.text.splitlines())) + "\n"
+        return "\n".join(map(changed, self.text.split("\n"))) + "\n"
 
 
 def blocks_of(collective, ranks, sizes):
@@ -88,9 +93,8 @@ class Simulation:
             return []
         path = folder / f"{k}.{local}.cluster"
         tree = cluster.run(path, collective, ranks, blocks.values(), self.limit)
-        size_of = {block: size for size, block in blocks.items()}
-        return [(Place(collective, nodes, local, size_of[r["bytes"]]), k, r["algorithm"],
-                 r["time_us"]) for r in tree["runs"]]
+        return [(Place(collective, nodes, local, size), k, r["algorithm"], r["time_us"])
+                for r in tree["runs"] for size, block in blocks.items() if block == r["bytes"]]
 
     def times(self, collectives, hosts, locals_, sizes):
         """place -> algorithm -> us, one for each cluster, of the algorithms that fit on all."""
