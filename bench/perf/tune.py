@@ -138,7 +138,7 @@ class Tuner:
         pattern = PATTERNS.get(collective, collective)
         # Before it is measured there are collectives enough for the board.
         forced = tables.environment(CTRAN_COLL_ALGORITHM=f"{collective}:{way.algorithm}",
-                             CTRAN_COLL_BOARD="1" if way.board else "0")
+                                    CTRAN_COLL_BOARD="1" if way.board else "0")
         command = [*self.launch(ranks), self.ours.program, *self.options, pattern]
         what = f"{collective} {way.algorithm} on {ranks} ranks"
         lines = libraries.run(command, what, self.limit, forced).splitlines()

@@ -232,7 +232,7 @@ bool ct_ep_bars(const struct ct_process *p);
  * ranks share cores. talk.c */
 void ct_ep_said(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN;
 void ct_ep_heard(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
-/* So many bytes of the peer's, out of memory that ranks share. */
+/* So many bytes of the peer's, out of memory that ranks share; the same. */
 void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 
 /* Whether the peer finds that what it reads here was written since it read it last, as far as

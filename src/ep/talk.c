@@ -69,7 +69,7 @@ void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes)
     add(from, len_bytes);
     if (is_due(&from->talk)) {
         judge(&from->talk, p->ep->talked);
-        if (from->talk.much && ct_ep_is_crowded(p)) {
+        if (from->talk.much) {
             ct_seats_join(&p->job->seats, ct_job_seat(p->job, from->id));
         }
     }

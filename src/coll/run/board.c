@@ -122,13 +122,6 @@ void ct_run_skip(struct ct_run_ctx *ctx)
     ct_board_break(ctx, CTRAN_ERR_NO_MEM);
 }
 
-void ct_board_break(struct ct_run_ctx *ctx, int error)
-{
-    if (ctx->board != NULL) {
-        ctx->board->broken = error;
-    }
-}
-
 /* ---- flags ----------------------------------------------------------------------------------- */
 
 /* What a rank says of itself does not change: who has not heard it yet is merely slower. */
@@ -176,12 +169,16 @@ void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
     }
 }
 
-void ct_board_leave(struct ct_board *b, int error)
+void ct_board_break(struct ct_run_ctx *ctx, int error)
 {
-    if (!b->left) {
-        b->left = true;
-        atomic_store_explicit(&b->shared->member[b->ctx->me].left, error, memory_order_seq_cst);
-        rouse(b);
+    struct ct_board *b = ctx->board;
+    if (b != NULL) {
+        const bool said = b->broken != CTRAN_SUCCESS;
+        b->broken = error;
+        if (!said) {
+            atomic_store_explicit(&b->shared->member[ctx->me].left, error, memory_order_seq_cst);
+            rouse(b);
+        }
     }
 }
 

@@ -108,7 +108,6 @@ struct ct_board {
     uint64_t             parts;  /* operations with input in bulk */
     uint64_t             part_k[CT_BOARD_PARTS]; /* the last one that a part was in use for */
     int                  broken; /* an error: this rank has left one out, or heard of a loss */
-    bool                 left;   /* it has said so */
     char                *tmp;    /* the algorithms' scratch */
     size_t               tmp_bytes;
     struct ct_script     script; /* the last one that was written */
@@ -150,8 +149,6 @@ void ct_board_learn_bars(struct ct_board *b);
 /* Sets a flag or count, and rouses those who sleep. Where these have a barrier pass through this
  * process before their last look, nothing waits here for the lines that have been written. */
 void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k);
-/* Says that this rank is out of step, once. */
-void ct_board_leave(struct ct_board *b, int error);
 /* Waits until a value of `rank`'s has reached k: what it did before it was lost still counts. */
 int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
                    uint64_t k);

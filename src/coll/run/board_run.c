@@ -180,7 +180,7 @@ static int reduce_long(struct operation *o, const struct ct_script_act *a)
 static int begin_long(struct operation *o, const struct ct_script_act *a)
 {
     struct ct_board *b = o->board;
-    const int        rc = await_room(o, a->len > 0 && !o->brief);
+    const int        rc = await_room(o, a->len > 0);
     if (rc == CTRAN_SUCCESS) {
         const struct ct_board_member *own = &b->shared->member[b->ctx->me];
         b->note.addr = 0;
@@ -537,7 +537,6 @@ int ct_board_run(struct ct_run_args *args)
     struct operation o;
     args->ctx->seq++;
     if (CT_UNLIKELY(b->broken != CTRAN_SUCCESS)) {
-        ct_board_leave(b, b->broken);
         return b->broken;
     }
     o.board = b;
@@ -555,8 +554,7 @@ int ct_board_run(struct ct_run_args *args)
     int        rc = usable ? play_kept(&o, kept) : play_new(&o, &key);
     rc = CT_LIKELY(b->lent_k == 0) ? rc : ct_board_take_back(b, rc);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
-        b->broken = rc; /* out of step with the others from now on */
-        ct_board_leave(b, rc);
+        ct_board_break(args->ctx, rc); /* out of step with the others from now on */
     }
     drive_now_and_then(b);
     ct_reduction_end(&args->op);

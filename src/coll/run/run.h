@@ -145,12 +145,13 @@ int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout
 /* In place of a collective that this rank cannot take part in, for want of memory: the next one is
  * the same on all ranks again, or an error here. */
 void ct_run_skip(struct ct_run_ctx *ctx);
-/* From now on each collective over the board, if there is one, ends with `error` here. */
+/* From now on each collective over the board, if there is one, ends with `error` here; the other
+ * ranks are told, for whom their waits for this one end. */
 void ct_board_break(struct ct_run_ctx *ctx, int error);
 /* Of this rank alone; NULL is none. */
 void ct_board_close(struct ct_board *board);
-/* ct_run over ctx->board, which takes it; args are completed. The algorithm is one
- * of CT_BY_BOARD. */
+/* ct_run over ctx->board, which takes it; args are completed. The algorithm has a
+ * trait of CT_BY_BOARD. */
 int ct_board_run(struct ct_run_args *args);
 
 /*

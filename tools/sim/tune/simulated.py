@@ -21,7 +21,7 @@ from libraries import Trouble
 Place = namedtuple("Place", "collective nodes local bytes")
 
 # A run is given up that takes so many times as long as another: what it costs beside the best is
-# not known then, and counts as LOST, with which no row will have it.
+# not known then, and counts as LOST.
 WITHIN, LOST = 4, 64
 MOST_TEXT = 1 << 20
 
