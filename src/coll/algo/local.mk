@@ -3,6 +3,7 @@ libctcore_la_SOURCES += \
 	src/coll/algo/algo.h src/coll/algo/compose.h src/coll/algo/fold.h \
 	src/coll/algo/knomial.h src/coll/algo/levels.h src/coll/algo/step.h \
 	src/coll/algo/bidirectional_ring.c \
+	src/coll/algo/bine.c \
 	src/coll/algo/binary_tree.c \
 	src/coll/algo/binomial_allgather.c \
 	src/coll/algo/bruck_allgather.c \

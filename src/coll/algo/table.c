@@ -14,6 +14,7 @@
     X(linear_barrier)                                                                              \
     X(hier_dissemination_barrier)                                                                  \
     X(knomial_bcast)                                                                               \
+    X(bine_bcast)                                                                                  \
     X(chain_bcast)                                                                                 \
     X(binary_tree_bcast)                                                                           \
     X(double_tree_bcast)                                                                           \
