@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/auth.h"
+#include "base/base.h"
 #include "launcher.h"
 #include "ranklist.h"
 #include "strlist.h"
@@ -108,6 +109,26 @@ static bool set_all(char ***env, char *const *more)
     return true;
 }
 
+/* The numbers of the rank, under the names that scripts read. */
+static bool set_numbers(const struct ct_jobdesc *d, uint32_t rank, char ***env)
+{
+    const struct {
+        const char *name;
+        uint32_t    value;
+    } numbers[] = {{CT_ENV_RANK, rank},
+                   {CT_ENV_SIZE, ct_jobdesc_ranks(d)},
+                   {CT_ENV_LOCAL_RANK, d->ranks.local_of[rank]},
+                   {CT_ENV_LOCAL_SIZE, d->nodes[d->ranks.node_of[rank]].ranks}};
+    for (size_t i = 0; i < CT_ARRAY_LEN(numbers); i++) {
+        char setting[64];
+        snprintf(setting, sizeof setting, "%s=%u", numbers[i].name, numbers[i].value);
+        if (!ct_strlist_set(env, setting)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank)
 {
     char **env = calloc(1, sizeof *env);
@@ -120,7 +141,7 @@ char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank)
             free(setting);
         }
     }
-    if (!ok) {
+    if (!ok || !set_numbers(d, rank, &env)) {
         ct_strlist_free(env);
         return NULL;
     }

@@ -346,6 +346,20 @@ static int load_file(struct ct_config *cfg, const struct ct_log *log, const char
     return rc;
 }
 
+/* Whether a name is one of those that the launcher sets, and no variable of the library. */
+static bool is_launchers(const char *name)
+{
+    static const char *const names[] = {CT_ENV_CONFIG, CT_ENV_SET,        CT_ENV_JOB,
+                                        CT_ENV_KEY,    CT_ENV_STORE,      CT_ENV_RANK,
+                                        CT_ENV_SIZE,   CT_ENV_LOCAL_RANK, CT_ENV_LOCAL_SIZE};
+    for (size_t i = 0; i < CT_ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int load_env(struct ct_config *cfg, const struct ct_log *log)
 {
     int rc = CTRAN_SUCCESS;
@@ -356,9 +370,7 @@ static int load_env(struct ct_config *cfg, const struct ct_log *log)
             continue;
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - *e), *e);
-        if (strcmp(name, CT_ENV_CONFIG) == 0 || strcmp(name, CT_ENV_SET) == 0 ||
-            strcmp(name, CT_ENV_JOB) == 0 || strcmp(name, CT_ENV_KEY) == 0 ||
-            strcmp(name, CT_ENV_STORE) == 0) {
+        if (is_launchers(name)) {
             continue;
         }
         if (find(name) < 0) {

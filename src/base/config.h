@@ -92,5 +92,10 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_KEY "CTRAN_JOB_KEY"
 /* Where the launcher's store is: addresses, "A:1,B:1"; "" or missing: it has none. */
 #define CT_ENV_STORE "CTRAN_JOB_STORE"
+/* Numbers of a rank, for scripts; the library asks PMIx and does not read them. */
+#define CT_ENV_RANK       "CTRAN_RANK"
+#define CT_ENV_SIZE       "CTRAN_SIZE"
+#define CT_ENV_LOCAL_RANK "CTRAN_LOCAL_RANK"
+#define CT_ENV_LOCAL_SIZE "CTRAN_LOCAL_SIZE"
 
 #endif
