@@ -12,6 +12,14 @@ COUNT = ["sh", "-c", "echo $PMIX_RANK $(wc -c)"]
 got = run("-n", 3, *COUNT, text="x" * 100001)
 check(sorted(got[1].split("\n")) == ["", "0 100001", "1 0", "2 0"], f"bytes by rank: {got}")
 expect(["-n", 2, "cat"], 0, out="", err="")
+# What cannot be read is not an end: a directory. nohup's input, opened for writing, is one.
+here = os.open("/", os.O_RDONLY)
+expect(["-n", 1, "cat"], 1, out="", stdin=here,
+       err=r"ctranrun: job \w+: cannot read standard input: Is a directory; [^\n]*--stdin none\n")
+expect(["-n", 1, "--stdin", "none", "cat"], 0, out="", err="", stdin=here)
+os.close(here)
+with open("/dev/null", "wb") as nothing:
+    expect(["-n", 1, "cat"], 0, out="", err="", stdin=nothing)
 # To another rank, to all, to none.
 got = run("-n", 3, "--stdin", "2", *COUNT, text="x" * 100001)
 check(sorted(got[1].split("\n")) == ["", "0 0", "1 0", "2 100001"], f"--stdin 2: {got}")
