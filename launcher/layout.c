@@ -89,7 +89,7 @@ static bool make_nodes(struct ct_options *o, const struct ct_hosts *h, const uin
         if (host == NULL) {
             return false;
         }
-        if (o->local == CT_NO_NODE && ct_hosts_is_here(host)) {
+        if (o->local == CT_NO_NODE && h->all[i].here) {
             o->local = d->nnodes;
         }
         d->nodes[d->nnodes++] = (struct ct_node){.host = host, .ranks = counts[i]};
