@@ -23,6 +23,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/past.h"
 #include "base/process.h"
 #include "base/ref.h"

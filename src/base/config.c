@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 extern char **environ;
 
@@ -227,44 +228,13 @@ void ct_config_format(const struct ct_config *cfg, int index, char *out, size_t 
 
 /* ---- near misses ----------------------------------------------------------------------------- */
 
-/* Levenshtein distance, without regard to case; names are short. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[128];
-    size_t   nb = strlen(b);
-    if (nb >= CT_ARRAY_LEN(row)) {
-        return 1000;
-    }
-    for (size_t j = 0; j <= nb; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        unsigned diag = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            int      same = toupper((unsigned char)a[i - 1]) == toupper((unsigned char)b[j - 1]);
-            unsigned best = diag + (same ? 0 : 1);
-            best = best < row[j] + 1 ? best : row[j] + 1;
-            best = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
-            diag = row[j];
-            row[j] = best;
-        }
-    }
-    return row[nb];
-}
-
 const char *ct_config_nearest(const char *name)
 {
-    unsigned    best = 5;
-    const char *near = NULL;
+    struct ct_nearest near = {name, NULL, 5};
     for (int i = 0; i < CT_VAR_COUNT; i++) {
-        unsigned d = distance(name, vars[i].name);
-        if (d < best) {
-            best = d;
-            near = vars[i].name;
-        }
+        ct_nearest_try(&near, vars[i].name);
     }
-    return near;
+    return near.name;
 }
 
 static void warn_unknown(const struct ct_log *log, const char *name, const char *where)

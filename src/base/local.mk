@@ -9,6 +9,7 @@ libctbase_la_SOURCES = \
 	src/base/clock.h \
 	src/base/codes.c src/base/codes.h \
 	src/base/config.c src/base/config.h src/base/vars.def \
+	src/base/nearest.c src/base/nearest.h \
 	src/base/errhandler.c src/base/errhandler.h \
 	src/base/error.c src/base/error.h \
 	src/base/ifaddr.c src/base/ifaddr.h \
