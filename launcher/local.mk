@@ -48,6 +48,7 @@ launcher_daemon = \
 	launcher/ctrand.h \
 	launcher/ctrand_end.c \
 	launcher/ctrand_start.c \
+	launcher/execwhy.c launcher/execwhy.h \
 	launcher/gpuread.c launcher/gpuread.h \
 	launcher/gpus.c launcher/gpus.h \
 	launcher/nodelimits.c launcher/nodelimits.h \

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "execwhy.h"
 #include "launcher.h"
 
 int ct_procs_init(struct ct_procs *p, uint32_t n, const uint32_t *ranks, char *why, size_t cap)
@@ -69,6 +70,8 @@ static bool take_stdio(const int *fds)
     return dup2(fds[0], 0) == 0 && dup2(fds[1], 1) == 1 && dup2(fds[2], 2) == 2;
 }
 
+static const char EXECUTE[] = "execute";
+
 static void run_child(struct child *c)
 {
     const struct ct_proc_start *s = c->start;
@@ -92,7 +95,7 @@ static void run_child(struct child *c)
         if (s->cpus == NULL || sched_setaffinity(0, sizeof *s->cpus, s->cpus) == 0) {
             c->failed = "enter the working directory of";
             if (s->wdir[0] == '\0' || chdir(s->wdir) == 0) {
-                c->failed = "execute";
+                c->failed = EXECUTE;
                 execve(s->path, s->argv, s->env);
             }
         }
@@ -128,6 +131,17 @@ static void watch(struct ct_procs *p, uint32_t local_rank)
     }
 }
 
+static void explain_failure(const struct child *c, char *why, size_t cap)
+{
+    char reason[1024];
+    if (strcmp(c->failed, EXECUTE) == 0) {
+        ct_execwhy(c->start->path, c->error, reason, sizeof reason);
+    } else {
+        snprintf(reason, sizeof reason, "%s", strerror(c->error));
+    }
+    snprintf(why, cap, "cannot %s %s: %s", c->failed, c->start->path, reason);
+}
+
 int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc_start *start,
                    char *why, size_t cap)
 {
@@ -143,7 +157,7 @@ int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc
     }
     if (c.error != 0) {
         waitpid(pid, NULL, 0);
-        snprintf(why, cap, "cannot %s %s: %s", c.failed, start->path, strerror(c.error));
+        explain_failure(&c, why, cap);
         return c.error == ENOENT ? CT_EXIT_NOT_FOUND : CT_EXIT_CANNOT_EXEC;
     }
     p->all[local_rank].pid = pid;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: a bad one gives one clear line, starts nothing and exits with 2, 126, 127."""
 import os
+import struct
 import tempfile
 
-from launch import check, expect
+from launch import CTRANRUN, check, expect
 
 ONE_LINE = r"[^\n]*\n"
 
@@ -95,12 +96,32 @@ with tempfile.TemporaryDirectory() as d:
     expect(["-x", f"PATH={d}", "plain"], 126, out="",
            err=r"ctranrun: [^\n]*Permission denied[^\n]*\n")
     os.chmod(plain, 0o755)
-    expect(["-n", "3", plain], 126, out="",
-           err=r"ctranrun: job [0-9a-f]{6}: cannot execute [^\n]*plain: Exec format error\n")
-    with open(plain, "w") as f:
-        f.write("#!/no/such/interpreter\n")
-    expect(["-n", "3", plain], 127, out="",
-           err=r"ctranrun: job [^\n]*cannot execute [^\n]*No such file[^\n]*\n")
+    def cannot(content, status, words):
+        """A file with this content cannot be executed, for a reason that is told."""
+        with open(plain, "wb") as f:
+            f.write(content)
+        got = expect(["-n", "3", plain], status, out="",
+                     err=rf"ctranrun: job [0-9a-f]{{6}}: cannot execute {plain}: [^\n]*\n")
+        for word in words:
+            check(word in got[2], f"{content!r}: the message {got[2]!r} does not say {word!r}")
+
+    cannot(b"no program\n", 126, ["neither a program", "begins with #!/bin/sh"])
+    cannot(b"", 126, ["it is empty"])
+    cannot(b"#!/no/such/interpreter -x\n", 127, ["its interpreter /no/such/interpreter, which"])
+    cannot(b"#!/bin/sh\r\necho\r\n", 127, ["CR LF", '"/bin/sh"', "sed -i"])
+    cannot(b"#! /dev/null\n", 126, ["its interpreter /dev/null may not be executed"])
+    # Made for another machine: this one's own header with another number, other widths, and
+    # what is no program at all.
+    with open(CTRANRUN, "rb") as f:
+        own = f.read(1 << 12)
+    other = 183 if struct.unpack_from("=H", own, 18)[0] != 183 else 62
+    cannot(own[:18] + struct.pack("=H", other) + own[20:], 126,
+           ["made for " + ("AArch64" if other == 183 else "x86-64"), "this machine is"])
+    cannot(own[:18] + struct.pack("=H", 0xfffe) + own[20:], 126, ["ELF machine 65534"])
+    cannot(own[:16] + struct.pack("=H", 1) + own[18:], 126, ["object file", "link it"])
+    loader = own.find(b"/ld-")
+    if loader > 0:
+        cannot(own[:loader] + b"/no-" + own[loader + 4:], 127, ["its loader /", "/no-"])
     with open(plain, "w") as f:
         f.write("#!/bin/sh\necho \"$0 in $PWD\"\n")
     # A relative program is looked up where the ranks will be.
