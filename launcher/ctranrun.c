@@ -17,6 +17,7 @@
 #include "launcher.h"
 #include "layout.h"
 #include "options.h"
+#include "plan.h"
 #include "program.h"
 #include "ranklist.h"
 #include "session.h"
@@ -105,6 +106,9 @@ static int run(struct ct_options *o, const char *daemon)
     if (!name_job(&o->desc) || !add_launcher_env(o) || !ct_layout_ways(o, daemon)) {
         fprintf(stderr, "ctranrun: out of memory\n");
         return CT_EXIT_INTERNAL;
+    }
+    if (o->dry_run) {
+        return ct_plan_exec(&o->desc, o->local, daemon);
     }
     choose_terminal(o);
     return ct_head_run(&(struct ct_head_args){.desc = &o->desc,

@@ -162,6 +162,7 @@ static void on_lost(void *arg, uint32_t node, bool far, const char *why)
 static void on_over(void *arg)
 {
     struct ct_head *h = arg;
+    ct_head_tell_rest(h);
     ct_head_take_done(h);
     ct_output_progress(h->out, "");
     ct_input_stop(h->in);

@@ -329,8 +329,9 @@ bool ct_head_nodes_init(struct ct_head *h)
     h->ended = calloc(ct_jobdesc_ranks(d), sizeof *h->ended);
     h->untold = evbuffer_new();
     h->ahead = evbuffer_new();
-    if (h->nodes == NULL || h->launch == NULL || h->ended == NULL || h->kin == NULL ||
-        h->untold == NULL || h->ahead == NULL ||
+    h->started = d->tell_ranks ? calloc(ct_jobdesc_ranks(d), sizeof *h->started) : NULL;
+    if ((d->tell_ranks && h->started == NULL) || h->nodes == NULL || h->launch == NULL ||
+        h->ended == NULL || h->kin == NULL || h->untold == NULL || h->ahead == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
     }
@@ -356,6 +357,10 @@ void ct_head_nodes_fini(struct ct_head *h)
     if (h->ahead != NULL) {
         evbuffer_free(h->ahead);
     }
+    for (uint32_t i = 0; h->started != NULL && i < ct_jobdesc_ranks(h->args->desc); i++) {
+        free(h->started[i]);
+    }
+    free(h->started);
     free(h->ended);
     free(h->nodes);
 }

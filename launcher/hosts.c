@@ -349,15 +349,22 @@ bool ct_hosts_add_slurm(struct ct_hosts *h, char *why, size_t cap)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
+/* Up to what a host is filled. */
+enum limit { TO_SLOTS, TO_MAX_SLOTS, TO_ANY };
+
+static uint32_t room_of(const struct ct_host *host, enum limit limit)
+{
+    return limit == TO_SLOTS ? host->slots : limit == TO_MAX_SLOTS ? host->max_slots : UINT32_MAX;
+}
+
 /* One rank to each host in turn that has room, until all are given out. */
-static uint64_t deal(const struct ct_hosts *h, uint64_t left, bool beyond, uint32_t *counts)
+static uint64_t deal(const struct ct_hosts *h, uint64_t left, enum limit limit, uint32_t *counts)
 {
     bool gave = true;
     while (left > 0 && gave) {
         gave = false;
         for (uint32_t i = 0; i < h->n && left > 0; i++) {
-            uint32_t room = beyond ? h->all[i].max_slots : h->all[i].slots;
-            if (counts[i] < room) {
+            if (counts[i] < room_of(&h->all[i], limit)) {
                 counts[i]++;
                 left--;
                 gave = true;
@@ -398,8 +405,9 @@ bool ct_hosts_place(const struct ct_hosts *h, uint32_t n, uint32_t ppn, bool in_
     if (ppn > 0) {
         left = place_ppn(h, left, ppn, counts);
     } else {
-        left = in_turn ? deal(h, left, false, counts) : fill(h, left, counts);
-        left = deal(h, left, true, counts);
+        left = in_turn ? deal(h, left, TO_SLOTS, counts) : fill(h, left, counts);
+        left = deal(h, left, TO_MAX_SLOTS, counts);
+        left = h->over ? deal(h, left, TO_ANY, counts) : left;
     }
     if (left > 0 && ppn > 0) {
         snprintf(why, cap, "%u ranks do not fit on %u host%s with --ppn %u; raise it or add hosts",
@@ -407,7 +415,7 @@ bool ct_hosts_place(const struct ct_hosts *h, uint32_t n, uint32_t ppn, bool in_
     } else if (left > 0) {
         snprintf(why, cap,
                  "%u ranks do not fit into the %llu slots of %u host%s; give the hosts more "
-                 "(HOST:RANKS), add hosts, or say --ppn",
+                 "(HOST:RANKS), add hosts, or say --ppn or --oversubscribe",
                  n, (unsigned long long)ct_hosts_slots(h), h->n, h->n == 1 ? "" : "s");
     }
     return left == 0;

@@ -28,6 +28,7 @@ struct ct_hosts {
     struct ct_host *all;
     uint32_t        n;
     bool            soft; /* the slots are a batch system's: on a single host they bind nobody */
+    bool            over; /* hosts take more ranks than they have slots */
 };
 
 /* Each adds to the list and returns true, or false with one line in `why`. */
@@ -48,7 +49,8 @@ void ct_hosts_fini(struct ct_hosts *h);
 uint64_t ct_hosts_slots(const struct ct_hosts *h);
 
 /* Distributes n ranks, or ppn a host where that is not 0: by host (the slots of one, then of the
- * next), or with `in_turn` one to each host in turn. counts has h->n places. */
+ * next), or with `in_turn` one to each host in turn. What does not fit goes to all hosts in turn if
+ * h->over is set. counts has h->n places. */
 bool ct_hosts_place(const struct ct_hosts *h, uint32_t n, uint32_t ppn, bool in_turn,
                     uint32_t *counts, char *why, size_t cap);
 

@@ -232,7 +232,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_u32(out, d->verbose);
     ct_pack_u32(out, d->tell_ranks);
     ct_pack_u32(out, d->progress);
-    ct_pack_u32(out, d->dry_run);
+    ct_pack_u32(out, d->oversubscribe);
     ct_pack_u32(out, d->recovery);
 }
 
@@ -387,9 +387,9 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->rank_env = ct_jobdesc_unpack_list(in);
     unpack_nodes(d, in);
     unpack_ways(d, in);
-    d->map = (enum ct_map)unpack_enum(in, CT_MAP_GPU);
+    d->map = (enum ct_map)unpack_enum(in, CT_MAP_L3CACHE);
     d->pe = ct_unpack_u32(in);
-    d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_HWTHREAD);
+    d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_L3CACHE);
     d->gpus = unpack_enum(in, CT_MAX_GPUS_A_RANK);
     d->debugger = ct_jobdesc_unpack_list(in);
     d->debug_ranks = unpack_copy(in);
@@ -403,7 +403,7 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->verbose = unpack_bool(in);
     d->tell_ranks = unpack_bool(in);
     d->progress = unpack_bool(in);
-    d->dry_run = unpack_bool(in);
+    d->oversubscribe = unpack_bool(in);
     d->recovery = unpack_bool(in);
     check_lists(d, in);
     if (!in->bad && !ct_jobdesc_map(d)) {

@@ -120,6 +120,7 @@ bool ct_layout_nodes(struct ct_options *o)
     o->local = CT_NO_NODE;
     bool ok = find_hosts(o, &h) && ct_hostorder_apply(o, &h);
     o->from_slurm = ok && h.n > 0 && h.soft;
+    h.over = o->desc.oversubscribe;
     if (ok && ct_jobdesc_ranks(&o->desc) <= CT_MAX_RANKS) {
         ok = h.n == 0 ? all_here(o) : place(o, &h);
     } else if (ok) {

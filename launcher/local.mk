@@ -20,6 +20,7 @@ launcher_common = \
 	launcher/tree.c launcher/tree.h
 launcher_run = \
 	launcher/completion.c launcher/completion.h \
+	launcher/foreign.c launcher/foreign.h \
 	launcher/hostorder.c launcher/hostorder.h \
 	launcher/hosts.c launcher/hosts.h \
 	launcher/head.c launcher/head.h launcher/head_job.h \
@@ -31,6 +32,7 @@ launcher_run = \
 	launcher/options.c launcher/options.h \
 	launcher/options_take.c launcher/options_take.h \
 	launcher/output.c launcher/output.h \
+	launcher/plan_exec.c \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
 	launcher/kin.c launcher/kin_root.h \
@@ -66,6 +68,8 @@ launcher_daemon = \
 	launcher/pmixspawn.c launcher/pmixspawn.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \
+	launcher/place_report.c \
+	launcher/plan.c launcher/plan.h \
 	launcher/procs.c launcher/procs.h \
 	launcher/pty.c launcher/pty.h \
 	launcher/rankin.c launcher/rankin.h \

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,6 +96,15 @@ bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
               ct_strlist_set(&this_app(o)->env, setting);
     free(setting);
     return ok || no_memory();
+}
+
+/* NAME=VALUE for the ranks of all programs: MPICH's -genv. */
+bool ct_take_env_all(struct ct_options *o, const char *opt, const char *value)
+{
+    if (value[0] == '=') {
+        return ct_take_complain("%s \"%s\": expected NAME and VALUE", opt, value);
+    }
+    return ct_strlist_set(&o->desc.env, value) || no_memory();
 }
 
 bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
@@ -323,22 +333,59 @@ bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *valu
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+/* What stands after the unit: ":pe=N", and Open MPI's ":oversubscribe". */
+static bool take_modifiers(struct ct_options *o, const char *at, long *pe)
+{
+    while (*at == ':') {
+        size_t len = strcspn(++at, ":");
+        char   number[16] = "";
+        if (len == strlen("oversubscribe") && strncasecmp(at, "oversubscribe", len) == 0) {
+            o->desc.oversubscribe = true;
+        } else if (strncasecmp(at, "pe=", 3) == 0 && len - 3 < sizeof number) {
+            snprintf(number, sizeof number, "%.*s", (int)len - 3, at + 3);
+            if (!read_number(number, CT_MAX_RANKS, pe)) {
+                return false;
+            }
+        } else {
+            return false;
+        }
+        at += len;
+    }
+    return true;
+}
+
+/* Open MPI's ppr:N:node, which is --ppn N here. */
+static bool take_ppr(struct ct_options *o, const char *opt, const char *value)
+{
+    char   n[16] = "";
+    size_t len = strcspn(value + 4, ":");
+    if (strcmp(value + 4 + len, ":node") != 0 || len >= sizeof n) {
+        return ct_take_complain("%s \"%s\": of ppr only ppr:N:node is known, which is --ppn N; for "
+                                "parts of a host say --ppn N with %s package, numa or l3cache",
+                                opt, value, opt);
+    }
+    snprintf(n, sizeof n, "%.*s", (int)len, value + 4);
+    return ct_take_ppn(o, opt, n);
+}
+
 bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
 {
-    static const char *const units[] = {"slot", "node", "core", "numa", "hwthread", "gpu", NULL};
+    static const char *const units[] = {"slot", "node",    "core",    "numa",   "hwthread",
+                                        "gpu",  "package", "l3cache", "socket", NULL};
     size_t                   len = strcspn(value, ":");
     long                     pe = 0;
     int                      unit = find_word(value, len, units);
-    bool                     pe_ok = value[len] == '\0' ||
-                 ((strncmp(value + len, ":pe=", 4) == 0 || strncmp(value + len, ":PE=", 4) == 0) &&
-                  read_number(value + len + 4, CT_MAX_RANKS, &pe));
-    if (unit < 0 || !pe_ok) {
+    if (strncmp(value, "ppr:", 4) == 0) {
+        return take_ppr(o, opt, value);
+    }
+    if (unit < 0 || !take_modifiers(o, value + len, &pe)) {
         return ct_take_complain(
-            "%s \"%s\": expected slot, node, core, numa, hwthread or gpu, and "
+            "%s \"%s\": expected slot, node, core, numa, package, l3cache, hwthread or gpu, and "
             ":pe=N after it if ranks are to have more than one, as in %s core:pe=2",
             opt, value, opt);
     }
-    o->desc.map = (enum ct_map)(CT_MAP_SLOT + unit);
+    o->desc.map =
+        strcmp(units[unit], "socket") == 0 ? CT_MAP_PACKAGE : (enum ct_map)(CT_MAP_SLOT + unit);
     o->desc.pe = (uint32_t)pe;
     return true;
 }
@@ -356,12 +403,18 @@ bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value)
 
 bool ct_take_bind(struct ct_options *o, const char *opt, const char *value)
 {
-    static const char *const units[] = {"none", "core", "numa", "hwthread", NULL};
-    int                      unit = find_word(value, strlen(value), units);
-    if (unit < 0) {
-        return ct_take_complain("%s \"%s\": expected none, core, numa or hwthread", opt, value);
+    static const char *const units[] = {"none",    "core",    "numa",   "hwthread",
+                                        "package", "l3cache", "socket", NULL};
+    size_t                   len = strcspn(value, ":");
+    bool                     overload = strcmp(value + len, ":overload-allowed") == 0;
+    int                      unit = find_word(value, len, units);
+    if (unit < 0 || (value[len] != '\0' && !overload)) {
+        return ct_take_complain(
+            "%s \"%s\": expected none, core, numa, package, l3cache or hwthread", opt, value);
     }
-    o->desc.bind = (enum ct_bind)(CT_BIND_NONE + unit);
+    o->desc.bind =
+        strcmp(units[unit], "socket") == 0 ? CT_BIND_PACKAGE : (enum ct_bind)(CT_BIND_NONE + unit);
+    o->desc.oversubscribe |= overload; /* Open MPI's word */
     return true;
 }
 
@@ -449,6 +502,14 @@ bool ct_take_report(struct ct_options *o, const char *opt, const char *value)
     return true;
 }
 
+bool ct_take_oversubscribe(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->desc.oversubscribe = true;
+    return true;
+}
+
 bool ct_take_tag(struct ct_options *o, const char *opt, const char *value)
 {
     (void)opt;
@@ -461,7 +522,7 @@ bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value)
 {
     (void)opt;
     (void)value;
-    o->desc.dry_run = o->desc.tell_ranks = true;
+    o->dry_run = true;
     return true;
 }
 

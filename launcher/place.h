@@ -3,9 +3,11 @@
  * Places for the ranks of a node: which CPUs each may use.
  *
  * The machine's processing elements (cores; hardware threads with --map-by hwthread) that this
- * process may use stand in hwloc's order, all together or by NUMA node. Ranks take the groups
- * (domains) in turn, and in a domain the next `pe` elements, from the first again where they are
- * used up. What a rank is then held to is its elements, or the NUMA nodes that they lie in.
+ * process may use stand in hwloc's order, all together or by NUMA node, package or L3 cache. Ranks
+ * take the groups (domains) in turn, and in a domain the next `pe` elements, from the first again
+ * where they are used up. What a rank is then held to is its elements, or the NUMA nodes, packages
+ * or L3 caches that they lie in. If ranks want more elements of a domain than it has, there is a
+ * warning.
  *
  * Where ranks are given GPUs (--map-by gpu, or --gpus-per-rank alone), the domains are the NUMA
  * nodes of these, all elements where nobody knows or we may use none near, and without `pe` the
@@ -29,10 +31,11 @@
 #include "jobdesc.h"
 
 struct ct_places {
-    hwloc_topology_t topology; /* cores and NUMA nodes that we may use; NULL: hwloc failed */
-    cpu_set_t       *sets;     /* one a rank; NULL: no rank is bound */
-    char             why[128]; /* why not, as a part of a sentence; "" where it was asked for */
-    int             *held;     /* sockets of the cores that this job holds */
+    hwloc_topology_t topology;     /* cores and NUMA nodes that we may use; NULL: hwloc failed */
+    cpu_set_t       *sets;         /* one a rank; NULL: no rank is bound */
+    char             why[128];     /* why not, as a part of a sentence; "" where it was asked for */
+    char             warning[256]; /* ranks share cores; "" if none do, or if they may */
+    int             *held;         /* sockets of the cores that this job holds */
     uint32_t         nheld;
 };
 
@@ -46,7 +49,8 @@ void ct_places_fini(struct ct_places *p);
 /* The CPUs of a local rank, NULL when it is not bound. */
 const cpu_set_t *ct_places_of(const struct ct_places *p, uint32_t local_rank);
 
-/* "cpu 0,4-7", or that it is not bound and why. */
+/* "cpu 0,4-7 (cores 0-1 of package 0, NUMA node 0)" with the system's numbers, or that it is not
+ * bound and why. */
 void ct_places_describe(const struct ct_places *p, uint32_t local_rank, char *out, size_t cap);
 
 #endif

@@ -17,7 +17,7 @@ AGENT = f"{DIR.name}/agent"
 JOB = r"ctranrun: job \w+: "
 
 
-def frame(kind, payload, version=9):
+def frame(kind, payload, version=10):
     return struct.pack("<4I", 0x52544331, version, kind, len(payload)) + payload + b"\n"
 
 
@@ -141,12 +141,20 @@ with tempfile.TemporaryDirectory() as d:
 
 # ---- places, plans -------------------------------------------------------------------------------
 
-got = run(*on("a:2,b", "--dry-run", "--bind-to", "core", "true"))
-check(got[0] == 0 and sorted(re.findall(r"^rank (\d) on host (\w), cpu", got[1], re.M)) ==
-      [("0", "a"), ("1", "a"), ("2", "b")] and got[1].count("program") == 3, f"plan: {got}")
-got = run(*on("a:2,b", "--report-bindings", "true"))
-check(got[0] == 0 and sorted(re.findall(r"rank (\d) is pid \d+ on host (\w), ", got[2])) ==
-      [("0", "a"), ("1", "a"), ("2", "b")], f"--report-bindings: {got}")
+# A plan asks no host, so hosts that are down, or have no ctran, do not matter.
+got = run(*on("unknown:2,silent", "--dry-run", "--bind-to", "core", "true"))
+check(got[0] == 0 and got[2] == "" and
+      re.findall(r"^rank (\d) on host (\w+), place chosen there: true$", got[1], re.M) ==
+      [("0", "unknown"), ("1", "unknown"), ("2", "silent")] and got[1].count("program") == 3,
+      f"plan: {got}")
+got = run(*on("unknown,localhost", "--dry-run", "--bind-to", "core", "true"))
+check(got[0] == 0 and re.findall(r"^rank (\d) on host (\w+), (place|cpu)", got[1], re.M) ==
+      [("0", "unknown", "place"), ("1", "localhost", "cpu")], f"plan with this host: {got}")
+# Ranks are reported in order, wherever they are.
+for args in ([], ["--map-by", "node"]):
+    got = run(*on("a:3,b:2,c", *args, "--report-bindings", "true"))
+    check(got[0] == 0 and re.findall(r"rank (\d) is pid \d+ on host \w, ", got[2]) ==
+          ["0", "1", "2", "3", "4", "5"], f"--report-bindings {args}: {got}")
 
 # ---- the end of ranks ----------------------------------------------------------------------------
 
@@ -217,7 +225,7 @@ for host, words in (
          r" \(publickey\)\.\n"),
         ("empty", f"host empty: ctrand cannot be started there: [^\n]*not found; install[^\n]*\n"),
         ("old", r"host old: ctrand there is of version 0\.0\.7, this is ctranrun \d[^\n]*\n"),
-        ("ancient", "host ancient: [^\n]*it speaks version 1 [^\n]*, and this is version 9"
+        ("ancient", "host ancient: [^\n]*it speaks version 1 [^\n]*, and this is version 10"
          "[^\n]*\n"),
         ("chatty", "host chatty: what came from there is not from a ctrand "
          "[^\n]*\"Welcome to this host![^\n]*start-up file[^\n]*\n")):

@@ -4,7 +4,7 @@ import os
 import struct
 import tempfile
 
-from launch import CTRANRUN, check, expect
+from launch import CTRANRUN, check, expect, run
 
 ONE_LINE = r"[^\n]*\n"
 
@@ -22,8 +22,14 @@ usage(["--np=0", "true"], ['--np "0"'])
 usage(["-n"], ["-n needs a value", "-n N"])
 usage([], ["no program", "usage: ctranrun"])
 usage(["-n", "2"], ["no program"])
-usage(["--tagoutput", "true"], ["unknown option --tagoutput", "--help"])
-usage(["-z", "true"], ["unknown option -z"])
+usage(["--tagoutput", "true"],
+      ["unknown option --tagoutput", "did you mean --tag-output;", "--help"])
+usage(["--bindto", "core", "true"], ["did you mean --bind-to;"])
+usage(["-bindto", "core", "true"], ["did you mean --bind-to;"])
+usage(["--hostfiel=x", "true"], ["unknown option --hostfiel=x", "did you mean --hostfile;"])
+for far in ("-z", "--zzz", "--frobnicate"):
+    got = expect([far, "true"], 2, out="", err=ONE_LINE)
+    check(f"unknown option {far}; ctranrun --help" in got[2], f"{far}: {got[2]!r}")
 usage(["--tag-output=1", "true"], ["--tag-output takes no value", '"1"'])
 usage(["-x", "CT_TEST_UNSET", "true"], ["CT_TEST_UNSET", "no such variable", "CT_TEST_UNSET=VALUE"])
 usage(["-x", "=1", "true"], ["NAME or NAME=VALUE"])
@@ -41,11 +47,16 @@ for v in ("0", "-1", "x", "257"):
 for name in ("CUDA_VISIBLE_DEVICES", "CTRAN_GPU_MAP"):
     usage(["--map-by", "gpu", "-x", f"{name}=1", "true"], [name, "environment of ctranrun"])
     usage(["--gpus-per-rank", 2, "--env-rank", f"all:{name}=1", "true"], [name])
-usage(["--bind-to", "socket", "true"], ['"socket"', "none, core, numa or hwthread"])
-for v in ("socket", "", "core:", "core:pe", "core:pe=", "core:pe=0", "core:pe=x", "core:2", ":pe=1",
+for v in ("board", "", "core:", "core:x"):
+    usage(["--bind-to", v, "true"], [f'"{v}"', "none, core, numa, package, l3cache or hwthread"])
+for v in ("ppr:2:socket", "ppr:2", "ppr:2:node:pe=1"):
+    usage(["--map-by", v, "true"], [f'"{v}"', "ppr:N:node", "--ppn N"])
+usage(["--map-by", "ppr:x:node", "true"], ['"x"', "a number of ranks"])
+for v in ("board", "core:span", "core:pe=1:", "", "core:",
+          "core:pe", "core:pe=", "core:pe=0", "core:pe=x", "core:2", ":pe=1",
           "core:pe=70000"):
     usage(["--map-by", v, "true"],
-          [f'--map-by "{v}"', "slot, node, core, numa, hwthread or gpu", ":pe="])
+          [f'--map-by "{v}"', "slot, node, core, numa, package, l3cache, hwthread or gpu", ":pe="])
 for v in ("x", "", "-3", "1.5", "70000", "some"):
     usage(["--stdin", v, "true"], [f'--stdin "{v}"', "a rank, all or none"])
 usage(["-n", 2, "--stdin", "2", "true"], ["--stdin 2", "0 to 1"])
@@ -72,6 +83,40 @@ for args in ([":", "true"], ["true", ":"], ["true", ":", "-n", 2], ["true", ":",
     usage(args, ["no program was given"])
 usage(["true", ":", "-n", "x", "true"], ['-n "x"'])
 usage(["-n", 40000, "true", ":", "-n", 40000, "true"], ["80000 ranks together", "65536"])
+
+# What users of other launchers type. It is taken where it means what an option of ours means.
+SHOW = ["sh", "-c", 'echo "$CTRAN_SIZE $PWD $A $B"']
+HERE = os.getcwd()
+for args, out in (
+        (["-N", 2], f"2 {HERE}  \n" * 2), (["-ppn", 2], f"2 {HERE}  \n" * 2),
+        (["--npernode", 2], f"2 {HERE}  \n" * 2), (["--map-by", "ppr:2:node"], f"2 {HERE}  \n" * 2),
+        (["--ntasks=2"], f"2 {HERE}  \n" * 2), (["--n", 2], f"2 {HERE}  \n" * 2),
+        (["--nproc-per-node=2"], f"2 {HERE}  \n" * 2),
+        (["-wdir", "/usr"], "1 /usr  \n"), (["--wd", "/usr"], "1 /usr  \n"),
+        (["--allow-run-as-root"], f"1 {HERE}  \n"), (["-genvall"], f"1 {HERE}  \n"),
+        (["-env", "A", "a b"], f"1 {HERE} a b \n"), (["-genv", "A", "%r=1"], f"1 {HERE} %r=1 \n"),
+        (["-genv", "A", "all", "-x", "A=own"], f"1 {HERE} own \n"),
+        (["-l"], f"[0] 1 {HERE}  \n"), (["-tag-output"], f"[0] 1 {HERE}  \n"),
+        (["--oversubscribe", "-H", "localhost", "-n", 2], f"2 {HERE}  \n" * 2),
+        (["-hosts", "localhost:2"], f"2 {HERE}  \n" * 2)):
+    expect([*args, *SHOW], 0, out=out, err="")
+got = run("-n", 1, "-genv", "A", "1", *SHOW, ":", "-env", "B", "2", *SHOW)
+check(sorted(got[1].splitlines()) == [f"2 {HERE} 1 ", f"2 {HERE} 1 2"], f"-genv for all: {got}")
+# Else our word for it is said.
+for args, word in ((["--mca", "btl", "tcp"], "--set NAME=VALUE"), (["-mca", "x", "y"], "--set"),
+                   (["-c", 2], "--map-by core:pe=N"), (["--cpus-per-task=2"], "--map-by core:pe=N"),
+                   (["--display-map"], "--report-bindings"), (["-iface", "eth0"], "TCP_INTERFACES"),
+                   (["--rsh", "x"], "--launch-agent"), (["--time", "5"], "--timeout SECONDS"),
+                   (["--output-filename", "x"], "--output-dir DIR"), (["--with-ft", "ulfm"],
+                                                                       "--enable-recovery"),
+                   (["-w", "n[1-2]"], "-H HOST"), (["--nodes=2"], "--ppn N")):
+    usage([*args, "true"], [f"{str(args[0]).split('=')[0]} is no option of ctranrun", word])
+usage(["-genv", "A"], ["-genv needs NAME and VALUE"])
+usage(["-genv", "", "1", "true"], ['"=1"', "NAME and VALUE"])
+usage(["-N"], ["-N needs N"])
+usage(["-N", "x", "true"], ['-N "x"', "a number of ranks"])
+usage(["--allow-run-as-root=1", "true"], ["takes no value"])
+usage(["-H", "localhost", "-n", 2, "true"], ["do not fit", "--oversubscribe"])
 
 expect(["--version"], 0, err="")
 got = expect(["--help"], 0, err="")
