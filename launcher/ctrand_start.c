@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "blockfile.h"
 #include "launcher.h"
 #include "nodelimits.h"
 #include "plan.h"
@@ -69,7 +70,12 @@ static bool set_secrets(const struct ct_daemon *d, char ***env)
     const char *where = d->desc.store != NULL ? d->desc.store : "";
     snprintf(store, sizeof store, CT_ENV_STORE "=%s%s%s", where[0] != '\0' ? d->desc.nspace : "",
              where[0] != '\0' ? "|" : "", where);
-    return ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
+    char *status = NULL;
+    bool  ok = asprintf(&status, CT_ENV_STATUS "=%s|%s", d->desc.nspace,
+                       d->blocked != NULL ? d->blocked : "") >= 0 &&
+              ct_strlist_set(env, status);
+    free(status);
+    return ok && ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
 }
 
 /* A copy of the daemon's environment with the job's settings in it, and what PMIx wants. */
@@ -247,6 +253,21 @@ static void prepare_ranks(struct ct_daemon *d)
     }
 }
 
+/* Without it --status does not tell in which calls ranks wait. */
+static void open_blockfile(struct ct_daemon *d)
+{
+    char path[PATH_MAX], why[PATH_MAX + 128];
+    d->procs.blocked_fd = ct_blockfile_create(d->session.path, d->procs.n, path, sizeof path);
+    d->blocked = d->procs.blocked_fd >= 0 ? strdup(path) : NULL;
+    if (d->blocked == NULL) {
+        snprintf(why, sizeof why,
+                 "warning: ctranrun --status will not tell in which calls ranks "
+                 "wait: %s",
+                 strerror(errno));
+        send_text(d, CT_MSG_WARNING, why);
+    }
+}
+
 static void start_server(struct ct_daemon *d)
 {
     const struct ct_jobdesc *j = &d->desc;
@@ -259,6 +280,7 @@ static void start_server(struct ct_daemon *d)
                  d->session.path, strerror(err));
         refuse(d, CT_EXIT_INTERNAL, why);
     }
+    open_blockfile(d);
     d->io = ct_rankio_create(d->base, d->conn, j, ct_daemon_on_drained, d);
     d->in = ct_rankin_create(d->base, d->conn, j);
     if (d->io == NULL || d->in == NULL) {

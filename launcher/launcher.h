@@ -15,7 +15,9 @@
  *
  *     ctranrun.c     main of the head        ctrand.c        main of the daemon
  *     options.c      the command line        ctrand_start.c  starting its part of the job
+ *     foreign.c      other launchers' words   plan.c          places of ranks, --dry-run
  *     program.c      finding the program     ctrand_end.c    ending it
+ *     plan_exec.c    --dry-run               execwhy.c       why a program cannot be run
  *     head.c         the job seen from here  pmixsrv.c       the PMIx server
  *     head_report.c  facts into words        pmixinfo.c      what it tells its clients
  *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
@@ -33,7 +35,7 @@
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
  *     statuscmd.c    --status asks            statussrv.c     and is answered
  *     storecmd.c     --store-dump likewise    nodestore.c     a server of the job's store
- *     statusask.c    how both ask
+ *     statusask.c    how both ask            blockfile.c     in which calls ranks wait
  *                                             ranktable.c     what all ranks do
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows

@@ -2,6 +2,7 @@
 # unit tests of its parts, each of which takes what it needs.
 launcher_common = \
 	launcher/launcher.h \
+	launcher/blockfile.c launcher/blockfile.h \
 	launcher/daemon.c launcher/daemon.h \
 	launcher/hub.c launcher/hub.h \
 	launcher/hub_child.c \

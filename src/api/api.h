@@ -45,6 +45,21 @@ void ct_api_free_env(struct ct_process *p);
 /* Ends the job. Does not return. */
 _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
 
+/* The call begins to wait, for what ranks of `comm` do; ct_blocked_end is due. `peer` and `tag` as
+ * in the call, CT_BLOCKED_NONE: it has none. */
+static inline void ct_api_block(struct ct_blocked *b, const char *call, const struct ct_comm *comm,
+                                int peer, int tag)
+{
+    ct_blocked_begin(b, call, comm->id, peer == CTRAN_ANY_SOURCE ? CT_BLOCKED_ANY : peer,
+                     tag == CTRAN_ANY_TAG ? CT_BLOCKED_ANY : tag);
+}
+/* Peer and tag of a request that is not done, if it is a send or a receive. */
+void ct_api_describe_request(const struct ct_request *base, const struct ct_comm *comm, int *peer,
+                             int *tag);
+/* Waits for the request of a call, which is described if it is not over yet. */
+int ct_api_wait(const char *call, const struct ct_comm *comm, int peer, int tag,
+                struct ct_request *req);
+
 /* ---- arguments. Each raises what is wrong and returns it; CTRAN_SUCCESS sets the outputs. --- */
 
 /* The communicator behind a handle, in a process where calls are possible. */

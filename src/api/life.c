@@ -111,6 +111,7 @@ static __attribute__((constructor)) void watch_forks(void)
 
 static void leave(struct ct_process *p)
 {
+    ct_blocked_close();
     ct_p2p_fini(p);
     ct_ep_fini(p);
     ct_mem_lending_fini(p);
@@ -173,6 +174,7 @@ static int join(struct ct_process *p)
         leave(p);
         return rc;
     }
+    ct_job_open_status(p->job);
     life.joined = true;
     life.pid = getpid();
     pthread_once(&once, watch_end);

@@ -59,7 +59,7 @@ static int send(const char *call, const void *buf, ctran_count_t count, ctran_da
     }
     t.driven = true;
     ct_transfer_start(&t, &req);
-    return ct_api_pass(t.comm, ct_p2p_wait(t.comm->p, &req.base), call);
+    return ct_api_pass(t.comm, ct_api_wait(call, t.comm, dest, tag, &req.base), call);
 }
 
 int ctran_send(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
@@ -97,7 +97,7 @@ int ctran_recv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int so
     }
     t.driven = true;
     ct_transfer_start(&t, &req);
-    rc = ct_p2p_wait(t.comm->p, &req.base);
+    rc = ct_api_wait(call, t.comm, source, tag, &req.base);
     ct_api_status(status, &req.base);
     return ct_api_pass(t.comm, rc, call);
 }

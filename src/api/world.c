@@ -120,7 +120,10 @@ int ctran_finalize(void)
     if (ct_api_is_last_user()) { /* what sessions use goes on */
         ct_stream_settle(p);
     }
+    struct ct_blocked b;
+    ct_api_block(&b, call, ct_comm_world(p), CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     int rc = see_off(p);
+    ct_blocked_end(&b);
     ct_api_end_world_buffers(p);
     ct_comm_world_close(p);
     ct_api_unuse(p);

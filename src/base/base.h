@@ -13,6 +13,7 @@
 #include "base/attr.h"
 #include "base/auth.h"
 #include "base/block.h"
+#include "base/blocked.h"
 #include "base/clock.h"
 #include "base/codes.h"
 #include "base/config.h"

@@ -92,6 +92,8 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_KEY "CTRAN_JOB_KEY"
 /* Where the launcher's store is: addresses, "A:1,B:1"; "" or missing: it has none. */
 #define CT_ENV_STORE "CTRAN_JOB_STORE"
+/* The file in which waiting ranks say so (base/blocked.h): "NAMESPACE|PATH". */
+#define CT_ENV_STATUS "CTRAN_JOB_STATUS"
 /* Numbers of a rank, for scripts; the library asks PMIx and does not read them. */
 #define CT_ENV_RANK       "CTRAN_RANK"
 #define CT_ENV_SIZE       "CTRAN_SIZE"

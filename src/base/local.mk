@@ -8,6 +8,7 @@ libctbase_la_SOURCES = \
 	src/base/block.c src/base/block.h src/base/far.h \
 	src/base/clock.h \
 	src/base/codes.c src/base/codes.h \
+	src/base/blocked.c src/base/blocked.h \
 	src/base/config.c src/base/config.h src/base/vars.def \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/errhandler.c src/base/errhandler.h \

@@ -2,6 +2,7 @@
 /* Choice of the way into the job, and the facts that need no launcher. */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pmi/pmi.h"
@@ -59,6 +60,23 @@ int ct_job_key(struct ct_job *job, struct ct_auth_key *key)
         ct_error(&job->p->log, "%s, which the launcher sets, is no key", CT_ENV_KEY);
     }
     return rc;
+}
+
+const char *ct_job_told(const char *name)
+{
+    const char *told = getenv(name), *nspace = getenv("PMIX_NAMESPACE");
+    const char *text = told != NULL ? strchr(told, '|') : NULL;
+    bool        ours = text != NULL && nspace != NULL && strlen(nspace) == (size_t)(text - told) &&
+                memcmp(told, nspace, strlen(nspace)) == 0;
+    return ours ? text + 1 : NULL;
+}
+
+void ct_job_open_status(const struct ct_job *job)
+{
+    const char *path = ct_job_told(CT_ENV_STATUS);
+    if (path != NULL) {
+        ct_blocked_open(path, job->local_index);
+    }
 }
 
 bool ct_job_slurm_place(const char **addr, const char **kinds)

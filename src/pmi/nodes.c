@@ -92,13 +92,10 @@ bool ct_nodes_where_ok(const struct ct_nodes_where *where, size_t len_bytes)
 
 int ct_nodes_where_told(struct ct_nodes_where *where, const struct ct_log *log)
 {
-    const char *told = getenv(CT_ENV_STORE), *nspace = getenv("PMIX_NAMESPACE");
-    const char *text = told != NULL ? strchr(told, '|') : NULL;
-    if (text == NULL || nspace == NULL || getenv(CT_ENV_KEY) == NULL ||
-        strlen(nspace) != (size_t)(text - told) || memcmp(told, nspace, strlen(nspace)) != 0) {
+    const char *text = ct_job_told(CT_ENV_STORE);
+    if (text == NULL || text[0] == '\0' || getenv(CT_ENV_KEY) == NULL) {
         return CT_AGAIN; /* there is none, or it is another job's */
     }
-    text++;
     *where = (struct ct_nodes_where){.magic = CT_NODES_MAGIC, .by_launcher = 1};
     where->naddrs = ct_addr_parse_list(where->addrs, text);
     if (where->naddrs == 0) {

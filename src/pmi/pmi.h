@@ -108,6 +108,13 @@ void ct_job_close(struct ct_process *p);
  * the exchange. Errors are logged. */
 int ct_job_key(struct ct_job *job, struct ct_auth_key *key);
 
+/* What the launcher says in a variable "NAMESPACE|TEXT", of which this returns the text; NULL: it
+ * says nothing to this job. */
+const char *ct_job_told(const char *name);
+
+/* Where a rank that waits says so, if the launcher of this job gives it a place. */
+void ct_job_open_status(const struct ct_job *job);
+
 /* Where Slurm says that this host is, SLURM_TOPOLOGY_ADDR, and what the parts of it are,
  * SLURM_TOPOLOGY_ADDR_PATTERN; false where it says nothing. */
 bool ct_job_slurm_place(const char **addr, const char **kinds);

@@ -28,6 +28,11 @@ check_PROGRAMS += tests/launch/busy
 tests_launch_busy_SOURCES = tests/launch/busy.c
 tests_launch_busy_LDADD = libctcore.la
 
+check_PROGRAMS += tests/launch/waits
+tests_launch_waits_SOURCES = tests/launch/waits.c
+tests_launch_waits_LDADD = libctran.la
+tests_launch_waits_LDFLAGS = -no-install
+
 check_PROGRAMS += tests/launch/immortal
 tests_launch_immortal_SOURCES = tests/launch/immortal.c
 

@@ -16,6 +16,7 @@ unit_tests = \
 	tests/unit/test_error \
 	tests/unit/test_fresh \
 	tests/unit/test_gpu \
+	tests/unit/test_blocked \
 	tests/unit/test_hosts \
 	tests/unit/test_kernels \
 	tests/unit/test_kernels_edges \
@@ -115,6 +116,11 @@ tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
 tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
 # The launcher's parts, which are in no library.
+tests_unit_test_blocked_SOURCES = tests/unit/test_blocked.c tests/unit/unit.h
+tests_unit_test_blocked_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+	$(EVENT_CFLAGS)
+tests_unit_test_blocked_CFLAGS = $(unit_cflags)
+tests_unit_test_blocked_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/unit.h
 tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
