@@ -1048,7 +1048,7 @@ CTRAN_API int ctran_get_elements(const ctran_status_t *status, ctran_datatype_t 
 CTRAN_API int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status);
 
 /* The same without waiting: *flag is 1 when there is one, else 0 and status is not touched. Drives
- * transfers once. Source: MPI-4.1 sec. 3.8.1. */
+ * transfers once; gives the core away as a test does. Source: MPI-4.1 sec. 3.8.1. */
 CTRAN_API int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag,
                            ctran_status_t *status);
 
@@ -1073,9 +1073,11 @@ CTRAN_API int ctran_imrecv(void *buf, ctran_count_t count, ctran_datatype_t data
  * operation failed. Null requests are allowed: wait, test and the "all" forms give them an empty
  * status (source CTRAN_ANY_SOURCE, tag CTRAN_ANY_TAG, count 0), the "any" and "some" forms pass
  * them over. Statuses may be CTRAN_STATUS(ES)_IGNORE. A wait blocks; a test drives transfers once
- * and never blocks. The calls that complete one request return its error. Those that may complete
- * several return CTRAN_ERR_IN_STATUS when one of them failed, and set CTRAN_ERROR in each status;
- * the "all" forms wait for every request before they say so. Source: MPI-4.1 sec. 3.7.
+ * and never blocks. After several tests in a row that found nothing, a test gives the core away
+ * once, unless the program computes between them. The calls that complete one request return its
+ * error. Those that may complete several return CTRAN_ERR_IN_STATUS when one of them failed, and
+ * set CTRAN_ERROR in each status; the "all" forms wait for every request before they say so.
+ * Source: MPI-4.1 sec. 3.7.
  * ------------------------------------------------------------------------------------------ */
 CTRAN_API int ctran_wait(ctran_request_t *request, ctran_status_t *status);
 CTRAN_API int ctran_test(ctran_request_t *request, int *flag, ctran_status_t *status);

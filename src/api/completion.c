@@ -189,7 +189,7 @@ static bool test_for(struct batch *b, enum goal goal)
     if (goal == ALL ? all_done(b) : b->found >= 0) {
         return true;
     }
-    return ct_domain_poke(b->p) && reached(b, goal);
+    return ct_domain_poll_once(b->p) && reached(b, goal);
 }
 
 /* ---- one ------------------------------------------------------------------------------------- */
@@ -503,7 +503,8 @@ int ctran_request_get_status_some(int incount, const ctran_request_t requests[],
         return ct_check_out(ct_comm_self(b.p), call, indices, "indices");
     }
     if (!all_done(&b)) {
-        ct_domain_poke(b.p); /* also where some are done: they stay, and others want to follow */
+        /* Also where some are done: those stay, and others want to follow. */
+        (void)ct_domain_poll_once(b.p);
     }
     for (int i = 0; i < incount; i++) {
         if (is_active(&b, i) && ct_request_is_done(b.requests[i])) {

@@ -367,6 +367,7 @@ static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN
         .pos = &op->pos,
         .len_bytes = op->len_bytes,
     };
+    ct_ep_polls_reset(ep->p->ep);
     return ep->link->net->ops->send(ep->link, &slice);
 }
 
@@ -409,6 +410,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
     if (CT_UNLIKELY(depends && sent)) {
         ct_ep_count_far(ep);
     }
+    ct_ep_polls_reset(ep->p->ep);
     return sent;
 }
 

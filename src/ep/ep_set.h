@@ -55,6 +55,12 @@ struct ct_ep_spots {
     struct ct_spotter *spotter CT_GUARDED_BY(ct_domain);
 };
 
+/* The row of polls, tests and probes of the program, that have brought nothing: polls.c. */
+struct ct_ep_polls {
+    struct ct_wait pace CT_GUARDED_BY(ct_domain);
+    _Atomic uint64_t    looked_ns; /* when the clock was last read in this row */
+};
+
 struct ct_ep_set {
     struct ct_process  *p;
     struct ct_domain    domain;
@@ -93,6 +99,7 @@ struct ct_ep_set {
     struct ct_ep_naps             naps;
     uint64_t                      spin_ns;
     uint64_t yield_ns             CT_GUARDED_BY(ct_domain); /* ct_wait_yield_ns */
+    struct ct_ep_polls            polls;
     uint32_t                      rooms; /* made for others, in a process without threads */
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
     uint64_t talked               CT_GUARDED_BY(ct_domain); /* bytes, to and from all: talk.c */
@@ -125,6 +132,16 @@ void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* Takes up what the launcher has told since the last time; returns the number of events. */
 unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
+
+/* The program has got or sent something: a row of polls that bring nothing begins anew. */
+static inline void ct_ep_polls_reset(struct ct_ep_set *set) CT_IN_DOMAIN
+{
+    set->polls.pace.polls = 0;
+}
+
+/* Where ranks share cores: whether w had better poll on and keep the core, because a rank that runs
+ * on another core is likely to end the wait. idle.c */
+bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN;
 
 /* A turn of waiting has brought something: this process may take a seat elsewhere. talk.c */
 void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;

@@ -91,6 +91,12 @@ dist_check_SCRIPTS += tests/func/part.test
 TESTS += tests/func/part.test
 tests_func_part_SOURCES = tests/func/part.c $(func_check)
 tests_func_part_LDADD = $(func_ldadd) -lpthread
+# Polls that give the core away.
+check_PROGRAMS += tests/func/polls
+dist_check_SCRIPTS += tests/func/polls.test
+TESTS += tests/func/polls.test
+tests_func_polls_SOURCES = tests/func/polls.c $(func_check)
+tests_func_polls_LDADD = $(func_ldadd)
 # Generalized requests.
 check_PROGRAMS += tests/func/grequest
 dist_check_SCRIPTS += tests/func/grequest.test
