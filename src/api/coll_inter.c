@@ -234,12 +234,12 @@ static int open_reduction(struct ct_described *d)
     const struct ct_inter_reduction *r = &x->r;
     const struct ct_dtype           *type = d->types[0];
     const size_t                     count = (size_t)r->count;
+    const size_t nsend = x->sends ? count : 0, nrecv = x->receives ? (size_t)r->own : 0;
     if (!x->sends && !x->receives) {
         return ct_coll_inter_reduce(&d->coll, NULL, NULL, 0, NULL, NULL, CTRAN_PROC_NULL);
     }
-    int rc =
-        ct_dense_open_reduction(d->comm, d->call, x->sends ? r->send : NULL, count,
-                                x->receives ? r->recv : NULL, (size_t)r->own, type, true, &x->e);
+    int rc = ct_dense_open_reduction(d->comm, d->call, r->send, nsend, r->recv, nrecv, type, true,
+                                     &x->e);
     if (rc != CTRAN_SUCCESS) {
         ct_coll_inter_skip(d->comm);
         return rc;
