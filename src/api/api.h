@@ -119,13 +119,13 @@ struct ct_span {
 };
 /* Where its data are, and of what kind that memory is: that of its first byte; a type with absolute
  * addresses may have several. transfer.c */
-void               ct_span_find_memory(struct ct_process *p, struct ct_area *area);
+void ct_span_find_memory(struct ct_process *p, const struct ct_dtype *type, struct ct_area *area);
 static inline void ct_span_describe(struct ct_process *p, const struct ct_span *span,
                                     struct ct_area *area)
 {
     ct_dtype_describe(span->type, span->buf, span->count, area);
     if (CT_UNLIKELY(p->memory_of != NULL)) {
-        ct_span_find_memory(p, area);
+        ct_span_find_memory(p, span->type, area);
     }
 }
 static inline struct ct_area ct_span_area(struct ct_process *p, const struct ct_span *span)
@@ -171,6 +171,23 @@ static inline int ct_check_span(struct ct_comm *comm, const char *call, const vo
     }
     return rc;
 }
+/* The same for an address that was computed from a buffer: it may by chance have the value of
+ * CTRAN_IN_PLACE. */
+static inline int ct_check_placed(struct ct_comm *comm, const char *call, const void *at,
+                                  ctran_count_t count, ctran_datatype_t datatype,
+                                  struct ct_span *out)
+{
+    int rc = ct_check_count(comm, call, count, datatype, out);
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        out->buf = (void *)at;
+        if (CT_UNLIKELY(out->bytes > 0 && at == NULL)) {
+            rc = ct_check_no_buffer(comm, call, at, out);
+        }
+    }
+    return rc;
+}
+/* Whether its displacements are addresses, as CTRAN_BOTTOM wants them. */
+bool ct_type_is_absolute(const struct ct_dtype *type);
 /* The block of rank r of a call that was given NULL for a buffer and so, as CTRAN_BOTTOM, has
  * addresses for displacements: it begins in memory of this process. */
 int ct_check_there(struct ct_comm *comm, const char *call, const struct ct_area *area, uint32_t r);

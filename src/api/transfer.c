@@ -34,7 +34,7 @@ int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_tr
     return CTRAN_SUCCESS;
 }
 
-/* That of the first block which is not plain. base is NULL: blocks are where they say. */
+/* That of the first block which is not plain. */
 static const struct ct_memory *memory_among(struct ct_process *p, const struct ct_area *area)
 {
     enum { FEW = 16 };
@@ -50,11 +50,11 @@ static const struct ct_memory *memory_among(struct ct_process *p, const struct c
     return memory;
 }
 
-void ct_span_find_memory(struct ct_process *p, struct ct_area *area)
+void ct_span_find_memory(struct ct_process *p, const struct ct_dtype *type, struct ct_area *area)
 {
     struct iovec first;
     unsigned     n;
-    if (area->base == NULL) {
+    if (ct_type_is_absolute(type)) {
         ct_area_set_memory(area, memory_among(p, area));
     } else if (ct_area_next(area, &(size_t){0}, 1, &first, 1, &n) > 0) {
         ct_area_set_memory(area, p->memory_of(p, first.iov_base));
