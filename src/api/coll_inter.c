@@ -14,7 +14,7 @@ enum { MOVE_TAG = -18, OWN_TAGS = -1000 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* A buffer that is NULL has them where addresses are in the type, or in displacements with types. */
+/* A buffer that is NULL has blocks if the addresses are in the type, or in byte displacements. */
 static bool has_blocks(const struct ct_side *side, const struct ct_dtype *type)
 {
     return side->buf == CTRAN_BOTTOM

@@ -54,8 +54,8 @@ int ct_dense_open_copy(struct ct_comm *comm, const char *call, const struct ct_s
 int ct_dense_close(struct ct_dense *d, bool store);
 
 /* Both buffers of a reduction: nsend and nrecv elements. send may be CTRAN_IN_PLACE, and so is then
- * the base of `in`. nrecv is 0 where the rank gets no result, nsend where it gives nothing: then the
- * pointer is not looked at. keep: what is in recv stays where nothing is received. */
+ * the base of `in`. nrecv is 0 where the rank gets no result, nsend where it gives nothing: then
+ * the pointer is not looked at. keep: what is in recv stays where nothing is received. */
 struct ct_dense_ends {
     struct ct_dense in, out;
 };

@@ -88,7 +88,8 @@ int ct_coll_reduce_scatter_block(struct ct_coll *c, const void *send, void *recv
                                  const struct ct_op *op);
 
 /* allgatherv, gatherv and scatterv, by their kind: blocks with counts, in units of bytes. In place
- * the description `send`, or scatterv's `recv`, is NULL; a buffer that this rank does not have is all zeros. */
+ * the description `send`, or scatterv's `recv`, is NULL; a buffer that this rank does not have is
+ * all zeros. */
 void ct_coll_move(struct ct_coll *c, uint32_t kind, const struct ct_blocks *send,
                   const struct ct_blocks *recv, uint32_t root);
 /* The same for alltoallv; the description `send` is NULL in place. */

@@ -45,7 +45,8 @@
     ROW(name, shape, NOW, 0, go_##name)                                                            \
     ROW(i##name, shape, LATER, 0, go_i##name)                                                      \
     ROW(name##_init, shape, KEPT, 2, go_##name##_init)
-#define ENQUEUE(name, shape, ...)            ROW(name##_enqueue, shape, ON_STREAM, 0, go_##name##_enqueue)
+#define ENQUEUE(name, shape, ...) ROW(name##_enqueue, shape, ON_STREAM, 0, go_##name##_enqueue)
+
 #define BY_HAND(name, shape, form, function) ROW(name, shape, form, 0, function)
 
 const struct row bottom_rows[] = {
