@@ -31,6 +31,10 @@
 
 enum { CT_BOARD_DEPTH = 16, CT_BOARD_PARTS = 4, CT_BOARD_KEPT = 64 };
 
+/* Scripts that a board keeps take at most this much memory. 64 ranks need 20 KiB for an allreduce
+ * of two shots. */
+enum { CT_BOARD_KEPT_BYTES = 256 << 10 };
+
 /* What the slot has of input that is in bulk memory or, as `addr` says, still in its rank's. */
 struct ct_board_note {
     bool     blind, written;        /* what its rank has met and seen: board_lend.c */
@@ -77,10 +81,11 @@ struct ct_script_key {
     bool                  inplace, ordered;
 };
 
+/* A script that was written before. An algorithm of two shots has `first` acts in its first one. */
 struct ct_kept {
     struct ct_script_key key;
     bool                 exchange, bulk, brief, lent;
-    size_t               skipped, n;
+    size_t               skipped, first, n;
     struct ct_script_act acts[];
 };
 
@@ -112,6 +117,7 @@ struct ct_board {
     size_t               tmp_bytes;
     struct ct_script     script; /* the last one that was written */
     struct ct_kept      *kept[CT_BOARD_KEPT];
+    size_t               kept_bytes; /* of all of them */
     struct ct_far        far;              /* for lending, as is all up to `stage`: board_lend.c */
     uint32_t             puts, lendings;   /* how often */
     uint32_t             lent_mask;        /* which rows of `lent` are in use */
@@ -144,6 +150,8 @@ static inline bool ct_board_has_parts(const struct ct_board *b, size_t elem_byte
     return b->bulk.base != NULL && b->ctx->n * elem_bytes <= b->part_bytes;
 }
 
+/* Frees the scripts that are kept. */
+void ct_board_forget_scripts(struct ct_board *b);
 /* Looks whether all ranks have said that they bar before they sleep. */
 void ct_board_learn_bars(struct ct_board *b);
 /* Sets a flag or count, and rouses those who sleep. Where these have a barrier pass through this
