@@ -87,14 +87,14 @@ static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struc
     }
 }
 
-/* One of ns at most, which began then, is over. Only where ranks share cores is there a chain of
- * them; elsewhere a core that is yielded is the program's. */
+/* One of ns at most, which began then, is over. In a process with threads the core that a waiting
+ * thread would keep may be another thread's. */
 static void count_nap(struct ct_ep_set *set, uint64_t ns, uint64_t start_ns) CT_IN_DOMAIN
 {
     const bool roused =
         atomic_load_explicit(&set->wake->asleep, memory_order_relaxed) == CT_WAKE_AWAKE;
-    if (ct_ep_is_crowded(set->p)) {
-        set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused);
+    if (!set->p->threaded) {
+        set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused, set->spin_ns > 0);
     }
     set->naps.asked_ns += ns;
     set->naps.roused += roused;
