@@ -216,7 +216,6 @@ struct ct_transfer {
     struct ct_ep          *ep;   /* NULL: any source, or nobody */
     bool                   null; /* CTRAN_PROC_NULL: nothing is to be done */
     enum ct_transfer_mode  mode;
-    bool                   driven; /* by a call that returns when it is done */
     struct ct_p2p_key      key;
     struct ct_area         area;
     const struct ct_dtype *type; /* whose pieces the area has; NULL: it is one block */

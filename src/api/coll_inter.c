@@ -137,7 +137,6 @@ static int plan(struct moves *m, const struct ct_side *side, uint32_t first, uin
         }
         if (rc == CTRAN_SUCCESS) {
             t->mode = mode;
-            t->driven = false;
             ct_transfer_describe(t, &span);
         }
         if (rc == CTRAN_SUCCESS && side->buf == CTRAN_BOTTOM && side->types != NULL) {

@@ -14,7 +14,6 @@ static int exchange(const char *call, struct ct_transfer *out, struct ct_transfe
 {
     struct ct_p2p_req send, recv;
     int               rc = CTRAN_SUCCESS;
-    out->driven = in->driven = true;
     if (!in->null) {
         ct_transfer_start(in, &recv);
     }

@@ -87,7 +87,6 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         t->mode = mode;
-        t->driven = false;
         ct_transfer_describe(t, &span);
     }
     return rc;
@@ -97,14 +96,10 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
 void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
 {
     struct ct_process *p = t->comm->p;
-    if (t->mode == CT_TRANSFER_RECV && t->driven) {
-        ct_p2p_drive_recv(p, req, t->ep, t->key, &t->area);
-    } else if (t->mode == CT_TRANSFER_RECV) {
+    if (t->mode == CT_TRANSFER_RECV) {
         ct_p2p_irecv(p, req, t->ep, t->key, &t->area);
     } else if (t->mode == CT_TRANSFER_SSEND) {
         ct_p2p_issend(p, req, t->ep, t->key, &t->area);
-    } else if (t->driven) {
-        ct_p2p_drive_send(p, req, t->ep, t->key, &t->area);
     } else {
         ct_p2p_isend(p, req, t->ep, t->key, &t->area);
     }

@@ -5,7 +5,7 @@ libctbase_la_SOURCES = \
 	src/base/attr.c src/base/attr.h \
 	src/base/auth.c src/base/auth.h \
 	src/base/base.h \
-	src/base/block.c src/base/block.h src/base/far.h \
+	src/base/block.c src/base/block.h \
 	src/base/clock.h \
 	src/base/codes.c src/base/codes.h \
 	src/base/blocked.c src/base/blocked.h \

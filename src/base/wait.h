@@ -163,9 +163,10 @@ enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns, uint64_t y
 
 /* How long a process yields before it sleeps, by what became of its last nap. To fall asleep and be
  * woken takes longer than what many waits last. And while one of a chain of ranks sleeps, the wait
- * of the next becomes so long that it falls asleep, too; so does a rank's peer while that rank wakes
- * many others, one after the other. So a rank that was woken soon is patient from then on, until it
- * has waited long. A rank with a core of its own can be more so: nobody else wants that core. */
+ * of the next becomes so long that it falls asleep, too; so does a rank's peer while that rank
+ * wakes many others, one after the other. So a rank that was woken soon is patient from then on,
+ * until it has waited long. A rank with a core of its own can be more patient: nobody else wants
+ * that core. */
 enum {
     CT_WAIT_YIELD_NS = 50000,
     CT_WAIT_PATIENT_NS = 400000,

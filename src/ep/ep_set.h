@@ -84,9 +84,6 @@ struct ct_ep_set {
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
-    ct_ep_on_turn                 on_turn;
-    bool delivers                 CT_GUARDED_BY(ct_domain); /* the part before on_turn */
-    bool turn_ends                CT_GUARDED_BY(ct_domain); /* with on_turn */
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
     bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
@@ -145,15 +142,6 @@ bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN;
 
 /* A turn of waiting has brought something: this process may take a seat elsewhere. talk.c */
 void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;
-
-/* far.c. Whether this one, longer than CT_EP_FAR_LEAST, had better be announced, so that it is
- * read. */
-bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
-/* It is sent, in whichever way. */
-void ct_ep_count_far(struct ct_ep *ep) CT_IN_DOMAIN;
-/* Whether a long one goes to it as to one that is far, which is looked into now and then; one that
- * might have gone unasked has been. */
-bool ct_ep_counts_as_far(struct ct_ep *ep, size_t len_bytes) CT_IN_DOMAIN;
 
 /* Finds a transport that reaches ep and connects. On failure ep has failed. */
 int ct_ep_connect(struct ct_ep *ep) CT_IN_DOMAIN;

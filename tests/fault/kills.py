@@ -19,7 +19,7 @@ SURVIVE = os.path.join(TOP, "tests/fault/survive")
 RANKS = 8
 MODES = ["traffic", "traffic", "large", "connect", "coll", "icoll", "init", "finalize"]
 SETTINGS = [{}, {}, {"CTRAN_SHM_SINGLE_COPY": "off"}, {"CTRAN_SHM_RING_SIZE": "4K"},
-            {"CTRAN_SHM_SINGLE_COPY": "always", "CTRAN_EAGER_LIMIT": "4K"},
+            {"CTRAN_SHM_SINGLE_COPY": "auto", "CTRAN_EAGER_LIMIT": "4K"},
             {"CTRAN_SHM_SINGLE_COPY": "off", "CTRAN_SHM_RING_SIZE": "4K"},
             {"CTRAN_SHM_BACKING": "file"}, {"CTRAN_EAGER_LIMIT": "100"},
             {"CTRAN_TRANSPORTS": "self,tcp"}, {"CTRAN_NODE_RANKS": "3", "CTRAN_TCP_SOCKETS": "2"},

@@ -14,7 +14,6 @@ unit_tests = \
 	tests/unit/test_domain \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
-	tests/unit/test_fresh \
 	tests/unit/test_gpu \
 	tests/unit/test_blocked \
 	tests/unit/test_hosts \
@@ -52,7 +51,6 @@ unit_tests = \
 	tests/unit/test_ranks_flow \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
-	tests/unit/test_ranks_far \
 	tests/unit/test_ranks_idle \
 	tests/unit/test_ranks_left \
 	tests/unit/test_ranks_lend \
@@ -65,9 +63,7 @@ unit_tests = \
 	tests/unit/test_seats \
 	tests/unit/test_select \
 	tests/unit/test_shm_full \
-	tests/unit/test_shm_pace \
 	tests/unit/test_shm_segment \
-	tests/unit/test_shm_copy \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
 	tests/unit/test_store \
@@ -181,9 +177,6 @@ tests_unit_test_labels_LDADD = $(unit_ldadd)
 tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
 tests_unit_test_layout_CFLAGS = $(unit_cflags)
 tests_unit_test_layout_LDADD = $(unit_ldadd)
-tests_unit_test_fresh_SOURCES = tests/unit/test_fresh.c tests/unit/unit.h
-tests_unit_test_fresh_CFLAGS = $(unit_cflags)
-tests_unit_test_fresh_LDADD = $(unit_ldadd)
 tests_unit_test_list_SOURCES = tests/unit/test_list.c tests/unit/unit.h
 tests_unit_test_list_CFLAGS = $(unit_cflags)
 tests_unit_test_list_LDADD = $(unit_ldadd)
@@ -228,18 +221,12 @@ tests_unit_test_roll_LDADD = $(unit_ldadd)
 tests_unit_test_seats_SOURCES = tests/unit/test_seats.c tests/unit/unit.h
 tests_unit_test_seats_CFLAGS = $(unit_cflags)
 tests_unit_test_seats_LDADD = $(unit_ldadd)
-tests_unit_test_shm_pace_SOURCES = tests/unit/test_shm_pace.c tests/unit/unit.h
-tests_unit_test_shm_pace_CFLAGS = $(unit_cflags)
-tests_unit_test_shm_pace_LDADD = $(unit_ldadd)
 tests_unit_test_select_SOURCES = tests/unit/test_select.c tests/unit/unit.h
 tests_unit_test_select_CFLAGS = $(unit_cflags)
 tests_unit_test_select_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)
-tests_unit_test_shm_copy_SOURCES = tests/unit/test_shm_copy.c tests/unit/unit.h
-tests_unit_test_shm_copy_CFLAGS = $(unit_cflags)
-tests_unit_test_shm_copy_LDADD = $(unit_ldadd)
 tests_unit_test_shm_share_SOURCES = tests/unit/test_shm_share.c tests/unit/unit.h
 tests_unit_test_shm_share_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_share_LDADD = $(unit_ldadd) -lpthread
@@ -332,9 +319,6 @@ tests_unit_test_ranks_spots_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
 tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_p2p_LDADD = $(ranks_ldadd) -lpthread
-tests_unit_test_ranks_far_SOURCES = tests/unit/test_ranks_far.c $(ranks_sources)
-tests_unit_test_ranks_far_CFLAGS = $(unit_cflags)
-tests_unit_test_ranks_far_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_idle_SOURCES = tests/unit/test_ranks_idle.c $(ranks_sources)
 tests_unit_test_ranks_idle_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_idle_LDADD = $(ranks_ldadd) -lpthread

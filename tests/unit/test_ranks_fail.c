@@ -433,7 +433,7 @@ static void false_answers(struct rank *r, void *arg)
     (void)arg;
     for (uint64_t id = 0; r->me == 1 && id < 5; id++) {
         send_raw(r, 0, CT_EP_CTS, &(struct ct_wire_cts){id, id, 7, 0}, sizeof(struct ct_wire_cts));
-        send_raw(r, 0, CT_EP_FIN, &(struct ct_wire_fin){id, 1}, sizeof(struct ct_wire_fin));
+        send_raw(r, 0, CT_EP_FIN, &(struct ct_wire_fin){id}, sizeof(struct ct_wire_fin));
         send_raw(r, 0, CT_EP_NAK, &(struct ct_wire_nak){id, (int64_t)id - 2},
                  sizeof(struct ct_wire_nak));
         send_raw(r, 0, CT_EP_DATA, &(struct ct_wire_data){id, 0}, sizeof(struct ct_wire_data));

@@ -124,13 +124,13 @@ static bool is_borrowed(const struct operation *o, struct ct_place place)
 static int put_long(struct operation *o, const char *from, const struct ct_script_act *a)
 {
     struct ct_board *b = o->board;
-    if (o->lent || ct_board_lends(b, o->args, from, a->len)) {
+    if (o->lent || ct_board_lends(b, o->args)) {
         ct_board_lend(b, from, (size_t)a->dst.at_bytes, a->len);
         return CTRAN_SUCCESS;
     }
     const int rc = o->brief ? CTRAN_SUCCESS : await_room(o, true); /* there is a slot */
     if (rc == CTRAN_SUCCESS) {
-        ct_board_put(b, at(o, a->dst), from, a->len);
+        ct_board_put(at(o, a->dst), from, a->len);
     }
     return rc;
 }
@@ -186,7 +186,6 @@ static int begin_long(struct operation *o, const struct ct_script_act *a)
         const struct ct_board_member *own = &b->shared->member[b->ctx->me];
         b->note.addr = 0;
         b->note.blind = atomic_load_explicit(&own->blind, memory_order_relaxed) != 0;
-        b->note.written = o->poll.written;
         ct_board_count(&o->poll, &b->note);
     }
     return rc;
@@ -238,7 +237,7 @@ static int play_long(struct operation *o, const struct ct_script_act *a)
 static int play_all_long(struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     int rc = CTRAN_SUCCESS;
-    o->poll.nwritten = o->poll.nblind = 0;
+    o->poll.nblind = 0;
     memset(&o->in, 0, sizeof o->in);
     o->in.alone = o->exchange || o->args->algo->colls == CT_REDUCE;
     for (const struct ct_script_act *a = acts; a < acts + n && rc == CTRAN_SUCCESS; a++) {
