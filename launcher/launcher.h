@@ -37,6 +37,8 @@
  *     storecmd.c     --store-dump likewise    nodestore.c     a server of the job's store
  *     statusask.c    how both ask            blockfile.c     in which calls ranks wait
  *                                             ranktable.c     what all ranks do
+ *                                             pmixguard.c    the PMIx server's port
+ *                                             pmixlib.c      libpmix started
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows
  *                                             gpus.c          GPUs for ranks

@@ -61,8 +61,10 @@ launcher_daemon = \
 	launcher/pmixdata.c launcher/pmixdata.h \
 	launcher/pmixevent.c launcher/pmixevent.h \
 	launcher/pmixfar.c launcher/pmixfar.h \
+	launcher/pmixguard.c launcher/pmixguard.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixkin.c launcher/pmixkin.h \
+	launcher/pmixlib.c launcher/pmixlib.h \
 	launcher/pmixnews.c launcher/pmixnews.h \
 	launcher/pmixquery.c launcher/pmixquery.h \
 	launcher/pmixshift.c launcher/pmixshift.h \

@@ -3,34 +3,11 @@
 #include "config.h"
 #include "pmixnews.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-
 #include <pmix.h>
 #include <pmix_server.h>
 
 #include "base/base.h"
 #include "pmi/pmi.h"
-
-/* An event follows data that the rank's kernel need not have acknowledged yet: it waits for more to
- * send, 40 ms, and Nagle's algorithm here waits for it. libpmix leaves that on, so it is turned off
- * on the sockets that it listens on, from which connections have it. */
-void ct_pmixnews_listening(void)
-{
-    struct rlimit lim;
-    if (getrlimit(RLIMIT_NOFILE, &lim) != 0) {
-        return;
-    }
-    for (int fd = 0; fd < (int)ct_min_size(lim.rlim_cur, 1024); fd++) {
-        int       listens = 0, yes = 1;
-        socklen_t len = sizeof listens;
-        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens) {
-            (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes); /* fails on others */
-        }
-    }
-}
 
 /* libpmix keeps an event for those who have yet to ask for it, and sends each what comes in the
  * order in which it came, fences' answers included; but not to its source. It forgets that of an

@@ -7,9 +7,6 @@
 
 #include "proto.h"
 
-/* libpmix listens, and no rank is connected: news will come at once. */
-void ct_pmixnews_listening(void);
-
 /* Tells the clients. */
 void ct_pmixnews_tell(const char *nspace, enum ct_tidings news, uint32_t rank);
 

@@ -3,11 +3,7 @@
 #include "config.h"
 #include "pmixsrv.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +19,10 @@
 #include "pmixdata.h"
 #include "pmixevent.h"
 #include "pmixfar.h"
+#include "pmixguard.h"
 #include "pmixinfo.h"
 #include "pmixkin.h"
+#include "pmixlib.h"
 #include "pmixnews.h"
 #include "pmixquery.h"
 #include "pmixspawn.h"
@@ -54,7 +52,6 @@ struct request {
 struct ct_pmixsrv {
     const struct ct_jobdesc *desc;
     struct ct_procs         *procs;
-    pmix_topology_t          machine;      /* for libpmix to keep */
     pmix_nspace_t            nspace, name; /* the job's, and this server's own */
     pthread_mutex_t          lock;
     struct ct_list           queue; /* under lock */
@@ -509,92 +506,15 @@ static pmix_server_module_t module = {
     .notify_event = ct_pmixevent_notify,
 };
 
-static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
-
-/* How lists of hosts are written down. libpmix 4.2.2's own short form loses what stands behind the
- * number in "h3.lab", and a rank there then finds no host. */
-static const char *const LIST_VARIABLE = "PMIX_MCA_preg";
-
-/* How clients get the job's data: by message (hash), or from shared memory (ds21), which costs
- * 10 ms more and does not grow with the square of the ranks. Whole jobs on 2 cores, hash against
- * ds21: 8 ranks 38 and 44 ms, 32: 88 and 94, 64: 176 and 159, 256: 760 and 565. A user's choice
- * stands. Returns whether there was none. */
-static bool choose_store(uint32_t nlocal)
-{
-    bool mine = getenv(STORE_VARIABLE) == NULL;
-    if (mine) {
-        setenv(STORE_VARIABLE, nlocal < CT_PMIX_SHARED_FROM ? "hash" : "ds21,hash", 1);
-    }
-    return mine;
-}
-
-/* libpmix writes a line of its own when a client dies in the middle of connecting. What that means
- * for the job is told by the head, so its words go to a file in the session directory, or with -v
- * to standard error. It looks at the variable once, in PMIx_server_init. */
-static void divert_words(const struct ct_pmixsrv *s, const char *tmpdir)
-{
-    char path[PATH_MAX + 16], number[16];
-    snprintf(path, sizeof path, "%s/pmix.log", tmpdir);
-    int fd = s->desc->verbose ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        snprintf(number, sizeof number, "%d", fd);
-        setenv("PMIX_OUTPUT_STDERR_FD", number, 1);
-    }
-}
-
 /* The server listens on a port that every user of the machine can reach, and libpmix believes the
  * user id that a client claims. So the namespace is the password: 128 random bits, which only the
  * ranks' environments tell, and no command line and no file that others can see. The head makes it
- * for all nodes. */
+ * for all nodes. Who does not send it is kept away from libpmix (pmixguard.h). */
 static bool make_names(struct ct_pmixsrv *s)
 {
     int n = snprintf(s->nspace, sizeof s->nspace, "%s", s->desc->nspace);
     int m = snprintf(s->name, sizeof s->name, "%s-" CT_DAEMON_NAME, s->desc->nspace);
     return n > 0 && n < (int)sizeof s->nspace && m < (int)sizeof s->name;
-}
-
-static pmix_status_t init_library(struct ct_pmixsrv *s, hwloc_topology_t topology,
-                                  const char *tmpdir)
-{
-    pmix_info_t info[6];
-    size_t      n = 5;
-    pmix_rank_t rank = s->desc->me;
-    bool        mine = choose_store(s->procs->n), plain = getenv(LIST_VARIABLE) == NULL;
-    if (plain) {
-        setenv(LIST_VARIABLE, "raw", 1);
-    }
-    divert_words(s, tmpdir);
-    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, tmpdir, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, tmpdir, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[2], PMIX_SERVER_NSPACE, s->name, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[3], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
-    PMIX_INFO_LOAD(&info[4], PMIX_HOSTNAME, s->desc->nodes[s->desc->me].host, PMIX_STRING);
-    if (topology != NULL && hwloc_topology_is_thissystem(topology)) {
-        /* By hand, since PMIX_INFO_LOAD copies the topology and libpmix keeps what it is given. */
-        s->machine = (pmix_topology_t){.source = (char *)(uintptr_t) "hwloc", .topology = topology};
-        PMIX_INFO_CONSTRUCT(&info[n]);
-        PMIX_LOAD_KEY(info[n].key, PMIX_TOPOLOGY2);
-        info[n].value.type = PMIX_TOPO;
-        info[n].value.data.topo = &s->machine;
-        n++;
-    }
-
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* its threads take no signals of ours */
-    pmix_status_t rc = PMIx_server_init(&module, info, n);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (mine) {
-        unsetenv(STORE_VARIABLE); /* it is no choice for jobs that the ranks start */
-    }
-    if (plain) {
-        unsetenv(LIST_VARIABLE);
-    }
-    unsetenv("PMIX_OUTPUT_STDERR_FD"); /* the ranks have another descriptor of that number */
-    for (size_t i = 0; i < 5; i++) {
-        PMIX_INFO_DESTRUCT(&info[i]);
-    }
-    return rc;
 }
 
 static bool is_ok(pmix_status_t rc)
@@ -661,11 +581,17 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&
         ct_pmixdata_init(d, conn, s->nspace, post);
-    pmix_status_t rc = ok ? init_library(s, topology, tmpdir) : PMIX_ERROR;
+    pmix_status_t rc = PMIX_ERROR;
+    if (ok && !ct_pmixguard_start(s->nspace)) {
+        step = "guard the PMIx server's port (limits: ulimit -n and -u, memory)";
+    } else if (ok) {
+        rc = ct_pmixlib_start(&module, &(struct ct_pmixlib_start){.desc = d,
+                                                                  .nlocal = procs->n,
+                                                                  .name = s->name,
+                                                                  .tmpdir = tmpdir,
+                                                                  .topology = topology});
+    }
     if (is_ok(rc)) {
-        if (d->recovery) {
-            ct_pmixnews_listening();
-        }
         step = "describe the job to the PMIx server";
         rc = ct_pmixinfo_register(s->nspace, d, tmpdir);
     }

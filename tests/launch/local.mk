@@ -33,6 +33,10 @@ tests_launch_waits_SOURCES = tests/launch/waits.c
 tests_launch_waits_LDADD = libctran.la
 tests_launch_waits_LDFLAGS = -no-install
 
+check_PROGRAMS += tests/launch/stages
+tests_launch_stages_SOURCES = tests/launch/stages.c
+tests_launch_stages_LDADD = libctcore.la
+
 check_PROGRAMS += tests/launch/immortal
 tests_launch_immortal_SOURCES = tests/launch/immortal.c
 
@@ -75,6 +79,7 @@ launch_tests = \
 	tests/launch/spawn.py \
 	tests/launch/status.py \
 	tests/launch/storedump.py \
+	tests/launch/strangers.py \
 	tests/launch/stuck.py
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/launch/launch.py tests/launch/lsan.supp \
