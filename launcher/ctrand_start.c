@@ -247,6 +247,10 @@ static void prepare_ranks(struct ct_daemon *d)
     if (status != 0) {
         refuse(d, status, why);
     }
+    if (ct_places_warning(&d->places) != NULL) {
+        snprintf(why, sizeof why, "warning: %s", ct_places_warning(&d->places));
+        send_text(d, CT_MSG_WARNING, why);
+    }
     d->untold = calloc(n, sizeof *d->untold);
     if (d->untold == NULL) {
         refuse(d, CT_EXIT_INTERNAL, "cannot prepare the ranks: out of memory");

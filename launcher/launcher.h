@@ -37,6 +37,7 @@
  *     storecmd.c     --store-dump likewise    nodestore.c     a server of the job's store
  *     statusask.c    how both ask            blockfile.c     in which calls ranks wait
  *                                             ranktable.c     what all ranks do
+ *                                             corelock.c     which cores are held
  *                                             pmixguard.c    the PMIx server's port
  *                                             pmixlib.c      libpmix started
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
@@ -66,9 +67,6 @@
 #define CT_SESSION_PREFIX "ctran-session"
 
 #define CT_ENV_BOOTSTRAP_TIMEOUT "CTRAN_BOOTSTRAP_TIMEOUT"
-
-/* The abstract socket that a daemon binds for a core that its ranks have; a number follows. */
-#define CT_CORE_SOCKET "ctran-core-"
 
 /* How long the launcher waits for what should not take long, in percent. A build of its own in the
  * tests has less patience, so that they see what comes then. */

@@ -48,6 +48,7 @@ launcher_run = \
 	launcher/storecmd.c launcher/storecmd.h \
 	launcher/terminal.c launcher/terminal.h
 launcher_daemon = \
+	launcher/corelock.c launcher/corelock.h \
 	launcher/ctrand.h \
 	launcher/ctrand_end.c \
 	launcher/ctrand_start.c \

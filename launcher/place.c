@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "launcher.h"
@@ -221,43 +218,37 @@ static void free_domains(struct machine *m)
 
 /* ---- cores that jobs hold -------------------------------------------------------------------- */
 
-/* Holds the core from now on. Returns false where somebody does already. */
-static bool hold(struct ct_places *p, hwloc_const_bitmap_t core)
+static unsigned first_cpu(hwloc_obj_t element)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int                fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int                len = snprintf(at.sun_path + 1, sizeof at.sun_path - 1, CT_CORE_SOCKET "%d",
-                                      hwloc_bitmap_first(core));
-    socklen_t          size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
-    int               *more = realloc(p->held, (p->nheld + 1) * sizeof *more);
-    p->held = more != NULL ? more : p->held;
-    if (fd < 0 || more == NULL || bind(fd, (struct sockaddr *)&at, size) != 0) {
-        if (fd >= 0) {
-            close(fd);
+    return (unsigned)hwloc_bitmap_first(element->cpuset);
+}
+
+/* Elements that jobs of other users say they hold go to the end of the domain, in their order. */
+static void put_last(const struct ct_corelock *held, struct domain *dom)
+{
+    hwloc_obj_t *others = calloc((size_t)dom->n + 1, sizeof(hwloc_obj_t));
+    uint32_t     nfree = 0, nothers = 0;
+    for (uint32_t i = 0; others != NULL && i < dom->n; i++) {
+        if (ct_corelock_is_others(held, first_cpu(dom->elements[i]))) {
+            others[nothers++] = dom->elements[i];
+        } else {
+            dom->elements[nfree++] = dom->elements[i];
         }
-        return false;
     }
-    p->held[p->nheld++] = fd;
-    return true;
+    for (uint32_t i = 0; i < nothers; i++) {
+        dom->elements[nfree + i] = others[i];
+    }
+    free(others);
 }
 
-static void let_go(struct ct_places *p)
-{
-    for (uint32_t i = 0; i < p->nheld; i++) {
-        close(p->held[i]);
-    }
-    free(p->held);
-    p->held = NULL;
-    p->nheld = 0;
-}
-
-/* Elements that nobody holds come first in the domain, and are held. Returns how many there are,
- * at most `wanted`. */
+/* Elements that no job of this user holds come first in the domain, and are held. Returns how many
+ * there are, at most `wanted`. */
 static uint32_t take_free(struct ct_places *p, struct domain *dom, uint32_t wanted)
 {
     uint32_t n = 0;
+    put_last(&p->held, dom);
     for (uint32_t i = 0; i < dom->n && n < wanted; i++) {
-        if (hold(p, dom->elements[i]->cpuset)) {
+        if (ct_corelock_hold(&p->held, first_cpu(dom->elements[i]))) {
             dom->elements[n++] = dom->elements[i];
         }
     }
@@ -275,7 +266,8 @@ static void hold_used(struct ct_places *p, const struct machine *m, uint32_t n)
     }
     for (hwloc_obj_t o = NULL; (o = hwloc_get_next_obj_by_type(m->topology, type, o)) != NULL;) {
         if (hwloc_bitmap_intersects(o->cpuset, used)) {
-            (void)hold(p, o->cpuset); /* where another job has it too, so be it: it was asked for */
+            /* Where another job has it too, so be it: it was asked for. */
+            (void)ct_corelock_hold(&p->held, first_cpu(o));
         }
     }
     hwloc_bitmap_free(used);
@@ -411,9 +403,9 @@ static bool choose_default(struct ct_places *p, struct machine *m, uint32_t n)
     }
     uint32_t mine = here ? take_free(p, all, n) : n;
     if (mine < n) {
-        snprintf(p->why, sizeof p->why, "other jobs have %u of the %u cores", all->n - mine,
-                 all->n);
-        let_go(p);
+        snprintf(p->why, sizeof p->why, "other jobs of yours have %u of the %u cores",
+                 all->n - mine, all->n);
+        ct_corelock_let_go(&p->held);
     }
     return mine == n;
 }
@@ -460,7 +452,7 @@ static int find_places(struct ct_places *p, struct machine *m, const struct ct_j
 int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n,
                    const struct ct_gpus *gpus, char *why, size_t cap)
 {
-    *p = (struct ct_places){0};
+    *p = (struct ct_places){.held.fd = -1};
     if (!load(&p->topology, d)) {
         p->topology = NULL;
         snprintf(p->why, sizeof p->why, "hwloc cannot tell what this machine is like");
@@ -469,20 +461,35 @@ int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n,
     if (d->bind == CT_BIND_NONE) {
         return 0;
     }
+    if (hwloc_topology_is_thissystem(p->topology)) {
+        ct_corelock_open(&p->held, "/dev/shm");
+    }
     struct machine m = {.topology = p->topology};
     int            status = find_places(p, &m, d, n, gpus, why, cap);
     free_domains(&m);
     return status;
 }
 
+void ct_places_let_go(struct ct_places *p)
+{
+    if (p->topology != NULL) {
+        ct_corelock_close(&p->held);
+    }
+}
+
+const char *ct_places_warning(const struct ct_places *p)
+{
+    return p->held.why[0] != '\0' ? p->held.why : NULL;
+}
+
 void ct_places_fini(struct ct_places *p)
 {
-    let_go(p);
+    ct_places_let_go(p);
     free(p->sets);
     if (p->topology != NULL) {
         hwloc_topology_destroy(p->topology);
     }
-    *p = (struct ct_places){0};
+    *p = (struct ct_places){.held.fd = -1};
 }
 
 const cpu_set_t *ct_places_of(const struct ct_places *p, uint32_t local_rank)

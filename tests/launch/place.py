@@ -167,10 +167,10 @@ check(told[2].count(f"not bound, since there are {4 * len(allowed)} ranks and") 
 one = run("--bind-to", "core", *SET, preexec_fn=lambda: os.sched_setaffinity(0, allowed[-1:]))
 check(one[1].split() == [str(allowed[-1])], f"on one of {allowed}: {one}")
 
-# A job beside others. In a network of our own nobody else's jobs are seen.
-alone = ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+# A job beside others. With a /dev/shm of our own nobody else's jobs are seen.
+alone = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
 if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
-    print("place: jobs beside each other not tried: unshare -n, or ip in it, does not work here")
+    print("place: jobs beside each other not tried: unshare -m, or mount in it, does not work here")
     raise SystemExit(0)
 INNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "place_inner.py")
 inner = subprocess.run([*alone, "python3", "-B", INNER], timeout=600, capture_output=True,
