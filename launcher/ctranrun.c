@@ -4,7 +4,6 @@
  * head.c. Everything that can be wrong with the request is found here, before a process starts.
  */
 #include "config.h"
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,16 +22,6 @@
 #include "session.h"
 #include "strlist.h"
 #include "terminal.h"
-
-/* A closed standard stream would give its number to the next descriptor we open. */
-static void open_missing_stdio(void)
-{
-    for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0) {
-            (void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
-        }
-    }
-}
 
 /* The debugger's file takes the place of its name. */
 static int find_debugger(struct ct_jobdesc *d)
@@ -123,7 +112,7 @@ int main(int argc, char **argv)
 {
     struct ct_options o;
     char              daemon[PATH_MAX];
-    open_missing_stdio();
+    ct_stdfd_fill();
     int status = ct_options_parse(&o, argc, argv);
     if (status < 0) {
         status = ct_program_find_all(&o.desc);

@@ -503,6 +503,7 @@ int main(int argc, char **argv)
     struct command   cmd = {.action = DO_SUMMARY};
     struct ct_log    log;
     struct ct_config cfg;
+    ct_stdfd_fill();
     if (!parse(argc, argv, &cmd)) {
         cmd.action = DO_BAD;
     }

@@ -161,6 +161,7 @@ static int join(struct ct_process *p)
     static pthread_once_t    once = PTHREAD_ONCE_INIT;
     static floor_init *const floors[] = {ct_job_open, start_log, ct_mem_lending_init, ct_ep_init,
                                          ct_p2p_init};
+    ct_stdfd_fill();
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
     if (rc == CTRAN_SUCCESS) {

@@ -34,6 +34,7 @@
 #include "base/seats.h"
 #include "base/shmfile.h"
 #include "base/slab.h"
+#include "base/stdfd.h"
 #include "base/textfile.h"
 #include "base/util.h"
 #include "base/version.h"

@@ -30,6 +30,7 @@ libctbase_la_SOURCES = \
 	src/base/session.c src/base/session.h \
 	src/base/shmfile.c src/base/shmfile.h \
 	src/base/slab.c src/base/slab.h \
+	src/base/stdfd.c src/base/stdfd.h \
 	src/base/textfile.c src/base/textfile.h \
 	src/base/tsan.h \
 	src/base/util.h \

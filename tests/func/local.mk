@@ -36,6 +36,12 @@ dist_check_SCRIPTS += tests/func/cycles.test
 TESTS += tests/func/cycles.test
 tests_func_cycles_SOURCES = tests/func/cycles.c $(func_check)
 tests_func_cycles_LDADD = $(func_ldadd)
+# Standard streams that are closed.
+check_PROGRAMS += tests/func/closed
+dist_check_SCRIPTS += tests/func/closed.test
+TESTS += tests/func/closed.test
+tests_func_closed_SOURCES = tests/func/closed.c $(func_check)
+tests_func_closed_LDADD = $(func_ldadd)
 # Processes that end while others go on.
 check_PROGRAMS += tests/func/leave
 dist_check_SCRIPTS += tests/func/leave.test

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stages FOLDER - ranks that go from stage to stage when they are let: each makes the file
- * FOLDER/STAGE.RANK, then waits for a writer of the FIFO FOLDER/STAGE.go. The stages are start, before ctran_init; run,
- * before messages to and from every rank; end, before ctran_finalize. Rank 0 prints the sum of what
- * it has received.
+ * FOLDER/STAGE.RANK, then waits for a writer of the FIFO FOLDER/STAGE.go. The stages are start,
+ * before ctran_init; run, before messages to and from every rank; end, before ctran_finalize. Rank
+ * 0 prints the sum of what it has received.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -132,6 +132,7 @@ int main(int argc, char **argv)
                  {"simulate", run_simulate},
                  {"processes", run_processes},
                  {"rank", run_rank}};
+    ct_stdfd_fill();
     /* Costs: those with which the simulation is nearest to eight runs on two processors, of 1024 to
      * 98304 ranks, 1 to 512 of them a node; bench/RESULTS.md has the runs. */
     struct options o = {.stores = 1,

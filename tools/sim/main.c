@@ -476,6 +476,7 @@ static int count_and_run(const struct options *o)
 int main(int argc, char **argv)
 {
     static struct options o;
+    ct_stdfd_fill();
     set_defaults(&o);
     for (int c, index = 0; (c = getopt_long(argc, argv, "", known, &index)) != -1;) {
         if (c == 'h') {
