@@ -3,6 +3,9 @@
 #include "config.h"
 #include "pmixsrv.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +55,7 @@ struct request {
 struct ct_pmixsrv {
     const struct ct_jobdesc *desc;
     struct ct_procs         *procs;
+    const char              *tmpdir;
     pmix_nspace_t            nspace, name; /* the job's, and this server's own */
     pthread_mutex_t          lock;
     struct ct_list           queue; /* under lock */
@@ -561,6 +565,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     }
     *s = (struct ct_pmixsrv){.desc = d,
                              .procs = procs,
+                             .tmpdir = tmpdir,
                              .conn = conn,
                              .on_abort = abort_fn,
                              .arg = arg,
@@ -614,9 +619,27 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env)
     return PMIx_server_setup_fork(&proc, env) == PMIX_SUCCESS ? 0 : -1;
 }
 
+/* What a rank that used ctran has left in its file is true, whoever else spoke to libpmix in its
+ * name, and whatever libpmix is busy with. */
+static void read_phase(struct ct_pmixsrv *s, uint32_t local_rank)
+{
+    char path[PATH_MAX], rank[16], said[sizeof CT_ONLY_LEFT] = "";
+    snprintf(rank, sizeof rank, "%" PRIu32, s->procs->ranks[local_rank]);
+    int n = snprintf(path, sizeof path, "%s/" CT_ONLY_FILE, s->tmpdir, s->nspace, rank);
+    int fd = n < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd >= 0) {
+        ssize_t len = read(fd, said, sizeof said - 1);
+        bool    left = len > 0 && strcmp(said, CT_ONLY_LEFT) == 0;
+        atomic_store_explicit(&s->procs->all[local_rank].phase,
+                              left ? CT_PHASE_FINALIZED : CT_PHASE_CONNECTED, memory_order_release);
+        close(fd);
+    }
+}
+
 void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank)
 {
     uint32_t rank = s->procs->ranks[local_rank];
+    read_phase(s, local_rank);
     ct_pmixsrv_drain(s); /* whatever it still asked for came first */
     if (s->desc->nnodes == 1) {
         ct_recovery_ended(&s->recovery, rank, has_left(s, rank));

@@ -20,6 +20,12 @@ struct ct_job;
 #define CT_PMIX_MAY_LEAVE  (PMIX_EXTERNAL_ERR_BASE - 101) /* all that live want to leave */
 #define CT_PMIX_WANT_LEAVE "ctran.leave"                  /* (bool) */
 
+/* Also between these two: a rank's file in the launcher's folder for the job (only.h). Its name has
+ * the PMIx namespace and the rank, as text. Once the rank has left it holds CT_ONLY_LEFT; before,
+ * nothing. */
+#define CT_ONLY_FILE "ctran-rank-%s-%s"
+#define CT_ONLY_LEFT "left"
+
 /* What the launcher tells of the job while it runs, if it lets a job outlive the death of a process
  * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; whoever
  * reads a number or a flag (acquire) may read what stands behind it. */

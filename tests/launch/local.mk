@@ -33,6 +33,10 @@ tests_launch_waits_SOURCES = tests/launch/waits.c
 tests_launch_waits_LDADD = libctran.la
 tests_launch_waits_LDFLAGS = -no-install
 
+check_PROGRAMS += tests/launch/parent
+tests_launch_parent_SOURCES = tests/launch/parent.c
+tests_launch_parent_LDADD = libctcore.la
+
 check_PROGRAMS += tests/launch/stages
 tests_launch_stages_SOURCES = tests/launch/stages.c
 tests_launch_stages_LDADD = libctcore.la
@@ -56,6 +60,7 @@ TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
 	tests/launch/apps.py \
+	tests/launch/child.py \
 	tests/launch/completion.py \
 	tests/launch/debugger.py \
 	tests/launch/env.py \
