@@ -219,7 +219,7 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
     h->ended[rank] = *end;
     h->nodes[d->ranks.node_of[rank]].ended++;
     if (d->nnodes > 1) {
-        ct_recovery_ended(&h->recovery, rank, end->phase == CT_PHASE_FINALIZED);
+        ct_recovery_ended(&h->recovery, rank, (enum ct_rank_phase)end->phase);
     }
     ct_kin_ended(h->kin, rank);
     ct_spawned_rank_ended(h->spawned);

@@ -449,6 +449,25 @@ static void look_up(struct ct_pmixsrv *s, bool kin, struct ct_unpack *in)
     }
 }
 
+static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
+{
+    struct ct_pmixsrv *s = arg;
+    if (s->desc->recovery) {
+        ct_pmixnews_tell(s->nspace, news, rank);
+    } else {
+        ct_pmixnews_write(s->tmpdir, rank);
+    }
+}
+
+static void take_news(struct ct_pmixsrv *s, struct ct_unpack *in)
+{
+    uint32_t news = ct_unpack_u32(in), rank = ct_unpack_u32(in);
+    in->bad |= news >= CT_NEWS_KINDS;
+    if (!in->bad) {
+        on_news(s, (enum ct_tidings)news, rank);
+    }
+}
+
 void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in)
 {
     switch (type) {
@@ -487,7 +506,7 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
         ct_pmixevent_passed(in);
         break;
     default:
-        ct_pmixnews_take(s->nspace, in);
+        take_news(s, in);
     }
 }
 
@@ -535,12 +554,6 @@ static pmix_status_t register_clients(struct ct_pmixsrv *s)
         rc = PMIx_server_register_client(&proc, getuid(), getgid(), &s->procs->all[i], NULL, NULL);
     }
     return rc;
-}
-
-static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
-{
-    struct ct_pmixsrv *s = arg;
-    ct_pmixnews_tell(s->nspace, news, rank);
 }
 
 /* Asked about ranks of this node alone: it has all. */
@@ -642,6 +655,8 @@ void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank)
     read_phase(s, local_rank);
     ct_pmixsrv_drain(s); /* whatever it still asked for came first */
     if (s->desc->nnodes == 1) {
-        ct_recovery_ended(&s->recovery, rank, has_left(s, rank));
+        ct_recovery_ended(&s->recovery, rank,
+                          (enum ct_rank_phase)atomic_load_explicit(&s->procs->all[local_rank].phase,
+                                                                   memory_order_acquire));
     }
 }

@@ -21,4 +21,9 @@ int ct_only_take(const struct ct_log *log, int *fd);
 /* This process has left the job: another may be the rank. -1: nothing. */
 void ct_only_leave(int fd);
 
+/* Whether the launcher says that a rank has ended before it called ctran_init, and which. */
+bool ct_only_is_vain(uint32_t *rank);
+/* Logs that this has happened. */
+void ct_only_tell(const struct ct_log *log, const char *job, uint32_t rank);
+
 #endif

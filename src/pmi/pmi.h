@@ -25,6 +25,9 @@ struct ct_job;
  * nothing. */
 #define CT_ONLY_FILE "ctran-rank-%s-%s"
 #define CT_ONLY_LEFT "left"
+/* The file there that says which rank has ended before it called ctran_init: its number, and a
+ * newline. Then the ranks cannot all meet. */
+#define CT_ENDED_FILE "ctran-ended"
 
 /* What the launcher tells of the job while it runs, if it lets a job outlive the death of a process
  * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; whoever

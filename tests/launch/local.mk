@@ -59,6 +59,7 @@ tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
+	tests/launch/absent.py \
 	tests/launch/apps.py \
 	tests/launch/child.py \
 	tests/launch/completion.py \
