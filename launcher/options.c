@@ -51,6 +51,10 @@ static const struct ct_option_row rows[] = {
     {{"--env-rank"}, "RANKS:NAME=VALUE", ct_take_rank_env, "the same for some; %r is the rank"},
     {{"--wdir"}, "DIR", ct_take_wdir, "start the ranks in this directory"},
     {{"--set"}, "NAME=VALUE", ct_take_set, "set a variable of the library, CTRAN_NAME"},
+    {{"--initial-errhandler", "-initial-errhandler"},
+     "fatal|abort|return",
+     ct_take_initial_errhandler,
+     "what errors do until the program sets a handler"},
     {{"--map-by"},
      "slot|node|core|numa|package|l3cache|hwthread|gpu[:pe=N]",
      ct_take_map,
@@ -353,7 +357,7 @@ static bool check_whole(struct ct_options *o)
                                 "written",
                                 o->desc.output_dir, strerror(errno));
     }
-    return !ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc);
+    return ct_take_environment() && (!ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc));
 }
 
 int ct_options_parse(struct ct_options *o, int argc, char **argv)

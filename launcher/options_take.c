@@ -79,6 +79,31 @@ bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value)
     return true;
 }
 
+/* Whether the library takes this setting; if not, a line has been written. */
+static bool check_setting(const char *name, const char *value)
+{
+    struct ct_log    log;
+    struct ct_config scratch = {0};
+    ct_log_init(&log, CT_LOG_ERROR, "ctranrun");
+    int rc = ct_config_set(&scratch, &log, name, value, CT_ORIGIN_SET);
+    ct_config_fini(&scratch);
+    return rc == CTRAN_SUCCESS;
+}
+
+/* The same for a variable of the environment, NAME=VALUE. One that the library does not know is no
+ * error there. */
+static bool check_variable(const char *setting)
+{
+    const size_t len = strcspn(setting, "=");
+    for (int i = 0; i < CT_VAR_COUNT; i++) {
+        const char *name = ct_config_vars()[i].name;
+        if (strlen(name) == len && strncmp(name, setting, len) == 0) {
+            return check_setting(name, setting + len + 1);
+        }
+    }
+    return true;
+}
+
 bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
 {
     const char *eq = strchr(value, '=');
@@ -92,10 +117,13 @@ bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
                                 "give a value: %s %s=VALUE",
                                 opt, value, opt, value);
     }
-    bool ok = asprintf(&setting, "%s%s%s", value, eq == NULL ? "=" : "", now) >= 0 &&
-              ct_strlist_set(&this_app(o)->env, setting);
+    if (asprintf(&setting, "%s%s%s", value, eq == NULL ? "=" : "", now) < 0) {
+        return no_memory();
+    }
+    bool ok =
+        check_variable(setting) && (ct_strlist_set(&this_app(o)->env, setting) || no_memory());
     free(setting);
-    return ok || no_memory();
+    return ok;
 }
 
 /* NAME=VALUE for the ranks of all programs: MPICH's -genv. */
@@ -117,7 +145,9 @@ bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
                                 "%s all:FILE=log.%%r",
                                 opt, value, opt, opt);
     }
-    return ct_strlist_add(&o->desc.rank_env, value) || no_memory();
+    const bool final = strchr(eq, '%') == NULL; /* else it is another value for each rank */
+    return (!final || check_variable(colon + 1)) &&
+           (ct_strlist_add(&o->desc.rank_env, value) || no_memory());
 }
 
 /* Puts a copy of the text in the place of what was there. */
@@ -140,17 +170,6 @@ bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value)
                                 value);
     }
     return replace(&this_app(o)->wdir, value);
-}
-
-/* Whether the library takes this setting; if not, a line has been written. */
-static bool check_setting(const char *name, const char *value)
-{
-    struct ct_log    log;
-    struct ct_config scratch = {0};
-    ct_log_init(&log, CT_LOG_ERROR, "ctranrun");
-    int rc = ct_config_set(&scratch, &log, name, value, CT_ORIGIN_SET);
-    ct_config_fini(&scratch);
-    return rc == CTRAN_SUCCESS;
 }
 
 bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
@@ -176,6 +195,34 @@ bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
     }
     free(name);
     return ok;
+}
+
+/* As MPI-4.1 sec. 11.5 spells it, or as the variable does. */
+bool ct_take_initial_errhandler(struct ct_options *o, const char *opt, const char *value)
+{
+    static const char *const words[] = {
+        "fatal",  "INITIAL_ERRHANDLER=fatal",  "mpi_errors_are_fatal", "INITIAL_ERRHANDLER=fatal",
+        "abort",  "INITIAL_ERRHANDLER=abort",  "mpi_errors_abort",     "INITIAL_ERRHANDLER=abort",
+        "return", "INITIAL_ERRHANDLER=return", "mpi_errors_return",    "INITIAL_ERRHANDLER=return",
+    };
+    for (size_t i = 0; i < CT_ARRAY_LEN(words); i += 2) {
+        if (strcmp(value, words[i]) == 0) {
+            return ct_take_set(o, opt, words[i + 1]);
+        }
+    }
+    return ct_take_complain("%s \"%s\": expected fatal, abort or return, or MPI's "
+                            "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+                            opt, value);
+}
+
+bool ct_take_environment(void)
+{
+    struct ct_log    log;
+    struct ct_config cfg;
+    ct_log_init(&log, CT_LOG_ERROR, "ctranrun"); /* unknown names are for the ranks to say */
+    int rc = ct_config_load(&cfg, &log);
+    ct_config_fini(&cfg);
+    return rc == CTRAN_SUCCESS;
 }
 
 static bool take_seconds(uint64_t *out_ms, const char *opt, const char *value)

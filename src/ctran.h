@@ -14,12 +14,15 @@
  *             handler: CTRAN_ERRORS_ARE_FATAL, the default, ends the job with a message;
  *             CTRAN_ERRORS_RETURN lets the call return; so does a function of the program, see
  *             ctran_comm_create_errhandler. Calls without one use CTRAN_COMM_SELF's, or, with
- *             sessions alone, the initial one; calls about a session use the session's.
+ *             sessions alone, the initial one; calls about a session use the session's. Errors of
+ *             ctran_init, and of calls before it and after ctran_finalize, go to the initial error
+ *             handler (MPI-4.1 sec. 9.3), which CTRAN_INITIAL_ERRHANDLER or ctranrun
+ *             --initial-errhandler names: fatal by default.
  *             Outputs are set only on success, except by the calls that complete requests: these
  *             retire what has completed, with its status, whether it succeeded or not.
  *   Init      The library is in use from ctran_init to ctran_finalize, and from each
  *             ctran_session_init to its ctran_session_finalize; at other times calls fail with
- *             CTRAN_ERR_OTHER, but for these, ctran_initialized, ctran_finalized,
+ *             CTRAN_ERR_OTHER, except for these, ctran_initialized, ctran_finalized,
  *             ctran_get_version, ctran_get_library_version, ctran_error_class,
  *             ctran_error_string, ctran_add_error_*, ctran_remove_error_*, ctran_info_*,
  *             ctran_session_create_errhandler, ctran_errhandler_free, ctran_wtime and
@@ -53,7 +56,8 @@
  *             at a time on a communicator, one call that completes a request, and none after the
  *             one that frees an object. Functions that the user gives are called by the thread
  *             whose call needs them. See ctran_init_thread.
- *   Fork      A child made by fork() has no ctran: its calls fail with CTRAN_ERR_OTHER.
+ *   Fork      A child made by fork() has no ctran: its calls return CTRAN_ERR_OTHER, and no error
+ *             handler is asked.
  */
 #ifndef CTRAN_H
 #define CTRAN_H
@@ -353,8 +357,8 @@ enum {
 /* Joins the job: under ctranrun, srun --mpi=pmix, mpirun or any other PMIx launcher; started by
  * hand, the process is a job of one rank. Collective over the job. argc and argv may be NULL and
  * are not touched. Errors: CTRAN_ERR_CONFIG, CTRAN_ERR_BOOTSTRAP (names the cause), and
- * CTRAN_ERR_OTHER on a second call before ctran_finalize. Since no communicator exists yet, errors
- * are returned after a message on stderr. Source: MPI-4.1 sec. 11.2.1.
+ * CTRAN_ERR_OTHER on a second call before ctran_finalize. The initial error handler is asked: by
+ * default an error is fatal, with a message on stderr. Source: MPI-4.1 sec. 11.2.1.
  *
  * Beyond MPI: after ctran_finalize it may be called again, any number of times, by all ranks alike,
  * for a new world. The variables are those of the first time. */
@@ -409,9 +413,8 @@ CTRAN_API int ctran_is_thread_main(int *flag);
  * first one under ctranrun --enable-recovery waits for all ranks to open one or to call ctran_init.
  * info may ask for a thread level under "thread_level" ("CTRAN_THREAD_SINGLE", ..., or MPI_ for
  * CTRAN_); the default is CTRAN_THREAD_MULTIPLE. As with ctran_init_thread the first who uses the
- * library decides, and as with ctran_init errors of the start are returned after a message: also
- * CTRAN_ERR_CONFIG, CTRAN_ERR_BOOTSTRAP, CTRAN_ERR_ERRHANDLER, CTRAN_ERR_INFO_VALUE.
- * Source: MPI-4.1 sec. 11.3.1. */
+ * library decides. Errors of the start go to errhandler: also CTRAN_ERR_CONFIG,
+ * CTRAN_ERR_BOOTSTRAP, CTRAN_ERR_ERRHANDLER, CTRAN_ERR_INFO_VALUE. Source: MPI-4.1 sec. 11.3.1. */
 CTRAN_API int ctran_session_init(ctran_info_t info, ctran_errhandler_t errhandler,
                                  ctran_session_t *session);
 
@@ -442,7 +445,7 @@ CTRAN_API int ctran_group_from_session_pset(ctran_session_t session, const char 
                                             ctran_group_t *newgroup);
 
 /* Error handlers of sessions: as those of communicators, see ctran_comm_create_errhandler. One can
- * be created, and freed, at any time; then errors are returned: CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM.
+ * be created, and freed, at any time. Errors: CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM.
  * The function gets CTRAN_SESSION_NULL where the session could not be opened. Local.
  * Source: MPI-4.1 sec. 9.3.4. */
 typedef void ctran_session_errhandler_function(ctran_session_t *session, int *error_code, ...);

@@ -12,7 +12,7 @@
 
 enum ct_api_state { CT_API_BEFORE, CT_API_RUNNING, CT_API_AFTER, CT_API_FORKED };
 
-/* The process, if calls are possible now; else NULL after a message that names `call`. */
+/* The process, if calls are possible now; else NULL after ct_api_refuse. */
 struct ct_process *ct_api_enter(const char *call);
 enum ct_api_state  ct_api_now(void);
 /* The process in any state, for what is possible at any time. */
@@ -33,8 +33,27 @@ int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *
  * is not there yet, session NULL. */
 int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
                     const char *call, const char *fmt, ...) CT_PRINTF(5, 6) CT_COLD;
-/* The same for an error whose cause has been logged where it was found: its text is the code's. */
+/* The same for an error whose cause has been logged where it was found: its text is the code's. By
+ * the handler at `place` it is about a session that could not be opened. */
 int ct_api_pass(struct ct_comm *comm, int error, const char *call);
+int ct_api_pass_by(struct ct_errhandler *const *place, int error, const char *call);
+/* "call: the text of the error". */
+enum { CT_API_TEXT_MAX = CTRAN_MAX_ERROR_STRING + 1024 };
+void ct_api_name_error(struct ct_process *p, int error, const char *call,
+                       char out[CT_API_TEXT_MAX]);
+
+/* Errors of calls that are possible at any time. While the library is in use they are
+ * CTRAN_COMM_SELF's, else the initial error handler's; a forked child only gets the code back.
+ * errors_outside.c */
+int ct_api_raise_anytime(int error, const char *call, const char *fmt, ...) CT_PRINTF(3, 4) CT_COLD;
+int ct_api_pass_anytime(int error, const char *call) CT_COLD;
+/* The error of a call that is not possible now: CTRAN_ERR_OTHER, if the handler returns. */
+int ct_api_refuse(const char *call) CT_COLD;
+/* Ends the job over an error of the start whose cause has been logged. */
+_Noreturn void ct_api_die_told(struct ct_process *p, int error, const char *call);
+/* Only the message of ct_api_refuse. */
+void ct_api_log_refusal(const char *call) CT_COLD;
+
 /* Process sets. The number of a name; CT_PSETS: there is none. session_pset.c */
 enum { CT_PSET_WORLD, CT_PSET_SELF, CT_PSETS };
 int ct_api_find_pset(const char *name);

@@ -424,6 +424,7 @@ int main(int argc, char **argv)
     ctran_info_t before, none = CTRAN_INFO_NULL;
     int          n = -5;
     start_argv = argv;
+    check_errors_return();
     threads();
     refused();
     environments_of_ones_own();

@@ -4,7 +4,8 @@ func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors
 	tests/func/group tests/func/errhandlers tests/func/info \
 	tests/func/inter tests/func/environment tests/func/topo tests/func/reorder tests/func/threads \
 	tests/func/progress tests/func/neighbor
-check_PROGRAMS += $(func_programs) tests/func/algos tests/func/bits tests/func/fatal
+check_PROGRAMS += $(func_programs) tests/func/algos tests/func/bits tests/func/fatal \
+	tests/func/initial
 # Linked against convenience libraries: real binaries, which start without libtool's wrapper. What all
 # of them need is compiled once, whatever flags a program has of its own.
 check_LTLIBRARIES += libfunc.la
@@ -144,6 +145,8 @@ tests_func_algos_SOURCES = tests/func/algos.c
 tests_func_algos_LDADD = libctcore.la
 tests_func_fatal_SOURCES = tests/func/fatal.c
 tests_func_fatal_LDADD = libctcore.la
+tests_func_initial_SOURCES = tests/func/initial.c $(func_check)
+tests_func_initial_LDADD = $(func_ldadd)
 
 func_tests = \
 	tests/func/p2p.test \
@@ -153,6 +156,7 @@ func_tests = \
 	tests/func/environment.test \
 	tests/func/errhandlers.test \
 	tests/func/fatal.test \
+	tests/func/initial.test \
 	tests/func/group.test \
 	tests/func/info.test \
 	tests/func/inter.test \
