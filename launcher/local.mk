@@ -57,6 +57,7 @@ launcher_daemon = \
 	launcher/gpus.c launcher/gpus.h \
 	launcher/nodelimits.c launcher/nodelimits.h \
 	launcher/nodestore.c launcher/nodestore.h \
+	launcher/rankconfig.c launcher/rankconfig.h \
 	launcher/outdir.c launcher/outdir.h \
 	launcher/pmixask.c launcher/pmixask.h \
 	launcher/pmixdata.c launcher/pmixdata.h \

@@ -33,6 +33,7 @@
 #include "base/say.h"
 #include "base/seats.h"
 #include "base/shmfile.h"
+#include "base/shmsize.h"
 #include "base/slab.h"
 #include "base/stdfd.h"
 #include "base/textfile.h"

@@ -29,6 +29,7 @@ libctbase_la_SOURCES = \
 	src/base/seats.c src/base/seats.h \
 	src/base/session.c src/base/session.h \
 	src/base/shmfile.c src/base/shmfile.h \
+	src/base/shmsize.h \
 	src/base/slab.c src/base/slab.h \
 	src/base/stdfd.c src/base/stdfd.h \
 	src/base/textfile.c src/base/textfile.h \

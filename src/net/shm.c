@@ -142,7 +142,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     s->peers = calloc(env->nlocal, sizeof(struct peer *));
     s->rx = calloc(env->nlocal, sizeof(struct peer *));
     s->joined = calloc(ct_div_up(env->nlocal, 64), sizeof(uint64_t));
-    size_t bytes = ct_shm_segment_ring_bytes(env);
+    size_t bytes = ct_shmsize_ring(env->cfg->shm_ring_size, env->nlocal);
     bool   ok = s->peers != NULL && s->rx != NULL && s->joined != NULL;
     int    rc = ok ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
