@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "topo/topo.h"
 
 /* Processing elements that ranks of one turn share: of the machine, or of a NUMA node. */
 struct domain {
@@ -69,6 +70,16 @@ static bool load(hwloc_topology_t *t, const struct ct_jobdesc *d)
     }
     keep_ours(*t);
     return true;
+}
+
+static int try_load(void *arg)
+{
+    hwloc_topology_t t;
+    if (!load(&t, arg)) {
+        return -1;
+    }
+    hwloc_topology_destroy(t);
+    return 0;
 }
 
 /* The objects that are processing elements: cores, or threads where the kernel tells of none. */
@@ -396,12 +407,16 @@ static bool is_free_choice(const struct ct_jobdesc *d)
 static bool choose_default(struct ct_places *p, struct machine *m, uint32_t n)
 {
     struct domain *all = &m->domains[0];
-    bool           here = hwloc_topology_is_thissystem(m->topology) != 0;
+    if (!hwloc_topology_is_thissystem(m->topology)) {
+        snprintf(p->why, sizeof p->why,
+                 "hwloc describes another machine (HWLOC_SYNTHETIC, _XMLFILE)");
+        return false;
+    }
     if (n > all->n) {
         snprintf(p->why, sizeof p->why, "there are %u ranks and %u cores", n, all->n);
         return false;
     }
-    uint32_t mine = here ? take_free(p, all, n) : n;
+    uint32_t mine = take_free(p, all, n);
     if (mine < n) {
         snprintf(p->why, sizeof p->why, "other jobs of yours have %u of the %u cores",
                  all->n - mine, all->n);
@@ -453,6 +468,14 @@ int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n,
                    const struct ct_gpus *gpus, char *why, size_t cap)
 {
     *p = (struct ct_places){.held.fd = -1};
+    /* Ranks and libpmix read that file, too. */
+    if (ct_trial_is_due() && ct_trial(try_load, (void *)(uintptr_t)d) == CT_TRIAL_ENDED) {
+        snprintf(why, cap,
+                 "hwloc crashes when it reads the file that HWLOC_XMLFILE names (%.200s);"
+                 " write the file with lstopo, or unset the variable",
+                 getenv("HWLOC_XMLFILE"));
+        return CT_EXIT_USAGE;
+    }
     if (!load(&p->topology, d)) {
         p->topology = NULL;
         snprintf(p->why, sizeof p->why, "hwloc cannot tell what this machine is like");

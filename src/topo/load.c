@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "topo/trial.h"
+
 /* What would take long and is not asked for: the CPU's own words, which bind the thread to each CPU
  * in turn; libraries of accelerators, which start their devices; and libpciaccess, which names
  * devices and leaks memory, where sysfs has the rest. */
@@ -34,9 +36,26 @@ static int read_hwloc(hwloc_topology_t t)
     return hwloc_topology_load(t);
 }
 
+static int try_hwloc(void *arg)
+{
+    hwloc_topology_t t;
+    (void)arg;
+    int rc = hwloc_topology_init(&t);
+    if (rc == 0) {
+        rc = read_hwloc(t);
+        hwloc_topology_destroy(t);
+    }
+    return rc;
+}
+
 int ct_machine_load(struct ct_machine *m, const struct ct_log *log)
 {
     hwloc_topology_t t;
+    if (ct_trial_is_due() && ct_trial(try_hwloc, NULL) == CT_TRIAL_ENDED) {
+        ct_error(log, "hwloc crashes when it reads the file that HWLOC_XMLFILE names; write the "
+                      "file with lstopo, or unset the variable");
+        return CTRAN_ERR_OTHER;
+    }
     if (hwloc_topology_init(&t) != 0) {
         ct_error(log, "hwloc cannot be used: %s", strerror(errno));
         return CTRAN_ERR_OTHER;

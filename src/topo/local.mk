@@ -32,7 +32,8 @@ libcttopo_la_SOURCES = \
 	src/topo/synthetic.c src/topo/synthetic.h \
 	src/topo/sysfs.c src/topo/sysfs.h \
 	src/topo/text.c src/topo/text.h \
-	src/topo/topo.h
+	src/topo/topo.h \
+	src/topo/trial.c src/topo/trial.h
 libcttopo_la_CPPFLAGS = $(AM_CPPFLAGS) -DCT_PKGDATADIR='"$(pkgdatadir)"' $(HWLOC_CFLAGS)
 libcttopo_la_LIBADD = $(HWLOC_LIBS)
 

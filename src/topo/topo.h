@@ -27,5 +27,6 @@
 #include "topo/share.h"
 #include "topo/slurmlist.h"
 #include "topo/synthetic.h"
+#include "topo/trial.h"
 
 #endif

@@ -4,6 +4,7 @@ what they got. Two jobs at a time are not given the same cores unless both ask f
 import os
 import re
 import subprocess
+import tempfile
 
 from launch import Job, check, expect, run
 
@@ -134,6 +135,29 @@ for name, args, words in (
         ("none-such", ["--map-by", "gpu"], "none-such")):
     expect([*args, "true"], 2, out="", env=machine(name) if name != "none-such" else
            {"CTRAN_MACHINE": name}, err=rf"ctranrun: job \w+: [^\n]*{words}[^\n]*\n")
+# Ranks run on this machine, whatever hwloc describes: by default none is bound.
+for args in (["--report-bindings"], ["--dry-run"]):
+    got = run("-n", 8, *args, "true", env={"HWLOC_SYNTHETIC": "pack:2 core:4 pu:1"})
+    check(got[0] == 0 and
+          (got[1] + got[2]).count("not bound, since hwloc describes another machine") == 8,
+          f"another machine, by default, {args}: {got}")
+expect(["-n", 1, "true"], 0, out="", err="", env=machine("dgx-h100"))
+# A file that hwloc, as it is today, does not survive. Nothing is started.
+INFO = os.path.join(os.environ["top_builddir"], "tools/ctran_info")
+with tempfile.TemporaryDirectory() as d, open(f"{MACHINES}/laptop.xml") as f:
+    with open(f"{d}/bad.xml", "w") as bad:
+        bad.write(f.read().replace(" complete_cpuset=", " whole_cpuset=", 1))
+    fatal = [subprocess.run([INFO, "--topology", *args], env={**os.environ, **env},
+                            capture_output=True, text=True)
+             for args, env in ((["--synthetic", f"{d}/bad.xml"], {}),
+                               ([], {"HWLOC_XMLFILE": f"{d}/bad.xml"}))]
+    check([x.returncode for x in fatal] in ([1, 1], [0, 0]), f"ctran_info: {fatal}")
+    crashes = "hwloc crashes when it reads " in fatal[0].stderr
+    check(crashes == ("hwloc crashes when it reads " in fatal[1].stderr), f"ctran_info: {fatal}")
+    for args in ([], ["--dry-run"], ["--map-by", "core"], ["--bind-to", "none"]) if crashes else ():
+        expect([*args, "true"], 2, out="", env={"HWLOC_XMLFILE": f"{d}/bad.xml"},
+               err=r"ctranrun: job \w+: hwloc crashes when it reads the file that HWLOC_XMLFILE "
+                   r"names \(\S*/bad.xml\); [^\n]*\n")
 # Ranks have it in their environment, whatever was there, and the user's order of devices stays.
 got = expect(["-n", 3, "--map-by", "gpu", "--bind-to", "none", "sh", "-c",
               "echo $PMIX_RANK $CUDA_VISIBLE_DEVICES $CUDA_DEVICE_ORDER"], 0, err="",
