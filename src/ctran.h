@@ -592,8 +592,9 @@ CTRAN_API int ctran_info_dup(ctran_info_t info, ctran_info_t *newinfo);
 CTRAN_API int ctran_info_free(ctran_info_t *info);
 
 /* A new object with what is known of the program's start, as CTRAN_INFO_ENV has it: "command" and
- * "argv" (from the arguments, or with argc 0 or argv NULL from the system), "wdir", "arch"; while
- * the job is joined "maxprocs", "soft", "host", too. A value that is too long is not there.
+ * "argv" (from the arguments, or with argc 0 or argv NULL from the system), "wdir", "arch", "host",
+ * "maxprocs", "soft"; the last two before init only without a launcher or under ctranrun. A value
+ * that is too long is not there.
  * CTRAN_INFO_ENV itself exists from ctran_init to ctran_finalize. */
 CTRAN_API int ctran_info_create_env(int argc, char *argv[], ctran_info_t *info);
 
@@ -780,7 +781,8 @@ CTRAN_API int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_cop
 CTRAN_API int ctran_comm_free_keyval(int *comm_keyval);
 
 /* get: *flag is 1 where comm has a value, which is stored in *(void **)attribute_val. Every
- * communicator has the predefined ones, as pointers to int: CTRAN_TAG_UB (CTRAN_TAG_MAX), _IO
+ * communicator has the predefined ones (one of a session the first only, MPI-4.1 sec. 9.1.2), as
+ * pointers to int: CTRAN_TAG_UB (CTRAN_TAG_MAX), _IO
  * (CTRAN_ANY_SOURCE), _HOST (CTRAN_PROC_NULL), _WTIME_IS_GLOBAL (1 if the job has one host),
  * _LASTUSEDCODE (see ctran_add_error_class); and, where the launcher says so, CTRAN_APPNUM, which
  * of the programs of one command line the caller runs, from 0 on, and CTRAN_UNIVERSE_SIZE, how many
@@ -1104,8 +1106,9 @@ CTRAN_API int ctran_waitsome(int incount, ctran_request_t requests[], int *outco
 CTRAN_API int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int indices[],
                              ctran_status_t statuses[]);
 
-/* Marks *request for freeing once it completes, and sets it to CTRAN_REQUEST_NULL. Local.
- * Source: MPI-4.1 sec. 3.7.3. */
+/* Marks *request for freeing once it completes, and sets it to CTRAN_REQUEST_NULL. Local. Errors:
+ * CTRAN_ERR_REQUEST, also for a collective under way, and for a started partitioned send with a
+ * partition that is not ready, which would never complete. Source: MPI-4.1 sec. 3.7.3. */
 CTRAN_API int ctran_request_free(ctran_request_t *request);
 
 /* Persistent requests: the arguments of a transfer, to be started any number of times. *request is

@@ -400,6 +400,20 @@ int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int i
     return some("ctran_testsome", false, incount, requests, outcount, indices, statuses);
 }
 
+/* A started send ends only when all is marked ready, for which the program needs the handle. */
+static int check_parts(struct batch *b, struct ct_request *req)
+{
+    struct ct_part *part = req->inactive ? NULL : ct_part_of(req);
+    uint32_t        which;
+    if (part == NULL || ct_part_is_recv(part) || ct_part_all_ready(part, &which)) {
+        return CTRAN_SUCCESS;
+    }
+    return ct_api_raise(owner(b, 0), CTRAN_ERR_REQUEST, b->call,
+                        "partition %u of the started send has not been marked ready, and could "
+                        "not be any more: mark all ready first (ctran_pready)",
+                        which);
+}
+
 int ctran_request_free(ctran_request_t *request)
 {
     struct batch b;
@@ -415,6 +429,10 @@ int ctran_request_free(ctran_request_t *request)
     if (ct_call_is_bound(req)) {
         return ct_api_raise(owner(&b, 0), CTRAN_ERR_REQUEST, b.call,
                             "its collective is under way: complete it first");
+    }
+    rc = check_parts(&b, req);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
     *request = CTRAN_REQUEST_NULL;
     ct_request_let_go(b.p, req);

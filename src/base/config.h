@@ -94,7 +94,8 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_STORE "CTRAN_JOB_STORE"
 /* The file in which waiting ranks say so (base/blocked.h): "NAMESPACE|PATH". */
 #define CT_ENV_STATUS "CTRAN_JOB_STATUS"
-/* Numbers of a rank, for scripts; the library asks PMIx and does not read them. */
+/* Numbers of a rank, for scripts. The library asks PMIx, and reads the size only before it has
+ * joined the job (pmi/job.c). */
 #define CT_ENV_RANK       "CTRAN_RANK"
 #define CT_ENV_SIZE       "CTRAN_SIZE"
 #define CT_ENV_LOCAL_RANK "CTRAN_LOCAL_RANK"

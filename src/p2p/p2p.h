@@ -217,6 +217,9 @@ uint32_t        ct_part_count(const struct ct_part *part);
  * none: CTRAN_ERR_ARG, *which is ready already (or twice in the list). */
 int ct_part_ready(struct ct_part *part, uint32_t first, const int *list, uint32_t n,
                   uint32_t *which);
+/* Whether all partitions of a started send have been marked; if not, *which is the first that has
+ * not. */
+bool ct_part_all_ready(struct ct_part *part, uint32_t *which);
 /* Whether a partition of a started receive is there. */
 bool ct_part_arrived(const struct ct_part *part, uint32_t partition);
 

@@ -91,6 +91,23 @@ const char *ct_job_visible_gpus(void)
     return getenv("CUDA_VISIBLE_DEVICES");
 }
 
+uint32_t ct_job_foresee(char *host, size_t cap)
+{
+    const char *told = getenv("PMIX_HOSTNAME"), *size = getenv(CT_ENV_SIZE);
+    int64_t     n;
+    if (told != NULL) {
+        snprintf(host, cap, "%s", told);
+    } else if (gethostname(host, cap) != 0) {
+        snprintf(host, cap, "localhost");
+    }
+    host[cap - 1] = '\0';
+    if (!ct_job_under_pmix()) {
+        return 1;
+    }
+    const bool known = size != NULL && ct_config_number(CT_VAR_INT, size, &n);
+    return known && n > 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
 int ct_job_open(struct ct_process *p)
 {
     int rc = ct_job_under_pmix() ? ct_job_open_pmix(p, &p->job) : ct_job_open_single(p, &p->job);

@@ -131,6 +131,10 @@ bool ct_job_slurm_place(const char **addr, const char **kinds);
 /* The GPUs that CUDA shows this process, CUDA_VISIBLE_DEVICES; NULL: it says nothing. */
 const char *ct_job_visible_gpus(void);
 
+/* The job's size as the environment tells before the job is joined, 0: it does not say. `host`
+ * becomes the name that this host has in the job, or else for itself. */
+uint32_t ct_job_foresee(char *host, size_t cap);
+
 /* The two ways; each returns with *job set, or a logged error. */
 int  ct_job_open_pmix(struct ct_process *p, struct ct_job **job);
 int  ct_job_open_single(struct ct_process *p, struct ct_job **job);

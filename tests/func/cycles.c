@@ -164,6 +164,24 @@ static ctran_comm_t comm_of(ctran_session_t session, const char *pset, const cha
 /* ---- subjects -------------------------------------------------------------------------------- */
 
 /* Before the first world. */
+/* Of what the world's communicators tell, one of a session has the largest tag only. */
+static void expect_attributes(ctran_comm_t comm, int others)
+{
+    static const int keys[] = {CTRAN_TAG_UB, CTRAN_IO, CTRAN_HOST, CTRAN_WTIME_IS_GLOBAL,
+                               CTRAN_LASTUSEDCODE};
+    for (size_t i = 0; i < LEN(keys); i++) {
+        int *value, flag = -1;
+        OK(ctran_comm_get_attr(comm, keys[i], &value, &flag));
+        EXPECT_EQ(keys[i] == CTRAN_TAG_UB ? 1 : others, flag);
+    }
+    static const int launched[] = {CTRAN_APPNUM, CTRAN_UNIVERSE_SIZE};
+    for (size_t i = 0; i < LEN(launched) && !others; i++) {
+        int *value, flag = -1;
+        OK(ctran_comm_get_attr(comm, launched[i], &value, &flag));
+        EXPECT_EQ(0, flag);
+    }
+}
+
 static void session_alone(void)
 {
     int             flag = -1, n = -1;
@@ -180,6 +198,8 @@ static void session_alone(void)
     ctran_comm_t copy;
     OK(ctran_comm_dup(comm, &copy));
     works(copy);
+    expect_attributes(comm, 0);
+    expect_attributes(copy, 0);
     OK(ctran_comm_free(&copy));
     OK(ctran_comm_free(&comm));
     comm = comm_of(session, "mpi://SELF", TAG);
@@ -336,6 +356,8 @@ static void beside_the_world(void)
         EXPECT_RC(CTRAN_ERR_RANK, ctran_send(&n, 1, CTRAN_INT, check_size, 0, comm));
         world_opens();
         works(CTRAN_COMM_WORLD);
+        expect_attributes(CTRAN_COMM_WORLD, 1);
+        expect_attributes(comm, 0);
         ctran_session_t second = session_opens();
         works(comm);
         world_closes();
