@@ -12,4 +12,5 @@ house_tests = \
 dist_check_SCRIPTS += $(house_tests)
 TESTS += $(house_tests)
 EXTRA_DIST += tests/house/calls.py tests/house/check_floors.py tests/house/check_style.py tests/house/check_cuda.py \
-	tests/house/check_buffers.py
+	tests/house/check_buffers.py \
+	tests/house/greet.cc
