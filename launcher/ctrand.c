@@ -96,6 +96,9 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         ct_ranktable_take(&d->table, in);
         break;
     case CT_MSG_STDIN:
+        if (in->left == 0) {
+            ct_rankio_input_over(d->io);
+        }
         in->bad = !ct_rankin_take(d->in, in->at, in->left);
         break;
     case CT_MSG_SIGNAL:

@@ -228,6 +228,9 @@ static void on_input(void *arg, const uint8_t *data, size_t len_bytes)
 {
     struct ct_head  *h = arg;
     struct ct_unpack in = {.at = data, .left = len_bytes};
+    if (len_bytes > 0 && data[len_bytes - 1] == '\n') {
+        ct_output_typed(h->out);
+    }
     ct_hub_down(&h->hub, CT_MSG_STDIN, &in);
 }
 

@@ -128,6 +128,12 @@ static inline bool ct_jobdesc_gpus_lead(const struct ct_jobdesc *d)
     return d->map == CT_MAP_GPU || (d->gpus > 0 && d->map == CT_MAP_DEFAULT);
 }
 
+/* Whether a rank gets the input; the others read /dev/null. */
+static inline bool ct_jobdesc_gets_input(const struct ct_jobdesc *d, uint32_t rank)
+{
+    return d->stdin_to == CT_STDIN_ALL || d->stdin_to == (int32_t)rank;
+}
+
 /* All ranks. */
 uint32_t ct_jobdesc_ranks(const struct ct_jobdesc *d);
 

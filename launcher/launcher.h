@@ -120,6 +120,8 @@ enum {
 
     CT_LINE_MAX = 64 << 10,    /* longer lines are passed on before they end */
     CT_LINE_IDLE_MS = 5000,    /* such a line may keep others waiting, silent, this long */
+    CT_PROMPT_IDLE_MS = 200,   /* a rank that may get input is silent so long after the beginning of
+                                  a line: that is passed on, as it may be a prompt */
     CT_OUT_WINDOW = 192 << 10, /* bytes of one stream under way to the next process of the tree */
     CT_OUT_AHEAD = 64 << 10,   /* bytes that the head has taken and not written */
     CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */

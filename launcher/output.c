@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -210,6 +211,21 @@ void ct_output_progress(struct ct_output *o, const char *line)
 void ct_output_print(struct ct_output *o, const char *lines)
 {
     add_own(&o->sinks[CT_CHAN_OUT], lines);
+}
+
+/* Whether standard input is a terminal that shows what is typed. */
+static bool shows_keys(void)
+{
+    struct termios t;
+    return tcgetattr(STDIN_FILENO, &t) == 0 && (t.c_lflag & ECHO) != 0;
+}
+
+void ct_output_typed(struct ct_output *o)
+{
+    for (size_t i = 0; i < CT_ARRAY_LEN(o->sinks) && shows_keys(); i++) {
+        struct sink *s = &o->sinks[i];
+        s->mid_line = s->mid_line && !same_file(STDIN_FILENO, s->own.fd);
+    }
 }
 
 bool ct_output_is_one_sink(const struct ct_output *o)
