@@ -50,7 +50,7 @@ struct ct_head {
     char                       prefix[300];
     struct ct_output          *out;
     struct ct_input           *in;
-    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *launch;
+    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *launch, *slow;
     struct ct_terminal         terminal;
     struct event              *resized;
     pid_t                     *spared; /* children from before we became ctranrun */

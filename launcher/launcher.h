@@ -104,6 +104,7 @@ enum {
         200 * CT_PATIENCE, /* an ended job's daemon says nothing and owes us something: killed */
 
     CT_LAUNCH_LIMIT_MS = 60000, /* for all hosts to be ready, unless --launch-timeout says else */
+    CT_SLOW_HOSTS_MS = 10000,   /* after that, or half the limit, the missing ones are named */
     CT_AGENT_LIMIT_MS = 1000,   /* for an agent to end after its host has said good-bye */
 
     CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */

@@ -37,7 +37,8 @@ struct sink {
     struct ct_ownfd   own;
     bool              mid_line, broken;
     bool              used;    /* something was written that stays */
-    bool              showing; /* a line of progress, which goes */
+    bool              showing; /* a line of progress, which goes: */
+    char              shown[160];
 };
 
 struct ct_output {
@@ -197,12 +198,13 @@ void ct_output_say(struct ct_output *o, const char *line)
 void ct_output_progress(struct ct_output *o, const char *line)
 {
     struct sink *s = error_sink(o);
-    if (s->broken || s->used) {
+    if (s->broken || s->used || (s->showing && strcmp(s->shown, line) == 0)) {
         return;
     }
     erase(s);
     if (*line != '\0') {
-        evbuffer_add(s->pending, line, strlen(line));
+        snprintf(s->shown, sizeof s->shown, "%s", line);
+        evbuffer_add(s->pending, s->shown, strlen(s->shown));
         event_add(s->writable, NULL);
         s->showing = true;
     }
