@@ -62,6 +62,7 @@ launcher_daemon = \
 	launcher/pmixask.c launcher/pmixask.h \
 	launcher/pmixdata.c launcher/pmixdata.h \
 	launcher/pmixevent.c launcher/pmixevent.h \
+	launcher/pmixfail.c launcher/pmixfail.h \
 	launcher/pmixfar.c launcher/pmixfar.h \
 	launcher/pmixguard.c launcher/pmixguard.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \

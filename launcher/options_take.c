@@ -175,18 +175,15 @@ bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value)
 bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
 {
     const char *eq = strchr(value, '=');
-    char       *name, *all;
+    char       *all;
     if (eq == NULL || eq == value || strchr(value, '\n') != NULL) {
         return ct_take_complain("%s \"%s\": expected NAME=VALUE on one line, as in %s "
                                 "EAGER_LIMIT=64K",
                                 opt, value, opt);
     }
-    if (asprintf(&name, "%s%.*s", strncmp(value, "CTRAN_", 6) == 0 ? "" : "CTRAN_",
-                 (int)(eq - value), value) < 0) {
+    char *name = ct_config_full_name(value, (size_t)(eq - value));
+    if (name == NULL) {
         return no_memory();
-    }
-    for (char *c = name; *c != '\0'; c++) {
-        *c = (char)toupper((unsigned char)*c);
     }
     bool ok = check_setting(name, eq + 1);
     if (ok && asprintf(&all, "%s%s=%s\n", o->set != NULL ? o->set : "", name, eq + 1) >= 0) {

@@ -21,6 +21,7 @@
 #include "pmi/pmi.h"
 #include "pmixdata.h"
 #include "pmixevent.h"
+#include "pmixfail.h"
 #include "pmixfar.h"
 #include "pmixguard.h"
 #include "pmixinfo.h"
@@ -619,7 +620,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
         rc = is_ok(rc) && !ct_pmixkin_take_all(d->kin, d->kin_len) ? PMIX_ERR_NOMEM : rc;
     }
     if (!is_ok(rc)) {
-        snprintf(why, cap, "cannot %s: %s", step, PMIx_Error_string(rc));
+        ct_pmixfail_explain(step, rc, why, cap);
         return NULL; /* the process ends; libpmix may still use s */
     }
     return s;

@@ -182,6 +182,19 @@ static int find(const char *name)
     return -1;
 }
 
+char *ct_config_full_name(const char *name, size_t len_bytes)
+{
+    const bool has_prefix = len_bytes >= 6 && strncasecmp(name, "CTRAN_", 6) == 0;
+    char      *full;
+    if (asprintf(&full, "%s%.*s", has_prefix ? "" : "CTRAN_", (int)len_bytes, name) < 0) {
+        return NULL;
+    }
+    for (char *c = full; *c != '\0'; c++) {
+        *c = (char)toupper((unsigned char)*c);
+    }
+    return full;
+}
+
 int ct_config_set(struct ct_config *cfg, const struct ct_log *log, const char *name,
                   const char *value, enum ct_var_origin origin)
 {

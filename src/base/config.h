@@ -81,6 +81,10 @@ bool ct_config_number(enum ct_var_type type, const char *text, int64_t *out);
 void        ct_config_format(const struct ct_config *cfg, int index, char *out, size_t cap);
 const char *ct_config_origin_name(enum ct_var_origin origin);
 
+/* A variable's name as a command line may have it, which is len_bytes long: "eager_limit" is
+ * "CTRAN_EAGER_LIMIT". The caller frees it. NULL when out of memory. */
+char *ct_config_full_name(const char *name, size_t len_bytes);
+
 /* The variable whose name is nearest to `name`, NULL when none is near. */
 const char *ct_config_nearest(const char *name);
 
@@ -90,7 +94,8 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_JOB    "CTRAN_JOB_ID"
 /* Likewise; it is secret, and never printed. */
 #define CT_ENV_KEY "CTRAN_JOB_KEY"
-/* Where the launcher's store is: addresses, "A:1,B:1"; "" or missing: it has none. */
+/* Where the launcher's store is: the job's PMIx namespace, a bar, addresses, as in
+ * "ctran-JOB-...|A:1,B:1"; "" or missing: it has none. */
 #define CT_ENV_STORE "CTRAN_JOB_STORE"
 /* The file in which waiting ranks say so (base/blocked.h): "NAMESPACE|PATH". */
 #define CT_ENV_STATUS "CTRAN_JOB_STATUS"

@@ -6,7 +6,7 @@ import resource
 import signal
 import subprocess
 
-from launch import TOP, Job, check, cmdline, expect, run
+from launch import CTRANRUN, TOP, Job, check, cmdline, expect, run
 
 SHOW = ["sh", "-c", "printf '%s|%s\\n' \"$A\" \"$B\""]
 expect(["-n", "2", "-x", "A=1 2=3", "-x", "B", *SHOW], 0, out="1 2=3|from outside\n" * 2, err="",
@@ -34,6 +34,21 @@ for args in ([], ["-n", 2]):
     got = expect([*args, os.path.join(TOP, "examples/hello")], 0, err="",
                  env={"CTRAN_RANK": "7", "CTRAN_SIZE": "9", "CTRAN_LOCAL_RANK": "7",
                       "CTRAN_LOCAL_SIZE": "9"})
+
+# As ctranrun(1) describes it; empty without libsodium.
+status, out, err = run("-n", "1", "sh", "-c", "echo \"$PMIX_NAMESPACE $CTRAN_JOB_STORE\"")
+nspace, _, store = out.rstrip("\n").partition(" ")
+check(store == "" or re.fullmatch(re.escape(nspace) + r"\|\S+:\d+(,\S+:\d+)*", store),
+      f"the store of {nspace}: {store!r}")
+
+# Without a loopback interface there is no PMIx server.
+if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode == 0:
+    with Job("-n", CTRANRUN, "-n", "2", "true", file="unshare") as job:
+        status, out, err = job.finish()
+    told = rb'cannot start the PMIx server: [^\n]*; the loopback [^\n]* "ip link set lo up"\n'
+    check(status == 1 and re.search(told, err), f"no loopback: {err!r}")
+else:
+    print("not tested: a machine without loopback, as unshare -n is not allowed here")
 
 expect(["--wdir", "/usr", "pwd"], 0, out="/usr\n", err="")
 
