@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ctran_sim, as somebody in front of it sees it: no label of its picture lies on another, a long run
-gives signs of life, and a bad value gets one line that says what is wanted."""
+"""ctran_sim, as somebody in front of it sees it: no label of its picture lies on another, a long
+run gives signs of life, and a bad value gets one line that says what is wanted."""
 import os
 import pty
 import re
@@ -104,11 +104,12 @@ def signs():
 def messages():
     for args, why in ((("--ranks", "99999999"), "ctran_sim: --ranks: 99999999: wanted: up to 64 "
                        "numbers from 1 to 1048576, as in 8,64,1K\n"),
-                      (("--links", "65"), "ctran_sim: --links: 65: wanted: a number from 0 to 64\n"),
+                      (("--links", "65"),
+                       "ctran_sim: --links: 65: wanted: a number from 0 to 64\n"),
                       (("--levels", "rack,far"), "wanted: some of node,nvlink,rack,zone,dc; "
                        "numbers, as in 4x2; or off\n"),
-                      (("--element", "2", "--bytes", "3"), "ctran_sim: --bytes is not a multiple of "
-                       "--element; ctran_sim --help lists the options\n")):
+                      (("--element", "2", "--bytes", "3"), "ctran_sim: --bytes is not a multiple "
+                       "of --element; ctran_sim --help lists the options\n")):
         done = subprocess.run([TOOL, "--coll", "bcast", *args], capture_output=True, text=True,
                               timeout=240)
         expect(f"{args}", (done.returncode, done.stdout) == (2, "") and done.stderr.endswith(why)

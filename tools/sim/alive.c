@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs of life; see sim.h. Called by main.c at each run, and by whatever loops over many events. */
+/* Signs of life; see sim.h. Called by main.c at each run, and by the loops over events. */
 #include <inttypes.h>
 #include <unistd.h>
 
