@@ -48,11 +48,25 @@ static void keep_ours(hwloc_topology_t t)
     hwloc_bitmap_free(ours);
 }
 
+/* hwloc opens its plugins at the first init. Those for accelerators open their libraries, and are
+ * of no use here. The environment is that of the user again before a rank inherits it. */
+static bool init_without_plugins(hwloc_topology_t *t)
+{
+    static const char name[] = "HWLOC_PLUGINS_BLACKLIST";
+    const bool ours = getenv(name) == NULL && ct_config_foreign("HWLOC_COMPONENTS") == NULL &&
+                      setenv(name, CT_TOPO_PLUGINS, 1) == 0;
+    const bool good = hwloc_topology_init(t) == 0;
+    if (ours) {
+        (void)unsetenv(name);
+    }
+    return good;
+}
+
 /* Cores, packages and NUMA nodes are all we ask for, and L3 caches if the order names them; other
- * caches, devices and the CPU's own words cost time. */
+ * caches and devices cost time. */
 static bool load(hwloc_topology_t *t, const struct ct_jobdesc *d)
 {
-    if (hwloc_topology_init(t) != 0) {
+    if (!init_without_plugins(t)) {
         return false;
     }
     hwloc_topology_set_all_types_filter(*t, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -63,7 +77,7 @@ static bool load(hwloc_topology_t *t, const struct ct_jobdesc *d)
     if (d->map == CT_MAP_L3CACHE || d->bind == CT_BIND_L3CACHE) {
         hwloc_topology_set_type_filter(*t, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
     }
-    hwloc_topology_set_components(*t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+    ct_topo_leave_out(*t);
     if (hwloc_topology_load(*t) != 0) {
         hwloc_topology_destroy(*t);
         return false;

@@ -182,6 +182,12 @@ static int find(const char *name)
     return -1;
 }
 
+const char *ct_config_foreign(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
 char *ct_config_full_name(const char *name, size_t len_bytes)
 {
     const bool has_prefix = len_bytes >= 6 && strncasecmp(name, "CTRAN_", 6) == 0;

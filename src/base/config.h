@@ -77,6 +77,9 @@ int ct_config_set(struct ct_config *cfg, const struct ct_log *log, const char *n
 /* A number as INT, SIZE and TIME take it: "64K" is 65536 for a SIZE. false: it is none. */
 bool ct_config_number(enum ct_var_type type, const char *text, int64_t *out);
 
+/* A variable of another library in the environment; NULL: it is not set, or empty. */
+const char *ct_config_foreign(const char *name);
+
 /* The value in force, as text that ct_config_set would accept. */
 void        ct_config_format(const struct ct_config *cfg, int index, char *out, size_t cap);
 const char *ct_config_origin_name(enum ct_var_origin origin);

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libcttopo.la
 libcttopo_la_SOURCES = \
 	src/topo/cluster.c src/topo/cluster.h \
+	src/topo/components.c src/topo/components.h \
 	src/topo/describe.c \
 	src/topo/distance.c src/topo/distance.h \
 	src/topo/find.c src/topo/find.h \

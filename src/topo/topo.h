@@ -16,6 +16,7 @@
 #define CT_TOPO_TOPO_H
 
 #include "topo/cluster.h"
+#include "topo/components.h"
 #include "topo/distance.h"
 #include "topo/find.h"
 #include "topo/here.h"

@@ -56,6 +56,13 @@ tests_launch_impatient_ctrand_SOURCES = launcher/ctrand.c launcher/ctrand_end.c 
 tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 
+# A plugin of hwloc that notes what is done with it; hwloc.py copies it under the names of real ones.
+check_LTLIBRARIES += tests/launch/hwloc_note.la
+tests_launch_hwloc_note_la_SOURCES = tests/launch/hwloc_note.c
+tests_launch_hwloc_note_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+tests_launch_hwloc_note_la_CFLAGS = $(WARN_CFLAGS)
+tests_launch_hwloc_note_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+
 TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
@@ -67,6 +74,7 @@ launch_tests = \
 	tests/launch/env.py \
 	tests/launch/events.py \
 	tests/launch/hostorder.py \
+	tests/launch/hwloc.py \
 	tests/launch/input.py \
 	tests/launch/jobs.py \
 	tests/launch/leftover.py \
