@@ -8,7 +8,7 @@ ct_build_packages="build-essential autoconf automake libtool pkg-config libpmix-
 libevent-dev uthash-dev zlib1g-dev libsodium-dev dataset-fashion-mnist"
 ct_test_packages="libcmocka-dev clang mandoc openmpi-bin libopenmpi-dev slurmctld slurmd
 slurm-client slurm-wlm-basic-plugins munge python3 shellcheck util-linux mount iproute2 git
-openssh-server openssh-client libclang-rt-dev"
+openssh-server openssh-client libclang-rt-dev libibverbs-dev ibverbs-utils perftest"
 
 # Each argument on a line of its own.
 ct_say()

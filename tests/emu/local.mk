@@ -48,3 +48,77 @@ tests_emu_test_emu_stream_LDADD = $(emu_ldadd)
 EXTRA_tests_emu_test_emu_stream_DEPENDENCIES = $(emu_loaded)
 endif
 EXTRA_DIST += tests/emu/kernels.c
+
+# The emulated verbs. The model of a link needs nothing of theirs.
+if HAVE_CMOCKA
+check_PROGRAMS += tests/emu/test_verbs_link
+TESTS += tests/emu/test_verbs_link
+tests_emu_test_verbs_link_SOURCES = tests/emu/test_verbs_link.c emu/verbs/link.c
+tests_emu_test_verbs_link_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
+tests_emu_test_verbs_link_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_emu_test_verbs_link_LDADD = $(CMOCKA_LIBS)
+if HAVE_VERBS
+verbs_tests = \
+	tests/emu/test_verbs_cq \
+	tests/emu/test_verbs_errors \
+	tests/emu/test_verbs_fabric \
+	tests/emu/test_verbs_process \
+	tests/emu/test_verbs_rc \
+	tests/emu/test_verbs_state \
+	tests/emu/test_verbs_ud
+check_PROGRAMS += $(verbs_tests)
+TESTS += $(verbs_tests)
+verbs_cppflags = $(AM_CPPFLAGS) $(VERBS_CFLAGS) -I$(top_srcdir)
+verbs_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+verbs_ldflags = $(AM_LDFLAGS) -Wl,-rpath,$(abs_top_builddir)/emu/verbs
+verbs_ldadd = emu/verbs/libibverbs.so.1 $(CMOCKA_LIBS) -lpthread
+verbs_loaded = emu/verbs/libibverbs.so.1
+tests_emu_test_verbs_cq_SOURCES = tests/emu/test_verbs_cq.c tests/emu/verbs_test.h
+tests_emu_test_verbs_cq_CPPFLAGS = $(verbs_cppflags)
+tests_emu_test_verbs_cq_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_cq_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_cq_LDADD = $(verbs_ldadd)
+EXTRA_tests_emu_test_verbs_cq_DEPENDENCIES = $(verbs_loaded)
+tests_emu_test_verbs_errors_SOURCES = tests/emu/test_verbs_errors.c tests/emu/verbs_test.h
+tests_emu_test_verbs_errors_CPPFLAGS = $(verbs_cppflags)
+tests_emu_test_verbs_errors_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_errors_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_errors_LDADD = $(verbs_ldadd)
+EXTRA_tests_emu_test_verbs_errors_DEPENDENCIES = $(verbs_loaded)
+tests_emu_test_verbs_fabric_SOURCES = tests/emu/test_verbs_fabric.c tests/emu/verbs_test.h
+tests_emu_test_verbs_fabric_CPPFLAGS = $(verbs_cppflags)
+tests_emu_test_verbs_fabric_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_fabric_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_fabric_LDADD = $(verbs_ldadd)
+EXTRA_tests_emu_test_verbs_fabric_DEPENDENCIES = $(verbs_loaded)
+tests_emu_test_verbs_process_SOURCES = tests/emu/test_verbs_process.c tests/emu/verbs_test.h
+tests_emu_test_verbs_process_CPPFLAGS = $(verbs_cppflags)
+tests_emu_test_verbs_process_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_process_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_process_LDADD = $(verbs_ldadd)
+EXTRA_tests_emu_test_verbs_process_DEPENDENCIES = $(verbs_loaded)
+tests_emu_test_verbs_rc_SOURCES = tests/emu/test_verbs_rc.c tests/emu/verbs_test.h
+tests_emu_test_verbs_rc_CPPFLAGS = $(verbs_cppflags)
+tests_emu_test_verbs_rc_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_rc_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_rc_LDADD = $(verbs_ldadd)
+EXTRA_tests_emu_test_verbs_rc_DEPENDENCIES = $(verbs_loaded)
+tests_emu_test_verbs_state_SOURCES = tests/emu/test_verbs_state.c tests/emu/verbs_test.h
+tests_emu_test_verbs_state_CPPFLAGS = $(verbs_cppflags)
+tests_emu_test_verbs_state_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_state_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_state_LDADD = $(verbs_ldadd)
+EXTRA_tests_emu_test_verbs_state_DEPENDENCIES = $(verbs_loaded)
+tests_emu_test_verbs_ud_SOURCES = tests/emu/test_verbs_ud.c tests/emu/verbs_test.h
+tests_emu_test_verbs_ud_CPPFLAGS = $(verbs_cppflags)
+tests_emu_test_verbs_ud_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_ud_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_ud_LDADD = $(verbs_ldadd)
+EXTRA_tests_emu_test_verbs_ud_DEPENDENCIES = $(verbs_loaded)
+endif
+endif
+dist_check_SCRIPTS += tests/emu/verbs_tools.test
+TESTS += tests/emu/verbs_tools.test
+EXTRA_DIST += tests/emu/test_verbs_cq.c tests/emu/test_verbs_errors.c tests/emu/test_verbs_fabric.c \
+	tests/emu/test_verbs_process.c tests/emu/test_verbs_rc.c tests/emu/test_verbs_state.c tests/emu/test_verbs_ud.c \
+	tests/emu/verbs_test.h
