@@ -131,6 +131,9 @@ CUresult emu_share_make(struct emu_share *share, int device, size_t bytes);
 /* Takes over `fd` if it is such memory; else CUDA_ERROR_INVALID_VALUE, and `fd` stays the
  * caller's. */
 CUresult emu_share_take(struct emu_share *share, int fd);
+/* What stands for a dma-buf: a descriptor of the share that can be mapped. Its file position is
+ * where the range begins; emu/verbs knows that. -1: there are none left. */
+int emu_share_window(const struct emu_share *share, size_t offset);
 
 /* segment.c: every range of addresses that the driver knows. */
 
@@ -197,6 +200,9 @@ uint64_t emu_random64(void);
 struct emu_segment *emu_segment_new(enum emu_kind kind, CUcontext ctx, size_t bytes);
 CUresult            emu_memory_alloc(CUcontext ctx, size_t bytes, CUdeviceptr *ptr);
 void                emu_memory_free(struct emu_segment *segment);
+
+/* vmm.c: the physical memory of EMU_MAPPED. */
+const struct emu_share *emu_allocation_share(const struct emu_allocation *allocation);
 
 /* ipc.c: what a handle says. Unpacking opens the share. */
 void     emu_ipc_pack(char *handle, const struct emu_share *share, size_t offset, size_t bytes);

@@ -268,12 +268,35 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr p
     return CUDA_SUCCESS;
 }
 
-/* DMA_BUF_SUPPORTED is 0. */
+/* As the real driver: whole pages, of one allocation. Small allocations begin within a page, and
+ * callers round to the pages around them. */
+static CUresult export_pages(int *fd, uint64_t at, size_t bytes)
+{
+    const struct emu_segment *segment = emu_segment_find(at);
+    if (segment == NULL) {
+        segment = emu_segment_next(at, at + bytes);
+    }
+    if (segment == NULL || (segment->kind != EMU_DEVICE && segment->kind != EMU_MAPPED) ||
+        at < (uintptr_t)segment->map || at + bytes > (uintptr_t)segment->map + segment->map_bytes) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const struct emu_share *share =
+        segment->kind == EMU_MAPPED ? emu_allocation_share(segment->allocation) : &segment->share;
+    *fd = emu_share_window(share, at - (uintptr_t)segment->map);
+    return *fd >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+}
+
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr ptr, size_t bytes,
                                        CUmemRangeHandleType type, unsigned long long flags)
 {
-    CUcontext ctx;
-    (void)handle, (void)ptr, (void)bytes, (void)type, (void)flags;
+    CUcontext      ctx;
     const CUresult result = emu_enter_ctx(__func__, &ctx);
-    return result != CUDA_SUCCESS ? result : CUDA_ERROR_NOT_SUPPORTED;
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    if (handle == NULL || type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD || flags != 0 || bytes == 0 ||
+        ptr % PAGE != 0 || bytes % PAGE != 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return export_pages(handle, ptr, bytes);
 }

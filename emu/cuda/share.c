@@ -64,3 +64,15 @@ CUresult emu_share_take(struct emu_share *share, int fd)
         (struct emu_share){.fd = fd, .device = device, .id = id, .bytes = (size_t)stat.st_size};
     return CUDA_SUCCESS;
 }
+
+int emu_share_window(const struct emu_share *share, size_t offset)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", share->fd);
+    const int fd = open(link, O_RDWR | O_CLOEXEC); /* a position of its own, unlike with dup */
+    if (fd >= 0 && lseek(fd, (off_t)offset, SEEK_SET) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}

@@ -23,6 +23,11 @@ struct emu_allocation {
     CUmemAllocationProp prop;
 };
 
+const struct emu_share *emu_allocation_share(const struct emu_allocation *allocation)
+{
+    return &allocation->share;
+}
+
 struct range {
     uint64_t      at;
     size_t        bytes;

@@ -62,6 +62,7 @@ verbs_tests = \
 	tests/emu/test_verbs_cq \
 	tests/emu/test_verbs_errors \
 	tests/emu/test_verbs_fabric \
+	tests/emu/test_verbs_gpu \
 	tests/emu/test_verbs_process \
 	tests/emu/test_verbs_rc \
 	tests/emu/test_verbs_state \
@@ -91,6 +92,12 @@ tests_emu_test_verbs_fabric_CFLAGS = $(verbs_cflags)
 tests_emu_test_verbs_fabric_LDFLAGS = $(verbs_ldflags)
 tests_emu_test_verbs_fabric_LDADD = $(verbs_ldadd)
 EXTRA_tests_emu_test_verbs_fabric_DEPENDENCIES = $(verbs_loaded)
+tests_emu_test_verbs_gpu_SOURCES = tests/emu/test_verbs_gpu.c tests/emu/verbs_test.h tests/emu/emu_test.h
+tests_emu_test_verbs_gpu_CPPFLAGS = $(verbs_cppflags) $(emu_cppflags)
+tests_emu_test_verbs_gpu_CFLAGS = $(verbs_cflags)
+tests_emu_test_verbs_gpu_LDFLAGS = $(verbs_ldflags)
+tests_emu_test_verbs_gpu_LDADD = $(verbs_ldadd) -ldl
+EXTRA_tests_emu_test_verbs_gpu_DEPENDENCIES = $(verbs_loaded) emu/cuda/libcuda.so.1
 tests_emu_test_verbs_process_SOURCES = tests/emu/test_verbs_process.c tests/emu/verbs_test.h
 tests_emu_test_verbs_process_CPPFLAGS = $(verbs_cppflags)
 tests_emu_test_verbs_process_CFLAGS = $(verbs_cflags)
@@ -120,5 +127,5 @@ endif
 dist_check_SCRIPTS += tests/emu/verbs_tools.test
 TESTS += tests/emu/verbs_tools.test
 EXTRA_DIST += tests/emu/test_verbs_cq.c tests/emu/test_verbs_errors.c tests/emu/test_verbs_fabric.c \
-	tests/emu/test_verbs_process.c tests/emu/test_verbs_rc.c tests/emu/test_verbs_state.c tests/emu/test_verbs_ud.c \
+	tests/emu/test_verbs_gpu.c tests/emu/test_verbs_process.c tests/emu/test_verbs_rc.c tests/emu/test_verbs_state.c tests/emu/test_verbs_ud.c \
 	tests/emu/verbs_test.h
