@@ -67,7 +67,7 @@ static void settle(struct ct_seats *s)
 /* False: there is no choice. */
 static bool may_choose(const struct ct_seats *s, cpu_set_t *allowed)
 {
-    return s->all != NULL && sched_getaffinity(0, sizeof *allowed, allowed) == 0 &&
+    return s->all != NULL && s->moves && sched_getaffinity(0, sizeof *allowed, allowed) == 0 &&
            CPU_COUNT(allowed) > 1;
 }
 

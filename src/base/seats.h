@@ -8,7 +8,8 @@
  * runs elsewhere polls; it makes room at once for one that shares its core, or that has to wait for
  * a core itself. And two that share a core pay a switch for each answer, two that do not the way
  * between the cores for each byte: so one of them takes a seat elsewhere, or beside the other, as
- * ep/talk.c has counted. Nobody is bound by that, the kernel may move it as before.
+ * ep/talk.c has counted, if CTRAN_MIGRATE lets it. Nobody is bound by that, the kernel may move it as
+ * before.
  */
 #ifndef CT_BASE_SEATS_H
 #define CT_BASE_SEATS_H
@@ -34,6 +35,7 @@ struct ct_seats {
     struct ct_seat *all; /* of n processes; NULL: there is no such memory */
     uint32_t        n, me;
     int32_t         mine;   /* what stands in `all` for this process */
+    bool            moves;  /* CTRAN_MIGRATE: it may take another core by itself */
     bool            seated; /* see ct_seats_choose */
     uint32_t        fair;   /* processes for each core of the host */
     struct {

@@ -163,6 +163,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     set->wake = &set->own_wake;
     set->bell = -1;
     set->spin_ns = spin_ns(p);
+    p->job->seats.moves = p->cfg.migrate;
     set->yield_ns = CT_WAIT_YIELD_NS;
     set->checked_ns = ct_clock_ns();
     ct_lock_init(&set->making, p->threaded);

@@ -20,7 +20,7 @@ static struct ct_seats view_new(void)
     struct ct_seat *all = aligned_alloc(CT_CACHE_LINE, N * sizeof *all);
     assert_non_null(all);
     memset(all, 0, N * sizeof *all);
-    return (struct ct_seats){.all = all, .n = N, .me = ME};
+    return (struct ct_seats){.all = all, .n = N, .me = ME, .moves = true};
 }
 
 static void put(struct ct_seats *s, uint32_t who, int32_t core)
