@@ -1,5 +1,5 @@
 # fish completion for ctranrun; made by: ctranrun --completion fish
-complete -c ctranrun -x -a '(__fish_complete_subcommand -- -n -np --np -H -host --host --hostfile -f --machinefile --ppn --topology --host-order --launch-agent --launch-timeout --fan-out -x --env-rank --wdir --set --map-by --gpus-per-rank --bind-to --stdin --output-dir --debugger --debug-ranks --timeout --status --store-dump --completion)'
+complete -c ctranrun -x -a '(__fish_complete_subcommand -- -n -np --np -H -host --host --hostfile -f --machinefile --ppn --topology --host-order --launch-agent --launch-timeout --fan-out -x --env-rank --wdir --set --initial-errhandler -initial-errhandler --map-by --gpus-per-rank --bind-to --stdin --output-dir --debugger --debug-ranks --timeout --status --store-dump --completion)'
 complete -c ctranrun -s n -o np -l np -x -d 'start N ranks (default 1)'
 complete -c ctranrun -s H -o host -l host -x -d 'run on these hosts, N ranks on each'
 complete -c ctranrun -l hostfile -s f -l machinefile -x -d 'run on the hosts in a file'
@@ -13,6 +13,7 @@ complete -c ctranrun -s x -x -d 'put a variable into the environment of the rank
 complete -c ctranrun -l env-rank -x -d 'the same for some; %r is the rank'
 complete -c ctranrun -l wdir -x -a '(__fish_complete_directories)' -d 'start the ranks in this directory'
 complete -c ctranrun -l set -x -d 'set a variable of the library, CTRAN_NAME'
+complete -c ctranrun -l initial-errhandler -o initial-errhandler -x -a 'fatal abort return' -d 'what errors do until the program sets a handler'
 complete -c ctranrun -l map-by -x -a 'slot node core numa package l3cache hwthread gpu' -d 'give places in this order'
 complete -c ctranrun -l gpus-per-rank -x -d 'give each rank N GPUs that no other rank has'
 complete -c ctranrun -l bind-to -x -a 'none core numa package l3cache hwthread' -d 'hold each rank to its place; default: a core if all fit'
