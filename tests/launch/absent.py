@@ -23,11 +23,13 @@ with tempfile.TemporaryDirectory(prefix="ctran-test-") as folder:
                   ["-H", "a:2,b:1", "--launch-agent", agent],
                   ["-H", "a:1,b:2", "--launch-agent", agent]):
         status, out, err = run(*where, *ONE_GOES)
-        check((status, out) == (NOT_STARTED, "") and re.search(SAYS, err), f"{where}: {(status, out, err)}")
+        check((status, out) == (NOT_STARTED, "") and re.search(SAYS, err),
+              f"{where}: {(status, out, err)}")
         # It goes when the others wait already.
         late = ["sh", "-c", f"[ $PMIX_RANK != 1 ] || {{ until [ -e {folder}/here ]; do sleep 0.01; "
                 f"done; exit 0; }}; : >{folder}/here; exec {HELLO}"]
         status, out, err = run(*where, *late)
-        check((status, out) == (NOT_STARTED, "") and re.search(SAYS, err), f"{where}: {(status, out, err)}")
+        check((status, out) == (NOT_STARTED, "") and re.search(SAYS, err),
+              f"{where}: {(status, out, err)}")
         os.unlink(f"{folder}/here")
         expect([*where, "true"], 0, out="", err="")
