@@ -23,7 +23,7 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
 {
     struct ct_ep     *ep = peer_;
     struct ct_ep_set *set = ep->p->ep;
-    if (CT_UNLIKELY(type >= CT_EP_TYPE_COUNT || set->handlers[type] == NULL)) {
+    if (CT_UNLIKELY(set->handlers[type] == NULL)) {
         ct_error(&ep->p->log, "a message of unknown type %u from rank %" PRIu32 " is dropped", type,
                  ep->id);
         return;
@@ -195,7 +195,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .lookup = lookup,
         .arrived = arrived,
     };
-    set->handlers[CT_EP_NUDGE] = on_nudge;
+    set->nudge = ct_ep_register(p, on_nudge);
     set->npages = (uint32_t)ct_div_up(job->size, CT_EP_PAGE);
     set->pages = calloc(set->npages, sizeof *set->pages);
     int rc = set->pages != NULL ? open_nets(set) : CTRAN_ERR_NO_MEM;
@@ -252,10 +252,12 @@ void ct_ep_set_threaded(struct ct_process *p) CT_UNCHECKED
     ct_lock_set(&p->ep->domain.lock, p->threaded);
 }
 
-void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler handler)
+uint8_t ct_ep_register(struct ct_process *p, ct_ep_handler handler)
 {
-    assert(p->ep->handlers[type] == NULL);
-    p->ep->handlers[type] = handler;
+    struct ct_ep_set *set = p->ep;
+    assert(set->nhandlers < CT_EP_MAX_HANDLERS);
+    set->handlers[++set->nhandlers] = handler;
+    return set->nhandlers;
 }
 
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail)
@@ -360,7 +362,7 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
 static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN
 {
     struct ct_net_slice slice = {
-        .type = op->type,
+        .type = op->id,
         .hdr_len = op->hdr_len,
         .hdr = op->hdr,
         .area = op->area,
@@ -388,12 +390,12 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
-bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_len,
                     const struct ct_area *area)
 {
     size_t              pos = 0;
     struct ct_net_slice slice = {
-        .type = (uint8_t)type,
+        .type = id,
         .hdr_len = (uint8_t)hdr_len,
         .hdr = hdr,
         .area = area,
@@ -415,7 +417,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
 /* Where there is no room, others are in line that wake the process as well. */
 void ct_ep_nudge(struct ct_ep *ep)
 {
-    struct ct_ep_op op = {.type = CT_EP_NUDGE};
+    struct ct_ep_op op = {.id = ep->p->ep->nudge};
     if (ct_ep_usable(ep) == CTRAN_SUCCESS && ct_list_empty(&ep->pending)) {
         (void)try_send(ep, &op);
     }

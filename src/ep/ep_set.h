@@ -74,7 +74,9 @@ struct ct_ep_set {
     uint32_t losses               CT_GUARDED_BY(ct_domain); /* failures and deaths told */
     bool in_progress              CT_GUARDED_BY(ct_domain);
     unsigned turns                CT_GUARDED_BY(ct_domain); /* of progress */
-    ct_ep_handler                 handlers[CT_EP_TYPE_COUNT];
+    ct_ep_handler                 handlers[UINT8_MAX + 1]; /* by id; NULL: nobody's */
+    uint8_t                       nhandlers;               /* the ids from 1 on */
+    uint8_t                       nudge;                   /* the id of ct_ep_nudge's message */
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;

@@ -158,6 +158,7 @@ static unsigned          gets, views, rows, row; /* the last one's reads */
 static bool              alone;                  /* the last get */
 static bool              refuses;                /* rows */
 static unsigned          fins, fins_then;        /* sent, and when the last get began */
+static uint8_t           fin_id;                 /* the same in all ranks */
 
 static int count_get(struct ct_net_link *link, const struct ct_area *area,
                      const struct ct_net_remote *from)
@@ -170,7 +171,7 @@ static int count_get(struct ct_net_link *link, const struct ct_area *area,
 
 static int count_fin(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
-    fins += slice->type == CT_EP_FIN;
+    fins += slice->type == fin_id;
     return ct_net_shm.send(link, slice);
 }
 
@@ -219,6 +220,7 @@ static void count_all(struct rank *r) CT_UNCHECKED
     seeing.get = count_get;
     seeing.get_row = count_row;
     seeing.send = count_fin;
+    fin_id = r->p.p2p->ids.fin;
     set->nets[i]->ops = &seeing;
     if (ranks_ep(r, 1 - r->me)->link != NULL) {
         ranks_ep(r, 1 - r->me)->link->rows = true; /* ranks of one process do without */
@@ -490,7 +492,7 @@ static void receive_late(struct rank *r) CT_UNCHECKED
 {
     ranks_sync(r);
     late.r = r;
-    late.op = (struct ct_ep_op){.type = CT_EP_NUDGE, .done = start_late};
+    late.op = (struct ct_ep_op){.id = r->p.ep->nudge, .done = start_late};
     while (ct_domain_poke(&r->p)) { /* takes the announcements in */
     }
     gets = rows = 0;
