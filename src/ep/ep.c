@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ep/region_own.h"
 #include "ep/ways.h"
 #include "pmi/pmi.h"
 
@@ -32,32 +33,6 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
         set->from = ep->id != ep->p->job->rank ? ep : set->from;
         set->handlers[type](ep, hdr, hdr_len, data, len_bytes);
     }
-}
-
-static const struct ct_area *place(void *peer_, uint64_t token, uint64_t offset,
-                                   size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_ep     *ep = peer_;
-    struct ct_ep_set *set = ep->p->ep;
-    return ep->state != CT_EP_FAILED && set->place != NULL
-               ? set->place(ep, token, offset, len_bytes)
-               : NULL;
-}
-
-static void placed(void *peer_, uint64_t token, size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_ep *ep = peer_;
-    if (ep->state != CT_EP_FAILED) {
-        ep->p->ep->placed(ep, token, len_bytes);
-    }
-}
-
-/* Of one that has failed, too: until that is told its reads go on. */
-static int announced(void *peer_, const struct ct_net_remote *what) CT_IN_DOMAIN
-{
-    struct ct_ep     *ep = peer_;
-    struct ct_ep_set *set = ep->p->ep;
-    return set->announced != NULL ? set->announced(ep, what) : CT_AGAIN;
 }
 
 static int job_key(void *arg, struct ct_auth_key *key)
@@ -186,9 +161,9 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .arg = set,
         .peer = peer,
         .deliver = deliver,
-        .place = place,
-        .placed = placed,
-        .announced = announced,
+        .place = ct_ep_keys_place,
+        .placed = ct_ep_keys_placed,
+        .announced = ct_ep_keys_announced,
         .key = job_key,
         .failed = failed,
         .left = left,
@@ -222,7 +197,8 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     }
     (void)ct_news_set_wake(&p->job->news, NULL); /* the word goes with its transport */
     ct_wake_cancel(set->wake);                   /* nobody shall ring a bell that is gone */
-    while (set->nnets > 0) {                     /* with their links */
+    ct_ep_regions_fini(set);
+    while (set->nnets > 0) { /* with their links */
         struct ct_net *net = set->nets[--set->nnets];
         net->ops->close(net);
     }
@@ -264,19 +240,6 @@ void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail)
 {
     assert(p->ep->non_fail < CT_EP_MAX_ON_FAIL);
     p->ep->on_fail[p->ep->non_fail++] = on_fail;
-}
-
-void ct_ep_register_put(struct ct_process *p, ct_ep_place place_, ct_ep_placed placed_)
-{
-    assert(p->ep->place == NULL);
-    p->ep->place = place_;
-    p->ep->placed = placed_;
-}
-
-void ct_ep_register_read(struct ct_process *p, ct_ep_announced announced_)
-{
-    assert(p->ep->announced == NULL);
-    p->ep->announced = announced_;
 }
 
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
@@ -537,6 +500,7 @@ static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
             struct ct_ep_op *op = CT_LIST_ENTRY(first, struct ct_ep_op, node);
             op->done(op, ep->why);
         }
+        ct_ep_regions_fail(ep);
         for (unsigned i = 0; i < set->non_fail; i++) {
             set->on_fail[i](ep);
         }

@@ -16,6 +16,7 @@
 #define CT_EP_EP_H
 
 #include "ep/domain.h"
+#include "ep/region.h"
 #include "net/net.h"
 #include "topo/topo.h"
 
@@ -90,12 +91,6 @@ typedef void (*ct_ep_on_fail)(struct ct_ep *ep);
 /* The time has come to look after peers: ct_ep_watch those that are waited for. */
 typedef void (*ct_ep_on_look)(struct ct_process *p);
 
-/* See ct_net_env. */
-typedef const struct ct_area *(*ct_ep_place)(struct ct_ep *from, uint64_t token, uint64_t offset,
-                                             size_t len_bytes);
-typedef void (*ct_ep_placed)(struct ct_ep *from, uint64_t token, size_t len_bytes);
-typedef int (*ct_ep_announced)(struct ct_ep *to, const struct ct_net_remote *what);
-
 /* Opens the transports, publishes their addresses and learns where all peers are: the job's one
  * combined exchange. Errors are logged. */
 int  ct_ep_init(struct ct_process *p);
@@ -118,11 +113,6 @@ void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 typedef void (*ct_ep_on_turn)(struct ct_process *p);
 void ct_ep_register_turn(struct ct_process *p, ct_ep_on_turn on_turn);
 bool ct_ep_soon(struct ct_process *p) CT_IN_DOMAIN;
-
-/* Whom puts of peers concern; before the first message. */
-void ct_ep_register_put(struct ct_process *p, ct_ep_place place, ct_ep_placed placed);
-/* Who knows what has been announced to peers for them to read; before the first message. */
-void ct_ep_register_read(struct ct_process *p, ct_ep_announced announced);
 
 /* Whether it has failed and on_fail is still to be called for that: until then messages may wait in
  * it, and transports may use memory on its behalf. */

@@ -86,9 +86,10 @@ struct ct_ep_set {
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
     bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
-    ct_ep_place                   place;                    /* NULL: nobody takes puts */
-    ct_ep_placed                  placed;
-    ct_ep_announced               announced; /* NULL: nobody announces anything */
+    const struct ct_ep_keys      *keys[CT_EP_MAX_KEY_USERS]; /* by the top byte of their keys */
+    uint32_t                      nkeys;
+    struct ct_ep_region *regions  CT_GUARDED_BY(ct_domain); /* uthash by key */
+    uint64_t last_region          CT_GUARDED_BY(ct_domain); /* the last number given to one */
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */

@@ -34,6 +34,16 @@ struct ct_net_link; /* a way to one peer; likewise */
 
 enum { CT_NET_MAX_HDR = 64 };
 
+/* Rights of peers to memory of this process. */
+enum ct_net_access {
+    CT_NET_REMOTE_READ = 1 << 0,
+    CT_NET_REMOTE_WRITE = 1 << 1,
+    CT_NET_REMOTE_ATOMIC = 1 << 2,
+};
+
+/* In place of a peer's number: each. */
+#define CT_NET_ANY_PEER UINT32_MAX
+
 enum ct_net_caps {
     CT_NET_GET = 1 << 0,
     CT_NET_PUT = 1 << 1,

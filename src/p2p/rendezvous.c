@@ -687,14 +687,14 @@ static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
 }
 
-void ct_rndv_register(struct ct_process *p)
+static const struct ct_ep_keys keys = {on_place, on_placed, on_read};
+
+void ct_rndv_register(struct ct_process *p) CT_UNCHECKED
 {
-    struct ct_p2p_ids *ids = &p->p2p->ids;
-    ids->cts = ct_ep_register(p, on_cts);
-    ids->fin = ct_ep_register(p, on_fin);
-    ids->data = ct_ep_register(p, on_data);
-    ids->nak = ct_ep_register(p, on_nak);
-    ids->withdraw = ct_ep_register(p, on_withdraw);
-    ct_ep_register_put(p, on_place, on_placed);
-    ct_ep_register_read(p, on_read);
+    p->p2p->ids.cts = ct_ep_register(p, on_cts);
+    p->p2p->ids.fin = ct_ep_register(p, on_fin);
+    p->p2p->ids.data = ct_ep_register(p, on_data);
+    p->p2p->ids.nak = ct_ep_register(p, on_nak);
+    p->p2p->ids.withdraw = ct_ep_register(p, on_withdraw);
+    p->p2p->next_id = ct_ep_register_keys(p, &keys);
 }

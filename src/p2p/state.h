@@ -29,7 +29,7 @@ struct ct_p2p {
     struct ct_p2p_row row         CT_GUARDED_BY(ct_domain);
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
     struct ct_list lent           CT_GUARDED_BY(ct_domain); /* of ct_p2p_lend */
-    uint64_t next_id              CT_GUARDED_BY(ct_domain);
+    uint64_t next_id              CT_GUARDED_BY(ct_domain); /* the last key given: ct_ep_keys */
     uint64_t fetched              CT_GUARDED_BY(ct_domain); /* messages, see ct_p2p_fetched */
     struct ct_ep **lost           CT_GUARDED_BY(ct_domain); /* peers that have failed */
     size_t nlost                  CT_GUARDED_BY(ct_domain);
