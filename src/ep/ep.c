@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ep/region_own.h"
+#include "ep/rma_own.h"
 #include "ep/ways.h"
 #include "pmi/pmi.h"
 
@@ -147,6 +147,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     set->domain.cores = job->ncpus / (job->nlocal > 0 ? job->nlocal : 1);
     ct_list_init(&set->stalled);
     ct_list_init(&set->failed);
+    ct_list_init(&set->rma_reading);
     set->env = (struct ct_net_env){
         .log = &p->log,
         .cfg = &p->cfg,
@@ -171,6 +172,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .arrived = arrived,
     };
     set->nudge = ct_ep_register(p, on_nudge);
+    ct_ep_rma_register(p);
     set->npages = (uint32_t)ct_div_up(job->size, CT_EP_PAGE);
     set->pages = calloc(set->npages, sizeof *set->pages);
     int rc = set->pages != NULL ? open_nets(set) : CTRAN_ERR_NO_MEM;
@@ -206,6 +208,9 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
         struct ct_ep_page *page = atomic_load_explicit(&set->pages[i], memory_order_relaxed);
         for (uint32_t j = 0; page != NULL && j < CT_EP_PAGE; j++) {
             struct ct_ep *ep = atomic_load_explicit(&page->ep[j], memory_order_relaxed);
+            if (ep != NULL) {
+                ct_ep_rma_fini(ep);
+            }
             free(ep);
         }
         free(page);
@@ -500,6 +505,7 @@ static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
             struct ct_ep_op *op = CT_LIST_ENTRY(first, struct ct_ep_op, node);
             op->done(op, ep->why);
         }
+        ct_ep_rma_fail(ep);
         ct_ep_regions_fail(ep);
         for (unsigned i = 0; i < set->non_fail; i++) {
             set->on_fail[i](ep);
@@ -528,7 +534,10 @@ static unsigned retry(struct ct_ep *ep) CT_IN_DOMAIN
         ct_list_remove(&op->node);
         op->done(op, rc); /* may send the next one, which may queue */
     }
-    if (!ct_list_empty(&ep->pending) && ep->state == CT_EP_CONNECTED) {
+    if (ct_ep_rma_waits(ep)) {
+        n += ct_ep_rma_pump(ep->rma);
+    }
+    if ((!ct_list_empty(&ep->pending) || ct_ep_rma_waits(ep)) && ep->state == CT_EP_CONNECTED) {
         ct_list_remove(&ep->stalled);
         ct_list_append(&ep->p->ep->stalled, &ep->stalled);
     }

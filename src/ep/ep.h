@@ -17,6 +17,7 @@
 
 #include "ep/domain.h"
 #include "ep/region.h"
+#include "ep/rma.h"
 #include "net/net.h"
 #include "topo/topo.h"
 
@@ -66,6 +67,7 @@ struct ct_ep {
     struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
     struct ct_ep_flow flow   CT_GUARDED_BY(ct_domain);
     struct ct_ep_talk talk   CT_GUARDED_BY(ct_domain);
+    struct ct_ep_rma_queue  *rma CT_GUARDED_BY(ct_domain); /* NULL: not needed so far */
 };
 
 /* A message on its way, embedded in its owner's object. The owner fills the first part, which

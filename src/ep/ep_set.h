@@ -90,6 +90,8 @@ struct ct_ep_set {
     uint32_t                      nkeys;
     struct ct_ep_region *regions  CT_GUARDED_BY(ct_domain); /* uthash by key */
     uint64_t last_region          CT_GUARDED_BY(ct_domain); /* the last number given to one */
+    struct ct_list rma_reading    CT_GUARDED_BY(ct_domain); /* struct ct_ep_rma_queue */
+    uint8_t                       rma_request, rma_reply;   /* ids of messages: rma_am.c */
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */

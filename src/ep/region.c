@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "ep/region_own.h"
+#include "ep/rma_own.h"
 
 /* ---- keys of transient buffers --------------------------------------------------------------- */
 
@@ -81,6 +81,8 @@ static void unlist(struct ct_ep_region *r) CT_IN_DOMAIN
 {
     if (r->listed) {
         HASH_DEL(r->p->ep->regions, r);
+        ct_ep_region_dereg(r);
+        ct_ep_rma_withdrawn(r);
         r->listed = false;
     }
 }

@@ -11,6 +11,34 @@
  * peers that all operations are over before they withdraw, as MPI_Win_free and
  * MPI_Win_detach do (MPI-4.1 sec. 12.2.5, 12.2.4).
  *
+ * MPI windows can stand on this and on rma.h alone:
+ *
+ *   - An allocated window exposes memory of ctran_alloc_mem. The ranks exchange packed keys by an
+ *     allgather; one key serves all. ct_ep_map gives ranks of the host the address for load and
+ *     store, which stays valid until the key is closed, even if the owner dies. A process has 64
+ *     such ranges (mem/mem.h), and none where CTRAN_SHM_SINGLE_COPY is off: ct_ep_map then returns
+ *     NULL, and the ranks have to agree whether all can map before a window counts as shared.
+ *     A shared window without gaps is one range of its first rank, which all others map.
+ *   - A created window exposes memory of the heap. Peers of the host put and get by
+ *     process_vm_writev and process_vm_readv, without the target's help; accumulates and locks need
+ *     the progress of the target. So a window keeps its lock words and counters in memory of
+ *     ctran_alloc_mem, where atomics of the host's ranks are instructions.
+ *   - A dynamic window exposes each attached range; its keys are read by ct_ep_rma from a region
+ *     that the window has exposed before.
+ *   - A target that is busy elsewhere holds up no put, get, and on mapped memory no atomic, of a
+ *     rank of its host. ct_ep_query tells (CT_NET_TARGET_CPU). Over tcp all needs its progress.
+ *   - Atomics on host memory are instructions of a processor of the host, whoever carries them out:
+ *     the origin where the memory is mapped, else the target's progress. So both are atomic to each
+ *     other and to the program's own, and no region has to name one authority. On device memory the
+ *     target's progress alone carries them out. A transport whose network card has atomics may
+ *     offer them for a region only if the card is coherent with the processors.
+ *   - Accumulates of other operators or types are active messages of the window (ct_ep_register),
+ *     carried out by the target with the same instructions. A window has to send all accumulates
+ *     to a region one way, to keep their order (MPI-4.1 sec. 12.7.2).
+ *   - Completion of a put is remote completion, so MPI_Win_flush is ct_ep_flush and
+ *     MPI_Win_flush_local the same. MPI_Win_fence and unlock flush first.
+ *   - A put with a signal is a put with `notify`, or a put, ct_ep_fence and an atomic.
+ *
  * Called in the progress domain.
  */
 #ifndef CT_EP_REGION_H

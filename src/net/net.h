@@ -18,6 +18,9 @@
  *   fetch (CT_NET_FETCH) reads memory that the peer has offered into the caller's, of any kind, in
  *         the background.
  *
+ * One-sided operations on memory that a peer has registered (CT_NET_RMA) are in rma.h: they are to
+ * replace get, put and fetch.
+ *
  * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, announced,
  * failed, left and done of puts and fetches are called from inside progress, drain and check_peers
  * alone; all other functions call back nobody but lookup, key and arrived. All calls but open and
@@ -28,27 +31,20 @@
 #define CT_NET_NET_H
 
 #include "base/base.h"
+#include "net/rma.h"
 
 struct ct_net;      /* a live instance; each transport embeds it at the start of its own */
 struct ct_net_link; /* a way to one peer; likewise */
 
 enum { CT_NET_MAX_HDR = 64 };
 
-/* Rights of peers to memory of this process. */
-enum ct_net_access {
-    CT_NET_REMOTE_READ = 1 << 0,
-    CT_NET_REMOTE_WRITE = 1 << 1,
-    CT_NET_REMOTE_ATOMIC = 1 << 2,
-};
-
-/* In place of a peer's number: each. */
-#define CT_NET_ANY_PEER UINT32_MAX
 
 enum ct_net_caps {
     CT_NET_GET = 1 << 0,
     CT_NET_PUT = 1 << 1,
     CT_NET_STREAM = 1 << 2, /* slices are faster than get while both sides drive transfers */
     CT_NET_FETCH = 1 << 3,
+    CT_NET_RMA = 1 << 4, /* has the operations of rma.h */
 };
 
 struct ct_auth_key;
@@ -236,6 +232,9 @@ struct ct_net_ops {
      * and done is called when it is over. Else than CTRAN_SUCCESS: not this way, use messages; it
      * is no error, and done is not called. */
     int (*fetch)(struct ct_net_link *link, const struct ct_net_fetch *fetch);
+
+    /* One-sided operations: rma.h has the contracts. */
+    const struct ct_net_rma_ops *rma;
 
     /* Takes in what has arrived; returns the number of events, 0 when there was nothing. */
     unsigned (*progress)(struct ct_net *net);
