@@ -92,7 +92,7 @@ static void fill_request(struct ct_ep_rma_queue *q, const struct ct_ep_rma *op,
     }
 }
 
-/* The message is out, or never will be. CTRAN_SUCCESS: so is all of the operation, or it is over. */
+/* The message is out, or never will be. CTRAN_SUCCESS: all of the operation is, or it is over. */
 static int handed(struct ct_ep_rma_queue *q, struct ct_ep_rma *op, int status) CT_IN_DOMAIN
 {
     struct wire_request wire;

@@ -4,9 +4,9 @@
  * knows nothing of ranks, tags or communicators: peers are numbers that the endpoint layer gives,
  * with the address that the peer's own instance published. Above it stands `ep`, alone.
  *
- * To add a transport: copy the smallest one (self.c), fill its struct ct_net_ops, add it to the
- * array in net.c. Static description (ops) and live instance (ct_net) are two things; a test may
- * hold thousands of instances in one process.
+ * To add a transport: copy the template, tests/net/template.c, fill its struct ct_net_ops, add it
+ * to the array in net.c, and run the conformance suite on it (HACKING). Static description (ops)
+ * and live instance (ct_net) are two things; a test may hold thousands of instances in one process.
  *
  * Four ways to move data:
  *   send  a slice: type, a header of at most CT_NET_MAX_HDR bytes, and up to max_slice bytes of

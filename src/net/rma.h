@@ -228,7 +228,7 @@ int ct_net_atomic_apply(void *at, const struct ct_net_rma *op);
  * CTRAN_ERR_BUFFER: local memory could not be accessed. */
 int ct_net_rma_copy(const struct ct_net_rma *op, void *at);
 
-/* Carries an operation of any kind out on a region of this process, one block of memory of any kind;
+/* Carries an operation of any kind out on a region of this process, one block of any memory;
  * range and rights have been checked. What is done to memory that the processor does not reach is
  * atomic among those that one process does so. Errors: of the two above. */
 int ct_net_rma_apply(const struct ct_net_rma *op, const struct ct_area *region);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self - a process's messages to itself, through a queue. The smallest transport, and the one to
- * copy for a new one.
+ * self - a process's messages to itself, through a queue.
  */
 #define CT_FOLDER "net"
 #include <stdlib.h>

@@ -73,7 +73,7 @@ static inline void ct_shm_wake_peer(struct ct_shm_peer *peer)
     }
 }
 
-/* Whether the pid is still the peer's, so that memory that is accessed by that pid is the peer's. */
+/* Whether the pid is still the peer's, so that memory that is accessed by it is the peer's. */
 bool ct_shm_keeps_pid(const struct ct_shm *s, struct ct_shm_peer *peer);
 
 #endif

@@ -28,6 +28,7 @@ static const struct world_args variants[] = {
      .transport = "tcp",
      .settings = "CTRAN_TRANSPORTS=self,tcp CTRAN_TCP_INTERFACES=127.0.0.0/8 "
                  "CTRAN_TCP_TIMEOUT=500ms"},
+    {.name = "template", .transport = "template", .settings = "CTRAN_TRANSPORTS=self,template"},
     {.name = NULL},
 };
 
