@@ -3,6 +3,7 @@
  * ctrand - the node daemon of ctranrun: acts on what the head asks, reports what happens, decides
  * nothing. Started by ctranrun or a relay with its stream there as descriptor 3; --job is there for
  * ps. Started by an agent, with --relay, this program is a relay and something else (relay.h).
+ * With --plan it tells what would be started, and is no daemon (plan.h).
  *
  * It is a subreaper: every process that a rank starts stays its descendant, and it leaves only
  * when none is left. If the head vanishes it kills them all, removes its directory and goes.
@@ -19,6 +20,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "plan.h"
 #include "pty.h"
 #include "relay.h"
 
@@ -61,9 +63,6 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         in->bad = type != CT_MSG_SIGNAL && type != CT_MSG_END; /* these find nothing to act on */
         return;
     }
-    if (d->desc.dry_run && type != CT_MSG_JOB && type != CT_MSG_START && type != CT_MSG_END) {
-        return; /* there is nothing that it could be for */
-    }
     switch (type) {
     case CT_MSG_JOB:
         take_job(d, in);
@@ -97,6 +96,9 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         ct_ranktable_take(&d->table, in);
         break;
     case CT_MSG_STDIN:
+        if (in->left == 0) {
+            ct_rankio_input_over(d->io);
+        }
         in->bad = !ct_rankin_take(d->in, in->at, in->left);
         break;
     case CT_MSG_SIGNAL:
@@ -142,6 +144,9 @@ int main(int argc, char **argv)
     static struct ct_daemon d;
     if (argc == 4 && strcmp(argv[1], "--relay") == 0 && strcmp(argv[2], "--job") == 0) {
         return ct_relay_run(argv[3]);
+    }
+    if (argc == 3 && strcmp(argv[1], "--plan") == 0) {
+        return ct_plan_run(argv[2]);
     }
     if (argc != 3 || strcmp(argv[1], "--job") != 0 || fcntl(CT_DAEMON_FD, F_GETFD) < 0) {
         fprintf(stderr, CT_DAEMON_NAME ": is started by ctranrun, not by hand\n");

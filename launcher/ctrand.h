@@ -27,6 +27,7 @@ struct ct_daemon {
     struct ct_session    session;
     struct ct_procs      procs;
     struct ct_ranktable  table;
+    char                *blocked; /* the file of waiting ranks (blockfile.h); NULL: there is none */
     struct ct_places     places;
     struct ct_gpus       gpus;
     struct ct_rankio    *io;

@@ -29,6 +29,7 @@ static void ignore_child(void *arg, pid_t pid, int wait_status)
 void ct_daemon_vanish(struct ct_daemon *d, int status)
 {
     ct_reaper_kill_all(NULL, 0, ignore_child, NULL, CT_KILL_LIMIT_MS);
+    ct_places_let_go(&d->places);
     ct_session_remove(d->job, getpid());
     _exit(status);
 }
@@ -44,6 +45,7 @@ static void on_sent(void *arg)
 void ct_daemon_on_drained(void *arg)
 {
     struct ct_daemon *d = arg;
+    ct_places_let_go(&d->places);
     ct_session_remove(d->job, getpid());
     if (!d->undone) {
         ct_conn_send(d->conn, CT_MSG_DONE, NULL);

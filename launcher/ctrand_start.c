@@ -16,9 +16,10 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "gpuread.h"
+#include "blockfile.h"
 #include "launcher.h"
 #include "nodelimits.h"
+#include "plan.h"
 #include "pty.h"
 #include "statussrv.h"
 #include "strlist.h"
@@ -69,7 +70,12 @@ static bool set_secrets(const struct ct_daemon *d, char ***env)
     const char *where = d->desc.store != NULL ? d->desc.store : "";
     snprintf(store, sizeof store, CT_ENV_STORE "=%s%s%s", where[0] != '\0' ? d->desc.nspace : "",
              where[0] != '\0' ? "|" : "", where);
-    return ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
+    char *status = NULL;
+    bool  ok = asprintf(&status, CT_ENV_STATUS "=%s|%s", d->desc.nspace,
+                       d->blocked != NULL ? d->blocked : "") >= 0 &&
+              ct_strlist_set(env, status);
+    free(status);
+    return ok && ct_strlist_set(env, store) && (d->desc.key[0] == '\0' || ct_strlist_set(env, key));
 }
 
 /* A copy of the daemon's environment with the job's settings in it, and what PMIx wants. */
@@ -94,9 +100,7 @@ static void send_started(struct ct_daemon *d, uint32_t local_rank)
 {
     struct evbuffer *body = evbuffer_new();
     char             text[3072];
-    ct_places_describe(&d->places, local_rank, text, sizeof text);
-    size_t len = strlen(text);
-    ct_gpus_describe(&d->gpus, local_rank, text + len, sizeof text - len);
+    ct_plan_describe(&d->places, &d->gpus, local_rank, text, sizeof text);
     ct_pack_u32(body, d->procs.ranks[local_rank]);
     ct_pack_u32(body, (uint32_t)d->procs.all[local_rank].pid);
     ct_pack_text(body, text);
@@ -149,7 +153,7 @@ static void start_rank(struct ct_daemon *d, uint32_t local_rank)
                                   .env = make_env(d, local_rank),
                                   .cpus = ct_places_of(&d->places, local_rank),
                                   .terminal = ct_jobdesc_has_terminal(&d->desc, rank)};
-    char                 why[PATH_MAX + 256];
+    char                 why[PATH_MAX + 1280];
     if (start.argv == NULL) {
         refuse(d, CT_EXIT_INTERNAL, "cannot make the command of a rank: out of memory");
     }
@@ -221,31 +225,6 @@ static void tell_progress(struct ct_daemon *d, uint64_t *told_ns)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* What the start would need is there; the head hears where the ranks would be, and that is all. */
-static void pretend(struct ct_daemon *d)
-{
-    for (uint32_t i = 0; i < d->procs.n; i++) {
-        send_started(d, i);
-    }
-    d->have_job = d->started = d->finishing = true;
-    ct_daemon_on_drained(d);
-}
-
-/* CPUs, and GPUs where they are asked for: these first where they lead. */
-static int find_places(struct ct_daemon *d, uint32_t n, char *why, size_t cap)
-{
-    const struct ct_jobdesc *j = &d->desc;
-    bool                     lead = ct_jobdesc_gpus_lead(j);
-    int                      status = lead ? ct_gpus_read(&d->gpus, j, n, NULL, why, cap) : 0;
-    if (status == 0) {
-        status = ct_places_init(&d->places, j, n, lead ? &d->gpus : NULL, why, cap);
-    }
-    if (status == 0 && !lead && ct_jobdesc_wants_gpus(j)) {
-        status = ct_gpus_read(&d->gpus, j, n, d->places.sets, why, cap);
-    }
-    return status;
-}
-
 /* What can be wanting for the ranks, found before any of them is there. */
 static void prepare_ranks(struct ct_daemon *d)
 {
@@ -260,14 +239,36 @@ static void prepare_ranks(struct ct_daemon *d)
         send_text(d, CT_MSG_WARNING, why);
     }
     if (status == 0) {
-        status = find_places(d, n, why, sizeof why);
+        status = ct_plan_places(&d->places, &d->gpus, j, why, sizeof why);
+    }
+    if (status == 0 && d->places.warning[0] != '\0') {
+        send_text(d, CT_MSG_WARNING, d->places.warning);
     }
     if (status != 0) {
         refuse(d, status, why);
     }
+    if (ct_places_warning(&d->places) != NULL) {
+        snprintf(why, sizeof why, "warning: %s", ct_places_warning(&d->places));
+        send_text(d, CT_MSG_WARNING, why);
+    }
     d->untold = calloc(n, sizeof *d->untold);
     if (d->untold == NULL) {
         refuse(d, CT_EXIT_INTERNAL, "cannot prepare the ranks: out of memory");
+    }
+}
+
+/* Without it --status does not tell in which calls ranks wait. */
+static void open_blockfile(struct ct_daemon *d)
+{
+    char path[PATH_MAX], why[PATH_MAX + 128];
+    d->procs.blocked_fd = ct_blockfile_create(d->session.path, d->procs.n, path, sizeof path);
+    d->blocked = d->procs.blocked_fd >= 0 ? strdup(path) : NULL;
+    if (d->blocked == NULL) {
+        snprintf(why, sizeof why,
+                 "warning: ctranrun --status will not tell in which calls ranks "
+                 "wait: %s",
+                 strerror(errno));
+        send_text(d, CT_MSG_WARNING, why);
     }
 }
 
@@ -283,6 +284,7 @@ static void start_server(struct ct_daemon *d)
                  d->session.path, strerror(err));
         refuse(d, CT_EXIT_INTERNAL, why);
     }
+    open_blockfile(d);
     d->io = ct_rankio_create(d->base, d->conn, j, ct_daemon_on_drained, d);
     d->in = ct_rankin_create(d->base, d->conn, j);
     if (d->io == NULL || d->in == NULL) {
@@ -336,10 +338,8 @@ void ct_daemon_start_job(struct ct_daemon *d)
 {
     uint64_t t0 = ct_clock_ns();
     prepare_ranks(d);
-    if (!d->desc.dry_run) {
-        start_server(d);
-        open_store(d);
-    }
+    start_server(d);
+    open_store(d);
     d->server_ns = ct_clock_ns() - t0;
     d->have_job = true;
     send_ready(d);
@@ -352,10 +352,6 @@ void ct_daemon_start_ranks(struct ct_daemon *d)
 {
     if (d->started || d->ending || d->finishing) {
         return; /* the end has come first */
-    }
-    if (d->desc.dry_run) {
-        pretend(d);
-        return;
     }
     uint64_t t1 = ct_clock_ns(), told = t1;
     if (ct_nodestore_start(d->store) != 0) {

@@ -4,7 +4,6 @@
  * head.c. Everything that can be wrong with the request is found here, before a process starts.
  */
 #include "config.h"
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +16,12 @@
 #include "launcher.h"
 #include "layout.h"
 #include "options.h"
+#include "plan.h"
 #include "program.h"
 #include "ranklist.h"
 #include "session.h"
 #include "strlist.h"
 #include "terminal.h"
-
-/* A closed standard stream would give its number to the next descriptor we open. */
-static void open_missing_stdio(void)
-{
-    for (int fd = 0; fd <= 2; fd++) {
-        if (fcntl(fd, F_GETFD) < 0) {
-            (void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
-        }
-    }
-}
 
 /* The debugger's file takes the place of its name. */
 static int find_debugger(struct ct_jobdesc *d)
@@ -106,6 +96,9 @@ static int run(struct ct_options *o, const char *daemon)
         fprintf(stderr, "ctranrun: out of memory\n");
         return CT_EXIT_INTERNAL;
     }
+    if (o->dry_run) {
+        return ct_plan_exec(&o->desc, o->local, daemon);
+    }
     choose_terminal(o);
     return ct_head_run(&(struct ct_head_args){.desc = &o->desc,
                                               .daemon = daemon,
@@ -119,7 +112,7 @@ int main(int argc, char **argv)
 {
     struct ct_options o;
     char              daemon[PATH_MAX];
-    open_missing_stdio();
+    ct_stdfd_fill();
     int status = ct_options_parse(&o, argc, argv);
     if (status < 0) {
         status = ct_program_find_all(&o.desc);

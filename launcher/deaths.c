@@ -36,13 +36,17 @@ static void let_leave(struct ct_recovery *r)
     }
 }
 
-void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, bool had_left)
+void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, enum ct_rank_phase phase)
 {
+    if (!r->on && phase == CT_PHASE_PLAIN && !r->cannot_meet) {
+        r->cannot_meet = true;
+        r->ops->tell(r->arg, CT_NEWS_NO_START, rank);
+    }
     if (!r->on || rank >= r->nranks) {
         return;
     }
     r->ended[rank] = true;
-    if (!had_left) {
+    if (phase != CT_PHASE_FINALIZED) {
         r->cannot_meet |= !r->met;
         r->ops->tell(r->arg, r->met ? CT_NEWS_ENDED : CT_NEWS_NO_START, rank);
     }

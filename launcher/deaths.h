@@ -9,7 +9,7 @@
  * rank, a later one of none. libpmix's own fences are no help in this: they wait for ever for a
  * rank that never connected, or whose connection a child of its own keeps open.
  *
- * The functions do nothing in other jobs.
+ * In other jobs only one thing is told: that a rank has ended before it joined, the first time.
  */
 #ifndef CT_LAUNCHER_DEATHS_H
 #define CT_LAUNCHER_DEATHS_H
@@ -44,8 +44,8 @@ int  ct_recovery_init(struct ct_recovery *r, bool on, uint32_t nranks,
                       const struct ct_recovery_ops *ops, void *arg);
 void ct_recovery_fini(struct ct_recovery *r);
 
-/* A rank is no more; whether it had left before. */
-void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, bool had_left);
+/* A rank is no more; how far it had come. */
+void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, enum ct_rank_phase phase);
 
 /* A fence is complete. Returns whether it shall be answered as a success. */
 bool ct_recovery_fence(struct ct_recovery *r);

@@ -162,6 +162,7 @@ static void on_lost(void *arg, uint32_t node, bool far, const char *why)
 static void on_over(void *arg)
 {
     struct ct_head *h = arg;
+    ct_head_tell_rest(h);
     ct_head_take_done(h);
     ct_output_progress(h->out, "");
     ct_input_stop(h->in);
@@ -227,7 +228,24 @@ static void on_input(void *arg, const uint8_t *data, size_t len_bytes)
 {
     struct ct_head  *h = arg;
     struct ct_unpack in = {.at = data, .left = len_bytes};
+    if (len_bytes > 0 && data[len_bytes - 1] == '\n') {
+        ct_output_typed(h->out);
+    }
     ct_hub_down(&h->hub, CT_MSG_STDIN, &in);
+}
+
+/* A rank that took the part before the error for all of the input would give a wrong result. */
+static void on_input_broken(void *arg, int err)
+{
+    struct ct_head *h = arg;
+    if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        ct_head_say(h,
+                    "cannot read standard input: %s; redirect it from a file or a pipe, or say "
+                    "--stdin none",
+                    strerror(err));
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -260,7 +278,7 @@ static bool set_up(struct ct_head *h)
         return false;
     }
     h->out = ct_output_create(h->base, h->args->tag_output, h->args->tag_number, &ops, h);
-    h->in = ct_input_create(h->base, on_input, h);
+    h->in = ct_input_create(h->base, on_input, on_input_broken, h);
     if (h->out == NULL || h->in == NULL || !ct_head_end_init(h) || !ct_head_nodes_init(h) ||
         !share_terminal(h)) {
         return false;

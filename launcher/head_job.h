@@ -43,12 +43,14 @@ struct ct_head {
     size_t                     ahead_bytes;
     struct ct_kin             *kin;
     struct ct_spawned         *spawned;
+    char                     **started; /* by rank: words of its start that wait for their turn */
+    uint32_t                   ntold;   /* ranks whose start has been told */
     uint32_t                   nready, nrunning;
     uint64_t                   server_us, ranks_us; /* the slowest node's */
     char                       prefix[300];
     struct ct_output          *out;
     struct ct_input           *in;
-    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *launch;
+    struct event              *signals[CT_HEAD_SIGNALS], *timeout, *escalate, *launch, *slow;
     struct ct_terminal         terminal;
     struct event              *resized;
     pid_t                     *spared; /* children from before we became ctranrun */
@@ -104,6 +106,10 @@ void ct_head_say(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
 /* The daemon's messages, one each. */
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
+
+/* Tells of the starts that wait for ranks before them, which will not come. */
+void ct_head_tell_rest(struct ct_head *h);
+
 void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The nodes of the job as the head sees them: who has been reached, who is ready, who is lost. When
- * all are ready the ranks are started; when that takes too long, those that are missing are named.
+ * all are ready the ranks are started; when that takes long, those that are missing are named, and
+ * when it takes too long, the job ends.
  * Where there are more nodes than one the head also decides on news of deaths (deaths.h). Used by
  * head.c.
  */
@@ -101,6 +102,7 @@ void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
     }
     if (h->nready == d->nnodes && !h->failed) {
         event_del(h->launch);
+        event_del(h->slow);
         h->running = true;
         ct_kin_ready(h->kin);
         if (d->nnodes > 1) {
@@ -119,24 +121,80 @@ static bool is_missing(const struct ct_head *h, uint32_t node, bool reached)
                    : !h->nodes[node].joined && (parent == CT_NO_NODE || h->nodes[parent].joined);
 }
 
+/* As many names as fit, and how many more there are. */
 static void list_missing(const struct ct_head *h, bool reached, char *out, size_t cap)
 {
+    enum { REST = 24 }; /* for "and N more" */
     uint32_t n = 0, total = 0;
     size_t   len = 0;
     out[0] = '\0';
     for (uint32_t i = 0; i < h->args->desc->nnodes; i++) {
+        const char *host = h->args->desc->nodes[i].host;
         if (!is_missing(h, i, reached)) {
             continue;
         }
         total++;
-        if (len + 300 < cap) {
-            len += (size_t)snprintf(out + len, cap - len, "%s%s", n++ > 0 ? ", " : "",
-                                    h->args->desc->nodes[i].host);
+        if (n + 1 == total && len + strlen(host) + REST < cap) {
+            len += (size_t)snprintf(out + len, cap - len, "%s%s", n++ > 0 ? ", " : "", host);
         }
     }
     if (total > n) {
-        snprintf(out + len, cap - len, " and %u more", total - n);
+        snprintf(out + len, cap - len, n > 0 ? " and %u more" : "%u hosts", total - n);
     }
+}
+
+static struct timeval time_of(uint64_t ms)
+{
+    return (struct timeval){(time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000)};
+}
+
+/* Names the hosts for which the start waits. */
+static void say_missing(struct ct_head *h)
+{
+    char silent[1024], slow[1024];
+    list_missing(h, false, silent, sizeof silent);
+    list_missing(h, true, slow, sizeof slow);
+    ct_head_say(h, "%u of %u hosts are ready%s%s%s%s; waiting for at most %g s (--launch-timeout)",
+                h->nready, h->args->desc->nnodes, silent[0] != '\0' ? ", no word yet from " : "",
+                silent, slow[0] != '\0' ? ", reached but not ready: " : "", slow,
+                (double)h->args->launch_timeout_ms / 1000.0);
+}
+
+static void show_missing(struct ct_head *h)
+{
+    char names[56], line[128];
+    list_missing(h, false, names, sizeof names);
+    if (names[0] == '\0') {
+        list_missing(h, true, names, sizeof names);
+    }
+    snprintf(line, sizeof line, "ctranrun: %u of %u hosts are ready%s%s", h->nready,
+             h->args->desc->nnodes, names[0] != '\0' ? "; waiting for " : "", names);
+    ct_output_progress(h->out, line);
+}
+
+static uint64_t slow_ms(const struct ct_head *h)
+{
+    return ct_min_size(CT_SLOW_HOSTS_MS, h->args->launch_timeout_ms / 2);
+}
+
+/* A start that takes long: a terminal shows who is missing, and later everybody is told. */
+static void on_slow(int fd, short what, void *arg)
+{
+    const struct timeval again = time_of(CT_PROGRESS_EACH_MS);
+    struct ct_head      *h = arg;
+    (void)fd;
+    (void)what;
+    if (h->failed) {
+        return;
+    }
+    if (ct_clock_ns() - h->t0 >= slow_ms(h) * CT_NS_PER_MS) {
+        say_missing(h);
+        return;
+    }
+    if (h->args->desc->progress) {
+        show_missing(h);
+    }
+    event_add(h->slow, &again);
 }
 
 static void on_launch_limit(int fd, short what, void *arg)
@@ -219,7 +277,7 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
     h->ended[rank] = *end;
     h->nodes[d->ranks.node_of[rank]].ended++;
     if (d->nnodes > 1) {
-        ct_recovery_ended(&h->recovery, rank, end->phase == CT_PHASE_FINALIZED);
+        ct_recovery_ended(&h->recovery, rank, (enum ct_rank_phase)end->phase);
     }
     ct_kin_ended(h->kin, rank);
     ct_spawned_rank_ended(h->spawned);
@@ -321,21 +379,26 @@ bool ct_head_nodes_init(struct ct_head *h)
 {
     static const struct ct_recovery_ops ops = {on_news, NULL};
     const struct ct_jobdesc            *d = h->args->desc;
-    uint64_t                            limit_ms = h->args->launch_timeout_ms;
-    struct timeval limit = {(time_t)(limit_ms / 1000), (suseconds_t)(limit_ms % 1000 * 1000)};
+    const struct timeval                limit = time_of(h->args->launch_timeout_ms);
+    const struct timeval                first =
+        time_of(ct_min_size(CT_PROGRESS_AFTER_MS, h->args->launch_timeout_ms / 2));
     h->nodes = calloc(d->nnodes, sizeof *h->nodes);
     h->launch = evtimer_new(h->base, on_launch_limit, h);
+    h->slow = evtimer_new(h->base, on_slow, h);
     h->kin = ct_kin_create(h, h->args->tag_number > 0 ? h->args->kin_fd : -1);
     h->ended = calloc(ct_jobdesc_ranks(d), sizeof *h->ended);
     h->untold = evbuffer_new();
     h->ahead = evbuffer_new();
-    if (h->nodes == NULL || h->launch == NULL || h->ended == NULL || h->kin == NULL ||
-        h->untold == NULL || h->ahead == NULL ||
+    h->started = d->tell_ranks ? calloc(ct_jobdesc_ranks(d), sizeof *h->started) : NULL;
+    if ((d->tell_ranks && h->started == NULL) || h->nodes == NULL || h->launch == NULL ||
+        h->slow == NULL || h->ended == NULL || h->kin == NULL || h->untold == NULL ||
+        h->ahead == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
     }
     if (d->nnodes > 1 || h->args->local == CT_NO_NODE) {
         event_add(h->launch, &limit);
+        event_add(h->slow, &first);
     }
     return true;
 }
@@ -344,6 +407,9 @@ void ct_head_nodes_fini(struct ct_head *h)
 {
     if (h->launch != NULL) {
         event_free(h->launch);
+    }
+    if (h->slow != NULL) {
+        event_free(h->slow);
     }
     ct_recovery_fini(&h->recovery);
     ct_kin_destroy(h->kin);
@@ -356,6 +422,10 @@ void ct_head_nodes_fini(struct ct_head *h)
     if (h->ahead != NULL) {
         evbuffer_free(h->ahead);
     }
+    for (uint32_t i = 0; h->started != NULL && i < ct_jobdesc_ranks(h->args->desc); i++) {
+        free(h->started[i]);
+    }
+    free(h->started);
     free(h->ended);
     free(h->nodes);
 }

@@ -16,7 +16,6 @@
 
 #include "base/base.h"
 #include "launcher.h"
-#include "strlist.h"
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
@@ -126,46 +125,38 @@ void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in)
     }
 }
 
-/* A line of --dry-run: a rank, its host, its place and its command, and under it what it has in its
- * environment beside ours. */
-static void print_plan(struct ct_head *h, uint32_t rank, const char *place)
+/* Tells of ranks in order, as far as all before them have been started. */
+static void tell_started(struct ct_head *h)
 {
-    const struct ct_jobdesc *d = h->args->desc;
-    const struct ct_app     *app = &d->apps[ct_jobdesc_app_of(d, rank)];
-    char                   **env = ct_jobdesc_env(d, rank);
-    char                   **command = ct_jobdesc_command(d, rank), *text = NULL;
-    size_t                   len = 0;
-    FILE                    *f = open_memstream(&text, &len);
-    if (f != NULL) {
-        fprintf(f, "rank %u on host %s, %s:", rank, ct_head_host(h, rank), place);
-        for (char **a = command; a != NULL && *a != NULL; a++) {
-            fprintf(f, " %s", *a);
-        }
-        fprintf(f, "\n    program %s\n", app->path);
-        if (app->wdir[0] != '\0') {
-            fprintf(f, "    directory %s\n", app->wdir);
-        }
-        for (char **s = env; s != NULL && *s != NULL; s++) {
-            fprintf(f, "    environment %s\n", *s);
-        }
-        fclose(f);
-        ct_output_print(h->out, text);
+    uint32_t n = ct_jobdesc_ranks(h->args->desc);
+    while (h->ntold < n && h->started[h->ntold] != NULL) {
+        ct_head_say(h, "%s", h->started[h->ntold]);
+        free(h->started[h->ntold]);
+        h->started[h->ntold++] = NULL;
     }
-    free(text);
-    ct_strlist_free(command);
-    ct_strlist_free(env);
 }
 
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in)
 {
     uint32_t    rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
     const char *place = ct_unpack_text(in);
-    if (in->bad || rank >= ct_jobdesc_ranks(h->args->desc)) {
+    if (in->bad || rank >= ct_jobdesc_ranks(h->args->desc) || h->started == NULL) {
         in->bad = true;
-    } else if (pid == 0) {
-        print_plan(h, rank, place);
-    } else {
-        ct_head_say(h, "rank %u is pid %u on host %s, %s", rank, pid, ct_head_host(h, rank), place);
+        return;
+    }
+    if (rank >= h->ntold && h->started[rank] == NULL &&
+        asprintf(&h->started[rank], "rank %u is pid %u on host %s, %s", rank, pid,
+                 ct_head_host(h, rank), place) < 0) {
+        h->started[rank] = strdup("");
+    }
+    tell_started(h);
+}
+
+void ct_head_tell_rest(struct ct_head *h)
+{
+    for (uint32_t n = ct_jobdesc_ranks(h->args->desc); h->started != NULL && h->ntold < n;) {
+        tell_started(h);
+        h->ntold += h->ntold < n; /* one that was not started */
     }
 }
 

@@ -77,7 +77,7 @@ static void tell(const struct ct_options *o, const struct ct_hosts *h, const cha
                 {CT_DIST_DC, "data centres"},
                 {CT_DIST_NVLINK, "NVLink domains"}};
     bool  domains = false;
-    FILE *out = o->desc.dry_run ? stdout : stderr;
+    FILE *out = o->dry_run ? stdout : stderr;
     fprintf(out, "ctranrun: %u hosts in the order of %s; a ring over them crosses", h->n, path);
     for (uint32_t i = 0; i < h->n; i++) {
         domains = domains || spots[i].nvlink != 0;
@@ -125,7 +125,7 @@ static bool put_in_order(const struct ct_options *o, struct ct_hosts *h, const c
     bool            ok = spots != NULL && order != NULL && sorted != NULL &&
               find_spots(h, labels, spots) == CTRAN_SUCCESS &&
               ct_order_hosts(spots, h->n, order) == CTRAN_SUCCESS;
-    if (ok && o->desc.tell_ranks) {
+    if (ok && (o->desc.tell_ranks || o->dry_run)) {
         tell(o, h, path, labels, spots, order);
     }
     for (uint32_t i = 0; ok && i < h->n; i++) {

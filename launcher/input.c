@@ -14,12 +14,13 @@
 #include "ownfd.h"
 
 struct ct_input {
-    struct event   *readable, *again;
-    ct_input_fn     fn;
-    void           *arg;
-    size_t          credit;
-    bool            stopped;
-    struct ct_ownfd own;
+    struct event      *readable, *again;
+    ct_input_fn        fn;
+    ct_input_broken_fn broken;
+    void              *arg;
+    size_t             credit;
+    bool               stopped;
+    struct ct_ownfd    own;
 };
 
 /* A shell that brings us to the foreground while we run does not tell us, so we look. */
@@ -52,6 +53,14 @@ static void on_again(int fd, short what, void *arg)
     wait_for_input(arg);
 }
 
+/* nohup(1) gives a program an input that was opened for writing: it is to have none. */
+static bool is_write_only(int fd)
+{
+    int err = errno, flags = fcntl(fd, F_GETFL);
+    errno = err;
+    return flags >= 0 && (flags & O_ACCMODE) == O_WRONLY;
+}
+
 static void on_readable(int fd, short what, void *arg)
 {
     struct ct_input *in = arg;
@@ -67,20 +76,25 @@ static void on_readable(int fd, short what, void *arg)
         in->fn(in->arg, buf, (size_t)n);
     } else if (n < 0 && errno == EIO && isatty(fd) && in_background()) {
         /* We were put into the background just now; SIGTTIN is ignored. */
-    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+    } else if (n == 0 || is_write_only(fd)) {
         in->stopped = true;
         in->fn(in->arg, NULL, 0);
+    } else if (errno != EAGAIN && errno != EINTR) {
+        in->stopped = true;
+        in->broken(in->arg, errno);
     }
     wait_for_input(in);
 }
 
-struct ct_input *ct_input_create(struct event_base *base, ct_input_fn fn, void *arg)
+struct ct_input *ct_input_create(struct event_base *base, ct_input_fn fn, ct_input_broken_fn broken,
+                                 void *arg)
 {
     struct ct_input *in = calloc(1, sizeof *in);
     if (in == NULL) {
         return NULL;
     }
-    *in = (struct ct_input){.fn = fn, .arg = arg, .own = ct_ownfd_open(STDIN_FILENO, O_RDONLY)};
+    *in = (struct ct_input){
+        .fn = fn, .broken = broken, .arg = arg, .own = ct_ownfd_open(STDIN_FILENO, O_RDONLY)};
     in->readable = event_new(base, in->own.fd, EV_READ, on_readable, in);
     in->again = evtimer_new(base, on_again, in);
     return in;

@@ -15,7 +15,11 @@ struct ct_input;
 /* `len` bytes were read; 0 is the end of the input, and nothing follows. */
 typedef void (*ct_input_fn)(void *arg, const uint8_t *data, size_t len_bytes);
 
-struct ct_input *ct_input_create(struct event_base *base, ct_input_fn fn, void *arg);
+/* The input cannot be read, for the reason that the errno gives. Nothing follows. */
+typedef void (*ct_input_broken_fn)(void *arg, int err);
+
+struct ct_input *ct_input_create(struct event_base *base, ct_input_fn fn, ct_input_broken_fn broken,
+                                 void *arg);
 void             ct_input_destroy(struct ct_input *in);
 
 /* So many more bytes may be read. */

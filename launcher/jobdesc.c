@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/auth.h"
+#include "base/base.h"
 #include "launcher.h"
 #include "ranklist.h"
 #include "strlist.h"
@@ -108,6 +109,26 @@ static bool set_all(char ***env, char *const *more)
     return true;
 }
 
+/* The numbers of the rank, under the names that scripts read. */
+static bool set_numbers(const struct ct_jobdesc *d, uint32_t rank, char ***env)
+{
+    const struct {
+        const char *name;
+        uint32_t    value;
+    } numbers[] = {{CT_ENV_RANK, rank},
+                   {CT_ENV_SIZE, ct_jobdesc_ranks(d)},
+                   {CT_ENV_LOCAL_RANK, d->ranks.local_of[rank]},
+                   {CT_ENV_LOCAL_SIZE, d->nodes[d->ranks.node_of[rank]].ranks}};
+    for (size_t i = 0; i < CT_ARRAY_LEN(numbers); i++) {
+        char setting[64];
+        snprintf(setting, sizeof setting, "%s=%u", numbers[i].name, numbers[i].value);
+        if (!ct_strlist_set(env, setting)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank)
 {
     char **env = calloc(1, sizeof *env);
@@ -120,7 +141,7 @@ char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank)
             free(setting);
         }
     }
-    if (!ok) {
+    if (!ok || !set_numbers(d, rank, &env)) {
         ct_strlist_free(env);
         return NULL;
     }
@@ -211,7 +232,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_u32(out, d->verbose);
     ct_pack_u32(out, d->tell_ranks);
     ct_pack_u32(out, d->progress);
-    ct_pack_u32(out, d->dry_run);
+    ct_pack_u32(out, d->oversubscribe);
     ct_pack_u32(out, d->recovery);
 }
 
@@ -366,9 +387,9 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->rank_env = ct_jobdesc_unpack_list(in);
     unpack_nodes(d, in);
     unpack_ways(d, in);
-    d->map = (enum ct_map)unpack_enum(in, CT_MAP_GPU);
+    d->map = (enum ct_map)unpack_enum(in, CT_MAP_L3CACHE);
     d->pe = ct_unpack_u32(in);
-    d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_HWTHREAD);
+    d->bind = (enum ct_bind)unpack_enum(in, CT_BIND_L3CACHE);
     d->gpus = unpack_enum(in, CT_MAX_GPUS_A_RANK);
     d->debugger = ct_jobdesc_unpack_list(in);
     d->debug_ranks = unpack_copy(in);
@@ -382,7 +403,7 @@ void ct_jobdesc_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
     d->verbose = unpack_bool(in);
     d->tell_ranks = unpack_bool(in);
     d->progress = unpack_bool(in);
-    d->dry_run = unpack_bool(in);
+    d->oversubscribe = unpack_bool(in);
     d->recovery = unpack_bool(in);
     check_lists(d, in);
     if (!in->bad && !ct_jobdesc_map(d)) {

@@ -21,9 +21,19 @@ enum ct_map {
     CT_MAP_CORE,
     CT_MAP_NUMA,
     CT_MAP_HWTHREAD,
-    CT_MAP_GPU
+    CT_MAP_GPU,
+    CT_MAP_PACKAGE,
+    CT_MAP_L3CACHE
 };
-enum ct_bind { CT_BIND_DEFAULT, CT_BIND_NONE, CT_BIND_CORE, CT_BIND_NUMA, CT_BIND_HWTHREAD };
+enum ct_bind {
+    CT_BIND_DEFAULT,
+    CT_BIND_NONE,
+    CT_BIND_CORE,
+    CT_BIND_NUMA,
+    CT_BIND_HWTHREAD,
+    CT_BIND_PACKAGE,
+    CT_BIND_L3CACHE
+};
 
 /* stdin_to, where it is no rank. */
 enum { CT_STDIN_NONE = -1, CT_STDIN_ALL = -2 };
@@ -101,10 +111,10 @@ struct ct_jobdesc {
     bool    one_sink;      /* standard output and error go to one file: one channel */
 
     bool verbose;
-    bool tell_ranks; /* STARTED is wanted for each rank */
-    bool progress;   /* PROGRESS is wanted now and then */
-    bool dry_run;    /* find out everything and start nothing */
-    bool recovery;   /* the job outlives the death of ranks */
+    bool tell_ranks;    /* STARTED is wanted for each rank */
+    bool progress;      /* PROGRESS is wanted now and then */
+    bool oversubscribe; /* ranks may share cores and exceed slots, without a warning */
+    bool recovery;      /* the job outlives the death of ranks */
 };
 
 /* Whether GPUs are to be chosen for the ranks; whether their CPUs follow from these. */
@@ -116,6 +126,12 @@ static inline bool ct_jobdesc_wants_gpus(const struct ct_jobdesc *d)
 static inline bool ct_jobdesc_gpus_lead(const struct ct_jobdesc *d)
 {
     return d->map == CT_MAP_GPU || (d->gpus > 0 && d->map == CT_MAP_DEFAULT);
+}
+
+/* Whether a rank gets the input; the others read /dev/null. */
+static inline bool ct_jobdesc_gets_input(const struct ct_jobdesc *d, uint32_t rank)
+{
+    return d->stdin_to == CT_STDIN_ALL || d->stdin_to == (int32_t)rank;
 }
 
 /* All ranks. */

@@ -15,7 +15,9 @@
  *
  *     ctranrun.c     main of the head        ctrand.c        main of the daemon
  *     options.c      the command line        ctrand_start.c  starting its part of the job
+ *     foreign.c      other launchers' words   plan.c          places of ranks, --dry-run
  *     program.c      finding the program     ctrand_end.c    ending it
+ *     plan_exec.c    --dry-run               execwhy.c       why a program cannot be run
  *     head.c         the job seen from here  pmixsrv.c       the PMIx server
  *     head_report.c  facts into words        pmixinfo.c      what it tells its clients
  *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
@@ -33,8 +35,11 @@
  *     ownfd.c        both without blocking   rankin.c        the input for ranks
  *     statuscmd.c    --status asks            statussrv.c     and is answered
  *     storecmd.c     --store-dump likewise    nodestore.c     a server of the job's store
- *     statusask.c    how both ask
+ *     statusask.c    how both ask            blockfile.c     in which calls ranks wait
  *                                             ranktable.c     what all ranks do
+ *                                             corelock.c     which cores are held
+ *                                             pmixguard.c    the PMIx server's port
+ *                                             pmixlib.c      libpmix started
  *     terminal.c     for a debugger          pty.c           and the rank's side of it
  *     completion.c   for shells              nodelimits.c    what the node allows
  *                                             gpus.c          GPUs for ranks
@@ -62,9 +67,6 @@
 #define CT_SESSION_PREFIX "ctran-session"
 
 #define CT_ENV_BOOTSTRAP_TIMEOUT "CTRAN_BOOTSTRAP_TIMEOUT"
-
-/* The abstract socket that a daemon binds for a core that its ranks have; a number follows. */
-#define CT_CORE_SOCKET "ctran-core-"
 
 /* How long the launcher waits for what should not take long, in percent. A build of its own in the
  * tests has less patience, so that they see what comes then. */
@@ -102,6 +104,7 @@ enum {
         200 * CT_PATIENCE, /* an ended job's daemon says nothing and owes us something: killed */
 
     CT_LAUNCH_LIMIT_MS = 60000, /* for all hosts to be ready, unless --launch-timeout says else */
+    CT_SLOW_HOSTS_MS = 10000,   /* after that, or half the limit, the missing ones are named */
     CT_AGENT_LIMIT_MS = 1000,   /* for an agent to end after its host has said good-bye */
 
     CT_STATUS_LIMIT_MS = 5000, /* for a question of --status and its answer */
@@ -118,6 +121,8 @@ enum {
 
     CT_LINE_MAX = 64 << 10,    /* longer lines are passed on before they end */
     CT_LINE_IDLE_MS = 5000,    /* such a line may keep others waiting, silent, this long */
+    CT_PROMPT_IDLE_MS = 200,   /* a rank that may get input is silent so long after the beginning of
+                                  a line: that is passed on, as it may be a prompt */
     CT_OUT_WINDOW = 192 << 10, /* bytes of one stream under way to the next process of the tree */
     CT_OUT_AHEAD = 64 << 10,   /* bytes that the head has taken and not written */
     CT_IN_WINDOW = 64 << 10,   /* bytes of standard input under way to rank 0 */

@@ -89,7 +89,7 @@ static bool make_nodes(struct ct_options *o, const struct ct_hosts *h, const uin
         if (host == NULL) {
             return false;
         }
-        if (o->local == CT_NO_NODE && ct_hosts_is_here(host)) {
+        if (o->local == CT_NO_NODE && h->all[i].here) {
             o->local = d->nnodes;
         }
         d->nodes[d->nnodes++] = (struct ct_node){.host = host, .ranks = counts[i]};
@@ -120,6 +120,7 @@ bool ct_layout_nodes(struct ct_options *o)
     o->local = CT_NO_NODE;
     bool ok = find_hosts(o, &h) && ct_hostorder_apply(o, &h);
     o->from_slurm = ok && h.n > 0 && h.soft;
+    h.over = o->desc.oversubscribe;
     if (ok && ct_jobdesc_ranks(&o->desc) <= CT_MAX_RANKS) {
         ok = h.n == 0 ? all_here(o) : place(o, &h);
     } else if (ok) {

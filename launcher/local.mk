@@ -2,6 +2,7 @@
 # unit tests of its parts, each of which takes what it needs.
 launcher_common = \
 	launcher/launcher.h \
+	launcher/blockfile.c launcher/blockfile.h \
 	launcher/daemon.c launcher/daemon.h \
 	launcher/hub.c launcher/hub.h \
 	launcher/hub_child.c \
@@ -20,6 +21,7 @@ launcher_common = \
 	launcher/tree.c launcher/tree.h
 launcher_run = \
 	launcher/completion.c launcher/completion.h \
+	launcher/foreign.c launcher/foreign.h \
 	launcher/hostorder.c launcher/hostorder.h \
 	launcher/hosts.c launcher/hosts.h \
 	launcher/head.c launcher/head.h launcher/head_job.h \
@@ -31,6 +33,7 @@ launcher_run = \
 	launcher/options.c launcher/options.h \
 	launcher/options_take.c launcher/options_take.h \
 	launcher/output.c launcher/output.h \
+	launcher/plan_exec.c \
 	launcher/ownfd.c launcher/ownfd.h \
 	launcher/program.c launcher/program.h \
 	launcher/kin.c launcher/kin_root.h \
@@ -45,26 +48,34 @@ launcher_run = \
 	launcher/storecmd.c launcher/storecmd.h \
 	launcher/terminal.c launcher/terminal.h
 launcher_daemon = \
+	launcher/corelock.c launcher/corelock.h \
 	launcher/ctrand.h \
 	launcher/ctrand_end.c \
 	launcher/ctrand_start.c \
+	launcher/execwhy.c launcher/execwhy.h \
 	launcher/gpuread.c launcher/gpuread.h \
 	launcher/gpus.c launcher/gpus.h \
 	launcher/nodelimits.c launcher/nodelimits.h \
 	launcher/nodestore.c launcher/nodestore.h \
+	launcher/rankconfig.c launcher/rankconfig.h \
 	launcher/outdir.c launcher/outdir.h \
 	launcher/pmixask.c launcher/pmixask.h \
 	launcher/pmixdata.c launcher/pmixdata.h \
 	launcher/pmixevent.c launcher/pmixevent.h \
+	launcher/pmixfail.c launcher/pmixfail.h \
 	launcher/pmixfar.c launcher/pmixfar.h \
+	launcher/pmixguard.c launcher/pmixguard.h \
 	launcher/pmixinfo.c launcher/pmixinfo.h \
 	launcher/pmixkin.c launcher/pmixkin.h \
+	launcher/pmixlib.c launcher/pmixlib.h \
 	launcher/pmixnews.c launcher/pmixnews.h \
 	launcher/pmixquery.c launcher/pmixquery.h \
 	launcher/pmixshift.c launcher/pmixshift.h \
 	launcher/pmixspawn.c launcher/pmixspawn.h \
 	launcher/pmixsrv.c launcher/pmixsrv.h \
 	launcher/place.c launcher/place.h \
+	launcher/place_report.c \
+	launcher/plan.c launcher/plan.h \
 	launcher/procs.c launcher/procs.h \
 	launcher/pty.c launcher/pty.h \
 	launcher/rankin.c launcher/rankin.h \

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "rankconfig.h"
 #include "session.h"
 
 /* A rank that uses PMIx is a process with one more thread, which counts where processes do. */
@@ -251,25 +252,22 @@ static int check_session_room(uint32_t n, char *why, size_t cap)
     return CT_EXIT_INTERNAL;
 }
 
-/* Memory that ctran's ranks share lies in files only where CTRAN_SHM_BACKING=file asks for it; each
- * rank then has up to 4 MiB there, in use with all others (net/shm.c). */
-static void check_shared_memory(uint32_t n, char *why, size_t cap)
+/* Memory that ctran's ranks share lies in files only where CTRAN_SHM_BACKING=file asks for it. Each
+ * rank then takes its segment at its start, or ends (net/shm_segment.c). */
+static void check_shared_memory(const struct ct_jobdesc *d, uint32_t n, char *why, size_t cap)
 {
-    enum { BACKING_FILE = 2, MOST_A_RANK = 4 << 20, MOST_A_PAIR = 64 << 10 };
-    struct ct_log    log;
+    enum { BACKING_FILE = 2 };
     struct ct_config cfg;
-    uint64_t         left;
-    ct_log_init(&log, CT_LOG_NONE, "ctranrun");
-    bool     ok = ct_config_load(&cfg, &log) == CTRAN_SUCCESS && cfg.shm_backing == BACKING_FILE;
-    uint64_t each =
-        (uint64_t)MOST_A_PAIR * n < MOST_A_RANK ? (uint64_t)MOST_A_PAIR * n : MOST_A_RANK;
-    if (ok && free_bytes(cfg.shm_dir, &left) && left < n * each) {
+    uint64_t         left, need;
+    ct_rankconfig_load(&cfg, d);
+    need = n * ct_shmsize_segment(cfg.shm_ring_size, n);
+    if (cfg.shm_backing == BACKING_FILE && free_bytes(cfg.shm_dir, &left) && left < need) {
         snprintf(why, cap,
-                 "warning: %u ranks may share %" PRIu64
+                 "warning: %u ranks of ctran share %" PRIu64
                  " KiB in %s (CTRAN_SHM_BACKING=file), which "
                  "has %" PRIu64 " KiB free; enlarge it (mount -o remount,size=; containers: "
-                 "--shm-size), or set CTRAN_SHM_BACKING=memfd",
-                 n, n * each >> 10, cfg.shm_dir, left >> 10);
+                 "--shm-size), lower CTRAN_SHM_RING_SIZE, or set CTRAN_SHM_BACKING=memfd",
+                 n, need >> 10, cfg.shm_dir, left >> 10);
     }
     ct_config_fini(&cfg);
 }
@@ -283,7 +281,7 @@ int ct_limits_check(const struct ct_jobdesc *d, char *why, size_t cap)
         status = check_session_room(n, why, cap);
     }
     if (status == 0) {
-        check_shared_memory(n, why, cap);
+        check_shared_memory(d, n, why, cap);
         status = check_processes(n, why, cap);
     }
     return status;

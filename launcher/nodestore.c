@@ -13,6 +13,7 @@
 #include "launcher.h"
 #include "nodelimits.h"
 #include "pmi/store/store.h"
+#include "rankconfig.h"
 
 enum { SPARE = 256, MOST_CLIENTS = 16384, LEAST_CLIENTS = 16, MEMORY_MIB = 64 };
 
@@ -23,49 +24,13 @@ struct ct_nodestore {
     char                    where[CT_WIRE_LIST_SIZE];
 };
 
-/* The ranks' setting in a list of the job's, "" where it is not there. */
-static const char *find_setting(char *const *list, const char *name)
-{
-    size_t len = strlen(name);
-    for (; list != NULL && *list != NULL; list++) {
-        if (strncmp(*list, name, len) == 0 && (*list)[len] == '=') {
-            return *list + len + 1;
-        }
-    }
-    return "";
-}
-
-/* CTRAN_TCP_INTERFACES as the ranks of the first program have it. */
-static void load_config(struct ct_config *cfg, const struct ct_log *log, const struct ct_jobdesc *d)
-{
-    static const char  name[] = "CTRAN_TCP_INTERFACES";
-    char *const *const lists[] = {d->env, d->apps[0].env};
-    (void)ct_config_load(cfg, log); /* what is wrong there, ranks say */
-    for (size_t i = 0; i < CT_ARRAY_LEN(lists); i++) {
-        const char *value = find_setting(lists[i], name), *set = find_setting(lists[i], CT_ENV_SET);
-        if (value[0] != '\0') {
-            (void)ct_config_set(cfg, log, name, value, CT_ORIGIN_ENV);
-        }
-        for (; set[0] != '\0'; set += strcspn(set, "\n"), set += set[0] == '\n') {
-            char *const list[] = {strndup(set, strcspn(set, "\n")), NULL};
-            value = list[0] != NULL ? find_setting(list, name) : "";
-            if (value[0] != '\0') {
-                (void)ct_config_set(cfg, log, name, value, CT_ORIGIN_SET);
-            }
-            free(list[0]);
-        }
-    }
-}
-
 static uint32_t find_reach(const struct ct_jobdesc *d, struct ct_addr *reach)
 {
-    struct ct_log    silent;
     struct ct_config cfg;
     if (d->nnodes == 1) { /* one address: it listens there and nowhere else */
         return (uint32_t)ct_min_size(ct_addr_reach("", true, reach), 1);
     }
-    ct_log_init(&silent, CT_LOG_NONE, CT_DAEMON_NAME);
-    load_config(&cfg, &silent, d);
+    ct_rankconfig_load(&cfg, d); /* CTRAN_TCP_INTERFACES */
     uint32_t n = ct_addr_reach(cfg.tcp_interfaces, false, reach);
     ct_config_fini(&cfg);
     return n;

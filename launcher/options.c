@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "completion.h"
+#include "foreign.h"
 #include "launcher.h"
 #include "layout.h"
 #include "options_take.h"
@@ -50,15 +51,23 @@ static const struct ct_option_row rows[] = {
     {{"--env-rank"}, "RANKS:NAME=VALUE", ct_take_rank_env, "the same for some; %r is the rank"},
     {{"--wdir"}, "DIR", ct_take_wdir, "start the ranks in this directory"},
     {{"--set"}, "NAME=VALUE", ct_take_set, "set a variable of the library, CTRAN_NAME"},
+    {{"--initial-errhandler", "-initial-errhandler"},
+     "fatal|abort|return",
+     ct_take_initial_errhandler,
+     "what errors do until the program sets a handler"},
     {{"--map-by"},
-     "slot|node|core|numa|hwthread|gpu[:pe=N]",
+     "slot|node|core|numa|package|l3cache|hwthread|gpu[:pe=N]",
      ct_take_map,
      "give places in this order"},
     {{"--gpus-per-rank"}, "N", ct_take_gpus, "give each rank N GPUs that no other rank has"},
     {{"--bind-to"},
-     "none|core|numa|hwthread",
+     "none|core|numa|package|l3cache|hwthread",
      ct_take_bind,
      "hold each rank to its place; default: a core if all fit"},
+    {{"--oversubscribe"},
+     NULL,
+     ct_take_oversubscribe,
+     "let hosts have more ranks than slots, cores more than one rank"},
     {{"--report-bindings"}, NULL, ct_take_report, "tell the place of each rank"},
     {{"--stdin"}, "RANK|all|none", ct_take_stdin, "who gets the standard input (default 0)"},
     {{"--tag-output"}, NULL, ct_take_tag, "put [rank] before every line the ranks print"},
@@ -129,6 +138,76 @@ static const struct ct_option_row *find_row(const char *arg, size_t name_len)
     return NULL;
 }
 
+/* The row of an option that is written with one dash instead of two, as others allow. */
+static const struct ct_option_row *find_with_two(const char *arg, size_t name_len)
+{
+    char name[64];
+    if (strncmp(arg, "--", 2) == 0 || name_len < 3 || name_len + 2 > sizeof name) {
+        return NULL;
+    }
+    snprintf(name, sizeof name, "-%.*s", (int)name_len, arg);
+    return find_row(name, name_len + 1);
+}
+
+/* Says that there is no such option, and which may have been meant: one that differs in a third of
+ * its letters at most. */
+static bool is_unknown(const char *arg, const char *name)
+{
+    size_t            letters = strlen(name + strspn(name, "-"));
+    struct ct_nearest near = {name, NULL, (unsigned)(letters / 3 + 1)};
+    for (size_t i = 0; letters > 2 && i < CT_ARRAY_LEN(rows); i++) {
+        for (size_t k = 0; k < CT_ARRAY_LEN(rows[i].names) && rows[i].names[k] != NULL; k++) {
+            ct_nearest_try(&near, rows[i].names[k]);
+        }
+    }
+    return ct_take_complain("unknown option %s%s%s; ctranrun --help lists the options", arg,
+                            near.name != NULL ? "; did you mean " : "",
+                            near.name != NULL ? near.name : "");
+}
+
+/* The value of an option: `given` after its "=", or the next `n` words, with "=" between them.
+ * Moves on. NULL: there are too few; *end, to be freed, holds it where it is put together. */
+static const char *take_value(const char *given, unsigned n, int argc, char **argv, int *at,
+                              char **end)
+{
+    *end = NULL;
+    if (given != NULL || n == 0) {
+        return given;
+    }
+    if ((unsigned)(argc - *at) < n) {
+        return NULL;
+    }
+    *at += (int)n;
+    if (n == 1) {
+        return argv[*at - 1];
+    }
+    return asprintf(end, "%s=%s", argv[*at - 2], argv[*at - 1]) >= 0 ? *end : NULL;
+}
+
+/* Takes another launcher's option, or says what to write instead. */
+static bool take_foreign(struct ct_options *o, const struct ct_foreign *f, const char *name,
+                         const char *given, int argc, char **argv, int *at)
+{
+    char *made;
+    if (f->advice != NULL) {
+        return ct_take_complain("%s is no option of ctranrun: %s", name, f->advice);
+    }
+    const struct ct_option_row *row = f->ours != NULL ? find_row(f->ours, strlen(f->ours)) : NULL;
+    const char                 *value = take_value(given, f->values, argc, argv, at, &made);
+    bool all_ranks = f->values == 2 && row != NULL && row->take == ct_take_rank_env;
+    bool ok = true;
+    if (f->values > 0 && value == NULL) {
+        ok = ct_take_complain("%s needs %s after it", name,
+                              f->values == 2 ? "NAME and VALUE" : row->value);
+    } else if (f->values == 0 && given != NULL) {
+        ok = ct_take_complain("%s takes no value, \"%s\" was given", name, given);
+    } else if (row != NULL) {
+        ok = all_ranks ? ct_take_env_all(o, name, value) : row->take(o, name, value);
+    }
+    free(made);
+    return ok;
+}
+
 /* Takes the option at argv[*at] and moves on. */
 static bool take_option(struct ct_options *o, int argc, char **argv, int *at)
 {
@@ -136,20 +215,19 @@ static bool take_option(struct ct_options *o, int argc, char **argv, int *at)
     size_t      name_len = eq != NULL ? (size_t)(eq - arg) : strlen(arg);
     const struct ct_option_row *row = find_row(arg, name_len);
     const char                 *value = eq != NULL ? eq + 1 : NULL;
-    char                        name[64];
+    char                        name[64], *made;
     snprintf(name, sizeof name, "%.*s", (int)name_len, arg);
+    row = row != NULL ? row : find_with_two(arg, name_len);
     if (row == NULL) {
-        return ct_take_complain("unknown option %s; ctranrun --help lists the options", arg);
+        const struct ct_foreign *f = ct_foreign_find(arg, name_len);
+        return f != NULL ? take_foreign(o, f, name, value, argc, argv, at) : is_unknown(arg, name);
     }
     if (value != NULL && row->value == NULL) {
         return ct_take_complain("%s takes no value, \"%s\" was given", name, value);
     }
-    if (row->value != NULL && value == NULL) {
-        bool may_miss = row->value[0] == '[';
-        if (*at >= argc && !may_miss) {
-            return ct_take_complain("%s needs a value: %s %s", name, name, row->value);
-        }
-        value = *at < argc ? argv[(*at)++] : NULL;
+    value = take_value(value, row->value != NULL ? 1 : 0, argc, argv, at, &made);
+    if (row->value != NULL && value == NULL && row->value[0] != '[') {
+        return ct_take_complain("%s needs a value: %s %s", name, name, row->value);
     }
     return row->take(o, name, value);
 }
@@ -274,12 +352,12 @@ static bool check_whole(struct ct_options *o)
         return ct_take_complain("--stdin %d: there is no such rank, only 0 to %u", o->desc.stdin_to,
                                 n - 1);
     }
-    if (*o->desc.output_dir != '\0' && !o->desc.dry_run && !make_dirs(o->desc.output_dir)) {
+    if (*o->desc.output_dir != '\0' && !o->dry_run && !make_dirs(o->desc.output_dir)) {
         return ct_take_complain("--output-dir \"%s\": %s; give a directory that can be made and "
                                 "written",
                                 o->desc.output_dir, strerror(errno));
     }
-    return !ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc);
+    return ct_take_environment() && (!ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc));
 }
 
 int ct_options_parse(struct ct_options *o, int argc, char **argv)

@@ -36,6 +36,7 @@ struct ct_options {
     bool               ranks_given; /* by -n */
     bool               tag_output;
     bool               stdin_given;
+    bool               dry_run; /* tell the plan of the job and start nothing */
 };
 
 /* A reader takes the option as it was written, and its value; it returns false after a message.

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,6 +79,31 @@ bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value)
     return true;
 }
 
+/* Whether the library takes this setting; if not, a line has been written. */
+static bool check_setting(const char *name, const char *value)
+{
+    struct ct_log    log;
+    struct ct_config scratch = {0};
+    ct_log_init(&log, CT_LOG_ERROR, "ctranrun");
+    int rc = ct_config_set(&scratch, &log, name, value, CT_ORIGIN_SET);
+    ct_config_fini(&scratch);
+    return rc == CTRAN_SUCCESS;
+}
+
+/* The same for a variable of the environment, NAME=VALUE. One that the library does not know is no
+ * error there. */
+static bool check_variable(const char *setting)
+{
+    const size_t len = strcspn(setting, "=");
+    for (int i = 0; i < CT_VAR_COUNT; i++) {
+        const char *name = ct_config_vars()[i].name;
+        if (strlen(name) == len && strncmp(name, setting, len) == 0) {
+            return check_setting(name, setting + len + 1);
+        }
+    }
+    return true;
+}
+
 bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
 {
     const char *eq = strchr(value, '=');
@@ -91,10 +117,22 @@ bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
                                 "give a value: %s %s=VALUE",
                                 opt, value, opt, value);
     }
-    bool ok = asprintf(&setting, "%s%s%s", value, eq == NULL ? "=" : "", now) >= 0 &&
-              ct_strlist_set(&this_app(o)->env, setting);
+    if (asprintf(&setting, "%s%s%s", value, eq == NULL ? "=" : "", now) < 0) {
+        return no_memory();
+    }
+    bool ok =
+        check_variable(setting) && (ct_strlist_set(&this_app(o)->env, setting) || no_memory());
     free(setting);
-    return ok || no_memory();
+    return ok;
+}
+
+/* NAME=VALUE for the ranks of all programs: MPICH's -genv. */
+bool ct_take_env_all(struct ct_options *o, const char *opt, const char *value)
+{
+    if (value[0] == '=') {
+        return ct_take_complain("%s \"%s\": expected NAME and VALUE", opt, value);
+    }
+    return ct_strlist_set(&o->desc.env, value) || no_memory();
 }
 
 bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
@@ -107,7 +145,9 @@ bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
                                 "%s all:FILE=log.%%r",
                                 opt, value, opt, opt);
     }
-    return ct_strlist_add(&o->desc.rank_env, value) || no_memory();
+    const bool final = strchr(eq, '%') == NULL; /* else it is another value for each rank */
+    return (!final || check_variable(colon + 1)) &&
+           (ct_strlist_add(&o->desc.rank_env, value) || no_memory());
 }
 
 /* Puts a copy of the text in the place of what was there. */
@@ -132,32 +172,18 @@ bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value)
     return replace(&this_app(o)->wdir, value);
 }
 
-/* Whether the library takes this setting; if not, a line has been written. */
-static bool check_setting(const char *name, const char *value)
-{
-    struct ct_log    log;
-    struct ct_config scratch = {0};
-    ct_log_init(&log, CT_LOG_ERROR, "ctranrun");
-    int rc = ct_config_set(&scratch, &log, name, value, CT_ORIGIN_SET);
-    ct_config_fini(&scratch);
-    return rc == CTRAN_SUCCESS;
-}
-
 bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
 {
     const char *eq = strchr(value, '=');
-    char       *name, *all;
+    char       *all;
     if (eq == NULL || eq == value || strchr(value, '\n') != NULL) {
         return ct_take_complain("%s \"%s\": expected NAME=VALUE on one line, as in %s "
                                 "EAGER_LIMIT=64K",
                                 opt, value, opt);
     }
-    if (asprintf(&name, "%s%.*s", strncmp(value, "CTRAN_", 6) == 0 ? "" : "CTRAN_",
-                 (int)(eq - value), value) < 0) {
+    char *name = ct_config_full_name(value, (size_t)(eq - value));
+    if (name == NULL) {
         return no_memory();
-    }
-    for (char *c = name; *c != '\0'; c++) {
-        *c = (char)toupper((unsigned char)*c);
     }
     bool ok = check_setting(name, eq + 1);
     if (ok && asprintf(&all, "%s%s=%s\n", o->set != NULL ? o->set : "", name, eq + 1) >= 0) {
@@ -166,6 +192,34 @@ bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
     }
     free(name);
     return ok;
+}
+
+/* As MPI-4.1 sec. 11.5 spells it, or as the variable does. */
+bool ct_take_initial_errhandler(struct ct_options *o, const char *opt, const char *value)
+{
+    static const char *const words[] = {
+        "fatal",  "INITIAL_ERRHANDLER=fatal",  "mpi_errors_are_fatal", "INITIAL_ERRHANDLER=fatal",
+        "abort",  "INITIAL_ERRHANDLER=abort",  "mpi_errors_abort",     "INITIAL_ERRHANDLER=abort",
+        "return", "INITIAL_ERRHANDLER=return", "mpi_errors_return",    "INITIAL_ERRHANDLER=return",
+    };
+    for (size_t i = 0; i < CT_ARRAY_LEN(words); i += 2) {
+        if (strcmp(value, words[i]) == 0) {
+            return ct_take_set(o, opt, words[i + 1]);
+        }
+    }
+    return ct_take_complain("%s \"%s\": expected fatal, abort or return, or MPI's "
+                            "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+                            opt, value);
+}
+
+bool ct_take_environment(void)
+{
+    struct ct_log    log;
+    struct ct_config cfg;
+    ct_log_init(&log, CT_LOG_ERROR, "ctranrun"); /* unknown names are for the ranks to say */
+    int rc = ct_config_load(&cfg, &log);
+    ct_config_fini(&cfg);
+    return rc == CTRAN_SUCCESS;
 }
 
 static bool take_seconds(uint64_t *out_ms, const char *opt, const char *value)
@@ -323,22 +377,59 @@ bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *valu
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+/* What stands after the unit: ":pe=N", and Open MPI's ":oversubscribe". */
+static bool take_modifiers(struct ct_options *o, const char *at, long *pe)
+{
+    while (*at == ':') {
+        size_t len = strcspn(++at, ":");
+        char   number[16] = "";
+        if (len == strlen("oversubscribe") && strncasecmp(at, "oversubscribe", len) == 0) {
+            o->desc.oversubscribe = true;
+        } else if (strncasecmp(at, "pe=", 3) == 0 && len - 3 < sizeof number) {
+            snprintf(number, sizeof number, "%.*s", (int)len - 3, at + 3);
+            if (!read_number(number, CT_MAX_RANKS, pe)) {
+                return false;
+            }
+        } else {
+            return false;
+        }
+        at += len;
+    }
+    return true;
+}
+
+/* Open MPI's ppr:N:node, which is --ppn N here. */
+static bool take_ppr(struct ct_options *o, const char *opt, const char *value)
+{
+    char   n[16] = "";
+    size_t len = strcspn(value + 4, ":");
+    if (strcmp(value + 4 + len, ":node") != 0 || len >= sizeof n) {
+        return ct_take_complain("%s \"%s\": of ppr only ppr:N:node is known, which is --ppn N; for "
+                                "parts of a host say --ppn N with %s package, numa or l3cache",
+                                opt, value, opt);
+    }
+    snprintf(n, sizeof n, "%.*s", (int)len, value + 4);
+    return ct_take_ppn(o, opt, n);
+}
+
 bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
 {
-    static const char *const units[] = {"slot", "node", "core", "numa", "hwthread", "gpu", NULL};
+    static const char *const units[] = {"slot", "node",    "core",    "numa",   "hwthread",
+                                        "gpu",  "package", "l3cache", "socket", NULL};
     size_t                   len = strcspn(value, ":");
     long                     pe = 0;
     int                      unit = find_word(value, len, units);
-    bool                     pe_ok = value[len] == '\0' ||
-                 ((strncmp(value + len, ":pe=", 4) == 0 || strncmp(value + len, ":PE=", 4) == 0) &&
-                  read_number(value + len + 4, CT_MAX_RANKS, &pe));
-    if (unit < 0 || !pe_ok) {
+    if (strncmp(value, "ppr:", 4) == 0) {
+        return take_ppr(o, opt, value);
+    }
+    if (unit < 0 || !take_modifiers(o, value + len, &pe)) {
         return ct_take_complain(
-            "%s \"%s\": expected slot, node, core, numa, hwthread or gpu, and "
+            "%s \"%s\": expected slot, node, core, numa, package, l3cache, hwthread or gpu, and "
             ":pe=N after it if ranks are to have more than one, as in %s core:pe=2",
             opt, value, opt);
     }
-    o->desc.map = (enum ct_map)(CT_MAP_SLOT + unit);
+    o->desc.map =
+        strcmp(units[unit], "socket") == 0 ? CT_MAP_PACKAGE : (enum ct_map)(CT_MAP_SLOT + unit);
     o->desc.pe = (uint32_t)pe;
     return true;
 }
@@ -356,12 +447,18 @@ bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value)
 
 bool ct_take_bind(struct ct_options *o, const char *opt, const char *value)
 {
-    static const char *const units[] = {"none", "core", "numa", "hwthread", NULL};
-    int                      unit = find_word(value, strlen(value), units);
-    if (unit < 0) {
-        return ct_take_complain("%s \"%s\": expected none, core, numa or hwthread", opt, value);
+    static const char *const units[] = {"none",    "core",    "numa",   "hwthread",
+                                        "package", "l3cache", "socket", NULL};
+    size_t                   len = strcspn(value, ":");
+    bool                     overload = strcmp(value + len, ":overload-allowed") == 0;
+    int                      unit = find_word(value, len, units);
+    if (unit < 0 || (value[len] != '\0' && !overload)) {
+        return ct_take_complain(
+            "%s \"%s\": expected none, core, numa, package, l3cache or hwthread", opt, value);
     }
-    o->desc.bind = (enum ct_bind)(CT_BIND_NONE + unit);
+    o->desc.bind =
+        strcmp(units[unit], "socket") == 0 ? CT_BIND_PACKAGE : (enum ct_bind)(CT_BIND_NONE + unit);
+    o->desc.oversubscribe |= overload; /* Open MPI's word */
     return true;
 }
 
@@ -449,6 +546,14 @@ bool ct_take_report(struct ct_options *o, const char *opt, const char *value)
     return true;
 }
 
+bool ct_take_oversubscribe(struct ct_options *o, const char *opt, const char *value)
+{
+    (void)opt;
+    (void)value;
+    o->desc.oversubscribe = true;
+    return true;
+}
+
 bool ct_take_tag(struct ct_options *o, const char *opt, const char *value)
 {
     (void)opt;
@@ -461,7 +566,7 @@ bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value)
 {
     (void)opt;
     (void)value;
-    o->desc.dry_run = o->desc.tell_ranks = true;
+    o->dry_run = true;
     return true;
 }
 

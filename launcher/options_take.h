@@ -16,12 +16,15 @@ bool ct_take_agent(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_launch_timeout(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_env(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_env_all(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_set(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_initial_errhandler(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_map(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_bind(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_oversubscribe(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_report(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_tag(struct ct_options *o, const char *opt, const char *value);
@@ -37,6 +40,10 @@ bool ct_take_store_dump(struct ct_options *o, const char *opt, const char *value
 bool ct_take_completion(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_version(struct ct_options *o, const char *opt, const char *value);
 bool ct_take_help(struct ct_options *o, const char *opt, const char *value);
+
+/* Whether the library takes all variables in the environment and in files, which the ranks read,
+ * too: no rank is started only to refuse one. If not, a line for each has been written. */
+bool ct_take_environment(void);
 
 /* Writes one line to standard error. Returns false. */
 bool ct_take_complain(const char *fmt, ...) CT_PRINTF(1, 2);

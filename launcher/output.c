@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -36,7 +37,8 @@ struct sink {
     struct ct_ownfd   own;
     bool              mid_line, broken;
     bool              used;    /* something was written that stays */
-    bool              showing; /* a line of progress, which goes */
+    bool              showing; /* a line of progress, which goes: */
+    char              shown[160];
 };
 
 struct ct_output {
@@ -196,12 +198,13 @@ void ct_output_say(struct ct_output *o, const char *line)
 void ct_output_progress(struct ct_output *o, const char *line)
 {
     struct sink *s = error_sink(o);
-    if (s->broken || s->used) {
+    if (s->broken || s->used || (s->showing && strcmp(s->shown, line) == 0)) {
         return;
     }
     erase(s);
     if (*line != '\0') {
-        evbuffer_add(s->pending, line, strlen(line));
+        snprintf(s->shown, sizeof s->shown, "%s", line);
+        evbuffer_add(s->pending, s->shown, strlen(s->shown));
         event_add(s->writable, NULL);
         s->showing = true;
     }
@@ -210,6 +213,21 @@ void ct_output_progress(struct ct_output *o, const char *line)
 void ct_output_print(struct ct_output *o, const char *lines)
 {
     add_own(&o->sinks[CT_CHAN_OUT], lines);
+}
+
+/* Whether standard input is a terminal that shows what is typed. */
+static bool shows_keys(void)
+{
+    struct termios t;
+    return tcgetattr(STDIN_FILENO, &t) == 0 && (t.c_lflag & ECHO) != 0;
+}
+
+void ct_output_typed(struct ct_output *o)
+{
+    for (size_t i = 0; i < CT_ARRAY_LEN(o->sinks) && shows_keys(); i++) {
+        struct sink *s = &o->sinks[i];
+        s->mid_line = s->mid_line && !same_file(STDIN_FILENO, s->own.fd);
+    }
 }
 
 bool ct_output_is_one_sink(const struct ct_output *o)

@@ -51,6 +51,10 @@ void ct_output_print(struct ct_output *o, const char *lines);
  * it is taken away, as it is before anything else is written there, and then never comes back. */
 void ct_output_progress(struct ct_output *o, const char *line);
 
+/* Somebody has typed a line on a terminal that shows it: where output goes to that terminal, the
+ * next output begins a line. */
+void ct_output_typed(struct ct_output *o);
+
 bool ct_output_is_idle(const struct ct_output *o);
 
 /* Drops what is not written, now and from now on. */

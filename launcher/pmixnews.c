@@ -3,34 +3,17 @@
 #include "config.h"
 #include "pmixnews.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <pmix.h>
 #include <pmix_server.h>
 
 #include "base/base.h"
 #include "pmi/pmi.h"
-
-/* An event follows data that the rank's kernel need not have acknowledged yet: it waits for more to
- * send, 40 ms, and Nagle's algorithm here waits for it. libpmix leaves that on, so it is turned off
- * on the sockets that it listens on, from which connections have it. */
-void ct_pmixnews_listening(void)
-{
-    struct rlimit lim;
-    if (getrlimit(RLIMIT_NOFILE, &lim) != 0) {
-        return;
-    }
-    for (int fd = 0; fd < (int)ct_min_size(lim.rlim_cur, 1024); fd++) {
-        int       listens = 0, yes = 1;
-        socklen_t len = sizeof listens;
-        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens) {
-            (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes); /* fails on others */
-        }
-    }
-}
 
 /* libpmix keeps an event for those who have yet to ask for it, and sends each what comes in the
  * order in which it came, fences' answers included; but not to its source. It forgets that of an
@@ -55,12 +38,16 @@ void ct_pmixnews_tell(const char *nspace, enum ct_tidings news, uint32_t rank)
     PMIX_INFO_DESTRUCT(&info[1]);
 }
 
-void ct_pmixnews_take(const char *nspace, struct ct_unpack *in)
+/* Nobody listens in such a job: ranks that wait for others look at the file from time to time. */
+void ct_pmixnews_write(const char *tmpdir, uint32_t rank)
 {
-    uint32_t news = ct_unpack_u32(in), rank = ct_unpack_u32(in);
-    if (in->bad || news >= CT_NEWS_KINDS) {
-        in->bad = true;
-        return;
+    char path[PATH_MAX];
+    int  n = snprintf(path, sizeof path, "%s/" CT_ENDED_FILE, tmpdir);
+    int  fd = n < (int)sizeof path
+                  ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                  : -1;
+    if (fd >= 0) { /* else those who wait, wait until their time is over */
+        (void)dprintf(fd, "%" PRIu32 "\n", rank);
+        close(fd);
     }
-    ct_pmixnews_tell(nspace, (enum ct_tidings)news, rank);
 }

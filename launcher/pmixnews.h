@@ -7,13 +7,10 @@
 
 #include "proto.h"
 
-/* libpmix listens, and no rank is connected: news will come at once. */
-void ct_pmixnews_listening(void);
-
-/* Tells the clients. */
+/* Tells the clients of a job that outlives deaths. */
 void ct_pmixnews_tell(const char *nspace, enum ct_tidings news, uint32_t rank);
 
-/* CT_MSG_NEWS. */
-void ct_pmixnews_take(const char *nspace, struct ct_unpack *in);
+/* Writes for the ranks of other jobs, once, which rank has ended before it joined. */
+void ct_pmixnews_write(const char *tmpdir, uint32_t rank);
 
 #endif

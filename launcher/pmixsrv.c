@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +21,12 @@
 #include "pmi/pmi.h"
 #include "pmixdata.h"
 #include "pmixevent.h"
+#include "pmixfail.h"
 #include "pmixfar.h"
+#include "pmixguard.h"
 #include "pmixinfo.h"
 #include "pmixkin.h"
+#include "pmixlib.h"
 #include "pmixnews.h"
 #include "pmixquery.h"
 #include "pmixspawn.h"
@@ -54,7 +56,7 @@ struct request {
 struct ct_pmixsrv {
     const struct ct_jobdesc *desc;
     struct ct_procs         *procs;
-    pmix_topology_t          machine;      /* for libpmix to keep */
+    const char              *tmpdir;
     pmix_nspace_t            nspace, name; /* the job's, and this server's own */
     pthread_mutex_t          lock;
     struct ct_list           queue; /* under lock */
@@ -448,6 +450,25 @@ static void look_up(struct ct_pmixsrv *s, bool kin, struct ct_unpack *in)
     }
 }
 
+static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
+{
+    struct ct_pmixsrv *s = arg;
+    if (s->desc->recovery) {
+        ct_pmixnews_tell(s->nspace, news, rank);
+    } else {
+        ct_pmixnews_write(s->tmpdir, rank);
+    }
+}
+
+static void take_news(struct ct_pmixsrv *s, struct ct_unpack *in)
+{
+    uint32_t news = ct_unpack_u32(in), rank = ct_unpack_u32(in);
+    in->bad |= news >= CT_NEWS_KINDS;
+    if (!in->bad) {
+        on_news(s, (enum ct_tidings)news, rank);
+    }
+}
+
 void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in)
 {
     switch (type) {
@@ -486,7 +507,7 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
         ct_pmixevent_passed(in);
         break;
     default:
-        ct_pmixnews_take(s->nspace, in);
+        take_news(s, in);
     }
 }
 
@@ -509,92 +530,15 @@ static pmix_server_module_t module = {
     .notify_event = ct_pmixevent_notify,
 };
 
-static const char *const STORE_VARIABLE = "PMIX_MCA_gds";
-
-/* How lists of hosts are written down. libpmix 4.2.2's own short form loses what stands behind the
- * number in "h3.lab", and a rank there then finds no host. */
-static const char *const LIST_VARIABLE = "PMIX_MCA_preg";
-
-/* How clients get the job's data: by message (hash), or from shared memory (ds21), which costs
- * 10 ms more and does not grow with the square of the ranks. Whole jobs on 2 cores, hash against
- * ds21: 8 ranks 38 and 44 ms, 32: 88 and 94, 64: 176 and 159, 256: 760 and 565. A user's choice
- * stands. Returns whether there was none. */
-static bool choose_store(uint32_t nlocal)
-{
-    bool mine = getenv(STORE_VARIABLE) == NULL;
-    if (mine) {
-        setenv(STORE_VARIABLE, nlocal < CT_PMIX_SHARED_FROM ? "hash" : "ds21,hash", 1);
-    }
-    return mine;
-}
-
-/* libpmix writes a line of its own when a client dies in the middle of connecting. What that means
- * for the job is told by the head, so its words go to a file in the session directory, or with -v
- * to standard error. It looks at the variable once, in PMIx_server_init. */
-static void divert_words(const struct ct_pmixsrv *s, const char *tmpdir)
-{
-    char path[PATH_MAX + 16], number[16];
-    snprintf(path, sizeof path, "%s/pmix.log", tmpdir);
-    int fd = s->desc->verbose ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        snprintf(number, sizeof number, "%d", fd);
-        setenv("PMIX_OUTPUT_STDERR_FD", number, 1);
-    }
-}
-
 /* The server listens on a port that every user of the machine can reach, and libpmix believes the
  * user id that a client claims. So the namespace is the password: 128 random bits, which only the
  * ranks' environments tell, and no command line and no file that others can see. The head makes it
- * for all nodes. */
+ * for all nodes. Who does not send it is kept away from libpmix (pmixguard.h). */
 static bool make_names(struct ct_pmixsrv *s)
 {
     int n = snprintf(s->nspace, sizeof s->nspace, "%s", s->desc->nspace);
     int m = snprintf(s->name, sizeof s->name, "%s-" CT_DAEMON_NAME, s->desc->nspace);
     return n > 0 && n < (int)sizeof s->nspace && m < (int)sizeof s->name;
-}
-
-static pmix_status_t init_library(struct ct_pmixsrv *s, hwloc_topology_t topology,
-                                  const char *tmpdir)
-{
-    pmix_info_t info[6];
-    size_t      n = 5;
-    pmix_rank_t rank = s->desc->me;
-    bool        mine = choose_store(s->procs->n), plain = getenv(LIST_VARIABLE) == NULL;
-    if (plain) {
-        setenv(LIST_VARIABLE, "raw", 1);
-    }
-    divert_words(s, tmpdir);
-    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, tmpdir, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, tmpdir, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[2], PMIX_SERVER_NSPACE, s->name, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[3], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
-    PMIX_INFO_LOAD(&info[4], PMIX_HOSTNAME, s->desc->nodes[s->desc->me].host, PMIX_STRING);
-    if (topology != NULL && hwloc_topology_is_thissystem(topology)) {
-        /* By hand, since PMIX_INFO_LOAD copies the topology and libpmix keeps what it is given. */
-        s->machine = (pmix_topology_t){.source = (char *)(uintptr_t) "hwloc", .topology = topology};
-        PMIX_INFO_CONSTRUCT(&info[n]);
-        PMIX_LOAD_KEY(info[n].key, PMIX_TOPOLOGY2);
-        info[n].value.type = PMIX_TOPO;
-        info[n].value.data.topo = &s->machine;
-        n++;
-    }
-
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* its threads take no signals of ours */
-    pmix_status_t rc = PMIx_server_init(&module, info, n);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (mine) {
-        unsetenv(STORE_VARIABLE); /* it is no choice for jobs that the ranks start */
-    }
-    if (plain) {
-        unsetenv(LIST_VARIABLE);
-    }
-    unsetenv("PMIX_OUTPUT_STDERR_FD"); /* the ranks have another descriptor of that number */
-    for (size_t i = 0; i < 5; i++) {
-        PMIX_INFO_DESTRUCT(&info[i]);
-    }
-    return rc;
 }
 
 static bool is_ok(pmix_status_t rc)
@@ -611,12 +555,6 @@ static pmix_status_t register_clients(struct ct_pmixsrv *s)
         rc = PMIx_server_register_client(&proc, getuid(), getgid(), &s->procs->all[i], NULL, NULL);
     }
     return rc;
-}
-
-static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
-{
-    struct ct_pmixsrv *s = arg;
-    ct_pmixnews_tell(s->nspace, news, rank);
 }
 
 /* Asked about ranks of this node alone: it has all. */
@@ -641,6 +579,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     }
     *s = (struct ct_pmixsrv){.desc = d,
                              .procs = procs,
+                             .tmpdir = tmpdir,
                              .conn = conn,
                              .on_abort = abort_fn,
                              .arg = arg,
@@ -661,11 +600,17 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&
         ct_pmixdata_init(d, conn, s->nspace, post);
-    pmix_status_t rc = ok ? init_library(s, topology, tmpdir) : PMIX_ERROR;
+    pmix_status_t rc = PMIX_ERROR;
+    if (ok && !ct_pmixguard_start(s->nspace)) {
+        step = "guard the PMIx server's port (limits: ulimit -n and -u, memory)";
+    } else if (ok) {
+        rc = ct_pmixlib_start(&module, &(struct ct_pmixlib_start){.desc = d,
+                                                                  .nlocal = procs->n,
+                                                                  .name = s->name,
+                                                                  .tmpdir = tmpdir,
+                                                                  .topology = topology});
+    }
     if (is_ok(rc)) {
-        if (d->recovery) {
-            ct_pmixnews_listening();
-        }
         step = "describe the job to the PMIx server";
         rc = ct_pmixinfo_register(s->nspace, d, tmpdir);
     }
@@ -675,7 +620,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
         rc = is_ok(rc) && !ct_pmixkin_take_all(d->kin, d->kin_len) ? PMIX_ERR_NOMEM : rc;
     }
     if (!is_ok(rc)) {
-        snprintf(why, cap, "cannot %s: %s", step, PMIx_Error_string(rc));
+        ct_pmixfail_explain(step, rc, why, cap);
         return NULL; /* the process ends; libpmix may still use s */
     }
     return s;
@@ -688,11 +633,31 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env)
     return PMIx_server_setup_fork(&proc, env) == PMIX_SUCCESS ? 0 : -1;
 }
 
+/* What a rank that used ctran has left in its file is true, whoever else spoke to libpmix in its
+ * name, and whatever libpmix is busy with. */
+static void read_phase(struct ct_pmixsrv *s, uint32_t local_rank)
+{
+    char path[PATH_MAX], rank[16], said[sizeof CT_ONLY_LEFT] = "";
+    snprintf(rank, sizeof rank, "%" PRIu32, s->procs->ranks[local_rank]);
+    int n = snprintf(path, sizeof path, "%s/" CT_ONLY_FILE, s->tmpdir, s->nspace, rank);
+    int fd = n < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd >= 0) {
+        ssize_t len = read(fd, said, sizeof said - 1);
+        bool    left = len > 0 && strcmp(said, CT_ONLY_LEFT) == 0;
+        atomic_store_explicit(&s->procs->all[local_rank].phase,
+                              left ? CT_PHASE_FINALIZED : CT_PHASE_CONNECTED, memory_order_release);
+        close(fd);
+    }
+}
+
 void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank)
 {
     uint32_t rank = s->procs->ranks[local_rank];
+    read_phase(s, local_rank);
     ct_pmixsrv_drain(s); /* whatever it still asked for came first */
     if (s->desc->nnodes == 1) {
-        ct_recovery_ended(&s->recovery, rank, has_left(s, rank));
+        ct_recovery_ended(&s->recovery, rank,
+                          (enum ct_rank_phase)atomic_load_explicit(&s->procs->all[local_rank].phase,
+                                                                   memory_order_acquire));
     }
 }

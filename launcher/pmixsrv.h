@@ -35,8 +35,8 @@ typedef void (*ct_pmixsrv_abort_fn)(void *arg, uint32_t rank, int status, const 
  * NULL) is the machine's: libpmix would else look for it anew, with all devices, which takes longer
  * than all the rest of the start (20 ms of 25 on 2 cores without any device to speak of). One at a
  * time in a process, since libpmix has one. NULL, with one line in `why`, on failure. The server
- * lives until the process ends, and `d`, `procs`, `table` and `topology` must too: libpmix's
- * thread may call at any time. */
+ * lives until the process ends, and `d`, `procs`, `table`, `topology` and `tmpdir` must too:
+ * libpmix's thread may call at any time. */
 struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
                                      struct ct_procs *procs, struct ct_ranktable *table,
                                      hwloc_topology_t topology, const char *tmpdir,
@@ -56,7 +56,8 @@ void ct_pmixsrv_drain(struct ct_pmixsrv *s);
  * _KIN_FETCH. */
 void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in);
 
-/* A local rank has ended, as procs says: where the job outlives that, the others are told. */
+/* A local rank has ended, as procs says; its phase is final now. Where the job outlives that, the
+ * others are told. */
 void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank);
 
 #endif

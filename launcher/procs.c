@@ -21,11 +21,13 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "execwhy.h"
 #include "launcher.h"
 
 int ct_procs_init(struct ct_procs *p, uint32_t n, const uint32_t *ranks, char *why, size_t cap)
 {
-    *p = (struct ct_procs){.n = n, .ranks = ranks, .death_fd = epoll_create1(EPOLL_CLOEXEC)};
+    *p = (struct ct_procs){
+        .n = n, .ranks = ranks, .death_fd = epoll_create1(EPOLL_CLOEXEC), .blocked_fd = -1};
     p->all = calloc(n, sizeof *p->all);
     if (p->all == NULL || p->death_fd < 0 || getrlimit(RLIMIT_NOFILE, &p->nofile) != 0) {
         snprintf(why, cap, "cannot prepare %u ranks: %s", n, strerror(errno));
@@ -47,8 +49,11 @@ void ct_procs_fini(struct ct_procs *p)
     if (p->death_fd >= 0) {
         close(p->death_fd);
     }
+    if (p->blocked_fd >= 0) {
+        close(p->blocked_fd);
+    }
     free(p->all);
-    *p = (struct ct_procs){.death_fd = -1};
+    *p = (struct ct_procs){.death_fd = -1, .blocked_fd = -1};
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -68,6 +73,8 @@ static bool take_stdio(const int *fds)
 {
     return dup2(fds[0], 0) == 0 && dup2(fds[1], 1) == 1 && dup2(fds[2], 2) == 2;
 }
+
+static const char EXECUTE[] = "execute";
 
 static void run_child(struct child *c)
 {
@@ -92,7 +99,7 @@ static void run_child(struct child *c)
         if (s->cpus == NULL || sched_setaffinity(0, sizeof *s->cpus, s->cpus) == 0) {
             c->failed = "enter the working directory of";
             if (s->wdir[0] == '\0' || chdir(s->wdir) == 0) {
-                c->failed = "execute";
+                c->failed = EXECUTE;
                 execve(s->path, s->argv, s->env);
             }
         }
@@ -128,6 +135,17 @@ static void watch(struct ct_procs *p, uint32_t local_rank)
     }
 }
 
+static void explain_failure(const struct child *c, char *why, size_t cap)
+{
+    char reason[1024];
+    if (strcmp(c->failed, EXECUTE) == 0) {
+        ct_execwhy(c->start->path, c->error, reason, sizeof reason);
+    } else {
+        snprintf(reason, sizeof reason, "%s", strerror(c->error));
+    }
+    snprintf(why, cap, "cannot %s %s: %s", c->failed, c->start->path, reason);
+}
+
 int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc_start *start,
                    char *why, size_t cap)
 {
@@ -143,7 +161,7 @@ int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc
     }
     if (c.error != 0) {
         waitpid(pid, NULL, 0);
-        snprintf(why, cap, "cannot %s %s: %s", c.failed, start->path, strerror(c.error));
+        explain_failure(&c, why, cap);
         return c.error == ENOENT ? CT_EXIT_NOT_FOUND : CT_EXIT_CANNOT_EXEC;
     }
     p->all[local_rank].pid = pid;

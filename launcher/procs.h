@@ -26,8 +26,9 @@ struct ct_procs {
     uint32_t        n;
     const uint32_t *ranks; /* their numbers in the job */
     uint32_t        started, ended;
-    int             death_fd; /* an epoll set of the pid_fds: it yields them in order of death */
-    struct rlimit   nofile;   /* as the ranks shall have it */
+    int             death_fd;   /* an epoll set of the pid_fds: it yields them in order of death */
+    struct rlimit   nofile;     /* as the ranks shall have it */
+    int             blocked_fd; /* in which calls they wait (blockfile.h); -1: nobody tells */
 };
 
 /* Makes room for n ranks, which shall have the limit of descriptors that this process has now;

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* How each message begins, and the version of what follows. */
-enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 9 };
+enum { CT_PROTO_MAGIC = 0x52544331 /* "1CTR" */, CT_PROTO_VERSION = 10 };
 
 enum ct_msg_type {
     /* up */

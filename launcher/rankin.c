@@ -21,15 +21,15 @@ struct reader {
 };
 
 struct ct_rankin {
-    struct event_base *base;
-    struct ct_conn    *conn;
-    struct reader     *readers; /* those that were opened */
-    const uint32_t    *ranks;   /* the numbers of this node's */
-    uint32_t           nreaders, open;
-    int32_t            to;
-    uint64_t           received, credited; /* bytes */
-    int                null_fd;
-    bool               eof;
+    struct event_base       *base;
+    struct ct_conn          *conn;
+    const struct ct_jobdesc *desc;
+    struct reader           *readers; /* those that were opened */
+    const uint32_t          *ranks;   /* the numbers of this node's */
+    uint32_t                 nreaders, open;
+    uint64_t                 received, credited; /* bytes */
+    int                      null_fd;
+    bool                     eof;
 };
 
 /* Credits what all readers have taken. */
@@ -131,8 +131,7 @@ static int open_reader(struct ct_rankin *in, int *child)
 
 int ct_rankin_open(struct ct_rankin *in, uint32_t local_rank, int *child)
 {
-    bool reads = in->to == CT_STDIN_ALL || in->to == (int32_t)in->ranks[local_rank];
-    if (reads) {
+    if (ct_jobdesc_gets_input(in->desc, in->ranks[local_rank])) {
         return open_reader(in, child);
     }
     *child = fcntl(in->null_fd, F_DUPFD_CLOEXEC, 0);
@@ -155,8 +154,8 @@ struct ct_rankin *ct_rankin_create(struct event_base *base, struct ct_conn *conn
     }
     *in = (struct ct_rankin){.base = base,
                              .conn = conn,
+                             .desc = d,
                              .ranks = ct_jobdesc_ranks_of(d, d->me),
-                             .to = d->stdin_to,
                              .null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC)};
     in->readers = calloc(d->nodes[d->me].ranks, sizeof *in->readers);
     if (in->readers == NULL || in->null_fd < 0) {

@@ -24,6 +24,7 @@ struct source {
     struct ct_list    waiting;  /* in chan->waiting while it may not send */
     struct evbuffer  *line;     /* the beginning of a line, at most CT_LINE_MAX + one read */
     uint32_t          id;       /* ct_source_of */
+    struct event     *silent;   /* passes a prompt on; NULL for a rank that gets no input */
     int               fd;
     bool              at_once; /* what it writes is passed on before its lines end */
     int               file;    /* where it is kept as well; -1: nowhere */
@@ -49,7 +50,8 @@ struct ct_rankio {
     const uint32_t          *ranks;   /* their numbers */
     uint32_t                 nranks, open;
     bool                     single, finishing;
-    bool                     keeping; /* no file has failed yet */
+    bool                     input_over; /* no rank is given any more input */
+    bool                     keeping;    /* no file has failed yet */
     void (*on_drained)(void *arg);
     void *arg;
 };
@@ -70,6 +72,11 @@ static void send_bytes(struct source *s, struct evbuffer *bytes, size_t len)
         len -= part;
     }
     evbuffer_free(body);
+}
+
+static bool may_send(const struct source *s)
+{
+    return s->chan->credit > 0 && (s->chan->owner == NULL || s->chan->owner == s);
 }
 
 static void disown(struct channel *chan)
@@ -119,6 +126,10 @@ static void close_source(struct source *s)
     struct channel   *chan = s->chan;
     event_free(s->readable);
     s->readable = NULL;
+    if (s->silent != NULL) {
+        event_free(s->silent);
+        s->silent = NULL;
+    }
     close(s->fd);
     if (s->file >= 0) {
         close(s->file);
@@ -133,6 +144,34 @@ static void close_source(struct source *s)
     if (--io->open == 0 && io->finishing) {
         io->on_drained(io->arg);
     }
+}
+
+/* The beginning of a line of a rank that may be given input may be a prompt. The time until it is
+ * passed on starts anew. */
+static void watch_prompt(struct source *s)
+{
+    static const struct timeval idle = {CT_PROMPT_IDLE_MS / 1000, CT_PROMPT_IDLE_MS % 1000 * 1000};
+    if (s->silent == NULL) {
+        return;
+    }
+    if (evbuffer_get_length(s->line) > 0 && !s->io->input_over) {
+        event_add(s->silent, &idle);
+    } else {
+        event_del(s->silent);
+    }
+}
+
+/* Other ranks need not wait for the end of the line: their lines may come between, as they do in
+ * the middle of a prompt that somebody takes long to answer. */
+static void on_silent(int fd, short what, void *arg)
+{
+    struct source *s = arg;
+    (void)fd;
+    (void)what;
+    if (may_send(s) && !s->io->input_over) {
+        send_bytes(s, s->line, evbuffer_get_length(s->line));
+    }
+    watch_prompt(s);
 }
 
 /* What cannot be kept is lost, so the job must not end well; the first such word is enough. */
@@ -166,11 +205,7 @@ static void take_in(struct source *s, const uint8_t *data, size_t len)
     }
     send_bytes(s, s->line, whole);
     watch_owner(s->chan);
-}
-
-static bool may_send(const struct source *s)
-{
-    return s->chan->credit > 0 && (s->chan->owner == NULL || s->chan->owner == s);
+    watch_prompt(s);
 }
 
 /* Reads once. Returns false when there is nothing more just now, or the source is closed. */
@@ -265,6 +300,9 @@ static void watch_source(struct ct_rankio *io, uint32_t local_rank, bool is_stde
     s->chan = &io->chans[io->desc->one_sink ? CT_CHAN_OUT : is_stderr];
     s->line = evbuffer_new();
     s->readable = event_new(io->base, fd, EV_READ | EV_PERSIST, on_readable, s);
+    s->silent = !s->at_once && ct_jobdesc_gets_input(io->desc, io->ranks[local_rank])
+                    ? evtimer_new(io->base, on_silent, s)
+                    : NULL;
     event_add(s->readable, NULL);
     io->open++;
 }
@@ -371,6 +409,11 @@ void ct_rankio_close_channel(struct ct_rankio *io, uint32_t channel)
     }
 }
 
+void ct_rankio_input_over(struct ct_rankio *io)
+{
+    io->input_over = true;
+}
+
 struct ct_rankio *ct_rankio_create(struct event_base *base, struct ct_conn *conn,
                                    const struct ct_jobdesc *d, void (*on_drained)(void *arg),
                                    void                    *arg)
@@ -413,6 +456,9 @@ void ct_rankio_destroy(struct ct_rankio *io)
     for (uint32_t i = 0; io->sources != NULL && i < 2 * io->nranks; i++) {
         if (io->sources[i].readable != NULL) {
             event_free(io->sources[i].readable);
+            if (io->sources[i].silent != NULL) {
+                event_free(io->sources[i].silent);
+            }
             evbuffer_free(io->sources[i].line);
             close(io->sources[i].fd);
         }

@@ -42,6 +42,9 @@ void ct_rankio_attach(struct ct_rankio *io, uint32_t local_rank, int fd);
  * gives up where there is no credit. */
 void ct_rankio_pull(struct ct_rankio *io, uint32_t local_rank);
 
+/* The ranks' input has come to its end, so that none of them writes prompts. */
+void ct_rankio_input_over(struct ct_rankio *io);
+
 /* No writer is left: what is in the pipes is all there will be. */
 void ct_rankio_finish(struct ct_rankio *io);
 

@@ -15,6 +15,7 @@ static struct ct_rank_state *look(const struct ct_procs *p)
 {
     struct ct_rank_state *all = calloc((size_t)p->n + 1, sizeof *all);
     struct ct_usage      *use = calloc((size_t)p->n + 1, sizeof *use);
+    uint64_t              now_ns = ct_clock_ns();
     if (all == NULL || use == NULL) {
         free(all);
         free(use);
@@ -34,6 +35,9 @@ static struct ct_rank_state *look(const struct ct_procs *p)
             .ended = r->ended,
             .cpu_ms = use[i].cpu_ms,
             .resident_bytes = use[i].resident_bytes};
+        if (!r->ended) {
+            ct_blockfile_read(p->blocked_fd, i, now_ns, &all[i].blocked);
+        }
     }
     free(use);
     return all;
@@ -152,6 +156,7 @@ void ct_ranktable_pack(struct evbuffer *body, uint32_t asker, uint32_t number, u
         ct_pack_u32(body, all[i].ended);
         ct_pack_u64(body, all[i].cpu_ms);
         ct_pack_u64(body, all[i].resident_bytes);
+        ct_blocked_call_pack(body, &all[i].blocked);
     }
 }
 
@@ -187,6 +192,7 @@ void ct_ranktable_take(struct ct_ranktable *t, struct ct_unpack *in)
         all[i].ended = ct_unpack_u32(in) != 0;
         all[i].cpu_ms = ct_unpack_u64(in);
         all[i].resident_bytes = ct_unpack_u64(in);
+        ct_blocked_call_unpack(in, &all[i].blocked);
         in->bad |= all[i].phase > CT_PHASE_FINALIZED || all[i].letter > 127;
     }
     if (all != NULL && !in->bad) {

@@ -14,17 +14,19 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "blockfile.h"
 #include "jobdesc.h"
 #include "procs.h"
 #include "proto.h"
 
 /* A rank; all 0 before its start, and where its node has not answered. */
 struct ct_rank_state {
-    uint32_t pid;
-    uint32_t letter; /* as in ps; 0: it is no more, or not yet */
-    uint32_t wait_status, phase;
-    bool     ended;
-    uint64_t cpu_ms, resident_bytes; /* with all below it */
+    uint32_t               pid;
+    uint32_t               letter; /* as in ps; 0: it is no more, or not yet */
+    uint32_t               wait_status, phase;
+    bool                   ended;
+    uint64_t               cpu_ms, resident_bytes; /* with all below it */
+    struct ct_blocked_call blocked;
 };
 
 struct ct_ranktable {

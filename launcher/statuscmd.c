@@ -11,9 +11,12 @@
 #include <sys/wait.h>
 
 #include "base/base.h"
+#include "blockfile.h"
 #include "launcher.h"
 #include "session.h"
 #include "statusask.h"
+
+enum { CALL_WIDTH = 36 }; /* of most calls in words; longer ones move what follows */
 
 /* One request for the state of the jobs. */
 struct query {
@@ -58,6 +61,33 @@ static void format_state(uint32_t state, int wait_status, char *out, size_t cap)
     }
 }
 
+/* " from 3" or " from any"; "" where the call has no such argument. */
+static size_t add_number(const char *word, int32_t number, char *out, size_t cap)
+{
+    int len = 0;
+    if (number == CT_BLOCKED_ANY) {
+        len = snprintf(out, cap, " %s any", word);
+    } else if (number != CT_BLOCKED_NONE) {
+        len = snprintf(out, cap, " %s %d", word, number);
+    }
+    return (size_t)len;
+}
+
+/* "ctran_recv peer 3 tag 7 comm 0", and how long it has waited. */
+static void format_call(const struct ct_blocked_call *c, char *call, size_t cap, char *since,
+                        size_t since_cap)
+{
+    snprintf(call, cap, "-");
+    snprintf(since, since_cap, "-");
+    if (c->call[0] != '\0') {
+        size_t len = (size_t)snprintf(call, cap, "%s", c->call);
+        len += add_number("peer", c->peer, call + len, cap - len);
+        len += add_number("tag", c->tag, call + len, cap - len);
+        snprintf(call + len, cap - len, " comm %" PRIx64, c->comm);
+        format_time(c->since_ms, since, since_cap);
+    }
+}
+
 static void print_job(struct query *q, struct ct_unpack *in)
 {
     const char *job = ct_unpack_text(in), *host = ct_unpack_text(in);
@@ -84,8 +114,9 @@ static void print_job(struct query *q, struct ct_unpack *in)
     }
     printf("job %s, %u ranks on %s, %u running, ctranrun is %s%s, started %s ago\n", job, ranks,
            where, running, head != 0 ? "pid " : "on another host", head != 0 ? pid : "", time);
-    printf("%6s %8s %-10s %-9s %5s %9s %9s  %s%s\n", "RANK", "PID", "STATE", "PMIX", "CPU%", "CPU",
-           "RSS", q->nhosts > 1 ? "HOST  " : "", "PROGRAM");
+    printf("%6s %8s %-10s %-9s %5s %9s %9s %9s  %-*s  %s%s\n", "RANK", "PID", "STATE", "PMIX",
+           "CPU%", "CPU", "RSS", "WAITS", CALL_WIDTH, "CALL", q->nhosts > 1 ? "HOST  " : "",
+           "PROGRAM");
 }
 
 static void print_rank(struct query *q, struct ct_unpack *in)
@@ -96,8 +127,10 @@ static void print_rank(struct query *q, struct ct_unpack *in)
     int                      wait_status = (int)ct_unpack_u32(in);
     uint32_t                 phase = ct_unpack_u32(in);
     uint64_t                 cpu_ms = ct_unpack_u64(in), resident = ct_unpack_u64(in);
-    const char              *host = ct_unpack_text(in), *program = ct_unpack_text(in);
-    char                     what[32], cpu[32];
+    struct ct_blocked_call   blocked;
+    char                     what[32], cpu[32], call[128], since[32];
+    ct_blocked_call_unpack(in, &blocked);
+    const char *host = ct_unpack_text(in), *program = ct_unpack_text(in);
     if (in->bad || phase >= CT_ARRAY_LEN(phases)) {
         in->bad = true;
         return;
@@ -108,10 +141,11 @@ static void print_rank(struct query *q, struct ct_unpack *in)
         snprintf(what, sizeof what, "waiting");
     }
     format_time(cpu_ms, cpu, sizeof cpu);
-    printf("%6u %8u %-10s %-9s %5.0f %9s %8.1fM  %s%s%s\n", rank, pid, what, phases[phase],
-           q->elapsed_ms > 0 ? 100.0 * (double)cpu_ms / (double)q->elapsed_ms : 0.0, cpu,
-           (double)resident / (1 << 20), q->nhosts > 1 ? host : "", q->nhosts > 1 ? "  " : "",
-           program);
+    format_call(&blocked, call, sizeof call, since, sizeof since);
+    printf("%6u %8u %-10s %-9s %5.0f %9s %8.1fM %9s  %-*s  %s%s%s\n", rank, pid, what,
+           phases[phase], q->elapsed_ms > 0 ? 100.0 * (double)cpu_ms / (double)q->elapsed_ms : 0.0,
+           cpu, (double)resident / (1 << 20), since, CALL_WIDTH, call, q->nhosts > 1 ? host : "",
+           q->nhosts > 1 ? "  " : "", program);
 }
 
 static void print_missing(struct query *q, struct ct_unpack *in)

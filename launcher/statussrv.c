@@ -65,6 +65,7 @@ static void send_rank(struct client *c, uint32_t rank, const struct ct_rank_stat
     ct_pack_u32(body, r->phase);
     ct_pack_u64(body, r->cpu_ms);
     ct_pack_u64(body, r->resident_bytes);
+    ct_blocked_call_pack(body, &r->blocked);
     ct_pack_text(body, d->nodes[d->ranks.node_of[rank]].host);
     ct_pack_text(body, d->apps[ct_jobdesc_app_of(d, rank)].path);
     ct_conn_send(c->conn, CT_MSG_STATUS_RANK, body);

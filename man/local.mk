@@ -1,8 +1,10 @@
-# man: manual pages. A page of section 3 covers a family of calls; each further call that its .Nm
-# lines name gets a page that refers there, so that "man ctran_isend" finds it.
+# man: manual pages. A page of section 3 covers a family of calls, and one of section 1 may cover
+# several programs. Each further name of its .Nm lines gets a page that refers there, so that
+# "man ctran_isend" finds it.
 dist_man_MANS += \
 	man/ctran.7 \
 	man/ctran-algorithms.7 \
+	man/ctran-env.7 \
 	man/ctran-gpu.7 \
 	man/ctran-labels.7 \
 	man/ctran-tcp.7 \
@@ -46,6 +48,7 @@ dist_man_MANS += \
 	man/ctran_wait.3
 
 nodist_man_MANS = \
+	man/ctrancxx.1 \
 	man/ctran_abort.3 \
 	man/ctran_allgather_enqueue.3 \
 	man/ctran_allgatherv_enqueue.3 \
@@ -332,6 +335,6 @@ nodist_man_MANS = \
 	man/ctran_wtime.3
 CLEANFILES += $(nodist_man_MANS)
 $(nodist_man_MANS): $(dist_man_MANS)
-	$(AM_V_GEN)$(MKDIR_P) man && name=`basename $@ .3` && \
-	page=`cd $(srcdir)/man && grep -lE "^\.Nm $$name( |$$)" *.3` && \
-	echo ".so man3/$$page" >$@
+	$(AM_V_GEN)$(MKDIR_P) man && file=`basename $@` && section=$${file##*.} && \
+	page=`cd $(srcdir)/man && grep -lE "^\.Nm $${file%.*}( |$$)" *.$$section` && \
+	echo ".so man$$section/$$page" >$@

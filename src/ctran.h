@@ -14,12 +14,15 @@
  *             handler: CTRAN_ERRORS_ARE_FATAL, the default, ends the job with a message;
  *             CTRAN_ERRORS_RETURN lets the call return; so does a function of the program, see
  *             ctran_comm_create_errhandler. Calls without one use CTRAN_COMM_SELF's, or, with
- *             sessions alone, the initial one; calls about a session use the session's.
+ *             sessions alone, the initial one; calls about a session use the session's. Errors of
+ *             ctran_init, and of calls before it and after ctran_finalize, go to the initial error
+ *             handler (MPI-4.1 sec. 9.3), which CTRAN_INITIAL_ERRHANDLER or ctranrun
+ *             --initial-errhandler names: fatal by default.
  *             Outputs are set only on success, except by the calls that complete requests: these
  *             retire what has completed, with its status, whether it succeeded or not.
  *   Init      The library is in use from ctran_init to ctran_finalize, and from each
  *             ctran_session_init to its ctran_session_finalize; at other times calls fail with
- *             CTRAN_ERR_OTHER, but for these, ctran_initialized, ctran_finalized,
+ *             CTRAN_ERR_OTHER, except for these, ctran_initialized, ctran_finalized,
  *             ctran_get_version, ctran_get_library_version, ctran_error_class,
  *             ctran_error_string, ctran_add_error_*, ctran_remove_error_*, ctran_info_*,
  *             ctran_session_create_errhandler, ctran_errhandler_free, ctran_wtime and
@@ -53,7 +56,8 @@
  *             at a time on a communicator, one call that completes a request, and none after the
  *             one that frees an object. Functions that the user gives are called by the thread
  *             whose call needs them. See ctran_init_thread.
- *   Fork      A child made by fork() has no ctran: its calls fail with CTRAN_ERR_OTHER.
+ *   Fork      A child made by fork() has no ctran: its calls return CTRAN_ERR_OTHER, and no error
+ *             handler is asked.
  */
 #ifndef CTRAN_H
 #define CTRAN_H
@@ -353,8 +357,8 @@ enum {
 /* Joins the job: under ctranrun, srun --mpi=pmix, mpirun or any other PMIx launcher; started by
  * hand, the process is a job of one rank. Collective over the job. argc and argv may be NULL and
  * are not touched. Errors: CTRAN_ERR_CONFIG, CTRAN_ERR_BOOTSTRAP (names the cause), and
- * CTRAN_ERR_OTHER on a second call before ctran_finalize. Since no communicator exists yet, errors
- * are returned after a message on stderr. Source: MPI-4.1 sec. 11.2.1.
+ * CTRAN_ERR_OTHER on a second call before ctran_finalize. The initial error handler is asked: by
+ * default an error is fatal, with a message on stderr. Source: MPI-4.1 sec. 11.2.1.
  *
  * Beyond MPI: after ctran_finalize it may be called again, any number of times, by all ranks alike,
  * for a new world. The variables are those of the first time. */
@@ -409,9 +413,8 @@ CTRAN_API int ctran_is_thread_main(int *flag);
  * first one under ctranrun --enable-recovery waits for all ranks to open one or to call ctran_init.
  * info may ask for a thread level under "thread_level" ("CTRAN_THREAD_SINGLE", ..., or MPI_ for
  * CTRAN_); the default is CTRAN_THREAD_MULTIPLE. As with ctran_init_thread the first who uses the
- * library decides, and as with ctran_init errors of the start are returned after a message: also
- * CTRAN_ERR_CONFIG, CTRAN_ERR_BOOTSTRAP, CTRAN_ERR_ERRHANDLER, CTRAN_ERR_INFO_VALUE.
- * Source: MPI-4.1 sec. 11.3.1. */
+ * library decides. Errors of the start go to errhandler: also CTRAN_ERR_CONFIG,
+ * CTRAN_ERR_BOOTSTRAP, CTRAN_ERR_ERRHANDLER, CTRAN_ERR_INFO_VALUE. Source: MPI-4.1 sec. 11.3.1. */
 CTRAN_API int ctran_session_init(ctran_info_t info, ctran_errhandler_t errhandler,
                                  ctran_session_t *session);
 
@@ -442,7 +445,7 @@ CTRAN_API int ctran_group_from_session_pset(ctran_session_t session, const char 
                                             ctran_group_t *newgroup);
 
 /* Error handlers of sessions: as those of communicators, see ctran_comm_create_errhandler. One can
- * be created, and freed, at any time; then errors are returned: CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM.
+ * be created, and freed, at any time. Errors: CTRAN_ERR_ARG, CTRAN_ERR_NO_MEM.
  * The function gets CTRAN_SESSION_NULL where the session could not be opened. Local.
  * Source: MPI-4.1 sec. 9.3.4. */
 typedef void ctran_session_errhandler_function(ctran_session_t *session, int *error_code, ...);
@@ -589,8 +592,9 @@ CTRAN_API int ctran_info_dup(ctran_info_t info, ctran_info_t *newinfo);
 CTRAN_API int ctran_info_free(ctran_info_t *info);
 
 /* A new object with what is known of the program's start, as CTRAN_INFO_ENV has it: "command" and
- * "argv" (from the arguments, or with argc 0 or argv NULL from the system), "wdir", "arch"; while
- * the job is joined "maxprocs", "soft", "host", too. A value that is too long is not there.
+ * "argv" (from the arguments, or with argc 0 or argv NULL from the system), "wdir", "arch", "host",
+ * "maxprocs", "soft"; the last two before init only without a launcher or under ctranrun. A value
+ * that is too long is not there.
  * CTRAN_INFO_ENV itself exists from ctran_init to ctran_finalize. */
 CTRAN_API int ctran_info_create_env(int argc, char *argv[], ctran_info_t *info);
 
@@ -777,7 +781,8 @@ CTRAN_API int ctran_comm_create_keyval(ctran_comm_copy_attr_function   *comm_cop
 CTRAN_API int ctran_comm_free_keyval(int *comm_keyval);
 
 /* get: *flag is 1 where comm has a value, which is stored in *(void **)attribute_val. Every
- * communicator has the predefined ones, as pointers to int: CTRAN_TAG_UB (CTRAN_TAG_MAX), _IO
+ * communicator has the predefined ones (one of a session the first only, MPI-4.1 sec. 9.1.2), as
+ * pointers to int: CTRAN_TAG_UB (CTRAN_TAG_MAX), _IO
  * (CTRAN_ANY_SOURCE), _HOST (CTRAN_PROC_NULL), _WTIME_IS_GLOBAL (1 if the job has one host),
  * _LASTUSEDCODE (see ctran_add_error_class); and, where the launcher says so, CTRAN_APPNUM, which
  * of the programs of one command line the caller runs, from 0 on, and CTRAN_UNIVERSE_SIZE, how many
@@ -1048,7 +1053,7 @@ CTRAN_API int ctran_get_elements(const ctran_status_t *status, ctran_datatype_t 
 CTRAN_API int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status);
 
 /* The same without waiting: *flag is 1 when there is one, else 0 and status is not touched. Drives
- * transfers once. Source: MPI-4.1 sec. 3.8.1. */
+ * transfers once; gives the core away as a test does. Source: MPI-4.1 sec. 3.8.1. */
 CTRAN_API int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag,
                            ctran_status_t *status);
 
@@ -1073,9 +1078,11 @@ CTRAN_API int ctran_imrecv(void *buf, ctran_count_t count, ctran_datatype_t data
  * operation failed. Null requests are allowed: wait, test and the "all" forms give them an empty
  * status (source CTRAN_ANY_SOURCE, tag CTRAN_ANY_TAG, count 0), the "any" and "some" forms pass
  * them over. Statuses may be CTRAN_STATUS(ES)_IGNORE. A wait blocks; a test drives transfers once
- * and never blocks. The calls that complete one request return its error. Those that may complete
- * several return CTRAN_ERR_IN_STATUS when one of them failed, and set CTRAN_ERROR in each status;
- * the "all" forms wait for every request before they say so. Source: MPI-4.1 sec. 3.7.
+ * and never blocks. After several tests in a row that found nothing, a test gives the core away
+ * once, unless the program computes between them. The calls that complete one request return its
+ * error. Those that may complete several return CTRAN_ERR_IN_STATUS when one of them failed, and
+ * set CTRAN_ERROR in each status; the "all" forms wait for every request before they say so.
+ * Source: MPI-4.1 sec. 3.7.
  * ------------------------------------------------------------------------------------------ */
 CTRAN_API int ctran_wait(ctran_request_t *request, ctran_status_t *status);
 CTRAN_API int ctran_test(ctran_request_t *request, int *flag, ctran_status_t *status);
@@ -1099,8 +1106,9 @@ CTRAN_API int ctran_waitsome(int incount, ctran_request_t requests[], int *outco
 CTRAN_API int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int indices[],
                              ctran_status_t statuses[]);
 
-/* Marks *request for freeing once it completes, and sets it to CTRAN_REQUEST_NULL. Local.
- * Source: MPI-4.1 sec. 3.7.3. */
+/* Marks *request for freeing once it completes, and sets it to CTRAN_REQUEST_NULL. Local. Errors:
+ * CTRAN_ERR_REQUEST, also for a collective under way, and for a started partitioned send with a
+ * partition that is not ready, which would never complete. Source: MPI-4.1 sec. 3.7.3. */
 CTRAN_API int ctran_request_free(ctran_request_t *request);
 
 /* Persistent requests: the arguments of a transfer, to be started any number of times. *request is

@@ -26,3 +26,5 @@ include tests/house/local.mk
 
 EXTRA_DIST += tests/lib.sh tests/setup.sh \
 	tests/suppressions/lsan.supp tests/suppressions/tsan.supp
+# For users, too.
+dist_pkgdata_DATA = tests/suppressions/ctran.supp

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <hwloc.h>
@@ -148,7 +149,7 @@ static void print_vars(const struct ct_config *cfg)
     }
 }
 
-static bool print_named_var(const struct ct_config *cfg, const char *name)
+static bool print_full_name(const struct ct_config *cfg, const char *name)
 {
     for (int i = 0; i < CT_VAR_COUNT; i++) {
         if (strcmp(ct_config_vars()[i].name, name) == 0) {
@@ -160,6 +161,19 @@ static bool print_named_var(const struct ct_config *cfg, const char *name)
     fprintf(stderr, "ctran_info: %s: no such variable%s%s; --all lists them\n", name,
             near != NULL ? "; did you mean " : "", near != NULL ? near : "");
     return false;
+}
+
+/* Names are those that ctranrun --set takes. */
+static bool print_named_var(const struct ct_config *cfg, const char *name)
+{
+    char *full = ct_config_full_name(name, strlen(name));
+    if (full == NULL) {
+        fprintf(stderr, "ctran_info: no memory\n");
+        return false;
+    }
+    bool good = print_full_name(cfg, full);
+    free(full);
+    return good;
 }
 
 /* ---- for programs ------------------------------------------------------------------ */
@@ -324,10 +338,9 @@ struct command {
     struct choices_request  choices;
 };
 
-static void print_usage(FILE *to)
+static void print_usage(void)
 {
-    fprintf(
-        to,
+    fputs(
         "usage: ctran_info [--all | --json | --var NAME]\n"
         "       ctran_info --topology [--json] [--svg FILE] [--synthetic NAME|FILE]\n"
         "                  [--cluster FILE|DESCRIPTION]\n"
@@ -337,7 +350,7 @@ static void print_usage(FILE *to)
         "Shows this build of ctran and what it finds on this machine.\n"
         "  --all        also every variable: value, origin, meaning, range, default\n"
         "  --json       the same for programs\n"
-        "  --var NAME   this variable only\n"
+        "  --var NAME   this variable only, with or without CTRAN_\n"
         "  --topology   this machine: its tree, the NIC of each GPU, what is near what\n"
         "    --svg FILE        as a picture; - is the standard output\n"
         "    --synthetic NAME  of a machine that one does not have (dgx-h100, p4d, gb200,\n"
@@ -355,7 +368,8 @@ static void print_usage(FILE *to)
         "streams\n"
         "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
         "  --version    the version only\n"
-        "  --help       print this\n");
+        "  --help       print this\n",
+        stdout);
 }
 
 static bool takes_json(enum action action)
@@ -490,10 +504,10 @@ static bool act(const struct command *cmd, const struct ct_config *cfg, const st
         printf("ctran_info %s\n", PACKAGE_VERSION);
         return true;
     case DO_HELP:
-        print_usage(stdout);
+        print_usage();
         return true;
     default:
-        print_usage(stderr);
+        fprintf(stderr, "ctran_info: --help lists the options\n");
         return false;
     }
 }
@@ -503,6 +517,7 @@ int main(int argc, char **argv)
     struct command   cmd = {.action = DO_SUMMARY};
     struct ct_log    log;
     struct ct_config cfg;
+    ct_stdfd_fill();
     if (!parse(argc, argv, &cmd)) {
         cmd.action = DO_BAD;
     }

@@ -1,5 +1,5 @@
 # tools: programs about ctran, each with its page and its test.
-bin_SCRIPTS += tools/ctrancc
+bin_SCRIPTS += tools/ctrancc tools/ctrancxx
 bin_PROGRAMS += tools/ctran_info
 tools_ctran_info_SOURCES = tools/choices.c tools/choices.h tools/ctran_info.c tools/gpus.c tools/gpus.h
 tools_ctran_info_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \

@@ -265,7 +265,7 @@ static bool prepare(struct perf_job *job, const struct options *o)
     for (int i = 0; i < o->nsizes; i++) {
         room = o->sizes[i] > room ? o->sizes[i] : room;
     }
-    const size_t places = o->touch ? (size_t)o->window * perf_place_bytes(room) : 0;
+    const size_t places = o->touch ? perf_places_bytes(room, o->window) : 0;
     room *= (size_t)(job->size > PERF_NEAR ? job->size : PERF_NEAR);
     room = room > places ? room : places;
     job->turns = o->copies ? ranks_to_core(job) : 1;
@@ -300,9 +300,6 @@ static void finish(struct perf_job *job)
 static bool has_size(const struct perf_job *job, size_t bytes)
 {
     const struct perf_pattern *p = job->pattern;
-    if (job->touch && !p->pairs) {
-        return false;
-    }
     if (p->pairs) {
         return job->size > 1 && (bytes > 0 || p->unit != PERF_MB_S);
     }

@@ -80,8 +80,8 @@ static inline int perf_back(int direction)
 /* A pair of ranks: the other one, or -1 for a rank that is left over. */
 int  perf_partner(const struct perf_job *job);
 bool perf_is_first(const struct perf_job *job);
-/* What a message of a window takes in a buffer, with `touch`. */
-size_t perf_place_bytes(size_t bytes);
+/* What the messages of a window take in a buffer, with `touch`. */
+size_t perf_places_bytes(size_t bytes, int window);
 
 /* The figure of a job in its pattern's unit: the median of `batches` batches, each of at least
  * about time_s / batches seconds. *iterations is the number in a batch. Collective. */

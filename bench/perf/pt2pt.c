@@ -10,7 +10,8 @@
  *
  * With --touch it is the memory, too: a sender writes to each line of a message before it sends it,
  * what is there already, and a receiver reads from each line of what it has got. Then each message
- * of a window has a place of its own, since what is being sent may not be written.
+ * of a window has a place of its own, since what is being sent may not be written. In a window that
+ * is longer than 64 MiB several messages share a place.
  */
 #include "perf.h"
 
@@ -28,17 +29,30 @@ bool perf_is_first(const struct perf_job *job)
     return job->rank < job->size / 2;
 }
 
-enum { LINE = 64 };
+enum { LINE = 64, MOST_BYTES = 64 << 20 };
 
-size_t perf_place_bytes(size_t bytes)
+static size_t place_bytes(size_t bytes)
 {
     return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Messages have places of their own as far as MOST_BYTES go. */
+static size_t places(size_t bytes, int window)
+{
+    const size_t most = MOST_BYTES / (place_bytes(bytes) + 1) + 1;
+    return most < (size_t)window ? most : (size_t)window;
+}
+
+size_t perf_places_bytes(size_t bytes, int window)
+{
+    return places(bytes, window) * place_bytes(bytes);
 }
 
 /* Of message w of a window. */
 static unsigned char *place(const struct perf_job *job, unsigned char *buf, int w)
 {
-    return job->touch ? buf + (size_t)w * perf_place_bytes(job->bytes) : buf;
+    const size_t at = (size_t)w % places(job->bytes, job->window);
+    return job->touch ? buf + at * place_bytes(job->bytes) : buf;
 }
 
 static void write_lines(const struct perf_job *job, unsigned char *message)

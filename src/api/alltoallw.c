@@ -50,7 +50,7 @@ static void destroy(struct ct_described *d)
 static int check_block(struct ct_comm *comm, const char *call, struct wide *w, uint32_t r,
                        const void *at, ctran_count_t count, ctran_datatype_t type)
 {
-    int rc = ct_check_span(comm, call, at, count, type, &w->spans[r]);
+    int rc = ct_check_placed(comm, call, at, count, type, &w->spans[r]);
     if (rc != CTRAN_SUCCESS) {
         w->spans[r].type = NULL; /* not held */
         return rc;

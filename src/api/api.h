@@ -12,7 +12,7 @@
 
 enum ct_api_state { CT_API_BEFORE, CT_API_RUNNING, CT_API_AFTER, CT_API_FORKED };
 
-/* The process, if calls are possible now; else NULL after a message that names `call`. */
+/* The process, if calls are possible now; else NULL after ct_api_refuse. */
 struct ct_process *ct_api_enter(const char *call);
 enum ct_api_state  ct_api_now(void);
 /* The process in any state, for what is possible at any time. */
@@ -33,8 +33,27 @@ int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *
  * is not there yet, session NULL. */
 int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
                     const char *call, const char *fmt, ...) CT_PRINTF(5, 6) CT_COLD;
-/* The same for an error whose cause has been logged where it was found: its text is the code's. */
+/* The same for an error whose cause has been logged where it was found: its text is the code's. By
+ * the handler at `place` it is about a session that could not be opened. */
 int ct_api_pass(struct ct_comm *comm, int error, const char *call);
+int ct_api_pass_by(struct ct_errhandler *const *place, int error, const char *call);
+/* "call: the text of the error". */
+enum { CT_API_TEXT_MAX = CTRAN_MAX_ERROR_STRING + 1024 };
+void ct_api_name_error(struct ct_process *p, int error, const char *call,
+                       char out[CT_API_TEXT_MAX]);
+
+/* Errors of calls that are possible at any time. While the library is in use they are
+ * CTRAN_COMM_SELF's, else the initial error handler's; a forked child only gets the code back.
+ * errors_outside.c */
+int ct_api_raise_anytime(int error, const char *call, const char *fmt, ...) CT_PRINTF(3, 4) CT_COLD;
+int ct_api_pass_anytime(int error, const char *call) CT_COLD;
+/* The error of a call that is not possible now: CTRAN_ERR_OTHER, if the handler returns. */
+int ct_api_refuse(const char *call) CT_COLD;
+/* Ends the job over an error of the start whose cause has been logged. */
+_Noreturn void ct_api_die_told(struct ct_process *p, int error, const char *call);
+/* Only the message of ct_api_refuse. */
+void ct_api_log_refusal(const char *call) CT_COLD;
+
 /* Process sets. The number of a name; CT_PSETS: there is none. session_pset.c */
 enum { CT_PSET_WORLD, CT_PSET_SELF, CT_PSETS };
 int ct_api_find_pset(const char *name);
@@ -44,6 +63,21 @@ int  ct_api_make_env(struct ct_process *p);
 void ct_api_free_env(struct ct_process *p);
 /* Ends the job. Does not return. */
 _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text);
+
+/* The call begins to wait, for what ranks of `comm` do; ct_blocked_end is due. `peer` and `tag` as
+ * in the call, CT_BLOCKED_NONE: it has none. */
+static inline void ct_api_block(struct ct_blocked *b, const char *call, const struct ct_comm *comm,
+                                int peer, int tag)
+{
+    ct_blocked_begin(b, call, comm->id, peer == CTRAN_ANY_SOURCE ? CT_BLOCKED_ANY : peer,
+                     tag == CTRAN_ANY_TAG ? CT_BLOCKED_ANY : tag);
+}
+/* Peer and tag of a request that is not done, if it is a send or a receive. */
+void ct_api_describe_request(const struct ct_request *base, const struct ct_comm *comm, int *peer,
+                             int *tag);
+/* Waits for the request of a call, which is described if it is not over yet. */
+int ct_api_wait(const char *call, const struct ct_comm *comm, int peer, int tag,
+                struct ct_request *req);
 
 /* ---- arguments. Each raises what is wrong and returns it; CTRAN_SUCCESS sets the outputs. --- */
 
@@ -104,13 +138,13 @@ struct ct_span {
 };
 /* Where its data are, and of what kind that memory is: that of its first byte; a type with absolute
  * addresses may have several. transfer.c */
-void               ct_span_find_memory(struct ct_process *p, struct ct_area *area);
+void ct_span_find_memory(struct ct_process *p, const struct ct_dtype *type, struct ct_area *area);
 static inline void ct_span_describe(struct ct_process *p, const struct ct_span *span,
                                     struct ct_area *area)
 {
     ct_dtype_describe(span->type, span->buf, span->count, area);
     if (CT_UNLIKELY(p->memory_of != NULL)) {
-        ct_span_find_memory(p, area);
+        ct_span_find_memory(p, span->type, area);
     }
 }
 static inline struct ct_area ct_span_area(struct ct_process *p, const struct ct_span *span)
@@ -156,6 +190,23 @@ static inline int ct_check_span(struct ct_comm *comm, const char *call, const vo
     }
     return rc;
 }
+/* The same for an address that was computed from a buffer: it may by chance have the value of
+ * CTRAN_IN_PLACE. */
+static inline int ct_check_placed(struct ct_comm *comm, const char *call, const void *at,
+                                  ctran_count_t count, ctran_datatype_t datatype,
+                                  struct ct_span *out)
+{
+    int rc = ct_check_count(comm, call, count, datatype, out);
+    if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        out->buf = (void *)at;
+        if (CT_UNLIKELY(out->bytes > 0 && at == NULL)) {
+            rc = ct_check_no_buffer(comm, call, at, out);
+        }
+    }
+    return rc;
+}
+/* Whether its displacements are addresses, as CTRAN_BOTTOM wants them. */
+bool ct_type_is_absolute(const struct ct_dtype *type);
 /* The block of rank r of a call that was given NULL for a buffer and so, as CTRAN_BOTTOM, has
  * addresses for displacements: it begins in memory of this process. */
 int ct_check_there(struct ct_comm *comm, const char *call, const struct ct_area *area, uint32_t r);
@@ -184,7 +235,6 @@ struct ct_transfer {
     struct ct_ep          *ep;   /* NULL: any source, or nobody */
     bool                   null; /* CTRAN_PROC_NULL: nothing is to be done */
     enum ct_transfer_mode  mode;
-    bool                   driven; /* by a call that returns when it is done */
     struct ct_p2p_key      key;
     struct ct_area         area;
     const struct ct_dtype *type; /* whose pieces the area has; NULL: it is one block */

@@ -89,9 +89,15 @@ int ctran_comm_delete_attr(ctran_comm_t handle, int comm_keyval)
     return ct_api_pass(comm, rc, call);
 }
 
-/* Where a predefined value lies; NULL for one that is not known here. */
-static const int *predefined(const struct ct_process *p, int number)
+/* Where a predefined value lies; NULL for one that is not known here. A communicator that comes
+ * from a session has the largest tag only (MPI-4.1 sec. 9.1.2): the others tell of the world. */
+static const int *predefined(const struct ct_comm *comm, int number)
 {
+    const struct ct_process *p = comm->p;
+    if (number != CTRAN_TAG_UB &&
+        atomic_load_explicit(&comm->group->session, memory_order_relaxed) != 0) {
+        return NULL;
+    }
     static const int no = 0, yes = 1, tag_ub = CTRAN_TAG_MAX, io = CTRAN_ANY_SOURCE,
                      host = CTRAN_PROC_NULL;
     switch (number) {
@@ -128,7 +134,7 @@ int ctran_comm_get_attr(ctran_comm_t handle, int comm_keyval, void *attribute_va
         return rc;
     }
     if (comm_keyval >= CTRAN_TAG_UB && comm_keyval <= CTRAN_UNIVERSE_SIZE) {
-        value = (void *)predefined(comm->p, comm_keyval);
+        value = (void *)predefined(comm, comm_keyval);
         *flag = value != NULL;
     } else {
         rc = check_keyval(comm, call, comm_keyval, &keyval);

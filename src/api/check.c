@@ -116,18 +116,17 @@ int ct_check_count_slowly(struct ct_comm *comm, const char *call, ctran_count_t 
     return check_derived(comm, call, count, span->type);
 }
 
-/* No data lie at address 0: what begins there has absolute addresses in its type. */
-static bool is_bottom(const void *buf, const struct ct_dtype *type)
+/* No data lie in the first page. */
+bool ct_type_is_absolute(const struct ct_dtype *type)
 {
     enum { FIRST_PAGE = 4096 };
-    return buf == CTRAN_BOTTOM && type->scalar == CT_SCALAR_DERIVED &&
-           (uintptr_t)type->true_lb_bytes >= FIRST_PAGE;
+    return type->scalar == CT_SCALAR_DERIVED && (uintptr_t)type->true_lb_bytes >= FIRST_PAGE;
 }
 
 int ct_check_no_buffer(struct ct_comm *comm, const char *call, const void *buf,
                        const struct ct_span *span)
 {
-    return is_bottom(buf, span->type)
+    return buf == CTRAN_BOTTOM && ct_type_is_absolute(span->type)
                ? CTRAN_SUCCESS
                : ct_api_raise(comm, CTRAN_ERR_BUFFER, call, "a buffer for %zu elements is %s",
                               span->count,

@@ -101,11 +101,11 @@ struct reduction {
     struct ct_described  d;
     enum ct_coll_kind    kind;
     bool                 empty; /* there is nothing to reduce */
-    const void          *send;  /* NULL in place */
-    void                *recv;  /* NULL where there is no result */
-    size_t               nsend, nrecv;
-    size_t               count;  /* as the collective is given it */
-    const ctran_count_t *counts; /* of reduce_scatter */
+    const void          *send;  /* may be CTRAN_IN_PLACE */
+    void                *recv;
+    size_t               nsend, nrecv; /* nrecv is 0 where there is no result */
+    size_t               count;        /* as the collective is given it */
+    const ctran_count_t *counts;       /* of reduce_scatter */
     uint32_t             root;
     struct ct_dense_ends e;
 };
@@ -177,19 +177,18 @@ static int reduce(const struct ct_call *how, struct ct_comm *comm, struct reduct
     return ct_call_go(how, &r->d);
 }
 
-/* The buffers of a reduction whose result this rank gets. *send becomes NULL in place. */
-static int check_reduction(struct ct_comm *comm, const char *call, const void **send, void *recv,
+/* The buffers of a reduction whose result this rank gets. */
+static int check_reduction(struct ct_comm *comm, const char *call, const void *send, void *recv,
                            ctran_count_t count, ctran_datatype_t datatype, struct ct_span *span)
 {
-    if (*send != CTRAN_IN_PLACE) {
+    if (send != CTRAN_IN_PLACE) {
         struct ct_span in;
-        int            rc = ct_check_span(comm, call, *send, count, datatype, &in);
+        int            rc = ct_check_span(comm, call, send, count, datatype, &in);
         if (rc == CTRAN_SUCCESS) {
             rc = ct_check_span(comm, call, recv, count, datatype, span);
         }
         return rc == CTRAN_SUCCESS ? ct_check_disjoint(comm, call, &in, span) : rc;
     }
-    *send = NULL;
     return ct_check_span(comm, call, recv, count, datatype, span);
 }
 
@@ -211,15 +210,16 @@ int ct_call_reduce(const struct ct_call *how, const void *sendbuf, void *recvbuf
         return rc;
     }
     const bool at_root = (uint32_t)root == comm->run.me;
-    rc = at_root ? check_reduction(comm, how->name, &sendbuf, recvbuf, count, datatype, &span)
+    rc = at_root ? check_reduction(comm, how->name, sendbuf, recvbuf, count, datatype, &span)
                  : ct_check_span(comm, how->name, sendbuf, count, datatype, &span);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     struct reduction r;
     r.send = sendbuf;
-    r.recv = at_root ? recvbuf : NULL;
-    r.nsend = r.nrecv = r.count = span.count;
+    r.recv = recvbuf;
+    r.nsend = r.count = span.count;
+    r.nrecv = at_root ? span.count : 0;
     r.root = (uint32_t)root;
     return reduce(how, comm, &r, CT_REDUCE, &span, op);
 }
@@ -236,7 +236,7 @@ int ct_call_allreduce(const struct ct_call *how, const void *sendbuf, void *recv
                                                             datatype, op, false, 0});
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = check_reduction(comm, how->name, &sendbuf, recvbuf, count, datatype, &span);
+        rc = check_reduction(comm, how->name, sendbuf, recvbuf, count, datatype, &span);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -259,17 +259,18 @@ int ct_call_scan(const struct ct_call *how, bool exclusive, const void *sendbuf,
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const bool first = exclusive && comm->run.me == 0;
-    rc = first && sendbuf != CTRAN_IN_PLACE && sendbuf != recvbuf
+    const bool none = exclusive && comm->run.me == 0 && sendbuf != CTRAN_IN_PLACE;
+    rc = none && sendbuf != recvbuf
              ? ct_check_span(comm, how->name, sendbuf, count, datatype, &span)
-             : check_reduction(comm, how->name, &sendbuf, recvbuf, count, datatype, &span);
+             : check_reduction(comm, how->name, sendbuf, recvbuf, count, datatype, &span);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     struct reduction r;
     r.send = sendbuf;
-    r.recv = first && sendbuf != NULL ? NULL : recvbuf;
-    r.nsend = r.nrecv = r.count = span.count;
+    r.recv = recvbuf;
+    r.nsend = r.count = span.count;
+    r.nrecv = none ? 0 : span.count;
     return reduce(how, comm, &r, exclusive ? CT_EXSCAN : CT_SCAN, &span, op);
 }
 
@@ -315,7 +316,7 @@ int ct_call_reduce_scatter_block(const struct ct_call *how, const void *sendbuf,
         return rc;
     }
     struct reduction r;
-    r.send = in_place ? NULL : sendbuf;
+    r.send = sendbuf;
     r.recv = recvbuf;
     r.nsend = block.count * comm->run.n;
     r.nrecv = in_place ? r.nsend : block.count;
@@ -346,7 +347,6 @@ int ct_call_reduce_scatter(const struct ct_call *how, const void *sendbuf, void 
                            const ctran_count_t recvcounts[], ctran_datatype_t datatype,
                            ctran_op_t op)
 {
-    const void     *send = sendbuf;
     const bool      in_place = sendbuf == CTRAN_IN_PLACE;
     struct ct_comm *comm;
     struct ct_span  all, mine;
@@ -363,7 +363,7 @@ int ct_call_reduce_scatter(const struct ct_call *how, const void *sendbuf, void 
     }
     if (rc == CTRAN_SUCCESS) {
         ctran_count_t count = (ctran_count_t)all.count;
-        rc = in_place ? check_reduction(comm, how->name, &send, recvbuf, count, datatype, &all)
+        rc = in_place ? check_reduction(comm, how->name, sendbuf, recvbuf, count, datatype, &all)
                       : ct_check_span(comm, how->name, sendbuf, count, datatype, &all);
     }
     if (rc == CTRAN_SUCCESS && !in_place) {
@@ -373,7 +373,7 @@ int ct_call_reduce_scatter(const struct ct_call *how, const void *sendbuf, void 
         return rc;
     }
     struct reduction r;
-    r.send = send;
+    r.send = sendbuf;
     r.recv = recvbuf;
     r.nsend = r.count = all.count;
     r.nrecv = in_place ? all.count : (size_t)recvcounts[comm->run.me];

@@ -8,7 +8,7 @@ struct ends {
     struct ct_described d;
     enum ct_coll_kind   kind;
     uint32_t            root;
-    bool                in_place;    /* what it sends is where it receives */
+    bool                in_place;    /* one of its buffers is: it has no type */
     struct ct_span      send, recv;  /* all elements */
     size_t              block_bytes; /* of one rank's data */
     struct ct_dense     in, out;
@@ -66,18 +66,21 @@ static int open_end(struct ct_described *d, const struct ct_span *span, bool fil
 static int describe(struct ends *e)
 {
     struct ct_coll *c = &e->d.coll;
+    const bool      of_recv = e->in_place && e->kind == CT_SCATTER;
+    const void     *in = e->in_place && !of_recv ? CTRAN_IN_PLACE : e->in.base;
+    void           *out = of_recv ? CTRAN_IN_PLACE : e->out.base;
     switch (e->kind) {
     case CT_ALLGATHER:
-        ct_coll_allgather(c, e->in.base, e->out.base, e->block_bytes);
+        ct_coll_allgather(c, in, out, e->block_bytes);
         break;
     case CT_GATHER:
-        ct_coll_gather(c, e->in.base, e->out.base, e->block_bytes, e->root);
+        ct_coll_gather(c, in, out, e->block_bytes, e->root);
         break;
     case CT_SCATTER:
-        ct_coll_scatter(c, e->in.base, e->out.base, e->block_bytes, e->root);
+        ct_coll_scatter(c, in, out, e->block_bytes, e->root);
         break;
     default:
-        return ct_coll_alltoall(c, e->in.base, e->out.base, e->block_bytes);
+        return ct_coll_alltoall(c, in, out, e->block_bytes);
     }
     return CTRAN_SUCCESS;
 }
@@ -96,7 +99,7 @@ static int open_ends(struct ct_described *d)
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    rc = open_end(d, &e->recv, e->in_place, &e->out);
+    rc = open_end(d, &e->recv, e->in_place && e->kind != CT_SCATTER, &e->out);
     rc = rc == CTRAN_SUCCESS ? describe(e) : rc;
     if (rc != CTRAN_SUCCESS) {
         (void)close_ends(d, false);
@@ -114,8 +117,8 @@ static int begin(const struct ct_call *how, enum ct_coll_kind kind, struct ends 
     return ct_call_check(how, &e->d.comm);
 }
 
-/* The last check, and the start. in_place: it reads what it sends from where it receives. */
-static int go(const struct ct_call *how, struct ends *e, bool in_place)
+/* The last check, and the start. */
+static int go(const struct ct_call *how, struct ends *e)
 {
     static const struct ct_described_ops ops = {sizeof *e, open_ends, close_ends, NULL};
     int                                  rc = CTRAN_SUCCESS;
@@ -128,7 +131,7 @@ static int go(const struct ct_call *how, struct ends *e, bool in_place)
     ct_described_init(&e->d, how, e->d.comm, &ops);
     e->d.types[0] = e->send.type;
     e->d.types[1] = e->recv.type;
-    e->in_place = in_place;
+    e->in_place = (e->kind == CT_SCATTER ? e->recv.type : e->send.type) == NULL;
     return ct_call_go(how, &e->d);
 }
 
@@ -150,7 +153,7 @@ int ct_call_allgather(const struct ct_call *how, const void *sendbuf, ctran_coun
     if (rc == CTRAN_SUCCESS) {
         rc = check_part(e.d.comm, how->name, sendbuf, sendcount, sendtype, &e, &e.send);
     }
-    return rc == CTRAN_SUCCESS ? go(how, &e, e.send.type == NULL) : rc;
+    return rc == CTRAN_SUCCESS ? go(how, &e) : rc;
 }
 
 int ct_call_gather(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
@@ -180,7 +183,7 @@ int ct_call_gather(const struct ct_call *how, const void *sendbuf, ctran_count_t
             rc = check_part(e.d.comm, how->name, sendbuf, sendcount, sendtype, &e, &e.send);
         }
     }
-    return rc == CTRAN_SUCCESS ? go(how, &e, e.send.type == NULL) : rc;
+    return rc == CTRAN_SUCCESS ? go(how, &e) : rc;
 }
 
 int ct_call_scatter(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
@@ -210,7 +213,7 @@ int ct_call_scatter(const struct ct_call *how, const void *sendbuf, ctran_count_
             rc = check_part(e.d.comm, how->name, recvbuf, recvcount, recvtype, &e, &e.recv);
         }
     }
-    return rc == CTRAN_SUCCESS ? go(how, &e, false) : rc;
+    return rc == CTRAN_SUCCESS ? go(how, &e) : rc;
 }
 
 int ct_call_alltoall(const struct ct_call *how, const void *sendbuf, ctran_count_t sendcount,
@@ -238,5 +241,5 @@ int ct_call_alltoall(const struct ct_call *how, const void *sendbuf, ctran_count
                               e.block_bytes, received);
         }
     }
-    return rc == CTRAN_SUCCESS ? go(how, &e, e.send.type == NULL) : rc;
+    return rc == CTRAN_SUCCESS ? go(how, &e) : rc;
 }

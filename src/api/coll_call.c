@@ -164,7 +164,10 @@ static int run(struct ct_described *d)
     ct_coll_init(&d->coll, d->comm, NULL);
     int rc = d->ops->open(d);
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
+        struct ct_blocked b;
+        ct_api_block(&b, d->call, d->comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
         rc = ct_coll_run(&d->coll);
+        ct_blocked_end(&b);
         const int closed = d->ops->close(d, rc == CTRAN_SUCCESS);
         rc = rc != CTRAN_SUCCESS ? rc : closed;
     }

@@ -148,9 +148,12 @@ static inline ctran_datatype_t ct_side_type(const struct ct_side *side, uint32_t
 }
 /* The arrays are there; to be asked where there is anybody at all. */
 int ct_side_check(struct ct_comm *comm, const char *call, const struct ct_side *side);
-/* Where block i is. */
+/* Where block i is; a buffer that cannot have any is left as it is. */
 int ct_side_block(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t i,
                   const void **buf, ctran_count_t *count);
+/* The same, and its elements. */
+int ct_side_span(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t i,
+                 struct ct_span *out);
 /* From all to all. */
 int ct_inter_all(const struct ct_call *how, struct ct_comm *comm, const struct ct_side *send,
                  const struct ct_side *recv);

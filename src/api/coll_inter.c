@@ -14,6 +14,14 @@ enum { MOVE_TAG = -18, OWN_TAGS = -1000 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+/* A buffer that is NULL has blocks if the addresses are in the type, or in byte displacements. */
+static bool has_blocks(const struct ct_side *side, const struct ct_dtype *type)
+{
+    return side->buf == CTRAN_BOTTOM
+               ? side->types != NULL || (type != NULL && ct_type_is_absolute(type))
+               : side->buf != CTRAN_IN_PLACE;
+}
+
 int ct_side_block(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t r,
                   const void **buf, ctran_count_t *count)
 {
@@ -22,8 +30,7 @@ int ct_side_block(struct ct_comm *comm, const char *call, const struct ct_side *
     ptrdiff_t              at = 0;
     *buf = side->buf;
     *count = side->counts != NULL ? side->counts[r] : side->count;
-    const bool is_bottom = *buf == NULL && side->types != NULL; /* displacements are addresses */
-    if (!side->each || (*buf == NULL && !is_bottom) || *buf == CTRAN_IN_PLACE) {
+    if (!side->each || !has_blocks(side, type)) {
         return CTRAN_SUCCESS;
     }
     if (side->displs != NULL ? __builtin_mul_overflow(side->displs[r], extent, &at)
@@ -34,6 +41,20 @@ int ct_side_block(struct ct_comm *comm, const char *call, const struct ct_side *
     }
     *buf = (const void *)((uintptr_t)*buf + (uintptr_t)at);
     return CTRAN_SUCCESS;
+}
+
+int ct_side_span(struct ct_comm *comm, const char *call, const struct ct_side *side, uint32_t r,
+                 struct ct_span *out)
+{
+    const void   *buf;
+    ctran_count_t count;
+    int           rc = ct_side_block(comm, call, side, r, &buf, &count);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    const ctran_datatype_t type = ct_side_type(side, r);
+    return buf == side->buf ? ct_check_span(comm, call, buf, count, type, out)
+                            : ct_check_placed(comm, call, buf, count, type, out);
 }
 
 int ct_side_check(struct ct_comm *comm, const char *call, const struct ct_side *side)
@@ -108,12 +129,15 @@ static int plan(struct moves *m, const struct ct_side *side, uint32_t first, uin
     int             rc = n > 0 ? ct_side_check(comm, call, side) : CTRAN_SUCCESS;
     for (uint32_t r = first; r < first + n && rc == CTRAN_SUCCESS; r++) {
         struct ct_transfer *t = &m->transfers[m->n];
-        const void         *buf;
-        ctran_count_t       count;
-        rc = ct_side_block(comm, call, side, r, &buf, &count);
+        struct ct_span      span;
+        t->comm = comm;
+        rc = ct_side_span(comm, call, side, r, &span);
         if (rc == CTRAN_SUCCESS) {
-            rc = ct_check_transfer(call, buf, count, ct_side_type(side, r), (int)r, 0,
-                                   ct_comm_handle(comm), mode, t);
+            rc = ct_check_key(call, (int)r, 0, mode == CT_TRANSFER_RECV, t);
+        }
+        if (rc == CTRAN_SUCCESS) {
+            t->mode = mode;
+            ct_transfer_describe(t, &span);
         }
         if (rc == CTRAN_SUCCESS && side->buf == CTRAN_BOTTOM && side->types != NULL) {
             rc = ct_check_there(comm, call, &t->area, r);
@@ -234,12 +258,12 @@ static int open_reduction(struct ct_described *d)
     const struct ct_inter_reduction *r = &x->r;
     const struct ct_dtype           *type = d->types[0];
     const size_t                     count = (size_t)r->count;
+    const size_t nsend = x->sends ? count : 0, nrecv = x->receives ? (size_t)r->own : 0;
     if (!x->sends && !x->receives) {
         return ct_coll_inter_reduce(&d->coll, NULL, NULL, 0, NULL, NULL, CTRAN_PROC_NULL);
     }
-    int rc =
-        ct_dense_open_reduction(d->comm, d->call, x->sends ? r->send : NULL, count,
-                                x->receives ? r->recv : NULL, (size_t)r->own, type, true, &x->e);
+    int rc = ct_dense_open_reduction(d->comm, d->call, r->send, nsend, r->recv, nrecv, type, true,
+                                     &x->e);
     if (rc != CTRAN_SUCCESS) {
         ct_coll_inter_skip(d->comm);
         return rc;

@@ -106,16 +106,56 @@ static bool reached(struct batch *b, enum goal goal)
     return goal == ALL ? all_done(b) : some_done(b);
 }
 
+/* The communicator whose error handler answers for request i. */
+static struct ct_comm *owner(const struct batch *b, int i)
+{
+    struct ct_comm *comm = b->requests[i]->owner;
+    return comm != NULL ? comm : ct_comm_self(b->p);
+}
+
+/* A wait for requests, as it is described once it lasts. */
+struct blocked {
+    struct ct_blocked   base;
+    const struct batch *batch;
+};
+
+/* The first request that is not done, with its peer and tag if it is a message. */
+static void fill(struct ct_blocked *base)
+{
+    const struct batch *b = CT_CONTAINER_OF(base, struct blocked, base)->batch;
+    for (int i = b->over; i < b->count; i++) {
+        if (is_active(b, i) && !ct_request_is_done(b->requests[i])) {
+            struct ct_comm *comm = owner(b, i);
+            base->comm = comm->id;
+            ct_api_describe_request(b->requests[i], comm, &base->peer, &base->tag);
+            return;
+        }
+    }
+}
+
+static void block(struct blocked *x, const struct batch *b)
+{
+    x->batch = b;
+    ct_api_block(&x->base, b->call, ct_comm_self(b->p), CT_BLOCKED_NONE, CT_BLOCKED_NONE);
+    x->base.fill = fill;
+}
+
 static void wait_for_all(struct batch *b)
 {
     struct ct_waiter w;
+    struct blocked   blocked;
     const size_t     n = (size_t)b->count;
+    if (all_done(b)) {
+        return;
+    }
+    block(&blocked, b);
     ct_waiter_init(&w, true);
     ct_waiter_join(b->p, &w, b->requests, n);
     while (!all_done(b)) {
         ct_waiter_wait(b->p, &w);
     }
     ct_waiter_part(b->p, &w, b->requests, n);
+    ct_blocked_end(&blocked.base);
 }
 
 /* For one at least. What is pending tells when it ends, so that a wait for one of many looks at
@@ -123,16 +163,19 @@ static void wait_for_all(struct batch *b)
 static void wait_for_some(struct batch *b)
 {
     struct ct_waiter w;
+    struct blocked   blocked;
     const size_t     n = (size_t)b->count;
     if (b->found >= 0 || (ct_domain_poke(b->p) && some_done(b))) {
         return; /* often what ends it is there already */
     }
+    block(&blocked, b);
     ct_waiter_init(&w, false);
     const bool all_tell = ct_waiter_join_(b->p, &w, b->requests, n) == (uint32_t)b->active;
     while (all_tell && !ct_waiter_is_told(&w)) {
         ct_waiter_wait(b->p, &w);
     }
     const size_t done = ct_waiter_part_(b->p, &w, b->requests, n);
+    ct_blocked_end(&blocked.base);
     if (all_tell) {
         b->found = (int)done;
     } else {
@@ -146,14 +189,7 @@ static bool test_for(struct batch *b, enum goal goal)
     if (goal == ALL ? all_done(b) : b->found >= 0) {
         return true;
     }
-    return ct_domain_poke(b->p) && reached(b, goal);
-}
-
-/* The communicator whose error handler answers for request i. */
-static struct ct_comm *owner(const struct batch *b, int i)
-{
-    struct ct_comm *comm = b->requests[i]->owner;
-    return comm != NULL ? comm : ct_comm_self(b->p);
+    return ct_domain_poll_once(b->p) && reached(b, goal);
 }
 
 /* ---- one ------------------------------------------------------------------------------------- */
@@ -364,6 +400,20 @@ int ctran_testsome(int incount, ctran_request_t requests[], int *outcount, int i
     return some("ctran_testsome", false, incount, requests, outcount, indices, statuses);
 }
 
+/* A started send ends only when all is marked ready, for which the program needs the handle. */
+static int check_parts(struct batch *b, struct ct_request *req)
+{
+    struct ct_part *part = req->inactive ? NULL : ct_part_of(req);
+    uint32_t        which;
+    if (part == NULL || ct_part_is_recv(part) || ct_part_all_ready(part, &which)) {
+        return CTRAN_SUCCESS;
+    }
+    return ct_api_raise(owner(b, 0), CTRAN_ERR_REQUEST, b->call,
+                        "partition %u of the started send has not been marked ready, and could "
+                        "not be any more: mark all ready first (ctran_pready)",
+                        which);
+}
+
 int ctran_request_free(ctran_request_t *request)
 {
     struct batch b;
@@ -379,6 +429,10 @@ int ctran_request_free(ctran_request_t *request)
     if (ct_call_is_bound(req)) {
         return ct_api_raise(owner(&b, 0), CTRAN_ERR_REQUEST, b.call,
                             "its collective is under way: complete it first");
+    }
+    rc = check_parts(&b, req);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
     }
     *request = CTRAN_REQUEST_NULL;
     ct_request_let_go(b.p, req);
@@ -467,7 +521,8 @@ int ctran_request_get_status_some(int incount, const ctran_request_t requests[],
         return ct_check_out(ct_comm_self(b.p), call, indices, "indices");
     }
     if (!all_done(&b)) {
-        ct_domain_poke(b.p); /* also where some are done: they stay, and others want to follow */
+        /* Also where some are done: those stay, and others want to follow. */
+        (void)ct_domain_poll_once(b.p);
     }
     for (int i = 0; i < incount; i++) {
         if (is_active(&b, i) && ct_request_is_done(b.requests[i])) {

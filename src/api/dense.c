@@ -106,9 +106,9 @@ int ct_dense_open_elements(struct ct_comm *comm, const char *call, const void *b
                            const struct ct_dtype *type, bool fill, struct ct_dense *d)
 {
     ct_dense_none(d);
-    d->base = (char *)buf;
+    d->base = count > 0 ? (char *)buf : NULL;
     if ((type->scalar != CT_SCALAR_DERIVED && CT_LIKELY(comm->p->memory_of == NULL)) ||
-        buf == NULL || count == 0) {
+        count == 0) {
         return CTRAN_SUCCESS;
     }
     const struct ct_span span = {.buf = (void *)buf, .count = count, .type = type};
@@ -160,9 +160,11 @@ int ct_dense_open_reduction(struct ct_comm *comm, const char *call, const void *
                             void *recv, size_t nrecv, const struct ct_dtype *type, bool keep,
                             struct ct_dense_ends *e)
 {
-    int rc = ct_dense_open_elements(comm, call, send, nsend, type, true, &e->in);
+    const bool in_place = send == CTRAN_IN_PLACE;
+    int rc = ct_dense_open_elements(comm, call, send, in_place ? 0 : nsend, type, true, &e->in);
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_dense_open_elements(comm, call, recv, nrecv, type, keep || send == NULL, &e->out);
+        e->in.base = in_place ? (char *)CTRAN_IN_PLACE : e->in.base;
+        rc = ct_dense_open_elements(comm, call, recv, nrecv, type, keep || in_place, &e->out);
         if (rc != CTRAN_SUCCESS) {
             (void)ct_dense_close(&e->in, false);
         }

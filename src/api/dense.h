@@ -40,7 +40,8 @@ static inline void ct_dense_none(struct ct_dense *d)
 bool ct_copy_get(const struct ct_memory *memory, size_t len_bytes, struct ct_copy *copy);
 void ct_copy_put(struct ct_copy *copy);
 
-/* count elements of type at buf as one block. A NULL buf, or a count of 0, gives base NULL. */
+/* count elements of type at buf as one block. A count of 0 gives base NULL; a buf that is NULL is
+ * CTRAN_BOTTOM. */
 int ct_dense_open(struct ct_comm *comm, const char *call, const void *buf, size_t count,
                   const struct ct_dtype *type, bool fill, struct ct_dense *d);
 /* The same for a reduction: elements an extent apart, the first one's data from its true lower
@@ -52,8 +53,9 @@ int ct_dense_open_copy(struct ct_comm *comm, const char *call, const struct ct_s
                        bool fill, struct ct_dense *d);
 int ct_dense_close(struct ct_dense *d, bool store);
 
-/* Both buffers of a reduction: nsend and nrecv elements. send is NULL in place, recv where the rank
- * gets no result. keep: what is in recv stays where nothing is received. */
+/* Both buffers of a reduction: nsend and nrecv elements. send may be CTRAN_IN_PLACE, and so is then
+ * the base of `in`. nrecv is 0 where the rank gets no result, nsend where it gives nothing: then
+ * the pointer is not looked at. keep: what is in recv stays where nothing is received. */
 struct ct_dense_ends {
     struct ct_dense in, out;
 };

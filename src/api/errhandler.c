@@ -46,18 +46,13 @@ int ct_check_errhandler(struct ct_comm *comm, const char *call, ctran_errhandler
                          : ct_api_raise(comm, CTRAN_ERR_ERRHANDLER, call, "%s", wrong);
 }
 
-/* Possible at any time; but only where calls are possible is there a handler to ask. */
+/* Possible at any time. */
 int ctran_errhandler_free(ctran_errhandler_t *errhandler)
 {
-    static const char      call[] = "ctran_errhandler_free";
     struct ct_errhandlers *s = &ct_api_process()->errhandlers;
-    const bool             ok = errhandler != NULL && ct_errhandler_of(s, *errhandler) != NULL;
-    if (!ok && ct_api_now() != CT_API_RUNNING) {
-        return CTRAN_ERR_ERRHANDLER;
-    }
-    if (!ok) {
-        return ct_api_raise(ct_comm_self(ct_api_process()), CTRAN_ERR_ERRHANDLER, call,
-                            "it is null, was freed, or never was one");
+    if (errhandler == NULL || ct_errhandler_of(s, *errhandler) == NULL) {
+        return ct_api_raise_anytime(CTRAN_ERR_ERRHANDLER, "ctran_errhandler_free",
+                                    "it is null, was freed, or never was one");
     }
     ct_errhandler_release(s, *errhandler);
     *errhandler = CTRAN_ERRHANDLER_NULL;

@@ -2,23 +2,21 @@
 /*
  * Where errors go: every error of a public call comes through ct_api_raise or ct_api_pass, which
  * ask the communicator's handler. One without a communicator is CTRAN_COMM_SELF's (MPI-4.1
- * sec. 9.3).
+ * sec. 9.3). Before init and after finalize: errors_outside.c.
  */
 #define CT_FOLDER "api"
 #include <stdarg.h>
 
 #include "api/api.h"
 
-enum { TEXT_MAX = CTRAN_MAX_ERROR_STRING + 1024 };
-
 /* A code may be the program's own, added or not, from a function that it gave. */
-static void name_error(struct ct_process *p, int error, const char *call, char *out)
+void ct_api_name_error(struct ct_process *p, int error, const char *call, char out[CT_API_TEXT_MAX])
 {
     char text[CTRAN_MAX_ERROR_STRING];
     if (ct_codes_describe(&p->codes, error, false, text) < 0) {
         snprintf(text, sizeof text, "code %d, which is the program's own", error);
     }
-    snprintf(out, TEXT_MAX, "%s: %s", call, text);
+    snprintf(out, CT_API_TEXT_MAX, "%s: %s", call, text);
 }
 
 /* Ends the job over `error`. When that is another process's death, the launcher is given the time
@@ -91,15 +89,15 @@ static int handle(struct ct_comm *comm, int error, const char *call, const char 
 static void say(struct ct_process *p, int error, const char *call, const char *fmt, va_list ap,
                 char *text)
 {
-    name_error(p, error, call, text);
+    ct_api_name_error(p, error, call, text);
     size_t len = strlen(text);
-    len += (size_t)snprintf(text + len, TEXT_MAX - len, ": ");
-    vsnprintf(text + len, TEXT_MAX - len, fmt, ap);
+    len += (size_t)snprintf(text + len, CT_API_TEXT_MAX - len, ": ");
+    vsnprintf(text + len, CT_API_TEXT_MAX - len, fmt, ap);
 }
 
 int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *fmt, ...)
 {
-    char    text[TEXT_MAX];
+    char    text[CT_API_TEXT_MAX];
     va_list ap;
     va_start(ap, fmt);
     say(comm->p, error, call, fmt, ap, text);
@@ -107,29 +105,55 @@ int ct_api_raise(struct ct_comm *comm, int error, const char *call, const char *
     return handle(comm, error, call, text, false);
 }
 
+/* By a function of the program: one for sessions or, for a communicator that there is not, one for
+ * communicators. */
+static int call_program(const struct ct_errhandler *h, struct ct_mpi_session *session, int error,
+                        const char *text)
+{
+    return ct_errhandler_fits(h, CT_ERRHANDLER_SESSION) ? call_sessions(session, h, error, text)
+                                                        : call_comms_of_none(h, error, text);
+}
+
 int ct_api_raise_by(struct ct_errhandler *const *place, struct ct_mpi_session *session, int error,
                     const char *call, const char *fmt, ...)
 {
     struct ct_process    *p = ct_api_process();
     struct ct_errhandler *h = ct_errhandler_hold_at(&p->errhandlers, place);
-    char                  text[TEXT_MAX];
+    char                  text[CT_API_TEXT_MAX];
     va_list               ap;
     va_start(ap, fmt);
     say(p, error, call, fmt, ap, text);
     va_end(ap);
     error = ct_errhandler_is_fixed(h) ? handle_fixed(p, h, error, call, text, false)
-            : ct_errhandler_fits(h, CT_ERRHANDLER_SESSION) ? call_sessions(session, h, error, text)
-                                                           : call_comms_of_none(h, error, text);
+                                      : call_program(h, session, error, text);
+    ct_errhandler_drop(&p->errhandlers, h);
+    return error;
+}
+
+int ct_api_pass_by(struct ct_errhandler *const *place, int error, const char *call)
+{
+    struct ct_process *p = ct_api_process();
+    char               text[CT_API_TEXT_MAX];
+    if (error == CTRAN_SUCCESS) {
+        return CTRAN_SUCCESS;
+    }
+    struct ct_errhandler *h = ct_errhandler_hold_at(&p->errhandlers, place);
+    ct_api_name_error(p, error, call, text);
+    if (!ct_errhandler_is_fixed(h)) {
+        error = call_program(h, NULL, error, text);
+    } else if (h != CTRAN_ERRORS_RETURN) {
+        ct_api_die_told(p, error, call);
+    }
     ct_errhandler_drop(&p->errhandlers, h);
     return error;
 }
 
 int ct_api_pass(struct ct_comm *comm, int error, const char *call)
 {
-    char text[TEXT_MAX];
+    char text[CT_API_TEXT_MAX];
     if (CT_LIKELY(error == CTRAN_SUCCESS)) {
         return CTRAN_SUCCESS;
     }
-    name_error(comm->p, error, call, text);
+    ct_api_name_error(comm->p, error, call, text);
     return handle(comm, error, call, text, true);
 }

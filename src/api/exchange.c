@@ -9,23 +9,22 @@
 #include "api/api.h"
 
 /* Both halves of an exchange; the receive is there before the message goes out. */
-static int exchange(const char *call, struct ct_transfer *out, struct ct_transfer *in,
+static int exchange(const char *call, struct ct_transfer *out, struct ct_transfer *in, int dest,
                     ctran_status_t *status)
 {
     struct ct_p2p_req send, recv;
     int               rc = CTRAN_SUCCESS;
-    out->driven = in->driven = true;
     if (!in->null) {
         ct_transfer_start(in, &recv);
     }
     if (!out->null) {
         ct_transfer_start(out, &send);
-        rc = ct_p2p_wait(out->comm->p, &send.base);
+        rc = ct_api_wait(call, out->comm, dest, out->key.tag, &send.base);
     }
     if (in->null) {
         ct_api_null_status(status);
     } else {
-        int err = ct_p2p_wait(in->comm->p, &recv.base);
+        int err = ct_api_wait(call, in->comm, in->key.src, in->key.tag, &recv.base);
         ct_api_status(status, &recv.base);
         rc = rc != CTRAN_SUCCESS ? rc : err;
     }
@@ -45,7 +44,7 @@ int ctran_sendrecv(const void *sendbuf, ctran_count_t sendcount, ctran_datatype_
         rc = ct_check_transfer(call, recvbuf, recvcount, recvtype, source, recvtag, comm,
                                CT_TRANSFER_RECV, &in);
     }
-    return rc == CTRAN_SUCCESS ? exchange(call, &out, &in, status) : rc;
+    return rc == CTRAN_SUCCESS ? exchange(call, &out, &in, dest, status) : rc;
 }
 
 /* With one buffer, what is sent is a copy of it, to be freed; NULL where nothing can be
@@ -89,7 +88,7 @@ int ctran_sendrecv_replace(void *buf, ctran_count_t count, ctran_datatype_t data
     int rc = check_replace(call, buf, count, datatype, dest, sendtag, source, recvtag, comm, &out,
                            &in, &copy);
     if (rc == CTRAN_SUCCESS) {
-        rc = exchange(call, &out, &in, status);
+        rc = exchange(call, &out, &in, dest, status);
         free(copy);
     }
     return rc;

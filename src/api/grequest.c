@@ -84,6 +84,7 @@ static void complete(struct grequest *g)
     const bool orphan = g->base.orphan;
     g->base.orphan = false;
     ct_request_complete(p, &g->base);
+    ct_domain_poll_ends(p);
     ct_domain_leave(p);
     if (orphan) {
         release(p, &g->base);

@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Info objects. All but those that need the job are possible at any time. */
 #define CT_FOLDER "api"
-#include <stdarg.h>
-
 #include "api/api.h"
-
-/* Raises what is wrong where there is a handler to ask, and returns it. */
-static int refuse(int error, const char *call, const char *fmt, ...) CT_PRINTF(3, 4);
-static int refuse(int error, const char *call, const char *fmt, ...)
-{
-    char    text[256];
-    va_list ap;
-    if (ct_api_now() != CT_API_RUNNING) {
-        return error;
-    }
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    return ct_api_raise(ct_comm_self(ct_api_process()), error, call, "%s", text);
-}
 
 static struct ct_infos *infos(void)
 {
@@ -37,20 +20,23 @@ static const char *why_not(ctran_info_t handle)
 static int check(const char *call, ctran_info_t handle, struct ct_info **info)
 {
     *info = ct_info_of(infos(), handle);
-    return *info != NULL ? CTRAN_SUCCESS : refuse(CTRAN_ERR_INFO, call, "%s", why_not(handle));
+    return *info != NULL ? CTRAN_SUCCESS
+                         : ct_api_raise_anytime(CTRAN_ERR_INFO, call, "%s", why_not(handle));
 }
 
 /* The same for one that is to be changed. */
 static int check_own(const char *call, ctran_info_t handle, struct ct_info **info)
 {
     return handle == CTRAN_INFO_ENV
-               ? refuse(CTRAN_ERR_INFO, call, "CTRAN_INFO_ENV cannot be changed or freed")
+               ? ct_api_raise_anytime(CTRAN_ERR_INFO, call,
+                                      "CTRAN_INFO_ENV cannot be changed or freed")
                : check(call, handle, info);
 }
 
 static int check_pointer(const char *call, const void *pointer, const char *name)
 {
-    return pointer != NULL ? CTRAN_SUCCESS : refuse(CTRAN_ERR_ARG, call, "%s is NULL", name);
+    return pointer != NULL ? CTRAN_SUCCESS
+                           : ct_api_raise_anytime(CTRAN_ERR_ARG, call, "%s is NULL", name);
 }
 
 int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
@@ -69,7 +55,7 @@ int ct_check_info(struct ct_comm *comm, const char *call, ctran_info_t handle,
 static int give(const char *call, struct ct_info *made, ctran_info_t *info)
 {
     if (made == NULL) {
-        return refuse(CTRAN_ERR_NO_MEM, call, "for an info object");
+        return ct_api_raise_anytime(CTRAN_ERR_NO_MEM, call, "for an info object");
     }
     *info = made;
     return CTRAN_SUCCESS;
@@ -116,13 +102,13 @@ int ctran_info_set(ctran_info_t handle, const char *key, const char *value)
     rc = ct_info_set(infos(), info, key, value);
     switch (rc) {
     case CTRAN_ERR_INFO_KEY:
-        return refuse(rc, call, "the key is NULL, empty, or longer than %d bytes",
-                      CTRAN_MAX_INFO_KEY - 1);
+        return ct_api_raise_anytime(rc, call, "the key is NULL, empty, or longer than %d bytes",
+                                    CTRAN_MAX_INFO_KEY - 1);
     case CTRAN_ERR_INFO_VALUE:
-        return refuse(rc, call, "the value is NULL or longer than %d bytes",
-                      CTRAN_MAX_INFO_VAL - 1);
+        return ct_api_raise_anytime(rc, call, "the value is NULL or longer than %d bytes",
+                                    CTRAN_MAX_INFO_VAL - 1);
     case CTRAN_ERR_NO_MEM:
-        return refuse(rc, call, "for a value");
+        return ct_api_raise_anytime(rc, call, "for a value");
     default:
         return rc;
     }
@@ -133,7 +119,7 @@ static int check_key(const char *call, ctran_info_t handle, const char *key, str
 {
     int rc = check(call, handle, info);
     if (rc == CTRAN_SUCCESS && key == NULL) {
-        rc = refuse(CTRAN_ERR_INFO_KEY, call, "the key is NULL");
+        rc = ct_api_raise_anytime(CTRAN_ERR_INFO_KEY, call, "the key is NULL");
     }
     return rc;
 }
@@ -144,10 +130,10 @@ int ctran_info_get_string(ctran_info_t handle, const char *key, int *buflen, cha
     struct ct_info   *info;
     int               rc = check_key(call, handle, key, &info);
     if (rc == CTRAN_SUCCESS && (buflen == NULL || *buflen < 0 || (*buflen > 0 && value == NULL))) {
-        rc = refuse(CTRAN_ERR_ARG, call, "%s",
-                    buflen == NULL ? "buflen is NULL"
-                    : *buflen < 0  ? "*buflen is negative"
-                                   : "value is NULL and *buflen is not 0");
+        rc = ct_api_raise_anytime(CTRAN_ERR_ARG, call, "%s",
+                                  buflen == NULL ? "buflen is NULL"
+                                  : *buflen < 0  ? "*buflen is negative"
+                                                 : "value is NULL and *buflen is not 0");
     }
     rc = rc == CTRAN_SUCCESS ? check_pointer(call, flag, "flag") : rc;
     if (rc != CTRAN_SUCCESS) {
@@ -165,8 +151,8 @@ int ctran_info_get(ctran_info_t handle, const char *key, int valuelen, char *val
     struct ct_info   *info;
     int               rc = check_key(call, handle, key, &info);
     if (rc == CTRAN_SUCCESS && (valuelen < 0 || value == NULL)) {
-        rc = refuse(CTRAN_ERR_ARG, call, "%s",
-                    value == NULL ? "value is NULL" : "valuelen is negative");
+        rc = ct_api_raise_anytime(CTRAN_ERR_ARG, call, "%s",
+                                  value == NULL ? "value is NULL" : "valuelen is negative");
     }
     rc = rc == CTRAN_SUCCESS ? check_pointer(call, flag, "flag") : rc;
     if (rc == CTRAN_SUCCESS) {
@@ -199,7 +185,7 @@ int ctran_info_delete(ctran_info_t handle, const char *key)
         rc = check_key(call, handle, key, &info);
     }
     if (rc == CTRAN_SUCCESS && ct_info_delete(infos(), info, key) != CTRAN_SUCCESS) {
-        rc = refuse(CTRAN_ERR_INFO_NOKEY, call, "it is \"%.64s\"", key);
+        rc = ct_api_raise_anytime(CTRAN_ERR_INFO_NOKEY, call, "it is \"%.64s\"", key);
     }
     return rc;
 }
@@ -225,8 +211,8 @@ int ctran_info_get_nthkey(ctran_info_t handle, int n, char *key)
         rc = check_pointer(call, key, "key");
     }
     if (rc == CTRAN_SUCCESS && ct_info_key(infos(), info, n, key) != CTRAN_SUCCESS) {
-        rc = refuse(CTRAN_ERR_ARG, call, "n is %d, there are %d keys", n,
-                    ct_info_count(infos(), info));
+        rc = ct_api_raise_anytime(CTRAN_ERR_ARG, call, "n is %d, there are %d keys", n,
+                                  ct_info_count(infos(), info));
     }
     return rc;
 }

@@ -64,13 +64,30 @@ static void set_machine(struct ct_infos *s, struct ct_info *info)
     }
 }
 
-static void set_job(struct ct_infos *s, struct ct_info *info, const struct ct_job *job)
+/* size 0: nobody knows. */
+static void set_job(struct ct_infos *s, struct ct_info *info, uint32_t size, const char *host)
 {
     char number[16];
-    snprintf(number, sizeof number, "%u", job->size);
-    set(s, info, "maxprocs", number);
-    set(s, info, "soft", number);
-    set(s, info, "host", job->host);
+    snprintf(number, sizeof number, "%u", size);
+    if (size > 0) {
+        set(s, info, "maxprocs", number);
+        set(s, info, "soft", number);
+    }
+    set(s, info, "host", host);
+}
+
+/* What is known of it now: a process stays in its job until its end, so after finalize the same as
+ * between; before init what the launcher has told. */
+static void set_job_now(struct ct_process *p, struct ct_info *info)
+{
+    const enum ct_api_state now = ct_api_now();
+    char                    host[CTRAN_MAX_PROCESSOR_NAME];
+    if ((now == CT_API_RUNNING || now == CT_API_AFTER) && p->job != NULL) {
+        set_job(&p->infos, info, p->job->size, p->job->host);
+        return;
+    }
+    const uint32_t size = ct_job_foresee(host, sizeof host);
+    set_job(&p->infos, info, size, host);
 }
 
 int ct_api_make_env(struct ct_process *p)
@@ -82,7 +99,7 @@ int ct_api_make_env(struct ct_process *p)
     }
     set_command_line(s, s->env);
     set_machine(s, s->env);
-    set_job(s, s->env, p->job);
+    set_job(s, s->env, p->job->size, p->job->host);
     return CTRAN_SUCCESS;
 }
 
@@ -107,8 +124,6 @@ int ctran_info_create_env(int argc, char *argv[], ctran_info_t *info)
         set_command_line(&p->infos, *info);
     }
     set_machine(&p->infos, *info);
-    if (ct_api_now() == CT_API_RUNNING) {
-        set_job(&p->infos, *info, p->job);
-    }
+    set_job_now(p, *info);
     return CTRAN_SUCCESS;
 }

@@ -6,7 +6,8 @@
 int ctran_get_version(int *version, int *subversion)
 {
     if (version == NULL || subversion == NULL) {
-        return CTRAN_ERR_ARG; /* possible at any time: there may be no handler to ask */
+        return ct_api_raise_anytime(CTRAN_ERR_ARG, "ctran_get_version", "%s is NULL",
+                                    version == NULL ? "version" : "subversion");
     }
     *version = CTRAN_VERSION;
     *subversion = CTRAN_SUBVERSION;
@@ -16,7 +17,8 @@ int ctran_get_version(int *version, int *subversion)
 int ctran_get_library_version(char *version, int *resultlen)
 {
     if (version == NULL || resultlen == NULL) {
-        return CTRAN_ERR_ARG;
+        return ct_api_raise_anytime(CTRAN_ERR_ARG, "ctran_get_library_version", "%s is NULL",
+                                    version == NULL ? "version" : "resultlen");
     }
     *resultlen = snprintf(version, CTRAN_MAX_LIBRARY_VERSION_STRING, "ctran %s (build %s, %s)",
                           ct_version_string(), ct_version_digest(), ct_version_build());

@@ -85,7 +85,10 @@ int ctran_intercomm_create(ctran_comm_t local_comm, int local_leader, ctran_comm
     if ((uint32_t)local_leader == local->run.me) {
         bad = check_peer(call, peer_comm, remote_leader, tag, &peer);
     }
+    struct ct_blocked b;
+    ct_api_block(&b, call, local, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     rc = ct_comm_meet(local, (uint32_t)local_leader, peer, remote_leader, tag, bad, &made);
+    ct_blocked_end(&b);
     if (bad != CTRAN_SUCCESS) {
         return bad; /* the others have it now, and a handler has seen it */
     }
@@ -103,7 +106,10 @@ int ctran_intercomm_merge(ctran_comm_t intercomm, int high, ctran_comm_t *newint
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    struct ct_blocked b;
+    ct_api_block(&b, call, comm, CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     rc = ct_comm_merge(comm, high != 0, &made);
+    ct_blocked_end(&b);
     return ct_api_give_comm(comm, rc, made, call, newintracomm);
 }
 
@@ -175,7 +181,10 @@ int ctran_comm_create_from_group(ctran_group_t group_handle, const char *stringt
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    struct ct_blocked b;
+    ct_api_block(&b, call, ct_comm_self(p), CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     rc = ct_comm_from_group(p, group, stringtag, &made);
+    ct_blocked_end(&b);
     rc = dress(rc, &made, info, errhandler);
     return ct_api_give_comm(ct_comm_self(p), rc, made, call, newcomm);
 }
@@ -218,7 +227,10 @@ int ctran_intercomm_create_from_groups(ctran_group_t local_group, int local_lead
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
+    struct ct_blocked b;
+    ct_api_block(&b, call, ct_comm_self(p), CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     rc = ct_comm_from_groups(p, local, remote, stringtag, &made);
+    ct_blocked_end(&b);
     if (rc == CTRAN_ERR_GROUP) {
         return ct_api_raise(self, rc, call, "the two groups have a process in common");
     }

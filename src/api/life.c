@@ -19,7 +19,8 @@
 #include "stream/stream.h"
 #include "topo/topo.h"
 
-static struct ct_process process = {.codes = CT_CODES_INIT,
+static struct ct_process process = {.log = {CT_LOG_WARN, STDERR_FILENO, "ctran"},
+                                    .codes = CT_CODES_INIT,
                                     .infos = CT_INFOS_INIT,
                                     .errhandlers = CT_ERRHANDLERS_INIT,
                                     .sessions = CT_MPI_SESSIONS_INIT};
@@ -43,26 +44,12 @@ static void set_state(enum ct_api_state now)
     atomic_store_explicit(&state, now, memory_order_release);
 }
 
-static void refuse(const char *call, enum ct_api_state now)
-{
-    static const char *const reasons[] = {
-        [CT_API_BEFORE] = "called before ctran_init or ctran_session_init",
-        [CT_API_AFTER] = "called after ctran_finalize or ctran_session_finalize",
-        [CT_API_FORKED] = "called in a child made by fork(), which has no ctran: start ranks with "
-                          "ctranrun instead",
-    };
-    struct ct_log log;
-    ct_log_init(&log, CT_LOG_ERROR, "ctran");
-    ct_error(&log, "%s: %s", call, reasons[now]);
-}
-
 struct ct_process *ct_api_enter(const char *call)
 {
-    enum ct_api_state now = ct_api_now();
-    if (CT_LIKELY(now == CT_API_RUNNING)) {
+    if (CT_LIKELY(ct_api_now() == CT_API_RUNNING)) {
         return &process;
     }
-    refuse(call, now);
+    (void)ct_api_refuse(call); /* the caller returns the same code */
     return NULL;
 }
 
@@ -111,6 +98,7 @@ static __attribute__((constructor)) void watch_forks(void)
 
 static void leave(struct ct_process *p)
 {
+    ct_blocked_close();
     ct_p2p_fini(p);
     ct_ep_fini(p);
     ct_mem_lending_fini(p);
@@ -160,6 +148,7 @@ static int join(struct ct_process *p)
     static pthread_once_t    once = PTHREAD_ONCE_INIT;
     static floor_init *const floors[] = {ct_job_open, start_log, ct_mem_lending_init, ct_ep_init,
                                          ct_p2p_init};
+    ct_stdfd_fill();
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");
     int rc = ct_config_load(&p->cfg, &p->log);
     if (rc == CTRAN_SUCCESS) {
@@ -173,6 +162,7 @@ static int join(struct ct_process *p)
         leave(p);
         return rc;
     }
+    ct_job_open_status(p->job);
     life.joined = true;
     life.pid = getpid();
     pthread_once(&once, watch_end);
@@ -218,10 +208,10 @@ static int bring_up(struct ct_process *p, int thread_level)
 
 int ct_api_use(const char *call, int thread_level, struct ct_process **out)
 {
-    int rc = CTRAN_ERR_OTHER;
+    int rc;
     pthread_mutex_lock(&life.lock);
     if (ct_api_now() == CT_API_FORKED) {
-        refuse(call, CT_API_FORKED);
+        rc = ct_api_refuse(call);
     } else {
         rc = life.users == 0 ? bring_up(&process, thread_level) : CTRAN_SUCCESS;
     }
@@ -269,12 +259,13 @@ _Noreturn void ct_api_die(struct ct_process *p, int status, const char *text)
 
 int ctran_abort(ctran_comm_t comm, int errorcode)
 {
-    struct ct_process *p = ct_api_enter("ctran_abort");
-    if (p == NULL) {
+    struct ct_process *p = &process;
+    char               text[128];
+    (void)comm;
+    if (ct_api_now() != CT_API_RUNNING) {
+        ct_api_log_refusal("ctran_abort"); /* the process ends in any case, with this code: */
         _exit((errorcode & 0xff) != 0 ? errorcode & 0xff : 1);
     }
-    (void)comm;
-    char text[128];
     snprintf(text, sizeof text, "rank %u called ctran_abort with code %d", p->job->rank, errorcode);
     ct_error(&p->log, "%s", text);
     ct_api_die(p, errorcode, text);

@@ -19,6 +19,7 @@ libctcore_la_SOURCES += \
 	src/api/error_codes.c \
 	src/api/exchange.c \
 	src/api/errors.c \
+	src/api/errors_outside.c \
 	src/api/graph.c \
 	src/api/grequest.c \
 	src/api/group.c \

@@ -132,14 +132,15 @@ static int check_side(const struct exchange *x, const struct ct_side *side, uint
 static int describe(const struct exchange *x, const struct ct_side *side, uint32_t block,
                     struct ct_span *span, struct ct_area *area, const struct ct_span **like)
 {
-    const void   *buf;
-    ctran_count_t count;
-    int           rc = ct_side_block(x->d.comm, x->d.call, side, block, &buf, &count);
-    if (rc == CTRAN_SUCCESS && *like != NULL && side->counts == NULL) {
+    int rc;
+    if (*like != NULL && side->counts == NULL) {
+        const void   *buf;
+        ctran_count_t count;
+        rc = ct_side_block(x->d.comm, x->d.call, side, block, &buf, &count);
         *span = **like;
         span->buf = (void *)buf;
-    } else if (rc == CTRAN_SUCCESS) {
-        rc = ct_check_span(x->d.comm, x->d.call, buf, count, ct_side_type(side, block), span);
+    } else {
+        rc = ct_side_span(x->d.comm, x->d.call, side, block, span);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;

@@ -26,7 +26,7 @@ static inline bool take_usual(const void *buf, ctran_count_t count, ctran_dataty
     }
     t->comm = comm;
     t->ep = ct_comm_ep(comm, (uint32_t)peer);
-    t->null = t->driven = false;
+    t->null = false;
     t->mode = mode;
     t->key =
         (struct ct_p2p_key){comm->id, mode == CT_TRANSFER_RECV ? peer : (int)comm->run.me, tag};
@@ -57,9 +57,8 @@ static int send(const char *call, const void *buf, ctran_count_t count, ctran_da
     if (CT_LIKELY(ct_transfer_at_once(&t))) {
         return CTRAN_SUCCESS;
     }
-    t.driven = true;
     ct_transfer_start(&t, &req);
-    return ct_api_pass(t.comm, ct_p2p_wait(t.comm->p, &req.base), call);
+    return ct_api_pass(t.comm, ct_api_wait(call, t.comm, dest, tag, &req.base), call);
 }
 
 int ctran_send(const void *buf, ctran_count_t count, ctran_datatype_t datatype, int dest, int tag,
@@ -95,9 +94,8 @@ int ctran_recv(void *buf, ctran_count_t count, ctran_datatype_t datatype, int so
         ct_api_null_status(status);
         return CTRAN_SUCCESS;
     }
-    t.driven = true;
     ct_transfer_start(&t, &req);
-    rc = ct_p2p_wait(t.comm->p, &req.base);
+    rc = ct_api_wait(call, t.comm, source, tag, &req.base);
     ct_api_status(status, &req.base);
     return ct_api_pass(t.comm, rc, call);
 }

@@ -237,7 +237,7 @@ int ctran_parrived(ctran_request_t request, int partition, int *flag)
     if (*flag) {
         return CTRAN_SUCCESS;
     }
-    ct_domain_poke(owner(request)->p);
+    ct_domain_poll_once(owner(request)->p);
     *flag = ct_part_arrived(part, (uint32_t)partition);
     /* It will not come any more: nobody shall wait for it. */
     bool failed = !*flag && ct_request_is_done(request) && request->error != CTRAN_SUCCESS;

@@ -20,6 +20,17 @@ static int check(const char *call, int source, int tag, ctran_comm_t handle, str
     return rc == CTRAN_SUCCESS ? ct_check_key(call, source, tag, true, t) : rc;
 }
 
+/* A blocking probe. */
+static int wait_for_message(const char *call, const struct ct_transfer *t, int source, int tag,
+                            struct ct_request *what, struct ct_unexpected **taken)
+{
+    struct ct_blocked b;
+    ct_api_block(&b, call, t->comm, source, tag);
+    int rc = ct_p2p_probe(t->comm->p, t->ep, &t->key, what, taken);
+    ct_blocked_end(&b);
+    return rc;
+}
+
 int ctran_iprobe(int source, int tag, ctran_comm_t comm, int *flag, ctran_status_t *status)
 {
     static const char  call[] = "ctran_iprobe";
@@ -62,7 +73,7 @@ int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status)
         ct_api_null_status(status);
         return CTRAN_SUCCESS;
     }
-    rc = ct_p2p_probe(t.comm->p, t.ep, &t.key, &what, NULL);
+    rc = wait_for_message(call, &t, source, tag, &what, NULL);
     if (rc == CTRAN_SUCCESS) {
         ct_api_status(status, &what);
     }
@@ -72,8 +83,8 @@ int ctran_probe(int source, int tag, ctran_comm_t comm, ctran_status_t *status)
 /* ---- matched probes -------------------------------------------------------------------------- */
 
 /* The object is made before a message is taken: there is no way to put one back. */
-static int take(const char *call, struct ct_transfer *t, bool blocking, ctran_message_t *message,
-                ctran_status_t *status, int *flag)
+static int take(const char *call, struct ct_transfer *t, bool blocking, int source, int tag,
+                ctran_message_t *message, ctran_status_t *status, int *flag)
 {
     struct ct_process *p = t->comm->p;
     struct ct_message *m = malloc(sizeof *m);
@@ -83,7 +94,7 @@ static int take(const char *call, struct ct_transfer *t, bool blocking, ctran_me
         return ct_api_raise(t->comm, CTRAN_ERR_NO_MEM, call, "for a message");
     }
     *m = (struct ct_message){.magic = MESSAGE_MAGIC, .comm = t->comm};
-    int rc = blocking ? ct_p2p_probe(p, t->ep, &t->key, &what, &m->what)
+    int rc = blocking ? wait_for_message(call, t, source, tag, &what, &m->what)
                       : ct_p2p_iprobe(p, t->ep, &t->key, &found, &what, &m->what);
     if (rc != CTRAN_SUCCESS || !found) {
         free(m);
@@ -114,7 +125,7 @@ static int mprobe(const char *call, bool blocking, int source, int tag, ctran_co
         ct_api_null_status(status);
         return CTRAN_SUCCESS;
     }
-    return take(call, &t, blocking, message, status, flag);
+    return take(call, &t, blocking, source, tag, message, status, flag);
 }
 
 int ctran_mprobe(int source, int tag, ctran_comm_t comm, ctran_message_t *message,
@@ -182,7 +193,7 @@ int ctran_mrecv(void *buf, ctran_count_t count, ctran_datatype_t datatype, ctran
         return CTRAN_SUCCESS;
     }
     start(m, &t, &req);
-    rc = ct_p2p_wait(t.comm->p, &req.base);
+    rc = ct_api_wait(call, t.comm, req.key.src, req.key.tag, &req.base);
     ct_api_status(status, &req.base);
     rc = ct_api_pass(t.comm, rc, call);
     ct_comm_drop(t.comm);

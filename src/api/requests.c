@@ -54,6 +54,37 @@ static void release_user(struct ct_process *p, struct ct_request *req)
     ct_api_disown(comm, type);
 }
 
+void ct_api_describe_request(const struct ct_request *base, const struct ct_comm *comm, int *peer,
+                             int *tag)
+{
+    const struct ct_p2p_req *req = CT_CONTAINER_OF(base, struct ct_p2p_req, base);
+    if (base->release != release_user) {
+        return; /* a collective, or one that is persistent */
+    }
+    *peer = req->key.src == CTRAN_ANY_SOURCE ? CT_BLOCKED_ANY : req->key.src;
+    *tag = req->key.tag == CTRAN_ANY_TAG ? CT_BLOCKED_ANY : req->key.tag;
+    if (!req->is_recv) {
+        int rank =
+            req->ep != NULL
+                ? ct_group_find(comm->remote != NULL ? comm->remote : comm->group, req->ep->id)
+                : CTRAN_UNDEFINED;
+        *peer = rank != CTRAN_UNDEFINED ? rank : CT_BLOCKED_NONE;
+    }
+}
+
+int ct_api_wait(const char *call, const struct ct_comm *comm, int peer, int tag,
+                struct ct_request *req)
+{
+    struct ct_blocked b;
+    if (ct_request_is_done(req)) {
+        return req->error;
+    }
+    ct_api_block(&b, call, comm, peer, tag);
+    int rc = ct_p2p_wait(comm->p, req);
+    ct_blocked_end(&b);
+    return rc;
+}
+
 void ct_api_disown(struct ct_comm *comm, const struct ct_dtype *type)
 {
     if (CT_UNLIKELY(type != NULL)) {

@@ -63,8 +63,7 @@ static void describe_level(int level, char *out, size_t cap)
 
 /* ---- start and end --------------------------------------------------------------------------- */
 
-/* Nothing is up yet, so errors in arguments go to the handler that the session is given; one that
- * is none cannot be asked. */
+/* Errors go to the handler that the session is given, but for one that is no handler. */
 static int check_start(const char *call, ctran_info_t info_handle, ctran_errhandler_t errhandler,
                        ctran_session_t *session, int *level)
 {
@@ -72,10 +71,7 @@ static int check_start(const char *call, ctran_info_t info_handle, ctran_errhand
     char             value[CTRAN_MAX_INFO_VAL];
     const char      *wrong = ct_errhandler_wrong(errhandler, CT_ERRHANDLER_SESSION);
     if (wrong != NULL) {
-        struct ct_log log;
-        ct_log_init(&log, CT_LOG_ERROR, "ctran");
-        ct_error(&log, "%s: errhandler: %s", call, wrong);
-        return CTRAN_ERR_ERRHANDLER;
+        return ct_api_raise_anytime(CTRAN_ERR_ERRHANDLER, call, "errhandler: %s", wrong);
     }
     if (session == NULL) {
         return ct_api_raise_by(&errhandler, NULL, CTRAN_ERR_ARG, call, "session is NULL");
@@ -93,36 +89,48 @@ static int check_start(const char *call, ctran_info_t info_handle, ctran_errhand
                                          value);
 }
 
-int ctran_session_init(ctran_info_t info, ctran_errhandler_t errhandler, ctran_session_t *session)
+/* Opens one in a process that uses the library. Errors are logged, but for want of memory. */
+static int open_session(struct ct_process *p, ctran_errhandler_t errhandler,
+                        ctran_session_t *session)
 {
-    static const char  call[] = "ctran_session_init";
-    struct ct_process *p;
-    int                level, rc = check_start(call, info, errhandler, session, &level);
-    if (rc == CTRAN_SUCCESS) {
-        rc = ct_api_use(call, level, &p);
-    }
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
+    int rc = CTRAN_SUCCESS;
     if (p->job->news.on) {
         rc = ct_job_meet(p); /* the launcher tells of deaths to those who have met */
     }
     rc = rc == CTRAN_SUCCESS ? ct_machine_check_maps(p) : rc;
-    struct ct_mpi_session *made = NULL;
-    if (rc == CTRAN_SUCCESS) {
-        struct ct_errhandler *held = ct_errhandler_hold_at(&p->errhandlers, &errhandler);
-        made = ct_mpi_session_open(&p->sessions, held);
-        if (made == NULL) {
-            ct_errhandler_drop(&p->errhandlers, held);
-            rc = CTRAN_ERR_NO_MEM;
-        }
-    }
     if (rc != CTRAN_SUCCESS) {
-        ct_api_unuse(p);
         return rc;
+    }
+    struct ct_errhandler  *held = ct_errhandler_hold_at(&p->errhandlers, &errhandler);
+    struct ct_mpi_session *made = ct_mpi_session_open(&p->sessions, held);
+    if (made == NULL) {
+        ct_errhandler_drop(&p->errhandlers, held);
+        return CTRAN_ERR_NO_MEM;
     }
     *session = made;
     return CTRAN_SUCCESS;
+}
+
+int ctran_session_init(ctran_info_t info, ctran_errhandler_t errhandler, ctran_session_t *session)
+{
+    static const char  call[] = "ctran_session_init";
+    struct ct_process *p;
+    int                level;
+    if (ct_api_now() == CT_API_FORKED) {
+        return ct_api_refuse(call);
+    }
+    int rc = check_start(call, info, errhandler, session, &level);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    rc = ct_api_use(call, level, &p);
+    if (rc == CTRAN_SUCCESS) {
+        rc = open_session(p, errhandler, session);
+        if (rc != CTRAN_SUCCESS) {
+            ct_api_unuse(p);
+        }
+    }
+    return ct_api_pass_by(&errhandler, rc, call);
 }
 
 int ctran_session_finalize(ctran_session_t *handle)
@@ -171,18 +179,20 @@ int ctran_session_get_info(ctran_session_t handle, ctran_info_t *info_used)
 
 /* ---- error handlers -------------------------------------------------------------------------- */
 
-/* Possible at any time, so that sessions have it from the start; there may be nobody to ask. */
+/* Possible at any time, so that sessions have it from the start. */
 int ctran_session_create_errhandler(ctran_session_errhandler_function *session_errhandler_fn,
                                     ctran_errhandler_t                *errhandler)
 {
+    static const char call[] = "ctran_session_create_errhandler";
     if (session_errhandler_fn == NULL || errhandler == NULL) {
-        return CTRAN_ERR_ARG;
+        return ct_api_raise_anytime(CTRAN_ERR_ARG, call, "%s is NULL",
+                                    errhandler == NULL ? "errhandler" : "the function");
     }
     struct ct_errhandler *h =
         ct_errhandler_make(&ct_api_process()->errhandlers, CT_ERRHANDLER_SESSION,
                            (ct_errhandler_fn *)session_errhandler_fn);
     if (h == NULL) {
-        return CTRAN_ERR_NO_MEM;
+        return ct_api_raise_anytime(CTRAN_ERR_NO_MEM, call, "for a handler");
     }
     *errhandler = h;
     return CTRAN_SUCCESS;

@@ -29,10 +29,10 @@ int ct_moves_go(struct ct_moves *m, int rc, uint32_t kind, bool even, ctran_stre
 
 /* Elements without gaps. */
 int ct_check_dense(struct ct_comm *comm, const char *call, const struct ct_span *span);
-/* Where those of a buffer begin, whatever the type's lower bound; NULL stays. */
+/* Where those of a buffer begin, whatever the type's lower bound; NULL where there are none. */
 static inline void *ct_dense_begin(const void *buf, const struct ct_span *span)
 {
-    return buf != NULL ? (void *)((uintptr_t)buf + (uintptr_t)span->type->true_lb_bytes) : NULL;
+    return span->bytes > 0 ? (void *)((uintptr_t)buf + (uintptr_t)span->type->true_lb_bytes) : NULL;
 }
 
 #endif

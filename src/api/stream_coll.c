@@ -28,13 +28,7 @@ struct shape {
 static int block(const struct ct_moves *m, const struct ct_side *side, uint32_t r,
                  struct ct_span *out)
 {
-    const void   *buf = side->buf;
-    ctran_count_t count = side->count;
-    int           rc = CTRAN_SUCCESS;
-    if (side->each) {
-        rc = ct_side_block(m->comm, m->call, side, r, &buf, &count);
-    }
-    return rc == CTRAN_SUCCESS ? ct_check_span(m->comm, m->call, buf, count, side->type, out) : rc;
+    return ct_side_span(m->comm, m->call, side, r, out);
 }
 
 /* Messages without bytes are none, at both ends. */

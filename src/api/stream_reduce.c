@@ -5,6 +5,8 @@
 
 #include "api/stream.h"
 
+/* r->send may be CTRAN_IN_PLACE here: then r->recv has the input, even of a rank without a result.
+ * Else r->recv may be any address where r->nrecv is 0. */
 static int go(const char *call, struct ct_comm *comm, struct ct_stream_reduction *r, ctran_op_t op,
               const struct ct_span *span, ctran_stream_t stream)
 {
@@ -14,15 +16,16 @@ static int go(const char *call, struct ct_comm *comm, struct ct_stream_reduction
         return rc;
     }
     r->type = span->type;
-    r->send = ct_dense_begin(r->send, span);
-    r->recv = ct_dense_begin(r->recv, span);
+    const bool in_place = r->send == CTRAN_IN_PLACE;
+    r->send = in_place ? NULL : ct_dense_begin(r->send, span);
+    r->recv = in_place || r->nrecv > 0 ? ct_dense_begin(r->recv, span) : NULL;
     r->handle = op;
     const struct ct_stream_call c = {.name = call, .kind = r->kind, .reduction = r};
     return ct_api_pass(comm, ct_stream_enqueue(comm, stream, &c), call);
 }
 
-/* The buffers; *send becomes NULL in place. */
-static int check(struct ct_comm *comm, const char *call, const void **send, ctran_count_t nsend,
+/* The buffers of a rank that gets a result. */
+static int check(struct ct_comm *comm, const char *call, const void *send, ctran_count_t nsend,
                  const void *recv, ctran_count_t nrecv, ctran_datatype_t datatype,
                  struct ct_span *span)
 {
@@ -31,11 +34,10 @@ static int check(struct ct_comm *comm, const char *call, const void **send, ctra
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    if (*send == CTRAN_IN_PLACE) {
-        *send = NULL;
+    if (send == CTRAN_IN_PLACE) {
         return ct_check_span(comm, call, recv, nsend, datatype, span);
     }
-    rc = ct_check_span(comm, call, *send, nsend, datatype, span);
+    rc = ct_check_span(comm, call, send, nsend, datatype, span);
     return rc == CTRAN_SUCCESS ? ct_check_disjoint(comm, call, span, &out) : rc;
 }
 
@@ -48,7 +50,7 @@ int ctran_allreduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t co
     struct ct_span    span;
     int               rc = ct_check_intra(call, comm, &c);
     if (rc == CTRAN_SUCCESS) {
-        rc = check(c, call, &sendbuf, count, recvbuf, count, datatype, &span);
+        rc = check(c, call, sendbuf, count, recvbuf, count, datatype, &span);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -75,14 +77,14 @@ int ctran_reduce_enqueue(const void *sendbuf, void *recvbuf, ctran_count_t count
         return rc;
     }
     const bool at_root = (uint32_t)root == c->run.me;
-    rc = at_root ? check(c, call, &sendbuf, count, recvbuf, count, datatype, &span)
+    rc = at_root ? check(c, call, sendbuf, count, recvbuf, count, datatype, &span)
                  : ct_check_span(c, call, sendbuf, count, datatype, &span);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     struct ct_stream_reduction r = {.kind = CT_REDUCE,
                                     .send = sendbuf,
-                                    .recv = at_root ? recvbuf : NULL,
+                                    .recv = recvbuf,
                                     .nsend = span.count,
                                     .nrecv = at_root ? span.count : 0,
                                     .count = span.count,
@@ -100,17 +102,18 @@ static int scan(const char *call, enum ct_coll_kind kind, const void *sendbuf, v
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    const bool none = kind == CT_EXSCAN && c->run.me == 0 && sendbuf != CTRAN_IN_PLACE;
-    rc = none ? ct_check_span(c, call, sendbuf, count, datatype, &span)
-              : check(c, call, &sendbuf, count, recvbuf, count, datatype, &span);
+    const bool first = kind == CT_EXSCAN && c->run.me == 0;
+    rc = first && sendbuf != CTRAN_IN_PLACE
+             ? ct_check_span(c, call, sendbuf, count, datatype, &span)
+             : check(c, call, sendbuf, count, recvbuf, count, datatype, &span);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     struct ct_stream_reduction r = {.kind = kind,
-                                    .send = sendbuf != NULL ? sendbuf : recvbuf,
-                                    .recv = kind == CT_EXSCAN && c->run.me == 0 ? NULL : recvbuf,
+                                    .send = sendbuf != CTRAN_IN_PLACE ? sendbuf : recvbuf,
+                                    .recv = recvbuf,
                                     .nsend = span.count,
-                                    .nrecv = span.count,
+                                    .nrecv = first ? 0 : span.count,
                                     .count = span.count};
     return go(call, c, &r, op, &span, stream);
 }
@@ -144,7 +147,7 @@ int ctran_reduce_scatter_block_enqueue(const void *sendbuf, void *recvbuf, ctran
     }
     rc = rc == CTRAN_SUCCESS ? ct_check_blocks(c, call, &span) : rc;
     if (rc == CTRAN_SUCCESS) {
-        rc = check(c, call, &sendbuf, recvcount * c->run.n, recvbuf, recvcount, datatype, &span);
+        rc = check(c, call, sendbuf, recvcount * c->run.n, recvbuf, recvcount, datatype, &span);
     }
     if (rc != CTRAN_SUCCESS) {
         return rc;
@@ -168,7 +171,7 @@ int ctran_reduce_scatter_enqueue(const void *sendbuf, void *recvbuf,
     int               rc = ct_check_intra(call, comm, &c);
     rc = rc == CTRAN_SUCCESS ? ct_check_counts(c, call, recvcounts, datatype, &all) : rc;
     if (rc == CTRAN_SUCCESS) {
-        rc = check(c, call, &sendbuf, (ctran_count_t)all.count, recvbuf, recvcounts[c->run.me],
+        rc = check(c, call, sendbuf, (ctran_count_t)all.count, recvbuf, recvcounts[c->run.me],
                    datatype, &span);
     }
     if (rc != CTRAN_SUCCESS) {

@@ -34,7 +34,7 @@ int ct_check_key(const char *call, int peer, int tag, bool is_recv, struct ct_tr
     return CTRAN_SUCCESS;
 }
 
-/* That of the first block which is not plain. base is NULL: blocks are where they say. */
+/* That of the first block which is not plain. */
 static const struct ct_memory *memory_among(struct ct_process *p, const struct ct_area *area)
 {
     enum { FEW = 16 };
@@ -50,11 +50,11 @@ static const struct ct_memory *memory_among(struct ct_process *p, const struct c
     return memory;
 }
 
-void ct_span_find_memory(struct ct_process *p, struct ct_area *area)
+void ct_span_find_memory(struct ct_process *p, const struct ct_dtype *type, struct ct_area *area)
 {
     struct iovec first;
     unsigned     n;
-    if (area->base == NULL) {
+    if (ct_type_is_absolute(type)) {
         ct_area_set_memory(area, memory_among(p, area));
     } else if (ct_area_next(area, &(size_t){0}, 1, &first, 1, &n) > 0) {
         ct_area_set_memory(area, p->memory_of(p, first.iov_base));
@@ -87,7 +87,6 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
     }
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
         t->mode = mode;
-        t->driven = false;
         ct_transfer_describe(t, &span);
     }
     return rc;
@@ -97,14 +96,10 @@ int ct_check_transfer(const char *call, const void *buf, ctran_count_t count,
 void ct_transfer_start(struct ct_transfer *t, struct ct_p2p_req *req)
 {
     struct ct_process *p = t->comm->p;
-    if (t->mode == CT_TRANSFER_RECV && t->driven) {
-        ct_p2p_drive_recv(p, req, t->ep, t->key, &t->area);
-    } else if (t->mode == CT_TRANSFER_RECV) {
+    if (t->mode == CT_TRANSFER_RECV) {
         ct_p2p_irecv(p, req, t->ep, t->key, &t->area);
     } else if (t->mode == CT_TRANSFER_SSEND) {
         ct_p2p_issend(p, req, t->ep, t->key, &t->area);
-    } else if (t->driven) {
-        ct_p2p_drive_send(p, req, t->ep, t->key, &t->area);
     } else {
         ct_p2p_isend(p, req, t->ep, t->key, &t->area);
     }

@@ -239,7 +239,7 @@ int ctran_get_elements(const ctran_status_t *status, ctran_datatype_t datatype,
 int ctran_get_address(const void *location, ctran_aint_t *address)
 {
     if (address == NULL) {
-        return CTRAN_ERR_ARG; /* possible at any time: there may be no handler to ask */
+        return ct_api_raise_anytime(CTRAN_ERR_ARG, "ctran_get_address", "address is NULL");
     }
     *address = (ctran_aint_t)(uintptr_t)location;
     return CTRAN_SUCCESS;

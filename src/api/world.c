@@ -48,24 +48,22 @@ static int start(int required, struct ct_process **p)
 
 int ctran_init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    struct ct_log      log;
     struct ct_process *p;
     int                before;
     (void)argc, (void)argv;
-    ct_log_init(&log, CT_LOG_ERROR, "ctran");
     if (!known_level(required)) {
-        ct_error(&log, "ctran_init_thread: %d is no thread level: use a CTRAN_THREAD_ constant",
-                 required);
-        return CTRAN_ERR_ARG;
+        return ct_api_raise_anytime(CTRAN_ERR_ARG, "ctran_init_thread",
+                                    "%d is no thread level: use a CTRAN_THREAD_ constant",
+                                    required);
     }
     if (!(before = NONE, go(NONE, STARTING)) && !(before = ENDED, go(ENDED, STARTING))) {
-        ct_error(&log, "ctran_init: called a second time before ctran_finalize");
-        return CTRAN_ERR_OTHER;
+        return ct_api_raise_anytime(CTRAN_ERR_OTHER, "ctran_init",
+                                    "called a second time before ctran_finalize");
     }
     int rc = start(required, &p);
     if (rc != CTRAN_SUCCESS) {
         (void)go(STARTING, before);
-        return rc;
+        return ct_api_pass_anytime(rc, "ctran_init");
     }
     main_thread = pthread_self();
     if (provided != NULL) {
@@ -112,15 +110,19 @@ int ctran_finalize(void)
         return CTRAN_ERR_OTHER;
     }
     if (!go(RUNNING, ENDING)) {
-        ct_error(&p->log, "%s: called without ctran_init: it does not end sessions", call);
-        return CTRAN_ERR_OTHER;
+        return ct_api_raise(ct_comm_self(p), CTRAN_ERR_OTHER, call,
+                            "called without ctran_init: it does not end sessions");
     }
     /* A library's way to clean up is an attribute of CTRAN_COMM_SELF (MPI-4.1 sec. 11.2.4). */
     int freed = ct_api_pass(ct_comm_self(p), ct_attr_delete_all(&ct_comm_self(p)->attrs), call);
     if (ct_api_is_last_user()) { /* what sessions use goes on */
         ct_stream_settle(p);
     }
+    struct ct_blocked b;
+    ct_api_block(&b, call, ct_comm_world(p), CT_BLOCKED_NONE, CT_BLOCKED_NONE);
     int rc = see_off(p);
+    ct_blocked_end(&b);
+    rc = ct_api_pass(ct_comm_world(p), rc, call);
     ct_api_end_world_buffers(p);
     ct_comm_world_close(p);
     ct_api_unuse(p);
@@ -133,7 +135,7 @@ int ctran_finalize(void)
 int ctran_initialized(int *flag)
 {
     if (flag == NULL) {
-        return CTRAN_ERR_ARG; /* possible at any time: there may be no handler to ask */
+        return ct_api_raise_anytime(CTRAN_ERR_ARG, "ctran_initialized", "flag is NULL");
     }
     *flag = atomic_load_explicit(&has_been, memory_order_acquire);
     return CTRAN_SUCCESS;
@@ -142,7 +144,7 @@ int ctran_initialized(int *flag)
 int ctran_finalized(int *flag)
 {
     if (flag == NULL) {
-        return CTRAN_ERR_ARG;
+        return ct_api_raise_anytime(CTRAN_ERR_ARG, "ctran_finalized", "flag is NULL");
     }
     *flag = atomic_load_explicit(&world, memory_order_acquire) == ENDED;
     return CTRAN_SUCCESS;

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 extern char **environ;
 
@@ -181,6 +182,25 @@ static int find(const char *name)
     return -1;
 }
 
+const char *ct_config_foreign(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+char *ct_config_full_name(const char *name, size_t len_bytes)
+{
+    const bool has_prefix = len_bytes >= 6 && strncasecmp(name, "CTRAN_", 6) == 0;
+    char      *full;
+    if (asprintf(&full, "%s%.*s", has_prefix ? "" : "CTRAN_", (int)len_bytes, name) < 0) {
+        return NULL;
+    }
+    for (char *c = full; *c != '\0'; c++) {
+        *c = (char)toupper((unsigned char)*c);
+    }
+    return full;
+}
+
 int ct_config_set(struct ct_config *cfg, const struct ct_log *log, const char *name,
                   const char *value, enum ct_var_origin origin)
 {
@@ -227,44 +247,13 @@ void ct_config_format(const struct ct_config *cfg, int index, char *out, size_t 
 
 /* ---- near misses ----------------------------------------------------------------------------- */
 
-/* Levenshtein distance, without regard to case; names are short. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[128];
-    size_t   nb = strlen(b);
-    if (nb >= CT_ARRAY_LEN(row)) {
-        return 1000;
-    }
-    for (size_t j = 0; j <= nb; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        unsigned diag = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            int      same = toupper((unsigned char)a[i - 1]) == toupper((unsigned char)b[j - 1]);
-            unsigned best = diag + (same ? 0 : 1);
-            best = best < row[j] + 1 ? best : row[j] + 1;
-            best = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
-            diag = row[j];
-            row[j] = best;
-        }
-    }
-    return row[nb];
-}
-
 const char *ct_config_nearest(const char *name)
 {
-    unsigned    best = 5;
-    const char *near = NULL;
+    struct ct_nearest near = {name, NULL, 5};
     for (int i = 0; i < CT_VAR_COUNT; i++) {
-        unsigned d = distance(name, vars[i].name);
-        if (d < best) {
-            best = d;
-            near = vars[i].name;
-        }
+        ct_nearest_try(&near, vars[i].name);
     }
-    return near;
+    return near.name;
 }
 
 static void warn_unknown(const struct ct_log *log, const char *name, const char *where)
@@ -346,6 +335,20 @@ static int load_file(struct ct_config *cfg, const struct ct_log *log, const char
     return rc;
 }
 
+/* Whether a name is one of those that the launcher sets, and no variable of the library. */
+static bool is_launchers(const char *name)
+{
+    static const char *const names[] = {
+        CT_ENV_CONFIG, CT_ENV_SET,  CT_ENV_JOB,  CT_ENV_KEY,        CT_ENV_STORE,
+        CT_ENV_STATUS, CT_ENV_RANK, CT_ENV_SIZE, CT_ENV_LOCAL_RANK, CT_ENV_LOCAL_SIZE};
+    for (size_t i = 0; i < CT_ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int load_env(struct ct_config *cfg, const struct ct_log *log)
 {
     int rc = CTRAN_SUCCESS;
@@ -356,9 +359,7 @@ static int load_env(struct ct_config *cfg, const struct ct_log *log)
             continue;
         }
         snprintf(name, sizeof name, "%.*s", (int)(eq - *e), *e);
-        if (strcmp(name, CT_ENV_CONFIG) == 0 || strcmp(name, CT_ENV_SET) == 0 ||
-            strcmp(name, CT_ENV_JOB) == 0 || strcmp(name, CT_ENV_KEY) == 0 ||
-            strcmp(name, CT_ENV_STORE) == 0) {
+        if (is_launchers(name)) {
             continue;
         }
         if (find(name) < 0) {

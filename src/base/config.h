@@ -77,9 +77,16 @@ int ct_config_set(struct ct_config *cfg, const struct ct_log *log, const char *n
 /* A number as INT, SIZE and TIME take it: "64K" is 65536 for a SIZE. false: it is none. */
 bool ct_config_number(enum ct_var_type type, const char *text, int64_t *out);
 
+/* A variable of another library in the environment; NULL: it is not set, or empty. */
+const char *ct_config_foreign(const char *name);
+
 /* The value in force, as text that ct_config_set would accept. */
 void        ct_config_format(const struct ct_config *cfg, int index, char *out, size_t cap);
 const char *ct_config_origin_name(enum ct_var_origin origin);
+
+/* A variable's name as a command line may have it, which is len_bytes long: "eager_limit" is
+ * "CTRAN_EAGER_LIMIT". The caller frees it. NULL when out of memory. */
+char *ct_config_full_name(const char *name, size_t len_bytes);
 
 /* The variable whose name is nearest to `name`, NULL when none is near. */
 const char *ct_config_nearest(const char *name);
@@ -90,7 +97,16 @@ const char *ct_config_nearest(const char *name);
 #define CT_ENV_JOB    "CTRAN_JOB_ID"
 /* Likewise; it is secret, and never printed. */
 #define CT_ENV_KEY "CTRAN_JOB_KEY"
-/* Where the launcher's store is: addresses, "A:1,B:1"; "" or missing: it has none. */
+/* Where the launcher's store is: the job's PMIx namespace, a bar, addresses, as in
+ * "ctran-JOB-...|A:1,B:1"; "" or missing: it has none. */
 #define CT_ENV_STORE "CTRAN_JOB_STORE"
+/* The file in which waiting ranks say so (base/blocked.h): "NAMESPACE|PATH". */
+#define CT_ENV_STATUS "CTRAN_JOB_STATUS"
+/* Numbers of a rank, for scripts. The library asks PMIx, and reads the size only before it has
+ * joined the job (pmi/job.c). */
+#define CT_ENV_RANK       "CTRAN_RANK"
+#define CT_ENV_SIZE       "CTRAN_SIZE"
+#define CT_ENV_LOCAL_RANK "CTRAN_LOCAL_RANK"
+#define CT_ENV_LOCAL_SIZE "CTRAN_LOCAL_SIZE"
 
 #endif

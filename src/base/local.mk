@@ -5,10 +5,12 @@ libctbase_la_SOURCES = \
 	src/base/attr.c src/base/attr.h \
 	src/base/auth.c src/base/auth.h \
 	src/base/base.h \
-	src/base/block.c src/base/block.h src/base/far.h \
+	src/base/block.c src/base/block.h \
 	src/base/clock.h \
 	src/base/codes.c src/base/codes.h \
+	src/base/blocked.c src/base/blocked.h \
 	src/base/config.c src/base/config.h src/base/vars.def \
+	src/base/nearest.c src/base/nearest.h \
 	src/base/errhandler.c src/base/errhandler.h \
 	src/base/error.c src/base/error.h \
 	src/base/ifaddr.c src/base/ifaddr.h \
@@ -27,7 +29,9 @@ libctbase_la_SOURCES = \
 	src/base/seats.c src/base/seats.h \
 	src/base/session.c src/base/session.h \
 	src/base/shmfile.c src/base/shmfile.h \
+	src/base/shmsize.h \
 	src/base/slab.c src/base/slab.h \
+	src/base/stdfd.c src/base/stdfd.h \
 	src/base/textfile.c src/base/textfile.h \
 	src/base/tsan.h \
 	src/base/util.h \

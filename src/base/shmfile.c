@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +35,32 @@ int ct_shmfile_link(int fd, const char *path)
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
     return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+bool ct_shmfile_may_be(uint64_t len_bytes)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) != 0 || len_bytes <= most.rlim_cur) {
+        return true;
+    }
+    errno = EFBIG;
+    return false;
+}
+
+/* A signal would end this and take all back: a timer of the program's for ever. Where the file
+ * system cannot reserve, the C library writes to each block. */
+int ct_shmfile_reserve(int fd, size_t at, size_t len_bytes)
+{
+    sigset_t all, before;
+    if (!ct_shmfile_may_be((uint64_t)at + len_bytes)) {
+        return -1;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int why = posix_fallocate(fd, (off_t)at, (off_t)len_bytes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return why == 0 ? 0 : -1;
 }
 
 bool ct_shmfile_remove_left(int fd, const char *path)
@@ -110,23 +137,10 @@ static int shut(int fd)
     return -1;
 }
 
-/* Room is reserved now, since to write where there is none ends a process. A signal would end this
- * and take all back: a timer of the program's for ever. */
-static bool reserve(int fd, off_t len_bytes)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = fallocate(fd, 0, 0, len_bytes), why = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = why;
-    return rc == 0 || why == EOPNOTSUPP;
-}
-
 static bool fill(int fd, const struct ct_shmfile_common *file)
 {
     const off_t len = (off_t)file->len_bytes;
-    return reserve(fd, len) && ftruncate(fd, len) == 0 &&
+    return ct_shmfile_reserve(fd, 0, file->len_bytes) == 0 && ftruncate(fd, len) == 0 &&
            pwrite(fd, file->head, file->head_bytes, 0) == (ssize_t)file->head_bytes;
 }
 

@@ -19,6 +19,13 @@
 int ct_shmfile_open(const char *dir, int lock);
 /* Gives it its name. 0, or -1 with errno; EEXIST: another has it. */
 int ct_shmfile_link(int fd, const char *path);
+/* Takes room for bytes of the file, which nobody uses yet, so that to write them ends no process by
+ * SIGBUS; makes the file longer where they lie behind its end. 0, or -1 with errno; EFBIG: the
+ * process may make no file so long. */
+int ct_shmfile_reserve(int fd, size_t at, size_t len_bytes);
+/* Whether the process may make a file so long; if not, errno is EFBIG, and SIGXFSZ would end who
+ * tries. */
+bool ct_shmfile_may_be(uint64_t len_bytes);
 /* Removes the name of an open file if nobody else has locked it. Whether nobody had; it is then
  * locked by the caller, and of no use. */
 bool ct_shmfile_remove_left(int fd, const char *path);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/blocked.h"
 #include "base/clock.h"
 #include "base/util.h"
 
@@ -126,5 +127,6 @@ enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns, uint64_t y
     if (!w->yielding) {
         return CT_WAIT_POLL;
     }
+    ct_blocked_waits(now);
     return waited < spin_ns + yield_ns ? CT_WAIT_YIELD : CT_WAIT_SLEEP;
 }

@@ -162,14 +162,20 @@ static inline void ct_wait_reset(struct ct_wait *w)
 enum ct_wait_advice ct_wait_next(struct ct_wait *w, uint64_t spin_ns, uint64_t yield_ns);
 
 /* How long a process yields before it sleeps, by what became of its last nap. To fall asleep and be
- * woken takes longer than what many waits last; and while one of a chain of ranks sleeps, the wait
- * of the next becomes so long that it falls asleep, too. So who was woken soon is patient from then
- * on, until it has waited long. Measured, ring allreduce of 8 bytes, 12 and 16 ranks on 2 cores:
- * 296 and 507 us without patience, 59 and 134 with it. */
-enum { CT_WAIT_YIELD_NS = 50000, CT_WAIT_PATIENT_NS = 400000 };
-static inline uint64_t ct_wait_yield_ns(uint64_t nap_ns, bool roused)
+ * woken takes longer than what many waits last. And while one of a chain of ranks sleeps, the wait
+ * of the next becomes so long that it falls asleep, too; so does a rank's peer while that rank
+ * wakes many others, one after the other. So a rank that was woken soon is patient from then on,
+ * until it has waited long. A rank with a core of its own can be more patient: nobody else wants
+ * that core. */
+enum {
+    CT_WAIT_YIELD_NS = 50000,
+    CT_WAIT_PATIENT_NS = 400000,
+    CT_WAIT_PATIENT_ALONE_NS = 10000000,
+};
+static inline uint64_t ct_wait_yield_ns(uint64_t nap_ns, bool roused, bool alone)
 {
-    return roused && nap_ns < CT_WAIT_PATIENT_NS ? CT_WAIT_PATIENT_NS : CT_WAIT_YIELD_NS;
+    const uint64_t patient_ns = alone ? CT_WAIT_PATIENT_ALONE_NS : CT_WAIT_PATIENT_NS;
+    return roused && nap_ns < patient_ns ? patient_ns : CT_WAIT_YIELD_NS;
 }
 
 #endif

@@ -36,16 +36,17 @@ void ct_coll_bcast(struct ct_coll *c, void *buf, size_t bytes, uint32_t root)
     plan(c, CT_BCAST);
 }
 
-/* What the reductions have in common; a NULL `send` means in place. */
+/* What the reductions have in common. */
 static void reduction(struct ct_coll *c, const void *send, void *recv, size_t count,
                       const struct ct_dtype *type, const struct ct_op *op)
 {
     struct ct_reduction r = ct_reduction_of(op, type);
+    const bool          in_place = send == CTRAN_IN_PLACE;
     c->args = (struct ct_run_args){
-        .env = {.inplace = send == NULL, .ordered = !op->commutative},
+        .env = {.inplace = in_place, .ordered = !op->commutative},
         .layout = {.elem_bytes = r.elem_bytes,
                    .count = count,
-                   .buf = {{.base = send != NULL ? (char *)send : recv}, {.base = recv}}},
+                   .buf = {{.base = in_place ? recv : (char *)send}, {.base = recv}}},
         .op = r,
     };
 }
@@ -82,11 +83,11 @@ static void movement(struct ct_coll *c, const void *send, void *recv, size_t blo
     };
 }
 
-/* A buffer that has this rank's block alone; NULL: that block is in its place in the other. */
+/* A buffer that has this rank's block alone; in place, that block is in the other buffer. */
 static void own_block_only(struct ct_coll *c, enum ct_buf buf)
 {
     struct ct_layout *l = &c->args.layout;
-    c->args.env.inplace = l->buf[buf].base == NULL;
+    c->args.env.inplace = l->buf[buf].base == CTRAN_IN_PLACE;
     if (c->args.env.inplace) {
         l->buf[buf] = l->buf[buf == CT_SEND ? CT_RECV : CT_SEND];
     } else {
@@ -135,7 +136,7 @@ int ct_coll_alltoall(struct ct_coll *c, const void *send, void *recv, size_t blo
     }
     /* In place a block is received where another is still to be sent from: what is sent gets
      * memory of its own. */
-    if (send == NULL) {
+    if (send == CTRAN_IN_PLACE) {
         c->own[0] = malloc(bytes);
         if (c->own[0] == NULL) {
             return no_memory(c);

@@ -60,7 +60,8 @@ void ct_coll_leave_out(struct ct_coll *c);
 int ct_coll_barrier_now(struct ct_comm *comm);
 
 /* ---- descriptions. Where there is no memory for one this rank has left the collective out, as the
- * others count it (ct_run_skip). Calls without data do nothing. -------------------------------- */
+ * others count it (ct_run_skip). Calls without data do nothing. What MPI lets be in place is
+ * CTRAN_IN_PLACE here, too; a buffer that the rank does not have is not looked at. ------------- */
 
 void ct_coll_barrier(struct ct_coll *c);
 void ct_coll_bcast(struct ct_coll *c, void *buf, size_t bytes, uint32_t root);
@@ -71,26 +72,27 @@ void ct_coll_allreduce(struct ct_coll *c, const void *send, void *recv, size_t c
 /* Of this rank and those before it; `exclusive`: of those alone, and rank 0 gets nothing. */
 void ct_coll_scan(struct ct_coll *c, const void *send, void *recv, size_t count,
                   const struct ct_dtype *type, const struct ct_op *op, bool exclusive);
-/* block_bytes from each rank; send is NULL in place. */
+/* block_bytes from each rank. */
 void ct_coll_allgather(struct ct_coll *c, const void *send, void *recv, size_t block_bytes);
-/* block_bytes from each rank to the root; there, send is NULL in place. */
+/* block_bytes from each rank to the root, where send may be in place. */
 void ct_coll_gather(struct ct_coll *c, const void *send, void *recv, size_t block_bytes,
                     uint32_t root);
-/* block_bytes from the root to each rank; at the root, recv is NULL in place. */
+/* block_bytes from the root to each rank; at the root, recv may be in place. */
 void ct_coll_scatter(struct ct_coll *c, const void *send, void *recv, size_t block_bytes,
                      uint32_t root);
-/* block_bytes from each rank to each; send is NULL in place. */
+/* block_bytes from each rank to each. */
 int ct_coll_alltoall(struct ct_coll *c, const void *send, void *recv, size_t block_bytes);
-/* block_count elements for each rank; send is NULL in place. */
+/* block_count elements for each rank. */
 int ct_coll_reduce_scatter_block(struct ct_coll *c, const void *send, void *recv,
                                  size_t block_count, const struct ct_dtype *type,
                                  const struct ct_op *op);
 
 /* allgatherv, gatherv and scatterv, by their kind: blocks with counts, in units of bytes. In place
- * `send`, or scatterv's `recv`, is NULL; a buffer that this rank does not have is all zeros. */
+ * the description `send`, or scatterv's `recv`, is NULL; a buffer that this rank does not have is
+ * all zeros. */
 void ct_coll_move(struct ct_coll *c, uint32_t kind, const struct ct_blocks *send,
                   const struct ct_blocks *recv, uint32_t root);
-/* The same for alltoallv; send is NULL in place. */
+/* The same for alltoallv; the description `send` is NULL in place. */
 int ct_coll_alltoallv(struct ct_coll *c, const struct ct_blocks *send,
                       const struct ct_blocks *recv);
 /* counts[r] elements for rank r. */

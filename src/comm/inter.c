@@ -25,9 +25,9 @@ static int swap_with(struct ct_process *p, uint32_t peer_id, uint64_t ctx, int t
     struct ct_p2p_key key = {.ctx = ctx, .src = (int32_t)peer_id, .tag = tag};
     struct ct_area    to = {.base = recv, .len_bytes = recv_bytes};
     struct ct_area    from = {.base = (void *)send, .len_bytes = send_bytes};
-    ct_p2p_drive_recv(p, &in, ep, key, &to);
+    ct_p2p_irecv(p, &in, ep, key, &to);
     key.src = (int32_t)p->job->rank;
-    ct_p2p_drive_send(p, &out, ep, key, &from);
+    ct_p2p_isend(p, &out, ep, key, &from);
     int rc = ct_p2p_wait(p, &out.base);
     int err = ct_p2p_wait(p, &in.base);
     return rc != CTRAN_SUCCESS ? rc : err;

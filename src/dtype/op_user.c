@@ -84,8 +84,9 @@ static void call(const struct ct_reduction *r, const char *in, char *inout, size
 {
     ctran_count_t    len = (ctran_count_t)count;
     ctran_datatype_t type = ct_dtype_handle(r->type);
-    ptrdiff_t        first = r->type->true_lb_bytes; /* an element's address may lie elsewhere */
-    r->op->user((char *)in - first, inout - first, &len, &type);
+    /* An element's address may lie elsewhere than its data: anywhere, if the type is absolute. */
+    const uintptr_t first = (uintptr_t)r->type->true_lb_bytes;
+    r->op->user((void *)((uintptr_t)in - first), (void *)((uintptr_t)inout - first), &len, &type);
 }
 
 void ct_reduction_call(const struct ct_reduction *r, void *dst, const void *a, const void *b,

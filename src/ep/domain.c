@@ -72,16 +72,34 @@ static void step_aside(struct ct_process *p) CT_IN_DOMAIN
     ct_domain_enter(p);
 }
 
+static bool visit(struct ct_process *p) CT_IN_DOMAIN
+{
+    p->ep->domain.visits++;
+    const bool maybe = ct_ep_progress(p) > 0 || ct_tasks_ready(p);
+    ct_tasks_run(p);
+    return maybe;
+}
+
 bool ct_domain_poke(struct ct_process *p)
 {
     bool maybe = true;
     if (CT_LIKELY(try_enter(p))) {
-        p->ep->domain.visits++;
-        maybe = ct_ep_progress(p) > 0 || ct_tasks_ready(p);
-        ct_tasks_run(p);
+        maybe = visit(p);
         ct_domain_leave(p);
     } else {
         sched_yield(); /* whoever has the lock may want our core */
+    }
+    return maybe;
+}
+
+bool ct_domain_poll_once(struct ct_process *p)
+{
+    bool maybe = true;
+    if (CT_LIKELY(try_enter(p))) {
+        maybe = visit(p);
+        ct_domain_leave_poll(p, maybe);
+    } else {
+        sched_yield(); /* the thread that has the lock may want this core */
     }
     return maybe;
 }
@@ -189,6 +207,7 @@ static void turn(struct ct_process *p, struct ct_wait *pace, uint64_t spin_ns) C
     if (ct_ep_progress(p) > 0) {
         ct_ep_learn_seat(p, pace);
         ct_wait_reset(pace);
+        ct_ep_polls_reset(p->ep);
     } else {
         ct_ep_idle(p, pace, spin_ns);
     }

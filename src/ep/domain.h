@@ -104,6 +104,14 @@ static inline void ct_domain_leave(struct ct_process *p) CT_RELEASE(ct_domain) C
  * nothing has happened. */
 bool ct_domain_poke(struct ct_process *p) CT_EXCLUDES(ct_domain);
 
+/* The same for the program's own polls: its tests, and whatever else may answer "not yet". */
+bool ct_domain_poll_once(struct ct_process *p) CT_EXCLUDES(ct_domain);
+/* In place of ct_domain_leave at the end of such a poll, which has `brought` something or not.
+ * Gives the core away if several in a row have not. polls.c */
+void ct_domain_leave_poll(struct ct_process *p, bool brought) CT_RELEASE(ct_domain);
+/* Something that the program may poll for has come, and not by a transfer. */
+void ct_domain_poll_ends(struct ct_process *p) CT_IN_DOMAIN;
+
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* Begins one: runs it for the first time. */

@@ -253,19 +253,6 @@ void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
     p->ep->on_look = on_look;
 }
 
-void ct_ep_register_turn(struct ct_process *p, ct_ep_on_turn on_turn)
-{
-    assert(p->ep->on_turn == NULL);
-    p->ep->on_turn = on_turn;
-}
-
-bool ct_ep_soon(struct ct_process *p)
-{
-    struct ct_ep_set *set = p->ep;
-    set->turn_ends |= set->delivers;
-    return set->delivers;
-}
-
 /* ---- endpoints ------------------------------------------------------------------------------- */
 
 static struct ct_ep *look_up(struct ct_ep_set *set, uint32_t id)
@@ -337,6 +324,7 @@ static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN
         .pos = &op->pos,
         .len_bytes = op->len_bytes,
     };
+    ct_ep_polls_reset(ep->p->ep);
     return ep->link->net->ops->send(ep->link, &slice);
 }
 
@@ -370,16 +358,12 @@ bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_le
         .pos = &pos,
         .len_bytes = area->len_bytes,
     };
-    const bool depends = area->len_bytes > CT_EP_FAR_LEAST;
-    const bool sent =
-        ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
-        area->len_bytes <= ep->link->net->eager_bytes && area->len_bytes <= ep->link->max_slice &&
-        (CT_LIKELY(!depends) || !ct_ep_asks_far(ep, area)) && !ct_ep_lends(ep, area) &&
-        !ct_ep_is_block_apart(area) && ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
-    if (CT_UNLIKELY(depends && sent)) {
-        ct_ep_count_far(ep);
-    }
-    return sent;
+    ct_ep_polls_reset(ep->p->ep);
+    return ep->state == CT_EP_CONNECTED && ct_list_empty(&ep->pending) &&
+           area->len_bytes <= ep->link->net->eager_bytes &&
+           area->len_bytes <= ep->link->max_slice && !ct_ep_lends(ep, area) &&
+           !ct_ep_is_block_apart(area) &&
+           ep->link->net->ops->send(ep->link, &slice) == CTRAN_SUCCESS;
 }
 
 /* Where there is no room, others are in line that wake the process as well. */
@@ -408,26 +392,9 @@ int ct_ep_read(struct ct_ep *ep, const struct ct_area *area, const struct ct_net
     return ep->link->net->ops->get(ep->link, area, from);
 }
 
-int ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n)
-{
-    const int rc = ct_ep_usable(ep);
-    return rc == CTRAN_SUCCESS ? ep->link->net->ops->get_row(ep->link, reads, n) : rc;
-}
-
-bool ct_ep_reads_rows(const struct ct_ep *ep)
-{
-    return ep->state == CT_EP_CONNECTED && ep->link->rows;
-}
-
 const void *ct_ep_view(struct ct_ep *ep, const struct ct_net_remote *of)
 {
     return ct_ep_usable(ep) == CTRAN_SUCCESS ? ep->link->net->ops->view(ep->link, of) : NULL;
-}
-
-bool ct_ep_waits_for_core(const struct ct_ep *ep)
-{
-    const struct ct_process *p = ep->p;
-    return ct_ep_is_crowded(p) && ct_seats_has_given(&p->job->seats, ct_job_seat(p->job, ep->id));
 }
 
 size_t ct_ep_most_eager(const struct ct_process *p)
@@ -550,7 +517,7 @@ unsigned ct_ep_progress(struct ct_process *p)
     struct ct_ep_set *set = p->ep;
     unsigned          n = 0;
     assert(!set->in_progress);
-    set->in_progress = set->delivers = true;
+    set->in_progress = true;
     if (CT_UNLIKELY(++set->turns % LOOK_EVERY == 0)) {
         ct_ep_look_after(set);
     }
@@ -560,12 +527,6 @@ unsigned ct_ep_progress(struct ct_process *p)
     }
     for (unsigned i = 0; i < set->nnets; i++) {
         n += set->nets[i]->ops->progress(set->nets[i]);
-    }
-    set->delivers = false; /* who comes from here on would wait for the next turn */
-    if (CT_UNLIKELY(set->turn_ends)) {
-        set->on_turn(p);
-        set->turn_ends = false;
-        n++;
     }
     if (CT_UNLIKELY(!ct_list_empty(&set->stalled))) {
         struct ct_list now;

@@ -21,8 +21,6 @@
 #include "net/net.h"
 #include "topo/topo.h"
 
-/* far.c: longer ones that might go unasked may be announced to far peers. */
-enum { CT_EP_FAR_LEAST = 6 << 10 };
 
 enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
 
@@ -52,13 +50,7 @@ struct ct_ep {
     uint32_t                 id;
     enum ct_ep_state state   CT_GUARDED_BY(ct_domain);
     int why                  CT_GUARDED_BY(ct_domain); /* FAILED: the error of every operation */
-    uint16_t sent_far        CT_GUARDED_BY(ct_domain); /* messages that depend on its being far */
-    uint8_t in_a_row         CT_GUARDED_BY(ct_domain); /* of these, without one from it between */
-    bool heard               CT_GUARDED_BY(ct_domain); /* p2p: there was one since the last, */
     struct ct_net_link *link CT_GUARDED_BY(ct_domain); /* CT_EP_CONNECTED */
-    uint16_t heard_long      CT_GUARDED_BY(ct_domain); /* and so many such, modulo 2^16 */
-    bool both                CT_GUARDED_BY(ct_domain); /* many, before the first in this row */
-    uint8_t doubt            CT_GUARDED_BY(ct_domain); /* announced to it in vain, see far.c */
     uint8_t unfetched        CT_GUARDED_BY(ct_domain); /* so many go to it unasked, see ways.c */
     bool watched             CT_GUARDED_BY(ct_domain);
     bool left                CT_GUARDED_BY(ct_domain); /* FAILED, but by its own will */
@@ -110,11 +102,6 @@ uint8_t ct_ep_register(struct ct_process *p, ct_ep_handler handler);
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 
-/* Called at the end of a turn of progress in which somebody has asked for that, with ct_ep_soon:
- * false, this is none, or its end has begun. */
-typedef void (*ct_ep_on_turn)(struct ct_process *p);
-void ct_ep_register_turn(struct ct_process *p, ct_ep_on_turn on_turn);
-bool ct_ep_soon(struct ct_process *p) CT_IN_DOMAIN;
 
 /* Whether it has failed and on_fail is still to be called for that: until then messages may wait in
  * it, and transports may use memory on its behalf. */
@@ -146,9 +133,8 @@ bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_le
 /* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */
 size_t ct_ep_max_payload(struct ct_ep *ep) CT_IN_DOMAIN;
 
-/* Whether this message to ep, which is about to be sent, had better travel unasked, connecting if
- * need be. Of a far peer that depends on what went before, and once in a while it goes the other
- * way, to learn. And the largest such size of any peer. */
+/* Whether this message to ep, which is about to be sent, travels at once, without being announced.
+ * Connects if need be. And the largest such size of any peer. */
 bool   ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 size_t ct_ep_most_eager(const struct ct_process *p);
 /* Whether ep has fetched memory that it was offered: if it has asked for that instead, the next
@@ -162,9 +148,6 @@ void ct_ep_watch(struct ct_ep *ep) CT_IN_DOMAIN;
  * cannot, use messages. */
 int ct_ep_read(struct ct_ep *ep, const struct ct_area *area,
                const struct ct_net_remote *from) CT_IN_DOMAIN;
-/* Several of them: see ct_net_ops.get_row; and whether that pays. */
-int  ct_ep_read_row(struct ct_ep *ep, const struct ct_net_read *reads, unsigned n) CT_IN_DOMAIN;
-bool ct_ep_reads_rows(const struct ct_ep *ep) CT_IN_DOMAIN;
 /* False: it is known that memory of the peer's that is not lent cannot be read. */
 static inline bool ct_ep_may_read(const struct ct_ep *ep) CT_IN_DOMAIN
 {
@@ -215,20 +198,8 @@ void ct_ep_heard(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 /* So many bytes of the peer's, out of memory that ranks share; the same. */
 void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 
-/* Whether the peer finds that what it reads here was written since it read it last, as far as
- * anybody can tell. far.c */
-bool ct_ep_finds_changes(const struct ct_ep *ep) CT_IN_DOMAIN;
-
-/* Whether a message that is not lent had better come in slices than be read by its receiver, where
- * both drive transfers until it is there. One in a while is sent so to a far peer, too, which may
- * have moved. */
-bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
 /* Whether the peer had better read this from where it is: see ct_net_ops.lent. */
 bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
-/* Whether it waits in a call, and has given its core away for that; known only where ranks share
- * cores. */
-bool ct_ep_waits_for_core(const struct ct_ep *ep) CT_IN_DOMAIN;
-
 /* Drives transfers and idles until watch->value has reached watch->least; false as soon as any
  * endpoint fails or dies before that. `whom` says, now and then, who is to count it up: one whose
  * death shall be noticed, or NULL; false where that one has failed before. Not in a threaded

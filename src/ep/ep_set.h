@@ -55,6 +55,12 @@ struct ct_ep_spots {
     struct ct_spotter *spotter CT_GUARDED_BY(ct_domain);
 };
 
+/* The row of polls, tests and probes of the program, that have brought nothing: polls.c. */
+struct ct_ep_polls {
+    struct ct_wait pace CT_GUARDED_BY(ct_domain);
+    _Atomic uint64_t    looked_ns; /* when the clock was last read in this row */
+};
+
 struct ct_ep_set {
     struct ct_process  *p;
     struct ct_domain    domain;
@@ -80,9 +86,6 @@ struct ct_ep_set {
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
-    ct_ep_on_turn                 on_turn;
-    bool delivers                 CT_GUARDED_BY(ct_domain); /* the part before on_turn */
-    bool turn_ends                CT_GUARDED_BY(ct_domain); /* with on_turn */
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
     bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
@@ -98,6 +101,7 @@ struct ct_ep_set {
     struct ct_ep_naps             naps;
     uint64_t                      spin_ns;
     uint64_t yield_ns             CT_GUARDED_BY(ct_domain); /* ct_wait_yield_ns */
+    struct ct_ep_polls            polls;
     uint32_t                      rooms; /* made for others, in a process without threads */
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
     uint64_t talked               CT_GUARDED_BY(ct_domain); /* bytes, to and from all: talk.c */
@@ -131,17 +135,18 @@ void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;
 /* Takes up what the launcher has told since the last time; returns the number of events. */
 unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
 
+/* The program has got or sent something: a row of polls that bring nothing begins anew. */
+static inline void ct_ep_polls_reset(struct ct_ep_set *set) CT_IN_DOMAIN
+{
+    set->polls.pace.polls = 0;
+}
+
+/* Where ranks share cores: whether w had better poll on and keep the core, because a rank that runs
+ * on another core is likely to end the wait. idle.c */
+bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN;
+
 /* A turn of waiting has brought something: this process may take a seat elsewhere. talk.c */
 void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;
-
-/* far.c. Whether this one, longer than CT_EP_FAR_LEAST, had better be announced, so that it is
- * read. */
-bool ct_ep_asks_far(const struct ct_ep *ep, const struct ct_area *area) CT_IN_DOMAIN;
-/* It is sent, in whichever way. */
-void ct_ep_count_far(struct ct_ep *ep) CT_IN_DOMAIN;
-/* Whether a long one goes to it as to one that is far, which is looked into now and then; one that
- * might have gone unasked has been. */
-bool ct_ep_counts_as_far(struct ct_ep *ep, size_t len_bytes) CT_IN_DOMAIN;
 
 /* Finds a transport that reaches ep and connects. On failure ep has failed. */
 int ct_ep_connect(struct ct_ep *ep) CT_IN_DOMAIN;

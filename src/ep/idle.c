@@ -87,14 +87,14 @@ static void sleep_now(struct ct_ep_set *set, const struct ct_watch *watch, struc
     }
 }
 
-/* One of ns at most, which began then, is over. Only where ranks share cores is there a chain of
- * them; elsewhere a core that is yielded is the program's. */
+/* One of ns at most, which began then, is over. In a process with threads the core that a waiting
+ * thread would keep may be another thread's. */
 static void count_nap(struct ct_ep_set *set, uint64_t ns, uint64_t start_ns) CT_IN_DOMAIN
 {
     const bool roused =
         atomic_load_explicit(&set->wake->asleep, memory_order_relaxed) == CT_WAKE_AWAKE;
-    if (ct_ep_is_crowded(set->p)) {
-        set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused);
+    if (!set->p->threaded) {
+        set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused, set->spin_ns > 0);
     }
     set->naps.asked_ns += ns;
     set->naps.roused += roused;
@@ -188,7 +188,7 @@ bool ct_ep_bars(const struct ct_process *p)
  * pays if what is waited for is likely to come from somebody who runs, on another core: two that
  * answer each other then keep theirs, and do not give it away for each message. If that one does
  * not run, it has to wait for a switch itself, and somebody here may be waited for. */
-static bool is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN
+bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w)
 {
     enum { POLLS = 128, LOOK = 16 };
     const struct ct_job *job = set->p->job;
@@ -205,7 +205,7 @@ static bool is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
 {
     struct ct_ep_set *set = p->ep;
-    if (ct_ep_is_crowded(p) && is_near(set, w)) {
+    if (ct_ep_is_crowded(p) && ct_ep_is_near(set, w)) {
         return;
     }
     switch (ct_wait_next(w, spin_ns, set->yield_ns)) {

@@ -3,12 +3,6 @@
 #define CT_FOLDER "ep"
 #include "ep/ways.h"
 
-bool ct_ep_streams(struct ct_ep *ep, const struct ct_area *area)
-{
-    return ct_ep_usable(ep) == CTRAN_SUCCESS && (ep->link->net->caps & CT_NET_STREAM) != 0 &&
-           !ct_ep_counts_as_far(ep, area->len_bytes);
-}
-
 bool ct_ep_is_lent(struct ct_ep *ep, const struct ct_area *area)
 {
     return ct_ep_usable(ep) == CTRAN_SUCCESS && ct_ep_lends(ep, area);
@@ -39,16 +33,8 @@ bool ct_ep_goes_unasked(struct ct_ep *ep, const struct ct_area *area)
     if (ct_ep_usable(ep) != CTRAN_SUCCESS) {
         return len_bytes == 0;
     }
-    if (len_bytes > ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice) ||
-        (ct_ep_is_block_apart(area) && is_fetched(ep, area))) {
-        return false;
-    }
-    if (len_bytes <= CT_EP_FAR_LEAST) {
-        return true;
-    }
-    const bool asks = ct_ep_asks_far(ep, area);
-    ct_ep_count_far(ep);
-    return !asks;
+    return len_bytes <= ct_min_size(ep->link->net->eager_bytes, ep->link->max_slice) &&
+           !(ct_ep_is_block_apart(area) && is_fetched(ep, area));
 }
 
 void ct_ep_tell_fetched(struct ct_ep *ep, bool has)

@@ -116,20 +116,46 @@ static int close_lane(struct batch *b, int rc)
     return rc;
 }
 
+static int copy_entry(struct batch *b, const struct ct_rows *e)
+{
+    int                    ordinal;
+    const enum ct_gpu_kind kind = ct_gpu_kind_of(b->p->gpu, (const void *)e->at, &ordinal);
+    if (kind != CT_GPU_DEVICE && kind != CT_GPU_MANAGED) {
+        copy_by_cpu(b, e);
+        return CTRAN_SUCCESS;
+    }
+    int rc = open_lane(b, ordinal);
+    return rc == CTRAN_SUCCESS ? enqueue_entry(b, e) : rc;
+}
+
+/* With absolute addresses, blocks that are equally far apart may lie in memory of several kinds. */
+static bool is_of_one_kind(const struct batch *b, const struct ct_rows *e)
+{
+    const uintptr_t last = e->at + (e->n - 1) * (uintptr_t)e->stride_bytes;
+    return e->n <= 1 || ct_gpu_kind_of(b->p->gpu, (const void *)e->at, NULL) ==
+                            ct_gpu_kind_of(b->p->gpu, (const void *)last, NULL);
+}
+
+static int copy_each(struct batch *b, const struct ct_rows *e)
+{
+    struct ct_rows one = *e;
+    int            rc = CTRAN_SUCCESS;
+    one.n = 1;
+    for (size_t i = 0; i < e->n && rc == CTRAN_SUCCESS; i++) {
+        rc = copy_entry(b, &one);
+        one.at += (uintptr_t)e->stride_bytes;
+        one.flat_bytes += e->flat_stride_bytes;
+    }
+    return rc;
+}
+
 static int copy_list(struct ct_process *p, char *flat, const struct ct_rows *list, unsigned n,
                      bool out)
 {
     struct batch b = {.p = p, .flat = flat, .out = out};
     int          rc = CTRAN_SUCCESS;
     for (unsigned i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
-        int                    ordinal;
-        const enum ct_gpu_kind kind = ct_gpu_kind_of(p->gpu, (const void *)list[i].at, &ordinal);
-        if (kind != CT_GPU_DEVICE && kind != CT_GPU_MANAGED) {
-            copy_by_cpu(&b, &list[i]);
-            continue;
-        }
-        rc = open_lane(&b, ordinal);
-        rc = rc == CTRAN_SUCCESS ? enqueue_entry(&b, &list[i]) : rc;
+        rc = is_of_one_kind(&b, &list[i]) ? copy_entry(&b, &list[i]) : copy_each(&b, &list[i]);
     }
     return close_lane(&b, rc);
 }

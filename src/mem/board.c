@@ -21,7 +21,7 @@ static void make(struct ct_process *p)
     struct ct_mem_board *b = &p->mem->board;
     b->failed = true;
     b->fd = memfd_create("ctran-exports", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (b->fd >= 0 && ftruncate(b->fd, (off_t)BYTES) == 0) {
+    if (b->fd >= 0 && ct_shmfile_may_be(BYTES) && ftruncate(b->fd, (off_t)BYTES) == 0) {
         void *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
         if (at != MAP_FAILED) {
             b->slots = at;

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -184,16 +183,14 @@ static bool is_ours(struct ct_mem_lending *c)
 static uint64_t extend(struct ct_mem_lending *c, size_t len)
 {
     const uint64_t place = c->end;
-    struct rlimit  most = {.rlim_cur = 0};
     if (!is_ours(c)) {
         return 0;
     }
-    if (getrlimit(RLIMIT_FSIZE, &most) != 0 || len > INT64_MAX - place ||
-        place + len > most.rlim_cur) {
+    if (len > INT64_MAX - place) {
         errno = EFBIG;
         return 0;
     }
-    if (ftruncate(c->fd, (off_t)(place + len)) != 0) {
+    if (!ct_shmfile_may_be(place + len) || ftruncate(c->fd, (off_t)(place + len)) != 0) {
         return 0;
     }
     c->end += len; /* even if it is of no use: it cannot shrink */

@@ -8,7 +8,6 @@ libctcore_la_SOURCES += \
 	src/net/shm_copy.c src/net/shm_copy.h \
 	src/net/shm_lane.c src/net/shm_lane.h \
 	src/net/shm_own.h \
-	src/net/shm_pace.c src/net/shm_pace.h \
 	src/net/shm_rma.c src/net/shm_rma.h \
 	src/net/shm_ring.c src/net/shm_ring.h \
 	src/net/shm_share.c src/net/shm_share.h \

@@ -33,12 +33,6 @@ int ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
-int ct_net_no_get_row(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n)
-{
-    (void)link, (void)reads, (void)n;
-    return CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
 const void *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of)
 {
     (void)link, (void)of;

@@ -42,9 +42,8 @@ enum { CT_NET_MAX_HDR = 64 };
 enum ct_net_caps {
     CT_NET_GET = 1 << 0,
     CT_NET_PUT = 1 << 1,
-    CT_NET_STREAM = 1 << 2, /* slices are faster than get while both sides drive transfers */
-    CT_NET_FETCH = 1 << 3,
-    CT_NET_RMA = 1 << 4, /* has the operations of rma.h */
+    CT_NET_FETCH = 1 << 2,
+    CT_NET_RMA = 1 << 3, /* has the operations of rma.h */
 };
 
 struct ct_auth_key;
@@ -54,25 +53,8 @@ struct ct_net_remote {
     uint64_t addr;
     uint64_t len_bytes;
     uint64_t token;
-    bool     alone;  /* the peer is at what it gets from us: it had better not be asked for help */
-    bool     mutual; /* the peer gets from us as well, now or by turns */
+    bool     alone; /* the peer is at what it gets from us: it had better not be asked for help */
 };
-
-/* Gets that are made in one go. */
-enum { CT_NET_ROW = 16 };
-struct ct_net_read {
-    const struct ct_area *area;
-    struct ct_net_remote  from;
-};
-
-static inline size_t ct_net_row_bytes(const struct ct_net_read *reads, unsigned n)
-{
-    size_t bytes = 0;
-    for (unsigned i = 0; i < n; i++) {
-        bytes += reads[i].from.len_bytes;
-    }
-    return bytes;
-}
 
 /* Who the instance is and whom it reports to; borrowed until close. */
 struct ct_net_env {
@@ -206,11 +188,6 @@ struct ct_net_ops {
      * has. CTRAN_ERR_UNSUPPORTED_OPERATION: not for this link, use send. */
     int (*get)(struct ct_net_link *link, const struct ct_area *area,
                const struct ct_net_remote *from);
-    /* The same n times, at most CT_NET_ROW, where that takes less than n gets: each area is one
-     * block and holds what is read. CTRAN_ERR_UNSUPPORTED_OPERATION: not these, or not so; what
-     * the areas hold is undefined then. */
-    int (*get_row)(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n);
-
     /* Whether the peer copies this memory of ours, one block, as its own: then a get is the fastest
      * way for it from the link's lent_bytes on. It is but advice. */
     bool (*lent)(struct ct_net_link *link, const struct ct_area *area);
@@ -262,15 +239,8 @@ struct ct_net {
 struct ct_net_link {
     struct ct_net *net;
     size_t         max_slice;  /* payload bytes that a send takes */
-    bool           far;        /* from another core long messages come sooner by get than in slices
-                               * (CT_NET_STREAM) */
     bool           gets;       /* it may read more than what is lent */
-    bool           rows;       /* several gets had better be one get_row */
     size_t         lent_bytes; /* from so many bytes on `lent` is worth asking; 0: never */
-
-    /* Not 0 while the peer finds that what it gets from here was written since it got it last; NULL
-     * where nobody says so. */
-    const _Atomic uint32_t *changes;
 };
 
 /* The built-in transports, ended by NULL. */
@@ -281,7 +251,6 @@ const struct ct_net_ops *ct_net_find(const char *name);
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
 int  ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
                    const struct ct_net_remote *from);
-int  ct_net_no_get_row(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n);
 bool ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area);
 const void     *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of);
 int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);

@@ -325,7 +325,6 @@ const struct ct_net_ops ct_net_self = {
     .send = self_send,
     .flushed = ct_net_all_flushed,
     .get = self_get,
-    .get_row = ct_net_no_get_row,
     .lent = ct_net_no_lent,
     .view = ct_net_no_view,
     .put = ct_net_no_put,

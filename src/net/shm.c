@@ -59,7 +59,6 @@ static void shm_close(struct ct_net *net)
         if (peer != NULL) {
             say_bye(peer);
             ct_mem_view_close(&peer->view);
-            ct_shm_file_close(&peer->memory);
             ct_shm_segment_close(&peer->seg, false);
             if (peer->pidfd >= 0) {
                 close(peer->pidfd);
@@ -96,7 +95,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     s->peers = calloc(env->nlocal, sizeof(struct ct_shm_peer *));
     s->rx = calloc(env->nlocal, sizeof(struct ct_shm_peer *));
     s->joined = calloc(ct_div_up(env->nlocal, 64), sizeof(uint64_t));
-    size_t bytes = ct_shm_segment_ring_bytes(env);
+    size_t bytes = ct_shmsize_ring(env->cfg->shm_ring_size, env->nlocal);
     bool   ok = s->peers != NULL && s->rx != NULL && s->joined != NULL;
     int    rc = ok ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
@@ -113,7 +112,6 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
                              .eager_bytes = (size_t)env->cfg->eager_limit};
     if (env->cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
         s->net.caps |= CT_NET_GET;
-        s->net.caps |= env->cfg->shm_single_copy == CT_SHM_COPY_AUTO ? CT_NET_STREAM : 0;
         ct_shm_copy_allow();
     }
     show_lending(s, &s->own.head->shelf);
@@ -171,7 +169,6 @@ static struct ct_shm_peer *peer_at(struct ct_shm *s, const void *bytes, uint32_t
     peer->addr = addr;
     peer->pidfd = -1;
     peer->bell = -1;
-    peer->pace.crowded = s->env.seats != NULL;
     if (addr.pid_space == s->addr.pid_space && addr.pid != s->addr.pid) {
         peer->pidfd = (int)syscall(SYS_pidfd_open, addr.pid, 0);
     }
@@ -231,12 +228,9 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     peer->quiet = false;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
     peer->link.gets = peer->copy != CT_SHM_COPY_OFF;
-    peer->link.rows = peer->copy == CT_SHM_COPY_CMA;
     if (ct_shm_copy_view(&s->env, &s->addr, &peer->addr, &peer->seg, &peer->view)) {
         peer->link.lent_bytes = LENT_BYTES;
     }
-    ct_shm_reads_tell(&peer->reads, &ct_shm_segment_offer(&peer->seg, place)->changes);
-    peer->link.changes = &ct_shm_segment_offer(&s->own, peer->addr.local_index)->changes;
     peer->link.max_slice = ct_ring_max_payload(peer->seg.ring_bytes, CT_NET_MAX_HDR);
     atomic_fetch_or_explicit(&peer->seg.head->joined[place / 64], UINT64_C(1) << place % 64,
                              memory_order_seq_cst);
@@ -261,6 +255,31 @@ static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
+/* Writes a record's header and payload. A peer that waits polls the record's first line: each look
+ * takes the line away from the writer, which needs it once more to publish the record. So an
+ * answer, for which the peer waits, is written from its second line on, and its first line last.
+ * (Streams of short messages lose by that order.) False: the payload could not be read. */
+static bool fill(const struct ct_net_slice *slice, char *to, bool answers)
+{
+    const struct ct_area *area = slice->area;
+    char *const           data = to + slice->hdr_len;
+    const size_t          first = CT_CACHE_LINE - (uintptr_t)data % CT_CACHE_LINE;
+    if (!answers || slice->len_bytes <= CT_CACHE_LINE || area->pieces != NULL) {
+        ct_net_put_header(to, slice);
+        return slice->len_bytes == 0 ||
+               ct_area_gather_all(area, slice->pos, data, slice->len_bytes);
+    }
+    const size_t      want = ct_min_size(slice->len_bytes, area->len_bytes - *slice->pos);
+    const char *const from = (const char *)area->base + *slice->pos;
+    if (CT_LIKELY(want > first)) {
+        ct_block_copy(data + first, from + first, want - first);
+    }
+    ct_block_copy(data, from, ct_min_size(want, first));
+    ct_net_put_header(to, slice);
+    *slice->pos += want;
+    return true;
+}
+
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
     struct ct_shm_peer *peer = ct_shm_peer_of(link);
@@ -273,13 +292,7 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
         ct_shm_wake_peer(peer);
         return CT_AGAIN;
     }
-    if (CT_UNLIKELY(slice->len_bytes > 0 && ct_shm_pace_takes(slice))) {
-        const bool untimed = ct_shm_pace_tells_nothing(
-            &peer->tx.ring[CT_LANE_LONG], ct_shm_of(link->net)->env.seats, peer->addr.local_index);
-        ct_net_put_header(to, slice);
-        ct_shm_pace_copy(&peer->pace, slice, to + slice->hdr_len, untimed);
-        peer->link.far = peer->pace.far && peer->copy != CT_SHM_COPY_OFF;
-    } else if (CT_UNLIKELY(!ct_shm_fill(slice, to, peer->heard))) {
+    if (CT_UNLIKELY(!fill(slice, to, peer->heard))) {
         return CTRAN_ERR_BUFFER;
     }
     peer->heard = false;
@@ -389,34 +402,10 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     if (!ct_shm_reaches(&owner, from)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    if (from->mutual && ct_shm_file_read(&peer->memory, &owner, &peer->addr, area, from)) {
-        return CTRAN_SUCCESS; /* whoever has the pid now */
-    }
-    const size_t   most = from->alone ? CT_SHM_READS_MOST : link->net->eager_bytes;
-    const uint64_t start =
-        from->len_bytes <= most ? ct_shm_reads_begin(&peer->reads, from->len_bytes) : 0;
-    const int rc = ct_shm_shares(&ct_shm_of(link->net)->env, peer->addr.local_index, area, from)
+    return outcome(peer,
+                   ct_shm_shares(&ct_shm_of(link->net)->env, peer->addr.local_index, area, from)
                        ? share(peer, &owner, area->base, from)
-                       : ct_shm_copy(&owner, area, from);
-    ct_shm_reads_end(&peer->reads, from->len_bytes, start);
-    return outcome(peer, rc);
-}
-
-/* What it takes is told of reads of average length. */
-static int shm_get_row(struct ct_net_link *link, const struct ct_net_read *reads, unsigned n)
-{
-    struct ct_shm_peer      *peer = ct_shm_peer_of(link);
-    const struct ct_shm_mate owner = mate_of(peer);
-    const size_t             bytes = ct_net_row_bytes(reads, n) / n;
-    const struct ct_net_env *env = &ct_shm_of(link->net)->env;
-    if (peer->lost || ct_shm_shares_some(env, peer->addr.local_index, reads, n)) {
-        return peer->lost ? CTRAN_ERR_PROC_FAILED : CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    const uint64_t start =
-        bytes <= link->net->eager_bytes ? ct_shm_reads_begin(&peer->reads, bytes) : 0;
-    const int rc = ct_shm_copy_row(&owner, reads, n);
-    ct_shm_reads_end_row(&peer->reads, bytes, rc == CTRAN_SUCCESS ? start : 0, n);
-    return outcome(peer, rc);
+                       : ct_shm_copy(&owner, area, from));
 }
 
 static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
@@ -597,7 +586,7 @@ const struct ct_net_ops ct_net_shm = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "shm",
     .description = "shared memory between the processes of one host",
-    .caps = CT_NET_GET | CT_NET_STREAM | CT_NET_FETCH | CT_NET_RMA,
+    .caps = CT_NET_GET | CT_NET_FETCH | CT_NET_RMA,
     .open = shm_open_net,
     .close = shm_close,
     .addr = shm_addr,
@@ -610,7 +599,6 @@ const struct ct_net_ops ct_net_shm = {
     .send = shm_send,
     .flushed = ct_net_all_flushed,
     .get = shm_get,
-    .get_row = shm_get_row,
     .lent = shm_lent,
     .view = shm_view,
     .put = ct_net_no_put,

@@ -39,28 +39,6 @@ enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct
     return works ? CT_SHM_COPY_CMA : CT_SHM_COPY_OFF;
 }
 
-int ct_shm_copy_open(const struct ct_shm_addr *peer)
-{
-    char        path[32];
-    uint64_t    nonce[2] = {0, 0};
-    const off_t at = (off_t)(peer->head + offsetof(struct ct_shm_head, nonce));
-    (void)snprintf(path, sizeof path, "/proc/%d/mem", peer->pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && (pread(fd, nonce, sizeof nonce, at) != sizeof nonce ||
-                    memcmp(nonce, peer->nonce, sizeof nonce) != 0)) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-void ct_shm_file_close(struct ct_shm_file *file)
-{
-    if (file->tried && file->fd >= 0) {
-        close(file->fd);
-    }
-}
-
 void ct_shm_copy_allow(void)
 {
     (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* fails where there is no Yama */
@@ -158,27 +136,6 @@ static int read_all(int pid, const struct ct_area *area, const struct ct_net_rem
     return CTRAN_SUCCESS;
 }
 
-/* One block that is not mapped anyway. */
-bool ct_shm_file_read(struct ct_shm_file *file, const struct ct_shm_mate *mate,
-                      const struct ct_shm_addr *peer, const struct ct_area *area,
-                      const struct ct_net_remote *from)
-{
-    struct iovec to[PIECES];
-    unsigned     nto;
-    size_t       pos = 0;
-    if (from->len_bytes > CT_SHM_FILE_MOST || mate->how != CT_SHM_COPY_CMA ||
-        as_own(mate, from) != NULL) {
-        return false;
-    }
-    if (CT_UNLIKELY(!file->tried)) {
-        file->tried = true;
-        file->fd = ct_shm_copy_open(peer);
-    }
-    const size_t bytes = ct_area_next(area, &pos, from->len_bytes, to, PIECES, &nto);
-    return file->fd >= 0 && nto == 1 && bytes == from->len_bytes &&
-           pread(file->fd, to->iov_base, bytes, (off_t)from->addr) == (ssize_t)bytes;
-}
-
 int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
                 const struct ct_net_remote *from)
 {
@@ -190,24 +147,6 @@ int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
     }
     return mate->how == CT_SHM_COPY_CMA ? read_all(mate->pid, area, from)
                                         : CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
-int ct_shm_copy_row(const struct ct_shm_mate *mate, const struct ct_net_read *reads, unsigned n)
-{
-    struct iovec to[CT_NET_ROW], from[CT_NET_ROW];
-    if (mate->how != CT_SHM_COPY_CMA) {
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        const struct ct_net_remote *what = &reads[i].from;
-        to[i] = (struct iovec){reads[i].area->base, what->len_bytes};
-        from[i] = (struct iovec){(void *)(uintptr_t)what->addr, what->len_bytes};
-        if (as_own(mate, what) != NULL ||
-            ct_block_lags((uintptr_t)to[i].iov_base, what->addr, what->len_bytes)) {
-            return CTRAN_ERR_UNSUPPORTED_OPERATION;
-        }
-    }
-    return read_blocks(mate->pid, to, n, from, n, ct_net_row_bytes(reads, n));
 }
 
 static int write_exact(int pid, const void *from, uint64_t addr, size_t len_bytes)

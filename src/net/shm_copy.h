@@ -7,7 +7,7 @@
 #include "net/shm_segment.h"
 
 /* CTRAN_SHM_SINGLE_COPY's choices, and what was found to work for a peer. */
-enum { CT_SHM_COPY_AUTO, CT_SHM_COPY_ALWAYS, CT_SHM_COPY_NEVER }; /* CTRAN_SHM_SINGLE_COPY */
+enum { CT_SHM_COPY_AUTO, CT_SHM_COPY_NEVER };
 enum ct_shm_copy { CT_SHM_COPY_OFF, CT_SHM_COPY_DIRECT, CT_SHM_COPY_CMA };
 
 /* Lets the other ranks read this process where the Yama module asks for that. */
@@ -49,35 +49,9 @@ static inline bool ct_shm_tries_again(unsigned *asked)
     return (*asked)++ % EVERY >= EVERY - IN_A_ROW;
 }
 
-/* The peer's memory as a file; -1: it is none that can be read. It stays that of the process it was
- * opened for, whoever gets the pid later; whether it may be read is asked once, here. */
-int ct_shm_copy_open(const struct ct_shm_addr *peer);
-
-/* The same, opened when it is first needed. */
-struct ct_shm_file {
-    bool tried;
-    int  fd;
-};
-void ct_shm_file_close(struct ct_shm_file *file);
-
-/* Up to here two processes that read each other's memory do it by file. process_vm_readv counts its
- * users in the peer's task, next to what the peer's own system calls look at, and two far cores
- * wait for that line; by file the kernel copies twice. Measured, us, readv and file: both at once
- * 4K 0.77 and 0.34, 8K 0.87 and 0.51, 16K 1.0 and 0.87, 32K 1.8 and 1.7; by turns 0.63 and 0.41,
- * 0.71 and 0.59, 0.95 and 0.95, 1.75 and 1.82. */
-enum { CT_SHM_FILE_MOST = 16 << 10 };
-
-/* Whether it was read so; process_vm_readv tells why not. */
-bool ct_shm_file_read(struct ct_shm_file *file, const struct ct_shm_mate *mate,
-                      const struct ct_shm_addr *peer, const struct ct_area *area,
-                      const struct ct_net_remote *from);
-
 /* See ct_net_ops.get. */
 int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
                 const struct ct_net_remote *from);
-
-/* See ct_net_ops.get_row. One system call: it costs as much as the copy of 8 KiB. */
-int ct_shm_copy_row(const struct ct_shm_mate *mate, const struct ct_net_read *reads, unsigned n);
 
 /* A part of the area, len_bytes from byte `pos` on, from or to the memory at addr in the peer, by
  * process_vm_readv or process_vm_writev. The area is plain. CTRAN_ERR_BUFFER: memory of one of the

@@ -6,7 +6,6 @@
 #include "net/nvl.h"
 #include "net/shm_copy.h"
 #include "net/shm_lane.h"
-#include "net/shm_pace.h"
 #include "net/shm_segment.h"
 
 /* A process of this host that has connected to us, or to which we have. */
@@ -26,9 +25,6 @@ struct ct_shm_peer {
     struct ct_shm_segment seg; /* the peer's */
     struct ct_lane        tx;  /* in the peer's segment */
     struct ct_lane        rx;  /* in ours */
-    struct ct_shm_pace    pace;
-    struct ct_shm_reads   reads; /* of its memory */
-    struct ct_shm_file    memory;
     struct ct_nvl_peer    nvl;
     struct ct_mem_view    view;   /* of its lent memory */
     unsigned              unseen; /* asked about ours while it could not map that */

@@ -62,20 +62,6 @@ bool ct_shm_owner_ended(const struct ct_shm_addr *own, const struct ct_shm_addr 
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* 256 KiB up to 16 ranks, then 4 MiB a rank. */
-size_t ct_shm_segment_ring_bytes(const struct ct_net_env *env)
-{
-    size_t want = (size_t)env->cfg->shm_ring_size;
-    if (want == 0) {
-        want = ct_min_size(256 << 10, (4 << 20) / ct_max_size(env->nlocal, 1));
-    }
-    size_t bytes = CT_SHM_RING_MIN;
-    while (bytes < want && bytes < CT_SHM_RING_MAX) {
-        bytes *= 2;
-    }
-    return bytes;
-}
-
 static size_t place_bytes(size_t ring_bytes)
 {
     return ct_ring_memory(ring_bytes) + sizeof(struct ct_shm_offer) +
@@ -159,24 +145,44 @@ static int make_fd(const struct ct_net_env *env, const uint64_t nonce[2], char *
     return make_file(env, nonce, path, cap);
 }
 
-int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_segment *seg,
-                           size_t at, size_t len_bytes)
+static const char *remedy(const struct ct_shm_segment *seg, int why)
 {
-    if (seg->fd < 0) {
-        return CTRAN_SUCCESS; /* the mapping of its owner, in this very process */
-    }
-    int rc;
-    do {
-        rc = fallocate(seg->fd, 0, (off_t)at, (off_t)len_bytes);
-    } while (rc != 0 && errno == EINTR);
-    if (rc == 0 || errno == EOPNOTSUPP) {
+    return why == EFBIG ? "raise the limit of file sizes (ulimit -f), or lower CTRAN_SHM_RING_SIZE"
+           : seg->file[0] != '\0' ? "enlarge the tmpfs, or set CTRAN_SHM_BACKING=memfd"
+                                  : "lower CTRAN_SHM_RING_SIZE";
+}
+
+static int take_room(const struct ct_net_env *env, const struct ct_shm_segment *seg, size_t at,
+                     size_t len_bytes)
+{
+    if (ct_shmfile_reserve(seg->fd, at, len_bytes) == 0) {
         return CTRAN_SUCCESS;
     }
     ct_error(env->log, "no room for %zu bytes of shared memory%s%s: %s; %s", len_bytes,
-             seg->file[0] ? " in " : "", seg->file, strerror(errno),
-             seg->file[0] ? "enlarge the tmpfs, or set CTRAN_SHM_BACKING=memfd"
-                          : "lower CTRAN_SHM_RING_SIZE");
+             seg->file[0] ? " in " : "", seg->file, strerror(errno), remedy(seg, errno));
     return CTRAN_ERR_NO_MEM;
+}
+
+int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_segment *seg,
+                           size_t at, size_t len_bytes)
+{
+    /* Without a descriptor it is the mapping of its owner, in this very process; a file has all its
+     * room from the start. */
+    return seg->fd < 0 || seg->file[0] != '\0' ? CTRAN_SUCCESS : take_room(env, seg, at, len_bytes);
+}
+
+/* Gives a new segment its size, and room for what is used from now on. */
+static int take_size(const struct ct_net_env *env, const struct ct_shm_segment *seg)
+{
+    if (seg->file[0] != '\0') {
+        return take_room(env, seg, 0, seg->len_bytes);
+    }
+    if (!ct_shmfile_may_be(seg->len_bytes) || ftruncate(seg->fd, (off_t)seg->len_bytes) != 0) {
+        ct_error(env->log, "cannot size %zu bytes of shared memory: %s; %s", seg->len_bytes,
+                 strerror(errno), remedy(seg, errno));
+        return CTRAN_ERR_NO_MEM;
+    }
+    return take_room(env, seg, 0, ct_shm_segment_ring_at(seg, 0));
 }
 
 /* ---- create and attach ----------------------------------------------------------------------- */
@@ -237,16 +243,7 @@ int ct_shm_segment_create(const struct ct_net_env *env, uint32_t nrings, size_t 
     if (seg->fd < 0) {
         return CTRAN_ERR_SYSTEM;
     }
-    size_t head_bytes = ct_shm_segment_ring_at(seg, 0);
-    int    rc = CTRAN_ERR_NO_MEM;
-    if (ftruncate(seg->fd, (off_t)seg->len_bytes) != 0) {
-        ct_error(env->log,
-                 "cannot size %zu bytes of shared memory: %s; lower "
-                 "CTRAN_SHM_RING_SIZE",
-                 seg->len_bytes, strerror(errno));
-    } else {
-        rc = ct_shm_segment_reserve(env, seg, 0, head_bytes);
-    }
+    int rc = take_size(env, seg);
     if (rc == CTRAN_SUCCESS && (rc = map(seg)) != CTRAN_SUCCESS) {
         ct_error(env->log, "cannot map %zu bytes of shared memory: %s", seg->len_bytes,
                  strerror(errno));

@@ -2,10 +2,11 @@
 /*
  * A rank's segment: the shared memory that it makes and its peers of the same host map. It holds
  * the word on which the rank sleeps and, for each peer, one receive lane (shm_lane.h): a long ring,
- * offers of reads (shm_share.h) and a short ring. The long one names it all here. Memory of a lane
- * is taken only when a peer connects, so the segment may be much larger than what is used.
+ * offers of reads (shm_share.h) and a short ring. The long one names it all here.
  *
- * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. A
+ * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. Memory
+ * of a lane in a memfd is taken only when a peer connects, so the segment may be much larger than
+ * what is used. A file system may be full by then: a file takes all its room when it is made. A
  * file's owner keeps a lock on it; whoever makes a file removes those whose owner is gone.
  */
 #ifndef CT_NET_SHM_SEGMENT_H
@@ -17,7 +18,7 @@
 #include "mem/mem.h"
 #include "net/net.h"
 
-enum { CT_SHM_MAX_PEERS = 1 << 16, CT_SHM_RING_MIN = 4096, CT_SHM_RING_MAX = 16 << 20 };
+enum { CT_SHM_MAX_PEERS = 1 << 16 };
 
 struct ct_shm_offer;
 struct ct_lane;
@@ -75,9 +76,6 @@ struct ct_shm_segment {
     char                file[128];
 };
 
-/* Of a ring, as the settings have it; what is not set is less the more ranks share the host. */
-size_t ct_shm_segment_ring_bytes(const struct ct_net_env *env);
-
 /* Makes the caller's own segment. Errors are logged. */
 int ct_shm_segment_create(const struct ct_net_env *env, uint32_t nrings, size_t ring_bytes,
                           struct ct_shm_segment *seg, struct ct_shm_addr *addr);
@@ -98,8 +96,8 @@ bool ct_shm_segment_abandoned(const struct ct_shm_addr *addr);
  * what else shows it to one with the address `own`: the pid, or the lock on its file. */
 bool ct_shm_owner_ended(const struct ct_shm_addr *own, const struct ct_shm_addr *addr, int pidfd);
 
-/* Makes sure that writing to the range cannot fault for lack of memory: CTRAN_ERR_NO_MEM, logged,
- * if it would. */
+/* Makes sure that writing to the range, which is nobody else's, cannot fault for lack of memory:
+ * CTRAN_ERR_NO_MEM, logged, if it would. */
 int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_segment *seg,
                            size_t at, size_t len_bytes);
 

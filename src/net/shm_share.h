@@ -27,9 +27,8 @@ struct ct_shm_offer {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
     _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
     _Atomic uint64_t token;                            /* see ct_net_remote */
-    /* No part of a read. 1: the peer could not map lent memory of late; what it reads had mostly
-     * been written before (shm_pace.h). */
-    _Atomic uint32_t blind, changes;
+    /* No part of a read. 1: the peer could not map lent memory of late. */
+    _Atomic uint32_t blind;
     /* Of the owner: blocks over, and whether one of them failed. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
     _Atomic uint32_t failed;
@@ -56,17 +55,6 @@ static inline bool ct_shm_shares(const struct ct_net_env *env, uint32_t seat,
     return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
            area->len_bytes >= from->len_bytes &&
            (CT_LIKELY(env->seats == NULL) || ct_seats_look(env->seats, seat) != CT_SEAT_BESIDE);
-}
-
-/* Whether that is so of one of several. */
-static inline bool ct_shm_shares_some(const struct ct_net_env *env, uint32_t seat,
-                                      const struct ct_net_read *reads, unsigned n)
-{
-    bool some = false;
-    for (unsigned i = 0; i < n; i++) {
-        some |= ct_shm_shares(env, seat, reads[i].area, &reads[i].from);
-    }
-    return some;
 }
 
 #endif

@@ -472,7 +472,6 @@ const struct ct_net_ops ct_net_tcp = {
     .send = ct_tcp_peer_send,
     .flushed = tcp_flushed,
     .get = ct_net_no_get,
-    .get_row = ct_net_no_get_row,
     .lent = ct_net_no_lent,
     .view = ct_net_no_view,
     .put = ct_tcp_peer_put,

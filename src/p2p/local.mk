@@ -9,6 +9,5 @@ libctcore_la_SOURCES += \
 	src/p2p/probe.c \
 	src/p2p/rendezvous.c \
 	src/p2p/rest.c \
-	src/p2p/row.c \
 	src/p2p/stage.c \
 	src/p2p/watch.c

@@ -17,7 +17,6 @@ struct ct_unexpected {
     struct ct_p2p_key key;
     struct ct_ep     *ep;
     bool              rendezvous;
-    uint8_t           way;      /* rendezvous: see state.h, enum ct_rts_way */
     uint8_t           note_len; /* rendezvous: bytes of `data` */
     size_t            len_bytes;
     size_t            cost;                   /* of its memory */

@@ -89,7 +89,6 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->lent = false;
     req->matched = false;
     req->truncated = false;
-    req->driven = false;
     req->withdrawing = false;
     req->putting = false;
     req->fetching = false;
@@ -156,10 +155,6 @@ static inline void say(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
 
 static inline void hear(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN
 {
-    from->heard = true;
-    if (CT_UNLIKELY(len_bytes > CT_EP_FAR_LEAST)) {
-        from->heard_long++;
-    }
     if (from->p->p2p->crowded) {
         ct_ep_heard(from, len_bytes);
     }
@@ -202,16 +197,6 @@ void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to
                   struct ct_p2p_key key, const struct ct_area *area)
 {
     ct_p2p_prepare(p, req, false, to, key, area);
-    ct_domain_enter(p);
-    ct_p2p_start_send(req);
-    ct_domain_leave(p);
-}
-
-void ct_p2p_drive_send(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
-                       struct ct_p2p_key key, const struct ct_area *area)
-{
-    ct_p2p_prepare(p, req, false, to, key, area);
-    req->driven = true;
     ct_domain_enter(p);
     ct_p2p_start_send(req);
     ct_domain_leave(p);
@@ -363,14 +348,6 @@ static inline void take_eager(struct ct_p2p_req *req, const void *data,
     ct_p2p_complete(req, full ? CTRAN_ERR_TRUNCATE : CTRAN_ERR_BUFFER);
 }
 
-/* Whether what could be read is asked for in pieces. */
-static bool asks(const struct ct_p2p_req *req, uint64_t way, bool driven) CT_IN_DOMAIN
-{
-    return ct_area_is_plain(&req->area) &&
-           ((way == CT_RTS_PIECES && (driven || ct_ep_waits_for_core(req->ep))) ||
-            (way == CT_RTS_MAYBE && ct_ep_waits_for_core(req->ep)));
-}
-
 /* Receives a message that has come, and frees it. */
 static void receive(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAIN
 {
@@ -380,14 +357,12 @@ static void receive(struct ct_p2p_req *req, struct ct_unexpected *u) CT_IN_DOMAI
     ct_flow_matched(from, u->rendezvous ? 0 : u->len_bytes);
     if (u->rendezvous) {
         no_payload(&req->op);
-        ct_rndv_recv(
-            req, from,
-            &(struct ct_rndv_offer){.len_bytes = u->len_bytes,
-                                    .sender_id = u->sender_id,
-                                    .addr = asks(req, u->way, req->driven) ? 0 : u->sender_addr,
-                                    .lent = u->way == CT_RTS_LENT,
-                                    .note = u->data,
-                                    .note_len = u->note_len});
+        ct_rndv_recv(req, from,
+                     &(struct ct_rndv_offer){.len_bytes = u->len_bytes,
+                                             .sender_id = u->sender_id,
+                                             .addr = u->sender_addr,
+                                             .note = u->data,
+                                             .note_len = u->note_len});
     } else {
         take_eager(req, u->data, u->len_bytes);
     }
@@ -441,23 +416,11 @@ void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *fr
 }
 
 void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
-                      struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take,
-                      bool drive)
+                      struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take)
 {
     ct_p2p_prepare(p, req, true, from, key, area);
-    req->driven = drive;
     req->takes = true;
     req->take = take;
-    ct_domain_enter(p);
-    ct_p2p_start_recv(req);
-    ct_domain_leave(p);
-}
-
-void ct_p2p_drive_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
-                       struct ct_p2p_key key, const struct ct_area *area)
-{
-    ct_p2p_prepare(p, req, true, from, key, area);
-    req->driven = true;
     ct_domain_enter(p);
     ct_p2p_start_recv(req);
     ct_domain_leave(p);
@@ -486,7 +449,6 @@ static void keep(struct ct_ep *from, const struct ct_p2p_key *key, const struct 
         u->note_len = (uint8_t)data_len;
         u->sender_id = rts->sender_id;
         u->sender_addr = rts->addr;
-        u->way = (uint8_t)rts->way;
     }
     if (data_len > 0) {
         ct_block_copy(u->data, data, data_len);
@@ -532,8 +494,7 @@ static void on_rts(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
         ct_rndv_recv(req, from,
                      &(struct ct_rndv_offer){.len_bytes = wire.len_bytes,
                                              .sender_id = wire.sender_id,
-                                             .addr = asks(req, wire.way, true) ? 0 : wire.addr,
-                                             .lent = wire.way == CT_RTS_LENT,
+                                             .addr = wire.addr,
                                              .note = data,
                                              .note_len = len_bytes});
     } else {
@@ -623,7 +584,6 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     s->ids.eager = ct_ep_register(p, on_eager);
     s->ids.rts = ct_ep_register(p, on_rts);
     ct_rndv_register(p);
-    ct_row_register(p);
     ct_flow_init(p);
     ct_p2p_failure_register(p);
     return CTRAN_SUCCESS;

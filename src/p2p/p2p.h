@@ -54,7 +54,6 @@ struct ct_p2p_req {
     bool               announced;        /* a send that goes by rendezvous */
     bool               lent;             /* no message: ct_p2p_lend */
     bool               truncated;
-    bool               driven;      /* its caller waits for it */
     bool               withdrawing; /* a send that is being taken back */
     bool               putting;     /* a send whose memory a transport reads */
     bool               fetching;    /* a receive that a transport fetches, and */
@@ -120,10 +119,6 @@ void ct_p2p_settle(struct ct_process *p) CT_EXCLUDES(ct_domain);
  * do not fail: an error completes the request, maybe before they return. */
 void ct_p2p_isend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
                   struct ct_p2p_key key, const struct ct_area *area);
-/* The same by a caller who does nothing but drive transfers until it is done: then the receiver is
- * not asked to do the work alone. */
-void ct_p2p_drive_send(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to,
-                       struct ct_p2p_key key, const struct ct_area *area);
 /* The same in one go, where the message can travel at once: then the send is over, and needs no
  * request. False: nothing was done, take the long way. */
 bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key key,
@@ -137,17 +132,11 @@ void ct_p2p_issend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *t
 /* `from` is the endpoint of key.src, NULL when that is CTRAN_ANY_SOURCE. */
 void ct_p2p_irecv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
                   struct ct_p2p_key key, const struct ct_area *area);
-/* The same by a caller who does nothing but drive transfers until it is done: then an announced
- * message may come in pieces, where that is faster, though nobody else takes them. */
-void ct_p2p_drive_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
-                       struct ct_p2p_key key, const struct ct_area *area);
-
-/* One of the two, whose message `take` is given as it comes: nothing is copied first. What a
+/* The same, but the message is given to `take` as it comes: nothing is copied first. What a
  * transport moves by itself goes to `area` all the same, where `take` was not called at all; so
  * does a message of parts longer than CT_P2P_TAKE_SHARED in a threaded process. */
 void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *from,
-                      struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take,
-                      bool drive);
+                      struct ct_p2p_key key, const struct ct_area *area, ct_p2p_take *take);
 
 /* Memory of this process's that `to` learns of in some way of the caller's, and may read until it
  * is taken back; no request is completed. Returns what the peer has to know it by. `req` is zeros
@@ -228,6 +217,9 @@ uint32_t        ct_part_count(const struct ct_part *part);
  * none: CTRAN_ERR_ARG, *which is ready already (or twice in the list). */
 int ct_part_ready(struct ct_part *part, uint32_t first, const int *list, uint32_t n,
                   uint32_t *which);
+/* Whether all partitions of a started send have been marked; if not, *which is the first that has
+ * not. */
+bool ct_part_all_ready(struct ct_part *part, uint32_t *which);
 /* Whether a partition of a started receive is there. */
 bool ct_part_arrived(const struct ct_part *part, uint32_t partition);
 

@@ -234,6 +234,18 @@ int ct_part_ready(struct ct_part *part, uint32_t first, const int *list, uint32_
     return rc;
 }
 
+bool ct_part_all_ready(struct ct_part *part, uint32_t *which)
+{
+    ct_domain_enter(part->p);
+    const bool all = part->nready == part->args.partitions;
+    *which = 0;
+    while (!all && part->state[*which] != IDLE) {
+        ++*which;
+    }
+    ct_domain_leave(part->p);
+    return all;
+}
+
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Bytes from..from + len - 1 are there. */

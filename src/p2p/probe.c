@@ -30,7 +30,12 @@ int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_
 {
     int rc = CTRAN_SUCCESS;
     ct_domain_enter(p);
-    *found = look(p, key, what, take) || (ct_ep_progress(p) > 0 && look(p, key, what, take));
+    *found = look(p, key, what, take);
+    bool brought = *found;
+    if (!*found) {
+        brought = ct_ep_progress(p) > 0;
+        *found = brought && look(p, key, what, take);
+    }
     if (!*found) {
         ct_flow_want(p, from, key->ctx);
         if (from != NULL) {
@@ -38,8 +43,9 @@ int ct_p2p_iprobe(struct ct_process *p, struct ct_ep *from, const struct ct_p2p_
         }
         rc = ct_p2p_lost(p, from, key->ctx);
     }
-    ct_tasks_run(p); /* last, since it gives the domain up */
-    ct_domain_leave(p);
+    brought |= ct_tasks_ready(p);
+    ct_tasks_run(p); /* late, since it gives the domain up */
+    ct_domain_leave_poll(p, brought);
     return rc;
 }
 

@@ -5,20 +5,12 @@
  *   sender                          receiver
  *     RTS (key, length, address) ->   waits for a matching receive, then either
  *                                     reads the sender's memory, or fetches it:
- *                              <- FIN    (one for several that were read together)
+ *                              <- FIN
  *                                     or asks for it:
  *                              <- CTS
  *     puts it where the receiver wants it, if the transport can,
  *     or sends it in pieces:
  *     DATA, DATA, ...            ->   complete when all bytes are there
- *
- * Where both sides do nothing but drive transfers, pieces through memory that stays in the cache
- * come sooner than a read (ct_ep_streams); the sender says in the RTS whether it does. A receive
- * that is posted after the RTS, by a caller who does not wait for it, reads at once: until that
- * caller comes back nobody would take the pieces, and the sender would wait as long. Where ranks
- * share cores the receiver asks for pieces, too, while the sender waits for one in any call: it
- * gets to know as soon as the receiver makes room, and pieces stay in the cache of a core that both
- * use. A sender that runs may not look for long.
  *
  * Memory that is not plain has no address that others may use. Where the transport can describe it
  * the RTS has a note of that, by which the receiver may fetch it in the background; if it cannot,
@@ -151,10 +143,6 @@ void ct_rndv_send(struct ct_p2p_req *req)
         .len_bytes = req->area.len_bytes,
         .sender_id = req->id,
         .addr = req->area.pieces == NULL ? (uintptr_t)req->area.base : 0,
-        .way = ct_ep_is_lent(req->ep, &req->area)    ? CT_RTS_LENT
-               : !ct_ep_streams(req->ep, &req->area) ? CT_RTS_READ
-               : req->driven                         ? CT_RTS_PIECES
-                                                     : CT_RTS_MAYBE,
     };
     if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
         add_note(req);
@@ -319,9 +307,7 @@ static void on_fin(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     if (!ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
         return;
     }
-    for (unsigned i = 0; i < wire.n && i < CT_NET_ROW; i++) {
-        end_send(from, wire.sender_id + i);
-    }
+    end_send(from, wire.sender_id);
 }
 
 /* Whether a peer that reads this reads what it was told of, and still may: see ct_net_env. It is
@@ -362,23 +348,18 @@ static void cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
     }
 }
 
-/* All bytes are here, of this and of n - 1 others. */
-static void say_fins(struct ct_p2p_req *req, uint64_t sender_id, unsigned n) CT_IN_DOMAIN
-{
-    struct ct_wire_fin wire = {sender_id, n};
-    req->base.len_bytes = req->want_bytes;
-    ct_p2p_post_op(req, req->p->p2p->ids.fin, &wire, sizeof wire, fin_taken);
-}
-
+/* All bytes are here. */
 static void say_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
 {
-    say_fins(req, sender_id, 1);
+    struct ct_wire_fin wire = {sender_id};
+    req->base.len_bytes = req->want_bytes;
+    ct_p2p_post_op(req, req->p->p2p->ids.fin, &wire, sizeof wire, fin_taken);
 }
 
 /* Without the receive, which is over. */
 static void let_go(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN
 {
-    ct_p2p_answer(to, to->p->p2p->ids.fin, &(struct ct_wire_fin){sender_id, 1},
+    ct_p2p_answer(to, to->p->p2p->ids.fin, &(struct ct_wire_fin){sender_id},
                   sizeof(struct ct_wire_fin));
 }
 
@@ -463,21 +444,6 @@ static void conclude(struct ct_p2p_req *req, int rc, const struct ct_rndv_offer 
     }
 }
 
-void ct_rndv_read(struct ct_p2p_req *req, int rc, uint64_t sender_id)
-{
-    conclude(req, rc, &(struct ct_rndv_offer){.sender_id = sender_id});
-}
-
-/* The sender is told first; what is over may start the next. */
-void ct_rndv_have_read(struct ct_p2p_req *const reqs[], unsigned n, uint64_t sender_id)
-{
-    say_fins(reqs[n - 1], sender_id, n);
-    for (unsigned i = 0; i < n - 1; i++) {
-        reqs[i]->base.len_bytes = reqs[i]->want_bytes;
-        finish(reqs[i], CTRAN_SUCCESS);
-    }
-}
-
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rndv_offer *offer)
 {
     req->truncated = offer->len_bytes > req->area.len_bytes;
@@ -493,7 +459,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
         conclude(req, ct_stage_get(req, from, &remote), offer);
     } else if (offer->addr == 0 || !is_coarse(&req->area)) {
         ask_for(req, offer);
-    } else if (offer->note_len > 0 || !ct_row_join(req, &remote, offer->lent)) {
+    } else {
         conclude(req, read_message(req, from, &remote), offer);
     }
 }
@@ -594,7 +560,6 @@ static void on_withdraw(struct ct_ep *from, const void *hdr, size_t hdr_len, con
     struct ct_wire_withdraw wire;
     (void)data, (void)len_bytes;
     if (ct_p2p_unpack(from, hdr, hdr_len, &wire, sizeof wire)) {
-        ct_row_read(from->p);
         struct ct_p2p_req *req = find_fetching(from, wire.sender_id);
         if (req != NULL) { /* until that is over, its memory is read */
             req->withdrawn = true;

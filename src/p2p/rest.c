@@ -103,7 +103,6 @@ void ct_p2p_settle(struct ct_process *p)
 void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
 {
     struct ct_p2p *s = p->p2p;
-    assert(s->row.n == 0);
     ct_match_for_posted(&s->match, drop, NULL);
     ct_flow_for_line(p, drop, NULL);
     while (!ct_list_empty(&s->lent)) { /* communicators of the library's own end later */

@@ -7,16 +7,6 @@
 
 extern struct ct_guard ct_p2p_reqs;
 
-/* Messages of one peer that are read together, at the end of this turn of progress: row.c. Empty
- * outside of such. */
-struct ct_p2p_row {
-    struct ct_ep      *from;
-    unsigned           n;
-    bool               begun; /* the first one of this turn has been read */
-    struct ct_p2p_req *reqs[CT_NET_ROW];
-    struct ct_net_read reads[CT_NET_ROW];
-};
-
 /* The ids of p2p's active messages. */
 struct ct_p2p_ids {
     uint8_t eager, rts, cts, data, fin, nak, withdraw, stall, credit;
@@ -26,7 +16,6 @@ struct ct_p2p {
     struct ct_match match         CT_GUARDED_BY(ct_domain);
     struct ct_p2p_buffer *buffers CT_GUARDED_BY(ct_domain); /* uthash by owner: buffer.c */
     struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
-    struct ct_p2p_row row         CT_GUARDED_BY(ct_domain);
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
     struct ct_list lent           CT_GUARDED_BY(ct_domain); /* of ct_p2p_lend */
     uint64_t next_id              CT_GUARDED_BY(ct_domain); /* the last key given: ct_ep_keys */
@@ -68,14 +57,6 @@ struct ct_wire_rts { /* "I have a message for you"; a note for ct_ep_fetch may f
     uint64_t          len_bytes;
     uint64_t          sender_id;
     uint64_t          addr; /* where it lies in the sender, 0 if in several pieces */
-    uint64_t          way;  /* enum ct_rts_way */
-};
-/* How the sender would have it received, of what can be read. */
-enum ct_rts_way {
-    CT_RTS_READ,
-    CT_RTS_MAYBE,  /* asked for in pieces, while the sender waits for a core */
-    CT_RTS_PIECES, /* and also since the sender drives transfers, by a receiver that does so too */
-    CT_RTS_LENT,   /* read, and it can be seen */
 };
 struct ct_wire_cts { /* "send me its first want_bytes as DATA" */
     uint64_t sender_id, receiver_id, want_bytes;
@@ -84,8 +65,8 @@ struct ct_wire_cts { /* "send me its first want_bytes as DATA" */
 struct ct_wire_data { /* the payload is the piece at `offset` */
     uint64_t receiver_id, offset;
 };
-struct ct_wire_fin { /* "I have it", and those with the n - 1 next ids; at most CT_NET_ROW */
-    uint64_t sender_id, n;
+struct ct_wire_fin { /* "I have it" */
+    uint64_t sender_id;
 };
 struct ct_wire_nak { /* "there is no such send any more", and what ended it */
     uint64_t receiver_id;
@@ -144,18 +125,12 @@ void ct_rndv_send(struct ct_p2p_req *req) CT_IN_DOMAIN;
 struct ct_rndv_offer { /* what an announcement says; the note is borrowed */
     size_t      len_bytes;
     uint64_t    sender_id, addr; /* 0: not to be read */
-    bool        lent;
     const void *note;
     size_t      note_len; /* 0: nothing to be fetched */
 };
 void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from,
                   const struct ct_rndv_offer *offer) CT_IN_DOMAIN;
 void ct_rndv_leave(struct ct_p2p_req *req) CT_IN_DOMAIN;
-/* Goes on after a read of the whole message, which the sender calls sender_id, has come to rc. */
-void ct_rndv_read(struct ct_p2p_req *req, int rc, uint64_t sender_id) CT_IN_DOMAIN;
-/* The same of n messages that have been read, which it calls sender_id and the ids after that. */
-void ct_rndv_have_read(struct ct_p2p_req *const reqs[], unsigned n,
-                       uint64_t sender_id) CT_IN_DOMAIN;
 /* Takes an announced send back; it ends with `error` when the receiver has let go of it. */
 void ct_rndv_withdraw(struct ct_p2p_req *req, int error) CT_IN_DOMAIN;
 void ct_rndv_register(struct ct_process *p);
@@ -173,12 +148,5 @@ void ct_stage_free(struct ct_p2p_req *req) CT_IN_DOMAIN;
  * CTRAN_ERR_BUFFER: its memory here could not be written. */
 int ct_stage_get(struct ct_p2p_req *req, struct ct_ep *from,
                  const struct ct_net_remote *remote) CT_IN_DOMAIN;
-
-/* row.c: whether req's message, which is to be read there, is read soon, with others. `lent`: this
- * process can see it. */
-bool ct_row_join(struct ct_p2p_req *req, const struct ct_net_remote *from, bool lent) CT_IN_DOMAIN;
-/* Now, all that is. */
-void ct_row_read(struct ct_process *p) CT_IN_DOMAIN;
-void ct_row_register(struct ct_process *p);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #define CT_FOLDER "pmi"
 #include "pmi/cards.h"
+#include "pmi/only.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PLACE_BYTES = 1024, LAYOUT = 3, GRACE_MS = 10000 };
+enum { PLACE_BYTES = 1024, LAYOUT = 3, GRACE_MS = 10000, LOOK_MS = 250 };
 
 static const uint32_t MAGIC = 0x43545243; /* "CRTC" */
 
@@ -53,6 +54,8 @@ struct ct_cards {
     struct head         *head;
     struct place        *places; /* by rank */
     size_t               len_bytes;
+    bool                 ended;      /* a rank has, before it had a card: */
+    uint32_t             ended_rank; /* this one */
     int                  fd; /* locked: the name stays as long as it is open; -1: it has gone */
     char                 path[256];
 };
@@ -70,18 +73,33 @@ static bool is_open(const struct gate *g)
     return atomic_load_explicit(&g->open, memory_order_seq_cst) != 0;
 }
 
-/* The word is everybody's, so no announcement is taken back. */
-static bool await(struct gate *g, uint64_t end_ns)
+/* For how long one sleeps at most before it looks whether a rank has ended that has no card. */
+static uint64_t look_again_ns(uint64_t now, uint64_t end_ns)
+{
+    uint64_t next = now + LOOK_MS * (uint64_t)CT_NS_PER_MS;
+    return (next < end_ns ? next : end_ns) - now;
+}
+
+static bool has_ended(struct ct_cards *c)
+{
+    c->ended = c->ended || ct_only_is_vain(&c->ended_rank);
+    return c->ended;
+}
+
+/* The word is everybody's, so no announcement is taken back. `only`: whose card it is for, or
+ * UINT32_MAX for all. */
+static bool await(struct ct_cards *c, struct gate *g, uint32_t only, uint64_t end_ns)
 {
     while (!is_open(g)) {
         uint64_t now = ct_clock_ns();
-        if (now >= end_ns) {
+        if (now >= end_ns || (c->ended && (only == UINT32_MAX || only == c->ended_rank))) {
             return false;
         }
         ct_wake_announce(&g->wake);
         if (!is_open(g)) {
-            ct_wake_sleep(&g->wake, end_ns - now);
+            ct_wake_sleep(&g->wake, look_again_ns(now, end_ns));
         }
+        (void)(!is_open(g) && has_ended(c));
     }
     return true;
 }
@@ -95,7 +113,7 @@ static bool is_vain(const struct ct_cards *c)
 static bool await_heeding(struct ct_cards *c, struct gate *g, uint64_t end_ns)
 {
     if (c->news == NULL) {
-        return await(g, end_ns);
+        return await(c, g, UINT32_MAX, end_ns);
     }
     struct ct_wake *before = ct_news_set_wake(c->news, &g->wake);
     uint64_t        now = ct_clock_ns();
@@ -310,6 +328,10 @@ bool ct_cards_blame(const struct ct_cards *c)
 {
     const struct ct_job *job = c->job;
     uint32_t             missing = 0, first = 0;
+    if (c->ended) {
+        ct_only_tell(&job->p->log, job->id, c->ended_rank);
+        return true;
+    }
     for (uint32_t i = job->nlocal; i-- > 0;) {
         if (!is_open(&c->places[job->local_ranks[i]].gate)) {
             missing++;
@@ -345,7 +367,8 @@ int ct_cards_meet(struct ct_cards *c)
     struct head         *h = c->head;
     uint64_t             end_ns = deadline(c);
     if (!await_heeding(c, &h->all, end_ns) &&
-        !(is_open(&h->here) && await_heeding(c, &h->all, end_ns + GRACE_MS * CT_NS_PER_MS))) {
+        !(!c->ended && is_open(&h->here) &&
+          await_heeding(c, &h->all, end_ns + GRACE_MS * CT_NS_PER_MS))) {
         if (is_vain(c)) {
             return CTRAN_ERR_PENDING;
         }
@@ -370,7 +393,11 @@ int ct_cards_meet(struct ct_cards *c)
 int ct_cards_get(struct ct_cards *c, uint32_t rank, const void **card, size_t *len_bytes)
 {
     struct place *place = &c->places[rank];
-    if (!is_open(&place->gate) && !await(&place->gate, deadline(c))) {
+    if (!is_open(&place->gate) && !await(c, &place->gate, rank, deadline(c))) {
+        if (c->ended) {
+            ct_only_tell(&c->job->p->log, c->job->id, rank);
+            return CTRAN_ERR_BOOTSTRAP;
+        }
         ct_error(&c->job->p->log,
                  "rank %" PRIu32 " of job %s, on host %s, has not called ctran_init within "
                  "%" PRId64 " ms (CTRAN_BOOTSTRAP_TIMEOUT)",

@@ -2,6 +2,7 @@
 /* Choice of the way into the job, and the facts that need no launcher. */
 #define CT_FOLDER "pmi"
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pmi/pmi.h"
@@ -61,6 +62,23 @@ int ct_job_key(struct ct_job *job, struct ct_auth_key *key)
     return rc;
 }
 
+const char *ct_job_told(const char *name)
+{
+    const char *told = getenv(name), *nspace = getenv("PMIX_NAMESPACE");
+    const char *text = told != NULL ? strchr(told, '|') : NULL;
+    bool        ours = text != NULL && nspace != NULL && strlen(nspace) == (size_t)(text - told) &&
+                memcmp(told, nspace, strlen(nspace)) == 0;
+    return ours ? text + 1 : NULL;
+}
+
+void ct_job_open_status(const struct ct_job *job)
+{
+    const char *path = ct_job_told(CT_ENV_STATUS);
+    if (path != NULL) {
+        ct_blocked_open(path, job->local_index);
+    }
+}
+
 bool ct_job_slurm_place(const char **addr, const char **kinds)
 {
     *addr = getenv("SLURM_TOPOLOGY_ADDR");
@@ -71,6 +89,23 @@ bool ct_job_slurm_place(const char **addr, const char **kinds)
 const char *ct_job_visible_gpus(void)
 {
     return getenv("CUDA_VISIBLE_DEVICES");
+}
+
+uint32_t ct_job_foresee(char *host, size_t cap)
+{
+    const char *told = getenv("PMIX_HOSTNAME"), *size = getenv(CT_ENV_SIZE);
+    int64_t     n;
+    if (told != NULL) {
+        snprintf(host, cap, "%s", told);
+    } else if (gethostname(host, cap) != 0) {
+        snprintf(host, cap, "localhost");
+    }
+    host[cap - 1] = '\0';
+    if (!ct_job_under_pmix()) {
+        return 1;
+    }
+    const bool known = size != NULL && ct_config_number(CT_VAR_INT, size, &n);
+    return known && n > 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
 int ct_job_open(struct ct_process *p)

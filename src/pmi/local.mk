@@ -9,6 +9,8 @@ libctcore_la_SOURCES += \
 	src/pmi/nodes.c \
 	src/pmi/nodes.h \
 	src/pmi/nodes_store.c \
+	src/pmi/only.c \
+	src/pmi/only.h \
 	src/pmi/pmi.h \
 	src/pmi/pmix.c \
 	src/pmi/single.c

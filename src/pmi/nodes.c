@@ -22,6 +22,7 @@
  */
 #define CT_FOLDER "pmi"
 #include "pmi/nodes.h"
+#include "pmi/only.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ enum {
     VERSION_BYTES = 16,
     BLAME_MS = 3000,
     NEWS_MS = 2000,
+    LOOK_MS = 250,
     KEY_SIZE = 320,
     HOST_SAYS_SIZE = 48
 };
@@ -92,13 +94,10 @@ bool ct_nodes_where_ok(const struct ct_nodes_where *where, size_t len_bytes)
 
 int ct_nodes_where_told(struct ct_nodes_where *where, const struct ct_log *log)
 {
-    const char *told = getenv(CT_ENV_STORE), *nspace = getenv("PMIX_NAMESPACE");
-    const char *text = told != NULL ? strchr(told, '|') : NULL;
-    if (text == NULL || nspace == NULL || getenv(CT_ENV_KEY) == NULL ||
-        strlen(nspace) != (size_t)(text - told) || memcmp(told, nspace, strlen(nspace)) != 0) {
+    const char *text = ct_job_told(CT_ENV_STORE);
+    if (text == NULL || text[0] == '\0' || getenv(CT_ENV_KEY) == NULL) {
         return CT_AGAIN; /* there is none, or it is another job's */
     }
-    text++;
     *where = (struct ct_nodes_where){.magic = CT_NODES_MAGIC, .by_launcher = 1};
     where->naddrs = ct_addr_parse_list(where->addrs, text);
     if (where->naddrs == 0) {
@@ -516,8 +515,9 @@ static int await_news(struct exchange *x, int rc)
     struct timeval moment = ct_wire_timeval(NEWS_MS);
     bool           over = false;
     struct event   limit;
-    if (x->loop->stop == NULL) {
-        return rc;
+    if (!x->job->news
+             .on) { /* what is looked for, run_watching's, is looked for from time to time */
+        return atomic_load(x->loop->stop->flag) ? CTRAN_ERR_PENDING : rc;
     }
     (void)evtimer_assign(&limit, x->loop->base, on_moment, &over);
     over = event_add(&limit, &moment) != 0;
@@ -552,13 +552,53 @@ static int run(struct exchange *x, const struct ct_nodes_where *where)
     return rc;
 }
 
+/* The launcher has no news: looks now and then whether a rank has ended that has no card. */
+struct watch {
+    struct ct_loop_stop stop;
+    struct event        look;
+    _Atomic bool        vain;
+    uint32_t            rank;
+};
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct watch *w = arg;
+    (void)fd, (void)what;
+    if (!atomic_load(&w->vain) && ct_only_is_vain(&w->rank)) {
+        atomic_store(&w->vain, true);
+        ct_wake_signal(&w->stop.wake);
+    }
+}
+
+static int run_watching(struct exchange *x, const struct ct_nodes_where *where)
+{
+    struct timeval each = ct_wire_timeval(LOOK_MS);
+    struct watch   w = {.vain = false};
+    int            rc = ct_loop_stop_init(x->loop, &w.stop, &w.vain);
+    if (rc != CTRAN_SUCCESS) {
+        ct_cards_complete(x->cards, rc);
+        return rc;
+    }
+    (void)event_assign(&w.look, x->loop->base, -1, EV_PERSIST, on_look, &w);
+    (void)event_add(&w.look, &each); /* without it the limit ends the wait */
+    rc = run(x, where);
+    (void)event_del(&w.look);
+    if (rc == CTRAN_ERR_PENDING) {
+        ct_only_tell(&x->job->p->log, x->job->id, w.rank);
+        rc = CTRAN_ERR_BOOTSTRAP;
+        ct_cards_complete(x->cards, rc);
+    }
+    ct_loop_stop_fini(x->loop);
+    return rc;
+}
+
 /* The same, as long as there is no news that it is in vain. */
 static int run_heeding(struct exchange *x, const struct ct_nodes_where *where)
 {
     struct ct_news     *news = &x->job->news;
     struct ct_loop_stop stop;
     if (!news->on) {
-        return run(x, where);
+        return run_watching(x, where);
     }
     int rc = ct_loop_stop_init(x->loop, &stop, &news->no_start);
     if (rc != CTRAN_SUCCESS) {

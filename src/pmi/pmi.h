@@ -20,6 +20,15 @@ struct ct_job;
 #define CT_PMIX_MAY_LEAVE  (PMIX_EXTERNAL_ERR_BASE - 101) /* all that live want to leave */
 #define CT_PMIX_WANT_LEAVE "ctran.leave"                  /* (bool) */
 
+/* Also between these two: a rank's file in the launcher's folder for the job (only.h). Its name has
+ * the PMIx namespace and the rank, as text. Once the rank has left it holds CT_ONLY_LEFT; before,
+ * nothing. */
+#define CT_ONLY_FILE "ctran-rank-%s-%s"
+#define CT_ONLY_LEFT "left"
+/* The file there that says which rank has ended before it called ctran_init: its number, and a
+ * newline. Then the ranks cannot all meet. */
+#define CT_ENDED_FILE "ctran-ended"
+
 /* What the launcher tells of the job while it runs, if it lets a job outlive the death of a process
  * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; whoever
  * reads a number or a flag (acquire) may read what stands behind it. */
@@ -108,12 +117,23 @@ void ct_job_close(struct ct_process *p);
  * the exchange. Errors are logged. */
 int ct_job_key(struct ct_job *job, struct ct_auth_key *key);
 
+/* What the launcher says in a variable "NAMESPACE|TEXT", of which this returns the text; NULL: it
+ * says nothing to this job. */
+const char *ct_job_told(const char *name);
+
+/* Where a rank that waits says so, if the launcher of this job gives it a place. */
+void ct_job_open_status(const struct ct_job *job);
+
 /* Where Slurm says that this host is, SLURM_TOPOLOGY_ADDR, and what the parts of it are,
  * SLURM_TOPOLOGY_ADDR_PATTERN; false where it says nothing. */
 bool ct_job_slurm_place(const char **addr, const char **kinds);
 
 /* The GPUs that CUDA shows this process, CUDA_VISIBLE_DEVICES; NULL: it says nothing. */
 const char *ct_job_visible_gpus(void);
+
+/* The job's size as the environment tells before the job is joined, 0: it does not say. `host`
+ * becomes the name that this host has in the job, or else for itself. */
+uint32_t ct_job_foresee(char *host, size_t cap);
 
 /* The two ways; each returns with *job set, or a logged error. */
 int  ct_job_open_pmix(struct ct_process *p, struct ct_job **job);

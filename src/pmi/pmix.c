@@ -22,6 +22,7 @@
 #include "pmi/cards.h"
 #include "pmi/facts.h"
 #include "pmi/nodes.h"
+#include "pmi/only.h"
 
 static const char *const KEY = "ctran.card";
 static const char *const STORE = "ctran.store"; /* struct ct_nodes_where, of rank 0 */
@@ -51,6 +52,7 @@ struct pmix {
     uint32_t              *local_ranks; /* those of the job */
     struct card           *cards; /* looked up there so far: kept, since callers borrow them */
     struct fence           fence;
+    int                    only_fd; /* this process is the rank; -1: that is not known */
 };
 
 static struct pmix *pmix_of(struct ct_job *job)
@@ -497,6 +499,7 @@ static void pmix_close(struct ct_job *job)
         free(c);
     }
     ct_news_fini(&job->news);
+    ct_only_leave(x->only_fd);
     free(x);
 }
 
@@ -607,12 +610,18 @@ int ct_job_open_pmix(struct ct_process *p, struct ct_job **job)
     }
     x->job.ops = &pmix_ops;
     x->job.p = p;
-    int rc = PMIx_Init(&x->me, NULL, 0);
+    int rc = ct_only_take(&p->log, &x->only_fd);
+    if (rc != CTRAN_SUCCESS) {
+        free(x);
+        return rc;
+    }
+    rc = PMIx_Init(&x->me, NULL, 0);
     if (rc != PMIX_SUCCESS) {
         /* Not the namespace: under ctranrun it is what lets a client in. */
         const char *id = getenv(CT_ENV_JOB);
         ct_error(&p->log, "cannot reach the PMIx server of job %s: %s",
                  id != NULL ? id : "(unnamed)", PMIx_Error_string(rc));
+        ct_only_leave(x->only_fd);
         free(x);
         return CTRAN_ERR_BOOTSTRAP;
     }

@@ -161,9 +161,9 @@ struct ct_stream_msg {
  * their elements, whatever the type's lower bound. */
 struct ct_stream_reduction {
     enum ct_coll_kind    kind; /* CT_REDUCE, CT_ALLREDUCE, CT_REDUCE_SCATTER, CT_SCAN, CT_EXSCAN */
-    const void          *send;
-    void                *recv;         /* NULL where there is no result */
-    size_t               nsend, nrecv; /* elements */
+    const void          *send; /* NULL in place: no element lies there */
+    void                *recv; /* NULL where there is no result */
+    size_t               nsend, nrecv; /* elements; nrecv is 0 where recv is NULL */
     size_t               count;        /* as the collective is given it */
     const ctran_count_t *counts;       /* of reduce_scatter; copied; NULL: all have `count` */
     const struct ct_dtype *type;

@@ -8,35 +8,41 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What would take long and is not asked for: the CPU's own words, which bind the thread to each CPU
- * in turn; libraries of accelerators, which start their devices; and libpciaccess, which names
- * devices and leaks memory, where sysfs has the rest. */
-static void leave_out(hwloc_topology_t t)
-{
-    static const char *const components[] = {"x86",    "pci",       "cuda", "nvml",
-                                             "opencl", "levelzero", "rsmi", "gl"};
-    for (size_t i = 0; i < CT_ARRAY_LEN(components); i++) {
-        /* It fails for those that this hwloc does not have. */
-        (void)hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
-                                            components[i]);
-    }
-}
+#include "topo/components.h"
+#include "topo/trial.h"
 
 /* The whole machine, whatever a batch system has left of it to this process: it is the same for
  * all. */
 static int read_hwloc(hwloc_topology_t t)
 {
     ct_machine_filter(t);
-    leave_out(t);
+    ct_topo_leave_out(t);
     if (hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0) {
         return -1;
     }
     return hwloc_topology_load(t);
 }
 
+static int try_hwloc(void *arg)
+{
+    hwloc_topology_t t;
+    (void)arg;
+    int rc = hwloc_topology_init(&t);
+    if (rc == 0) {
+        rc = read_hwloc(t);
+        hwloc_topology_destroy(t);
+    }
+    return rc;
+}
+
 int ct_machine_load(struct ct_machine *m, const struct ct_log *log)
 {
     hwloc_topology_t t;
+    if (ct_trial_is_due() && ct_trial(try_hwloc, NULL) == CT_TRIAL_ENDED) {
+        ct_error(log, "hwloc crashes when it reads the file that HWLOC_XMLFILE names; write the "
+                      "file with lstopo, or unset the variable");
+        return CTRAN_ERR_OTHER;
+    }
     if (hwloc_topology_init(&t) != 0) {
         ct_error(log, "hwloc cannot be used: %s", strerror(errno));
         return CTRAN_ERR_OTHER;

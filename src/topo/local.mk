@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libcttopo.la
 libcttopo_la_SOURCES = \
 	src/topo/cluster.c src/topo/cluster.h \
+	src/topo/components.c src/topo/components.h \
 	src/topo/describe.c \
 	src/topo/distance.c src/topo/distance.h \
 	src/topo/find.c src/topo/find.h \
@@ -32,7 +33,8 @@ libcttopo_la_SOURCES = \
 	src/topo/synthetic.c src/topo/synthetic.h \
 	src/topo/sysfs.c src/topo/sysfs.h \
 	src/topo/text.c src/topo/text.h \
-	src/topo/topo.h
+	src/topo/topo.h \
+	src/topo/trial.c src/topo/trial.h
 libcttopo_la_CPPFLAGS = $(AM_CPPFLAGS) -DCT_PKGDATADIR='"$(pkgdatadir)"' $(HWLOC_CFLAGS)
 libcttopo_la_LIBADD = $(HWLOC_LIBS)
 

@@ -12,6 +12,7 @@
 
 #include "topo/load.h"
 #include "topo/text.h"
+#include "topo/trial.h"
 
 enum { XML_MAX = 64 << 20 };
 
@@ -40,28 +41,50 @@ static int look_at(const char *path, char *why, size_t cap)
     return CTRAN_SUCCESS;
 }
 
-static int load_xml(struct ct_machine *m, const char *path, const struct ct_log *log, char *why,
-                    size_t cap)
+/* What is read, and into what. */
+struct reading {
+    const char          *path;
+    struct ct_machine   *m;
+    const struct ct_log *log;
+    char                *why;
+    size_t               cap;
+};
+
+static int read_xml(void *arg)
 {
+    struct reading  *r = arg;
     hwloc_topology_t t;
-    int              rc = look_at(path, why, cap);
-    if (rc != CTRAN_SUCCESS) {
-        return rc;
-    }
+    int              rc = CTRAN_SUCCESS;
     if (hwloc_topology_init(&t) != 0) {
         return CTRAN_ERR_NO_MEM;
     }
     ct_machine_filter(t);
-    if (hwloc_topology_set_xml(t, path) != 0 || hwloc_topology_load(t) != 0) {
+    if (hwloc_topology_set_xml(t, r->path) != 0 || hwloc_topology_load(t) != 0) {
         rc = refuse(
-            why, cap, path,
+            r->why, r->cap, r->path,
             "hwloc does not take it; a newer lstopo must write it with --export-xml-flags v2, "
             "and HWLOC_XML_VERBOSE=1 in the environment tells more");
-    } else if (ct_machine_from_hwloc(m, t, log) != CTRAN_SUCCESS) {
-        rc = refuse(why, cap, path, "it describes no machine");
+    } else if (ct_machine_from_hwloc(r->m, t, r->log) != CTRAN_SUCCESS) {
+        rc = refuse(r->why, r->cap, r->path, "it describes no machine");
     }
     hwloc_topology_destroy(t);
     return rc;
+}
+
+static int load_xml(struct ct_machine *m, const char *path, const struct ct_log *log, char *why,
+                    size_t cap)
+{
+    struct reading r = {.path = path, .m = m, .log = log, .why = why, .cap = cap};
+    int            rc = look_at(path, why, cap);
+    if (rc != CTRAN_SUCCESS) {
+        return rc;
+    }
+    if (ct_trial(read_xml, &r) == CT_TRIAL_ENDED) {
+        return refuse(why, cap, path,
+                      "hwloc crashes when it reads this file: an object lacks an attribute, or a "
+                      "value makes no sense; write the file with lstopo");
+    }
+    return read_xml(&r);
 }
 
 /* The description beside the XML file; there need not be one. */

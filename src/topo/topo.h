@@ -16,6 +16,7 @@
 #define CT_TOPO_TOPO_H
 
 #include "topo/cluster.h"
+#include "topo/components.h"
 #include "topo/distance.h"
 #include "topo/find.h"
 #include "topo/here.h"
@@ -27,5 +28,6 @@
 #include "topo/share.h"
 #include "topo/slurmlist.h"
 #include "topo/synthetic.h"
+#include "topo/trial.h"
 
 #endif

@@ -19,7 +19,7 @@ SURVIVE = os.path.join(TOP, "tests/fault/survive")
 RANKS = 8
 MODES = ["traffic", "traffic", "large", "connect", "coll", "icoll", "init", "finalize"]
 SETTINGS = [{}, {}, {"CTRAN_SHM_SINGLE_COPY": "off"}, {"CTRAN_SHM_RING_SIZE": "4K"},
-            {"CTRAN_SHM_SINGLE_COPY": "always", "CTRAN_EAGER_LIMIT": "4K"},
+            {"CTRAN_SHM_SINGLE_COPY": "auto", "CTRAN_EAGER_LIMIT": "4K"},
             {"CTRAN_SHM_SINGLE_COPY": "off", "CTRAN_SHM_RING_SIZE": "4K"},
             {"CTRAN_SHM_BACKING": "file"}, {"CTRAN_EAGER_LIMIT": "100"},
             {"CTRAN_TRANSPORTS": "self,tcp"}, {"CTRAN_NODE_RANKS": "3", "CTRAN_TCP_SOCKETS": "2"},
@@ -46,8 +46,8 @@ seeds = random.Random(int(os.environ.get("CT_SEED", random.randrange(1 << 30) if
 
 def play(mode, seed, settings, where):
     """One job; returns for each death the ns until the last survivor knew, where that is told."""
-    with Job(*where, "-n", RANKS, "--enable-recovery", "-x", f"CT_RANKS={RANKS}", SURVIVE, mode,
-             seed, env=settings) as job:
+    with Job(*where, "-n", RANKS, "--enable-recovery", "--oversubscribe", "-x",
+             f"CT_RANKS={RANKS}", SURVIVE, mode, seed, env=settings) as job:
         status, out, err = job.finish()
     out, err = out.decode(), err.decode()
     told = f"{mode} {seed} {settings} {where}: status {status}\n{out}\n{err}"

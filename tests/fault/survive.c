@@ -28,6 +28,7 @@ static void start(struct fault_plan *plan, char **argv)
     if (fault_is_mode(plan, "init")) {
         fault_arm(plan, check_rank);
     }
+    check_errors_return();
     if (ctran_init(NULL, NULL) != CTRAN_SUCCESS) {
         printf("nostart %d\n", check_rank);
         exit(STATUS_NO_START);

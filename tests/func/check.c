@@ -24,6 +24,11 @@ void check_fail(const char *file, int line, const char *fmt, ...)
     _Exit(1);
 }
 
+void check_errors_return(void)
+{
+    EXPECT(setenv("CTRAN_INITIAL_ERRHANDLER", "return", 1) == 0);
+}
+
 void check_eq(const char *file, int line, const char *what, long long wanted, long long found)
 {
     if (wanted != found) {

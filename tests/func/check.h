@@ -47,6 +47,10 @@ void check_status(const char *file, int line, const ctran_status_t *status, int 
 #define EXPECT_STATUS(status, source, tag, bytes)                                                  \
     check_status(__FILE__, __LINE__, status, source, tag, bytes)
 
+/* Has errors before ctran_init and after ctran_finalize returned, as they are fatal by default, and
+ * has CTRAN_COMM_WORLD and CTRAN_COMM_SELF start so; before any call of the library. */
+void check_errors_return(void);
+
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 static inline uint64_t mix(uint64_t x)

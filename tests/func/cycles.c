@@ -164,6 +164,24 @@ static ctran_comm_t comm_of(ctran_session_t session, const char *pset, const cha
 /* ---- subjects -------------------------------------------------------------------------------- */
 
 /* Before the first world. */
+/* Of what the world's communicators tell, one of a session has the largest tag only. */
+static void expect_attributes(ctran_comm_t comm, int others)
+{
+    static const int keys[] = {CTRAN_TAG_UB, CTRAN_IO, CTRAN_HOST, CTRAN_WTIME_IS_GLOBAL,
+                               CTRAN_LASTUSEDCODE};
+    for (size_t i = 0; i < LEN(keys); i++) {
+        int *value, flag = -1;
+        OK(ctran_comm_get_attr(comm, keys[i], &value, &flag));
+        EXPECT_EQ(keys[i] == CTRAN_TAG_UB ? 1 : others, flag);
+    }
+    static const int launched[] = {CTRAN_APPNUM, CTRAN_UNIVERSE_SIZE};
+    for (size_t i = 0; i < LEN(launched) && !others; i++) {
+        int *value, flag = -1;
+        OK(ctran_comm_get_attr(comm, launched[i], &value, &flag));
+        EXPECT_EQ(0, flag);
+    }
+}
+
 static void session_alone(void)
 {
     int             flag = -1, n = -1;
@@ -180,6 +198,8 @@ static void session_alone(void)
     ctran_comm_t copy;
     OK(ctran_comm_dup(comm, &copy));
     works(copy);
+    expect_attributes(comm, 0);
+    expect_attributes(copy, 0);
     OK(ctran_comm_free(&copy));
     OK(ctran_comm_free(&comm));
     comm = comm_of(session, "mpi://SELF", TAG);
@@ -336,6 +356,8 @@ static void beside_the_world(void)
         EXPECT_RC(CTRAN_ERR_RANK, ctran_send(&n, 1, CTRAN_INT, check_size, 0, comm));
         world_opens();
         works(CTRAN_COMM_WORLD);
+        expect_attributes(CTRAN_COMM_WORLD, 1);
+        expect_attributes(comm, 0);
         ctran_session_t second = session_opens();
         works(comm);
         world_closes();
@@ -371,7 +393,7 @@ static void worlds_are_new(void)
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_init(NULL, NULL));
     OK(ctran_comm_set_name(CTRAN_COMM_WORLD, "old"));
     OK(ctran_comm_set_name(CTRAN_COMM_SELF, "old"));
-    OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_RETURN));
+    OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_ABORT));
     OK(ctran_comm_create_keyval(CTRAN_COMM_NULL_COPY_FN, on_delete, &keyval, NULL));
     OK(ctran_comm_set_attr(CTRAN_COMM_SELF, keyval, &keyval));
     OK(ctran_type_set_name(CTRAN_INT, "old"));
@@ -387,7 +409,7 @@ static void worlds_are_new(void)
     OK(ctran_type_get_name(CTRAN_INT, name, &len));
     EXPECT(strcmp(name, "old") != 0);
     OK(ctran_comm_get_errhandler(CTRAN_COMM_SELF, &handler));
-    EXPECT_PTR(CTRAN_ERRORS_ARE_FATAL, handler);
+    EXPECT_PTR(CTRAN_ERRORS_RETURN, handler);
     OK(ctran_errhandler_free(&handler));
     OK(ctran_barrier(CTRAN_COMM_WORLD));
     OK(ctran_iprobe(CTRAN_ANY_SOURCE, 9, CTRAN_COMM_WORLD, &flag, CTRAN_STATUS_IGNORE));
@@ -608,6 +630,7 @@ int main(int argc, char **argv)
         {"hardware anew", hardware_anew},
     };
     check_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    check_errors_return();
     /* Between hosts collectives by levels talk one way, and who sends keeps up to an eighth of
      * CTRAN_TCP_BUFFER until the peer acknowledges it: that looks as if something grew. */
     (void)setenv("CTRAN_COLL_LEVELS", "off", 0);

@@ -119,6 +119,7 @@ int main(int argc, char **argv)
         {"launched", launched},
     };
     void *base = NULL;
+    check_errors_return();
     EXPECT_RC(CTRAN_ERR_OTHER, ctran_alloc_mem(8, CTRAN_INFO_NULL, &base));
     check_start(argc, argv);
     OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_RETURN));

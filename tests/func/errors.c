@@ -557,6 +557,7 @@ int main(int argc, char **argv)
         overlaps,  displaced_from_null, errors_null, init_again,    after_fork,
     };
     int level = -5;
+    check_errors_return();
     always(0, 0);
     all_fail();
     EXPECT_RC(CTRAN_ERR_ARG, ctran_init_thread(NULL, NULL, 17, &level));

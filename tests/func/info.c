@@ -191,6 +191,8 @@ static void expect_text(ctran_info_t info, const char *key, const char *wanted)
 }
 
 static char **start_argv;
+static int    known_size; /* once the job has been joined */
+static char   known_host[CTRAN_MAX_PROCESSOR_NAME];
 
 static void environment(void)
 {
@@ -215,6 +217,32 @@ static void environment(void)
     OK(ctran_info_free(&copy));
 }
 
+/* Before init, between and after finalize alike; but before init the size is known only where
+ * there is no launcher, or where that tells it. */
+static void knows_the_job(char **argv)
+{
+    const char  *told = getenv("CTRAN_SIZE"), *size = told;
+    char         number[16], host[CTRAN_MAX_PROCESSOR_NAME] = "";
+    ctran_info_t info;
+    int          len = sizeof host, flag = 0;
+    if (known_size > 0) {
+        snprintf(number, sizeof number, "%d", known_size);
+        size = number;
+    } else if (getenv("PMIX_RANK") == NULL) {
+        size = "1";
+    }
+    OK(ctran_info_create_env(1, argv, &info));
+    expect_text(info, "maxprocs", size);
+    expect_text(info, "soft", size);
+    OK(ctran_info_get_string(info, "host", &len, host, &flag));
+    EXPECT(flag && host[0] != '\0');
+    if (known_host[0] != '\0') {
+        EXPECT(strcmp(host, known_host) == 0);
+    }
+    snprintf(known_host, sizeof known_host, "%s", host);
+    OK(ctran_info_free(&info));
+}
+
 static void environments_of_ones_own(void)
 {
     static char  longest[CTRAN_MAX_INFO_VAL + 1];
@@ -237,6 +265,7 @@ static void environments_of_ones_own(void)
     OK(ctran_info_create_env(0, NULL, &info));
     expect_text(info, "command", start_argv[0]);
     OK(ctran_info_free(&info));
+    knows_the_job(argv);
 }
 
 /* ---- hints ----------------------------------------------------------------------------------- */
@@ -424,6 +453,7 @@ int main(int argc, char **argv)
     ctran_info_t before, none = CTRAN_INFO_NULL;
     int          n = -5;
     start_argv = argv;
+    check_errors_return();
     threads();
     refused();
     environments_of_ones_own();
@@ -431,6 +461,7 @@ int main(int argc, char **argv)
     OK(ctran_info_create(&before));
     OK(ctran_info_set(before, "from", "before"));
     check_start(argc, argv);
+    known_size = check_size;
     OK(ctran_comm_set_errhandler(CTRAN_COMM_SELF, CTRAN_ERRORS_RETURN));
     expect_text(before, "from", "before");
     EXPECT_RC(CTRAN_ERR_COMM, ctran_comm_get_info(CTRAN_COMM_NULL, &none));
@@ -439,6 +470,7 @@ int main(int argc, char **argv)
     int rc = check_end();
     expect_text(before, "from", "before");
     EXPECT_RC(CTRAN_ERR_INFO, ctran_info_get_nkeys(CTRAN_INFO_ENV, &n));
+    environments_of_ones_own();
     check_size = 0; /* without the job */
     refused();
     threads();

@@ -4,7 +4,8 @@ func_programs = tests/func/p2p tests/func/coll tests/func/comm tests/func/errors
 	tests/func/group tests/func/errhandlers tests/func/info \
 	tests/func/inter tests/func/environment tests/func/topo tests/func/reorder tests/func/threads \
 	tests/func/progress tests/func/neighbor
-check_PROGRAMS += $(func_programs) tests/func/algos tests/func/bits tests/func/fatal
+check_PROGRAMS += $(func_programs) tests/func/algos tests/func/bits tests/func/fatal \
+	tests/func/initial
 # Linked against convenience libraries: real binaries, which start without libtool's wrapper. What all
 # of them need is compiled once, whatever flags a program has of its own.
 check_LTLIBRARIES += libfunc.la
@@ -36,6 +37,12 @@ dist_check_SCRIPTS += tests/func/cycles.test
 TESTS += tests/func/cycles.test
 tests_func_cycles_SOURCES = tests/func/cycles.c $(func_check)
 tests_func_cycles_LDADD = $(func_ldadd)
+# Standard streams that are closed.
+check_PROGRAMS += tests/func/closed
+dist_check_SCRIPTS += tests/func/closed.test
+TESTS += tests/func/closed.test
+tests_func_closed_SOURCES = tests/func/closed.c $(func_check)
+tests_func_closed_LDADD = $(func_ldadd)
 # Processes that end while others go on.
 check_PROGRAMS += tests/func/leave
 dist_check_SCRIPTS += tests/func/leave.test
@@ -91,6 +98,12 @@ dist_check_SCRIPTS += tests/func/part.test
 TESTS += tests/func/part.test
 tests_func_part_SOURCES = tests/func/part.c $(func_check)
 tests_func_part_LDADD = $(func_ldadd) -lpthread
+# Polls that give the core away.
+check_PROGRAMS += tests/func/polls
+dist_check_SCRIPTS += tests/func/polls.test
+TESTS += tests/func/polls.test
+tests_func_polls_SOURCES = tests/func/polls.c $(func_check)
+tests_func_polls_LDADD = $(func_ldadd)
 # Generalized requests.
 check_PROGRAMS += tests/func/grequest
 dist_check_SCRIPTS += tests/func/grequest.test
@@ -132,6 +145,8 @@ tests_func_algos_SOURCES = tests/func/algos.c
 tests_func_algos_LDADD = libctcore.la
 tests_func_fatal_SOURCES = tests/func/fatal.c
 tests_func_fatal_LDADD = libctcore.la
+tests_func_initial_SOURCES = tests/func/initial.c $(func_check)
+tests_func_initial_LDADD = $(func_ldadd)
 
 func_tests = \
 	tests/func/p2p.test \
@@ -141,6 +156,7 @@ func_tests = \
 	tests/func/environment.test \
 	tests/func/errhandlers.test \
 	tests/func/fatal.test \
+	tests/func/initial.test \
 	tests/func/group.test \
 	tests/func/info.test \
 	tests/func/inter.test \
@@ -322,3 +338,13 @@ dist_check_SCRIPTS += tests/func/memory.test
 TESTS += tests/func/memory.test
 tests_func_memory_SOURCES = tests/func/memory.c $(func_check)
 tests_func_memory_LDADD = $(func_ldadd)
+# CTRAN_BOTTOM in every call that takes a data buffer.
+check_PROGRAMS += tests/func/bottom
+dist_check_SCRIPTS += tests/func/bottom.test
+TESTS += tests/func/bottom.test
+tests_func_bottom_SOURCES = tests/func/bottom.c tests/func/bottom.h tests/func/bottom_calls.def \
+	tests/func/bottom_case.c tests/func/bottom_ends.c tests/func/bottom_hand.c \
+	tests/func/bottom_kinds.c tests/func/bottom_run.c tests/func/bottom_shapes.c tests/func/bottom_table.c \
+	tests/func/bottom_types.c tests/func/device.h tests/func/device_mem.c tests/func/gpu.c \
+	tests/func/gpu.h $(func_check)
+tests_func_bottom_LDADD = $(func_ldadd)

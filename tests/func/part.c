@@ -343,18 +343,43 @@ static void corner_cases(void)
     guarded_free(b.out);
 }
 
-/* Let go of while they run: they end by themselves. */
+/* Let go of while they run: they end by themselves; but a send only if all of it is ready, as
+ * nobody could make it so afterwards. */
 static void freed_while_active(void)
 {
-    struct both b = make(2, 1, 3000, 6000);
+    ctran_errhandler_t before;
+    struct both        b = make(2, 1, 3000, 6000);
+    OK(ctran_comm_get_errhandler(CTRAN_COMM_WORLD, &before));
+    OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, CTRAN_ERRORS_RETURN));
     OK(ctran_startall(2, b.requests));
-    make_ready(&b, 1, 1, 1);
-    make_ready(&b, 1, 0, 1);
+    for (int first = 1; first >= 0; first--) {
+        const ctran_request_t request = b.requests[1];
+        EXPECT_RC(CTRAN_ERR_REQUEST, ctran_request_free(&b.requests[1]));
+        EXPECT_PTR(request, b.requests[1]);
+        make_ready(&b, 1, first, 1);
+    }
+    OK(ctran_comm_set_errhandler(CTRAN_COMM_WORLD, before));
+    OK(ctran_errhandler_free(&before));
     OK(ctran_request_free(&b.requests[1]));
     OK(ctran_wait(&b.requests[0], CTRAN_STATUS_IGNORE));
     expect(b.in, 0, 6000, 1);
     OK(ctran_request_free(&b.requests[0]));
     OK(ctran_barrier(CTRAN_COMM_WORLD));
+    guarded_free(b.in);
+    guarded_free(b.out);
+    /* The receive, too. */
+    b = make(2, 1, 3000, 6000);
+    OK(ctran_startall(2, b.requests));
+    OK(ctran_request_free(&b.requests[0]));
+    make_ready(&b, 1, 0, 1);
+    make_ready(&b, 1, 1, 1);
+    OK(ctran_wait(&b.requests[1], CTRAN_STATUS_IGNORE));
+    OK(ctran_request_free(&b.requests[1]));
+    OK(ctran_barrier(CTRAN_COMM_WORLD));
+    while (((volatile int32_t *)b.in)[5999] != element(from, 1, 5999)) { /* it lands in calls */
+        int flag;
+        OK(ctran_iprobe(CTRAN_ANY_SOURCE, 99, CTRAN_COMM_WORLD, &flag, CTRAN_STATUS_IGNORE));
+    }
     guarded_free(b.in);
     guarded_free(b.out);
 }

@@ -86,6 +86,7 @@ static void never(void)
 int main(int argc, char **argv)
 {
     EXPECT(argc == 2 || argc == 3);
+    check_errors_return();
     if (argc == 3) {
         late(argv[2]);
     } else if (strcmp(argv[1], "settings") == 0) {

@@ -17,11 +17,12 @@ from pathlib import Path
 MAX_LINES, MAX_FUNCTION, MAX_COLUMNS = 700, 100, 100
 CODE = (".c", ".h", ".cu", ".cuh", ".def")
 SCRIPT = (".sh", ".py", ".test", ".supp")
-PROGRAMS = ("quickstart", "check", ".ci/run", "tools/ctrancc.in", "bench/ctran_perf",
-            "tools/sim/ctran_sim_tune")
-# Who may look into the environment: the table of variables, what finds the launcher's, and tests.
+PROGRAMS = ("quickstart", "check", ".ci/run", "tools/ctrancc.in", "tools/ctrancxx.in",
+            "tools/wrapper.in", "bench/ctran_perf", "tools/sim/ctran_sim_tune")
+# Who may look into the environment: the table of variables, what finds the launcher's and hwloc's,
+# and tests.
 GETENV = ("src/base/config.c", "src/pmi/", "launcher/", "tests/", "emu/",
-          "tools/scale/processes.c")
+          "src/topo/trial.c", "tools/scale/processes.c")
 WORDS = [
     (r"\bTO[D]O\b|\bFIX[M]E\b|\bX[X]X\b|\bHAC[K]\b", "an unfinished mark"),
     (r"(?i)\bnot (yet )?impl[e]mented\b|\bplace[h]older\b|\bfor n[o]w\b", "unfinished work"),

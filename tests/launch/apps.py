@@ -42,13 +42,16 @@ with tempfile.TemporaryDirectory() as d:
                   "--output-dir", f"{d}/out", "--env-rank", "1:LOG=log.%r", "touch", mark, ":",
                   "--wdir", d, "./prog"], 0, err="")
     host = re.escape(socket.gethostname())
+    numbers = "".join(rf"    environment CTRAN_{name}={value}\n" for name, value in
+                      (("RANK", "%d"), ("SIZE", 3), ("LOCAL_RANK", "%d"), ("LOCAL_SIZE", 3)))
     want = (rf"rank 0 on host {host}, not bound: touch {mark}\n    program /\S+/touch\n"
-            r"    environment CTRAN_JOB_ID=[0-9a-f]{6}\n    environment A=1\n"
+            r"    environment CTRAN_JOB_ID=[0-9a-f]{6}\n    environment A=1\n" + numbers % (0, 0) +
             rf"rank 1 on host {host}, not bound: touch {mark}\n    program /\S+/touch\n"
             r"    environment CTRAN_JOB_ID=[0-9a-f]{6}\n    environment A=1\n"
-            r"    environment LOG=log.1\n"
+            r"    environment LOG=log.1\n" + numbers % (1, 1) +
             rf"rank 2 on host {host}, not bound: ./prog\n    program {d}/./prog\n"
-            rf"    directory {d}\n    environment CTRAN_JOB_ID=[0-9a-f]{{6}}\n")
+            rf"    directory {d}\n    environment CTRAN_JOB_ID=[0-9a-f]{{6}}\n" +
+            numbers % (2, 2))
     check(re.fullmatch(want, got[1]), f"--dry-run said {got[1]!r}\n expected {want!r}")
     check(sorted(os.listdir(d)) == ["prog"], f"--dry-run made {os.listdir(d)}")
 expect(["--dry-run", "no-such-program"], 127, out="", err=r"ctranrun: no-such-program: [^\n]*\n")

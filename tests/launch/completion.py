@@ -38,7 +38,7 @@ if shutil.which("bash"):
     os.makedirs(os.path.join(tempfile.gettempdir(), "ctran-complete-dir"), exist_ok=True)
     for words, want in ((["ctranrun", "--bi"], ["--bind-to"]),
                         (["ctranrun", "-n", "2", "--bind-to", ""],
-                         ["none", "core", "numa", "hwthread"]),
+                         ["none", "core", "numa", "package", "l3cache", "hwthread"]),
                         (["ctranrun", "--bind-to", "=", "c"], ["core"]),
                         (["ctranrun", "--bind-to", "=", "core", "--map-by", "n"], ["node", "numa"]),
                         (["ctranrun", "-n", ""], [""]),

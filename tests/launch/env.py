@@ -6,7 +6,7 @@ import resource
 import signal
 import subprocess
 
-from launch import Job, check, cmdline, expect, run
+from launch import CTRANRUN, TOP, Job, check, cmdline, expect, run
 
 SHOW = ["sh", "-c", "printf '%s|%s\\n' \"$A\" \"$B\""]
 expect(["-n", "2", "-x", "A=1 2=3", "-x", "B", *SHOW], 0, out="1 2=3|from outside\n" * 2, err="",
@@ -23,6 +23,32 @@ check(got == (0, "CTRAN_SPIN=0\nCTRAN_SPIN=1\n", ""), f"the settings of an outer
 status, out, err = run("-n", "3", "sh", "-c", "echo $CTRAN_JOB_ID")
 ids = set(out.split())
 check(status == 0 and len(ids) == 1 and re.fullmatch("[0-9a-f]{6}", ids.pop()), f"job id: {out!r}")
+
+# Numbers for scripts, those of an outer job and of -x notwithstanding.
+NUMBERS = ["sh", "-c", "echo $CTRAN_RANK $CTRAN_SIZE $CTRAN_LOCAL_RANK $CTRAN_LOCAL_SIZE"]
+got = run("-n", 2, "-x", "CTRAN_SIZE=9", *NUMBERS, ":", *NUMBERS, env={"CTRAN_RANK": "7"})
+check(got[0] == 0 and sorted(got[1].splitlines()) == [f"{r} 3 {r} 3" for r in range(3)],
+      f"CTRAN_RANK and the like: {got}")
+# The library knows them and warns of none, in a program that nobody has started as a rank too.
+for args in ([], ["-n", 2]):
+    got = expect([*args, os.path.join(TOP, "examples/hello")], 0, err="",
+                 env={"CTRAN_RANK": "7", "CTRAN_SIZE": "9", "CTRAN_LOCAL_RANK": "7",
+                      "CTRAN_LOCAL_SIZE": "9"})
+
+# As ctranrun(1) describes it; empty without libsodium.
+status, out, err = run("-n", "1", "sh", "-c", "echo \"$PMIX_NAMESPACE $CTRAN_JOB_STORE\"")
+nspace, _, store = out.rstrip("\n").partition(" ")
+check(store == "" or re.fullmatch(re.escape(nspace) + r"\|\S+:\d+(,\S+:\d+)*", store),
+      f"the store of {nspace}: {store!r}")
+
+# Without a loopback interface there is no PMIx server.
+if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode == 0:
+    with Job("-n", CTRANRUN, "-n", "2", "true", file="unshare") as job:
+        status, out, err = job.finish()
+    told = rb'cannot start the PMIx server: [^\n]*; the loopback [^\n]* "ip link set lo up"\n'
+    check(status == 1 and re.search(told, err), f"no loopback: {err!r}")
+else:
+    print("not tested: a machine without loopback, as unshare -n is not allowed here")
 
 expect(["--wdir", "/usr", "pwd"], 0, out="/usr\n", err="")
 

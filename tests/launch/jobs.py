@@ -9,7 +9,7 @@ import struct
 import subprocess
 import tempfile
 
-from launch import CLIENT, CTRANRUN, Job, check, cmdline, state, until
+from launch import CLIENT, CTRANRUN, TOP, Job, check, cmdline, state, until
 
 def sleeps(pid):
     """How often the main thread has given up its processor of its own accord."""
@@ -48,10 +48,10 @@ case $PMIX_RANK in
 esac"""]
 with Job("-n", 4, "-x", f"CLIENT={CLIENT}", *WORK, ":", "sleep", "1000") as job:
     name = job_id(job)
-    row = r" +%d +\d+ %s +%s +\d+ +\d+:\d\d:\d\d +[\d.]+M  /\S*/%s\n"
+    row = r" +%d +\d+ %s +%s +\d+ +\d+:\d\d:\d\d +[\d.]+M +- +- +/\S*/%s\n"
     want = (rf"job {name}, 5 ranks on host {re.escape(socket.gethostname())}, 4 running, ctranrun "
             rf"is pid {job.proc.pid}, started \d+:\d\d:\d\d ago\n"
-            r" +RANK +PID STATE +PMIX +CPU% +CPU +RSS +PROGRAM\n" +
+            r" +RANK +PID STATE +PMIX +CPU% +CPU +RSS +WAITS +CALL +PROGRAM\n" +
             row % (0, "exited:0", "-", "sh") + row % (1, r"\w+", "-", "sh") +
             row % (2, "stopped", "-", "sh") + row % (3, r"\w+", "connected", "sh") +
             row % (4, r"\w+", "-", "sleep"))
@@ -124,6 +124,38 @@ print(s.recv(1))"""], capture_output=True, text=True, timeout=300)
     check(job.finish()[0] == 143, "the job after all this")
     check(re.fullmatch(HEAD, status(job)[1]), f"after the end: {status(job)}")
 
+# Ranks that wait: the call, its peer and tag, and for how long. What is over is not shown.
+WORLD, OTHER = r"comm (?P<world>[0-9a-f]+)", r"comm (?!(?P=world) )[0-9a-f]+"
+CALLS = (f"ctran_recv peer 1 tag 7 {WORLD}", f"ctran_probe peer any tag any {OTHER}",
+         "ctran_waitall peer 3 tag 9 comm (?P=world)", "ctran_barrier comm (?P=world)",
+         "ctran_wait peer 1 tag 11 comm (?P=world)", "ctran_comm_split comm (?P=world)")
+def rows(last):
+    waits = {"-": "-"}
+    return "(?s)job .*PROGRAM\n" + "".join(
+        rf" +{r} +\d+ \w+ +connected +\d+ +[\d:]+ +[\d.]+M +{waits.get(call, '[0-9]+:[0-9:]+')} +"
+        rf"{call} +/\S*/waits\n" for r, call in enumerate((*CALLS, *last)))
+with Job("-n", 8, "--stdin", 7, os.path.join(TOP, "tests/launch/waits"),
+         stdin=subprocess.PIPE) as job:
+    name = job_id(job)
+    until_status(job, name, rows(("ctran_recv peer 7 tag 13 comm (?P=world)", "-")))
+    job.proc.stdin.write(b"x")
+    job.proc.stdin.flush()
+    got = until_status(job, name, rows(("-", "ctran_finalize comm (?P=world)")))
+    check(got[0] == 0 and got[2] == "", f"--status of ranks that wait: {got}")
+    # What ranks write there is not believed, and what they cut off is not missed.
+    file = f"{job.tmp}/{os.listdir(job.tmp)[0]}/blocked"
+    check(os.stat(file).st_mode & 0o777 == 0o600, "others may read the calls")
+    with open(file, "r+b") as f:
+        f.write(struct.pack("<II3Q", 2, 1, 0, 0, 0) + b"\x1b[31mred\n")
+        f.seek(64)
+        f.write(struct.pack("<I", 1))
+        f.truncate(3 * 64 + 1)
+    got = status(job, name)
+    check(got[0] == 0 and "\x1b" not in got[1] and "red" not in got[1] and
+          got[1].count("ctran_") == 1 and "ctran_waitall" in got[1], f"a spoilt file: {got}")
+    job.proc.send_signal(signal.SIGTERM)
+    check(job.finish()[0] == 143, "the job after all this")
+
 # A directory whose name is longer than a socket's may be.
 with tempfile.TemporaryDirectory() as tmp:
     long = f"{tmp}/{'x' * 100}/{'y' * 100}"
@@ -150,13 +182,13 @@ with tempfile.TemporaryDirectory() as tmp:
             until(lambda: job.proc.poll() is not None or len(job.ranks("sleep")) == 5, "ranks")
         if job.proc.poll() is None:
             name = job_id(job)
-            row = r" +%d +\d+ %s +- +\d+ +\d+:\d\d:\d\d +[\d.]+M  %s  /\S*/sh\n"
+            row = r" +%d +\d+ %s +- +\d+ +\d+:\d\d:\d\d +[\d.]+M +- +- +%s  /\S*/sh\n"
             rows = [row % (i, "exited:0" if i in (4, 6) else r"\w+", "aabcdde"[i])
                     for i in range(7)]
             head = (rf"job {name}, 7 ranks on 5 hosts, 5 running, "
                     r"ctranrun is on another host, started \d+:\d\d:\d\d ago\n"
-                    r" +RANK +PID STATE +PMIX +CPU% +CPU +RSS HOST  PROGRAM\n")
-            got = until_status(job, name, head.replace("RSS ", "RSS +") + "".join(rows))
+                    r" +RANK +PID STATE +PMIX +CPU% +CPU +RSS +WAITS +CALL +HOST  PROGRAM\n")
+            got = until_status(job, name, head + "".join(rows))
             check(got[0] == 0 and got[2] == "", f"--status {name}: {got}")
             pids = {int(line.split()[1]) for line in got[1].split("\n") if " sleeping" in line}
             check(pids <= set(job.processes()), f"the pids in {got}")
@@ -167,12 +199,12 @@ with tempfile.TemporaryDirectory() as tmp:
                     got = status(job, name)
                     lost = re.findall(r"ctranrun: host (\w) does not answer; its ranks are not "
                                       r"shown\n", got[2])
-                    shown = re.findall(r"M  (\w)  /", got[1])
+                    shown = re.findall(r"  (\w)  /", got[1])
                     check(got[0] == 1 and lost and not set(lost) & set(shown) and
                           sorted(set(lost + shown)) == list("abcde"), f"{part} stopped: {got}")
                     os.kill(pid, signal.SIGCONT)
                     break
-            until_status(job, name, head.replace("RSS ", "RSS +") + "".join(rows))
+            until_status(job, name, head + "".join(rows))
             job.proc.send_signal(signal.SIGTERM)
             check(job.finish()[0] == 143, "the job after all this")
         else:

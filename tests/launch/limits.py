@@ -84,9 +84,21 @@ check(got[0] == 1 and re.fullmatch(
     r"ctranrun: job \w+: 64 ranks need \d+ KiB for the job's files, /\S*/small has \d+ KiB free; "
     r"make room there or set TMPDIR to another directory\n", got[2]), f"a small TMPDIR: {got}")
 check(elsewhere(SMALL, "-n", 8, "true") == (0, "", ""), "a TMPDIR that is large enough")
-got = elsewhere("mount -t tmpfs -o size=1M none small; export CTRAN_SHM_BACKING=file "
-                "CTRAN_SHM_DIR=$PWD/small", "-n", 8, "true")
-check(got[0] == 0 and re.fullmatch(
-    r"ctranrun: job \w+: warning: 8 ranks may share 4096 KiB in /\S*/small [^\n]*has 10\d\d KiB "
-    r"free[^\n]*--shm-size[^\n]*\n", got[2]), f"a small CTRAN_SHM_DIR: {got}")
+
+# Shared memory in files: ranks take what they need when they start, and say so if it is not there.
+FILES = ("mount -t tmpfs -o size=%s none small; export CTRAN_SHM_BACKING=file "
+         "CTRAN_SHM_DIR=$PWD/small")
+WARNS = (r"ctranrun: job \w+: warning: 4 ranks of ctran share 4\d\d\d KiB in /\S*/small [^\n]*has "
+         r"10\d\d KiB free[^\n]*--shm-size[^\n]*\n")
+got = elsewhere(FILES % "1M", "-n", 4, "true")
+check(got[0] == 0 and re.fullmatch(WARNS, got[2]), f"a small CTRAN_SHM_DIR: {got}")
+got = elsewhere("mount -t tmpfs -o size=1M none small; export CTRAN_SHM_DIR=$PWD/small",
+                "--set", "SHM_BACKING=file", "-n", 4, "true")
+check(got[0] == 0 and "4 ranks of ctran share" in got[2], f"settings of the ranks: {got}")
+ranks = os.path.abspath(os.path.join(os.environ["top_builddir"], "tests/func/coll"))
+got = elsewhere(FILES % "1M", "-n", 4, ranks)
+check(got[0] == 39 and "no room for " in got[2] and "enlarge the tmpfs" in got[2],
+      f"ranks without shared memory: {got}")
+got = elsewhere(FILES % "6M", "-n", 4, ranks)
+check(got == (0, "", ""), f"ranks with enough of it: {got}")
 print("limits: each is found and named")

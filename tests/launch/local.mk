@@ -28,6 +28,19 @@ check_PROGRAMS += tests/launch/busy
 tests_launch_busy_SOURCES = tests/launch/busy.c
 tests_launch_busy_LDADD = libctcore.la
 
+check_PROGRAMS += tests/launch/waits
+tests_launch_waits_SOURCES = tests/launch/waits.c
+tests_launch_waits_LDADD = libctran.la
+tests_launch_waits_LDFLAGS = -no-install
+
+check_PROGRAMS += tests/launch/parent
+tests_launch_parent_SOURCES = tests/launch/parent.c
+tests_launch_parent_LDADD = libctcore.la
+
+check_PROGRAMS += tests/launch/stages
+tests_launch_stages_SOURCES = tests/launch/stages.c
+tests_launch_stages_LDADD = libctcore.la
+
 check_PROGRAMS += tests/launch/immortal
 tests_launch_immortal_SOURCES = tests/launch/immortal.c
 
@@ -43,15 +56,25 @@ tests_launch_impatient_ctrand_SOURCES = launcher/ctrand.c launcher/ctrand_end.c 
 tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 
+# A plugin of hwloc that notes what is done with it; hwloc.py copies it under the names of real ones.
+check_LTLIBRARIES += tests/launch/hwloc_note.la
+tests_launch_hwloc_note_la_SOURCES = tests/launch/hwloc_note.c
+tests_launch_hwloc_note_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+tests_launch_hwloc_note_la_CFLAGS = $(WARN_CFLAGS)
+tests_launch_hwloc_note_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+
 TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
 launch_tests = \
+	tests/launch/absent.py \
 	tests/launch/apps.py \
+	tests/launch/child.py \
 	tests/launch/completion.py \
 	tests/launch/debugger.py \
 	tests/launch/env.py \
 	tests/launch/events.py \
 	tests/launch/hostorder.py \
+	tests/launch/hwloc.py \
 	tests/launch/input.py \
 	tests/launch/jobs.py \
 	tests/launch/leftover.py \
@@ -70,6 +93,7 @@ launch_tests = \
 	tests/launch/spawn.py \
 	tests/launch/status.py \
 	tests/launch/storedump.py \
+	tests/launch/strangers.py \
 	tests/launch/stuck.py
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/launch/launch.py tests/launch/lsan.supp \

@@ -3,6 +3,7 @@
 the daemons of all of them on this machine. So it is the tree that is tested here, and what goes
 over it; hosts that are hosts are in tests/lab."""
 import os
+import pty
 import re
 import signal
 import struct
@@ -17,7 +18,7 @@ AGENT = f"{DIR.name}/agent"
 JOB = r"ctranrun: job \w+: "
 
 
-def frame(kind, payload, version=9):
+def frame(kind, payload, version=10):
     return struct.pack("<4I", 0x52544331, version, kind, len(payload)) + payload + b"\n"
 
 
@@ -41,6 +42,7 @@ empty) exec {DIR.name}/nothing/ctrand;;
 old | ancient) cat {DIR.name}/$host; exec sleep 1000;;
 chatty) echo "Welcome to this host!"; exec "$@";;
 silent*) exec sleep 1000;;
+slow) until [ -e {DIR.name}/awake ]; do sleep 0.02; done; exec "$@";;
 forks*) sleep 1000 & setsid sleep 1000 & touch {DIR.name}/forked; exec sleep 1000;;
 late) until [ -e {DIR.name}/forked ]; do sleep 0.02; done; rm {DIR.name}/forked; exit 255;;
 lingers*) env -u TWO -u CTRAN_EAGER_LIMIT "$@"; sleep 1000 & exec sleep 1000;;
@@ -141,12 +143,20 @@ with tempfile.TemporaryDirectory() as d:
 
 # ---- places, plans -------------------------------------------------------------------------------
 
-got = run(*on("a:2,b", "--dry-run", "--bind-to", "core", "true"))
-check(got[0] == 0 and sorted(re.findall(r"^rank (\d) on host (\w), cpu", got[1], re.M)) ==
-      [("0", "a"), ("1", "a"), ("2", "b")] and got[1].count("program") == 3, f"plan: {got}")
-got = run(*on("a:2,b", "--report-bindings", "true"))
-check(got[0] == 0 and sorted(re.findall(r"rank (\d) is pid \d+ on host (\w), ", got[2])) ==
-      [("0", "a"), ("1", "a"), ("2", "b")], f"--report-bindings: {got}")
+# A plan asks no host, so hosts that are down, or have no ctran, do not matter.
+got = run(*on("unknown:2,silent", "--dry-run", "--bind-to", "core", "true"))
+check(got[0] == 0 and got[2] == "" and
+      re.findall(r"^rank (\d) on host (\w+), place chosen there: true$", got[1], re.M) ==
+      [("0", "unknown"), ("1", "unknown"), ("2", "silent")] and got[1].count("program") == 3,
+      f"plan: {got}")
+got = run(*on("unknown,localhost", "--dry-run", "--bind-to", "core", "true"))
+check(got[0] == 0 and re.findall(r"^rank (\d) on host (\w+), (place|cpu)", got[1], re.M) ==
+      [("0", "unknown", "place"), ("1", "localhost", "cpu")], f"plan with this host: {got}")
+# Ranks are reported in order, wherever they are.
+for args in ([], ["--map-by", "node"]):
+    got = run(*on("a:3,b:2,c", *args, "--report-bindings", "true"))
+    check(got[0] == 0 and re.findall(r"rank (\d) is pid \d+ on host \w, ", got[2]) ==
+          ["0", "1", "2", "3", "4", "5"], f"--report-bindings {args}: {got}")
 
 # ---- the end of ranks ----------------------------------------------------------------------------
 
@@ -217,7 +227,7 @@ for host, words in (
          r" \(publickey\)\.\n"),
         ("empty", f"host empty: ctrand cannot be started there: [^\n]*not found; install[^\n]*\n"),
         ("old", r"host old: ctrand there is of version 0\.0\.7, this is ctranrun \d[^\n]*\n"),
-        ("ancient", "host ancient: [^\n]*it speaks version 1 [^\n]*, and this is version 9"
+        ("ancient", "host ancient: [^\n]*it speaks version 1 [^\n]*, and this is version 10"
          "[^\n]*\n"),
         ("chatty", "host chatty: what came from there is not from a ctrand "
          "[^\n]*\"Welcome to this host![^\n]*start-up file[^\n]*\n")):
@@ -232,8 +242,31 @@ expect(on(hosts(3, also=["lingers1", "lingers2"]), CLIENT, "init", "fence", "fin
        out="", err="")
 # Named are those that are silent, not those behind them that nobody could ask; all others are up
 # long before.
+# Those for which a start waits are named long before, on a terminal at once. A host joins when that
+# was seen.
+master, slave = pty.openpty()
+with Job(*on("n0,slow,n2", "true"), stderr=slave) as job:
+    os.close(slave)
+    os.set_blocking(master, False)
+    seen = b""
+
+    def named():
+        global seen
+        try:
+            seen += os.read(master, 4096)
+        except OSError:
+            pass
+        return re.search(rb"ctranrun: [0-2] of 3 hosts are ready; waiting for [^\r]*slow", seen)
+    until(named, "a terminal shows for which host the start waits")
+    with open(f"{DIR.name}/awake", "w"):
+        pass
+    check(job.proc.wait(timeout=300) == 0, "the slow host has come")
+os.close(master)
+WAITING = (JOB + r"0 of 6 hosts are ready, no word yet from silent1, silent2; waiting for at most "
+           r"10 s \(--launch-timeout\)\n")
 expect(on("silent1,n1,n2,silent2,n4,n5", "--launch-timeout", "10", "true"), 1, out="",
-       err=JOB + r"no word from silent1, silent2 within 10 s \(--launch-timeout\)[^\n]*\n")
+       err=WAITING + JOB +
+       r"no word from silent1, silent2 within 10 s \(--launch-timeout\)[^\n]*\n")
 expect(on("a,b", "--wdir", "/", "-n", "5", "true"), 2, out="",
        err="ctranrun: 5 ranks do not fit into the 2 slots of 2 hosts[^\n]*\n")
 expect(on("a,-b", "true"), 2, out="", err='ctranrun: -H: "-b" in "a,-b" is no host[^\n]*\n')

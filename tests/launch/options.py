@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: a bad one gives one clear line, starts nothing and exits with 2, 126, 127."""
 import os
+import struct
 import tempfile
 
-from launch import check, expect
+from launch import CTRANRUN, check, expect, run
 
 ONE_LINE = r"[^\n]*\n"
 
@@ -21,8 +22,14 @@ usage(["--np=0", "true"], ['--np "0"'])
 usage(["-n"], ["-n needs a value", "-n N"])
 usage([], ["no program", "usage: ctranrun"])
 usage(["-n", "2"], ["no program"])
-usage(["--tagoutput", "true"], ["unknown option --tagoutput", "--help"])
-usage(["-z", "true"], ["unknown option -z"])
+usage(["--tagoutput", "true"],
+      ["unknown option --tagoutput", "did you mean --tag-output;", "--help"])
+usage(["--bindto", "core", "true"], ["did you mean --bind-to;"])
+usage(["-bindto", "core", "true"], ["did you mean --bind-to;"])
+usage(["--hostfiel=x", "true"], ["unknown option --hostfiel=x", "did you mean --hostfile;"])
+for far in ("-z", "--zzz", "--frobnicate"):
+    got = expect([far, "true"], 2, out="", err=ONE_LINE)
+    check(f"unknown option {far}; ctranrun --help" in got[2], f"{far}: {got[2]!r}")
 usage(["--tag-output=1", "true"], ["--tag-output takes no value", '"1"'])
 usage(["-x", "CT_TEST_UNSET", "true"], ["CT_TEST_UNSET", "no such variable", "CT_TEST_UNSET=VALUE"])
 usage(["-x", "=1", "true"], ["NAME or NAME=VALUE"])
@@ -40,11 +47,16 @@ for v in ("0", "-1", "x", "257"):
 for name in ("CUDA_VISIBLE_DEVICES", "CTRAN_GPU_MAP"):
     usage(["--map-by", "gpu", "-x", f"{name}=1", "true"], [name, "environment of ctranrun"])
     usage(["--gpus-per-rank", 2, "--env-rank", f"all:{name}=1", "true"], [name])
-usage(["--bind-to", "socket", "true"], ['"socket"', "none, core, numa or hwthread"])
-for v in ("socket", "", "core:", "core:pe", "core:pe=", "core:pe=0", "core:pe=x", "core:2", ":pe=1",
+for v in ("board", "", "core:", "core:x"):
+    usage(["--bind-to", v, "true"], [f'"{v}"', "none, core, numa, package, l3cache or hwthread"])
+for v in ("ppr:2:socket", "ppr:2", "ppr:2:node:pe=1"):
+    usage(["--map-by", v, "true"], [f'"{v}"', "ppr:N:node", "--ppn N"])
+usage(["--map-by", "ppr:x:node", "true"], ['"x"', "a number of ranks"])
+for v in ("board", "core:span", "core:pe=1:", "", "core:",
+          "core:pe", "core:pe=", "core:pe=0", "core:pe=x", "core:2", ":pe=1",
           "core:pe=70000"):
     usage(["--map-by", v, "true"],
-          [f'--map-by "{v}"', "slot, node, core, numa, hwthread or gpu", ":pe="])
+          [f'--map-by "{v}"', "slot, node, core, numa, package, l3cache, hwthread or gpu", ":pe="])
 for v in ("x", "", "-3", "1.5", "70000", "some"):
     usage(["--stdin", v, "true"], [f'--stdin "{v}"', "a rank, all or none"])
 usage(["-n", 2, "--stdin", "2", "true"], ["--stdin 2", "0 to 1"])
@@ -72,6 +84,40 @@ for args in ([":", "true"], ["true", ":"], ["true", ":", "-n", 2], ["true", ":",
 usage(["true", ":", "-n", "x", "true"], ['-n "x"'])
 usage(["-n", 40000, "true", ":", "-n", 40000, "true"], ["80000 ranks together", "65536"])
 
+# What users of other launchers type. It is taken where it means what an option of ours means.
+SHOW = ["sh", "-c", 'echo "$CTRAN_SIZE $PWD $A $B"']
+HERE = os.getcwd()
+for args, out in (
+        (["-N", 2], f"2 {HERE}  \n" * 2), (["-ppn", 2], f"2 {HERE}  \n" * 2),
+        (["--npernode", 2], f"2 {HERE}  \n" * 2), (["--map-by", "ppr:2:node"], f"2 {HERE}  \n" * 2),
+        (["--ntasks=2"], f"2 {HERE}  \n" * 2), (["--n", 2], f"2 {HERE}  \n" * 2),
+        (["--nproc-per-node=2"], f"2 {HERE}  \n" * 2),
+        (["-wdir", "/usr"], "1 /usr  \n"), (["--wd", "/usr"], "1 /usr  \n"),
+        (["--allow-run-as-root"], f"1 {HERE}  \n"), (["-genvall"], f"1 {HERE}  \n"),
+        (["-env", "A", "a b"], f"1 {HERE} a b \n"), (["-genv", "A", "%r=1"], f"1 {HERE} %r=1 \n"),
+        (["-genv", "A", "all", "-x", "A=own"], f"1 {HERE} own \n"),
+        (["-l"], f"[0] 1 {HERE}  \n"), (["-tag-output"], f"[0] 1 {HERE}  \n"),
+        (["--oversubscribe", "-H", "localhost", "-n", 2], f"2 {HERE}  \n" * 2),
+        (["-hosts", "localhost:2"], f"2 {HERE}  \n" * 2)):
+    expect([*args, *SHOW], 0, out=out, err="")
+got = run("-n", 1, "-genv", "A", "1", *SHOW, ":", "-env", "B", "2", *SHOW)
+check(sorted(got[1].splitlines()) == [f"2 {HERE} 1 ", f"2 {HERE} 1 2"], f"-genv for all: {got}")
+# Else our word for it is said.
+for args, word in ((["--mca", "btl", "tcp"], "--set NAME=VALUE"), (["-mca", "x", "y"], "--set"),
+                   (["-c", 2], "--map-by core:pe=N"), (["--cpus-per-task=2"], "--map-by core:pe=N"),
+                   (["--display-map"], "--report-bindings"), (["-iface", "eth0"], "TCP_INTERFACES"),
+                   (["--rsh", "x"], "--launch-agent"), (["--time", "5"], "--timeout SECONDS"),
+                   (["--output-filename", "x"], "--output-dir DIR"), (["--with-ft", "ulfm"],
+                                                                       "--enable-recovery"),
+                   (["-w", "n[1-2]"], "-H HOST"), (["--nodes=2"], "--ppn N")):
+    usage([*args, "true"], [f"{str(args[0]).split('=')[0]} is no option of ctranrun", word])
+usage(["-genv", "A"], ["-genv needs NAME and VALUE"])
+usage(["-genv", "", "1", "true"], ['"=1"', "NAME and VALUE"])
+usage(["-N"], ["-N needs N"])
+usage(["-N", "x", "true"], ['-N "x"', "a number of ranks"])
+usage(["--allow-run-as-root=1", "true"], ["takes no value"])
+usage(["-H", "localhost", "-n", 2, "true"], ["do not fit", "--oversubscribe"])
+
 expect(["--version"], 0, err="")
 got = expect(["--help"], 0, err="")
 for word in ("usage: ctranrun", "-n, -np, --np N", "-x NAME[=VALUE]", "--set", "--wdir",
@@ -95,12 +141,32 @@ with tempfile.TemporaryDirectory() as d:
     expect(["-x", f"PATH={d}", "plain"], 126, out="",
            err=r"ctranrun: [^\n]*Permission denied[^\n]*\n")
     os.chmod(plain, 0o755)
-    expect(["-n", "3", plain], 126, out="",
-           err=r"ctranrun: job [0-9a-f]{6}: cannot execute [^\n]*plain: Exec format error\n")
-    with open(plain, "w") as f:
-        f.write("#!/no/such/interpreter\n")
-    expect(["-n", "3", plain], 127, out="",
-           err=r"ctranrun: job [^\n]*cannot execute [^\n]*No such file[^\n]*\n")
+    def cannot(content, status, words):
+        """A file with this content cannot be executed, for a reason that is told."""
+        with open(plain, "wb") as f:
+            f.write(content)
+        got = expect(["-n", "3", plain], status, out="",
+                     err=rf"ctranrun: job [0-9a-f]{{6}}: cannot execute {plain}: [^\n]*\n")
+        for word in words:
+            check(word in got[2], f"{content!r}: the message {got[2]!r} does not say {word!r}")
+
+    cannot(b"no program\n", 126, ["neither a program", "begins with #!/bin/sh"])
+    cannot(b"", 126, ["it is empty"])
+    cannot(b"#!/no/such/interpreter -x\n", 127, ["its interpreter /no/such/interpreter, which"])
+    cannot(b"#!/bin/sh\r\necho\r\n", 127, ["CR LF", '"/bin/sh"', "sed -i"])
+    cannot(b"#! /dev/null\n", 126, ["its interpreter /dev/null may not be executed"])
+    # Made for another machine: this one's own header with another number, other widths, and
+    # what is no program at all.
+    with open(CTRANRUN, "rb") as f:
+        own = f.read(1 << 12)
+    other = 183 if struct.unpack_from("=H", own, 18)[0] != 183 else 62
+    cannot(own[:18] + struct.pack("=H", other) + own[20:], 126,
+           ["made for " + ("AArch64" if other == 183 else "x86-64"), "this machine is"])
+    cannot(own[:18] + struct.pack("=H", 0xfffe) + own[20:], 126, ["ELF machine 65534"])
+    cannot(own[:16] + struct.pack("=H", 1) + own[18:], 126, ["object file", "link it"])
+    loader = own.find(b"/ld-")
+    if loader > 0:
+        cannot(own[:loader] + b"/no-" + own[loader + 4:], 127, ["its loader /", "/no-"])
     with open(plain, "w") as f:
         f.write("#!/bin/sh\necho \"$0 in $PWD\"\n")
     # A relative program is looked up where the ranks will be.

@@ -4,11 +4,13 @@ what they got. Two jobs at a time are not given the same cores unless both ask f
 import os
 import re
 import subprocess
+import tempfile
 
 from launch import Job, check, expect, run
 
 # machine, arguments, the CPUs of rank 0, 1, ...
 TWO_NODES = "numa:2 core:4 pu:2"  # cores 0-3 are CPUs 0-7 of node 0
+CACHES = "pack:2 [numa] l3:2 core:2 pu:2"  # each L3 cache has 2 cores, CPUs 0-3, 4-7, ...
 MADE_UP = [
     (TWO_NODES, ["-n", 3, "--bind-to", "core"], "0-1 2-3 4-5"),
     (TWO_NODES, ["-n", 3, "--map-by", "slot"], "0-1 2-3 4-5"),
@@ -29,12 +31,43 @@ MADE_UP = [
      "0 2 1 3"),
     ("pack:2 [numa] l3:1 core:2 pu:1", ["-n", 3, "--map-by", "numa"], "0-1 2-3 0-1"),
     ("pu:4", ["-n", 3, "--bind-to", "core"], "0 1 2"),
+    (CACHES, ["-n", 3, "--map-by", "package"], "0-7 8-15 0-7"),
+    (CACHES, ["-n", 3, "--map-by", "socket"], "0-7 8-15 0-7"),
+    (CACHES, ["-n", 5, "--map-by", "l3cache"], "0-3 4-7 8-11 12-15 0-3"),
+    (CACHES, ["-n", 3, "--map-by", "l3cache:pe=2"], "0-3 4-7 8-11"),
+    (CACHES, ["-n", 3, "--map-by", "package", "--bind-to", "core"], "0-1 8-9 2-3"),
+    (CACHES, ["-n", 3, "--bind-to", "l3cache"], "0-3 0-3 4-7"),
+    (CACHES, ["-n", 2, "--bind-to", "socket"], "0-7 0-7"),
+    (CACHES, ["-n", 2, "--map-by", "core:pe=3", "--bind-to", "l3cache"], "0-7 4-11"),
+    (CACHES, ["-n", 2, "--map-by", "core:PE=2:oversubscribe"], "0-3 4-7"),
 ]
+# More ranks than there are places for: the ranks that want a core, the cores.
+OVERLOAD = {
+    (TWO_NODES, "9", "core"): "9 ranks want 9 cores and this machine has 8",
+    (TWO_NODES, "3", "core:pe=3"): "3 ranks want 9 cores and this machine has 8",
+    (TWO_NODES, "5", "numa:pe=2"): "3 ranks want 6 cores and a NUMA node has 4",
+    (TWO_NODES, "2", "core:pe=5"): "2 ranks want 10 cores and this machine has 8",
+}
 for machine, args, want in MADE_UP:
-    got = expect(["--dry-run", *args, "true"], 0, err="", env={"HWLOC_SYNTHETIC": machine})
-    cpus = re.findall(r"^rank \d+ on host \S+, cpu (\S+): true$", got[1], re.M)
+    over = OVERLOAD.get((machine, str(args[1]), args[3]), "")
+    told = rf"ctranrun: job \w+: warning: {over}, so that several [^\n]*\n" if over else ""
+    got = expect(["--dry-run", *args, "true"], 0, err=told, env={"HWLOC_SYNTHETIC": machine})
+    cpus = re.findall(r"^rank \d+ on host \S+, cpu (\S+) \([^\n]*\): true$", got[1], re.M)
     check(" ".join(cpus) == want, f"{machine}, {args}: {cpus}, expected {want}")
     check("not bound" not in got[1], f"{machine}, {args}: {got[1]}")
+for args in (["--oversubscribe", "--map-by", "core"], ["--map-by", "core:oversubscribe"],
+             ["--bind-to", "core:overload-allowed"]):
+    expect(["--dry-run", "-n", 9, *args, "true"], 0, err="", env={"HWLOC_SYNTHETIC": TWO_NODES})
+for machine, args, words in (
+        (CACHES, ["--map-by", "core:pe=6"],
+         "0-11 (cores 0-3 of package 0, cores 4-5 of package 1, NUMA nodes 0-1)"),
+        (CACHES, ["--bind-to", "hwthread"], "0 (core 0 of package 0, NUMA node 0)"),
+        ("pu:4", ["--bind-to", "core"], "0 (NUMA node 0)")):
+    got = expect(["--dry-run", *args, "true"], 0, err="", env={"HWLOC_SYNTHETIC": machine})
+    check(f", cpu {words}: true\n" in got[1], f"{machine} {args}: {got[1]!r}, expected {words!r}")
+for args in (["--map-by", "l3cache"], ["--bind-to", "l3cache"]):
+    expect([*args, "true"], 2, out="", env={"HWLOC_SYNTHETIC": TWO_NODES},
+           err=rf"ctranrun: job \w+: {args[0]}: this machine tells of no L3 cache; say [^\n]*\n")
 got = run("--dry-run", "-n", 3, "--map-by", "core:pe=2", "--bind-to", "none", "true",
           env={"HWLOC_SYNTHETIC": TWO_NODES})
 check(got[1].count("not bound:") == 3, f"--map-by with --bind-to none: {got}")
@@ -81,7 +114,7 @@ for name, args, env, cpus, gpus in GPUS:
     got = expect(["--dry-run", *args, "true"], 0, err="", env={**machine(name), **env})
     lines = re.findall(r"^rank .*$", got[1], re.M)
     found = ["|".join(m) for m in zip(*(re.findall(
-        r", cpu (\S+); GPU .*; CUDA_VISIBLE_DEVICES=(\S+): true$", x)[0] for x in lines))]
+        r", cpu (\S+) \([^;]*\); GPU .*; CUDA_VISIBLE_DEVICES=(\S+): true$", x)[0] for x in lines))]
     check(found == [cpus, gpus], f"{name} {args} {env}: {found}, expected {[cpus, gpus]}")
 got = expect(["--dry-run", "-n", 2, "--map-by", "gpu", "true"], 0, err="",
              env={**machine("dgx-h100"), "CUDA_VISIBLE_DEVICES": "5"})[1]
@@ -91,7 +124,7 @@ check(got.count("; GPU 5 at 0000:c3:00.0 on NUMA node 1 with NIC mlx5_9 (PXB), s
 got = expect(["--dry-run", "-n", 4, "--map-by", "gpu", "true"], 0, err="",
              env={"CTRAN_MACHINE": "dgx-h100", "CTRAN_MACHINES": MACHINES,
                   "HWLOC_SYNTHETIC": "pack:1 core:4 pu:64", "CUDA_VISIBLE_DEVICES": "0,4,1,5"})[1]
-check(re.findall(r", cpu (\S+); GPU (\d)", got) ==
+check(re.findall(r", cpu (\S+) \([^;]*\); GPU (\d)", got) ==
       [("0-63", "0"), ("64-127", "4"), ("128-191", "1"), ("192-255", "5")],
       f"GPUs without cores near them: {got}")
 for name, args, words in (
@@ -102,6 +135,29 @@ for name, args, words in (
         ("none-such", ["--map-by", "gpu"], "none-such")):
     expect([*args, "true"], 2, out="", env=machine(name) if name != "none-such" else
            {"CTRAN_MACHINE": name}, err=rf"ctranrun: job \w+: [^\n]*{words}[^\n]*\n")
+# Ranks run on this machine, whatever hwloc describes: by default none is bound.
+for args in (["--report-bindings"], ["--dry-run"]):
+    got = run("-n", 8, *args, "true", env={"HWLOC_SYNTHETIC": "pack:2 core:4 pu:1"})
+    check(got[0] == 0 and
+          (got[1] + got[2]).count("not bound, since hwloc describes another machine") == 8,
+          f"another machine, by default, {args}: {got}")
+expect(["-n", 1, "true"], 0, out="", err="", env=machine("dgx-h100"))
+# A file that hwloc, as it is today, does not survive. Nothing is started.
+INFO = os.path.join(os.environ["top_builddir"], "tools/ctran_info")
+with tempfile.TemporaryDirectory() as d, open(f"{MACHINES}/laptop.xml") as f:
+    with open(f"{d}/bad.xml", "w") as bad:
+        bad.write(f.read().replace(" complete_cpuset=", " whole_cpuset=", 1))
+    fatal = [subprocess.run([INFO, "--topology", *args], env={**os.environ, **env},
+                            capture_output=True, text=True)
+             for args, env in ((["--synthetic", f"{d}/bad.xml"], {}),
+                               ([], {"HWLOC_XMLFILE": f"{d}/bad.xml"}))]
+    check([x.returncode for x in fatal] in ([1, 1], [0, 0]), f"ctran_info: {fatal}")
+    crashes = "hwloc crashes when it reads " in fatal[0].stderr
+    check(crashes == ("hwloc crashes when it reads " in fatal[1].stderr), f"ctran_info: {fatal}")
+    for args in ([], ["--dry-run"], ["--map-by", "core"], ["--bind-to", "none"]) if crashes else ():
+        expect([*args, "true"], 2, out="", env={"HWLOC_XMLFILE": f"{d}/bad.xml"},
+               err=r"ctranrun: job \w+: hwloc crashes when it reads the file that HWLOC_XMLFILE "
+                   r"names \(\S*/bad.xml\); [^\n]*\n")
 # Ranks have it in their environment, whatever was there, and the user's order of devices stays.
 got = expect(["-n", 3, "--map-by", "gpu", "--bind-to", "none", "sh", "-c",
               "echo $PMIX_RANK $CUDA_VISIBLE_DEVICES $CUDA_DEVICE_ORDER"], 0, err="",
@@ -117,10 +173,17 @@ many = run("-n", 4 * len(allowed), *SET)[1].split()
 check(set(many) == {free}, f"with too many ranks they were bound: {many}")
 bound = run("-n", 2 * len(allowed), "--bind-to", "hwthread", *SET)[1].split()
 check(sorted(bound) == sorted(2 * list(map(str, allowed))), f"--bind-to hwthread: {bound}")
-told = run("-n", 2, "--bind-to", "hwthread", "--report-bindings", "true")
+told = run("-n", 2, "--oversubscribe", "--bind-to", "hwthread", "--report-bindings", "true")
 check(told[0] == 0 and told[1] == "" and
-      re.fullmatch(r"(ctranrun: job \w+: rank [01] is pid \d+ on host \S+, cpu \d+\n){2}", told[2]),
+      re.fullmatch("".join(rf"ctranrun: job \w+: rank {r} is pid \d+ on host \S+, cpu \d+ \([^\n]*"
+                           r"NUMA node \d+\)\n" for r in (0, 1)), told[2]),
       f"--report-bindings: {told}")
+# Ranks that share cores are warned of, once.
+n = 2 * len(allowed)
+told = run("-n", n, "--bind-to", "core", "true")
+check(told[0] == 0 and re.fullmatch(rf"ctranrun: job \w+: warning: {n} ranks want {n} cores and "
+                                    r"this machine has \d+, so that [^\n]*\n", told[2]),
+      f"{n} ranks bound to cores: {told}")
 told = run("-n", 4 * len(allowed), "--report-bindings", "true")
 check(told[2].count(f"not bound, since there are {4 * len(allowed)} ranks and") == 4 * len(allowed),
       f"--report-bindings without binding: {told}")
@@ -128,10 +191,10 @@ check(told[2].count(f"not bound, since there are {4 * len(allowed)} ranks and") 
 one = run("--bind-to", "core", *SET, preexec_fn=lambda: os.sched_setaffinity(0, allowed[-1:]))
 check(one[1].split() == [str(allowed[-1])], f"on one of {allowed}: {one}")
 
-# A job beside others. In a network of our own nobody else's jobs are seen.
-alone = ["unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+# A job beside others. With a /dev/shm of our own nobody else's jobs are seen.
+alone = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
 if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
-    print("place: jobs beside each other not tried: unshare -n, or ip in it, does not work here")
+    print("place: jobs beside each other not tried: unshare -m, or mount in it, does not work here")
     raise SystemExit(0)
 INNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "place_inner.py")
 inner = subprocess.run([*alone, "python3", "-B", INNER], timeout=600, capture_output=True,

@@ -524,7 +524,6 @@ const struct ct_net_ops ct_net_template = {
     .send = template_send,
     .flushed = template_flushed,
     .get = ct_net_no_get,
-    .get_row = ct_net_no_get_row,
     .lent = ct_net_no_lent,
     .view = ct_net_no_view,
     .put = ct_net_no_put,

@@ -14,8 +14,8 @@ unit_tests = \
 	tests/unit/test_domain \
 	tests/unit/test_dtype \
 	tests/unit/test_error \
-	tests/unit/test_fresh \
 	tests/unit/test_gpu \
+	tests/unit/test_blocked \
 	tests/unit/test_hosts \
 	tests/unit/test_kernels \
 	tests/unit/test_kernels_edges \
@@ -51,7 +51,6 @@ unit_tests = \
 	tests/unit/test_ranks_flow \
 	tests/unit/test_ranks_inter \
 	tests/unit/test_ranks_p2p \
-	tests/unit/test_ranks_far \
 	tests/unit/test_ranks_idle \
 	tests/unit/test_ranks_left \
 	tests/unit/test_ranks_lend \
@@ -65,9 +64,7 @@ unit_tests = \
 	tests/unit/test_seats \
 	tests/unit/test_select \
 	tests/unit/test_shm_full \
-	tests/unit/test_shm_pace \
 	tests/unit/test_shm_segment \
-	tests/unit/test_shm_copy \
 	tests/unit/test_shm_share \
 	tests/unit/test_slab \
 	tests/unit/test_store \
@@ -116,6 +113,11 @@ tests_unit_test_error_SOURCES = tests/unit/test_error.c tests/unit/unit.h
 tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
 # The launcher's parts, which are in no library.
+tests_unit_test_blocked_SOURCES = tests/unit/test_blocked.c tests/unit/unit.h
+tests_unit_test_blocked_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+	$(EVENT_CFLAGS)
+tests_unit_test_blocked_CFLAGS = $(unit_cflags)
+tests_unit_test_blocked_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/unit.h
 tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
@@ -176,9 +178,6 @@ tests_unit_test_labels_LDADD = $(unit_ldadd)
 tests_unit_test_layout_SOURCES = tests/unit/test_layout.c tests/unit/unit.h
 tests_unit_test_layout_CFLAGS = $(unit_cflags)
 tests_unit_test_layout_LDADD = $(unit_ldadd)
-tests_unit_test_fresh_SOURCES = tests/unit/test_fresh.c tests/unit/unit.h
-tests_unit_test_fresh_CFLAGS = $(unit_cflags)
-tests_unit_test_fresh_LDADD = $(unit_ldadd)
 tests_unit_test_list_SOURCES = tests/unit/test_list.c tests/unit/unit.h
 tests_unit_test_list_CFLAGS = $(unit_cflags)
 tests_unit_test_list_LDADD = $(unit_ldadd)
@@ -223,18 +222,12 @@ tests_unit_test_roll_LDADD = $(unit_ldadd)
 tests_unit_test_seats_SOURCES = tests/unit/test_seats.c tests/unit/unit.h
 tests_unit_test_seats_CFLAGS = $(unit_cflags)
 tests_unit_test_seats_LDADD = $(unit_ldadd)
-tests_unit_test_shm_pace_SOURCES = tests/unit/test_shm_pace.c tests/unit/unit.h
-tests_unit_test_shm_pace_CFLAGS = $(unit_cflags)
-tests_unit_test_shm_pace_LDADD = $(unit_ldadd)
 tests_unit_test_select_SOURCES = tests/unit/test_select.c tests/unit/unit.h
 tests_unit_test_select_CFLAGS = $(unit_cflags)
 tests_unit_test_select_LDADD = $(unit_ldadd)
 tests_unit_test_shm_full_SOURCES = tests/unit/test_shm_full.c tests/unit/unit.h
 tests_unit_test_shm_full_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_full_LDADD = $(unit_ldadd)
-tests_unit_test_shm_copy_SOURCES = tests/unit/test_shm_copy.c tests/unit/unit.h
-tests_unit_test_shm_copy_CFLAGS = $(unit_cflags)
-tests_unit_test_shm_copy_LDADD = $(unit_ldadd)
 tests_unit_test_shm_share_SOURCES = tests/unit/test_shm_share.c tests/unit/unit.h
 tests_unit_test_shm_share_CFLAGS = $(unit_cflags)
 tests_unit_test_shm_share_LDADD = $(unit_ldadd) -lpthread
@@ -327,9 +320,6 @@ tests_unit_test_ranks_spots_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
 tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_p2p_LDADD = $(ranks_ldadd) -lpthread
-tests_unit_test_ranks_far_SOURCES = tests/unit/test_ranks_far.c $(ranks_sources)
-tests_unit_test_ranks_far_CFLAGS = $(unit_cflags)
-tests_unit_test_ranks_far_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_idle_SOURCES = tests/unit/test_ranks_idle.c $(ranks_sources)
 tests_unit_test_ranks_idle_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_idle_LDADD = $(ranks_ldadd) -lpthread

@@ -157,8 +157,8 @@ static int describe_move(struct ct_coll *coll, const struct call *c, const void 
 int call_perform(struct ct_comm *comm, const struct call *c, struct buffers *b)
 {
     const bool     here = may_be_in_place(comm->run.me, c);
-    const void    *send = here && c->coll != CT_SCATTER ? NULL : b->send;
-    void          *recv = here && c->coll == CT_SCATTER ? NULL : b->recv;
+    const void    *send = here && c->coll != CT_SCATTER ? CTRAN_IN_PLACE : b->send;
+    void          *recv = here && c->coll == CT_SCATTER ? CTRAN_IN_PLACE : b->recv;
     struct ct_coll coll;
     ct_coll_init(&coll, comm, NULL);
     int rc = (c->coll & CT_SUMS) != 0 ? describe_sum(&coll, c, send, recv)

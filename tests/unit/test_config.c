@@ -391,6 +391,23 @@ static void test_nearest(void **state)
     assert_null(ct_config_nearest(""));
 }
 
+static void test_full_name(void **state)
+{
+    static const char *const forms[] = {"EAGER_LIMIT", "eager_limit", "CTRAN_EAGER_LIMIT",
+                                        "ctran_eager_limit", "Eager_Limit"};
+    (void)state;
+    for (size_t i = 0; i < CT_ARRAY_LEN(forms); i++) {
+        char *full = ct_config_full_name(forms[i], strlen(forms[i]));
+        assert_string_equal(full, "CTRAN_EAGER_LIMIT");
+        free(full);
+    }
+    char *cut = ct_config_full_name("LOG=debug", 3), *none = ct_config_full_name("", 0);
+    assert_string_equal(cut, "CTRAN_LOG");
+    assert_string_equal(none, "CTRAN_");
+    free(cut);
+    free(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +420,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unreadable, begin, end),
         cmocka_unit_test_setup_teardown(test_unknown, begin, end),
         cmocka_unit_test_setup_teardown(test_nearest, begin, end),
+        cmocka_unit_test(test_full_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * daemons of many hosts form. */
 #include "unit.h"
 
+#include <arpa/inet.h>
+
 #include "launcher/hosts.h"
 #include "launcher/tree.h"
 #include "topo/slurmlist.h"
@@ -87,13 +89,26 @@ static void test_files(void **state)
     expect_file("# nothing\n", NULL, "names no host");
     expect_file("a\nb:4 slots=4\n", NULL, ":2: \"b:4 slots=4\": the slots are given twice");
     expect_file("a\n\n# c\nb slots=0\n", NULL, ":4: \"b slots=0\": after the host only");
-    expect_file("a cpu=4\n", NULL, ":1: \"a cpu=4\": after the host only");
+    /* Blanks around "=", and the other names that Open MPI has for slots. */
+    expect_file("a slots = 2\nb  slots= 3 max-slots =4\n", "a:2/2 b:3/4", "");
+    expect_file("a cpu=4\nb count=2 cpu_max=3 # two\n", "a:4/4 b:2/3", "");
+    expect_file("a slots\n", NULL, ":1: \"a slots\": after the host only");
+    expect_file("a slots =\n", NULL, ":1: \"a slots =\": after the host only");
+    expect_file("a slots = 2 3\n", NULL, ":1: \"a slots = 2 3\": after the host only");
+    expect_file("a cores=4\n", NULL, ":1: \"a cores=4\": after the host only");
+    /* What means something else here. */
+    expect_file("a\nb:2 ifname=eth1\n", NULL, ":2: \"b:2 ifname=eth1\": interfaces are chosen for");
+    expect_file("a ifname = eth1\n", NULL, "--set TCP_INTERFACES=NAME");
+    expect_file("a binding=core\n", NULL, "--bind-to");
+    expect_file("a user=me\n", NULL, "USER@HOST");
     expect_file("a slots=4 max_slots=2\n", NULL, "max_slots is below slots");
     expect_file("a:b\n", NULL, ":1: \"a:b\": expected HOST");
     struct ct_hosts h = {0};
     char            why[256];
     assert_false(ct_hosts_add_file(&h, "/nonexistent/hosts", why, sizeof why));
     unit_contains(why, "No such file");
+    assert_false(ct_hosts_add_file(&h, "/", why, sizeof why));
+    unit_contains(why, "\"/\" cannot be read: Is a directory");
 }
 
 static void test_slurm(void **state)
@@ -172,6 +187,39 @@ static void test_names(void **state)
     assert_true(ct_hosts_is_here("localhost"));
     assert_true(ct_hosts_is_here(own));
     assert_false(ct_hosts_is_here("surely-not-here"));
+    assert_true(ct_hosts_is_here("127.0.0.1"));
+    assert_true(ct_hosts_is_here("127.1.2.3"));
+    assert_true(ct_hosts_is_here("::1"));
+    assert_false(ct_hosts_is_here("192.0.2.1")); /* of no machine: RFC 5737 */
+    assert_false(ct_hosts_is_here("2001:db8::1"));
+}
+
+/* Each address of this machine means this machine. */
+static void test_own_addresses(void **state)
+{
+    struct ct_ifaddr list[CT_IFADDR_MAX];
+    int              n = ct_ifaddr_list("", false, list);
+    (void)state;
+    assert_true(n >= 1);
+    for (int i = 0; i < n; i++) {
+        char text[INET6_ADDRSTRLEN] = "";
+        assert_non_null(
+            inet_ntop(list[i].family == 4 ? AF_INET : AF_INET6, list[i].ip, text, sizeof text));
+        assert_true(ct_hosts_is_here(text));
+    }
+}
+
+/* One host under several names is one host, with the slots of all. */
+static void test_same_host(void **state)
+{
+    char            own[256] = "", list[600], why[512] = "";
+    struct ct_hosts h = {0};
+    (void)state;
+    gethostname(own, sizeof own - 1);
+    snprintf(list, sizeof list, "localhost:1,a,%s:2,127.0.0.1:3,a.example.org:4", own);
+    assert_true(ct_hosts_add_list(&h, list, why, sizeof why));
+    expect_hosts(&h, "localhost:6/6 a:5/5");
+    ct_hosts_fini(&h);
 }
 
 /* "counts" of n ranks on the hosts of a list, or what is wrong. */
@@ -249,10 +297,11 @@ static void test_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_slurm), cmocka_unit_test(test_slurm_names),
-        cmocka_unit_test(test_names), cmocka_unit_test(test_places),
-        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_lists),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_slurm),     cmocka_unit_test(test_slurm_names),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_places),
+        cmocka_unit_test(test_tree),      cmocka_unit_test(test_own_addresses),
+        cmocka_unit_test(test_same_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

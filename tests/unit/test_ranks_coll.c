@@ -98,7 +98,7 @@ static void test_pieces(void **state)
                                          "CTRAN_CHUNK_SIZE",
                                          "3000",
                                          NULL};
-    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "always", "CTRAN_EAGER_LIMIT",
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "auto", "CTRAN_EAGER_LIMIT",
                                         "64", NULL};
     for (uint32_t n = 2; n <= 5; n++) {
         ranks_run(&(struct ranks_args){.n = n, .settings = pieces, .body = all_calls});

@@ -68,10 +68,9 @@ static void all_lengths(struct rank *r, void *arg)
     for (unsigned turn = 0; turn < 60; turn++) {
         const size_t   count = 1 + unit_random(&seed) % (MOST / n);
         const bool     is_long = n * count * sizeof send[0] > CT_BOARD_BYTES;
-        const uint64_t k = b->k, puts = b->puts;
+        const uint64_t k = b->k;
         alltoall(r, send, recv, count, turn / 2);
         RANK_EQUAL(r, b->k - k, 1);
-        RANK_EQUAL(r, b->puts, puts);
         RANK_EQUAL(r, b->read_k == b->k, is_long);
         RANK_EQUAL(r, b->lent_mask, 0);
     }
@@ -121,7 +120,6 @@ static void blind(struct rank *r, void *arg)
         tries += b->read_k != read_k;
     }
     RANK_CHECK(r, tries > 0 && tries <= MOST_TRIES);
-    RANK_CHECK(r, b->puts > TURNS / 2);
     RANK_EQUAL(r, is_blind(r, b), 1);
 }
 
@@ -177,9 +175,8 @@ static void blind_for_a_while(struct rank *r, void *arg)
     RANK_EQUAL(r, is_blind(r, b), r->me == 1);
     net->ops = real;
     for (; turn < MOST_TURNS; turn++) {
-        const uint32_t puts = b->puts;
         alltoall(r, send, recv, COUNT, turn);
-        lent = b->read_k == b->k && b->puts == puts ? lent + 1 : 0;
+        lent = b->read_k == b->k ? lent + 1 : 0;
     }
     RANK_CHECK(r, lent > MOST_TURNS / 2);
     RANK_EQUAL(r, is_blind(r, b), 0);
@@ -193,40 +190,35 @@ static void test_blind_for_a_while(void **state)
     }
 }
 
-/* Blocks of some length are put in once most ranks have new input, and lent once most have the
- * last one's again: one operation later. Longer ones are lent. */
-static void new_or_not(struct rank *r, void *arg)
+/* Long blocks are lent, and so is input that does not fit into a part; the rest is put in. */
+static void by_length(struct rank *r, void *arg)
 {
-    const size_t longer = 2 * LONG / sizeof(uint64_t), some = LONG / sizeof(uint64_t);
-    uint64_t    *send = calloc(longer * r->n, sizeof *send);
-    uint64_t    *recv = calloc(longer * r->n + 1, sizeof *recv);
     (void)arg;
+    uint64_t *send = calloc(2 * LONG / sizeof(uint64_t) * r->n, sizeof *send);
+    uint64_t *recv = calloc(2 * LONG / sizeof(uint64_t) * r->n + 1, sizeof *recv);
     RANK_CHECK(r, send != NULL && recv != NULL);
     for (unsigned turn = 0; turn < 3; turn++) { /* the first one makes the board */
-        alltoall(r, send, recv, some, 0);
+        alltoall(r, send, recv, LONG / sizeof(uint64_t), 0);
     }
     struct ct_board *b = board_of(r);
-    bool             was_new = false;
-    for (unsigned turn = 1; turn < 16; turn++) {
-        const bool is_new = turn % 4 >= 2;
-        alltoall_of(r, send, recv, some, is_new ? turn : 0, turn); /* rank 0 is not most */
-        RANK_EQUAL(r, b->read_k == b->k, !was_new);
-        was_new = is_new || turn % 4 == 0; /* what it was before was new */
+    for (size_t bytes = LONG / 8; bytes <= 2 * LONG; bytes *= 2) {
+        alltoall(r, send, recv, bytes / sizeof(uint64_t), (unsigned)bytes);
+        RANK_EQUAL(r, b->read_k == b->k, bytes >= LONG || (r->n - 1) * bytes > b->part_bytes);
     }
-    alltoall(r, send, recv, longer, 100);
-    alltoall(r, send, recv, longer, 101);
-    RANK_CHECK(r, b->read_k == b->k);
     free(send);
     free(recv);
 }
 
-static const char *const by_itself[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "0", NULL};
-
-static void test_new_input(void **state)
+static void test_by_length(void **state)
 {
+    static const char *const whole[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "0", NULL};
+    static const char *const parts[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_COLL_BOARD_BYTES", "256K",
+                                        "CTRAN_SPIN", "0", NULL};
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 3, .settings = by_itself, .body = new_or_not});
-    ranks_run(&(struct ranks_args){.n = 4, .settings = by_itself, .body = new_or_not});
+    for (uint32_t n = 3; n <= 4; n++) {
+        ranks_run(&(struct ranks_args){.n = n, .settings = whole, .body = by_length});
+        ranks_run(&(struct ranks_args){.n = n, .settings = parts, .body = by_length});
+    }
 }
 
 /* ---- an error -------------------------------------------------------------------------------- */
@@ -354,24 +346,25 @@ static void test_given_up(void **state)
 
 /* ---- two ranks ------------------------------------------------------------------------------- */
 
-/* New input of a far rank is put in; what it sends again is lent, but for one in a while. */
-static void far_or_not(struct rank *r, void *arg)
+/* A sum of two ranks is lent where it is long, and not too long. */
+static void sums_by_length(struct rank *r, void *arg)
 {
-    enum { MOST_TURNS = 300, SAME = 200 };
-    uint64_t        in[COUNT] = {0}, out[COUNT];
-    struct ct_comm *world = ct_comm_world(&r->p);
+    enum { LEAST = 512 << 10, MOST_BYTES = 8 << 20 };
+    const size_t lengths[] = {64 << 10, LEAST, LEAST + 8, MOST_BYTES, MOST_BYTES + 8};
+    uint64_t    *in = calloc(1, MOST_BYTES + 8), *out = calloc(1, MOST_BYTES + 8);
     (void)arg;
-    RANK_EQUAL(r, ranks_sum(world, in, out, COUNT), CTRAN_SUCCESS);
+    RANK_CHECK(r, in != NULL && out != NULL);
+    RANK_EQUAL(r, ranks_sum(ct_comm_world(&r->p), in, out, LEAST / 8), CTRAN_SUCCESS);
     struct ct_board *b = board_of(r);
-    b->lendings = 0;
-    for (uint32_t i = 1; i <= MOST_TURNS; i++) {
-        const uint32_t before = b->puts;
-        b->far = (struct ct_far){.far = true}; /* whatever copies have taken */
-        in[COUNT - 1] = ct_min_size(i, SAME);
-        RANK_EQUAL(r, ranks_sum(world, in, out, COUNT), CTRAN_SUCCESS);
-        RANK_EQUAL(r, out[COUNT - 1], 2 * ct_min_size(i, SAME));
-        RANK_EQUAL(r, b->puts == before, i > SAME && i != 256);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const uint64_t k = b->read_k;
+        in[lengths[i] / 8 - 1] = i;
+        RANK_EQUAL(r, ranks_sum(ct_comm_world(&r->p), in, out, lengths[i] / 8), CTRAN_SUCCESS);
+        RANK_EQUAL(r, out[lengths[i] / 8 - 1], 2 * i);
+        RANK_EQUAL(r, b->read_k > k, lengths[i] > LEAST && lengths[i] <= MOST_BYTES);
     }
+    free(in);
+    free(out);
 }
 
 static void gather_uneven(struct rank *r, const char *send, char *recv, const ctran_count_t *counts)
@@ -391,24 +384,21 @@ static void gather_uneven(struct rank *r, const char *send, char *recv, const ct
     RANK_EQUAL(r, ct_coll_run(&coll), CTRAN_SUCCESS);
 }
 
-/* New input of a far rank is put in if the vector is short, whether or not its blocks are of one
- * length. */
-static void far_and_new(struct rank *r, void *arg)
+/* A vector whose blocks differ in length is as long as if all were as long as the longest. */
+static void blocks_by_length(struct rank *r, void *arg)
 {
     static _Thread_local char send[LONG], recv[2 * LONG];
     const ctran_count_t       sets[2][2] = {{LONG, LONG / 2 + 1}, {LONG / 2, LONG / 4}};
     (void)arg;
-    gather_uneven(r, send, recv, sets[0]);
+    gather_uneven(r, send, recv, sets[0]); /* the first one makes the board */
     gather_uneven(r, send, recv, sets[0]);
     struct ct_board *b = board_of(r);
-    b->lendings = 0;
     for (unsigned turn = 1; turn < 20; turn++) {
         const ctran_count_t *counts = sets[turn / 2 % 2];
-        const uint32_t       puts = b->puts;
-        b->far = (struct ct_far){.far = true}; /* whatever copies have taken */
+        const uint64_t       k = b->read_k;
         memset(send, (int)(turn * 10 + r->me), sizeof send);
         gather_uneven(r, send, recv, counts);
-        RANK_EQUAL(r, b->puts - puts, turn / 2 % 2);
+        RANK_EQUAL(r, b->read_k > k, turn / 2 % 2 == 0);
         RANK_EQUAL(r, recv[0], (char)(turn * 10));
         RANK_EQUAL(r, recv[counts[0] + counts[1] - 1], (char)(turn * 10 + 1));
     }
@@ -429,11 +419,9 @@ static void brief(struct rank *r, void *arg)
         const size_t   count = MOST_BRIEF - turn % MOST_BRIEF, bytes = 16 * count;
         const bool     is_long = bytes > b->slot_bytes;
         const uint64_t k = b->k;
-        const uint32_t puts = b->puts;
         alltoall(r, send, recv, count, turn);
         RANK_EQUAL(r, b->k - k, 1);
         RANK_EQUAL(r, b->read_k == b->k, is_long && lends);
-        RANK_EQUAL(r, b->puts - puts, is_long && !lends);
         if (is_long && bytes <= CT_BOARD_BYTES - NOTE) {
             const char *in = ct_board_slot_of(b, r->me)->data + NOTE;
             RANK_EQUAL(r, memcmp(in, send + (1 - r->me) * count, bytes / 2) == 0, !lends);
@@ -458,8 +446,8 @@ static void test_two(void **state)
 {
     static const char *const spins[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "10", NULL};
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = far_or_not});
-    ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = far_and_new});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = sums_by_length});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = blocks_by_length});
 }
 
 int main(void)
@@ -468,7 +456,7 @@ int main(void)
         cmocka_unit_test(test_all_lend),
         cmocka_unit_test(test_blind),
         cmocka_unit_test(test_blind_for_a_while),
-        cmocka_unit_test(test_new_input),
+        cmocka_unit_test(test_by_length),
         cmocka_unit_test(test_recalled),
         cmocka_unit_test(test_recalled_late),
         cmocka_unit_test(test_given_up),

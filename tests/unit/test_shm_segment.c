@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -267,6 +268,44 @@ static void test_bad_dir(void **state)
     unit_contains(unit_logged(&log_), "is too long");
 }
 
+/* What the launcher takes for the size of segments is not too little, nor much too much. */
+static void test_estimate(void **state)
+{
+    static const uint32_t ranks[] = {1, 2, 3, 4, 16, 17, 64, 100, 1000, 4096, 65536};
+    static const int64_t  settings[] = {0, 1, 4096, 5000, 65536, 1 << 20, 16 << 20};
+    (void)state;
+    for (size_t i = 0; i < CT_ARRAY_LEN(ranks); i++) {
+        for (size_t k = 0; k < CT_ARRAY_LEN(settings); k++) {
+            const struct ct_shm_segment seg = {
+                .nrings = ranks[i], .ring_bytes = ct_shmsize_ring(settings[k], ranks[i])};
+            const uint64_t is = ct_shm_segment_ring_at(&seg, ranks[i]);
+            const uint64_t guess = ct_shmsize_segment(settings[k], ranks[i]);
+            assert_in_range(guess, is, is + is / 10 + (seg.ring_bytes < 64 << 10 ? is : 8192));
+        }
+    }
+}
+
+/* Who may make no file so long is told, and not ended by a signal. */
+static void test_file_limit(void **state)
+{
+    static const char *const backings[] = {"memfd", "file"};
+    struct ct_shm_segment    seg;
+    struct ct_shm_addr       addr;
+    struct rlimit            before, small;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){.rlim_cur = 8192, .rlim_max = before.rlim_max};
+    for (size_t i = 0; i < CT_ARRAY_LEN(backings); i++) {
+        set_backing(backings[i]);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        int rc = ct_shm_segment_create(&env, RINGS, RING_BYTES, &seg, &addr);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        assert_int_equal(rc, CTRAN_ERR_NO_MEM);
+        unit_contains(unit_logged(&log_), "raise the limit of file sizes (ulimit -f)");
+        assert_int_equal(files(), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +316,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrong_address, begin, end),
         cmocka_unit_test_setup_teardown(test_sweep, begin, end),
         cmocka_unit_test_setup_teardown(test_bad_dir, begin, end),
+        cmocka_unit_test_setup_teardown(test_estimate, begin, end),
+        cmocka_unit_test_setup_teardown(test_file_limit, begin, end),
     };
     if (access("/dev/shm", W_OK | X_OK) != 0) {
         printf("no /dev/shm that can be written: %s\n", strerror(errno));

@@ -94,7 +94,7 @@ static void *owner(void *arg)
 
 static int read_part(struct stage *s, size_t at, size_t len)
 {
-    struct ct_net_remote from = {(uintptr_t)(s->theirs + at), len, TOKEN, false, false};
+    struct ct_net_remote from = {(uintptr_t)(s->theirs + at), len, TOKEN, false};
     return ct_shm_share_read(&s->offer, &s->word, PLACE, &fine, s->mine, &from);
 }
 
@@ -276,7 +276,7 @@ static void test_owner_dies(void **state)
     (void)state;
     struct ct_shm_mate   mate = {.how = CT_SHM_COPY_DIRECT, .gone = is_gone};
     struct stage        *s = make(mate, 0);
-    struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN, false, false};
+    struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN, false};
     pthread_t            thread;
     int                  rc = CTRAN_SUCCESS;
     assert_int_equal(pthread_create(&thread, NULL, dies, s), 0);
@@ -358,7 +358,7 @@ static void test_forgotten(void **state)
     assert_int_equal(atomic_load(&s->offer.failed), 1);
     assert_int_equal(pthread_create(&thread, NULL, owner, s), 0);
     for (unsigned i = 0; i < READS; i++) {
-        const struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN + 1, false, false};
+        const struct ct_net_remote from = {(uintptr_t)s->theirs, MOST, TOKEN + 1, false};
         memset(s->mine, 0xee, MOST);
         assert_int_equal(ct_shm_share_read(&s->offer, &s->word, PLACE, &fine, s->mine, &from),
                          CTRAN_SUCCESS);

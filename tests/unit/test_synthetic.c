@@ -5,9 +5,11 @@
  */
 #include "rails.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "topo/synthetic.h"
+#include "topo/trial.h"
 
 static struct ct_log     log_;
 static struct ct_machine m, other;
@@ -333,6 +335,94 @@ static void refused(const char *name, const char *in, const char *because)
     unit_contains(why, because);
 }
 
+/* The text with the n-th `name` renamed; false: there is none. */
+static bool write_renamed(const char *text, const char *name, int n)
+{
+    const char *at = text;
+    char        begin[64];
+    (void)snprintf(begin, sizeof begin, " %s=\"", name);
+    for (int i = 0; i <= n && at != NULL; i++) {
+        at = strstr(at + (i > 0), begin);
+    }
+    if (at == NULL) {
+        return false;
+    }
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    assert_true(fprintf(f, "%.*s x%s", (int)(at - text), text, at + 1) > 0);
+    assert_int_equal(fclose(f), 0);
+    return true;
+}
+
+/* A file that lacks an attribute is taken or refused; this process goes on. */
+static void test_missing_attributes(void **state)
+{
+    static const char *const names[] = {"type",
+                                        "os_index",
+                                        "cpuset",
+                                        "complete_cpuset",
+                                        "allowed_cpuset",
+                                        "nodeset",
+                                        "complete_nodeset",
+                                        "allowed_nodeset",
+                                        "gp_index",
+                                        "local_memory",
+                                        "cache_size",
+                                        "depth",
+                                        "bridge_type",
+                                        "bridge_pci",
+                                        "pci_busid",
+                                        "pci_type",
+                                        "osdev_type",
+                                        "name",
+                                        "value"};
+    static char              text[1 << 20];
+    char                     path[600], why[512];
+    unsigned                 tried = 0;
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/cpu2s.xml", folder);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    const size_t len = fread(text, 1, sizeof text - 1, f);
+    assert_int_equal(fclose(f), 0);
+    assert_in_range(len, 1000, sizeof text - 2);
+    (void)snprintf(file, sizeof file, "renamed_%d.xml", (int)getpid());
+    (void)snprintf(path, sizeof path, "./%s", file);
+    for (size_t i = 0; i < CT_ARRAY_LEN(names); i++) {
+        for (int n = 0; n < 3 && write_renamed(text, names[i], n); n++, tried++) {
+            int rc = ct_machine_synthetic(&m, path, NULL, &log_, why, sizeof why);
+            assert_true(rc == CTRAN_SUCCESS || rc == CTRAN_ERR_ARG);
+        }
+    }
+    assert_in_range(tried, 20, 3 * CT_ARRAY_LEN(names));
+    assert_int_equal(unlink(file), 0);
+}
+
+static int give(void *arg)
+{
+    return *(int *)arg;
+}
+
+static int die(void *arg)
+{
+    (void)arg;
+    abort();
+}
+
+static void test_trials(void **state)
+{
+    int good = 0, bad = 7;
+    (void)state;
+    assert_int_equal(ct_trial(give, &good), CT_TRIAL_DONE);
+    assert_int_equal(ct_trial(give, &bad), CT_TRIAL_FAILED);
+    assert_int_equal(ct_trial(die, NULL), CT_TRIAL_ENDED);
+    /* Nor does a program matter that does not want to hear of children. */
+    void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+    assert_int_equal(ct_trial(give, &good), CT_TRIAL_DONE);
+    assert_int_equal(ct_trial(die, NULL), CT_TRIAL_ENDED);
+    (void)signal(SIGCHLD, before);
+}
+
 static void test_wrong_files(void **state)
 {
     char why[512], long_name[6000];
@@ -371,9 +461,13 @@ static void test_wrong_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),         cmocka_unit_test(test_descriptions),
-        cmocka_unit_test(test_the_same_again), cmocka_unit_test(test_right_words),
-        cmocka_unit_test(test_wrong_words),    cmocka_unit_test(test_wrong_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables),
+                                       cmocka_unit_test(test_descriptions),
+                                       cmocka_unit_test(test_the_same_again),
+                                       cmocka_unit_test(test_right_words),
+                                       cmocka_unit_test(test_wrong_words),
+                                       cmocka_unit_test(test_wrong_files),
+                                       cmocka_unit_test(test_missing_attributes),
+                                       cmocka_unit_test(test_trials)};
     return cmocka_run_group_tests(tests, begin, end);
 }

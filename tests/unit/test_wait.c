@@ -193,9 +193,12 @@ static void test_yield(void **state)
 static void test_patience(void **state)
 {
     (void)state;
-    assert_int_equal(ct_wait_yield_ns(1000, true), CT_WAIT_PATIENT_NS);
-    assert_int_equal(ct_wait_yield_ns(1000, false), CT_WAIT_YIELD_NS);
-    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_NS, true), CT_WAIT_YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(1000, true, false), CT_WAIT_PATIENT_NS);
+    assert_int_equal(ct_wait_yield_ns(1000, false, false), CT_WAIT_YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_NS, true, false), CT_WAIT_YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_NS, true, true), CT_WAIT_PATIENT_ALONE_NS);
+    assert_int_equal(ct_wait_yield_ns(1000, false, true), CT_WAIT_YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_ALONE_NS, true, true), CT_WAIT_YIELD_NS);
 }
 
 int main(void)

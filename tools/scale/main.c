@@ -27,9 +27,34 @@ static const char usage_text[] =
 
 static int usage(const char *why, const char *what)
 {
-    fprintf(stderr, "ctran_scale: %s%s\n%s", why, what, usage_text);
+    fprintf(stderr, "ctran_scale: %s%s; ctran_scale --help lists the options\n", why, what);
     return 2;
 }
+
+/* What the value of an option may be, where not any text will do. */
+static const char *wanted(int c)
+{
+    switch (c) {
+    case 'n':
+        return "a number from 1 to 16777216";
+    case 'k':
+        return "a number from 1 to 4096";
+    case 's':
+        return "a number from 1 to 16";
+    case 'w':
+        return "a number from 1 to 240";
+    case 'l':
+        return "a number of seconds from 1 to 100000";
+    case 'c':
+        return "a number from 0 to 4096";
+    case 'p':
+        return "a port from 1 to 65535";
+    default:
+        return "a number from 0 to 1e9";
+    }
+}
+
+_Static_assert(MAX_STORES == 16 && MAX_WORKERS == 256, "the ranges that `wanted` names");
 
 /* Below those that the system gives out by itself. */
 enum { FIRST_PORT = 10000, PORTS = 20000 };
@@ -132,6 +157,7 @@ int main(int argc, char **argv)
                  {"simulate", run_simulate},
                  {"processes", run_processes},
                  {"rank", run_rank}};
+    ct_stdfd_fill();
     /* Costs: those with which the simulation is nearest to eight runs on two processors, of 1024 to
      * 98304 ranks, 1 to 512 of them a node; bench/RESULTS.md has the runs. */
     struct options o = {.stores = 1,
@@ -149,7 +175,7 @@ int main(int argc, char **argv)
     if (argc > 3 && strcmp(argv[1], "--as-agent") == 0) {
         return be_agent(argv + 2);
     }
-    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+    for (int c, index = 0; (c = getopt_long(argc, argv, "", known, &index)) != -1;) {
         if (c == 'h') {
             fputs(usage_text, stdout);
             return 0;
@@ -158,8 +184,13 @@ int main(int argc, char **argv)
             puts("ctran_scale " PACKAGE_VERSION);
             return 0;
         }
-        if (c == '?' || !take(&o, c, optarg)) {
-            return usage("bad value: ", c == '?' ? argv[optind - 1] : optarg);
+        if (c == '?') {
+            return usage("unknown option, or one without its value", "");
+        }
+        if (!take(&o, c, optarg)) {
+            fprintf(stderr, "ctran_scale: --%s: %s: wanted: %s\n", known[index].name, optarg,
+                    wanted(c));
+            return 2;
         }
     }
     if (o.mode == NULL || o.ranks == 0 || optind < argc) {

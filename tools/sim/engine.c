@@ -413,6 +413,9 @@ static int run(struct engine *e, char *why, size_t cap)
            sim_queue_get(&e->queue, &ev)) {
         fetch(e);
         e->r->events++;
+        if (e->r->events % SIM_ALIVE_EVENTS == 0 && e->c->alive != NULL) {
+            sim_alive_events(e->c->alive, SIM_ALIVE_EVENTS);
+        }
         handle(e, &ev);
     }
     if (e->no_memory) {

@@ -1,6 +1,7 @@
 # ctran_sim: collective algorithms on a clock.
 bin_PROGRAMS += tools/sim/ctran_sim
 tools_sim_ctran_sim_SOURCES = \
+	tools/sim/alive.c \
 	tools/sim/cluster.c \
 	tools/sim/cores.c \
 	tools/sim/engine.c \
@@ -33,9 +34,9 @@ dist_clusters_DATA = \
 	tools/sim/clusters/gpus.cluster \
 	tools/sim/clusters/groups.cluster \
 	tools/sim/clusters/slow.cluster
-TESTS += tests/func/sim.py
-EXTRA_DIST += tests/func/sim.py
-tests/func/sim.log: tools/sim/ctran_sim$(EXEEXT)
+TESTS += tests/func/sim.py tests/func/sim_shown.py
+EXTRA_DIST += tests/func/sim.py tests/func/sim_shown.py
+tests/func/sim.log tests/func/sim_shown.log: tools/sim/ctran_sim$(EXEEXT)
 
 # Tables of algorithms made of what it finds. What is common with ctran_perf --tune lies with that.
 dist_bin_SCRIPTS += tools/sim/ctran_sim_tune

@@ -51,7 +51,8 @@ static const char usage_text[] =
 
 static int usage(const char *what, const char *why)
 {
-    fprintf(stderr, "ctran_sim: %s%s%s\n%s", what, why[0] != '\0' ? ": " : "", why, usage_text);
+    fprintf(stderr, "ctran_sim: %s%s%s; ctran_sim --help lists the options\n", what,
+            why[0] != '\0' ? ": " : "", why);
     return 2;
 }
 
@@ -111,6 +112,32 @@ static const struct option known[] = {
     {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
 };
+
+/* What the value of an option may be, where not any text will do. */
+static const char *const wanted[] = {
+    [RANKS - COLL] = "up to 64 numbers from 1 to 1048576, as in 8,64,1K",
+    [BYTES - COLL] = "up to 64 numbers from 0 to 16T, as in 8,64K,1M",
+    [LEVELS - COLL] = "some of node,nvlink,rack,zone,dc; numbers, as in 4x2; or off",
+    [ROOT - COLL] = "a rank from 0 to 1048575",
+    [ELEMENT - COLL] = "a number of bytes from 1 to 1M",
+    [CHUNK_SIZE - COLL] = "a number of bytes from 0 to 1G",
+    [CHUNKS - COLL] = "a number from 1 to 64",
+    [REPEAT - COLL] = "a number from 1 to 1000",
+    [STARTS - COLL] = "a number from 1 to 99",
+    [WITHIN - COLL] = "a factor from 1 to 1e9",
+    [LINKS - COLL] = "a number from 0 to 64",
+    [PLOT - COLL] = NULL,
+};
+_Static_assert(SIM_RANKS == 1 << 20 && LIST == 64 && SIM_CHUNKS == 64 && SIM_STARTS == 99 &&
+                   SIM_LINKS == 64,
+               "the ranges that `wanted` names");
+
+/* An option's value that makes no sense. */
+static int refuse(int c, const char *name, const char *value)
+{
+    fprintf(stderr, "ctran_sim: --%s: %s: wanted: %s\n", name, value, wanted[c - COLL]);
+    return 2;
+}
 
 static bool take_list(const char *text, uint64_t low, uint64_t high, uint64_t *out, uint32_t *n)
 {
@@ -432,17 +459,22 @@ static uint64_t most_of(const struct options *o, const struct sim_row *rows, siz
 
 static int run(const struct options *o)
 {
-    size_t          n = list_cases(o, NULL), done = 0;
-    struct sim_row *rows = calloc(n + 1, sizeof *rows);
-    int             status = 0;
+    struct sim_alive alive;
+    size_t           n = list_cases(o, NULL), done = 0;
+    struct sim_row  *rows = calloc(n + 1, sizeof *rows);
+    int              status = 0;
     if (rows == NULL) {
         return complain("no memory", "");
     }
     (void)list_cases(o, rows);
+    sim_alive_begin(&alive, n);
     while (status == 0 && done < n) {
         rows[done].what.most_ps = most_of(o, rows, done);
+        rows[done].what.alive = &alive;
+        sim_alive_run(&alive, &rows[done].what);
         status = run_one(o, &rows[done++]);
     }
+    sim_alive_end(&alive);
     if (status == 0 && o->json) {
         sim_report_json(rows, n, o->each);
     } else if (status == 0) {
@@ -476,6 +508,7 @@ static int count_and_run(const struct options *o)
 int main(int argc, char **argv)
 {
     static struct options o;
+    ct_stdfd_fill();
     set_defaults(&o);
     for (int c, index = 0; (c = getopt_long(argc, argv, "", known, &index)) != -1;) {
         if (c == 'h') {
@@ -490,7 +523,7 @@ int main(int argc, char **argv)
             return usage("unknown option, or one without its value", "");
         }
         if (!take(&o, c, optarg)) {
-            return usage(known[index].name, optarg);
+            return refuse(c, known[index].name, optarg);
         }
     }
     if (optind < argc) {

@@ -103,7 +103,28 @@ struct sim_case {
     uint32_t                  links;   /* to list, at most SIM_LINKS */
     uint64_t                  most_ps; /* a run whose calls take longer is given up; 0: none is */
     bool                      inplace, ordered, full; /* full: without symmetry */
+    struct sim_alive         *alive; /* told now and then that the run goes on; NULL: nobody is */
 };
+
+/* ---- signs of life (alive.c) ----------------------------------------------------------------- */
+
+/* What one process has simulated so far. After a second a terminal that is standard error shows a
+ * line, which goes at the end. Where standard error is no terminal a line is written after 10
+ * seconds, after 20, and so on. */
+struct sim_alive {
+    size_t                 run, runs;    /* the one that goes on, from 1 on, of so many */
+    const struct sim_case *what;         /* of that run */
+    uint64_t               events, left; /* handled; until the next look at the clock */
+    uint64_t               begun_ns, next_ns;
+    bool                   terminal, shown;
+};
+
+enum { SIM_ALIVE_EVENTS = 1 << 16 }; /* between two looks at the clock */
+
+void sim_alive_begin(struct sim_alive *a, size_t runs);
+void sim_alive_run(struct sim_alive *a, const struct sim_case *c); /* the next run begins */
+void sim_alive_events(struct sim_alive *a, uint64_t n);            /* n more were handled */
+void sim_alive_end(struct sim_alive *a);
 
 /* A link, and what it had to do in a run. */
 enum sim_kind { SIM_NVLINK, SIM_SHARED, SIM_NIC, SIM_UPLINK }; /* and SIM_LEVELS of the last */

@@ -173,6 +173,9 @@ static void run(struct ring *g, uint32_t rounds, struct sim_result *r)
             g->start[i] = work(&g->busy[i], g->start[i], local);
         }
         turn(g, recv_ps, g->left[k % KEPT]);
+        if (g->w->c->alive != NULL) {
+            sim_alive_events(g->w->c->alive, g->w->period);
+        }
         /* The next round: its receive has landed, and the sends that it waits for have left. */
         uint32_t  lag = algo->txlag < KEPT ? algo->txlag : KEPT;
         uint64_t *left = k + 1 >= lag ? g->left[(k + 1 - lag) % KEPT] : NULL;

@@ -333,6 +333,7 @@ int main(int argc, char **argv)
 {
     struct tool t = {.listen = "127.0.0.1:0", .timeout_ms = DEFAULT_TIMEOUT_MS};
     int         rc;
+    ct_stdfd_fill();
     if (argc == 2 && strcmp(argv[1], "key") == 0) {
         return make_key();
     }

@@ -51,13 +51,13 @@ int ct_board_open(struct ct_run_ctx *ctx)
     return rc;
 }
 
-/* What is short where there is no memory for more may be long now. */
-static void drop_scripts(struct ct_board *b)
+void ct_board_forget_scripts(struct ct_board *b)
 {
     for (unsigned i = 0; i < CT_BOARD_KEPT; i++) {
         free(b->kept[i]);
         b->kept[i] = NULL;
     }
+    b->kept_bytes = 0;
 }
 
 static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
@@ -71,7 +71,7 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
         rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_BOARD_PARTS, ct_board_lend_prepare(b),
                             &b->bulk);
         ct_board_lend_begin(b);
-        drop_scripts(b);
+        ct_board_forget_scripts(b); /* input that went into slots may go to bulk memory now */
     }
     return rc;
 }
@@ -106,7 +106,7 @@ int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout
 void ct_board_close(struct ct_board *b)
 {
     if (b != NULL) {
-        drop_scripts(b);
+        ct_board_forget_scripts(b);
         free(b->script.acts);
         ct_common_close(&b->slots);
         ct_common_close(&b->bulk);

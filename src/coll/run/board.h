@@ -23,17 +23,19 @@
 #ifndef CT_COLL_RUN_BOARD_H
 #define CT_COLL_RUN_BOARD_H
 
-#include "base/far.h"
-#include "coll/run/fresh.h"
 #include "coll/run/layout.h"
 #include "coll/run/run.h"
 #include "coll/run/script.h"
 
 enum { CT_BOARD_DEPTH = 16, CT_BOARD_PARTS = 4, CT_BOARD_KEPT = 64 };
 
+/* Scripts that a board keeps take at most this much memory. 64 ranks need 20 KiB for an allreduce
+ * of two shots. */
+enum { CT_BOARD_KEPT_BYTES = 256 << 10 };
+
 /* What the slot has of input that is in bulk memory or, as `addr` says, still in its rank's. */
 struct ct_board_note {
-    bool     blind, written;        /* what its rank has met and seen: board_lend.c */
+    bool     blind;                 /* its rank could not read what was lent to it last */
     uint64_t addr;                  /* 0: it was put in */
     uint64_t at_bytes, len_bytes;   /* of the part that it would be in */
     uint64_t token[CT_BOARD_RANKS]; /* by whom it is lent to, see ct_p2p_lend */
@@ -77,10 +79,11 @@ struct ct_script_key {
     bool                  inplace, ordered;
 };
 
+/* A script that was written before. An algorithm of two shots has `first` acts in its first one. */
 struct ct_kept {
     struct ct_script_key key;
     bool                 exchange, bulk, brief, lent;
-    size_t               skipped, n;
+    size_t               skipped, first, n;
     struct ct_script_act acts[];
 };
 
@@ -112,14 +115,13 @@ struct ct_board {
     size_t               tmp_bytes;
     struct ct_script     script; /* the last one that was written */
     struct ct_kept      *kept[CT_BOARD_KEPT];
-    struct ct_far        far;              /* for lending, as is all up to `stage`: board_lend.c */
-    uint32_t             puts, lendings;   /* how often */
-    uint32_t             lent_mask;        /* which rows of `lent` are in use */
+    size_t               kept_bytes; /* of all of them */
+    uint32_t             lent_mask;        /* for lending, as is all up to `stage`: the rows of
+                                            * `lent` that are in use */
     bool                 lent_long;        /* a lender helps with it */
-    bool                 refused, written; /* some rank is blind, most have new input: all know */
+    bool                 refused;          /* some rank is blind: all know */
     uint32_t             vain, rest; /* times without lending, after the last try; left of them */
     uint64_t             blind_k;    /* the last operation that this rank was blind in */
-    struct ct_fresh      fresh;
     struct ct_board_note note;   /* of this rank's input: its slot gets it with the flag */
     uint64_t             lent_k; /* the last operation of this call with input that is lent, or 0 */
     uint64_t             read_k; /* the last one whose lent input this rank has begun to read */
@@ -144,6 +146,8 @@ static inline bool ct_board_has_parts(const struct ct_board *b, size_t elem_byte
     return b->bulk.base != NULL && b->ctx->n * elem_bytes <= b->part_bytes;
 }
 
+/* Frees the scripts that are kept. */
+void ct_board_forget_scripts(struct ct_board *b);
 /* Looks whether all ranks have said that they bar before they sleep. */
 void ct_board_learn_bars(struct ct_board *b);
 /* Sets a flag or count, and rouses those who sleep. Where these have a barrier pass through this
@@ -178,8 +182,7 @@ void ct_board_lend_begin(struct ct_board *b);
 /* What more than two ranks tell each other in their notes. */
 struct ct_board_poll {
     bool     asked;   /* it is counted */
-    bool     written; /* this rank's input */
-    uint32_t nwritten, nblind;
+    uint32_t nblind;
 };
 
 /* Whether the next operation's input is lent by all ranks, which they know alike: all of it, as it
@@ -190,8 +193,7 @@ void ct_board_count(struct ct_board_poll *poll, const struct ct_board_note *note
 /* All notes are counted. */
 void ct_board_conclude(struct ct_board *b, const struct ct_board_poll *poll);
 /* Whether this one of two ranks lends that part of its input. */
-bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args, const char *from,
-                    size_t len_bytes);
+bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args);
 /* Lends what would be put in at byte `at` of a part. */
 void ct_board_lend(struct ct_board *b, const char *from, size_t at, size_t len_bytes);
 /* The end of a collective that was `rc` up to now: nobody reads what was lent any more. */
@@ -210,8 +212,8 @@ struct ct_board_sum {
 };
 int ct_board_reduce(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
                     const struct ct_board_sum *sum);
-/* Copies long input to its part, and learns from that. */
-void ct_board_put(struct ct_board *b, char *to, const char *from, size_t len_bytes);
+/* Copies long input to its part. */
+void ct_board_put(char *to, const char *from, size_t len_bytes);
 /* Others may wait for answers of this rank. */
 void ct_board_drive(const struct ct_board *b);
 

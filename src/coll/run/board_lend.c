@@ -8,14 +8,13 @@
  *                                           in stages that stay in the cache
  *     waits for that                 <-     done
  *
- * Two ranks lend where their cores are far from each other (base/far.h), since each line that is
- * put in crosses twice, as it is written and as it is read. Who lends decides that for itself, each
- * time: by how long a copy into its part takes, of which there is one now and then, and by whether
- * its input is new (fresh.h), and so has to come out of its cache.
+ * Two ranks lend what is long: that saves one of two copies. What is short is better put in, since
+ * its owner has just written it: a reader would wait for each line that comes out of the owner's
+ * cache, where a copy sends many at a time.
  *
  * More ranks lend to save the copy, of which a board takes two for each block that one rank alone
  * reads. All do or none, in one operation for all of the input; parts are not in the way. They go
- * by lengths, and by what they have said in their notes of the operation before.
+ * by lengths.
  *
  * Where the input cannot be read, the reader asks for its part as a message, which comes while its
  * lender waits. It says so to its lender, or of more than two ranks to all, in a note; they do not
@@ -125,66 +124,47 @@ static bool rests(struct ct_board *b, bool blind)
     return !before;
 }
 
-/* Measured, put in and lent, alltoall of 4 and 8 ranks on two cores, blocks that were not written:
- * 16K 11 us and 15, 70 and 73; 64K 51 and 29, 334 and 285. Written: 64K 42 and 52, 333 and 402;
- * 128K 122 and 127, 726 and 643. */
+/* Long blocks are lent, and so is input that would be put in part by part. */
 bool ct_board_all_lend(struct ct_board *b, const struct ct_run_args *args,
                        struct ct_board_poll *poll)
 {
-    enum { LEAST = 64 << 10, ALWAYS = 128 << 10 };
+    enum { LONG = 64 << 10 };
     const int    how = b->ctx->p->cfg.coll_lend;
     const size_t bytes = args->layout.count * args->layout.elem_bytes, block = bytes / b->ctx->n;
+    const bool   is_long = block >= LONG || bytes - block > b->part_bytes;
     *poll = (struct ct_board_poll){
         .asked = b->ctx->n > 2 && args->algo->colls == CT_ALLTOALL && bytes > CT_BOARD_BYTES &&
-                 (how == CT_LEND_ALWAYS || (how == CT_LEND_AUTO && block >= LEAST))};
-    if (!poll->asked) {
-        return false;
-    }
-    poll->written = ct_fresh_look(&b->fresh, args->layout.buf[CT_SEND].base, bytes);
-    return (how == CT_LEND_ALWAYS || block >= ALWAYS || !b->written) && !rests(b, b->refused);
+                 (how == CT_LEND_ALWAYS || (how == CT_LEND_AUTO && is_long))};
+    return poll->asked && !rests(b, b->refused);
 }
 
 void ct_board_count(struct ct_board_poll *poll, const struct ct_board_note *note)
 {
-    poll->nwritten += note->written;
     poll->nblind += note->blind;
 }
 
 void ct_board_conclude(struct ct_board *b, const struct ct_board_poll *poll)
 {
-    b->written = 2 * poll->nwritten >= b->ctx->n;
     b->refused = poll->nblind > 0;
 }
 
-/* Where lending is the rule, every so often there is none, to see whether it still should be. */
-static bool is_far(struct ct_board *b)
-{
-    enum { EVERY = 256 };
-    return b->far.far && ++b->lendings % EVERY != 0 && !ct_ep_is_crowded(b->ctx->p);
-}
-
-/* What is put in if it was written. Measured, lent and put in: reduce of 16K 3.6 us and 2.8, 64K
- * 10.5 and 5.6, 512K 62 and 33; allreduce of 64K 12.3 and 8.0, 512K 76 and 60; allgather 5.5 and
- * 4.4, 17 and 17; bcast of 16K 3.8 and 2.5, 64K 4.7 and 5.3, 512K 25 and 34. */
-static bool is_better_put(struct ct_board *b, const struct ct_run_args *args, const char *from,
-                          size_t len_bytes)
+/* A sum is made of what both ranks have written, so only long vectors gain by one copy less. */
+static bool is_long_enough(const struct ct_run_args *args)
 {
     enum { SUM = 512 << 10, OTHER = 64 << 10 };
-    return vector_bytes(args) <= (args->op.op != NULL ? SUM : OTHER) &&
-           ct_fresh_look(&b->fresh, from, len_bytes);
+    return vector_bytes(args) > (args->op.op != NULL ? SUM : OTHER);
 }
 
-bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args, const char *from,
-                    size_t len_bytes)
+bool ct_board_lends(struct ct_board *b, const struct ct_run_args *args)
 {
-    const int how = b->ctx->p->cfg.coll_lend;
+    const int  how = b->ctx->p->cfg.coll_lend;
+    const bool pays = is_long_enough(args) && !is_too_long(args) && !ct_ep_is_crowded(b->ctx->p);
     if (b->ctx->n != 2 || how == CT_LEND_NEVER || args->layout.elem_bytes > STAGE ||
-        overwrites(args) || (how == CT_LEND_AUTO && is_too_long(args))) {
+        overwrites(args) || (how == CT_LEND_AUTO && !pays)) {
         return false;
     }
     const _Atomic uint32_t *blind = &b->shared->member[1 - b->ctx->me].blind;
-    return (how == CT_LEND_ALWAYS || (is_far(b) && !is_better_put(b, args, from, len_bytes))) &&
-           !rests(b, atomic_load_explicit(blind, memory_order_relaxed) != 0);
+    return !rests(b, atomic_load_explicit(blind, memory_order_relaxed) != 0);
 }
 
 /* What `rank` reads of input of that many bytes: two ranks all of it, more its block. */
@@ -347,8 +327,7 @@ int ct_board_borrow(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
                            &(struct ct_net_remote){.addr = note->addr + from,
                                                    .len_bytes = len_bytes,
                                                    .token = note->token[b->ctx->me],
-                                                   .alone = in->alone,
-                                                   .mutual = true});
+                                                   .alone = in->alone});
         ct_tsan_release((uintptr_t)part_of(b, b->ctx->me, note->addr, note->len_bytes).base);
         if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
             say_blind(b, false);
@@ -403,22 +382,13 @@ int ct_board_reduce(struct ct_board *b, struct ct_board_borrowed *in, size_t at,
     return rc;
 }
 
-/* ---- judging --------------------------------------------------------------------------------- */
+/* ---- putting in ------------------------------------------------------------------------------ */
 
-/* The other one has read there a few operations ago. */
-void ct_board_put(struct ct_board *b, char *to, const char *from, size_t len_bytes)
+/* Another core has read the lines that are written. */
+void ct_board_put(char *to, const char *from, size_t len_bytes)
 {
-    enum { EVERY = 8, LEAST = CT_FAR_BYTES / 4 };
-    size_t     done = 0;
-    const bool far = b->far.far && len_bytes >= CT_FAR_BYTES;
-    if (b->ctx->n == 2 && len_bytes >= LEAST &&
-        (far || b->puts < 2 * CT_FAR_SAMPLES || b->puts % EVERY == 0)) {
-        done = ct_min_size(len_bytes, CT_FAR_BYTES);
-        ct_far_learn(&b->far, ct_far_copy(to, from, done));
+    for (size_t i = 0; len_bytes <= CT_BOARD_BYTES && i < len_bytes; i += CT_CACHE_LINE) {
+        ct_line_own(to + i);
     }
-    b->puts++;
-    for (size_t i = done; len_bytes <= CT_BOARD_BYTES && i < len_bytes; i += CT_CACHE_LINE) {
-        ct_line_own(to + i); /* another core has read them */
-    }
-    ct_block_copy(to + done, from + done, len_bytes - done);
+    ct_block_copy(to, from, len_bytes);
 }

@@ -33,6 +33,7 @@ struct operation {
     char                    *base[CT_INPUT]; /* of SEND, RECV, TMP */
     struct ct_script_of      of;
     size_t                   nchunks;
+    size_t                   first; /* acts of the first shot */
 };
 
 /* ---- acts ------------------------------------------------------------------------------------ */
@@ -123,13 +124,13 @@ static bool is_borrowed(const struct operation *o, struct ct_place place)
 static int put_long(struct operation *o, const char *from, const struct ct_script_act *a)
 {
     struct ct_board *b = o->board;
-    if (o->lent || ct_board_lends(b, o->args, from, a->len)) {
+    if (o->lent || ct_board_lends(b, o->args)) {
         ct_board_lend(b, from, (size_t)a->dst.at_bytes, a->len);
         return CTRAN_SUCCESS;
     }
     const int rc = o->brief ? CTRAN_SUCCESS : await_room(o, true); /* there is a slot */
     if (rc == CTRAN_SUCCESS) {
-        ct_board_put(b, at(o, a->dst), from, a->len);
+        ct_board_put(at(o, a->dst), from, a->len);
     }
     return rc;
 }
@@ -185,7 +186,6 @@ static int begin_long(struct operation *o, const struct ct_script_act *a)
         const struct ct_board_member *own = &b->shared->member[b->ctx->me];
         b->note.addr = 0;
         b->note.blind = atomic_load_explicit(&own->blind, memory_order_relaxed) != 0;
-        b->note.written = o->poll.written;
         ct_board_count(&o->poll, &b->note);
     }
     return rc;
@@ -237,7 +237,7 @@ static int play_long(struct operation *o, const struct ct_script_act *a)
 static int play_all_long(struct operation *o, const struct ct_script_act *acts, size_t n)
 {
     int rc = CTRAN_SUCCESS;
-    o->poll.nwritten = o->poll.nblind = 0;
+    o->poll.nblind = 0;
     memset(&o->in, 0, sizeof o->in);
     o->in.alone = o->exchange || o->args->algo->colls == CT_REDUCE;
     for (const struct ct_script_act *a = acts; a < acts + n && rc == CTRAN_SUCCESS; a++) {
@@ -295,21 +295,26 @@ static int play_shot(struct operation *o, const struct ct_script_act *acts, size
     return rc;
 }
 
-/* Rounds `from` to `to` of a chunk. */
+/* Rounds `from` to `to` of a chunk, whose acts are added to the script. */
 static int write_and_play(struct operation *o, uint32_t from, uint32_t to)
 {
-    int rc = ct_script_write(&o->board->script, &o->of, from, to);
-    return rc == CTRAN_SUCCESS ? play_shot(o, o->board->script.acts, o->board->script.n) : rc;
+    struct ct_script *s = &o->board->script;
+    const size_t      begin = s->n;
+    const int         rc = ct_script_write(s, &o->of, from, to);
+    return rc == CTRAN_SUCCESS ? play_shot(o, s->acts + begin, s->n - begin) : rc;
 }
 
+/* Writes the script of a chunk while playing it. The first shot has the first o->first acts. */
 static int play_chunk(struct operation *o, uint32_t rounds)
 {
     const bool     two = (o->args->algo->traits & CT_TWO_SHOT) != 0;
-    const uint32_t first = two ? rounds / 2 : rounds;
+    const uint32_t half = two ? rounds / 2 : rounds;
+    o->board->script.n = 0;
     o->of.result = false;
-    int rc = write_and_play(o, 0, first);
+    int rc = write_and_play(o, 0, half);
+    o->first = o->board->script.n;
     o->of.result = two;
-    return rc == CTRAN_SUCCESS && two ? write_and_play(o, first, rounds) : rc;
+    return rc == CTRAN_SUCCESS && two ? write_and_play(o, half, rounds) : rc;
 }
 
 /* ---- its form -------------------------------------------------------------------------------- */
@@ -472,29 +477,47 @@ static struct ct_kept **shelf_of(struct ct_board *b, const struct ct_script_key 
     return &b->kept[(h ^ h >> 5) % CT_BOARD_KEPT];
 }
 
-/* Keeps a copy of the script that has just been written, if that is worth it. */
+static size_t kept_bytes(const struct ct_kept *kept)
+{
+    return kept != NULL ? sizeof *kept + kept->n * sizeof kept->acts[0] : 0;
+}
+
+/* Memory for a script of n acts in its place, where another one may be. NULL: it is not kept. */
+static struct ct_kept *make_kept(struct ct_board *b, const struct ct_script_key *key, size_t n)
+{
+    struct ct_kept **shelf = shelf_of(b, key);
+    struct ct_kept  *kept = malloc(sizeof *kept + n * sizeof kept->acts[0]);
+    if (kept == NULL) {
+        return NULL;
+    }
+    kept->n = n;
+    if (b->kept_bytes - kept_bytes(*shelf) + kept_bytes(kept) > CT_BOARD_KEPT_BYTES) {
+        ct_board_forget_scripts(b);
+    }
+    b->kept_bytes += kept_bytes(kept) - kept_bytes(*shelf);
+    free(*shelf);
+    return *shelf = kept;
+}
+
+/* Keeps a copy of the script that has just been written, if another call may need it. */
 static void keep(const struct operation *o, const struct ct_script_key *key)
 {
-    enum { ACTS = 64 };
-    struct ct_board *b = o->board;
-    const bool       counts = o->args->layout.count == 0 && !o->args->signal;
-    if (o->nchunks > 1 || o->past || counts || (o->args->algo->traits & CT_TWO_SHOT) != 0 ||
-        b->script.n > ACTS) {
+    const struct ct_script *script = &o->board->script;
+    const bool              counts = o->args->layout.count == 0 && !o->args->signal;
+    if (o->nchunks > 1 || o->past || counts) {
         return;
     }
-    struct ct_kept **shelf = shelf_of(b, key);
-    const size_t     bytes = b->script.n * sizeof b->script.acts[0];
-    free(*shelf);
-    *shelf = malloc(sizeof **shelf + bytes);
-    if (*shelf != NULL) {
-        **shelf = (struct ct_kept){.key = *key,
-                                   .exchange = o->exchange,
-                                   .bulk = o->bulk,
-                                   .brief = o->brief,
-                                   .skipped = o->skipped,
-                                   .lent = o->lent,
-                                   .n = b->script.n};
-        memcpy((*shelf)->acts, b->script.acts, bytes);
+    struct ct_kept *kept = make_kept(o->board, key, script->n);
+    if (kept != NULL) {
+        *kept = (struct ct_kept){.key = *key,
+                                 .exchange = o->exchange,
+                                 .bulk = o->bulk,
+                                 .brief = o->brief,
+                                 .skipped = o->skipped,
+                                 .lent = o->lent,
+                                 .first = o->first,
+                                 .n = script->n};
+        memcpy(kept->acts, script->acts, script->n * sizeof script->acts[0]);
     }
 }
 
@@ -509,7 +532,10 @@ static int play_kept(struct operation *o, const struct ct_kept *kept)
     o->brief = kept->brief;
     o->skipped = kept->skipped;
     o->base[CT_TMP] = o->board->tmp;
-    return rc == CTRAN_SUCCESS ? play_shot(o, kept->acts, kept->n) : rc;
+    rc = rc == CTRAN_SUCCESS ? play_shot(o, kept->acts, kept->first) : rc;
+    return rc == CTRAN_SUCCESS && kept->first < kept->n
+               ? play_shot(o, kept->acts + kept->first, kept->n - kept->first)
+               : rc;
 }
 
 static int play_new(struct operation *o, const struct ct_script_key *key)

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,26 +41,15 @@ static bool map(struct ct_common *c, int fd)
     return c->base != NULL;
 }
 
-/* Whether the program may make a file of this size: asking for one that is too long is deadly. */
-static bool may_make(const struct ct_common *c)
-{
-    struct rlimit most;
-    if (getrlimit(RLIMIT_FSIZE, &most) != 0 || most.rlim_cur >= file_bytes(c)) {
-        return true;
-    }
-    errno = EFBIG;
-    return false;
-}
-
 /* Rank 0's part. */
 static bool create(const struct ct_run_ctx *ctx, struct ct_common *c, struct card *card)
 {
     card->pid = getpid();
     card->local_group = ctx->p->job->local_group;
     card->fd = memfd_create("ctran-common", MFD_CLOEXEC);
-    if (card->fd < 0 || !may_make(c) ||
+    if (card->fd < 0 ||
         getrandom(&card->seal, sizeof card->seal, 0) != (ssize_t)sizeof card->seal ||
-        (errno = posix_fallocate(card->fd, 0, (off_t)file_bytes(c))) != 0 || !map(c, card->fd)) {
+        ct_shmfile_reserve(card->fd, 0, file_bytes(c)) != 0 || !map(c, card->fd)) {
         ct_info(&ctx->p->log, "no %zu bytes of memory that %" PRIu32 " ranks share: %s",
                 file_bytes(c), ctx->n, strerror(errno));
         return false;

@@ -73,6 +73,17 @@ struct ct_part ct_view_part(const struct ct_view *v, const struct ct_slice *s,
     return part;
 }
 
+/* The area of a slice of one block. To make a piece of it first would write the piece in words and
+ * read it in pairs of words: the processor then waits until all that was written before, lines of
+ * other cores among it, has left its store buffer. */
+static struct ct_area only_block(const struct ct_view *v, const struct ct_slice *s,
+                                 const struct ct_slice *names, char *base)
+{
+    const struct ct_part part = ct_view_part(v, s, names, 0);
+    return (struct ct_area){.base = part.elems > 0 ? part.base : base,
+                            .len_bytes = part.elems * v->layout->elem_bytes};
+}
+
 struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
                             const struct ct_slice *names, struct ct_piece *pieces)
 {
@@ -81,6 +92,9 @@ struct ct_area ct_view_area(const struct ct_view *v, const struct ct_slice *s,
     }
     char    *base = s->buf == CT_TMP ? v->tmp : v->layout->buf[s->buf].base;
     uint32_t n = 0, blocks = ct_slice_blocks(s);
+    if (CT_LIKELY(blocks == 1)) {
+        return only_block(v, s, names, base);
+    }
     for (uint32_t i = 0; i < blocks; i++) {
         struct ct_part part = ct_view_part(v, s, names, i);
         size_t         len = part.elems * v->layout->elem_bytes;

@@ -40,12 +40,11 @@ static void start_recv(struct ct_slot *slot, struct ct_ep *ep, struct ct_p2p_key
                        const struct ct_area *area)
 {
     struct ct_process *p = slot->strand->plan->args.ctx->p;
-    const bool         background = slot->strand->plan->args.task != NULL;
     slot->reduced = false;
     if (may_take(slot)) {
-        ct_p2p_take_recv(p, &slot->req, ep, key, area, take, !background);
+        ct_p2p_take_recv(p, &slot->req, ep, key, area, take);
     } else {
-        (background ? ct_p2p_irecv : ct_p2p_drive_recv)(p, &slot->req, ep, key, area);
+        ct_p2p_irecv(p, &slot->req, ep, key, area);
     }
 }
 
@@ -92,8 +91,7 @@ static int start_transfer(struct ct_strand *s, const struct ct_step *step)
     slot->round = s->next_round;
     slot->step = *step;
     if (is_tx) {
-        const bool background = s->plan->args.task != NULL;
-        (background ? ct_p2p_isend : ct_p2p_drive_send)(ctx->p, &slot->req, ep, key, &area);
+        ct_p2p_isend(ctx->p, &slot->req, ep, key, &area);
     } else {
         start_recv(slot, ep, key, &area);
     }

@@ -290,7 +290,6 @@ static void write_round(struct writer *w, uint32_t r)
 int ct_script_write(struct ct_script *s, const struct ct_script_of *of, uint32_t from, uint32_t to)
 {
     struct writer w = {.s = s, .of = of};
-    s->n = 0;
     for (uint32_t r = from; r < to && w.rc == CTRAN_SUCCESS; r++) {
         w.round = r;
         write_round(&w, r);

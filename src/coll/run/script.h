@@ -37,7 +37,7 @@ struct ct_script {
     size_t                n, cap;
 };
 
-/* Room for so many acts: one operation of n ranks has less than 4 n + 16. False: out of memory. */
+/* Room for so many acts: one shot on n ranks has less than 4 n + 16. False: out of memory. */
 bool ct_script_reserve(struct ct_script *s, size_t n);
 
 /* What is to be written down. */
@@ -50,8 +50,8 @@ struct ct_script_of {
     size_t                    stride_bytes; /* of blocks put in; 0: as they are in the vector */
 };
 
-/* Rounds `from` to `to`, in place of what the script held. Of scratch nothing is left over from the
- * rounds before. CTRAN_ERR_NO_MEM. */
+/* Adds the acts of rounds `from` to `to`. Nothing that the script held before is left in scratch.
+ * CTRAN_ERR_NO_MEM. */
 int ct_script_write(struct ct_script *s, const struct ct_script_of *of, uint32_t from, uint32_t to);
 
 #endif

@@ -271,7 +271,7 @@ static int make_table(struct ct_oob_node *n)
 {
     n->size = (size_t)n->terms->shape.nslots * n->terms->shape.entry_bytes;
     n->memory = memfd_create("ctran-cards", MFD_CLOEXEC);
-    if (n->memory < 0 || ftruncate(n->memory, (off_t)n->size) != 0) {
+    if (n->memory < 0 || !ct_shmfile_may_be(n->size) || ftruncate(n->memory, (off_t)n->size) != 0) {
         return CTRAN_ERR_SYSTEM;
     }
     n->table = mmap(NULL, n->size, PROT_READ | PROT_WRITE, MAP_SHARED, n->memory, 0);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What hwloc has to leave out when it reads this machine. Everyone who loads a topology of this
+ * machine calls it: topo, and the launcher.
+ */
+#ifndef CT_TOPO_COMPONENTS_H
+#define CT_TOPO_COMPONENTS_H
+
+struct hwloc_topology; /* hwloc_topology_t is a pointer to it */
+
+/* Between init and load: leaves out what takes long and is not asked for. That is the CPU's own
+ * words, which bind the thread to each CPU in turn; libraries of accelerators, which start their
+ * devices; and libpciaccess, which names devices and leaks memory, where sysfs has the rest. If the
+ * environment has HWLOC_COMPONENTS, that decides alone. */
+void ct_topo_leave_out(struct hwloc_topology *t);
+
+/* The files of the plugins for accelerators, for HWLOC_PLUGINS_BLACKLIST: hwloc opens each plugin
+ * and the libraries that it needs, whichever components are left out. */
+#define CT_TOPO_PLUGINS                                                                            \
+    "hwloc_pci.so,hwloc_cuda.so,hwloc_nvml.so,hwloc_opencl.so,hwloc_levelzero.so,hwloc_rsmi.so,"   \
+    "hwloc_gl.so"
+
+#endif
