@@ -12,6 +12,7 @@ AM_TESTS_ENVIRONMENT = \
 
 include tests/unit/local.mk
 include tests/emu/local.mk
+include tests/net/local.mk
 include tests/prove/local.mk
 include tests/launch/local.mk
 include tests/func/local.mk

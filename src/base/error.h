@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Errors. The list itself is CTRAN_ERROR_MAP in the public header: a code is the same number
- * inside and outside of the library. 0 is success; the two internal additions are negative.
+ * inside and outside of the library. 0 is success; the internal additions are negative.
  */
 #ifndef CT_BASE_ERROR_H
 #define CT_BASE_ERROR_H
@@ -13,6 +13,11 @@
 /* Normal answers inside, never seen outside: no room just now, nothing was taken, ask again after
  * progress; and: accepted, its completion will be told. */
 enum { CT_AGAIN = -1, CT_QUEUED = -2 };
+
+/* The answer to a one-sided operation that the peer's memory is not exposed for: there is no such
+ * key (any more), it is another peer's, it lacks the right, or the range is not within the region.
+ * Who starts such operations gives the program the error that its standard names. */
+enum { CT_REFUSED = -3 };
 
 /* What an error costs, from least to most. */
 enum ct_error_lost {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "ep/rma_own.h"
 #include "ep/ways.h"
 #include "pmi/pmi.h"
 
@@ -23,7 +24,7 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
 {
     struct ct_ep     *ep = peer_;
     struct ct_ep_set *set = ep->p->ep;
-    if (CT_UNLIKELY(type >= CT_EP_TYPE_COUNT || set->handlers[type] == NULL)) {
+    if (CT_UNLIKELY(set->handlers[type] == NULL)) {
         ct_error(&ep->p->log, "a message of unknown type %u from rank %" PRIu32 " is dropped", type,
                  ep->id);
         return;
@@ -32,32 +33,6 @@ static void deliver(void *peer_, uint8_t type, const void *hdr, size_t hdr_len, 
         set->from = ep->id != ep->p->job->rank ? ep : set->from;
         set->handlers[type](ep, hdr, hdr_len, data, len_bytes);
     }
-}
-
-static const struct ct_area *place(void *peer_, uint64_t token, uint64_t offset,
-                                   size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_ep     *ep = peer_;
-    struct ct_ep_set *set = ep->p->ep;
-    return ep->state != CT_EP_FAILED && set->place != NULL
-               ? set->place(ep, token, offset, len_bytes)
-               : NULL;
-}
-
-static void placed(void *peer_, uint64_t token, size_t len_bytes) CT_IN_DOMAIN
-{
-    struct ct_ep *ep = peer_;
-    if (ep->state != CT_EP_FAILED) {
-        ep->p->ep->placed(ep, token, len_bytes);
-    }
-}
-
-/* Of one that has failed, too: until that is told its reads go on. */
-static int announced(void *peer_, const struct ct_net_remote *what) CT_IN_DOMAIN
-{
-    struct ct_ep     *ep = peer_;
-    struct ct_ep_set *set = ep->p->ep;
-    return set->announced != NULL ? set->announced(ep, what) : CT_AGAIN;
 }
 
 static int job_key(void *arg, struct ct_auth_key *key)
@@ -173,6 +148,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     set->domain.cores = job->ncpus / (job->nlocal > 0 ? job->nlocal : 1);
     ct_list_init(&set->stalled);
     ct_list_init(&set->failed);
+    ct_list_init(&set->rma_reading);
     set->env = (struct ct_net_env){
         .log = &p->log,
         .cfg = &p->cfg,
@@ -187,16 +163,17 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .arg = set,
         .peer = peer,
         .deliver = deliver,
-        .place = place,
-        .placed = placed,
-        .announced = announced,
+        .place = ct_ep_keys_place,
+        .placed = ct_ep_keys_placed,
+        .announced = ct_ep_keys_announced,
         .key = job_key,
         .failed = failed,
         .left = left,
         .lookup = lookup,
         .arrived = arrived,
     };
-    set->handlers[CT_EP_NUDGE] = on_nudge;
+    set->nudge = ct_ep_register(p, on_nudge);
+    ct_ep_rma_register(p);
     set->npages = (uint32_t)ct_div_up(job->size, CT_EP_PAGE);
     set->pages = calloc(set->npages, sizeof *set->pages);
     int rc = set->pages != NULL ? open_nets(set) : CTRAN_ERR_NO_MEM;
@@ -223,7 +200,8 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     }
     (void)ct_news_set_wake(&p->job->news, NULL); /* the word goes with its transport */
     ct_wake_cancel(set->wake);                   /* nobody shall ring a bell that is gone */
-    while (set->nnets > 0) {                     /* with their links */
+    ct_ep_regions_fini(set);
+    while (set->nnets > 0) { /* with their links */
         struct ct_net *net = set->nets[--set->nnets];
         net->ops->close(net);
     }
@@ -231,6 +209,9 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
         struct ct_ep_page *page = atomic_load_explicit(&set->pages[i], memory_order_relaxed);
         for (uint32_t j = 0; page != NULL && j < CT_EP_PAGE; j++) {
             struct ct_ep *ep = atomic_load_explicit(&page->ep[j], memory_order_relaxed);
+            if (ep != NULL) {
+                ct_ep_rma_fini(ep);
+            }
             free(ep);
         }
         free(page);
@@ -253,29 +234,18 @@ void ct_ep_set_threaded(struct ct_process *p) CT_UNCHECKED
     ct_lock_set(&p->ep->domain.lock, p->threaded);
 }
 
-void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler handler)
+uint8_t ct_ep_register(struct ct_process *p, ct_ep_handler handler)
 {
-    assert(p->ep->handlers[type] == NULL);
-    p->ep->handlers[type] = handler;
+    struct ct_ep_set *set = p->ep;
+    assert(set->nhandlers < CT_EP_MAX_HANDLERS);
+    set->handlers[++set->nhandlers] = handler;
+    return set->nhandlers;
 }
 
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail)
 {
     assert(p->ep->non_fail < CT_EP_MAX_ON_FAIL);
     p->ep->on_fail[p->ep->non_fail++] = on_fail;
-}
-
-void ct_ep_register_put(struct ct_process *p, ct_ep_place place_, ct_ep_placed placed_)
-{
-    assert(p->ep->place == NULL);
-    p->ep->place = place_;
-    p->ep->placed = placed_;
-}
-
-void ct_ep_register_read(struct ct_process *p, ct_ep_announced announced_)
-{
-    assert(p->ep->announced == NULL);
-    p->ep->announced = announced_;
 }
 
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look)
@@ -348,7 +318,7 @@ struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id)
 static int try_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN
 {
     struct ct_net_slice slice = {
-        .type = op->type,
+        .type = op->id,
         .hdr_len = op->hdr_len,
         .hdr = op->hdr,
         .area = op->area,
@@ -377,12 +347,12 @@ int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op)
     return CT_QUEUED;
 }
 
-bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_len,
                     const struct ct_area *area)
 {
     size_t              pos = 0;
     struct ct_net_slice slice = {
-        .type = (uint8_t)type,
+        .type = id,
         .hdr_len = (uint8_t)hdr_len,
         .hdr = hdr,
         .area = area,
@@ -400,7 +370,7 @@ bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, siz
 /* Where there is no room, others are in line that wake the process as well. */
 void ct_ep_nudge(struct ct_ep *ep)
 {
-    struct ct_ep_op op = {.type = CT_EP_NUDGE};
+    struct ct_ep_op op = {.id = ep->p->ep->nudge};
     if (ct_ep_usable(ep) == CTRAN_SUCCESS && ct_list_empty(&ep->pending)) {
         (void)try_send(ep, &op);
     }
@@ -503,6 +473,8 @@ static unsigned tell_failures(struct ct_ep_set *set) CT_IN_DOMAIN
             struct ct_ep_op *op = CT_LIST_ENTRY(first, struct ct_ep_op, node);
             op->done(op, ep->why);
         }
+        ct_ep_rma_fail(ep);
+        ct_ep_regions_fail(ep);
         for (unsigned i = 0; i < set->non_fail; i++) {
             set->on_fail[i](ep);
         }
@@ -530,7 +502,10 @@ static unsigned retry(struct ct_ep *ep) CT_IN_DOMAIN
         ct_list_remove(&op->node);
         op->done(op, rc); /* may send the next one, which may queue */
     }
-    if (!ct_list_empty(&ep->pending) && ep->state == CT_EP_CONNECTED) {
+    if (ct_ep_rma_waits(ep)) {
+        n += ct_ep_rma_pump(ep->rma);
+    }
+    if ((!ct_list_empty(&ep->pending) || ct_ep_rma_waits(ep)) && ep->state == CT_EP_CONNECTED) {
         ct_list_remove(&ep->stalled);
         ct_list_append(&ep->p->ep->stalled, &ep->stalled);
     }

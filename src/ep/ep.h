@@ -16,24 +16,11 @@
 #define CT_EP_EP_H
 
 #include "ep/domain.h"
+#include "ep/region.h"
+#include "ep/rma.h"
 #include "net/net.h"
 #include "topo/topo.h"
 
-/* Types of active messages; each has one owner above. */
-enum ct_ep_type {
-    CT_EP_TYPE_NONE, /* never on the wire */
-    CT_EP_EAGER,     /* p2p */
-    CT_EP_RTS,
-    CT_EP_CTS,
-    CT_EP_DATA,
-    CT_EP_FIN,
-    CT_EP_NAK,
-    CT_EP_WITHDRAW,
-    CT_EP_STALL,
-    CT_EP_CREDIT,
-    CT_EP_NUDGE, /* ep's own: see ct_ep_nudge */
-    CT_EP_TYPE_COUNT
-};
 
 enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
 
@@ -72,12 +59,13 @@ struct ct_ep {
     struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
     struct ct_ep_flow flow   CT_GUARDED_BY(ct_domain);
     struct ct_ep_talk talk   CT_GUARDED_BY(ct_domain);
+    struct ct_ep_rma_queue  *rma CT_GUARDED_BY(ct_domain); /* NULL: not needed so far */
 };
 
 /* A message on its way, embedded in its owner's object. The owner fills the first part, which
  * stays valid until the message is taken; payload larger than a slice is not split here. */
 struct ct_ep_op {
-    uint8_t               type; /* enum ct_ep_type */
+    uint8_t               id; /* of the active message, see ct_ep_register */
     uint8_t               hdr_len;
     const struct ct_area *area; /* may be NULL where there is no payload */
     size_t                pos;  /* the byte of it where the payload starts */
@@ -97,12 +85,6 @@ typedef void (*ct_ep_on_fail)(struct ct_ep *ep);
 /* The time has come to look after peers: ct_ep_watch those that are waited for. */
 typedef void (*ct_ep_on_look)(struct ct_process *p);
 
-/* See ct_net_env. */
-typedef const struct ct_area *(*ct_ep_place)(struct ct_ep *from, uint64_t token, uint64_t offset,
-                                             size_t len_bytes);
-typedef void (*ct_ep_placed)(struct ct_ep *from, uint64_t token, size_t len_bytes);
-typedef int (*ct_ep_announced)(struct ct_ep *to, const struct ct_net_remote *what);
-
 /* Opens the transports, publishes their addresses and learns where all peers are: the job's one
  * combined exchange. Errors are logged. */
 int  ct_ep_init(struct ct_process *p);
@@ -110,16 +92,16 @@ void ct_ep_fini(struct ct_process *p);
 /* Locks are from now on as p->threaded says. No other thread is here. */
 void ct_ep_set_threaded(struct ct_process *p);
 
-/* One handler a type; before the first message. hdr and data are valid during the call. */
-void ct_ep_register(struct ct_process *p, enum ct_ep_type type, ct_ep_handler handler);
+/* Registers a handler of active messages and returns the id by which peers reach it. Ids are given
+ * in order from 1 on, so a handler has the same id in all processes of a job: these run one build
+ * (ep's card makes sure) and register in one order, before the first message. hdr and data are
+ * valid during the call of the handler. There are at most CT_EP_MAX_HANDLERS. */
+enum { CT_EP_MAX_HANDLERS = 254 };
+uint8_t ct_ep_register(struct ct_process *p, ct_ep_handler handler);
 /* At most a few; called in order of registration. */
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
 
-/* Whom puts of peers concern; before the first message. */
-void ct_ep_register_put(struct ct_process *p, ct_ep_place place, ct_ep_placed placed);
-/* Who knows what has been announced to peers for them to read; before the first message. */
-void ct_ep_register_read(struct ct_process *p, ct_ep_announced announced);
 
 /* Whether it has failed and on_fail is still to be called for that: until then messages may wait in
  * it, and transports may use memory on its behalf. */
@@ -145,7 +127,7 @@ void ct_ep_own_whereabouts(const struct ct_process *p, struct ct_whereabouts *at
 int ct_ep_send(struct ct_ep *ep, struct ct_ep_op *op) CT_IN_DOMAIN;
 
 /* The same for a message that goes unasked, if that can be at once: false, nothing was done. */
-bool ct_ep_send_now(struct ct_ep *ep, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+bool ct_ep_send_now(struct ct_ep *ep, uint8_t id, const void *hdr, size_t hdr_len,
                     const struct ct_area *area) CT_IN_DOMAIN;
 
 /* The largest payload of one message to ep, connecting if need be; 0 when ep has failed. */

@@ -80,16 +80,21 @@ struct ct_ep_set {
     uint32_t losses               CT_GUARDED_BY(ct_domain); /* failures and deaths told */
     bool in_progress              CT_GUARDED_BY(ct_domain);
     unsigned turns                CT_GUARDED_BY(ct_domain); /* of progress */
-    ct_ep_handler                 handlers[CT_EP_TYPE_COUNT];
+    ct_ep_handler                 handlers[UINT8_MAX + 1]; /* by id; NULL: nobody's */
+    uint8_t                       nhandlers;               /* the ids from 1 on */
+    uint8_t                       nudge;                   /* the id of ct_ep_nudge's message */
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
     bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
-    ct_ep_place                   place;                    /* NULL: nobody takes puts */
-    ct_ep_placed                  placed;
-    ct_ep_announced               announced; /* NULL: nobody announces anything */
+    const struct ct_ep_keys      *keys[CT_EP_MAX_KEY_USERS]; /* by the top byte of their keys */
+    uint32_t                      nkeys;
+    struct ct_ep_region *regions  CT_GUARDED_BY(ct_domain); /* uthash by key */
+    uint64_t last_region          CT_GUARDED_BY(ct_domain); /* the last number given to one */
+    struct ct_list rma_reading    CT_GUARDED_BY(ct_domain); /* struct ct_ep_rma_queue */
+    uint8_t                       rma_request, rma_reply;   /* ids of messages: rma_am.c */
     struct ct_wake               *wake; /* where this process sleeps: a transport's, or own_wake */
     struct ct_wake                own_wake;
     int bell                      CT_GUARDED_BY(ct_domain); /* -1: not needed so far */

@@ -225,6 +225,19 @@ struct ct_mem_view {
 /* Where the peer's len_bytes at addr lie here; NULL: that is not lent memory, or, logged once at
  * level info, it cannot be mapped, which is tried again now and then. */
 void *ct_mem_view_find(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes);
+
+/* A mapping of a peer's range that is the caller's own: it stays when the peer has freed the range,
+ * or has ended. */
+struct ct_mem_mapping {
+    void  *at; /* NULL: none */
+    size_t len_bytes;
+};
+/* Maps the range that has the peer's len_bytes at addr, and returns where these lie here. NULL:
+ * that is no memory of such a range, or cannot be mapped. */
+void *ct_mem_view_map(const struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes,
+                      struct ct_mem_mapping *out);
+void  ct_mem_view_unmap(struct ct_mem_mapping *mapping);
+
 /* Lets go of what the peer has freed; of all. */
 void ct_mem_view_sweep(struct ct_mem_view *v);
 void ct_mem_view_close(struct ct_mem_view *v);

@@ -162,7 +162,7 @@ static bool rests(struct ct_mem_view *v)
 }
 
 /* Core dumps have it from its owner, once. */
-static bool map_range(struct ct_mem_view *v, struct ct_mem_seen *s)
+static bool map_range(const struct ct_mem_view *v, struct ct_mem_seen *s)
 {
     const int fd = open_file(v);
     if (fd >= 0 && has_range(fd, s)) {
@@ -181,15 +181,43 @@ static bool map_range(struct ct_mem_view *v, struct ct_mem_seen *s)
     return s->at != NULL;
 }
 
+/* The range of the list that has these bytes, as it stood at one moment; CT_MEM_RANGES: none. */
+static unsigned find_range(const struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes,
+                           struct ct_mem_seen *s)
+{
+    unsigned i = 0;
+    while (i < CT_MEM_RANGES && (!read_range(v, i, s) || addr - s->addr >= s->len_bytes ||
+                                 len_bytes > s->len_bytes - (addr - s->addr))) {
+        i++;
+    }
+    return i;
+}
+
+void *ct_mem_view_map(const struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes,
+                      struct ct_mem_mapping *out)
+{
+    struct ct_mem_seen s;
+    if (v->theirs == NULL || find_range(v, addr, len_bytes, &s) == CT_MEM_RANGES ||
+        !map_range(v, &s)) {
+        return NULL;
+    }
+    *out = (struct ct_mem_mapping){s.at, s.len_bytes};
+    return inside(&s, addr, len_bytes);
+}
+
+void ct_mem_view_unmap(struct ct_mem_mapping *mapping)
+{
+    if (mapping->at != NULL) {
+        (void)munmap(mapping->at, mapping->len_bytes); /* ours: cannot fail */
+        mapping->at = NULL;
+    }
+}
+
 /* One that is not mapped so far. */
 static void *find_new(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
 {
     struct ct_mem_seen s;
-    unsigned           i = 0;
-    while (i < CT_MEM_RANGES && (!read_range(v, i, &s) || addr - s.addr >= s.len_bytes ||
-                                 len_bytes > s.len_bytes - (addr - s.addr))) {
-        i++;
-    }
+    const unsigned     i = find_range(v, addr, len_bytes, &s);
     if (i == CT_MEM_RANGES || rests(v)) {
         return NULL;
     }

@@ -4,9 +4,9 @@
  * knows nothing of ranks, tags or communicators: peers are numbers that the endpoint layer gives,
  * with the address that the peer's own instance published. Above it stands `ep`, alone.
  *
- * To add a transport: copy the smallest one (self.c), fill its struct ct_net_ops, add it to the
- * array in net.c. Static description (ops) and live instance (ct_net) are two things; a test may
- * hold thousands of instances in one process.
+ * To add a transport: copy the template, tests/net/template.c, fill its struct ct_net_ops, add it
+ * to the array in net.c, and run the conformance suite on it (HACKING). Static description (ops)
+ * and live instance (ct_net) are two things; a test may hold thousands of instances in one process.
  *
  * Four ways to move data:
  *   send  a slice: type, a header of at most CT_NET_MAX_HDR bytes, and up to max_slice bytes of
@@ -18,6 +18,9 @@
  *   fetch (CT_NET_FETCH) reads memory that the peer has offered into the caller's, of any kind, in
  *         the background.
  *
+ * One-sided operations on memory that a peer has registered (CT_NET_RMA) are in rma.h: they are to
+ * replace get, put and fetch.
+ *
  * Nothing here blocks, but for the copying itself, and close. deliver, place, placed, announced,
  * failed, left and done of puts and fetches are called from inside progress, drain and check_peers
  * alone; all other functions call back nobody but lookup, key and arrived. All calls but open and
@@ -28,16 +31,19 @@
 #define CT_NET_NET_H
 
 #include "base/base.h"
+#include "net/rma.h"
 
 struct ct_net;      /* a live instance; each transport embeds it at the start of its own */
 struct ct_net_link; /* a way to one peer; likewise */
 
 enum { CT_NET_MAX_HDR = 64 };
 
+
 enum ct_net_caps {
     CT_NET_GET = 1 << 0,
     CT_NET_PUT = 1 << 1,
     CT_NET_FETCH = 1 << 2,
+    CT_NET_RMA = 1 << 3, /* has the operations of rma.h */
 };
 
 struct ct_auth_key;
@@ -203,6 +209,9 @@ struct ct_net_ops {
      * and done is called when it is over. Else than CTRAN_SUCCESS: not this way, use messages; it
      * is no error, and done is not called. */
     int (*fetch)(struct ct_net_link *link, const struct ct_net_fetch *fetch);
+
+    /* One-sided operations: rma.h has the contracts. */
+    const struct ct_net_rma_ops *rma;
 
     /* Takes in what has arrived; returns the number of events, 0 when there was nothing. */
     unsigned (*progress)(struct ct_net *net);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self - a process's messages to itself, through a queue. The smallest transport, and the one to
- * copy for a new one.
+ * self - a process's messages to itself, through a queue.
  */
 #define CT_FOLDER "net"
 #include <stdlib.h>
@@ -25,6 +24,7 @@ struct self {
     struct ct_list     queue; /* struct message */
     struct ct_nvl      nvl;   /* from one buffer on a GPU to another */
     struct ct_nvl_peer own;
+    struct ct_list     mrs; /* struct self_mr */
 };
 
 static int self_open(const struct ct_net_env *env, struct ct_net **net)
@@ -34,11 +34,12 @@ static int self_open(const struct ct_net_env *env, struct ct_net **net)
         return CTRAN_ERR_NO_MEM;
     }
     s->net = (struct ct_net){.ops = &ct_net_self,
-                             .caps = CT_NET_GET | CT_NET_FETCH,
+                             .caps = CT_NET_GET | CT_NET_FETCH | CT_NET_RMA,
                              .eager_bytes = (size_t)env->cfg->eager_limit};
     s->link = (struct ct_net_link){.net = &s->net, .max_slice = 1 << 20};
     s->env = *env;
     ct_list_init(&s->queue);
+    ct_list_init(&s->mrs);
     ct_nvl_init(&s->nvl, &s->net, env);
     *net = &s->net;
     return CTRAN_SUCCESS;
@@ -145,11 +146,173 @@ static int self_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch
     return ct_nvl_fetch(&s->nvl, &s->own, fetch);
 }
 
+/* ---- one-sided operations: rma.h ------------------------------------------------------------- */
+
+struct self_mr {
+    struct ct_net_mr     base;
+    struct ct_net_region region;
+    struct ct_list       node;
+};
+
+/* A packed key is the region's number. */
+struct self_rkey {
+    struct ct_net_rkey base;
+    uint64_t           key;
+};
+
+static int self_mem_reg(struct ct_net *net, const struct ct_net_region *region,
+                        struct ct_net_mr **mr)
+{
+    struct self_mr *m = calloc(1, sizeof *m);
+    if (m == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    m->base.net = net;
+    m->region = *region;
+    ct_list_append(&CT_CONTAINER_OF(net, struct self, net)->mrs, &m->node);
+    *mr = &m->base;
+    return CTRAN_SUCCESS;
+}
+
+static void self_mem_dereg(struct ct_net_mr *mr)
+{
+    struct self_mr *m = CT_CONTAINER_OF(mr, struct self_mr, base);
+    ct_list_remove(&m->node);
+    free(m);
+}
+
+static size_t self_rkey_pack(const struct ct_net_mr *mr, void *out)
+{
+    const struct self_mr *m = CT_CONTAINER_OF(mr, struct self_mr, base);
+    memcpy(out, &m->region.key, sizeof m->region.key);
+    return sizeof m->region.key;
+}
+
+/* The region with that key, if it is for this process; NULL: there is none (any more). */
+static const struct ct_net_region *self_region(const struct self *s, uint64_t key)
+{
+    CT_LIST_FOR (node, &s->mrs) {
+        const struct ct_net_region *r = &CT_LIST_ENTRY(node, struct self_mr, node)->region;
+        if (r->key == key) {
+            return r->peer == CT_NET_ANY_PEER || r->peer == s->env.id ? r : NULL;
+        }
+    }
+    return NULL;
+}
+
+static int self_rkey_open(struct ct_net_link *link, const void *bytes, size_t len_bytes,
+                          struct ct_net_rkey **rkey)
+{
+    const struct self *s = CT_CONTAINER_OF(link, struct self, link);
+    uint64_t           key = 0;
+    if (len_bytes == sizeof key) {
+        memcpy(&key, bytes, sizeof key);
+    }
+    const struct ct_net_region *r = self_region(s, key);
+    if (r == NULL) {
+        return CT_REFUSED;
+    }
+    struct self_rkey *k = calloc(1, sizeof *k);
+    if (k == NULL) {
+        return CTRAN_ERR_NO_MEM;
+    }
+    k->base.link = link;
+    k->base.reach = r->memory == NULL ? CT_NET_REACH_MAPPED : CT_NET_REACH_DEVICE;
+    k->base.ops = 1 << CT_NET_OP_GET | 1 << CT_NET_OP_PUT | 1 << CT_NET_OP_ATOMIC;
+    k->key = key;
+    *rkey = &k->base;
+    return CTRAN_SUCCESS;
+}
+
+static void self_rkey_close(struct ct_net_rkey *rkey)
+{
+    free(CT_CONTAINER_OF(rkey, struct self_rkey, base));
+}
+
+static void *self_map(struct ct_net_rkey *rkey)
+{
+    const struct self          *s = CT_CONTAINER_OF(rkey->link, struct self, link);
+    const struct ct_net_region *r =
+        self_region(s, CT_CONTAINER_OF(rkey, struct self_rkey, base)->key);
+    return r != NULL && r->memory == NULL ? r->base : NULL;
+}
+
+static int self_carry_out(const struct self *s, const struct ct_net_rma *op)
+{
+    const struct self_rkey     *k = CT_CONTAINER_OF(op->rkey, struct self_rkey, base);
+    const struct ct_net_region *r = self_region(s, k->key);
+    if (r == NULL || !ct_net_rma_may(op, r->len_bytes, r->access)) {
+        return CT_REFUSED;
+    }
+    struct ct_area whole = {.base = r->base, .len_bytes = r->len_bytes};
+    ct_area_set_memory(&whole, r->memory);
+    return ct_net_rma_apply(op, &whole);
+}
+
+static int self_post(struct ct_net_link *link, struct ct_net_rma *const ops[], unsigned n,
+                     unsigned *taken)
+{
+    struct self *s = CT_CONTAINER_OF(link, struct self, link);
+    for (*taken = 0; *taken < n; (*taken)++) {
+        const struct ct_net_rma *op = ops[*taken];
+        int                      rc = self_carry_out(s, op);
+        if (rc == CTRAN_SUCCESS && op->op == CT_NET_OP_PUT && op->notify) {
+            const struct ct_net_notice notice = {
+                CT_CONTAINER_OF(op->rkey, struct self_rkey, base)->key, op->notice, 0};
+            const struct ct_net_slice slice = {
+                .type = CT_NET_NOTIFY, .hdr_len = sizeof notice, .hdr = &notice};
+            rc = self_send(link, &slice);
+        }
+        if (rc == CT_AGAIN) {
+            return rc;
+        }
+        ct_net_comp_now(op->comp, rc);
+    }
+    return CTRAN_SUCCESS;
+}
+
+/* Operations are over when they return. */
+static int self_fence(struct ct_net_link *link)
+{
+    (void)link;
+    return CTRAN_SUCCESS;
+}
+
+static void self_flush(struct ct_net_link *link, struct ct_net_comp *comp)
+{
+    (void)link;
+    ct_net_comp_now(comp, CTRAN_SUCCESS);
+}
+
+static int self_query(struct ct_net_link *link, enum ct_net_op op, enum ct_net_reach reach,
+                      struct ct_net_cost *cost)
+{
+    (void)link, (void)op;
+    *cost = (struct ct_net_cost){.lat_ns = reach == CT_NET_REACH_DEVICE ? 10000 : 50,
+                                 .bytes_per_us = 10000,
+                                 .max_bytes = SIZE_MAX,
+                                 .flags = CT_NET_ORIGIN_COPIES};
+    return CTRAN_SUCCESS;
+}
+
+static const struct ct_net_rma_ops self_rma_ops = {
+    .mem_reg = self_mem_reg,
+    .mem_dereg = self_mem_dereg,
+    .rkey_pack = self_rkey_pack,
+    .rkey_open = self_rkey_open,
+    .rkey_close = self_rkey_close,
+    .map = self_map,
+    .post = self_post,
+    .fence = self_fence,
+    .flush = self_flush,
+    .query = self_query,
+};
+
 const struct ct_net_ops ct_net_self = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "self",
     .description = "a process's messages to itself",
-    .caps = CT_NET_GET | CT_NET_FETCH,
+    .caps = CT_NET_GET | CT_NET_FETCH | CT_NET_RMA,
     .open = self_open,
     .close = self_close,
     .addr = self_addr,
@@ -167,6 +330,7 @@ const struct ct_net_ops ct_net_self = {
     .put = ct_net_no_put,
     .offer = self_offer,
     .fetch = self_fetch,
+    .rma = &self_rma_ops,
     .progress = self_progress,
     .check_peers = ct_net_no_check,
     .wake = ct_net_no_wake,

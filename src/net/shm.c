@@ -13,10 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "net/nvl.h"
-#include "net/shm_copy.h"
-#include "net/shm_lane.h"
-#include "net/shm_segment.h"
+#include "net/shm_own.h"
+#include "net/shm_rma.h"
 #include "net/shm_share.h"
 #include "net/transports.h"
 
@@ -31,55 +29,10 @@ enum {
     PID_KEEPS_NS = 5000000,
 };
 
-/* A process of this host that has connected to us, or to which we have. */
-struct peer {
-    struct ct_net_link    link;
-    uint32_t              id;
-    void                 *cookie; /* the endpoint layer's name for it */
-    bool                  mapped, receiving, lost;
-    bool                  heard; /* it has sent something since we last did */
-    bool                  quiet; /* its link was dropped: its memory is left alone */
-    enum ct_shm_copy      copy;
-    int                   pidfd;    /* -1: none; a rank of this process, or an old kernel */
-    int                   bell;     /* a copy of the peer's, see base/wait.h; -1: none yet */
-    uint64_t              alive_ns; /* when it was last seen alive */
-    struct ct_shm_addr    addr;
-    struct ct_shm_segment seg; /* the peer's */
-    struct ct_lane        tx;  /* in the peer's segment */
-    struct ct_lane        rx;  /* in ours */
-    struct ct_nvl_peer    nvl;
-    struct ct_mem_view    view;   /* of its lent memory */
-    unsigned              unseen; /* asked about ours while it could not map that */
-};
-
-struct shm {
-    struct ct_net         net;
-    struct ct_net_env     env;
-    struct ct_shm_segment own;
-    struct ct_shm_addr    addr;
-    bool                  joined_barriers; /* of others, see base/membarrier.h */
-    uint32_t              joins_seen;
-    uint64_t             *joined; /* rings taken up, as in ct_shm_head.joined */
-    uint32_t              nrx;
-    struct peer         **rx;    /* those that have connected to us: nrx of nlocal */
-    struct peer         **peers; /* by their place on the host; NULL until met */
-    struct ct_nvl         nvl;
-};
-
-static struct shm *shm_of(struct ct_net *net)
-{
-    return CT_CONTAINER_OF(net, struct shm, net);
-}
-
-static struct peer *peer_of(struct ct_net_link *link)
-{
-    return CT_CONTAINER_OF(link, struct peer, link);
-}
-
 /* ---- open and close -------------------------------------------------------------------------- */
 
 /* Says in the peer's own segment, if it is mapped, that nothing more will come through it. */
-static void say_bye(struct peer *peer)
+static void say_bye(struct ct_shm_peer *peer)
 {
     struct ct_ring_ctl *ctl = peer->tx.ring[CT_LANE_LONG].ctl;
     if (peer->seg.mapped && ctl != NULL) {
@@ -88,7 +41,7 @@ static void say_bye(struct peer *peer)
 }
 
 /* Lent memory is for those who can map it; without them the usual kind is as good. */
-static void show_lending(struct shm *s, struct ct_mem_shelf *shelf)
+static void show_lending(struct ct_shm *s, struct ct_mem_shelf *shelf)
 {
     if (s->env.process != NULL && s->env.nlocal > 1 &&
         s->env.cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
@@ -100,9 +53,9 @@ static void show_lending(struct shm *s, struct ct_mem_shelf *shelf)
  * one has the ring. */
 static void shm_close(struct ct_net *net)
 {
-    struct shm *s = shm_of(net);
+    struct ct_shm *s = ct_shm_of(net);
     for (uint32_t i = 0; s->peers != NULL && i < s->env.nlocal; i++) {
-        struct peer *peer = s->peers[i];
+        struct ct_shm_peer *peer = s->peers[i];
         if (peer != NULL) {
             say_bye(peer);
             ct_mem_view_close(&peer->view);
@@ -132,15 +85,15 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
                  CT_SHM_MAX_PEERS);
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    struct shm *s = calloc(1, sizeof *s);
+    struct ct_shm *s = calloc(1, sizeof *s);
     if (s == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     s->env = *env;
     s->own.fd = -1;
     ct_nvl_init(&s->nvl, &s->net, env);
-    s->peers = calloc(env->nlocal, sizeof(struct peer *));
-    s->rx = calloc(env->nlocal, sizeof(struct peer *));
+    s->peers = calloc(env->nlocal, sizeof(struct ct_shm_peer *));
+    s->rx = calloc(env->nlocal, sizeof(struct ct_shm_peer *));
     s->joined = calloc(ct_div_up(env->nlocal, 64), sizeof(uint64_t));
     size_t bytes = ct_shmsize_ring(env->cfg->shm_ring_size, env->nlocal);
     bool   ok = s->peers != NULL && s->rx != NULL && s->joined != NULL;
@@ -154,8 +107,9 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     }
     s->joined_barriers = env->cfg->shm_membarrier == BARRIER_AUTO && ct_membarrier_join();
     s->own.head->wake.bars = s->joined_barriers;
-    s->net = (struct ct_net){
-        .ops = &ct_net_shm, .caps = CT_NET_FETCH, .eager_bytes = (size_t)env->cfg->eager_limit};
+    s->net = (struct ct_net){.ops = &ct_net_shm,
+                             .caps = CT_NET_FETCH | CT_NET_RMA,
+                             .eager_bytes = (size_t)env->cfg->eager_limit};
     if (env->cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
         s->net.caps |= CT_NET_GET;
         ct_shm_copy_allow();
@@ -168,14 +122,14 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
 static const void *shm_addr(struct ct_net *net, size_t *len_bytes)
 {
     *len_bytes = sizeof(struct ct_shm_addr);
-    return &shm_of(net)->addr;
+    return &ct_shm_of(net)->addr;
 }
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
 static const char *shm_unreachable(struct ct_net *net, const void *bytes, size_t len_bytes)
 {
-    struct shm        *s = shm_of(net);
+    struct ct_shm     *s = ct_shm_of(net);
     struct ct_shm_addr addr;
     if (len_bytes != sizeof addr) {
         return "its address has a wrong length";
@@ -196,11 +150,11 @@ static const char *shm_unreachable(struct ct_net *net, const void *bytes, size_t
 /* The peer with this address, made if need be; NULL when out of memory, or when another process
  * has its place. The pidfd comes before the segment is mapped: if the pid had been reused earlier,
  * the mapping would show it; if later, the pidfd does. */
-static struct peer *peer_at(struct shm *s, const void *bytes, uint32_t id, void *cookie)
+static struct ct_shm_peer *peer_at(struct ct_shm *s, const void *bytes, uint32_t id, void *cookie)
 {
     struct ct_shm_addr addr;
     memcpy(&addr, bytes, sizeof addr);
-    struct peer *peer = s->peers[addr.local_index];
+    struct ct_shm_peer *peer = s->peers[addr.local_index];
     if (peer != NULL) {
         return peer->id == id ? peer : NULL;
     }
@@ -223,7 +177,7 @@ static struct peer *peer_at(struct shm *s, const void *bytes, uint32_t id, void 
 }
 
 /* The same, by what the peer has published. */
-static struct peer *peer_find(struct shm *s, uint32_t id, void *cookie)
+static struct ct_shm_peer *peer_find(struct ct_shm *s, uint32_t id, void *cookie)
 {
     size_t      len;
     const void *addr = cookie != NULL ? s->env.lookup(cookie, &s->net, &len) : NULL;
@@ -233,7 +187,7 @@ static struct peer *peer_find(struct shm *s, uint32_t id, void *cookie)
     return peer_at(s, addr, id, cookie);
 }
 
-static int peer_map(struct shm *s, struct peer *peer)
+static int peer_map(struct ct_shm *s, struct ct_shm_peer *peer)
 {
     if (peer->mapped) {
         return CTRAN_SUCCESS;
@@ -243,27 +197,12 @@ static int peer_map(struct shm *s, struct peer *peer)
     return rc;
 }
 
-/* What is new for the peer, or room that it waits for, is there. */
-static void wake_peer(struct peer *peer)
-{
-    struct ct_wake *wake = &peer->seg.head->wake;
-    if (CT_LIKELY(atomic_load_explicit(&wake->asleep, memory_order_seq_cst) == CT_WAKE_AWAKE)) {
-        return;
-    }
-    const struct ct_shm_addr *own = &shm_of(peer->link.net)->addr;
-    if (peer->addr.pid == own->pid && peer->addr.pid_space == own->pid_space) {
-        ct_wake_rouse(wake);
-    } else {
-        ct_wake_rouse_other(wake, peer->pidfd, &peer->bell);
-    }
-}
-
 static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void *bytes,
                        size_t len_bytes, struct ct_net_link **link)
 {
-    struct shm  *s = shm_of(net);
-    uint32_t     place = s->env.local_index;
-    struct peer *peer = peer_at(s, bytes, id, cookie);
+    struct ct_shm      *s = ct_shm_of(net);
+    uint32_t            place = s->env.local_index;
+    struct ct_shm_peer *peer = peer_at(s, bytes, id, cookie);
     (void)len_bytes; /* checked by unreachable */
     if (peer == NULL) {
         return CTRAN_ERR_NO_MEM;
@@ -296,7 +235,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     atomic_fetch_or_explicit(&peer->seg.head->joined[place / 64], UINT64_C(1) << place % 64,
                              memory_order_seq_cst);
     atomic_fetch_add_explicit(&peer->seg.head->joins, 1, memory_order_seq_cst);
-    wake_peer(peer);
+    ct_shm_wake_peer(peer);
     *link = &peer->link;
     return CTRAN_SUCCESS;
 }
@@ -305,13 +244,13 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
  * very process may have gone with that one. */
 static void shm_disconnect(struct ct_net_link *link)
 {
-    peer_of(link)->quiet = true;
-    say_bye(peer_of(link));
+    ct_shm_peer_of(link)->quiet = true;
+    say_bye(ct_shm_peer_of(link));
 }
 
 static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
 {
-    (void)peer_find(shm_of(net), id, cookie);
+    (void)peer_find(ct_shm_of(net), id, cookie);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -343,14 +282,14 @@ static bool fill(const struct ct_net_slice *slice, char *to, bool answers)
 
 static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
-    struct peer *peer = peer_of(link);
+    struct ct_shm_peer *peer = ct_shm_peer_of(link);
     if (CT_UNLIKELY(peer->lost)) {
         return CTRAN_ERR_PROC_FAILED;
     }
     char *to = ct_lane_reserve(&peer->tx, slice->hdr_len, slice->len_bytes);
     if (CT_UNLIKELY(to == NULL)) {
         /* The ring's end may have been marked as skipped just now: that has to be consumed. */
-        wake_peer(peer);
+        ct_shm_wake_peer(peer);
         return CT_AGAIN;
     }
     if (CT_UNLIKELY(!fill(slice, to, peer->heard))) {
@@ -358,12 +297,11 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     }
     peer->heard = false;
     ct_lane_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
-    wake_peer(peer);
+    ct_shm_wake_peer(peer);
     return CTRAN_SUCCESS;
 }
 
-/* Whether the pid is still the peer's, so that what was just read in its name is its memory. */
-static bool keeps_pid(const struct shm *s, struct peer *peer)
+bool ct_shm_keeps_pid(const struct ct_shm *s, struct ct_shm_peer *peer)
 {
     uint64_t now = ct_clock_ns();
     if (now - peer->alive_ns < PID_KEEPS_NS) {
@@ -376,7 +314,7 @@ static bool keeps_pid(const struct shm *s, struct peer *peer)
     return true;
 }
 
-static void lose(struct shm *s, struct peer *peer, int why)
+static void lose(struct ct_shm *s, struct ct_shm_peer *peer, int why)
 {
     ct_mem_view_close(&peer->view);
     if (!peer->lost) {
@@ -385,14 +323,14 @@ static void lose(struct shm *s, struct peer *peer, int why)
     }
 }
 
-static void say_spoilt(const struct shm *s, const struct peer *peer)
+static void say_spoilt(const struct ct_shm *s, const struct ct_shm_peer *peer)
 {
     ct_error(s->env.log,
              "rank %" PRIu32 " has written rubbish to shared memory; it is treated as dead",
              peer->id);
 }
 
-static void spoilt(struct shm *s, struct peer *peer)
+static void spoilt(struct ct_shm *s, struct ct_shm_peer *peer)
 {
     say_spoilt(s, peer);
     lose(s, peer, CTRAN_ERR_PROC_FAILED);
@@ -402,33 +340,33 @@ static void spoilt(struct shm *s, struct peer *peer)
 
 static bool has_gone(void *peer)
 {
-    return !keeps_pid(shm_of(((struct peer *)peer)->link.net), peer);
+    return !ct_shm_keeps_pid(ct_shm_of(((struct ct_shm_peer *)peer)->link.net), peer);
 }
 
 static int is_announced(void *peer_, const struct ct_net_remote *what)
 {
-    struct peer *peer = peer_;
-    return shm_of(peer->link.net)->env.announced(peer->cookie, what);
+    struct ct_shm_peer *peer = peer_;
+    return ct_shm_of(peer->link.net)->env.announced(peer->cookie, what);
 }
 
-static struct ct_shm_mate mate_of(struct peer *peer)
+static struct ct_shm_mate mate_of(struct ct_shm_peer *peer)
 {
     return (struct ct_shm_mate){peer->copy,   peer->addr.pid, has_gone,
                                 is_announced, peer,           &peer->view};
 }
 
-static int share(struct peer *peer, const struct ct_shm_mate *owner, void *to,
+static int share(struct ct_shm_peer *peer, const struct ct_shm_mate *owner, void *to,
                  const struct ct_net_remote *from)
 {
-    uint32_t place = shm_of(peer->link.net)->env.local_index;
+    uint32_t place = ct_shm_of(peer->link.net)->env.local_index;
     return ct_shm_share_read(ct_shm_segment_offer(&peer->seg, place), &peer->seg.head->offer, place,
                              owner, to, from);
 }
 
 /* Does a part of what a peer reads from this process. */
-static unsigned help(struct shm *s, uint32_t place)
+static unsigned help(struct ct_shm *s, uint32_t place)
 {
-    struct peer *peer = place < s->env.nlocal ? s->peers[place] : NULL;
+    struct ct_shm_peer *peer = place < s->env.nlocal ? s->peers[place] : NULL;
     if (peer == NULL || peer->lost || peer->quiet) {
         atomic_store_explicit(&s->own.head->offer, 0, memory_order_relaxed);
         return 0;
@@ -443,20 +381,20 @@ static unsigned help(struct shm *s, uint32_t place)
 }
 
 /* What a read has come to, in the peer's name. */
-static int outcome(struct peer *peer, int rc)
+static int outcome(struct ct_shm_peer *peer, int rc)
 {
-    struct shm *s = shm_of(peer->link.net);
+    struct ct_shm *s = ct_shm_of(peer->link.net);
     if (CT_UNLIKELY(rc == CTRAN_ERR_INTERN)) {
         say_spoilt(s, peer);
         return CTRAN_ERR_PROC_FAILED;
     }
-    return rc == CTRAN_SUCCESS && !keeps_pid(s, peer) ? CTRAN_ERR_PROC_FAILED : rc;
+    return rc == CTRAN_SUCCESS && !ct_shm_keeps_pid(s, peer) ? CTRAN_ERR_PROC_FAILED : rc;
 }
 
 static int shm_get(struct ct_net_link *link, const struct ct_area *area,
                    const struct ct_net_remote *from)
 {
-    struct peer *peer = peer_of(link);
+    struct ct_shm_peer *peer = ct_shm_peer_of(link);
     if (peer->lost) {
         return CTRAN_ERR_PROC_FAILED;
     }
@@ -464,15 +402,16 @@ static int shm_get(struct ct_net_link *link, const struct ct_area *area,
     if (!ct_shm_reaches(&owner, from)) {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }
-    return outcome(peer, ct_shm_shares(&shm_of(link->net)->env, peer->addr.local_index, area, from)
-                             ? share(peer, &owner, area->base, from)
-                             : ct_shm_copy(&owner, area, from));
+    return outcome(peer,
+                   ct_shm_shares(&ct_shm_of(link->net)->env, peer->addr.local_index, area, from)
+                       ? share(peer, &owner, area->base, from)
+                       : ct_shm_copy(&owner, area, from));
 }
 
 static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
 {
-    struct peer      *peer = peer_of(link);
-    const struct shm *s = shm_of(link->net);
+    struct ct_shm_peer  *peer = ct_shm_peer_of(link);
+    const struct ct_shm *s = ct_shm_of(link->net);
     return ct_mem_is_lent(s->env.process, area->base, area->len_bytes) &&
            (CT_LIKELY(
                 atomic_load_explicit(&ct_shm_segment_offer(&s->own, peer->addr.local_index)->blind,
@@ -482,31 +421,31 @@ static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
 
 static const void *shm_view(struct ct_net_link *link, const struct ct_net_remote *of)
 {
-    struct peer *peer = peer_of(link);
+    struct ct_shm_peer *peer = ct_shm_peer_of(link);
     return peer->lost ? NULL : ct_mem_view_find(&peer->view, of->addr, of->len_bytes);
 }
 
 static size_t shm_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
 {
-    return ct_nvl_offer(&shm_of(link->net)->nvl, area, note);
+    return ct_nvl_offer(&ct_shm_of(link->net)->nvl, area, note);
 }
 
 static int shm_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
 {
-    return ct_nvl_fetch(&shm_of(link->net)->nvl, &peer_of(link)->nvl, fetch);
+    return ct_nvl_fetch(&ct_shm_of(link->net)->nvl, &ct_shm_peer_of(link)->nvl, fetch);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Takes up the ring at `place`, if its producer is who has that place. */
-static void take_ring(struct shm *s, uint32_t place)
+static void take_ring(struct ct_shm *s, uint32_t place)
 {
     struct ct_lane lane;
     ct_shm_segment_lane(&s->own, place, &lane);
     struct ct_ring_ctl *ctl = lane.ring[CT_LANE_LONG].ctl;
     uint32_t            id = ctl->producer_id;
     void               *cookie = s->env.peer(s->env.arg, id, ctl->producer_incarnation);
-    struct peer        *peer = peer_find(s, id, cookie);
+    struct ct_shm_peer *peer = peer_find(s, id, cookie);
     if (peer == NULL || peer->addr.local_index != place) {
         ct_error(s->env.log,
                  "the sender at place %" PRIu32 " of this host says that it is rank "
@@ -520,7 +459,7 @@ static void take_ring(struct shm *s, uint32_t place)
 }
 
 /* Takes up the rings of peers that have connected since the last look. */
-static void take_joins(struct shm *s)
+static void take_joins(struct ct_shm *s)
 {
     struct ct_shm_head *head = s->own.head;
     s->joins_seen = atomic_load_explicit(&head->joins, memory_order_seq_cst);
@@ -534,7 +473,7 @@ static void take_joins(struct shm *s)
 }
 
 /* Whether the peer has closed its segment: by that, where we have it, or by its ring in ours. */
-static bool has_left(const struct peer *peer)
+static bool has_left(const struct ct_shm_peer *peer)
 {
     return (peer->mapped &&
             atomic_load_explicit(&peer->seg.head->state, memory_order_acquire) == CT_SHM_CLOSED) ||
@@ -543,15 +482,15 @@ static bool has_left(const struct peer *peer)
 }
 
 /* The producer sleeps until there is room. Its segment is mapped for this if need be. */
-static void wake_producer(struct shm *s, struct peer *peer)
+static void wake_producer(struct ct_shm *s, struct ct_shm_peer *peer)
 {
     if (peer_map(s, peer) == CTRAN_SUCCESS) {
-        wake_peer(peer);
+        ct_shm_wake_peer(peer);
     }
 }
 
 /* Delivers up to `most` records; returns how many. */
-static unsigned drain(struct shm *s, struct peer *peer, unsigned most)
+static unsigned drain(struct ct_shm *s, struct ct_shm_peer *peer, unsigned most)
 {
     unsigned         n = 0;
     struct ct_record rec;
@@ -588,8 +527,8 @@ static unsigned drain(struct shm *s, struct peer *peer, unsigned most)
 
 static unsigned shm_progress(struct ct_net *net)
 {
-    struct shm *s = shm_of(net);
-    unsigned    n = 0;
+    struct ct_shm *s = ct_shm_of(net);
+    unsigned       n = 0;
     if (CT_UNLIKELY(atomic_load_explicit(&s->own.head->joins, memory_order_seq_cst) !=
                     s->joins_seen)) {
         take_joins(s);
@@ -609,7 +548,7 @@ static unsigned shm_progress(struct ct_net *net)
 
 /* Whether the peer has ended, or closed its segment. What we cannot map for want of our own means
  * says nothing of the peer. */
-static bool is_gone(struct shm *s, struct peer *peer)
+static bool is_gone(struct ct_shm *s, struct ct_shm_peer *peer)
 {
     return has_left(peer) || peer_map(s, peer) == CTRAN_ERR_PROC_FAILED || has_left(peer) ||
            ct_shm_owner_ended(&s->addr, &peer->addr, peer->pidfd);
@@ -617,9 +556,9 @@ static bool is_gone(struct shm *s, struct peer *peer)
 
 static void shm_check_peers(struct ct_net *net)
 {
-    struct shm *s = shm_of(net);
+    struct ct_shm *s = ct_shm_of(net);
     for (uint32_t i = 0; i < s->env.nlocal; i++) {
-        struct peer *peer = s->peers[i];
+        struct ct_shm_peer *peer = s->peers[i];
         if (peer != NULL) {
             ct_mem_view_sweep(&peer->view);
         }
@@ -640,14 +579,14 @@ static void shm_check_peers(struct ct_net *net)
 
 static struct ct_wake *shm_wake(struct ct_net *net)
 {
-    return &shm_of(net)->own.head->wake;
+    return &ct_shm_of(net)->own.head->wake;
 }
 
 const struct ct_net_ops ct_net_shm = {
     .struct_size = sizeof(struct ct_net_ops),
     .name = "shm",
     .description = "shared memory between the processes of one host",
-    .caps = CT_NET_GET | CT_NET_FETCH,
+    .caps = CT_NET_GET | CT_NET_FETCH | CT_NET_RMA,
     .open = shm_open_net,
     .close = shm_close,
     .addr = shm_addr,
@@ -665,6 +604,7 @@ const struct ct_net_ops ct_net_shm = {
     .put = ct_net_no_put,
     .offer = shm_offer,
     .fetch = shm_fetch,
+    .rma = &ct_shm_rma_ops,
     .progress = shm_progress,
     .check_peers = shm_check_peers,
     .wake = shm_wake,

@@ -188,3 +188,33 @@ int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct
                ? write_by_stage(mate->pid, from, to->addr, to->len_bytes)
                : write_exact(mate->pid, from, to->addr, to->len_bytes);
 }
+
+static ssize_t move_blocks(int pid, const struct iovec *own, unsigned n, uint64_t addr,
+                           size_t len_bytes, bool is_put)
+{
+    struct iovec theirs = {(void *)(uintptr_t)addr, len_bytes};
+    ssize_t      done;
+    do {
+        done = is_put ? process_vm_writev(pid, own, n, &theirs, 1, 0)
+                      : process_vm_readv(pid, own, n, &theirs, 1, 0);
+    } while (done < 0 && errno == EINTR);
+    return done;
+}
+
+int ct_shm_copy_part(int pid, const struct ct_area *area, size_t pos, size_t len_bytes,
+                     uint64_t addr, bool is_put)
+{
+    enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
+    errno = 0;               /* a short copy sets none */
+    for (size_t done = 0; done < len_bytes;) {
+        struct iovec own[PIECES];
+        unsigned     n;
+        size_t       most = ct_min_size(len_bytes - done, MOST);
+        size_t       bytes = ct_area_next(area, &pos, most, own, PIECES, &n);
+        if (bytes == 0 || move_blocks(pid, own, n, addr + done, bytes, is_put) != (ssize_t)bytes) {
+            return bytes > 0 && errno == ESRCH ? CTRAN_ERR_PROC_FAILED : CTRAN_ERR_BUFFER;
+        }
+        done += bytes;
+    }
+    return CTRAN_SUCCESS;
+}

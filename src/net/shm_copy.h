@@ -53,6 +53,12 @@ static inline bool ct_shm_tries_again(unsigned *asked)
 int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
                 const struct ct_net_remote *from);
 
+/* A part of the area, len_bytes from byte `pos` on, from or to the memory at addr in the peer, by
+ * process_vm_readv or process_vm_writev. The area is plain. CTRAN_ERR_BUFFER: memory of one of the
+ * sides cannot be accessed; CTRAN_ERR_PROC_FAILED. */
+int ct_shm_copy_part(int pid, const struct ct_area *area, size_t pos, size_t len_bytes,
+                     uint64_t addr, bool is_put);
+
 /* The other way round: fills the peer's memory from one block of the caller's. */
 int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to);
 

@@ -25,6 +25,15 @@ struct ct_lane;
 
 enum ct_shm_state { CT_SHM_OPEN = 1, CT_SHM_CLOSED };
 
+/* A region that the owner of the segment has registered, for those who carry operations on it out
+ * themselves: shm_rma.h. */
+enum { CT_SHM_REGIONS = 256 };
+struct ct_shm_region {
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t key; /* 0: there is none here */
+    _Atomic uint64_t addr, len_bytes;               /* in the owner's address space */
+    _Atomic uint32_t access, peer;                  /* as in struct ct_net_region */
+};
+
 /* The segment's first bytes. */
 struct ct_shm_head {
     uint64_t         magic;
@@ -37,8 +46,9 @@ struct ct_shm_head {
     /* Peers that have connected: a count that moves, and a bit for each ring. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t joins;
     _Atomic uint32_t    offer;    /* 1 + the place of a peer that wants help with a read, 0: none */
-    struct ct_mem_shelf shelf;    /* the owner's lent memory */
-    _Atomic uint64_t    joined[]; /* (nrings + 63) / 64 words */
+    struct ct_mem_shelf  shelf;    /* the owner's lent memory */
+    struct ct_shm_region regions[CT_SHM_REGIONS];
+    _Atomic uint64_t     joined[]; /* (nrings + 63) / 64 words */
 };
 
 /* What peers are told. */

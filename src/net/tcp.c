@@ -477,6 +477,7 @@ const struct ct_net_ops ct_net_tcp = {
     .put = ct_tcp_peer_put,
     .offer = ct_net_no_offer,
     .fetch = ct_net_no_fetch,
+    .rma = &ct_net_no_rma,
     .progress = tcp_progress,
     .check_peers = ct_net_no_check,
     .wake = ct_net_no_wake,

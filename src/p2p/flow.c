@@ -44,7 +44,7 @@ static void stall(struct ct_ep *to) CT_IN_DOMAIN
 {
     if (!to->flow.told) {
         to->flow.told = true;
-        ct_p2p_answer(to, CT_EP_STALL, NULL, 0);
+        ct_p2p_answer(to, to->p->p2p->ids.stall, NULL, 0);
     }
 }
 
@@ -122,7 +122,7 @@ static void give(struct ct_ep *to, uint64_t pull) CT_IN_DOMAIN
     to->flow.owed = 0;
     ct_list_remove(&to->flow.waits);
     if (to->state != CT_EP_FAILED) {
-        ct_p2p_answer(to, CT_EP_CREDIT, &wire, sizeof wire);
+        ct_p2p_answer(to, to->p->p2p->ids.credit, &wire, sizeof wire);
     }
 }
 
@@ -211,6 +211,6 @@ void ct_flow_init(struct ct_process *p) CT_UNCHECKED
     ct_list_init(&p->p2p->waiting);
     ct_list_init(&p->p2p->lined);
     p->p2p->share = share_of(p);
-    ct_ep_register(p, CT_EP_STALL, on_stall);
-    ct_ep_register(p, CT_EP_CREDIT, on_credit);
+    p->p2p->ids.stall = ct_ep_register(p, on_stall);
+    p->p2p->ids.credit = ct_ep_register(p, on_credit);
 }

@@ -108,11 +108,11 @@ static struct ct_p2p_req *req_of(struct ct_ep_op *op)
     return CT_CONTAINER_OF(op, struct ct_p2p_req, op);
 }
 
-void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+void ct_p2p_post_op(struct ct_p2p_req *req, uint8_t id, const void *hdr, size_t hdr_len,
                     void (*taken)(struct ct_ep_op *op, int status))
 {
     struct ct_ep_op *op = &req->op;
-    op->type = (uint8_t)type;
+    op->id = id;
     op->hdr_len = (uint8_t)hdr_len;
     op->done = taken;
     memcpy(op->hdr, hdr, hdr_len);
@@ -172,7 +172,7 @@ void ct_p2p_hand_over(struct ct_p2p_req *req)
     req->op.area = &req->area;
     req->op.pos = 0;
     req->op.len_bytes = req->area.len_bytes;
-    ct_p2p_post_op(req, CT_EP_EAGER, &hdr, sizeof hdr, eager_taken);
+    ct_p2p_post_op(req, req->p->p2p->ids.eager, &hdr, sizeof hdr, eager_taken);
 }
 
 void ct_p2p_start_send(struct ct_p2p_req *req)
@@ -208,7 +208,7 @@ bool ct_p2p_send_now(struct ct_process *p, struct ct_ep *to, struct ct_p2p_key k
     const struct ct_wire_eager hdr = {key};
     ct_domain_enter(p);
     bool sent = p->p2p->nlost == 0 && ct_flow_may_send(to, area->len_bytes) &&
-                ct_ep_send_now(to, CT_EP_EAGER, &hdr, sizeof hdr, area);
+                ct_ep_send_now(to, p->p2p->ids.eager, &hdr, sizeof hdr, area);
     if (CT_LIKELY(sent)) {
         ct_flow_sent(to, area->len_bytes);
         say(to, area->len_bytes);
@@ -257,14 +257,14 @@ static void answer_taken(struct ct_ep_op *op, int status)
     free(op);
 }
 
-void ct_p2p_answer(struct ct_ep *to, enum ct_ep_type type, const void *hdr, size_t hdr_len)
+void ct_p2p_answer(struct ct_ep *to, uint8_t id, const void *hdr, size_t hdr_len)
 {
     struct ct_ep_op *op = calloc(1, sizeof *op);
     if (op == NULL) {
         ct_ep_fail(to, CTRAN_ERR_NO_MEM);
         return;
     }
-    op->type = (uint8_t)type;
+    op->id = id;
     op->hdr_len = (uint8_t)hdr_len;
     op->done = answer_taken;
     if (hdr_len > 0) {
@@ -581,8 +581,8 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     make_sent(p, &s->sent);
     ct_lock_init(&s->reqs_lock, p->threaded);
     ct_p2p_reqs_init(s);
-    ct_ep_register(p, CT_EP_EAGER, on_eager);
-    ct_ep_register(p, CT_EP_RTS, on_rts);
+    s->ids.eager = ct_ep_register(p, on_eager);
+    s->ids.rts = ct_ep_register(p, on_rts);
     ct_rndv_register(p);
     ct_flow_init(p);
     ct_p2p_failure_register(p);

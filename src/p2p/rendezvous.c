@@ -147,13 +147,13 @@ void ct_rndv_send(struct ct_p2p_req *req)
     if (CT_UNLIKELY(!ct_area_is_plain(&req->area))) {
         add_note(req);
     }
-    ct_p2p_post_op(req, CT_EP_RTS, &wire, sizeof wire, rts_taken);
+    ct_p2p_post_op(req, req->p->p2p->ids.rts, &wire, sizeof wire, rts_taken);
 }
 
 static void refuse(struct ct_ep *to, uint64_t receiver_id, int error) CT_IN_DOMAIN
 {
     struct ct_wire_nak wire = {receiver_id, error};
-    ct_p2p_answer(to, CT_EP_NAK, &wire, sizeof wire);
+    ct_p2p_answer(to, to->p->p2p->ids.nak, &wire, sizeof wire);
 }
 
 /* A piece could not be sent. Where that is its memory's fault, the receiver lives and waits. */
@@ -185,7 +185,7 @@ static void send_pieces(struct ct_p2p_req *req) CT_IN_DOMAIN
     while (req->moved_bytes < req->want_bytes) {
         struct ct_wire_data wire = {.receiver_id = req->peer_id, .offset = req->moved_bytes};
         struct ct_ep_op    *op = &req->op;
-        op->type = CT_EP_DATA;
+        op->id = req->p->p2p->ids.data;
         op->hdr_len = sizeof wire;
         op->area = ct_stage_read(req, most, &op->pos);
         if (CT_UNLIKELY(op->area == NULL)) {
@@ -256,7 +256,7 @@ void ct_rndv_withdraw(struct ct_p2p_req *req, int error)
     }
     struct ct_wire_withdraw wire = {req->id};
     req->withdrawing = true;
-    ct_p2p_post_op(req, CT_EP_WITHDRAW, &wire, sizeof wire, withdraw_taken);
+    ct_p2p_post_op(req, req->p->p2p->ids.withdraw, &wire, sizeof wire, withdraw_taken);
 }
 
 static void on_cts(struct ct_ep *from, const void *hdr, size_t hdr_len, const void *data,
@@ -330,10 +330,8 @@ static int on_read(struct ct_ep *to, const struct ct_net_remote *what) CT_IN_DOM
 
 static void finish(struct ct_p2p_req *req, int status) CT_IN_DOMAIN
 {
-    if (status == CTRAN_SUCCESS && req->truncated) {
-        status = CTRAN_ERR_TRUNCATE;
-    }
-    ct_p2p_complete(req, status);
+    const bool cut = status == CTRAN_SUCCESS && req->truncated;
+    ct_p2p_complete(req, cut ? CTRAN_ERR_TRUNCATE : status);
 }
 
 /* The message is here, whether or not its sender lives to hear of it. */
@@ -355,19 +353,20 @@ static void say_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
 {
     struct ct_wire_fin wire = {sender_id};
     req->base.len_bytes = req->want_bytes;
-    ct_p2p_post_op(req, CT_EP_FIN, &wire, sizeof wire, fin_taken);
+    ct_p2p_post_op(req, req->p->p2p->ids.fin, &wire, sizeof wire, fin_taken);
 }
 
 /* Without the receive, which is over. */
 static void let_go(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN
 {
-    ct_p2p_answer(to, CT_EP_FIN, &(struct ct_wire_fin){sender_id}, sizeof(struct ct_wire_fin));
+    ct_p2p_answer(to, to->p->p2p->ids.fin, &(struct ct_wire_fin){sender_id},
+                  sizeof(struct ct_wire_fin));
 }
 
 static void say_cts(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
 {
     struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes, !ct_area_is_plain(&req->area)};
-    ct_p2p_post_op(req, CT_EP_CTS, &wire, sizeof wire, cts_taken);
+    ct_p2p_post_op(req, req->p->p2p->ids.cts, &wire, sizeof wire, cts_taken);
 }
 
 /* A fetch is over. One that has failed has a second chance, as a message in pieces; if its sender
@@ -653,13 +652,14 @@ static void on_nak(struct ct_ep *from, const void *hdr, size_t hdr_len, const vo
     }
 }
 
-void ct_rndv_register(struct ct_process *p)
+static const struct ct_ep_keys keys = {on_place, on_placed, on_read};
+
+void ct_rndv_register(struct ct_process *p) CT_UNCHECKED
 {
-    ct_ep_register(p, CT_EP_CTS, on_cts);
-    ct_ep_register(p, CT_EP_FIN, on_fin);
-    ct_ep_register(p, CT_EP_DATA, on_data);
-    ct_ep_register(p, CT_EP_NAK, on_nak);
-    ct_ep_register(p, CT_EP_WITHDRAW, on_withdraw);
-    ct_ep_register_put(p, on_place, on_placed);
-    ct_ep_register_read(p, on_read);
+    p->p2p->ids.cts = ct_ep_register(p, on_cts);
+    p->p2p->ids.fin = ct_ep_register(p, on_fin);
+    p->p2p->ids.data = ct_ep_register(p, on_data);
+    p->p2p->ids.nak = ct_ep_register(p, on_nak);
+    p->p2p->ids.withdraw = ct_ep_register(p, on_withdraw);
+    p->p2p->next_id = ct_ep_register_keys(p, &keys);
 }

@@ -7,16 +7,22 @@
 
 extern struct ct_guard ct_p2p_reqs;
 
+/* The ids of p2p's active messages. */
+struct ct_p2p_ids {
+    uint8_t eager, rts, cts, data, fin, nak, withdraw, stall, credit;
+};
+
 struct ct_p2p {
     struct ct_match match         CT_GUARDED_BY(ct_domain);
     struct ct_p2p_buffer *buffers CT_GUARDED_BY(ct_domain); /* uthash by owner: buffer.c */
     struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
     struct ct_list lent           CT_GUARDED_BY(ct_domain); /* of ct_p2p_lend */
-    uint64_t next_id              CT_GUARDED_BY(ct_domain);
+    uint64_t next_id              CT_GUARDED_BY(ct_domain); /* the last key given: ct_ep_keys */
     uint64_t fetched              CT_GUARDED_BY(ct_domain); /* messages, see ct_p2p_fetched */
     struct ct_ep **lost           CT_GUARDED_BY(ct_domain); /* peers that have failed */
     size_t nlost                  CT_GUARDED_BY(ct_domain);
+    struct ct_p2p_ids             ids; /* set by ct_p2p_init */
     uint32_t next_part            CT_GUARDED_BY(ct_domain); /* numbers partitioned sends */
     struct ct_list waiting        CT_GUARDED_BY(ct_domain); /* peers that want credit: flow.h */
     struct ct_list lined          CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
@@ -52,7 +58,7 @@ struct ct_wire_rts { /* "I have a message for you"; a note for ct_ep_fetch may f
     uint64_t          sender_id;
     uint64_t          addr; /* where it lies in the sender, 0 if in several pieces */
 };
-struct ct_wire_cts { /* "send me its first want_bytes as CT_EP_DATA" */
+struct ct_wire_cts { /* "send me its first want_bytes as DATA" */
     uint64_t sender_id, receiver_id, want_bytes;
     uint64_t pieces; /* 1: in no other way, what they go to is not plain memory; else 0 */
 };
@@ -88,8 +94,7 @@ void ct_p2p_start_recv(struct ct_p2p_req *req) CT_IN_DOMAIN;
 void ct_p2p_hand_over(struct ct_p2p_req *req) CT_IN_DOMAIN;
 
 /* Sends a message that belongs to no request. It is lost without harm when the peer is gone. */
-void ct_p2p_answer(struct ct_ep *to, enum ct_ep_type type, const void *hdr,
-                   size_t hdr_len) CT_IN_DOMAIN;
+void ct_p2p_answer(struct ct_ep *to, uint8_t id, const void *hdr, size_t hdr_len) CT_IN_DOMAIN;
 /* Reads a header of exactly this length; false: the peer has failed by sending another. */
 bool ct_p2p_unpack(struct ct_ep *from, const void *hdr, size_t hdr_len, void *wire,
                    size_t len) CT_IN_DOMAIN;
@@ -107,7 +112,7 @@ size_t ct_p2p_deliver(struct ct_p2p_req *req, size_t at, const void *data,
                       size_t len_bytes) CT_IN_DOMAIN;
 
 /* Hands req's message over; when it was taken, at once or later, `taken` is called. */
-void ct_p2p_post_op(struct ct_p2p_req *req, enum ct_ep_type type, const void *hdr, size_t hdr_len,
+void ct_p2p_post_op(struct ct_p2p_req *req, uint8_t id, const void *hdr, size_t hdr_len,
                     void (*taken)(struct ct_ep_op *op, int status)) CT_IN_DOMAIN;
 
 /* Ends a request that has not moved data yet, now or soon: see ct_p2p_cancel. */

@@ -26,7 +26,7 @@ static struct ct_process process;
 
 static struct ct_net *shm_net(void)
 {
-    static struct shm s;
+    static struct ct_shm s;
     s.env.nlocal = 3;
     s.net.ops = &ct_net_shm;
     return &s.net;

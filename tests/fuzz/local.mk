@@ -1,15 +1,17 @@
 # tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared hub kin published text topology labels machine tuning
+fuzz_names = wire store oob tcp open shared rma hub kin published text topology labels machine tuning
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
 fuzz_tcp_parts = src/net/tcp_addr.c src/net/tcp_in.c src/net/tcp_pool.c
 fuzz_open_parts = src/base/auth.c src/net/tcp_addr.c src/net/tcp_in.c src/net/tcp_lane.c \
 	src/net/tcp_out.c src/net/tcp_peer.c src/net/tcp_pool.c src/net/tcp_wait.c
-fuzz_shared_parts = src/ep/card.c src/net/shm_copy.c src/net/shm_ring.c src/net/shm_share.c \
+fuzz_shared_parts = src/ep/card.c src/net/shm_copy.c src/net/shm_ring.c src/net/shm_rma.c \
+	src/net/shm_share.c \
 	src/net/tcp.c src/net/tcp_addr.c src/pmi/wire/loop.c
+fuzz_rma_parts = src/ep/region.c src/ep/rkey.c src/ep/rma.c src/ep/rma_am.c src/net/rma.c
 fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_events.c launcher/hub_fence.c \
 	launcher/jobdesc.c launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/spawned_place.c \
 	launcher/strlist.c launcher/tree.c
@@ -60,6 +62,9 @@ tests/fuzz/fuzz_open: tests/fuzz/o/tests/fuzz/fuzz_open.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_shared: tests/fuzz/o/tests/fuzz/fuzz_shared.o \
 		$(fuzz_shared_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_rma: tests/fuzz/o/tests/fuzz/fuzz_rma.o \
+		$(fuzz_rma_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_hub: tests/fuzz/o/tests/fuzz/fuzz_hub.o \
 		$(fuzz_hub_parts:%.c=tests/fuzz/o/%.o) libctcore.la

@@ -55,6 +55,7 @@ unit_tests = \
 	tests/unit/test_ranks_left \
 	tests/unit/test_ranks_lend \
 	tests/unit/test_ranks_read \
+	tests/unit/test_ranks_region \
 	tests/unit/test_ranks_spots \
 	tests/unit/test_ranks_talk \
 	tests/unit/test_reorder \
@@ -328,6 +329,9 @@ tests_unit_test_ranks_left_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_lend_SOURCES = tests/unit/test_ranks_lend.c $(ranks_sources)
 tests_unit_test_ranks_lend_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_lend_LDADD = $(ranks_ldadd) -lpthread
+tests_unit_test_ranks_region_SOURCES = tests/unit/test_ranks_region.c $(ranks_sources)
+tests_unit_test_ranks_region_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_region_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_read_SOURCES = tests/unit/test_ranks_read.c $(ranks_sources)
 tests_unit_test_ranks_read_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_read_LDADD = $(ranks_ldadd) -lpthread

@@ -69,9 +69,14 @@ static void play_dead(struct rank *r)
 }
 
 /* A message as no rank would send it. It is taken at once. */
+static uint8_t id_at(const struct rank *r, size_t at)
+{
+    return ((const uint8_t *)&r->p.p2p->ids)[at];
+}
+
 static void send_raw(struct rank *r, uint32_t to, uint8_t type, const void *hdr, size_t hdr_len)
 {
-    struct ct_ep_op op = {.type = type, .hdr_len = (uint8_t)hdr_len};
+    struct ct_ep_op op = {.id = type, .hdr_len = (uint8_t)hdr_len};
     memcpy(op.hdr, hdr, hdr_len);
     RANK_EQUAL(r, ranks_send(r, to, &op), CTRAN_SUCCESS);
 }
@@ -381,14 +386,14 @@ static void unknown_type(struct rank *r, void *arg)
 {
     (void)arg;
     if (r->me == 1) {
-        send_raw(r, 0, CT_EP_TYPE_COUNT, "abc", 3);
-        send_raw(r, 0, 255, "", 0);
+        send_raw(r, 0, r->p.ep->nhandlers + 1, "abc", 3);
+        send_raw(r, 0, CT_EP_MAX_HANDLERS, "", 0);
     }
     greet(r, 1 - r->me);
     if (r->me == 0) {
         const char *text = unit_logged(&r->p.log);
         RANK_EQUAL(r, unit_count(text, "a message of unknown type"), 2);
-        RANK_CHECK(r, strstr(text, "unknown type 255 from rank 1 is dropped") != NULL);
+        RANK_CHECK(r, strstr(text, "unknown type 254 from rank 1 is dropped") != NULL);
     }
 }
 
@@ -402,7 +407,7 @@ static void test_unknown_type(void **state)
  * with rank 2. */
 static void short_header(struct rank *r, void *arg)
 {
-    uint8_t           type = *(uint8_t *)arg;
+    uint8_t           type = id_at(r, *(size_t *)arg);
     struct ct_p2p_req req;
     char              byte;
     if (r->me == 1) {
@@ -420,23 +425,24 @@ static void short_header(struct rank *r, void *arg)
 static void test_short_header(void **state)
 {
     (void)state;
-    for (uint8_t type = CT_EP_EAGER; type <= CT_EP_CREDIT; type++) {
-        ranks_run(&(struct ranks_args){.n = 3, .body = short_header, .arg = &type});
+    for (size_t at = 0; at < sizeof(struct ct_p2p_ids); at++) {
+        ranks_run(&(struct ranks_args){.n = 3, .body = short_header, .arg = &at});
     }
 }
 
 /* Answers about operations that do not exist change nothing; a request for one is refused. */
 static void false_answers(struct rank *r, void *arg)
 {
-    static char       mem[2][LONG];
-    struct ct_p2p_req req;
+    static char              mem[2][LONG];
+    const struct ct_p2p_ids *ids = &r->p.p2p->ids;
+    struct ct_p2p_req        req;
     (void)arg;
     for (uint64_t id = 0; r->me == 1 && id < 5; id++) {
-        send_raw(r, 0, CT_EP_CTS, &(struct ct_wire_cts){id, id, 7, 0}, sizeof(struct ct_wire_cts));
-        send_raw(r, 0, CT_EP_FIN, &(struct ct_wire_fin){id}, sizeof(struct ct_wire_fin));
-        send_raw(r, 0, CT_EP_NAK, &(struct ct_wire_nak){id, (int64_t)id - 2},
+        send_raw(r, 0, ids->cts, &(struct ct_wire_cts){id, id, 7, 0}, sizeof(struct ct_wire_cts));
+        send_raw(r, 0, ids->fin, &(struct ct_wire_fin){id}, sizeof(struct ct_wire_fin));
+        send_raw(r, 0, ids->nak, &(struct ct_wire_nak){id, (int64_t)id - 2},
                  sizeof(struct ct_wire_nak));
-        send_raw(r, 0, CT_EP_DATA, &(struct ct_wire_data){id, 0}, sizeof(struct ct_wire_data));
+        send_raw(r, 0, ids->data, &(struct ct_wire_data){id, 0}, sizeof(struct ct_wire_data));
     }
     greet(r, 1 - r->me);
     if (r->me == 0) {
@@ -461,7 +467,7 @@ static void test_false_answers(void **state)
 static void early_answer(struct rank *r, void *arg)
 {
     enum { FILL = 40 };
-    uint8_t            type = *(uint8_t *)arg;
+    const size_t       at = *(size_t *)arg;
     struct ct_p2p_req *reqs = calloc(FILL + 1, sizeof *reqs);
     char              *mem = calloc(LONG, 1);
     RANK_CHECK(r, reqs != NULL && mem != NULL);
@@ -476,7 +482,8 @@ static void early_answer(struct rank *r, void *arg)
     ranks_sync(r);
     if (r->me == 1) {
         struct ct_wire_cts cts = {1, 999, 5000, 0};
-        send_raw(r, 0, type, &cts, type == CT_EP_CTS ? sizeof cts : sizeof(struct ct_wire_fin));
+        send_raw(r, 0, id_at(r, at), &cts,
+                 at == offsetof(struct ct_p2p_ids, cts) ? sizeof cts : sizeof(struct ct_wire_fin));
     }
     ranks_sync(r);
     if (r->me == 0) {
@@ -498,7 +505,8 @@ static void early_answer(struct rank *r, void *arg)
 static void test_early_answer(void **state)
 {
     (void)state;
-    static const uint8_t types[] = {CT_EP_FIN, CT_EP_CTS};
+    static const size_t types[] = {offsetof(struct ct_p2p_ids, fin),
+                                   offsetof(struct ct_p2p_ids, cts)};
     for (size_t i = 0; i < CT_ARRAY_LEN(types); i++) {
         ranks_run(&(struct ranks_args){
             .n = 2, .body = early_answer, .settings = TINY, .arg = (void *)&types[i]});
@@ -519,14 +527,14 @@ static void wrong_piece(struct rank *r, void *arg)
     if (r->me == 1) {
         struct ct_wire_rts  rts = {.key = {world(r)->id, 1, 0}, .len_bytes = 1000, .sender_id = 50};
         struct ct_area      area = {.base = mem, .len_bytes = too_long ? 30 : 5};
-        struct ct_ep_op     op = {.type = CT_EP_DATA,
+        struct ct_ep_op     op = {.id = r->p.p2p->ids.data,
                                   .hdr_len = sizeof(struct ct_wire_data),
                                   .area = &area,
                                   .len_bytes = area.len_bytes};
         struct ct_wire_data data = {1, too_long ? 0 : 3};
         memset(mem, 2, sizeof mem);
         memcpy(op.hdr, &data, sizeof data);
-        send_raw(r, 0, CT_EP_RTS, &rts, sizeof rts);
+        send_raw(r, 0, r->p.p2p->ids.rts, &rts, sizeof rts);
         RANK_EQUAL(r, ranks_send(r, 0, &op), CTRAN_SUCCESS);
     } else if (r->me == 0) {
         expect_end(r, &req, CTRAN_ERR_INTERN);

@@ -275,7 +275,7 @@ static void false_credit(struct rank *r, void *arg)
     (void)arg;
     if (r->me == 0) {
         uint64_t        wire[2] = {123456789, 0}; /* more than can be out */
-        struct ct_ep_op op = {.type = CT_EP_CREDIT, .hdr_len = sizeof wire};
+        struct ct_ep_op op = {.id = r->p.p2p->ids.credit, .hdr_len = sizeof wire};
         memcpy(op.hdr, wire, sizeof wire);
         RANK_EQUAL(r, ranks_send(r, 1, &op), CTRAN_SUCCESS);
         ranks_drive_until(r, &over);

@@ -157,6 +157,7 @@ static struct ct_net_ops seeing;
 static unsigned          gets, views;
 static bool              alone;           /* the last get */
 static unsigned          fins, fins_then; /* sent, and when the last get began */
+static uint8_t           fin_id;          /* the same in all ranks */
 
 static int count_get(struct ct_net_link *link, const struct ct_area *area,
                      const struct ct_net_remote *from)
@@ -169,7 +170,7 @@ static int count_get(struct ct_net_link *link, const struct ct_area *area,
 
 static int count_fin(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
-    fins += slice->type == CT_EP_FIN;
+    fins += slice->type == fin_id;
     return ct_net_shm.send(link, slice);
 }
 
@@ -205,6 +206,7 @@ static void count_all(struct rank *r) CT_UNCHECKED
     seeing = ct_net_shm;
     seeing.get = count_get;
     seeing.send = count_fin;
+    fin_id = r->p.p2p->ids.fin;
     set->nets[i]->ops = &seeing;
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One-sided operations on what peers have exposed (region.h). The transport carries them out if it
+ * can (net/rma.h), or messages do (rma_am.c); who starts them need not know.
+ *
+ *   owner: ct_ep_expose, ct_ep_region_pack -> bytes -> origin: ct_ep_rkey_open,
+ *          ct_ep_rma ..., ct_ep_fence, ct_ep_flush, ct_ep_rkey_close
+ *
+ * Operations with one peer are not ordered among each other, unless a fence is between them.
+ * Completion of a put means that the target has the data.
+ *
+ * Called in the progress domain; completions are told in ct_ep_progress alone. When a peer fails,
+ * its operations have ended with the error of the peer before on_fail is called, except those that
+ * the copy engine of a GPU carries out, which end when they are over.
+ */
+#ifndef CT_EP_RMA_H
+#define CT_EP_RMA_H
+
+#include "ep/region.h"
+
+/* The most bytes of a packed key. */
+enum { CT_EP_MAX_RKEY = 640 };
+
+/* Writes the key of a region for all whom the region is for; returns how many bytes. The first time
+ * registers the memory with each transport that can. */
+size_t ct_ep_region_pack(struct ct_ep_region *region, void *out) CT_IN_DOMAIN;
+
+/* A key of a peer that is open. */
+struct ct_ep_rkey;
+
+/* Opens a key of ep's, connecting if need be. CT_REFUSED: it is no key of ep's for this process, or
+ * is withdrawn, as far as can be seen from here; CTRAN_ERR_NO_MEM; the error of ep. */
+int ct_ep_rkey_open(struct ct_ep *ep, const void *bytes, size_t len_bytes,
+                    struct ct_ep_rkey **rkey) CT_IN_DOMAIN;
+/* All operations with it are over. */
+void ct_ep_rkey_close(struct ct_ep_rkey *rkey) CT_IN_DOMAIN;
+/* The region's length and rights, as its owner wrote them into the key. */
+uint64_t ct_ep_rkey_len(const struct ct_ep_rkey *rkey);
+uint32_t ct_ep_rkey_access(const struct ct_ep_rkey *rkey);
+/* Where load and store reach the region, until the key is closed; NULL: nowhere. */
+void *ct_ep_map(const struct ct_ep_rkey *rkey) CT_IN_DOMAIN;
+
+/* An operation: from ct_ep_rma until comp is told ep's, as is the local memory. The caller fills
+ * rkey, and of net all but rkey. */
+struct ct_ep_rma {
+    struct ct_net_rma  net;
+    struct ct_ep_rkey *rkey;
+
+    struct ct_list node; /* the rest is ep's */
+    uint8_t        mark; /* 0: an operation; a fence or a flush, see rma.c */
+    bool           by_message;
+    bool           sent; /* wholly */
+    uint32_t       due;  /* answers of the target */
+    uint64_t       id;
+    size_t         handed_bytes, moved_bytes;
+    int            status;
+};
+
+/* Starts an operation. The caller has counted it in net.comp->pending; what is over on return has
+ * been subtracted, and nobody was called (struct ct_net_comp). All errors are told so. */
+void ct_ep_rma(struct ct_ep_rma *op) CT_IN_DOMAIN;
+/* What is started with ep from now on takes effect after all that was started before.
+ * CTRAN_ERR_NO_MEM; the error of ep. */
+int ct_ep_fence(struct ct_ep *ep) CT_IN_DOMAIN;
+/* Ends, as an operation does, when all that was started with ep has taken effect there. */
+void ct_ep_flush(struct ct_ep *ep, struct ct_net_comp *comp) CT_IN_DOMAIN;
+/* What such an operation costs. */
+void ct_ep_query(const struct ct_ep_rkey *rkey, enum ct_net_op op,
+                 struct ct_net_cost *cost) CT_IN_DOMAIN;
+
+#endif

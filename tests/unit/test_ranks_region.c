@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of exposed regions (ep/region.h): who may do what with which bytes, until a region is
+ * withdrawn or its peer has failed.
+ */
+#include "ranks.h"
+
+#include "ep/ep_set.h"
+#include "p2p/state.h"
+
+enum { BYTES = 100 };
+
+static char memory[BYTES];
+
+static int look(struct rank *r, uint32_t peer, uint64_t key, uint64_t offset, uint64_t len,
+                uint32_t access)
+{
+    struct ct_ep_region *found = NULL;
+    ct_domain_enter(&r->p);
+    const int rc = ct_ep_region_find(ranks_ep(r, peer), key, offset, len, access, &found);
+    ct_domain_leave(&r->p);
+    RANK_EQUAL(r, rc == CTRAN_SUCCESS, found != NULL);
+    return rc;
+}
+
+static struct ct_ep_region *expose(struct rank *r, uint32_t access, uint32_t peer)
+{
+    struct ct_ep_region        *region = NULL;
+    const struct ct_ep_exposure what = {
+        .base = memory, .len_bytes = BYTES, .access = access, .peer = peer};
+    ct_domain_enter(&r->p);
+    RANK_EQUAL(r, ct_ep_expose(&r->p, &what, &region), CTRAN_SUCCESS);
+    ct_domain_leave(&r->p);
+    return region;
+}
+
+static void withdraw(struct rank *r, struct ct_ep_region *region)
+{
+    ct_domain_enter(&r->p);
+    ct_ep_withdraw(region);
+    ct_domain_leave(&r->p);
+}
+
+/* Bytes: within, to the end, none at the end; never beyond, nor by a sum that wraps. */
+static void ranges(struct rank *r, uint64_t key)
+{
+    static const struct {
+        uint64_t offset, len;
+        int      rc;
+    } cases[] = {
+        {0, BYTES, CTRAN_SUCCESS},
+        {0, 0, CTRAN_SUCCESS},
+        {BYTES - 1, 1, CTRAN_SUCCESS},
+        {BYTES, 0, CTRAN_SUCCESS},
+        {BYTES, 1, CT_REFUSED},
+        {BYTES + 1, 0, CT_REFUSED},
+        {1, BYTES, CT_REFUSED},
+        {0, BYTES + 1, CT_REFUSED},
+        {1, UINT64_MAX, CT_REFUSED},
+        {UINT64_MAX, 1, CT_REFUSED},
+        {UINT64_MAX, UINT64_MAX, CT_REFUSED},
+    };
+    for (size_t i = 0; i < CT_ARRAY_LEN(cases); i++) {
+        RANK_EQUAL(r, look(r, 1, key, cases[i].offset, cases[i].len, CT_NET_REMOTE_READ),
+                   cases[i].rc);
+    }
+}
+
+static void table(struct rank *r, void *arg)
+{
+    (void)arg;
+    const uint32_t       all = CT_NET_REMOTE_READ | CT_NET_REMOTE_WRITE | CT_NET_REMOTE_ATOMIC;
+    struct ct_ep_region *one = expose(r, CT_NET_REMOTE_READ, 1);
+    struct ct_ep_region *any = expose(r, all, CT_EP_ANY_PEER);
+    const uint64_t       key = ct_ep_region_key(one), key_any = ct_ep_region_key(any);
+    RANK_CHECK(r, key != key_any);
+    ranges(r, key);
+    ranges(r, key_any);
+    RANK_EQUAL(r, look(r, 1, key, 0, 1, CT_NET_REMOTE_WRITE), CT_REFUSED);
+    RANK_EQUAL(r, look(r, 1, key, 0, 1, all), CT_REFUSED);
+    RANK_EQUAL(r, look(r, 1, key_any, 0, 1, all), CTRAN_SUCCESS);
+    RANK_EQUAL(r, look(r, 2, key, 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+    RANK_EQUAL(r, look(r, 2, key_any, 0, 1, CT_NET_REMOTE_READ), CTRAN_SUCCESS);
+    RANK_EQUAL(r, look(r, 1, key ^ 1 << 20, 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+    RANK_EQUAL(r, look(r, 1, 0, 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+    withdraw(r, one);
+    RANK_EQUAL(r, look(r, 1, key, 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+    struct ct_ep_region *again = expose(r, CT_NET_REMOTE_READ, 1); /* the same memory */
+    RANK_CHECK(r, ct_ep_region_key(again) != key);
+    RANK_EQUAL(r, look(r, 1, key, 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+    withdraw(r, again);
+    withdraw(r, any);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 3, .body = table});
+}
+
+/* What cannot be a region is refused. */
+static void bad(struct rank *r, void *arg)
+{
+    (void)arg;
+    const struct ct_ep_exposure cases[] = {
+        {.base = NULL, .len_bytes = 8},
+        {.base = memory, .len_bytes = 0},
+        {.base = memory, .len_bytes = SIZE_MAX},
+    };
+    struct ct_ep_region *region = NULL;
+    ct_domain_enter(&r->p);
+    for (size_t i = 0; i < CT_ARRAY_LEN(cases); i++) {
+        RANK_EQUAL(r, ct_ep_expose(&r->p, &cases[i], &region), CTRAN_ERR_ARG);
+    }
+    RANK_CHECK(r, region == NULL);
+    ct_domain_leave(&r->p);
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 1, .body = bad});
+}
+
+/* The failure of a peer takes what was exposed to it alone out of the table; the owner withdraws it
+ * all the same. */
+static void failure(struct rank *r, void *arg)
+{
+    (void)arg;
+    if (r->me == 0) {
+        struct ct_ep_region *one = expose(r, CT_NET_REMOTE_READ, 1);
+        struct ct_ep_region *any = expose(r, CT_NET_REMOTE_READ, CT_EP_ANY_PEER);
+        ranks_fail(r, 1, CTRAN_ERR_PROC_FAILED);
+        (void)ct_domain_poke(&r->p);
+        RANK_EQUAL(r, look(r, 1, ct_ep_region_key(one), 0, 1, CT_NET_REMOTE_READ), CT_REFUSED);
+        RANK_EQUAL(r, look(r, 2, ct_ep_region_key(any), 0, 1, CT_NET_REMOTE_READ), CTRAN_SUCCESS);
+        withdraw(r, one);
+        withdraw(r, any);
+    }
+}
+
+static void test_failure(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 3, .body = failure});
+}
+
+/* ---- users of transient keys ----------------------------------------------------------------- */
+
+static unsigned asked;
+
+static int announced(struct ct_ep *to, const struct ct_net_remote *what)
+{
+    (void)to;
+    asked++;
+    return what->len_bytes == 5 ? CTRAN_SUCCESS : CTRAN_ERR_INTERN;
+}
+
+/* Several users share the table: each is asked about its own keys, nobody about others. */
+static void users(struct rank *r, void *arg)
+{
+    static const struct ct_ep_keys mine = {.announced = announced};
+    (void)arg;
+    const uint64_t bits = ct_ep_register_keys(&r->p, &mine);
+    ct_domain_enter(&r->p);
+    const struct ct_net_env *env = &r->p.ep->env;
+    struct ct_net_remote     what = {.token = bits | 77, .len_bytes = 5};
+    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CTRAN_SUCCESS);
+    RANK_EQUAL(r, asked, 1);
+    what.token = r->p.p2p->next_id + 1; /* p2p's, of which there is none */
+    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CT_AGAIN);
+    what.token = bits + (UINT64_C(1) << 56); /* nobody's */
+    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CT_AGAIN);
+    what.token = UINT64_MAX;
+    RANK_EQUAL(r, env->announced(ranks_ep(r, 0), &what), CT_AGAIN);
+    RANK_CHECK(r, env->place(ranks_ep(r, 0), UINT64_MAX, 0, 1) == NULL);
+    RANK_EQUAL(r, asked, 1);
+    ct_domain_leave(&r->p);
+}
+
+static void test_users(void **state)
+{
+    (void)state;
+    ranks_run(&(struct ranks_args){.n = 1, .body = users});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_users),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
