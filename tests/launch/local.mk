@@ -62,6 +62,7 @@ tests_launch_hwloc_note_la_SOURCES = tests/launch/hwloc_note.c
 tests_launch_hwloc_note_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
 tests_launch_hwloc_note_la_CFLAGS = $(WARN_CFLAGS)
 tests_launch_hwloc_note_la_LDFLAGS = -module -avoid-version -rpath /nowhere
+tests/launch/hwloc.log: tests/launch/hwloc_note.la
 
 TEST_EXTENSIONS += .py
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/launch/python.sh
