@@ -33,7 +33,7 @@ static inline size_t ct_shmsize_ring(int64_t set, uint32_t nlocal)
  * lies beside that, and a short ring. */
 static inline uint64_t ct_shmsize_segment(int64_t set, uint32_t nlocal)
 {
-    enum { HEAD = 4096, PAGE = 4096, BESIDE = 12 << 10 };
+    enum { HEAD = 20 << 10, PAGE = 4096, BESIDE = 12 << 10 };
     const uint64_t head = HEAD + ct_round_up((size_t)nlocal / 8, PAGE);
     return head + (uint64_t)nlocal * (ct_shmsize_ring(set, nlocal) + BESIDE);
 }
