@@ -87,7 +87,7 @@ static void look_at_others(struct ct_corelock *c, const char *dir)
 
 /* ---- the user's own file --------------------------------------------------------------------- */
 
-/* Only what somebody else did is told: where there is no such folder, no job can do better. */
+/* Only what another user did is told. Without such a folder no job can do better. */
 static void tell_why(struct ct_corelock *c, enum ct_shmfile_step step)
 {
     struct stat st;

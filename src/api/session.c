@@ -63,7 +63,7 @@ static void describe_level(int level, char *out, size_t cap)
 
 /* ---- start and end --------------------------------------------------------------------------- */
 
-/* Errors go to the handler that the session is given, but for one that is no handler. */
+/* Errors go to the handler that the session is given, if that is a handler. */
 static int check_start(const char *call, ctran_info_t info_handle, ctran_errhandler_t errhandler,
                        ctran_session_t *session, int *level)
 {
@@ -89,7 +89,7 @@ static int check_start(const char *call, ctran_info_t info_handle, ctran_errhand
                                          value);
 }
 
-/* Opens one in a process that uses the library. Errors are logged, but for want of memory. */
+/* Opens one in a process that uses the library. Errors are logged, except lack of memory. */
 static int open_session(struct ct_process *p, ctran_errhandler_t errhandler,
                         ctran_session_t *session)
 {

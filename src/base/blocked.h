@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The call in which a rank waits, for ctranrun --status. A call that may wait describes itself in a
- * struct ct_blocked on its stack. When its thread has polled in vain for so long that it yields or
+ * struct ct_blocked on its stack. When its thread has polled without a result until it yields or
  * sleeps (ct_wait_next), the description goes into the rank's slot of a file that the launcher's
  * daemon reads; when the call is over the slot is emptied. A call that does not wait so long costs
  * a few loads and stores.

@@ -141,7 +141,7 @@ static inline void ct_ep_polls_reset(struct ct_ep_set *set) CT_IN_DOMAIN
     set->polls.pace.polls = 0;
 }
 
-/* Where ranks share cores: whether w had better poll on and keep the core, because a rank that runs
+/* Where ranks share cores: whether w should poll on and keep the core, because a rank that runs
  * on another core is likely to end the wait. idle.c */
 bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN;
 
