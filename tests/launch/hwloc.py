@@ -10,7 +10,7 @@ import tempfile
 
 from launch import CTRANRUN, TOP, check
 
-PLUGIN = os.path.join(TOP, "tests/launch/.libs/hwloc_note.so")
+PLUGIN = os.path.join(TOP, "tests/launch/hwloc_note.so")
 INFO = os.path.join(TOP, "tools/ctran_info")
 COMMANDS = ([CTRANRUN, "-n", "2", "true"], [CTRANRUN, "-n", "2", "--bind-to", "none", "true"],
             [CTRANRUN, "-n", "2", "--map-by", "gpu", "true"], [INFO, "--topology"])
