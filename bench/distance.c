@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Distances at scale: a table of ranks from their whereabouts, questions about random pairs, the
+ * Distances at scale: a table of ranks from their location_key, questions about random pairs, the
  * order of a random list of hosts, and a grid and a graph on ranks.
  *
  *     bench/distance [RANKS [RANKS-A-NODE]]      default 131072 8
@@ -27,14 +27,15 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((state >> 32) * n >> 32);
 }
 
-static struct ct_whereabouts at_host(uint32_t host, uint32_t nhosts, uint32_t racks, uint32_t zones)
+static struct ct_location_key at_host(uint32_t host, uint32_t nhosts, uint32_t racks,
+                                      uint32_t zones)
 {
     char            names[3][16];
     struct ct_label label = {names[0], names[1], names[2], "d"};
     snprintf(names[0], sizeof names[0], "v%u", host / 8);
     snprintf(names[1], sizeof names[1], "r%u", (uint32_t)((uint64_t)host * racks / nhosts));
     snprintf(names[2], sizeof names[2], "z%u", (uint32_t)((uint64_t)host * zones / nhosts));
-    return ct_whereabouts_of(&label, host + 1);
+    return ct_location_key_of(&label, host + 1);
 }
 
 /* The best of some rounds, and the median, in ms. */
@@ -52,12 +53,12 @@ static void report(const char *what, const char *unit, double *times)
 
 static int table(uint32_t n, uint32_t per_node)
 {
-    struct ct_whereabouts *at = calloc(n, sizeof *at);
-    struct ct_spot        *spots = calloc(n, sizeof *spots);
-    uint32_t              *pairs = calloc(PAIRS, sizeof *pairs);
-    double                 build[ROUNDS], query[ROUNDS];
-    uint64_t               counts[CT_DIST_CLASSES] = {0};
-    if (at == NULL || spots == NULL || pairs == NULL) {
+    struct ct_location_key *at = calloc(n, sizeof *at);
+    struct ct_location     *locations = calloc(n, sizeof *locations);
+    uint32_t               *pairs = calloc(PAIRS, sizeof *pairs);
+    double                  build[ROUNDS], query[ROUNDS];
+    uint64_t                counts[CT_DIST_CLASSES] = {0};
+    if (at == NULL || locations == NULL || pairs == NULL) {
         fprintf(stderr, "distance: out of memory\n");
         return 1;
     }
@@ -70,17 +71,17 @@ static int table(uint32_t n, uint32_t per_node)
     }
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = ct_clock_ns();
-        if (ct_spots_make(spots, at, n) != CTRAN_SUCCESS) {
+        if (ct_locations_make(locations, at, n) != CTRAN_SUCCESS) {
             return 1;
         }
         build[round] = (double)(ct_clock_ns() - start) / 1e6;
         start = ct_clock_ns();
         for (uint32_t i = 0; i < PAIRS; i += 2) {
-            counts[ct_distance_between(spots, pairs[i], pairs[i + 1])]++;
+            counts[ct_distance_between(locations, pairs[i], pairs[i + 1])]++;
         }
         query[round] = (double)(ct_clock_ns() - start) / (PAIRS / 2);
     }
-    printf("%u ranks, %u a node, %zu bytes a rank\n", n, per_node, sizeof *spots);
+    printf("%u ranks, %u a node, %zu bytes a rank\n", n, per_node, sizeof *locations);
     report("table of all ranks", "ms", build);
     report("distance of a random pair", "ns", query);
     for (int d = 0; d < CT_DIST_CLASSES; d++) {
@@ -88,17 +89,17 @@ static int table(uint32_t n, uint32_t per_node)
     }
     printf(" pairs\n");
     free(at);
-    free(spots);
+    free(locations);
     free(pairs);
     return 0;
 }
 
 static int hosts(void)
 {
-    static struct ct_whereabouts at[HOSTS];
-    static struct ct_spot        spots[HOSTS];
-    static uint32_t              order[HOSTS];
-    double                       times[ROUNDS];
+    static struct ct_location_key at[HOSTS];
+    static struct ct_location     locations[HOSTS];
+    static uint32_t               order[HOSTS];
+    double                        times[ROUNDS];
     for (uint32_t i = 0; i < HOSTS; i++) {
         uint32_t k = below(i + 1);
         at[i] = at[k];
@@ -106,8 +107,8 @@ static int hosts(void)
     }
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = ct_clock_ns();
-        if (ct_spots_make(spots, at, HOSTS) != CTRAN_SUCCESS ||
-            ct_order_hosts(spots, HOSTS, order) != CTRAN_SUCCESS) {
+        if (ct_locations_make(locations, at, HOSTS) != CTRAN_SUCCESS ||
+            ct_order_hosts(locations, HOSTS, order) != CTRAN_SUCCESS) {
             return 1;
         }
         times[round] = (double)(ct_clock_ns() - start) / 1e6;
@@ -115,10 +116,10 @@ static int hosts(void)
     printf("%d hosts at random in %d racks of %d zones\n", HOSTS, RACKS, ZONES);
     report("table and order", "ms", times);
     printf("  a ring crosses racks %u times, before %u; zones %u, before %u\n",
-           ct_order_crossings(spots, HOSTS, order, CT_DIST_RACK),
-           ct_order_crossings(spots, HOSTS, NULL, CT_DIST_RACK),
-           ct_order_crossings(spots, HOSTS, order, CT_DIST_ZONE),
-           ct_order_crossings(spots, HOSTS, NULL, CT_DIST_ZONE));
+           ct_order_crossings(locations, HOSTS, order, CT_DIST_RACK),
+           ct_order_crossings(locations, HOSTS, NULL, CT_DIST_RACK),
+           ct_order_crossings(locations, HOSTS, order, CT_DIST_ZONE),
+           ct_order_crossings(locations, HOSTS, NULL, CT_DIST_ZONE));
     return 0;
 }
 
@@ -132,13 +133,13 @@ static void tell(const char *what, const struct ct_reorder_cost *cost)
 static int grid(void)
 {
     enum { N = 128 * 32 * 32 };
-    static const int       dims[] = {128, 32, 32}, periods[] = {1, 1, 1};
-    struct ct_whereabouts *at = calloc(N, sizeof *at);
-    struct ct_spot        *spots = calloc(N, sizeof *spots);
-    uint32_t              *order = calloc(N, sizeof *order);
-    double                 times[ROUNDS];
-    struct ct_reorder_cost before, after;
-    if (at == NULL || spots == NULL || order == NULL) {
+    static const int        dims[] = {128, 32, 32}, periods[] = {1, 1, 1};
+    struct ct_location_key *at = calloc(N, sizeof *at);
+    struct ct_location     *locations = calloc(N, sizeof *locations);
+    uint32_t               *order = calloc(N, sizeof *order);
+    double                  times[ROUNDS];
+    struct ct_reorder_cost  before, after;
+    if (at == NULL || locations == NULL || order == NULL) {
         return 1;
     }
     for (uint32_t i = 0; i < N; i++) {
@@ -146,20 +147,20 @@ static int grid(void)
     }
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = ct_clock_ns();
-        if (ct_spots_make(spots, at, N) != CTRAN_SUCCESS ||
-            ct_reorder_cart(spots, 3, dims, periods, order) != CTRAN_SUCCESS) {
+        if (ct_locations_make(locations, at, N) != CTRAN_SUCCESS ||
+            ct_reorder_cart(locations, 3, dims, periods, order) != CTRAN_SUCCESS) {
             return 1;
         }
         times[round] = (double)(ct_clock_ns() - start) / 1e6;
     }
     printf("a torus of 128 x 32 x 32 ranks, 8 a node, 16 nodes a rack\n");
     report("table and reorder", "ms", times);
-    ct_reorder_cart_cost(spots, 3, dims, periods, NULL, &before);
-    ct_reorder_cart_cost(spots, 3, dims, periods, order, &after);
+    ct_reorder_cart_cost(locations, 3, dims, periods, NULL, &before);
+    ct_reorder_cart_cost(locations, 3, dims, periods, order, &after);
     tell("before", &before);
     tell("after", &after);
     free(at);
-    free(spots);
+    free(locations);
     free(order);
     return 0;
 }
@@ -169,8 +170,8 @@ static int graph(void)
 {
     enum { N = CT_REORDER_RANKS, EDGES = 8 * N };
     static struct ct_reorder_edge edges[EDGES];
-    static struct ct_whereabouts  at[N];
-    static struct ct_spot         spots[N];
+    static struct ct_location_key at[N];
+    static struct ct_location     locations[N];
     static uint32_t               order[N];
     double                        times[ROUNDS];
     struct ct_reorder_cost        before, after;
@@ -182,16 +183,16 @@ static int graph(void)
     }
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start = ct_clock_ns();
-        if (ct_spots_make(spots, at, N) != CTRAN_SUCCESS ||
-            ct_reorder_graph(spots, N, edges, EDGES, order) != CTRAN_SUCCESS) {
+        if (ct_locations_make(locations, at, N) != CTRAN_SUCCESS ||
+            ct_reorder_graph(locations, N, edges, EDGES, order) != CTRAN_SUCCESS) {
             return 1;
         }
         times[round] = (double)(ct_clock_ns() - start) / 1e6;
     }
     printf("a random graph of %d ranks with %d edges, 16 ranks a node\n", N, EDGES);
     report("table and reorder", "ms", times);
-    ct_reorder_graph_cost(spots, edges, EDGES, NULL, &before);
-    ct_reorder_graph_cost(spots, edges, EDGES, order, &after);
+    ct_reorder_graph_cost(locations, edges, EDGES, NULL, &before);
+    ct_reorder_graph_cost(locations, edges, EDGES, order, &after);
     tell("before", &before);
     tell("after", &after);
     return 0;

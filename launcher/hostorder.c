@@ -60,14 +60,16 @@ static void describe(const struct ct_label *l, char *out, size_t cap)
 }
 
 /* In another rack, or another NVLink domain of the same one. */
-static bool is_elsewhere(const struct ct_spot *spots, uint32_t a, uint32_t b)
+static bool is_elsewhere(const struct ct_location *locations, uint32_t a, uint32_t b)
 {
-    return spots[a].nvlink != spots[b].nvlink || ct_distance_between(spots, a, b) > CT_DIST_RACK;
+    return locations[a].nvlink != locations[b].nvlink ||
+           ct_distance_between(locations, a, b) > CT_DIST_RACK;
 }
 
 /* The new order, a line for each rack and domain, and what it is good for. */
 static void tell(const struct ct_options *o, const struct ct_hosts *h, const char *path,
-                 const struct ct_labels *labels, const struct ct_spot *spots, const uint32_t *order)
+                 const struct ct_labels *labels, const struct ct_location *locations,
+                 const uint32_t *order)
 {
     static const struct {
         enum ct_distance within;
@@ -80,15 +82,15 @@ static void tell(const struct ct_options *o, const struct ct_hosts *h, const cha
     FILE *out = o->dry_run ? stdout : stderr;
     fprintf(out, "ctranrun: %u hosts in the order of %s; a ring over them crosses", h->n, path);
     for (uint32_t i = 0; i < h->n; i++) {
-        domains = domains || spots[i].nvlink != 0;
+        domains = domains || locations[i].nvlink != 0;
     }
     for (size_t i = 0; i < CT_ARRAY_LEN(rows) - !domains; i++) {
         fprintf(out, "%s %s %u times, before %u", i > 0 ? "," : "", rows[i].what,
-                ct_order_crossings(spots, h->n, order, rows[i].within),
-                ct_order_crossings(spots, h->n, NULL, rows[i].within));
+                ct_order_crossings(locations, h->n, order, rows[i].within),
+                ct_order_crossings(locations, h->n, NULL, rows[i].within));
     }
     for (uint32_t i = 0; i < h->n; i++) {
-        if (i == 0 || is_elsewhere(spots, order[i - 1], order[i])) {
+        if (i == 0 || is_elsewhere(locations, order[i - 1], order[i])) {
             struct ct_label label = ct_labels_of(labels, h->all[order[i]].name);
             char            where[5 * CT_LABEL_LEN];
             describe(&label, where, sizeof where);
@@ -102,31 +104,32 @@ static void tell(const struct ct_options *o, const struct ct_hosts *h, const cha
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
-static int find_spots(const struct ct_hosts *h, const struct ct_labels *labels,
-                      struct ct_spot *spots)
+static int find_locations(const struct ct_hosts *h, const struct ct_labels *labels,
+                          struct ct_location *locations)
 {
-    struct ct_spotter *s;
-    int                rc = ct_spotter_make(&s);
+    struct ct_location_table *s;
+    int                       rc = ct_location_table_make(&s);
     for (uint32_t i = 0; i < h->n && rc == CTRAN_SUCCESS; i++) {
-        struct ct_label       label = ct_labels_of(labels, h->all[i].name);
-        struct ct_whereabouts at = ct_whereabouts_of(&label, ct_whereabouts_node(h->all[i].name));
-        rc = ct_spotter_take(s, &at, &spots[i]);
+        struct ct_label        label = ct_labels_of(labels, h->all[i].name);
+        struct ct_location_key at =
+            ct_location_key_of(&label, ct_location_key_node(h->all[i].name));
+        rc = ct_location_table_take(s, &at, &locations[i]);
     }
-    ct_spotter_free(s);
+    ct_location_table_free(s);
     return rc;
 }
 
 static bool put_in_order(const struct ct_options *o, struct ct_hosts *h, const char *path,
                          const struct ct_labels *labels)
 {
-    struct ct_spot *spots = calloc(h->n, sizeof *spots);
-    uint32_t       *order = calloc(h->n, sizeof *order);
-    struct ct_host *sorted = calloc(h->n, sizeof *sorted);
-    bool            ok = spots != NULL && order != NULL && sorted != NULL &&
-              find_spots(h, labels, spots) == CTRAN_SUCCESS &&
-              ct_order_hosts(spots, h->n, order) == CTRAN_SUCCESS;
+    struct ct_location *locations = calloc(h->n, sizeof *locations);
+    uint32_t           *order = calloc(h->n, sizeof *order);
+    struct ct_host     *sorted = calloc(h->n, sizeof *sorted);
+    bool                ok = locations != NULL && order != NULL && sorted != NULL &&
+              find_locations(h, labels, locations) == CTRAN_SUCCESS &&
+              ct_order_hosts(locations, h->n, order) == CTRAN_SUCCESS;
     if (ok && (o->desc.tell_ranks || o->dry_run)) {
-        tell(o, h, path, labels, spots, order);
+        tell(o, h, path, labels, locations, order);
     }
     for (uint32_t i = 0; ok && i < h->n; i++) {
         sorted[i] = h->all[order[i]];
@@ -136,7 +139,7 @@ static bool put_in_order(const struct ct_options *o, struct ct_hosts *h, const c
     }
     free(sorted);
     free(order);
-    free(spots);
+    free(locations);
     return ok || ct_take_complain("out of memory");
 }
 

@@ -22,7 +22,7 @@ struct question {
     uint32_t          root;
     bool              ordered, nonblocking;
     bool              all_sizes, json;
-    bool              boards; /* there may be one: over it is another answer */
+    bool              shm_colls; /* there may be one: over it is another answer */
     const char       *separator;
 };
 
@@ -73,27 +73,28 @@ static bool read_request(struct question *q, const struct choices_request *r)
     q->nonblocking = r->nonblocking;
     q->all_sizes = r->size == NULL;
     q->json = r->json;
-    q->boards = nodes == 1 && ranks > 1 && ranks <= CT_BOARD_RANKS && q->p.cfg.coll_board > 0 &&
-                !r->nonblocking; /* who waits there waits in the call */
+    q->shm_colls = nodes == 1 && ranks > 1 && ranks <= CT_SHM_COLL_RANKS && q->p.cfg.coll_shm > 0 &&
+                   !r->nonblocking; /* who waits there waits in the call */
     return true;
 }
 
 /* Which ranks stand together, on hosts that are filled in order of ranks, in one rack. */
 static bool find_levels(struct question *q)
 {
-    struct ct_shape     *shape = &q->shape;
-    struct ct_level_wish wish;
-    if (!ct_level_wish_read(q->p.cfg.coll_levels, &wish) || wish.n == 0 || shape->n <= 2) {
+    struct ct_shape       *shape = &q->shape;
+    struct ct_level_config config;
+    if (!ct_level_config_read(q->p.cfg.coll_levels, &config) || config.n == 0 || shape->n <= 2) {
         return true;
     }
-    struct ct_spot *spots = malloc(shape->n * sizeof *spots);
-    for (uint32_t r = 0; spots != NULL && r < shape->n; r++) {
+    struct ct_location *locations = malloc(shape->n * sizeof *locations);
+    for (uint32_t r = 0; locations != NULL && r < shape->n; r++) {
         const uint32_t host = 1 + (uint32_t)((uint64_t)r * shape->nodes / shape->n);
-        spots[r] = (struct ct_spot){.node = host, .nvlink = host, .rack = 1, .zone = 1, .dc = 1};
+        locations[r] =
+            (struct ct_location){.node = host, .nvlink = host, .rack = 1, .zone = 1, .dc = 1};
     }
-    const bool good =
-        spots != NULL && ct_level_wish_make(&wish, shape->n, spots, &q->levels) == CTRAN_SUCCESS;
-    free(spots);
+    const bool good = locations != NULL && ct_level_config_make(&config, shape->n, locations,
+                                                                &q->levels) == CTRAN_SUCCESS;
+    free(locations);
     shape->levels = q->levels;
     shape->flat = q->p.cfg.reproducible ? CT_SUMS : 0;
     if (!good) {
@@ -150,7 +151,7 @@ static void tell_json(const struct ct_algo *algo, bool first)
 {
     printf("%s{", first ? "" : ", ");
     json_text(stdout, "name", algo->name, "");
-    printf(", \"board\": %s, \"radix\": %s}", (algo->traits & CT_BY_BOARD) != 0 ? "true" : "false",
+    printf(", \"shm\": %s, \"radix\": %s}", (algo->traits & CT_BY_SHM) != 0 ? "true" : "false",
            (algo->traits & CT_RADIX) != 0 ? "true" : "false");
 }
 
@@ -162,7 +163,7 @@ static void show_text(const struct question *q, const struct ct_select *what,
     snprintf(name, sizeof name, c->pick->radix != CT_RADIX_DEFAULT ? "%s:%" PRIu32 : "%s",
              c->pick->algo->name, c->pick->radix);
     printf("%-14s %6s  %-11s %-24s", ct_algo_coll_name(what->coll),
-           what->coll == CT_BARRIER ? "" : size, what->board ? "with board" : "", name);
+           what->coll == CT_BARRIER ? "" : size, what->shm ? "with shm" : "", name);
     if (c->by == CT_BY_RULE) {
         ct_rule_format(c->rule, row, sizeof row);
         printf("%s:%" PRIu32 ": %s\n", ct_policy_tuning(&q->p, what->coll)->source, c->rule->line,
@@ -178,7 +179,7 @@ static void show_json(struct question *q, const struct ct_select *what, const st
     printf("%s\n    {", q->separator);
     q->separator = ",";
     json_text(stdout, "collective", ct_algo_coll_name(what->coll), ", ");
-    printf("\"bytes\": %zu, \"with_board\": %s, ", what->bytes, what->board ? "true" : "false");
+    printf("\"bytes\": %zu, \"with_shm\": %s, ", what->bytes, what->shm ? "true" : "false");
     json_text(stdout, "algorithm", c->pick->algo->name, ", ");
     printf("\"radix\": %" PRIu32 ", \"chunk_bytes\": %zu, \"chunks\": %" PRIu32 ", ",
            c->pick->radix,
@@ -210,12 +211,12 @@ static bool answer(struct question *q, const struct ct_chooser *c, const struct 
     return true;
 }
 
-/* Whether a rank's input fits on a board, where there may be one; as find_board has it. */
-static bool fits_board(const struct question *q, uint32_t coll, size_t bytes)
+/* Whether a rank's input fits on a shm_coll, where there may be one; as find_shm_coll has it. */
+static bool fits_shm(const struct question *q, uint32_t coll, size_t bytes)
 {
     size_t input = (coll & (CT_GATHER | CT_ALLGATHER)) != 0 ? bytes / q->shape.n : bytes;
-    bool   takes = input <= CT_BOARD_BYTES || q->p.cfg.coll_board_bytes > 0;
-    return q->boards && takes && (bytes > 0 || coll == CT_BARRIER);
+    bool   takes = input <= CT_SHM_COLL_BYTES || q->p.cfg.coll_shm_bytes > 0;
+    return q->shm_colls && takes && (bytes > 0 || coll == CT_BARRIER);
 }
 
 /* What a call of the collective is like, of those that are asked about. */
@@ -232,8 +233,8 @@ static bool answer_size(struct question *q, const struct ct_chooser *c, uint32_t
 {
     struct ct_select what = call_of(q, coll, bytes);
     bool             good = answer(q, c, &what);
-    if (good && fits_board(q, coll, what.bytes)) {
-        what.board = true;
+    if (good && fits_shm(q, coll, what.bytes)) {
+        what.shm = true;
         good = answer(q, c, &what);
     }
     return good;

@@ -83,12 +83,12 @@ def condition(fact, least, most, text):
 
 
 def split(rows):
-    """Rows of the board that come before all others of their collective, and the rest: what is
-    found for ranks without a board goes between."""
+    """Rows of the shm_coll that come before all others of their collective, and the rest: what is
+    found for ranks without a shm_coll goes between."""
     first, rest, closed = [], [], set()
     for row in rows:
         words = row.split()
-        leading = "board" in words[1:] and words[0] not in closed
+        leading = "shm" in words[1:] and words[0] not in closed
         (first if leading else rest).append(row)
         if not leading:
             closed.add(words[0])

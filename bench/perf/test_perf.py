@@ -45,7 +45,7 @@ def example():
 
 class Tables(unittest.TestCase):
     ring, linear = tune.Way("ring", False), tune.Way("linear", False)
-    shot, board = tune.Way("one_shot", False), tune.Way("one_shot", True)
+    shot, shm = tune.Way("one_shot", False), tune.Way("one_shot", True)
 
     @staticmethod
     def around(us):
@@ -53,16 +53,16 @@ class Tables(unittest.TestCase):
 
     def test_best(self):
         figures = {self.ring: self.around(4), self.linear: self.around(2),
-                   self.shot: self.around(1), self.board: self.around(3)}
+                   self.shot: self.around(1), self.shm: self.around(3)}
         place = tune.Place("allreduce", 2, 8, False)
         better = tune.best(place, self.ring, figures)
         self.assertEqual((better.way, better.now), (self.shot, self.ring))
         self.assertAlmostEqual(better.ratio, 4)
         self.assertIsNone(tune.best(place, self.shot, figures))
-        # Where there is a board, what can go over it does: it is no rival by messages.
-        place = place._replace(board=True)
+        # Where there is a shm_coll, what can go over it does: it is no rival by messages.
+        place = place._replace(shm=True)
         self.assertEqual(tune.best(place, self.ring, figures).way, self.linear)
-        self.assertEqual(tune.best(place, self.board, figures).way, self.linear)
+        self.assertEqual(tune.best(place, self.shm, figures).way, self.linear)
 
     def test_uncertain(self):
         figures = {self.ring: [2, 2, 2, 2, 2, 2], self.linear: [1, 1, 3, 1, 1, 1]}
@@ -82,7 +82,7 @@ class Tables(unittest.TestCase):
         sizes = {16: better(self.linear), 64: better(self.linear), 1024: None,
                  4096: better(self.shot)}
         found = {tune.Place("allreduce", 4, b, False): w for b, w in sizes.items()}
-        found[tune.Place("allreduce", 2, 16, True)] = better(self.board)
+        found[tune.Place("allreduce", 2, 16, True)] = better(self.shm)
         found[tune.Place("barrier", 4, 0, False)] = better(self.linear)
         rows = [r for r in tune.rows_of(found, [2, 4], False) if not r.startswith("#")]
         self.assertEqual(rows, [
@@ -92,10 +92,10 @@ class Tables(unittest.TestCase):
         rows = list(tune.rows_of(found, [2, 4], True))
         self.assertEqual(rows, [
             "# on 2 ranks at 16 2.00 [1.50, 3.00] times as fast as ring",
-            "allreduce board ranks=2 nodes=1 bytes<=16 one_shot"])
+            "allreduce shm ranks=2 nodes=1 bytes<=16 one_shot"])
 
     def test_split(self):
-        rows = ["scan board one_shot", "bcast ring", "bcast board linear", "scan chain"]
+        rows = ["scan shm one_shot", "bcast ring", "bcast shm linear", "scan chain"]
         self.assertEqual(tables.split(rows), (rows[:1], rows[1:]))
 
 

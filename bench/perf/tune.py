@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables of algorithms made of measurements: ctran_perf --tune; ctran-tuning(7) has the format.
 
-Each algorithm that fits is forced in turn, by messages and, where it can, over the board; they take
-turns in every round, as libraries do. At each point the figures are held against those of the
+Each algorithm that fits is forced in turn, by messages and, where it can, through shared memory;
+they take turns in every round. At each point the figures are held against those of the
 algorithm that runs there now, pair by pair, and only one that is certainly faster gets a row. The
 rows come before those of the table in force, which stay.
 """
@@ -17,10 +17,10 @@ PATTERNS = {"reduce_scatter": "reduce_scatter_block"}
 
 RADICES = (3, 4, 8)  # tried beside 2, the default
 
-# What is forced: the algorithm as a table names it, over the board or by messages.
-Way = namedtuple("Way", "algorithm board")
-# Where a choice is made; `board`: the ranks have one.
-Place = namedtuple("Place", "collective ranks bytes board")
+# What is forced: the algorithm as a table names it, through shared memory or by messages.
+Way = namedtuple("Way", "algorithm shm")
+# Where a choice is made; `shm`: the ranks have one.
+Place = namedtuple("Place", "collective ranks bytes shm")
 # What is better there, how many times than what runs now, and the interval of that.
 Better = namedtuple("Better", "way now ratio bounds")
 
@@ -29,30 +29,30 @@ class Now(tables.Now):
     """Beside what runs, what could."""
 
     def ways(self, collective, ranks):
-        """All that could serve, those over the board where ranks may have one."""
+        """All that could serve, those through shared memory where ranks may have one."""
         entry = self.choices(collective, ranks, ranks)
-        board = any(e["with_board"] for e in entry)
+        shm = any(e["with_shm"] for e in entry)
         for fitting in entry[0]["fits"]:
             yield Way(fitting["name"], False)
             for radix in RADICES if fitting["radix"] else ():
                 if radix <= ranks:
                     yield Way(f"{fitting['name']}:{radix}", False)
-            if board and fitting["board"]:
+            if shm and fitting["shm"]:
                 yield Way(fitting["name"], True)
 
     def places(self, collective, ranks, size):
         """Each place at this size with the way that is taken there now."""
         for entry in self.choices(collective, ranks, size):
-            board = {f["name"] for f in entry["fits"] if f["board"]}
-            way = Way(tables.named(entry), entry["with_board"] and entry["algorithm"] in board)
-            yield Place(collective, ranks, size, entry["with_board"]), way
+            shm = {f["name"] for f in entry["fits"] if f["shm"]}
+            way = Way(tables.named(entry), entry["with_shm"] and entry["algorithm"] in shm)
+            yield Place(collective, ranks, size, entry["with_shm"]), way
 
 
 def rivals(place, now, figures):
-    """The ways that could be taken at a place: where there is a board, what can go over it does."""
-    over = {way.algorithm for way in figures if way.board}
+    """The ways that could be taken at a place: what can go through shared memory does."""
+    over = {way.algorithm for way in figures if way.shm}
     for way in figures:
-        if way != now and way.board == (place.board and way.algorithm in over):
+        if way != now and way.shm == (place.shm and way.algorithm in over):
             yield way
 
 
@@ -72,20 +72,20 @@ def best(place, now, figures):
 
 
 def row_of(place, ranks_span, least, most, way):
-    row = place.collective + (" board" if place.board else "")
+    row = place.collective + (" shm" if place.shm else "")
     row += tables.condition("ranks", *ranks_span, str) + " nodes=1"
     if place.collective != "barrier":
         row += tables.condition("bytes", least, most, tables.size)
     return f"{row} {way.algorithm}"
 
 
-def rows_of(found, all_ranks, board):
-    """Rows with their reasons, of {place: Better or None} for the places with or without a board;
+def rows_of(found, all_ranks, shm):
+    """Rows with their reasons, of {place: Better or None} for the places with or without shm;
     sizes that are side by side and have one answer share a row."""
     kept = sorted(set(all_ranks))
     ranks_spans = dict(zip(kept, zip([2] + [r + 1 for r in kept[:-1]], kept)))
-    lines = {p[:2]: [] for p in found if p.board == board}
-    for p in sorted(p for p in found if p.board == board):
+    lines = {p[:2]: [] for p in found if p.shm == shm}
+    for p in sorted(p for p in found if p.shm == shm):
         lines[p[:2]].append(p)
     for places in lines.values():
         bounds = tables.spans(p.bytes for p in places)
@@ -109,7 +109,7 @@ def same(a, b):
 
 def reason(place, better):
     where = "" if place.collective == "barrier" else f" at {tables.size(place.bytes)}"
-    now = better.now.algorithm + (" over the board" if better.now.board else "")
+    now = better.now.algorithm + (" through shared memory" if better.now.shm else "")
     low, high = better.bounds
     return f"# on {place.ranks} ranks{where} {better.ratio:.2f} [{low:.2f}, {high:.2f}] times as " \
            f"fast as {now}"
@@ -117,9 +117,9 @@ def reason(place, better):
 
 def table(found, now, ranks, about):
     """The text of the table; `about` is lines for its head."""
-    board, others = tables.split(now.rows)
-    parts = [("Faster over the board, as measured.", list(rows_of(found, ranks, True))),
-             (f"The rest of the board: {now.source}.", board),
+    shm, others = tables.split(now.rows)
+    parts = [("Faster through shared memory, as measured.", list(rows_of(found, ranks, True))),
+             (f"The rest of the shm_coll: {now.source}.", shm),
              ("Faster by messages, as measured.", list(rows_of(found, ranks, False))),
              (f"All else: {now.source}.", others)]
     return tables.text_of(about, parts)
@@ -136,9 +136,9 @@ class Tuner:
     def run(self, collective, way, ranks):
         """Block size -> microseconds, of one run."""
         pattern = PATTERNS.get(collective, collective)
-        # Before it is measured there are collectives enough for the board.
+        # Before it is measured there are collectives enough for the shm_coll.
         forced = tables.environment(CTRAN_COLL_ALGORITHM=f"{collective}:{way.algorithm}",
-                                    CTRAN_COLL_BOARD="1" if way.board else "0")
+                                    CTRAN_COLL_SHM="1" if way.shm else "0")
         command = [*self.launch(ranks), self.ours.program, *self.options, pattern]
         what = f"{collective} {way.algorithm} on {ranks} ranks"
         lines = libraries.run(command, what, self.limit, forced).splitlines()

@@ -258,7 +258,7 @@ struct emu_op {
     struct emu_op  **then;
     unsigned         nthen, cap;
     unsigned         at;                      /* EMU_MEMOPS: the next one */
-    void            *spot;                    /* EMU_MEMOPS: what it waits for */
+    void            *slot;                    /* EMU_MEMOPS: what it waits for */
     struct emu_op   *next, *prev;             /* all that are not done, in order */
     struct emu_op   *queue_next, *queue_prev; /* one connection: those of a context not started */
     struct emu_op   *dead_next;

@@ -171,19 +171,19 @@ bool emu_memops_satisfied(const struct emu_op *op)
     const unsigned                  how = now->waitValue.flags & 3;
     if (is_wide(now)) {
         const uint64_t found =
-            atomic_load_explicit((_Atomic uint64_t *)op->spot, memory_order_acquire);
+            atomic_load_explicit((_Atomic uint64_t *)op->slot, memory_order_acquire);
         return holds64(found, now->waitValue.value64, how);
     }
-    const uint32_t found = atomic_load_explicit((_Atomic uint32_t *)op->spot, memory_order_acquire);
+    const uint32_t found = atomic_load_explicit((_Atomic uint32_t *)op->slot, memory_order_acquire);
     return holds32(found, now->waitValue.value, how);
 }
 
-static void store(const CUstreamBatchMemOpParams *op, void *spot)
+static void store(const CUstreamBatchMemOpParams *op, void *slot)
 {
     if (is_wide(op)) {
-        atomic_store((_Atomic uint64_t *)spot, op->writeValue.value64);
+        atomic_store((_Atomic uint64_t *)slot, op->writeValue.value64);
     } else {
-        atomic_store((_Atomic uint32_t *)spot, op->writeValue.value);
+        atomic_store((_Atomic uint32_t *)slot, op->writeValue.value);
     }
 }
 
@@ -196,14 +196,14 @@ bool emu_memops_run(struct emu_op *op)
             continue;
         }
         size_t len = is_wide(now) ? 8 : 4;
-        op->spot = emu_segment_cpu(is_wait(now) ? now->waitValue.address : now->writeValue.address,
+        op->slot = emu_segment_cpu(is_wait(now) ? now->waitValue.address : now->writeValue.address,
                                    &len, false);
-        if (op->spot == NULL) {
+        if (op->slot == NULL) {
             emu_ctx_fail(op->work->ctx, CUDA_ERROR_ILLEGAL_ADDRESS);
             return true;
         }
         if (!is_wait(now)) {
-            store(now, op->spot);
+            store(now, op->slot);
         } else if (!emu_memops_satisfied(op)) {
             return false;
         }

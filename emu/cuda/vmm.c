@@ -137,15 +137,15 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return allocation != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Address space, `alignment` a power of two, at `wish` if that is free; 0: none. */
-static uint64_t reserve(size_t bytes, size_t alignment, uint64_t wish)
+/* Address space, `alignment` a power of two, at `hint` if that is free; 0: none. */
+static uint64_t reserve(size_t bytes, size_t alignment, uint64_t hint)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    if (wish != 0 && wish % alignment == 0) {
+    if (hint != 0 && hint % alignment == 0) {
         void *got =
-            mmap((void *)(uintptr_t)wish, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-        if (got != MAP_FAILED && (uintptr_t)got == wish) {
-            return wish;
+            mmap((void *)(uintptr_t)hint, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+        if (got != MAP_FAILED && (uintptr_t)got == hint) {
+            return hint;
         }
         if (got != MAP_FAILED) {
             munmap(got, bytes);
@@ -163,7 +163,7 @@ static uint64_t reserve(size_t bytes, size_t alignment, uint64_t wish)
     return (uintptr_t)all + before;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t bytes, size_t alignment, CUdeviceptr wish,
+CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t bytes, size_t alignment, CUdeviceptr hint,
                              unsigned long long flags)
 {
     const CUresult result = emu_enter(__func__);
@@ -176,7 +176,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *ptr, size_t bytes, size_t alignment, C
     }
     struct range  *range = malloc(sizeof *range);
     const size_t   least = alignment > GRANULARITY ? alignment : GRANULARITY;
-    const uint64_t at = range != NULL ? reserve(bytes, least, wish) : 0;
+    const uint64_t at = range != NULL ? reserve(bytes, least, hint) : 0;
     if (at == 0) {
         free(range);
         return CUDA_ERROR_OUT_OF_MEMORY;

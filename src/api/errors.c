@@ -23,7 +23,7 @@ void ct_api_name_error(struct ct_process *p, int error, const char *call, char o
  * to find out for itself and name the one that died first, not us; it ends us meanwhile. */
 static _Noreturn void die_of(struct ct_process *p, int error, const char *call)
 {
-    if (p->job != NULL && ct_error_lost(error) == CT_LOST_peer && !p->job->news.on) {
+    if (p->job != NULL && ct_error_lost(error) == CT_LOST_peer && !p->job->events.on) {
         struct timespec second = {.tv_sec = 1};
         nanosleep(&second, NULL);
     }

@@ -94,7 +94,7 @@ static int open_session(struct ct_process *p, ctran_errhandler_t errhandler,
                         ctran_session_t *session)
 {
     int rc = CTRAN_SUCCESS;
-    if (p->job->news.on) {
+    if (p->job->events.on) {
         rc = ct_job_meet(p); /* the launcher tells of deaths to those who have met */
     }
     rc = rc == CTRAN_SUCCESS ? ct_machine_check_maps(p) : rc;

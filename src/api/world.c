@@ -86,7 +86,7 @@ int ctran_init(int *argc, char ***argv)
 static int see_off(struct ct_process *p)
 {
     struct ct_job *job = p->job;
-    if (!job->news.on) {
+    if (!job->events.on) {
         int rc = ct_coll_barrier_now(ct_comm_world(p));
         ct_domain_enter(p);
         while (ct_ep_progress(p) > 0) { /* what had come before the last flag of the barrier */
@@ -97,7 +97,7 @@ static int see_off(struct ct_process *p)
     ct_ep_drain(p);
     int rc = job->ops->leave(job);
     if (rc == CTRAN_SUCCESS) {
-        ct_ep_drive_until(p, &job->news.may_leave);
+        ct_ep_drive_until(p, &job->events.may_leave);
     }
     return rc;
 }

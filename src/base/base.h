@@ -30,7 +30,7 @@
 #include "base/ref.h"
 #include "base/request.h"
 #include "base/roll.h"
-#include "base/say.h"
+#include "base/log_once.h"
 #include "base/seats.h"
 #include "base/shmfile.h"
 #include "base/shmsize.h"

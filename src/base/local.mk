@@ -25,7 +25,7 @@ libctbase_la_SOURCES = \
 	src/base/request.h \
 	src/base/process.h \
 	src/base/roll.c src/base/roll.h \
-	src/base/say.c src/base/say.h \
+	src/base/log_once.c src/base/log_once.h \
 	src/base/seats.c src/base/seats.h \
 	src/base/session.c src/base/session.h \
 	src/base/shmfile.c src/base/shmfile.h \

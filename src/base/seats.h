@@ -8,8 +8,8 @@
  * runs elsewhere polls; it makes room at once for one that shares its core, or that has to wait for
  * a core itself. And two that share a core pay a switch for each answer, two that do not the way
  * between the cores for each byte: so with CTRAN_MIGRATE one of them takes a seat elsewhere,
- * or beside the other, as ep/talk.c has counted. Nobody is bound by that, the kernel may move it as
- * before.
+ * or beside the other, as ep/traffic.c has counted. Nobody is bound by that, the kernel may move it
+ * as before.
  */
 #ifndef CT_BASE_SEATS_H
 #define CT_BASE_SEATS_H

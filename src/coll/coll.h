@@ -11,7 +11,7 @@
 #ifndef CT_COLL_COLL_H
 #define CT_COLL_COLL_H
 
-#include "coll/level_wish.h"
+#include "coll/level_config.h"
 #include "coll/select.h"
 #include "comm/comm.h"
 
@@ -122,9 +122,9 @@ void ct_coll_inter_skip(struct ct_comm *comm);
 
 /* levels.c: finds out, the first time, which ranks of the communicator stand together, as
  * CTRAN_COLL_LEVELS wants it: comm->run.levels, the same on all ranks, NULL where that is no news.
- * `spots` of all its ranks, or NULL: they are of one host. CTRAN_ERR_NO_MEM. */
-int ct_coll_levels(struct ct_comm *comm, const struct ct_spot *spots);
-/* Whether it would look at spots. */
+ * `locations` of all its ranks, or NULL: they are of one host. CTRAN_ERR_NO_MEM. */
+int ct_coll_levels(struct ct_comm *comm, const struct ct_location *locations);
+/* Whether it would look at locations. */
 bool ct_coll_levels_ask(const struct ct_comm *comm);
 /* Whether CTRAN_COLL_LEVELS makes sense; logged if not. */
 bool ct_coll_levels_check(const struct ct_process *p);

@@ -10,41 +10,42 @@
 #include "coll/coll.h"
 #include "pmi/pmi.h"
 
-/* Whether the collective can go over the board, which is made when it looks worth it: when the
- * communicator has seen some collectives. Or before its first reduction, since with it the order of
- * sums changes, and equal sums shall be equal whenever they are made. In a job that outlives deaths
- * there is none: who writes and does not wait would not notice that a member is gone. */
-static int find_board(struct ct_comm *comm, uint32_t coll, const struct ct_run_args *args,
-                      size_t bytes, bool *board)
+/* Whether the collective can go through shared memory, which is made when it looks worth it: when
+ * the communicator has seen some collectives. Or before its first reduction, since with it the
+ * order of sums changes, and equal sums shall be equal whenever they are made. In a job that
+ * outlives deaths there is none: who writes and does not wait would not notice that a member is
+ * gone. */
+static int find_shm_coll(struct ct_comm *comm, uint32_t coll, const struct ct_run_args *args,
+                         size_t bytes, bool *shm)
 {
     struct ct_run_ctx *run = &comm->run;
-    const uint32_t     after = (uint32_t)comm->p->cfg.coll_board;
+    const uint32_t     after = (uint32_t)comm->p->cfg.coll_shm;
     int                rc = CTRAN_SUCCESS;
-    if (CT_UNLIKELY(!run->board_tried && !comm->p->job->news.on && after > 0 && run->n > 1 &&
-                    run->n <= CT_BOARD_RANKS && (run->seq >= after || (coll & CT_SUMS) != 0))) {
-        rc = ct_board_open(run);
+    if (CT_UNLIKELY(!run->shm_tried && !comm->p->job->events.on && after > 0 && run->n > 1 &&
+                    run->n <= CT_SHM_COLL_RANKS && (run->seq >= after || (coll & CT_SUMS) != 0))) {
+        rc = ct_shm_coll_open(run);
     }
-    *board = run->board != NULL && coll == CT_BARRIER;
-    if (rc == CTRAN_SUCCESS && run->board != NULL && bytes > 0 && bytes != CT_BYTES_UNKNOWN) {
-        rc = ct_board_takes(run, coll, &args->layout, board);
+    *shm = run->shm != NULL && coll == CT_BARRIER;
+    if (rc == CTRAN_SUCCESS && run->shm != NULL && bytes > 0 && bytes != CT_BYTES_UNKNOWN) {
+        rc = ct_shm_coll_takes(run, coll, &args->layout, shm);
     }
     return rc;
 }
 
-/* This rank leaves a plan out: the others count it, and may be on the board. */
+/* This rank leaves a plan out: the others count it, and may be through shared memory. */
 static int leave_out(struct ct_coll *c, int rc)
 {
     if (c->args.number == 0) {
         ct_run_skip(&c->comm->run);
     } else {
-        ct_board_break(&c->comm->run, rc);
+        ct_shm_coll_break(&c->comm->run, rc);
     }
     return rc;
 }
 
-/* Selects an algorithm and completes the arguments. In the background there is no board: who waits
- * there waits in the call. */
-static int choose(struct ct_coll *c, bool *over_board)
+/* Selects an algorithm and completes the arguments. In the background there is no shm_coll: who
+ * waits there waits in the call. */
+static int choose(struct ct_coll *c, bool *over_shm)
 {
     struct ct_run_args      *args = &c->args;
     const struct ct_chooser *chooser = c->chooser;
@@ -59,7 +60,7 @@ static int choose(struct ct_coll *c, bool *over_board)
     args->task = c->task;
     args->number = c->number != 0 ? c->number : args->number;
     args->ctx = args->ctx != NULL ? args->ctx : &c->comm->run;
-    *over_board = false;
+    *over_shm = false;
     if (args->algo != NULL) { /* it has come with its only one */
         return CTRAN_SUCCESS;
     }
@@ -73,12 +74,12 @@ static int choose(struct ct_coll *c, bool *over_board)
     }
     const bool anywhere = c->comm->p->cfg.reproducible && (c->kind & CT_SUMS) != 0;
     if (c->task == NULL && !anywhere) {
-        rc = find_board(c->comm, c->kind, args, c->bytes, &what.board);
+        rc = find_shm_coll(c->comm, c->kind, args, c->bytes, &what.shm);
     }
     if (rc == CTRAN_SUCCESS) {
         rc = ct_coll_choose(c->comm->p, chooser, &what, args);
     }
-    *over_board = what.board && rc == CTRAN_SUCCESS && (args->algo->traits & CT_BY_BOARD) != 0;
+    *over_shm = what.shm && rc == CTRAN_SUCCESS && (args->algo->traits & CT_BY_SHM) != 0;
     return rc;
 }
 
@@ -86,30 +87,30 @@ static int choose(struct ct_coll *c, bool *over_board)
 static void note_loss(struct ct_coll *c, int rc)
 {
     if (CT_UNLIKELY(rc == CTRAN_ERR_PROC_FAILED)) {
-        ct_board_break(&c->comm->run, rc);
+        ct_shm_coll_break(&c->comm->run, rc);
     }
 }
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-/* More ranks than a board serves meet over the job's roll, unless an algorithm is asked for. */
+/* More ranks than a shm_coll serves meet over the job's roll, unless an algorithm is asked for. */
 static bool meets_at_roll(const struct ct_coll *c)
 {
     const struct ct_comm *comm = c->comm;
-    return c->kind == CT_BARRIER && comm->run.n > CT_BOARD_RANKS &&
+    return c->kind == CT_BARRIER && comm->run.n > CT_SHM_COLL_RANKS &&
            comm->p->cfg.coll_algorithm[0] == '\0' && comm->coll_algorithm == NULL &&
            ct_comm_has_roll(comm);
 }
 
 static int run_plan(struct ct_coll *c)
 {
-    bool over_board;
+    bool over_shm;
     if (meets_at_roll(c)) {
         return ct_roll_run(&c->comm->run, NULL, 0);
     }
-    int rc = choose(c, &over_board);
+    int rc = choose(c, &over_shm);
     if (rc == CTRAN_SUCCESS) {
-        rc = over_board ? ct_board_run(&c->args) : ct_run(&c->args);
+        rc = over_shm ? ct_shm_coll_run(&c->args) : ct_run(&c->args);
     }
     note_loss(c, rc);
     return rc;
@@ -157,9 +158,9 @@ int ct_coll_barrier_now(struct ct_comm *comm)
 /* Each moves on what is to be done now. True when that is over, with *rc. */
 static bool step_plan(struct ct_coll *c, int *rc)
 {
-    bool over_board;
+    bool over_shm;
     if (c->plan == NULL) {
-        *rc = choose(c, &over_board);
+        *rc = choose(c, &over_shm);
         *rc = *rc == CTRAN_SUCCESS ? ct_plan_start(&c->args, &c->plan) : *rc;
         if (*rc != CTRAN_SUCCESS) {
             return true;

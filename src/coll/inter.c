@@ -92,7 +92,8 @@ static int prepare(struct ct_coll *c, const struct numbers *numbers, uint32_t pe
     c->inter = x;
     c->own[0] = x != NULL ? aligned_alloc(sizeof(struct head), 2 * letter) : NULL;
     if (c->own[0] == NULL) {
-        ct_board_break(&comm->run, CTRAN_ERR_NO_MEM); /* what may have gone over it is left out */
+        ct_shm_coll_break(&comm->run,
+                          CTRAN_ERR_NO_MEM); /* what may have gone over it is left out */
         ct_coll_drop(c);
         return CTRAN_ERR_NO_MEM;
     }

@@ -9,8 +9,8 @@
 
 bool ct_coll_levels_check(const struct ct_process *p)
 {
-    struct ct_level_wish wish;
-    bool                 good = ct_level_wish_read(p->cfg.coll_levels, &wish);
+    struct ct_level_config config;
+    bool                   good = ct_level_config_read(p->cfg.coll_levels, &config);
     if (!good) {
         ct_error(&p->log,
                  "CTRAN_COLL_LEVELS=\"%s\": expected levels from near to far, as in node,rack (of "
@@ -29,27 +29,28 @@ static void tell(const struct ct_comm *comm)
 }
 
 /* With fewer than three ranks there is nothing to find. */
-static bool read_wish(const struct ct_comm *comm, struct ct_level_wish *wish)
+static bool read_config(const struct ct_comm *comm, struct ct_level_config *config)
 {
-    return ct_level_wish_read(comm->p->cfg.coll_levels, wish) && wish->n > 0 && comm->run.n > 2;
+    return ct_level_config_read(comm->p->cfg.coll_levels, config) && config->n > 0 &&
+           comm->run.n > 2;
 }
 
 bool ct_coll_levels_ask(const struct ct_comm *comm)
 {
-    struct ct_level_wish wish;
-    return !comm->run.levels_tried && read_wish(comm, &wish) && !wish.by_number;
+    struct ct_level_config config;
+    return !comm->run.levels_tried && read_config(comm, &config) && !config.by_number;
 }
 
-int ct_coll_levels(struct ct_comm *comm, const struct ct_spot *spots)
+int ct_coll_levels(struct ct_comm *comm, const struct ct_location *locations)
 {
-    struct ct_level_wish wish;
-    int                  rc = CTRAN_SUCCESS;
+    struct ct_level_config config;
+    int                    rc = CTRAN_SUCCESS;
     if (CT_LIKELY(comm->run.levels_tried)) {
         return CTRAN_SUCCESS;
     }
-    if (read_wish(comm, &wish) && (wish.by_number || spots != NULL)) {
+    if (read_config(comm, &config) && (config.by_number || locations != NULL)) {
         struct ct_levels *levels; /* all of them, or none, to who looks without the lock */
-        rc = ct_level_wish_make(&wish, comm->run.n, spots, &levels);
+        rc = ct_level_config_make(&config, comm->run.n, locations, &levels);
         comm->run.levels = rc == CTRAN_SUCCESS ? levels : NULL;
         tell(comm);
     }

@@ -2,7 +2,7 @@
 tuning_tables = src/coll/tuning/default.tune src/coll/tuning/reproducible.tune
 libctcore_la_SOURCES += \
 	src/coll/calls.c src/coll/coll.h src/coll/drive.c \
-	src/coll/inter.c src/coll/level_wish.c src/coll/level_wish.h \
+	src/coll/inter.c src/coll/level_config.c src/coll/level_config.h \
 	src/coll/levels.c src/coll/neighbor.c \
 	src/coll/pick.c \
 	src/coll/select.c src/coll/select.h \

@@ -15,10 +15,10 @@ struct ct_policy {
     struct ct_pick    forced[CT_COLL_KINDS];
 };
 
-/* A row in a communicator of known shape: what is left to ask is bytes and board. */
+/* A row in a communicator of known shape: what is left to ask is bytes and shm. */
 struct option {
     size_t                least, most; /* bytes */
-    bool                  board;
+    bool                  shm;
     struct ct_pick        pick;
     const struct ct_rule *rule;
 };
@@ -145,7 +145,7 @@ static struct option option_of(const struct ct_rule *r, const struct ct_shape *s
     }
     return (struct option){.least = ct_max_size(least, r->least[CT_FACT_BYTES]),
                            .most = ct_min_size(most, r->most[CT_FACT_BYTES]),
-                           .board = r->board,
+                           .shm = r->shm,
                            .pick = r->pick,
                            .rule = r};
 }
@@ -256,7 +256,7 @@ bool ct_chooser_pick(const struct ct_process *p, const struct ct_chooser *c,
         return true;
     }
     for (const struct option *o = &c->option[c->begin[k]]; o < end; o++) {
-        if (what->bytes <= o->most && what->bytes >= o->least && (!o->board || what->board) &&
+        if (what->bytes <= o->most && what->bytes >= o->least && (!o->shm || what->shm) &&
             ct_pick_fits(&o->pick, &c->shape, what)) {
             out->pick = &o->pick;
             out->by = CT_BY_RULE;
@@ -274,12 +274,12 @@ bool ct_chooser_pick(const struct ct_process *p, const struct ct_chooser *c,
 /* ---- communicators --------------------------------------------------------------------------- */
 
 /* Of the hosts of the ranks, in numbers that begin at 1. */
-static int count_nodes(uint32_t n, const struct ct_spot *spots, struct ct_shape *shape)
+static int count_nodes(uint32_t n, const struct ct_location *locations, struct ct_shape *shape)
 {
     uint32_t *ranks = calloc((size_t)n + 1, sizeof *ranks);
     shape->nodes = shape->local = 0;
     for (uint32_t r = 0; ranks != NULL && r < n; r++) {
-        uint32_t here = ++ranks[spots[r].node];
+        uint32_t here = ++ranks[locations[r].node];
         shape->nodes += here == 1;
         shape->local = here > shape->local ? here : shape->local;
     }
@@ -295,18 +295,18 @@ static int find_shape(struct ct_comm *comm, struct ct_shape *shape)
     const struct ct_job *job = comm->p->job;
     const bool           asks = comm->p->policy->tuning->asks_placement;
     const bool           far = job->nlocal < job->size;
-    struct ct_spot      *spots = NULL;
+    struct ct_location  *locations = NULL;
     int                  rc = CTRAN_SUCCESS;
     if (far && (asks || ct_coll_levels_ask(comm))) {
-        spots = malloc(n * sizeof *spots);
-        rc = spots != NULL ? ct_comm_spots(comm, n, spots) : CTRAN_ERR_NO_MEM;
+        locations = malloc(n * sizeof *locations);
+        rc = locations != NULL ? ct_comm_locations(comm, n, locations) : CTRAN_ERR_NO_MEM;
     }
-    rc = rc == CTRAN_SUCCESS ? ct_coll_levels(comm, spots) : rc;
+    rc = rc == CTRAN_SUCCESS ? ct_coll_levels(comm, locations) : rc;
     *shape = (struct ct_shape){.n = n, .nodes = 1, .local = n, .levels = comm->run.levels};
     if (rc == CTRAN_SUCCESS && asks && far) {
-        rc = count_nodes(n, spots, shape);
+        rc = count_nodes(n, locations, shape);
     }
-    free(spots);
+    free(locations);
     return rc;
 }
 

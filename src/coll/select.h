@@ -12,9 +12,9 @@
  * alone, and 1 to 3 do not count for them.
  *
  * All that is looked at is alike on all ranks: the settings are compared when two ranks first meet
- * (ep/card.c), the rest is so by MPI's rules. What does not change in a communicator, its ranks and
- * where they are, has sorted out the rows before the first call that asks: a call looks at size,
- * operator and root only.
+ * (ep/record.c), the rest is so by MPI's rules. What does not change in a communicator, its ranks
+ * and where they are, has sorted out the rows before the first call that asks: a call looks at
+ * size, operator and root only.
  */
 #ifndef CT_COLL_SELECT_H
 #define CT_COLL_SELECT_H
@@ -44,7 +44,7 @@ struct ct_select {
     bool     ordered; /* the operator does not commute */
     bool     uneven;  /* as in ct_env */
     uint32_t root;
-    bool     board; /* the ranks have one, and it takes the call */
+    bool     shm; /* the ranks have one, and it takes the call */
 };
 
 enum ct_choice_by { CT_BY_HINT, CT_BY_VARIABLE, CT_BY_RULE, CT_BY_FIT };
@@ -80,7 +80,7 @@ bool ct_pick_fits(const struct ct_pick *pick, const struct ct_shape *shape,
                   const struct ct_select *what);
 
 /* The communicator's, made the first time, by who calls for collectives. NULL: out of memory, or an
- * error of ct_coll_levels or ct_comm_spots, in *rc. */
+ * error of ct_coll_levels or ct_comm_locations, in *rc. */
 const struct ct_chooser *ct_coll_chooser(struct ct_comm *comm, int *rc);
 /* The same, held for a collective in the background: what all ranks had when they called is what it
  * goes by, whatever happens to the communicator meanwhile. NULL: as above, logged. */

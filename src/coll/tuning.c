@@ -130,8 +130,8 @@ static int parse_conditions(const struct parser *p, struct ct_rule *rule, char *
 {
     int rc = CTRAN_SUCCESS;
     while ((*word = next_word(at)) != NULL && rc == CTRAN_SUCCESS) {
-        if (strcmp(*word, "board") == 0) {
-            rule->board = true;
+        if (strcmp(*word, "shm") == 0) {
+            rule->shm = true;
         } else if (strpbrk(*word, "<>=") != NULL) {
             rc = take_condition(p, rule, *word);
         } else {
@@ -327,7 +327,7 @@ static void append_fact(char *out, size_t cap, enum ct_fact f, const struct ct_r
 
 void ct_rule_format(const struct ct_rule *rule, char *out, size_t cap)
 {
-    snprintf(out, cap, "%s%s", ct_algo_coll_name(rule->coll), rule->board ? " board" : "");
+    snprintf(out, cap, "%s%s", ct_algo_coll_name(rule->coll), rule->shm ? " shm" : "");
     for (int f = 0; f < CT_FACTS; f++) {
         append_fact(out, cap, (enum ct_fact)f, rule);
     }

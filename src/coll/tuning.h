@@ -3,7 +3,7 @@
  * Tables of algorithms: which one runs for which collective, ranks and size. A table is a text that
  * people and programs write (ctran_perf --tune); ctran-tuning(7) describes the format:
  *
- *     COLLECTIVE [board] [FACT<=N | FACT>=N | FACT=N]... ALGORITHM[:RADIX] [chunk=SIZE] [chunks=N]
+ *     COLLECTIVE [shm] [FACT<=N | FACT>=N | FACT=N]... ALGORITHM[:RADIX] [chunk=SIZE] [chunks=N]
  *
  * The first row all of whose conditions hold, and whose algorithm can serve the call, wins. A
  * table, once parsed, never changes; any thread may read it.
@@ -41,7 +41,7 @@ struct ct_pick {
 
 struct ct_rule {
     uint32_t       coll;
-    bool           board;                           /* holds only where the ranks have one */
+    bool           shm;                             /* holds only where the ranks have one */
     uint64_t       least[CT_FACTS], most[CT_FACTS]; /* inclusive */
     struct ct_pick pick;
     uint32_t       line; /* of the file */

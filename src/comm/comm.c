@@ -101,7 +101,7 @@ void ct_comm_end_(struct ct_comm *comm)
     comm->magic = 0;
     unref_groups(comm->group, comm->remote);
     ct_vtopo_drop(comm->topo);
-    ct_board_close(comm->run.board);
+    ct_shm_coll_close(comm->run.shm);
     ct_levels_free(comm->run.levels);
     ct_chooser_drop(p, comm->chooser);
     free(comm->coll_algorithm);

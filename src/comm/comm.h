@@ -103,7 +103,8 @@ static inline struct ct_group *ct_comm_peers(const struct ct_comm *comm)
 }
 
 /* Whether ct_roll_run serves it: the world of a job on one host, since what a program does there it
- * does in the same order on all ranks. Where deaths are survived none is used, as no board is. */
+ * does in the same order on all ranks. Where deaths are survived none is used, as no shm_coll
+ * is. */
 bool ct_comm_has_roll(const struct ct_comm *comm);
 
 /* The endpoint of a rank among the peers; NULL when out of memory. */
@@ -112,11 +113,11 @@ static inline struct ct_ep *ct_comm_ep(const struct ct_comm *comm, uint32_t rank
     return ct_ep_get(comm->p, ct_group_id_of(ct_comm_peers(comm), rank));
 }
 
-/* How far two ranks of the (local) group are from each other; as ct_ep_spot. distance.c */
+/* How far two ranks of the (local) group are from each other; as ct_ep_location. distance.c */
 int ct_comm_distance(const struct ct_comm *comm, uint32_t a, uint32_t b, enum ct_distance *d);
 /* Where the first n ranks stand, with numbers that are alike on all of them: all that follows from
  * these is. */
-int ct_comm_spots(const struct ct_comm *comm, uint32_t n, struct ct_spot *spots);
+int ct_comm_locations(const struct ct_comm *comm, uint32_t n, struct ct_location *locations);
 
 /* Collective; see ctran_comm_dup and ctran_comm_split. *out is NULL for CTRAN_UNDEFINED. */
 int ct_comm_dup(struct ct_comm *comm, struct ct_comm **out);
@@ -150,7 +151,7 @@ int ct_comm_dist_graph_from(struct ct_comm *comm, const struct ct_vtopo_triple *
 
 /* The caller's rank in a grid or a graph whose neighbours are close, CTRAN_UNDEFINED beyond it. If
  * all ranks of comm call `together` they tell each other where they stand; else there are no
- * messages, see ct_ep_spot. reorder.c */
+ * messages, see ct_ep_location. reorder.c */
 int ct_comm_cart_map(struct ct_comm *comm, bool together, int ndims, const int *dims,
                      const int *periods, int *newrank);
 int ct_comm_graph_map(struct ct_comm *comm, bool together, int nnodes, const int *index,

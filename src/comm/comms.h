@@ -60,10 +60,10 @@ int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes)
 int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
                     void **memory);
 
-/* ct_comm_spots by one exchange instead of everybody's cards, which come one by one where the job
- * has no table of them. All ranks call, also those whose `spots` is NULL for want of memory, which
- * is an error of all. CTRAN_ERR_NO_MEM, and those of a collective. */
-int ct_comms_spots(struct ct_comm *comm, uint32_t n, struct ct_spot *spots);
+/* ct_comm_locations by one exchange instead of everybody's records, which come one by one where the
+ * job has no table of them. All ranks call, also those whose `locations` is NULL for want of
+ * memory, which is an error of all. CTRAN_ERR_NO_MEM, and those of a collective. */
+int ct_comms_locations(struct ct_comm *comm, uint32_t n, struct ct_location *locations);
 /* ct_comm_split by ranks of which each has done something before: an error of one, `before`, is
  * everybody's, CTRAN_ERR_NO_MEM at the others. */
 int ct_comms_split_after(struct ct_comm *comm, int before, int color, int key,

@@ -31,21 +31,22 @@ static int place_of(const uint32_t *at, uint32_t n, uint32_t rank)
     return CTRAN_UNDEFINED;
 }
 
-/* Memory for the spots of the first n ranks, which are filled in, and behind them for an order;
+/* Memory for the locations of the first n ranks, which are filled in, and behind them for an order;
  * NULL with *rc. Together all ranks call this, whatever has happened to them. */
-static struct ct_spot *find_spots(struct ct_comm *comm, bool together, uint32_t n, int *rc)
+static struct ct_location *find_locations(struct ct_comm *comm, bool together, uint32_t n, int *rc)
 {
-    struct ct_spot *spots = malloc(((size_t)n + 1) * (sizeof *spots + sizeof(uint32_t)));
+    struct ct_location *locations =
+        malloc(((size_t)n + 1) * (sizeof *locations + sizeof(uint32_t)));
     if (together) {
-        *rc = ct_comms_spots(comm, n, spots);
+        *rc = ct_comms_locations(comm, n, locations);
     } else {
-        *rc = spots != NULL ? ct_comm_spots(comm, n, spots) : CTRAN_ERR_NO_MEM;
+        *rc = locations != NULL ? ct_comm_locations(comm, n, locations) : CTRAN_ERR_NO_MEM;
     }
     if (*rc != CTRAN_SUCCESS) {
-        free(spots);
+        free(locations);
         return NULL;
     }
-    return spots;
+    return locations;
 }
 
 int ct_comm_cart_map(struct ct_comm *comm, bool together, int ndims, const int *dims,
@@ -56,16 +57,16 @@ int ct_comm_cart_map(struct ct_comm *comm, bool together, int ndims, const int *
     for (int i = 0; i < ndims; i++) {
         n *= (uint32_t)dims[i];
     }
-    struct ct_spot *spots = find_spots(comm, together, n, &rc);
-    if (spots == NULL) {
+    struct ct_location *locations = find_locations(comm, together, n, &rc);
+    if (locations == NULL) {
         return rc;
     }
-    uint32_t *at = (uint32_t *)(spots + n);
-    rc = ct_reorder_cart(spots, ndims, dims, periods, at);
+    uint32_t *at = (uint32_t *)(locations + n);
+    rc = ct_reorder_cart(locations, ndims, dims, periods, at);
     if (rc == CTRAN_SUCCESS) {
         *newrank = place_of(at, n, comm->run.me);
     }
-    free(spots);
+    free(locations);
     return rc;
 }
 
@@ -87,16 +88,16 @@ int ct_comm_graph_map(struct ct_comm *comm, bool together, int nnodes, const int
 {
     uint32_t                n = (uint32_t)nnodes;
     int                     rc;
-    struct ct_spot         *spots = find_spots(comm, together, n, &rc);
-    struct ct_reorder_edge *list = spots != NULL ? list_edges(nnodes, index, edges) : NULL;
-    if (spots != NULL && list == NULL) {
+    struct ct_location     *locations = find_locations(comm, together, n, &rc);
+    struct ct_reorder_edge *list = locations != NULL ? list_edges(nnodes, index, edges) : NULL;
+    if (locations != NULL && list == NULL) {
         rc = CTRAN_ERR_NO_MEM;
-    } else if (spots != NULL) {
-        uint32_t *at = (uint32_t *)(spots + n);
-        rc = ct_reorder_graph(spots, n, list, n > 0 ? (size_t)index[n - 1] : 0, at);
+    } else if (locations != NULL) {
+        uint32_t *at = (uint32_t *)(locations + n);
+        rc = ct_reorder_graph(locations, n, list, n > 0 ? (size_t)index[n - 1] : 0, at);
         *newrank = rc == CTRAN_SUCCESS ? place_of(at, n, comm->run.me) : *newrank;
     }
-    free(spots);
+    free(locations);
     free(list);
     return rc;
 }
@@ -244,7 +245,7 @@ static int bring_edges(struct dist *d)
 }
 
 /* At rank 0: orders[1 + v] is the rank that becomes node v. */
-static int work_out(struct dist *d, const struct ct_spot *spots)
+static int work_out(struct dist *d, const struct ct_location *locations)
 {
     struct ct_reorder_edge *edges = malloc((d->nall + 1) * sizeof *edges);
     if (edges == NULL) {
@@ -255,20 +256,20 @@ static int work_out(struct dist *d, const struct ct_spot *spots)
         edges[i] = (struct ct_reorder_edge){(uint32_t)e->source, (uint32_t)e->destination,
                                             (uint32_t)e->weight};
     }
-    int rc = ct_reorder_graph(spots, d->comm->run.n, edges, d->nall, d->orders + 1);
+    int rc = ct_reorder_graph(locations, d->comm->run.n, edges, d->nall, d->orders + 1);
     free(edges);
     return rc;
 }
 
 static int tell_order(struct dist *d)
 {
-    int             rc;
-    struct ct_spot *spots = find_spots(d->comm, true, d->comm->run.n, &rc);
+    int                 rc;
+    struct ct_location *locations = find_locations(d->comm, true, d->comm->run.n, &rc);
     if (d->comm->run.me == 0) {
-        rc = rc == CTRAN_SUCCESS ? work_out(d, spots) : rc;
+        rc = rc == CTRAN_SUCCESS ? work_out(d, locations) : rc;
         d->orders[0] = (uint32_t)rc;
     }
-    free(spots);
+    free(locations);
     rc = ct_comms_bcast(d->comm, 0, d->orders, (d->comm->run.n + 1) * sizeof *d->orders);
     return rc == CTRAN_SUCCESS ? (int)d->orders[0] : rc;
 }

@@ -30,7 +30,7 @@ bool ct_comm_has_roll(const struct ct_comm *comm)
 {
     const struct ct_job *job = comm->p->job;
     return comm == ct_comm_world(comm->p) && job->roll.memory != NULL &&
-           comm->p->cfg.coll_board > 0 && !job->news.on;
+           comm->p->cfg.coll_shm > 0 && !job->events.on;
 }
 
 /* The job's roll, if it can carry so many bytes of each rank of comm; else NULL. */

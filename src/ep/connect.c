@@ -6,10 +6,10 @@
 #include "ep/ep_set.h"
 #include "pmi/pmi.h"
 
-int ct_ep_card_get(struct ct_ep *ep, const void **card, size_t *len_bytes)
+int ct_ep_record_get(struct ct_ep *ep, const void **record, size_t *len_bytes)
 {
-    int rc = ep->p->job->ops->lookup(ep->p->job, ep->id, card, len_bytes);
-    return rc == CTRAN_SUCCESS ? ct_ep_card_check(ep->p->ep, ep->id, *card, *len_bytes) : rc;
+    int rc = ep->p->job->ops->lookup(ep->p->job, ep->id, record, len_bytes);
+    return rc == CTRAN_SUCCESS ? ct_ep_record_check(ep->p->ep, ep->id, *record, *len_bytes) : rc;
 }
 
 void ct_ep_watch(struct ct_ep *ep)
@@ -28,10 +28,10 @@ int ct_ep_connect(struct ct_ep *ep)
 {
     struct ct_ep_set    *set = ep->p->ep;
     const struct ct_log *log = &ep->p->log;
-    const void          *card;
-    size_t               card_len;
+    const void          *record;
+    size_t               record_len;
     char                 reasons[512] = "";
-    int                  rc = ct_ep_card_get(ep, &card, &card_len);
+    int                  rc = ct_ep_record_get(ep, &record, &record_len);
     if (rc != CTRAN_SUCCESS) {
         ct_ep_fail(ep, rc);
         return rc;
@@ -39,7 +39,7 @@ int ct_ep_connect(struct ct_ep *ep)
     for (unsigned i = 0; i < set->nnets; i++) {
         struct ct_net *net = set->nets[i];
         size_t         len;
-        const void    *addr = ct_ep_card_find(card, card_len, net->ops->name, &len);
+        const void    *addr = ct_ep_record_find(record, record_len, net->ops->name, &len);
         const char    *why =
             addr != NULL ? net->ops->unreachable(net, addr, len) : "it does not use it";
         if (why == NULL) {

@@ -253,10 +253,10 @@ void ct_domain_claim(struct ct_domain *d, struct ct_waiter *w)
 }
 
 /* Until it is told or made the poller. Where cores are scarce it does not spin at all. */
-static void sleep_until_told(const struct ct_ep_set *set, struct ct_waiter *w, bool crowded)
+static void sleep_until_told(const struct ct_ep_set *set, struct ct_waiter *w, bool oversubscribed)
 {
     while (atomic_load_explicit(&w->state, memory_order_acquire) < POLLS) {
-        if (!crowded && ct_wait_next(&w->pace, set->spin_ns, 0) == CT_WAIT_POLL) {
+        if (!oversubscribed && ct_wait_next(&w->pace, set->spin_ns, 0) == CT_WAIT_POLL) {
             ct_line_pause();
             continue;
         }
@@ -270,7 +270,7 @@ static void sleep_until_told(const struct ct_ep_set *set, struct ct_waiter *w, b
 
 /* Takes the poller's place, from the progress thread if need be, or the last one in line. True: it
  * polls. */
-static bool take_place(struct ct_process *p, struct ct_waiter *w, bool *crowded) CT_IN_DOMAIN
+static bool take_place(struct ct_process *p, struct ct_waiter *w, bool *oversubscribed) CT_IN_DOMAIN
 {
     struct ct_domain *d = &p->ep->domain;
     struct ct_waiter *thread = &p->ep->thread.waiter;
@@ -282,18 +282,18 @@ static bool take_place(struct ct_process *p, struct ct_waiter *w, bool *crowded)
         return true;
     }
     ct_list_append(&d->sleepers, &w->node);
-    *crowded = ++d->nsleepers >= d->cores;
+    *oversubscribed = ++d->nsleepers >= d->cores;
     return false;
 }
 
 void ct_waiter_wait_(struct ct_process *p, struct ct_waiter *w)
 {
     struct ct_ep_set *set = p->ep;
-    bool              crowded;
+    bool              oversubscribed;
     ct_domain_enter(p);
-    if (!ct_waiter_is_told(w) && !take_place(p, w, &crowded)) {
+    if (!ct_waiter_is_told(w) && !take_place(p, w, &oversubscribed)) {
         ct_domain_leave(p);
-        sleep_until_told(set, w, crowded);
+        sleep_until_told(set, w, oversubscribed);
         if (atomic_load_explicit(&w->state, memory_order_acquire) == TOLD) {
             return;
         }

@@ -56,12 +56,12 @@ static void left(void *peer_) CT_IN_DOMAIN
 static const void *lookup(void *peer_, const struct ct_net *net, size_t *len_bytes)
 {
     struct ct_ep *ep = peer_;
-    const void   *card;
-    size_t        card_len;
-    if (ct_ep_card_get(ep, &card, &card_len) != CTRAN_SUCCESS) {
+    const void   *record;
+    size_t        record_len;
+    if (ct_ep_record_get(ep, &record, &record_len) != CTRAN_SUCCESS) {
         return NULL;
     }
-    return ct_ep_card_find(card, card_len, net->ops->name, len_bytes);
+    return ct_ep_record_find(record, record_len, net->ops->name, len_bytes);
 }
 
 static void arrived(void *arg)
@@ -158,7 +158,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .local_index = job->local_index,
         .nlocal = job->nlocal,
         .local_group = job->local_group,
-        .seats = ct_ep_is_crowded(p) ? &job->seats : NULL,
+        .seats = ct_ep_is_oversubscribed(p) ? &job->seats : NULL,
         .process = p,
         .arg = set,
         .peer = peer,
@@ -178,16 +178,16 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     set->pages = calloc(set->npages, sizeof *set->pages);
     int rc = set->pages != NULL ? open_nets(set) : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_ep_card_make(set);
+        rc = ct_ep_record_make(set);
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = p->job->ops->publish(p->job, set->card, set->card_len);
+        rc = p->job->ops->publish(p->job, set->record, set->record_len);
     }
     if (rc != CTRAN_SUCCESS) {
         ct_ep_fini(p);
         return rc;
     }
-    (void)ct_news_set_wake(&p->job->news, set->wake);
+    (void)ct_job_events_set_wake(&p->job->events, set->wake);
     return CTRAN_SUCCESS;
 }
 
@@ -198,8 +198,8 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     if (set == NULL) {
         return;
     }
-    (void)ct_news_set_wake(&p->job->news, NULL); /* the word goes with its transport */
-    ct_wake_cancel(set->wake);                   /* nobody shall ring a bell that is gone */
+    (void)ct_job_events_set_wake(&p->job->events, NULL); /* the word goes with its transport */
+    ct_wake_cancel(set->wake);                           /* nobody shall ring a bell that is gone */
     ct_ep_regions_fini(set);
     while (set->nnets > 0) { /* with their links */
         struct ct_net *net = set->nets[--set->nnets];
@@ -219,11 +219,11 @@ void ct_ep_fini(struct ct_process *p) CT_UNCHECKED
     if (set->bell >= 0) {
         close(set->bell);
     }
-    ct_ep_spots_fini(set);
+    ct_ep_locations_fini(set);
     ct_lock_fini(&set->making);
     ct_lock_fini(&set->domain.lock);
     free(set->pages);
-    free(set->card);
+    free(set->record);
     free(set);
     p->ep = NULL;
 }
@@ -439,7 +439,7 @@ void ct_ep_fail(struct ct_ep *ep, int why)
             ct_error_text(why));
     ep->state = CT_EP_FAILED;
     ep->why = why;
-    ep->dead = ep->p->job->news.on && why == CTRAN_ERR_PROC_FAILED &&
+    ep->dead = ep->p->job->events.on && why == CTRAN_ERR_PROC_FAILED &&
                !ep->left; /* the launcher is about to say */
     ct_list_remove(&ep->stalled);
     ct_list_append(&ep->p->ep->failed, &ep->stalled);
@@ -522,9 +522,9 @@ unsigned ct_ep_progress(struct ct_process *p)
     if (CT_UNLIKELY(++set->turns % LOOK_EVERY == 0)) {
         ct_ep_look_after(set);
     }
-    if (CT_UNLIKELY(atomic_load_explicit(&p->job->news.told, memory_order_seq_cst) !=
-                    set->news_seen)) {
-        n += ct_ep_take_news(set);
+    if (CT_UNLIKELY(atomic_load_explicit(&p->job->events.told, memory_order_seq_cst) !=
+                    set->events_seen)) {
+        n += ct_ep_take_events(set);
     }
     for (unsigned i = 0; i < set->nnets; i++) {
         n += set->nets[i]->ops->progress(set->nets[i]);

@@ -21,7 +21,6 @@
 #include "net/net.h"
 #include "topo/topo.h"
 
-
 enum ct_ep_state { CT_EP_NEW, CT_EP_CONNECTED, CT_EP_FAILED };
 
 /* What p2p keeps for each peer: see p2p/flow.h. */
@@ -36,13 +35,13 @@ struct ct_ep_flow {
     struct ct_list waits;     /* among the peers that wait for an answer */
 };
 
-/* What passes between this process and a peer, where ranks share cores: talk.c. */
-struct ct_ep_talk {
-    bool     heard;   /* a message from it, since the last to it */
-    bool     much;    /* what the last judgement has found */
-    uint32_t answers; /* messages to it after one from it, and */
-    uint64_t bytes;   /* of messages, since that */
-    uint64_t since;   /* what had passed between this process and all when that was made */
+/* What passes between this process and a peer, where ranks share cores: traffic.c. */
+struct ct_ep_traffic {
+    bool     received; /* a message from it, since the last to it */
+    bool     much;     /* what the last judgement has found */
+    uint32_t answers;  /* messages to it after one from it, and */
+    uint64_t bytes;    /* of messages, since that */
+    uint64_t since;    /* what had passed between this process and all when that was made */
 };
 
 struct ct_ep {
@@ -58,8 +57,8 @@ struct ct_ep {
     struct ct_list pending   CT_GUARDED_BY(ct_domain); /* struct ct_ep_op, waiting for room */
     struct ct_list stalled   CT_GUARDED_BY(ct_domain); /* among the pending, or failed */
     struct ct_ep_flow flow   CT_GUARDED_BY(ct_domain);
-    struct ct_ep_talk talk   CT_GUARDED_BY(ct_domain);
-    struct ct_ep_rma_queue  *rma CT_GUARDED_BY(ct_domain); /* NULL: not needed so far */
+    struct ct_ep_traffic traffic CT_GUARDED_BY(ct_domain);
+    struct ct_ep_rma_queue *rma  CT_GUARDED_BY(ct_domain); /* NULL: not needed so far */
 };
 
 /* A message on its way, embedded in its owner's object. The owner fills the first part, which
@@ -94,14 +93,13 @@ void ct_ep_set_threaded(struct ct_process *p);
 
 /* Registers a handler of active messages and returns the id by which peers reach it. Ids are given
  * in order from 1 on, so a handler has the same id in all processes of a job: these run one build
- * (ep's card makes sure) and register in one order, before the first message. hdr and data are
+ * (ep's record makes sure) and register in one order, before the first message. hdr and data are
  * valid during the call of the handler. There are at most CT_EP_MAX_HANDLERS. */
 enum { CT_EP_MAX_HANDLERS = 254 };
 uint8_t ct_ep_register(struct ct_process *p, ct_ep_handler handler);
 /* At most a few; called in order of registration. */
 void ct_ep_register_fail(struct ct_process *p, ct_ep_on_fail on_fail);
 void ct_ep_register_look(struct ct_process *p, ct_ep_on_look on_look);
-
 
 /* Whether it has failed and on_fail is still to be called for that: until then messages may wait in
  * it, and transports may use memory on its behalf. */
@@ -114,13 +112,14 @@ static inline bool ct_ep_is_to_be_told(const struct ct_ep *ep) CT_IN_DOMAIN
 struct ct_ep *ct_ep_get(struct ct_process *p, uint32_t id);
 
 /* Where process `id` stands; ct_distance_between compares two. The first time for each it looks
- * into that one's card, and waits until it has joined, at most CTRAN_BOOTSTRAP_TIMEOUT
+ * into that one's record, and waits until it has joined, at most CTRAN_BOOTSTRAP_TIMEOUT
  * (CTRAN_ERR_BOOTSTRAP, logged). Takes 16 bytes for each process of the job from the first call on.
  * The numbers are this process's own: which are equal is the same everywhere. CTRAN_ERR_NO_MEM.
- * Any thread. spots.c */
-int ct_ep_spot(struct ct_process *p, uint32_t id, struct ct_spot *spot) CT_EXCLUDES(ct_domain);
-/* What the own card says of it. Any thread. */
-void ct_ep_own_whereabouts(const struct ct_process *p, struct ct_whereabouts *at);
+ * Any thread. locations.c */
+int ct_ep_location(struct ct_process *p, uint32_t id, struct ct_location *location)
+    CT_EXCLUDES(ct_domain);
+/* What the own record says of it. Any thread. */
+void ct_ep_own_location_key(const struct ct_process *p, struct ct_location_key *at);
 
 /* Sends op's message after all earlier ones to ep. CTRAN_SUCCESS: taken, op is free again and done
  * is not called. CT_QUEUED: done will be called. Else failed, done is not called. */
@@ -186,15 +185,15 @@ void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN
 /* Gives the core away once. And whether that is the first thing to do for one who waits, since the
  * host has more ranks than cores: then job->seats tells whom it helps. */
 void ct_ep_make_room(struct ct_process *p);
-bool ct_ep_is_crowded(const struct ct_process *p);
+bool ct_ep_is_oversubscribed(const struct ct_process *p);
 /* Whether before each sleep all processes that have joined pass a barrier, this one among them (see
  * base/membarrier.h): such publish what it watches with a release store. */
 bool ct_ep_bars(const struct ct_process *p);
 
 /* A message to the peer, or one from it that has been matched, of so many bytes; to be told where
- * ranks share cores. talk.c */
-void ct_ep_said(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN;
-void ct_ep_heard(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
+ * ranks share cores. traffic.c */
+void ct_ep_sent(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN;
+void ct_ep_received(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 /* So many bytes of the peer's, out of memory that ranks share; the same. */
 void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN;
 

@@ -49,10 +49,10 @@ struct ct_ep_naps {
     uint64_t asked_ns CT_GUARDED_BY(ct_domain); /* their lengths */
 };
 
-/* Where processes stand, by number: see spots.c. NULL before somebody asks. */
-struct ct_ep_spots {
-    _Atomic(struct ct_spot *)  table;
-    struct ct_spotter *spotter CT_GUARDED_BY(ct_domain);
+/* Where processes stand, by number: see locations.c. NULL before somebody asks. */
+struct ct_ep_locations {
+    _Atomic(struct ct_location *)     table;
+    struct ct_location_table *numbers CT_GUARDED_BY(ct_domain);
 };
 
 /* The row of polls, tests and probes of the program, that have brought nothing: polls.c. */
@@ -75,20 +75,20 @@ struct ct_ep_set {
     uint32_t                      npages;
     struct ct_list stalled        CT_GUARDED_BY(ct_domain); /* endpoints with pending messages */
     struct ct_list failed         CT_GUARDED_BY(ct_domain); /* whose failure has yet to be told */
-    uint32_t news_seen            CT_GUARDED_BY(ct_domain); /* of the launcher's */
+    uint32_t events_seen          CT_GUARDED_BY(ct_domain); /* of the launcher's */
     uint32_t deaths               CT_GUARDED_BY(ct_domain); /* of those, taken up */
     uint32_t losses               CT_GUARDED_BY(ct_domain); /* failures and deaths told */
     bool in_progress              CT_GUARDED_BY(ct_domain);
     unsigned turns                CT_GUARDED_BY(ct_domain); /* of progress */
-    ct_ep_handler                 handlers[UINT8_MAX + 1]; /* by id; NULL: nobody's */
-    uint8_t                       nhandlers;               /* the ids from 1 on */
-    uint8_t                       nudge;                   /* the id of ct_ep_nudge's message */
+    ct_ep_handler                 handlers[UINT8_MAX + 1];  /* by id; NULL: nobody's */
+    uint8_t                       nhandlers;                /* the ids from 1 on */
+    uint8_t                       nudge;                    /* the id of ct_ep_nudge's message */
     ct_ep_on_fail                 on_fail[CT_EP_MAX_ON_FAIL];
     unsigned                      non_fail;
     ct_ep_on_look                 on_look;
     ct_ep_whom whom               CT_GUARDED_BY(ct_domain); /* of ct_ep_await; NULL: none waits */
     void *whom_arg                CT_GUARDED_BY(ct_domain);
-    bool in_vain                  CT_GUARDED_BY(ct_domain); /* that one has failed */
+    bool in_vain                  CT_GUARDED_BY(ct_domain);  /* that one has failed */
     const struct ct_ep_keys      *keys[CT_EP_MAX_KEY_USERS]; /* by the top byte of their keys */
     uint32_t                      nkeys;
     struct ct_ep_region *regions  CT_GUARDED_BY(ct_domain); /* uthash by key */
@@ -104,36 +104,38 @@ struct ct_ep_set {
     struct ct_ep_polls            polls;
     uint32_t                      rooms; /* made for others, in a process without threads */
     struct ct_ep *from            CT_GUARDED_BY(ct_domain); /* of the last message */
-    uint64_t talked               CT_GUARDED_BY(ct_domain); /* bytes, to and from all: talk.c */
-    struct ct_ep_spots            spots;
+    uint64_t traffic_bytes        CT_GUARDED_BY(ct_domain); /* bytes, to and from all: traffic.c */
+    struct ct_ep_locations        locations;
     uint64_t checked_ns           CT_GUARDED_BY(ct_domain); /* when peers were last looked after */
-    void                         *card;
-    size_t                        card_len;
+    void                         *record;
+    size_t                        record_len;
 };
 
-/* A card is what a process publishes: who built it, where its host stands, and its address in each
- * transport. */
-int ct_ep_card_make(struct ct_ep_set *set);
-/* Checks a card before any use: CTRAN_ERR_VERSION for another build, CTRAN_ERR_BOOTSTRAP for no
- * card at all, CTRAN_ERR_CONFIG for a rank that would choose other collectives; all logged. */
-int ct_ep_card_check(const struct ct_ep_set *set, uint32_t id, const void *card, size_t len_bytes);
-/* Of a card that was checked. */
-void ct_ep_card_whereabouts(const void *card, struct ct_whereabouts *at);
+/* A record is what a process publishes: who built it, where its host stands, and its address in
+ * each transport. */
+int ct_ep_record_make(struct ct_ep_set *set);
+/* Checks a record before any use: CTRAN_ERR_VERSION for another build, CTRAN_ERR_BOOTSTRAP for no
+ * record at all, CTRAN_ERR_CONFIG for a rank that would choose other collectives; all logged. */
+int ct_ep_record_check(const struct ct_ep_set *set, uint32_t id, const void *record,
+                       size_t len_bytes);
+/* Of a record that was checked. */
+void ct_ep_record_location_key(const void *record, struct ct_location_key *at);
 /* The address in transport `name`, NULL when it has none. */
-const void *ct_ep_card_find(const void *card, size_t card_len, const char *name, size_t *len_bytes);
+const void *ct_ep_record_find(const void *record, size_t record_len, const char *name,
+                              size_t *len_bytes);
 
-/* ep's card, checked; valid until the job is left. Errors are logged. */
-int ct_ep_card_get(struct ct_ep *ep, const void **card, size_t *len_bytes);
+/* ep's record, checked; valid until the job is left. Errors are logged. */
+int ct_ep_record_get(struct ct_ep *ep, const void **record, size_t *len_bytes);
 
 /* Where this process's host stands, by its labels. CTRAN_ERR_CONFIG, logged. */
-int  ct_ep_whereabouts(const struct ct_process *p, struct ct_whereabouts *at);
-void ct_ep_spots_fini(struct ct_ep_set *set) CT_IN_DOMAIN;
+int  ct_ep_location_key(const struct ct_process *p, struct ct_location_key *at);
+void ct_ep_locations_fini(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* Has the transports look whether the peers that matter still live, unless that was lately. */
 void ct_ep_look_after(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* Takes up what the launcher has told since the last time; returns the number of events. */
-unsigned ct_ep_take_news(struct ct_ep_set *set) CT_IN_DOMAIN;
+unsigned ct_ep_take_events(struct ct_ep_set *set) CT_IN_DOMAIN;
 
 /* The program has got or sent something: a row of polls that bring nothing begins anew. */
 static inline void ct_ep_polls_reset(struct ct_ep_set *set) CT_IN_DOMAIN
@@ -145,7 +147,7 @@ static inline void ct_ep_polls_reset(struct ct_ep_set *set) CT_IN_DOMAIN
  * on another core is likely to end the wait. idle.c */
 bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN;
 
-/* A turn of waiting has brought something: this process may take a seat elsewhere. talk.c */
+/* A turn of waiting has brought something: this process may take a seat elsewhere. traffic.c */
 void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;
 
 /* Finds a transport that reaches ep and connects. On failure ep has failed. */

@@ -167,14 +167,14 @@ void ct_ep_make_room(struct ct_process *p)
         sched_yield();
         return;
     }
-    if (ct_ep_is_crowded(p) && ++p->ep->rooms % SOME == 0) {
+    if (ct_ep_is_oversubscribed(p) && ++p->ep->rooms % SOME == 0) {
         ct_seats_choose(&p->job->seats);
         ct_seats_spread(&p->job->seats);
     }
     ct_seats_yield(&p->job->seats);
 }
 
-bool ct_ep_is_crowded(const struct ct_process *p)
+bool ct_ep_is_oversubscribed(const struct ct_process *p)
 {
     return p->ep->spin_ns == 0 && !p->threaded;
 }
@@ -205,7 +205,7 @@ bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w)
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns)
 {
     struct ct_ep_set *set = p->ep;
-    if (ct_ep_is_crowded(p) && ct_ep_is_near(set, w)) {
+    if (ct_ep_is_oversubscribed(p) && ct_ep_is_near(set, w)) {
         return;
     }
     switch (ct_wait_next(w, spin_ns, set->yield_ns)) {

@@ -31,7 +31,8 @@ static void begin_row(struct ct_ep_polls *polls, uint64_t now) CT_IN_DOMAIN
 /* Whether ranks share cores, and the message is likely to come from another core soon. */
 static bool is_near(struct ct_ep_set *set, struct ct_wait *pace, uint64_t now) CT_IN_DOMAIN
 {
-    return ct_ep_is_crowded(set->p) && now - pace->start_ns < NEAR_NS && ct_ep_is_near(set, pace);
+    return ct_ep_is_oversubscribed(set->p) && now - pace->start_ns < NEAR_NS &&
+           ct_ep_is_near(set, pace);
 }
 
 /* A poll has brought nothing. Returns whether to give the core away now. */

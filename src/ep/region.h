@@ -30,8 +30,8 @@
  *   - Atomics on host memory are instructions of a processor of the host, whoever carries them out:
  *     the origin where the memory is mapped, else the target's progress. So both are atomic to each
  *     other and to the program's own, and no region has to name one authority. On device memory the
- *     target's progress alone carries them out. A transport whose network card has atomics may
- *     offer them for a region only if the card is coherent with the processors.
+ *     target's progress alone carries them out. A transport whose network record has atomics may
+ *     offer them for a region only if the record is coherent with the processors.
  *   - Accumulates of other operators or types are active messages of the window (ct_ep_register),
  *     carried out by the target with the same instructions. A window has to send all accumulates
  *     to a region one way, to keep their order (MPI-4.1 sec. 12.7.2).

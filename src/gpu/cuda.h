@@ -530,7 +530,7 @@ typedef enum CUdriverProcAddressQueryResult_enum {
        unsigned long long flags))                                                                  \
     X(cuMemRelease, cuMemRelease, (CUmemGenericAllocationHandle handle))                           \
     X(cuMemAddressReserve, cuMemAddressReserve,                                                    \
-      (CUdeviceptr *ptr, size_t bytes, size_t alignment, CUdeviceptr wish,                         \
+      (CUdeviceptr *ptr, size_t bytes, size_t alignment, CUdeviceptr hint,                         \
        unsigned long long flags))                                                                  \
     X(cuMemAddressFree, cuMemAddressFree, (CUdeviceptr ptr, size_t bytes))                         \
     X(cuMemMap, cuMemMap,                                                                          \

@@ -55,7 +55,7 @@ int ct_gpu_init(struct ct_process *p)
     atomic_store_explicit(&own->mine, -1, memory_order_relaxed);
     (void)pthread_mutex_init(&own->lock, NULL); /* cannot fail for a plain one */
     for (int i = 0; i < CT_GPU_MAX_DEVICES; i++) {
-        ct_list_init(&own->used[i].lanes);
+        ct_list_init(&own->used[i].copy_streams);
         own->used[i].loaded = CT_AGAIN;
     }
     rc = open_driver(p, g);
@@ -75,7 +75,7 @@ void ct_gpu_fini(struct ct_process *p)
     if (g == NULL) {
         return;
     }
-    ct_gpu_lanes_free(g);
+    ct_gpu_copy_streams_free(g);
     for (int i = 0; i < g->own->ndevices; i++) {
         ct_gpu_kernels_free(g, i);
         if (ct_gpu_context(g, i) != NULL) {

@@ -148,23 +148,23 @@ uint64_t ct_gpu_buffer_id(const struct ct_gpu *g, const void *ptr);
 /* ---- streams and events of our own ----------------------------------------------------------- */
 
 /* A non-blocking stream of the highest priority with an event, for one user at a time. */
-struct ct_gpu_lane {
-    struct ct_list      link;
-    int                 device;
-    CUstream            stream;
-    CUevent             done;
-    struct ct_gpu_lane *chain; /* all of the process */
+struct ct_gpu_copy_stream {
+    struct ct_list             link;
+    int                        device;
+    CUstream                   stream;
+    CUevent                    done;
+    struct ct_gpu_copy_stream *chain; /* all of the process */
 };
 
-/* A lane of the device that nobody uses; there are as many as were ever used at once. */
-int  ct_gpu_lane_get(struct ct_gpu *g, int ordinal, struct ct_gpu_lane **out);
-void ct_gpu_lane_put(struct ct_gpu *g, struct ct_gpu_lane *lane);
-/* Marks the end of what has been put on the lane; whether all up to there is done: CTRAN_SUCCESS,
+/* A cs of the device that nobody uses; there are as many as were ever used at once. */
+int  ct_gpu_copy_stream_get(struct ct_gpu *g, int ordinal, struct ct_gpu_copy_stream **out);
+void ct_gpu_copy_stream_put(struct ct_gpu *g, struct ct_gpu_copy_stream *cs);
+/* Marks the end of what has been put on the cs; whether all up to there is done: CTRAN_SUCCESS,
  * CT_AGAIN, or an error of the device (logged). No context is needed. */
-int ct_gpu_lane_mark(struct ct_gpu *g, struct ct_gpu_lane *lane);
-int ct_gpu_lane_test(struct ct_gpu *g, struct ct_gpu_lane *lane);
+int ct_gpu_copy_stream_mark(struct ct_gpu *g, struct ct_gpu_copy_stream *cs);
+int ct_gpu_copy_stream_test(struct ct_gpu *g, struct ct_gpu_copy_stream *cs);
 /* Marks, and polls until it is done: spins, then yields. Ends when the device finishes or fails. */
-int ct_gpu_lane_wait(struct ct_gpu *g, struct ct_gpu_lane *lane);
+int ct_gpu_copy_stream_wait(struct ct_gpu *g, struct ct_gpu_copy_stream *cs);
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 

@@ -81,8 +81,8 @@ int ct_kernel_message_layout_make(uint32_t size, size_t bytes, struct ct_kernel_
     return CTRAN_ERR_NO_MEM;
 }
 
-int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
-                              struct ct_kernel_layout *out)
+int ct_kernel_ll32_layout_make(uint32_t size, uint32_t channels, size_t bytes,
+                               struct ct_kernel_layout *out)
 {
     enum { MOST = 16 << 10 };
     const uint32_t least = channels - channels / 4; /* longer slots are worth a quarter of them */
@@ -102,7 +102,7 @@ int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
 int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out)
 {
     enum { SHARE = 5 }; /* one in so many is for messages and rows */
-    const bool   has_rows = size > 1 && size <= CT_KERNEL_SPREAD + 1;
+    const bool   has_ll32 = size > 1 && size <= CT_KERNEL_SPREAD + 1;
     const size_t most_bytes = size <= CT_KERNEL_SHORT + 1 ? bytes - bytes / SHARE : bytes;
     memset(out, 0, sizeof *out);
     const int rc = ct_kernel_layout_make(size, CT_KERNEL_CHANNELS, most_bytes, &out->calls);
@@ -115,10 +115,10 @@ int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out
         out->at_messages = at;
         at = ct_round_up(at + ct_kernel_layout_bytes(size, &out->messages), CT_KERNEL_LINE);
     }
-    if (has_rows && at < bytes &&
-        ct_kernel_row_layout_make(size, CT_KERNEL_CHANNELS, bytes - at, &out->rows) ==
+    if (has_ll32 && at < bytes &&
+        ct_kernel_ll32_layout_make(size, CT_KERNEL_CHANNELS, bytes - at, &out->rows) ==
             CTRAN_SUCCESS) {
-        out->at_rows = at;
+        out->at_ll32 = at;
     }
     return CTRAN_SUCCESS;
 }
@@ -163,21 +163,21 @@ static bool flagged(struct ct_kernel_how how, size_t bytes, size_t peers)
 }
 
 /* Whether a call goes by rows. */
-static bool by_rows(struct ct_kernel_how how, const struct ct_kernel_comm *comm,
+static bool by_ll32(struct ct_kernel_how how, const struct ct_kernel_comm *comm,
                     enum ct_kernel_shape shape, size_t bytes)
 {
     enum { MOST = 64 << 20 }; /* steps are counted by 16 bits */
     return how.rows != NULL && comm->size <= CT_KERNEL_SPREAD + 1 && bytes <= MOST &&
-           (how.form == CT_KERNEL_AS_ROWS ||
+           (how.form == CT_KERNEL_AS_LL32 ||
             (how.form == CT_KERNEL_BY_SIZE &&
-             ct_kernel_suits_rows(comm->size, shape, bytes, how.blocks)));
+             ct_kernel_suits_ll32(comm->size, shape, bytes, how.blocks)));
 }
 
 bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks,
-                        bool has_rows)
+                        bool has_ll32)
 {
     return flagged((struct ct_kernel_how){.blocks = blocks}, bytes, size - 1) ||
-           (has_rows && ct_kernel_suits_rows(size, shape, bytes, blocks));
+           (has_ll32 && ct_kernel_suits_ll32(size, shape, bytes, blocks));
 }
 
 /* One of `size` parts of a vector. */
@@ -249,10 +249,10 @@ static void finish_move(struct ct_kernel_call *c, const struct ct_kernel_comm *c
                         struct ct_kernel_how how, size_t longest)
 {
     struct ct_kernel_args *a = &c->args;
-    if (by_rows(how, comm, CT_KERNEL_MOVED, longest)) {
+    if (by_ll32(how, comm, CT_KERNEL_MOVED, longest)) {
         a->result_from = a->from; /* nothing is combined */
         a->from = 0;
-        ct_kernel_make_rows(c, how, CT_KERNEL_TYPES, longest);
+        ct_kernel_make_ll32(c, how, CT_KERNEL_TYPES, longest);
     } else {
         ct_kernel_shorten(c, CT_KERNEL_TYPES);
     }
@@ -290,7 +290,7 @@ void ct_kernel_alltoall(struct ct_kernel_call *c, const struct ct_kernel_comm *c
 }
 
 /* The root gives each of the others a part, which that passes on. */
-static void bcast_by_rows(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
+static void bcast_by_ll32(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                           struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root)
 {
     const size_t           part = part_of(bytes, comm->size - 1);
@@ -309,14 +309,14 @@ static void bcast_by_rows(struct ct_kernel_call *c, const struct ct_kernel_comm 
         }
     }
     a->own_bytes = a->move[comm->rank].recv_bytes;
-    ct_kernel_make_rows(c, how, CT_KERNEL_TYPES, part);
+    ct_kernel_make_ll32(c, how, CT_KERNEL_TYPES, part);
 }
 
 void ct_kernel_bcast(struct ct_kernel_call *c, const struct ct_kernel_comm *comm,
                      struct ct_kernel_how how, void *buf, size_t bytes, uint32_t root)
 {
-    if (by_rows(how, comm, CT_KERNEL_BROADCAST, bytes)) {
-        bcast_by_rows(c, comm, how, buf, bytes, root);
+    if (by_ll32(how, comm, CT_KERNEL_BROADCAST, bytes)) {
+        bcast_by_ll32(c, comm, how, buf, bytes, root);
         return;
     }
     struct ct_kernel_args *a = start_move(c, comm, how, bytes);
@@ -398,18 +398,18 @@ void ct_kernel_allreduce(struct ct_kernel_call *c, const struct ct_kernel_comm *
                          const void *send, void *recv, size_t count)
 {
     const size_t bytes = count * r->elem_bytes;
-    const bool   rows = by_rows(how, comm, CT_KERNEL_ALLREDUCED, bytes);
+    const bool   rows = by_ll32(how, comm, CT_KERNEL_ALLREDUCED, bytes);
     const bool   small = !rows && flagged(how, bytes, comm->size - 1);
     const size_t part = part_of(bytes, comm->size);
     (void)start_reduce(c, comm, how, r, small, small ? bytes : part);
     if (rows && comm->size > 2) {
         two_shots(c, send, recv, bytes, all_of(comm));
-        ct_kernel_make_rows(c, how, r->type, part);
+        ct_kernel_make_ll32(c, how, r->type, part);
         return;
     }
     if (rows) {
         one_shot(&c->args, send, recv, bytes, others(comm), all_of(comm));
-        ct_kernel_make_rows(c, how, r->type, bytes);
+        ct_kernel_make_ll32(c, how, r->type, bytes);
         return;
     }
     /* With two ranks both ways send as much. Two shots load less: that counts where blocks are few,
@@ -470,8 +470,8 @@ void ct_kernel_reduce_scatter(struct ct_kernel_call *c, const struct ct_kernel_c
         at += len;
     }
     a->own_bytes = a->move[comm->rank].send_bytes;
-    if (by_rows(how, comm, CT_KERNEL_SCATTERED, longest * r->elem_bytes)) {
-        ct_kernel_make_rows(c, how, r->type, longest * r->elem_bytes);
+    if (by_ll32(how, comm, CT_KERNEL_SCATTERED, longest * r->elem_bytes)) {
+        ct_kernel_make_ll32(c, how, r->type, longest * r->elem_bytes);
     } else {
         ct_kernel_shorten(c, r->type);
     }

@@ -44,14 +44,14 @@ static inline size_t ct_kernel_message_most(const struct ct_kernel_layout *layou
 }
 
 /* The same for a part that calls by rows alone use. */
-int ct_kernel_row_layout_make(uint32_t size, uint32_t channels, size_t bytes,
-                              struct ct_kernel_layout *out);
+int ct_kernel_ll32_layout_make(uint32_t size, uint32_t channels, size_t bytes,
+                               struct ct_kernel_layout *out);
 
 /* A workspace divided among the kernels of most collectives, at its beginning, messages and rows;
  * where these begin, 0: there is no room for them, or they are not for so many ranks. */
 struct ct_kernel_division {
     struct ct_kernel_layout calls, messages, rows;
-    size_t                  at_messages, at_rows;
+    size_t                  at_messages, at_ll32;
 };
 int ct_kernel_divide(uint32_t size, size_t bytes, struct ct_kernel_division *out);
 
@@ -74,7 +74,7 @@ enum ct_kernel_form {
     CT_KERNEL_BY_SIZE,
     CT_KERNEL_AS_FLAGGED, /* items for latency */
     CT_KERNEL_AS_BULK,    /* for bandwidth */
-    CT_KERNEL_AS_ROWS     /* between; where there are none it is chosen by size */
+    CT_KERNEL_AS_LL32     /* between; where there are none it is chosen by size */
 };
 
 /* How a call is carried out; all ranks must have the same. */
@@ -96,7 +96,7 @@ enum ct_kernel_shape {
  * of a how), goes through the workspaces even if ranks could reach each other's memory: direct
  * kernels are no faster. */
 bool ct_kernel_is_short(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks,
-                        bool has_rows);
+                        bool has_ll32);
 
 enum { CT_KERNEL_NAME = 32 };
 

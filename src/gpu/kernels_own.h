@@ -18,7 +18,7 @@ enum {
 enum ct_kernel_kind {
     CT_KERNEL_FLAGGED,
     CT_KERNEL_BRIEF, /* the short form of that */
-    CT_KERNEL_BY_ROWS,
+    CT_KERNEL_BY_LL32,
     CT_KERNEL_BULK,
     CT_KERNEL_DIRECT,
     CT_KERNEL_KINDS
@@ -60,13 +60,13 @@ void ct_kernel_brief_own(struct ct_kernel_brief *b, const void *src, void *dst, 
                          uint64_t bytes);
 
 /* Whether calls among `size` ranks, of so many bytes, by so many blocks, are best by rows. */
-bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks);
+bool ct_kernel_suits_ll32(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks);
 /* What a rank sends to all its peers together as flagged items, at most; blocks: as of a how. */
 size_t ct_kernel_flagged_most(uint32_t blocks);
 
 /* Makes rows of a call whose masks and moves are set, as of reductions. `longest` is no less than
  * what one peer gets, and the same on all ranks. */
-void ct_kernel_make_rows(struct ct_kernel_call *c, struct ct_kernel_how how,
+void ct_kernel_make_ll32(struct ct_kernel_call *c, struct ct_kernel_how how,
                          enum ct_kernel_type type, size_t longest);
 
 #endif

@@ -7,6 +7,6 @@ libctcore_la_SOURCES += \
 	src/gpu/fatbin.c \
 	src/gpu/gpu.h \
 	src/gpu/kind.c \
-	src/gpu/lane.c \
+	src/gpu/copy_stream.c \
 	src/gpu/module.c \
 	src/gpu/own.h

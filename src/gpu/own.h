@@ -18,9 +18,9 @@
 
 /* What has been made for a device. */
 struct ct_gpu_used {
-    _Atomic(CUcontext)    context; /* primary, retained; NULL: not yet */
-    uint64_t              reaches; /* one bit a device: peer access is on */
-    struct ct_list        lanes;   /* that nobody uses */
+    _Atomic(CUcontext)    context;      /* primary, retained; NULL: not yet */
+    uint64_t              reaches;      /* one bit a device: peer access is on */
+    struct ct_list        copy_streams; /* that nobody uses */
     CUmodule              modules[2];
     unsigned              nmodules;
     _Atomic int           loaded;  /* CT_AGAIN: kernels are not; else the result of it */
@@ -29,15 +29,15 @@ struct ct_gpu_used {
 };
 
 struct ct_gpu_private {
-    struct ct_process   *p;
-    struct cuda_table    table;
-    pthread_mutex_t      lock;
-    _Atomic int          ready; /* CT_AGAIN: not asked; else the result of cuInit and the rest */
-    int                  ndevices;
-    _Atomic int          mine;  /* the rank's device; -1: not settled */
-    struct ct_gpu_lane  *lanes; /* all, by their chain */
-    struct ct_gpu_device devices[CT_GPU_MAX_DEVICES];
-    struct ct_gpu_used   used[CT_GPU_MAX_DEVICES];
+    struct ct_process *p;
+    struct cuda_table  table;
+    pthread_mutex_t    lock;
+    _Atomic int        ready; /* CT_AGAIN: not asked; else the result of cuInit and the rest */
+    int                ndevices;
+    _Atomic int        mine;                 /* the rank's device; -1: not settled */
+    struct ct_gpu_copy_stream *copy_streams; /* all, by their chain */
+    struct ct_gpu_device       devices[CT_GPU_MAX_DEVICES];
+    struct ct_gpu_used         used[CT_GPU_MAX_DEVICES];
 };
 
 /* By the context of a stream or thread: the ordinal of its device, -1: none. */
@@ -47,7 +47,7 @@ int ct_gpu_ordinal_of(const struct ct_gpu *g, CUdevice handle);
 int ct_gpu_code(CUresult r);
 
 /* What is freed at the end, with contexts still there. */
-void ct_gpu_lanes_free(struct ct_gpu *g);
+void ct_gpu_copy_streams_free(struct ct_gpu *g);
 void ct_gpu_kernels_free(struct ct_gpu *g, int ordinal);
 
 #endif

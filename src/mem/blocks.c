@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lists of blocks, as datatypes have them, to flat memory and back. Rows of equal blocks are one
- * strided copy of the driver's, all copies of a list go on one lane, and there is one wait, at the
+ * strided copy of the driver's, all copies of a list go on one cs, and there is one wait, at the
  * end. Between the driver and ordinary memory each copy would be a wait, too: such lists go through
  * page-locked memory.
  */
@@ -11,11 +11,11 @@
 #include "mem/own.h"
 
 struct batch {
-    struct ct_process  *p;
-    char               *flat;
-    bool                out;  /* from the blocks to flat memory */
-    struct ct_gpu_lane *lane; /* NULL: nothing is on it */
-    struct ct_gpu_visit visit;
+    struct ct_process         *p;
+    char                      *flat;
+    bool                       out; /* from the blocks to flat memory */
+    struct ct_gpu_copy_stream *cs;  /* NULL: nothing is on it */
+    struct ct_gpu_visit        visit;
 };
 
 static void copy_by_cpu(const struct batch *b, const struct ct_rows *e)
@@ -31,9 +31,9 @@ static int enqueue(const struct batch *b, uintptr_t at, char *flat, size_t len)
 {
     static const char what[] = "copying the blocks of a datatype";
     if (b->out) {
-        return CT_GPU_TRY(b->p->gpu, what, cuMemcpyDtoHAsync, (flat, at, len, b->lane->stream));
+        return CT_GPU_TRY(b->p->gpu, what, cuMemcpyDtoHAsync, (flat, at, len, b->cs->stream));
     }
-    return CT_GPU_TRY(b->p->gpu, what, cuMemcpyHtoDAsync, (at, flat, len, b->lane->stream));
+    return CT_GPU_TRY(b->p->gpu, what, cuMemcpyHtoDAsync, (at, flat, len, b->cs->stream));
 }
 
 /* One strided copy of the driver's. */
@@ -57,7 +57,7 @@ static int enqueue_rows(const struct batch *b, const struct ct_rows *e)
         copy.srcPitch = e->flat_stride_bytes;
     }
     return CT_GPU_TRY(b->p->gpu, "copying a datatype's rows", cuMemcpy2DAsync,
-                      (&copy, b->lane->stream));
+                      (&copy, b->cs->stream));
 }
 
 static bool is_pitch(ptrdiff_t stride, size_t len, size_t most)
@@ -67,7 +67,7 @@ static bool is_pitch(ptrdiff_t stride, size_t len, size_t most)
 
 static int enqueue_entry(const struct batch *b, const struct ct_rows *e)
 {
-    const size_t    most = ct_gpu_device(b->p->gpu, b->lane->device)->max_pitch;
+    const size_t    most = ct_gpu_device(b->p->gpu, b->cs->device)->max_pitch;
     const ptrdiff_t flat_stride = (ptrdiff_t)e->flat_stride_bytes;
     char           *flat = b->flat + e->flat_bytes;
     if (e->n == 1 ||
@@ -87,31 +87,31 @@ static int enqueue_entry(const struct batch *b, const struct ct_rows *e)
 }
 
 /* The first device that is met does all copies of the list. */
-static int open_lane(struct batch *b, int ordinal)
+static int open_copy_stream(struct batch *b, int ordinal)
 {
-    if (b->lane != NULL) {
+    if (b->cs != NULL) {
         return CTRAN_SUCCESS;
     }
-    int rc = ct_gpu_lane_get(b->p->gpu, ordinal, &b->lane);
+    int rc = ct_gpu_copy_stream_get(b->p->gpu, ordinal, &b->cs);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     rc = ct_gpu_enter(b->p->gpu, ordinal, &b->visit);
     if (rc != CTRAN_SUCCESS) {
-        ct_gpu_lane_put(b->p->gpu, b->lane);
-        b->lane = NULL;
+        ct_gpu_copy_stream_put(b->p->gpu, b->cs);
+        b->cs = NULL;
     }
     return rc;
 }
 
 /* Waits also for what an error left behind. */
-static int close_lane(struct batch *b, int rc)
+static int close_copy_stream(struct batch *b, int rc)
 {
-    if (b->lane != NULL) {
-        const int waited = ct_gpu_lane_wait(b->p->gpu, b->lane);
+    if (b->cs != NULL) {
+        const int waited = ct_gpu_copy_stream_wait(b->p->gpu, b->cs);
         rc = rc == CTRAN_SUCCESS ? waited : rc;
         ct_gpu_leave(b->p->gpu, &b->visit);
-        ct_gpu_lane_put(b->p->gpu, b->lane);
+        ct_gpu_copy_stream_put(b->p->gpu, b->cs);
     }
     return rc;
 }
@@ -124,7 +124,7 @@ static int copy_entry(struct batch *b, const struct ct_rows *e)
         copy_by_cpu(b, e);
         return CTRAN_SUCCESS;
     }
-    int rc = open_lane(b, ordinal);
+    int rc = open_copy_stream(b, ordinal);
     return rc == CTRAN_SUCCESS ? enqueue_entry(b, e) : rc;
 }
 
@@ -157,7 +157,7 @@ static int copy_list(struct ct_process *p, char *flat, const struct ct_rows *lis
     for (unsigned i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
         rc = is_of_one_kind(&b, &list[i]) ? copy_entry(&b, &list[i]) : copy_each(&b, &list[i]);
     }
-    return close_lane(&b, rc);
+    return close_copy_stream(&b, rc);
 }
 
 /* Whether it is worth to go through page-locked memory. */

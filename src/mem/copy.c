@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies by the kinds of both sides. Between memory that the CPU reaches it is memcpy; else the
- * device whose memory it is copies on a lane (gpu.h), which nobody else uses meanwhile, and the end
+ * device whose memory it is copies on a cs (gpu.h), which nobody else uses meanwhile, and the end
  * is seen by its event.
  */
 #define CT_FOLDER "mem"
@@ -52,19 +52,19 @@ static int move_by(struct ct_process *p, const struct sides *s, struct ct_mem_mo
                    const void *from, size_t len_bytes)
 {
     struct ct_gpu_visit v;
-    int                 rc = ct_gpu_lane_get(p->gpu, s->ordinal, &move->lane);
+    int                 rc = ct_gpu_copy_stream_get(p->gpu, s->ordinal, &move->cs);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
     rc = ct_gpu_enter(p->gpu, s->ordinal, &v);
     if (rc == CTRAN_SUCCESS) {
-        rc = enqueue(p->gpu, s, move->lane->stream, to, from, len_bytes);
-        rc = rc == CTRAN_SUCCESS ? ct_gpu_lane_mark(p->gpu, move->lane) : rc;
+        rc = enqueue(p->gpu, s, move->cs->stream, to, from, len_bytes);
+        rc = rc == CTRAN_SUCCESS ? ct_gpu_copy_stream_mark(p->gpu, move->cs) : rc;
         ct_gpu_leave(p->gpu, &v);
     }
     if (rc != CTRAN_SUCCESS) {
-        ct_gpu_lane_put(p->gpu, move->lane);
-        move->lane = NULL;
+        ct_gpu_copy_stream_put(p->gpu, move->cs);
+        move->cs = NULL;
     }
     return rc;
 }
@@ -73,7 +73,7 @@ int ct_mem_move_start(struct ct_process *p, struct ct_mem_move *move, void *to, 
                       size_t len_bytes)
 {
     struct sides s;
-    move->lane = NULL;
+    move->cs = NULL;
     if (len_bytes == 0) {
         return CTRAN_SUCCESS;
     }
@@ -97,18 +97,18 @@ int ct_mem_pull_start(struct ct_process *p, int ordinal, struct ct_mem_move *mov
 static void end_move(struct ct_process *p, struct ct_mem_move *move, int rc)
 {
     if (rc != CTRAN_SUCCESS) {
-        (void)ct_gpu_lane_wait(p->gpu, move->lane);
+        (void)ct_gpu_copy_stream_wait(p->gpu, move->cs);
     }
-    ct_gpu_lane_put(p->gpu, move->lane);
-    move->lane = NULL;
+    ct_gpu_copy_stream_put(p->gpu, move->cs);
+    move->cs = NULL;
 }
 
 int ct_mem_move_test(struct ct_process *p, struct ct_mem_move *move)
 {
-    if (move->lane == NULL) {
+    if (move->cs == NULL) {
         return CTRAN_SUCCESS;
     }
-    const int rc = ct_gpu_lane_test(p->gpu, move->lane);
+    const int rc = ct_gpu_copy_stream_test(p->gpu, move->cs);
     if (rc != CT_AGAIN) {
         end_move(p, move, rc);
     }
@@ -117,10 +117,10 @@ int ct_mem_move_test(struct ct_process *p, struct ct_mem_move *move)
 
 int ct_mem_move_wait(struct ct_process *p, struct ct_mem_move *move)
 {
-    if (move->lane == NULL) {
+    if (move->cs == NULL) {
         return CTRAN_SUCCESS;
     }
-    const int rc = ct_gpu_lane_wait(p->gpu, move->lane);
+    const int rc = ct_gpu_copy_stream_wait(p->gpu, move->cs);
     end_move(p, move, rc);
     return rc;
 }

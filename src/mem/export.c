@@ -85,7 +85,7 @@ int ct_mem_export_make(struct ct_process *p, struct ct_mem_reg *reg)
         ct_gpu_leave(p->gpu, &v);
     }
     if (rc == CTRAN_SUCCESS) {
-        reg->slot = ct_mem_board_take(p, reg->place.buffer_id);
+        reg->slot = ct_mem_freed_take(p, reg->place.buffer_id);
     }
     reg->exported = rc;
     return rc;
@@ -93,7 +93,7 @@ int ct_mem_export_make(struct ct_process *p, struct ct_mem_reg *reg)
 
 void ct_mem_export_drop(struct ct_process *p, struct ct_mem_reg *reg)
 {
-    ct_mem_board_clear(p, reg->slot);
+    ct_mem_freed_clear(p, reg->slot);
     if (reg->fd >= 0) {
         (void)close(reg->fd); /* of the driver: nothing to be written */
     }
@@ -139,7 +139,7 @@ static void begin(struct ct_process *p, const struct ct_mem_reg *reg, uintptr_t 
         .way = reg->way,
         .slot = reg->slot,
         .pid = p->mem->pid,
-        .board_fd = p->mem->board.fd,
+        .freed_fd = p->mem->freed.fd,
         .start = ct_mem_start(p),
         .base = reg->place.base,
         .buffer_id = reg->place.buffer_id,

@@ -3,7 +3,7 @@
  * Imports: peers' memory mapped here, found again by (owner, base, buffer id, device). An owner
  * exports with the buffer id of the moment, so that an old mapping is never taken for new memory.
  *
- * A mapping that nobody holds stays for the next time, until its owner's board says that the memory
+ * A mapping that nobody holds stays for the next time, until its owner's freed says that the memory
  * is gone, the owner has ended, its last holder has said that nobody will want it, or there are
  * more than CTRAN_MEM_IMPORTS and it is the oldest.
  * Opening never waits for a stream; closing a legacy one does (seen on an H200, driver 580). So
@@ -54,8 +54,8 @@ static struct ct_mem_owner *owner_get(struct ct_process *p, const struct ct_mem_
             owner->pidfd); /* of a stranger: another namespace of pids, or the owner ended */
         owner->pidfd = -1;
     }
-    if (owner->pidfd >= 0 && from->board_fd >= 0) {
-        owner->board = ct_mem_board_map(owner->pidfd, from->board_fd);
+    if (owner->pidfd >= 0 && from->freed_fd >= 0) {
+        owner->freed = ct_mem_freed_map(owner->pidfd, from->freed_fd);
     }
     HASH_ADD(hh, all->owners, key, sizeof owner->key, owner);
     return owner;
@@ -67,7 +67,7 @@ static void owner_put(struct ct_process *p, struct ct_mem_owner *owner)
         return;
     }
     HASH_DELETE(hh, p->mem->imports.owners, owner);
-    ct_mem_board_unmap(owner->board);
+    ct_mem_freed_unmap(owner->freed);
     if (owner->pidfd >= 0) {
         (void)close(owner->pidfd);
     }
@@ -316,10 +316,10 @@ static bool has_gone(struct ct_mem_imports *all, struct ct_mem_owner *owner)
 
 static bool is_stale(struct ct_mem_imports *all, const struct ct_mem_import *import)
 {
-    const _Atomic uint64_t *board = import->owner->board;
+    const _Atomic uint64_t *freed = import->owner->freed;
     return import->spent ||
-           (board != NULL && import->slot != 0 &&
-            atomic_load_explicit(&board[import->slot], memory_order_acquire) !=
+           (freed != NULL && import->slot != 0 &&
+            atomic_load_explicit(&freed[import->slot], memory_order_acquire) !=
                 import->key.buffer_id) ||
            has_gone(all, import->owner);
 }

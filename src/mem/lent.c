@@ -237,9 +237,9 @@ static void *map_next(struct ct_mem_lending *c, size_t len, size_t align, uint64
 /* ---- get and put ----------------------------------------------------------------------------- */
 
 /* Why there is no range, which is said once the lock is free; errno has more. */
-enum lack { NOBODY, FULL, NO_FILE, SAID, NO_MEMORY };
+enum lack { NOBODY, FULL, NO_FILE, LOGGED, NO_MEMORY };
 
-static void say_lack(struct ct_process *p, size_t len, enum lack lack, int why)
+static void log_lack(struct ct_process *p, size_t len, enum lack lack, int why)
 {
     switch (lack) {
     case FULL:
@@ -254,7 +254,7 @@ static void say_lack(struct ct_process *p, size_t len, enum lack lack, int why)
         ct_info(&p->log, "%zu bytes are private: no lent memory (%s)", len, strerror(why));
         break;
     case NOBODY:
-    case SAID:
+    case LOGGED:
         break;
     }
 }
@@ -268,7 +268,7 @@ static void *make_range(struct ct_mem_lending *c, size_t len, size_t align, enum
         return NULL;
     }
     if (c->fd < 0 && c->failed) {
-        *lack = SAID;
+        *lack = LOGGED;
         return NULL;
     }
     if (c->fd < 0 && !make_file(c)) {
@@ -306,7 +306,7 @@ void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align)
     const int why = errno;
     pthread_mutex_unlock(&c->lock);
     if (CT_UNLIKELY(at == NULL)) {
-        say_lack(p, len_bytes, lack, why);
+        log_lack(p, len_bytes, lack, why);
     }
     return at;
 }

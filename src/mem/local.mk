@@ -2,7 +2,7 @@
 libctcore_la_SOURCES += \
 	src/mem/area.c \
 	src/mem/blocks.c \
-	src/mem/board.c \
+	src/mem/freed.c \
 	src/mem/copy.c \
 	src/mem/export.c \
 	src/mem/import.c \

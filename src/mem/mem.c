@@ -44,9 +44,9 @@ int ct_mem_init(struct ct_process *p)
         return CTRAN_ERR_NO_MEM;
     }
     m->pid = getpid();
-    m->board.fd = -1;
+    m->freed.fd = -1;
     pthread_mutex_t *const locks[] = {&m->regs.lock,  &m->imports.lock, &m->pinned.lock,
-                                      &m->small.lock, &m->pool.lock,    &m->wishes.lock};
+                                      &m->small.lock, &m->pool.lock,    &m->user_regs.lock};
     for (size_t i = 0; i < CT_ARRAY_LEN(locks); i++) {
         (void)pthread_mutex_init(locks[i], NULL); /* cannot fail for a plain one */
     }
@@ -72,10 +72,10 @@ void ct_mem_fini(struct ct_process *p)
         ct_mem_small_fini(p);
         ct_mem_pinned_fini(p);
         ct_mem_regs_fini(p);
-        ct_mem_board_fini(p);
+        ct_mem_freed_fini(p);
     }
     pthread_mutex_t *const locks[] = {&m->regs.lock,  &m->imports.lock, &m->pinned.lock,
-                                      &m->small.lock, &m->pool.lock,    &m->wishes.lock};
+                                      &m->small.lock, &m->pool.lock,    &m->user_regs.lock};
     for (size_t i = 0; i < CT_ARRAY_LEN(locks); i++) {
         (void)pthread_mutex_destroy(locks[i]); /* fails for one that is held: our bug */
     }

@@ -56,7 +56,7 @@ int ct_mem_scatter(struct ct_process *p, const void *flat, size_t len_bytes,
 
 /* A copy that is under way: it may be polled, and must be waited for or polled to its end. */
 struct ct_mem_move {
-    struct ct_gpu_lane *lane; /* NULL: done */
+    struct ct_gpu_copy_stream *cs; /* NULL: done */
 };
 
 /* Begins a copy; between host memory it is done at once. Ordinary host memory may make the caller
@@ -96,9 +96,9 @@ enum { CT_MEM_PIECES = 8 };
 struct ct_mem_export {
     uint8_t  way;     /* 0: none */
     uint8_t  npieces; /* of memory that was mapped */
-    uint16_t slot;    /* of the owner's board, which says when it is no more; 0: none */
+    uint16_t slot;    /* of the owner's freed, which says when it is no more; 0: none */
     int32_t  pid;     /* the owner */
-    int32_t  board_fd;
+    int32_t  freed_fd;
     uint64_t start;         /* when it was started: a pid may come again */
     uint64_t base;          /* of the allocation, or the first piece, at the owner's */
     uint64_t buffer_id;     /* of the newest piece */

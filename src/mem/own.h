@@ -23,7 +23,7 @@ struct ct_mem_reg {
     unsigned            holds;    /* by the program or the pool: stays in the cache */
     int                 exported; /* CT_AGAIN: not asked for; else the result */
     uint8_t             way;      /* of its export */
-    uint16_t            slot;     /* on the board; 0: none */
+    uint16_t            slot;     /* on the table of freed blocks; 0: none */
     int                 fd;       /* CT_MEM_MAPPED */
     CUipcMemHandle      legacy;   /* CT_MEM_LEGACY */
 };
@@ -38,14 +38,14 @@ struct ct_mem_regs {
     uint64_t            hits, misses, stale, dropped;
 };
 
-/* ---- exports: export.c, board.c -------------------------------------------------------------- */
+/* ---- exports: export.c, freed.c -------------------------------------------------------------- */
 
 enum { CT_MEM_NO_WAY, CT_MEM_LEGACY, CT_MEM_MAPPED };
 enum { CT_MEM_SLOTS = 4096 };
 
 /* Shared memory of this process, which importers read: in each slot the buffer id of what is
  * exported, 0 once that is gone. Slot 0 is never used. */
-struct ct_mem_board {
+struct ct_mem_freed {
     _Atomic uint64_t *slots; /* NULL: not made */
     int               fd;
     bool              failed; /* it cannot be made: others are not told */
@@ -62,7 +62,7 @@ struct ct_mem_owner {
     } key;
     UT_hash_handle          hh;
     int                     pidfd; /* -1: none can be had */
-    const _Atomic uint64_t *board; /* NULL: none can be had */
+    const _Atomic uint64_t *freed; /* NULL: none can be had */
     unsigned                imports;
     uint64_t                looked; /* the round of `rounds` in which it was looked for last, */
     bool                    gone;   /* and whether it had ended */
@@ -128,7 +128,7 @@ struct ct_mem_pool {
 
 /* ---- the program's registrations: register.c ------------------------------------------------- */
 
-struct ct_mem_wish {
+struct ct_mem_registration {
     uintptr_t      base;
     UT_hash_handle hh;
     size_t         len_bytes;
@@ -137,21 +137,21 @@ struct ct_mem_wish {
     bool           device;
 };
 
-struct ct_mem_wishes {
-    pthread_mutex_t     lock;
-    struct ct_mem_wish *all; /* hash */
+struct ct_mem_registrations {
+    pthread_mutex_t             lock;
+    struct ct_mem_registration *all; /* hash */
 };
 
 struct ct_mem {
-    pid_t                 pid;
-    _Atomic uint64_t      start; /* of this process; 0: not asked */
-    struct ct_mem_regs    regs;
-    struct ct_mem_board   board; /* under the lock of regs */
-    struct ct_mem_imports imports;
-    struct ct_mem_pinned  pinned;
-    struct ct_mem_small   small;
-    struct ct_mem_pool    pool;
-    struct ct_mem_wishes  wishes;
+    pid_t                       pid;
+    _Atomic uint64_t            start; /* of this process; 0: not asked */
+    struct ct_mem_regs          regs;
+    struct ct_mem_freed         freed; /* under the lock of regs */
+    struct ct_mem_imports       imports;
+    struct ct_mem_pinned        pinned;
+    struct ct_mem_small         small;
+    struct ct_mem_pool          pool;
+    struct ct_mem_registrations user_regs;
 };
 
 /* When a process was started, in ticks since the machine was; 0: there is none, or not seen. */
@@ -184,12 +184,12 @@ int  ct_mem_export_make(struct ct_process *p, struct ct_mem_reg *reg);
 void ct_mem_export_drop(struct ct_process *p, struct ct_mem_reg *reg);
 
 /* A slot for a buffer id, 0: there is none; the lock of regs is held. */
-uint16_t ct_mem_board_take(struct ct_process *p, uint64_t buffer_id);
-void     ct_mem_board_clear(struct ct_process *p, uint16_t slot);
-void     ct_mem_board_fini(struct ct_process *p);
-/* Another's board, by its process and descriptor there; NULL: not to be had. */
-const _Atomic uint64_t *ct_mem_board_map(int pidfd, int fd);
-void                    ct_mem_board_unmap(const _Atomic uint64_t *board);
+uint16_t ct_mem_freed_take(struct ct_process *p, uint64_t buffer_id);
+void     ct_mem_freed_clear(struct ct_process *p, uint16_t slot);
+void     ct_mem_freed_fini(struct ct_process *p);
+/* Another's freed, by its process and descriptor there; NULL: not to be had. */
+const _Atomic uint64_t *ct_mem_freed_map(int pidfd, int fd);
+void                    ct_mem_freed_unmap(const _Atomic uint64_t *freed);
 
 /* Says how areas of device memory are read and written: p->memory_of. */
 void ct_mem_area_init(struct ct_process *p);

@@ -34,7 +34,7 @@ static void hold_range(struct ct_process *p, uintptr_t base, size_t len, bool on
 
 /* ---- host memory ----------------------------------------------------------------------------- */
 
-static int page_lock(struct ct_process *p, struct ct_mem_wish *wish)
+static int page_lock(struct ct_process *p, struct ct_mem_registration *user_reg)
 {
     struct ct_gpu_visit v;
     int                 rc = ct_mem_enter_mine(p, &v);
@@ -42,9 +42,9 @@ static int page_lock(struct ct_process *p, struct ct_mem_wish *wish)
         return rc;
     }
     const CUresult r =
-        p->gpu->cu->cuMemHostRegister((void *)wish->base, wish->len_bytes,
+        p->gpu->cu->cuMemHostRegister((void *)user_reg->base, user_reg->len_bytes,
                                       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
-    wish->locked = r == CUDA_SUCCESS;
+    user_reg->locked = r == CUDA_SUCCESS;
     if (r != CUDA_SUCCESS && r != CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
         rc = ct_gpu_result(p->gpu, r, "cuMemHostRegister", "page-locking memory");
     }
@@ -52,79 +52,79 @@ static int page_lock(struct ct_process *p, struct ct_mem_wish *wish)
     return rc;
 }
 
-static void page_unlock(struct ct_process *p, const struct ct_mem_wish *wish)
+static void page_unlock(struct ct_process *p, const struct ct_mem_registration *user_reg)
 {
     struct ct_gpu_visit v;
     if (ct_mem_enter_mine(p, &v) == CTRAN_SUCCESS) {
         (void)CT_GPU_TRY(p->gpu, "releasing page-locked memory", cuMemHostUnregister,
-                         ((void *)wish->base));
+                         ((void *)user_reg->base));
         ct_gpu_leave(p->gpu, &v);
     }
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static int apply(struct ct_process *p, struct ct_mem_wish *wish)
+static int apply(struct ct_process *p, struct ct_mem_registration *user_reg)
 {
     if (p->gpu == NULL) {
         return CTRAN_SUCCESS;
     }
-    switch (ct_gpu_kind_of(p->gpu, (const void *)wish->base, NULL)) {
+    switch (ct_gpu_kind_of(p->gpu, (const void *)user_reg->base, NULL)) {
     case CT_GPU_HOST:
         /* A machine may have a driver and no GPU: then there is nothing to lock it for. */
-        return ct_gpu_ready(p->gpu) == CTRAN_SUCCESS ? page_lock(p, wish) : CTRAN_SUCCESS;
+        return ct_gpu_ready(p->gpu) == CTRAN_SUCCESS ? page_lock(p, user_reg) : CTRAN_SUCCESS;
     case CT_GPU_DEVICE:
-        wish->device = true;
-        hold_range(p, wish->base, wish->len_bytes, true);
+        user_reg->device = true;
+        hold_range(p, user_reg->base, user_reg->len_bytes, true);
         return CTRAN_SUCCESS;
     default: /* page-locked already, or managed: as good as it can be */
         return CTRAN_SUCCESS;
     }
 }
 
-static void undo(struct ct_process *p, const struct ct_mem_wish *wish)
+static void undo(struct ct_process *p, const struct ct_mem_registration *user_reg)
 {
-    if (wish->locked) {
-        page_unlock(p, wish);
+    if (user_reg->locked) {
+        page_unlock(p, user_reg);
     }
-    if (wish->device) {
-        hold_range(p, wish->base, wish->len_bytes, false);
+    if (user_reg->device) {
+        hold_range(p, user_reg->base, user_reg->len_bytes, false);
     }
 }
 
 static int add(struct ct_process *p, uintptr_t base, size_t len)
 {
-    struct ct_mem_wish *wish = calloc(1, sizeof *wish);
-    if (wish == NULL) {
+    struct ct_mem_registration *user_reg = calloc(1, sizeof *user_reg);
+    if (user_reg == NULL) {
         ct_error(&p->log, "no memory for the record of a registration");
         return CTRAN_ERR_NO_MEM;
     }
-    *wish = (struct ct_mem_wish){.base = base, .len_bytes = len, .times = 1};
-    const int rc = apply(p, wish);
+    *user_reg = (struct ct_mem_registration){.base = base, .len_bytes = len, .times = 1};
+    const int rc = apply(p, user_reg);
     if (rc != CTRAN_SUCCESS) {
-        free(wish);
+        free(user_reg);
         return rc;
     }
-    HASH_ADD(hh, p->mem->wishes.all, base, sizeof wish->base, wish);
+    HASH_ADD(hh, p->mem->user_regs.all, base, sizeof user_reg->base, user_reg);
     return CTRAN_SUCCESS;
 }
 
 int ct_mem_register(struct ct_process *p, void *base, size_t len_bytes)
 {
-    struct ct_mem_wishes *m = &p->mem->wishes;
-    struct ct_mem_wish   *wish;
-    const uintptr_t       key = (uintptr_t)base;
-    int                   rc = CTRAN_SUCCESS;
+    struct ct_mem_registrations *m = &p->mem->user_regs;
+    struct ct_mem_registration  *user_reg;
+    const uintptr_t              key = (uintptr_t)base;
+    int                          rc = CTRAN_SUCCESS;
     pthread_mutex_lock(&m->lock);
-    HASH_FIND(hh, m->all, &key, sizeof key, wish);
-    if (wish == NULL) {
+    HASH_FIND(hh, m->all, &key, sizeof key, user_reg);
+    if (user_reg == NULL) {
         rc = add(p, key, len_bytes);
-    } else if (wish->len_bytes == len_bytes) {
-        wish->times++;
+    } else if (user_reg->len_bytes == len_bytes) {
+        user_reg->times++;
     } else {
         ct_error(&p->log,
                  "%p is registered already, with %zu bytes and not %zu: deregister it first", base,
-                 wish->len_bytes, len_bytes);
+                 user_reg->len_bytes, len_bytes);
         rc = CTRAN_ERR_ARG;
     }
     pthread_mutex_unlock(&m->lock);
@@ -133,16 +133,16 @@ int ct_mem_register(struct ct_process *p, void *base, size_t len_bytes)
 
 int ct_mem_deregister(struct ct_process *p, void *base)
 {
-    struct ct_mem_wishes *m = &p->mem->wishes;
-    struct ct_mem_wish   *wish;
-    const uintptr_t       key = (uintptr_t)base;
+    struct ct_mem_registrations *m = &p->mem->user_regs;
+    struct ct_mem_registration  *user_reg;
+    const uintptr_t              key = (uintptr_t)base;
     pthread_mutex_lock(&m->lock);
-    HASH_FIND(hh, m->all, &key, sizeof key, wish);
-    const bool known = wish != NULL;
-    if (known && --wish->times == 0) {
-        HASH_DELETE(hh, m->all, wish);
-        undo(p, wish);
-        free(wish);
+    HASH_FIND(hh, m->all, &key, sizeof key, user_reg);
+    const bool known = user_reg != NULL;
+    if (known && --user_reg->times == 0) {
+        HASH_DELETE(hh, m->all, user_reg);
+        undo(p, user_reg);
+        free(user_reg);
     }
     pthread_mutex_unlock(&m->lock);
     return known ? CTRAN_SUCCESS : CTRAN_ERR_BASE;
@@ -150,10 +150,10 @@ int ct_mem_deregister(struct ct_process *p, void *base)
 
 void ct_mem_wishes_fini(struct ct_process *p)
 {
-    struct ct_mem_wish *wish, *next;
-    HASH_ITER (hh, p->mem->wishes.all, wish, next) {
-        HASH_DELETE(hh, p->mem->wishes.all, wish);
-        undo(p, wish);
-        free(wish);
+    struct ct_mem_registration *user_reg, *next;
+    HASH_ITER (hh, p->mem->user_regs.all, user_reg, next) {
+        HASH_DELETE(hh, p->mem->user_regs.all, user_reg);
+        undo(p, user_reg);
+        free(user_reg);
     }
 }

@@ -6,7 +6,7 @@ libctcore_la_SOURCES += \
 	src/net/self.c \
 	src/net/shm.c \
 	src/net/shm_copy.c src/net/shm_copy.h \
-	src/net/shm_lane.c src/net/shm_lane.h \
+	src/net/shm_ring_pair.c src/net/shm_ring_pair.h \
 	src/net/shm_own.h \
 	src/net/shm_rma.c src/net/shm_rma.h \
 	src/net/shm_ring.c src/net/shm_ring.h \
@@ -16,7 +16,7 @@ libctcore_la_SOURCES += \
 	src/net/tcp_addr.c \
 	src/net/tcp_conn.c \
 	src/net/tcp_in.c src/net/tcp_in.h \
-	src/net/tcp_lane.c \
+	src/net/tcp_stream.c \
 	src/net/tcp_out.c src/net/tcp_out.h src/net/tcp_pool.c src/net/tcp_pool.h \
 	src/net/tcp_peer.c \
 	src/net/tcp_wait.c

@@ -62,7 +62,7 @@ enum ct_net_reach {
     CT_NET_REACH_MAPPED, /* load and store reach it */
     CT_NET_REACH_COPIED, /* the kernel copies */
     CT_NET_REACH_DEVICE, /* the copy engine of a GPU reaches it */
-    CT_NET_REACH_WIRED,  /* by messages, or by a network card */
+    CT_NET_REACH_WIRED,  /* by messages, or by a NIC */
 };
 
 enum ct_net_op { CT_NET_OP_GET, CT_NET_OP_PUT, CT_NET_OP_ATOMIC };

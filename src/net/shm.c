@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shm - the transport between processes of one host. Every rank makes a segment with one receive
- * lane a peer (shm_segment.h), which is two rings (shm_lane.h, shm_ring.h); a peer that wants to
- * send maps it and takes its lane. Long messages may be read straight from the sender's memory
+ * pair a peer (shm_segment.h), which is two rings (shm_ring_pair.h, shm_ring.h); a peer that wants
+ * to send maps it and takes its pair. Long messages may be read straight from the sender's memory
  * (shm_copy.h, shm_share.h), or copied from its GPU's (nvl.h).
  *
  * Ranks of one operating-system process work as well: they share the segment's very mapping.
@@ -32,9 +32,9 @@ enum {
 /* ---- open and close -------------------------------------------------------------------------- */
 
 /* Says in the peer's own segment, if it is mapped, that nothing more will come through it. */
-static void say_bye(struct ct_shm_peer *peer)
+static void send_bye(struct ct_shm_peer *peer)
 {
-    struct ct_ring_ctl *ctl = peer->tx.ring[CT_LANE_LONG].ctl;
+    struct ct_ring_ctl *ctl = peer->tx.ring[CT_RING_PAIR_LONG].ctl;
     if (peer->seg.mapped && ctl != NULL) {
         atomic_store_explicit(&ctl->producer_left, true, memory_order_release);
     }
@@ -57,7 +57,7 @@ static void shm_close(struct ct_net *net)
     for (uint32_t i = 0; s->peers != NULL && i < s->env.nlocal; i++) {
         struct ct_shm_peer *peer = s->peers[i];
         if (peer != NULL) {
-            say_bye(peer);
+            send_bye(peer);
             ct_mem_view_close(&peer->view);
             ct_shm_segment_close(&peer->seg, false);
             if (peer->pidfd >= 0) {
@@ -219,11 +219,11 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
         return rc;
     }
     ct_shm_segment_settle(&peer->seg);
-    ct_shm_segment_lane(&peer->seg, place, &peer->tx);
-    struct ct_ring_ctl *ctl = peer->tx.ring[CT_LANE_LONG].ctl;
+    ct_shm_segment_ring_pair(&peer->seg, place, &peer->tx);
+    struct ct_ring_ctl *ctl = peer->tx.ring[CT_RING_PAIR_LONG].ctl;
     ctl->producer_id = s->env.id;
     ctl->producer_incarnation = s->env.incarnation;
-    peer->tx.ring[CT_LANE_LONG].barred = peer->tx.ring[CT_LANE_SHORT].barred =
+    peer->tx.ring[CT_RING_PAIR_LONG].barred = peer->tx.ring[CT_RING_PAIR_SHORT].barred =
         s->joined_barriers && peer->seg.head->wake.bars;
     peer->quiet = false;
     peer->copy = ct_shm_copy_probe(&s->env, &peer->addr);
@@ -245,7 +245,7 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
 static void shm_disconnect(struct ct_net_link *link)
 {
     ct_shm_peer_of(link)->quiet = true;
-    say_bye(ct_shm_peer_of(link));
+    send_bye(ct_shm_peer_of(link));
 }
 
 static void shm_watch(struct ct_net *net, void *cookie, uint32_t id)
@@ -286,17 +286,17 @@ static int shm_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     if (CT_UNLIKELY(peer->lost)) {
         return CTRAN_ERR_PROC_FAILED;
     }
-    char *to = ct_lane_reserve(&peer->tx, slice->hdr_len, slice->len_bytes);
+    char *to = ct_ring_pair_reserve(&peer->tx, slice->hdr_len, slice->len_bytes);
     if (CT_UNLIKELY(to == NULL)) {
         /* The ring's end may have been marked as skipped just now: that has to be consumed. */
         ct_shm_wake_peer(peer);
         return CT_AGAIN;
     }
-    if (CT_UNLIKELY(!fill(slice, to, peer->heard))) {
+    if (CT_UNLIKELY(!fill(slice, to, peer->received))) {
         return CTRAN_ERR_BUFFER;
     }
-    peer->heard = false;
-    ct_lane_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
+    peer->received = false;
+    ct_ring_pair_publish(&peer->tx, slice->type, slice->hdr_len, slice->len_bytes);
     ct_shm_wake_peer(peer);
     return CTRAN_SUCCESS;
 }
@@ -323,7 +323,7 @@ static void lose(struct ct_shm *s, struct ct_shm_peer *peer, int why)
     }
 }
 
-static void say_spoilt(const struct ct_shm *s, const struct ct_shm_peer *peer)
+static void log_spoilt(const struct ct_shm *s, const struct ct_shm_peer *peer)
 {
     ct_error(s->env.log,
              "rank %" PRIu32 " has written rubbish to shared memory; it is treated as dead",
@@ -332,7 +332,7 @@ static void say_spoilt(const struct ct_shm *s, const struct ct_shm_peer *peer)
 
 static void spoilt(struct ct_shm *s, struct ct_shm_peer *peer)
 {
-    say_spoilt(s, peer);
+    log_spoilt(s, peer);
     lose(s, peer, CTRAN_ERR_PROC_FAILED);
 }
 
@@ -385,7 +385,7 @@ static int outcome(struct ct_shm_peer *peer, int rc)
 {
     struct ct_shm *s = ct_shm_of(peer->link.net);
     if (CT_UNLIKELY(rc == CTRAN_ERR_INTERN)) {
-        say_spoilt(s, peer);
+        log_spoilt(s, peer);
         return CTRAN_ERR_PROC_FAILED;
     }
     return rc == CTRAN_SUCCESS && !ct_shm_keeps_pid(s, peer) ? CTRAN_ERR_PROC_FAILED : rc;
@@ -440,9 +440,9 @@ static int shm_fetch(struct ct_net_link *link, const struct ct_net_fetch *fetch)
 /* Takes up the ring at `place`, if its producer is who has that place. */
 static void take_ring(struct ct_shm *s, uint32_t place)
 {
-    struct ct_lane lane;
-    ct_shm_segment_lane(&s->own, place, &lane);
-    struct ct_ring_ctl *ctl = lane.ring[CT_LANE_LONG].ctl;
+    struct ct_ring_pair pair;
+    ct_shm_segment_ring_pair(&s->own, place, &pair);
+    struct ct_ring_ctl *ctl = pair.ring[CT_RING_PAIR_LONG].ctl;
     uint32_t            id = ctl->producer_id;
     void               *cookie = s->env.peer(s->env.arg, id, ctl->producer_incarnation);
     struct ct_shm_peer *peer = peer_find(s, id, cookie);
@@ -453,7 +453,7 @@ static void take_ring(struct ct_shm *s, uint32_t place)
                  place, id);
         return;
     }
-    peer->rx = lane;
+    peer->rx = pair;
     peer->receiving = true;
     s->rx[s->nrx++] = peer;
 }
@@ -477,8 +477,9 @@ static bool has_left(const struct ct_shm_peer *peer)
 {
     return (peer->mapped &&
             atomic_load_explicit(&peer->seg.head->state, memory_order_acquire) == CT_SHM_CLOSED) ||
-           (peer->receiving && atomic_load_explicit(&peer->rx.ring[CT_LANE_LONG].ctl->producer_left,
-                                                    memory_order_acquire));
+           (peer->receiving &&
+            atomic_load_explicit(&peer->rx.ring[CT_RING_PAIR_LONG].ctl->producer_left,
+                                 memory_order_acquire));
 }
 
 /* The producer sleeps until there is room. Its segment is mapped for this if need be. */
@@ -496,8 +497,8 @@ static unsigned drain(struct ct_shm *s, struct ct_shm_peer *peer, unsigned most)
     struct ct_record rec;
     int              got;
     bool             starves;
-    while (n < most && (got = ct_ring_peek(ct_lane_now(&peer->rx), &rec)) != 0) {
-        struct ct_ring *ring = ct_lane_now(&peer->rx);
+    while (n < most && (got = ct_ring_peek(ct_ring_pair_now(&peer->rx), &rec)) != 0) {
+        struct ct_ring *ring = ct_ring_pair_now(&peer->rx);
         if (CT_UNLIKELY(got < 0)) {
             spoilt(s, peer);
             return n;
@@ -506,12 +507,12 @@ static unsigned drain(struct ct_shm *s, struct ct_shm_peer *peer, unsigned most)
             s->env.deliver(peer->cookie, rec.type, rec.hdr, rec.hdr_len, rec.data, rec.len_bytes);
             n++;
             peer->rx.turns = 0;
-            peer->heard = true;
+            peer->received = true;
             starves = ct_ring_release(ring, &rec);
-        } else if (!ct_lane_is_turn(&rec)) {
+        } else if (!ct_ring_pair_is_turn(&rec)) {
             ring->streak = 0; /* what it stands before is still the first */
             starves = ct_ring_release(ring, &rec);
-        } else if (!ct_lane_follow(&peer->rx, &starves)) {
+        } else if (!ct_ring_pair_follow(&peer->rx, &starves)) {
             spoilt(s, peer);
             return n;
         }

@@ -5,7 +5,7 @@
 
 #include "net/nvl.h"
 #include "net/shm_copy.h"
-#include "net/shm_lane.h"
+#include "net/shm_ring_pair.h"
 #include "net/shm_segment.h"
 
 /* A process of this host that has connected to us, or to which we have. */
@@ -14,17 +14,17 @@ struct ct_shm_peer {
     uint32_t              id;
     void                 *cookie; /* the endpoint layer's name for it */
     bool                  mapped, receiving, lost;
-    bool                  heard; /* it has sent something since we last did */
-    bool                  quiet; /* its link was dropped: its memory is left alone */
-    bool                  gone;  /* an operation has found it ended; lost is to follow */
+    bool                  received; /* it has sent something since we last did */
+    bool                  quiet;    /* its link was dropped: its memory is left alone */
+    bool                  gone;     /* an operation has found it ended; lost is to follow */
     enum ct_shm_copy      copy;
     int                   pidfd;    /* -1: none; a rank of this process, or an old kernel */
     int                   bell;     /* a copy of the peer's, see base/wait.h; -1: none yet */
     uint64_t              alive_ns; /* when it was last seen alive */
     struct ct_shm_addr    addr;
     struct ct_shm_segment seg; /* the peer's */
-    struct ct_lane        tx;  /* in the peer's segment */
-    struct ct_lane        rx;  /* in ours */
+    struct ct_ring_pair   tx;  /* in the peer's segment */
+    struct ct_ring_pair   rx;  /* in ours */
     struct ct_nvl_peer    nvl;
     struct ct_mem_view    view;   /* of its lent memory */
     unsigned              unseen; /* asked about ours while it could not map that */

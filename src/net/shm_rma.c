@@ -213,7 +213,7 @@ static int shm_post(struct ct_net_link *link, struct ct_net_rma *const ops[], un
         if (!is_possible(op)) {
             return CTRAN_ERR_UNSUPPORTED_OPERATION;
         }
-        char *to = notify ? ct_lane_reserve(&peer->tx, sizeof(struct ct_net_notice), 0) : NULL;
+        char *to = notify ? ct_ring_pair_reserve(&peer->tx, sizeof(struct ct_net_notice), 0) : NULL;
         if (notify && to == NULL) {
             ct_shm_wake_peer(peer);
             return CT_AGAIN;
@@ -223,7 +223,7 @@ static int shm_post(struct ct_net_link *link, struct ct_net_rma *const ops[], un
         if (notify && rc == CTRAN_SUCCESS) {
             const struct ct_net_notice notice = {rkey_of(op->rkey)->key, op->notice, 0};
             memcpy(to, &notice, sizeof notice);
-            ct_lane_publish(&peer->tx, CT_NET_NOTIFY, sizeof notice, 0);
+            ct_ring_pair_publish(&peer->tx, CT_NET_NOTIFY, sizeof notice, 0);
             ct_shm_wake_peer(peer);
         }
         ct_net_comp_now(op->comp, rc);

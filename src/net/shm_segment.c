@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "net/shm_lane.h"
+#include "net/shm_ring_pair.h"
 #include "net/shm_share.h"
 
 enum { BACKING_AUTO, BACKING_MEMFD, BACKING_FILE }; /* CTRAN_SHM_BACKING's choices */
@@ -65,7 +65,7 @@ bool ct_shm_owner_ended(const struct ct_shm_addr *own, const struct ct_shm_addr 
 static size_t place_bytes(size_t ring_bytes)
 {
     return ct_ring_memory(ring_bytes) + sizeof(struct ct_shm_offer) +
-           ct_lane_short_memory(ring_bytes);
+           ct_ring_pair_short_memory(ring_bytes);
 }
 
 static size_t ring_at(uint32_t nrings, size_t ring_bytes, uint32_t i)
@@ -96,10 +96,11 @@ struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint
     return (struct ct_shm_offer *)(ring + ct_ring_memory(seg->ring_bytes));
 }
 
-void ct_shm_segment_lane(const struct ct_shm_segment *seg, uint32_t i, struct ct_lane *lane)
+void ct_shm_segment_ring_pair(const struct ct_shm_segment *seg, uint32_t i,
+                              struct ct_ring_pair *pair)
 {
-    ct_lane_view(lane, ct_shm_segment_ring(seg, i), seg->ring_bytes,
-                 ct_shm_segment_offer(seg, i) + 1);
+    ct_ring_pair_view(pair, ct_shm_segment_ring(seg, i), seg->ring_bytes,
+                      ct_shm_segment_offer(seg, i) + 1);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -71,7 +71,7 @@ static void handle(struct ct_tcp *t, const struct epoll_event *e)
     } else {
         struct ct_tcp_conn *c = CT_CONTAINER_OF(source, struct ct_tcp_conn, source);
         if (c->phase == CT_TCP_OPEN) {
-            ct_tcp_lane_event(c->lane, e->events);
+            ct_tcp_stream_event(c->stream, e->events);
         } else if (c->phase != CT_TCP_CLOSED) {
             ct_tcp_conn_event(c, e->events);
         }
@@ -83,18 +83,18 @@ static void handle(struct ct_tcp *t, const struct epoll_event *e)
 static unsigned look(struct ct_tcp *t, int timeout_ms)
 {
     struct epoll_event events[EVENTS];
-    t->news = 0;
+    t->events = 0;
     int n = epoll_wait(t->epoll, events, EVENTS, timeout_ms);
     for (int i = 0; i < n; i++) {
         handle(t, &events[i]);
     }
-    return t->news;
+    return t->events;
 }
 
 static void flush(struct ct_tcp *t)
 {
     while (!ct_list_empty(&t->dirty)) {
-        ct_tcp_lane_flush(CT_LIST_ENTRY(t->dirty.next, struct ct_tcp_lane, dirty));
+        ct_tcp_stream_flush(CT_LIST_ENTRY(t->dirty.next, struct ct_tcp_stream, dirty));
     }
     if (CT_UNLIKELY(t->parting)) { /* the last acknowledgements are out */
         ct_tcp_peers_part(t);
@@ -139,12 +139,12 @@ static void tcp_drain(struct ct_net *net, uint32_t id)
         return;
     }
     t->in_progress = true;
-    t->news = 0;
+    t->events = 0;
     for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
-        ct_tcp_lane_drain(&peer->lanes[i]);
+        ct_tcp_stream_drain(&peer->streams[i]);
     }
     flush(t);
-    t->uncounted += t->news;
+    t->uncounted += t->events;
     t->in_progress = false;
 }
 
@@ -242,7 +242,7 @@ static void set_up(struct ct_tcp *t, const struct ct_net_env *env)
     ct_list_init(&t->done);
     t->addr = (struct ct_tcp_addr){.magic = CT_TCP_ADDR_MAGIC,
                                    .version = CT_TCP_VERSION,
-                                   .lanes = (uint16_t)t->nlanes,
+                                   .streams = (uint16_t)t->nlanes,
                                    .host = ct_tcp_addr_host()};
 }
 
@@ -280,8 +280,8 @@ static int tcp_open(const struct ct_net_env *env, struct ct_net **net)
 
 /* What is left to be done after a turn of leaving. */
 struct leaving {
-    unsigned lanes; /* that are not settled */
-    unsigned acks;  /* of these, how many wait for the peer's system, of which no event tells */
+    unsigned streams; /* that are not settled */
+    unsigned acks;    /* of these, how many wait for the peer's system, of which no event tells */
     uint64_t left_bytes; /* that the peers' systems have yet to take */
 };
 
@@ -290,12 +290,12 @@ static struct leaving leave_all(struct ct_tcp *t)
     struct leaving now = {0};
     for (struct ct_tcp_peer *peer = t->peers; peer != NULL; peer = peer->hh.next) {
         for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
-            struct ct_tcp_lane *lane = &peer->lanes[i];
-            ct_tcp_lane_leave(lane);
-            if (!ct_tcp_lane_settled(lane)) {
-                now.lanes++;
-                now.acks += lane->conn != NULL && lane->conn->shut;
-                now.left_bytes += ct_tcp_lane_left(lane);
+            struct ct_tcp_stream *stream = &peer->streams[i];
+            ct_tcp_stream_leave(stream);
+            if (!ct_tcp_stream_settled(stream)) {
+                now.streams++;
+                now.acks += stream->conn != NULL && stream->conn->shut;
+                now.left_bytes += ct_tcp_stream_left(stream);
             }
         }
     }
@@ -310,8 +310,8 @@ static void leave_behind(struct ct_tcp *t)
         uint64_t left_bytes = 0;
         bool     settled = true;
         for (uint32_t i = 0; i < peer->nlanes && !peer->lost; i++) {
-            settled = settled && ct_tcp_lane_settled(&peer->lanes[i]);
-            left_bytes += ct_tcp_lane_left(&peer->lanes[i]);
+            settled = settled && ct_tcp_stream_settled(&peer->streams[i]);
+            left_bytes += ct_tcp_stream_left(&peer->streams[i]);
         }
         if (!settled) {
             ct_error(t->env.log,
@@ -328,7 +328,7 @@ static void leave_behind(struct ct_tcp *t)
  * more. A peer that reads nothing now is waited for only while it has more to come than the systems
  * can hold, or a connection to be opened; it is tried as long as its system answers and
  * CTRAN_TCP_LINGER allows, since what is not delivered now never will be. */
-static void say_bye(struct ct_tcp *t)
+static void send_bye(struct ct_tcp *t)
 {
     enum { NAP_MS = 100, FIRST_NAP_MS = 1, LAST_NAP_MS = 8 };
     const uint64_t linger_ns = (uint64_t)t->env.cfg->tcp_linger * CT_NS_PER_MS;
@@ -338,8 +338,8 @@ static void say_bye(struct ct_tcp *t)
     t->closing = true;
     t->in_progress = true;
     flush(t);
-    while ((now = leave_all(t)).lanes > 0) {
-        if (now.lanes != before.lanes || now.left_bytes != before.left_bytes) {
+    while ((now = leave_all(t)).streams > 0) {
+        if (now.streams != before.streams || now.left_bytes != before.left_bytes) {
             since_ns = ct_clock_ns();
             before = now;
         } else if (ct_clock_ns() - since_ns > linger_ns) {
@@ -358,7 +358,7 @@ static void tcp_close(struct ct_net *net)
 {
     struct ct_tcp *t = tcp_of(net);
     if (t->unusable == NULL) {
-        say_bye(t);
+        send_bye(t);
     }
     release(t);
 }
@@ -389,7 +389,7 @@ static const char *tcp_unreachable(struct ct_net *net, const void *bytes, size_t
         len_bytes != offsetof(struct ct_tcp_addr, where) + addr.count * sizeof addr.where[0]) {
         return "its address is no address of this version";
     }
-    if (addr.lanes != t->nlanes) {
+    if (addr.streams != t->nlanes) {
         return "its CTRAN_TCP_SOCKETS is another";
     }
     return ct_tcp_addr_pairs(t, &addr, pairs, &nbest) > 0
@@ -409,7 +409,7 @@ static int tcp_connect(struct ct_net *net, void *cookie, uint32_t id, const void
     if (peer->lost) {
         return CTRAN_ERR_PROC_FAILED;
     }
-    ct_tcp_lane_need(&peer->lanes[0]);
+    ct_tcp_stream_need(&peer->streams[0]);
     *link = &peer->link;
     return CTRAN_SUCCESS;
 }
@@ -423,16 +423,17 @@ static void tcp_disconnect(struct ct_net_link *link)
  * broken connection may have lost is to be sent again on the next one; but for acknowledgements,
  * since a peer that lives learns by that connection itself how far this side is, and for one that
  * does not nobody shall wait. */
-static bool lane_flushed(const struct ct_tcp_lane *lane)
+static bool stream_flushed(const struct ct_tcp_stream *stream)
 {
-    return lane->conn != NULL ? ct_tcp_out_idle(&lane->out) : lane->out.acked >= lane->out.needed;
+    return stream->conn != NULL ? ct_tcp_out_idle(&stream->out)
+                                : stream->out.acked >= stream->out.needed;
 }
 
 static bool tcp_flushed(struct ct_net *net)
 {
     for (const struct ct_tcp_peer *peer = tcp_of(net)->peers; peer != NULL; peer = peer->hh.next) {
         for (uint32_t i = 0; i < peer->nlanes && !peer->lost && !peer->left; i++) {
-            if (!lane_flushed(&peer->lanes[i])) {
+            if (!stream_flushed(&peer->streams[i])) {
                 return false;
             }
         }

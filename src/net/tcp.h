@@ -3,17 +3,17 @@
  * What the files of the tcp transport share.
  *
  *   tcp.c       the instance: opening, closing, the polling of its sockets
- *   tcp_peer.c  a peer: its lanes, slices and puts handed to them, its loss
- *   tcp_lane.c  a lane: a pair of streams (tcp_out.h, tcp_in.h) that outlives its connections
+ *   tcp_peer.c  a peer: its streams, slices and puts handed to them, its loss
+ *   tcp_stream.c  a stream: a pair of streams (tcp_out.h, tcp_in.h) that outlives its connections
  *   tcp_conn.c  a connection, from the call or its acceptance to the first frame
  *   tcp_pool.c  memory for frames
  *   tcp_addr.c  interfaces, and which address of a peer to call
  *   tcp_wait.c  what is to be done at a later time
  *
- * Slices travel on lane 0, so that their order is that of its stream; the parts of a put on any,
- * since each says where it belongs. A lane is connected when it is first needed, by whichever side
- * needs it; where both call at once, the connection that the rank with the lower number made is
- * kept. One that breaks is made anew, and the streams go on at the byte where they stopped.
+ * Slices travel on stream 0, so that their order is that of its stream; the parts of a put on any,
+ * since each says where it belongs. A stream is connected when it is first needed, by whichever
+ * side needs it; where both call at once, the connection that the rank with the lower number made
+ * is kept. One that breaks is made anew, and the streams go on at the byte where they stopped.
  *
  * An object that an event may still point to is not freed but buried, until the events are handled.
  */
@@ -35,16 +35,16 @@ struct ct_tcp_source {
     int fd;
 };
 
-/* A connection; before its proof has ended it belongs to no lane, unless this side made it. */
+/* A connection; before its proof has ended it belongs to no stream, unless this side made it. */
 struct ct_tcp_conn {
-    struct ct_tcp_source source;
-    struct ct_tcp       *t;
-    struct ct_tcp_lane  *lane; /* NULL: a stranger's */
+    struct ct_tcp_source  source;
+    struct ct_tcp        *t;
+    struct ct_tcp_stream *stream; /* NULL: a stranger's */
     enum {
-        CT_TCP_CALLING, /* connect() is under way */
-        CT_TCP_HEARING, /* waits for the hello */
-        CT_TCP_PROVING,
-        CT_TCP_HOPING, /* waits for the welcome */
+        CT_TCP_CONNECTING, /* connect() is under way */
+        CT_TCP_WAIT_HELLO, /* waits for the hello */
+        CT_TCP_AUTHENTICATING,
+        CT_TCP_WAIT_WELCOME, /* waits for the welcome */
         CT_TCP_OPEN,
         CT_TCP_CLOSED,
     } phase;
@@ -57,12 +57,12 @@ struct ct_tcp_conn {
     size_t                have; /* of the hello or the welcome */
     bool                  wants_out;
     bool                  shut;     /* this side writes no more: the farewell was the last */
-    uint32_t              zerocopy; /* see tcp_lane.c */
+    uint32_t              zerocopy; /* see tcp_stream.c */
     char                  name[64]; /* of its other end, for messages */
 };
 
 /* A pair of streams. */
-struct ct_tcp_lane {
+struct ct_tcp_stream {
     struct ct_tcp_peer *peer;
     uint32_t            index;
     struct ct_tcp_out   out;
@@ -71,7 +71,7 @@ struct ct_tcp_lane {
     struct ct_tcp_conn *conn;    /* OPEN; NULL: none */
     struct ct_tcp_conn *attempt; /* one that this side makes */
     bool                blocked; /* the connection takes no more bytes now */
-    struct ct_list      dirty;   /* among the lanes that have something to write */
+    struct ct_list      dirty;   /* among the streams that have something to write */
     struct ct_list      waiting; /* among those that try again later */
     uint64_t            retry_ns, down_ns;
     uint32_t            tries;    /* in vain, since it last was connected */
@@ -88,20 +88,20 @@ struct ct_tcp_pair {
 };
 
 struct ct_tcp_peer {
-    struct ct_net_link link;
-    UT_hash_handle     hh;
-    struct ct_tcp     *t;
-    uint32_t           id;
-    void              *cookie; /* the endpoint layer's name for it */
-    bool               lost;
-    bool               left; /* it has said farewell, and all its slices have come */
-    bool               near; /* on this host */
-    struct ct_tcp_addr addr;
-    unsigned           npairs, nbest; /* the first nbest are as good as each other */
-    struct ct_tcp_pair pairs[CT_TCP_MAX_IFS];
-    struct ct_list     puts; /* struct ct_net_put, of which something has yet to be assigned */
-    uint32_t           nlanes;
-    struct ct_tcp_lane lanes[];
+    struct ct_net_link   link;
+    UT_hash_handle       hh;
+    struct ct_tcp       *t;
+    uint32_t             id;
+    void                *cookie; /* the endpoint layer's name for it */
+    bool                 lost;
+    bool                 left; /* it has said farewell, and all its slices have come */
+    bool                 near; /* on this host */
+    struct ct_tcp_addr   addr;
+    unsigned             npairs, nbest; /* the first nbest are as good as each other */
+    struct ct_tcp_pair   pairs[CT_TCP_MAX_IFS];
+    struct ct_list       puts; /* struct ct_net_put, of which something has yet to be assigned */
+    uint32_t             nlanes;
+    struct ct_tcp_stream streams[];
 };
 
 struct ct_tcp {
@@ -120,7 +120,7 @@ struct ct_tcp {
     uint32_t             nlanes;
     struct ct_tcp_peer  *peers; /* uthash by id */
     struct ct_tcp_pool   frames;
-    struct ct_list       dirty, waiting; /* struct ct_tcp_lane */
+    struct ct_list       dirty, waiting; /* struct ct_tcp_stream */
     struct ct_list       timed;          /* struct ct_tcp_conn, by deadline */
     struct ct_list       buried;         /* likewise */
     struct ct_list       done;           /* struct ct_net_put */
@@ -130,7 +130,7 @@ struct ct_tcp {
     uint64_t             wakes_ns; /* when the timer goes off; 0: not */
     uint64_t             accept_ns;
     unsigned             skip, period; /* turns of progress until the sockets are looked at */
-    unsigned             news;         /* events of this turn */
+    unsigned             events;       /* events of this turn */
     unsigned             uncounted;    /* events that no turn has been told of */
     uint64_t             random;
     char                *spare;
@@ -158,8 +158,8 @@ uint64_t ct_tcp_addr_host(void);
 
 /* ---- tcp_conn.c ------------------------------------------------------------------------------ */
 
-/* Starts to call the lane's peer; NULL, with errno, when that has failed at once. */
-struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane);
+/* Starts to call the stream's peer; NULL, with errno, when that has failed at once. */
+struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_stream *stream);
 /* Takes up what listens at `listener`. */
 void ct_tcp_conn_accept(struct ct_tcp *t, struct ct_tcp_source *listener);
 /* Its socket has something to say, before it is OPEN. */
@@ -173,40 +173,41 @@ const char *ct_tcp_conn_control(const struct ct_tcp_conn *c, char *name, size_t 
 /* Whether events tell of room to write. */
 void ct_tcp_conn_want_out(struct ct_tcp_conn *c, bool want);
 
-/* ---- tcp_lane.c ------------------------------------------------------------------------------ */
+/* ---- tcp_stream.c
+ * ------------------------------------------------------------------------------ */
 
-void ct_tcp_lane_init(struct ct_tcp_lane *lane, struct ct_tcp_peer *peer, uint32_t index);
+void ct_tcp_stream_init(struct ct_tcp_stream *stream, struct ct_tcp_peer *peer, uint32_t index);
 /* Drops connections and streams; puts stay undone. */
-void ct_tcp_lane_fini(struct ct_tcp_lane *lane);
+void ct_tcp_stream_fini(struct ct_tcp_stream *stream);
 /* Sees to it that there is a connection some time. */
-void ct_tcp_lane_need(struct ct_tcp_lane *lane);
+void ct_tcp_stream_need(struct ct_tcp_stream *stream);
 /* Calls the peer now. */
-void ct_tcp_lane_call(struct ct_tcp_lane *lane);
+void ct_tcp_stream_call(struct ct_tcp_stream *stream);
 /* The time has come to try again what has failed. Inside progress. */
-void ct_tcp_lane_retry(struct ct_tcp_lane *lane);
-/* The connection is proved: the lane goes on there. The peer has `received` bytes of it. */
-void ct_tcp_lane_adopt(struct ct_tcp_lane *lane, struct ct_tcp_conn *c, uint64_t received);
+void ct_tcp_stream_retry(struct ct_tcp_stream *stream);
+/* The connection is proved: the stream goes on there. The peer has `received` bytes of it. */
+void ct_tcp_stream_adopt(struct ct_tcp_stream *stream, struct ct_tcp_conn *c, uint64_t received);
 /* Its connection is broken. */
-void ct_tcp_lane_lost(struct ct_tcp_lane *lane, const char *why);
+void ct_tcp_stream_lost(struct ct_tcp_stream *stream, const char *why);
 /* An attempt has come to nothing; with `met` a rank of this job had answered. */
-void ct_tcp_lane_missed(struct ct_tcp_lane *lane, const char *why, bool met);
+void ct_tcp_stream_missed(struct ct_tcp_stream *stream, const char *why, bool met);
 /* Its connection has something to say. */
-void ct_tcp_lane_event(struct ct_tcp_lane *lane, uint32_t events);
+void ct_tcp_stream_event(struct ct_tcp_stream *stream, uint32_t events);
 /* Reads until there is no more. Inside progress. */
-void ct_tcp_lane_drain(struct ct_tcp_lane *lane);
+void ct_tcp_stream_drain(struct ct_tcp_stream *stream);
 /* Makes a frame that is filled but for what the streams know, and adds it. NULL: no memory. */
-struct ct_tcp_frame *ct_tcp_lane_frame(struct ct_tcp_lane *lane, size_t size);
-void                 ct_tcp_lane_add(struct ct_tcp_lane *lane, struct ct_tcp_frame *frame);
+struct ct_tcp_frame *ct_tcp_stream_frame(struct ct_tcp_stream *stream, size_t size);
+void                 ct_tcp_stream_add(struct ct_tcp_stream *stream, struct ct_tcp_frame *frame);
 /* Writes what there is: now, or in progress at the end of the turn. */
-void ct_tcp_lane_push(struct ct_tcp_lane *lane);
-void ct_tcp_lane_flush(struct ct_tcp_lane *lane);
+void ct_tcp_stream_push(struct ct_tcp_stream *stream);
+void ct_tcp_stream_flush(struct ct_tcp_stream *stream);
 /* A turn of leaving: says that this process needs nothing any more, once all else is written closes
  * the stream, and looks how far the system has got with it. */
-void ct_tcp_lane_leave(struct ct_tcp_lane *lane);
+void ct_tcp_stream_leave(struct ct_tcp_stream *stream);
 /* Whether nothing is left to be done for the peer. */
-bool ct_tcp_lane_settled(const struct ct_tcp_lane *lane);
+bool ct_tcp_stream_settled(const struct ct_tcp_stream *stream);
 /* Bytes of its stream that the peer's system, as far as is known, has yet to take. */
-uint64_t ct_tcp_lane_left(const struct ct_tcp_lane *lane);
+uint64_t ct_tcp_stream_left(const struct ct_tcp_stream *stream);
 
 /* ---- tcp_peer.c ------------------------------------------------------------------------------ */
 
@@ -226,10 +227,10 @@ void ct_tcp_peer_quit(struct ct_tcp_peer *peer);
 void ct_tcp_peer_free(struct ct_tcp_peer *peer);
 int  ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice);
 int  ct_tcp_peer_put(struct ct_net_link *link, struct ct_net_put *put);
-/* Assigns a part of a put to a lane that has nothing else to write. */
-void ct_tcp_peer_feed(struct ct_tcp_lane *lane);
+/* Assigns a part of a put to a stream that has nothing else to write. */
+void ct_tcp_peer_feed(struct ct_tcp_stream *stream);
 
-extern const struct ct_tcp_sink ct_tcp_peer_sink; /* its arg is a lane */
+extern const struct ct_tcp_sink ct_tcp_peer_sink; /* its arg is a stream */
 
 static inline struct ct_tcp_peer *ct_tcp_peer_of(struct ct_net_link *link)
 {
@@ -238,8 +239,8 @@ static inline struct ct_tcp_peer *ct_tcp_peer_of(struct ct_net_link *link)
 
 /* ---- tcp_wait.c ------------------------------------------------------------------------------ */
 
-/* Has the lane call its peer in about `delay_ns`. */
-void ct_tcp_wait_retry(struct ct_tcp_lane *lane, uint64_t delay_ns);
+/* Has the stream call its peer in about `delay_ns`. */
+void ct_tcp_wait_retry(struct ct_tcp_stream *stream, uint64_t delay_ns);
 /* Gives a connection a deadline; closing it takes that back. */
 void ct_tcp_wait_deadline(struct ct_tcp_conn *c, uint64_t delay_ns);
 /* The timer has gone off. */

@@ -86,10 +86,10 @@ void ct_tcp_conn_close(struct ct_tcp_conn *c, bool abruptly)
     }
     close(c->source.fd);
     ct_auth_end(&c->auth);
-    t->nstrangers -= c->lane == NULL ? 1 : 0;
+    t->nstrangers -= c->stream == NULL ? 1 : 0;
     t->nconns--;
     c->phase = CT_TCP_CLOSED;
-    c->lane = NULL;
+    c->stream = NULL;
     ct_list_remove(&c->node);
     ct_list_append(&t->buried, &c->node);
 }
@@ -111,26 +111,27 @@ const char *ct_tcp_conn_control(const struct ct_tcp_conn *c, char *name, size_t 
 
 /* ---- the end of those that come to nothing --------------------------------------------------- */
 
-/* A stranger is dropped; a lane learns that its attempt has failed. */
+/* A stranger is dropped; a stream learns that its attempt has failed. */
 static void give_up(struct ct_tcp_conn *c, const char *why, bool met)
 {
-    struct ct_tcp_lane *lane = c->lane;
-    if (lane == NULL) {
+    struct ct_tcp_stream *stream = c->stream;
+    if (stream == NULL) {
         ct_info(c->t->env.log, "a connection from %s is dropped: %s", c->name, why);
         ct_tcp_conn_close(c, true);
         return;
     }
-    if (c->met_ns != 0 && lane->down_ns != 0) {
-        lane->down_ns += ct_clock_ns() - c->met_ns; /* while it had us wait it was not away */
+    if (c->met_ns != 0 && stream->down_ns != 0) {
+        stream->down_ns += ct_clock_ns() - c->met_ns; /* while it had us wait it was not away */
     }
-    lane->attempt = NULL;
+    stream->attempt = NULL;
     ct_tcp_conn_close(c, true);
-    ct_tcp_lane_missed(lane, why, met);
+    ct_tcp_stream_missed(stream, why, met);
 }
 
 void ct_tcp_conn_expire(struct ct_tcp_conn *c)
 {
-    give_up(c, c->lane != NULL ? "it does not answer" : "it has not proved itself in time", false);
+    give_up(c, c->stream != NULL ? "it does not answer" : "it has not proved itself in time",
+            false);
 }
 
 /* ---- hello, proof, welcome ------------------------------------------------------------------- */
@@ -141,7 +142,7 @@ static bool say(struct ct_tcp_conn *c, const void *bytes, size_t len)
     return send(c->source.fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
-static bool say_proof(struct ct_tcp_conn *c)
+static bool send_proof(struct ct_tcp_conn *c)
 {
     const void *bytes;
     size_t      len = ct_auth_output(&c->auth, &bytes);
@@ -183,7 +184,7 @@ static int prove(struct ct_tcp_conn *c)
     if (rc != CTRAN_SUCCESS && rc != CT_AGAIN) {
         return -1;
     }
-    if (!say_proof(c) || taken < (size_t)n) {
+    if (!send_proof(c) || taken < (size_t)n) {
         return -1;
     }
     return rc == CTRAN_SUCCESS;
@@ -192,10 +193,10 @@ static int prove(struct ct_tcp_conn *c)
 static bool begin_proof(struct ct_tcp_conn *c, enum ct_auth_role role)
 {
     const struct ct_auth_key *key = ct_tcp_key(c->t);
-    c->phase = CT_TCP_PROVING;
+    c->phase = CT_TCP_AUTHENTICATING;
     return key != NULL &&
            ct_auth_begin(&c->auth, key, role, &c->hello, sizeof c->hello) == CTRAN_SUCCESS &&
-           say_proof(c);
+           send_proof(c);
 }
 
 static const char *proof_error(const struct ct_tcp_conn *c)
@@ -228,12 +229,12 @@ static int call(const struct ct_tcp_peer *peer, const struct ct_tcp_pair *pair)
     return fd;
 }
 
-struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane)
+struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_stream *stream)
 {
-    struct ct_tcp_peer       *peer = lane->peer;
+    struct ct_tcp_peer       *peer = stream->peer;
     struct ct_tcp            *t = peer->t;
-    unsigned                  first = lane->index % peer->nbest;
-    const struct ct_tcp_pair *pair = &peer->pairs[(first + lane->tries) % peer->npairs];
+    unsigned                  first = stream->index % peer->nbest;
+    const struct ct_tcp_pair *pair = &peer->pairs[(first + stream->tries) % peer->npairs];
     int                       fd = call(peer, pair);
     struct ct_tcp_conn       *c = fd >= 0 ? conn_new(t, fd, &pair->to) : NULL;
     if (c == NULL) {
@@ -243,8 +244,8 @@ struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane)
         }
         return NULL;
     }
-    c->lane = lane;
-    c->phase = CT_TCP_CALLING;
+    c->stream = stream;
+    c->phase = CT_TCP_CONNECTING;
     if (ct_tcp_watch(t, &c->source, EPOLLOUT, false) != 0) {
         int error = errno;
         ct_tcp_conn_close(c, true);
@@ -258,8 +259,8 @@ struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane)
 /* Its listener has answered: says hello. */
 static bool greet(struct ct_tcp_conn *c)
 {
-    const struct ct_tcp_lane *lane = c->lane;
-    const struct ct_tcp      *t = c->t;
+    const struct ct_tcp_stream *stream = c->stream;
+    const struct ct_tcp        *t = c->t;
     c->hello = (struct ct_tcp_hello){
         .magic = CT_TCP_HELLO_MAGIC,
         .version = CT_TCP_VERSION,
@@ -267,11 +268,11 @@ static bool greet(struct ct_tcp_conn *c)
         .len_bytes = sizeof c->hello,
         .from = t->env.id,
         .from_incarnation = t->env.incarnation,
-        .to = lane->peer->id,
+        .to = stream->peer->id,
         .from_instance = t->addr.instance,
-        .to_instance = lane->peer->addr.instance,
-        .lane = lane->index,
-        .received = lane->in.received,
+        .to_instance = stream->peer->addr.instance,
+        .stream = stream->index,
+        .received = stream->in.received,
     };
     c->met_ns = ct_clock_ns();
     ct_list_remove(&c->node); /* the deadline was for this much */
@@ -279,7 +280,7 @@ static bool greet(struct ct_tcp_conn *c)
            say(c, &c->hello, sizeof c->hello) && begin_proof(c, CT_AUTH_CONNECTS);
 }
 
-static void on_calling(struct ct_tcp_conn *c)
+static void on_connecting(struct ct_tcp_conn *c)
 {
     int       error = 0;
     socklen_t len = sizeof error;
@@ -290,11 +291,11 @@ static void on_calling(struct ct_tcp_conn *c)
     }
 }
 
-static void on_hoping(struct ct_tcp_conn *c)
+static void on_welcome(struct ct_tcp_conn *c)
 {
     int                          n = hear_whole(c, &c->welcome, sizeof c->welcome);
     const struct ct_tcp_welcome *w = &c->welcome;
-    struct ct_tcp_lane          *lane = c->lane;
+    struct ct_tcp_stream        *stream = c->stream;
     if (n == 0) {
         return;
     }
@@ -302,17 +303,17 @@ static void on_hoping(struct ct_tcp_conn *c)
         w->len_bytes != sizeof *w) {
         give_up(c, n < 0 ? "it hung up" : "it gave no sensible answer", true);
     } else if (w->type == CT_TCP_GO) {
-        lane->attempt = NULL;
-        ct_tcp_lane_adopt(lane, c, w->received);
+        stream->attempt = NULL;
+        ct_tcp_stream_adopt(stream, c, w->received);
     } else if (w->type == CT_TCP_YIELD) {
         give_up(c, "it calls this rank itself", true);
     } else {
-        lane->attempt = NULL;
+        stream->attempt = NULL;
         ct_tcp_conn_close(c, true);
         if (w->type == CT_TCP_GONE) {
-            lane->peer->left = lane->peer->t->parting = true;
+            stream->peer->left = stream->peer->t->parting = true;
         } else {
-            ct_tcp_peer_lose(lane->peer, CTRAN_ERR_PROC_FAILED);
+            ct_tcp_peer_lose(stream->peer, CTRAN_ERR_PROC_FAILED);
         }
     }
 }
@@ -323,7 +324,7 @@ static void drop_oldest(struct ct_tcp *t)
 {
     CT_LIST_FOR (node, &t->timed) {
         struct ct_tcp_conn *c = CT_LIST_ENTRY(node, struct ct_tcp_conn, node);
-        if (c->lane == NULL) {
+        if (c->stream == NULL) {
             give_up(c, "others wait", false);
             return;
         }
@@ -353,7 +354,7 @@ void ct_tcp_conn_accept(struct ct_tcp *t, struct ct_tcp_source *listener)
             return;
         }
         t->nstrangers++;
-        c->phase = CT_TCP_HEARING;
+        c->phase = CT_TCP_WAIT_HELLO;
         set_options(t, fd);
         if (ct_tcp_watch(t, &c->source, EPOLLIN, false) != 0) {
             ct_tcp_conn_close(c, true);
@@ -374,10 +375,10 @@ static const char *wrong(const struct ct_tcp *t, const struct ct_tcp_hello *h)
         h->to_instance != t->addr.instance || h->from == t->env.id) {
         return "it wants another process";
     }
-    return h->lane >= t->nlanes ? "it wants a lane that there is not" : NULL;
+    return h->stream >= t->nlanes ? "it wants a stream that there is not" : NULL;
 }
 
-static void on_hearing(struct ct_tcp_conn *c)
+static void on_hello(struct ct_tcp_conn *c)
 {
     int n = hear_whole(c, &c->hello, sizeof c->hello);
     if (n == 0) {
@@ -408,11 +409,12 @@ static void turn_away(struct ct_tcp_conn *c, enum ct_tcp_opening type)
     ct_tcp_conn_close(c, false);
 }
 
-/* Whether a call of ours to the same lane is to be preferred: it got through, and ours count. */
-static bool prefers_own(const struct ct_tcp_lane *lane)
+/* Whether a call of ours to the same stream is to be preferred: it got through, and ours count. */
+static bool prefers_own(const struct ct_tcp_stream *stream)
 {
-    const struct ct_tcp_conn *own = lane->attempt;
-    return own != NULL && own->phase != CT_TCP_CALLING && lane->peer->t->env.id < lane->peer->id;
+    const struct ct_tcp_conn *own = stream->attempt;
+    return own != NULL && own->phase != CT_TCP_CONNECTING &&
+           stream->peer->t->env.id < stream->peer->id;
 }
 
 /* A rank of this job: the hello is to be believed. */
@@ -430,34 +432,34 @@ static void admit(struct ct_tcp_conn *c)
         turn_away(c, found);
         return;
     }
-    struct ct_tcp_lane *lane = &peer->lanes[c->hello.lane];
-    if (prefers_own(lane)) {
+    struct ct_tcp_stream *stream = &peer->streams[c->hello.stream];
+    if (prefers_own(stream)) {
         turn_away(c, CT_TCP_YIELD);
         return;
     }
     c->t->nstrangers--;
-    c->lane = lane;
+    c->stream = stream;
     choose_control(c->source.fd, peer);
     ct_list_remove(&c->node);
-    if (lane->attempt != NULL) {
-        ct_tcp_conn_close(lane->attempt, true);
-        lane->attempt = NULL;
+    if (stream->attempt != NULL) {
+        ct_tcp_conn_close(stream->attempt, true);
+        stream->attempt = NULL;
     }
-    if (lane->conn != NULL) {
-        ct_tcp_conn_close(lane->conn, true);
-        lane->conn = NULL;
+    if (stream->conn != NULL) {
+        ct_tcp_conn_close(stream->conn, true);
+        stream->conn = NULL;
     }
-    if (answer(c, CT_TCP_GO, lane->in.received)) {
-        ct_tcp_lane_adopt(lane, c, c->hello.received);
+    if (answer(c, CT_TCP_GO, stream->in.received)) {
+        ct_tcp_stream_adopt(stream, c, c->hello.received);
     } else {
         ct_tcp_conn_close(c, true);
-        ct_tcp_lane_lost(lane, "it hung up");
+        ct_tcp_stream_lost(stream, "it hung up");
     }
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static void on_proving(struct ct_tcp_conn *c)
+static void on_proof(struct ct_tcp_conn *c)
 {
     int n = prove(c);
     if (n < 0) {
@@ -465,8 +467,8 @@ static void on_proving(struct ct_tcp_conn *c)
     } else if (n > 0) {
         ct_auth_end(&c->auth);
         c->have = 0;
-        if (c->lane != NULL) {
-            c->phase = CT_TCP_HOPING;
+        if (c->stream != NULL) {
+            c->phase = CT_TCP_WAIT_WELCOME;
         } else {
             admit(c);
         }
@@ -476,19 +478,19 @@ static void on_proving(struct ct_tcp_conn *c)
 void ct_tcp_conn_event(struct ct_tcp_conn *c, uint32_t events)
 {
     (void)events;
-    c->t->news++;
+    c->t->events++;
     switch (c->phase) {
-    case CT_TCP_CALLING:
-        on_calling(c);
+    case CT_TCP_CONNECTING:
+        on_connecting(c);
         break;
-    case CT_TCP_HEARING:
-        on_hearing(c);
+    case CT_TCP_WAIT_HELLO:
+        on_hello(c);
         break;
-    case CT_TCP_PROVING:
-        on_proving(c);
+    case CT_TCP_AUTHENTICATING:
+        on_proof(c);
         break;
-    case CT_TCP_HOPING:
-        on_hoping(c);
+    case CT_TCP_WAIT_WELCOME:
+        on_welcome(c);
         break;
     default:
         break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other end of a lane's stream: takes bytes as they come, in portions of any size, and makes
- * frames of them. No socket: the caller asks where the next bytes shall go, reads there, and says
- * how many came. So the payload of a put goes straight to its memory, and the rest of a slice to
- * the buffer where it is put together; only what follows goes through the caller's spare memory.
+ * The other end of the bytes of a stream: takes bytes as they come, in portions of any size, and
+ * makes frames of them. No socket: the caller asks where the next bytes shall go, reads there, and
+ * says how many came. So the payload of a put goes straight to its memory, and the rest of a slice
+ * to the buffer where it is put together; only what follows goes through the caller's spare memory.
  *
  * It trusts nothing: lengths are checked before use, and a stream that is none ends with a reason.
  * Its state is that of the stream, not of a connection: a frame may begin on one, end on another.

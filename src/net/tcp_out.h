@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One direction of a lane, at its sender: a stream of frames that are kept until the peer has
+ * One direction of a stream, at its sender: a stream of frames that are kept until the peer has
  * acknowledged them. No socket: whoever has one asks for what is to be written and says how much of
  * it went; when a connection is lost, the stream goes on at the byte that the peer has not.
  *
- * Positions count bytes since the lane was made: acked <= sent <= end. The payload of a put stays
+ * Positions count bytes since the stream was made: acked <= sent <= end. The payload of a put stays
  * in its owner's memory until it is acknowledged; all else is in the frames themselves, whose sum
  * is `held_bytes`.
  */

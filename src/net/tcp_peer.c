@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer: what the endpoint layer hands over for it, and what its lanes bring. */
+/* A peer: what the endpoint layer hands over for it, and what its streams bring. */
 #define CT_FOLDER "net"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include "net/tcp.h"
 
 enum {
-    PART_MOST = 1 << 20, /* of a put, at a time to one lane: what comes behind it waits so long */
+    PART_MOST = 1 << 20, /* of a put, at a time to one stream: what comes behind it waits so long */
     PART_LEAST = 64 << 10,
-    SPREAD_FROM = 256 << 10, /* from this length on all lanes share the work */
+    SPREAD_FROM = 256 << 10, /* from this length on all streams share the work */
 };
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -22,7 +22,7 @@ struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
     if (peer != NULL) {
         return peer;
     }
-    peer = calloc(1, sizeof *peer + t->nlanes * sizeof *peer->lanes);
+    peer = calloc(1, sizeof *peer + t->nlanes * sizeof *peer->streams);
     if (peer == NULL) {
         return NULL;
     }
@@ -36,7 +36,7 @@ struct ct_tcp_peer *ct_tcp_peer_get(struct ct_tcp *t, uint32_t id, void *cookie,
     peer->nlanes = t->nlanes;
     ct_list_init(&peer->puts);
     for (uint32_t i = 0; i < peer->nlanes; i++) {
-        ct_tcp_lane_init(&peer->lanes[i], peer, i);
+        ct_tcp_stream_init(&peer->streams[i], peer, i);
     }
     HASH_ADD(hh, t->peers, id, sizeof peer->id, peer);
     return peer;
@@ -84,7 +84,7 @@ void ct_tcp_peer_quit(struct ct_tcp_peer *peer)
 {
     peer->lost = true;
     for (uint32_t i = 0; i < peer->nlanes; i++) {
-        ct_tcp_lane_fini(&peer->lanes[i]);
+        ct_tcp_stream_fini(&peer->streams[i]);
     }
     while (ct_list_pop(&peer->puts) != NULL) {
     }
@@ -95,19 +95,19 @@ void ct_tcp_peer_lose(struct ct_tcp_peer *peer, int why)
     if (!peer->lost) {
         struct ct_tcp *t = peer->t;
         ct_tcp_peer_quit(peer);
-        t->news++;
+        t->events++;
         if (!t->closing) {
             t->env.failed(peer->cookie, why);
         }
     }
 }
 
-/* Whether it has left and its other lanes bring nothing more either. */
+/* Whether it has left and its other streams bring nothing more either. */
 static bool has_parted(const struct ct_tcp_peer *peer)
 {
     bool parted = peer->left && !peer->lost;
     for (uint32_t i = 0; i < peer->nlanes && parted; i++) {
-        parted = peer->lanes[i].bye_seen || peer->lanes[i].conn == NULL;
+        parted = peer->streams[i].bye_seen || peer->streams[i].conn == NULL;
     }
     return parted;
 }
@@ -119,7 +119,7 @@ void ct_tcp_peers_part(struct ct_tcp *t)
     HASH_ITER (hh, t->peers, peer, next) {
         if (has_parted(peer)) {
             ct_tcp_peer_quit(peer);
-            t->news++;
+            t->events++;
             if (!t->closing) {
                 t->env.left(peer->cookie);
             }
@@ -138,21 +138,21 @@ void ct_tcp_peer_free(struct ct_tcp_peer *peer)
 
 int ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice)
 {
-    struct ct_tcp_peer *peer = ct_tcp_peer_of(link);
-    struct ct_tcp_lane *lane = &peer->lanes[0];
-    size_t              size = sizeof(struct ct_tcp_head) + slice->hdr_len + slice->len_bytes;
+    struct ct_tcp_peer   *peer = ct_tcp_peer_of(link);
+    struct ct_tcp_stream *stream = &peer->streams[0];
+    size_t                size = sizeof(struct ct_tcp_head) + slice->hdr_len + slice->len_bytes;
     if (CT_UNLIKELY(peer->lost)) {
         return CTRAN_ERR_PROC_FAILED;
     }
     if (CT_UNLIKELY(peer->left)) {
         return CT_AGAIN; /* until env is told */
     }
-    if (lane->out.held_bytes > 0 &&
-        lane->out.held_bytes + size > (size_t)peer->t->env.cfg->tcp_buffer) {
-        ct_tcp_lane_need(lane);
+    if (stream->out.held_bytes > 0 &&
+        stream->out.held_bytes + size > (size_t)peer->t->env.cfg->tcp_buffer) {
+        ct_tcp_stream_need(stream);
         return CT_AGAIN;
     }
-    struct ct_tcp_frame *f = ct_tcp_out_make(&lane->out, size);
+    struct ct_tcp_frame *f = ct_tcp_out_make(&stream->out, size);
     if (f == NULL) {
         return CT_AGAIN;
     }
@@ -164,14 +164,14 @@ int ct_tcp_peer_send(struct ct_net_link *link, const struct ct_net_slice *slice)
     memcpy(to, slice->hdr, slice->hdr_len);
     if (slice->len_bytes > 0 &&
         !ct_area_gather_all(slice->area, slice->pos, to + slice->hdr_len, slice->len_bytes)) {
-        ct_tcp_out_drop(&lane->out, f);
+        ct_tcp_out_drop(&stream->out, f);
         return CTRAN_ERR_BUFFER;
     }
-    ct_tcp_lane_add(lane, f);
-    if (CT_UNLIKELY(lane->conn == NULL)) {
-        ct_tcp_lane_need(lane);
+    ct_tcp_stream_add(stream, f);
+    if (CT_UNLIKELY(stream->conn == NULL)) {
+        ct_tcp_stream_need(stream);
     }
-    ct_tcp_lane_push(lane);
+    ct_tcp_stream_push(stream);
     return CTRAN_SUCCESS;
 }
 
@@ -185,15 +185,16 @@ int ct_tcp_peer_put(struct ct_net_link *link, struct ct_net_put *put)
     put->acked_bytes = put->assigned_bytes = 0;
     ct_list_append(&peer->puts, &put->node);
     for (uint32_t i = 0; i < n; i++) {
-        ct_tcp_lane_need(&peer->lanes[i]);
-        ct_tcp_lane_push(&peer->lanes[i]);
+        ct_tcp_stream_need(&peer->streams[i]);
+        ct_tcp_stream_push(&peer->streams[i]);
     }
     return CTRAN_SUCCESS;
 }
 
-/* Parts are small enough that all lanes have their share of a put, where lanes go by several links
- * or queues. On one host all go by the same two processors, and each part costs an acknowledgement:
- * 1 MiB went at 7.1 GB/s over four lanes in parts of 128 KiB, and at 10.2 GB/s in one. */
+/* Parts are small enough that all streams have their share of a put, where streams go by several
+ * links or queues. On one host all go by the same two processors, and each part costs an
+ * acknowledgement: 1 MiB went at 7.1 GB/s over four streams in parts of 128 KiB, and at 10.2 GB/s
+ * in one. */
 static size_t part_of(const struct ct_tcp_peer *peer, const struct ct_net_put *put)
 {
     size_t left = put->len_bytes - put->assigned_bytes;
@@ -202,9 +203,9 @@ static size_t part_of(const struct ct_tcp_peer *peer, const struct ct_net_put *p
     return ct_min_size(left, part);
 }
 
-void ct_tcp_peer_feed(struct ct_tcp_lane *lane)
+void ct_tcp_peer_feed(struct ct_tcp_stream *stream)
 {
-    struct ct_tcp_peer *peer = lane->peer;
+    struct ct_tcp_peer *peer = stream->peer;
     if (ct_list_empty(&peer->puts)) {
         return;
     }
@@ -212,9 +213,9 @@ void ct_tcp_peer_feed(struct ct_tcp_lane *lane)
     struct ct_tcp_target to = {put->token, put->assigned_bytes};
     size_t               len = part_of(peer, put), size = sizeof(struct ct_tcp_head) + sizeof to;
     bool                 last = put->assigned_bytes + len == put->len_bytes;
-    struct ct_tcp_frame *f = ct_tcp_out_make(&lane->out, size);
+    struct ct_tcp_frame *f = ct_tcp_out_make(&stream->out, size);
     if (f == NULL) {
-        ct_tcp_wait_retry(lane, CT_NS_PER_MS);
+        ct_tcp_wait_retry(stream, CT_NS_PER_MS);
         return;
     }
     *(struct ct_tcp_head *)f->bytes =
@@ -230,57 +231,58 @@ void ct_tcp_peer_feed(struct ct_tcp_lane *lane)
     if (last) {
         ct_list_remove(&put->node);
     }
-    ct_tcp_lane_add(lane, f);
+    ct_tcp_stream_add(stream, f);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-static struct ct_tcp_peer *peer_of(void *lane)
+static struct ct_tcp_peer *peer_of(void *stream)
 {
-    return ((struct ct_tcp_lane *)lane)->peer;
+    return ((struct ct_tcp_stream *)stream)->peer;
 }
 
-static void on_slice(void *lane, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
+static void on_slice(void *stream, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
                      size_t len_bytes)
 {
-    struct ct_tcp_peer *peer = peer_of(lane);
+    struct ct_tcp_peer *peer = peer_of(stream);
     struct ct_tcp      *t = peer->t;
-    t->news++;
+    t->events++;
     if (!t->closing && !peer->lost) {
         t->env.deliver(peer->cookie, type, hdr, hdr_len, data, len_bytes);
     }
 }
 
-static const struct ct_area *on_place(void *lane, uint64_t token, uint64_t offset, size_t len_bytes)
+static const struct ct_area *on_place(void *stream, uint64_t token, uint64_t offset,
+                                      size_t len_bytes)
 {
-    struct ct_tcp_peer *peer = peer_of(lane);
+    struct ct_tcp_peer *peer = peer_of(stream);
     struct ct_tcp      *t = peer->t;
     return t->closing || peer->lost ? NULL : t->env.place(peer->cookie, token, offset, len_bytes);
 }
 
-static void on_placed(void *lane, uint64_t token, size_t len_bytes)
+static void on_placed(void *stream, uint64_t token, size_t len_bytes)
 {
-    struct ct_tcp_peer *peer = peer_of(lane);
+    struct ct_tcp_peer *peer = peer_of(stream);
     struct ct_tcp      *t = peer->t;
-    t->news++;
+    t->events++;
     if (!t->closing && !peer->lost) {
         t->env.placed(peer->cookie, token, len_bytes);
     }
 }
 
-static bool on_ack(void *lane_, uint64_t position)
+static bool on_ack(void *stream_, uint64_t position)
 {
-    struct ct_tcp_lane *lane = lane_;
-    return ct_tcp_out_ack(&lane->out, position, &lane->peer->t->done);
+    struct ct_tcp_stream *stream = stream_;
+    return ct_tcp_out_ack(&stream->out, position, &stream->peer->t->done);
 }
 
-static void on_bye(void *lane_)
+static void on_bye(void *stream_)
 {
-    struct ct_tcp_lane *lane = lane_;
-    lane->bye_seen = true;
-    lane->peer->left = lane->peer->left || lane->index == 0; /* there all slices have come */
-    lane->peer->t->parting = true;
-    lane->peer->t->news++;
+    struct ct_tcp_stream *stream = stream_;
+    stream->bye_seen = true;
+    stream->peer->left = stream->peer->left || stream->index == 0; /* there all slices have come */
+    stream->peer->t->parting = true;
+    stream->peer->t->events++;
 }
 
 const struct ct_tcp_sink ct_tcp_peer_sink = {

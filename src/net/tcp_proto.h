@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tcp transport puts on the wire, and into a rank's card.
+ * What the tcp transport puts on the wire, and into a rank's record.
  *
- * Two ranks have some lanes between them, each a stream of bytes in either direction that outlives
- * its connections. A connection opens with
+ * Two ranks have some streams between them, each a stream of bytes in either direction that
+ * outlives its connections. A connection opens with
  *
- *   hello      from who connects: who it is, whom it wants, which lane, and how many bytes of the
- *              lane's stream it has received so far
+ *   hello      from who connects: who it is, whom it wants, which stream, and how many bytes of the
+ *              stream it has received so far
  *   proof      base/auth.h; the hello is its context, so that a proof stands for this hello alone
- *   welcome    from who accepts: whether the lane goes on here, and how many bytes it has received
+ *   welcome    from the acceptor: whether the stream goes on here, and the bytes received so far
  *
  * and then carries frames, from the first byte on that the other end has not received. A frame is a
  * head, hdr_len bytes of header and len_bytes of payload. Frames are numbered, and each head says
@@ -25,7 +25,7 @@
 
 enum {
     CT_TCP_VERSION = 1,
-    CT_TCP_MAX_LANES = 16,
+    CT_TCP_MAX_STREAMS = 16,
     CT_TCP_MAX_SLICE = 128 << 10, /* payload bytes of a slice */
     CT_TCP_MAX_PUT = 1 << 30,     /* and of a put */
     CT_TCP_MAX_IFS = CT_IFADDR_MAX,
@@ -38,7 +38,8 @@ enum {
     CT_TCP_FRAME_MAGIC = 0x4643,
 };
 
-/* ---- in the card ----------------------------------------------------------------------------- */
+/* ---- in the record
+ * ----------------------------------------------------------------------------- */
 
 /* Where a listening socket is. */
 struct ct_tcp_where {
@@ -48,11 +49,11 @@ struct ct_tcp_where {
     uint8_t  ip[16]; /* IPv4: the first four */
 };
 
-/* The whereabouts follow: `count` of them are in the card. */
+/* The location_key follow: `count` of them are in the record. */
 struct ct_tcp_addr {
     uint32_t            magic;
     uint8_t             version, count;
-    uint16_t            lanes;
+    uint16_t            streams;
     uint64_t            host;     /* hash of the boot id */
     uint64_t            instance; /* random: tells this one from any before or after it */
     struct ct_tcp_where where[CT_TCP_MAX_IFS];
@@ -68,12 +69,12 @@ struct ct_tcp_hello {
     uint16_t len_bytes;     /* of the hello */
     uint32_t from, from_incarnation, to, to_incarnation;
     uint64_t from_instance, to_instance;
-    uint32_t lane, zero;
+    uint32_t stream, zero;
     uint64_t received;
 };
 
 /* GO: frames follow. YIELD: the connection that goes the other way is to be used. REFUSE: there is
- * no such lane, now or ever. GONE: likewise, since this process is about to leave in order. A
+ * no such stream, now or ever. GONE: likewise, since this process is about to leave in order. A
  * connection that ends without a welcome may be tried again. */
 struct ct_tcp_welcome {
     uint32_t magic;
@@ -109,7 +110,7 @@ struct ct_tcp_target {
     uint64_t token, offset;
 };
 
-_Static_assert(sizeof(struct ct_tcp_addr) <= CT_NET_MAX_ADDR, "it fits into a card");
+_Static_assert(sizeof(struct ct_tcp_addr) <= CT_NET_MAX_ADDR, "it fits into a record");
 _Static_assert(sizeof(struct ct_tcp_hello) == 56 && sizeof(struct ct_tcp_welcome) == 16 &&
                    sizeof(struct ct_tcp_head) == 24 && sizeof(struct ct_tcp_where) == 20,
                "no padding on the wire");

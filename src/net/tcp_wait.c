@@ -24,13 +24,13 @@ static void no_later(struct ct_tcp *t, uint64_t at_ns)
     }
 }
 
-void ct_tcp_wait_retry(struct ct_tcp_lane *lane, uint64_t delay_ns)
+void ct_tcp_wait_retry(struct ct_tcp_stream *stream, uint64_t delay_ns)
 {
-    struct ct_tcp *t = lane->peer->t;
-    lane->retry_ns = ct_clock_ns() + delay_ns;
-    ct_list_remove(&lane->waiting);
-    ct_list_append(&t->waiting, &lane->waiting);
-    no_later(t, lane->retry_ns);
+    struct ct_tcp *t = stream->peer->t;
+    stream->retry_ns = ct_clock_ns() + delay_ns;
+    ct_list_remove(&stream->waiting);
+    ct_list_append(&t->waiting, &stream->waiting);
+    no_later(t, stream->retry_ns);
 }
 
 void ct_tcp_wait_deadline(struct ct_tcp_conn *c, uint64_t delay_ns)
@@ -65,7 +65,7 @@ static void rearm(struct ct_tcp *t)
 {
     uint64_t first = t->accepting ? 0 : t->accept_ns;
     CT_LIST_FOR (node, &t->waiting) {
-        uint64_t at = CT_LIST_ENTRY(node, struct ct_tcp_lane, waiting)->retry_ns;
+        uint64_t at = CT_LIST_ENTRY(node, struct ct_tcp_stream, waiting)->retry_ns;
         first = first == 0 || at < first ? at : first;
     }
     CT_LIST_FOR (node, &t->timed) {
@@ -78,17 +78,17 @@ static void rearm(struct ct_tcp *t)
 void ct_tcp_wait_over(struct ct_tcp *t)
 {
     uint64_t       ticks, now = ct_clock_ns();
-    struct ct_list lanes, conns;
+    struct ct_list streams, conns;
     (void)!read(t->timer.fd, &ticks, sizeof ticks);
     t->wakes_ns = 0;
-    ct_list_init(&lanes);
-    ct_list_splice(&lanes, &t->waiting);
-    for (struct ct_list *node; (node = ct_list_pop(&lanes)) != NULL;) {
-        struct ct_tcp_lane *lane = CT_LIST_ENTRY(node, struct ct_tcp_lane, waiting);
-        if (lane->retry_ns > now) {
+    ct_list_init(&streams);
+    ct_list_splice(&streams, &t->waiting);
+    for (struct ct_list *node; (node = ct_list_pop(&streams)) != NULL;) {
+        struct ct_tcp_stream *stream = CT_LIST_ENTRY(node, struct ct_tcp_stream, waiting);
+        if (stream->retry_ns > now) {
             ct_list_append(&t->waiting, node);
         } else {
-            ct_tcp_lane_retry(lane);
+            ct_tcp_stream_retry(stream);
         }
     }
     ct_list_init(&conns);

@@ -86,7 +86,7 @@ void ct_p2p_prepare(struct ct_process *p, struct ct_p2p_req *req, bool is_recv, 
     req->base.len_bytes = 0;
     req->p = p;
     req->is_recv = is_recv;
-    req->lent = false;
+    req->exposed = false;
     req->matched = false;
     req->truncated = false;
     req->withdrawing = false;
@@ -148,15 +148,15 @@ uint64_t ct_p2p_fetched(struct ct_process *p)
 /* Where ranks share cores it counts, too, how much there is between answers. */
 static inline void say(struct ct_ep *to, size_t len_bytes) CT_IN_DOMAIN
 {
-    if (to->p->p2p->crowded) {
-        ct_ep_said(to, len_bytes);
+    if (to->p->p2p->oversubscribed) {
+        ct_ep_sent(to, len_bytes);
     }
 }
 
 static inline void hear(struct ct_ep *from, size_t len_bytes) CT_IN_DOMAIN
 {
-    if (from->p->p2p->crowded) {
-        ct_ep_heard(from, len_bytes);
+    if (from->p->p2p->oversubscribed) {
+        ct_ep_received(from, len_bytes);
     }
 }
 
@@ -576,8 +576,8 @@ int ct_p2p_init(struct ct_process *p) CT_UNCHECKED
     p->p2p = s;
     ct_match_init(&s->match);
     ct_list_init(&s->watchers);
-    ct_list_init(&s->lent);
-    s->crowded = ct_ep_is_crowded(p);
+    ct_list_init(&s->exposed);
+    s->oversubscribed = ct_ep_is_oversubscribed(p);
     make_sent(p, &s->sent);
     ct_lock_init(&s->reqs_lock, p->threaded);
     ct_p2p_reqs_init(s);

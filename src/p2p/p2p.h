@@ -52,7 +52,7 @@ struct ct_p2p_req {
     struct ct_request  base;
     bool               is_recv, matched; /* a receive that has its message */
     bool               announced;        /* a send that goes by rendezvous */
-    bool               lent;             /* no message: ct_p2p_lend */
+    bool               exposed;          /* no message: ct_p2p_expose */
     bool               truncated;
     bool               withdrawing; /* a send that is being taken back */
     bool               putting;     /* a send whose memory a transport reads */
@@ -141,14 +141,14 @@ void ct_p2p_take_recv(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep
 /* Memory of this process's that `to` learns of in some way of the caller's, and may read until it
  * is taken back; no request is completed. Returns what the peer has to know it by. `req` is zeros
  * at first, and the same peer's from then on up to _no_more. rendezvous.c */
-uint64_t ct_p2p_lend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to, uint64_t ctx,
-                     const struct ct_area *area);
+uint64_t ct_p2p_expose(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to, uint64_t ctx,
+                       const struct ct_area *area);
 void     ct_p2p_take_back(struct ct_p2p_req *req);
-void     ct_p2p_lend_no_more(struct ct_process *p, struct ct_p2p_req *req);
+void     ct_p2p_expose_end(struct ct_process *p, struct ct_p2p_req *req);
 /* The peer: reads a part, `what`, whose token is that number.
  * CTRAN_ERR_UNSUPPORTED_OPERATION: it cannot be read. Then _ask gets the first bytes, those at the
  * address that was told of, as a message, which comes whenever the other one looks for any. */
-int ct_p2p_borrow(struct ct_ep *from, void *to, const struct ct_net_remote *what);
+int ct_p2p_attach(struct ct_ep *from, void *to, const struct ct_net_remote *what);
 int ct_p2p_ask(struct ct_ep *from, uint64_t ctx, void *to, const struct ct_net_remote *what);
 
 /* A message that came before its receive. */

@@ -37,7 +37,7 @@ static struct ct_p2p_req *req_of(struct ct_ep_op *op)
 /* Of the sends that the peer may come for. */
 static uint32_t counted(const struct ct_p2p_req *req)
 {
-    return !req->is_recv && !req->lent;
+    return !req->is_recv && !req->exposed;
 }
 
 static void enter(struct ct_p2p_req *req) CT_IN_DOMAIN
@@ -349,7 +349,7 @@ static void cts_taken(struct ct_ep_op *op, int status) CT_IN_DOMAIN
 }
 
 /* All bytes are here. */
-static void say_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
+static void send_fin(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
 {
     struct ct_wire_fin wire = {sender_id};
     req->base.len_bytes = req->want_bytes;
@@ -363,7 +363,7 @@ static void let_go(struct ct_ep *to, uint64_t sender_id) CT_IN_DOMAIN
                   sizeof(struct ct_wire_fin));
 }
 
-static void say_cts(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
+static void send_cts(struct ct_p2p_req *req, uint64_t sender_id) CT_IN_DOMAIN
 {
     struct ct_wire_cts wire = {sender_id, req->id, req->want_bytes, !ct_area_is_plain(&req->area)};
     ct_p2p_post_op(req, req->p->p2p->ids.cts, &wire, sizeof wire, cts_taken);
@@ -381,11 +381,11 @@ static void fetched(void *arg, int status) CT_IN_DOMAIN
     if (status == CTRAN_SUCCESS) {
         req->p->p2p->fetched++;
         ct_rndv_leave(req);
-        say_fin(req, sender_id);
+        send_fin(req, sender_id);
         return;
     }
     req->promised_bytes = 0;
-    say_cts(req, sender_id);
+    send_cts(req, sender_id);
     if (withdrawn) {
         let_go(from, sender_id);
     }
@@ -424,7 +424,7 @@ static void ask_for(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) C
 {
     enter(req);
     if (offer->note_len == 0 || !fetch(req, offer)) {
-        say_cts(req, offer->sender_id);
+        send_cts(req, offer->sender_id);
     }
 }
 
@@ -432,7 +432,7 @@ static void ask_for(struct ct_p2p_req *req, const struct ct_rndv_offer *offer) C
 static void conclude(struct ct_p2p_req *req, int rc, const struct ct_rndv_offer *offer) CT_IN_DOMAIN
 {
     if (CT_LIKELY(rc == CTRAN_SUCCESS)) {
-        say_fin(req, offer->sender_id);
+        send_fin(req, offer->sender_id);
     } else if (rc == CTRAN_ERR_UNSUPPORTED_OPERATION) {
         ask_for(req, offer);
     } else if (rc == CTRAN_ERR_BUFFER) {
@@ -454,7 +454,7 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
                                    .token = offer->sender_id,
                                    .alone = from->flow.announced > 0};
     if (req->want_bytes == 0) {
-        say_fin(req, offer->sender_id);
+        send_fin(req, offer->sender_id);
     } else if (offer->addr != 0 && !ct_area_is_plain(&req->area)) {
         conclude(req, ct_stage_get(req, from, &remote), offer);
     } else if (offer->addr == 0 || !is_coarse(&req->area)) {
@@ -466,8 +466,8 @@ void ct_rndv_recv(struct ct_p2p_req *req, struct ct_ep *from, const struct ct_rn
 
 /* ---- memory that the peer is told of otherwise ----------------------------------------------- */
 
-/* One that was lent, or zeros. */
-static void forget_lent(struct ct_p2p_req *req) CT_IN_DOMAIN
+/* One that was exposed, or zeros. */
+static void forget_exposed(struct ct_p2p_req *req) CT_IN_DOMAIN
 {
     if (req->p != NULL) {
         ct_list_remove(&req->node);
@@ -476,19 +476,19 @@ static void forget_lent(struct ct_p2p_req *req) CT_IN_DOMAIN
 }
 
 /* It stays among the active ones from the first time on, unless the peer has had to ask for it. */
-uint64_t ct_p2p_lend(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to, uint64_t ctx,
-                     const struct ct_area *area)
+uint64_t ct_p2p_expose(struct ct_process *p, struct ct_p2p_req *req, struct ct_ep *to, uint64_t ctx,
+                       const struct ct_area *area)
 {
     ct_domain_enter(p);
     if (CT_LIKELY(req->id != 0)) {
         ct_area_copy(&req->area, area);
     } else {
-        forget_lent(req);
+        forget_exposed(req);
         ct_p2p_prepare(p, req, false, to, (struct ct_p2p_key){.ctx = ctx}, area);
-        req->announced = req->lent = true;
+        req->announced = req->exposed = true;
         req->moved_bytes = req->want_bytes = 0;
         enter(req);
-        ct_list_append(&p->p2p->lent, &req->node);
+        ct_list_append(&p->p2p->exposed, &req->node);
     }
     const uint64_t id = req->id;
     ct_domain_leave(p);
@@ -502,14 +502,14 @@ void ct_p2p_take_back(struct ct_p2p_req *req)
     ct_domain_leave(req->p);
 }
 
-void ct_p2p_lend_no_more(struct ct_process *p, struct ct_p2p_req *req)
+void ct_p2p_expose_end(struct ct_process *p, struct ct_p2p_req *req)
 {
     ct_domain_enter(p);
-    forget_lent(req);
+    forget_exposed(req);
     ct_domain_leave(p);
 }
 
-int ct_p2p_borrow(struct ct_ep *from, void *to, const struct ct_net_remote *what)
+int ct_p2p_attach(struct ct_ep *from, void *to, const struct ct_net_remote *what)
 {
     const struct ct_area area = {.base = to, .len_bytes = what->len_bytes};
     struct ct_process   *p = from->p;
@@ -536,7 +536,7 @@ int ct_p2p_ask(struct ct_ep *from, uint64_t ctx, void *to, const struct ct_net_r
     const int lost = ct_p2p_lost(p, from, ctx);
     if (lost == CTRAN_SUCCESS) {
         enter(&req);
-        say_cts(&req, what->token);
+        send_cts(&req, what->token);
     }
     ct_domain_leave(p);
     return lost == CTRAN_SUCCESS ? ct_p2p_wait(p, &req.base) : lost;

@@ -10,7 +10,7 @@
 
 #include "p2p/flow.h"
 
-static const uint64_t SAY_AFTER_NS = UINT64_C(3000) * CT_NS_PER_MS;
+static const uint64_t LOG_AFTER_NS = UINT64_C(3000) * CT_NS_PER_MS;
 
 static void drop(struct ct_p2p_req *req, void *arg)
 {
@@ -86,7 +86,7 @@ void ct_p2p_settle(struct ct_process *p)
 {
     struct ct_wait pace = {0};
     struct held    held;
-    uint64_t       patience_ns = SAY_AFTER_NS, since_ns = ct_clock_ns();
+    uint64_t       patience_ns = LOG_AFTER_NS, since_ns = ct_clock_ns();
     ct_domain_enter(p);
     while ((held = find_held(p)).n > 0 || !ct_ep_drained(p)) {
         ct_waiter_turn_(p, &pace);
@@ -105,8 +105,8 @@ void ct_p2p_rest(struct ct_process *p) CT_UNCHECKED
     struct ct_p2p *s = p->p2p;
     ct_match_for_posted(&s->match, drop, NULL);
     ct_flow_for_line(p, drop, NULL);
-    while (!ct_list_empty(&s->lent)) { /* communicators of the library's own end later */
-        ct_rndv_leave(CT_CONTAINER_OF(ct_list_pop(&s->lent), struct ct_p2p_req, node));
+    while (!ct_list_empty(&s->exposed)) { /* communicators of the library's own end later */
+        ct_rndv_leave(CT_CONTAINER_OF(ct_list_pop(&s->exposed), struct ct_p2p_req, node));
     }
     HASH_CLEAR(hh, s->active);
     ct_tasks_forget(p);

@@ -17,17 +17,17 @@ struct ct_p2p {
     struct ct_p2p_buffer *buffers CT_GUARDED_BY(ct_domain); /* uthash by owner: buffer.c */
     struct ct_list watchers       CT_GUARDED_BY(ct_domain); /* struct ct_p2p_watcher */
     struct ct_p2p_req *active     CT_GUARDED_BY(ct_domain); /* uthash by id: in a rendezvous */
-    struct ct_list lent           CT_GUARDED_BY(ct_domain); /* of ct_p2p_lend */
+    struct ct_list exposed        CT_GUARDED_BY(ct_domain); /* of ct_p2p_expose */
     uint64_t next_id              CT_GUARDED_BY(ct_domain); /* the last key given: ct_ep_keys */
     uint64_t fetched              CT_GUARDED_BY(ct_domain); /* messages, see ct_p2p_fetched */
     struct ct_ep **lost           CT_GUARDED_BY(ct_domain); /* peers that have failed */
     size_t nlost                  CT_GUARDED_BY(ct_domain);
-    struct ct_p2p_ids             ids; /* set by ct_p2p_init */
+    struct ct_p2p_ids             ids;                      /* set by ct_p2p_init */
     uint32_t next_part            CT_GUARDED_BY(ct_domain); /* numbers partitioned sends */
     struct ct_list waiting        CT_GUARDED_BY(ct_domain); /* peers that want credit: flow.h */
     struct ct_list lined          CT_GUARDED_BY(ct_domain); /* peers for which sends are in line */
     size_t                        share;                    /* the credit that each sender has */
-    bool                          crowded;                  /* ranks share cores */
+    bool                          oversubscribed;           /* ranks share cores */
     ct_p2p_member                 member;
     ct_p2p_others                 others;
     struct ct_p2p_req             sent; /* see ct_p2p_sent */

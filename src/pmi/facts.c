@@ -196,5 +196,5 @@ bool ct_facts_are_recoverable(const pmix_proc_t *me)
     if (v != NULL) {
         PMIX_VALUE_RELEASE(v);
     }
-    return yes && getenv(CT_ENV_JOB) != NULL; /* ctranrun's word: no other tells news */
+    return yes && getenv(CT_ENV_JOB) != NULL; /* ctranrun's word: no other tells events */
 }

@@ -1,11 +1,11 @@
 # pmi: joining the job.
 libctcore_la_SOURCES += \
-	src/pmi/cards.c \
-	src/pmi/cards.h \
+	src/pmi/records.c \
+	src/pmi/records.h \
 	src/pmi/facts.c \
 	src/pmi/facts.h \
 	src/pmi/job.c \
-	src/pmi/news.c \
+	src/pmi/events.c \
 	src/pmi/nodes.c \
 	src/pmi/nodes.h \
 	src/pmi/nodes_store.c \

@@ -3,7 +3,7 @@
  * The exchange between nodes; see nodes.h. What leaders ask of the store, in this order:
  *
  *   WAIT     @places                 at a launcher's store: where its other servers are
- *   SET      @boot/kind/RANKS/BYTES  there is a node with so many ranks, whose cards are so long
+ *   SET      @boot/kind/RANKS/BYTES  there is a node with so many ranks, whose records are so long
  *   ADD      @boot/ranks             its ranks (upper half) and itself (lower half); the sum gives
  *                                    the node its number, and tells the last one that it is that
  *   SET      @boot/host/NAME         for who looks why a start is stuck: it is complete, this TIME
@@ -18,7 +18,7 @@
  * said of itself is of the last time that it came.
  *
  * A node's block of the gathered table has room for as many ranks as the largest node has. An entry
- * is a rank, the length of its card (0: there is none), and the card.
+ * is a rank, the length of its record (0: there is none), and the record.
  */
 #define CT_FOLDER "pmi"
 #include "pmi/nodes.h"
@@ -36,7 +36,7 @@ enum {
     MOST_ENTRY = 4096,
     VERSION_BYTES = 16,
     BLAME_MS = 3000,
-    NEWS_MS = 2000,
+    EVENTS_MS = 2000,
     LOOK_MS = 250,
     KEY_SIZE = 320,
     HOST_SAYS_SIZE = 48
@@ -50,7 +50,7 @@ struct shape {
 
 struct exchange {
     struct ct_job            *job;
-    struct ct_cards          *cards;
+    struct ct_records        *records;
     const struct ct_auth_key *key;
     uint64_t                  end_ns;
     struct ct_loop           *loop;
@@ -135,13 +135,13 @@ static int ask(struct exchange *x, struct ct_store_request *req, uint32_t limit_
     return rc;
 }
 
-static uint32_t longest_card(const struct exchange *x)
+static uint32_t longest_record(const struct exchange *x)
 {
     size_t longest = 0;
     for (uint32_t i = 0; i < x->job->nlocal; i++) {
-        const void *card;
+        const void *record;
         size_t      len;
-        if (ct_cards_get(x->cards, x->job->local_ranks[i], &card, &len) == CTRAN_SUCCESS) {
+        if (ct_records_get(x->records, x->job->local_ranks[i], &record, &len) == CTRAN_SUCCESS) {
             longest = ct_max_size(longest, len);
         }
     }
@@ -182,7 +182,7 @@ static int call_store(struct exchange *x, const struct ct_nodes_where *where)
     struct ct_store_request set = {.op = CT_STORE_SET};
     struct ct_store_place   place = {.naddrs = where->naddrs};
     memcpy(place.addrs, where->addrs, where->naddrs * sizeof place.addrs[0]);
-    (void)snprintf(kind, sizeof kind, "%s%08x/%08x", KIND, x->job->nlocal, longest_card(x));
+    (void)snprintf(kind, sizeof kind, "%s%08x/%08x", KIND, x->job->nlocal, longest_record(x));
     set.key = ct_bytes_of(kind);
     int rc = ct_store_open_at(&x->store, x->loop, &place, 1, x->key);
     if (rc == CTRAN_SUCCESS && x->by_launcher) {
@@ -203,7 +203,7 @@ static int call_store(struct exchange *x, const struct ct_nodes_where *where)
 
 /* ---- the shape ------------------------------------------------------------------------------- */
 
-/* The largest number of ranks, and the longest card. */
+/* The largest number of ranks, and the longest record. */
 static int find_largest(struct exchange *x, uint32_t *ranks, uint32_t *bytes)
 {
     enum { AT_A_TIME = 1000 };
@@ -277,7 +277,8 @@ static int check_shape(struct exchange *x, const struct shape *s, uint32_t len)
     uint64_t slots = (uint64_t)x->nnodes * x->shape.per_node;
     if (x->index >= x->nnodes || x->nnodes > x->job->size || slots < x->job->size ||
         slots > UINT32_MAX || x->shape.per_node < x->job->nlocal ||
-        x->shape.entry_bytes < ENTRY_HEAD + longest_card(x) || x->shape.entry_bytes > MOST_ENTRY) {
+        x->shape.entry_bytes < ENTRY_HEAD + longest_record(x) ||
+        x->shape.entry_bytes > MOST_ENTRY) {
         ct_error(log, "the hosts of job %s do not agree on how many ranks they have", x->job->id);
         return CTRAN_ERR_BOOTSTRAP;
     }
@@ -406,7 +407,8 @@ static int know_servers(struct exchange *x)
     return CTRAN_SUCCESS;
 }
 
-/* ---- the cards ------------------------------------------------------------------------------- */
+/* ---- the records
+ * ------------------------------------------------------------------------------- */
 
 static void on_gathered(void *arg, struct ct_oob_node *node, int status)
 {
@@ -416,18 +418,18 @@ static void on_gathered(void *arg, struct ct_oob_node *node, int status)
     x->status = status;
 }
 
-/* The cards of this node's ranks, as they travel. The caller frees them. */
+/* The records of this node's ranks, as they travel. The caller frees them. */
 static unsigned char *pack(const struct exchange *x)
 {
     unsigned char *all = calloc(x->shape.per_node, x->shape.entry_bytes);
     for (uint32_t i = 0; all != NULL && i < x->job->nlocal; i++) {
         unsigned char *at = all + (size_t)i * x->shape.entry_bytes;
-        const void    *card;
+        const void    *record;
         size_t         len;
-        if (ct_cards_get(x->cards, x->job->local_ranks[i], &card, &len) == CTRAN_SUCCESS) {
+        if (ct_records_get(x->records, x->job->local_ranks[i], &record, &len) == CTRAN_SUCCESS) {
             ct_wire_put32(at, x->job->local_ranks[i]);
             ct_wire_put32(at + 4, (uint32_t)len);
-            memcpy(at + ENTRY_HEAD, card, len);
+            memcpy(at + ENTRY_HEAD, record, len);
         }
     }
     return all;
@@ -447,7 +449,7 @@ static int unpack(const struct exchange *x, const unsigned char *table)
         n++;
         if (i < own || i >= own + shape->per_node) {
             rc = len <= shape->entry_bytes - ENTRY_HEAD
-                     ? ct_cards_bring(x->cards, rank, at + ENTRY_HEAD, len)
+                     ? ct_records_bring(x->records, rank, at + ENTRY_HEAD, len)
                      : CTRAN_ERR_BOOTSTRAP;
         }
     }
@@ -463,11 +465,11 @@ static int gather(struct exchange *x)
 {
     struct ct_addr at = ct_addr_listen_on(x->reach, x->nreach);
     size_t         block = (size_t)x->shape.per_node * x->shape.entry_bytes;
-    unsigned char *cards = pack(x);
-    if (cards == NULL) {
+    unsigned char *records = pack(x);
+    if (records == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    (void)snprintf(x->name, sizeof x->name, "cards/%" PRIu32, x->time);
+    (void)snprintf(x->name, sizeof x->name, "records/%" PRIu32, x->time);
     x->terms = (struct ct_oob_terms){.loop = x->loop,
                                      .store = x->store,
                                      .key = x->key,
@@ -479,9 +481,9 @@ static int gather(struct exchange *x)
                                      .nreach = x->nreach};
     int rc = ct_oob_node_open(&x->node, &x->terms, x->index, &at, on_gathered, x);
     if (rc == CTRAN_SUCCESS) {
-        ct_oob_node_fill(x->node, cards);
+        ct_oob_node_fill(x->node, records);
     }
-    free(cards);
+    free(records);
     if (rc == CTRAN_SUCCESS) { /* ends: the agent has a deadline */
         rc = ct_loop_until(x->loop, &x->gathered) ? x->status : CTRAN_ERR_PENDING;
     }
@@ -509,13 +511,13 @@ static void on_moment(evutil_socket_t fd, short what, void *arg)
     *(bool *)arg = true;
 }
 
-/* A process that dies is seen first by those that it was connected to: the news has a moment. */
-static int await_news(struct exchange *x, int rc)
+/* A process that dies is seen first by those that it was connected to: the events has a moment. */
+static int await_events(struct exchange *x, int rc)
 {
-    struct timeval moment = ct_wire_timeval(NEWS_MS);
+    struct timeval moment = ct_wire_timeval(EVENTS_MS);
     bool           over = false;
     struct event   limit;
-    if (!x->job->news
+    if (!x->job->events
              .on) { /* what is looked for, run_watching's, is looked for from time to time */
         return atomic_load(x->loop->stop->flag) ? CTRAN_ERR_PENDING : rc;
     }
@@ -533,9 +535,9 @@ static int run(struct exchange *x, const struct ct_nodes_where *where)
     rc = rc == CTRAN_SUCCESS && x->by_launcher ? know_servers(x) : rc;
     rc = rc == CTRAN_SUCCESS ? gather(x) : rc;
     rc = rc == CTRAN_SUCCESS ? unpack(x, ct_oob_node_table(x->node)) : rc;
-    rc = rc != CTRAN_SUCCESS ? await_news(x, rc) : rc;
-    if (rc != CTRAN_ERR_PENDING) { /* else all of the node hear the news */
-        ct_cards_complete(x->cards, rc);
+    rc = rc != CTRAN_SUCCESS ? await_events(x, rc) : rc;
+    if (rc != CTRAN_ERR_PENDING) { /* else all of the node hear the events */
+        ct_records_complete(x->records, rc);
     }
     if (rc == CTRAN_SUCCESS) {
         ct_info(&x->job->p->log,
@@ -552,7 +554,7 @@ static int run(struct exchange *x, const struct ct_nodes_where *where)
     return rc;
 }
 
-/* The launcher has no news: looks now and then whether a rank has ended that has no card. */
+/* The launcher has no events: looks now and then whether a rank has ended that has no record. */
 struct watch {
     struct ct_loop_stop stop;
     struct event        look;
@@ -576,7 +578,7 @@ static int run_watching(struct exchange *x, const struct ct_nodes_where *where)
     struct watch   w = {.vain = false};
     int            rc = ct_loop_stop_init(x->loop, &w.stop, &w.vain);
     if (rc != CTRAN_SUCCESS) {
-        ct_cards_complete(x->cards, rc);
+        ct_records_complete(x->records, rc);
         return rc;
     }
     (void)event_assign(&w.look, x->loop->base, -1, EV_PERSIST, on_look, &w);
@@ -586,28 +588,28 @@ static int run_watching(struct exchange *x, const struct ct_nodes_where *where)
     if (rc == CTRAN_ERR_PENDING) {
         ct_only_tell(&x->job->p->log, x->job->id, w.rank);
         rc = CTRAN_ERR_BOOTSTRAP;
-        ct_cards_complete(x->cards, rc);
+        ct_records_complete(x->records, rc);
     }
     ct_loop_stop_fini(x->loop);
     return rc;
 }
 
-/* The same, as long as there is no news that it is in vain. */
+/* The same, as long as there is no events that it is in vain. */
 static int run_heeding(struct exchange *x, const struct ct_nodes_where *where)
 {
-    struct ct_news     *news = &x->job->news;
-    struct ct_loop_stop stop;
-    if (!news->on) {
+    struct ct_job_events *events = &x->job->events;
+    struct ct_loop_stop   stop;
+    if (!events->on) {
         return run_watching(x, where);
     }
-    int rc = ct_loop_stop_init(x->loop, &stop, &news->no_start);
+    int rc = ct_loop_stop_init(x->loop, &stop, &events->no_start);
     if (rc != CTRAN_SUCCESS) {
-        ct_cards_complete(x->cards, rc);
+        ct_records_complete(x->records, rc);
         return rc;
     }
-    struct ct_wake *before = ct_news_set_wake(news, &stop.wake);
+    struct ct_wake *before = ct_job_events_set_wake(events, &stop.wake);
     rc = run(x, where);
-    (void)ct_news_set_wake(news, before);
+    (void)ct_job_events_set_wake(events, before);
     if (before != NULL) {
         ct_wake_signal(before);
     }
@@ -615,12 +617,12 @@ static int run_heeding(struct exchange *x, const struct ct_nodes_where *where)
     return rc;
 }
 
-int ct_nodes_exchange(struct ct_job *job, struct ct_cards *cards,
+int ct_nodes_exchange(struct ct_job *job, struct ct_records *records,
                       const struct ct_nodes_where *where, const struct ct_auth_key *key,
                       struct ct_nodes_store *own, uint64_t end_ns)
 {
     struct ct_loop  loop;
-    struct exchange x = {.job = job, .cards = cards, .key = key, .end_ns = end_ns};
+    struct exchange x = {.job = job, .records = records, .key = key, .end_ns = end_ns};
     x.nreach = ct_nodes_reach(job, x.reach);
     x.by_launcher = where->by_launcher;
     x.keeper = x.by_launcher ? "the launcher's store" : "rank 0";
@@ -629,7 +631,7 @@ int ct_nodes_exchange(struct ct_job *job, struct ct_cards *cards,
         rc = ct_loop_init(&loop, &job->p->log);
     }
     if (rc != CTRAN_SUCCESS) {
-        ct_cards_complete(cards, rc);
+        ct_records_complete(records, rc);
         return rc;
     }
     x.loop = own != NULL ? ct_nodes_store_loop(own) : &loop;

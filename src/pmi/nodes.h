@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the nodes of a job exchange their ranks' cards: the first rank of each node, its leader, does
- * so for all of them while it waits for everybody (ct_job_meet).
+ * How the nodes of a job exchange their ranks' records: the first rank of each node, its leader,
+ * does so for all of them while it waits for everybody (ct_job_meet).
  *
  * Leaders meet at a store, which the launcher's daemons hold, or where the launcher has none, rank
  * 0's process: each says how many ranks it brings, and is given a number; the last one knows how
  * many nodes there are, and says so. Then they find their neighbours through the store and run one
  * allgather over sockets of their own (pmi/oob); what they get goes into the table that their
- * node's ranks share (cards.h). So a node asks the store for a few things, and a rank for nothing.
- * What has to be decided once is asked of the store's first server, addresses of all of them.
+ * node's ranks share (records.h). So a node asks the store for a few things, and a rank for
+ * nothing. What has to be decided once is asked of the store's first server, addresses of all of
+ * them.
  *
  * All that has to be carried there is where the store is: by the environment, or from rank 0 by
  * PMIx, together with the key where no launcher has made one.
@@ -16,7 +17,7 @@
 #ifndef CT_PMI_NODES_H
 #define CT_PMI_NODES_H
 
-#include "pmi/cards.h"
+#include "pmi/records.h"
 #include "pmi/oob/oob.h"
 
 enum { CT_NODES_MAGIC = 0x45524f54 /* "TORE" */ };
@@ -50,12 +51,12 @@ struct ct_loop *ct_nodes_store_loop(struct ct_nodes_store *store);
  * while. */
 void ct_nodes_store_linger(struct ct_nodes_store *store);
 
-/* A leader, when its node's ranks have all put their cards: returns when those of all nodes are in
- * the table, or at `end_ns`. `own`: the store, where rank 0 has it, which goes on until all nodes
- * are done with it. Tells the node's other ranks how it ended. CTRAN_ERR_BOOTSTRAP,
- * CTRAN_ERR_VERSION, ..., logged; CTRAN_ERR_PENDING, not logged: there is news that the job cannot
- * start. */
-int ct_nodes_exchange(struct ct_job *job, struct ct_cards *cards,
+/* A leader, when its node's ranks have all put their records: returns when those of all nodes are
+ * in the table, or at `end_ns`. `own`: the store, where rank 0 has it, which goes on until all
+ * nodes are done with it. Tells the node's other ranks how it ended. CTRAN_ERR_BOOTSTRAP,
+ * CTRAN_ERR_VERSION, ..., logged; CTRAN_ERR_PENDING, not logged: there is events that the job
+ * cannot start. */
+int ct_nodes_exchange(struct ct_job *job, struct ct_records *records,
                       const struct ct_nodes_where *where, const struct ct_auth_key *key,
                       struct ct_nodes_store *own, uint64_t end_ns);
 

@@ -32,54 +32,54 @@ struct ct_job;
 /* What the launcher tells of the job while it runs, if it lets a job outlive the death of a process
  * (ctranrun --enable-recovery): `on`. Written by one thread, through the functions below; whoever
  * reads a number or a flag (acquire) may read what stands behind it. */
-struct ct_news {
+struct ct_job_events {
     _Atomic bool     on;   /* what is below may be used */
     uint32_t        *dead; /* processes that ended without leaving, in order */
     uint32_t         cap;
     _Atomic uint32_t ndead;
-    _Atomic uint32_t told;      /* pieces of news */
+    _Atomic uint32_t told;      /* pieces of events */
     _Atomic bool     no_start;  /* one of them before all had met: the exchange fails */
     _Atomic bool     may_leave; /* all that live want to leave */
     struct ct_lock   lock;
-    struct ct_wake  *wake; /* under lock: signalled after each piece of news */
+    struct ct_wake  *wake; /* under lock: signalled after each piece of events */
 };
 
-int  ct_news_init(struct ct_news *news, uint32_t job_size);
-void ct_news_fini(struct ct_news *news);
-void ct_news_dead(struct ct_news *news, uint32_t id);
-void ct_news_no_start(struct ct_news *news, uint32_t id);
-void ct_news_may_leave(struct ct_news *news);
+int  ct_job_events_init(struct ct_job_events *events, uint32_t job_size);
+void ct_job_events_fini(struct ct_job_events *events);
+void ct_job_events_dead(struct ct_job_events *events, uint32_t id);
+void ct_job_events_no_start(struct ct_job_events *events, uint32_t id);
+void ct_job_events_may_leave(struct ct_job_events *events);
 /* Where to signal from now on; NULL: nowhere. */
-struct ct_wake *ct_news_set_wake(struct ct_news *news, struct ct_wake *wake);
+struct ct_wake *ct_job_events_set_wake(struct ct_job_events *events, struct ct_wake *wake);
 
 /* One way to be part of a job. A test supplies its own, to hold many ranks in one process. */
 struct ct_job_ops {
     const char *name;
-    /* Hands over this process's card, without waiting for others. The bytes are copied.
+    /* Hands over this process's record, without waiting for others. The bytes are copied.
      * CTRAN_ERR_BOOTSTRAP, logged. */
-    int (*publish)(struct ct_job *job, const void *card, size_t len_bytes);
-    /* Returns when every process has published its card, or the deadline has passed
+    int (*publish)(struct ct_job *job, const void *record, size_t len_bytes);
+    /* Returns when every process has published its record, or the deadline has passed
      * (CTRAN_ERR_BOOTSTRAP, logged). See ct_job_meet. */
     int (*meet)(struct ct_job *job);
-    /* The card of process `id`, valid until close; local or one round trip to the node's server.
+    /* The record of process `id`, valid until close; local or one round trip to the node's server.
      * As long as the processes have not met it waits until that one has published it, or the
      * deadline has passed. CTRAN_ERR_BOOTSTRAP, logged. */
-    int (*lookup)(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes);
+    int (*lookup)(struct ct_job *job, uint32_t id, const void **record, size_t *len_bytes);
     /* What the launcher calls the host of process `id`; false: it does not say. NULL: never. */
     bool (*host_of)(struct ct_job *job, uint32_t id, char *host, size_t cap);
     /* The key that rank 0 has made for the job, where no launcher did. CTRAN_ERR_BOOTSTRAP,
      * logged. */
     int (*key)(struct ct_job *job, struct ct_auth_key *key);
-    /* Tells the launcher that this process wants to leave, and returns: news.may_leave follows when
-     * all that live have said so; each time anew. Only where news are on; NULL where they never
-     * are. */
+    /* Tells the launcher that this process wants to leave, and returns: events.may_leave follows
+     * when all that live have said so; each time anew. Only where events are on; NULL where they
+     * never are. */
     int (*leave)(struct ct_job *job);
     /* Tells the launcher that the job shall end. Returns when the word is given. */
     void (*abort)(struct ct_job *job, int status, const char *text);
     void (*close)(struct ct_job *job);
 };
 
-/* Facts, fixed from open to close, and news. */
+/* Facts, fixed from open to close, and events. */
 struct ct_job {
     const struct ct_job_ops *ops;
     struct ct_process       *p;
@@ -93,12 +93,13 @@ struct ct_job {
     uint32_t                 ncpus;       /* of this host */
     int                      app;         /* which of the job's programs; -1: not known */
     int                      universe;    /* processes that there is room for; -1: not known */
-    _Atomic bool             met;         /* all processes have published their cards */
+    _Atomic bool             met;         /* all processes have published their records */
     _Atomic bool             missed;      /* of several hosts, and they did not meet */
-    struct ct_roll  roll;  /* of all processes, where they share a host; else without memory */
-    struct ct_seats seats; /* of the processes on this host; may be without memory */
-    struct ct_news  news;
-    struct ct_say  *say; /* for what all of this host would say; NULL: there is no such memory */
+    struct ct_roll       roll;  /* of all processes, where they share a host; else without memory */
+    struct ct_seats      seats; /* of the processes on this host; may be without memory */
+    struct ct_job_events events;
+    struct ct_log_once
+        *once; /* for what all of this host would say; NULL: there is no such memory */
 };
 
 /* The place of a process in `seats`; nlocal: it has none, as on another host. */

@@ -3,14 +3,14 @@
  * The way in through PMIx. It asks of the server only what all have: put, commit, fence, get,
  * abort.
  *
- * Ranks of one node exchange their cards in memory (cards.h), the nodes of a job over sockets
+ * Ranks of one node exchange their records in memory (records.h), the nodes of a job over sockets
  * (nodes.h). Where the store is that these meet at the launcher says in the environment; or rank 0
  * opens one, and the server carries where. Cards are put at the server as well if there are several
  * nodes, for those who look up a few before all have met. Only builds that can prove nothing put,
  * fence and get them all.
  *
  * Where the server says that the job outlives deaths (PMIX_JOB_RECOVERABLE: ctranrun does), it is
- * also asked for news, as events, and for leave. Then nothing here waits on a collective of
+ * also asked for events, as events, and for leave. Then nothing here waits on a collective of
  * libpmix's, nor for other processes, without listening: one with a process that died early never
  * ends. And the launcher has to know who has met: by a fence.
  */
@@ -19,19 +19,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pmi/cards.h"
+#include "pmi/records.h"
 #include "pmi/facts.h"
 #include "pmi/nodes.h"
 #include "pmi/only.h"
 
-static const char *const KEY = "ctran.card";
+static const char *const KEY = "ctran.record";
 static const char *const STORE = "ctran.store"; /* struct ct_nodes_where, of rank 0 */
 
-struct card {
-    struct card *next;
-    uint32_t     id;
-    size_t       len_bytes;
-    char         bytes[];
+struct record {
+    struct record *next;
+    uint32_t       id;
+    size_t         len_bytes;
+    char           bytes[];
 };
 
 /* A fence under way. */
@@ -39,18 +39,18 @@ struct fence {
     pmix_info_t    info[2];
     _Atomic bool   done;
     int            status; /* once it is done */
-    struct ct_wake wake;   /* the news signal it too */
+    struct ct_wake wake;   /* the events signal it too */
 };
 
 struct pmix {
     struct ct_job          job;
     pmix_proc_t            me;
-    struct ct_cards       *table;       /* NULL: cards go through the server */
+    struct ct_records     *table;       /* NULL: records go through the server */
     bool                   told_where;  /* the launcher has a store, and said where */
     struct ct_nodes_store *store;       /* else rank 0's, where there are several nodes */
     struct ct_nodes_where  where;       /* where it is, if known; without the key */
     uint32_t              *local_ranks; /* those of the job */
-    struct card           *cards; /* looked up there so far: kept, since callers borrow them */
+    struct record         *records; /* looked up there so far: kept, since callers borrow them */
     struct fence           fence;
     int                    only_fd; /* this process is the rank; -1: that is not known */
 };
@@ -92,25 +92,25 @@ static void on_fenced(pmix_status_t status, void *arg)
     ct_wake_signal(&f->wake);
 }
 
-/* Waits for the fence, or for the news that it cannot end. The server decides which: it tells
+/* Waits for the fence, or for the events that it cannot end. The server decides which: it tells
  * everybody the same. */
 static int await_fence(struct pmix *x)
 {
-    struct fence   *f = &x->fence;
-    struct ct_news *news = &x->job.news;
-    struct ct_wake *before = ct_news_set_wake(news, &f->wake);
+    struct fence         *f = &x->fence;
+    struct ct_job_events *events = &x->job.events;
+    struct ct_wake       *before = ct_job_events_set_wake(events, &f->wake);
     while (!atomic_load_explicit(&f->done, memory_order_seq_cst) &&
-           !atomic_load_explicit(&news->no_start, memory_order_seq_cst)) {
+           !atomic_load_explicit(&events->no_start, memory_order_seq_cst)) {
         ct_wake_announce(&f->wake);
         if (!atomic_load_explicit(&f->done, memory_order_seq_cst) &&
-            !atomic_load_explicit(&news->no_start, memory_order_seq_cst)) {
+            !atomic_load_explicit(&events->no_start, memory_order_seq_cst)) {
             ct_wake_sleep(&f->wake, 100 * (uint64_t)CT_NS_PER_MS);
         }
         ct_wake_cancel(&f->wake);
     }
-    (void)ct_news_set_wake(news, before);
+    (void)ct_job_events_set_wake(events, before);
     if (before != NULL) {
-        ct_wake_signal(before); /* a thread may sleep there, and news came meanwhile */
+        ct_wake_signal(before); /* a thread may sleep there, and events came meanwhile */
     }
     return atomic_load_explicit(&f->done, memory_order_acquire) ? f->status : CT_PMIX_NO_START;
 }
@@ -123,7 +123,7 @@ static int run_fence(struct pmix *x)
     atomic_store_explicit(&f->done, false, memory_order_relaxed);
     PMIX_INFO_LOAD(&f->info[0], PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
     PMIX_INFO_LOAD(&f->info[1], PMIX_TIMEOUT, &timeout_s, PMIX_INT);
-    if (!x->job.news.on) {
+    if (!x->job.events.on) {
         return PMIx_Fence(NULL, 0, f->info, CT_ARRAY_LEN(f->info));
     }
     int rc = PMIx_Fence_nb(NULL, 0, f->info, CT_ARRAY_LEN(f->info), on_fenced, f);
@@ -140,7 +140,7 @@ static uint64_t job_tag(struct pmix *x)
     struct ct_auth_key       key;
     uint64_t                 tag = 0;
     if (getenv(CT_ENV_KEY) != NULL && ct_job_key(&x->job, &key) == CTRAN_SUCCESS) {
-        tag = ct_auth_number(&key, "table of cards");
+        tag = ct_auth_number(&key, "table of records");
         ct_auth_wipe(&key, sizeof key);
     }
     bool may_tell = tag != 0 || getenv(CT_ENV_JOB) == NULL;
@@ -156,7 +156,7 @@ static bool has_one_node(const struct ct_job *job)
     return job->nlocal == job->size;
 }
 
-/* Whether nodes exchange cards by themselves; see the head. */
+/* Whether nodes exchange records by themselves; see the head. */
 static bool is_node_job(const struct ct_job *job)
 {
     return !has_one_node(job) && ct_auth_available();
@@ -187,31 +187,31 @@ static int open_table(struct pmix *x)
     struct ct_auth_key   key;
     bool                 makes = makes_key(job);
     bool                 hosts = job->rank == 0 && is_node_job(job) && !x->told_where;
-    int                  rc = ct_cards_open(&x->table, job, job->tag);
+    int                  rc = ct_records_open(&x->table, job, job->tag);
     if (rc == CTRAN_SUCCESS) {
         x->job.seats = (struct ct_seats){
-            .all = ct_cards_seats(x->table),
+            .all = ct_records_seats(x->table),
             .n = job->nlocal,
             .me = job->local_index,
             .fair = (uint32_t)ct_div_up(job->nlocal, ct_max_size(job->ncpus, 1)),
         };
     }
     if (rc == CTRAN_SUCCESS) {
-        x->job.say = ct_cards_say(x->table);
+        x->job.once = ct_records_log_once(x->table);
     }
-    if (rc == CTRAN_SUCCESS && job->news.on) {
-        ct_cards_heed(x->table, &x->job.news);
+    if (rc == CTRAN_SUCCESS && job->events.on) {
+        ct_records_heed(x->table, &x->job.events);
     }
     if (rc == CTRAN_SUCCESS && has_one_node(job)) {
         x->job.roll =
-            (struct ct_roll){.memory = ct_cards_roll(x->table), .n = job->size, .me = job->rank};
+            (struct ct_roll){.memory = ct_records_roll(x->table), .n = job->size, .me = job->rank};
     }
     if (rc != CTRAN_SUCCESS || (!makes && !hosts)) {
         return rc;
     }
     rc = makes ? ct_auth_key_make(&key) : ct_job_key(&x->job, &key);
     if (rc == CTRAN_SUCCESS && makes) {
-        ct_cards_put_key(x->table, &key);
+        ct_records_put_key(x->table, &key);
     }
     if (rc == CTRAN_SUCCESS && hosts) {
         rc = put_store(x, &key);
@@ -220,9 +220,9 @@ static int open_table(struct pmix *x)
     return rc;
 }
 
-static int put_card(const struct ct_job *job, const void *card, size_t len_bytes)
+static int put_record(const struct ct_job *job, const void *record, size_t len_bytes)
 {
-    int rc = put(KEY, card, len_bytes);
+    int rc = put(KEY, record, len_bytes);
     rc = rc == PMIX_SUCCESS ? PMIx_Commit() : rc;
     if (rc != PMIX_SUCCESS) {
         ct_error(&job->p->log, "cannot hand this rank's address to the PMIx server: %s",
@@ -239,7 +239,7 @@ static int hear_where(struct pmix *x)
     return rc == CT_AGAIN ? CTRAN_SUCCESS : rc;
 }
 
-static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
+static int pmix_publish(struct ct_job *job, const void *record, size_t len_bytes)
 {
     struct pmix *x = pmix_of(job);
     job->tag = job_tag(x);
@@ -248,9 +248,10 @@ static int pmix_publish(struct ct_job *job, const void *card, size_t len_bytes)
         rc = open_table(x);
     }
     if (rc == CTRAN_SUCCESS && !has_one_node(job)) {
-        rc = put_card(job, card, len_bytes);
+        rc = put_record(job, record, len_bytes);
     }
-    return rc == CTRAN_SUCCESS && x->table != NULL ? ct_cards_put(x->table, card, len_bytes) : rc;
+    return rc == CTRAN_SUCCESS && x->table != NULL ? ct_records_put(x->table, record, len_bytes)
+                                                   : rc;
 }
 
 /* ---- what others have put -------------------------------------------------------------------- */
@@ -334,7 +335,7 @@ static int find_store(struct pmix *x, uint64_t end_ns, struct ct_nodes_where *wh
         return rc;
     }
     if (!knows && getenv(CT_ENV_KEY) == NULL) {
-        ct_cards_put_key(x->table, &where->key);
+        ct_records_put_key(x->table, &where->key);
         *key = where->key;
         return CTRAN_SUCCESS;
     }
@@ -347,7 +348,7 @@ static void lead(struct pmix *x)
     struct ct_nodes_where where;
     struct ct_auth_key    key;
     uint64_t              end_ns = deadline(x);
-    int                   rc = ct_cards_meet_here(x->table);
+    int                   rc = ct_records_meet_here(x->table);
     if (rc == CTRAN_SUCCESS) {
         rc = find_store(x, end_ns, &where, &key);
     }
@@ -355,8 +356,8 @@ static void lead(struct pmix *x)
         (void)ct_nodes_exchange(&x->job, x->table, &where, &key, x->store, end_ns);
         ct_auth_wipe(&where, sizeof where);
         ct_auth_wipe(&key, sizeof key);
-    } else if (rc != CTRAN_ERR_PENDING) { /* else all hear the news */
-        ct_cards_complete(x->table, rc);
+    } else if (rc != CTRAN_ERR_PENDING) { /* else all hear the events */
+        ct_records_complete(x->table, rc);
     }
 }
 
@@ -375,10 +376,10 @@ static int meet_by_fence(struct pmix *x)
     int                  rc = run_fence(x);
     if (rc == CT_PMIX_NO_START) {
         ct_error(log, "rank %" PRIu32 " has ended before all ranks of job %s had started",
-                 job->news.dead[0], job->id);
+                 job->events.dead[0], job->id);
         return CTRAN_ERR_BOOTSTRAP;
     }
-    if (rc == PMIX_ERR_TIMEOUT && x->table != NULL && ct_cards_blame(x->table)) {
+    if (rc == PMIX_ERR_TIMEOUT && x->table != NULL && ct_records_blame(x->table)) {
         return CTRAN_ERR_BOOTSTRAP;
     }
     if (rc == PMIX_ERR_PARTIAL_SUCCESS) {
@@ -401,14 +402,14 @@ static int meet_by_fence(struct pmix *x)
 static int pmix_meet(struct ct_job *job)
 {
     struct pmix *x = pmix_of(job);
-    bool         by_fence = x->table == NULL || job->news.on;
+    bool         by_fence = x->table == NULL || job->events.on;
     int          rc = CTRAN_SUCCESS;
     if (is_node_job(job) && job->local_index == 0) {
         lead(x);
         close_store(x);
     }
     if (!by_fence || is_node_job(job)) {
-        rc = ct_cards_meet(x->table);
+        rc = ct_records_meet(x->table);
     }
     /* What was waited for in vain the fence tells. */
     return by_fence && (rc == CTRAN_SUCCESS || rc == CTRAN_ERR_PENDING) ? meet_by_fence(x) : rc;
@@ -416,15 +417,15 @@ static int pmix_meet(struct ct_job *job)
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-static struct card *keep_card(struct pmix *x, uint32_t id, const pmix_byte_object_t *bo)
+static struct record *keep_record(struct pmix *x, uint32_t id, const pmix_byte_object_t *bo)
 {
-    struct card *c = malloc(sizeof *c + bo->size);
+    struct record *c = malloc(sizeof *c + bo->size);
     if (c != NULL) {
         c->id = id;
         c->len_bytes = bo->size;
         memcpy(c->bytes, bo->bytes, bo->size);
-        c->next = x->cards;
-        x->cards = c;
+        c->next = x->records;
+        x->records = c;
     }
     return c;
 }
@@ -435,12 +436,12 @@ static bool asks_table(const struct pmix *x)
     return x->table != NULL && (has_one_node(&x->job) || x->job.met);
 }
 
-static int pmix_lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
+static int pmix_lookup(struct ct_job *job, uint32_t id, const void **record, size_t *len_bytes)
 {
     struct pmix  *x = pmix_of(job);
     pmix_value_t *v;
     if (asks_table(x)) {
-        return ct_cards_get(x->table, id, card, len_bytes);
+        return ct_records_get(x->table, id, record, len_bytes);
     }
     int rc = get_bytes(x, id, KEY, deadline(x), &v);
     if (rc != PMIX_SUCCESS) {
@@ -448,12 +449,12 @@ static int pmix_lookup(struct ct_job *job, uint32_t id, const void **card, size_
                  PMIx_Error_string(rc));
         return CTRAN_ERR_BOOTSTRAP;
     }
-    struct card *c = keep_card(x, id, &v->data.bo);
+    struct record *c = keep_record(x, id, &v->data.bo);
     PMIX_VALUE_RELEASE(v);
     if (c == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    *card = c->bytes;
+    *record = c->bytes;
     *len_bytes = c->len_bytes;
     return CTRAN_SUCCESS;
 }
@@ -463,7 +464,7 @@ static int pmix_key(struct ct_job *job, struct ct_auth_key *key)
     struct pmix          *x = pmix_of(job);
     struct ct_nodes_where where;
     if (asks_table(x) || (x->table != NULL && makes_key(job))) {
-        return ct_cards_get_key(x->table, key);
+        return ct_records_get_key(x->table, key);
     }
     int rc = get_store(x, deadline(x), &where);
     if (rc == CTRAN_SUCCESS) {
@@ -490,20 +491,21 @@ static void pmix_close(struct ct_job *job)
     if (x->table != NULL) {
         x->job.roll.memory = NULL;
         x->job.seats.all = NULL;
-        x->job.say = NULL;
-        ct_cards_close(x->table);
+        x->job.once = NULL;
+        ct_records_close(x->table);
     }
     free(x->local_ranks);
-    for (struct card *c = x->cards, *next; c != NULL; c = next) {
+    for (struct record *c = x->records, *next; c != NULL; c = next) {
         next = c->next;
         free(c);
     }
-    ct_news_fini(&job->news);
+    ct_job_events_fini(&job->events);
     ct_only_leave(x->only_fd);
     free(x);
 }
 
-/* ---- news ------------------------------------------------------------------------------------ */
+/* ---- events
+ * ------------------------------------------------------------------------------------ */
 
 /* On libpmix's thread. The object is the one that was given with the registration. An event from
  * before that has lost its source, so the process is named in the event as well. */
@@ -511,38 +513,38 @@ static void on_event(size_t registration, pmix_status_t status, const pmix_proc_
                      pmix_info_t info[], size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    struct ct_news *news = NULL;
-    uint32_t        about = UINT32_MAX;
+    struct ct_job_events *events = NULL;
+    uint32_t              about = UINT32_MAX;
     (void)registration, (void)source, (void)results, (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_RETURN_OBJECT)) {
-            news = info[i].value.data.ptr;
+            events = info[i].value.data.ptr;
         } else if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) &&
                    info[i].value.type == PMIX_PROC) {
             about = info[i].value.data.proc->rank;
         }
     }
-    if (news != NULL && status == CT_PMIX_ENDED) {
-        ct_news_dead(news, about);
-    } else if (news != NULL && status == CT_PMIX_NO_START) {
-        ct_news_no_start(news, about);
-    } else if (news != NULL && status == CT_PMIX_MAY_LEAVE) {
-        ct_news_may_leave(news);
+    if (events != NULL && status == CT_PMIX_ENDED) {
+        ct_job_events_dead(events, about);
+    } else if (events != NULL && status == CT_PMIX_NO_START) {
+        ct_job_events_no_start(events, about);
+    } else if (events != NULL && status == CT_PMIX_MAY_LEAVE) {
+        ct_job_events_may_leave(events);
     }
     if (done != NULL) {
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
     }
 }
 
-static int listen_for_news(struct pmix *x)
+static int listen_for_events(struct pmix *x)
 {
     pmix_status_t codes[] = {CT_PMIX_ENDED, CT_PMIX_NO_START, CT_PMIX_MAY_LEAVE};
     pmix_info_t   info;
-    int           rc = ct_news_init(&x->job.news, x->job.size);
+    int           rc = ct_job_events_init(&x->job.events, x->job.size);
     if (rc != CTRAN_SUCCESS) {
         return rc;
     }
-    PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, &x->job.news, PMIX_POINTER);
+    PMIX_INFO_LOAD(&info, PMIX_EVENT_RETURN_OBJECT, &x->job.events, PMIX_POINTER);
     int id =
         PMIx_Register_event_handler(codes, CT_ARRAY_LEN(codes), &info, 1, on_event, NULL, NULL);
     PMIX_INFO_DESTRUCT(&info);
@@ -563,7 +565,7 @@ static void on_asked(pmix_status_t status, pmix_info_t *info, size_t ninfo, void
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
         ct_warn(&job->p->log, "leaving without the others: the PMIx server says %s",
                 PMIx_Error_string(status));
-        ct_news_may_leave(&job->news);
+        ct_job_events_may_leave(&job->events);
     }
     if (release != NULL) {
         release(release_arg);
@@ -575,7 +577,7 @@ static int pmix_leave(struct ct_job *job)
     pmix_info_t info;
     bool        yes = true;
     /* The last word was waited for, and the next one comes after this. */
-    atomic_store_explicit(&job->news.may_leave, false, memory_order_seq_cst);
+    atomic_store_explicit(&job->events.may_leave, false, memory_order_seq_cst);
     PMIX_INFO_LOAD(&info, CT_PMIX_WANT_LEAVE, &yes, PMIX_BOOL);
     int rc = PMIx_Job_control_nb(NULL, 0, &info, 1, on_asked, job);
     PMIX_INFO_DESTRUCT(&info);
@@ -627,7 +629,7 @@ int ct_job_open_pmix(struct ct_process *p, struct ct_job **job)
     }
     rc = ct_facts_read(&x->me, &x->job, &x->local_ranks);
     if (rc == CTRAN_SUCCESS && ct_facts_are_recoverable(&x->me)) {
-        rc = listen_for_news(x);
+        rc = listen_for_events(x);
     }
     if (rc != CTRAN_SUCCESS) {
         pmix_close(&x->job);

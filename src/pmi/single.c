@@ -8,21 +8,21 @@
 
 struct single {
     struct ct_job job;
-    void         *card;
+    void         *record;
     size_t        len_bytes;
 };
 
 static const uint32_t zero = 0;
 
-static int single_publish(struct ct_job *job, const void *card, size_t len_bytes)
+static int single_publish(struct ct_job *job, const void *record, size_t len_bytes)
 {
     struct single *s = CT_CONTAINER_OF(job, struct single, job);
-    free(s->card);
-    s->card = malloc(len_bytes);
-    if (s->card == NULL) {
+    free(s->record);
+    s->record = malloc(len_bytes);
+    if (s->record == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
-    memcpy(s->card, card, len_bytes);
+    memcpy(s->record, record, len_bytes);
     s->len_bytes = len_bytes;
     return CTRAN_SUCCESS;
 }
@@ -33,13 +33,13 @@ static int single_meet(struct ct_job *job)
     return CTRAN_SUCCESS;
 }
 
-static int single_lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
+static int single_lookup(struct ct_job *job, uint32_t id, const void **record, size_t *len_bytes)
 {
     struct single *s = CT_CONTAINER_OF(job, struct single, job);
-    if (id != 0 || s->card == NULL) {
+    if (id != 0 || s->record == NULL) {
         return CTRAN_ERR_BOOTSTRAP;
     }
-    *card = s->card;
+    *record = s->record;
     *len_bytes = s->len_bytes;
     return CTRAN_SUCCESS;
 }
@@ -59,7 +59,7 @@ static void single_abort(struct ct_job *job, int status, const char *text)
 static void single_close(struct ct_job *job)
 {
     struct single *s = CT_CONTAINER_OF(job, struct single, job);
-    free(s->card);
+    free(s->record);
     free(s);
 }
 

@@ -95,7 +95,7 @@ int ct_stream_least(struct ct_comm *net, int mine, int *least)
     return ct_coll_run(&coll);
 }
 
-int ct_stream_all_say(struct ct_comm *net, bool mine, bool *all)
+int ct_stream_all_agree(struct ct_comm *net, bool mine, bool *all)
 {
     int       least;
     const int rc = ct_stream_least(net, mine, &least);
@@ -166,7 +166,7 @@ static int open_direct(struct ct_stream_context *c)
         ct_tokens_place(&c->tokens, c->common.base, ctx->n, ctx->me);
         mine.able = mine.able && pin(c);
         rc = ct_stream_gather(c->net, &mine, all, sizeof mine);
-        rc = rc == CTRAN_SUCCESS ? ct_stream_all_say(c->net, try_peers(c, all), &c->reaches_all)
+        rc = rc == CTRAN_SUCCESS ? ct_stream_all_agree(c->net, try_peers(c, all), &c->reaches_all)
                                  : rc;
     }
     if (rc == CTRAN_SUCCESS && c->reaches_all) {
@@ -302,7 +302,7 @@ static int make(struct ct_comm *comm, CUstream stream, struct ct_stream_context 
         return rc;
     }
     const bool can = make_local(comm, net, stream, &v, out) == CTRAN_SUCCESS;
-    rc = ct_stream_all_say(net, can, &all_can);
+    rc = ct_stream_all_agree(net, can, &all_can);
     if (rc == CTRAN_SUCCESS && !all_can) {
         rc = CTRAN_ERR_UNSUPPORTED_OPERATION;
         if (can) {

@@ -121,7 +121,7 @@ static inline CUdeviceptr ct_stream_address(const struct ct_stream_context *c, c
  * all say yes. context.c */
 int ct_stream_gather(struct ct_comm *net, const void *mine, void *all, size_t bytes);
 int ct_stream_least(struct ct_comm *net, int mine, int *least);
-int ct_stream_all_say(struct ct_comm *net, bool mine, bool *all);
+int ct_stream_all_agree(struct ct_comm *net, bool mine, bool *all);
 
 /* The error by which its work has ended; CTRAN_SUCCESS: it has not. */
 static inline int ct_stream_over(const struct ct_stream_context *c)

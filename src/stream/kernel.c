@@ -47,9 +47,9 @@ struct ct_workspaces {
     struct ct_kernel_comm comm;
     struct ct_kernel_comm messages;    /* for sends and receives: a part at the workspaces' end */
     size_t                at_messages; /* 0: there is none */
-    struct ct_kernel_comm rows;        /* for calls by rows, if has_rows: another part */
-    size_t                at_rows;
-    bool                  has_rows;
+    struct ct_kernel_comm rows;        /* for calls by rows, if has_ll32: another part */
+    size_t                at_ll32;
+    bool                  has_ll32;
     struct ct_kernel_call call;   /* being built */
     uint32_t              blocks; /* a kernel's most */
     uint32_t              taken;  /* of the device's, for them */
@@ -99,7 +99,7 @@ static int make_mine(struct ct_stream_context *c, struct ct_workspaces *w,
     w->messages.layout = parts.messages;
     w->rows.layout = parts.rows;
     w->at_messages = parts.at_messages;
-    w->at_rows = parts.at_rows;
+    w->at_ll32 = parts.at_ll32;
     if (rc != CTRAN_SUCCESS || aside == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
@@ -200,11 +200,11 @@ static void settle_blocks(const struct ct_stream_context *c, struct ct_workspace
 }
 
 /* Whether what this rank sends by rows would arrive row by row, at whichever peer. */
-static bool may_send_rows(const struct ct_stream_context *c, const struct ct_workspaces *w,
+static bool may_send_ll32(const struct ct_stream_context *c, const struct ct_workspaces *w,
                           const struct gift *all)
 {
     enum { HOPPER = 9 };
-    bool ok = c->p->cfg.stream_rows && w->at_rows > 0 &&
+    bool ok = c->p->cfg.stream_ll32 && w->at_ll32 > 0 &&
               ct_gpu_device(c->p->gpu, c->ordinal)->major >= HOPPER;
     for (uint32_t r = 0; r < c->tokens.n && ok; r++) {
         const int          peer = ct_gpu_find(c->p->gpu, &all[r].memory.uuid);
@@ -227,7 +227,7 @@ static int map_others(struct ct_stream_context *c, struct ct_workspaces *w, cons
         }
         w->comm.workspace[r] = (void *)at;
         w->messages.workspace[r] = (void *)(at + w->at_messages);
-        w->rows.workspace[r] = (void *)(at + w->at_rows);
+        w->rows.workspace[r] = (void *)(at + w->at_ll32);
     }
     return rc;
 }
@@ -265,11 +265,11 @@ static int agree(struct ct_stream_context *c, struct ct_workspaces *w, const str
     enum { NONE, KERNELS, ROWS };
     int       least = NONE;
     const int mine = map_others(c, w, all) != CTRAN_SUCCESS ? NONE
-                     : may_send_rows(c, w, all)             ? ROWS
+                     : may_send_ll32(c, w, all)             ? ROWS
                                                             : KERNELS;
     const int rc = ct_stream_least(c->net, mine, &least);
     *have = rc == CTRAN_SUCCESS && least >= KERNELS;
-    w->has_rows = *have && least == ROWS;
+    w->has_ll32 = *have && least == ROWS;
     return rc;
 }
 
@@ -282,7 +282,7 @@ int ct_stream_kernel_open(struct ct_stream_context *c)
     if (!c->reaches_all) {
         return CTRAN_SUCCESS;
     }
-    int rc = ct_stream_all_say(c->net, ok, &ok);
+    int rc = ct_stream_all_agree(c->net, ok, &ok);
     if (rc == CTRAN_SUCCESS && ok) {
         w->taken = take_blocks(c);
         mine = gift_of(&c->p->cfg, &memory, w->taken);
@@ -364,7 +364,7 @@ bool ct_stream_kernel_is_short(const struct ct_stream_context *c, const struct c
                                size_t bytes)
 {
     return ct_kernel_is_short(c->tokens.n, shape_of(call), bytes, most_blocks(c->work),
-                              c->work->has_rows);
+                              c->work->has_ll32);
 }
 
 bool ct_stream_kernel_takes(const struct ct_stream_context *c, const struct ct_stream_call *call)
@@ -486,7 +486,7 @@ static void build_moves(struct ct_workspaces *w, struct ct_kernel_how how,
 static void build(struct ct_stream_context *c, const struct ct_stream_call *call)
 {
     const struct ct_kernel_how how = {.blocks = most_blocks(c->work),
-                                      .rows = c->work->has_rows ? &c->work->rows : NULL};
+                                      .rows = c->work->has_ll32 ? &c->work->rows : NULL};
     if (call->dynamic != NULL) {
         ct_kernel_alltoallv_dynamic(&c->work->call, &c->work->comm, how.blocks, call->dynamic);
     } else if (call->reduction != NULL) {

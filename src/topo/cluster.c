@@ -171,7 +171,7 @@ static uint32_t number_of(uint32_t *given, uint32_t *next, uint32_t thing)
     return given[thing];
 }
 
-int ct_cluster_spots(const struct ct_cluster *c, uint32_t n, struct ct_spot *spots)
+int ct_cluster_locations(const struct ct_cluster *c, uint32_t n, struct ct_location *locations)
 {
     const uint32_t nhosts = ct_cluster_hosts(c), nracks = c->dcs * c->zones * c->racks;
     const uint32_t nzones = c->dcs * c->zones;
@@ -185,14 +185,14 @@ int ct_cluster_spots(const struct ct_cluster *c, uint32_t n, struct ct_spot *spo
     for (uint32_t i = 0; n > 0; i++) {
         struct ct_cluster_host h;
         place(c, i, &h);
-        const struct ct_spot spot = {
+        const struct ct_location location = {
             .node = i + 1,
             .nvlink = h.nvlink >= 0 ? number_of(nvlink, &next[0], (uint32_t)h.nvlink) : 0,
             .rack = number_of(rack, &next[1], h.rack),
             .zone = (uint16_t)number_of(zone, &next[2], h.zone),
             .dc = (uint16_t)number_of(dc, &next[3], h.dc)};
         for (uint32_t g = 0; g < c->gpus && n > 0; g++, n--) {
-            *spots++ = spot;
+            *locations++ = location;
         }
     }
     free(rack);

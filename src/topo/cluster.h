@@ -42,9 +42,9 @@ uint32_t ct_cluster_ranks(const struct ct_cluster *c);
 /* The host that is i-th in the cluster's order; its GPUs are ranks i * gpus and on. O(1). */
 void ct_cluster_host(const struct ct_cluster *c, uint32_t i, struct ct_cluster_host *host);
 
-/* Fills in spots[n], as the first n of the cluster's ranks, which has as many, would find them.
+/* Fills in locations[n], as the first n of the cluster's ranks, which has as many, would find them.
  * O(n), and memory by the cluster's hosts. CTRAN_ERR_NO_MEM. */
-int ct_cluster_spots(const struct ct_cluster *c, uint32_t n, struct ct_spot *spots);
+int ct_cluster_locations(const struct ct_cluster *c, uint32_t n, struct ct_location *locations);
 
 /* The hosts with their labels as text of CTRAN_TOPOLOGY_FILE (labels.h), a line each in the
  * cluster's order; the caller frees *text. CTRAN_ERR_NO_MEM. */

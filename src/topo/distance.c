@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From labels to spots; see distance.h. */
+/* From labels to locations; see distance.h. */
 #include "topo/distance.h"
 
 #include <stdlib.h>
@@ -37,21 +37,21 @@ static uint64_t not_zero(uint64_t hash)
 
 static const uint64_t start = 14695981039346656037u;
 
-uint64_t ct_whereabouts_node(const char *host)
+uint64_t ct_location_key_node(const char *host)
 {
     return not_zero(mixed(hash_more(start, host)));
 }
 
 /* A rack is one of its zone, a zone one of its data centre: what is known of neither is 0. */
-struct ct_whereabouts ct_whereabouts_of(const struct ct_label *label, uint64_t node)
+struct ct_location_key ct_location_key_of(const struct ct_label *label, uint64_t node)
 {
     uint64_t dc = hash_more(start, label->dc), zone = hash_more(dc, label->zone);
     uint64_t rack = hash_more(zone, label->rack);
     bool     has_dc = label->dc[0] != '\0', has_zone = has_dc || label->zone[0] != '\0';
     bool     has_rack = has_zone || label->rack[0] != '\0';
-    return (struct ct_whereabouts){
+    return (struct ct_location_key){
         .node = node,
-        .nvlink = label->nvlink[0] != '\0' ? ct_whereabouts_node(label->nvlink) : 0,
+        .nvlink = label->nvlink[0] != '\0' ? ct_location_key_node(label->nvlink) : 0,
         .rack = has_rack ? not_zero(mixed(rack)) : 0,
         .zone = has_zone ? (uint32_t)not_zero(mixed(zone) >> 32) : 0,
         .dc = has_dc ? (uint32_t)not_zero(mixed(dc) >> 32) : 0,
@@ -113,17 +113,17 @@ static uint32_t number_of(struct numbers *t, uint64_t key)
     return p->number;
 }
 
-struct ct_spotter {
+struct ct_location_table {
     struct numbers node, nvlink, rack, zone, dc;
 };
 
-int ct_spotter_make(struct ct_spotter **spotter)
+int ct_location_table_make(struct ct_location_table **table)
 {
-    *spotter = calloc(1, sizeof **spotter);
-    return *spotter != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
+    *table = calloc(1, sizeof **table);
+    return *table != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
-void ct_spotter_free(struct ct_spotter *s)
+void ct_location_table_free(struct ct_location_table *s)
 {
     if (s != NULL) {
         free(s->node.places);
@@ -140,40 +140,41 @@ static uint16_t narrow(uint32_t number)
     return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
 }
 
-int ct_spotter_take(struct ct_spotter *s, const struct ct_whereabouts *at, struct ct_spot *spot)
+int ct_location_table_take(struct ct_location_table *s, const struct ct_location_key *at,
+                           struct ct_location *location)
 {
-    *spot = (struct ct_spot){
+    *location = (struct ct_location){
         .node = number_of(&s->node, at->node),
         .nvlink = at->nvlink != 0 ? number_of(&s->nvlink, at->nvlink) : 0,
         .rack = number_of(&s->rack, at->rack),
         .zone = narrow(number_of(&s->zone, at->zone)),
         .dc = narrow(number_of(&s->dc, at->dc)),
     };
-    bool ok = spot->node != 0 && (spot->nvlink != 0) == (at->nvlink != 0) && spot->rack != 0 &&
-              spot->zone != 0 && spot->dc != 0;
+    bool ok = location->node != 0 && (location->nvlink != 0) == (at->nvlink != 0) &&
+              location->rack != 0 && location->zone != 0 && location->dc != 0;
     return ok ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
 }
 
-int ct_spots_make(struct ct_spot *spots, const struct ct_whereabouts *at, uint32_t n)
+int ct_locations_make(struct ct_location *locations, const struct ct_location_key *at, uint32_t n)
 {
-    struct ct_spotter *s;
-    int                rc = ct_spotter_make(&s);
+    struct ct_location_table *s;
+    int                       rc = ct_location_table_make(&s);
     for (uint32_t i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
-        rc = ct_spotter_take(s, &at[i], &spots[i]);
+        rc = ct_location_table_take(s, &at[i], &locations[i]);
     }
-    ct_spotter_free(s);
+    ct_location_table_free(s);
     return rc;
 }
 
-int ct_spots_renumber(struct ct_spot *out, const struct ct_spot *spots, uint32_t n)
+int ct_locations_renumber(struct ct_location *out, const struct ct_location *locations, uint32_t n)
 {
-    struct ct_spotter *s;
-    int                rc = ct_spotter_make(&s);
+    struct ct_location_table *s;
+    int                       rc = ct_location_table_make(&s);
     for (uint32_t i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
-        struct ct_whereabouts at = {spots[i].node, spots[i].nvlink, spots[i].rack, spots[i].zone,
-                                    spots[i].dc};
-        rc = ct_spotter_take(s, &at, &out[i]);
+        struct ct_location_key at = {locations[i].node, locations[i].nvlink, locations[i].rack,
+                                     locations[i].zone, locations[i].dc};
+        rc = ct_location_table_take(s, &at, &out[i]);
     }
-    ct_spotter_free(s);
+    ct_location_table_free(s);
     return rc;
 }

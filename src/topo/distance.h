@@ -28,17 +28,17 @@ enum ct_distance {
 /* Where a rank stands: numbers from 1 on, given out in order of first appearance, that are equal
  * where the labels are. nvlink 0: in no domain; node 0: nothing is known. A rack's number says its
  * zone, too, and a zone's its data centre. */
-struct ct_spot {
+struct ct_location {
     uint32_t node, nvlink, rack;
     uint16_t zone, dc;
 };
 
-_Static_assert(sizeof(struct ct_spot) == 16, "bounded: there are 131,072 of them");
+_Static_assert(sizeof(struct ct_location) == 16, "bounded: there are 131,072 of them");
 
-static inline enum ct_distance ct_distance_between(const struct ct_spot *spots, uint32_t a,
+static inline enum ct_distance ct_distance_between(const struct ct_location *locations, uint32_t a,
                                                    uint32_t b)
 {
-    const struct ct_spot *x = &spots[a], *y = &spots[b];
+    const struct ct_location *x = &locations[a], *y = &locations[b];
     return a == b                                     ? CT_DIST_SELF
            : x->node == y->node                       ? CT_DIST_NODE
            : x->nvlink != 0 && x->nvlink == y->nvlink ? CT_DIST_NVLINK
@@ -53,32 +53,33 @@ const char *ct_distance_name(enum ct_distance d); /* "rack" */
 /* What a rank tells the others of its host, as it travels: hashes of names, each with those of what
  * it is in. 0: nobody says. Two names that fall together are taken for one: among 10,000 racks in
  * one of 10^11 clusters, among 100 zones in one of a million. */
-struct ct_whereabouts {
+struct ct_location_key {
     uint64_t node, nvlink, rack;
     uint32_t zone, dc;
 };
 
-_Static_assert(sizeof(struct ct_whereabouts) == 32, "it is in every rank's card");
+_Static_assert(sizeof(struct ct_location_key) == 32, "it is in every rank's record");
 
 /* `node` tells the hosts of the job apart, and is not 0. */
-struct ct_whereabouts ct_whereabouts_of(const struct ct_label *label, uint64_t node);
+struct ct_location_key ct_location_key_of(const struct ct_label *label, uint64_t node);
 /* Such a number for a host's name. */
-uint64_t ct_whereabouts_node(const char *host);
+uint64_t ct_location_key_node(const char *host);
 
-/* Turns whereabouts into spots, one after the other. The 65,535th zone or data centre and those
- * after it count as one. Memory: 24 bytes for each node, domain, rack, zone and data centre. */
-struct ct_spotter;
+/* Turns location_key into locations, one after the other. The 65,535th zone or data centre and
+ * those after it count as one. Memory: 24 bytes for each node, domain, rack, zone and data
+ * centre. */
+struct ct_location_table;
 
-int  ct_spotter_make(struct ct_spotter **spotter);
-void ct_spotter_free(struct ct_spotter *spotter);
+int  ct_location_table_make(struct ct_location_table **table);
+void ct_location_table_free(struct ct_location_table *table);
 /* Amortized O(1). CTRAN_ERR_NO_MEM. */
-int ct_spotter_take(struct ct_spotter *spotter, const struct ct_whereabouts *at,
-                    struct ct_spot *spot);
+int ct_location_table_take(struct ct_location_table *table, const struct ct_location_key *at,
+                           struct ct_location *location);
 
 /* All at once. CTRAN_ERR_NO_MEM. */
-int ct_spots_make(struct ct_spot *spots, const struct ct_whereabouts *at, uint32_t n);
-/* The same spots with the numbers that a table of these n alone would have: alike wherever the
- * order is. `spots` and `out` may be the same. CTRAN_ERR_NO_MEM. */
-int ct_spots_renumber(struct ct_spot *out, const struct ct_spot *spots, uint32_t n);
+int ct_locations_make(struct ct_location *locations, const struct ct_location_key *at, uint32_t n);
+/* The same locations with the numbers that a table of these n alone would have: alike wherever the
+ * order is. `locations` and `out` may be the same. CTRAN_ERR_NO_MEM. */
+int ct_locations_renumber(struct ct_location *out, const struct ct_location *locations, uint32_t n);
 
 #endif

@@ -19,7 +19,7 @@ static struct ct_machine_view *view_of(const struct ct_process *p)
     return atomic_load_explicit(&p->machine, memory_order_acquire);
 }
 
-/* What tells the job's part on this node from all others, as the table of cards has it, and one
+/* What tells the job's part on this node from all others, as the table of records has it, and one
  * described machine from another and from the real one; "": there is nobody to share with. */
 static void name_of(const struct ct_process *p, char *name, size_t cap)
 {
@@ -136,7 +136,7 @@ int ct_machine_check_maps(struct ct_process *p)
     if (rc == CTRAN_ERR_ARG) {
         (void)snprintf(text, sizeof text, "%s is refused: %s (ctran-topology(7))",
                        of_nics ? "CTRAN_NIC_MAP" : "CTRAN_GPU_MAP", why);
-        ct_say(p->job->say, &p->log, CT_FOLDER, text, CT_SAY_MS);
+        ct_log_once(p->job->once, &p->log, CT_FOLDER, text, CT_LOG_ONCE_MS);
         rc = CTRAN_ERR_CONFIG;
     } else if (rc == CTRAN_ERR_NO_MEM) {
         ct_error(&p->log, "no memory to hold %s against this machine",

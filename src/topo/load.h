@@ -27,7 +27,7 @@ void ct_machine_add_sysfs(struct ct_machine *m, const char *root, const struct c
  * know. Without the library: nothing. */
 void ct_machine_add_nvml(struct ct_machine *m, const struct ct_log *log);
 
-/* Puts objects in order and gives cards their numbers. To be called after NICs, GPUs or bridges
+/* Puts objects in order and gives adapters their numbers. To be called after NICs, GPUs or bridges
  * were added; any number of times. */
 void ct_machine_settle(struct ct_machine *m);
 /* Warns, in one line for each kind, of what is missing and would be missed. */

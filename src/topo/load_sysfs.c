@@ -104,7 +104,7 @@ static uint32_t rate(const char *text)
                : 0;
 }
 
-static void read_card(struct reading *r, struct ct_nic *nic)
+static void read_adapter(struct reading *r, struct ct_nic *nic)
 {
     char version[32], board[32], text[64];
     ct_sysfs_read(version, sizeof version, "%s/class/infiniband/%s/fw_ver", r->root, r->device);
@@ -143,7 +143,7 @@ static void read_port(void *arg, const char *name)
     if (ct_sysfs_read(text, sizeof text, "%s/class/%s/link_layer", r->root, at)) {
         nic->ib = strcmp(text, "InfiniBand") == 0;
     }
-    read_card(r, nic);
+    read_adapter(r, nic);
     find_netdev(r, nic);
 }
 
@@ -183,7 +183,8 @@ static void read_speed(const struct reading *r, const char *name, uint32_t *mbps
     *mbps = speed > 0 && speed <= MOST_MBPS ? (uint32_t)speed : *mbps;
 }
 
-/* Whether it is a verbs port's, which is then told its bond, or another interface of its card. */
+/* Whether it is a verbs port's, which is then told its bond, or another interface of its
+ * adapter. */
 static bool is_of_verbs(struct reading *r, const char *name, const struct ct_pci *pci)
 {
     bool found = false;

@@ -36,7 +36,7 @@ struct ct_nic *ct_machine_add_nic(struct ct_machine *m, enum ct_nic_kind kind, c
     nic->kind = (uint8_t)kind;
     nic->port = (uint8_t)port;
     nic->up = true;
-    nic->bridge = nic->numa = nic->card = -1;
+    nic->bridge = nic->numa = nic->adapter = -1;
     return nic;
 }
 
@@ -151,8 +151,8 @@ static void sort_gpus(struct ct_machine *m)
     }
 }
 
-/* One card: functions of one device, or ports of one verbs device that is on no bus. */
-static bool same_card(const struct ct_nic *a, const struct ct_nic *b)
+/* One adapter: functions of one device, or ports of one verbs device that is on no bus. */
+static bool same_adapter(const struct ct_nic *a, const struct ct_nic *b)
 {
     if (a->pci.known != b->pci.known) {
         return false;
@@ -165,15 +165,15 @@ static bool same_card(const struct ct_nic *a, const struct ct_nic *b)
            strncmp(a->name, b->name, sizeof a->name) == 0;
 }
 
-static void number_cards(struct ct_machine *m)
+static void number_adapters(struct ct_machine *m)
 {
-    int16_t cards = 0;
+    int16_t adapters = 0;
     for (uint32_t i = 0; i < m->nnics; i++) {
         uint32_t k = 0;
-        while (k < i && !same_card(&m->nics[k], &m->nics[i])) {
+        while (k < i && !same_adapter(&m->nics[k], &m->nics[i])) {
             k++;
         }
-        m->nics[i].card = k < i ? m->nics[k].card : cards++;
+        m->nics[i].adapter = k < i ? m->nics[k].adapter : adapters++;
     }
 }
 
@@ -182,7 +182,7 @@ void ct_machine_settle(struct ct_machine *m)
     sort_bridges(m);
     sort_gpus(m);
     qsort(m->nics, m->nnics, sizeof m->nics[0], nic_order);
-    number_cards(m);
+    number_adapters(m);
 }
 
 /* ---- soundness ------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static bool is_bool(const bool *field)
 
 static bool is_sound_nic(const struct ct_machine *m, const struct ct_nic *nic)
 {
-    return fits(nic->card, m->nnics) && fits(nic->bridge, m->nbridges) &&
+    return fits(nic->adapter, m->nnics) && fits(nic->bridge, m->nbridges) &&
            fits(nic->numa, m->nnumas) && nic->kind <= CT_NIC_ETHERNET && is_bool(&nic->up) &&
            is_bool(&nic->ib) && is_bool(&nic->pci.known) && ends(nic->name, sizeof nic->name) &&
            ends(nic->netdev, sizeof nic->netdev) && ends(nic->bond, sizeof nic->bond) &&
@@ -334,7 +334,7 @@ static void mix_nic(uint64_t *hash, const struct ct_machine *m, const struct ct_
 {
     mix(hash, (uint64_t)nic->kind << 16 | (uint64_t)nic->port << 8 | (uint64_t)nic->up << 2 |
                   (uint64_t)nic->ib << 1 | nic->pci.known);
-    mix(hash, (uint16_t)nic->card);
+    mix(hash, (uint16_t)nic->adapter);
     mix(hash, (uint16_t)nic->bridge);
     mix(hash, (uint16_t)nic->numa);
     mix(hash, nic->speed_mbps);

@@ -20,7 +20,7 @@ enum {
     CT_MACHINE_NUMAS = 64,
     CT_MACHINE_BRIDGES = 192, /* only those above a GPU or a NIC */
     CT_MACHINE_GPUS = 32,
-    CT_MACHINE_NICS = 64, /* ports: a card with two counts twice */
+    CT_MACHINE_NICS = 64, /* ports: a adapter with two counts twice */
     CT_MACHINE_CPUS = 8 * sizeof(cpu_set_t),
 };
 
@@ -75,20 +75,21 @@ struct ct_machine_gpu {
 
 enum ct_nic_kind { CT_NIC_VERBS, CT_NIC_ETHERNET };
 
-/* A port. Ports of one card have the same `card`. The network interfaces of a verbs device are no
- * NICs of their own. An Ethernet interface counts if it has a device below it, be it on PCI or not;
- * loopback, bridges and bonds have none. Other virtual ones (veth of a container) count where
- * nothing else is there, and they are up. What nobody says of a port is: up, port 1, speed 0. */
+/* A port. Ports of one adapter have the same `adapter`. The network interfaces of a verbs device
+ * are no NICs of their own. An Ethernet interface counts if it has a device below it, be it on PCI
+ * or not; loopback, bridges and bonds have none. Other virtual ones (veth of a container) count
+ * where nothing else is there, and they are up. What nobody says of a port is: up, port 1, speed
+ * 0. */
 struct ct_nic {
     char          name[32];     /* "mlx5_0", "eth0" */
     char          netdev[16];   /* the network interface of a verbs port, "" where there is none */
     char          bond[16];     /* the bond that it is a member of, "" */
-    char          firmware[48]; /* what the card says of itself: version, board id */
+    char          firmware[48]; /* what the adapter says of itself: version, board id */
     char          label[32];    /* what the firmware calls the slot, "" */
     uint8_t       kind;         /* enum ct_nic_kind */
     uint8_t       port;         /* from 1 */
     bool          up, ib;       /* ib: link layer InfiniBand, else Ethernet */
-    int16_t       card;
+    int16_t       adapter;
     struct ct_pci pci;
     int16_t       bridge, numa;
     uint32_t      speed_mbps; /* 0: not known */

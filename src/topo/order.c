@@ -9,18 +9,18 @@
 #include <stdlib.h>
 
 struct row {
-    struct ct_spot spot;
-    uint32_t       nvlink; /* its domain within the rack, or its node's number of one of its own */
-    uint32_t       index;
+    struct ct_location location;
+    uint32_t nvlink; /* its domain within the rack, or its node's number of one of its own */
+    uint32_t index;
 };
 
 static int compare(const void *a_, const void *b_)
 {
     const struct row *a = a_, *b = b_;
-    const uint32_t    x[] = {a->spot.dc, a->spot.zone, a->spot.rack,
-                             a->nvlink,  a->spot.node, a->index};
-    const uint32_t    y[] = {b->spot.dc, b->spot.zone, b->spot.rack,
-                             b->nvlink,  b->spot.node, b->index};
+    const uint32_t    x[] = {a->location.dc, a->location.zone, a->location.rack,
+                             a->nvlink,      a->location.node, a->index};
+    const uint32_t    y[] = {b->location.dc, b->location.zone, b->location.rack,
+                             b->nvlink,      b->location.node, b->index};
     for (size_t i = 0; i < CT_ARRAY_LEN(x); i++) {
         if (x[i] != y[i]) {
             return x[i] < y[i] ? -1 : 1;
@@ -38,8 +38,8 @@ static int place_domains(struct row *rows, uint32_t n)
         return CTRAN_ERR_NO_MEM;
     }
     for (uint32_t i = 0; i < n; i++) {
-        const struct ct_spot *s = &rows[i].spot;
-        uint32_t             *at = s->nvlink != 0 ? &first[s->nvlink] : &alone[s->node];
+        const struct ct_location *s = &rows[i].location;
+        uint32_t                 *at = s->nvlink != 0 ? &first[s->nvlink] : &alone[s->node];
         *at = *at != 0 ? *at : i + 1;
         rows[i].nvlink = *at;
     }
@@ -48,25 +48,25 @@ static int place_domains(struct row *rows, uint32_t n)
 }
 
 /* Numbers in order of first appearance; a domain has one in each of its racks. */
-static int number(const struct ct_spot *spots, uint32_t n, struct row *rows)
+static int number(const struct ct_location *locations, uint32_t n, struct row *rows)
 {
-    struct ct_spotter *s;
-    int                rc = ct_spotter_make(&s);
+    struct ct_location_table *s;
+    int                       rc = ct_location_table_make(&s);
     for (uint32_t i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
-        const struct ct_spot *x = &spots[i];
-        uint64_t              domain = x->nvlink != 0 ? (uint64_t)x->rack << 32 | x->nvlink : 0;
-        struct ct_whereabouts at = {x->node, domain, x->rack, x->zone, x->dc};
-        rc = ct_spotter_take(s, &at, &rows[i].spot);
+        const struct ct_location *x = &locations[i];
+        uint64_t                  domain = x->nvlink != 0 ? (uint64_t)x->rack << 32 | x->nvlink : 0;
+        struct ct_location_key    at = {x->node, domain, x->rack, x->zone, x->dc};
+        rc = ct_location_table_take(s, &at, &rows[i].location);
         rows[i].index = i;
     }
-    ct_spotter_free(s);
+    ct_location_table_free(s);
     return rc;
 }
 
-int ct_order_hosts(const struct ct_spot *spots, uint32_t n, uint32_t *order)
+int ct_order_hosts(const struct ct_location *locations, uint32_t n, uint32_t *order)
 {
     struct row *rows = calloc((size_t)n + 1, sizeof *rows);
-    int         rc = rows != NULL ? number(spots, n, rows) : CTRAN_ERR_NO_MEM;
+    int         rc = rows != NULL ? number(locations, n, rows) : CTRAN_ERR_NO_MEM;
     rc = rc == CTRAN_SUCCESS ? place_domains(rows, n) : rc;
     if (rc == CTRAN_SUCCESS) {
         qsort(rows, n, sizeof *rows, compare);
@@ -78,13 +78,13 @@ int ct_order_hosts(const struct ct_spot *spots, uint32_t n, uint32_t *order)
     return rc;
 }
 
-uint32_t ct_order_crossings(const struct ct_spot *spots, uint32_t n, const uint32_t *order,
+uint32_t ct_order_crossings(const struct ct_location *locations, uint32_t n, const uint32_t *order,
                             enum ct_distance within)
 {
     uint32_t crossings = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t next = i + 1 < n ? i + 1 : 0;
-        crossings += ct_distance_between(spots, order != NULL ? order[i] : i,
+        crossings += ct_distance_between(locations, order != NULL ? order[i] : i,
                                          order != NULL ? order[next] : next) > within;
     }
     return crossings;

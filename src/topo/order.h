@@ -11,13 +11,13 @@
 
 #include "topo/distance.h"
 
-/* Fills in order[n], a permutation: order[i] is the host (an index into spots) that comes i-th.
+/* Fills in order[n], a permutation: order[i] is the host (an index into locations) that comes i-th.
  * O(n log n), stable. CTRAN_ERR_NO_MEM. */
-int ct_order_hosts(const struct ct_spot *spots, uint32_t n, uint32_t *order);
+int ct_order_hosts(const struct ct_location *locations, uint32_t n, uint32_t *order);
 
 /* How many of the n edges of a ring over the hosts in that order (NULL: as they are) are farther
  * than `within`. */
-uint32_t ct_order_crossings(const struct ct_spot *spots, uint32_t n, const uint32_t *order,
+uint32_t ct_order_crossings(const struct ct_location *locations, uint32_t n, const uint32_t *order,
                             enum ct_distance within);
 
 #endif

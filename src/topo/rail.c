@@ -121,14 +121,14 @@ static void choose_more(const struct choice *c, struct ct_rail_side *s)
     }
 }
 
-/* Is `a` the better backup for an owner than `b`, of whose primary's card one may be a port? */
+/* Is `a` the better backup for an owner than `b`, of whose primary's adapter one may be a port? */
 static bool is_better_backup(const struct choice *c, const struct ct_rail_side *s, uint32_t owner,
                              uint32_t a, uint32_t b)
 {
     const struct ct_nic *nics = c->m->nics;
-    int                  card = nics[s->rails[owner].primary].card;
-    bool                 a_same = nics[a].card == card && card >= 0;
-    bool                 b_same = nics[b].card == card && card >= 0;
+    int                  adapter = nics[s->rails[owner].primary].adapter;
+    bool                 a_same = nics[a].adapter == adapter && adapter >= 0;
+    bool                 b_same = nics[b].adapter == adapter && adapter >= 0;
     if (s->path[owner][a] != s->path[owner][b]) {
         return s->path[owner][a] < s->path[owner][b];
     }

@@ -5,8 +5,8 @@
  * The primary is the closest by PCI path, then the fastest, then the one with the fewest users; of
  * equally near, equally fast NICs none has two users more than another that could take one. What is
  * as near and as fast as a primary and nobody else's serves beside it (`more`). The backup is a
- * port of another card, next in that order and of the same network, or the other port of the same
- * card, which is taken where it is closer.
+ * port of another adapter, next in that order and of the same network, or the other port of the
+ * same adapter, which is taken where it is closer.
  *
  * Not every NIC serves. Ports that are down serve nobody; members of a bond serve as the bond, by
  * the first that is up. NICs for RDMA go before others, those with a PCI address before those

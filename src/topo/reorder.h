@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which rank takes which place of a grid or a graph, so that neighbours are close: pure functions
- * of the spots, the same on all ranks that call them with the same numbers.
+ * of the locations, the same on all ranks that call them with the same numbers.
  *
  * An order is never worse than that of the ranks as they are: fewer (or lighter) edges leave a
  * node, or as many and fewer leave an NVLink domain, or so on. What is best nobody knows (it is a
@@ -32,21 +32,21 @@ bool ct_reorder_is_less(const struct ct_reorder_cost *a, const struct ct_reorder
 
 /* Of a grid as ctran_cart_create has it: at[place] is the rank there (NULL: place), each edge
  * weighs 1. And of a graph, whose node i is rank at[i]. */
-void ct_reorder_cart_cost(const struct ct_spot *spots, int ndims, const int *dims,
+void ct_reorder_cart_cost(const struct ct_location *locations, int ndims, const int *dims,
                           const int *periods, const uint32_t *at, struct ct_reorder_cost *cost);
-void ct_reorder_graph_cost(const struct ct_spot *spots, const struct ct_reorder_edge *edges,
+void ct_reorder_graph_cost(const struct ct_location *locations, const struct ct_reorder_edge *edges,
                            size_t nedges, const uint32_t *at, struct ct_reorder_cost *cost);
 
 /* Fills in at[n], a permutation of the n ranks; n is the product of dims. O(n ndims). Blocks of the
  * grid fall on groups of ranks where sizes divide; else the grid is cut where groups end as far as
  * that goes. CTRAN_ERR_NO_MEM. */
-int ct_reorder_cart(const struct ct_spot *spots, int ndims, const int *dims, const int *periods,
-                    uint32_t *at);
+int ct_reorder_cart(const struct ct_location *locations, int ndims, const int *dims,
+                    const int *periods, uint32_t *at);
 
 /* The same for a graph of n nodes: groups of ranks are filled with nodes that hang together, then
  * pairs are exchanged while that helps, a bounded number of times. Graphs beyond the limits above
  * stay as they are. CTRAN_ERR_NO_MEM. */
-int ct_reorder_graph(const struct ct_spot *spots, uint32_t n, const struct ct_reorder_edge *edges,
-                     size_t nedges, uint32_t *at);
+int ct_reorder_graph(const struct ct_location *locations, uint32_t n,
+                     const struct ct_reorder_edge *edges, size_t nedges, uint32_t *at);
 
 #endif

@@ -59,14 +59,14 @@ static void sum_up(const uint64_t *by_distance, struct ct_reorder_cost *cost)
     }
 }
 
-void ct_reorder_graph_cost(const struct ct_spot *spots, const struct ct_reorder_edge *edges,
+void ct_reorder_graph_cost(const struct ct_location *locations, const struct ct_reorder_edge *edges,
                            size_t nedges, const uint32_t *at, struct ct_reorder_cost *cost)
 {
     uint64_t by[CT_DIST_CLASSES] = {0};
     for (size_t i = 0; i < nedges; i++) {
         uint32_t a = at != NULL ? at[edges[i].a] : edges[i].a;
         uint32_t b = at != NULL ? at[edges[i].b] : edges[i].b;
-        by[ct_distance_between(spots, a, b)] += edges[i].weight;
+        by[ct_distance_between(locations, a, b)] += edges[i].weight;
     }
     sum_up(by, cost);
 }
@@ -84,7 +84,7 @@ static void read_grid(struct grid *g, int ndims, const int *dims, const int *per
     }
 }
 
-static void grid_cost(const struct ct_spot *spots, const struct grid *g, const uint32_t *at,
+static void grid_cost(const struct ct_location *locations, const struct grid *g, const uint32_t *at,
                       struct ct_reorder_cost *cost)
 {
     uint64_t by[CT_DIST_CLASSES] = {0};
@@ -95,7 +95,7 @@ static void grid_cost(const struct ct_spot *spots, const struct grid *g, const u
             bool     at_end = cell / step % g->dims[i] == g->dims[i] - 1;
             uint32_t next = at_end ? cell - last : cell + step;
             if (!at_end || g->rings[i]) {
-                by[ct_distance_between(spots, at != NULL ? at[cell] : cell,
+                by[ct_distance_between(locations, at != NULL ? at[cell] : cell,
                                        at != NULL ? at[next] : next)]++;
             }
         }
@@ -103,12 +103,12 @@ static void grid_cost(const struct ct_spot *spots, const struct grid *g, const u
     sum_up(by, cost);
 }
 
-void ct_reorder_cart_cost(const struct ct_spot *spots, int ndims, const int *dims,
+void ct_reorder_cart_cost(const struct ct_location *locations, int ndims, const int *dims,
                           const int *periods, const uint32_t *at, struct ct_reorder_cost *cost)
 {
     struct grid g;
     read_grid(&g, ndims, dims, periods);
-    grid_cost(spots, &g, at, cost);
+    grid_cost(locations, &g, at, cost);
 }
 
 /* ---- bricks ---------------------------------------------------------------------------------- */
@@ -343,11 +343,11 @@ static void go_by_rows(const struct grid *g, const struct line *line, int varian
 /* ---- the best -------------------------------------------------------------------------------- */
 
 struct trial {
-    const struct ct_spot  *spots;
-    const struct grid     *g;
-    struct line            line;
-    uint32_t              *cells, *now, *best; /* n each; now and best: ranks by place */
-    struct ct_reorder_cost cost;               /* of the best */
+    const struct ct_location *locations;
+    const struct grid        *g;
+    struct line               line;
+    uint32_t                 *cells, *now, *best; /* n each; now and best: ranks by place */
+    struct ct_reorder_cost    cost;               /* of the best */
 };
 
 static void try_way(struct trial *t, way_fn way, int variants)
@@ -358,7 +358,7 @@ static void try_way(struct trial *t, way_fn way, int variants)
         for (uint32_t k = 0; k < t->g->n; k++) {
             t->now[t->cells[k]] = t->line.ranks[k];
         }
-        grid_cost(t->spots, t->g, t->now, &cost);
+        grid_cost(t->locations, t->g, t->now, &cost);
         if (ct_reorder_is_less(&cost, &t->cost)) {
             t->cost = cost;
             memcpy(t->best, t->now, t->g->n * sizeof *t->best);
@@ -373,11 +373,11 @@ static int try_all(struct trial *t)
     uint8_t       *ends = calloc(n, 1);
     int            rc = memory != NULL && ends != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_order_hosts(t->spots, n, memory);
+        rc = ct_order_hosts(t->locations, n, memory);
     }
     if (rc == CTRAN_SUCCESS) {
         for (uint32_t i = 1; i < n; i++) {
-            ends[i] = (uint8_t)ct_distance_between(t->spots, memory[i - 1], memory[i]);
+            ends[i] = (uint8_t)ct_distance_between(t->locations, memory[i - 1], memory[i]);
         }
         t->line = (struct line){memory, ends};
         t->cells = memory + n;
@@ -391,15 +391,15 @@ static int try_all(struct trial *t)
     return rc;
 }
 
-int ct_reorder_cart(const struct ct_spot *spots, int ndims, const int *dims, const int *periods,
-                    uint32_t *at)
+int ct_reorder_cart(const struct ct_location *locations, int ndims, const int *dims,
+                    const int *periods, uint32_t *at)
 {
     struct grid  g;
-    struct trial t = {.spots = spots, .g = &g, .best = at};
+    struct trial t = {.locations = locations, .g = &g, .best = at};
     read_grid(&g, ndims, dims, periods);
     for (uint32_t i = 0; i < g.n; i++) {
         at[i] = i;
     }
-    grid_cost(spots, &g, NULL, &t.cost);
+    grid_cost(locations, &g, NULL, &t.cost);
     return t.cost.farther[CT_DIST_NODE] > 0 ? try_all(&t) : CTRAN_SUCCESS;
 }

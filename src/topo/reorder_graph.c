@@ -22,7 +22,7 @@ struct neighbour {
 
 /* Each edge at both of its ends. */
 struct graph {
-    const struct ct_spot         *spots;
+    const struct ct_location     *locations;
     const struct ct_reorder_edge *edges;
     size_t                        nedges;
     uint32_t                      n;
@@ -112,7 +112,7 @@ static int fill(struct graph *g, const uint32_t *line, uint32_t *at)
     int            rc = f.pull != NULL && f.placed != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     for (uint32_t k = 0; rc == CTRAN_SUCCESS && k < g->n; k++) {
         enum ct_distance step =
-            k > 0 ? ct_distance_between(g->spots, line[k - 1], line[k]) : CT_DIST_NODE;
+            k > 0 ? ct_distance_between(g->locations, line[k - 1], line[k]) : CT_DIST_NODE;
         if (step > CT_DIST_NODE) {
             forget(g, &f, step);
         }
@@ -138,8 +138,8 @@ static void add_change(struct graph *g, const uint32_t *at, uint32_t v, uint32_t
     for (size_t i = g->first[v]; i < g->first[v + 1]; i++) {
         const struct neighbour *x = &g->all[i];
         if (x->node != u) { /* those two stay as far from each other */
-            by[ct_distance_between(g->spots, at[v], at[x->node])] -= x->weight;
-            by[ct_distance_between(g->spots, at[u], at[x->node])] += x->weight;
+            by[ct_distance_between(g->locations, at[v], at[x->node])] -= x->weight;
+            by[ct_distance_between(g->locations, at[u], at[x->node])] += x->weight;
         }
     }
     g->looks -= (int64_t)(g->first[v + 1] - g->first[v]) + 1;
@@ -197,7 +197,7 @@ static void exchange(struct graph *g, struct hosts *h, uint32_t *at)
         for (uint32_t v = 0; v < g->n; v++) {
             for (size_t i = g->first[v]; i < g->first[v + 1] && g->looks > 0; i++) {
                 uint32_t to = at[g->all[i].node];
-                if (ct_distance_between(g->spots, at[v], to) > CT_DIST_NODE) {
+                if (ct_distance_between(g->locations, at[v], to) > CT_DIST_NODE) {
                     moved |= move_to(g, h, at, v, to);
                 }
             }
@@ -215,9 +215,10 @@ static int find_hosts(const struct graph *g, struct hosts *h)
     h->begin = h->line + n;
     h->end = h->begin + n;
     h->node = h->end + n;
-    int rc = ct_order_hosts(g->spots, n, h->line);
+    int rc = ct_order_hosts(g->locations, n, h->line);
     for (uint32_t k = 0, from = 0; rc == CTRAN_SUCCESS && k < n; k++) {
-        bool ends = k + 1 == n || g->spots[h->line[k]].node != g->spots[h->line[k + 1]].node;
+        bool ends =
+            k + 1 == n || g->locations[h->line[k]].node != g->locations[h->line[k + 1]].node;
         h->begin[h->line[k]] = from;
         for (uint32_t i = from; ends && i <= k; i++) {
             h->end[h->line[i]] = k + 1;
@@ -239,8 +240,8 @@ static int improve(struct graph *g, struct hosts *h, uint32_t *at)
         exchange(g, h, at);
         g->looks = MOST_LOOKS / 2;
         exchange(g, h, other);
-        ct_reorder_graph_cost(g->spots, g->edges, g->nedges, at, &cost);
-        ct_reorder_graph_cost(g->spots, g->edges, g->nedges, other, &other_cost);
+        ct_reorder_graph_cost(g->locations, g->edges, g->nedges, at, &cost);
+        ct_reorder_graph_cost(g->locations, g->edges, g->nedges, other, &other_cost);
         if (ct_reorder_is_less(&other_cost, &cost)) {
             memcpy(at, other, g->n * sizeof *at);
         }
@@ -249,16 +250,16 @@ static int improve(struct graph *g, struct hosts *h, uint32_t *at)
     return rc;
 }
 
-int ct_reorder_graph(const struct ct_spot *spots, uint32_t n, const struct ct_reorder_edge *edges,
-                     size_t nedges, uint32_t *at)
+int ct_reorder_graph(const struct ct_location *locations, uint32_t n,
+                     const struct ct_reorder_edge *edges, size_t nedges, uint32_t *at)
 {
-    struct graph           g = {.spots = spots, .edges = edges, .nedges = nedges, .n = n};
+    struct graph           g = {.locations = locations, .edges = edges, .nedges = nedges, .n = n};
     struct hosts           h = {0};
     struct ct_reorder_cost cost;
     for (uint32_t i = 0; i < n; i++) {
         at[i] = i;
     }
-    ct_reorder_graph_cost(spots, edges, nedges, NULL, &cost);
+    ct_reorder_graph_cost(locations, edges, nedges, NULL, &cost);
     if (n > CT_REORDER_RANKS || nedges > CT_REORDER_EDGES || cost.farther[CT_DIST_NODE] == 0) {
         return CTRAN_SUCCESS;
     }

@@ -45,7 +45,7 @@ void fault_arm(const struct fault_plan *plan, int rank);
 void fault_point(void);
 
 uint64_t fault_now_ns(void);
-void     fault_say_knows(int victim);
+void     fault_print_knows(int victim);
 
 /* The modes; each returns when this rank has nothing more to do but to finalize, a victim never.
  * `alive` is a communicator of those that live, CTRAN_COMM_NULL for the others. */

@@ -68,7 +68,7 @@ bool fault_is_victim(const struct fault_plan *plan, int rank)
     return fault_mine(plan, rank) != NULL;
 }
 
-static void say_dies(int rank, uint64_t at_ns)
+static void log_dies(int rank, uint64_t at_ns)
 {
     printf("dies %d %" PRIu64 "\n", rank, at_ns);
     fflush(stdout);
@@ -90,7 +90,7 @@ void fault_arm(const struct fault_plan *plan, int rank)
                                .sigev_signo = v->how == FAULT_KILL ? SIGKILL : SIGSEGV};
     struct itimerspec when = {.it_value = {.tv_sec = (time_t)(at_ns / 1000000000),
                                            .tv_nsec = (long)(at_ns % 1000000000)}};
-    say_dies(rank, at_ns);
+    log_dies(rank, at_ns);
     EXPECT(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
     EXPECT(timer_settime(timer, TIMER_ABSTIME, &when, NULL) == 0);
 }
@@ -98,12 +98,12 @@ void fault_arm(const struct fault_plan *plan, int rank)
 void fault_point(void)
 {
     if (exit_at_ns != 0 && fault_now_ns() >= exit_at_ns) {
-        say_dies(check_rank, fault_now_ns());
+        log_dies(check_rank, fault_now_ns());
         exit(FAULT_EXIT_STATUS);
     }
 }
 
-void fault_say_knows(int victim)
+void fault_print_knows(int victim)
 {
     printf("knows %d %d %" PRIu64 "\n", check_rank, victim, fault_now_ns());
     fflush(stdout);

@@ -193,7 +193,7 @@ static void fail(struct traffic *t, int i, int error)
         t->known[s->peer] = true;
         t->nknown++;
         t->sent_after = 0;
-        fault_say_knows(s->peer);
+        fault_print_knows(s->peer);
     }
     s->ended = s->failed = true;
     fail_again(t, s, &t->reqs[i]);

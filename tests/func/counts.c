@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     p->cfg.chunk_size = atoi(argv[1]);
     p->cfg.chunks = atoi(argv[2]);
     nroots = take_roots(argv[3], roots);
-    p->cfg.coll_board = 0; /* what goes over a board sends no messages */
+    p->cfg.coll_shm = 0; /* what goes over a shm_coll sends no messages */
     for (int i = 4; i < argc; i++) {
         most = atoi(argv[i]) > most ? atoi(argv[i]) : most;
     }

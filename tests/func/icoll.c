@@ -257,7 +257,7 @@ static void run_elsewhere(void)
     ctran_comm_t other;
     OK(ctran_comm_dup(CTRAN_COMM_WORLD, &other));
     for (int i = 0; i < 40; i++) {
-        OK(ctran_barrier(other)); /* after some of these it has a board, where it can */
+        OK(ctran_barrier(other)); /* after some of these it has a shm_coll, where it can */
     }
     for (int where = 0; where < 5; where++) {
         for (int i = 0; i < 5; i++) {

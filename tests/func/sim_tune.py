@@ -115,7 +115,7 @@ def best_by_simulation(collective, hosts, local):
 def chosen(collective, ranks, hosts, size, table):
     told = json.loads(output(INFO, "--coll", collective, "--ranks", ranks, "--nodes", hosts,
                              "--size", size, "--json", CTRAN_COLL_TUNING=table))
-    entry, = (e for e in told["choices"] if not e["with_board"])
+    entry, = (e for e in told["choices"] if not e["with_shm"])
     return entry
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks and other agents say to an agent, in any order: cards, who they are, blocks, ends; and
- * what the store answers. There is no socket: connections are those of nobody, to whom nothing can
- * be sent. The file is included, for its functions are its connections' own.
+ * What ranks and other agents say to an agent, in any order: records, who they are, blocks, ends;
+ * and what the store answers. There is no socket: connections are those of nobody, to whom nothing
+ * can be sent. The file is included, for its functions are its connections' own.
  */
 #include "fuzz.h"
 
@@ -125,7 +125,7 @@ static struct ct_frame header(struct ct_oob_node *n, const struct ct_link *link,
         h.len = (uint32_t)ct_min_size(fuzz_number(f, 2), (size_t)12 * ENTRY);
     } else if (h.type == CT_OOB_HELLO) {
         h.id = fuzz_below(f, n->index + 1);
-    } else if (h.type == CT_OOB_CARD) {
+    } else if (h.type == CT_OOB_RECORD) {
         h.id = n->first + fuzz_below(f, n->nlocal);
         h.len = ENTRY;
     } else if (peer != NULL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connections of the tcp transport from the hello on: those that somebody makes to this rank, and
- * those that it makes itself, several at a time and to the same lanes, with what their other ends
+ * those that it makes itself, several at a time and to the same streams, with what their other ends
  * say, in portions: hellos and welcomes that are nearly right, proofs that are right (the harness
  * holds the key) or not, frames, ends. The files are included, for a connection gets one end of a
  * socket pair in place of a network.
@@ -13,9 +13,9 @@
 #undef ct_tcp_conn_call
 #include "net/tcp.c"
 
-struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane);
+struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_stream *stream);
 
-enum { FARS = 6, RANKS = 4, ME = 1, LANES = 2, MOST_TOLD = CT_AUTH_MESSAGE_BYTES };
+enum { FARS = 6, RANKS = 4, ME = 1, STREAMS = 2, MOST_TOLD = CT_AUTH_MESSAGE_BYTES };
 
 /* The other end of a connection. */
 struct far {
@@ -123,12 +123,12 @@ static void come(void)
     if (far != NULL) {
         struct ct_tcp_conn *c = watched(far, fd, EPOLLIN);
         w.t->nstrangers++;
-        c->phase = CT_TCP_HEARING;
+        c->phase = CT_TCP_WAIT_HELLO;
         ct_tcp_wait_deadline(c, STRANGER_NS);
     }
 }
 
-struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane)
+struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_stream *stream)
 {
     int         fd;
     struct far *far = pair(&fd);
@@ -137,13 +137,13 @@ struct ct_tcp_conn *ct_tcp_conn_call(struct ct_tcp_lane *lane)
         return NULL;
     }
     struct ct_tcp_conn *c = watched(far, fd, EPOLLOUT);
-    c->lane = lane;
-    c->phase = CT_TCP_CALLING;
+    c->stream = stream;
+    c->phase = CT_TCP_CONNECTING;
     ct_tcp_wait_deadline(c, CALL_NS);
     return c;
 }
 
-static void far_close(struct far *far)
+static void peer_close(struct far *far)
 {
     if (far->fd >= 0) {
         close(far->fd);
@@ -152,14 +152,14 @@ static void far_close(struct far *far)
     }
 }
 
-static void far_say(struct far *far, const void *bytes, size_t len)
+static void peer_send(struct far *far, const void *bytes, size_t len)
 {
     (void)!send(far->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* ---- what the other ends do ------------------------------------------------------------------ */
 
-static void say_hello(struct far *far, struct fuzz *f)
+static void send_hello(struct far *far, struct fuzz *f)
 {
     uint8_t             choice = (uint8_t)fuzz_number(f, 1);
     uint32_t            from = fuzz_below(f, RANKS + 1);
@@ -171,19 +171,19 @@ static void say_hello(struct far *far, struct fuzz *f)
                              .to = ME,
                              .from_instance = w.addrs[from % RANKS].instance,
                              .to_instance = w.t->addr.instance,
-                             .lane = fuzz_below(f, LANES),
+                             .stream = fuzz_below(f, STREAMS),
                              .received = fuzz_number(f, 1) >> 4};
     if (choice < 32) {
         ((uint8_t *)&h)[choice % sizeof h] ^= (uint8_t)fuzz_number(f, 1);
     }
-    far_say(far, &h, sizeof h);
+    peer_send(far, &h, sizeof h);
     far->hello = h;
     far->proving =
         ct_auth_begin(&far->auth, &w.key, CT_AUTH_CONNECTS, &h, sizeof h) == CTRAN_SUCCESS;
 }
 
 /* Reads what there is, and goes on with the proof. */
-static void prove_far(struct far *far, struct fuzz *f)
+static void prove_peer(struct far *far, struct fuzz *f)
 {
     unsigned char bytes[CT_AUTH_MESSAGE_BYTES];
     const void   *out;
@@ -210,11 +210,11 @@ static void prove_far(struct far *far, struct fuzz *f)
     if (len > 0 && fuzz_below(f, 32) == 0) {
         bytes[fuzz_below(f, (uint32_t)len)] ^= 1;
     }
-    far_say(far, bytes, len);
+    peer_send(far, bytes, len);
     ct_auth_sent(&far->auth, len);
 }
 
-static void say_welcome(struct far *far, struct fuzz *f)
+static void send_welcome(struct far *far, struct fuzz *f)
 {
     uint8_t               choice = (uint8_t)fuzz_number(f, 1);
     struct ct_tcp_welcome v = {.magic = CT_TCP_WELCOME_MAGIC,
@@ -222,10 +222,10 @@ static void say_welcome(struct far *far, struct fuzz *f)
                                .type = (uint8_t)(choice < 128 ? CT_TCP_GO : 1 + choice % 6),
                                .len_bytes = sizeof v,
                                .received = fuzz_number(f, 1) >> 4};
-    far_say(far, &v, sizeof v - (choice == 127));
+    peer_send(far, &v, sizeof v - (choice == 127));
 }
 
-static void say_frame(struct far *far, struct fuzz *f)
+static void send_frame(struct far *far, struct fuzz *f)
 {
     uint8_t            choice = (uint8_t)fuzz_number(f, 1);
     struct ct_tcp_head h = {.magic = CT_TCP_FRAME_MAGIC,
@@ -239,10 +239,10 @@ static void say_frame(struct far *far, struct fuzz *f)
     }
     unsigned char bytes[sizeof h + 16] = {0};
     memcpy(bytes, &h, sizeof h);
-    far_say(far, bytes, sizeof h + h.hdr_len);
+    peer_send(far, bytes, sizeof h + h.hdr_len);
 }
 
-static void far_turn(struct far *far, struct fuzz *f)
+static void peer_turn(struct far *far, struct fuzz *f)
 {
     size_t   len;
     uint8_t *bytes;
@@ -250,30 +250,30 @@ static void far_turn(struct far *far, struct fuzz *f)
     case 0:
     case 1:
         if (!far->ours && !far->proving) {
-            say_hello(far, f);
+            send_hello(far, f);
         } else {
-            say_welcome(far, f);
+            send_welcome(far, f);
         }
         break;
     case 2:
     case 3:
     case 4:
-        prove_far(far, f);
+        prove_peer(far, f);
         break;
     case 5:
     case 6:
-        say_frame(far, f);
+        send_frame(far, f);
         break;
     case 7:
         bytes = fuzz_bytes(f, fuzz_below(f, 100), &len);
-        far_say(far, bytes, len);
+        peer_send(far, bytes, len);
         free(bytes);
         break;
     case 8:
         (void)shutdown(far->fd, SHUT_WR);
         break;
     default:
-        far_close(far);
+        peer_close(far);
     }
 }
 
@@ -311,7 +311,7 @@ static void pass_time(void)
     w.t->in_progress = true;
     if (!ct_list_empty(&w.t->waiting)) {
         struct ct_list *node = ct_list_pop(&w.t->waiting);
-        ct_tcp_lane_retry(CT_LIST_ENTRY(node, struct ct_tcp_lane, waiting));
+        ct_tcp_stream_retry(CT_LIST_ENTRY(node, struct ct_tcp_stream, waiting));
     } else if (!ct_list_empty(&w.t->timed)) {
         struct ct_list *node = ct_list_pop(&w.t->timed);
         ct_tcp_conn_expire(CT_LIST_ENTRY(node, struct ct_tcp_conn, node));
@@ -324,16 +324,17 @@ static void check(void)
 {
     unsigned strangers = 0;
     CT_LIST_FOR (node, &w.t->timed) {
-        strangers += CT_LIST_ENTRY(node, struct ct_tcp_conn, node)->lane == NULL;
+        strangers += CT_LIST_ENTRY(node, struct ct_tcp_conn, node)->stream == NULL;
     }
     FUZZ_CHECK(strangers == w.t->nstrangers && strangers <= MOST_STRANGERS);
     for (struct ct_tcp_peer *peer = w.t->peers; peer != NULL; peer = peer->hh.next) {
         for (uint32_t i = 0; i < peer->nlanes; i++) {
-            const struct ct_tcp_lane *lane = &peer->lanes[i];
-            FUZZ_CHECK(!peer->lost || (lane->conn == NULL && lane->attempt == NULL));
-            FUZZ_CHECK(lane->conn == NULL ||
-                       (lane->conn->lane == lane && lane->conn->phase == CT_TCP_OPEN));
-            FUZZ_CHECK(lane->out.acked <= lane->out.sent && lane->out.sent <= lane->out.end);
+            const struct ct_tcp_stream *stream = &peer->streams[i];
+            FUZZ_CHECK(!peer->lost || (stream->conn == NULL && stream->attempt == NULL));
+            FUZZ_CHECK(stream->conn == NULL ||
+                       (stream->conn->stream == stream && stream->conn->phase == CT_TCP_OPEN));
+            FUZZ_CHECK(stream->out.acked <= stream->out.sent &&
+                       stream->out.sent <= stream->out.end);
         }
     }
 }
@@ -358,7 +359,7 @@ static void turn(struct fuzz *f)
         break;
     default:
         if (far->fd >= 0) {
-            far_turn(far, f);
+            peer_turn(far, f);
         }
     }
     w.t->skip = 0;
@@ -370,7 +371,7 @@ static void start(void)
 {
     ct_log_init(&w.log, CT_LOG_NONE, "fuzz");
     FUZZ_CHECK(ct_config_load(&w.cfg, &w.log) == CTRAN_SUCCESS);
-    w.cfg.tcp_sockets = LANES;
+    w.cfg.tcp_sockets = STREAMS;
     w.cfg.tcp_break = 0;
     w.started = true;
 }
@@ -416,7 +417,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         turn(&f);
     }
     for (unsigned i = 0; i < FARS; i++) {
-        far_close(&w.fars[i]);
+        peer_close(&w.fars[i]);
     }
     release(w.t);
     return 0;

@@ -211,15 +211,15 @@ static void packed(struct fuzz *f, struct ct_ep *ep, struct ct_ep_region *region
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-static int toy_lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
+static int toy_lookup(struct ct_job *job, uint32_t id, const void **record, size_t *len_bytes)
 {
-    (void)job, (void)id, (void)card, (void)len_bytes;
+    (void)job, (void)id, (void)record, (void)len_bytes;
     return CTRAN_ERR_BOOTSTRAP;
 }
 
-static int toy_publish(struct ct_job *job, const void *card, size_t len_bytes)
+static int toy_publish(struct ct_job *job, const void *record, size_t len_bytes)
 {
-    (void)job, (void)card, (void)len_bytes;
+    (void)job, (void)record, (void)len_bytes;
     return CTRAN_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks of a job publish: cards, with the addresses of transports in them; lanes of shared
+ * What ranks of a job publish: records, with the addresses of transports in them; pairs of shared
  * memory, whose cells a producer may fill with anything at any time; lists of lent memory, in which
  * the same goes for every word, as in offers of reads; addresses as text.
  */
@@ -18,11 +18,12 @@
 #include "net/transports.h"
 #include "pmi/wire/wire.h"
 
-enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, CARD_HEAD = 104 + CT_DIGEST_LEN };
+enum { RING_BYTES = 16 * CT_RING_CELL, MOST = 64, RECORD_HEAD = 104 + CT_DIGEST_LEN };
 
 static struct ct_process process;
 
-/* ---- cards ----------------------------------------------------------------------------------- */
+/* ---- records
+ * ----------------------------------------------------------------------------------- */
 
 static struct ct_net *shm_net(void)
 {
@@ -42,13 +43,13 @@ static struct ct_net *tcp_net(void)
     return &t.net;
 }
 
-static void use_address(const uint8_t *card, size_t card_len, struct ct_net *net)
+static void use_address(const uint8_t *record, size_t record_len, struct ct_net *net)
 {
     size_t      len;
-    const void *addr = ct_ep_card_find(card, card_len, net->ops->name, &len);
+    const void *addr = ct_ep_record_find(record, record_len, net->ops->name, &len);
     if (addr != NULL) {
-        FUZZ_CHECK((const uint8_t *)addr >= card && len <= CT_NET_MAX_ADDR &&
-                   len <= card_len - (size_t)((const uint8_t *)addr - card));
+        FUZZ_CHECK((const uint8_t *)addr >= record && len <= CT_NET_MAX_ADDR &&
+                   len <= record_len - (size_t)((const uint8_t *)addr - record));
         uint8_t *copy = malloc(len > 0 ? len : 1);
         FUZZ_CHECK(copy != NULL);
         memcpy(copy, addr, len);
@@ -58,41 +59,41 @@ static void use_address(const uint8_t *card, size_t card_len, struct ct_net *net
 }
 
 /* One that begins as it should, most often, with entries whose lengths are nearly right. */
-static uint8_t *make_card(struct fuzz *f, size_t *len)
+static uint8_t *make_record(struct fuzz *f, size_t *len)
 {
     static const char *const names[] = {"shm", "tcp", "self", "another"};
     uint32_t                 entries = fuzz_below(f, 4);
-    uint8_t                 *card = calloc(1, 4096);
-    size_t                   at = CARD_HEAD;
-    FUZZ_CHECK(card != NULL);
-    memcpy(card, "NTRC\3", 5);
-    card[6] = (uint8_t)entries;
-    memcpy(card + 24, ct_version_digest(), CT_DIGEST_LEN);
+    uint8_t                 *record = calloc(1, 4096);
+    size_t                   at = RECORD_HEAD;
+    FUZZ_CHECK(record != NULL);
+    memcpy(record, "NTRC\3", 5);
+    record[6] = (uint8_t)entries;
+    memcpy(record + 24, ct_version_digest(), CT_DIGEST_LEN);
     for (uint32_t i = 0; i < entries; i++) {
         size_t   n;
         uint8_t *addr = fuzz_bytes(f, fuzz_below(f, 300), &n);
-        snprintf((char *)card + at, 12, "%s", names[fuzz_below(f, 4)]);
-        card[at + 12] = (uint8_t)(n + (fuzz_below(f, 16) == 0));
-        card[at + 13] = (uint8_t)(n >> 8);
-        memcpy(card + at + 16, addr, n);
+        snprintf((char *)record + at, 12, "%s", names[fuzz_below(f, 4)]);
+        record[at + 12] = (uint8_t)(n + (fuzz_below(f, 16) == 0));
+        record[at + 13] = (uint8_t)(n >> 8);
+        memcpy(record + at + 16, addr, n);
         at = (at + 16 + n + 7) / 8 * 8;
         free(addr);
     }
     *len = at - fuzz_below(f, 9);
-    return card;
+    return record;
 }
 
-static void card(struct fuzz *f)
+static void record(struct fuzz *f)
 {
     static uint8_t   own[1024];
-    struct ct_ep_set set = {.p = &process, .card = own};
+    struct ct_ep_set set = {.p = &process, .record = own};
     size_t           len;
-    uint8_t         *bytes = fuzz_below(f, 4) > 0 ? make_card(f, &len) : fuzz_bytes(f, 300, &len);
+    uint8_t         *bytes = fuzz_below(f, 4) > 0 ? make_record(f, &len) : fuzz_bytes(f, 300, &len);
     uint8_t         *exact = malloc(len > 0 ? len : 1);
     FUZZ_CHECK(exact != NULL);
     memcpy(exact, bytes, len);
     free(bytes);
-    if (ct_ep_card_check(&set, 0, exact, len) == CTRAN_SUCCESS) {
+    if (ct_ep_record_check(&set, 0, exact, len) == CTRAN_SUCCESS) {
         use_address(exact, len, shm_net());
         use_address(exact, len, tcp_net());
     }
@@ -129,24 +130,24 @@ static void scribble(struct fuzz *f, char *cells)
 }
 
 /* As shm.c does it; so many cells at most can hold that many records, and each a turn. */
-static bool drain_lane(struct ct_lane *l)
+static bool drain_pair(struct ct_ring_pair *l)
 {
     struct ct_record rec = {0};
     unsigned         n = 0, steps = 0;
     bool             starves;
     while (n < MOST) {
-        struct ct_ring *r = ct_lane_now(l);
+        struct ct_ring *r = ct_ring_pair_now(l);
         int             got = ct_ring_peek(r, &rec);
         if (got <= 0) {
             return got == 0;
         }
-        if (ct_lane_is_turn(&rec)) {
-            if (!ct_lane_follow(l, &starves)) {
+        if (ct_ring_pair_is_turn(&rec)) {
+            if (!ct_ring_pair_follow(l, &starves)) {
                 return false;
             }
             continue;
         }
-        FUZZ_CHECK(++steps <= 2 * MOST + 1 + CT_LANE_TURNS);
+        FUZZ_CHECK(++steps <= 2 * MOST + 1 + CT_RING_PAIR_TURNS);
         if (rec.type != CT_RING_SKIP) {
             fuzz_touch(rec.hdr, rec.hdr_len);
             fuzz_touch(rec.data, rec.len_bytes);
@@ -158,12 +159,12 @@ static bool drain_lane(struct ct_lane *l)
     return true;
 }
 
-/* Two rings of a lane, or one that is alone. */
+/* Two rings of a pair, or one that is alone. */
 static void ring(struct fuzz *f)
 {
-    struct ct_lane l = {.alone = fuzz_below(f, 4) == 0};
-    void          *memory[2];
-    bool           fine = true;
+    struct ct_ring_pair l = {.alone = fuzz_below(f, 4) == 0};
+    void               *memory[2];
+    bool                fine = true;
     for (int i = 0; i < 2; i++) {
         memory[i] = aligned_alloc(CT_CACHE_LINE, ct_ring_memory(RING_BYTES));
         FUZZ_CHECK(memory[i] != NULL);
@@ -174,7 +175,7 @@ static void ring(struct fuzz *f)
         if (fuzz_below(f, 4) > 0) {
             scribble(f, l.ring[fuzz_below(f, 2)].cells);
         } else {
-            fine = drain_lane(&l);
+            fine = drain_pair(&l);
         }
     }
     free(memory[0]);
@@ -352,7 +353,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 1:
     case 2:
-        card(&f);
+        record(&f);
         break;
     default:
         ring(&f);

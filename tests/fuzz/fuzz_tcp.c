@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The stream of a lane of the tcp transport, in portions of any size and by both ways in; and the
- * addresses of a peer's card.
+ * The bytes of a stream of the tcp transport, in portions of any size and by both ways in; and the
+ * addresses of a peer's record.
  */
 #include "fuzz.h"
 
@@ -9,7 +9,7 @@
 
 enum { TARGET = 5000, SPARE_BYTES = 700 };
 
-struct lane {
+struct stream {
     struct ct_tcp_pool pool;
     struct ct_tcp_in   in;
     struct ct_area     area;
@@ -29,7 +29,7 @@ static void on_slice(void *arg, uint8_t type, const void *hdr, size_t hdr_len, c
 
 static const struct ct_area *on_place(void *arg, uint64_t token, uint64_t offset, size_t len_bytes)
 {
-    struct lane *l = arg;
+    struct stream *l = arg;
     FUZZ_CHECK(l->placing == 0);
     if (offset > TARGET || len_bytes > TARGET - offset || token == 7) {
         return NULL;
@@ -40,7 +40,7 @@ static const struct ct_area *on_place(void *arg, uint64_t token, uint64_t offset
 
 static void on_placed(void *arg, uint64_t token, size_t len_bytes)
 {
-    struct lane *l = arg;
+    struct stream *l = arg;
     (void)token;
     FUZZ_CHECK(len_bytes == l->placing);
     l->placing = 0;
@@ -48,7 +48,7 @@ static void on_placed(void *arg, uint64_t token, size_t len_bytes)
 
 static bool on_ack(void *arg, uint64_t position)
 {
-    const struct lane *l = arg;
+    const struct stream *l = arg;
     return position < 1000 || !l->lies;
 }
 
@@ -60,7 +60,7 @@ static void on_bye(void *arg)
 static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_ack, on_bye};
 
 /* These bytes as a socket brings them: into the places that the stream names, and spare memory. */
-static bool came(struct lane *l, const uint8_t *bytes, size_t len)
+static bool came(struct stream *l, const uint8_t *bytes, size_t len)
 {
     while (len > 0) {
         struct iovec iov[4];
@@ -85,7 +85,7 @@ static bool came(struct lane *l, const uint8_t *bytes, size_t len)
     return true;
 }
 
-static bool feed(struct lane *l, struct fuzz *f, uint8_t *bytes, size_t len)
+static bool feed(struct stream *l, struct fuzz *f, uint8_t *bytes, size_t len)
 {
     bool ok = true;
     for (size_t at = 0; at < len && ok;) {
@@ -100,7 +100,7 @@ static bool feed(struct lane *l, struct fuzz *f, uint8_t *bytes, size_t len)
 }
 
 /* A frame with a head that is nearly right. */
-static bool frame(struct lane *l, struct fuzz *f)
+static bool frame(struct stream *l, struct fuzz *f)
 {
     uint8_t              choice = (uint8_t)fuzz_number(f, 1);
     struct ct_tcp_head   h = {.magic = CT_TCP_FRAME_MAGIC,
@@ -152,7 +152,7 @@ static void addresses(struct fuzz *f)
     }
     t.addr.host = fuzz_below(f, 2) != 0 ? addr.host : 0;
     if (addr.count > CT_TCP_MAX_IFS) {
-        return; /* whose card is so wrong is refused before */
+        return; /* whose record is so wrong is refused before */
     }
     unsigned n = ct_tcp_addr_pairs(&t, &addr, pairs, &nbest);
     FUZZ_CHECK(n <= CT_TCP_MAX_IFS && nbest <= n && (n == 0 || nbest > 0));
@@ -163,9 +163,9 @@ static void addresses(struct fuzz *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fuzz f = {data, size};
-    struct lane l = {.memory = malloc(TARGET)};
-    bool        ok = true;
+    struct fuzz   f = {data, size};
+    struct stream l = {.memory = malloc(TARGET)};
+    bool          ok = true;
     FUZZ_CHECK(l.memory != NULL);
     l.area = (struct ct_area){.base = l.memory, .len_bytes = TARGET};
     ct_tcp_pool_init(&l.pool);

@@ -19,7 +19,7 @@ static char *row_of(struct fuzz *f)
 {
     static const char *const colls[] = {"allreduce ", "bcast ", "barrier ", "scan ", "nothing "};
     static const char *const words[] = {
-        "board ",     "ranks<=8 ",  "ranks>=3 ",  "nodes=1 ", "local<=4 ",
+        "shm ",       "ranks<=8 ",  "ranks>=3 ",  "nodes=1 ", "local<=4 ",
         "bytes<=1K ", "bytes>=2K ", "total<=9G ", "ring ",    "knomial:3 ",
         "chunk=64K ", "chunks=2 ",  "chain ",     "# why ",   "bytes<=99999999999G "};
     char *text = calloc(1, 4096);

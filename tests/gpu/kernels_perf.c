@@ -67,7 +67,7 @@ static size_t            buffer_bytes = (size_t)1 << 30;
 static uint32_t         *abort_word;
 static pthread_barrier_t together;
 static bool              direct; /* -d */
-static bool              has_rows;
+static bool              has_ll32;
 static const char       *module_file;
 
 static void check(CUresult r, const char *what, int line)
@@ -175,7 +175,7 @@ static void build(const struct rank *r, struct ct_kernel_call *k)
     struct ct_kernel_how how = job.how;
     const void          *send = (const void *)(uintptr_t)r->send;
     void                *recv = (void *)(uintptr_t)r->recv;
-    how.rows = has_rows ? &r->rows : NULL;
+    how.rows = has_ll32 ? &r->rows : NULL;
     switch (job.coll) {
     case ALLGATHER:
         ct_kernel_allgather(k, &r->comm, how, send, recv, job.bytes);
@@ -445,7 +445,7 @@ static void tuning(int only, bool quick)
                     (blocks[b] > 1 && sizes[i] / blocks[b] < 1024)) {
                     continue;
                 }
-                for (uint32_t kind = CT_KERNEL_AS_FLAGGED; kind <= CT_KERNEL_AS_ROWS; kind++) {
+                for (uint32_t kind = CT_KERNEL_AS_FLAGGED; kind <= CT_KERNEL_AS_LL32; kind++) {
                     if (kind == CT_KERNEL_AS_BULK || sizes[i] <= 1 << 20) {
                         run_job((enum coll)c, sizes[i],
                                 (struct ct_kernel_how){.blocks = blocks[b],
@@ -501,7 +501,7 @@ static void divide(size_t workspace_bytes, uint32_t channels, struct ct_kernel_d
         fprintf(stderr, "the workspace is too small\n");
         exit(1);
     }
-    has_rows = channels == 0 && d->at_rows > 0;
+    has_ll32 = channels == 0 && d->at_ll32 > 0;
 }
 
 static void start(size_t workspace_bytes, uint32_t channels)
@@ -535,7 +535,7 @@ static void start(size_t workspace_bytes, uint32_t channels)
         CHECK(cuCtxSetCurrent, (r->ctx));
         for (int q = 0; q < nranks; q++) {
             r->comm.workspace[q] = at(ranks[q].workspace, 0);
-            r->rows.workspace[q] = at(ranks[q].workspace, d.at_rows);
+            r->rows.workspace[q] = at(ranks[q].workspace, d.at_ll32);
             if (q < ndevices && p < ndevices && q != p) {
                 CHECK(cuCtxEnablePeerAccess, (ranks[q].ctx, 0));
             }

@@ -47,12 +47,12 @@ for v in ("0", "-1", "x", "257"):
 for name in ("CUDA_VISIBLE_DEVICES", "CTRAN_GPU_MAP"):
     usage(["--map-by", "gpu", "-x", f"{name}=1", "true"], [name, "environment of ctranrun"])
     usage(["--gpus-per-rank", 2, "--env-rank", f"all:{name}=1", "true"], [name])
-for v in ("board", "", "core:", "core:x"):
+for v in ("shm", "", "core:", "core:x"):
     usage(["--bind-to", v, "true"], [f'"{v}"', "none, core, numa, package, l3cache or hwthread"])
 for v in ("ppr:2:socket", "ppr:2", "ppr:2:node:pe=1"):
     usage(["--map-by", v, "true"], [f'"{v}"', "ppr:N:node", "--ppn N"])
 usage(["--map-by", "ppr:x:node", "true"], ['"x"', "a number of ranks"])
-for v in ("board", "core:span", "core:pe=1:", "", "core:",
+for v in ("shm", "core:span", "core:pe=1:", "", "core:",
           "core:pe", "core:pe=", "core:pe=0", "core:pe=x", "core:2", ":pe=1",
           "core:pe=70000"):
     usage(["--map-by", v, "true"],

@@ -50,8 +50,8 @@ int key_try(struct world *w, uint32_t from, const void *bytes, size_t len_bytes,
 
 struct ct_ep_rkey *key_open(struct world *w, uint32_t from, uint32_t slot)
 {
-    struct ct_ep_rkey       *rkey = NULL;
-    const struct world_card *key = world_take(w, from, slot);
+    struct ct_ep_rkey         *rkey = NULL;
+    const struct world_record *key = world_take(w, from, slot);
     EQUAL(w, key_try(w, from, key->bytes, key->len_bytes, &rkey), CTRAN_SUCCESS);
     return rkey;
 }

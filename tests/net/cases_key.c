@@ -104,7 +104,7 @@ static void withdrawn(struct world *w)
     EQUAL(w, do_get(w, k, 0, buf, 8), CT_REFUSED);
     EQUAL(w, buf[0], 5);
     EQUAL(w, do_atomic(w, k, 0, CT_NET_ADD, 8, 1, 0, NULL), CT_REFUSED);
-    const struct world_card *old = world_take(w, next_rank(w), 0);
+    const struct world_record *old = world_take(w, next_rank(w), 0);
     if (key_try(w, next_rank(w), old->bytes, old->len_bytes, &late) == CTRAN_SUCCESS) {
         EQUAL(w, do_put(w, late, 0, buf, 8), CT_REFUSED);
         key_close(w, late);
@@ -130,9 +130,9 @@ static void foreign(struct world *w)
     const uint32_t     next = next_rank(w), after = (w->me + 2) % w->n;
     struct target      t = target_make(w, BYTES, ALL_RIGHTS, next, 1, 0);
     world_meet(w);
-    const uint32_t           before = (w->me + w->n - 1) % w->n;
-    const struct world_card *theirs = world_take(w, next, 0);
-    struct ct_ep_rkey       *mine = key_open(w, before, 0);
+    const uint32_t             before = (w->me + w->n - 1) % w->n;
+    const struct world_record *theirs = world_take(w, next, 0);
+    struct ct_ep_rkey         *mine = key_open(w, before, 0);
     EQUAL(w, do_get(w, mine, 0, buf, 8), CTRAN_SUCCESS);
     EQUAL(w, buf[0], 1);
     memset(buf, 5, sizeof buf);
@@ -159,13 +159,13 @@ static void rubbish(struct world *w)
     struct target t = target_make(w, BYTES, ALL_RIGHTS, CT_EP_ANY_PEER, 3, 0);
     struct target closed = target_make(w, BYTES, 0, CT_EP_ANY_PEER, 4, 1);
     world_meet(w);
-    const struct world_card *key = world_take(w, next_rank(w), 0);
-    struct ct_ep_rkey       *k = NULL;
+    const struct world_record *key = world_take(w, next_rank(w), 0);
+    struct ct_ep_rkey         *k = NULL;
     for (size_t len = 0; len < key->len_bytes; len++) {
         EQUAL(w, key_try(w, next_rank(w), key->bytes, len, &k), CT_REFUSED);
     }
     for (size_t i = 0; i < 8 * key->len_bytes; i++) {
-        struct world_card bad = *key;
+        struct world_record bad = *key;
         bad.bytes[i / 8] ^= (unsigned char)(1 << i % 8);
         const int rc = key_try(w, next_rank(w), bad.bytes, bad.len_bytes, &k);
         CHECK(w, rc == CTRAN_SUCCESS || rc == CT_REFUSED);

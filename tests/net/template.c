@@ -131,7 +131,7 @@ static bool say(struct conn *c, const void *bytes, size_t len)
     return send(c->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
 }
 
-static bool say_proof(struct conn *c)
+static bool send_proof(struct conn *c)
 {
     const void *bytes;
     size_t      n = ct_auth_output(&c->auth, &bytes);
@@ -158,7 +158,7 @@ static bool call(struct template *t, struct peer *peer)
     if (c != NULL &&
         (!say(c, &hello, sizeof hello) ||
          ct_auth_begin(&c->auth, &t->key, CT_AUTH_CONNECTS, &hello, sizeof hello) != 0 ||
-         !say_proof(c))) {
+         !send_proof(c))) {
         conn_drop(c);
     }
     return peer->out != NULL;
@@ -232,7 +232,7 @@ static ssize_t take_hello(struct template *t, struct conn *c)
     memcpy(&hello, c->in, sizeof hello);
     if (hello.magic != MAGIC || hello.to != t->env.id || hello.from >= t->env.size ||
         ct_auth_begin(&c->auth, &t->key, CT_AUTH_ACCEPTS, &hello, sizeof hello) != 0 ||
-        !say_proof(c)) {
+        !send_proof(c)) {
         return -1;
     }
     void       *cookie = t->env.peer(t->env.arg, hello.from, hello.incarnation);
@@ -246,7 +246,7 @@ static ssize_t take_proof(struct template *t, struct conn *c)
 {
     size_t taken = 0;
     int    rc = ct_auth_feed(&c->auth, c->in, c->in_len, &taken);
-    if ((rc != CTRAN_SUCCESS && rc != CT_AGAIN) || !say_proof(c)) {
+    if ((rc != CTRAN_SUCCESS && rc != CT_AGAIN) || !send_proof(c)) {
         return -1;
     }
     if (rc == CTRAN_SUCCESS) {

@@ -57,12 +57,12 @@ static bool all_arrived(const struct world *w)
     return atomic_load(&w->shared->arrived) >= w->meets * w->n;
 }
 
-static int publish(struct ct_job *job, const void *card, size_t len_bytes)
+static int publish(struct ct_job *job, const void *record, size_t len_bytes)
 {
-    struct world      *w = world_of(job);
-    struct world_card *mine = &w->shared->card[w->me];
+    struct world        *w = world_of(job);
+    struct world_record *mine = &w->shared->record[w->me];
     CHECK(w, len_bytes <= sizeof mine->bytes);
-    memcpy(mine->bytes, card, len_bytes);
+    memcpy(mine->bytes, record, len_bytes);
     mine->len_bytes = len_bytes;
     arrive(w);
     while (!all_arrived(w)) {
@@ -77,12 +77,12 @@ static int meet(struct ct_job *job)
     return CTRAN_SUCCESS;
 }
 
-static int lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
+static int lookup(struct ct_job *job, uint32_t id, const void **record, size_t *len_bytes)
 {
     struct world *w = world_of(job);
     CHECK(w, id < w->n);
-    *card = w->shared->card[id].bytes;
-    *len_bytes = w->shared->card[id].len_bytes;
+    *record = w->shared->record[id].bytes;
+    *len_bytes = w->shared->record[id].len_bytes;
     return CTRAN_SUCCESS;
 }
 
@@ -263,13 +263,13 @@ void *world_alloc(struct world *w, size_t len_bytes)
 
 void world_give(struct world *w, uint32_t slot, const void *bytes, size_t len)
 {
-    struct world_card *s = &w->shared->slot[w->me][slot];
+    struct world_record *s = &w->shared->slot[w->me][slot];
     CHECK(w, slot < WORLD_SLOTS && len <= sizeof s->bytes);
     memcpy(s->bytes, bytes, len);
     s->len_bytes = len;
 }
 
-const struct world_card *world_take(const struct world *w, uint32_t from, uint32_t slot)
+const struct world_record *world_take(const struct world *w, uint32_t from, uint32_t slot)
 {
     return &w->shared->slot[from][slot];
 }

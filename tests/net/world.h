@@ -17,17 +17,17 @@
 
 enum { WORLD_MOST = 4, WORLD_SLOTS = 4, WORLD_WORDS = 4096, WORLD_LIMIT_S = 60 };
 
-struct world_card {
+struct world_record {
     size_t        len_bytes;
     unsigned char bytes[4096];
 };
 
 /* What all ranks see. */
 struct world_shared {
-    struct world_card card[WORLD_MOST];
-    struct world_card slot[WORLD_MOST][WORLD_SLOTS];
-    _Atomic uint32_t  arrived;
-    _Atomic uint32_t  words[WORLD_WORDS];
+    struct world_record record[WORLD_MOST];
+    struct world_record slot[WORLD_MOST][WORLD_SLOTS];
+    _Atomic uint32_t    arrived;
+    _Atomic uint32_t    words[WORLD_WORDS];
 };
 
 /* How memory is allocated. */
@@ -68,8 +68,8 @@ int world_wait(struct world *w, struct ct_net_comp *comp);
 void *world_alloc(struct world *w, size_t len_bytes);
 
 /* Leaves bytes for all ranks; where rank `from` has left them. */
-void                     world_give(struct world *w, uint32_t slot, const void *bytes, size_t len);
-const struct world_card *world_take(const struct world *w, uint32_t from, uint32_t slot);
+void world_give(struct world *w, uint32_t slot, const void *bytes, size_t len);
+const struct world_record *world_take(const struct world *w, uint32_t from, uint32_t slot);
 
 uint64_t world_random(struct world *w);
 

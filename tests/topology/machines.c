@@ -54,7 +54,7 @@ static void add_nic(struct ct_machine *m, int16_t bridge, int16_t numa, uint8_t 
     n->port = 1;
     n->up = true;
     n->ib = mbps >= 200000;
-    n->card = (int16_t)m->nnics++;
+    n->adapter = (int16_t)m->nnics++;
     n->pci = (struct ct_pci){0, bus, 0, 0, true};
     n->bridge = bridge;
     n->numa = numa;

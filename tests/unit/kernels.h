@@ -51,20 +51,20 @@ static inline void world_init(struct world *w, void *module, uint32_t size, uint
                               size_t bytes, uint32_t first_item)
 {
     struct ct_kernel_layout layout, rows;
-    size_t                  at_rows;
+    size_t                  at_ll32;
     memset(w, 0, sizeof *w);
     w->module = module;
     w->size = size;
     assert_int_equal(ct_kernel_layout_make(size, channels, bytes, &layout), CTRAN_SUCCESS);
-    assert_int_equal(ct_kernel_row_layout_make(size, channels, bytes / 3, &rows), CTRAN_SUCCESS);
-    at_rows = bytes;
+    assert_int_equal(ct_kernel_ll32_layout_make(size, channels, bytes / 3, &rows), CTRAN_SUCCESS);
+    at_ll32 = bytes;
     bytes += ct_kernel_layout_bytes(size, &rows);
     for (uint32_t p = 0; p < size; p++) {
         w->workspace[p] = aligned_alloc(4096, bytes);
         assert_non_null(w->workspace[p]);
         memset(w->workspace[p], 0, bytes);
         begin_numbers(w->workspace[p], layout.channels * size, first_item);
-        begin_numbers((char *)w->workspace[p] + at_rows, rows.channels * size, first_item);
+        begin_numbers((char *)w->workspace[p] + at_ll32, rows.channels * size, first_item);
     }
     for (uint32_t p = 0; p < size; p++) {
         w->comm[p] =
@@ -73,7 +73,7 @@ static inline void world_init(struct world *w, void *module, uint32_t size, uint
         w->rows[p].layout = rows;
         for (uint32_t q = 0; q < size; q++) {
             w->comm[p].workspace[q] = w->workspace[q];
-            w->rows[p].workspace[q] = (char *)w->workspace[q] + at_rows;
+            w->rows[p].workspace[q] = (char *)w->workspace[q] + at_ll32;
         }
     }
 }

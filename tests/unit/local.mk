@@ -6,7 +6,7 @@ unit_tests = \
 	tests/unit/test_area \
 	tests/unit/test_auth \
 	tests/unit/test_block \
-	tests/unit/test_cards \
+	tests/unit/test_records \
 	tests/unit/test_cluster \
 	tests/unit/test_codes \
 	tests/unit/test_config \
@@ -20,7 +20,7 @@ unit_tests = \
 	tests/unit/test_kernels \
 	tests/unit/test_kernels_edges \
 	tests/unit/test_labels \
-	tests/unit/test_lane \
+	tests/unit/test_ring_pair \
 	tests/unit/test_layout \
 	tests/unit/test_lent \
 	tests/unit/test_list \
@@ -53,11 +53,11 @@ unit_tests = \
 	tests/unit/test_ranks_p2p \
 	tests/unit/test_ranks_idle \
 	tests/unit/test_ranks_left \
-	tests/unit/test_ranks_lend \
+	tests/unit/test_ranks_attach \
 	tests/unit/test_ranks_read \
 	tests/unit/test_ranks_region \
-	tests/unit/test_ranks_spots \
-	tests/unit/test_ranks_talk \
+	tests/unit/test_ranks_locations \
+	tests/unit/test_ranks_traffic \
 	tests/unit/test_reorder \
 	tests/unit/test_ring \
 	tests/unit/test_roll \
@@ -90,9 +90,9 @@ tests_unit_test_op_parts_LDADD = $(unit_ldadd) -lm
 tests_unit_test_op_user_SOURCES = tests/unit/test_op_user.c tests/unit/unit.h
 tests_unit_test_op_user_CFLAGS = $(unit_cflags)
 tests_unit_test_op_user_LDADD = $(unit_ldadd)
-tests_unit_test_lane_SOURCES = tests/unit/test_lane.c tests/unit/unit.h
-tests_unit_test_lane_CFLAGS = $(unit_cflags)
-tests_unit_test_lane_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_ring_pair_SOURCES = tests/unit/test_ring_pair.c tests/unit/unit.h
+tests_unit_test_ring_pair_CFLAGS = $(unit_cflags)
+tests_unit_test_ring_pair_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_lent_SOURCES = tests/unit/test_lent.c tests/unit/unit.h
 tests_unit_test_lent_CFLAGS = $(unit_cflags)
 tests_unit_test_lent_LDADD = $(unit_ldadd) -lpthread
@@ -155,9 +155,9 @@ tests_unit_test_auth_LDADD = $(unit_ldadd)
 tests_unit_test_block_SOURCES = tests/unit/test_block.c tests/unit/unit.h
 tests_unit_test_block_CFLAGS = $(unit_cflags)
 tests_unit_test_block_LDADD = $(unit_ldadd)
-tests_unit_test_cards_SOURCES = tests/unit/test_cards.c tests/unit/unit.h
-tests_unit_test_cards_CFLAGS = $(unit_cflags)
-tests_unit_test_cards_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_records_SOURCES = tests/unit/test_records.c tests/unit/unit.h
+tests_unit_test_records_CFLAGS = $(unit_cflags)
+tests_unit_test_records_LDADD = $(unit_ldadd) -lpthread
 tests_unit_test_nodes_SOURCES = tests/unit/test_nodes.c tests/unit/unit.h
 tests_unit_test_nodes_CFLAGS = $(unit_cflags) $(EVENT_CFLAGS)
 tests_unit_test_nodes_LDADD = $(unit_ldadd) -lpthread
@@ -311,12 +311,12 @@ tests_unit_test_ranks_fail_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_host_SOURCES = tests/unit/test_ranks_host.c $(ranks_sources)
 tests_unit_test_ranks_host_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_host_LDADD = $(ranks_ldadd) -lpthread
-tests_unit_test_ranks_talk_SOURCES = tests/unit/test_ranks_talk.c $(ranks_sources)
-tests_unit_test_ranks_talk_CFLAGS = $(unit_cflags)
-tests_unit_test_ranks_talk_LDADD = $(ranks_ldadd) -lpthread
-tests_unit_test_ranks_spots_SOURCES = tests/unit/test_ranks_spots.c $(ranks_sources)
-tests_unit_test_ranks_spots_CFLAGS = $(unit_cflags)
-tests_unit_test_ranks_spots_LDADD = $(ranks_ldadd) -lpthread
+tests_unit_test_ranks_traffic_SOURCES = tests/unit/test_ranks_traffic.c $(ranks_sources)
+tests_unit_test_ranks_traffic_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_traffic_LDADD = $(ranks_ldadd) -lpthread
+tests_unit_test_ranks_locations_SOURCES = tests/unit/test_ranks_locations.c $(ranks_sources)
+tests_unit_test_ranks_locations_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_locations_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_p2p_SOURCES = tests/unit/test_ranks_p2p.c $(ranks_sources)
 tests_unit_test_ranks_p2p_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_p2p_LDADD = $(ranks_ldadd) -lpthread
@@ -326,9 +326,9 @@ tests_unit_test_ranks_idle_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_left_SOURCES = tests/unit/test_ranks_left.c $(ranks_sources)
 tests_unit_test_ranks_left_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_left_LDADD = $(ranks_ldadd) -lpthread
-tests_unit_test_ranks_lend_SOURCES = tests/unit/test_ranks_lend.c $(ranks_sources)
-tests_unit_test_ranks_lend_CFLAGS = $(unit_cflags)
-tests_unit_test_ranks_lend_LDADD = $(ranks_ldadd) -lpthread
+tests_unit_test_ranks_attach_SOURCES = tests/unit/test_ranks_attach.c $(ranks_sources)
+tests_unit_test_ranks_attach_CFLAGS = $(unit_cflags)
+tests_unit_test_ranks_attach_LDADD = $(ranks_ldadd) -lpthread
 tests_unit_test_ranks_region_SOURCES = tests/unit/test_ranks_region.c $(ranks_sources)
 tests_unit_test_ranks_region_CFLAGS = $(unit_cflags)
 tests_unit_test_ranks_region_LDADD = $(ranks_ldadd) -lpthread

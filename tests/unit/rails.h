@@ -61,7 +61,7 @@ static inline struct ct_nic *rails_nic(struct ct_machine *m, int16_t bridge, con
     struct ct_pci  at = rails_address(m);
     struct ct_nic *nic = ct_machine_add_nic(m, CT_NIC_VERBS, name, 1);
     nic->pci = at;
-    nic->card = (int16_t)(m->nnics - 1);
+    nic->adapter = (int16_t)(m->nnics - 1);
     nic->bridge = bridge >= 0 ? rails_bridge(m, bridge, -1) : -1;
     nic->numa = bridge >= 0 ? m->bridges[bridge].numa : -1;
     nic->speed_mbps = gbps * 1000;

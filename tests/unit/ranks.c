@@ -8,7 +8,7 @@
 
 #include "ep/ep_set.h"
 
-struct card {
+struct record {
     void  *bytes;
     size_t len_bytes;
 };
@@ -16,7 +16,7 @@ struct card {
 struct ranks {
     const struct ranks_args *args;
     struct rank             *rank;
-    struct card             *cards;
+    struct record           *records;
     pthread_barrier_t        barrier;
 };
 
@@ -63,14 +63,14 @@ static struct rank *rank_of(struct ct_job *job)
     return CT_CONTAINER_OF(job, struct rank, job);
 }
 
-static int ranks_publish(struct ct_job *job, const void *card, size_t len_bytes)
+static int ranks_publish(struct ct_job *job, const void *record, size_t len_bytes)
 {
-    struct rank *r = rank_of(job);
-    struct card *mine = &r->all->cards[r->me];
+    struct rank   *r = rank_of(job);
+    struct record *mine = &r->all->records[r->me];
     mine->bytes = malloc(len_bytes);
     mine->len_bytes = len_bytes;
     RANK_CHECK(r, mine->bytes != NULL);
-    memcpy(mine->bytes, card, len_bytes);
+    memcpy(mine->bytes, record, len_bytes);
     if (r->all->args->tamper != NULL) {
         r->all->args->tamper(r->me, mine->bytes, len_bytes);
     }
@@ -85,12 +85,12 @@ static int ranks_meet(struct ct_job *job)
     return CTRAN_SUCCESS;
 }
 
-static int ranks_lookup(struct ct_job *job, uint32_t id, const void **card, size_t *len_bytes)
+static int ranks_lookup(struct ct_job *job, uint32_t id, const void **record, size_t *len_bytes)
 {
     struct rank *r = rank_of(job);
     RANK_CHECK(r, id < r->n);
-    *card = r->all->cards[id].bytes;
-    *len_bytes = r->all->cards[id].len_bytes;
+    *record = r->all->records[id].bytes;
+    *len_bytes = r->all->records[id].len_bytes;
     return CTRAN_SUCCESS;
 }
 
@@ -206,8 +206,8 @@ void ranks_run(const struct ranks_args *args)
     struct ranks all = {.args = args};
     pthread_t   *threads = calloc(args->n, sizeof *threads);
     all.rank = calloc(args->n, sizeof *all.rank);
-    all.cards = calloc(args->n, sizeof *all.cards);
-    assert_true(threads != NULL && all.rank != NULL && all.cards != NULL);
+    all.records = calloc(args->n, sizeof *all.records);
+    assert_true(threads != NULL && all.rank != NULL && all.records != NULL);
     assert_int_equal(pthread_barrier_init(&all.barrier, NULL, args->n), 0);
     clear_environment();
     for (uint32_t i = 0; i < args->n; i++) {
@@ -221,10 +221,10 @@ void ranks_run(const struct ranks_args *args)
     }
     for (uint32_t i = 0; i < args->n; i++) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-        free(all.cards[i].bytes);
+        free(all.records[i].bytes);
     }
     pthread_barrier_destroy(&all.barrier);
-    free(all.cards);
+    free(all.records);
     free(all.rank);
     free(threads);
 }
@@ -277,12 +277,12 @@ void ranks_fail(struct rank *r, uint32_t id, int why)
 
 struct ct_shm_segment ranks_segment(struct rank *r, uint32_t id)
 {
-    const void           *card, *bytes;
-    size_t                card_len, len;
+    const void           *record, *bytes;
+    size_t                record_len, len;
     struct ct_shm_addr    addr;
     struct ct_shm_segment seg;
-    RANK_EQUAL(r, r->job.ops->lookup(&r->job, id, &card, &card_len), CTRAN_SUCCESS);
-    bytes = ct_ep_card_find(card, card_len, "shm", &len);
+    RANK_EQUAL(r, r->job.ops->lookup(&r->job, id, &record, &record_len), CTRAN_SUCCESS);
+    bytes = ct_ep_record_find(record, record_len, "shm", &len);
     RANK_CHECK(r, bytes != NULL && len == sizeof addr);
     memcpy(&addr, bytes, sizeof addr);
     RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);

@@ -34,8 +34,8 @@ struct ranks_args {
     const char *const *settings;             /* name, value, name, value, ..., NULL; may be NULL */
     void (*body)(struct rank *r, void *arg); /* runs in each rank's thread */
     void *arg;
-    /* Changes the card of process `id` before anybody sees it; may be NULL. */
-    void (*tamper)(uint32_t id, void *card, size_t len_bytes);
+    /* Changes the record of process `id` before anybody sees it; may be NULL. */
+    void (*tamper)(uint32_t id, void *record, size_t len_bytes);
 };
 
 /* Starts the ranks, runs the body in each, takes them down together. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clusters that are made from a few numbers: their hosts, orders, spots and labels. */
+/* Clusters that are made from a few numbers: their hosts, orders, locations and labels. */
 #include "unit.h"
 
 #include "topo/cluster.h"
@@ -69,7 +69,7 @@ static void test_orders(void **state)
 }
 
 /* Spots tell the same of any two ranks as the hosts' places. */
-static void check_pair(const struct ct_spot *spots, uint32_t a, uint32_t b)
+static void check_pair(const struct ct_location *locations, uint32_t a, uint32_t b)
 {
     struct ct_cluster_host x, y;
     ct_cluster_host(&c, a / c.gpus, &x);
@@ -81,42 +81,42 @@ static void check_pair(const struct ct_spot *spots, uint32_t a, uint32_t b)
                             : x.zone == y.zone                      ? CT_DIST_ZONE
                             : x.dc == y.dc                          ? CT_DIST_DC
                                                                     : CT_DIST_BEYOND;
-    assert_int_equal(ct_distance_between(spots, a, b), want);
+    assert_int_equal(ct_distance_between(locations, a, b), want);
 }
 
-static void test_spots(void **state)
+static void test_locations(void **state)
 {
-    static struct ct_spot    spots[131072];
-    static const char *const texts[] = {
-        "dcs=2 zones=2 racks=3 hosts=4 gpus=2 nvlink=2 seed=3",
-        "dcs=2 zones=4 racks=64 hosts=32 gpus=8 seed=9",
-        "dcs=2 zones=4 racks=64 hosts=32 gpus=8 nvlink=rack",
+    static struct ct_location locations[131072];
+    static const char *const  texts[] = {
+         "dcs=2 zones=2 racks=3 hosts=4 gpus=2 nvlink=2 seed=3",
+         "dcs=2 zones=4 racks=64 hosts=32 gpus=8 seed=9",
+         "dcs=2 zones=4 racks=64 hosts=32 gpus=8 nvlink=rack",
     };
     uint64_t seed = 77;
     (void)state;
     for (size_t i = 0; i < CT_ARRAY_LEN(texts); i++) {
         make(texts[i]);
         uint32_t n = ct_cluster_ranks(&c), node = 0, rack = 0, zone = 0, dc = 0;
-        assert_true(n <= CT_ARRAY_LEN(spots));
-        assert_int_equal(ct_cluster_spots(&c, ct_cluster_ranks(&c), spots), CTRAN_SUCCESS);
+        assert_true(n <= CT_ARRAY_LEN(locations));
+        assert_int_equal(ct_cluster_locations(&c, ct_cluster_ranks(&c), locations), CTRAN_SUCCESS);
         uint32_t classes[CT_DIST_CLASSES] = {0};
         for (uint32_t r = 0; r < n; r++) { /* in order of first appearance, from 1 */
-            assert_true(spots[r].node >= 1 && spots[r].node <= node + 1);
-            assert_true(spots[r].rack >= 1 && spots[r].rack <= rack + 1);
-            assert_true(spots[r].zone >= 1 && spots[r].zone <= zone + 1);
-            assert_true(spots[r].dc >= 1 && spots[r].dc <= dc + 1);
-            node = spots[r].node > node ? spots[r].node : node;
-            rack = spots[r].rack > rack ? spots[r].rack : rack;
-            zone = spots[r].zone > zone ? spots[r].zone : zone;
-            dc = spots[r].dc > dc ? spots[r].dc : dc;
+            assert_true(locations[r].node >= 1 && locations[r].node <= node + 1);
+            assert_true(locations[r].rack >= 1 && locations[r].rack <= rack + 1);
+            assert_true(locations[r].zone >= 1 && locations[r].zone <= zone + 1);
+            assert_true(locations[r].dc >= 1 && locations[r].dc <= dc + 1);
+            node = locations[r].node > node ? locations[r].node : node;
+            rack = locations[r].rack > rack ? locations[r].rack : rack;
+            zone = locations[r].zone > zone ? locations[r].zone : zone;
+            dc = locations[r].dc > dc ? locations[r].dc : dc;
         }
         assert_int_equal(node, ct_cluster_hosts(&c));
         assert_int_equal(rack, c.dcs * c.zones * c.racks);
         for (uint32_t k = 0; k < 20000; k++) {
             uint32_t a = unit_below(&seed, n), near = unit_below(&seed, 300);
             uint32_t b = k % 2 == 0 ? unit_below(&seed, n) : (a + near) % n;
-            check_pair(spots, a, b);
-            classes[ct_distance_between(spots, a, b)]++;
+            check_pair(locations, a, b);
+            classes[ct_distance_between(locations, a, b)]++;
         }
         assert_true(classes[CT_DIST_BEYOND] > 0 && classes[CT_DIST_NODE] > 0);
     }
@@ -140,7 +140,7 @@ static void test_labels(void **state)
 }
 
 /* What ranks make of the labels, each of its own host's, is what the cluster says at once. */
-static void test_labels_lead_to_the_spots(void **state)
+static void test_labels_lead_to_the_locations(void **state)
 {
     static const char *const texts[] = {
         "dcs=2 zones=2 racks=3 hosts=4 gpus=2 nvlink=2 seed=3",
@@ -154,21 +154,21 @@ static void test_labels_lead_to_the_spots(void **state)
         make(texts[i]);
         assert_int_equal(ct_cluster_labels(&c, &text), CTRAN_SUCCESS);
         assert_int_equal(ct_labels_parse(&labels, text, "text", why, sizeof why), CTRAN_SUCCESS);
-        uint32_t               n = ct_cluster_ranks(&c);
-        struct ct_whereabouts *at = calloc(n, sizeof *at);
-        struct ct_spot        *told = calloc(n, sizeof *told), *made = calloc(n, sizeof *made);
+        uint32_t                n = ct_cluster_ranks(&c);
+        struct ct_location_key *at = calloc(n, sizeof *at);
+        struct ct_location     *told = calloc(n, sizeof *told), *made = calloc(n, sizeof *made);
         assert_true(at != NULL && told != NULL && made != NULL);
         for (uint32_t r = 0; r < n; r++) {
             struct ct_cluster_host h;
             ct_cluster_host(&c, r / c.gpus, &h);
             struct ct_label label = ct_labels_of(labels, h.name);
-            at[r] = ct_whereabouts_of(&label, ct_whereabouts_node(h.name));
+            at[r] = ct_location_key_of(&label, ct_location_key_node(h.name));
         }
-        assert_int_equal(ct_spots_make(told, at, n), CTRAN_SUCCESS);
-        assert_int_equal(ct_cluster_spots(&c, ct_cluster_ranks(&c), made), CTRAN_SUCCESS);
+        assert_int_equal(ct_locations_make(told, at, n), CTRAN_SUCCESS);
+        assert_int_equal(ct_cluster_locations(&c, ct_cluster_ranks(&c), made), CTRAN_SUCCESS);
         assert_memory_equal(told, made, n * sizeof *told);
         memset(made, 0, n * sizeof *made); /* of some alone */
-        assert_int_equal(ct_cluster_spots(&c, n / 2 + 1, made), CTRAN_SUCCESS);
+        assert_int_equal(ct_cluster_locations(&c, n / 2 + 1, made), CTRAN_SUCCESS);
         assert_memory_equal(told, made, (n / 2 + 1) * sizeof *told);
         assert_true(n / 2 + 1 == n || made[n / 2 + 1].node == 0);
         ct_labels_free(labels);
@@ -182,20 +182,20 @@ static void test_labels_lead_to_the_spots(void **state)
 /* From any order to one that leaves each rack, zone and data centre once. */
 static void test_hosts_are_put_in_order(void **state)
 {
-    static struct ct_spot spots[4096];
-    static uint32_t       order[4096];
+    static struct ct_location locations[4096];
+    static uint32_t           order[4096];
     (void)state;
     for (unsigned seed = 0; seed < 4; seed++) {
         char text[96];
         (void)snprintf(text, sizeof text, "dcs=2 zones=4 racks=16 hosts=32 seed=%u", seed);
         make(text);
-        assert_int_equal(ct_cluster_spots(&c, ct_cluster_ranks(&c), spots), CTRAN_SUCCESS);
+        assert_int_equal(ct_cluster_locations(&c, ct_cluster_ranks(&c), locations), CTRAN_SUCCESS);
         uint32_t n = ct_cluster_hosts(&c);
-        assert_int_equal(ct_order_hosts(spots, n, order), CTRAN_SUCCESS);
-        assert_int_equal(ct_order_crossings(spots, n, order, CT_DIST_RACK), 128);
-        assert_int_equal(ct_order_crossings(spots, n, order, CT_DIST_ZONE), 8);
-        assert_int_equal(ct_order_crossings(spots, n, order, CT_DIST_DC), 2);
-        uint32_t before = ct_order_crossings(spots, n, NULL, CT_DIST_RACK);
+        assert_int_equal(ct_order_hosts(locations, n, order), CTRAN_SUCCESS);
+        assert_int_equal(ct_order_crossings(locations, n, order, CT_DIST_RACK), 128);
+        assert_int_equal(ct_order_crossings(locations, n, order, CT_DIST_ZONE), 8);
+        assert_int_equal(ct_order_crossings(locations, n, order, CT_DIST_DC), 2);
+        uint32_t before = ct_order_crossings(locations, n, NULL, CT_DIST_RACK);
         assert_true(seed == 0 ? before == 128 : before > 3900);
     }
 }
@@ -229,9 +229,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_hosts),
                                        cmocka_unit_test(test_orders),
-                                       cmocka_unit_test(test_spots),
+                                       cmocka_unit_test(test_locations),
                                        cmocka_unit_test(test_labels),
-                                       cmocka_unit_test(test_labels_lead_to_the_spots),
+                                       cmocka_unit_test(test_labels_lead_to_the_locations),
                                        cmocka_unit_test(test_hosts_are_put_in_order),
                                        cmocka_unit_test(test_wrong_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,36 +65,36 @@ static void nest(struct place *p, uint32_t n)
     }
 }
 
-static struct ct_spot *spots_of(const struct place *p, uint32_t n)
+static struct ct_location *locations_of(const struct place *p, uint32_t n)
 {
-    struct ct_spot        *spots = calloc(n, sizeof *spots);
-    struct ct_whereabouts *at = calloc(n, sizeof *at);
+    struct ct_location     *locations = calloc(n, sizeof *locations);
+    struct ct_location_key *at = calloc(n, sizeof *at);
     for (uint32_t i = 0; i < n; i++) {
         struct ct_label label = {p[i].nvlink, p[i].rack, p[i].zone, p[i].dc};
-        at[i] = ct_whereabouts_of(&label, ct_whereabouts_node(p[i].node));
+        at[i] = ct_location_key_of(&label, ct_location_key_node(p[i].node));
     }
-    assert_int_equal(ct_spots_make(spots, at, n), CTRAN_SUCCESS);
+    assert_int_equal(ct_locations_make(locations, at, n), CTRAN_SUCCESS);
     free(at);
-    return spots;
+    return locations;
 }
 
 static void test_distances(void **state)
 {
     enum { MOST = 120 };
-    struct place    p[MOST];
-    struct ct_spot *spots, again[MOST];
-    uint64_t        seed = 11;
-    unsigned        seen[CT_DIST_CLASSES] = {0};
+    struct place        p[MOST];
+    struct ct_location *locations, again[MOST];
+    uint64_t            seed = 11;
+    unsigned            seen[CT_DIST_CLASSES] = {0};
     (void)state;
     for (int round = 0; round < 60; round++) {
         uint32_t n = 1 + unit_below(&seed, MOST);
         draw(p, n, &seed);
-        spots = spots_of(p, n);
-        assert_int_equal(ct_spots_renumber(again, spots, n), CTRAN_SUCCESS);
-        assert_memory_equal(again, spots, n * sizeof *spots);
+        locations = locations_of(p, n);
+        assert_int_equal(ct_locations_renumber(again, locations, n), CTRAN_SUCCESS);
+        assert_memory_equal(again, locations, n * sizeof *locations);
         for (uint32_t a = 0; a < n; a++) {
             for (uint32_t b = 0; b < n; b++) {
-                enum ct_distance got = ct_distance_between(spots, a, b), want = brute(p, a, b);
+                enum ct_distance got = ct_distance_between(locations, a, b), want = brute(p, a, b);
                 if (got != want) {
                     fail_msg("%u and %u of %u: %s, not %s", a, b, n, ct_distance_name(got),
                              ct_distance_name(want));
@@ -102,7 +102,7 @@ static void test_distances(void **state)
                 seen[got]++;
             }
         }
-        free(spots);
+        free(locations);
     }
     for (int d = 0; d < CT_DIST_CLASSES; d++) {
         if (seen[d] < 10) {
@@ -114,16 +114,16 @@ static void test_distances(void **state)
 /* Hosts that nobody says anything of are of one rack; numbers count from 1 in order. */
 static void test_unknown(void **state)
 {
-    struct place    p[3] = {{.node = "b"}, {.node = "a"}, {.node = "b"}};
-    struct ct_spot *spots = spots_of(p, 3);
+    struct place        p[3] = {{.node = "b"}, {.node = "a"}, {.node = "b"}};
+    struct ct_location *locations = locations_of(p, 3);
     (void)state;
-    assert_int_equal(ct_distance_between(spots, 0, 1), CT_DIST_RACK);
-    assert_int_equal(ct_distance_between(spots, 0, 2), CT_DIST_NODE);
-    assert_int_equal(spots[0].node, 1);
-    assert_int_equal(spots[1].node, 2);
-    assert_int_equal(spots[1].nvlink, 0);
-    assert_int_equal(spots[1].dc, 1);
-    free(spots);
+    assert_int_equal(ct_distance_between(locations, 0, 1), CT_DIST_RACK);
+    assert_int_equal(ct_distance_between(locations, 0, 2), CT_DIST_NODE);
+    assert_int_equal(locations[0].node, 1);
+    assert_int_equal(locations[1].node, 2);
+    assert_int_equal(locations[1].nvlink, 0);
+    assert_int_equal(locations[1].dc, 1);
+    free(locations);
     assert_string_equal(ct_distance_name(CT_DIST_CLASSES), "?");
 }
 
@@ -131,19 +131,19 @@ static void test_unknown(void **state)
 static void test_many_zones(void **state)
 {
     enum { N = 70000 };
-    struct ct_whereabouts *at = calloc(N, sizeof *at);
-    struct ct_spot        *spots = calloc(N, sizeof *spots);
+    struct ct_location_key *at = calloc(N, sizeof *at);
+    struct ct_location     *locations = calloc(N, sizeof *locations);
     (void)state;
     for (uint32_t i = 0; i < N; i++) {
-        at[i] = (struct ct_whereabouts){.node = i + 1, .rack = i + 1, .zone = i + 1, .dc = 1};
+        at[i] = (struct ct_location_key){.node = i + 1, .rack = i + 1, .zone = i + 1, .dc = 1};
     }
-    assert_int_equal(ct_spots_make(spots, at, N), CTRAN_SUCCESS);
-    assert_int_equal(ct_distance_between(spots, 0, 65533), CT_DIST_DC);
-    assert_int_equal(ct_distance_between(spots, 65533, 65534), CT_DIST_DC);
-    assert_int_equal(ct_distance_between(spots, 65534, N - 1), CT_DIST_ZONE);
-    assert_int_equal(spots[N - 1].node, N);
+    assert_int_equal(ct_locations_make(locations, at, N), CTRAN_SUCCESS);
+    assert_int_equal(ct_distance_between(locations, 0, 65533), CT_DIST_DC);
+    assert_int_equal(ct_distance_between(locations, 65533, 65534), CT_DIST_DC);
+    assert_int_equal(ct_distance_between(locations, 65534, N - 1), CT_DIST_ZONE);
+    assert_int_equal(locations[N - 1].node, N);
     free(at);
-    free(spots);
+    free(locations);
 }
 
 /* ---- the order of hosts ---------------------------------------------------------------------- */
@@ -185,16 +185,16 @@ static void test_cluster(void **state)
             snprintf(p[i].zone, sizeof p[i].zone, "z%u", i / (N / ZONES));
         }
         shuffle(p, N, &seed);
-        struct ct_spot *spots = spots_of(p, N);
-        assert_int_equal(ct_order_hosts(spots, N, order), CTRAN_SUCCESS);
+        struct ct_location *locations = locations_of(p, N);
+        assert_int_equal(ct_order_hosts(locations, N, order), CTRAN_SUCCESS);
         expect_permutation(order, N);
-        assert_true(ct_order_crossings(spots, N, NULL, CT_DIST_RACK) > 900);
-        assert_int_equal(ct_order_crossings(spots, N, order, CT_DIST_NVLINK), N / DOMAIN);
-        assert_int_equal(ct_order_crossings(spots, N, order, CT_DIST_RACK), RACKS);
-        assert_int_equal(ct_order_crossings(spots, N, order, CT_DIST_ZONE), ZONES);
-        assert_int_equal(ct_order_crossings(spots, N, order, CT_DIST_DC), 0);
+        assert_true(ct_order_crossings(locations, N, NULL, CT_DIST_RACK) > 900);
+        assert_int_equal(ct_order_crossings(locations, N, order, CT_DIST_NVLINK), N / DOMAIN);
+        assert_int_equal(ct_order_crossings(locations, N, order, CT_DIST_RACK), RACKS);
+        assert_int_equal(ct_order_crossings(locations, N, order, CT_DIST_ZONE), ZONES);
+        assert_int_equal(ct_order_crossings(locations, N, order, CT_DIST_DC), 0);
         assert_int_equal(order[0], 0); /* the first host stays it */
-        free(spots);
+        free(locations);
     }
 }
 
@@ -213,12 +213,12 @@ static void test_stable(void **state)
             nest(p, n);
         }
         shuffle(p, n, &seed);
-        struct ct_spot *spots = spots_of(p, n);
-        assert_int_equal(ct_order_hosts(spots, n, order), CTRAN_SUCCESS);
+        struct ct_location *locations = locations_of(p, n);
+        assert_int_equal(ct_order_hosts(locations, n, order), CTRAN_SUCCESS);
         expect_permutation(order, n);
         for (int d = CT_DIST_NODE; round % 2 == 0 && d < CT_DIST_CLASSES; d++) {
-            assert_true(ct_order_crossings(spots, n, order, (enum ct_distance)d) <=
-                        ct_order_crossings(spots, n, NULL, (enum ct_distance)d));
+            assert_true(ct_order_crossings(locations, n, order, (enum ct_distance)d) <=
+                        ct_order_crossings(locations, n, NULL, (enum ct_distance)d));
         }
         for (uint32_t i = 0; i < n; i++) {
             sorted[i] = p[order[i]];
@@ -226,33 +226,33 @@ static void test_stable(void **state)
                 assert_true(order[i - 1] < order[i]);
             }
         }
-        free(spots);
-        spots = spots_of(sorted, n);
-        assert_int_equal(ct_order_hosts(spots, n, order), CTRAN_SUCCESS);
+        free(locations);
+        locations = locations_of(sorted, n);
+        assert_int_equal(ct_order_hosts(locations, n, order), CTRAN_SUCCESS);
         for (uint32_t i = 0; i < n; i++) {
             assert_int_equal(order[i], i);
         }
-        free(spots);
+        free(locations);
     }
 }
 
 /* A host in no domain stays between the domains where it was. */
 static void test_no_domain(void **state)
 {
-    struct place    p[] = {{.node = "a", .nvlink = "v1"},
-                           {.node = "b"},
-                           {.node = "c", .nvlink = "v2"},
-                           {.node = "d"},
-                           {.node = "e", .nvlink = "v1"}};
-    const uint32_t  want[] = {0, 4, 1, 2, 3};
-    uint32_t        order[5];
-    struct ct_spot *spots = spots_of(p, 5);
+    struct place        p[] = {{.node = "a", .nvlink = "v1"},
+                               {.node = "b"},
+                               {.node = "c", .nvlink = "v2"},
+                               {.node = "d"},
+                               {.node = "e", .nvlink = "v1"}};
+    const uint32_t      want[] = {0, 4, 1, 2, 3};
+    uint32_t            order[5];
+    struct ct_location *locations = locations_of(p, 5);
     (void)state;
-    assert_int_equal(ct_order_hosts(spots, 5, order), CTRAN_SUCCESS);
+    assert_int_equal(ct_order_hosts(locations, 5, order), CTRAN_SUCCESS);
     assert_memory_equal(order, want, sizeof want);
-    assert_int_equal(ct_order_hosts(spots, 0, order), CTRAN_SUCCESS);
-    assert_int_equal(ct_order_crossings(spots, 0, NULL, CT_DIST_SELF), 0);
-    free(spots);
+    assert_int_equal(ct_order_hosts(locations, 0, order), CTRAN_SUCCESS);
+    assert_int_equal(ct_order_crossings(locations, 0, NULL, CT_DIST_SELF), 0);
+    free(locations);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gpu: the driver found and not found, kinds of memory, the rank's device, contexts, lanes. */
+/* gpu: the driver found and not found, kinds of memory, the rank's device, contexts,
+ * copy_streams. */
 #include "emu.h"
 
 /* Nothing has been opened: this comes first. */
@@ -147,22 +148,22 @@ static void visits_restore_the_context(void **state)
     emu_stop(&p);
 }
 
-static void lanes_come_again(void **state)
+static void copy_streams_come_again(void **state)
 {
-    struct ct_process   p;
-    struct ct_gpu_lane *a, *b, *c;
+    struct ct_process          p;
+    struct ct_gpu_copy_stream *a, *b, *c;
     (void)state;
     emu_start(&p, NULL);
-    assert_int_equal(ct_gpu_lane_get(p.gpu, 0, &a), CTRAN_SUCCESS);
-    assert_int_equal(ct_gpu_lane_get(p.gpu, 0, &b), CTRAN_SUCCESS);
+    assert_int_equal(ct_gpu_copy_stream_get(p.gpu, 0, &a), CTRAN_SUCCESS);
+    assert_int_equal(ct_gpu_copy_stream_get(p.gpu, 0, &b), CTRAN_SUCCESS);
     assert_ptr_not_equal(a, b);
-    assert_int_equal(ct_gpu_lane_wait(p.gpu, a), CTRAN_SUCCESS);
-    assert_int_equal(ct_gpu_lane_test(p.gpu, a), CTRAN_SUCCESS);
-    ct_gpu_lane_put(p.gpu, a);
-    assert_int_equal(ct_gpu_lane_get(p.gpu, 0, &c), CTRAN_SUCCESS);
+    assert_int_equal(ct_gpu_copy_stream_wait(p.gpu, a), CTRAN_SUCCESS);
+    assert_int_equal(ct_gpu_copy_stream_test(p.gpu, a), CTRAN_SUCCESS);
+    ct_gpu_copy_stream_put(p.gpu, a);
+    assert_int_equal(ct_gpu_copy_stream_get(p.gpu, 0, &c), CTRAN_SUCCESS);
     assert_ptr_equal(a, c);
-    ct_gpu_lane_put(p.gpu, b);
-    ct_gpu_lane_put(p.gpu, c);
+    ct_gpu_copy_stream_put(p.gpu, b);
+    ct_gpu_copy_stream_put(p.gpu, c);
     emu_stop(&p);
 }
 
@@ -190,7 +191,7 @@ int main(void)
         cmocka_unit_test(kinds_of_memory),
         cmocka_unit_test(rank_has_a_device),
         cmocka_unit_test(visits_restore_the_context),
-        cmocka_unit_test(lanes_come_again),
+        cmocka_unit_test(copy_streams_come_again),
         cmocka_unit_test(kernels_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void *module;
 
 /* Calls of flagged items, in the short form and in the general one; and by rows, some of which take
  * more items than the window holds. */
-static _Atomic unsigned ran_short, ran_flagged, ran_rows, ran_streams;
+static _Atomic unsigned ran_short, ran_flagged, ran_ll32, ran_streams;
 
 /* What the ranks do, one call after the other. */
 struct run {
@@ -362,7 +362,7 @@ static void make_call(struct run *run, struct call *c)
     const uint32_t  size = run->w.size;
     memset(c, 0, sizeof *c);
     c->what = (enum what)unit_below(seed, WHATS);
-    c->how.form = (enum ct_kernel_form)unit_below(seed, CT_KERNEL_AS_ROWS + 1);
+    c->how.form = (enum ct_kernel_form)unit_below(seed, CT_KERNEL_AS_LL32 + 1);
     c->how.blocks = unit_below(seed, 4);
     c->root = unit_below(seed, size);
     c->members = (1u << size) - 1;
@@ -536,7 +536,7 @@ static void count_form(const struct ct_kernel_call *k)
     assert_true(ct_kernel_name(k->kernel, name));
     ran_short += strstr(name, "_short") != NULL && strstr(name, "_short_int") == NULL;
     ran_flagged += strstr(name, "_flagged") != NULL;
-    ran_rows += strstr(name, "_rows") != NULL;
+    ran_ll32 += strstr(name, "_rows") != NULL;
     ran_streams += strstr(name, "_rows") != NULL && k->brief.steps > CT_KERNEL_WINDOW;
 }
 
@@ -664,7 +664,7 @@ static void every_call(void **state)
     }
     assert_true(ran_short > 1000); /* ranks choose by themselves, so pairs mix the two */
     assert_true(ran_flagged > 700);
-    assert_true(ran_rows > 80);
+    assert_true(ran_ll32 > 80);
 }
 
 /* Slots of the least size: many steps each. */

@@ -28,7 +28,7 @@ static void *lonely(void *arg)
                        buf[1], 32);
     run_kernel(w, &k);
     ct_kernel_bcast(&k, &w->comm[0],
-                    (struct ct_kernel_how){.form = CT_KERNEL_AS_ROWS, .rows = &w->rows[0]}, buf[0],
+                    (struct ct_kernel_how){.form = CT_KERNEL_AS_LL32, .rows = &w->rows[0]}, buf[0],
                     sizeof buf[0], 1);
     run_kernel(w, &k);
     __atomic_store_n(&l->ended, 1, __ATOMIC_RELEASE);
@@ -252,7 +252,7 @@ static void last_block_says(void **state)
 
 /* The same of rows, which have a word of their own for it: a root that nobody keeps from sending.
  */
-static void last_block_of_rows_says(void **state)
+static void last_block_of_ll32_signals(void **state)
 {
     enum { BYTES = 100000 };
     static char           buf[BYTES];
@@ -264,7 +264,7 @@ static void last_block_of_rows_says(void **state)
     w.rows[1].finished = &finished;
     w.rows[1].finishes = 7;
     ct_kernel_bcast(&k, &w.comm[1],
-                    (struct ct_kernel_how){.form = CT_KERNEL_AS_ROWS, .rows = &w.rows[1]}, buf,
+                    (struct ct_kernel_how){.form = CT_KERNEL_AS_LL32, .rows = &w.rows[1]}, buf,
                     BYTES, 1);
     assert_true(k.blocks > 1 && k.brief.steps <= CT_KERNEL_WINDOW);
     for (uint32_t b = 0; b < k.blocks; b++) {
@@ -290,22 +290,22 @@ static void division(void **state)
             assert_int_equal(ct_kernel_divide(n, bytes, &d), 0);
             assert_memory_equal(&d.calls, &alone, sizeof alone);
             assert_int_equal(d.at_messages % CT_KERNEL_LINE, 0);
-            assert_int_equal(d.at_rows % CT_KERNEL_LINE, 0);
+            assert_int_equal(d.at_ll32 % CT_KERNEL_LINE, 0);
             const size_t end = d.at_messages + ct_kernel_layout_bytes(n, &d.messages);
             assert_true(d.at_messages >= ct_kernel_layout_bytes(n, &d.calls));
             assert_true(end <= bytes);
-            assert_true(d.at_rows == 0 ||
-                        (n <= CT_KERNEL_SPREAD + 1 && d.at_rows >= end &&
-                         d.at_rows + ct_kernel_layout_bytes(n, &d.rows) <= bytes));
+            assert_true(d.at_ll32 == 0 ||
+                        (n <= CT_KERNEL_SPREAD + 1 && d.at_ll32 >= end &&
+                         d.at_ll32 + ct_kernel_layout_bytes(n, &d.rows) <= bytes));
             if (bytes >= usual) {
                 assert_true(ct_kernel_message_most(&d.messages, CT_KERNEL_BLOCKS) >= 16 << 10);
-                assert_true(d.at_rows > 0 || n > CT_KERNEL_SPREAD + 1);
+                assert_true(d.at_ll32 > 0 || n > CT_KERNEL_SPREAD + 1);
             }
         }
     }
     struct ct_kernel_division one;
     assert_int_equal(ct_kernel_divide(1, usual, &one), 0);
-    assert_true(one.at_messages == 0 && one.at_rows == 0);
+    assert_true(one.at_messages == 0 && one.at_ll32 == 0);
 }
 
 /* ---- what is short --------------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(abort_ends_waits), cmocka_unit_test(dynamic_limits),
         cmocka_unit_test(dynamic_abort),    cmocka_unit_test(fp8),
-        cmocka_unit_test(last_block_says),  cmocka_unit_test(last_block_of_rows_says),
+        cmocka_unit_test(last_block_says),  cmocka_unit_test(last_block_of_ll32_signals),
         cmocka_unit_test(division),         cmocka_unit_test(few_blocks),
     };
     module = world_module();

@@ -205,25 +205,25 @@ static void test_long_path(void **state)
 
 /* ---- what one says for all ------------------------------------------------------------------- */
 
-static struct ct_say *shared_say(void)
+static struct ct_log_once *shared_log_once(void)
 {
     void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(at != MAP_FAILED);
     return at;
 }
 
-static void test_say_once(void **state)
+static void test_log_once(void **state)
 {
     (void)state;
-    struct ct_log  log;
-    struct ct_say *say = shared_say();
-    pid_t          pids[12];
+    struct ct_log       log;
+    struct ct_log_once *once = shared_log_once();
+    pid_t               pids[12];
     unit_log_init(&log, CT_LOG_WARN);
     for (size_t i = 0; i < CT_ARRAY_LEN(pids); i++) {
         pids[i] = fork();
         if (pids[i] == 0) {
             struct stat st;
-            ct_say(say, &log, "unit", "all say so", CT_SAY_MS);
+            ct_log_once(once, &log, "unit", "all say so", CT_LOG_ONCE_MS);
             _exit(fstat(log.fd, &st) == 0 && st.st_size > 0 ? 0 : 1);
         }
     }
@@ -232,37 +232,37 @@ static void test_say_once(void **state)
         assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
         assert_int_equal(status, 0); /* none went on before it was said */
     }
-    ct_say(say, &log, "unit", "all say so", CT_SAY_MS);
+    ct_log_once(once, &log, "unit", "all say so", CT_LOG_ONCE_MS);
     const char *text = unit_logged(&log);
     unit_contains(text, "all say so\n");
     assert_int_equal(unit_count(text, "\n"), 1);
-    ct_say(say, &log, "unit", "this is another", CT_SAY_MS);
+    ct_log_once(once, &log, "unit", "this is another", CT_LOG_ONCE_MS);
     text = unit_logged(&log);
     unit_contains(text, "this is another\n");
     assert_int_equal(unit_count(text, "\n"), 1);
-    munmap(say, 4096);
+    munmap(once, 4096);
     ct_log_fini(&log);
 }
 
 /* Nobody else is there, or the one who was about to say it is no more. */
-static void test_say_alone(void **state)
+static void test_log_alone(void **state)
 {
     (void)state;
-    struct ct_log  log;
-    struct ct_say *say = shared_say();
+    struct ct_log       log;
+    struct ct_log_once *once = shared_log_once();
     unit_log_init(&log, CT_LOG_WARN);
-    ct_say(NULL, &log, "unit", "one", CT_SAY_MS);
-    ct_say(NULL, &log, "unit", "two", CT_SAY_MS);
-    atomic_store(&say->state, 1);
-    ct_say(say, &log, "unit", "three", 1);
+    ct_log_once(NULL, &log, "unit", "one", CT_LOG_ONCE_MS);
+    ct_log_once(NULL, &log, "unit", "two", CT_LOG_ONCE_MS);
+    atomic_store(&once->state, 1);
+    ct_log_once(once, &log, "unit", "three", 1);
     const char *text = unit_logged(&log);
     unit_contains(text, "error unit: one\n");
     unit_contains(text, "error unit: two\n");
     unit_contains(text, "error unit: three\n");
     log.level = CT_LOG_NONE;
-    ct_say(NULL, &log, "unit", "nothing", CT_SAY_MS);
+    ct_log_once(NULL, &log, "unit", "nothing", CT_LOG_ONCE_MS);
     assert_int_equal(unit_count(unit_logged(&log), "\n"), 0);
-    munmap(say, 4096);
+    munmap(once, 4096);
     ct_log_fini(&log);
 }
 
@@ -272,8 +272,8 @@ int main(void)
         cmocka_unit_test(test_form),      cmocka_unit_test(test_levels),
         cmocka_unit_test(test_long),      cmocka_unit_test(test_lines_whole),
         cmocka_unit_test(test_pattern),   cmocka_unit_test(test_bad_pattern),
-        cmocka_unit_test(test_long_path), cmocka_unit_test(test_say_once),
-        cmocka_unit_test(test_say_alone),
+        cmocka_unit_test(test_long_path), cmocka_unit_test(test_log_once),
+        cmocka_unit_test(test_log_alone),
     };
     return cmocka_run_group_tests(tests, make_dir, drop_dir);
 }

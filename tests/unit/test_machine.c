@@ -24,7 +24,7 @@ static int end(void **state)
 }
 
 /* Two sockets. On the first a switch with a GPU and an HCA of two ports, below it another switch
- * with a GPU, and beside the switch an Ethernet card; the other socket has two host bridges. */
+ * with a GPU, and beside the switch an Ethernet adapter; the other socket has two host bridges. */
 #define FIRST                                                                                      \
     BRIDGE_HOST("0000:[00-3f]",                                                                    \
                 NET("0000:00:1f.0", "eth0")                                                        \
@@ -75,7 +75,7 @@ static void test_objects(void **state)
         /* By address: 00:1f.0, 04:00.0 twice, 80:00.0. */
         assert_string_equal(m.nics[i].name, nics[i]);
         assert_int_equal(m.nics[i].port, i == 2 ? 2 : 1);
-        assert_int_equal(m.nics[i].card, i < 2 ? i : i - 1);
+        assert_int_equal(m.nics[i].adapter, i < 2 ? i : i - 1);
         assert_int_equal(m.nics[i].up, i != 2);
         assert_int_equal(m.nics[i].ib, i != 0);
         assert_int_equal(m.nics[i].kind, i == 0 ? CT_NIC_ETHERNET : CT_NIC_VERBS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What sysfs adds to a machine: trees made here, of cards as they are and of files that are
+ * What sysfs adds to a machine: trees made here, of adapters as they are and of files that are
  * missing, empty or wrong.
  */
 #define CT_FOLDER "unit"
@@ -76,7 +76,7 @@ static int end(void **state)
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
 
-#define CARDS                                                                                      \
+#define ADAPTERS                                                                                   \
     MACHINE("0x3", PACKAGE("0", "0x1",                                                             \
                            BRIDGE_HOST("0000:[00-7f]", HCA("0000:04:00.0", "mlx5_0", "")           \
                                                            HCA("0000:04:00.1", "mlx5_1", "")))     \
@@ -117,7 +117,7 @@ static void test_verbs(void **state)
     put("class/net/bond0/type", "1");
     put("bus/pci/devices/0000:04:00.0/label", "NIC slot 3\n");
     put("bus/pci/devices/0000:04:00.1/acpi_index", "12\n");
-    unit_machine(&m, CARDS, &log_);
+    unit_machine(&m, ADAPTERS, &log_);
     ct_machine_add_sysfs(&m, root, &log_);
     assert_int_equal(m.nnics, 2);
     assert_string_equal(m.nics[0].firmware, "28.39.1002 MT_0000000838");
@@ -133,7 +133,7 @@ static void test_verbs(void **state)
     assert_string_equal(m.nics[1].firmware, "");
     assert_int_equal(m.nics[1].speed_mbps, 2500);
     assert_true(!m.nics[1].up && !m.nics[1].ib);
-    assert_int_equal(m.nics[0].card, m.nics[1].card);
+    assert_int_equal(m.nics[0].adapter, m.nics[1].adapter);
     assert_string_equal(unit_logged(&log_), "");
 }
 
@@ -157,7 +157,7 @@ static void test_unknown_to_hwloc(void **state)
         assert_int_equal(m.nics[i].pci.known, i < 2);
         assert_int_equal(m.nics[i].numa, i < 2 ? 1 : -1);
         assert_int_equal(m.nics[i].bridge, -1);
-        assert_int_equal(m.nics[i].card, i == 2);
+        assert_int_equal(m.nics[i].adapter, i == 2);
     }
 }
 
@@ -168,10 +168,10 @@ static void test_wrong_files(void **state)
     put_port("mlx5_1", "0000:04:00.1", "-4", "1e30 Gb/sec\n", "\001\002InfiniBand\n");
     put("class/infiniband/mlx5_0/node_guid", "who\n");
     put("class/infiniband/mlx5_0/fw_ver",
-        "a version much longer than any card has ever had, and longer than its field too\n");
+        "a version much longer than any adapter has ever had, and longer than its field too\n");
     put("bus/pci/devices/0000:04:00.0/numa_node", "7\n");
     put("bus/pci/devices/0000:04:00.1/numa_node", "99999999999999999999\n");
-    unit_machine(&m, CARDS, &log_);
+    unit_machine(&m, ADAPTERS, &log_);
     m.nics[0].numa = m.nics[1].numa = -1;
     ct_machine_add_sysfs(&m, root, &log_);
     assert_int_equal(m.nnics, 2);
@@ -246,7 +246,7 @@ static void test_interfaces(void **state)
         assert_int_equal(m.nics[i].pci.known, i < 2);
         assert_int_equal(m.nics[i].up, i > 0);
         assert_int_equal(m.nics[i].speed_mbps, i == 1 ? 25000 : 0);
-        assert_int_equal(m.nics[i].card, i);
+        assert_int_equal(m.nics[i].adapter, i);
     }
     assert_int_equal(m.nics[0].pci.dev, 3);
 }
@@ -265,7 +265,7 @@ static void test_virtual_alone(void **state)
     assert_int_equal(m.nics[0].numa, -1);
 }
 
-/* Interfaces of a verbs card's function, such as those of its virtual functions. */
+/* Interfaces of a verbs adapter's function, such as those of its virtual functions. */
 static void test_interfaces_of_verbs(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void test_interfaces_of_verbs(void **state)
 static void test_no_tree(void **state)
 {
     (void)state;
-    unit_machine(&m, CARDS, &log_);
+    unit_machine(&m, ADAPTERS, &log_);
     static struct ct_machine before;
     before = m;
     ct_machine_add_sysfs(&m, root, &log_);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exchange between nodes: a thread stands for each node's leader, over loopback. Every node
- * ends with every card, however ranks are spread, by rank 0's store and by a launcher's, which has
- * several servers and is used again; and who waits in vain says for what, or hears that it is so.
+ * ends with every record, however ranks are spread, by rank 0's store and by a launcher's, which
+ * has several servers and is used again; and who waits in vain says for what, or hears that it is
+ * so.
  */
 #define CT_FOLDER "unit"
 #include <pthread.h>
@@ -20,7 +21,7 @@ static struct ct_auth_key key;
 struct node {
     struct ct_process      process;
     struct ct_job          job[MOST]; /* of its ranks, by local index */
-    struct ct_cards       *cards[MOST];
+    struct ct_records     *records[MOST];
     uint32_t               ranks[MOST], nlocal, size;
     uint32_t               lacking; /* so many of its ranks do not come */
     struct ct_nodes_where *where;
@@ -29,10 +30,10 @@ struct node {
     int                    status;
 };
 
-static size_t card_of(uint32_t rank, char card[LONGEST])
+static size_t record_of(uint32_t rank, char record[LONGEST])
 {
-    size_t len = (size_t)snprintf(card, LONGEST, "card of rank %u", rank) + 1 + rank * 7;
-    memset(card + strlen(card) + 1, (int)rank, len - strlen(card) - 1);
+    size_t len = (size_t)snprintf(record, LONGEST, "record of rank %u", rank) + 1 + rank * 7;
+    memset(record + strlen(record) + 1, (int)rank, len - strlen(record) - 1);
     return len;
 }
 
@@ -77,20 +78,21 @@ static void *lead(void *arg)
     struct node *n = arg;
     n->status = CTRAN_SUCCESS;
     for (uint32_t l = 0; l < n->nlocal - n->lacking && n->status == CTRAN_SUCCESS; l++) {
-        char   card[LONGEST];
-        size_t len = card_of(n->ranks[l], card);
-        n->status = ct_cards_open(&n->cards[l], &n->job[l], 1);
-        n->status = n->status == CTRAN_SUCCESS ? ct_cards_put(n->cards[l], card, len) : n->status;
+        char   record[LONGEST];
+        size_t len = record_of(n->ranks[l], record);
+        n->status = ct_records_open(&n->records[l], &n->job[l], 1);
+        n->status =
+            n->status == CTRAN_SUCCESS ? ct_records_put(n->records[l], record, len) : n->status;
     }
-    if (n->status == CTRAN_SUCCESS && n->job[0].news.on) {
-        ct_cards_heed(n->cards[0], &n->job[0].news);
+    if (n->status == CTRAN_SUCCESS && n->job[0].events.on) {
+        ct_records_heed(n->records[0], &n->job[0].events);
     }
     if (n->status == CTRAN_SUCCESS && n->lacking > 0) {
-        n->status = ct_cards_meet_here(n->cards[0]);
+        n->status = ct_records_meet_here(n->records[0]);
     }
     if (n->status == CTRAN_SUCCESS) {
         uint64_t end_ns = ct_clock_ns() + (uint64_t)n->process.cfg.bootstrap_timeout * CT_NS_PER_MS;
-        n->status = ct_nodes_exchange(&n->job[0], n->cards[0], n->where, &key, n->store, end_ns);
+        n->status = ct_nodes_exchange(&n->job[0], n->records[0], n->where, &key, n->store, end_ns);
     }
     return NULL;
 }
@@ -122,8 +124,8 @@ static void finish(struct node *nodes, uint32_t nnodes)
     for (uint32_t i = 0; i < nnodes; i++) {
         struct node *n = &nodes[i];
         for (uint32_t l = 0; l < n->nlocal; l++) {
-            if (n->cards[l] != NULL) {
-                ct_cards_close(n->cards[l]);
+            if (n->records[l] != NULL) {
+                ct_records_close(n->records[l]);
             }
         }
         if (n->store != NULL) {
@@ -135,7 +137,7 @@ static void finish(struct node *nodes, uint32_t nnodes)
     free(nodes);
 }
 
-/* All ranks of all nodes find all cards. */
+/* All ranks of all nodes find all records. */
 static void expect_all(struct node *nodes, uint32_t nnodes)
 {
     for (uint32_t i = 0; i < nnodes; i++) {
@@ -143,14 +145,14 @@ static void expect_all(struct node *nodes, uint32_t nnodes)
         assert_string_equal(unit_logged(&n->process.log), "");
         assert_int_equal(n->status, CTRAN_SUCCESS);
         for (uint32_t l = 0; l < n->nlocal; l++) {
-            assert_int_equal(ct_cards_meet(n->cards[l]), CTRAN_SUCCESS);
+            assert_int_equal(ct_records_meet(n->records[l]), CTRAN_SUCCESS);
             for (uint32_t r = 0; r < n->size; r++) {
-                char        card[LONGEST];
+                char        record[LONGEST];
                 const void *got;
-                size_t      len, want = card_of(r, card);
-                assert_int_equal(ct_cards_get(n->cards[l], r, &got, &len), CTRAN_SUCCESS);
+                size_t      len, want = record_of(r, record);
+                assert_int_equal(ct_records_get(n->records[l], r, &got, &len), CTRAN_SUCCESS);
                 assert_int_equal(len, want);
-                assert_memory_equal(got, card, want);
+                assert_memory_equal(got, record, want);
             }
         }
     }
@@ -371,7 +373,7 @@ static void test_missing(void **state)
     unit_contains(unit_logged(&nodes[0].process.log),
                   "host host0 and others, which are complete, have 3 of 4 ranks; the other hosts "
                   "have not come within 2000 ms (CTRAN_BOOTSTRAP_TIMEOUT)");
-    assert_int_equal(ct_cards_meet(nodes[0].cards[1]), CTRAN_ERR_BOOTSTRAP); /* and at once */
+    assert_int_equal(ct_records_meet(nodes[0].records[1]), CTRAN_ERR_BOOTSTRAP); /* and at once */
     finish(nodes, 3);
 }
 
@@ -419,13 +421,13 @@ static void *tell_no_start(void *arg)
 {
     struct node *nodes = arg;
     for (int i = 0; i < 2; i++) {
-        ct_news_no_start(&nodes[i].job[0].news, 3);
+        ct_job_events_no_start(&nodes[i].job[0].events, 3);
     }
     return NULL;
 }
 
-/* The same with news of it: two nodes, one of which lacks a rank, hear that they wait in vain. */
-static void test_news(void **state)
+/* The same with events of it: two nodes, one of which lacks a rank, hear that they wait in vain. */
+static void test_events(void **state)
 {
     (void)state;
     static const uint32_t on[] = {0, 0, 1, 1};
@@ -435,7 +437,7 @@ static void test_news(void **state)
     struct node          *nodes = spread(on, 4, 2, "60s");
     open_servers(&where);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(ct_news_init(&nodes[i].job[0].news, 4), 0);
+        assert_int_equal(ct_job_events_init(&nodes[i].job[0].events, 4), 0);
         nodes[i].where = &where;
     }
     nodes[1].lacking = 1;
@@ -448,7 +450,7 @@ static void test_news(void **state)
         assert_int_equal(pthread_join(nodes[i].thread, NULL), 0);
         assert_int_equal(nodes[i].status, CTRAN_ERR_PENDING);
         assert_string_equal(unit_logged(&nodes[i].process.log), "");
-        ct_news_fini(&nodes[i].job[0].news);
+        ct_job_events_fini(&nodes[i].job[0].events);
     }
     close_servers(requests);
     finish(nodes, 2);
@@ -534,7 +536,7 @@ int main(void)
         cmocka_unit_test(test_missing_again), cmocka_unit_test(test_nobody),
         cmocka_unit_test(test_twice),         cmocka_unit_test(test_where),
         cmocka_unit_test(test_launcher),      cmocka_unit_test(test_told),
-        cmocka_unit_test(test_news),          cmocka_unit_test(test_serves),
+        cmocka_unit_test(test_events),        cmocka_unit_test(test_serves),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

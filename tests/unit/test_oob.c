@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exchange of cards on one loop, with those who mean harm or come late: strangers that say
+ * The exchange of records on one loop, with those who mean harm or come late: strangers that say
  * nothing, want of descriptors, holders of the key that send nonsense, agents that go early.
  */
 #include <signal.h>
@@ -72,10 +72,10 @@ static void open_node(struct world *w, uint32_t i)
 
 static void open_rank(struct world *w, uint32_t slot)
 {
-    unsigned char card[ENTRY];
-    memset(card, (int)slot + 1, sizeof card);
+    unsigned char record[ENTRY];
+    memset(record, (int)slot + 1, sizeof record);
     assert_int_equal(ct_oob_rank_open(&w->ranks[slot], &loop, &w->addrs[slot / 2], &key,
-                                      &w->terms.shape, slot, card, LONG_MS, on_rank, w),
+                                      &w->terms.shape, slot, record, LONG_MS, on_rank, w),
                      CTRAN_SUCCESS);
 }
 
@@ -301,10 +301,15 @@ static void test_nonsense(void **state)
         uint8_t  type;
         uint64_t id;
         uint32_t len;
-    } frames[] = {
-        {CT_OOB_CARD, 1, ENTRY},       {CT_OOB_CARD, 1u << 31, ENTRY}, {CT_OOB_CARD, 2, 3},
-        {CT_OOB_BLOCKS, 0, 8},         {CT_OOB_HELLO, 2, 0},           {CT_OOB_HELLO, 1, 0},
-        {CT_OOB_HELLO, 1ull << 40, 0}, {CT_OOB_READY, 0, 16},          {99, 0, 0}};
+    } frames[] = {{CT_OOB_RECORD, 1, ENTRY},
+                  {CT_OOB_RECORD, 1u << 31, ENTRY},
+                  {CT_OOB_RECORD, 2, 3},
+                  {CT_OOB_BLOCKS, 0, 8},
+                  {CT_OOB_HELLO, 2, 0},
+                  {CT_OOB_HELLO, 1, 0},
+                  {CT_OOB_HELLO, 1ull << 40, 0},
+                  {CT_OOB_READY, 0, 16},
+                  {99, 0, 0}};
     unsigned char body[ENTRY] = {0};
     struct world  w;
     struct bad    b;
@@ -320,7 +325,7 @@ static void test_nonsense(void **state)
     }
     /* First a rank, then an agent: a connection is one of them. */
     open_bad(&b, &w.addrs[1]);
-    (void)ct_wire_conn_send(&b.conn, CT_OOB_CARD, 2, body, ENTRY, NULL, 0, false);
+    (void)ct_wire_conn_send(&b.conn, CT_OOB_RECORD, 2, body, ENTRY, NULL, 0, false);
     (void)ct_wire_conn_send(&b.conn, CT_OOB_HELLO, 0, NULL, 0, NULL, 0, false);
     while (!b.closed) {
         turn();
@@ -397,8 +402,8 @@ static void test_leaves_early(void **state)
     close_world(&w);
 }
 
-/* Agents tell two addresses of theirs, and answer at the second one only; the cards of their ranks
- * are at hand. */
+/* Agents tell two addresses of theirs, and answer at the second one only; the records of their
+ * ranks are at hand. */
 static void test_addresses(void **state)
 {
     (void)state;
@@ -410,11 +415,11 @@ static void test_addresses(void **state)
     w.terms.reach = reach;
     w.terms.nreach = CT_ARRAY_LEN(reach);
     for (uint32_t i = 0; i < NODES; i++) {
-        unsigned char cards[2 * ENTRY];
-        memset(cards, (int)(2 * i + 1), ENTRY);
-        memset(cards + ENTRY, (int)(2 * i + 2), ENTRY);
+        unsigned char records[2 * ENTRY];
+        memset(records, (int)(2 * i + 1), ENTRY);
+        memset(records + ENTRY, (int)(2 * i + 2), ENTRY);
         open_node(&w, i);
-        ct_oob_node_fill(w.nodes[i], cards);
+        ct_oob_node_fill(w.nodes[i], records);
     }
     while (w.nodes_done < NODES) {
         turn();

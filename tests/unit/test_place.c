@@ -37,7 +37,7 @@ static struct ct_machine *make_machine(uint32_t n, bool uuids, bool pairs)
         pci.dev = 1;
         m->nics[i] = (struct ct_nic){.up = true,
                                      .port = 1,
-                                     .card = (int16_t)i,
+                                     .adapter = (int16_t)i,
                                      .pci = pci,
                                      .bridge = (int16_t)i,
                                      .numa = numa,

@@ -156,7 +156,7 @@ static void test_the_choice_goes_round(void **state)
 static void test_two_ports(void **state)
 {
     (void)state;
-    /* The other port is the backup where other cards are farther. */
+    /* The other port is the backup where other adapters are farther. */
     rails_begin(&m, 1);
     for (int i = 0; i < 2; i++) {
         int16_t sw = rails_switch(&m, 0);
@@ -170,7 +170,7 @@ static void test_two_ports(void **state)
     m.nics[rails_nic_index(&m, "a", 2)].up = false;
     rails_find(&m, "", &rails);
     rails_expect(&m, &rails.gpus[0], "0 a PIX, b:2 NODE");
-    /* Another card that is as near is the safer one. */
+    /* Another adapter that is as near is the safer one. */
     rails_begin(&m, 1);
     int16_t sw = rails_switch(&m, 0);
     rails_gpu(&m, sw);

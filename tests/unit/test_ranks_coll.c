@@ -5,7 +5,7 @@
  * not. And communicators made from others.
  */
 #define CT_FOLDER "unit"
-#include "coll/run/board.h"
+#include "coll/run/shm_coll.h"
 #include "ranks_call.h"
 
 /* ---- all calls ------------------------------------------------------------------------------- */
@@ -98,33 +98,34 @@ static void test_pieces(void **state)
                                          "CTRAN_CHUNK_SIZE",
                                          "3000",
                                          NULL};
-    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "auto", "CTRAN_EAGER_LIMIT",
-                                        "64", NULL};
+    static const char *const reads[] = {"CTRAN_SHM_SINGLE_COPY", "auto", "CTRAN_EAGER_LIMIT", "64",
+                                        NULL};
     for (uint32_t n = 2; n <= 5; n++) {
         ranks_run(&(struct ranks_args){.n = n, .settings = pieces, .body = all_calls});
         ranks_run(&(struct ranks_args){.n = n, .settings = reads, .body = all_calls});
     }
 }
 
-/* ---- the board ------------------------------------------------------------------------------- */
+/* ---- the shm_coll
+ * ------------------------------------------------------------------------------- */
 
-static const char *const board[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "0", NULL};
+static const char *const shm[] = {"CTRAN_COLL_SHM", "1", "CTRAN_SPIN", "0", NULL};
 
 static void all_calls_over_it(struct rank *r, void *arg)
 {
     all_calls(r, arg);
-    RANK_EQUAL(r, ct_comm_world(&r->p)->run.board != NULL, r->n > 1);
+    RANK_EQUAL(r, ct_comm_world(&r->p)->run.shm != NULL, r->n > 1);
 }
 
 /* Long input goes in parts of 64 bytes, of 2 KiB, and of a size that takes all of it. */
-static const char *const small_parts[] = {"CTRAN_COLL_BOARD",       "1",   "CTRAN_SPIN", "0",
-                                          "CTRAN_COLL_BOARD_BYTES", "256", NULL};
-static const char *const parts[] = {"CTRAN_COLL_BOARD",       "1",  "CTRAN_SPIN", "0",
-                                    "CTRAN_COLL_BOARD_BYTES", "8K", NULL};
+static const char *const small_parts[] = {"CTRAN_COLL_SHM",       "1",   "CTRAN_SPIN", "0",
+                                          "CTRAN_COLL_SHM_BYTES", "256", NULL};
+static const char *const parts[] = {"CTRAN_COLL_SHM",       "1",  "CTRAN_SPIN", "0",
+                                    "CTRAN_COLL_SHM_BYTES", "8K", NULL};
 
-static void test_board(void **state)
+static void test_shm_coll(void **state)
 {
-    const char *const *const settings[] = {board, parts, small_parts};
+    const char *const *const settings[] = {shm, parts, small_parts};
     (void)state;
     for (uint32_t n = 1; n <= MOST_RANKS; n++) {
         const struct ranks_args args = {
@@ -135,8 +136,8 @@ static void test_board(void **state)
     ranks_run(&(struct ranks_args){.n = 2, .settings = small_parts, .body = all_calls_over_it});
 }
 
-/* What is lent is no message that the peer may come for. */
-static void all_calls_lent(struct rank *r, void *arg)
+/* What is exposed is no message that the peer may come for. */
+static void all_calls_exposed(struct rank *r, void *arg)
 {
     all_calls_over_it(r, arg);
     ct_domain_enter(&r->p);
@@ -147,16 +148,16 @@ static void all_calls_lent(struct rank *r, void *arg)
 /* Two ranks read each other's long input where it lies, or ask for it. */
 static void test_lending(void **state)
 {
-    static const char *const lend[] = {
-        "CTRAN_COLL_BOARD",       "1",  "CTRAN_SPIN", "0", "CTRAN_COLL_LEND", "always",
-        "CTRAN_COLL_BOARD_BYTES", "8K", NULL};
+    static const char *const expose[] = {
+        "CTRAN_COLL_SHM",       "1",  "CTRAN_SPIN", "0", "CTRAN_COLL_ATTACH", "always",
+        "CTRAN_COLL_SHM_BYTES", "8K", NULL};
     static const char *const ask[] = {
-        "CTRAN_COLL_BOARD",      "1",   "CTRAN_SPIN", "0", "CTRAN_COLL_LEND", "always",
+        "CTRAN_COLL_SHM",        "1",   "CTRAN_SPIN", "0", "CTRAN_COLL_ATTACH", "always",
         "CTRAN_SHM_SINGLE_COPY", "off", NULL};
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 2, .settings = lend, .body = all_calls_lent});
-    ranks_run(&(struct ranks_args){.n = 2, .settings = ask, .body = all_calls_lent});
-    ranks_run(&(struct ranks_args){.n = 3, .settings = lend, .body = all_calls_over_it});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = expose, .body = all_calls_exposed});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = ask, .body = all_calls_exposed});
+    ranks_run(&(struct ranks_args){.n = 3, .settings = expose, .body = all_calls_over_it});
 }
 
 /* Now and then a rank comes so late that the others fill their slots, or sleep. */
@@ -194,17 +195,17 @@ static void random_calls(struct rank *r, void *arg)
         call_verify(r, &c, &b);
     }
     struct ct_run_ctx *run = &ct_comm_world(&r->p)->run;
-    RANK_EQUAL(r, run->board != NULL, r->n > 1 && r->p.cfg.coll_board > 0);
+    RANK_EQUAL(r, run->shm != NULL, r->n > 1 && r->p.cfg.coll_shm > 0);
 }
 
 static void test_random(void **state)
 {
     (void)state;
-    static const char *const levels[] = {"CTRAN_COLL_LEVELS", "2x2", "CTRAN_COLL_BOARD", "0", NULL};
+    static const char *const levels[] = {"CTRAN_COLL_LEVELS", "2x2", "CTRAN_COLL_SHM", "0", NULL};
     unsigned                 calls = getenv("CT_SOAK") != NULL ? 100000 : 800;
     for (uint32_t n = 1; n <= MOST_RANKS; n += n < 4 ? 1 : 5) {
         ranks_run(
-            &(struct ranks_args){.n = n, .settings = board, .body = random_calls, .arg = &calls});
+            &(struct ranks_args){.n = n, .settings = shm, .body = random_calls, .arg = &calls});
         ranks_run(
             &(struct ranks_args){.n = n, .settings = parts, .body = random_calls, .arg = &calls});
         ranks_run(
@@ -221,14 +222,14 @@ static void learn_bars(struct rank *r, void *arg)
     for (unsigned i = 0; i < TIMES; i++) {
         RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
     }
-    struct ct_board *b = world->run.board;
+    struct ct_shm_coll *b = world->run.shm;
     RANK_EQUAL(r, b->barred, ct_ep_bars(&r->p));
     RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
     if (r->me == r->n - 1) {
         atomic_store(&b->shared->member[r->me].bars, false);
     }
     RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
-    ct_board_learn_bars(b);
+    ct_shm_coll_learn_bars(b);
     RANK_CHECK(r, !b->barred);
     RANK_EQUAL(r, ct_coll_barrier_now(world), CTRAN_SUCCESS);
 }
@@ -236,18 +237,18 @@ static void learn_bars(struct rank *r, void *arg)
 static void never_barred(struct rank *r, void *arg)
 {
     random_calls(r, arg);
-    RANK_CHECK(r, !ct_comm_world(&r->p)->run.board->barred);
+    RANK_CHECK(r, !ct_comm_world(&r->p)->run.shm->barred);
 }
 
 static void test_bars(void **state)
 {
     static const char *const off[] = {
-        "CTRAN_COLL_BOARD",     "1",   "CTRAN_SPIN", "0", "CTRAN_COLL_BOARD_BYTES", "8K",
+        "CTRAN_COLL_SHM",       "1",   "CTRAN_SPIN", "0", "CTRAN_COLL_SHM_BYTES", "8K",
         "CTRAN_SHM_MEMBARRIER", "off", NULL};
     unsigned calls = 800;
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 2, .settings = board, .body = learn_bars});
-    ranks_run(&(struct ranks_args){.n = 4, .settings = board, .body = learn_bars});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = shm, .body = learn_bars});
+    ranks_run(&(struct ranks_args){.n = 4, .settings = shm, .body = learn_bars});
     ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = never_barred, .arg = &calls});
 }
 
@@ -259,8 +260,8 @@ static void check_place(struct rank *r, size_t count, size_t skipped)
     call_prepare(r, &c, &b);
     RANK_EQUAL(r, call_perform(ct_comm_world(&r->p), &c, &b), CTRAN_SUCCESS);
     call_verify(r, &c, &b);
-    const struct ct_board      *at = ct_comm_world(&r->p)->run.board;
-    const struct ct_board_slot *slot = ct_board_slot_of(at, r->n - 1);
+    const struct ct_shm_coll      *at = ct_comm_world(&r->p)->run.shm;
+    const struct ct_shm_coll_slot *slot = ct_shm_coll_slot_of(at, r->n - 1);
     RANK_EQUAL(r, atomic_load(&slot->flag), at->k);
     RANK_EQUAL(r, memcmp(slot->data + skipped, b.recv, count * sizeof b.recv[0]), 0);
     RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
@@ -269,7 +270,7 @@ static void check_place(struct rank *r, size_t count, size_t skipped)
 static void places(struct rank *r, void *arg)
 {
     (void)arg;
-    for (unsigned i = 0; i < 20; i++) { /* there is a board after some */
+    for (unsigned i = 0; i < 20; i++) { /* there is a shm_coll after some */
         RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -286,8 +287,8 @@ static void places(struct rank *r, void *arg)
 static void test_places(void **state)
 {
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 2, .settings = board, .body = places});
-    ranks_run(&(struct ranks_args){.n = 5, .settings = board, .body = places});
+    ranks_run(&(struct ranks_args){.n = 2, .settings = shm, .body = places});
+    ranks_run(&(struct ranks_args){.n = 5, .settings = shm, .body = places});
 }
 
 /* Of four ranks at most 64 KiB are put in at a time, where a part has room for more; of more ranks
@@ -304,13 +305,13 @@ static void long_reduce(struct rank *r, void *arg)
         send[i] = call_input(r->me, i);
     }
     for (unsigned turn = 0; turn < 20; turn++) {
-        const uint64_t k = world->run.board != NULL ? world->run.board->k : 0;
+        const uint64_t k = world->run.shm != NULL ? world->run.shm->k : 0;
         ct_coll_init(&coll, world, NULL);
         ct_coll_reduce(&coll, send, recv, COUNT, ct_dtype_get(CTRAN_UINT64_T), ct_op_get(CTRAN_SUM),
                        1);
         RANK_EQUAL(r, ct_coll_run(&coll), CTRAN_SUCCESS);
-        if (turn > 10) { /* there is a board by now */
-            RANK_EQUAL(r, world->run.board->k - k, *pieces);
+        if (turn > 10) { /* there is a shm_coll by now */
+            RANK_EQUAL(r, world->run.shm->k - k, *pieces);
         }
         for (size_t i = 0; i < COUNT && r->me == 1; i++) {
             RANK_EQUAL(r, recv[i],
@@ -325,26 +326,26 @@ static void test_long_reduce(void **state)
 {
     uint64_t four = 4, one = 1;
     (void)state;
-    ranks_run(&(struct ranks_args){.n = 4, .settings = board, .body = long_reduce, .arg = &four});
-    ranks_run(&(struct ranks_args){.n = 5, .settings = board, .body = long_reduce, .arg = &one});
+    ranks_run(&(struct ranks_args){.n = 4, .settings = shm, .body = long_reduce, .arg = &four});
+    ranks_run(&(struct ranks_args){.n = 5, .settings = shm, .body = long_reduce, .arg = &one});
 }
 
 /* A process with threads goes without, and so do all. */
-static void no_board(struct rank *r, void *arg)
+static void no_shm_coll(struct rank *r, void *arg)
 {
     (void)arg;
     for (int i = 0; i < 20; i++) {
         RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
     }
-    RANK_CHECK(r, ct_comm_world(&r->p)->run.board == NULL);
+    RANK_CHECK(r, ct_comm_world(&r->p)->run.shm == NULL);
 }
 
-static void test_no_board(void **state)
+static void test_no_shm_coll(void **state)
 {
     (void)state;
-    static const char *const off[] = {"CTRAN_COLL_BOARD", "0", NULL};
-    ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = no_board});
-    ranks_run(&(struct ranks_args){.n = 3, .threaded = true, .settings = board, .body = no_board});
+    static const char *const off[] = {"CTRAN_COLL_SHM", "0", NULL};
+    ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = no_shm_coll});
+    ranks_run(&(struct ranks_args){.n = 3, .threaded = true, .settings = shm, .body = no_shm_coll});
 }
 
 /* Block j of rank i is its numbers from 1000 j on. As if caches were small: past them. */
@@ -369,11 +370,11 @@ static void alltoall(struct rank *r, size_t count)
 static void past_caches(struct rank *r, void *arg)
 {
     (void)arg;
-    alltoall(r, MOST_COUNT); /* opens the board for long input */
+    alltoall(r, MOST_COUNT); /* opens the shm_coll for long input */
     alltoall(r, MOST_COUNT);
-    RANK_CHECK(r, ct_comm_world(&r->p)->run.board->bulk.base != NULL);
+    RANK_CHECK(r, ct_comm_world(&r->p)->run.shm->bulk.base != NULL);
     for (unsigned turn = 0; turn < 20; turn++) {
-        ct_comm_world(&r->p)->run.board->cache_share = turn % 2;
+        ct_comm_world(&r->p)->run.shm->cache_share = turn % 2;
         alltoall(r, MOST_COUNT - turn);
     }
 }
@@ -478,8 +479,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),         cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_board),       cmocka_unit_test(test_random),
-        cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_board),
+        cmocka_unit_test(test_shm_coll),    cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lending),     cmocka_unit_test(test_no_shm_coll),
         cmocka_unit_test(test_past_caches), cmocka_unit_test(test_communicators),
         cmocka_unit_test(test_bars),        cmocka_unit_test(test_places),
         cmocka_unit_test(test_long_reduce), cmocka_unit_test(test_radices),

@@ -11,7 +11,7 @@
 
 #include "base/version.h"
 #include "ep/ep_set.h"
-#include "net/shm_lane.h"
+#include "net/shm_ring_pair.h"
 #include "net/shm_segment.h"
 #include "p2p/state.h"
 
@@ -172,7 +172,7 @@ static void failed_ring(struct rank *r, void *arg)
 static void test_failed_collective(void **state)
 {
     (void)state;
-    static const char *const ring[] = {"CTRAN_COLL_ALGORITHM", "allreduce:ring", "CTRAN_COLL_BOARD",
+    static const char *const ring[] = {"CTRAN_COLL_ALGORITHM", "allreduce:ring", "CTRAN_COLL_SHM",
                                        "0", NULL};
     ranks_run(&(struct ranks_args){.n = 3, .body = failed_ring, .settings = ring});
 }
@@ -345,17 +345,17 @@ static void test_announced(void **state)
  * lives and never comes. A message from rank 1 still does. */
 static void dead_member(struct rank *r, void *arg)
 {
-    struct ct_news *news = &ranks_of(r, 0)->job.news;
-    uint64_t        in[8] = {1}, out[8];
+    struct ct_job_events *events = &ranks_of(r, 0)->job.events;
+    uint64_t              in[8] = {1}, out[8];
     (void)arg;
     if (r->me == 0) {
-        RANK_EQUAL(r, ct_news_init(news, r->n), CTRAN_SUCCESS);
-        (void)ct_news_set_wake(news, r->p.ep->wake);
+        RANK_EQUAL(r, ct_job_events_init(events, r->n), CTRAN_SUCCESS);
+        (void)ct_job_events_set_wake(events, r->p.ep->wake);
     }
     ranks_sync(r);
     if (r->me == 2) {
-        ct_news_dead(news, 99); /* no such process: nothing */
-        ct_news_dead(news, 2);
+        ct_job_events_dead(events, 99); /* no such process: nothing */
+        ct_job_events_dead(events, 2);
     } else if (r->me == 0) {
         for (int i = 0; i < 3; i++) {
             RANK_EQUAL(r, ranks_sum(world(r), in, out, 8), CTRAN_ERR_PROC_FAILED);
@@ -369,8 +369,8 @@ static void dead_member(struct rank *r, void *arg)
     }
     ranks_sync(r);
     if (r->me == 0) {
-        ct_news_fini(news);
-        *news = (struct ct_news){0};
+        ct_job_events_fini(events);
+        *events = (struct ct_job_events){0};
     }
 }
 
@@ -571,11 +571,11 @@ static void rubbish(struct rank *r, void *arg)
     ranks_sync(r);
     if (r->me == 1) {
         struct ct_shm_segment seg = ranks_segment(r, 0);
-        struct ct_lane        lane;
-        ct_shm_segment_lane(&seg, 1, &lane);
-        for (int k = 0; k < (lane.alone ? 1 : 2); k++) {
-            for (uint64_t i = 0; i < lane.ring[k].ncells; i++) {
-                atomic_store((_Atomic uint64_t *)(lane.ring[k].cells + i * CT_RING_CELL), i + 1);
+        struct ct_ring_pair   pair;
+        ct_shm_segment_ring_pair(&seg, 1, &pair);
+        for (int k = 0; k < (pair.alone ? 1 : 2); k++) {
+            for (uint64_t i = 0; i < pair.ring[k].ncells; i++) {
+                atomic_store((_Atomic uint64_t *)(pair.ring[k].cells + i * CT_RING_CELL), i + 1);
             }
         }
         ct_wake_signal(&seg.head->wake);
@@ -621,24 +621,25 @@ static void test_stranger(void **state)
     ranks_run(&(struct ranks_args){.n = 3, .body = stranger});
 }
 
-/* ---- cards ----------------------------------------------------------------------------------- */
+/* ---- records
+ * ----------------------------------------------------------------------------------- */
 
-static void spoil_digest(uint32_t id, void *card, size_t len_bytes)
+static void spoil_digest(uint32_t id, void *record, size_t len_bytes)
 {
-    char *digest = memmem(card, len_bytes, ct_version_digest(), CT_DIGEST_LEN);
+    char *digest = memmem(record, len_bytes, ct_version_digest(), CT_DIGEST_LEN);
     assert_non_null(digest);
     if (id == 1) {
         memcpy(digest, "0123456789abcdef", CT_DIGEST_LEN);
     }
 }
 
-static void spoil_magic(uint32_t id, void *card, size_t len_bytes)
+static void spoil_magic(uint32_t id, void *record, size_t len_bytes)
 {
-    memset(card, id == 1 ? 'x' : ((char *)card)[0], len_bytes > 0 ? 1 : 0);
+    memset(record, id == 1 ? 'x' : ((char *)record)[0], len_bytes > 0 ? 1 : 0);
 }
 
-/* Rank 0 finds rank 1's card wrong, and works with rank 2. */
-static void bad_card(struct rank *r, void *arg)
+/* Rank 0 finds rank 1's record wrong, and works with rank 2. */
+static void bad_record(struct rank *r, void *arg)
 {
     int               code = *(int *)arg;
     struct ct_p2p_req req;
@@ -667,8 +668,10 @@ static void test_bad_card(void **state)
 {
     (void)state;
     int               version = CTRAN_ERR_VERSION, bootstrap = CTRAN_ERR_BOOTSTRAP;
-    struct ranks_args digest = {.n = 3, .body = bad_card, .tamper = spoil_digest, .arg = &version};
-    struct ranks_args magic = {.n = 3, .body = bad_card, .tamper = spoil_magic, .arg = &bootstrap};
+    struct ranks_args digest = {
+        .n = 3, .body = bad_record, .tamper = spoil_digest, .arg = &version};
+    struct ranks_args magic = {
+        .n = 3, .body = bad_record, .tamper = spoil_magic, .arg = &bootstrap};
     ranks_run(&digest);
     ranks_run(&magic);
 }

@@ -16,12 +16,12 @@
 
 static void play_dead(struct rank *r)
 {
-    const void           *card;
-    size_t                card_len, len;
+    const void           *record;
+    size_t                record_len, len;
     struct ct_shm_addr    addr;
     struct ct_shm_segment seg;
-    RANK_EQUAL(r, r->job.ops->lookup(&r->job, r->me, &card, &card_len), CTRAN_SUCCESS);
-    const void *bytes = ct_ep_card_find(card, card_len, "shm", &len);
+    RANK_EQUAL(r, r->job.ops->lookup(&r->job, r->me, &record, &record_len), CTRAN_SUCCESS);
+    const void *bytes = ct_ep_record_find(record, record_len, "shm", &len);
     RANK_CHECK(r, bytes != NULL && len == sizeof addr);
     memcpy(&addr, bytes, sizeof addr);
     RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank whose collective over the board has ended with an error is out of step: whoever waits for
- * it hears of the error, now and in all calls that follow, though it lives.
+ * A rank whose collective through shared memory has ended with an error is out of step: whoever
+ * waits for it hears of the error, now and in all calls that follow, though it lives.
  */
 #define CT_FOLDER "unit"
 #include "ranks.h"
@@ -23,10 +23,10 @@ static int reduce(struct rank *r, size_t count)
 static void relay(struct rank *r, void *arg)
 {
     const size_t count = *(const size_t *)arg;
-    for (int i = 0; i < 20; i++) { /* there is a board after some */
+    for (int i = 0; i < 20; i++) { /* there is a shm_coll after some */
         RANK_EQUAL(r, ct_coll_barrier_now(ct_comm_world(&r->p)), CTRAN_SUCCESS);
     }
-    RANK_CHECK(r, ct_comm_world(&r->p)->run.board != NULL);
+    RANK_CHECK(r, ct_comm_world(&r->p)->run.shm != NULL);
     RANK_EQUAL(r, reduce(r, count), CTRAN_SUCCESS); /* and memory for what is long */
     ranks_sync(r);
     if (r->me == 1) {
@@ -44,7 +44,7 @@ static void relay(struct rank *r, void *arg)
 static void test_relay(void **state)
 {
     static const char *const folding[] = {"CTRAN_COLL_ALGORITHM", "reduce:folding",
-                                          "CTRAN_COLL_BOARD", "1", NULL};
+                                          "CTRAN_COLL_SHM", "1", NULL};
     size_t                   counts[] = {1, LONG};
     (void)state;
     for (unsigned i = 0; i < CT_ARRAY_LEN(counts); i++) {

@@ -12,35 +12,35 @@ enum { MOST = 400 };
 
 /* ---- where ranks stand ----------------------------------------------------------------------- */
 
-static void put(struct ct_whereabouts *at, uint32_t node, uint32_t rack, uint32_t zone)
+static void put(struct ct_location_key *at, uint32_t node, uint32_t rack, uint32_t zone)
 {
-    *at = (struct ct_whereabouts){.node = node + 1, .rack = rack + 1, .zone = zone + 1, .dc = 1};
+    *at = (struct ct_location_key){.node = node + 1, .rack = rack + 1, .zone = zone + 1, .dc = 1};
 }
 
 /* Nodes of per_node ranks, racks of per_rack nodes, zones of two racks: in order, or dealt out. */
-static void place(struct ct_spot *spots, uint32_t n, uint32_t per_node, uint32_t per_rack,
+static void place(struct ct_location *locations, uint32_t n, uint32_t per_node, uint32_t per_rack,
                   bool in_turn)
 {
-    struct ct_whereabouts at[MOST];
-    uint32_t              nodes = (n + per_node - 1) / per_node;
+    struct ct_location_key at[MOST];
+    uint32_t               nodes = (n + per_node - 1) / per_node;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = in_turn ? i % nodes : i / per_node;
         put(&at[i], node, node / per_rack, node / per_rack / 2);
     }
-    assert_int_equal(ct_spots_make(spots, at, n), CTRAN_SUCCESS);
+    assert_int_equal(ct_locations_make(locations, at, n), CTRAN_SUCCESS);
 }
 
 /* Anything: nodes of different sizes, ranks anywhere, racks that are not in order. */
-static void place_at_random(struct ct_spot *spots, uint32_t n, uint64_t *seed)
+static void place_at_random(struct ct_location *locations, uint32_t n, uint64_t *seed)
 {
-    struct ct_whereabouts at[MOST];
-    uint32_t              nodes = 1 + unit_below(seed, n), racks = 1 + unit_below(seed, 5);
+    struct ct_location_key at[MOST];
+    uint32_t               nodes = 1 + unit_below(seed, n), racks = 1 + unit_below(seed, 5);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = unit_below(seed, nodes);
         put(&at[i], node, node * 7 % racks, node * 7 % racks % 2);
         at[i].nvlink = node % 5 < 3 ? 1 + node / 5 : 0;
     }
-    assert_int_equal(ct_spots_make(spots, at, n), CTRAN_SUCCESS);
+    assert_int_equal(ct_locations_make(locations, at, n), CTRAN_SUCCESS);
 }
 
 static void expect_permutation(const uint32_t *at, uint32_t n)
@@ -87,7 +87,7 @@ static bool is_next(const struct shape *s, const int *a, const int *b, int dim)
     return true;
 }
 
-static void count(const struct ct_spot *spots, const struct shape *s, const uint32_t *at,
+static void count(const struct ct_location *locations, const struct shape *s, const uint32_t *at,
                   struct ct_reorder_cost *cost)
 {
     uint32_t n = cells_of(s);
@@ -99,7 +99,7 @@ static void count(const struct ct_spot *spots, const struct shape *s, const uint
             coords_of(s, y, b);
             for (int dim = 0; dim < s->ndims; dim++) {
                 for (int d = 0; is_next(s, a, b, dim) && d < CT_DIST_BEYOND; d++) {
-                    cost->farther[d] += ct_distance_between(spots, at[x], at[y]) > (unsigned)d;
+                    cost->farther[d] += ct_distance_between(locations, at[x], at[y]) > (unsigned)d;
                 }
             }
         }
@@ -107,16 +107,17 @@ static void count(const struct ct_spot *spots, const struct shape *s, const uint
 }
 
 /* The grid's order is right; its cost, and that of the ranks as they are. */
-static void reorder(const struct ct_spot *spots, const struct shape *s,
+static void reorder(const struct ct_location *locations, const struct shape *s,
                     struct ct_reorder_cost *cost, struct ct_reorder_cost *before)
 {
     uint32_t n = cells_of(s), at[MOST], again[MOST];
-    assert_int_equal(ct_reorder_cart(spots, s->ndims, s->dims, s->periods, at), CTRAN_SUCCESS);
-    assert_int_equal(ct_reorder_cart(spots, s->ndims, s->dims, s->periods, again), CTRAN_SUCCESS);
+    assert_int_equal(ct_reorder_cart(locations, s->ndims, s->dims, s->periods, at), CTRAN_SUCCESS);
+    assert_int_equal(ct_reorder_cart(locations, s->ndims, s->dims, s->periods, again),
+                     CTRAN_SUCCESS);
     assert_memory_equal(at, again, n * sizeof *at);
     expect_permutation(at, n);
-    ct_reorder_cart_cost(spots, s->ndims, s->dims, s->periods, at, cost);
-    ct_reorder_cart_cost(spots, s->ndims, s->dims, s->periods, NULL, before);
+    ct_reorder_cart_cost(locations, s->ndims, s->dims, s->periods, at, cost);
+    ct_reorder_cart_cost(locations, s->ndims, s->dims, s->periods, NULL, before);
     assert_false(ct_reorder_is_less(before, cost));
     assert_true(cost->farther[CT_DIST_NODE] <= before->farther[CT_DIST_NODE]);
 }
@@ -139,16 +140,17 @@ static void test_any_grid(void **state)
     (void)state;
     for (int round = 0; round < 400; round++) {
         struct shape           s;
-        struct ct_spot         spots[MOST];
+        struct ct_location     locations[MOST];
         struct ct_reorder_cost cost, before;
         draw_shape(&s, &seed);
         uint32_t n = cells_of(&s);
         if (round % 3 == 0) {
-            place_at_random(spots, n, &seed);
+            place_at_random(locations, n, &seed);
         } else {
-            place(spots, n, 1 + unit_below(&seed, 12), 1 + unit_below(&seed, 4), round % 3 == 1);
+            place(locations, n, 1 + unit_below(&seed, 12), 1 + unit_below(&seed, 4),
+                  round % 3 == 1);
         }
-        reorder(spots, &s, &cost, &before);
+        reorder(locations, &s, &cost, &before);
         better += ct_reorder_is_less(&cost, &before);
     }
     if (better < 200) {
@@ -162,7 +164,7 @@ static void test_costs(void **state)
     (void)state;
     for (int round = 0; round < 60; round++) {
         struct shape           s;
-        struct ct_spot         spots[MOST];
+        struct ct_location     locations[MOST];
         struct ct_reorder_cost got, want;
         uint32_t               at[MOST];
         do {
@@ -172,10 +174,10 @@ static void test_costs(void **state)
         for (int i = 0; i < s.ndims; i++) { /* a ring of one or two is counted as it is wired */
             s.periods[i] = s.dims[i] > 2 && s.periods[i];
         }
-        place_at_random(spots, n, &seed);
-        assert_int_equal(ct_reorder_cart(spots, s.ndims, s.dims, s.periods, at), CTRAN_SUCCESS);
-        ct_reorder_cart_cost(spots, s.ndims, s.dims, s.periods, at, &got);
-        count(spots, &s, at, &want);
+        place_at_random(locations, n, &seed);
+        assert_int_equal(ct_reorder_cart(locations, s.ndims, s.dims, s.periods, at), CTRAN_SUCCESS);
+        ct_reorder_cart_cost(locations, s.ndims, s.dims, s.periods, at, &got);
+        count(locations, &s, at, &want);
         for (int d = CT_DIST_NODE; d < CT_DIST_BEYOND; d++) {
             assert_int_equal(got.farther[d], want.farther[d]);
         }
@@ -204,10 +206,11 @@ static void test_bricks(void **state)
     (void)state;
     for (size_t i = 0; i < CT_ARRAY_LEN(rows); i++) {
         for (int in_turn = 0; in_turn < 2; in_turn++) {
-            struct ct_spot         spots[MOST];
+            struct ct_location     locations[MOST];
             struct ct_reorder_cost cost, before;
-            place(spots, cells_of(&rows[i].s), rows[i].per_node, rows[i].per_rack, in_turn != 0);
-            reorder(spots, &rows[i].s, &cost, &before);
+            place(locations, cells_of(&rows[i].s), rows[i].per_node, rows[i].per_rack,
+                  in_turn != 0);
+            reorder(locations, &rows[i].s, &cost, &before);
             assert_int_equal(cost.farther[CT_DIST_NODE], rows[i].off_node);
             if (rows[i].off_rack > 0) {
                 assert_int_equal(cost.farther[CT_DIST_RACK], rows[i].off_rack);
@@ -221,15 +224,15 @@ static void test_bricks(void **state)
 static void test_uneven(void **state)
 {
     struct shape           s = {2, {12, 10}, {0, 0}}, odd = {2, {12, 9}, {0, 0}};
-    struct ct_spot         spots[MOST];
+    struct ct_location     locations[MOST];
     struct ct_reorder_cost cost, before;
     (void)state;
-    place(spots, 120, 10, 100, false);
-    reorder(spots, &s, &cost, &before);
+    place(locations, 120, 10, 100, false);
+    reorder(locations, &s, &cost, &before);
     assert_int_equal(before.farther[CT_DIST_NODE], 11 * 10);
     assert_int_equal(cost.farther[CT_DIST_NODE], 5 * 10 + 12);
-    place(spots, 108, 8, 100, false);
-    reorder(spots, &odd, &cost, &before);
+    place(locations, 108, 8, 100, false);
+    reorder(locations, &odd, &cost, &before);
     if (cost.farther[CT_DIST_NODE] * 10 > before.farther[CT_DIST_NODE] * 8) {
         fail_msg("%u edges leave a node, before %u", (unsigned)cost.farther[CT_DIST_NODE],
                  (unsigned)before.farther[CT_DIST_NODE]);
@@ -239,11 +242,11 @@ static void test_uneven(void **state)
 static void test_small_grids(void **state)
 {
     const struct shape     s = {0, {0}, {0}}, one = {3, {1, 1, 1}, {1, 1, 1}};
-    struct ct_spot         spots[1] = {{1, 0, 1, 1, 1}};
+    struct ct_location     locations[1] = {{1, 0, 1, 1, 1}};
     struct ct_reorder_cost cost, before;
     (void)state;
-    reorder(spots, &s, &cost, &before);
-    reorder(spots, &one, &cost, &before);
+    reorder(locations, &s, &cost, &before);
+    reorder(locations, &one, &cost, &before);
     assert_int_equal(cost.farther[CT_DIST_NODE], 0);
 }
 
@@ -258,17 +261,17 @@ static void shuffle(uint32_t *a, uint32_t n, uint64_t *seed)
     }
 }
 
-static void reorder_graph(const struct ct_spot *spots, uint32_t n,
+static void reorder_graph(const struct ct_location *locations, uint32_t n,
                           const struct ct_reorder_edge *edges, size_t nedges,
                           struct ct_reorder_cost *cost, struct ct_reorder_cost *before)
 {
     uint32_t at[MOST], again[MOST];
-    assert_int_equal(ct_reorder_graph(spots, n, edges, nedges, at), CTRAN_SUCCESS);
-    assert_int_equal(ct_reorder_graph(spots, n, edges, nedges, again), CTRAN_SUCCESS);
+    assert_int_equal(ct_reorder_graph(locations, n, edges, nedges, at), CTRAN_SUCCESS);
+    assert_int_equal(ct_reorder_graph(locations, n, edges, nedges, again), CTRAN_SUCCESS);
     assert_memory_equal(at, again, n * sizeof *at);
     expect_permutation(at, n);
-    ct_reorder_graph_cost(spots, edges, nedges, at, cost);
-    ct_reorder_graph_cost(spots, edges, nedges, NULL, before);
+    ct_reorder_graph_cost(locations, edges, nedges, at, cost);
+    ct_reorder_graph_cost(locations, edges, nedges, NULL, before);
     assert_false(ct_reorder_is_less(before, cost));
     assert_true(cost->farther[CT_DIST_NODE] <= before->farther[CT_DIST_NODE]);
 }
@@ -281,14 +284,14 @@ static void test_any_graph(void **state)
     (void)state;
     for (int round = 0; round < 80; round++) {
         uint32_t               n = 1 + unit_below(&seed, 60), nedges = unit_below(&seed, 4 * n);
-        struct ct_spot         spots[MOST];
+        struct ct_location     locations[MOST];
         struct ct_reorder_cost cost, before;
         for (uint32_t i = 0; i < nedges; i++) { /* with loops, doubles and edges of no weight */
             edges[i] = (struct ct_reorder_edge){unit_below(&seed, n), unit_below(&seed, n),
                                                 unit_below(&seed, 9)};
         }
-        place_at_random(spots, n, &seed);
-        reorder_graph(spots, n, edges, nedges, &cost, &before);
+        place_at_random(locations, n, &seed);
+        reorder_graph(locations, n, edges, nedges, &cost, &before);
         better += ct_reorder_is_less(&cost, &before);
     }
     if (better < 50) {
@@ -302,7 +305,7 @@ static void test_cliques(void **state)
 {
     enum { CLIQUE = 8, N = 96 };
     struct ct_reorder_edge edges[N * CLIQUE];
-    struct ct_spot         spots[MOST];
+    struct ct_location     locations[MOST];
     uint64_t               seed = 31;
     (void)state;
     for (int round = 0; round < 10; round++) {
@@ -318,8 +321,8 @@ static void test_cliques(void **state)
         for (uint32_t i = 0; i < N / CLIQUE; i++) { /* a ring of cliques */
             edges[n++] = (struct ct_reorder_edge){who[i * CLIQUE], who[(i + 1) * CLIQUE % N], 1};
         }
-        place(spots, N, CLIQUE, 2, round % 2 == 0);
-        reorder_graph(spots, N, edges, n, &cost, &before);
+        place(locations, N, CLIQUE, 2, round % 2 == 0);
+        reorder_graph(locations, N, edges, n, &cost, &before);
         assert_int_equal(cost.farther[CT_DIST_NODE], N / CLIQUE);
         assert_true(before.farther[CT_DIST_NODE] > 1000);
     }
@@ -330,19 +333,19 @@ static void test_unchanged(void **state)
 {
     enum { N = 64, LARGE = CT_REORDER_RANKS + 1 };
     struct ct_reorder_edge edges[N];
-    struct ct_spot         spots[MOST], *many = calloc(LARGE, sizeof *many);
+    struct ct_location     locations[MOST], *many = calloc(LARGE, sizeof *many);
     uint32_t               at[N], *large = calloc(LARGE, sizeof *large);
     (void)state;
-    place(spots, N, 8, 2, false);
+    place(locations, N, 8, 2, false);
     for (uint32_t i = 0; i < N; i++) {
         edges[i] = (struct ct_reorder_edge){i, (i + 1) % N, 1};
     }
-    assert_int_equal(ct_reorder_graph(spots, N, edges, N, at), CTRAN_SUCCESS);
+    assert_int_equal(ct_reorder_graph(locations, N, edges, N, at), CTRAN_SUCCESS);
     for (uint32_t i = 0; i < N; i++) {
         assert_int_equal(at[i], i);
     }
     for (uint32_t i = 0; i < LARGE; i++) {
-        many[i] = (struct ct_spot){i % 7 + 1, 0, 1, 1, 1};
+        many[i] = (struct ct_location){i % 7 + 1, 0, 1, 1, 1};
     }
     assert_int_equal(ct_reorder_graph(many, LARGE, edges, N, large), CTRAN_SUCCESS);
     for (uint32_t i = 0; i < LARGE; i++) {

@@ -31,7 +31,7 @@ static void test_rows(void **state)
 {
     (void)state;
     static const char *const rows[] = {
-        "allreduce board total<=16K one_shot",
+        "allreduce shm total<=16K one_shot",
         "allreduce ranks>=3 ranks<=8 nodes=1 local<=4 bytes>=1 bytes<=64K ring",
         "allreduce bytes<=1025 ring chunk=1M chunks=8",
         "bcast knomial:4",
@@ -134,12 +134,12 @@ static void test_own_tables(void **state)
         unsigned k = ct_coll_index(c);
         assert_true(all->begin[k + 1] > all->begin[k]);
         const struct ct_rule *last = &all->rule[all->begin[k + 1] - 1];
-        assert_false(last->board);
+        assert_false(last->shm);
         assert_true(last->most[CT_FACT_BYTES] == UINT64_MAX);
         assert_true((fixed->begin[k + 1] > fixed->begin[k]) == ((c & CT_SUMS) != 0));
     }
     for (uint32_t i = 0; i < fixed->begin[CT_COLL_KINDS]; i++) {
-        assert_false(fixed->rule[i].board);
+        assert_false(fixed->rule[i].shm);
     }
     assert_false(fixed->asks_placement);
     ct_tuning_free(all);
@@ -199,13 +199,13 @@ static void test_default(void **state)
     assert_string_equal(chosen(&p, &eight, NULL, &what), "recursive_doubling:2 rule");
     what.bytes++;
     assert_string_equal(chosen(&p, &eight, NULL, &what), "ring:2 rule");
-    what.board = true;
+    what.shm = true;
     assert_string_equal(chosen(&p, &eight, NULL, &what), "pairwise:2 rule");
     what.bytes = 2 << 10; /* of eight ranks, 16K */
     assert_string_equal(chosen(&p, &eight, NULL, &what), "one_shot:2 rule");
     what.bytes = 512 << 10; /* two ranks read as much in one round as in two */
     assert_string_equal(chosen(&p, &two, NULL, &what), "one_shot:2 rule");
-    what.board = false;
+    what.shm = false;
     what.ordered = true;
     what.bytes = 1 << 20; /* the ring does not keep the order of ranks */
     assert_string_equal(strchr(chosen(&p, &eight, NULL, &what), ' '), " fit");
@@ -291,7 +291,7 @@ static void test_shapes(void **state)
     unlink(path);
 }
 
-/* Under CTRAN_REPRODUCIBLE neither lists nor tables, placement or board change a reduction. */
+/* Under CTRAN_REPRODUCIBLE neither lists nor tables, placement or shm change a reduction. */
 static void test_reproducible(void **state)
 {
     (void)state;
@@ -308,7 +308,7 @@ static void test_reproducible(void **state)
         snprintf(first, sizeof first, "%s", chosen(&p, &eight, NULL, &what));
         assert_string_equal(strchr(first, ' '), " rule");
         assert_string_equal(chosen(&p, &spread, "allreduce:linear", &what), first);
-        what.board = true;
+        what.shm = true;
         assert_string_equal(chosen(&p, &eight, NULL, &what), first);
     }
     struct ct_select bcast = {.coll = CT_BCAST, .bytes = 8};

@@ -204,8 +204,8 @@ static void test_descriptions(void **state)
     assert_string_equal(m.nics[nic].firmware, "28.39.1002 MT_0000000891");
     assert_string_equal(m.nics[nic].netdev, "ibp220s0");
     int a = rails_nic_index(&m, "mlx5_7", 1), b = rails_nic_index(&m, "mlx5_8", 1);
-    assert_int_equal(m.nics[a].card, m.nics[b].card);
-    assert_int_not_equal(m.nics[a].card, m.nics[nic].card);
+    assert_int_equal(m.nics[a].adapter, m.nics[b].adapter);
+    assert_int_not_equal(m.nics[a].adapter, m.nics[nic].adapter);
     assert_true(m.nics[a].up && !m.nics[b].up && !m.nics[a].ib);
     assert_int_equal(m.npus, 224);
     assert_int_equal(m.ncores, 112);
@@ -255,7 +255,7 @@ static void test_right_words(void **state)
     assert_string_equal(m.gpus[4].uuid, "GPU-1");
     int nic = rails_nic_index(&m, "mlx5_1", 3);
     assert_int_equal(nic, rails_nic_index(&m, "mlx5_1", 1) + 2);
-    assert_int_equal(m.nics[nic].card, m.nics[nic - 2].card);
+    assert_int_equal(m.nics[nic].adapter, m.nics[nic - 2].adapter);
     assert_true(!m.nics[nic].up && m.nics[nic - 1].up && !m.nics[nic].ib);
     assert_int_equal(m.nics[nic].kind, CT_NIC_ETHERNET);
     assert_int_equal(m.nics[nic].speed_mbps, 2500);

@@ -93,9 +93,9 @@ static struct ct_tcp *tcp_of(const struct rank *r)
     return CT_CONTAINER_OF(r->net, struct ct_tcp, net);
 }
 
-static struct ct_tcp_lane *lane_of(const struct rank *r)
+static struct ct_tcp_stream *stream_of(const struct rank *r)
 {
-    return &ct_tcp_peer_of(r->link)->lanes[0];
+    return &ct_tcp_peer_of(r->link)->streams[0];
 }
 
 /* Has `r` connect to the other, which need not do anything for it. */
@@ -130,13 +130,13 @@ static bool is_flushed(const struct rank *r)
     return r->net->ops->flushed(r->net);
 }
 
-static void break_lane(struct rank *r)
+static void break_stream(struct rank *r)
 {
     struct ct_tcp *t = tcp_of(r);
     t->in_progress = true;
-    ct_tcp_conn_close(lane_of(r)->conn, true);
-    lane_of(r)->conn = NULL;
-    ct_tcp_lane_lost(lane_of(r), "the test has broken it");
+    ct_tcp_conn_close(stream_of(r)->conn, true);
+    stream_of(r)->conn = NULL;
+    ct_tcp_stream_lost(stream_of(r), "the test has broken it");
     t->in_progress = false;
 }
 
@@ -146,8 +146,8 @@ static void meet(void)
     connect_to_other(&ranks[0]);
     connect_to_other(&ranks[1]);
     send_bytes(&ranks[0], BYTES);
-    while (ranks[0].heard_bytes < BYTES || lane_of(&ranks[0])->conn == NULL ||
-           lane_of(&ranks[1])->conn == NULL) {
+    while (ranks[0].heard_bytes < BYTES || stream_of(&ranks[0])->conn == NULL ||
+           stream_of(&ranks[1])->conn == NULL) {
         turn(&ranks[0]);
         turn(&ranks[1]);
     }
@@ -160,9 +160,9 @@ static void test_sent_again(void **state)
     open_ranks();
     meet();
     send_bytes(&ranks[0], BYTES);
-    assert_true(ct_tcp_out_idle(&lane_of(&ranks[0])->out));
+    assert_true(ct_tcp_out_idle(&stream_of(&ranks[0])->out));
     assert_true(is_flushed(&ranks[0]));
-    break_lane(&ranks[0]);
+    break_stream(&ranks[0]);
     assert_false(is_flushed(&ranks[0]));
     while (!is_flushed(&ranks[0])) {
         turn(&ranks[0]);
@@ -184,7 +184,7 @@ static void test_ack_to_nobody(void **state)
     (void)state;
     open_ranks();
     meet();
-    struct ct_tcp_out *out = &lane_of(&ranks[1])->out;
+    struct ct_tcp_out *out = &stream_of(&ranks[1])->out;
     assert_int_equal(out->end, 0); /* so far rank 1 has said nothing */
     for (size_t sent = 0; sent < LONG; sent += CT_TCP_MAX_SLICE / 2) {
         send_bytes(&ranks[0], CT_TCP_MAX_SLICE / 2);
@@ -196,7 +196,7 @@ static void test_ack_to_nobody(void **state)
     assert_int_equal(out->needed, 0);
     ct_tcp_peer_quit(ct_tcp_peer_of(ranks[0].link)); /* as if its process had been killed */
     close_rank(&ranks[0]);
-    break_lane(&ranks[1]);
+    break_stream(&ranks[1]);
     assert_true(out->acked < out->end);
     assert_true(is_flushed(&ranks[1]));
     ct_tcp_peer_quit(ct_tcp_peer_of(ranks[1].link));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two ends of a lane's stream, without a socket: what goes in at one end comes out at the other
- * whole, once and in order, in whatever portions it travels and however often it breaks and goes on
- * elsewhere; and nonsense ends the stream with a reason.
+ * The two ends of the bytes of a stream, without a socket: what goes in at one end comes out at the
+ * other whole, once and in order, in whatever portions it travels and however often it breaks and
+ * goes on elsewhere; and nonsense ends the stream with a reason.
  */
 #define CT_FOLDER "unit"
 #include "unit.h"
@@ -12,8 +12,8 @@
 
 enum { MESSAGES = 400, LONGEST = 20000, PUTS = 60, PUT_BYTES = 30000 };
 
-/* A lane in one direction. What the sink hears is compared with what was sent. */
-struct lane {
+/* A stream in one direction. What the sink hears is compared with what was sent. */
+struct stream {
     struct ct_tcp_pool pool;
     struct ct_tcp_out  out;
     struct ct_tcp_in   in;
@@ -37,7 +37,7 @@ static size_t length_of(unsigned message)
 static void on_slice(void *arg, uint8_t type, const void *hdr, size_t hdr_len, const void *data,
                      size_t len_bytes)
 {
-    struct lane         *l = arg;
+    struct stream       *l = arg;
     const unsigned char *bytes = data;
     unsigned             number;
     assert_int_equal(type, 7);
@@ -53,7 +53,7 @@ static void on_slice(void *arg, uint8_t type, const void *hdr, size_t hdr_len, c
 
 static const struct ct_area *on_place(void *arg, uint64_t token, uint64_t offset, size_t len_bytes)
 {
-    struct lane *l = arg;
+    struct stream *l = arg;
     assert_int_equal(token, 99);
     assert_true(offset + len_bytes <= l->target.len_bytes);
     return &l->target;
@@ -61,7 +61,7 @@ static const struct ct_area *on_place(void *arg, uint64_t token, uint64_t offset
 
 static void on_placed(void *arg, uint64_t token, size_t len_bytes)
 {
-    struct lane *l = arg;
+    struct stream *l = arg;
     assert_int_equal(token, 99);
     assert_int_equal(len_bytes, PUT_BYTES);
     l->placed++;
@@ -75,14 +75,14 @@ static bool on_ack(void *arg, uint64_t position)
 
 static void on_bye(void *arg)
 {
-    ((struct lane *)arg)->byes++;
+    ((struct stream *)arg)->byes++;
 }
 
 static const struct ct_tcp_sink sink = {on_slice, on_place, on_placed, on_ack, on_bye};
 
-static void lane_init(struct lane *l, uint64_t seed)
+static void stream_init(struct stream *l, uint64_t seed)
 {
-    *l = (struct lane){.seed = seed};
+    *l = (struct stream){.seed = seed};
     ct_tcp_pool_init(&l->pool);
     ct_tcp_out_init(&l->out, &l->pool);
     ct_tcp_in_init(&l->in, &l->pool, &sink, l);
@@ -92,7 +92,7 @@ static void lane_init(struct lane *l, uint64_t seed)
     assert_non_null(l->memory);
 }
 
-static void lane_fini(struct lane *l)
+static void stream_fini(struct stream *l)
 {
     ct_tcp_out_fini(&l->out);
     ct_tcp_in_fini(&l->in);
@@ -107,7 +107,7 @@ static struct ct_tcp_head *head_of(struct ct_tcp_frame *f)
     return memset(f->bytes, 0, sizeof(struct ct_tcp_head));
 }
 
-static void send_slice(struct lane *l)
+static void send_slice(struct stream *l)
 {
     unsigned             number = l->sent++;
     size_t               len = length_of(number);
@@ -125,7 +125,7 @@ static void send_slice(struct lane *l)
     ct_tcp_out_add(&l->out, f);
 }
 
-static void send_put(struct lane *l, struct ct_net_put *put, unsigned index)
+static void send_put(struct stream *l, struct ct_net_put *put, unsigned index)
 {
     struct ct_tcp_target to = {99, (uint64_t)index * PUT_BYTES};
     struct ct_tcp_frame *f = ct_tcp_out_make(&l->out, sizeof(struct ct_tcp_head) + sizeof to);
@@ -142,7 +142,7 @@ static void send_put(struct lane *l, struct ct_net_put *put, unsigned index)
 }
 
 /* Moves up to `most` bytes, in one write and one read whose boundaries differ. */
-static void carry(struct lane *l, size_t most)
+static void carry(struct stream *l, size_t most)
 {
     static char  wire[8192], spare[3000];
     struct iovec iov[5];
@@ -166,7 +166,7 @@ static void carry(struct lane *l, size_t most)
     }
 }
 
-static void take_done(struct lane *l)
+static void take_done(struct stream *l)
 {
     while (ct_list_pop(&l->done) != NULL) {
         l->finished++;
@@ -174,7 +174,7 @@ static void take_done(struct lane *l)
 }
 
 /* Loses what was written and not read: the sender believes that more went than came. */
-static void break_off(struct lane *l)
+static void break_off(struct stream *l)
 {
     struct iovec iov[8];
     size_t       bytes;
@@ -186,13 +186,13 @@ static void break_off(struct lane *l)
 
 static void test_whole_and_once(void **state)
 {
-    struct lane       l;
+    struct stream     l;
     struct ct_net_put puts[PUTS];
     char             *source = malloc((size_t)PUTS * PUT_BYTES);
     struct ct_area    area = {.base = source, .len_bytes = (size_t)PUTS * PUT_BYTES};
     (void)state;
     assert_non_null(source);
-    lane_init(&l, 4711);
+    stream_init(&l, 4711);
     for (size_t i = 0; i < area.len_bytes; i++) {
         source[i] = (char)unit_random(&l.seed);
     }
@@ -224,15 +224,15 @@ static void test_whole_and_once(void **state)
     assert_int_equal(l.placed, PUTS);
     assert_int_equal(l.finished, PUTS);
     assert_memory_equal(l.memory, source, area.len_bytes);
-    lane_fini(&l);
+    stream_fini(&l);
     free(source);
 }
 
 static void test_acknowledgements(void **state)
 {
-    struct lane l;
+    struct stream l;
     (void)state;
-    lane_init(&l, 1);
+    stream_init(&l, 1);
     send_slice(&l);
     send_slice(&l);
     assert_false(ct_tcp_out_ack(&l.out, 1, &l.done)); /* nothing was sent */
@@ -245,7 +245,7 @@ static void test_acknowledgements(void **state)
     assert_false(ct_tcp_out_resume(&l.out, 31, &l.done));
     assert_true(ct_tcp_out_resume(&l.out, 29, &l.done));
     assert_int_equal(l.out.sent, 29);
-    lane_fini(&l);
+    stream_fini(&l);
 }
 
 struct nonsense {
@@ -276,16 +276,16 @@ static void test_nonsense(void **state)
     cases[9].head.ack = 1;
     for (size_t i = 0; i < CT_ARRAY_LEN(cases); i++) {
         for (size_t first = 1; first <= sizeof good; first += 23) { /* in two portions, and whole */
-            struct lane l;
-            char        bytes[sizeof good + 1] = {0};
+            struct stream l;
+            char          bytes[sizeof good + 1] = {0};
             memcpy(bytes, &cases[i].head, sizeof good);
-            lane_init(&l, 1);
+            stream_init(&l, 1);
             bool fine = ct_tcp_in_feed(&l.in, bytes, first);
             fine = fine && ct_tcp_in_feed(&l.in, bytes + first, sizeof bytes - first);
             assert_false(fine);
             unit_contains(l.in.why, cases[i].why);
             assert_int_equal(l.heard, 0);
-            lane_fini(&l);
+            stream_fini(&l);
         }
     }
 }

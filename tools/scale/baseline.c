@@ -2,7 +2,7 @@
 /*
  * The way it used to be done, in the same processes and over the same connections: rank 0 takes
  * every rank's address, one after the other, and tells each rank that of the next; the ranks form
- * one ring and go round it seven times to exchange a card of each; then every pair of ranks is
+ * one ring and go round it seven times to exchange a record of each; then every pair of ranks is
  * looked at. Its time grows with the square of the number of ranks.
  *
  * Source: what NCCLX's paper says of its baseline, sec. 7.1.
@@ -257,7 +257,7 @@ static int work(void *state)
     struct worker *w = state;
     for (uint32_t i = 0; i < w->n; i++) {
         struct ring_rank *r = &w->ranks[i];
-        card_make(r->table + (size_t)r->rank * ENTRY_BYTES, r->rank, &w->board->root);
+        record_make(r->table + (size_t)r->rank * ENTRY_BYTES, r->rank, &w->board->root);
         stop(w, ct_wire_conn_connect(&r->root, &w->loop, &root_ops, &w->terms, &w->board->root));
     }
     if (w->status == CTRAN_SUCCESS) {
@@ -267,7 +267,7 @@ static int work(void *state)
     memcpy(w->slot->sent, w->loop.sent, sizeof w->slot->sent);
     for (uint32_t i = 0; i < w->n && w->status == CTRAN_SUCCESS; i++) {
         for (uint32_t k = 0; k < w->o->ranks; k += 1 + w->o->ranks / 97) {
-            if (!card_is_right(w->ranks[i].table + (size_t)k * ENTRY_BYTES, k, &w->board->root)) {
+            if (!record_is_right(w->ranks[i].table + (size_t)k * ENTRY_BYTES, k, &w->board->root)) {
                 w->status = CTRAN_ERR_OTHER;
             }
             w->slot->lookups++;

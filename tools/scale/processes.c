@@ -95,10 +95,10 @@ static int begin(struct one *r)
 {
     uint32_t       node = r->slot / r->shape.per_node, limit_ms = r->o->limit_s * 1000;
     struct ct_addr home = node_addr(r->o, node), store = store_addr(r->o);
-    unsigned char  card[ENTRY_BYTES];
+    unsigned char  record[ENTRY_BYTES];
     int            rc = CTRAN_SUCCESS;
     r->agent_done = r->slot % r->shape.per_node != 0;
-    card_make(card, r->slot, &home);
+    record_make(record, r->slot, &home);
     if (!r->agent_done) {
         rc = ct_store_open(&r->store, &r->loop, &store, 1, &r->key);
         r->terms =
@@ -115,7 +115,7 @@ static int begin(struct one *r)
         }
     }
     return rc == CTRAN_SUCCESS ? ct_oob_rank_open(&r->rank, &r->loop, &home, &r->key, &r->shape,
-                                                  r->slot, card, limit_ms, on_rank, r)
+                                                  r->slot, record, limit_ms, on_rank, r)
                                : rc;
 }
 
@@ -127,8 +127,8 @@ static int look_up(struct one *r)
     for (uint32_t i = 0; rc == CTRAN_SUCCESS && i < LOOKUPS; i++) {
         uint32_t             slot = ct_loop_random(&r->loop, r->shape.nslots);
         struct ct_addr       home = node_addr(r->o, slot / r->shape.per_node);
-        const unsigned char *card = (const unsigned char *)table + (size_t)slot * ENTRY_BYTES;
-        rc = card_is_right(card, slot, &home) ? CTRAN_SUCCESS : CTRAN_ERR_OTHER;
+        const unsigned char *record = (const unsigned char *)table + (size_t)slot * ENTRY_BYTES;
+        rc = record_is_right(record, slot, &home) ? CTRAN_SUCCESS : CTRAN_ERR_OTHER;
     }
     return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all ways of running share: cards, addresses, the number of processes, and the report. */
+/* What all ways of running share: records, addresses, the number of processes, and the report. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,23 +14,23 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-void card_make(unsigned char card[ENTRY_BYTES], uint32_t slot, const struct ct_addr *agent)
+void record_make(unsigned char record[ENTRY_BYTES], uint32_t slot, const struct ct_addr *agent)
 {
     size_t at = 4 + sizeof *agent;
-    memset(card, 0, ENTRY_BYTES);
-    ct_wire_put32(card, slot);
-    memcpy(card + 4, agent, sizeof *agent);
+    memset(record, 0, ENTRY_BYTES);
+    ct_wire_put32(record, slot);
+    memcpy(record + 4, agent, sizeof *agent);
     for (unsigned i = 0; at + 8 <= ENTRY_BYTES; i++, at += 8) {
-        ct_wire_put64(card + at, mix((uint64_t)slot << 8 | i));
+        ct_wire_put64(record + at, mix((uint64_t)slot << 8 | i));
     }
 }
 
-bool card_is_right(const unsigned char card[ENTRY_BYTES], uint32_t slot,
-                   const struct ct_addr *agent)
+bool record_is_right(const unsigned char record[ENTRY_BYTES], uint32_t slot,
+                     const struct ct_addr *agent)
 {
     unsigned char want[ENTRY_BYTES];
-    card_make(want, slot, agent);
-    return memcmp(want, card, ENTRY_BYTES) == 0;
+    record_make(want, slot, agent);
+    return memcmp(want, record, ENTRY_BYTES) == 0;
 }
 
 struct ct_addr node_addr(const struct options *o, uint32_t node)

@@ -85,10 +85,10 @@ int run_simulate(const struct options *o, struct result *r);
 /* Makes the costs those of this machine, by short runs of the real thing. */
 int calibrate(struct options *o);
 
-/* The card of a slot, and whether this is it. */
-void card_make(unsigned char card[ENTRY_BYTES], uint32_t slot, const struct ct_addr *agent);
-bool card_is_right(const unsigned char card[ENTRY_BYTES], uint32_t slot,
-                   const struct ct_addr *agent);
+/* The record of a slot, and whether this is it. */
+void record_make(unsigned char record[ENTRY_BYTES], uint32_t slot, const struct ct_addr *agent);
+bool record_is_right(const unsigned char record[ENTRY_BYTES], uint32_t slot,
+                     const struct ct_addr *agent);
 /* Where node i's agent listens, one address of 127/8 each: ephemeral ports are counted by
  * destination. */
 struct ct_addr node_addr(const struct options *o, uint32_t node);

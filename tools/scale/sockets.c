@@ -72,15 +72,15 @@ static void on_more(evutil_socket_t fd, short what, void *arg)
         /* Round the nodes, as if all started at once. */
         uint32_t      node = w->opened % w->n, local = w->opened / w->n;
         uint32_t      slot = ct_oob_first(&w->shape, w->first + node) + local;
-        unsigned char card[ENTRY_BYTES];
+        unsigned char record[ENTRY_BYTES];
         if (slot >= ct_oob_first(&w->shape, w->first + node + 1)) {
             w->ranks_done++; /* the last node has fewer */
             continue;
         }
-        card_make(card, slot, &w->nodes[node].addr);
+        record_make(record, slot, &w->nodes[node].addr);
         int rc =
             ct_oob_rank_open(&w->ranks[w->opened], &w->loop, &w->nodes[node].addr, &w->board->key,
-                             &w->shape, slot, card, w->o->limit_s * 1000, on_rank, w);
+                             &w->shape, slot, record, w->o->limit_s * 1000, on_rank, w);
         w->status = w->status == CTRAN_SUCCESS ? rc : w->status;
     }
     if (w->opened < w->nranks) {
@@ -137,9 +137,9 @@ static int look_up(struct worker *w)
         uint32_t             slot = ct_loop_random(&w->loop, w->shape.nslots);
         const unsigned char *table = ct_oob_node_table(w->nodes[node].agent);
         struct ct_addr       home = node_addr(w->o, slot / w->shape.per_node);
-        if (!card_is_right(table + (size_t)slot * ENTRY_BYTES, slot, &home)) {
-            fprintf(stderr, "ctran_scale: node %u has a wrong card for slot %u\n", w->first + node,
-                    slot);
+        if (!record_is_right(table + (size_t)slot * ENTRY_BYTES, slot, &home)) {
+            fprintf(stderr, "ctran_scale: node %u has a wrong record for slot %u\n",
+                    w->first + node, slot);
             return CTRAN_ERR_OTHER;
         }
         w->slot->lookups++;

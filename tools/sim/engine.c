@@ -382,7 +382,7 @@ static void fetch(const struct engine *e)
         __builtin_prefetch(&e->r->each[later->rank], 1);
         if (later->kind == INJECT) {
             fetch_strand(e, later->peer % e->period, later->strand);
-            sim_net_fetch_spots(e->net, later->rank, later->peer);
+            sim_net_fetch_locations(e->net, later->rank, later->peer);
         }
     }
     if (soon != NULL && soon->kind == INJECT) {

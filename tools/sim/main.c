@@ -13,16 +13,16 @@
 enum { LIST = 64, JSON_LINKS = 8 };
 
 struct options {
-    const char          *colls, *algos, *cluster_file, *trace, *plot;
-    uint64_t             bytes[LIST], ranks[LIST];
-    uint32_t             nbytes, nranks;
-    struct ct_level_wish wish;
-    struct ct_levels    *levels[LIST]; /* of so many ranks */
-    struct sim_case      common;
-    struct sim_cluster   cluster;
-    struct sim_picks     picks;
-    double               within; /* 0: no run is given up */
-    bool                 json, each, has_links;
+    const char            *colls, *algos, *cluster_file, *trace, *plot;
+    uint64_t               bytes[LIST], ranks[LIST];
+    uint32_t               nbytes, nranks;
+    struct ct_level_config config;
+    struct ct_levels      *levels[LIST]; /* of so many ranks */
+    struct sim_case        common;
+    struct sim_cluster     cluster;
+    struct sim_picks       picks;
+    double                 within; /* 0: no run is given up */
+    bool                   json, each, has_links;
 };
 
 static const char usage_text[] =
@@ -197,7 +197,7 @@ static bool take(struct options *o, int c, const char *text)
         o->cluster_file = text;
         return true;
     case LEVELS:
-        return ct_level_wish_read(text, &o->wish);
+        return ct_level_config_read(text, &o->config);
     case ROOT:
         return take_count(text, 0, SIM_RANKS - 1, &o->common.root);
     case ELEMENT:
@@ -242,7 +242,7 @@ static void set_defaults(struct options *o)
     const struct ct_var *vars = ct_config_vars();
     (void)sim_take_bytes(vars[CT_VAR_IX_chunk_size].def, &o->common.chunk_bytes);
     (void)take_count(vars[CT_VAR_IX_chunks].def, 1, SIM_CHUNKS, &o->common.chunks);
-    (void)ct_level_wish_read(vars[CT_VAR_IX_coll_levels].def, &o->wish);
+    (void)ct_level_config_read(vars[CT_VAR_IX_coll_levels].def, &o->config);
     sim_cluster_default(&o->cluster);
 }
 
@@ -383,13 +383,13 @@ static int find_levels(struct options *o)
     for (uint32_t i = 0; i < o->nranks; i++) {
         most = ct_max_size(most, o->ranks[i]);
     }
-    struct ct_spot *spots = malloc(most * sizeof *spots);
-    int             rc = spots != NULL ? ct_cluster_spots(&o->cluster.shape, (uint32_t)most, spots)
-                                       : CTRAN_ERR_NO_MEM;
+    struct ct_location *locations = malloc(most * sizeof *locations);
+    int rc = locations != NULL ? ct_cluster_locations(&o->cluster.shape, (uint32_t)most, locations)
+                               : CTRAN_ERR_NO_MEM;
     for (uint32_t i = 0; i < o->nranks && rc == CTRAN_SUCCESS; i++) {
-        rc = ct_level_wish_make(&o->wish, (uint32_t)o->ranks[i], spots, &o->levels[i]);
+        rc = ct_level_config_make(&o->config, (uint32_t)o->ranks[i], locations, &o->levels[i]);
     }
-    free(spots);
+    free(locations);
     return rc == CTRAN_SUCCESS ? 0 : complain("no memory", "");
 }
 

@@ -11,7 +11,7 @@ struct port {
 
 struct sim_net {
     const struct sim_cluster *c;
-    struct ct_spot           *spots; /* of all ranks of the call */
+    struct ct_location       *locations; /* of all ranks of the call */
     uint32_t                  n, period, nics;
     struct port              *ports;
     struct sim_link          *nics_out, *nics_in, *shared;       /* by host, from 1 on */
@@ -25,7 +25,7 @@ static double ps_a_byte(double rate)
     return rate > 0 ? 1e12 / rate : 0;
 }
 
-static uint32_t group_of(const struct ct_spot *s, enum sim_level level)
+static uint32_t group_of(const struct ct_location *s, enum sim_level level)
 {
     return level == SIM_RACK ? s->rack : level == SIM_ZONE ? s->zone : s->dc;
 }
@@ -35,7 +35,7 @@ static uint32_t groups(const struct sim_net *net, enum sim_level level)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < net->period; i++) {
-        most = ct_max_size(most, group_of(&net->spots[i], level));
+        most = ct_max_size(most, group_of(&net->locations[i], level));
     }
     return most;
 }
@@ -60,7 +60,7 @@ static void find_rates(struct sim_net *net)
 
 static bool reserve(struct sim_net *net)
 {
-    uint32_t hosts = net->spots[net->period - 1].node + 1;
+    uint32_t hosts = net->locations[net->period - 1].node + 1;
     bool     good = true;
     net->ports = sim_zeros(net->period, sizeof *net->ports);
     net->nics_out = sim_zeros((size_t)hosts * net->nics, sizeof *net->nics_out);
@@ -87,9 +87,9 @@ struct sim_net *sim_net_make(const struct sim_cluster *c, uint32_t n, uint32_t p
     net->n = n;
     net->period = period;
     net->nics = c->nics > 0 ? c->nics : c->shape.gpus;
-    net->spots = sim_zeros(n, sizeof *net->spots);
-    if (net->spots == NULL || ct_cluster_spots(&c->shape, n, net->spots) != CTRAN_SUCCESS ||
-        !reserve(net)) {
+    net->locations = sim_zeros(n, sizeof *net->locations);
+    if (net->locations == NULL ||
+        ct_cluster_locations(&c->shape, n, net->locations) != CTRAN_SUCCESS || !reserve(net)) {
         sim_net_free(net);
         return NULL;
     }
@@ -102,7 +102,7 @@ void sim_net_free(struct sim_net *net)
     if (net == NULL) {
         return;
     }
-    free(net->spots);
+    free(net->locations);
     free(net->ports);
     free(net->nics_out);
     free(net->nics_in);
@@ -116,12 +116,12 @@ void sim_net_free(struct sim_net *net)
 
 uint32_t sim_net_host(const struct sim_net *net, uint32_t rank)
 {
-    return net->spots[rank].node - 1;
+    return net->locations[rank].node - 1;
 }
 
 enum ct_distance sim_net_distance(const struct sim_net *net, uint32_t from, uint32_t to)
 {
-    return ct_distance_between(net->spots, from, to);
+    return ct_distance_between(net->locations, from, to);
 }
 
 uint64_t sim_net_latency(const struct sim_net *net, enum ct_distance d)
@@ -148,13 +148,13 @@ uint64_t sim_net_least(const struct sim_net *net, uint64_t bytes)
 static struct sim_link *nic_of(const struct sim_net *net, struct sim_link *nics, uint32_t rank)
 {
     uint32_t gpus = net->c->shape.gpus;
-    return &nics[(size_t)net->spots[rank].node * net->nics + rank % gpus * net->nics / gpus];
+    return &nics[(size_t)net->locations[rank].node * net->nics + rank % gpus * net->nics / gpus];
 }
 
 static struct sim_hop group_hop(const struct sim_net *net, struct sim_link *const links[],
                                 uint32_t rank, int level)
 {
-    const uint32_t group = group_of(&net->spots[rank], (enum sim_level)level);
+    const uint32_t group = group_of(&net->locations[rank], (enum sim_level)level);
     return (struct sim_hop){&links[level][group], net->uplink_ps[level]};
 }
 
@@ -171,7 +171,7 @@ unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enu
     if (d <= CT_DIST_NVLINK) {
         hop[n++] = (struct sim_hop){&net->ports[from].nvlink_out, net->nvlink_ps};
         if (d == CT_DIST_NODE && net->shared_ps > 0) {
-            hop[n++] = (struct sim_hop){&net->shared[net->spots[from].node], net->shared_ps};
+            hop[n++] = (struct sim_hop){&net->shared[net->locations[from].node], net->shared_ps};
         }
         hop[n++] = (struct sim_hop){&net->ports[to].nvlink_in, net->nvlink_ps};
         return n;
@@ -187,10 +187,10 @@ unsigned sim_net_path(const struct sim_net *net, uint32_t from, uint32_t to, enu
     return n;
 }
 
-void sim_net_fetch_spots(const struct sim_net *net, uint32_t from, uint32_t to)
+void sim_net_fetch_locations(const struct sim_net *net, uint32_t from, uint32_t to)
 {
-    __builtin_prefetch(&net->spots[from % net->period]);
-    __builtin_prefetch(&net->spots[to % net->period]);
+    __builtin_prefetch(&net->locations[from % net->period]);
+    __builtin_prefetch(&net->locations[to % net->period]);
 }
 
 void sim_net_fetch_links(const struct sim_net *net, uint32_t from, uint32_t to)
@@ -207,7 +207,7 @@ void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t byte
                   uint64_t *left, uint64_t *arrived)
 {
     struct sim_hop   hops[SIM_HOPS];
-    enum ct_distance d = ct_distance_between(net->spots, from, to);
+    enum ct_distance d = ct_distance_between(net->locations, from, to);
     unsigned         n = sim_net_path(net, from, to, d, hops);
     struct sim_way   w = {now, now};
     *left = w.tail = n == 0 ? now + sim_ps_of(bytes, net->memory_ps) : now;
@@ -254,15 +254,15 @@ static void tell(const struct telling *to, const struct sim_link *link, unsigned
 }
 
 /* Where rank `period` is, which the first one stands for; where there is none, the same. */
-static const struct ct_spot *next_spot(const struct sim_net *net)
+static const struct ct_location *next_location(const struct sim_net *net)
 {
-    return &net->spots[net->period < net->n ? net->period : 0];
+    return &net->locations[net->period < net->n ? net->period : 0];
 }
 
 static void tell_hosts(const struct sim_net *net, const struct telling *to)
 {
-    const uint32_t hosts = net->spots[net->period - 1].node;
-    const uint32_t step = next_spot(net)->node - net->spots[0].node;
+    const uint32_t hosts = net->locations[net->period - 1].node;
+    const uint32_t step = next_location(net)->node - net->locations[0].node;
     for (uint32_t i = 0; i < net->period; i++) {
         tell(to, &net->ports[i].nvlink_out, SIM_NVLINK, false, i, net->period);
         tell(to, &net->ports[i].nvlink_in, SIM_NVLINK, true, i, net->period);
@@ -284,7 +284,8 @@ void sim_net_links(const struct sim_net *net,
     for (int l = 0; l < SIM_LEVELS; l++) {
         const enum sim_level level = (enum sim_level)l;
         const unsigned       kind = SIM_UPLINK + (unsigned)l;
-        const uint32_t step = group_of(next_spot(net), level) - group_of(&net->spots[0], level);
+        const uint32_t       step =
+            group_of(next_location(net), level) - group_of(&net->locations[0], level);
         for (uint32_t g = groups(net, level); g > 0; g--) {
             tell(&to, &net->up[l][g], kind, false, g - 1, step);
             tell(&to, &net->down[l][g], kind, true, g - 1, step);

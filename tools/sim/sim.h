@@ -287,7 +287,7 @@ void sim_net_send(struct sim_net *net, uint32_t from, uint32_t to, uint64_t byte
                   uint64_t *left, uint64_t *arrived);
 /* Begin to bring into the caches what that looks at: where the two are, and when that is there,
  * their own links. */
-void sim_net_fetch_spots(const struct sim_net *net, uint32_t from, uint32_t to);
+void sim_net_fetch_locations(const struct sim_net *net, uint32_t from, uint32_t to);
 void sim_net_fetch_links(const struct sim_net *net, uint32_t from, uint32_t to);
 /* Tells `each` of all links that bytes have passed, with the numbers of all calls, and how much
  * further on, by symmetry, the next place lies that a link stands for. */

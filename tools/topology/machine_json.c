@@ -74,7 +74,7 @@ static void put_nics(FILE *to, const struct view *v)
         fprintf(to, "%s{\"index\": %" PRIu32 ", ", i > 0 ? ", " : "", i);
         json_text(to, "name", n->name, ", ");
         json_text(to, "kind", n->kind == CT_NIC_VERBS ? "verbs" : "ethernet", ", ");
-        fprintf(to, "\"port\": %u, \"card\": %d, ", n->port, n->card);
+        fprintf(to, "\"port\": %u, \"adapter\": %d, ", n->port, n->adapter);
         json_text(to, "interface", n->netdev, ", ");
         json_text(to, "bond", n->bond, ", ");
         put_place(to, v, &n->pci, n->numa, v->nic_switch[i]);

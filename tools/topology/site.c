@@ -8,31 +8,31 @@
 
 /* ---- order ------------------------------------------------------------------------- */
 
-static int find_spots(struct site_host *hosts, uint32_t n)
+static int find_locations(struct site_host *hosts, uint32_t n)
 {
-    struct ct_spotter *spotter;
-    int                rc = ct_spotter_make(&spotter);
+    struct ct_location_table *spotter;
+    int                       rc = ct_location_table_make(&spotter);
     for (uint32_t i = 0; i < n && rc == CTRAN_SUCCESS; i++) {
-        struct ct_whereabouts at =
-            ct_whereabouts_of(&hosts[i].label, ct_whereabouts_node(hosts[i].name));
-        rc = ct_spotter_take(spotter, &at, &hosts[i].spot);
+        struct ct_location_key at =
+            ct_location_key_of(&hosts[i].label, ct_location_key_node(hosts[i].name));
+        rc = ct_location_table_take(spotter, &at, &hosts[i].location);
     }
-    ct_spotter_free(spotter);
+    ct_location_table_free(spotter);
     return rc;
 }
 
 static int put_in_order(struct site *s)
 {
-    size_t            room = (size_t)s->nhosts + 1;
-    struct ct_spot   *spots = malloc(room * sizeof *spots);
-    uint32_t         *order = malloc(room * sizeof *order);
-    struct site_host *hosts = malloc(room * sizeof *hosts);
-    int               rc = CTRAN_ERR_NO_MEM;
-    if (spots != NULL && order != NULL && hosts != NULL) {
+    size_t              room = (size_t)s->nhosts + 1;
+    struct ct_location *locations = malloc(room * sizeof *locations);
+    uint32_t           *order = malloc(room * sizeof *order);
+    struct site_host   *hosts = malloc(room * sizeof *hosts);
+    int                 rc = CTRAN_ERR_NO_MEM;
+    if (locations != NULL && order != NULL && hosts != NULL) {
         for (uint32_t i = 0; i < s->nhosts; i++) {
-            spots[i] = s->hosts[i].spot;
+            locations[i] = s->hosts[i].location;
         }
-        rc = ct_order_hosts(spots, s->nhosts, order);
+        rc = ct_order_hosts(locations, s->nhosts, order);
     }
     if (rc == CTRAN_SUCCESS) {
         for (uint32_t i = 0; i < s->nhosts; i++) {
@@ -42,7 +42,7 @@ static int put_in_order(struct site *s)
         s->hosts = hosts;
         hosts = NULL;
     }
-    free(spots);
+    free(locations);
     free(order);
     free(hosts);
     return rc;
@@ -52,7 +52,9 @@ static int put_in_order(struct site *s)
 
 static uint32_t number_at(const struct site_host *h, int level)
 {
-    return level == SITE_DC ? h->spot.dc : level == SITE_ZONE ? h->spot.zone : h->spot.rack;
+    return level == SITE_DC     ? h->location.dc
+           : level == SITE_ZONE ? h->location.zone
+                                : h->location.rack;
 }
 
 static const char *name_at(const struct site_host *h, int level)
@@ -84,8 +86,8 @@ static void fill_rack(const struct site *s, struct site_group *g)
     g->shape = 0xcbf29ce484222325u;
     for (uint32_t i = g->host, run; i < g->host + g->nhosts; i += run) {
         run = site_domain_run(s, i, g->host + g->nhosts);
-        g->ndomains += s->hosts[i].spot.nvlink != 0;
-        g->shape = mix(mix(g->shape, run), s->hosts[i].spot.nvlink != 0);
+        g->ndomains += s->hosts[i].location.nvlink != 0;
+        g->shape = mix(mix(g->shape, run), s->hosts[i].location.nvlink != 0);
         for (uint32_t k = i; k < i + run; k++) {
             const struct site_host *h = &s->hosts[k];
             g->ngpus += h->ngpus;
@@ -148,7 +150,7 @@ static int find_groups(struct site *s, int level)
 uint32_t site_domain_run(const struct site *s, uint32_t i, uint32_t end)
 {
     uint32_t n = 1;
-    while (i + n < end && s->hosts[i + n].spot.nvlink == s->hosts[i].spot.nvlink) {
+    while (i + n < end && s->hosts[i + n].location.nvlink == s->hosts[i].location.nvlink) {
         n++;
     }
     return n;
@@ -189,7 +191,7 @@ static int count_domains(const struct site *s, uint64_t *all, uint64_t within[SI
             uint32_t first = level < 0 ? 0 : s->groups[level][g].host;
             uint32_t n = level < 0 ? s->nhosts : s->groups[level][g].nhosts, run;
             for (uint32_t i = 0; i < n; i++) {
-                numbers[i] = s->hosts[first + i].spot.nvlink;
+                numbers[i] = s->hosts[first + i].location.nvlink;
             }
             qsort(numbers, n, sizeof numbers[0], by_number);
             for (uint32_t i = 0; i < n; i += run) {
@@ -232,7 +234,7 @@ static int count_pairs(struct site *s)
 int site_init(struct site *s, struct site_host *hosts, uint32_t n)
 {
     *s = (struct site){.hosts = hosts, .nhosts = n};
-    int rc = find_spots(hosts, n);
+    int rc = find_locations(hosts, n);
     if (rc == CTRAN_SUCCESS) {
         rc = put_in_order(s);
     }

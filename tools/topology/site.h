@@ -13,11 +13,11 @@
 enum { SITE_DC, SITE_ZONE, SITE_RACK, SITE_LEVELS };
 
 struct site_host {
-    const char     *name;
-    struct ct_label label;  /* borrowed, as the name is */
-    uint16_t        ngpus;  /* 0: none, or nobody says */
-    uint16_t        nrails; /* likewise */
-    struct ct_spot  spot;
+    const char        *name;
+    struct ct_label    label;  /* borrowed, as the name is */
+    uint16_t           ngpus;  /* 0: none, or nobody says */
+    uint16_t           nrails; /* likewise */
+    struct ct_location location;
 };
 
 /* A data centre, a zone or a rack. */

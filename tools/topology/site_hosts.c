@@ -76,7 +76,7 @@ static uint32_t draw_column(struct canvas *c, const struct site_layout *l, uint3
     while (i < end && n < HOST_ROWS) {
         uint32_t room = HOST_ROWS - n;
         uint32_t run = site_domain_run(s, i, i + room < end ? i + room : end);
-        bool     in = s->hosts[i].spot.nvlink != 0;
+        bool     in = s->hosts[i].location.nvlink != 0;
         int      host_x = domains ? x + DOMAIN_PAD : x;
         int      box_h = DOMAIN_HEAD + (int)run * (HOST_H + HOST_GAP) + DOMAIN_PAD - HOST_GAP;
         if (in && c != NULL) {

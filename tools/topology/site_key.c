@@ -171,10 +171,10 @@ static struct rect draw_matrix(struct canvas *c, const struct site *s, int x, in
         snprintf(number, sizeof number, "%" PRIu32, i + 1);
         canvas_label(c, &at, numbers ? number : "");
         for (uint32_t k = 0; k < n; k++) {
-            struct ct_spot   spots[] = {s->hosts[row_host(s, level, i)].spot,
-                                        s->hosts[row_host(s, level, k)].spot};
-            enum ct_distance d = i == k ? CT_DIST_SELF : ct_distance_between(spots, 0, 1);
-            char             title[320];
+            struct ct_location locations[] = {s->hosts[row_host(s, level, i)].location,
+                                              s->hosts[row_host(s, level, k)].location};
+            enum ct_distance   d = i == k ? CT_DIST_SELF : ct_distance_between(locations, 0, 1);
+            char               title[320];
             snprintf(title, sizeof title, "%s and %s: %s", row_name(s, level, i),
                      row_name(s, level, k), classes[d].what);
             put_cell(c, "cell",

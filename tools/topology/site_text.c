@@ -33,7 +33,7 @@ static void put_hosts(FILE *to, const struct site *s, const struct site_group *r
             text_plain(to, s->hosts[i + run - 1].name);
             fprintf(to, " (%" PRIu32 " hosts)", run);
         }
-        if (h->spot.nvlink != 0) {
+        if (h->location.nvlink != 0) {
             fprintf(to, " of NVLink domain ");
             text_plain(to, h->label.nvlink);
         }

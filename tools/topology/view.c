@@ -110,8 +110,8 @@ static void find_switches(struct view *v)
         count_above(m, m->gpus[i].bridge, below);
     }
     for (uint32_t i = 0; i < m->nnics; i++) {
-        /* Ports of one card are one device; they stand side by side. */
-        if (i == 0 || m->nics[i].card != m->nics[i - 1].card || m->nics[i].card < 0) {
+        /* Ports of one adapter are one device; they stand side by side. */
+        if (i == 0 || m->nics[i].adapter != m->nics[i - 1].adapter || m->nics[i].adapter < 0) {
             count_above(m, m->nics[i].bridge, below);
         }
     }

@@ -163,7 +163,7 @@ enum ct_trait {
      * it has added up what came; so it may do that where the next one reads it. One block. In
      * round 0 pairs of ranks meet that are the same whatever the root. */
     CT_RELAY = 1 << 10,
-    CT_BY_BOARD = CT_ONE_SHOT | CT_TWO_SHOT | CT_RELAY,
+    CT_BY_SHM = CT_ONE_SHOT | CT_TWO_SHOT | CT_RELAY,
     CT_RADIX = 1 << 4,   /* has a radix */
     CT_STRIDED = 1 << 5, /* some slice repeats: what it sends is not always one run of blocks */
     CT_PACED = 1 << 6, /* the lags are shorter than data needs, so that few transfers are at work */

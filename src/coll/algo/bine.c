@@ -12,10 +12,10 @@
  * a round of its own (fold.h).
  * Cost, L = floor(log2 n): L (a + m b), and a + m b more if n is no power of two; no scratch.
  *
- * Places are seats counted from the root's, modulo p = 2^k. In round r those that have the vector
- * and are even send d = 1 - 2 + 4 ... of k - r terms upwards, odd ones as far downwards: so places
- * are joined in pairs. Written with base -2, who has it are those whose last k - r + 1 digits are
- * the same. On 8 ranks with root 0:
+ * Places are virtual ranks counted from the root's, modulo p = 2^k. In round r those that have the
+ * vector and are even send d = 1 - 2 + 4 ... of k - r terms upwards, odd ones as far downwards: so
+ * places are joined in pairs. Written with base -2, who has it are those whose last k - r + 1
+ * digits are the same. On 8 ranks with root 0:
  *   round 0, d = 3     0 to 3 (111)
  *   round 1, d = -1    0 to 7 (011), 3 to 4 (100)
  *   round 2, d = 1     0 to 1, 3 to 2, 4 to 5, 7 to 6
@@ -53,7 +53,7 @@ static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
     const struct ct_fold  f = ct_fold_with(env->n, env->root);
     const struct ct_slice all = ct_algo_block(CT_RECV, 0);
     const uint32_t        mask = (UINT32_C(1) << f.k) - 1;
-    const uint32_t        root = ct_fold_seat(f, env->root);
+    const uint32_t        root = ct_fold_vrank(f, env->root);
     (void)lane;
     if (r == f.k) {
         return ct_fold_back(env, f, all, out);
@@ -61,7 +61,7 @@ static unsigned bcast_round(const struct ct_env *env, unsigned lane, uint32_t r,
     if (ct_fold_sits_out(f, env->me)) {
         return 0;
     }
-    const uint32_t place = (ct_fold_seat(f, env->me) - root) & mask, d = distance(f.k - r);
+    const uint32_t place = (ct_fold_vrank(f, env->me) - root) & mask, d = distance(f.k - r);
     const uint32_t other = (place % 2 == 0 ? place + d : place - d) & mask;
     const uint32_t peer = ct_fold_rank(f, (other + root) & mask);
     const uint32_t same = same_digits(place, f.k);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recursive doubling allgather, in three orders: in each round two ranks, whose seats differ in one
- * bit, exchange all that they have. Where n is no power of two the fold (fold.h) gives a pair of
- * neighbours one seat: one rank hands its block in at first, and gets all others at the end.
+ * Recursive doubling allgather, in three orders: in each round two ranks, whose virtual ranks
+ * differ in one bit, exchange all that they have. Where n is no power of two the fold (fold.h)
+ * gives a pair of neighbours one vrank: one rank hands its block in at first, and gets all others
+ * at the end.
  *
  * Source: Thakur et al. 2005, sec. 4.1 (nearest first) and 4.5 (the fold, there of allreduce);
  * NCCLX (2025), sec. 5.4, which found farthest first the best on a network with fewer links the
@@ -46,19 +47,19 @@ static uint32_t rounds(const struct ct_env *env, unsigned lane)
     return env->n == 1 ? 1 : f.k + (f.pairs > 0 ? 2 : 0);
 }
 
-/* What a seat has before exchange j: the first `far` exchanges are with far seats. */
-static struct ct_fold_share held(struct ct_fold f, uint32_t seat, uint32_t far, uint32_t j)
+/* What a vrank has before exchange j: the first `far` exchanges are with far virtual ranks. */
+static struct ct_fold_share held(struct ct_fold f, uint32_t vrank, uint32_t far, uint32_t j)
 {
     uint32_t stride = 1u << (f.k - (j < far ? j : far)), run = j < far ? 1 : 1u << (j - far);
-    return ct_fold_blocks(f, CT_RECV, (seat & (stride - 1)) & ~(run - 1), run, stride);
+    return ct_fold_blocks(f, CT_RECV, (vrank & (stride - 1)) & ~(run - 1), run, stride);
 }
 
 static unsigned exchange(const struct ct_env *env, struct ct_fold f, uint32_t far, uint32_t j,
                          struct ct_step *out)
 {
-    uint32_t seat = ct_fold_seat(f, env->me), bit = 1u << (j < far ? f.k - 1 - j : j - far);
-    struct ct_fold_share mine = held(f, seat, far, j), theirs = held(f, seat ^ bit, far, j);
-    uint32_t             peer = ct_fold_rank(f, seat ^ bit);
+    uint32_t vrank = ct_fold_vrank(f, env->me), bit = 1u << (j < far ? f.k - 1 - j : j - far);
+    struct ct_fold_share mine = held(f, vrank, far, j), theirs = held(f, vrank ^ bit, far, j);
+    uint32_t             peer = ct_fold_rank(f, vrank ^ bit);
     unsigned             steps = 0;
 
     for (unsigned i = 0; i < mine.n; i++) {

@@ -63,8 +63,8 @@ static unsigned exchange(const struct ct_env *env, struct ct_fold f, int j, stru
             src = own;
         }
     }
-    uint32_t seat = ct_fold_seat(f, env->me);
-    uint32_t peer = ct_fold_rank(f, seat ^ (1u << j));
+    uint32_t vrank = ct_fold_vrank(f, env->me);
+    uint32_t peer = ct_fold_rank(f, vrank ^ (1u << j));
 
     out[steps++] = ct_algo_tx(peer, src, ct_algo_block(CT_RECV, 0));
     out[steps++] = ct_algo_rx_op(peer, dst, src, peer > env->me ? CT_SWAP : 0);

@@ -4,13 +4,13 @@
  *
  * With p = 2^k the largest power of two <= n, the first n - p pairs of neighbours (2i, 2i + 1) send
  * one rank to take part for both: the other hands it what it puts in, sits out, and gets the result
- * from it at the end. Those that take part have seats 0 ... p - 1 in rank order, so that sums over
- * consecutive seats are sums over consecutive ranks.
+ * from it at the end. Those that take part have virtual ranks 0 ... p - 1 in rank order, so that
+ * sums over consecutive virtual ranks are sums over consecutive ranks.
  *
  * Source: Thakur et al. 2005, sec. 4.5; that pairs are neighbours keeps the order of operands.
  *
  * On 5 ranks p is 4. One pair; rank 1 takes part for 0:
- *   seat   0     1   2   3
+ *   vrank   0     1   2   3
  *   rank   0+1   2   3   4
  */
 #ifndef CT_COLL_ALGO_FOLD_H
@@ -19,7 +19,7 @@
 #include "coll/algo/step.h"
 
 struct ct_fold {
-    uint32_t k;     /* 2^k seats */
+    uint32_t k;     /* 2^k virtual ranks */
     uint32_t pairs; /* n - 2^k */
     uint32_t even;  /* the pair whose even rank takes part, not the odd one; UINT32_MAX: none */
 };
@@ -43,31 +43,31 @@ static inline bool ct_fold_in_pair(struct ct_fold f, uint32_t rank)
     return rank < 2 * f.pairs;
 }
 
-/* The seat of a rank or of its pair, and the reverse. */
-static inline uint32_t ct_fold_seat(struct ct_fold f, uint32_t rank)
+/* The vrank of a rank or of its pair, and the reverse. */
+static inline uint32_t ct_fold_vrank(struct ct_fold f, uint32_t rank)
 {
     return rank < 2 * f.pairs ? rank / 2 : rank - f.pairs;
 }
 
-static inline uint32_t ct_fold_rank(struct ct_fold f, uint32_t seat)
+static inline uint32_t ct_fold_rank(struct ct_fold f, uint32_t vrank)
 {
-    return seat < f.pairs ? 2 * seat + (seat == f.even ? 0 : 1) : seat + f.pairs;
+    return vrank < f.pairs ? 2 * vrank + (vrank == f.even ? 0 : 1) : vrank + f.pairs;
 }
 
 static inline bool ct_fold_sits_out(struct ct_fold f, uint32_t rank)
 {
-    return ct_fold_rank(f, ct_fold_seat(f, rank)) != rank;
+    return ct_fold_rank(f, ct_fold_vrank(f, rank)) != rank;
 }
 
-/* Blocks that a seat holds, where block b is rank b's: one slice or two. */
+/* Blocks that a vrank holds, where block b is rank b's: one slice or two. */
 struct ct_fold_share {
     unsigned        n;
     struct ct_slice s[2];
 };
 
-/* The blocks of `run` seats from `at` on, and of as many every `stride` seats further on; at + run
- * <= stride, which divides 2^k. A pair has two blocks: runs that begin among the pairs are a slice
- * of their own, the last of them shorter where it ends beyond. */
+/* The blocks of `run` virtual ranks from `at` on, and of as many every `stride` virtual ranks
+ * further on; at + run <= stride, which divides 2^k. A pair has two blocks: runs that begin among
+ * the pairs are a slice of their own, the last of them shorter where it ends beyond. */
 static inline struct ct_fold_share ct_fold_blocks(struct ct_fold f, enum ct_buf buf, uint32_t at,
                                                   uint32_t run, uint32_t stride)
 {

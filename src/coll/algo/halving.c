@@ -29,18 +29,18 @@
  */
 #include "coll/algo/fold.h"
 
-/* The rank with whom it exchanges j-th differs in this bit of its seat. */
+/* The rank with whom it exchanges j-th differs in this bit of its vrank. */
 static uint32_t bit_of(struct ct_fold f, bool nearest, uint32_t j)
 {
     return nearest ? 1u << j : 1u << (f.k - 1 - j);
 }
 
-/* What a seat keeps in exchange j, named as in SEND. */
-static struct ct_fold_share kept(struct ct_fold f, bool nearest, uint32_t seat, uint32_t j)
+/* What a vrank keeps in exchange j, named as in SEND. */
+static struct ct_fold_share kept(struct ct_fold f, bool nearest, uint32_t vrank, uint32_t j)
 {
     uint32_t bit = bit_of(f, nearest, j);
-    return nearest ? ct_fold_blocks(f, CT_SEND, seat & (2 * bit - 1), 1, 2 * bit)
-                   : ct_fold_blocks(f, CT_SEND, seat & ~(bit - 1), bit, 1u << f.k);
+    return nearest ? ct_fold_blocks(f, CT_SEND, vrank & (2 * bit - 1), 1, 2 * bit)
+                   : ct_fold_blocks(f, CT_SEND, vrank & ~(bit - 1), bit, 1u << f.k);
 }
 
 static uint32_t rounds(const struct ct_env *env, unsigned lane)
@@ -57,7 +57,7 @@ static struct ct_fold_share summed(const struct ct_env *env, struct ct_fold f, b
     if (ct_fold_in_pair(f, env->me)) {
         return (struct ct_fold_share){.n = 1, .s = {ct_algo_run(CT_SEND, 0, env->n)}};
     }
-    return kept(f, nearest, ct_fold_seat(f, env->me), 0);
+    return kept(f, nearest, ct_fold_vrank(f, env->me), 0);
 }
 
 static uint32_t tmp_of(const struct ct_env *env, bool nearest)
@@ -74,8 +74,8 @@ static uint32_t tmp_of(const struct ct_env *env, bool nearest)
 static unsigned exchange(const struct ct_env *env, struct ct_fold f, bool nearest, uint32_t j,
                          struct ct_step *out)
 {
-    uint32_t             seat = ct_fold_seat(f, env->me), other = seat ^ bit_of(f, nearest, j);
-    struct ct_fold_share mine = kept(f, nearest, seat, j), theirs = kept(f, nearest, other, j);
+    uint32_t             vrank = ct_fold_vrank(f, env->me), other = vrank ^ bit_of(f, nearest, j);
+    struct ct_fold_share mine = kept(f, nearest, vrank, j), theirs = kept(f, nearest, other, j);
     bool                 pair = ct_fold_in_pair(f, env->me);
     enum ct_buf          from = j == 0 && !pair ? CT_SEND : CT_TMP;
     enum ct_buf          to = j + 1 == f.k && !pair ? CT_RECV : CT_TMP;
@@ -88,7 +88,7 @@ static unsigned exchange(const struct ct_env *env, struct ct_fold f, bool neares
     for (unsigned i = 0; i < mine.n; i++) {
         out[steps++] = ct_algo_rx_sum(peer, ct_algo_kept(to, mine.s[i], first),
                                       ct_algo_kept(from, mine.s[i], first), mine.s[i],
-                                      other > seat ? CT_SWAP : 0);
+                                      other > vrank ? CT_SWAP : 0);
     }
     return steps;
 }

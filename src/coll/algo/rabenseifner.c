@@ -27,12 +27,12 @@
  */
 #include "coll/algo/fold.h"
 
-/* What seat `seat` holds after j exchanges: bit i of the seat has chosen half of what i left. */
-static struct ct_slice part(struct ct_fold f, uint32_t seat, uint32_t j)
+/* What vrank `vrank` holds after j exchanges: bit i of the vrank has chosen half of what i left. */
+static struct ct_slice part(struct ct_fold f, uint32_t vrank, uint32_t j)
 {
     uint32_t at = 0, p = 1u << f.k;
     for (uint32_t i = 0; i < j; i++) {
-        at += (seat >> i & 1) * (p >> (i + 1));
+        at += (vrank >> i & 1) * (p >> (i + 1));
     }
     return ct_algo_run(CT_SEND, at, p >> j);
 }
@@ -41,7 +41,7 @@ static struct ct_slice part(struct ct_fold f, uint32_t seat, uint32_t j)
  * first exchange leaves. */
 static struct ct_slice summed(const struct ct_env *env, struct ct_fold f)
 {
-    return part(f, ct_fold_seat(f, env->me), ct_fold_in_pair(f, env->me) ? 0 : 1);
+    return part(f, ct_fold_vrank(f, env->me), ct_fold_in_pair(f, env->me) ? 0 : 1);
 }
 
 /* Where blocks lie that are summed up in `buf`. */
@@ -55,16 +55,16 @@ static struct ct_slice place(const struct ct_env *env, struct ct_fold f, enum ct
 static unsigned halve(const struct ct_env *env, struct ct_fold f, uint32_t j, enum ct_buf to,
                       struct ct_step *out)
 {
-    uint32_t seat = ct_fold_seat(f, env->me), other = seat ^ 1u << j;
+    uint32_t vrank = ct_fold_vrank(f, env->me), other = vrank ^ 1u << j;
     uint32_t peer = ct_fold_rank(f, other);
     if (ct_fold_sits_out(f, env->me)) {
         return 0;
     }
     enum ct_buf     from = j > 0 || ct_fold_in_pair(f, env->me) ? to : CT_SEND;
-    struct ct_slice theirs = part(f, other, j + 1), mine = part(f, seat, j + 1);
+    struct ct_slice theirs = part(f, other, j + 1), mine = part(f, vrank, j + 1);
     out[0] = ct_algo_tx(peer, place(env, f, from, theirs), theirs);
     out[1] = ct_algo_rx_sum(peer, place(env, f, to, mine), place(env, f, from, mine), mine,
-                            other > seat ? CT_SWAP : 0);
+                            other > vrank ? CT_SWAP : 0);
     return 2;
 }
 
@@ -90,13 +90,13 @@ static uint32_t allreduce_rounds(const struct ct_env *env, unsigned lane)
 /* Takes back exchange j: both have then what they had before it, summed up. */
 static unsigned rejoin(const struct ct_env *env, struct ct_fold f, uint32_t j, struct ct_step *out)
 {
-    uint32_t seat = ct_fold_seat(f, env->me), other = seat ^ 1u << j;
+    uint32_t vrank = ct_fold_vrank(f, env->me), other = vrank ^ 1u << j;
     uint32_t peer = ct_fold_rank(f, other);
 
     if (ct_fold_sits_out(f, env->me)) {
         return 0;
     }
-    struct ct_slice mine = ct_algo_in(CT_RECV, part(f, seat, j + 1));
+    struct ct_slice mine = ct_algo_in(CT_RECV, part(f, vrank, j + 1));
     out[0] = ct_algo_tx(peer, mine, mine);
     out[1] = ct_algo_rx(peer, ct_algo_in(CT_RECV, part(f, other, j + 1)));
     return 2;
@@ -145,18 +145,18 @@ static uint32_t reduce_tmp(const struct ct_env *env)
  * this is taken back. */
 static uint32_t way_up(const struct ct_env *env, struct ct_fold f)
 {
-    return ct_fold_seat(f, env->me) ^ ct_fold_seat(f, env->root);
+    return ct_fold_vrank(f, env->me) ^ ct_fold_vrank(f, env->root);
 }
 
 static unsigned gather(const struct ct_env *env, struct ct_fold f, uint32_t j, enum ct_buf sum,
                        struct ct_step *out)
 {
-    uint32_t way = way_up(env, f) >> j, seat = ct_fold_seat(f, env->me), other = seat ^ 1u << j;
+    uint32_t way = way_up(env, f) >> j, vrank = ct_fold_vrank(f, env->me), other = vrank ^ 1u << j;
 
     if (way > 1 || ct_fold_sits_out(f, env->me)) {
         return 0;
     }
-    struct ct_slice blocks = part(f, way == 1 ? seat : other, j + 1);
+    struct ct_slice blocks = part(f, way == 1 ? vrank : other, j + 1);
     struct ct_slice there = place(env, f, sum, blocks);
     *out = way == 1 ? ct_algo_tx(ct_fold_rank(f, other), there, blocks)
                     : ct_algo_rx_named(ct_fold_rank(f, other), there, blocks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hierarchies along rails: the ranks with the same number in their groups are a rail, and each rail
- * moves its own part. So every rank and every network card of a node works at once, and what a node
+ * moves its own part. So every rank and every NIC of a node works at once, and what a node
  * sends is no more than if it was one rank.
  *
  * Source: Mikami et al. 2018 (2D-torus allreduce); rails are those of NCCLX's fabrics; Bokhari and

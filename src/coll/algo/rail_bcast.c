@@ -2,7 +2,7 @@
 /*
  * Bcast along rails (rail.c): the root gives each rank of its group a part of the vector, each rail
  * takes its part from group to group, and in each group the parts come together. So all network
- * cards of a node work, each on a part, where a leader has but one for the whole.
+ * NICs of a node work, each on a part, where a leader has but one for the whole.
  *
  * Source: van de Geijn's broadcast (Thakur et al. 2005, sec. 4.3) across the ranks of a node, and
  * rails as in Mikami et al. 2018.

@@ -18,7 +18,7 @@ struct seal {
 };
 
 /* What rank 0 tells the others of the memory it has made. */
-struct card {
+struct record {
     uint64_t    local_group;
     struct seal seal;
     int32_t     pid, fd;
@@ -42,35 +42,35 @@ static bool map(struct ct_common *c, int fd)
 }
 
 /* Rank 0's part. */
-static bool create(const struct ct_run_ctx *ctx, struct ct_common *c, struct card *card)
+static bool create(const struct ct_run_ctx *ctx, struct ct_common *c, struct record *record)
 {
-    card->pid = getpid();
-    card->local_group = ctx->p->job->local_group;
-    card->fd = memfd_create("ctran-common", MFD_CLOEXEC);
-    if (card->fd < 0 ||
-        getrandom(&card->seal, sizeof card->seal, 0) != (ssize_t)sizeof card->seal ||
-        ct_shmfile_reserve(card->fd, 0, file_bytes(c)) != 0 || !map(c, card->fd)) {
+    record->pid = getpid();
+    record->local_group = ctx->p->job->local_group;
+    record->fd = memfd_create("ctran-common", MFD_CLOEXEC);
+    if (record->fd < 0 ||
+        getrandom(&record->seal, sizeof record->seal, 0) != (ssize_t)sizeof record->seal ||
+        ct_shmfile_reserve(record->fd, 0, file_bytes(c)) != 0 || !map(c, record->fd)) {
         ct_info(&ctx->p->log, "no %zu bytes of memory that %" PRIu32 " ranks share: %s",
                 file_bytes(c), ctx->n, strerror(errno));
         return false;
     }
-    memcpy(seal_of(c), &card->seal, sizeof card->seal);
+    memcpy(seal_of(c), &record->seal, sizeof record->seal);
     return true;
 }
 
 /* The others' part. */
-static bool attach(const struct ct_run_ctx *ctx, struct ct_common *c, const struct card *card)
+static bool attach(const struct ct_run_ctx *ctx, struct ct_common *c, const struct record *record)
 {
     char        path[64];
     struct stat st;
-    if (card->fd < 0 || card->local_group != ctx->p->job->local_group) {
+    if (record->fd < 0 || record->local_group != ctx->p->job->local_group) {
         return false;
     }
-    snprintf(path, sizeof path, "/proc/%" PRId32 "/fd/%" PRId32, card->pid, card->fd);
+    snprintf(path, sizeof path, "/proc/%" PRId32 "/fd/%" PRId32, record->pid, record->fd);
     int  fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
               (size_t)st.st_size == file_bytes(c) && map(c, fd) &&
-              memcmp(seal_of(c), &card->seal, sizeof card->seal) == 0;
+              memcmp(seal_of(c), &record->seal, sizeof record->seal) == 0;
     if (fd >= 0) {
         close(fd);
     }
@@ -102,17 +102,17 @@ static int allgather(struct ct_run_ctx *ctx, char *all)
 
 int ct_common_open(struct ct_run_ctx *ctx, size_t bytes, bool able, struct ct_common *out)
 {
-    struct card card = {.fd = -1};
-    char        all[CT_COMMON_RANKS];
+    struct record record = {.fd = -1};
+    char          all[CT_COMMON_RANKS];
     *out = (struct ct_common){.bytes = bytes};
-    bool ok = ctx->me != 0 || (able && create(ctx, out, &card));
-    int  rc = bcast(ctx, &card, sizeof card);
+    bool ok = ctx->me != 0 || (able && create(ctx, out, &record));
+    int  rc = bcast(ctx, &record, sizeof record);
     if (rc == CTRAN_SUCCESS) {
-        all[ctx->me] = ok && able && (ctx->me == 0 || attach(ctx, out, &card));
+        all[ctx->me] = ok && able && (ctx->me == 0 || attach(ctx, out, &record));
         rc = allgather(ctx, all);
     }
-    if (ctx->me == 0 && card.fd >= 0) {
-        close(card.fd); /* all have opened it by now, or never will */
+    if (ctx->me == 0 && record.fd >= 0) {
+        close(record.fd); /* all have opened it by now, or never will */
     }
     if (rc != CTRAN_SUCCESS || memchr(all, 0, ctx->n) != NULL) {
         ct_common_close(out);

@@ -1,6 +1,6 @@
 # coll/run: the runner.
 libctcore_la_SOURCES += \
-	src/coll/run/board.c src/coll/run/board.h src/coll/run/board_lend.c src/coll/run/board_run.c \
+	src/coll/run/shm_coll.c src/coll/run/shm_coll.h src/coll/run/shm_coll_attach.c src/coll/run/shm_coll_run.c \
 	src/coll/run/common.c \
 	src/coll/run/layout.c src/coll/run/layout.h \
 	src/coll/run/levels.c \

@@ -25,16 +25,16 @@
 #include "p2p/p2p.h"
 
 /* Who takes part, and how messages are kept apart from others. */
-struct ct_board;
+struct ct_shm_coll;
 struct ct_run_ctx {
-    struct ct_process *p;
-    uint64_t           id; /* context of messages */
-    uint32_t           n, me;
-    uint32_t           seq;        /* plans numbered, the same on all ranks: see ct_run_args */
-    struct ct_board   *board;      /* NULL: there is none; the context's owner closes it */
-    bool              board_tried; /* whether there is one has been found out, on all ranks alike */
-    struct ct_levels *levels;      /* as ct_env wants them; the context's owner frees them */
-    bool              levels_tried;
+    struct ct_process  *p;
+    uint64_t            id; /* context of messages */
+    uint32_t            n, me;
+    uint32_t            seq;       /* plans numbered, the same on all ranks: see ct_run_args */
+    struct ct_shm_coll *shm;       /* NULL: there is none; the context's owner closes it */
+    bool                shm_tried; /* whether there is one has been found out, on all ranks alike */
+    struct ct_levels   *levels;    /* as ct_env wants them; the context's owner frees them */
+    bool                levels_tried;
     /* The endpoint of a rank; NULL when out of memory. */
     struct ct_ep *(*ep)(const struct ct_run_ctx *ctx, uint32_t rank);
 };
@@ -85,7 +85,7 @@ struct ct_run_args {
 struct ct_plan;
 
 /* What plans of this process have done: messages and bytes that it sent, and rounds that it began.
- * A plan is counted when it is finished. Collectives over a board send no messages and are not
+ * A plan is counted when it is finished. Collectives over a shm_coll send no messages and are not
  * counted. */
 struct ct_run_count {
     uint64_t messages, bytes, rounds;
@@ -126,33 +126,34 @@ int ct_plan_finish(struct ct_plan *plan);
 int ct_run(const struct ct_run_args *args);
 
 /*
- * The board: memory that all ranks of a context share, where each has room to write into and the
- * others read. An algorithm by which a rank sends no more than what it can put in (CT_BY_BOARD)
- * needs no messages there: the input is written once, and who receives reads it. board.h
+ * The shm_coll: memory that all ranks of a context share, where each has room to write into and the
+ * others read. An algorithm by which a rank sends no more than what it can put in (CT_BY_SHM)
+ * needs no messages there: the input is written once, and who receives reads it. shm_coll.h
  */
 enum {
-    CT_BOARD_RANKS = 64,  /* at most */
-    CT_BOARD_BYTES = 4144 /* that a rank puts in without more memory than a board begins with */
+    CT_SHM_COLL_RANKS = 64, /* at most */
+    CT_SHM_COLL_BYTES =
+        4144 /* that a rank puts in without more memory than a shm_coll begins with */
 };
 
-/* Collective: makes ctx->board if the ranks are of one host and can share memory, on all or on
+/* Collective: makes ctx->shm if the ranks are of one host and can share memory, on all or on
  * none. An error is that of a collective. */
-int ct_board_open(struct ct_run_ctx *ctx);
-/* Collective: whether one of kind `coll` can go over ctx->board, which gets the memory that it
+int ct_shm_coll_open(struct ct_run_ctx *ctx);
+/* Collective: whether one of kind `coll` can go over ctx->shm, which gets the memory that it
  * takes. If blocks are in counts, all ranks know all of them. */
-int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout *layout,
-                   bool *takes);
+int ct_shm_coll_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout *layout,
+                      bool *takes);
 /* In place of a collective that this rank cannot take part in, for want of memory: the next one is
  * the same on all ranks again, or an error here. */
 void ct_run_skip(struct ct_run_ctx *ctx);
-/* From now on each collective over the board, if there is one, ends with `error` here; the other
- * ranks are told, for whom their waits for this one end. */
-void ct_board_break(struct ct_run_ctx *ctx, int error);
+/* From now on each collective through shared memory, if there is one, ends with `error` here; the
+ * other ranks are told, for whom their waits for this one end. */
+void ct_shm_coll_break(struct ct_run_ctx *ctx, int error);
 /* Of this rank alone; NULL is none. */
-void ct_board_close(struct ct_board *board);
-/* ct_run over ctx->board, which takes it; args are completed. The algorithm has a
- * trait of CT_BY_BOARD. */
-int ct_board_run(struct ct_run_args *args);
+void ct_shm_coll_close(struct ct_shm_coll *shm);
+/* ct_run over ctx->shm, which takes it; args are completed. The algorithm has a
+ * trait of CT_BY_SHM. */
+int ct_shm_coll_run(struct ct_run_args *args);
 
 /*
  * The job's roll, for a context of all its ranks where they are on one host (job->roll): an

@@ -16,7 +16,7 @@ struct writer {
     bool                       relays; /* it is added up there */
     int                        rc;
     uint32_t                   round;
-    struct ct_place            tmp_at[CT_BOARD_RANKS]; /* scratch that is read in an input */
+    struct ct_place            tmp_at[CT_SHM_COLL_RANKS]; /* scratch that is read in an input */
 };
 
 /* ---- acts and places ------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A script: what one rank does in an operation over a board, with the algorithm's rounds asked for
- * and every block found. Places are offsets, so that a script serves all calls that differ in their
- * data and in where their buffers are, and in nothing else.
+ * A script: what one rank does in an operation over a shm_coll, with the algorithm's rounds asked
+ * for and every block found. Places are offsets, so that a script serves all calls that differ in
+ * their data and in where their buffers are, and in nothing else.
  */
 #ifndef CT_COLL_RUN_SCRIPT_H
 #define CT_COLL_RUN_SCRIPT_H

@@ -24,7 +24,7 @@
  *     neither waits for the other: half of the slots, words of its own, and numbers from 1 on in
  *     each kernel.
  * A third kind, rows, has numbers of its own, in a part of the workspaces that no other kind uses:
- * every 32 bytes end with the item's number, in 4 bytes (row.cuh).
+ * every 32 bytes end with the item's number, in 4 bytes (ll32.cuh).
  * Which kind, how many blocks and how large the steps are must be the same on both sides of a pair:
  * they follow from sizes that both know and from the layout.
  *
@@ -50,10 +50,10 @@ enum {
     CT_KERNEL_HEAD = 16,     /* bytes of an item of ct_messages behind its data */
     CT_KERNEL_UNITS = 512,   /* bytes whose lines lie together, line_of; an item has a multiple */
     CT_KERNEL_WARP = 32,     /* threads whose rows are one after the other, */
-    CT_KERNEL_WARP_LINES = 2048, /* of so many bytes */
-    CT_KERNEL_WARP_DATA = 1792,  /* and so much payload */
-    CT_KERNEL_ROW_THREADS = 384, /* of a block that sends rows, at most */
-    CT_KERNEL_SPREAD = 3,        /* peers of a call by rows, at most */
+    CT_KERNEL_WARP_LINES = 2048,  /* of so many bytes */
+    CT_KERNEL_WARP_DATA = 1792,   /* and so much payload */
+    CT_KERNEL_LL32_THREADS = 384, /* of a block that sends rows, at most */
+    CT_KERNEL_SPREAD = 3,         /* peers of a call by rows, at most */
 };
 
 /* Types and operators as kernels know them; gpu/kernels.c translates. */
@@ -171,7 +171,7 @@ struct ct_kernel_args {
     struct ct_kernel_move move[CT_KERNEL_RANKS];
 };
 
-/* ct_move_rows, ct_reduce_rows_*: what a rank gets of those in `from`, and its own if that counts,
+/* ct_move_ll32, ct_reduce_ll32_*: what a rank gets of those in `from`, and its own if that counts,
  * is combined, goes to own_dst and to all in result_to; what comes of those in result_from goes to
  * its peer's dst. The lengths of a pair are the same on both sides, steps and lanes on all ranks.
  * ct_move_short, ct_reduce_short_* and ct_messages_short: the same as of flagged items in one step

@@ -62,7 +62,7 @@ CT_KERNEL(ct_bcast_direct, struct ct_kernel_direct)
     if (thread() == 0 && me != a.root) {
         *ready = 0;
     }
-    say_all_through(a);
+    signal_all_through(a);
     close_memory(&ch, a.open);
-    say_over(&a.comm);
+    signal_over(&a.comm);
 }

@@ -280,7 +280,7 @@ CT_DEV void tell_over(uint32_t *finished, uint32_t finishes, uint32_t *through)
  * all is as if it had ended. What it wrote to peers may be on its way. None of them takes this word
  * for anything: they look at what comes with it, and their memory is not unmapped while a stream
  * is busy. To wait for that took as long as the rest of a small kernel. */
-CT_DEV void say_over(const struct ct_kernel_comm *comm)
+CT_DEV void signal_over(const struct ct_kernel_comm *comm)
 {
     uint32_t *through =
         &static_cast<struct ct_kernel_words *>(comm->workspace[comm->rank])[comm->rank].ready;
@@ -316,7 +316,7 @@ CT_DEV void channel_close(struct channel *ch, uint32_t drain)
             wait_room_for(ch, p, ch->sent[p] + CT_KERNEL_WINDOW);
         }
     }
-    say_over(comm);
+    signal_over(comm);
 }
 
 /* ---- the block ----------------------------------------------------------------------------------

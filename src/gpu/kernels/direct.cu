@@ -37,7 +37,7 @@ CT_DEV void copy_by_turns(struct channel *ch, const struct ct_kernel_direct &a, 
         __syncthreads();
         if (thread() == 0 && is_last(&pair_with(&a.comm, me, turn)->through)) {
             fence();
-            say_through(&a.comm, turn);
+            signal_through(&a.comm, turn);
         }
     }
 }
@@ -50,7 +50,7 @@ CT_DEV void copy_together(struct channel *ch, const struct ct_kernel_direct &a, 
     } else if (alive) {
         copy_to_all(a, a.use, 0, a.each_bytes, thread(), others);
     }
-    say_all_through(a);
+    signal_all_through(a);
 }
 
 CT_KERNEL(ct_move_direct, struct ct_kernel_direct)
@@ -70,5 +70,5 @@ CT_KERNEL(ct_move_direct, struct ct_kernel_direct)
         copy_by_turns(&ch, a, others);
     }
     close_memory(&ch, a.open);
-    say_over(&a.comm);
+    signal_over(&a.comm);
 }

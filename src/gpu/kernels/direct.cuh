@@ -87,7 +87,7 @@ CT_DEV uint32_t wait_any_open(struct channel *ch, uint32_t mask)
 }
 
 /* All that the blocks did to p's memory is done; behind a fence, by one thread of all blocks. */
-CT_DEV void say_through(const struct ct_kernel_comm *comm, uint32_t p)
+CT_DEV void signal_through(const struct ct_kernel_comm *comm, uint32_t p)
 {
     struct ct_kernel_pair *pair = pair_with(comm, comm->rank, p);
     const uint32_t         used = pair->used + 1;
@@ -96,7 +96,7 @@ CT_DEV void say_through(const struct ct_kernel_comm *comm, uint32_t p)
 }
 
 /* By the block, which has done all that it does to others' memory. */
-CT_DEV void say_all_through(const struct ct_kernel_direct &a)
+CT_DEV void signal_all_through(const struct ct_kernel_direct &a)
 {
     const struct ct_kernel_comm *comm = &a.comm;
     __syncthreads();
@@ -104,7 +104,7 @@ CT_DEV void say_all_through(const struct ct_kernel_direct &a)
         fence();
         for (uint32_t p = 0; p < comm->size; p++) {
             if (in(a.use, p)) {
-                say_through(comm, p);
+                signal_through(comm, p);
             }
         }
     }

@@ -5,7 +5,7 @@ libctcore_la_SOURCES += \
 	src/gpu/kernels_direct.c \
 	src/gpu/kernels_names.c \
 	src/gpu/kernels_own.h \
-	src/gpu/kernels_rows.c \
+	src/gpu/kernels_ll32.c \
 	src/gpu/kernels_short.c \
 	src/gpu/kernels/args.h \
 	src/gpu/kernels/launch.c \
@@ -27,8 +27,8 @@ kernel_sources = \
 	src/gpu/kernels/reduce.cuh \
 	src/gpu/kernels/reduce_short.cuh \
 	src/gpu/kernels/roles.cuh \
-	src/gpu/kernels/row.cuh \
-	src/gpu/kernels/rows.cuh \
+	src/gpu/kernels/ll32.cuh \
+	src/gpu/kernels/ll32_calls.cuh \
 	src/gpu/kernels/short.cuh \
 	src/gpu/kernels/reduce_float.cu \
 	src/gpu/kernels/reduce_half.cu \

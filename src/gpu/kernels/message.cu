@@ -97,7 +97,7 @@ CT_KERNEL(ct_messages, struct ct_kernel_messages)
     for (struct share s = share_of(from, a.comm.rank); share_next(&s);) {
         recv_message(&ch, a, &s);
     }
-    say_over(&a.comm);
+    signal_over(&a.comm);
 }
 
 /* ---- short ----------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ CT_DEV uint32_t to_head(const struct ct_kernel_short &a, uint32_t at)
 }
 
 template <unsigned N>
-CT_DEV void send_heads(const struct ct_kernel_short &a, const struct seat *s,
+CT_DEV void send_heads(const struct ct_kernel_short &a, const struct slot *s,
                        const struct party (&p)[N])
 {
     CT_UNROLL
@@ -168,7 +168,7 @@ CT_DEV void take_messages(const struct ct_kernel_short &a, const struct party (&
 template <unsigned N> CT_DEV void messages_short(const struct ct_kernel_short &a)
 {
     struct channel    ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
-    const struct seat s = seat_of<N>(a);
+    const struct slot s = slot_of_rank<N>(a);
     struct party      p[N];
     struct lines<N>   x;
     uint32_t          at = s.t * 16;

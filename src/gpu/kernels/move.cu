@@ -2,12 +2,12 @@
 /*
  * The kernels that move: what goes to each peer, what comes from each, in one launch. Allgather,
  * alltoall, broadcast, shifts and barriers are all of these. ct_move_short and ct_move_flagged are
- * for latency, ct_move_rows for what is some hundred KiB, ct_move_bulk for what is longer; args.h
+ * for latency, ct_move_ll32 for what is some hundred KiB, ct_move_bulk for what is longer; args.h
  * tells of the kinds of items.
  */
 #include "gpu/kernels/flagged.cuh"
 #include "gpu/kernels/pipeline.cuh"
-#include "gpu/kernels/rows.cuh"
+#include "gpu/kernels/ll32_calls.cuh"
 #include "gpu/kernels/short.cuh"
 
 /* How many items this block sends to each peer, and gets; in shared memory. */
@@ -117,7 +117,7 @@ CT_KERNEL(ct_move_flagged, struct ct_kernel_args)
         from = from_next;
         o = outgoing_of(a, to, step + 1);
     }
-    say_over(&a.comm);
+    signal_over(&a.comm);
 }
 
 /* What a thread does in ct_move_short. */
@@ -125,7 +125,7 @@ struct moving_short {
     struct own_unit_place own;
     vec                   unit; /* what is copied */
 
-    __device__ __forceinline__ void find(const struct ct_kernel_short &a, const struct seat *s,
+    __device__ __forceinline__ void find(const struct ct_kernel_short &a, const struct slot *s,
                                          uint32_t at)
     {
         own = own_of(a, s, at);
@@ -142,12 +142,12 @@ struct moving_short {
     }
 
     template <unsigned N>
-    __device__ __forceinline__ void show(const struct seat *, const struct party (&)[N])
+    __device__ __forceinline__ void show(const struct slot *, const struct party (&)[N])
     {
     }
 
     template <unsigned N>
-    __device__ __forceinline__ void take(const struct ct_kernel_short &a, const struct seat *,
+    __device__ __forceinline__ void take(const struct ct_kernel_short &a, const struct slot *,
                                          const struct party (&p)[N])
     {
         CT_UNROLL
@@ -247,7 +247,7 @@ struct passing_on {
     }
 };
 
-CT_KERNEL_ROWS(ct_move_rows)
+CT_KERNEL_LL32(ct_move_ll32)
 {
-    run_rows<passing_on>(a);
+    run_ll32<passing_on>(a);
 }

@@ -26,9 +26,9 @@ struct line {
     uint64_t a, b;
 };
 
-/* Of rows (row.cuh): lines of a warp side by side are a group of them, and a thread has one of each
- * of four groups. */
-enum { LINE_BYTES = 16, ROW_LINES = 2, ROW_GROUPS = 4, ROW_GROUP = 32 * LINE_BYTES };
+/* Of rows (ll32.cuh): lines of a warp side by side are a group of them, and a thread has one of
+ * each of four groups. */
+enum { LINE_BYTES = 16, LL32_LINES = 2, LL32_GROUPS = 4, LL32_GROUP = 32 * LINE_BYTES };
 
 #if defined(__CUDACC__)
 
@@ -269,26 +269,26 @@ CT_DEV void takers_meet(uint32_t threads)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-CT_DEV void ask_rows(const char *first, line (&l)[ROW_GROUPS])
+CT_DEV void ask_ll32(const char *first, line (&l)[LL32_GROUPS])
 {
     CT_UNROLL
-    for (unsigned u = 0; u < ROW_GROUPS; u++) {
-        l[u] = load_line(first + u * ROW_GROUP);
+    for (unsigned u = 0; u < LL32_GROUPS; u++) {
+        l[u] = load_line(first + u * LL32_GROUP);
     }
 }
 
 /* By a whole warp, of what has been asked for: the threads at the ends of rows see the numbers. */
-CT_DEV bool have_come(const char *, uint32_t lane, uint32_t item, line (&l)[ROW_GROUPS])
+CT_DEV bool have_come(const char *, uint32_t lane, uint32_t item, line (&l)[LL32_GROUPS])
 {
     bool missing = false;
     CT_UNROLL
-    for (unsigned u = 0; u < ROW_GROUPS; u++) {
+    for (unsigned u = 0; u < LL32_GROUPS; u++) {
         missing = missing || (uint32_t)(l[u].b >> 32) != item;
     }
-    return !any_of_warp(missing && lane % ROW_LINES == ROW_LINES - 1);
+    return !any_of_warp(missing && lane % LL32_LINES == LL32_LINES - 1);
 }
 
-CT_DEV void store_row_line(void *p, line l)
+CT_DEV void store_ll32_line(void *p, line l)
 {
     store_line(p, l);
 }
@@ -435,25 +435,25 @@ CT_DEV void takers_meet(uint32_t)
 
 /* ---- rows: there are no warps, so who wants a line looks for the number himself -------------- */
 
-CT_DEV void ask_rows(const char *, line (&)[ROW_GROUPS])
+CT_DEV void ask_ll32(const char *, line (&)[LL32_GROUPS])
 {
 }
 
-CT_DEV bool have_come(const char *first, uint32_t lane, uint32_t item, line (&l)[ROW_GROUPS])
+CT_DEV bool have_come(const char *first, uint32_t lane, uint32_t item, line (&l)[LL32_GROUPS])
 {
-    for (unsigned u = 0; u < ROW_GROUPS; u++) {
-        const char *const row = first + u * ROW_GROUP - lane % ROW_LINES * LINE_BYTES;
+    for (unsigned u = 0; u < LL32_GROUPS; u++) {
+        const char *const row = first + u * LL32_GROUP - lane % LL32_LINES * LINE_BYTES;
         const uint64_t   *words = reinterpret_cast<const uint64_t *>(row);
-        if (__atomic_load_n(words + 2 * ROW_LINES - 1, __ATOMIC_ACQUIRE) >> 32 != item) {
+        if (__atomic_load_n(words + 2 * LL32_LINES - 1, __ATOMIC_ACQUIRE) >> 32 != item) {
             return false;
         }
-        l[u] = load_line(first + u * ROW_GROUP);
+        l[u] = load_line(first + u * LL32_GROUP);
     }
     return true;
 }
 
 /* The last of a row has the number. */
-CT_DEV void store_row_line(void *p, line l)
+CT_DEV void store_ll32_line(void *p, line l)
 {
     uint64_t *words = static_cast<uint64_t *>(p);
     __atomic_store_n(words, l.a, __ATOMIC_RELAXED);

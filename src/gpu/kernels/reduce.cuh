@@ -5,7 +5,7 @@
  * the order of ranks and hands out the result.
  *   - ct_reduce_flagged_<type>, for latency: the result is not handed out; where all want all, each
  *     rank's part is the whole (one shot). ct_reduce_short_<type>: the same in fewer instructions.
- *   - ct_reduce_rows_<type>, for what is some hundred KiB: both, with results handed out.
+ *   - ct_reduce_ll32_<type>, for what is some hundred KiB: both, with results handed out.
  *   - ct_reduce_bulk_<type>: reduce-scatter, then, where results are handed out, an allgather
  *     behind it, step by step (Patarasuk and Yuan 2009 for the volume, here without a ring), all of
  *     them at once (pipeline.cuh).
@@ -20,7 +20,7 @@
 #include "gpu/kernels/ops.cuh"
 #include "gpu/kernels/pipeline.cuh"
 #include "gpu/kernels/reduce_short.cuh"
-#include "gpu/kernels/rows.cuh"
+#include "gpu/kernels/ll32_calls.cuh"
 
 /* This block's piece of a part of `bytes` in a step. */
 CT_DEV struct slice part_piece(const struct ct_kernel_args &a, uint64_t bytes, uint32_t step)
@@ -127,7 +127,7 @@ template <class Dispatch> CT_DEV void reduce_flagged(const struct ct_kernel_args
         next_step(&ch, to, peers, to);
         o = outgoing_of(a, to, step + 1);
     }
-    say_over(&a.comm);
+    signal_over(&a.comm);
 }
 
 /* ---- bulk ------------------------------------------------------------------------------------ */
@@ -584,9 +584,9 @@ template <class Dispatch> CT_DEV void reduce_direct(const struct ct_kernel_direc
     if (later && alive) {
         hand_out(a, f.own, all & ~me);
     }
-    say_all_through(a);
+    signal_all_through(a);
     close_memory(&ch, a.open);
-    say_over(&a.comm);
+    signal_over(&a.comm);
 }
 
 /* The kernels of a type. */
@@ -599,9 +599,9 @@ template <class Dispatch> CT_DEV void reduce_direct(const struct ct_kernel_direc
     {                                                                                              \
         reduce_short<dispatches>(a);                                                               \
     }                                                                                              \
-    CT_KERNEL_ROWS(ct_reduce_rows_##name)                                                          \
+    CT_KERNEL_LL32(ct_reduce_ll32_##name)                                                          \
     {                                                                                              \
-        run_rows<dispatches>(a);                                                                   \
+        run_ll32<dispatches>(a);                                                                   \
     }                                                                                              \
     CT_KERNEL(ct_reduce_bulk_##name, struct ct_kernel_args)                                        \
     {                                                                                              \

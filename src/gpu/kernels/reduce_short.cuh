@@ -54,7 +54,7 @@ template <class Dispatch> struct reducing_short {
     vec                   unit;
     vec                  *units; /* of each thread, in shared memory, where peers are spread */
 
-    __device__ __forceinline__ void find(const struct ct_kernel_short &a, const struct seat *s,
+    __device__ __forceinline__ void find(const struct ct_kernel_short &a, const struct slot *s,
                                          uint32_t at)
     {
         own = own_of(a, s, at);
@@ -71,7 +71,7 @@ template <class Dispatch> struct reducing_short {
 
     /* Before a barrier. */
     template <unsigned N>
-    __device__ __forceinline__ void show(const struct seat *s, const struct party (&p)[N])
+    __device__ __forceinline__ void show(const struct slot *s, const struct party (&p)[N])
     {
         if (!has_all(s)) {
             units[thread()] = p[0].unit;
@@ -79,7 +79,7 @@ template <class Dispatch> struct reducing_short {
     }
 
     template <unsigned N>
-    __device__ __forceinline__ void take(const struct ct_kernel_short &a, const struct seat *s,
+    __device__ __forceinline__ void take(const struct ct_kernel_short &a, const struct slot *s,
                                          const struct party (&p)[N])
     {
         if (has_all(s)) {
@@ -97,7 +97,7 @@ template <class Dispatch> struct reducing_short {
     }
 
     __device__ __forceinline__ void take_shown(const struct ct_kernel_short &a,
-                                               const struct seat            *s)
+                                               const struct slot            *s)
     {
         vec got[CT_KERNEL_SPREAD];
         CT_UNROLL

@@ -79,7 +79,7 @@ CT_DEV bool has_slice(const struct ct_kernel_short &a, uint32_t bytes)
 
 /* A thread's place: the number t of `all` that have the same peers, of which `first` is the first;
  * where that is a.peers, they have what is the rank's own. */
-struct seat {
+struct slot {
     uint32_t first, t, all;
 };
 
@@ -88,7 +88,7 @@ CT_DEV bool is_spread(const struct ct_kernel_short &a)
     return a.spread != 0 && LANES > 1;
 }
 
-template <unsigned N> CT_DEV struct seat seat_of(const struct ct_kernel_short &a)
+template <unsigned N> CT_DEV struct slot slot_of_rank(const struct ct_kernel_short &a)
 {
     const uint32_t all = 1u << a.spread;
     if (N > 1 || !is_spread(a)) {
@@ -98,7 +98,7 @@ template <unsigned N> CT_DEV struct seat seat_of(const struct ct_kernel_short &a
 }
 
 /* Whether its threads are the whole block. */
-CT_DEV bool has_all(const struct seat *s)
+CT_DEV bool has_all(const struct slot *s)
 {
     return s->all == threads();
 }
@@ -117,7 +117,7 @@ struct party {
 
 /* The unit at `at`, of arguments alone. */
 template <unsigned N>
-CT_DEV void parties_of(const struct ct_kernel_short &a, const struct seat *s, struct party (&p)[N],
+CT_DEV void parties_of(const struct ct_kernel_short &a, const struct slot *s, struct party (&p)[N],
                        uint32_t at)
 {
     const uint32_t line = (uint32_t)line_of(at), from = blockIdx.x * a.each_bytes + at;
@@ -145,7 +145,7 @@ CT_DEV void parties_of(const struct ct_kernel_short &a, const struct seat *s, st
 
 /* On a GPU a thread has one unit; in the emulation one thread has all. */
 template <unsigned N>
-CT_DEV bool next_unit(const struct ct_kernel_short &a, const struct seat *s, struct party (&p)[N],
+CT_DEV bool next_unit(const struct ct_kernel_short &a, const struct slot *s, struct party (&p)[N],
                       uint32_t *at)
 {
     *at += s->all * 16;
@@ -157,7 +157,7 @@ CT_DEV bool next_unit(const struct ct_kernel_short &a, const struct seat *s, str
 }
 
 template <unsigned N>
-CT_DEV void first_unit(const struct ct_kernel_short &a, const struct seat *s, struct party (&p)[N],
+CT_DEV void first_unit(const struct ct_kernel_short &a, const struct slot *s, struct party (&p)[N],
                        uint32_t *at)
 {
     *at = s->t * 16;
@@ -193,7 +193,7 @@ template <unsigned N> CT_DEV void load_all(const struct ct_kernel_short &a, stru
 }
 
 /* An item that refreshes its slot (channel.cuh): all lines are written. */
-CT_DEV void refresh_slot(const struct ct_kernel_short &a, const struct seat *s,
+CT_DEV void refresh_slot(const struct ct_kernel_short &a, const struct slot *s,
                          const struct ct_kernel_short_peer &q, uint32_t item)
 {
     char *const       slot = of_block(q.out, a.slots_bytes) + turn_of(a, item);
@@ -209,7 +209,7 @@ CT_DEV void refresh_slot(const struct ct_kernel_short &a, const struct seat *s,
 }
 
 template <unsigned N>
-CT_DEV void send_all(struct channel *ch, const struct ct_kernel_short &a, const struct seat *s,
+CT_DEV void send_all(struct channel *ch, const struct ct_kernel_short &a, const struct slot *s,
                      struct party (&p)[N])
 {
     CT_UNROLL
@@ -237,7 +237,7 @@ CT_DEV void send_all(struct channel *ch, const struct ct_kernel_short &a, const 
 }
 
 /* Says that what had come in earlier kernels is done with. */
-template <unsigned N> CT_DEV void acknowledge(const struct seat *s, const struct party (&p)[N])
+template <unsigned N> CT_DEV void acknowledge(const struct slot *s, const struct party (&p)[N])
 {
     CT_UNROLL
     for (uint32_t k = 0; k < N; k++) {
@@ -248,7 +248,7 @@ template <unsigned N> CT_DEV void acknowledge(const struct seat *s, const struct
 }
 
 /* What will have gone and come when the kernel is over; behind a barrier, as all have read it. */
-template <unsigned N> CT_DEV void count_all(const struct seat *s, const struct party (&p)[N])
+template <unsigned N> CT_DEV void count_all(const struct slot *s, const struct party (&p)[N])
 {
     __syncthreads();
     CT_UNROLL
@@ -319,7 +319,7 @@ template <unsigned N> CT_DEV bool may_let_go(const struct lines<N> &x, const str
 }
 
 /* By all of a block, each behind the waits for its own peers: behind those for all. */
-CT_DEV void all_meet(const struct seat *s)
+CT_DEV void all_meet(const struct slot *s)
 {
     if (!has_all(s)) {
         __syncthreads();
@@ -333,7 +333,7 @@ struct own_unit_place {
     uint32_t    bytes;
 };
 
-CT_DEV struct own_unit_place own_of(const struct ct_kernel_short &a, const struct seat *s,
+CT_DEV struct own_unit_place own_of(const struct ct_kernel_short &a, const struct slot *s,
                                     uint32_t at)
 {
     const uint32_t from = blockIdx.x * a.each_bytes + at;
@@ -347,7 +347,7 @@ CT_DEV struct own_unit_place own_of(const struct ct_kernel_short &a, const struc
 template <unsigned N, class Work> CT_DEV void run_short(const struct ct_kernel_short &a, Work *work)
 {
     struct channel    ch = {nullptr, a.abort, nullptr, nullptr, 0, true};
-    const struct seat s = seat_of<N>(a);
+    const struct slot s = slot_of_rank<N>(a);
     struct party      p[N];
     struct lines<N>   x;
     uint32_t          at = s.t * 16;

@@ -1,4 +1,4 @@
-# pmi/oob: the exchange of cards. It needs coll/algo, which is in libctcore.
+# pmi/oob: the exchange of records. It needs coll/algo, which is in libctcore.
 libctboot_la_SOURCES += \
 	src/pmi/oob/gather.c src/pmi/oob/gather.h \
 	src/pmi/oob/node.c \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An agent: takes the cards of its node's ranks, exchanges them with the other agents, and tells
+ * An agent: takes the records of its node's ranks, exchanges them with the other agents, and tells
  * its ranks where the table is. Whoever connects is a stranger until he has proved that he holds
- * the key, and then a guest, who says what he is: a rank, by a card for a slot of this node, or an
- * agent.
+ * the key, and then a guest, who says what he is: a rank, by a record for a slot of this node, or
+ * an agent.
  *
  * Strangers have a while for their proof, and so many places: after a moment the oldest gives way
  * to the newest, so that those who say nothing keep nobody out. A friend who had to go tries again.
@@ -37,7 +37,7 @@ struct ct_oob_node {
     struct event               limit;
     struct ct_list             strangers, guests; /* the oldest first */
     struct ct_link           **ranks;             /* by local slot; NULL: not here */
-    bool                      *cards;             /* by local slot: its card is in the table */
+    bool                      *records;           /* by local slot: its record is in the table */
 };
 
 static void end(struct ct_oob_node *n, int status)
@@ -82,7 +82,7 @@ static void on_limit(evutil_socket_t fd, short what, void *arg)
     uint32_t            lacking = 0, node = 0;
     uint32_t            missing = ct_gather_missing(&n->gather, &node);
     (void)fd, (void)what;
-    while (lacking < n->nlocal && n->cards[lacking]) {
+    while (lacking < n->nlocal && n->records[lacking]) {
         lacking++;
     }
     ct_error(n->terms->loop->log,
@@ -95,9 +95,9 @@ static void on_limit(evutil_socket_t fd, short what, void *arg)
     end(n, CTRAN_ERR_TIMEOUT);
 }
 
-/* A rank's card. A rank that has come before may come again, as long as nothing has been sent. */
-static int take_card(struct ct_oob_node *n, struct ct_link *link, const struct ct_frame *f,
-                     const void *body)
+/* A rank's record. A rank that has come before may come again, as long as nothing has been sent. */
+static int take_record(struct ct_oob_node *n, struct ct_link *link, const struct ct_frame *f,
+                       const void *body)
 {
     uint64_t local = f->id - n->first;
     if (f->id < n->first || local >= n->nlocal || f->len != n->terms->shape.entry_bytes ||
@@ -113,8 +113,8 @@ static int take_card(struct ct_oob_node *n, struct ct_link *link, const struct c
         return CTRAN_SUCCESS;
     }
     memcpy(n->table + f->id * n->terms->shape.entry_bytes, body, f->len);
-    n->ncards += !n->cards[local];
-    n->cards[local] = true;
+    n->ncards += !n->records[local];
+    n->records[local] = true;
     if (n->ncards == n->nlocal) {
         ct_gather_begin(&n->gather);
     }
@@ -128,8 +128,8 @@ static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const
     if (link->peer != NULL) {
         return ct_peers_message(link, f, body);
     }
-    if (f->type == CT_OOB_CARD) {
-        return take_card(n, link, f, body);
+    if (f->type == CT_OOB_RECORD) {
+        return take_record(n, link, f, body);
     }
     if (f->type == CT_OOB_HELLO && f->len == 0 && f->id < UINT32_MAX && link->rank == 0) {
         return ct_peers_adopt(&n->gather, link, (uint32_t)f->id);
@@ -270,7 +270,7 @@ static void on_published(void *arg, const struct ct_store_reply *reply)
 static int make_table(struct ct_oob_node *n)
 {
     n->size = (size_t)n->terms->shape.nslots * n->terms->shape.entry_bytes;
-    n->memory = memfd_create("ctran-cards", MFD_CLOEXEC);
+    n->memory = memfd_create("ctran-records", MFD_CLOEXEC);
     if (n->memory < 0 || !ct_shmfile_may_be(n->size) || ftruncate(n->memory, (off_t)n->size) != 0) {
         return CTRAN_ERR_SYSTEM;
     }
@@ -329,11 +329,11 @@ int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms
     n->gather.done = on_gathered;
     n->gather.arg = n;
     n->ranks = calloc(n->nlocal, sizeof(struct ct_link *));
-    n->cards = calloc(n->nlocal, sizeof *n->cards);
+    n->records = calloc(n->nlocal, sizeof *n->records);
     ct_list_init(&n->strangers);
     ct_list_init(&n->guests);
     (void)evtimer_assign(&n->limit, terms->loop->base, on_limit, n);
-    int rc = n->ranks == NULL || n->cards == NULL ? CTRAN_ERR_NO_MEM : make_table(n);
+    int rc = n->ranks == NULL || n->records == NULL ? CTRAN_ERR_NO_MEM : make_table(n);
     rc = rc == CTRAN_SUCCESS ? take_part(n, addr) : rc;
     if (rc != CTRAN_SUCCESS) {
         ct_error(terms->loop->log, "node %u cannot take part in the exchange %s: %s", index,
@@ -345,11 +345,11 @@ int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms
     return CTRAN_SUCCESS;
 }
 
-void ct_oob_node_fill(struct ct_oob_node *n, const void *cards)
+void ct_oob_node_fill(struct ct_oob_node *n, const void *records)
 {
     size_t entry = n->terms->shape.entry_bytes;
-    memcpy(n->table + n->first * entry, cards, n->nlocal * entry);
-    memset(n->cards, true, n->nlocal * sizeof *n->cards);
+    memcpy(n->table + n->first * entry, records, n->nlocal * entry);
+    memset(n->records, true, n->nlocal * sizeof *n->records);
     n->ncards = n->nlocal;
     ct_gather_begin(&n->gather);
 }
@@ -377,6 +377,6 @@ void ct_oob_node_close(struct ct_oob_node *n)
         (void)close(n->memory);
     }
     free(n->ranks);
-    free(n->cards);
+    free(n->records);
     free(n);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pmi/oob - the exchange at the start: every rank hands over a card of some bytes, and every node
- * ends with one table of all cards, which its ranks share.
+ * pmi/oob - the exchange at the start: every rank hands over a record of some bytes, and every node
+ * ends with one table of all records, which its ranks share.
  *
- * Each node has an agent. Its ranks connect to it and send their cards; the agents find each other
- * through the store and run an allgather over sockets of their own, a node's cards being one block.
- * Which agent sends what to whom in which round is the business of coll/algo, the same functions
- * that collectives run: the bidirectional ring, Bruck's algorithm or the binomial tree. When the
- * table is complete the agent says where it is, and its ranks map it, read-only. So the work of a
- * rank does not grow with their number, nor do an agent's connections but by the logarithm.
+ * Each node has an agent. Its ranks connect to it and send their records; the agents find each
+ * other through the store and run an allgather over sockets of their own, a node's records being
+ * one block. Which agent sends what to whom in which round is the business of coll/algo, the same
+ * functions that collectives run: the bidirectional ring, Bruck's algorithm or the binomial tree.
+ * When the table is complete the agent says where it is, and its ranks map it, read-only. So the
+ * work of a rank does not grow with their number, nor do an agent's connections but by the
+ * logarithm.
  *
  *   gather.c   an allgather between agents, run over their sockets      peers.c   those sockets
  *   node.c     an agent                                                  rank.c    a rank
@@ -50,10 +51,10 @@ const struct ct_algo *ct_oob_algo(const char *name, uint32_t nnodes, size_t bloc
 enum { CT_OOB_NAME_MAX = 64, CT_OOB_KEY_SIZE = CT_OOB_NAME_MAX + 16 };
 uint32_t ct_oob_key(char out[CT_OOB_KEY_SIZE], const char *name, uint32_t node);
 
-/* Frames: a rank's card (id: its slot); to it, where the table is (CT_OOB_READY_BYTES: pid, fd: 4
+/* Frames: a rank's record (id: its slot); to it, where the table is (CT_OOB_READY_BYTES: pid, fd: 4
  * bytes each, size: 8); between agents, who it is (id: its node), and blocks (id: number of the
  * message on this connection). */
-enum { CT_OOB_CARD = 1, CT_OOB_READY, CT_OOB_HELLO, CT_OOB_BLOCKS };
+enum { CT_OOB_RECORD = 1, CT_OOB_READY, CT_OOB_HELLO, CT_OOB_BLOCKS };
 enum { CT_OOB_READY_BYTES = 16 };
 
 /* What an agent needs. All of it is borrowed until the agent is closed. */
@@ -82,9 +83,9 @@ typedef void (*ct_oob_node_fn)(void *arg, struct ct_oob_node *node, int status);
 /* Makes the node's table, listens on *addr (port 0: any; then filled in), and takes part. */
 int ct_oob_node_open(struct ct_oob_node **node, const struct ct_oob_terms *terms, uint32_t index,
                      struct ct_addr *addr, ct_oob_node_fn fn, void *arg);
-/* Hands over all cards of this node's ranks, one after the other, where these need not come over
+/* Hands over all records of this node's ranks, one after the other, where these need not come over
  * sockets of their own. */
-void ct_oob_node_fill(struct ct_oob_node *node, const void *cards);
+void ct_oob_node_fill(struct ct_oob_node *node, const void *records);
 /* Ranks that have mapped the table keep it. */
 void ct_oob_node_close(struct ct_oob_node *node);
 /* The table: nslots entries of entry_bytes. */
@@ -97,11 +98,11 @@ struct ct_oob_rank;
 typedef void (*ct_oob_rank_fn)(void *arg, struct ct_oob_rank *rank, int status, uint32_t pid,
                                uint32_t fd);
 
-/* Hands a card, which is copied, to the agent. Connecting is tried again, with back-off and jitter,
- * until limit_ms. */
+/* Hands a record, which is copied, to the agent. Connecting is tried again, with back-off and
+ * jitter, until limit_ms. */
 int ct_oob_rank_open(struct ct_oob_rank **rank, struct ct_loop *loop, const struct ct_addr *agent,
                      const struct ct_auth_key *key, const struct ct_oob_shape *shape, uint32_t slot,
-                     const void *card, uint32_t limit_ms, ct_oob_rank_fn fn, void *arg);
+                     const void *record, uint32_t limit_ms, ct_oob_rank_fn fn, void *arg);
 
 void ct_oob_rank_close(struct ct_oob_rank *rank);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank's side of the exchange: one connection to its node's agent, over which its card goes out
+ * A rank's side of the exchange: one connection to its node's agent, over which its record goes out
  * and the place of the table comes back. One timer serves the pauses between attempts and the
- * deadline. A connection that is lost is made again; the agent knows the card by its slot.
+ * deadline. A connection that is lost is made again; the agent knows the record by its slot.
  */
 #define CT_FOLDER "pmi"
 #include <errno.h>
@@ -21,7 +21,7 @@ struct ct_oob_rank {
     struct ct_wire_conn       conn;
     const struct ct_auth_key *key;
     struct ct_addr            agent;
-    uint32_t                  slot, card_bytes;
+    uint32_t                  slot, record_bytes;
     unsigned                  attempt;
     bool                      ended;
     uint64_t                  deadline_ns;
@@ -29,7 +29,7 @@ struct ct_oob_rank {
     struct ct_loop           *loop;
     ct_oob_rank_fn            fn;
     void                     *arg;
-    unsigned char             card[];
+    unsigned char             record[];
 };
 
 static void connect_now(struct ct_oob_rank *r);
@@ -72,7 +72,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 static void on_ready(struct ct_wire_conn *conn)
 {
     struct ct_oob_rank *r = CT_CONTAINER_OF(conn, struct ct_oob_rank, conn);
-    (void)ct_wire_conn_send(conn, CT_OOB_CARD, r->slot, r->card, r->card_bytes, NULL, 0, false);
+    (void)ct_wire_conn_send(conn, CT_OOB_RECORD, r->slot, r->record, r->record_bytes, NULL, 0,
+                            false);
 }
 
 static int on_message(struct ct_wire_conn *conn, const struct ct_frame *f, const void *body)
@@ -117,7 +118,7 @@ static void connect_now(struct ct_oob_rank *r)
 
 int ct_oob_rank_open(struct ct_oob_rank **rank, struct ct_loop *loop, const struct ct_addr *agent,
                      const struct ct_auth_key *key, const struct ct_oob_shape *shape, uint32_t slot,
-                     const void *card, uint32_t limit_ms, ct_oob_rank_fn fn, void *arg)
+                     const void *record, uint32_t limit_ms, ct_oob_rank_fn fn, void *arg)
 {
     struct ct_oob_rank *r = calloc(1, sizeof *r + shape->entry_bytes);
     if (r == NULL) {
@@ -126,12 +127,12 @@ int ct_oob_rank_open(struct ct_oob_rank **rank, struct ct_loop *loop, const stru
     r->key = key;
     r->agent = *agent;
     r->slot = slot;
-    r->card_bytes = shape->entry_bytes;
+    r->record_bytes = shape->entry_bytes;
     r->deadline_ns = ct_clock_ns() + (uint64_t)limit_ms * CT_NS_PER_MS;
     r->loop = loop;
     r->fn = fn;
     r->arg = arg;
-    memcpy(r->card, card, shape->entry_bytes);
+    memcpy(r->record, record, shape->entry_bytes);
     (void)evtimer_assign(&r->timer, loop->base, on_timer, r);
     connect_now(r);
     *rank = r;
@@ -154,7 +155,7 @@ int ct_oob_map(const struct ct_log *log, const struct ct_oob_shape *shape, uint3
     int   f = open(path, O_RDONLY | O_CLOEXEC);
     void *at = f >= 0 ? mmap(NULL, size, PROT_READ, MAP_SHARED, f, 0) : MAP_FAILED;
     if (at == MAP_FAILED) {
-        ct_error(log, "cannot map the table of cards, %s: %s", path, strerror(errno));
+        ct_error(log, "cannot map the table of records, %s: %s", path, strerror(errno));
     }
     if (f >= 0) {
         (void)close(f);

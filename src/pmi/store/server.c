@@ -29,7 +29,7 @@ struct ct_store_server {
     struct ct_table           table;
     struct ct_list            strangers, clients; /* without a proof, oldest first; with one */
     struct ct_store_stats     stats;
-    bool                      told_crowded;
+    bool                      told_full;
 };
 
 struct client {
@@ -201,15 +201,15 @@ static enum ct_room turn_away(struct ct_store_server *s)
     return CT_ROOM_FULL;
 }
 
-static void tell_crowded(struct ct_store_server *s)
+static void tell_full(struct ct_store_server *s)
 {
-    if (!s->told_crowded) {
+    if (!s->told_full) {
         ct_warn(s->loop->log,
                 "%" PRIu64 " connections to the store have not proved yet that they hold the job's "
                 "key, as many as may; others wait until these have, or are sent away. If they are "
                 "not this job's, keep them from the store's port",
                 s->stats.strangers);
-        s->told_crowded = true;
+        s->told_full = true;
     }
 }
 
@@ -226,7 +226,7 @@ static enum ct_room make_room(void *arg, bool scarce)
         drop_oldest(s)) {
         return CT_ROOM_FREE;
     }
-    tell_crowded(s);
+    tell_full(s);
     return CT_ROOM_LATER;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What passes between two ranks that share cores (ep/talk.c): that messages are counted at both
+ * What passes between two ranks that share cores (ep/traffic.c): that messages are counted at both
  * ends, whichever way they go; and what many bytes for each answer are, and what few.
  */
 #define CT_FOLDER "unit"
@@ -49,8 +49,8 @@ static void send_one(struct rank *r, size_t len, bool synchronous)
  * time that rank 0 has said something after it was told something. No judgement comes between. */
 static void counted(struct rank *r, void *arg) CT_UNCHECKED
 {
-    const bool              crowded = *(const bool *)arg;
-    const struct ct_ep_talk none = {0};
+    const bool                 oversubscribed = *(const bool *)arg;
+    const struct ct_ep_traffic none = {0};
     for (int i = 0; i < 2; i++) {
         for (unsigned j = 0; j < 3; j++) {
             if (r->me == 0) {
@@ -65,12 +65,12 @@ static void counted(struct rank *r, void *arg) CT_UNCHECKED
             recv_one(r, SHORT);
         }
     }
-    const struct ct_ep_talk *talk = &ranks_ep(r, 1 - r->me)->talk;
-    const struct ct_ep_talk *now = crowded ? talk : &none;
-    RANK_EQUAL(r, talk->bytes, crowded ? 2 * (3 * SHORT + LONG) : 0);
-    RANK_EQUAL(r, r->p.ep->talked, talk->bytes);
-    RANK_EQUAL(r, talk->answers, now->answers);
-    RANK_EQUAL(r, talk->answers, !crowded ? 0 : r->me == 0 ? 1 : 2);
+    const struct ct_ep_traffic *traffic = &ranks_ep(r, 1 - r->me)->traffic;
+    const struct ct_ep_traffic *now = oversubscribed ? traffic : &none;
+    RANK_EQUAL(r, traffic->bytes, oversubscribed ? 2 * (3 * SHORT + LONG) : 0);
+    RANK_EQUAL(r, r->p.ep->traffic_bytes, traffic->bytes);
+    RANK_EQUAL(r, traffic->answers, now->answers);
+    RANK_EQUAL(r, traffic->answers, !oversubscribed ? 0 : r->me == 0 ? 1 : 2);
 }
 
 /* Whether so many rounds, each of a row of messages one way and an answer, are found to be much. */
@@ -79,13 +79,13 @@ static bool is_much(struct rank *r, unsigned rounds, unsigned row, size_t len) C
     struct ct_ep *ep = ranks_ep(r, 1);
     for (unsigned i = 0; i < rounds; i++) {
         for (unsigned j = 0; j < row; j++) {
-            ct_ep_said(ep, len);
+            ct_ep_sent(ep, len);
         }
-        ct_ep_heard(ep, 0);
+        ct_ep_received(ep, 0);
     }
     r->p.ep->from = ep;
     ct_ep_learn_seat(&r->p, &(struct ct_wait){0});
-    return ep->talk.much;
+    return ep->traffic.much;
 }
 
 static void judged(struct rank *r, void *arg) CT_UNCHECKED
@@ -102,7 +102,7 @@ static void judged(struct rank *r, void *arg) CT_UNCHECKED
         RANK_CHECK(r, is_much(r, JUDGED, 64, 64)); /* as many bytes, in a row */
         RANK_CHECK(r, !is_much(r, JUDGED, 64, 8));
         RANK_CHECK(r, is_much(r, 1, 512, 4096)); /* none is answered */
-        ct_ep_said(self, (size_t)2 * JUDGED * 4096);
+        ct_ep_sent(self, (size_t)2 * JUDGED * 4096);
         RANK_CHECK(r, !is_much(r, JUDGED, 1, 4096)); /* more passes elsewhere */
         RANK_CHECK(r, is_much(r, JUDGED, 1, 4096));  /* and does no longer */
     }
@@ -118,22 +118,23 @@ static void two_partners(struct rank *r, void *arg) CT_UNCHECKED
     for (unsigned i = 0; r->me == 0 && i < 9 * JUDGED; i++) {
         const size_t   len = lens[i / 3 / JUDGED];
         const unsigned first = (unsigned)(unit_random(&r->seed) % 2);
-        ct_ep_said(ep[0], len);
-        ct_ep_said(ep[1], len);
+        ct_ep_sent(ep[0], len);
+        ct_ep_sent(ep[1], len);
         for (unsigned j = 0; j < 2; j++) {
             r->p.ep->from = ep[first ^ j];
-            ct_ep_heard(ep[first ^ j], len);
+            ct_ep_received(ep[first ^ j], len);
             ct_ep_learn_seat(&r->p, &(struct ct_wait){0});
-            RANK_CHECK(r, !ep[first ^ j]->talk.much);
+            RANK_CHECK(r, !ep[first ^ j]->traffic.much);
         }
     }
     ranks_sync(r);
 }
 
-static void run(bool crowded, void (*body)(struct rank *r, void *arg))
+static void run(bool oversubscribed, void (*body)(struct rank *r, void *arg))
 {
-    const char *const settings[] = {"CTRAN_SPIN", crowded ? "0" : "10", NULL};
-    ranks_run(&(struct ranks_args){.n = 2, .settings = settings, .body = body, .arg = &crowded});
+    const char *const settings[] = {"CTRAN_SPIN", oversubscribed ? "0" : "10", NULL};
+    ranks_run(
+        &(struct ranks_args){.n = 2, .settings = settings, .body = body, .arg = &oversubscribed});
 }
 
 static void test_counted(void **state)

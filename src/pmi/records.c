@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of cards; see cards.h. A head, and behind it a place for each rank. A place, and the
- * table as a whole, is a gate: a word that is 0 until what stands behind it may be read, and those
- * who sleep until then. Each sleeps at the gate that it waits for, so everybody is woken once.
+ * The table of records; see records.h. A head, and behind it a place for each rank. A place, and
+ * the table as a whole, is a gate: a word that is 0 until what stands behind it may be read, and
+ * those who sleep until then. Each sleeps at the gate that it waits for, so everybody is woken
+ * once.
  *
  * Used by pmix.c, and by nodes.c where there are more nodes.
  */
 #define CT_FOLDER "pmi"
-#include "pmi/cards.h"
+#include "pmi/records.h"
 #include "pmi/only.h"
 
 #include <errno.h>
@@ -34,30 +35,30 @@ struct head {
     struct ct_auth_key key;
     bool               has_key;
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t ncards;
-    CT_ALIGNED(CT_CACHE_LINE) struct gate here; /* the cards of this node's ranks are there */
+    CT_ALIGNED(CT_CACHE_LINE) struct gate here; /* the records of this node's ranks are there */
     CT_ALIGNED(CT_CACHE_LINE) struct gate all;  /* those of all: opened with one of these */
-    struct ct_say say;
+    struct ct_log_once once;
 };
 
 enum { THERE = 1, FAILED };
 
 struct place {
-    struct gate   gate; /* opened with the card's length */
-    unsigned char card[PLACE_BYTES - sizeof(struct gate)];
+    struct gate   gate; /* opened with the record's length */
+    unsigned char record[PLACE_BYTES - sizeof(struct gate)];
 };
 
 _Static_assert(sizeof(struct place) == PLACE_BYTES, "no padding");
 
-struct ct_cards {
-    const struct ct_job *job;
-    struct ct_news      *news; /* NULL: there is none to heed */
-    struct head         *head;
-    struct place        *places; /* by rank */
-    size_t               len_bytes;
-    bool                 ended;      /* a rank has, before it had a card: */
-    uint32_t             ended_rank; /* this one */
-    int                  fd; /* locked: the name stays as long as it is open; -1: it has gone */
-    char                 path[256];
+struct ct_records {
+    const struct ct_job  *job;
+    struct ct_job_events *events; /* NULL: there is none to heed */
+    struct head          *head;
+    struct place         *places; /* by rank */
+    size_t                len_bytes;
+    bool                  ended;      /* a rank has, before it had a record: */
+    uint32_t              ended_rank; /* this one */
+    int                   fd; /* locked: the name stays as long as it is open; -1: it has gone */
+    char                  path[256];
 };
 
 /* ---- gates ----------------------------------------------------------------------------------- */
@@ -73,22 +74,22 @@ static bool is_open(const struct gate *g)
     return atomic_load_explicit(&g->open, memory_order_seq_cst) != 0;
 }
 
-/* For how long one sleeps at most before it looks whether a rank has ended that has no card. */
+/* For how long one sleeps at most before it looks whether a rank has ended that has no record. */
 static uint64_t look_again_ns(uint64_t now, uint64_t end_ns)
 {
     uint64_t next = now + LOOK_MS * (uint64_t)CT_NS_PER_MS;
     return (next < end_ns ? next : end_ns) - now;
 }
 
-static bool has_ended(struct ct_cards *c)
+static bool has_ended(struct ct_records *c)
 {
     c->ended = c->ended || ct_only_is_vain(&c->ended_rank);
     return c->ended;
 }
 
-/* The word is everybody's, so no announcement is taken back. `only`: whose card it is for, or
+/* The word is everybody's, so no announcement is taken back. `only`: whose record it is for, or
  * UINT32_MAX for all. */
-static bool await(struct ct_cards *c, struct gate *g, uint32_t only, uint64_t end_ns)
+static bool await(struct ct_records *c, struct gate *g, uint32_t only, uint64_t end_ns)
 {
     while (!is_open(g)) {
         uint64_t now = ct_clock_ns();
@@ -104,18 +105,18 @@ static bool await(struct ct_cards *c, struct gate *g, uint32_t only, uint64_t en
     return true;
 }
 
-static bool is_vain(const struct ct_cards *c)
+static bool is_vain(const struct ct_records *c)
 {
-    return c->news != NULL && atomic_load_explicit(&c->news->no_start, memory_order_seq_cst);
+    return c->events != NULL && atomic_load_explicit(&c->events->no_start, memory_order_seq_cst);
 }
 
-/* The same, or until news comes; it is signalled at the gate, where all look again. */
-static bool await_heeding(struct ct_cards *c, struct gate *g, uint64_t end_ns)
+/* The same, or until events comes; it is signalled at the gate, where all look again. */
+static bool await_heeding(struct ct_records *c, struct gate *g, uint64_t end_ns)
 {
-    if (c->news == NULL) {
+    if (c->events == NULL) {
         return await(c, g, UINT32_MAX, end_ns);
     }
-    struct ct_wake *before = ct_news_set_wake(c->news, &g->wake);
+    struct ct_wake *before = ct_job_events_set_wake(c->events, &g->wake);
     uint64_t        now = ct_clock_ns();
     while (!is_open(g) && !is_vain(c) && now < end_ns) {
         ct_wake_announce(&g->wake);
@@ -124,19 +125,19 @@ static bool await_heeding(struct ct_cards *c, struct gate *g, uint64_t end_ns)
         }
         now = ct_clock_ns();
     }
-    (void)ct_news_set_wake(c->news, before);
+    (void)ct_job_events_set_wake(c->events, before);
     if (before != NULL) {
-        ct_wake_signal(before); /* a thread may sleep there, and news came meanwhile */
+        ct_wake_signal(before); /* a thread may sleep there, and events came meanwhile */
     }
     return is_open(g);
 }
 
-void ct_cards_heed(struct ct_cards *c, struct ct_news *news)
+void ct_records_heed(struct ct_records *c, struct ct_job_events *events)
 {
-    c->news = news;
+    c->events = events;
 }
 
-static uint64_t deadline(const struct ct_cards *c)
+static uint64_t deadline(const struct ct_records *c)
 {
     return ct_clock_ns() + (uint64_t)c->job->p->cfg.bootstrap_timeout * CT_NS_PER_MS;
 }
@@ -148,7 +149,7 @@ static size_t head_bytes(void)
     return ct_round_up(sizeof(struct head), PLACE_BYTES);
 }
 
-static int unusable(const struct ct_cards *c, const char *what)
+static int unusable(const struct ct_records *c, const char *what)
 {
     const int why = errno;
     ct_error(&c->job->p->log,
@@ -158,7 +159,7 @@ static int unusable(const struct ct_cards *c, const char *what)
     return why == ENOSPC || why == ENOMEM ? CTRAN_ERR_NO_MEM : CTRAN_ERR_SYSTEM;
 }
 
-static int find_or_make(struct ct_cards *c)
+static int find_or_make(struct ct_records *c)
 {
     static const char *const       words[] = {[CT_SHMFILE_MAKE] = "make",
                                               [CT_SHMFILE_OPEN] = "open",
@@ -181,7 +182,7 @@ static int find_or_make(struct ct_cards *c)
     return c->fd >= 0 ? CTRAN_SUCCESS : unusable(c, words[step]);
 }
 
-static int check(const struct ct_cards *c)
+static int check(const struct ct_records *c)
 {
     const struct ct_job *job = c->job;
     struct head          h;
@@ -208,7 +209,7 @@ static int check(const struct ct_cards *c)
     return CTRAN_SUCCESS;
 }
 
-static int map(struct ct_cards *c)
+static int map(struct ct_records *c)
 {
     void *at = mmap(NULL, c->len_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
     if (at == MAP_FAILED) {
@@ -228,16 +229,16 @@ static size_t seats_at(const struct ct_job *job)
                        CT_CACHE_LINE);
 }
 
-int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t tag)
+int ct_records_open(struct ct_records **records, const struct ct_job *job, uint64_t tag)
 {
-    struct ct_cards *c = calloc(1, sizeof *c);
+    struct ct_records *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return CTRAN_ERR_NO_MEM;
     }
     c->job = job;
     c->fd = -1;
     c->len_bytes = seats_at(job) + job->nlocal * sizeof(struct ct_seat);
-    int n = snprintf(c->path, sizeof c->path, "%s/" CT_SHMFILE_PREFIX "%s-cards-%016" PRIx64,
+    int n = snprintf(c->path, sizeof c->path, "%s/" CT_SHMFILE_PREFIX "%s-records-%016" PRIx64,
                      job->p->cfg.shm_dir, job->id, tag * 1099511628211u ^ job->local_group);
     int rc = CTRAN_ERR_CONFIG;
     if (n >= (int)sizeof c->path) {
@@ -246,14 +247,14 @@ int ct_cards_open(struct ct_cards **cards, const struct ct_job *job, uint64_t ta
         rc = map(c);
     }
     if (rc != CTRAN_SUCCESS) {
-        ct_cards_close(c);
+        ct_records_close(c);
         return rc;
     }
-    *cards = c;
+    *records = c;
     return CTRAN_SUCCESS;
 }
 
-void ct_cards_close(struct ct_cards *c)
+void ct_records_close(struct ct_records *c)
 {
     if (c->fd >= 0) {
         (void)ct_shmfile_remove_left(c->fd, c->path); /* there is nobody else, or they keep it */
@@ -265,18 +266,19 @@ void ct_cards_close(struct ct_cards *c)
     free(c);
 }
 
-/* ---- cards ----------------------------------------------------------------------------------- */
+/* ---- records
+ * ----------------------------------------------------------------------------------- */
 
-int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes)
+int ct_records_put(struct ct_records *c, const void *record, size_t len_bytes)
 {
     struct place *mine = &c->places[c->job->rank];
-    if (len_bytes == 0 || len_bytes > sizeof mine->card) {
+    if (len_bytes == 0 || len_bytes > sizeof mine->record) {
         ct_error(&c->job->p->log, "this rank's address has %zu bytes, and may have %zu", len_bytes,
-                 sizeof mine->card);
+                 sizeof mine->record);
         return CTRAN_ERR_BOOTSTRAP;
     }
     bool again = is_open(&mine->gate); /* an earlier attempt to join has failed */
-    memcpy(mine->card, card, len_bytes);
+    memcpy(mine->record, record, len_bytes);
     open_gate(&mine->gate, (uint32_t)len_bytes);
     if (again) {
         return CTRAN_SUCCESS;
@@ -292,39 +294,39 @@ int ct_cards_put(struct ct_cards *c, const void *card, size_t len_bytes)
     return CTRAN_SUCCESS;
 }
 
-int ct_cards_bring(struct ct_cards *c, uint32_t rank, const void *card, size_t len_bytes)
+int ct_records_bring(struct ct_records *c, uint32_t rank, const void *record, size_t len_bytes)
 {
     struct place *place = rank < c->job->size ? &c->places[rank] : NULL;
     if (place == NULL || is_open(&place->gate) || len_bytes == 0 ||
-        len_bytes > sizeof place->card) {
+        len_bytes > sizeof place->record) {
         return CTRAN_ERR_BOOTSTRAP;
     }
-    memcpy(place->card, card, len_bytes);
+    memcpy(place->record, record, len_bytes);
     open_gate(&place->gate, (uint32_t)len_bytes);
     return CTRAN_SUCCESS;
 }
 
-void ct_cards_complete(struct ct_cards *c, int status)
+void ct_records_complete(struct ct_records *c, int status)
 {
     open_gate(&c->head->all, status == CTRAN_SUCCESS ? THERE : FAILED);
 }
 
-void *ct_cards_roll(const struct ct_cards *c)
+void *ct_records_roll(const struct ct_records *c)
 {
     return c->places + c->job->size;
 }
 
-struct ct_seat *ct_cards_seats(const struct ct_cards *c)
+struct ct_seat *ct_records_seats(const struct ct_records *c)
 {
     return (struct ct_seat *)((char *)c->head + seats_at(c->job));
 }
 
-struct ct_say *ct_cards_say(const struct ct_cards *c)
+struct ct_log_once *ct_records_log_once(const struct ct_records *c)
 {
-    return &c->head->say;
+    return &c->head->once;
 }
 
-bool ct_cards_blame(const struct ct_cards *c)
+bool ct_records_blame(const struct ct_records *c)
 {
     const struct ct_job *job = c->job;
     uint32_t             missing = 0, first = 0;
@@ -348,20 +350,20 @@ bool ct_cards_blame(const struct ct_cards *c)
     return missing > 0;
 }
 
-int ct_cards_meet_here(struct ct_cards *c)
+int ct_records_meet_here(struct ct_records *c)
 {
     if (!await_heeding(c, &c->head->here, deadline(c))) {
         if (is_vain(c)) {
             return CTRAN_ERR_PENDING;
         }
-        (void)ct_cards_blame(c);
+        (void)ct_records_blame(c);
         return CTRAN_ERR_BOOTSTRAP;
     }
     return CTRAN_SUCCESS;
 }
 
 /* What is missing elsewhere the first rank of the node knows better, and has a moment to say. */
-int ct_cards_meet(struct ct_cards *c)
+int ct_records_meet(struct ct_records *c)
 {
     const struct ct_job *job = c->job;
     struct head         *h = c->head;
@@ -372,7 +374,7 @@ int ct_cards_meet(struct ct_cards *c)
         if (is_vain(c)) {
             return CTRAN_ERR_PENDING;
         }
-        if (!ct_cards_blame(c)) {
+        if (!ct_records_blame(c)) {
             ct_error(&job->p->log,
                      "rank %" PRIu32 " did not bring the addresses of the other hosts' ranks to "
                      "host %s within %" PRId64 " ms (CTRAN_BOOTSTRAP_TIMEOUT)",
@@ -390,7 +392,7 @@ int ct_cards_meet(struct ct_cards *c)
                : CTRAN_ERR_BOOTSTRAP;
 }
 
-int ct_cards_get(struct ct_cards *c, uint32_t rank, const void **card, size_t *len_bytes)
+int ct_records_get(struct ct_records *c, uint32_t rank, const void **record, size_t *len_bytes)
 {
     struct place *place = &c->places[rank];
     if (!is_open(&place->gate) && !await(c, &place->gate, rank, deadline(c))) {
@@ -404,23 +406,23 @@ int ct_cards_get(struct ct_cards *c, uint32_t rank, const void **card, size_t *l
                  rank, c->job->id, c->job->host, c->job->p->cfg.bootstrap_timeout);
         return CTRAN_ERR_BOOTSTRAP;
     }
-    *card = place->card;
+    *record = place->record;
     *len_bytes = ct_min_size(atomic_load_explicit(&place->gate.open, memory_order_relaxed),
-                             sizeof place->card);
+                             sizeof place->record);
     return CTRAN_SUCCESS;
 }
 
-void ct_cards_put_key(struct ct_cards *c, const struct ct_auth_key *key)
+void ct_records_put_key(struct ct_records *c, const struct ct_auth_key *key)
 {
     c->head->key = *key;
     c->head->has_key = true;
 }
 
-int ct_cards_get_key(struct ct_cards *c, struct ct_auth_key *key)
+int ct_records_get_key(struct ct_records *c, struct ct_auth_key *key)
 {
-    const void *card;
+    const void *record;
     size_t      len;
-    int         rc = ct_cards_get(c, 0, &card, &len);
+    int         rc = ct_records_get(c, 0, &record, &len);
     if (rc == CTRAN_SUCCESS && !c->head->has_key) {
         ct_error(&c->job->p->log,
                  "rank 0 has made no key for job %s: is it of a build without "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of cards: ranks that find each other at any time, what they are told when one does not
- * come, what a crashed job or somebody else has left, and what stays behind: nothing.
+ * The table of records: ranks that find each other at any time, what they are told when one does
+ * not come, what a crashed job or somebody else has left, and what stays behind: nothing.
  */
 #define CT_FOLDER "unit"
 #include <dirent.h>
@@ -13,15 +13,15 @@
 
 #include "unit.h"
 
-#include "pmi/cards.h"
+#include "pmi/records.h"
 
 enum { RANKS = 5, TAG = 77 };
 
-static const uint32_t    ranks[RANKS] = {0, 1, 2, 3, 4};
-static char              dir[] = "/dev/shm/unit-cards-XXXXXX";
-static struct ct_process process[RANKS];
-static struct ct_job     job[RANKS];
-static struct ct_cards  *cards[RANKS];
+static const uint32_t     ranks[RANKS] = {0, 1, 2, 3, 4};
+static char               dir[] = "/dev/shm/unit-records-XXXXXX";
+static struct ct_process  process[RANKS];
+static struct ct_job      job[RANKS];
+static struct ct_records *records[RANKS];
 
 static void set(const char *name, const char *value)
 {
@@ -89,26 +89,27 @@ static void expect_empty(void)
 
 static void come(int i)
 {
-    char card[32];
-    snprintf(card, sizeof card, "the card of %d", i);
-    assert_int_equal(ct_cards_open(&cards[i], &job[i], TAG), CTRAN_SUCCESS);
-    assert_int_equal(ct_cards_put(cards[i], card, strlen(card) + 1 + (size_t)i), CTRAN_SUCCESS);
+    char record[32];
+    snprintf(record, sizeof record, "the record of %d", i);
+    assert_int_equal(ct_records_open(&records[i], &job[i], TAG), CTRAN_SUCCESS);
+    assert_int_equal(ct_records_put(records[i], record, strlen(record) + 1 + (size_t)i),
+                     CTRAN_SUCCESS);
 }
 
 static void go(int i)
 {
-    ct_cards_close(cards[i]);
+    ct_records_close(records[i]);
 }
 
-static const void *expect_card(int reader, uint32_t of)
+static const void *expect_record(int reader, uint32_t of)
 {
-    char        card[32];
+    char        record[32];
     const void *at;
     size_t      len;
-    snprintf(card, sizeof card, "the card of %u", of);
-    assert_int_equal(ct_cards_get(cards[reader], of, &at, &len), CTRAN_SUCCESS);
-    assert_int_equal(len, strlen(card) + 1 + of);
-    assert_string_equal(at, card);
+    snprintf(record, sizeof record, "the record of %u", of);
+    assert_int_equal(ct_records_get(records[reader], of, &at, &len), CTRAN_SUCCESS);
+    assert_int_equal(len, strlen(record) + 1 + of);
+    assert_string_equal(at, record);
     return at;
 }
 
@@ -126,9 +127,9 @@ static void test_all_come(void **state)
     }
     expect_empty(); /* with the last one */
     for (int i = 0; i < RANKS; i++) {
-        assert_int_equal(ct_cards_meet(cards[i]), CTRAN_SUCCESS);
+        assert_int_equal(ct_records_meet(records[i]), CTRAN_SUCCESS);
         for (uint32_t of = 0; of < RANKS; of++) {
-            assert_ptr_equal(expect_card(i, of), expect_card(i, of)); /* where it is, no copy */
+            assert_ptr_equal(expect_record(i, of), expect_record(i, of)); /* where it is, no copy */
         }
     }
     for (int i = 0; i < RANKS; i++) {
@@ -136,13 +137,13 @@ static void test_all_come(void **state)
     }
 }
 
-/* Everybody at once, again and again; each waits for the next one's card, and then for all. */
+/* Everybody at once, again and again; each waits for the next one's record, and then for all. */
 static void *rank(void *arg)
 {
     int i = (int)(intptr_t)arg;
     come(i);
-    expect_card(i, (uint32_t)(i + 1) % RANKS);
-    assert_int_equal(ct_cards_meet(cards[i]), CTRAN_SUCCESS);
+    expect_record(i, (uint32_t)(i + 1) % RANKS);
+    assert_int_equal(ct_records_meet(records[i]), CTRAN_SUCCESS);
     return NULL;
 }
 
@@ -175,17 +176,17 @@ static void test_missing(void **state)
     come(0);
     come(1);
     come(3);
-    assert_int_equal(ct_cards_meet(cards[0]), CTRAN_ERR_BOOTSTRAP);
+    assert_int_equal(ct_records_meet(records[0]), CTRAN_ERR_BOOTSTRAP);
     const char *text = unit_logged(&process[0].log);
     unit_contains(text, "job unit did not all start: 2 of 5 on host here");
     unit_contains(text, "within 100 ms (CTRAN_BOOTSTRAP_TIMEOUT), the first of them rank 2");
-    assert_int_equal(ct_cards_get(cards[1], 4, &at, &len), CTRAN_ERR_BOOTSTRAP);
+    assert_int_equal(ct_records_get(records[1], 4, &at, &len), CTRAN_ERR_BOOTSTRAP);
     unit_contains(unit_logged(&process[1].log), "rank 4 of job unit, on host here, has not called");
-    expect_card(1, 3);
+    expect_record(1, 3);
     come(2); /* late is not never */
     come(4);
-    assert_int_equal(ct_cards_meet(cards[0]), CTRAN_SUCCESS);
-    expect_card(1, 4);
+    assert_int_equal(ct_records_meet(records[0]), CTRAN_SUCCESS);
+    expect_record(1, 4);
     for (int i = 0; i < RANKS; i++) {
         go(i);
     }
@@ -200,7 +201,7 @@ static void test_leave_early(void **state)
     come(1);
     go(0);
     assert_int_equal(names(one), 1);
-    expect_card(1, 0); /* it is still to be had */
+    expect_record(1, 0); /* it is still to be had */
     go(1);
     expect_empty();
 }
@@ -209,8 +210,8 @@ static void test_too_long(void **state)
 {
     (void)state;
     unsigned char big[2048] = {0};
-    assert_int_equal(ct_cards_open(&cards[0], &job[0], TAG), CTRAN_SUCCESS);
-    assert_int_equal(ct_cards_put(cards[0], big, sizeof big), CTRAN_ERR_BOOTSTRAP);
+    assert_int_equal(ct_records_open(&records[0], &job[0], TAG), CTRAN_SUCCESS);
+    assert_int_equal(ct_records_put(records[0], big, sizeof big), CTRAN_ERR_BOOTSTRAP);
     unit_contains(unit_logged(&process[0].log), "this rank's address has 2048 bytes");
     go(0);
     expect_empty();
@@ -223,16 +224,16 @@ static void test_key(void **state)
     (void)state;
     struct ct_auth_key key, got;
     memset(&key, 7, sizeof key);
-    assert_int_equal(ct_cards_open(&cards[0], &job[0], TAG), CTRAN_SUCCESS);
-    ct_cards_put_key(cards[0], &key);
-    assert_int_equal(ct_cards_put(cards[0], "card", 5), CTRAN_SUCCESS);
+    assert_int_equal(ct_records_open(&records[0], &job[0], TAG), CTRAN_SUCCESS);
+    ct_records_put_key(records[0], &key);
+    assert_int_equal(ct_records_put(records[0], "record", 5), CTRAN_SUCCESS);
     come(1);
-    assert_int_equal(ct_cards_get_key(cards[1], &got), CTRAN_SUCCESS);
+    assert_int_equal(ct_records_get_key(records[1], &got), CTRAN_SUCCESS);
     assert_memory_equal(&got, &key, sizeof key);
     go(0);
     go(1);
     come(0); /* one that has none */
-    assert_int_equal(ct_cards_get_key(cards[0], &got), CTRAN_ERR_BOOTSTRAP);
+    assert_int_equal(ct_records_get_key(records[0], &got), CTRAN_ERR_BOOTSTRAP);
     unit_contains(unit_logged(&process[0].log), "rank 0 has made no key for job unit");
     go(0);
 }
@@ -248,15 +249,15 @@ static void find_name(char path[512])
     expect_empty();
 }
 
-/* A job of the same name was killed: its table, with cards in it, is not taken for this one's. */
+/* A job of the same name was killed: its table, with records in it, is not taken for this one's. */
 static void test_crashed(void **state)
 {
     (void)state;
     int   status;
     pid_t pid = fork();
     if (pid == 0) {
-        (void)ct_cards_open(&cards[2], &job[2], TAG);
-        (void)ct_cards_put(cards[2], "old", 4);
+        (void)ct_records_open(&records[2], &job[2], TAG);
+        (void)ct_records_put(records[2], "old", 4);
         _exit(0); /* without a close */
     }
     char one[512];
@@ -267,10 +268,10 @@ static void test_crashed(void **state)
     come(0);
     const void *at;
     size_t      len;
-    assert_int_equal(ct_cards_get(cards[0], 2, &at, &len), CTRAN_ERR_BOOTSTRAP);
+    assert_int_equal(ct_records_get(records[0], 2, &at, &len), CTRAN_ERR_BOOTSTRAP);
     unit_contains(unit_logged(&process[0].log), "rank 2 of job unit");
     come(2);
-    expect_card(0, 2);
+    expect_record(0, 2);
     go(0);
     go(2);
     expect_empty();
@@ -285,7 +286,7 @@ static int open_beside(void (*change)(int fd), const char *says)
     int fd = open(path, O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0);
     change(fd);
-    int rc = ct_cards_open(&cards[1], &job[1], TAG);
+    int rc = ct_records_open(&records[1], &job[1], TAG);
     unit_contains(unit_logged(&process[1].log), says);
     close(fd);
     go(0);
@@ -332,7 +333,7 @@ static void test_no_folder(void **state)
 {
     (void)state;
     set("CTRAN_SHM_DIR", "/dev/shm/none/such");
-    assert_int_equal(ct_cards_open(&cards[0], &job[0], TAG), CTRAN_ERR_SYSTEM);
+    assert_int_equal(ct_records_open(&records[0], &job[0], TAG), CTRAN_ERR_SYSTEM);
     const char *text = unit_logged(&process[0].log);
     unit_contains(text, "No such file or directory; CTRAN_SHM_DIR has to be a folder with");
 }
@@ -345,7 +346,7 @@ static void test_apart(void **state)
     come(0);
     job[1].local_group = 10;
     come(1);
-    assert_int_equal(ct_cards_open(&cards[2], &job[2], TAG + 1), CTRAN_SUCCESS);
+    assert_int_equal(ct_records_open(&records[2], &job[2], TAG + 1), CTRAN_SUCCESS);
     snprintf(job[3].id, sizeof job[3].id, "other");
     come(3);
     assert_int_equal(names(one), 4);

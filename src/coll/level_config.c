@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a wish and makes keys of it for ct_levels_make. See level_wish.h. */
-#include "coll/level_wish.h"
+/* Reads a config and makes keys of it for ct_levels_make. See level_config.h. */
+#include "coll/level_config.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,16 +9,16 @@
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* "4x2" */
-static bool read_sizes(const char *s, struct ct_level_wish *wish)
+static bool read_sizes(const char *s, struct ct_level_config *config)
 {
-    wish->by_number = true;
+    config->by_number = true;
     for (;;) {
         char              *end;
         unsigned long long value = isdigit((unsigned char)*s) ? strtoull(s, &end, 10) : 0;
-        if (value < 1 || value > 1 << 20 || wish->n == CT_LEVELS_MOST) {
+        if (value < 1 || value > 1 << 20 || config->n == CT_LEVELS_MOST) {
             return false;
         }
-        wish->value[wish->n++] = (uint32_t)value;
+        config->value[config->n++] = (uint32_t)value;
         if (*end == '\0') {
             return true;
         }
@@ -30,7 +30,7 @@ static bool read_sizes(const char *s, struct ct_level_wish *wish)
 }
 
 /* "node,rack", each farther than the one before. */
-static bool read_names(const char *s, struct ct_level_wish *wish)
+static bool read_names(const char *s, struct ct_level_config *config)
 {
     for (;;) {
         size_t   len = strcspn(s, ", ");
@@ -41,10 +41,10 @@ static bool read_names(const char *s, struct ct_level_wish *wish)
                 break;
             }
         }
-        if (d > CT_DIST_DC || (wish->n > 0 && d <= wish->value[wish->n - 1])) {
+        if (d > CT_DIST_DC || (config->n > 0 && d <= config->value[config->n - 1])) {
             return false;
         }
-        wish->value[wish->n++] = d;
+        config->value[config->n++] = d;
         s += len;
         s += strspn(s, ", ");
         if (*s == '\0') {
@@ -53,23 +53,23 @@ static bool read_names(const char *s, struct ct_level_wish *wish)
     }
 }
 
-bool ct_level_wish_read(const char *text, struct ct_level_wish *wish)
+bool ct_level_config_read(const char *text, struct ct_level_config *config)
 {
-    *wish = (struct ct_level_wish){.n = 0};
+    *config = (struct ct_level_config){.n = 0};
     if (strcmp(text, "off") == 0) {
         return true;
     }
-    return isdigit((unsigned char)*text) ? read_sizes(text, wish) : read_names(text, wish);
+    return isdigit((unsigned char)*text) ? read_sizes(text, config) : read_names(text, config);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* Groups of consecutive ranks: the product of sizes at most n, beyond which there is one group. */
-static void keys_of_numbers(const struct ct_level_wish *wish, uint32_t n, uint32_t *keys)
+static void keys_of_numbers(const struct ct_level_config *config, uint32_t n, uint32_t *keys)
 {
     uint64_t size = 1;
-    for (uint32_t i = 0; i < wish->n; i++) {
-        size = size < n ? size * wish->value[i] : size;
+    for (uint32_t i = 0; i < config->n; i++) {
+        size = size < n ? size * config->value[i] : size;
         for (uint32_t r = 0; r < n; r++) {
             keys[i * (size_t)n + r] = (uint32_t)(r / size);
         }
@@ -77,20 +77,21 @@ static void keys_of_numbers(const struct ct_level_wish *wish, uint32_t n, uint32
 }
 
 /* A host in no NVLink domain is one by itself: numbers of nodes, which are 1 to n, serve for both
- * where the first host of a domain lends it its own. */
-static void keys_of_nvlink(const struct ct_spot *spots, uint32_t n, uint32_t *lent, uint32_t *keys)
+ * where the first host of a domain gives its number to the domain. */
+static void keys_of_nvlink(const struct ct_location *locations, uint32_t n, uint32_t *of_domain,
+                           uint32_t *keys)
 {
-    memset(lent, 0, (n + 1) * sizeof *lent);
+    memset(of_domain, 0, (n + 1) * sizeof *of_domain);
     for (uint32_t r = 0; r < n; r++) {
-        uint32_t domain = spots[r].nvlink;
-        if (domain != 0 && lent[domain] == 0) {
-            lent[domain] = spots[r].node;
+        uint32_t domain = locations[r].nvlink;
+        if (domain != 0 && of_domain[domain] == 0) {
+            of_domain[domain] = locations[r].node;
         }
-        keys[r] = (domain != 0 ? lent[domain] : spots[r].node) - 1;
+        keys[r] = (domain != 0 ? of_domain[domain] : locations[r].node) - 1;
     }
 }
 
-static uint32_t number_at(const struct ct_spot *at, uint32_t distance)
+static uint32_t number_at(const struct ct_location *at, uint32_t distance)
 {
     return distance == CT_DIST_NODE   ? at->node
            : distance == CT_DIST_RACK ? at->rack
@@ -98,18 +99,19 @@ static uint32_t number_at(const struct ct_spot *at, uint32_t distance)
                                       : at->dc;
 }
 
-/* `lent` is room for n + 1 numbers. */
-static void keys_of_spots(const struct ct_level_wish *wish, const struct ct_spot *spots, uint32_t n,
-                          uint32_t *lent, uint32_t *keys)
+/* `of_domain` is room for n + 1 numbers. */
+static void keys_of_locations(const struct ct_level_config *config,
+                              const struct ct_location *locations, uint32_t n, uint32_t *of_domain,
+                              uint32_t *keys)
 {
-    for (uint32_t i = 0; i < wish->n; i++) {
+    for (uint32_t i = 0; i < config->n; i++) {
         uint32_t *level = &keys[i * (size_t)n];
-        if (wish->value[i] == CT_DIST_NVLINK) {
-            keys_of_nvlink(spots, n, lent, level);
+        if (config->value[i] == CT_DIST_NVLINK) {
+            keys_of_nvlink(locations, n, of_domain, level);
             continue;
         }
         for (uint32_t r = 0; r < n; r++) {
-            level[r] = number_at(&spots[r], wish->value[i]) - 1;
+            level[r] = number_at(&locations[r], config->value[i]) - 1;
         }
     }
 }
@@ -136,23 +138,23 @@ static uint32_t drop_void(uint32_t n, uint32_t nlevels, uint32_t *keys, uint32_t
     return kept;
 }
 
-int ct_level_wish_make(const struct ct_level_wish *wish, uint32_t n, const struct ct_spot *spots,
-                       struct ct_levels **levels)
+int ct_level_config_make(const struct ct_level_config *config, uint32_t n,
+                         const struct ct_location *locations, struct ct_levels **levels)
 {
     *levels = NULL;
-    if (wish->n == 0) {
+    if (config->n == 0) {
         return CTRAN_SUCCESS;
     }
-    uint32_t *keys = malloc((size_t)n * wish->n * sizeof *keys);
+    uint32_t *keys = malloc((size_t)n * config->n * sizeof *keys);
     uint32_t *room = malloc(((size_t)n + 1) * sizeof *room);
     int       rc = keys != NULL && room != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
-        if (wish->by_number) {
-            keys_of_numbers(wish, n, keys);
+        if (config->by_number) {
+            keys_of_numbers(config, n, keys);
         } else {
-            keys_of_spots(wish, spots, n, room, keys);
+            keys_of_locations(config, locations, n, room, keys);
         }
-        uint32_t nlevels = drop_void(n, wish->n, keys, room);
+        uint32_t nlevels = drop_void(n, config->n, keys, room);
         *levels = nlevels > 0 ? ct_levels_make(n, nlevels, keys) : NULL;
         rc = nlevels == 0 || *levels != NULL ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     }

@@ -9,27 +9,27 @@
 
 #include "unit.h"
 
-#include "net/shm_lane.h"
+#include "net/shm_ring_pair.h"
 
-enum { BYTES = CT_LANE_LEAST, HDR = 16, MOST = 20000 };
+enum { BYTES = CT_RING_PAIR_LEAST, HDR = 16, MOST = 20000 };
 
 struct stage {
-    struct ct_lane tx, rx;
-    void          *memory[2];
+    struct ct_ring_pair tx, rx;
+    void               *memory[2];
 };
 
 static struct stage *make(size_t bytes)
 {
     struct stage *s = calloc(1, sizeof *s);
     assert_non_null(s);
-    const size_t len[2] = {ct_ring_memory(bytes), ct_ring_memory(CT_LANE_SHORT_BYTES)};
+    const size_t len[2] = {ct_ring_memory(bytes), ct_ring_memory(CT_RING_PAIR_SHORT_BYTES)};
     for (int i = 0; i < 2; i++) {
         s->memory[i] = aligned_alloc(CT_CACHE_LINE, len[i]);
         assert_non_null(s->memory[i]);
         memset(s->memory[i], 0, len[i]);
     }
-    ct_lane_view(&s->tx, s->memory[0], bytes, s->memory[1]);
-    ct_lane_view(&s->rx, s->memory[0], bytes, s->memory[1]);
+    ct_ring_pair_view(&s->tx, s->memory[0], bytes, s->memory[1]);
+    ct_ring_pair_view(&s->rx, s->memory[0], bytes, s->memory[1]);
     return s;
 }
 
@@ -48,7 +48,7 @@ static unsigned char byte_of(uint64_t index, size_t i)
 /* Record `index`, of that many bytes; false: there is no room. */
 static bool put(struct stage *s, uint64_t index, size_t len)
 {
-    char *to = ct_lane_reserve(&s->tx, HDR, len);
+    char *to = ct_ring_pair_reserve(&s->tx, HDR, len);
     if (to == NULL) {
         return false;
     }
@@ -57,7 +57,7 @@ static bool put(struct stage *s, uint64_t index, size_t len)
     for (size_t i = 0; i < len; i++) {
         to[HDR + i] = (char)byte_of(index, i);
     }
-    ct_lane_publish(&s->tx, 5, HDR, len);
+    ct_ring_pair_publish(&s->tx, 5, HDR, len);
     return true;
 }
 
@@ -67,7 +67,7 @@ static int take(struct stage *s, uint64_t wanted, size_t *len)
     struct ct_record rec;
     bool             starves;
     int              got;
-    while ((got = ct_ring_peek(ct_lane_now(&s->rx), &rec)) > 0) {
+    while ((got = ct_ring_peek(ct_ring_pair_now(&s->rx), &rec)) > 0) {
         if (rec.type != CT_RING_SKIP) {
             uint64_t index;
             memcpy(&index, rec.hdr, sizeof index);
@@ -78,12 +78,12 @@ static int take(struct stage *s, uint64_t wanted, size_t *len)
             }
             *len = rec.len_bytes;
             s->rx.turns = 0;
-            (void)ct_ring_release(ct_lane_now(&s->rx), &rec);
+            (void)ct_ring_release(ct_ring_pair_now(&s->rx), &rec);
             return 1;
         }
-        if (!ct_lane_is_turn(&rec)) {
-            (void)ct_ring_release(ct_lane_now(&s->rx), &rec);
-        } else if (!ct_lane_follow(&s->rx, &starves)) {
+        if (!ct_ring_pair_is_turn(&rec)) {
+            (void)ct_ring_release(ct_ring_pair_now(&s->rx), &rec);
+        } else if (!ct_ring_pair_follow(&s->rx, &starves)) {
             return -1;
         }
     }
@@ -101,8 +101,8 @@ static void test_short(void **state)
         assert_int_equal(take(s, i, &len), 1);
         assert_int_equal(len, i % 1000);
     }
-    assert_int_equal(s->tx.now, CT_LANE_SHORT);
-    assert_int_equal(s->tx.ring[CT_LANE_LONG].pos, 1);
+    assert_int_equal(s->tx.now, CT_RING_PAIR_SHORT);
+    assert_int_equal(s->tx.ring[CT_RING_PAIR_LONG].pos, 1);
     drop(s);
 }
 
@@ -120,13 +120,13 @@ static void test_burst(void **state)
             n++;
         }
         assert_true((n - first) * 500 > BYTES * 7 / 8);
-        assert_int_equal(s->tx.now, CT_LANE_LONG);
+        assert_int_equal(s->tx.now, CT_RING_PAIR_LONG);
         while (take(s, i, &len) > 0) {
             i++;
         }
         assert_int_equal(i, n);
         assert_true(put(s, n, 8));
-        assert_int_equal(s->tx.now, CT_LANE_SHORT);
+        assert_int_equal(s->tx.now, CT_RING_PAIR_SHORT);
         assert_int_equal(take(s, n, &len), 1);
         i = ++n;
     }
@@ -168,21 +168,22 @@ static void test_alone(void **state)
         assert_int_equal(take(s, i, &len), 1);
     }
     assert_true(s->tx.alone);
-    assert_int_equal(s->tx.now, CT_LANE_LONG);
-    ct_ring_publish_word(&s->tx.ring[CT_LANE_LONG], 1, ct_ring_pack(CT_RING_SKIP, CT_RING_TURN, 0));
+    assert_int_equal(s->tx.now, CT_RING_PAIR_LONG);
+    ct_ring_publish_word(&s->tx.ring[CT_RING_PAIR_LONG], 1,
+                         ct_ring_pack(CT_RING_SKIP, CT_RING_TURN, 0));
     assert_int_equal(take(s, 0, &len), -1);
     drop(s);
 }
 
-/* What was reserved and not published, since it could not be read: the lane goes on. */
+/* What was reserved and not published, since it could not be read: the pair goes on. */
 static void test_given_up(void **state)
 {
     (void)state;
     struct stage *s = make(BYTES);
     size_t        len;
     for (uint64_t i = 0; i < 3000; i++) {
-        (void)ct_lane_reserve(&s->tx, HDR, i % 3 == 0 ? 10 : MOST);
-        (void)ct_lane_reserve(&s->tx, HDR, i % 5 == 0 ? MOST : 10);
+        (void)ct_ring_pair_reserve(&s->tx, HDR, i % 3 == 0 ? 10 : MOST);
+        (void)ct_ring_pair_reserve(&s->tx, HDR, i % 5 == 0 ? MOST : 10);
         assert_true(put(s, i, i % 2 == 0 ? 100 : 10000));
         assert_int_equal(take(s, i, &len), 1);
     }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Input that stays where it is (coll/run/board_lend.c): who lends and when, what more than two
- * ranks agree on, memory that cannot be read, for a while or for good, and memory that is recalled.
+ * Input that stays where it is (coll/run/shm_coll_attach.c): who exposes and when, what more than
+ * two ranks agree on, memory that cannot be read, for a while or for good, and memory that is
+ * recalled.
  */
 #define CT_FOLDER "unit"
-#include "coll/run/board.h"
+#include "coll/run/shm_coll.h"
 #include "ranks.h"
 
 enum { MOST_RANKS = 9, LONG = 64 << 10, MOST = MOST_RANKS * 1000 };
 
-static struct ct_board *board_of(struct rank *r)
+static struct ct_shm_coll *shm_coll_of(struct rank *r)
 {
-    return ct_comm_world(&r->p)->run.board;
+    return ct_comm_world(&r->p)->run.shm;
 }
 
 static uint64_t input(uint32_t from, uint32_t to, size_t i, uint64_t turn)
@@ -61,26 +62,26 @@ static void all_lengths(struct rank *r, void *arg)
     const uint32_t                n = r->n;
     uint64_t                      seed = n;
     (void)arg;
-    alltoall(r, send, recv, MOST / n, 0); /* makes the board */
+    alltoall(r, send, recv, MOST / n, 0); /* makes the shm_coll */
     alltoall(r, send, recv, MOST / n, 0);
-    struct ct_board *b = board_of(r);
+    struct ct_shm_coll *b = shm_coll_of(r);
     RANK_CHECK(r, b != NULL && b->bulk.base != NULL);
     for (unsigned turn = 0; turn < 60; turn++) {
         const size_t   count = 1 + unit_random(&seed) % (MOST / n);
-        const bool     is_long = n * count * sizeof send[0] > CT_BOARD_BYTES;
+        const bool     is_long = n * count * sizeof send[0] > CT_SHM_COLL_BYTES;
         const uint64_t k = b->k;
         alltoall(r, send, recv, count, turn / 2);
         RANK_EQUAL(r, b->k - k, 1);
         RANK_EQUAL(r, b->read_k == b->k, is_long);
-        RANK_EQUAL(r, b->lent_mask, 0);
+        RANK_EQUAL(r, b->exposed_mask, 0);
     }
 }
 
 static const char *const always[] = {
-    "CTRAN_COLL_BOARD",       "1",  "CTRAN_SPIN", "0", "CTRAN_COLL_LEND", "always",
-    "CTRAN_COLL_BOARD_BYTES", "8K", NULL};
+    "CTRAN_COLL_SHM",       "1",  "CTRAN_SPIN", "0", "CTRAN_COLL_ATTACH", "always",
+    "CTRAN_COLL_SHM_BYTES", "8K", NULL};
 
-static void test_all_lend(void **state)
+static void test_all_expose(void **state)
 {
     (void)state;
     for (uint32_t n = 3; n <= MOST_RANKS; n++) {
@@ -90,26 +91,26 @@ static void test_all_lend(void **state)
 
 enum { COUNT = 700 }; /* of numbers that are too long for a slot */
 
-/* Two alltoalls, which make the board. */
-static struct ct_board *begin(struct rank *r, uint64_t *send, uint64_t *recv)
+/* Two alltoalls, which make the shm_coll. */
+static struct ct_shm_coll *begin(struct rank *r, uint64_t *send, uint64_t *recv)
 {
     alltoall(r, send, recv, COUNT, 0);
     alltoall(r, send, recv, COUNT, 0);
-    return board_of(r);
+    return shm_coll_of(r);
 }
 
-static uint32_t is_blind(const struct rank *r, const struct ct_board *b)
+static uint32_t is_blind(const struct rank *r, const struct ct_shm_coll *b)
 {
     return atomic_load(&b->shared->member[r->me].blind);
 }
 
 /* Where the transport reads nothing that is put in, from the first operation on. It is tried now
- * and then all the same, as lent memory might be seen: what cannot be comes as messages. */
+ * and then all the same, as exposed memory might be seen: what cannot be comes as messages. */
 static void blind(struct rank *r, void *arg)
 {
     enum { TURNS = 200, MOST_TRIES = 8 };
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    struct ct_board              *b = begin(r, send, recv);
+    struct ct_shm_coll           *b = begin(r, send, recv);
     unsigned                      tries = 0;
     (void)arg;
     RANK_EQUAL(r, b->read_k, 0);
@@ -126,8 +127,8 @@ static void blind(struct rank *r, void *arg)
 static void test_blind(void **state)
 {
     static const char *const off[] = {
-        "CTRAN_COLL_BOARD", "1",      "CTRAN_SPIN", "0", "CTRAN_SHM_SINGLE_COPY", "off",
-        "CTRAN_COLL_LEND",  "always", NULL};
+        "CTRAN_COLL_SHM",    "1",      "CTRAN_SPIN", "0", "CTRAN_SHM_SINGLE_COPY", "off",
+        "CTRAN_COLL_ATTACH", "always", NULL};
     (void)state;
     ranks_run(&(struct ranks_args){.n = 2, .settings = off, .body = blind});
     ranks_run(&(struct ranks_args){.n = 3, .settings = off, .body = blind});
@@ -154,15 +155,15 @@ static int get_nothing(struct ct_net_link *link, const struct ct_area *area,
     return CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
-/* A rank that cannot read what some operations lend gets it all the same; once it can, all lend
+/* A rank that cannot read what some operations expose gets it all the same; once it can, all expose
  * again, as before. */
 static void blind_for_a_while(struct rank *r, void *arg)
 {
     enum { SHUT = 3, MOST_TURNS = 100 };
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    struct ct_board              *b = begin(r, send, recv);
+    struct ct_shm_coll           *b = begin(r, send, recv);
     struct ct_net                *net = net_to(r, r->me == 0);
-    unsigned                      turn = 0, lent = 0;
+    unsigned                      turn = 0, exposed = 0;
     (void)arg;
     RANK_EQUAL(r, b->read_k, b->k);
     real = net->ops;
@@ -176,9 +177,9 @@ static void blind_for_a_while(struct rank *r, void *arg)
     net->ops = real;
     for (; turn < MOST_TURNS; turn++) {
         alltoall(r, send, recv, COUNT, turn);
-        lent = b->read_k == b->k ? lent + 1 : 0;
+        exposed = b->read_k == b->k ? exposed + 1 : 0;
     }
-    RANK_CHECK(r, lent > MOST_TURNS / 2);
+    RANK_CHECK(r, exposed > MOST_TURNS / 2);
     RANK_EQUAL(r, is_blind(r, b), 0);
 }
 
@@ -190,17 +191,17 @@ static void test_blind_for_a_while(void **state)
     }
 }
 
-/* Long blocks are lent, and so is input that does not fit into a part; the rest is put in. */
+/* Long blocks are exposed, and so is input that does not fit into a part; the rest is put in. */
 static void by_length(struct rank *r, void *arg)
 {
     (void)arg;
     uint64_t *send = calloc(2 * LONG / sizeof(uint64_t) * r->n, sizeof *send);
     uint64_t *recv = calloc(2 * LONG / sizeof(uint64_t) * r->n + 1, sizeof *recv);
     RANK_CHECK(r, send != NULL && recv != NULL);
-    for (unsigned turn = 0; turn < 3; turn++) { /* the first one makes the board */
+    for (unsigned turn = 0; turn < 3; turn++) { /* the first one makes the shm_coll */
         alltoall(r, send, recv, LONG / sizeof(uint64_t), 0);
     }
-    struct ct_board *b = board_of(r);
+    struct ct_shm_coll *b = shm_coll_of(r);
     for (size_t bytes = LONG / 8; bytes <= 2 * LONG; bytes *= 2) {
         alltoall(r, send, recv, bytes / sizeof(uint64_t), (unsigned)bytes);
         RANK_EQUAL(r, b->read_k == b->k, bytes >= LONG || (r->n - 1) * bytes > b->part_bytes);
@@ -211,9 +212,9 @@ static void by_length(struct rank *r, void *arg)
 
 static void test_by_length(void **state)
 {
-    static const char *const whole[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "0", NULL};
-    static const char *const parts[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_COLL_BOARD_BYTES", "256K",
-                                        "CTRAN_SPIN", "0", NULL};
+    static const char *const whole[] = {"CTRAN_COLL_SHM", "1", "CTRAN_SPIN", "0", NULL};
+    static const char *const parts[] = {
+        "CTRAN_COLL_SHM", "1", "CTRAN_COLL_SHM_BYTES", "256K", "CTRAN_SPIN", "0", NULL};
     (void)state;
     for (uint32_t n = 3; n <= 4; n++) {
         ranks_run(&(struct ranks_args){.n = n, .settings = whole, .body = by_length});
@@ -223,28 +224,28 @@ static void test_by_length(void **state)
 
 /* ---- an error -------------------------------------------------------------------------------- */
 
-/* Rank 0 lends in the next operation. */
-static void lend_all(struct rank *r, struct ct_board *b, const uint64_t *send)
+/* Rank 0 exposes in the next operation. */
+static void expose_all(struct rank *r, struct ct_shm_coll *b, const uint64_t *send)
 {
     b->k++;
-    ct_board_lend(b, (const char *)send, 0, COUNT * r->n * sizeof send[0]);
-    ct_board_slot_of(b, 0)->note = b->note;
+    ct_shm_coll_expose(b, (const char *)send, 0, COUNT * r->n * sizeof send[0]);
+    ct_shm_coll_slot_of(b, 0)->note = b->note;
 }
 
-/* A rank that lends and then has to end the operation takes its memory back: who has not read it
+/* A rank that exposes and then has to end the operation takes its memory back: who has not read it
  * gets the error, and nobody reads what is written there next. */
 static void recalled(struct rank *r, void *arg)
 {
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    struct ct_board              *b = begin(r, send, recv);
+    struct ct_shm_coll           *b = begin(r, send, recv);
     (void)arg;
     ranks_sync(r);
     if (r->me == 0) {
-        lend_all(r, b, send);
-        ct_board_set(b, &ct_board_slot_of(b, 0)->flag, b->k);
-        RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
+        expose_all(r, b, send);
+        ct_shm_coll_set(b, &ct_shm_coll_slot_of(b, 0)->flag, b->k);
+        RANK_EQUAL(r, ct_shm_coll_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
         memset(send, 0xee, sizeof send);
-        ct_board_set(b, &b->shared->member[0].done, UINT64_MAX);
+        ct_shm_coll_set(b, &b->shared->member[0].done, UINT64_MAX);
     } else {
         const int rc = run_alltoall(r, send, recv, COUNT);
         RANK_CHECK(r, rc == CTRAN_SUCCESS || rc == CTRAN_ERR_PROC_FAILED);
@@ -263,9 +264,9 @@ static void test_recalled(void **state)
     }
 }
 
-static _Thread_local struct ct_board *late;
+static _Thread_local struct ct_shm_coll *late;
 
-/* Reads, and then the lender recalls it. */
+/* Reads, and then the owner recalls it. */
 static int get_late(struct ct_net_link *link, const struct ct_area *area,
                     const struct ct_net_remote *from)
 {
@@ -274,34 +275,35 @@ static int get_late(struct ct_net_link *link, const struct ct_area *area,
     return rc;
 }
 
-/* What is recalled while it is read does not count: its lender may not have waited. */
+/* What is recalled while it is read does not count: its owner may not have waited. */
 static void recalled_late(struct rank *r, void *arg)
 {
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    struct ct_board              *b = begin(r, send, recv);
+    struct ct_shm_coll           *b = begin(r, send, recv);
     (void)arg;
     if (r->me == 0) {
-        lend_all(r, b, send);
+        expose_all(r, b, send);
     } else {
         b->k++;
     }
     ranks_sync(r);
     if (r->me == 1) {
-        struct ct_net           *net = net_to(r, 0);
-        struct ct_board_borrowed in = {.rank = 0, .note = &ct_board_slot_of(b, 0)->note};
+        struct ct_net              *net = net_to(r, 0);
+        struct ct_shm_coll_attached in = {.rank = 0, .note = &ct_shm_coll_slot_of(b, 0)->note};
         real = net->ops;
         late = b;
         changed = *real;
         changed.get = get_late;
         net->ops = &changed;
-        RANK_EQUAL(r, ct_board_borrow(b, &in, COUNT * sizeof send[0], (char *)recv, sizeof send[0]),
+        RANK_EQUAL(r,
+                   ct_shm_coll_attach(b, &in, COUNT * sizeof send[0], (char *)recv, sizeof send[0]),
                    CTRAN_ERR_PROC_FAILED);
         net->ops = real;
     }
-    ct_board_set(b, &b->shared->member[r->me].done, b->k);
+    ct_shm_coll_set(b, &b->shared->member[r->me].done, b->k);
     ranks_sync(r);
     if (r->me == 0) {
-        RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
+        RANK_EQUAL(r, ct_shm_coll_take_back(b, CTRAN_ERR_PROC_FAILED), CTRAN_ERR_PROC_FAILED);
     }
     ranks_sync(r);
 }
@@ -317,10 +319,10 @@ static void test_recalled_late(void **state)
 static void given_up(struct rank *r, void *arg)
 {
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    struct ct_board              *b = begin(r, send, recv);
+    struct ct_shm_coll           *b = begin(r, send, recv);
     (void)arg;
     if (r->me == 0) {
-        lend_all(r, b, send);
+        expose_all(r, b, send);
     } else {
         b->k++;
         atomic_store(&b->shared->member[1].reading, b->k);
@@ -328,12 +330,13 @@ static void given_up(struct rank *r, void *arg)
     ranks_sync(r);
     if (r->me == 0) {
         ranks_fail(r, 1, CTRAN_ERR_INTERN);
-        RANK_EQUAL(r, ct_board_take_back(b, CTRAN_ERR_INTERN), CTRAN_ERR_INTERN);
+        RANK_EQUAL(r, ct_shm_coll_take_back(b, CTRAN_ERR_INTERN), CTRAN_ERR_INTERN);
     }
     ranks_sync(r);
     if (r->me == 1) {
-        struct ct_board_borrowed in = {.rank = 0, .note = &ct_board_slot_of(b, 0)->note};
-        RANK_EQUAL(r, ct_board_borrow(b, &in, 0, (char *)recv, sizeof send[0]), CTRAN_ERR_INTERN);
+        struct ct_shm_coll_attached in = {.rank = 0, .note = &ct_shm_coll_slot_of(b, 0)->note};
+        RANK_EQUAL(r, ct_shm_coll_attach(b, &in, 0, (char *)recv, sizeof send[0]),
+                   CTRAN_ERR_INTERN);
     }
     ranks_sync(r);
 }
@@ -346,7 +349,7 @@ static void test_given_up(void **state)
 
 /* ---- two ranks ------------------------------------------------------------------------------- */
 
-/* A sum of two ranks is lent where it is long, and not too long. */
+/* A sum of two ranks is exposed where it is long, and not too long. */
 static void sums_by_length(struct rank *r, void *arg)
 {
     enum { LEAST = 512 << 10, MOST_BYTES = 8 << 20 };
@@ -355,7 +358,7 @@ static void sums_by_length(struct rank *r, void *arg)
     (void)arg;
     RANK_CHECK(r, in != NULL && out != NULL);
     RANK_EQUAL(r, ranks_sum(ct_comm_world(&r->p), in, out, LEAST / 8), CTRAN_SUCCESS);
-    struct ct_board *b = board_of(r);
+    struct ct_shm_coll *b = shm_coll_of(r);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         const uint64_t k = b->read_k;
         in[lengths[i] / 8 - 1] = i;
@@ -390,9 +393,9 @@ static void blocks_by_length(struct rank *r, void *arg)
     static _Thread_local char send[LONG], recv[2 * LONG];
     const ctran_count_t       sets[2][2] = {{LONG, LONG / 2 + 1}, {LONG / 2, LONG / 4}};
     (void)arg;
-    gather_uneven(r, send, recv, sets[0]); /* the first one makes the board */
+    gather_uneven(r, send, recv, sets[0]); /* the first one makes the shm_coll */
     gather_uneven(r, send, recv, sets[0]);
-    struct ct_board *b = board_of(r);
+    struct ct_shm_coll *b = shm_coll_of(r);
     for (unsigned turn = 1; turn < 20; turn++) {
         const ctran_count_t *counts = sets[turn / 2 % 2];
         const uint64_t       k = b->read_k;
@@ -404,27 +407,27 @@ static void blocks_by_length(struct rank *r, void *arg)
     }
 }
 
-/* From slot_bytes on input is long, and lent where it may be; what is put in is in the slot, behind
- * its note, as long as there is room for it. */
+/* From slot_bytes on input is long, and exposed where it may be; what is put in is in the slot,
+ * behind its note, as long as there is room for it. */
 static void brief(struct rank *r, void *arg)
 {
     static _Thread_local uint64_t send[MOST], recv[MOST + 1];
-    enum { MOST_BRIEF = CT_BOARD_BYTES / 16, NOTE = 48 };
-    const bool lends = *(const bool *)arg;
-    alltoall(r, send, recv, MOST_BRIEF, 0); /* makes the board */
+    enum { MOST_BRIEF = CT_SHM_COLL_BYTES / 16, NOTE = 48 };
+    const bool exposes = *(const bool *)arg;
+    alltoall(r, send, recv, MOST_BRIEF, 0); /* makes the shm_coll */
     alltoall(r, send, recv, MOST_BRIEF, 0);
-    struct ct_board *b = board_of(r);
-    RANK_CHECK(r, b != NULL && b->bulk.base != NULL && b->slot_bytes < CT_BOARD_BYTES - NOTE);
+    struct ct_shm_coll *b = shm_coll_of(r);
+    RANK_CHECK(r, b != NULL && b->bulk.base != NULL && b->slot_bytes < CT_SHM_COLL_BYTES - NOTE);
     for (size_t turn = 0; turn < 2 * MOST_BRIEF; turn++) {
         const size_t   count = MOST_BRIEF - turn % MOST_BRIEF, bytes = 16 * count;
         const bool     is_long = bytes > b->slot_bytes;
         const uint64_t k = b->k;
         alltoall(r, send, recv, count, turn);
         RANK_EQUAL(r, b->k - k, 1);
-        RANK_EQUAL(r, b->read_k == b->k, is_long && lends);
-        if (is_long && bytes <= CT_BOARD_BYTES - NOTE) {
-            const char *in = ct_board_slot_of(b, r->me)->data + NOTE;
-            RANK_EQUAL(r, memcmp(in, send + (1 - r->me) * count, bytes / 2) == 0, !lends);
+        RANK_EQUAL(r, b->read_k == b->k, is_long && exposes);
+        if (is_long && bytes <= CT_SHM_COLL_BYTES - NOTE) {
+            const char *in = ct_shm_coll_slot_of(b, r->me)->data + NOTE;
+            RANK_EQUAL(r, memcmp(in, send + (1 - r->me) * count, bytes / 2) == 0, !exposes);
         }
     }
 }
@@ -432,19 +435,19 @@ static void brief(struct rank *r, void *arg)
 static void test_brief(void **state)
 {
     static const char *const settings[2][5] = {
-        {"CTRAN_COLL_BOARD", "1", "CTRAN_COLL_LEND", "off", NULL},
-        {"CTRAN_COLL_BOARD", "1", "CTRAN_COLL_LEND", "always", NULL}};
+        {"CTRAN_COLL_SHM", "1", "CTRAN_COLL_ATTACH", "off", NULL},
+        {"CTRAN_COLL_SHM", "1", "CTRAN_COLL_ATTACH", "always", NULL}};
     (void)state;
-    for (int lends = 0; lends < 2; lends++) {
-        bool arg = lends != 0;
-        ranks_run(
-            &(struct ranks_args){.n = 2, .settings = settings[lends], .body = brief, .arg = &arg});
+    for (int exposes = 0; exposes < 2; exposes++) {
+        bool arg = exposes != 0;
+        ranks_run(&(struct ranks_args){
+            .n = 2, .settings = settings[exposes], .body = brief, .arg = &arg});
     }
 }
 
 static void test_two(void **state)
 {
-    static const char *const spins[] = {"CTRAN_COLL_BOARD", "1", "CTRAN_SPIN", "10", NULL};
+    static const char *const spins[] = {"CTRAN_COLL_SHM", "1", "CTRAN_SPIN", "10", NULL};
     (void)state;
     ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = sums_by_length});
     ranks_run(&(struct ranks_args){.n = 2, .settings = spins, .body = blocks_by_length});
@@ -453,7 +456,7 @@ static void test_two(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_lend),
+        cmocka_unit_test(test_all_expose),
         cmocka_unit_test(test_blind),
         cmocka_unit_test(test_blind_for_a_while),
         cmocka_unit_test(test_by_length),

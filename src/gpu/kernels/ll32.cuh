@@ -12,17 +12,17 @@
  * A thread has four lines, one of each of its warp's four groups of rows, and so four units of 16
  * bytes; one whose lines end their rows has three, which are in front of the numbers.
  */
-#ifndef CT_GPU_KERNELS_ROW_H
-#define CT_GPU_KERNELS_ROW_H
+#ifndef CT_GPU_KERNELS_LL32_H
+#define CT_GPU_KERNELS_LL32_H
 
 #include "gpu/kernels/short.cuh"
 
-enum { UNITS = ROW_GROUPS /* of a thread */ };
+enum { UNITS = LL32_GROUPS /* of a thread */ };
 
 /* ---- what a thread has ----------------------------------------------------------------------- */
 
 /* Of thread t, behind where a step begins. */
-struct spot {
+struct position {
     uint32_t t, lane;   /* in the block, in its warp */
     uint32_t data;      /* where its warp's units begin, */
     uint32_t at[UNITS]; /* and its own */
@@ -31,26 +31,26 @@ struct spot {
 };
 
 /* The units of a warp lie side by side, the first of each thread, then the second, and so on. */
-CT_DEV struct spot spot_of(uint32_t t)
+CT_DEV struct position position_of(uint32_t t)
 {
     const uint32_t warp = t / CT_KERNEL_WARP, lane = t % CT_KERNEL_WARP;
     const uint32_t data = warp * CT_KERNEL_WARP_DATA, most = CT_KERNEL_WARP * 16;
-    const uint32_t first = data + lane * 16, fourth = data + 3 * most + lane / ROW_LINES * 16;
+    const uint32_t first = data + lane * 16, fourth = data + 3 * most + lane / LL32_LINES * 16;
     return {t,
             lane,
             data,
             {first, first + most, first + 2 * most, fourth},
             warp * CT_KERNEL_WARP_LINES + lane * LINE_BYTES,
-            lane % ROW_LINES == ROW_LINES - 1};
+            lane % LL32_LINES == LL32_LINES - 1};
 }
 
 /* Whether all that a warp has of a step with so many bytes left is whole units. */
-CT_DEV bool is_whole(const struct spot &s, uint32_t left, bool vectors)
+CT_DEV bool is_whole(const struct position &s, uint32_t left, bool vectors)
 {
     return vectors && s.data + CT_KERNEL_WARP_DATA <= left;
 }
 
-CT_DEV uint32_t odd_bytes(const struct spot &s, uint32_t u, uint32_t left)
+CT_DEV uint32_t odd_bytes(const struct position &s, uint32_t u, uint32_t left)
 {
     return u == UNITS - 1 && s.ends ? 0 : unit_of(s.at[u], left);
 }
@@ -60,7 +60,7 @@ struct units {
     vec x[UNITS];
 };
 
-CT_OUTLINE struct units load_odd(const struct spot s, const char *src, uint32_t left)
+CT_OUTLINE struct units load_odd(const struct position s, const char *src, uint32_t left)
 {
     struct units all = {};
     CT_UNROLL
@@ -73,7 +73,7 @@ CT_OUTLINE struct units load_odd(const struct spot s, const char *src, uint32_t 
     return all;
 }
 
-CT_OUTLINE void store_odd(const struct spot s, char *dst, uint32_t left, struct units all)
+CT_OUTLINE void store_odd(const struct position s, char *dst, uint32_t left, struct units all)
 {
     CT_UNROLL
     for (uint32_t u = 0; u < UNITS; u++) {
@@ -84,7 +84,7 @@ CT_OUTLINE void store_odd(const struct spot s, char *dst, uint32_t left, struct 
     }
 }
 
-CT_DEV void load_units(const struct spot &s, const char *src, uint32_t left, bool vectors,
+CT_DEV void load_units(const struct position &s, const char *src, uint32_t left, bool vectors,
                        vec (&x)[UNITS])
 {
     if (is_whole(s, left, vectors)) {
@@ -103,7 +103,7 @@ CT_DEV void load_units(const struct spot &s, const char *src, uint32_t left, boo
     }
 }
 
-CT_DEV void store_units(const struct spot &s, char *dst, uint32_t left, bool vectors,
+CT_DEV void store_units(const struct position &s, char *dst, uint32_t left, bool vectors,
                         const vec (&x)[UNITS])
 {
     if (is_whole(s, left, vectors)) {
@@ -137,7 +137,7 @@ CT_DEV uint32_t word_of(line l, uint32_t i)
 }
 
 /* `lines`: the thread's first in the slot. */
-CT_DEV void store_rows(const struct spot &s, char *lines, uint32_t item, const vec (&x)[UNITS])
+CT_DEV void store_ll32(const struct position &s, char *lines, uint32_t item, const vec (&x)[UNITS])
 {
     warp_meets(); /* its stores are rows */
     CT_UNROLL
@@ -147,12 +147,12 @@ CT_DEV void store_rows(const struct spot &s, char *lines, uint32_t item, const v
         for (uint32_t i = 0; i < 3; i++) {
             w[i] = s.ends ? x[(3 * u + i) / 4].w[(3 * u + i) % 4] : x[u].w[i];
         }
-        store_row_line(lines + u * ROW_GROUP,
+        store_ll32_line(lines + u * LL32_GROUP,
                        line_with(w[0], w[1], w[2], s.ends ? item : x[u].w[3]));
     }
 }
 
-CT_DEV void units_of(const struct spot &s, const line (&l)[UNITS], vec (&x)[UNITS])
+CT_DEV void units_of(const struct position &s, const line (&l)[UNITS], vec (&x)[UNITS])
 {
     CT_UNROLL
     for (uint32_t u = 0; u < UNITS; u++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where processes stand: the own host's labels in the card, and from everybody's cards the table of
- * spots, which is made when somebody asks first and holds those that were asked for.
+ * Where processes stand: the own host's labels in the record, and from everybody's records the
+ * table of locations, which is made when somebody asks first and holds those that were asked for.
  *
  * An entry is written once, under the domain's lock, its node last; whoever finds a node there may
  * read the rest without a lock.
@@ -39,14 +39,14 @@ static int read_labels(const struct ct_process *p, struct ct_labels **labels)
     return rc;
 }
 
-int ct_ep_whereabouts(const struct ct_process *p, struct ct_whereabouts *at)
+int ct_ep_location_key(const struct ct_process *p, struct ct_location_key *at)
 {
     struct ct_labels *labels = NULL;
     int               rc = read_labels(p, &labels);
     if (rc == CTRAN_SUCCESS) {
         struct ct_label label = ct_labels_of(labels, p->job->host);
         uint64_t        node = p->job->local_group;
-        *at = ct_whereabouts_of(&label, node != 0 ? node : 1);
+        *at = ct_location_key_of(&label, node != 0 ? node : 1);
         ct_debug(&p->log,
                  "host %s: rack \"%s\", zone \"%s\", data centre \"%s\", NVLink domain \"%s\"",
                  p->job->host, label.rack, label.zone, label.dc, label.nvlink);
@@ -57,78 +57,78 @@ int ct_ep_whereabouts(const struct ct_process *p, struct ct_whereabouts *at)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static bool is_known(const struct ct_spot *spot)
+static bool is_known(const struct ct_location *location)
 {
-    return __atomic_load_n(&spot->node, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&location->node, __ATOMIC_ACQUIRE) != 0;
 }
 
-static void enter_spot(struct ct_spot *place, const struct ct_spot *spot)
+static void enter_location(struct ct_location *place, const struct ct_location *location)
 {
-    place->nvlink = spot->nvlink;
-    place->rack = spot->rack;
-    place->zone = spot->zone;
-    place->dc = spot->dc;
-    __atomic_store_n(&place->node, spot->node, __ATOMIC_RELEASE);
+    place->nvlink = location->nvlink;
+    place->rack = location->rack;
+    place->zone = location->zone;
+    place->dc = location->dc;
+    __atomic_store_n(&place->node, location->node, __ATOMIC_RELEASE);
 }
 
-static int learn(struct ct_ep_set *set, struct ct_spot *table, uint32_t id) CT_IN_DOMAIN
+static int learn(struct ct_ep_set *set, struct ct_location *table, uint32_t id) CT_IN_DOMAIN
 {
-    const void           *card;
-    size_t                len;
-    struct ct_whereabouts at;
-    struct ct_spot        spot;
-    int                   rc = set->p->job->ops->lookup(set->p->job, id, &card, &len);
-    rc = rc == CTRAN_SUCCESS ? ct_ep_card_check(set, id, card, len) : rc;
+    const void            *record;
+    size_t                 len;
+    struct ct_location_key at;
+    struct ct_location     location;
+    int                    rc = set->p->job->ops->lookup(set->p->job, id, &record, &len);
+    rc = rc == CTRAN_SUCCESS ? ct_ep_record_check(set, id, record, len) : rc;
     if (rc == CTRAN_SUCCESS) {
-        ct_ep_card_whereabouts(card, &at);
-        rc = ct_spotter_take(set->spots.spotter, &at, &spot);
+        ct_ep_record_location_key(record, &at);
+        rc = ct_location_table_take(set->locations.numbers, &at, &location);
     }
     if (rc == CTRAN_SUCCESS) {
-        enter_spot(&table[id], &spot);
+        enter_location(&table[id], &location);
     }
     return rc;
 }
 
 static int make_table(struct ct_ep_set *set) CT_IN_DOMAIN
 {
-    struct ct_spot *table = calloc(set->env.size, sizeof *table);
-    int             rc = table != NULL ? ct_spotter_make(&set->spots.spotter) : CTRAN_ERR_NO_MEM;
+    struct ct_location *table = calloc(set->env.size, sizeof *table);
+    int rc = table != NULL ? ct_location_table_make(&set->locations.numbers) : CTRAN_ERR_NO_MEM;
     if (rc != CTRAN_SUCCESS) {
         free(table);
         return rc;
     }
-    atomic_store_explicit(&set->spots.table, table, memory_order_release);
+    atomic_store_explicit(&set->locations.table, table, memory_order_release);
     return CTRAN_SUCCESS;
 }
 
-int ct_ep_spot(struct ct_process *p, uint32_t id, struct ct_spot *spot)
+int ct_ep_location(struct ct_process *p, uint32_t id, struct ct_location *location)
 {
-    struct ct_ep_set *set = p->ep;
-    struct ct_spot   *table = atomic_load_explicit(&set->spots.table, memory_order_acquire);
-    int               rc = CTRAN_SUCCESS;
+    struct ct_ep_set   *set = p->ep;
+    struct ct_location *table = atomic_load_explicit(&set->locations.table, memory_order_acquire);
+    int                 rc = CTRAN_SUCCESS;
     if (CT_UNLIKELY(table == NULL || !is_known(&table[id]))) {
         ct_domain_enter(p);
-        table = atomic_load_explicit(&set->spots.table, memory_order_relaxed);
+        table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
         rc = table == NULL ? make_table(set) : CTRAN_SUCCESS;
-        table = atomic_load_explicit(&set->spots.table, memory_order_relaxed);
+        table = atomic_load_explicit(&set->locations.table, memory_order_relaxed);
         if (rc == CTRAN_SUCCESS && !is_known(&table[id])) {
             rc = learn(set, table, id);
         }
         ct_domain_leave(p);
     }
     if (rc == CTRAN_SUCCESS) {
-        *spot = table[id];
+        *location = table[id];
     }
     return rc;
 }
 
-void ct_ep_own_whereabouts(const struct ct_process *p, struct ct_whereabouts *at)
+void ct_ep_own_location_key(const struct ct_process *p, struct ct_location_key *at)
 {
-    ct_ep_card_whereabouts(p->ep->card, at); /* which stays as it is */
+    ct_ep_record_location_key(p->ep->record, at); /* which stays as it is */
 }
 
-void ct_ep_spots_fini(struct ct_ep_set *set)
+void ct_ep_locations_fini(struct ct_ep_set *set)
 {
-    free(atomic_load_explicit(&set->spots.table, memory_order_relaxed));
-    ct_spotter_free(set->spots.spotter);
+    free(atomic_load_explicit(&set->locations.table, memory_order_relaxed));
+    ct_location_table_free(set->locations.numbers);
 }

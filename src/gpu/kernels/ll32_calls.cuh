@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls by rows (row.cuh). What a thread sends, the same thread of the peer's block receives: so
+ * Calls by rows (ll32.cuh). What a thread sends, the same thread of the peer's block receives: so
  * nothing meets in a block but to let slots go.
  *
  * A kernel goes through rounds, each of which sends one step, combines what came of the step before
@@ -18,10 +18,10 @@
  * Rows are numbered in a part of the workspaces of their own, with slots where nothing else is ever
  * written: a payload that looks like a number would be taken for one.
  */
-#ifndef CT_GPU_KERNELS_ROWS_H
-#define CT_GPU_KERNELS_ROWS_H
+#ifndef CT_GPU_KERNELS_LL32_CALLS_H
+#define CT_GPU_KERNELS_LL32_CALLS_H
 
-#include "gpu/kernels/row.cuh"
+#include "gpu/kernels/ll32.cuh"
 
 enum { MATES = 2 /* peers that a thread serves at a time in the emulation, which has but one */ };
 
@@ -34,7 +34,7 @@ template <unsigned M> struct awaited {
 };
 
 template <unsigned M>
-CT_DEV void wait_rows(struct channel *ch, const struct spot &s, const struct awaited<M> &w,
+CT_DEV void wait_ll32(struct channel *ch, const struct position &s, const struct awaited<M> &w,
                       vec (&x)[M][UNITS])
 {
     line     l[M][UNITS];
@@ -48,7 +48,7 @@ CT_DEV void wait_rows(struct channel *ch, const struct spot &s, const struct awa
         CT_UNROLL
         for (uint32_t k = 0; k < M; k++) {
             if (in(missing, k)) {
-                ask_rows(w.at[k], l[k]);
+                ask_ll32(w.at[k], l[k]);
             }
         }
         CT_UNROLL
@@ -68,7 +68,7 @@ CT_DEV void wait_rows(struct channel *ch, const struct spot &s, const struct awa
 /* ---- a block's run --------------------------------------------------------------------------- */
 
 /* The numbers of items, by peer; in shared memory. */
-struct row_numbers {
+struct ll32_numbers {
     uint32_t sent[CT_KERNEL_SHORT], got[CT_KERNEL_SHORT], acked[CT_KERNEL_SHORT];
 };
 
@@ -80,12 +80,12 @@ struct mate {
 };
 
 /* Of a thread that serves M peers at a time. One: peers are spread over the block's threads. */
-template <unsigned M> struct row_run {
+template <unsigned M> struct ll32_run {
     const struct ct_kernel_short *a;
     struct channel                ch;
-    struct row_numbers           *n;
+    struct ll32_numbers           *n;
     vec        *shown; /* of peers that are spread, UNITS of each thread; shared */
-    struct spot s;
+    struct position s;
     uint32_t    group; /* of a.lanes threads; 0 where peers are not spread */
     uint32_t    first; /* the first mate's number as a peer */
     struct mate mate[M];
@@ -95,7 +95,7 @@ template <unsigned M> struct row_run {
     bool        last; /* the last round */
 };
 
-template <unsigned M> CT_DEV void set_mates(struct row_run<M> *r, uint32_t first)
+template <unsigned M> CT_DEV void set_mates(struct ll32_run<M> *r, uint32_t first)
 {
     const struct ct_kernel_short &a = *r->a;
     const uint32_t                before = blockIdx.x * a.each_bytes;
@@ -114,22 +114,22 @@ template <unsigned M> CT_DEV void set_mates(struct row_run<M> *r, uint32_t first
     }
 }
 
-template <unsigned M> CT_DEV void set_thread(struct row_run<M> *r, uint32_t t)
+template <unsigned M> CT_DEV void set_thread(struct ll32_run<M> *r, uint32_t t)
 {
     r->group = M == 1 ? t / r->a->lanes : 0;
-    r->s = spot_of(t - r->group * r->a->lanes);
+    r->s = position_of(t - r->group * r->a->lanes);
     set_mates(r, r->group);
 }
 
 /* The peers that a thread serves: for (uint32_t first = r->group; has_turn(*r, first); first += M).
  * Where they are spread the last group serves none: its number is in no mask. */
-template <unsigned M> CT_DEV bool has_turn(const struct row_run<M> &r, uint32_t first)
+template <unsigned M> CT_DEV bool has_turn(const struct ll32_run<M> &r, uint32_t first)
 {
     return M == 1 ? first == r.group : first < r.a->peers;
 }
 
 /* Of up to M peers this costs nothing: they stay. */
-template <unsigned M> CT_DEV void turn_to(struct row_run<M> *r, uint32_t first)
+template <unsigned M> CT_DEV void turn_to(struct ll32_run<M> *r, uint32_t first)
 {
     if (M > 1 && r->first != first) {
         set_mates(r, first);
@@ -137,13 +137,13 @@ template <unsigned M> CT_DEV void turn_to(struct row_run<M> *r, uint32_t first)
 }
 
 /* Whether the thread has what is the rank's own. */
-template <unsigned M> CT_DEV bool has_own(const struct row_run<M> &r)
+template <unsigned M> CT_DEV bool has_own(const struct ll32_run<M> &r)
 {
     return M > 1 || r.group == r.a->peers;
 }
 
 template <unsigned M>
-CT_DEV uint32_t left_of(const struct row_run<M> &r, uint32_t bytes, uint32_t step)
+CT_DEV uint32_t left_of(const struct ll32_run<M> &r, uint32_t bytes, uint32_t step)
 {
     const uint32_t before = step * r.step_bytes;
     return bytes > before ? bytes - before : 0;
@@ -163,13 +163,13 @@ CT_DEV uint32_t kinds_from(const struct ct_kernel_short &a, uint32_t p)
 }
 
 template <unsigned M>
-CT_DEV uint32_t item_to(const struct row_run<M> &r, uint32_t p, uint32_t step, bool result)
+CT_DEV uint32_t item_to(const struct ll32_run<M> &r, uint32_t p, uint32_t step, bool result)
 {
     return r.n->sent[p] + step * kinds_to(*r.a, p) + 1 + (result && in(r.a->to, p));
 }
 
 template <unsigned M>
-CT_DEV uint32_t item_from(const struct row_run<M> &r, uint32_t p, uint32_t step, bool result)
+CT_DEV uint32_t item_from(const struct ll32_run<M> &r, uint32_t p, uint32_t step, bool result)
 {
     return r.n->got[p] + step * kinds_from(*r.a, p) + 1 + (result && in(r.a->from, p));
 }
@@ -194,7 +194,7 @@ CT_DEV bool has_room(uint32_t acked, uint32_t item)
     return (int32_t)(item - acked) <= CT_KERNEL_WINDOW;
 }
 
-template <unsigned M> CT_DEV void wait_room_at(struct row_run<M> *r, uint32_t p, uint32_t item)
+template <unsigned M> CT_DEV void wait_room_at(struct ll32_run<M> *r, uint32_t p, uint32_t item)
 {
     const uint32_t *acked = &of_block(r->a->peer[p].words, r->a->words_bytes)->acked;
     uint32_t        spins = 0;
@@ -210,7 +210,7 @@ CT_DEV vec ask_numbers(const struct ct_kernel_short &a)
                               : vec{{0, 0, 0, 0}};
 }
 
-template <unsigned M> CT_DEV void open_numbers(struct row_run<M> *r, vec asked)
+template <unsigned M> CT_DEV void open_numbers(struct ll32_run<M> *r, vec asked)
 {
     const struct ct_kernel_short &a = *r->a;
     for (uint32_t p = thread(); p < a.peers; p += threads()) {
@@ -260,7 +260,7 @@ CT_DEV uint32_t sent_with(const struct ct_kernel_short &a, uint32_t p, uint32_t 
 }
 
 /* Peers hear what this block is through with, all of them; then there is room for what it sends. */
-template <unsigned M> CT_DEV void begin_round(struct row_run<M> *r, uint32_t round)
+template <unsigned M> CT_DEV void begin_round(struct ll32_run<M> *r, uint32_t round)
 {
     const struct ct_kernel_short &a = *r->a;
     __syncthreads();
@@ -279,7 +279,7 @@ template <unsigned M> CT_DEV void begin_round(struct row_run<M> *r, uint32_t rou
     __syncthreads();
 }
 
-template <unsigned M> CT_DEV void close_numbers(const struct row_run<M> &r)
+template <unsigned M> CT_DEV void close_numbers(const struct ll32_run<M> &r)
 {
     const struct ct_kernel_short &a = *r.a;
     __syncthreads();
@@ -303,34 +303,34 @@ template <unsigned M> CT_DEV void close_numbers(const struct row_run<M> &r)
 
 /* An item that refreshes its slot (channel.cuh) has its number in all rows: here in those of other
  * warps than the thread's, and where there is no payload. */
-CT_OUTLINE void refresh_rows(const struct ct_kernel_short &a, char *slot, uint32_t item, uint32_t t,
+CT_OUTLINE void refresh_ll32(const struct ct_kernel_short &a, char *slot, uint32_t item, uint32_t t,
                              uint32_t left)
 {
     const vec none[UNITS] = {};
     for (uint32_t u = t; u / CT_KERNEL_WARP * CT_KERNEL_WARP_LINES < a.turn_bytes; u += a.lanes) {
-        const struct spot s = spot_of(u);
+        const struct position s = position_of(u);
         if (u != t || s.data >= left) {
-            store_rows(s, slot + s.line, item, none);
+            store_ll32(s, slot + s.line, item, none);
         }
     }
 }
 
 template <unsigned M>
-CT_DEV void send_to(const struct row_run<M> &r, uint32_t k, uint32_t item, uint32_t left,
+CT_DEV void send_to(const struct ll32_run<M> &r, uint32_t k, uint32_t item, uint32_t left,
                     const vec (&x)[UNITS])
 {
     char *const lines = r.mate[k].out + turn_of(*r.a, item);
     if (r.s.data < left) {
-        store_rows(r.s, lines, item, x);
+        store_ll32(r.s, lines, item, x);
     }
     if (refreshes(item)) {
-        refresh_rows(*r.a, lines - r.s.line, item, r.s.t, left);
+        refresh_ll32(*r.a, lines - r.s.line, item, r.s.t, left);
     }
 }
 
 /* What goes to the mates. */
 template <unsigned M>
-CT_DEV void load_step(const struct row_run<M> &r, uint32_t step, vec (&x)[M][UNITS])
+CT_DEV void load_step(const struct ll32_run<M> &r, uint32_t step, vec (&x)[M][UNITS])
 {
     CT_UNROLL
     for (uint32_t k = 0; k < M; k++) {
@@ -343,7 +343,7 @@ CT_DEV void load_step(const struct row_run<M> &r, uint32_t step, vec (&x)[M][UNI
 
 /* `ahead`: of the first mates, which may have been loaded. */
 template <unsigned M>
-CT_DEV void send_step(struct row_run<M> *r, uint32_t step, vec (&ahead)[M][UNITS], bool loaded)
+CT_DEV void send_step(struct ll32_run<M> *r, uint32_t step, vec (&ahead)[M][UNITS], bool loaded)
 {
     for (uint32_t first = r->group; has_turn(*r, first); first += M) {
         turn_to(r, first);
@@ -363,7 +363,7 @@ CT_DEV void send_step(struct row_run<M> *r, uint32_t step, vec (&ahead)[M][UNITS
 /* After the last wait of a thread, where all peers are its mates. Whose lines have come is running;
  * so nobody is waited for by its block who is not, if it has had some of all in the mask. */
 template <unsigned M>
-CT_DEV void let_go(const struct row_run<M> &r, const struct awaited<M> &w, uint32_t mask)
+CT_DEV void let_go(const struct ll32_run<M> &r, const struct awaited<M> &w, uint32_t mask)
 {
     bool knows = r.last && r.a->peers <= M && mask != 0;
     CT_UNROLL
@@ -376,7 +376,7 @@ CT_DEV void let_go(const struct row_run<M> &r, const struct awaited<M> &w, uint3
 }
 
 /* What is the rank's own of a call that combines nothing. */
-template <unsigned M> CT_DEV void copy_step(const struct row_run<M> &r, uint32_t step)
+template <unsigned M> CT_DEV void copy_step(const struct ll32_run<M> &r, uint32_t step)
 {
     const size_t   at = (size_t)step * r.step_bytes;
     const uint32_t left = left_of(r, r.own_bytes, step);
@@ -394,7 +394,7 @@ CT_DEV void copy_units(vec (&to)[UNITS], const vec (&from)[UNITS])
 }
 
 /* Some ranks in order, combined with what came of those before. */
-struct fold_rows {
+struct fold_ll32 {
     vec      x[MATES + 1][UNITS], acc[UNITS];
     uint32_t there; /* a mask of them, as they are lined up */
     bool     any;   /* acc has something */
@@ -436,7 +436,7 @@ struct fold_rows {
 
 /* Waits for what the mates in `from` sent in a step, of which there is something here. */
 template <unsigned M>
-CT_DEV void await_mates(struct row_run<M> *r, uint32_t step, vec (&x)[M][UNITS])
+CT_DEV void await_mates(struct ll32_run<M> *r, uint32_t step, vec (&x)[M][UNITS])
 {
     const struct ct_kernel_short &a = *r->a;
     struct awaited<M>             w;
@@ -449,13 +449,13 @@ CT_DEV void await_mates(struct row_run<M> *r, uint32_t step, vec (&x)[M][UNITS])
             w.at[k] = r->mate[k].in + turn_of(a, w.item[k]);
         }
     }
-    wait_rows(&r->ch, r->s, w, x);
+    wait_ll32(&r->ch, r->s, w, x);
     let_go(*r, w, a.from);
 }
 
 /* Lines up what came of the mates with the rank's own. */
-CT_DEV void take_mates(struct row_run<MATES> *r, uint32_t step, const vec (&own)[UNITS],
-                       struct fold_rows *f)
+CT_DEV void take_mates(struct ll32_run<MATES> *r, uint32_t step, const vec (&own)[UNITS],
+                       struct fold_ll32 *f)
 {
     const struct ct_kernel_short &a = *r->a;
     const uint32_t                before = a.below - r->first; /* wraps: it came earlier */
@@ -474,7 +474,7 @@ CT_DEV void take_mates(struct row_run<MATES> *r, uint32_t step, const vec (&own)
 }
 
 /* The same where peers are spread: each group shows what has come of its own, */
-CT_DEV void show_mates(struct row_run<1> *r, uint32_t step, const vec (&own)[UNITS], bool some)
+CT_DEV void show_mates(struct ll32_run<1> *r, uint32_t step, const vec (&own)[UNITS], bool some)
 {
     vec x[1][UNITS];
     copy_units(x[0], own);
@@ -494,7 +494,7 @@ struct fold_shown {
     uint32_t   there;                    /* a mask of those that count */
     vec        acc[UNITS];
 
-    __device__ __forceinline__ void line_up(const struct row_run<1> &r)
+    __device__ __forceinline__ void line_up(const struct ll32_run<1> &r)
     {
         const struct ct_kernel_short &a = *r.a;
         there = 0;
@@ -539,7 +539,7 @@ struct fold_shown {
 
 /* Of a step: what each in `from` sent and the rank's own, in the order of ranks, to own_dst and to
  * all who want it. Where a warp has none of it, it may still have to refresh a slot. */
-template <unsigned M, class Dispatch> CT_DEV void fold_step(struct row_run<M> *r, uint32_t step)
+template <unsigned M, class Dispatch> CT_DEV void fold_step(struct ll32_run<M> *r, uint32_t step)
 {
     const struct ct_kernel_short &a = *r->a;
     const size_t                  at = (size_t)step * r->step_bytes;
@@ -559,7 +559,7 @@ template <unsigned M, class Dispatch> CT_DEV void fold_step(struct row_run<M> *r
             __syncthreads(); /* before they show what comes next */
         }
     } else {
-        struct fold_rows f = {};
+        struct fold_ll32 f = {};
         for (uint32_t first = 0; some && has_turn(*r, first); first += M) {
             turn_to(r, first);
             take_mates(r, step, own, &f);
@@ -582,7 +582,7 @@ template <unsigned M, class Dispatch> CT_DEV void fold_step(struct row_run<M> *r
 }
 
 /* Of a step what is not combined: results, and moves. */
-template <unsigned M> CT_DEV void take_step(struct row_run<M> *r, uint32_t step)
+template <unsigned M> CT_DEV void take_step(struct ll32_run<M> *r, uint32_t step)
 {
     const struct ct_kernel_short &a = *r->a;
     for (uint32_t first = r->group; has_turn(*r, first); first += M) {
@@ -598,7 +598,7 @@ template <unsigned M> CT_DEV void take_step(struct row_run<M> *r, uint32_t step)
                 w.at[k] = r->mate[k].in + turn_of(a, w.item[k]);
             }
         }
-        wait_rows(&r->ch, r->s, w, x);
+        wait_ll32(&r->ch, r->s, w, x);
         let_go(*r, w, a.result_from);
         CT_UNROLL
         for (uint32_t k = 0; k < M; k++) {
@@ -613,7 +613,7 @@ template <unsigned M> CT_DEV void take_step(struct row_run<M> *r, uint32_t step)
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 template <unsigned M, class Dispatch>
-CT_DEV void do_round(struct row_run<M> *r, uint32_t round, vec (&ahead)[M][UNITS], bool loaded)
+CT_DEV void do_round(struct ll32_run<M> *r, uint32_t round, vec (&ahead)[M][UNITS], bool loaded)
 {
     const struct ct_kernel_short &a = *r->a;
     const bool                    folds = a.from != 0;
@@ -635,9 +635,9 @@ CT_DEV void do_round(struct row_run<M> *r, uint32_t round, vec (&ahead)[M][UNITS
 /* On a GPU a thread is one, and what it sends first is asked for before all else; in the emulation
  * it does what all of them do, for each peer, one after the other. */
 template <unsigned M, class Dispatch>
-CT_DEV void run_rows(const struct ct_kernel_short &a, struct row_numbers *numbers, vec *shown)
+CT_DEV void run_ll32(const struct ct_kernel_short &a, struct ll32_numbers *numbers, vec *shown)
 {
-    struct row_run<M> r;
+    struct ll32_run<M> r;
     vec               ahead[M][UNITS] = {};
     const uint32_t    rounds = a.steps + (a.from != 0) + (a.result_from != 0);
     r.a = &a;
@@ -673,23 +673,23 @@ CT_DEV void run_rows(const struct ct_kernel_short &a, struct row_numbers *number
     close_numbers(r);
 }
 
-template <class Dispatch> CT_DEV void run_rows(const struct ct_kernel_short &a)
+template <class Dispatch> CT_DEV void run_ll32(const struct ct_kernel_short &a)
 {
-    __shared__ struct row_numbers numbers;
-    __shared__ vec                shown[UNITS * CT_KERNEL_ROW_THREADS];
+    __shared__ struct ll32_numbers numbers;
+    __shared__ vec                shown[UNITS * CT_KERNEL_LL32_THREADS];
     if constexpr (LANES > 1) {
-        run_rows<1, Dispatch>(a, &numbers, shown);
+        run_ll32<1, Dispatch>(a, &numbers, shown);
     } else {
-        run_rows<MATES, Dispatch>(a, &numbers, shown);
+        run_ll32<MATES, Dispatch>(a, &numbers, shown);
     }
 }
 
 #if defined(__CUDACC__)
-#define CT_KERNEL_ROWS(name)                                                                       \
-    extern "C" __global__ void __launch_bounds__(CT_KERNEL_ROW_THREADS)                            \
+#define CT_KERNEL_LL32(name)                                                                       \
+    extern "C" __global__ void __launch_bounds__(CT_KERNEL_LL32_THREADS)                           \
         name(const __grid_constant__ struct ct_kernel_short a)
 #else
-#define CT_KERNEL_ROWS(name) CT_KERNEL(name, struct ct_kernel_short)
+#define CT_KERNEL_LL32(name) CT_KERNEL(name, struct ct_kernel_short)
 #endif
 
 #endif

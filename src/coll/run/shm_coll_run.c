@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives over a board (board.h). The same algorithms as those of the stepper of run.c, but
- * nothing is sent, and their rounds become scripts (script.h), which are played here. Short calls
- * come again and again: their scripts are kept.
+ * Collectives over a shm_coll (shm_coll.h). The same algorithms as those of the stepper of run.c,
+ * but nothing is sent, and their rounds become scripts (script.h), which are played here. Short
+ * calls come again and again: their scripts are kept.
  *
  * Where a vector is longer than what can be put in at a time, its blocks are cut into chunks as the
  * stepper cuts them, one operation each; an algorithm of two shots makes two of each.
@@ -11,38 +11,38 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "coll/run/board.h"
+#include "coll/run/shm_coll.h"
 #include "pmi/pmi.h"
 
 /* Of two ranks' notes, in a slot, after which comes another line. */
-enum { NOTE_BYTES = offsetof(struct ct_board_note, token) + 2 * sizeof(uint64_t) };
-_Static_assert((offsetof(struct ct_board_slot, data) + NOTE_BYTES) % CT_CACHE_LINE == 0,
+enum { NOTE_BYTES = offsetof(struct ct_shm_coll_note, token) + 2 * sizeof(uint64_t) };
+_Static_assert((offsetof(struct ct_shm_coll_slot, data) + NOTE_BYTES) % CT_CACHE_LINE == 0,
                "a note and its flag are one line");
 
 struct operation {
-    struct ct_board         *board;
-    struct ct_run_args      *args;
-    bool                     exchange; /* every rank reads every other's input */
-    bool                     bulk;     /* what is put in is there, not in slots, or is lent */
-    bool                     brief;    /* bulk: but what is put in is in slots, behind the notes */
-    size_t                   skipped;  /* of a slot's data, what comes before the input */
-    bool                     past;     /* what is read goes past the caches */
-    bool                     lent;     /* bulk: no rank puts anything in (board_lend.c) */
-    struct ct_board_poll     poll;
-    struct ct_board_borrowed in;             /* bulk: what is read */
-    char                    *base[CT_INPUT]; /* of SEND, RECV, TMP */
-    struct ct_script_of      of;
-    size_t                   nchunks;
-    size_t                   first; /* acts of the first shot */
+    struct ct_shm_coll         *shm;
+    struct ct_run_args         *args;
+    bool                        exchange; /* every rank reads every other's input */
+    bool                        bulk;     /* what is put in is there, not in slots, or is exposed */
+    bool                        brief; /* bulk: but what is put in is in slots, behind the notes */
+    size_t                      skipped; /* of a slot's data, what comes before the input */
+    bool                        past;    /* what is read goes past the caches */
+    bool                        exposed; /* bulk: no rank puts anything in (shm_coll_attach.c) */
+    struct ct_shm_coll_poll     poll;
+    struct ct_shm_coll_attached in;             /* bulk: what is read */
+    char                       *base[CT_INPUT]; /* of SEND, RECV, TMP */
+    struct ct_script_of         of;
+    size_t                      nchunks;
+    size_t                      first; /* acts of the first shot */
 };
 
 /* ---- acts ------------------------------------------------------------------------------------ */
 
 static char *input_of(const struct operation *o, uint32_t rank)
 {
-    const struct ct_board *b = o->board;
-    const size_t           part = rank * CT_BOARD_PARTS + b->parts % CT_BOARD_PARTS;
-    return CT_LIKELY(!o->bulk || o->brief) ? ct_board_slot_of(b, rank)->data + o->skipped
+    const struct ct_shm_coll *b = o->shm;
+    const size_t              part = rank * CT_SHM_COLL_PARTS + b->parts % CT_SHM_COLL_PARTS;
+    return CT_LIKELY(!o->bulk || o->brief) ? ct_shm_coll_slot_of(b, rank)->data + o->skipped
                                            : b->bulk.base + part * b->part_bytes;
 }
 
@@ -55,18 +55,18 @@ static char *at(const struct operation *o, struct ct_place place)
 /* Until all are through with what the slot held, and with `puts` the part. */
 static int await_room(const struct operation *o, bool puts)
 {
-    struct ct_board *b = o->board;
-    uint64_t         least = b->k - 1;
-    uint64_t         need = b->k > CT_BOARD_DEPTH ? b->k - CT_BOARD_DEPTH : 0;
-    if (puts && b->part_k[b->parts % CT_BOARD_PARTS] > need) {
-        need = b->part_k[b->parts % CT_BOARD_PARTS];
+    struct ct_shm_coll *b = o->shm;
+    uint64_t            least = b->k - 1;
+    uint64_t            need = b->k > CT_SHM_COLL_DEPTH ? b->k - CT_SHM_COLL_DEPTH : 0;
+    if (puts && b->part_k[b->parts % CT_SHM_COLL_PARTS] > need) {
+        need = b->part_k[b->parts % CT_SHM_COLL_PARTS];
     }
     if (CT_LIKELY(b->safe >= need)) {
         return CTRAN_SUCCESS;
     }
     for (uint32_t r = 0; r < b->ctx->n; r++) {
         const _Atomic uint64_t *done = &b->shared->member[r].done;
-        int rc = r == b->ctx->me ? CTRAN_SUCCESS : ct_board_await(b, r, done, need);
+        int rc = r == b->ctx->me ? CTRAN_SUCCESS : ct_shm_coll_await(b, r, done, need);
         if (rc != CTRAN_SUCCESS) {
             return rc;
         }
@@ -77,11 +77,11 @@ static int await_room(const struct operation *o, bool puts)
     return CTRAN_SUCCESS;
 }
 
-static void post(struct ct_board *b)
+static void post(struct ct_shm_coll *b)
 {
     b->unread = true;
     ct_seats_take(&b->ctx->p->job->seats);
-    ct_board_set(b, &ct_board_slot_of(b, b->ctx->me)->flag, b->k);
+    ct_shm_coll_set(b, &ct_shm_coll_slot_of(b, b->ctx->me)->flag, b->k);
 }
 
 static void copy(char *dst, const char *src, size_t len)
@@ -115,41 +115,40 @@ static void copy_to(const struct operation *o, const struct ct_script_act *a)
 
 /* ---- acts on long input ---------------------------------------------------------------------- */
 
-static bool is_borrowed(const struct operation *o, struct ct_place place)
+static bool is_attached(const struct operation *o, struct ct_place place)
 {
-    return place.in >= CT_INPUT && place.in != CT_INPUT + o->board->ctx->me &&
-           o->in.note->addr != 0;
+    return place.in >= CT_INPUT && place.in != CT_INPUT + o->shm->ctx->me && o->in.note->addr != 0;
 }
 
 static int put_long(struct operation *o, const char *from, const struct ct_script_act *a)
 {
-    struct ct_board *b = o->board;
-    if (o->lent || ct_board_lends(b, o->args)) {
-        ct_board_lend(b, from, (size_t)a->dst.at_bytes, a->len);
+    struct ct_shm_coll *b = o->shm;
+    if (o->exposed || ct_shm_coll_exposes(b, o->args)) {
+        ct_shm_coll_expose(b, from, (size_t)a->dst.at_bytes, a->len);
         return CTRAN_SUCCESS;
     }
     const int rc = o->brief ? CTRAN_SUCCESS : await_room(o, true); /* there is a slot */
     if (rc == CTRAN_SUCCESS) {
-        ct_board_put(at(o, a->dst), from, a->len);
+        ct_shm_coll_put(at(o, a->dst), from, a->len);
     }
     return rc;
 }
 
-/* Where all lend, one operation reads all there is: messages do not wait for the whole of it. */
+/* Where all expose, one operation reads all there is: messages do not wait for the whole of it. */
 static int read_long(struct operation *o, const struct ct_script_act *a)
 {
     enum { LEAST = 1 << 20 };
-    struct ct_board *b = o->board;
-    const int        rc = ct_board_borrow(b, &o->in, (size_t)a->a.at_bytes, at(o, a->dst), a->len);
-    if (o->lent && a->len >= LEAST) {
-        ct_board_drive(b);
+    struct ct_shm_coll *b = o->shm;
+    const int rc = ct_shm_coll_attach(b, &o->in, (size_t)a->a.at_bytes, at(o, a->dst), a->len);
+    if (o->exposed && a->len >= LEAST) {
+        ct_shm_coll_drive(b);
     }
     return rc;
 }
 
 static int copy_long(struct operation *o, const struct ct_script_act *a)
 {
-    if (is_borrowed(o, a->a)) {
+    if (is_attached(o, a->a)) {
         return read_long(o, a);
     }
     if (a->dst.in < CT_INPUT) {
@@ -161,12 +160,12 @@ static int copy_long(struct operation *o, const struct ct_script_act *a)
 
 static int reduce_long(struct operation *o, const struct ct_script_act *a)
 {
-    const bool first = is_borrowed(o, a->a);
-    if (!first && !is_borrowed(o, a->b)) {
+    const bool first = is_attached(o, a->a);
+    if (!first && !is_attached(o, a->b)) {
         ct_reduction_apply(&o->args->op, at(o, a->dst), at(o, a->a), at(o, a->b), a->len);
         return CTRAN_SUCCESS;
     }
-    const struct ct_board_sum sum = {
+    const struct ct_shm_coll_sum sum = {
         .op = &o->args->op,
         .dst = at(o, a->dst),
         .own = at(o, first ? a->b : a->a),
@@ -174,44 +173,44 @@ static int reduce_long(struct operation *o, const struct ct_script_act *a)
         .elems = a->len,
         .elem_bytes = o->args->layout.elem_bytes,
     };
-    return ct_board_reduce(o->board, &o->in, (size_t)(first ? a->a : a->b).at_bytes, &sum);
+    return ct_shm_coll_reduce(o->shm, &o->in, (size_t)(first ? a->a : a->b).at_bytes, &sum);
 }
 
 /* Room for input, and its note. */
 static int begin_long(struct operation *o, const struct ct_script_act *a)
 {
-    struct ct_board *b = o->board;
-    const int        rc = await_room(o, a->len > 0);
+    struct ct_shm_coll *b = o->shm;
+    const int           rc = await_room(o, a->len > 0);
     if (rc == CTRAN_SUCCESS) {
-        const struct ct_board_member *own = &b->shared->member[b->ctx->me];
+        const struct ct_shm_coll_member *own = &b->shared->member[b->ctx->me];
         b->note.addr = 0;
         b->note.blind = atomic_load_explicit(&own->blind, memory_order_relaxed) != 0;
-        ct_board_count(&o->poll, &b->note);
+        ct_shm_coll_count(&o->poll, &b->note);
     }
     return rc;
 }
 
 /* All at once: the slot's line goes back and forth as often as it is written while others poll. */
-static void post_long(struct ct_board *b)
+static void post_long(struct ct_shm_coll *b)
 {
     const size_t tokens = b->note.addr != 0 ? b->ctx->n : 0;
-    memcpy(&ct_board_slot_of(b, b->ctx->me)->note, &b->note,
-           offsetof(struct ct_board_note, token) + tokens * sizeof b->note.token[0]);
+    memcpy(&ct_shm_coll_slot_of(b, b->ctx->me)->note, &b->note,
+           offsetof(struct ct_shm_coll_note, token) + tokens * sizeof b->note.token[0]);
     post(b);
 }
 
 static int await_long(struct operation *o, const struct ct_script_act *a)
 {
-    const int rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
+    const int rc = ct_shm_coll_await_input(o->shm, a->peer, o->exchange, a->len);
     if (rc == CTRAN_SUCCESS) {
         if (a->mate) {
-            ct_board_sit_beside(o->board, a->peer, a->len);
+            ct_shm_coll_place_beside(o->shm, a->peer, a->len);
         }
         free(o->in.asked);
         o->in.asked = NULL;
         o->in.rank = a->peer;
-        o->in.note = &ct_board_slot_of(o->board, a->peer)->note;
-        ct_board_count(&o->poll, o->in.note);
+        o->in.note = &ct_shm_coll_slot_of(o->shm, a->peer)->note;
+        ct_shm_coll_count(&o->poll, o->in.note);
     }
     return rc;
 }
@@ -222,7 +221,7 @@ static int play_long(struct operation *o, const struct ct_script_act *a)
     case CT_DO_ROOM:
         return begin_long(o, a);
     case CT_DO_POST:
-        post_long(o->board);
+        post_long(o->shm);
         return CTRAN_SUCCESS;
     case CT_DO_AWAIT:
         return await_long(o, a);
@@ -245,7 +244,7 @@ static int play_all_long(struct operation *o, const struct ct_script_act *acts, 
     }
     free(o->in.asked);
     if (rc == CTRAN_SUCCESS && o->poll.asked) {
-        ct_board_conclude(o->board, &o->poll);
+        ct_shm_coll_conclude(o->shm, &o->poll);
     }
     return rc;
 }
@@ -261,10 +260,10 @@ static int play(const struct operation *o, const struct ct_script_act *acts, siz
             rc = await_room(o, false);
             break;
         case CT_DO_POST:
-            post(o->board);
+            post(o->shm);
             break;
         case CT_DO_AWAIT:
-            rc = ct_board_await_input(o->board, a->peer, o->exchange, a->len);
+            rc = ct_shm_coll_await_input(o->shm, a->peer, o->exchange, a->len);
             break;
         case CT_DO_COPY:
             (a->dst.in < CT_INPUT ? copy : put)(at(o, a->dst), at(o, a->a), a->len);
@@ -279,18 +278,18 @@ static int play(const struct operation *o, const struct ct_script_act *acts, siz
 /* The script is played as operation k + 1. Well or not, others may write over what it read. */
 static int play_shot(struct operation *o, const struct ct_script_act *acts, size_t n)
 {
-    struct ct_board *b = o->board;
+    struct ct_shm_coll *b = o->shm;
     b->k++;
     int rc = CT_LIKELY(!o->bulk) ? play(o, acts, n) : play_all_long(o, acts, n);
     if (o->bulk) {
-        b->part_k[b->parts++ % CT_BOARD_PARTS] = b->k;
+        b->part_k[b->parts++ % CT_SHM_COLL_PARTS] = b->k;
     }
     if (o->exchange && rc == CTRAN_SUCCESS) {
         b->safe = b->k - 1;
     }
-    const bool lent = o->bulk && o->in.note != NULL && o->in.note->addr != 0;
-    if (!o->exchange || rc != CTRAN_SUCCESS || lent) {
-        ct_board_set(b, &b->shared->member[b->ctx->me].done, b->k);
+    const bool exposed = o->bulk && o->in.note != NULL && o->in.note->addr != 0;
+    if (!o->exchange || rc != CTRAN_SUCCESS || exposed) {
+        ct_shm_coll_set(b, &b->shared->member[b->ctx->me].done, b->k);
     }
     return rc;
 }
@@ -298,7 +297,7 @@ static int play_shot(struct operation *o, const struct ct_script_act *acts, size
 /* Rounds `from` to `to` of a chunk, whose acts are added to the script. */
 static int write_and_play(struct operation *o, uint32_t from, uint32_t to)
 {
-    struct ct_script *s = &o->board->script;
+    struct ct_script *s = &o->shm->script;
     const size_t      begin = s->n;
     const int         rc = ct_script_write(s, &o->of, from, to);
     return rc == CTRAN_SUCCESS ? play_shot(o, s->acts + begin, s->n - begin) : rc;
@@ -309,10 +308,10 @@ static int play_chunk(struct operation *o, uint32_t rounds)
 {
     const bool     two = (o->args->algo->traits & CT_TWO_SHOT) != 0;
     const uint32_t half = two ? rounds / 2 : rounds;
-    o->board->script.n = 0;
+    o->shm->script.n = 0;
     o->of.result = false;
     int rc = write_and_play(o, 0, half);
-    o->first = o->board->script.n;
+    o->first = o->shm->script.n;
     o->of.result = two;
     return rc == CTRAN_SUCCESS && two ? write_and_play(o, half, rounds) : rc;
 }
@@ -329,7 +328,8 @@ static size_t skipped(const struct operation *o, size_t bytes, size_t blocks)
     const size_t put = apart && blocks > 1 ? bytes / blocks * (blocks - 1) : bytes;
     const size_t over = put % CT_CACHE_LINE;
     const bool   same = put > 0 && (over == 0 || over > NOTE_BYTES);
-    return o->brief || (!o->bulk && same && bytes <= CT_BOARD_BYTES - NOTE_BYTES) ? NOTE_BYTES : 0;
+    return o->brief || (!o->bulk && same && bytes <= CT_SHM_COLL_BYTES - NOTE_BYTES) ? NOTE_BYTES
+                                                                                     : 0;
 }
 
 /* Of a part, what is made use of. Where a few ranks put in what one of them adds up, the parts of
@@ -341,9 +341,9 @@ static size_t skipped(const struct operation *o, size_t bytes, size_t blocks)
 static size_t room_of(const struct operation *o, size_t bytes)
 {
     enum { FEW = 4, SUM = 64 << 10, COPY = 128 << 10, SHORT = 512 << 10 };
-    const struct ct_board *b = o->board;
-    const bool             few = b->ctx->n > 2 && b->ctx->n <= FEW;
-    const uint32_t         colls = o->args->algo->colls;
+    const struct ct_shm_coll *b = o->shm;
+    const bool                few = b->ctx->n > 2 && b->ctx->n <= FEW;
+    const uint32_t            colls = o->args->algo->colls;
     return few && colls == CT_REDUCE                    ? ct_min_size(b->part_bytes, SUM)
            : few && colls == CT_BCAST && bytes <= SHORT ? ct_min_size(b->part_bytes, COPY)
                                                         : b->part_bytes;
@@ -362,12 +362,12 @@ static void cut(struct operation *o, struct ct_view *view)
     const size_t elems = even && !o->of.one ? l->count : blocks * longest;
     view->chunk_elems = longest;
     const size_t bytes = elems * l->elem_bytes;
-    o->bulk = bytes > CT_BOARD_BYTES ||
-              (bytes > o->board->slot_bytes && ct_board_has_parts(o->board, l->elem_bytes));
-    o->brief = o->bulk && o->board->ctx->n == 2 && bytes <= CT_BOARD_BYTES - NOTE_BYTES;
+    o->bulk = bytes > CT_SHM_COLL_BYTES ||
+              (bytes > o->shm->slot_bytes && ct_shm_coll_has_parts(o->shm, l->elem_bytes));
+    o->brief = o->bulk && o->shm->ctx->n == 2 && bytes <= CT_SHM_COLL_BYTES - NOTE_BYTES;
     o->skipped = skipped(o, bytes, blocks);
-    o->of.whole = o->lent;
-    if (CT_UNLIKELY(o->bulk && !o->lent)) {
+    o->of.whole = o->exposed;
+    if (CT_UNLIKELY(o->bulk && !o->exposed)) {
         const size_t others = ct_max_size(blocks - 1, 1);
         const size_t most = room_of(o, bytes) / (others * l->elem_bytes);
         view->chunk_elems = ct_min_size(ct_max_size(most, 1), longest);
@@ -383,7 +383,7 @@ static bool is_beyond_caches(const struct operation *o)
 {
     enum { TIMES = 3 };
     const struct ct_run_args *args = o->args;
-    const struct ct_board    *b = o->board;
+    const struct ct_shm_coll *b = o->shm;
     const size_t              cpus = args->ctx->p->job->ncpus;
     const size_t              sharers = ct_div_up(args->ctx->n, ct_max_size(cpus, 1));
     const size_t              bytes = args->layout.count * args->layout.elem_bytes;
@@ -392,7 +392,7 @@ static bool is_beyond_caches(const struct operation *o)
 }
 
 /* Room for the blocks of scratch that are written, one behind the other. */
-static int reserve(struct ct_board *b, size_t bytes)
+static int reserve(struct ct_shm_coll *b, size_t bytes)
 {
     if (bytes <= b->tmp_bytes) {
         return CTRAN_SUCCESS;
@@ -412,20 +412,20 @@ static int begin(struct ct_run_args *args, size_t tmp_bytes)
     ct_ep_tell(p);
     int rc = ct_p2p_over(p, args->ctx->id);
     ct_domain_leave(p);
-    rc = rc == CTRAN_SUCCESS ? reserve(args->ctx->board, tmp_bytes) : rc;
+    rc = rc == CTRAN_SUCCESS ? reserve(args->ctx->shm, tmp_bytes) : rc;
     return rc == CTRAN_SUCCESS ? ct_reduction_begin(&args->op) : rc;
 }
 
 /* Who is always last finds all flags there already, and still owes the others answers. */
-static void drive_now_and_then(struct ct_board *b)
+static void drive_now_and_then(struct ct_shm_coll *b)
 {
     enum { EVERY = 64 };
     if (CT_UNLIKELY(b->k - b->driven >= EVERY)) {
         b->driven = b->k;
         if (CT_UNLIKELY(!b->barred)) {
-            ct_board_learn_bars(b);
+            ct_shm_coll_learn_bars(b);
         }
-        ct_board_drive(b);
+        ct_shm_coll_drive(b);
     }
 }
 
@@ -471,10 +471,10 @@ static bool same_key(const struct ct_script_key *a, const struct ct_script_key *
 }
 
 /* Where it would be kept. */
-static struct ct_kept **shelf_of(struct ct_board *b, const struct ct_script_key *key)
+static struct ct_kept **shelf_of(struct ct_shm_coll *b, const struct ct_script_key *key)
 {
     uint64_t h = ((uintptr_t)key->algo >> 4) + key->count * 31 + key->root * 7;
-    return &b->kept[(h ^ h >> 5) % CT_BOARD_KEPT];
+    return &b->kept[(h ^ h >> 5) % CT_SHM_COLL_KEPT];
 }
 
 static size_t kept_bytes(const struct ct_kept *kept)
@@ -483,7 +483,7 @@ static size_t kept_bytes(const struct ct_kept *kept)
 }
 
 /* Memory for a script of n acts in its place, where another one may be. NULL: it is not kept. */
-static struct ct_kept *make_kept(struct ct_board *b, const struct ct_script_key *key, size_t n)
+static struct ct_kept *make_kept(struct ct_shm_coll *b, const struct ct_script_key *key, size_t n)
 {
     struct ct_kept **shelf = shelf_of(b, key);
     struct ct_kept  *kept = malloc(sizeof *kept + n * sizeof kept->acts[0]);
@@ -491,8 +491,8 @@ static struct ct_kept *make_kept(struct ct_board *b, const struct ct_script_key 
         return NULL;
     }
     kept->n = n;
-    if (b->kept_bytes - kept_bytes(*shelf) + kept_bytes(kept) > CT_BOARD_KEPT_BYTES) {
-        ct_board_forget_scripts(b);
+    if (b->kept_bytes - kept_bytes(*shelf) + kept_bytes(kept) > CT_SHM_COLL_KEPT_BYTES) {
+        ct_shm_coll_forget_scripts(b);
     }
     b->kept_bytes += kept_bytes(kept) - kept_bytes(*shelf);
     free(*shelf);
@@ -502,19 +502,19 @@ static struct ct_kept *make_kept(struct ct_board *b, const struct ct_script_key 
 /* Keeps a copy of the script that has just been written, if another call may need it. */
 static void keep(const struct operation *o, const struct ct_script_key *key)
 {
-    const struct ct_script *script = &o->board->script;
+    const struct ct_script *script = &o->shm->script;
     const bool              counts = o->args->layout.count == 0 && !o->args->signal;
     if (o->nchunks > 1 || o->past || counts) {
         return;
     }
-    struct ct_kept *kept = make_kept(o->board, key, script->n);
+    struct ct_kept *kept = make_kept(o->shm, key, script->n);
     if (kept != NULL) {
         *kept = (struct ct_kept){.key = *key,
                                  .exchange = o->exchange,
                                  .bulk = o->bulk,
                                  .brief = o->brief,
                                  .skipped = o->skipped,
-                                 .lent = o->lent,
+                                 .exposed = o->exposed,
                                  .first = o->first,
                                  .n = script->n};
         memcpy(kept->acts, script->acts, script->n * sizeof script->acts[0]);
@@ -531,7 +531,7 @@ static int play_kept(struct operation *o, const struct ct_kept *kept)
     o->bulk = kept->bulk;
     o->brief = kept->brief;
     o->skipped = kept->skipped;
-    o->base[CT_TMP] = o->board->tmp;
+    o->base[CT_TMP] = o->shm->tmp;
     rc = rc == CTRAN_SUCCESS ? play_shot(o, kept->acts, kept->first) : rc;
     return rc == CTRAN_SUCCESS && kept->first < kept->n
                ? play_shot(o, kept->acts + kept->first, kept->n - kept->first)
@@ -546,7 +546,7 @@ static int play_new(struct operation *o, const struct ct_script_key *key)
     describe(o, &view);
     const uint32_t rounds = args->algo->rounds(&args->env, 0);
     int            rc = begin(args, view.ntmp * view.chunk_elems * args->layout.elem_bytes);
-    o->base[CT_TMP] = view.tmp = o->board->tmp;
+    o->base[CT_TMP] = view.tmp = o->shm->tmp;
     for (size_t c = 0; c < o->nchunks && rc == CTRAN_SUCCESS; c++) {
         view.chunk = c;
         rc = play_chunk(o, rounds);
@@ -557,30 +557,30 @@ static int play_new(struct operation *o, const struct ct_script_key *key)
     return rc;
 }
 
-int ct_board_run(struct ct_run_args *args)
+int ct_shm_coll_run(struct ct_run_args *args)
 {
-    struct ct_board *b = args->ctx->board;
-    struct operation o;
+    struct ct_shm_coll *b = args->ctx->shm;
+    struct operation    o;
     args->ctx->seq++;
     if (CT_UNLIKELY(b->broken != CTRAN_SUCCESS)) {
         return b->broken;
     }
-    o.board = b;
+    o.shm = b;
     o.args = args;
     o.bulk = false;
     o.brief = false;
     o.skipped = 0;
     o.past = false;
-    o.lent = ct_board_all_lend(b, args, &o.poll);
+    o.exposed = ct_shm_coll_all_expose(b, args, &o.poll);
     o.base[CT_SEND] = args->layout.buf[CT_SEND].base;
     o.base[CT_RECV] = args->layout.buf[CT_RECV].base;
     const struct ct_script_key key = key_of(args);
     const struct ct_kept      *kept = *shelf_of(b, &key);
-    const bool usable = kept != NULL && same_key(&kept->key, &key) && kept->lent == o.lent;
+    const bool usable = kept != NULL && same_key(&kept->key, &key) && kept->exposed == o.exposed;
     int        rc = usable ? play_kept(&o, kept) : play_new(&o, &key);
-    rc = CT_LIKELY(b->lent_k == 0) ? rc : ct_board_take_back(b, rc);
+    rc = CT_LIKELY(b->exposed_k == 0) ? rc : ct_shm_coll_take_back(b, rc);
     if (CT_UNLIKELY(rc != CTRAN_SUCCESS)) {
-        ct_board_break(args->ctx, rc); /* out of step with the others from now on */
+        ct_shm_coll_break(args->ctx, rc); /* out of step with the others from now on */
     }
     drive_now_and_then(b);
     ct_reduction_end(&args->op);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boards (board.h): making them, flags, and waiting for them. */
+/* Boards (shm_coll.h): making them, flags, and waiting for them. */
 #define CT_FOLDER "run"
-#include "coll/run/board.h"
+#include "coll/run/shm_coll.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "pmi/pmi.h"
 
-/* What two ranks put in slots without a note: what is longer may be better lent. Measured, two far
- * cores, us, in slots and lent: bcast of 3K 1.05 and 0.72, 4K 1.12 and 0.74, reduce of 3K 1.06 and
- * 0.77, 4K 1.14 and 0.79. */
+/* What two ranks put in slots without a note: what is longer may be better exposed. Measured, two
+ * far cores, us, in slots and exposed: bcast of 3K 1.05 and 0.72, 4K 1.12 and 0.74, reduce of 3K
+ * 1.06 and 0.77, 4K 1.14 and 0.79. */
 enum { LEAST_LONG = 2 << 10 };
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-static struct ct_board *board_new(const struct ct_run_ctx *ctx)
+static struct ct_shm_coll *shm_coll_new(const struct ct_run_ctx *ctx)
 {
-    struct ct_board *b = malloc(sizeof *b);
+    struct ct_shm_coll *b = malloc(sizeof *b);
     if (b == NULL) {
         return NULL;
     }
-    *b = (struct ct_board){.ctx = ctx, .slot_bytes = ctx->n == 2 ? LEAST_LONG : CT_BOARD_BYTES};
+    *b = (struct ct_shm_coll){.ctx = ctx,
+                              .slot_bytes = ctx->n == 2 ? LEAST_LONG : CT_SHM_COLL_BYTES};
     if (!ct_script_reserve(&b->script, 4 * (size_t)ctx->n + 16)) {
         free(b);
         return NULL;
@@ -29,49 +30,49 @@ static struct ct_board *board_new(const struct ct_run_ctx *ctx)
     return b;
 }
 
-int ct_board_open(struct ct_run_ctx *ctx)
+int ct_shm_coll_open(struct ct_run_ctx *ctx)
 {
     /* A process with threads, where one may poll for all, does without. */
-    struct ct_board *b = ctx->p->threaded ? NULL : board_new(ctx);
-    struct ct_common slots;
-    ctx->board_tried = true;
+    struct ct_shm_coll *b = ctx->p->threaded ? NULL : shm_coll_new(ctx);
+    struct ct_common    slots;
+    ctx->shm_tried = true;
     int rc = ct_common_open(
-        ctx, sizeof(struct ct_board_shared) + ctx->n * sizeof(struct ct_board_member), b != NULL,
-        &slots);
+        ctx, sizeof(struct ct_shm_coll_shared) + ctx->n * sizeof(struct ct_shm_coll_member),
+        b != NULL, &slots);
     if (slots.base != NULL) {
         b->slots = slots;
-        b->shared = (struct ct_board_shared *)slots.base;
-        ctx->board = b;
+        b->shared = (struct ct_shm_coll_shared *)slots.base;
+        ctx->shm = b;
         atomic_store_explicit(&b->shared->member[ctx->me].bars, ct_ep_bars(ctx->p),
                               memory_order_relaxed);
-        ct_board_learn_bars(b);
+        ct_shm_coll_learn_bars(b);
     } else {
-        ct_board_close(b);
+        ct_shm_coll_close(b);
     }
     return rc;
 }
 
-void ct_board_forget_scripts(struct ct_board *b)
+void ct_shm_coll_forget_scripts(struct ct_shm_coll *b)
 {
-    for (unsigned i = 0; i < CT_BOARD_KEPT; i++) {
+    for (unsigned i = 0; i < CT_SHM_COLL_KEPT; i++) {
         free(b->kept[i]);
         b->kept[i] = NULL;
     }
     b->kept_bytes = 0;
 }
 
-static int open_bulk(struct ct_run_ctx *ctx, struct ct_board *b)
+static int open_bulk(struct ct_run_ctx *ctx, struct ct_shm_coll *b)
 {
-    const size_t bytes = (size_t)ctx->p->cfg.coll_board_bytes;
+    const size_t bytes = (size_t)ctx->p->cfg.coll_shm_bytes;
     int          rc = CTRAN_SUCCESS;
     b->bulk_tried = true;
     b->cache_share = ct_past_cache_share();
-    b->part_bytes = bytes / CT_BOARD_PARTS / CT_CACHE_LINE * CT_CACHE_LINE;
+    b->part_bytes = bytes / CT_SHM_COLL_PARTS / CT_CACHE_LINE * CT_CACHE_LINE;
     if (b->part_bytes > 0) {
-        rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_BOARD_PARTS, ct_board_lend_prepare(b),
-                            &b->bulk);
-        ct_board_lend_begin(b);
-        ct_board_forget_scripts(b); /* input that went into slots may go to bulk memory now */
+        rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_SHM_COLL_PARTS,
+                            ct_shm_coll_expose_prepare(b), &b->bulk);
+        ct_shm_coll_expose_begin(b);
+        ct_shm_coll_forget_scripts(b); /* input that went into slots may go to bulk memory now */
     }
     return rc;
 }
@@ -87,31 +88,31 @@ static size_t input_bytes(const struct ct_run_ctx *ctx, uint32_t coll, const str
     return (one ? ct_div_up(l->count, ctx->n) : l->count) * l->elem_bytes;
 }
 
-int ct_board_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout *layout,
-                   bool *takes)
+int ct_shm_coll_takes(struct ct_run_ctx *ctx, uint32_t coll, const struct ct_layout *layout,
+                      bool *takes)
 {
-    struct ct_board *b = ctx->board;
-    int              rc = CTRAN_SUCCESS;
+    struct ct_shm_coll *b = ctx->shm;
+    int                 rc = CTRAN_SUCCESS;
     *takes = layout->count - 1 < b->slot_bytes / layout->elem_bytes || /* the usual case */
              input_bytes(ctx, coll, layout) <= b->slot_bytes;
     if (CT_UNLIKELY(!*takes)) {
         rc = b->bulk_tried || b->broken != CTRAN_SUCCESS ? rc : open_bulk(ctx, b);
         *takes = b->broken != CTRAN_SUCCESS || /* it says so */
-                 ct_board_has_parts(b, layout->elem_bytes) ||
-                 input_bytes(ctx, coll, layout) <= CT_BOARD_BYTES;
+                 ct_shm_coll_has_parts(b, layout->elem_bytes) ||
+                 input_bytes(ctx, coll, layout) <= CT_SHM_COLL_BYTES;
     }
     return rc;
 }
 
-void ct_board_close(struct ct_board *b)
+void ct_shm_coll_close(struct ct_shm_coll *b)
 {
     if (b != NULL) {
-        ct_board_forget_scripts(b);
+        ct_shm_coll_forget_scripts(b);
         free(b->script.acts);
         ct_common_close(&b->slots);
         ct_common_close(&b->bulk);
         free(b->tmp);
-        ct_board_lend_no_more(b);
+        ct_shm_coll_expose_end(b);
         free(b);
     }
 }
@@ -119,13 +120,13 @@ void ct_board_close(struct ct_board *b)
 void ct_run_skip(struct ct_run_ctx *ctx)
 {
     ctx->seq++;
-    ct_board_break(ctx, CTRAN_ERR_NO_MEM);
+    ct_shm_coll_break(ctx, CTRAN_ERR_NO_MEM);
 }
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
 /* What a rank says of itself does not change: who has not heard it yet is merely slower. */
-void ct_board_learn_bars(struct ct_board *b)
+void ct_shm_coll_learn_bars(struct ct_shm_coll *b)
 {
     b->barred = true;
     for (uint32_t r = 0; r < b->ctx->n; r++) {
@@ -135,7 +136,7 @@ void ct_board_learn_bars(struct ct_board *b)
 
 /* Measured, two far cores: a line that another core has read takes 15 ns longer to flag by a
  * sequentially consistent store, two of them 45. */
-static bool publish(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
+static bool publish(const struct ct_shm_coll *b, _Atomic uint64_t *value, uint64_t k)
 {
     const _Atomic uint64_t *parked = &b->shared->parked;
     if (CT_LIKELY(b->barred)) {
@@ -148,9 +149,9 @@ static bool publish(const struct ct_board *b, _Atomic uint64_t *value, uint64_t 
 }
 
 /* Who takes a bit sends the nudge. */
-static void rouse(const struct ct_board *b)
+static void rouse(const struct ct_shm_coll *b)
 {
-    struct ct_board_shared *s = b->shared;
+    struct ct_shm_coll_shared *s = b->shared;
     uint64_t sleepers = atomic_exchange_explicit(&s->parked, 0, memory_order_seq_cst);
     ct_domain_enter(b->ctx->p);
     for (; sleepers != 0; sleepers &= sleepers - 1) {
@@ -162,16 +163,16 @@ static void rouse(const struct ct_board *b)
     ct_domain_leave(b->ctx->p);
 }
 
-void ct_board_set(const struct ct_board *b, _Atomic uint64_t *value, uint64_t k)
+void ct_shm_coll_set(const struct ct_shm_coll *b, _Atomic uint64_t *value, uint64_t k)
 {
     if (CT_UNLIKELY(publish(b, value, k))) {
         rouse(b);
     }
 }
 
-void ct_board_break(struct ct_run_ctx *ctx, int error)
+void ct_shm_coll_break(struct ct_run_ctx *ctx, int error)
 {
-    struct ct_board *b = ctx->board;
+    struct ct_shm_coll *b = ctx->shm;
     if (b != NULL) {
         const bool said = b->broken != CTRAN_SUCCESS;
         b->broken = error;
@@ -183,7 +184,7 @@ void ct_board_break(struct ct_run_ctx *ctx, int error)
 }
 
 /* Where a rank is. */
-static enum ct_seat_sight look(struct ct_board *b, uint32_t rank)
+static enum ct_seat_sight look(struct ct_shm_coll *b, uint32_t rank)
 {
     const struct ct_job *job = b->ctx->p->job;
     if (CT_UNLIKELY(b->seat[rank] == 0)) {
@@ -193,7 +194,7 @@ static enum ct_seat_sight look(struct ct_board *b, uint32_t rank)
     return ct_seats_look(&job->seats, b->seat[rank] - 1);
 }
 
-static void look_around(struct ct_board *b, int here)
+static void look_around(struct ct_shm_coll *b, int here)
 {
     b->looked.beside = b->looked.elsewhere = 0;
     for (uint32_t r = 0; r < b->ctx->n; r++) {
@@ -210,7 +211,7 @@ static void look_around(struct ct_board *b, int here)
  * one of another core fetches a line from there, and makes it wait for the line in turn. Which core
  * a seat is on changes seldom. Measured, 4 ranks on 2 cores: barrier 1.25 us with looks at each
  * switch. */
-static void keep_looking(struct ct_board *b)
+static void keep_looking(struct ct_shm_coll *b)
 {
     enum { EVERY = 16 };
     const int here = sched_getcpu();
@@ -220,23 +221,23 @@ static void keep_looking(struct ct_board *b)
     }
 }
 
-static bool is_beside(struct ct_board *b, uint32_t rank)
+static bool is_beside(struct ct_shm_coll *b, uint32_t rank)
 {
     keep_looking(b);
     return (b->looked.beside >> rank & 1) != 0;
 }
 
 /* Whether it is on another core, running or not. */
-static bool is_elsewhere(struct ct_board *b, uint32_t rank)
+static bool is_elsewhere(struct ct_shm_coll *b, uint32_t rank)
 {
     keep_looking(b);
     return (b->looked.elsewhere >> rank & 1) != 0;
 }
 
-void ct_board_sit_beside(const struct ct_board *b, uint32_t rank, size_t len_bytes)
+void ct_shm_coll_place_beside(const struct ct_shm_coll *b, uint32_t rank, size_t len_bytes)
 {
     struct ct_process *p = b->ctx->p;
-    struct ct_ep      *ep = ct_ep_is_crowded(p) ? b->ctx->ep(b->ctx, rank) : NULL;
+    struct ct_ep      *ep = ct_ep_is_oversubscribed(p) ? b->ctx->ep(b->ctx, rank) : NULL;
     if (ep != NULL) {
         ct_domain_enter(p);
         ct_ep_read_beside(ep, len_bytes);
@@ -250,7 +251,7 @@ static struct ct_ep *whom(void *ep)
 }
 
 /* Losses that concern context `id`, or 0, end it, and those of `rank`; and that one's errors. */
-static int await_slowly(const struct ct_board *b, uint64_t id, uint32_t rank,
+static int await_slowly(const struct ct_shm_coll *b, uint64_t id, uint32_t rank,
                         const _Atomic uint64_t *value, uint64_t k)
 {
     struct ct_process    *p = b->ctx->p;
@@ -270,34 +271,34 @@ static int await_slowly(const struct ct_board *b, uint64_t id, uint32_t rank,
     }
     ct_ep_tell(p); /* all that the program does next knows of it */
     ct_domain_leave(p);
-    if (reached && !ct_board_is_there(value, k)) {
+    if (reached && !ct_shm_coll_is_there(value, k)) {
         return atomic_load_explicit(left, memory_order_relaxed);
     }
     return reached ? CTRAN_SUCCESS : rc;
 }
 
-int ct_board_await(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
-                   uint64_t k)
+int ct_shm_coll_await(const struct ct_shm_coll *b, uint32_t rank, const _Atomic uint64_t *value,
+                      uint64_t k)
 {
-    return CT_LIKELY(ct_board_is_there(value, k)) ? CTRAN_SUCCESS
-                                                  : await_slowly(b, b->ctx->id, rank, value, k);
+    return CT_LIKELY(ct_shm_coll_is_there(value, k)) ? CTRAN_SUCCESS
+                                                     : await_slowly(b, b->ctx->id, rank, value, k);
 }
 
-int ct_board_outwait(const struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value,
-                     uint64_t k)
+int ct_shm_coll_outwait(const struct ct_shm_coll *b, uint32_t rank, const _Atomic uint64_t *value,
+                        uint64_t k)
 {
     return await_slowly(b, 0, rank, value, k);
 }
 
 /* What is waited for. */
-typedef const _Atomic uint64_t *value_of(const struct ct_board *b, uint32_t rank);
+typedef const _Atomic uint64_t *value_of(const struct ct_shm_coll *b, uint32_t rank);
 
-static const _Atomic uint64_t *flag_of(const struct ct_board *b, uint32_t rank)
+static const _Atomic uint64_t *flag_of(const struct ct_shm_coll *b, uint32_t rank)
 {
-    return &ct_board_slot_of(b, rank)->flag;
+    return &ct_shm_coll_slot_of(b, rank)->flag;
 }
 
-static const _Atomic uint64_t *done_of(const struct ct_board *b, uint32_t rank)
+static const _Atomic uint64_t *done_of(const struct ct_shm_coll *b, uint32_t rank)
 {
     return &b->shared->member[rank].done;
 }
@@ -309,7 +310,7 @@ static bool appears(const _Atomic uint64_t *flag, uint64_t k)
     uint64_t end = 0, now = 0;
     while (now <= end) {
         for (unsigned i = 0; i < POLLS; i++) {
-            if (ct_board_is_there(flag, k)) {
+            if (ct_shm_coll_is_there(flag, k)) {
                 return true;
             }
         }
@@ -319,17 +320,17 @@ static bool appears(const _Atomic uint64_t *flag, uint64_t k)
     return false;
 }
 
-void ct_board_drive(const struct ct_board *b)
+void ct_shm_coll_drive(const struct ct_shm_coll *b)
 {
     (void)ct_domain_poke(b->ctx->p);
 }
 
 /* A look for messages costs more than what else there is to a switch. */
-static void make_room(struct ct_board *b)
+static void make_room(struct ct_shm_coll *b)
 {
     enum { EVERY = 8 };
     if (++b->rooms % EVERY == 0) {
-        ct_board_drive(b);
+        ct_shm_coll_drive(b);
     }
     b->unread = false;
     ct_ep_make_room(b->ctx->p);
@@ -339,7 +340,7 @@ static void make_room(struct ct_board *b)
  * read what this rank has put in: one of them may be who is needed next, and it can get ready while
  * another core is at work. Else, if `rank` runs; or will in a moment, where no more than two share
  * a core. */
-static bool is_worth_polling(struct ct_board *b, uint32_t rank)
+static bool is_worth_polling(struct ct_shm_coll *b, uint32_t rank)
 {
     if (b->unread) {
         return false;
@@ -350,27 +351,27 @@ static bool is_worth_polling(struct ct_board *b, uint32_t rank)
 
 /* Where ranks share cores: one that runs is polled for, and room is made for one that does not,
  * here or, since that takes a switch, by whoever is on its core. In vain, if it takes long. */
-static bool comes(struct ct_board *b, uint32_t rank, const _Atomic uint64_t *value, uint64_t k)
+static bool comes(struct ct_shm_coll *b, uint32_t rank, const _Atomic uint64_t *value, uint64_t k)
 {
     enum { TURNS = 4 };
-    for (unsigned i = 0; i < TURNS && !ct_board_is_there(value, k); i++) {
+    for (unsigned i = 0; i < TURNS && !ct_shm_coll_is_there(value, k); i++) {
         const bool polls = is_worth_polling(b, rank);
         if (!polls || !appears(value, k)) {
             b->looked.done = b->looked.done && !polls; /* it may have moved */
             make_room(b);
         }
     }
-    return ct_board_is_there(value, k);
+    return ct_shm_coll_is_there(value, k);
 }
 
 /* In an exchange nobody comes out before all have put in their part. So the ranks on this core have
  * it first, those of them that still want it: elsewhere others may wait for them. After that no
  * rank of this core has a use for it, and what is to come takes other cores a switch or two. */
-static bool comes_to_all(struct ct_board *b, uint32_t rank, value_of *of, uint64_t k)
+static bool comes_to_all(struct ct_shm_coll *b, uint32_t rank, value_of *of, uint64_t k)
 {
     for (uint32_t r = 0; r < b->ctx->n; r++) {
         const _Atomic uint64_t *value = of(b, r);
-        if (r != b->ctx->me && !ct_board_is_there(value, k) && is_beside(b, r)) {
+        if (r != b->ctx->me && !ct_shm_coll_is_there(value, k) && is_beside(b, r)) {
             (void)comes(b, r, value, k);
         }
     }
@@ -380,12 +381,12 @@ static bool comes_to_all(struct ct_board *b, uint32_t rank, value_of *of, uint64
 /* For as long as a cache line takes from one core to another, and little more: to look for messages
  * in between would be to notice it late. Input of two lines is asked for as a whole, so that the
  * second comes with the first; of more, it would be asked for before it is written. */
-static bool arrives(const struct ct_board_slot *slot, uint64_t k, size_t len_bytes)
+static bool arrives(const struct ct_shm_coll_slot *slot, uint64_t k, size_t len_bytes)
 {
-    enum { POLLS = 32, FIRST = CT_CACHE_LINE - offsetof(struct ct_board_slot, data) };
+    enum { POLLS = 32, FIRST = CT_CACHE_LINE - offsetof(struct ct_shm_coll_slot, data) };
     const bool two = len_bytes > FIRST && len_bytes <= FIRST + CT_CACHE_LINE;
     for (unsigned i = 0; i < POLLS; i++) {
-        if (ct_board_is_there(&slot->flag, k)) {
+        if (ct_shm_coll_is_there(&slot->flag, k)) {
             return true;
         }
         if (two) {
@@ -397,21 +398,23 @@ static bool arrives(const struct ct_board_slot *slot, uint64_t k, size_t len_byt
 }
 
 /* Whether it is worth waiting for, too, what takes as long as long input does to be dealt with. */
-static bool arrives_late(const struct ct_board *b, const _Atomic uint64_t *flag, size_t len_bytes)
+static bool arrives_late(const struct ct_shm_coll *b, const _Atomic uint64_t *flag,
+                         size_t len_bytes)
 {
     return len_bytes > b->slot_bytes && appears(flag, b->k);
 }
 
-int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_t len_bytes)
+int ct_shm_coll_await_input(struct ct_shm_coll *b, uint32_t rank, bool exchange, size_t len_bytes)
 {
-    const struct ct_board_slot *slot = ct_board_slot_of(b, rank);
-    const _Atomic uint64_t     *flag = &slot->flag;
-    if (CT_LIKELY(ct_board_is_there(flag, b->k))) {
+    const struct ct_shm_coll_slot *slot = ct_shm_coll_slot_of(b, rank);
+    const _Atomic uint64_t        *flag = &slot->flag;
+    if (CT_LIKELY(ct_shm_coll_is_there(flag, b->k))) {
         return CTRAN_SUCCESS;
     }
-    const bool crowded = ct_ep_is_crowded(b->ctx->p);
-    if (crowded ? (exchange ? comes_to_all(b, rank, flag_of, b->k) : comes(b, rank, flag, b->k))
-                : arrives(slot, b->k, len_bytes) || arrives_late(b, flag, len_bytes)) {
+    const bool oversubscribed = ct_ep_is_oversubscribed(b->ctx->p);
+    if (oversubscribed
+            ? (exchange ? comes_to_all(b, rank, flag_of, b->k) : comes(b, rank, flag, b->k))
+            : arrives(slot, b->k, len_bytes) || arrives_late(b, flag, len_bytes)) {
         return CTRAN_SUCCESS;
     }
     b->unread = false; /* a long wait makes room */
@@ -419,10 +422,10 @@ int ct_board_await_input(struct ct_board *b, uint32_t rank, bool exchange, size_
     return await_slowly(b, b->ctx->id, rank, flag, b->k);
 }
 
-int ct_board_await_done(struct ct_board *b, uint32_t rank, uint64_t k)
+int ct_shm_coll_await_done(struct ct_shm_coll *b, uint32_t rank, uint64_t k)
 {
     const _Atomic uint64_t *done = done_of(b, rank);
-    const bool              there = ct_board_is_there(done, k) ||
-                       (ct_ep_is_crowded(b->ctx->p) && comes_to_all(b, rank, done_of, k));
+    const bool              there = ct_shm_coll_is_there(done, k) ||
+                       (ct_ep_is_oversubscribed(b->ctx->p) && comes_to_all(b, rank, done_of, k));
     return there ? CTRAN_SUCCESS : await_slowly(b, b->ctx->id, rank, done, k);
 }

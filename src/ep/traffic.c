@@ -15,8 +15,8 @@
  * nothing. So one that has two such partners, as in an exchange of borders, stays where it is: of
  * equal shares now one is the larger, now the other.
  *
- * Called by p2p.c for each message, by domain.c for what a turn of waiting has brought, by boards
- * (coll/run) for what a rank reads of the same other one in each call.
+ * Called by p2p.c for each message, by domain.c for what a turn of waiting has brought, by
+ * shm_colls (coll/run) for what a rank reads of the same other one in each call.
  */
 #include "ep/ep_set.h"
 
@@ -29,47 +29,47 @@ enum {
 
 static void add(struct ct_ep *ep, size_t len_bytes) CT_IN_DOMAIN
 {
-    ep->talk.bytes += len_bytes;
-    ep->p->ep->talked += len_bytes;
+    ep->traffic.bytes += len_bytes;
+    ep->p->ep->traffic_bytes += len_bytes;
 }
 
-void ct_ep_said(struct ct_ep *to, size_t len_bytes)
+void ct_ep_sent(struct ct_ep *to, size_t len_bytes)
 {
-    to->talk.answers += to->talk.heard;
-    to->talk.heard = false;
+    to->traffic.answers += to->traffic.received;
+    to->traffic.received = false;
     add(to, len_bytes);
 }
 
-void ct_ep_heard(struct ct_ep *from, size_t len_bytes)
+void ct_ep_received(struct ct_ep *from, size_t len_bytes)
 {
-    from->talk.heard = true;
+    from->traffic.received = true;
     add(from, len_bytes);
 }
 
-static bool is_due(const struct ct_ep_talk *talk)
+static bool is_due(const struct ct_ep_traffic *traffic)
 {
-    return talk->answers >= ANSWERS || talk->bytes >= BYTES;
+    return traffic->answers >= ANSWERS || traffic->bytes >= BYTES;
 }
 
-static void judge(struct ct_ep_talk *talk, uint64_t talked)
+static void judge(struct ct_ep_traffic *traffic, uint64_t traffic_bytes)
 {
-    const uint64_t each = talk->bytes / ct_max_size(talk->answers, 1);
-    const uint64_t all = talked - talk->since;
-    const bool     is_main = talk->much ? 2 * talk->bytes > all : 4 * talk->bytes >= 3 * all;
-    talk->much = is_main && each > (talk->much ? LITTLE : MUCH - 1);
-    talk->bytes = talk->answers = 0;
-    talk->since = talked;
+    const uint64_t each = traffic->bytes / ct_max_size(traffic->answers, 1);
+    const uint64_t all = traffic_bytes - traffic->since;
+    const bool is_main = traffic->much ? 2 * traffic->bytes > all : 4 * traffic->bytes >= 3 * all;
+    traffic->much = is_main && each > (traffic->much ? LITTLE : MUCH - 1);
+    traffic->bytes = traffic->answers = 0;
+    traffic->since = traffic_bytes;
 }
 
 /* Where something was read that no answer follows, each time counts as one. */
 void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes)
 {
     struct ct_process *p = from->p;
-    from->talk.answers++;
+    from->traffic.answers++;
     add(from, len_bytes);
-    if (is_due(&from->talk)) {
-        judge(&from->talk, p->ep->talked);
-        if (from->talk.much) {
+    if (is_due(&from->traffic)) {
+        judge(&from->traffic, p->ep->traffic_bytes);
+        if (from->traffic.much) {
             ct_seats_join(&p->job->seats, ct_job_seat(p->job, from->id));
         }
     }
@@ -78,17 +78,17 @@ void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes)
 void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace)
 {
     struct ct_ep *from = p->ep->from;
-    if (!ct_ep_is_crowded(p) || from == NULL) {
+    if (!ct_ep_is_oversubscribed(p) || from == NULL) {
         return;
     }
     struct ct_seats *seats = &p->job->seats;
-    if (CT_UNLIKELY(is_due(&from->talk))) {
-        judge(&from->talk, p->ep->talked);
-        if (from->talk.much) {
+    if (CT_UNLIKELY(is_due(&from->traffic))) {
+        judge(&from->traffic, p->ep->traffic_bytes);
+        if (from->traffic.much) {
             ct_seats_join(seats, ct_job_seat(p->job, from->id));
         }
     }
-    if (from->talk.much) {
+    if (from->traffic.much) {
         return; /* no time lost in it counts, so it does not count either */
     }
     ct_seats_count(seats);

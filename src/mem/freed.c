@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The board: how a process lets importers know that exported memory is gone, without a message. It
- * is a small shared file without a name, which they reach through the process's descriptor table
- * (pidfd_getfd) and map for reading. Where the system forbids that they go without: then an import
- * is kept until it is the oldest.
+ * The table of freed blocks: how a process lets importers know that exported memory is gone,
+ * without a message. It is a small shared file without a name, which they reach through the
+ * process's descriptor table (pidfd_getfd) and map for reading. Where the system forbids that they
+ * go without: then an import is kept until it is the oldest.
  */
 #define CT_FOLDER "mem"
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 static void make(struct ct_process *p)
 {
-    struct ct_mem_board *b = &p->mem->board;
+    struct ct_mem_freed *b = &p->mem->freed;
     b->failed = true;
     b->fd = memfd_create("ctran-exports", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (b->fd >= 0 && ct_shmfile_may_be(BYTES) && ftruncate(b->fd, (off_t)BYTES) == 0) {
@@ -36,9 +36,9 @@ static void make(struct ct_process *p)
     }
 }
 
-uint16_t ct_mem_board_take(struct ct_process *p, uint64_t buffer_id)
+uint16_t ct_mem_freed_take(struct ct_process *p, uint64_t buffer_id)
 {
-    struct ct_mem_board *b = &p->mem->board;
+    struct ct_mem_freed *b = &p->mem->freed;
     if (b->slots == NULL && !b->failed) {
         make(p);
     }
@@ -52,16 +52,16 @@ uint16_t ct_mem_board_take(struct ct_process *p, uint64_t buffer_id)
     return 0;
 }
 
-void ct_mem_board_clear(struct ct_process *p, uint16_t slot)
+void ct_mem_freed_clear(struct ct_process *p, uint16_t slot)
 {
     if (slot != 0) {
-        atomic_store_explicit(&p->mem->board.slots[slot], 0, memory_order_release);
+        atomic_store_explicit(&p->mem->freed.slots[slot], 0, memory_order_release);
     }
 }
 
-void ct_mem_board_fini(struct ct_process *p)
+void ct_mem_freed_fini(struct ct_process *p)
 {
-    struct ct_mem_board *b = &p->mem->board;
+    struct ct_mem_freed *b = &p->mem->freed;
     if (b->slots != NULL) {
         (void)munmap((void *)(uintptr_t)b->slots, BYTES); /* ours: cannot fail */
         (void)close(b->fd);
@@ -70,7 +70,7 @@ void ct_mem_board_fini(struct ct_process *p)
     }
 }
 
-const _Atomic uint64_t *ct_mem_board_map(int pidfd, int fd)
+const _Atomic uint64_t *ct_mem_freed_map(int pidfd, int fd)
 {
     const int ours = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
     if (ours < 0) {
@@ -83,9 +83,9 @@ const _Atomic uint64_t *ct_mem_board_map(int pidfd, int fd)
     return at == MAP_FAILED ? NULL : at;
 }
 
-void ct_mem_board_unmap(const _Atomic uint64_t *board)
+void ct_mem_freed_unmap(const _Atomic uint64_t *freed)
 {
-    if (board != NULL) {
-        (void)munmap((void *)(uintptr_t)board, BYTES);
+    if (freed != NULL) {
+        (void)munmap((void *)(uintptr_t)freed, BYTES);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where ranks stand, as their cards say: distances between all of them, the same at all; the table,
- * which is not there before somebody asks; threads that ask at once; labels that are wrong.
- * Each card is changed to one of a made-up host.
+ * Where ranks stand, as their records say: distances between all of them, the same at all; the
+ * table, which is not there before somebody asks; threads that ask at once; labels that are wrong.
+ * Each record is changed to one of a made-up host.
  */
 #define CT_FOLDER "unit"
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 enum { N = 24, PER_NODE = 2, PER_DOMAIN = 4, PER_RACK = 6, PER_ZONE = 12 };
 
-static struct ct_whereabouts place_of(uint32_t id)
+static struct ct_location_key place_of(uint32_t id)
 {
     char            names[4][16];
     struct ct_label label = {names[0], names[1], names[2], names[3]};
@@ -22,7 +22,7 @@ static struct ct_whereabouts place_of(uint32_t id)
     snprintf(names[1], sizeof names[1], "r%u", id / PER_RACK);
     snprintf(names[2], sizeof names[2], "z%u", id / PER_ZONE);
     snprintf(names[3], sizeof names[3], "d");
-    return ct_whereabouts_of(&label, 100 + id / PER_NODE);
+    return ct_location_key_of(&label, 100 + id / PER_NODE);
 }
 
 static enum ct_distance expected(uint32_t a, uint32_t b)
@@ -36,11 +36,11 @@ static enum ct_distance expected(uint32_t a, uint32_t b)
 }
 
 /* The host that ranks.c gives to all, with the label of the settings below. */
-static void move(uint32_t id, void *card, size_t len)
+static void move(uint32_t id, void *record, size_t len)
 {
-    const struct ct_label       label = {"", "all", "", ""};
-    const struct ct_whereabouts here = ct_whereabouts_of(&label, 7), there = place_of(id);
-    void                       *at = memmem(card, len, &here, sizeof here);
+    const struct ct_label        label = {"", "all", "", ""};
+    const struct ct_location_key here = ct_location_key_of(&label, 7), there = place_of(id);
+    void                        *at = memmem(record, len, &here, sizeof here);
     if (at != NULL) {
         memcpy(at, &there, sizeof there);
     }
@@ -63,17 +63,17 @@ static void check_all(struct rank *r, const struct ct_comm *comm)
 
 static void distances(struct rank *r, void *arg)
 {
-    struct ct_comm *world = ct_comm_world(&r->p), *back;
-    struct ct_spot  all[N], some[N];
+    struct ct_comm    *world = ct_comm_world(&r->p), *back;
+    struct ct_location all[N], some[N];
     (void)arg;
-    RANK_CHECK(r, r->p.ep->spots.table == NULL);
+    RANK_CHECK(r, r->p.ep->locations.table == NULL);
     /* Whoever asks in whatever order, numbers of a communicator are alike. */
     for (uint32_t i = 0; i < N; i++) {
-        struct ct_spot spot;
-        RANK_EQUAL(r, ct_ep_spot(&r->p, (r->me * 7 + i) % N, &spot), CTRAN_SUCCESS);
+        struct ct_location location;
+        RANK_EQUAL(r, ct_ep_location(&r->p, (r->me * 7 + i) % N, &location), CTRAN_SUCCESS);
     }
     check_all(r, world);
-    RANK_EQUAL(r, ct_comm_spots(world, N, all), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_comm_locations(world, N, all), CTRAN_SUCCESS);
     for (uint32_t i = 0; i < N; i++) {
         RANK_EQUAL(r, all[i].node, i / PER_NODE + 1);
         RANK_EQUAL(r, all[i].nvlink, i / PER_DOMAIN + 1);
@@ -83,7 +83,7 @@ static void distances(struct rank *r, void *arg)
     }
     RANK_EQUAL(r, ct_comm_split(world, (int)(r->me % 3), -(int)r->me, &back), CTRAN_SUCCESS);
     check_all(r, back);
-    RANK_EQUAL(r, ct_comm_spots(back, 3, some), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_comm_locations(back, 3, some), CTRAN_SUCCESS);
     RANK_EQUAL(r, some[0].node, 1);
     RANK_EQUAL(r, some[1].node, 2);
     ct_comm_release(back);
@@ -98,25 +98,25 @@ static void test_distances(void **state)
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-/* Nobody looks into another's card, and an error of one is an error of all. */
+/* Nobody looks into another's record, and an error of one is an error of all. */
 static void together(struct rank *r, void *arg)
 {
-    struct ct_comm *world = ct_comm_world(&r->p), *made = NULL;
-    struct ct_spot  spots[N];
+    struct ct_comm    *world = ct_comm_world(&r->p), *made = NULL;
+    struct ct_location locations[N];
     (void)arg;
-    move(r->me, r->p.ep->card, r->p.ep->card_len);
-    RANK_EQUAL(r, ct_comms_spots(world, N, spots), CTRAN_SUCCESS);
+    move(r->me, r->p.ep->record, r->p.ep->record_len);
+    RANK_EQUAL(r, ct_comms_locations(world, N, locations), CTRAN_SUCCESS);
     for (uint32_t i = 0; i < N; i++) {
-        RANK_EQUAL(r, spots[i].node, i / PER_NODE + 1);
-        RANK_EQUAL(r, spots[i].nvlink, i / PER_DOMAIN + 1);
-        RANK_EQUAL(r, spots[i].rack, i / PER_RACK + 1);
-        RANK_EQUAL(r, spots[i].zone, i / PER_ZONE + 1);
-        RANK_EQUAL(r, spots[i].dc, 1);
+        RANK_EQUAL(r, locations[i].node, i / PER_NODE + 1);
+        RANK_EQUAL(r, locations[i].nvlink, i / PER_DOMAIN + 1);
+        RANK_EQUAL(r, locations[i].rack, i / PER_RACK + 1);
+        RANK_EQUAL(r, locations[i].zone, i / PER_ZONE + 1);
+        RANK_EQUAL(r, locations[i].dc, 1);
     }
-    RANK_EQUAL(r, ct_comms_spots(world, N, r->me == 3 ? NULL : spots), CTRAN_ERR_NO_MEM);
-    RANK_EQUAL(r, ct_comms_spots(world, PER_NODE, spots), CTRAN_SUCCESS);
-    RANK_EQUAL(r, spots[0].node, 1);
-    RANK_CHECK(r, r->p.ep->spots.table == NULL);
+    RANK_EQUAL(r, ct_comms_locations(world, N, r->me == 3 ? NULL : locations), CTRAN_ERR_NO_MEM);
+    RANK_EQUAL(r, ct_comms_locations(world, PER_NODE, locations), CTRAN_SUCCESS);
+    RANK_EQUAL(r, locations[0].node, 1);
+    RANK_CHECK(r, r->p.ep->locations.table == NULL);
     const int before = r->me == 5 ? CTRAN_ERR_SYSTEM : CTRAN_SUCCESS;
     RANK_EQUAL(r, ct_comms_split_after(world, before, 0, 0, &made),
                r->me == 5 ? CTRAN_ERR_SYSTEM : CTRAN_ERR_NO_MEM);
@@ -163,7 +163,7 @@ static void test_threads(void **state)
 
 /* ---- labels of the own host ------------------------------------------------------------------ */
 
-static int where(const char *labels, const char *file, struct ct_whereabouts *at, char *why,
+static int where(const char *labels, const char *file, struct ct_location_key *at, char *why,
                  size_t cap)
 {
     struct ct_process p = {0};
@@ -173,7 +173,7 @@ static int where(const char *labels, const char *file, struct ct_whereabouts *at
     p.job = &job;
     assert_int_equal(ct_config_set(&p.cfg, &p.log, "CTRAN_LABELS", labels, CT_ORIGIN_SET), 0);
     assert_int_equal(ct_config_set(&p.cfg, &p.log, "CTRAN_TOPOLOGY_FILE", file, CT_ORIGIN_SET), 0);
-    int rc = ct_ep_whereabouts(&p, at);
+    int rc = ct_ep_location_key(&p, at);
     snprintf(why, cap, "%s", unit_logged(&p.log));
     ct_config_fini(&p.cfg);
     ct_log_fini(&p.log);
@@ -182,8 +182,8 @@ static int where(const char *labels, const char *file, struct ct_whereabouts *at
 
 static void expect_where(const char *labels, const char *file, const struct ct_label *want)
 {
-    struct ct_whereabouts got, all = ct_whereabouts_of(want, 7);
-    char                  why[1024];
+    struct ct_location_key got, all = ct_location_key_of(want, 7);
+    char                   why[1024];
     if (where(labels, file, &got, why, sizeof why) != CTRAN_SUCCESS) {
         fail_msg("%s", why);
     }
@@ -193,9 +193,9 @@ static void expect_where(const char *labels, const char *file, const struct ct_l
 
 static void test_own_host(void **state)
 {
-    char                  path[64], why[1024];
-    struct ct_whereabouts at;
-    int                   fd = memfd_create("labels", MFD_CLOEXEC);
+    char                   path[64], why[1024];
+    struct ct_location_key at;
+    int                    fd = memfd_create("labels", MFD_CLOEXEC);
     (void)state;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     dprintf(fd, "host[6-8] rack=r3 zone=z1\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls by rows (gpu/kernels/rows.cuh): how they are divided among blocks, threads and steps, alike
- * on all ranks, and their arguments.
+ * Calls by rows (gpu/kernels/ll32_calls.cuh): how they are divided among blocks, threads and steps,
+ * alike on all ranks, and their arguments.
  */
 #include "base/util.h"
 #include "gpu/kernels_own.h"
@@ -39,7 +39,7 @@ static size_t most_bytes(const struct range *r, enum ct_kernel_shape shape, uint
     return most;
 }
 
-bool ct_kernel_suits_rows(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks)
+bool ct_kernel_suits_ll32(uint32_t size, enum ct_kernel_shape shape, size_t bytes, uint32_t blocks)
 {
     const struct range *r = size == 2 ? &pairs[shape] : &others[shape];
     const size_t        from = ct_min_size((size_t)r->sent << 10, ct_kernel_flagged_most(blocks));
@@ -53,7 +53,7 @@ static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t lo
 {
     const struct ct_kernel_layout *l = &how.rows->layout;
     const size_t blocks = how.blocks != 0 ? ct_min_size(how.blocks, l->channels) : l->channels;
-    const size_t threads = CT_KERNEL_ROW_THREADS / how.rows->size;
+    const size_t threads = CT_KERNEL_LL32_THREADS / how.rows->size;
     const size_t warps =
         ct_min_size(l->flagged_bytes * 2 / CT_KERNEL_WARP_LINES, threads / CT_KERNEL_WARP);
     const size_t one = ct_min_size(EACH, warps) * CT_KERNEL_WARP_DATA;
@@ -67,7 +67,7 @@ static void divide(struct ct_kernel_call *c, struct ct_kernel_how how, size_t lo
     b->s.steps = (uint16_t)steps;
 }
 
-void ct_kernel_make_rows(struct ct_kernel_call *c, struct ct_kernel_how how,
+void ct_kernel_make_ll32(struct ct_kernel_call *c, struct ct_kernel_how how,
                          enum ct_kernel_type type, size_t longest)
 {
     const struct ct_kernel_args *a = &c->args;
@@ -104,6 +104,6 @@ void ct_kernel_make_rows(struct ct_kernel_call *c, struct ct_kernel_how how,
     c->threads = b.s.lanes * (b.s.peers + 1u); /* and what is the rank's own */
     c->flagged = false;
     c->brief = b.s; /* where its arguments were */
-    c->kernel = reduces ? ct_kernel_of_reduction(CT_KERNEL_BY_ROWS, type)
-                        : ct_kernel_of_move(CT_KERNEL_BY_ROWS);
+    c->kernel = reduces ? ct_kernel_of_reduction(CT_KERNEL_BY_LL32, type)
+                        : ct_kernel_of_move(CT_KERNEL_BY_LL32);
 }

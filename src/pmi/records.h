@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of a job's records, once on each node, in memory that its ranks share.
+ *
+ * Whoever comes first makes it, under a name that all ranks of the node can work out and nobody
+ * else; the others find it; with the last one the name goes. Each writes its own record, and sleeps
+ * until all are there, or one that it needs. Nothing is sent, nobody is asked, and a rank that is
+ * never looked for costs one record. Cards are written once and not changed, so they are read
+ * without a lock, where they are.
+ *
+ * What a crashed job has left under the same name is known by its lock (base/shmfile.h).
+ */
+#ifndef CT_PMI_RECORDS_H
+#define CT_PMI_RECORDS_H
+
+#include "pmi/pmi.h"
+
+struct ct_records;
+
+/* Finds or makes the table of this node's part of the job. `tag` tells the job from others of its
+ * name. CTRAN_ERR_VERSION: it is another build's. Logged. */
+int ct_records_open(struct ct_records **records, const struct ct_job *job, uint64_t tag);
+/* What is borrowed from it ends here. */
+void ct_records_close(struct ct_records *c);
+
+/* The memory of the roll that the ranks of the node have, of their seats and of what one of them
+ * says for all, in the table. */
+void               *ct_records_roll(const struct ct_records *c);
+struct ct_seat     *ct_records_seats(const struct ct_records *c);
+struct ct_log_once *ct_records_log_once(const struct ct_records *c);
+
+/* From now on waits for all records, of the node or the job, also end with events that the job
+ * cannot start: then they return CTRAN_ERR_PENDING, not logged. */
+void ct_records_heed(struct ct_records *c, struct ct_job_events *events);
+
+/* Writes the caller's record. CTRAN_ERR_BOOTSTRAP (logged): it is too long. */
+int ct_records_put(struct ct_records *c, const void *record, size_t len_bytes);
+/* Waits for the records of all ranks, and for that of one; at most CTRAN_BOOTSTRAP_TIMEOUT, then
+ * CTRAN_ERR_BOOTSTRAP, with a message that names who is missing. */
+int ct_records_meet(struct ct_records *c);
+int ct_records_get(struct ct_records *c, uint32_t rank, const void **record, size_t *len_bytes);
+/* Logs which ranks of this node have not come, after a wait that had to end. Whether there are any.
+ */
+bool ct_records_blame(const struct ct_records *c);
+
+/* In a job of several nodes one rank of each (nodes.h) waits for the records of its own node, as
+ * above; brings those of the others, CTRAN_ERR_BOOTSTRAP: there is no such rank, or it has one; and
+ * says that all are there, or why not. */
+int  ct_records_meet_here(struct ct_records *c);
+int  ct_records_bring(struct ct_records *c, uint32_t rank, const void *record, size_t len_bytes);
+void ct_records_complete(struct ct_records *c, int status);
+
+/* The key that rank 0 has made for the job. It is put before that rank's record, for which get_key
+ * waits. CTRAN_ERR_BOOTSTRAP, logged. */
+void ct_records_put_key(struct ct_records *c, const struct ct_auth_key *key);
+int  ct_records_get_key(struct ct_records *c, struct ct_auth_key *key);
+
+#endif
