@@ -156,7 +156,9 @@ static int join(struct ct_process *p)
         rc = ct_policy_init(p);
     }
     if (rc == CTRAN_SUCCESS) {
+        struct hwloc_topology *held = ct_topo_hold();
         rc = init_floors(p, floors, CT_ARRAY_LEN(floors));
+        ct_topo_release(held);
     }
     if (rc != CTRAN_SUCCESS) {
         leave(p);

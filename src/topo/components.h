@@ -20,4 +20,16 @@ void ct_topo_leave_out(struct hwloc_topology *t);
     "hwloc_pci.so,hwloc_cuda.so,hwloc_nvml.so,hwloc_opencl.so,hwloc_levelzero.so,hwloc_rsmi.so,"   \
     "hwloc_gl.so"
 
+/* hwloc_topology_init, which opens plugins if no topology exists, without the plugins above: their
+ * libraries take a third of a second to open. The environment tells hwloc so during the call and is
+ * the user's again after it. A process with several threads opens all plugins, because a change of
+ * the environment could hurt the other threads; so does one whose user has set HWLOC_COMPONENTS or
+ * HWLOC_PLUGINS_BLACKLIST. Returns what hwloc_topology_init returns. */
+int ct_topo_init(struct hwloc_topology **t);
+
+/* From hold to release hwloc opens no further plugins, whoever loads a topology in this process:
+ * libpmix does when a process joins a job. NULL is fine: then nothing is held. */
+struct hwloc_topology *ct_topo_hold(void);
+void                   ct_topo_release(struct hwloc_topology *held);
+
 #endif

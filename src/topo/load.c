@@ -27,7 +27,7 @@ static int try_hwloc(void *arg)
 {
     hwloc_topology_t t;
     (void)arg;
-    int rc = hwloc_topology_init(&t);
+    int rc = ct_topo_init(&t);
     if (rc == 0) {
         rc = read_hwloc(t);
         hwloc_topology_destroy(t);
@@ -43,7 +43,7 @@ int ct_machine_load(struct ct_machine *m, const struct ct_log *log)
                       "file with lstopo, or unset the variable");
         return CTRAN_ERR_OTHER;
     }
-    if (hwloc_topology_init(&t) != 0) {
+    if (ct_topo_init(&t) != 0) {
         ct_error(log, "hwloc cannot be used: %s", strerror(errno));
         return CTRAN_ERR_OTHER;
     }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "topo/components.h"
 #include "topo/load.h"
 #include "topo/text.h"
 #include "topo/trial.h"
@@ -55,7 +56,7 @@ static int read_xml(void *arg)
     struct reading  *r = arg;
     hwloc_topology_t t;
     int              rc = CTRAN_SUCCESS;
-    if (hwloc_topology_init(&t) != 0) {
+    if (ct_topo_init(&t) != 0) {
         return CTRAN_ERR_NO_MEM;
     }
     ct_machine_filter(t);

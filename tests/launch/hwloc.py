@@ -12,6 +12,7 @@ from launch import CTRANRUN, TOP, check
 
 PLUGIN = os.path.join(TOP, "tests/launch/hwloc_note.so")
 INFO = os.path.join(TOP, "tools/ctran_info")
+HELLO = os.path.join(TOP, "examples/hello")
 COMMANDS = ([CTRANRUN, "-n", "2", "true"], [CTRANRUN, "-n", "2", "--bind-to", "none", "true"],
             [CTRANRUN, "-n", "2", "--map-by", "gpu", "true"], [INFO, "--topology"])
 
@@ -44,9 +45,10 @@ def main():
             check("enabled" not in found, f"{command}: the component is {found}")
             found = notes(folder, command, HWLOC_COMPONENTS="cuda")
             check("enabled" in found, f"{command} with HWLOC_COMPONENTS=cuda: it is {found}")
-        # The daemon does not even open the plugin, and its ranks see the user's own environment.
-        found = notes(folder, COMMANDS[0])
-        check(found == set(), f"{COMMANDS[0]}: the plugin is {found}")
+        # Daemon and ranks do not even open the plugin; ranks see the user's own environment.
+        for command in (COMMANDS[0], [CTRANRUN, "-n", "2", HELLO], COMMANDS[3]):
+            found = notes(folder, command)
+            check(found == set(), f"{command}: the plugin is {found}")
         show = [CTRANRUN, "-n", "2", "sh", "-c", "echo \"<$HWLOC_PLUGINS_BLACKLIST>\""]
         env = {k: v for k, v in os.environ.items() if k != "HWLOC_PLUGINS_BLACKLIST"}
         for value, wanted in (({}, b"<>\n<>\n"), ({"HWLOC_PLUGINS_BLACKLIST": "x"}, b"<x>\n<x>\n")):
