@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "node/node.h"
 
 /* OTHERS_MAX: files of other users that are looked at. */
 enum { OTHERS_MAX = 256, LIMIT_MS = 1000 };

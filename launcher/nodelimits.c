@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "launcher.h"
+#include "node/node.h"
 #include "rankconfig.h"
 #include "session.h"
 

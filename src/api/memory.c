@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "mem/mem.h"
+#include "node/node.h"
 
 enum { ALIGNMENT = CT_CACHE_LINE, MOST_ALIGNMENT = 1 << 30 };
 

@@ -20,16 +20,11 @@ libctbase_la_SOURCES = \
 	src/base/lock.h \
 	src/base/log.c src/base/log.h \
 	src/base/membarrier.c src/base/membarrier.h \
-	src/base/past.c src/base/past.h \
 	src/base/ref.h \
 	src/base/request.h \
 	src/base/process.h \
-	src/base/roll.c src/base/roll.h \
 	src/base/log_once.c src/base/log_once.h \
-	src/base/seats.c src/base/seats.h \
 	src/base/session.c src/base/session.h \
-	src/base/shmfile.c src/base/shmfile.h \
-	src/base/shmsize.h \
 	src/base/slab.c src/base/slab.h \
 	src/base/stdfd.c src/base/stdfd.h \
 	src/base/textfile.c src/base/textfile.h \

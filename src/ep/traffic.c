@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What passes between this process and each other, where ranks share cores, and who had better sit
- * beside whom for that (base/seats.h). Two that share a core pay a switch each time that one has to
- * wait for the other; two that do not pay for each byte, whose line has to come from core to core.
- * So what counts is how many bytes there are for each answer, be they one message or many, and that
- * is the same from whichever seats it is counted: no time is taken.
+ * beside whom for that (node/placement.h). Two that share a core pay a switch each time that one
+ * has to wait for the other; two that do not pay for each byte, whose line has to come from core to
+ * core. So what counts is how many bytes there are for each answer, be they one message or many,
+ * and that is the same from whichever seats it is counted: no time is taken.
  *
  * Half round trips of pairs, two on each of two cores of a Xeon, us, pairs on one core and across:
  * 8 bytes 0.90 and 0.40, 1 KiB 0.98 and 0.84, 2 KiB 1.03 and 1.43, 4 KiB 1.12 and 2.0, 16 KiB 1.70

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "mem/own.h"
+#include "node/node.h"
 
 #define BYTES (CT_MEM_SLOTS * sizeof(uint64_t))
 

@@ -6,12 +6,10 @@ libctcore_la_SOURCES += \
 	src/mem/copy.c \
 	src/mem/export.c \
 	src/mem/import.c \
-	src/mem/lent.c \
 	src/mem/mem.c src/mem/mem.h \
 	src/mem/own.h \
 	src/mem/pinned.c \
 	src/mem/pool.c \
 	src/mem/reg.c \
 	src/mem/register.c \
-	src/mem/small.c \
-	src/mem/view.c
+	src/mem/small.c

@@ -6,10 +6,8 @@ libctcore_la_SOURCES += \
 	src/net/self.c \
 	src/net/shm.c \
 	src/net/shm_copy.c src/net/shm_copy.h \
-	src/net/shm_ring_pair.c src/net/shm_ring_pair.h \
 	src/net/shm_own.h \
 	src/net/shm_rma.c src/net/shm_rma.h \
-	src/net/shm_ring.c src/net/shm_ring.h \
 	src/net/shm_share.c src/net/shm_share.h \
 	src/net/shm_segment.c src/net/shm_segment.h \
 	src/net/tcp.c src/net/tcp.h src/net/tcp_proto.h \

@@ -32,6 +32,7 @@
 
 #include "base/base.h"
 #include "net/rma.h"
+#include "node/node.h"
 
 struct ct_net;      /* a live instance; each transport embeds it at the start of its own */
 struct ct_net_link; /* a way to one peer; likewise */

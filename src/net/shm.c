@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shm - the transport between processes of one host. Every rank makes a segment with one receive
- * pair a peer (shm_segment.h), which is two rings (shm_ring_pair.h, shm_ring.h); a peer that wants
- * to send maps it and takes its pair. Long messages may be read straight from the sender's memory
+ * pair a peer (shm_segment.h), which is two rings (ring_pair.h, ring.h); a peer that wants to
+ * send maps it and takes its pair. Long messages may be read straight from the sender's memory
  * (shm_copy.h, shm_share.h), or copied from its GPU's (nvl.h).
  *
  * Ranks of one operating-system process work as well: they share the segment's very mapping.

@@ -5,7 +5,7 @@
 
 #include "net/nvl.h"
 #include "net/shm_copy.h"
-#include "net/shm_ring_pair.h"
+#include "node/node.h"
 #include "net/shm_segment.h"
 
 /* A process of this host that has connected to us, or to which we have. */

@@ -11,7 +11,7 @@
  * withdraws a region clears it.
  *
  * An owner may write anything to its entries: a mapping is checked against its file
- * (mem/view.c), and the kernel checks what it copies.
+ * (node/attach.c), and the kernel checks what it copies.
  */
 #ifndef CT_NET_SHM_RMA_H
 #define CT_NET_SHM_RMA_H

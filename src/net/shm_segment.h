@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank's segment: the shared memory that it makes and its peers of the same host map. It holds
- * the word on which the rank sleeps and, for each peer, one receive pair (shm_ring_pair.h): a long
+ * the word on which the rank sleeps and, for each peer, one receive pair (ring_pair.h): a long
  * ring, offers of reads (shm_share.h) and a short ring. The long one names it all here.
  *
  * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. Memory
@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "mem/mem.h"
 #include "net/net.h"
 
 enum { CT_SHM_MAX_PEERS = 1 << 16 };

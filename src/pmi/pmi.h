@@ -9,6 +9,7 @@
 #define CT_PMI_PMI_H
 
 #include "base/base.h"
+#include "node/node.h"
 
 struct ct_job;
 

@@ -8,7 +8,7 @@
  * never looked for costs one record. Cards are written once and not changed, so they are read
  * without a lock, where they are.
  *
- * What a crashed job has left under the same name is known by its lock (base/shmfile.h).
+ * What a crashed job has left under the same name is known by its lock (node/shmfile.h).
  */
 #ifndef CT_PMI_RECORDS_H
 #define CT_PMI_RECORDS_H

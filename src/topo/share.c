@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A machine that processes share; see share.h. Two kinds of locks stand on the file: flock, shared
- * by all who have it, says that it is in use (base/shmfile.h); a lock of its open file description
+ * by all who have it, says that it is in use (node/shmfile.h); a lock of its open file description
  * (OFD) is that of the one who reads the machine. The kernel releases both when their owner dies,
  * whatever it was doing, so the next one who tries gets the latter and begins anew. Who waits
  * sleeps until the gate opens, and looks now and then whether there is still somebody who will open
@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node/node.h"
 #include "topo/load.h"
 
 enum { LAYOUT = 1, LOOK_MS = 20, LOCK_MS = 250 };

@@ -14,7 +14,7 @@ struct ct_machine_view; /* a mapping, or memory of the process's own where nothi
 typedef int ct_machine_reader(struct ct_machine *m, const struct ct_log *log, void *arg);
 
 /* `name` is the same for all ranks of the job on this node and known to nobody else, of letters,
- * digits, '.', '_' and '-', and ends with '-' and 16 hexadecimal digits (base/shmfile.h); `dir` is
+ * digits, '.', '_' and '-', and ends with '-' and 16 hexadecimal digits (node/shmfile.h); `dir` is
  * CTRAN_SHM_DIR. A NULL or empty name: nobody shares. Whoever comes while another reads waits for
  * it, at most until deadline_ms from now, and then reads for itself; if the other dies, one of
  * those who wait reads in its place. Where memory cannot be shared (a folder that cannot be

@@ -8,7 +8,7 @@ fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c sr
 fuzz_tcp_parts = src/net/tcp_addr.c src/net/tcp_in.c src/net/tcp_pool.c
 fuzz_open_parts = src/base/auth.c src/net/tcp_addr.c src/net/tcp_in.c src/net/tcp_stream.c \
 	src/net/tcp_out.c src/net/tcp_peer.c src/net/tcp_pool.c src/net/tcp_wait.c
-fuzz_shared_parts = src/ep/record.c src/net/shm_copy.c src/net/shm_ring.c src/net/shm_rma.c \
+fuzz_shared_parts = src/ep/record.c src/net/shm_copy.c src/node/ring.c src/net/shm_rma.c \
 	src/net/shm_share.c \
 	src/net/tcp.c src/net/tcp_addr.c src/pmi/wire/loop.c
 fuzz_rma_parts = src/ep/region.c src/ep/rkey.c src/ep/rma.c src/ep/rma_am.c src/net/rma.c

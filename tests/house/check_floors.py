@@ -14,6 +14,7 @@ from pathlib import Path
 
 FLOORS = [
     ["base"],
+    ["node"],
     ["coll/algo"],
     ["pmi/wire"],
     ["pmi/store"],

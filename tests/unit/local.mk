@@ -22,7 +22,7 @@ unit_tests = \
 	tests/unit/test_labels \
 	tests/unit/test_ring_pair \
 	tests/unit/test_layout \
-	tests/unit/test_lent \
+	tests/unit/test_attach \
 	tests/unit/test_list \
 	tests/unit/test_lock \
 	tests/unit/test_log \
@@ -38,7 +38,7 @@ unit_tests = \
 	tests/unit/test_op \
 	tests/unit/test_op_parts \
 	tests/unit/test_op_user \
-	tests/unit/test_past \
+	tests/unit/test_nt_copy \
 	tests/unit/test_place \
 	tests/unit/test_hub \
 	tests/unit/test_proto \
@@ -60,8 +60,8 @@ unit_tests = \
 	tests/unit/test_ranks_traffic \
 	tests/unit/test_reorder \
 	tests/unit/test_ring \
-	tests/unit/test_roll \
-	tests/unit/test_seats \
+	tests/unit/test_shm_allgather \
+	tests/unit/test_placement \
 	tests/unit/test_select \
 	tests/unit/test_shm_full \
 	tests/unit/test_shm_segment \
@@ -93,9 +93,9 @@ tests_unit_test_op_user_LDADD = $(unit_ldadd)
 tests_unit_test_ring_pair_SOURCES = tests/unit/test_ring_pair.c tests/unit/unit.h
 tests_unit_test_ring_pair_CFLAGS = $(unit_cflags)
 tests_unit_test_ring_pair_LDADD = $(unit_ldadd) -lpthread
-tests_unit_test_lent_SOURCES = tests/unit/test_lent.c tests/unit/unit.h
-tests_unit_test_lent_CFLAGS = $(unit_cflags)
-tests_unit_test_lent_LDADD = $(unit_ldadd) -lpthread
+tests_unit_test_attach_SOURCES = tests/unit/test_attach.c tests/unit/unit.h
+tests_unit_test_attach_CFLAGS = $(unit_cflags)
+tests_unit_test_attach_LDADD = $(unit_ldadd) -lpthread
 
 # Has its own copy of config.c, with a site folder that the test may write.
 tests_unit_test_config_SOURCES = tests/unit/test_config.c tests/unit/unit.h src/base/config.c
@@ -123,9 +123,9 @@ tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/
 	$(EVENT_CFLAGS)
 tests_unit_test_hosts_CFLAGS = $(unit_cflags)
 tests_unit_test_hosts_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
-tests_unit_test_past_SOURCES = tests/unit/test_past.c tests/unit/unit.h
-tests_unit_test_past_CFLAGS = $(unit_cflags)
-tests_unit_test_past_LDADD = $(unit_ldadd)
+tests_unit_test_nt_copy_SOURCES = tests/unit/test_nt_copy.c tests/unit/unit.h
+tests_unit_test_nt_copy_CFLAGS = $(unit_cflags)
+tests_unit_test_nt_copy_LDADD = $(unit_ldadd)
 tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/unit/unit.h
 tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
 	$(EVENT_CFLAGS)
@@ -216,12 +216,12 @@ tests_unit_test_ring_SOURCES = tests/unit/test_ring.c tests/unit/unit.h
 tests_unit_test_ring_CFLAGS = $(unit_cflags)
 tests_unit_test_ring_LDADD = $(unit_ldadd)
 
-tests_unit_test_roll_SOURCES = tests/unit/test_roll.c tests/unit/unit.h
-tests_unit_test_roll_CFLAGS = $(unit_cflags)
-tests_unit_test_roll_LDADD = $(unit_ldadd)
-tests_unit_test_seats_SOURCES = tests/unit/test_seats.c tests/unit/unit.h
-tests_unit_test_seats_CFLAGS = $(unit_cflags)
-tests_unit_test_seats_LDADD = $(unit_ldadd)
+tests_unit_test_shm_allgather_SOURCES = tests/unit/test_shm_allgather.c tests/unit/unit.h
+tests_unit_test_shm_allgather_CFLAGS = $(unit_cflags)
+tests_unit_test_shm_allgather_LDADD = $(unit_ldadd)
+tests_unit_test_placement_SOURCES = tests/unit/test_placement.c tests/unit/unit.h
+tests_unit_test_placement_CFLAGS = $(unit_cflags)
+tests_unit_test_placement_LDADD = $(unit_ldadd)
 tests_unit_test_select_SOURCES = tests/unit/test_select.c tests/unit/unit.h
 tests_unit_test_select_CFLAGS = $(unit_cflags)
 tests_unit_test_select_LDADD = $(unit_ldadd)

@@ -16,6 +16,7 @@
 
 #include "unit.h"
 
+#include "node/node.h"
 #include "topo/load.h"
 #include "topo/share.h"
 

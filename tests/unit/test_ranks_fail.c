@@ -11,7 +11,7 @@
 
 #include "base/version.h"
 #include "ep/ep_set.h"
-#include "net/shm_ring_pair.h"
+#include "node/node.h"
 #include "net/shm_segment.h"
 #include "p2p/state.h"
 

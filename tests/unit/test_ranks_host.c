@@ -11,7 +11,7 @@
 #include "ranks.h"
 
 #include "ep/ep_set.h"
-#include "net/shm_ring.h"
+#include "node/node.h"
 #include "net/shm_segment.h"
 
 static void play_dead(struct rank *r)

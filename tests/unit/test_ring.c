@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-#include "net/shm_ring.h"
+#include "node/node.h"
 
 enum { QUEUE = 4096, MAX_HDR = 64 };
 

@@ -9,7 +9,7 @@
 
 #include "unit.h"
 
-#include "net/shm_ring_pair.h"
+#include "node/node.h"
 
 enum { BYTES = CT_RING_PAIR_LEAST, HDR = 16, MOST = 20000 };
 

@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#include "net/shm_ring.h"
+#include "node/node.h"
 #include "net/shm_segment.h"
 
 enum { RING_BYTES = 4096, PAGES = 16 };

@@ -13,7 +13,7 @@
 
 #include "unit.h"
 
-#include "net/shm_ring.h"
+#include "node/node.h"
 #include "net/shm_segment.h"
 
 enum { RINGS = 3, RING_BYTES = 4096 };

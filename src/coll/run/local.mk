@@ -5,5 +5,5 @@ libctcore_la_SOURCES += \
 	src/coll/run/layout.c src/coll/run/layout.h \
 	src/coll/run/levels.c \
 	src/coll/run/plan.c src/coll/run/plan.h \
-	src/coll/run/roll.c src/coll/run/run.c src/coll/run/run.h \
+	src/coll/run/shm_allgather.c src/coll/run/run.c src/coll/run/run.h \
 	src/coll/run/script.c src/coll/run/script.h

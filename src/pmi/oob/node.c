@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "node/node.h"
 #include "pmi/oob/gather.h"
 
 /* SPARE: so many more than all who are expected may be strangers at a time, or guests. */

@@ -13,7 +13,7 @@
 
 #include "unit.h"
 
-#include "mem/mem.h"
+#include "node/node.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, LEAST = 64 * KIB };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies past the caches, and how large these are; see past.h. */
-#include "base/past.h"
+#include "node/nt_copy.h"
 
 #include <stdint.h>
 #include <stdlib.h>

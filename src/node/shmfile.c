@@ -3,7 +3,7 @@
  * Files as shared memory. A file has one name at most, and who removes it has looked, under the
  * lock that excludes all others, whether it still has that: so nobody takes another's away.
  */
-#include "base/shmfile.h"
+#include "node/shmfile.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exchange of a few bytes over the job's roll (base/roll.h), for contexts of all its ranks. */
+/* The exchange of a few bytes over the job's roll (node/shm_allgather.h), for contexts of all its ranks. */
 #define CT_FOLDER "run"
 #include "coll/run/run.h"
 #include "pmi/pmi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of shm_ring.h that waits for room. */
-#include "net/shm_ring.h"
+/* The part of ring.h that waits for room. */
+#include "node/ring.h"
 
 /* Say so, then look again: the consumer moves head first and reads `starved` second. */
 bool ct_ring_starve(struct ct_ring *r, uint64_t cells)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/seats.h"
+#include "node/node.h"
 #include "unit.h"
 
 /* Waits are long beside what the loss of a core adds to their average. */

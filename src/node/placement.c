@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* seats.h: giving a core away, and taking another. */
-#include "base/seats.h"
+#include "node/placement.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
  * the next look. What cannot be mapped is tried again, ever less often. Called by shm, inside the
  * progress domain.
  */
-#define CT_FOLDER "mem"
+#define CT_FOLDER "node"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mem/own.h"
+#include "node/attach.h"
 
 /* A range that is mapped here. */
 struct ct_mem_seen {

@@ -24,8 +24,7 @@
 enum { CT_RING_CELL = 32, CT_RING_WORD = 8 };
 enum {
     CT_RING_SKIP = 0, /* the type of a record to pass over, up to the end, */
-    CT_RING_TURN =
-        1, /* or, with this for the length of a header, of one cell: see shm_ring_pair.h */
+    CT_RING_TURN = 1, /* or, with this for the length of a header, of one cell: see ring_pair.h */
 };
 
 /* Shared part, at the start of a ring's memory; the cells follow. */

@@ -2,6 +2,8 @@
 /* Copies past the caches: the right bytes and no others, from anywhere to anywhere; shares. */
 #include "unit.h"
 
+#include "node/node.h"
+
 enum { ROOM = 1024, MARGIN = 64 };
 
 static void test_every_place_and_length(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is rare of shm_ring_pair.h: turns. */
-#include "net/shm_ring_pair.h"
+/* What is rare of ring_pair.h: turns. */
+#include "node/ring_pair.h"
 
 /* The consumer has read all that was in it, the turn included. */
 static bool is_read(const struct ct_ring *r)

@@ -3,7 +3,7 @@
  * The owner's side of lent memory: mem.h says what that is. One lock for the list, always on and
  * a leaf; whoever asks what is lent takes none.
  */
-#define CT_FOLDER "mem"
+#define CT_FOLDER "node"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mem/own.h"
+#include "node/attach.h"
+#include "node/shmfile.h"
 
 struct ct_mem_lending {
     pthread_mutex_t                lock;
@@ -237,7 +238,7 @@ static void *map_next(struct ct_mem_lending *c, size_t len, size_t align, uint64
 /* ---- get and put ----------------------------------------------------------------------------- */
 
 /* Why there is no range, which is said once the lock is free; errno has more. */
-enum lack { NOBODY, FULL, NO_FILE, LOGGED, NO_MEMORY };
+enum lack { NOBODY, FULL, NO_FILE, SAID, NO_MEMORY };
 
 static void log_lack(struct ct_process *p, size_t len, enum lack lack, int why)
 {
@@ -254,7 +255,7 @@ static void log_lack(struct ct_process *p, size_t len, enum lack lack, int why)
         ct_info(&p->log, "%zu bytes are private: no lent memory (%s)", len, strerror(why));
         break;
     case NOBODY:
-    case LOGGED:
+    case SAID:
         break;
     }
 }
@@ -268,7 +269,7 @@ static void *make_range(struct ct_mem_lending *c, size_t len, size_t align, enum
         return NULL;
     }
     if (c->fd < 0 && c->failed) {
-        *lack = LOGGED;
+        *lack = SAID;
         return NULL;
     }
     if (c->fd < 0 && !make_file(c)) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/roll.h"
+#include "node/node.h"
 #include "base/util.h"
 #include "unit.h"
 

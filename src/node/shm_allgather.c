@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* roll.h: a head, a mark for each process, and two pages of entries. */
-#include "base/roll.h"
+#include "node/shm_allgather.h"
 
 #include <string.h>
 

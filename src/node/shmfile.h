@@ -4,7 +4,7 @@
  * tmpfs. A file has its name only while it is locked by somebody who has it open, so that one whose
  * processes were all killed is known for what it is, and swept away. Nobody else may read it.
  *
- * Used by pmi for the table of records, by topo for the machine, and by net for segments.
+ * Used by pmi for the table of cards, by topo for the machine, and by net for segments.
  */
 #ifndef CT_BASE_SHMFILE_H
 #define CT_BASE_SHMFILE_H
