@@ -254,7 +254,7 @@ static int check_session_room(uint32_t n, char *why, size_t cap)
 }
 
 /* Memory that ctran's ranks share lies in files only where CTRAN_SHM_BACKING=file asks for it. Each
- * rank then takes its segment at its start, or ends (net/shm_segment.c). */
+ * rank then takes its segment at its start, or ends (node/segment.c). */
 static void check_shared_memory(const struct ct_jobdesc *d, uint32_t n, char *why, size_t cap)
 {
     enum { BACKING_FILE = 2 };

@@ -185,7 +185,7 @@ static void remove_unlocked(int dir_fd, const char *name)
     }
 }
 
-/* Files that killed ranks of the job left in CTRAN_SHM_DIR (net/shm_segment.c names them). */
+/* Files that killed ranks of the job left in CTRAN_SHM_DIR (node/segment.c names them). */
 static void remove_shm(const char *job)
 {
     struct ct_log    log;

@@ -9,7 +9,6 @@ libctcore_la_SOURCES += \
 	src/net/shm_own.h \
 	src/net/shm_rma.c src/net/shm_rma.h \
 	src/net/shm_share.c src/net/shm_share.h \
-	src/net/shm_segment.c src/net/shm_segment.h \
 	src/net/tcp.c src/net/tcp.h src/net/tcp_proto.h \
 	src/net/tcp_addr.c \
 	src/net/tcp_conn.c \

@@ -99,7 +99,10 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
     bool   ok = s->peers != NULL && s->rx != NULL && s->joined != NULL;
     int    rc = ok ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_shm_segment_create(env, env->nlocal, bytes, &s->own, &s->addr);
+        const struct ct_shm_owner owner = {env->log,        env->cfg,         env->job,
+                                           env->id,         env->incarnation, env->local_index,
+                                           env->local_group};
+        rc = ct_shm_segment_create(&owner, env->nlocal, bytes, &s->own, &s->addr);
     }
     if (rc != CTRAN_SUCCESS) {
         shm_close(&s->net);
@@ -192,7 +195,7 @@ static int peer_map(struct ct_shm *s, struct ct_shm_peer *peer)
     if (peer->mapped) {
         return CTRAN_SUCCESS;
     }
-    int rc = ct_shm_segment_attach(&s->env, &peer->addr, &peer->seg);
+    int rc = ct_shm_segment_attach(s->env.log, &peer->addr, &peer->seg);
     peer->mapped = rc == CTRAN_SUCCESS;
     return rc;
 }
@@ -212,7 +215,8 @@ static int shm_connect(struct ct_net *net, void *cookie, uint32_t id, const void
         rc = CTRAN_ERR_PROC_FAILED;
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = ct_shm_segment_reserve(&s->env, &peer->seg, ct_shm_segment_ring_at(&peer->seg, place),
+        rc = ct_shm_segment_reserve(s->env.log, &peer->seg,
+                                    ct_shm_segment_ring_at(&peer->seg, place),
                                     ct_shm_segment_place_bytes(&peer->seg));
     }
     if (rc != CTRAN_SUCCESS) {

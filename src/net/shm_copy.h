@@ -4,7 +4,7 @@
 #ifndef CT_NET_SHM_COPY_H
 #define CT_NET_SHM_COPY_H
 
-#include "net/shm_segment.h"
+#include "net/net.h"
 
 /* CTRAN_SHM_SINGLE_COPY's choices, and what was found to work for a peer. */
 enum { CT_SHM_COPY_AUTO, CT_SHM_COPY_NEVER };

@@ -6,7 +6,6 @@
 #include "net/nvl.h"
 #include "net/shm_copy.h"
 #include "node/node.h"
-#include "net/shm_segment.h"
 
 /* A process of this host that has connected to us, or to which we have. */
 struct ct_shm_peer {

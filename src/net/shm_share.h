@@ -22,18 +22,6 @@
 
 #include "net/shm_copy.h"
 
-struct ct_shm_offer {
-    /* Number of the read (32 bits), next block from the front (16), end of those left (16). */
-    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
-    _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
-    _Atomic uint64_t token;                            /* see ct_net_remote */
-    /* No part of a read. 1: the peer could not map lent memory of late. */
-    _Atomic uint32_t blind;
-    /* Of the owner: blocks over, and whether one of them failed. */
-    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
-    _Atomic uint32_t failed;
-};
-
 /* Reads from the memory of `owner` into `to`, with its help if it offers any. `offer` and `word`
  * lie in its segment, `place` is the caller's there. CTRAN_ERR_INTERN: it has written there what
  * cannot be. */

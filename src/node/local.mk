@@ -8,6 +8,7 @@ libctbase_la_SOURCES += \
 	src/node/placement.c src/node/placement.h \
 	src/node/ring.c src/node/ring.h \
 	src/node/ring_pair.c src/node/ring_pair.h \
+	src/node/segment.c src/node/segment.h \
 	src/node/shm_allgather.c src/node/shm_allgather.h \
 	src/node/shmfile.c src/node/shmfile.h \
 	src/node/shmsize.h

@@ -18,6 +18,7 @@
 #include "node/placement.h"
 #include "node/ring.h"
 #include "node/ring_pair.h"
+#include "node/segment.h"
 #include "node/shm_allgather.h"
 #include "node/shmfile.h"
 #include "node/shmsize.h"

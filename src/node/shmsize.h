@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How large the shared memory of ranks is: the size of a ring by settings and ranks, and of a
- * rank's segment (net/shm_segment.c), for those who have to know before there is one. A unit test
+ * rank's segment (node/segment.c), for those who have to know before there is one. A unit test
  * holds the estimate against segments.
  *
  * Used by net, which makes segments, and by the launcher, which looks for room.

@@ -285,7 +285,7 @@ struct ct_shm_segment ranks_segment(struct rank *r, uint32_t id)
     bytes = ct_ep_record_find(record, record_len, "shm", &len);
     RANK_CHECK(r, bytes != NULL && len == sizeof addr);
     memcpy(&addr, bytes, sizeof addr);
-    RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_shm_segment_attach(r->p.ep->env.log, &addr, &seg), CTRAN_SUCCESS);
     return seg; /* shared by address: there is nothing to close */
 }
 

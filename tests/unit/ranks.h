@@ -15,7 +15,7 @@
 #include "unit.h"
 
 #include "coll/coll.h"
-#include "net/shm_segment.h"
+#include "node/node.h"
 #include "pmi/pmi.h"
 
 struct ranks;

@@ -12,7 +12,6 @@
 #include "base/version.h"
 #include "ep/ep_set.h"
 #include "node/node.h"
-#include "net/shm_segment.h"
 #include "p2p/state.h"
 
 enum { LONG = 100000 };

@@ -12,7 +12,6 @@
 
 #include "ep/ep_set.h"
 #include "node/node.h"
-#include "net/shm_segment.h"
 
 static void play_dead(struct rank *r)
 {
@@ -24,7 +23,7 @@ static void play_dead(struct rank *r)
     const void *bytes = ct_ep_record_find(record, record_len, "shm", &len);
     RANK_CHECK(r, bytes != NULL && len == sizeof addr);
     memcpy(&addr, bytes, sizeof addr);
-    RANK_EQUAL(r, ct_shm_segment_attach(&r->p.ep->env, &addr, &seg), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_shm_segment_attach(r->p.ep->env.log, &addr, &seg), CTRAN_SUCCESS);
     atomic_store(&seg.head->state, CT_SHM_CLOSED); /* shared by address: nothing to close */
 }
 

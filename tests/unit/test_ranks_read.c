@@ -12,7 +12,7 @@
 #include "ranks.h"
 
 #include "ep/ep_set.h"
-#include "net/shm_segment.h"
+#include "node/node.h"
 #include "net/shm_share.h"
 #include "net/transports.h"
 #include "p2p/state.h"

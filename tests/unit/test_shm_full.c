@@ -11,7 +11,6 @@
 #include "unit.h"
 
 #include "node/node.h"
-#include "net/shm_segment.h"
 
 enum { RING_BYTES = 4096, PAGES = 16 };
 
@@ -19,7 +18,7 @@ static const char DIR_[] = "/dev/shm";
 
 static struct ct_log     log_;
 static struct ct_config  cfg;
-static struct ct_net_env env;
+static struct ct_shm_owner env;
 
 static int begin(void **state)
 {
@@ -30,7 +29,7 @@ static int begin(void **state)
     setenv("CTRAN_SHM_DIR", DIR_, 1);
     setenv("CTRAN_SHM_BACKING", "file", 1);
     unit_log_init(&log_, CT_LOG_WARN);
-    env = (struct ct_net_env){.log = &log_, .cfg = &cfg, .job = "unit", .nlocal = 1};
+    env = (struct ct_shm_owner){.log = &log_, .cfg = &cfg, .job = "unit"};
     return ct_config_load(&cfg, &log_);
 }
 
@@ -69,7 +68,7 @@ static void test_whole(void **state)
     }
     assert_in_range(n, 2, PAGES - 1);
     for (uint32_t i = 0; i < n; i++) {
-        assert_int_equal(ct_shm_segment_reserve(&env, &seg, ct_shm_segment_ring_at(&seg, i),
+        assert_int_equal(ct_shm_segment_reserve(env.log, &seg, ct_shm_segment_ring_at(&seg, i),
                                                 ct_shm_segment_place_bytes(&seg)),
                          CTRAN_SUCCESS);
         memset(ct_shm_segment_ring(&seg, i), 0xff, ct_shm_segment_place_bytes(&seg));

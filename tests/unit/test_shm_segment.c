@@ -14,14 +14,13 @@
 #include "unit.h"
 
 #include "node/node.h"
-#include "net/shm_segment.h"
 
 enum { RINGS = 3, RING_BYTES = 4096 };
 
 static char              dir[64];
 static struct ct_log     log_;
 static struct ct_config  cfg;
-static struct ct_net_env env;
+static struct ct_shm_owner env;
 
 static int begin(void **state)
 {
@@ -35,8 +34,8 @@ static int begin(void **state)
     }
     setenv("CTRAN_SHM_DIR", dir, 1);
     unit_log_init(&log_, CT_LOG_WARN);
-    env = (struct ct_net_env){
-        .log = &log_, .cfg = &cfg, .job = "unit", .id = 4, .nlocal = RINGS, .local_group = 9};
+    env = (struct ct_shm_owner){
+        .log = &log_, .cfg = &cfg, .job = "unit", .id = 4, .local_group = 9};
     return ct_config_load(&cfg, &log_);
 }
 
@@ -92,7 +91,7 @@ static _Atomic uint32_t *word_of(const struct ct_shm_segment *seg, uint32_t ring
 static int visit(const struct ct_shm_addr *addr)
 {
     struct ct_shm_segment seg;
-    if (ct_shm_segment_attach(&env, addr, &seg) != CTRAN_SUCCESS) {
+    if (ct_shm_segment_attach(env.log, addr, &seg) != CTRAN_SUCCESS) {
         return 1;
     }
     if ((uintptr_t)seg.head == addr->head && !seg.mapped) {
@@ -102,7 +101,7 @@ static int visit(const struct ct_shm_addr *addr)
         atomic_load(&seg.head->state) != CT_SHM_OPEN) {
         return 3;
     }
-    if (ct_shm_segment_reserve(&env, &seg, ct_shm_segment_ring_at(&seg, 2),
+    if (ct_shm_segment_reserve(env.log, &seg, ct_shm_segment_ring_at(&seg, 2),
                                ct_shm_segment_place_bytes(&seg)) != CTRAN_SUCCESS) {
         return 4;
     }
@@ -171,9 +170,9 @@ static void test_same_process(void **state)
     struct ct_shm_segment seg, again;
     struct ct_shm_addr    addr;
     assert_int_equal(ct_shm_segment_create(&env, RINGS, RING_BYTES, &seg, &addr), CTRAN_SUCCESS);
-    assert_int_equal(ct_shm_segment_attach(&env, &addr, &again), CTRAN_SUCCESS);
+    assert_int_equal(ct_shm_segment_attach(env.log, &addr, &again), CTRAN_SUCCESS);
     assert_ptr_equal(again.head, seg.head);
-    assert_int_equal(ct_shm_segment_reserve(&env, &again, 0, 4096), CTRAN_SUCCESS);
+    assert_int_equal(ct_shm_segment_reserve(env.log, &again, 0, 4096), CTRAN_SUCCESS);
     ct_shm_segment_close(&again, false);
     assert_int_equal(atomic_load(&seg.head->state), CT_SHM_OPEN);
     ct_shm_segment_close(&seg, true);
@@ -184,7 +183,7 @@ static void test_same_process(void **state)
 static int attach(const struct ct_shm_addr *addr)
 {
     struct ct_shm_segment seg;
-    return ct_shm_segment_attach(&env, addr, &seg);
+    return ct_shm_segment_attach(env.log, addr, &seg);
 }
 
 static void test_wrong_address(void **state)

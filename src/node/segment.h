@@ -1,36 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank's segment: the shared memory that it makes and its peers of the same host map. It holds
- * the word on which the rank sleeps and, for each peer, one receive pair (ring_pair.h): a long
- * ring, offers of reads (shm_share.h) and a short ring. The long one names it all here.
+ * the word on which the rank sleeps and, for each peer, one receive lane (ring_pair.h): a long
+ * ring, offers of reads (net/shm_share.h) and a short ring. The long one names it all here.
  *
  * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. Memory
- * of a pair in a memfd is taken only when a peer connects, so the segment may be much larger than
+ * of a lane in a memfd is taken only when a peer connects, so the segment may be much larger than
  * what is used. A file system may be full by then: a file takes all its room when it is made. A
  * file's owner keeps a lock on it; whoever makes a file removes those whose owner is gone.
  */
-#ifndef CT_NET_SHM_SEGMENT_H
-#define CT_NET_SHM_SEGMENT_H
+#ifndef CT_NODE_SEGMENT_H
+#define CT_NODE_SEGMENT_H
 
-#include <stdatomic.h>
-#include <sys/types.h>
-
-#include "net/net.h"
+#include "base/base.h"
+#include "node/attach.h"
+#include "node/ring_pair.h"
 
 enum { CT_SHM_MAX_PEERS = 1 << 16 };
 
-struct ct_shm_offer;
-struct ct_ring_pair;
-
 enum ct_shm_state { CT_SHM_OPEN = 1, CT_SHM_CLOSED };
 
+/* A long read of the owner's memory that the owner may help with, see net/shm_share.h. One a peer,
+ * which writes it. */
+struct ct_shm_offer {
+    /* Number of the read (32 bits), next block from the front (16), end of those left (16). */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
+    _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
+    _Atomic uint64_t token;                            /* see ct_net_remote */
+    /* No part of a read. 1: the peer could not map lent memory of late. */
+    _Atomic uint32_t blind;
+    /* Of the owner: blocks over, and whether one of them failed. */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
+    _Atomic uint32_t failed;
+};
+
 /* A region that the owner of the segment has registered, for those who carry operations on it out
- * themselves: shm_rma.h. */
+ * themselves: net/shm_rma.h. */
 enum { CT_SHM_REGIONS = 256 };
 struct ct_shm_region {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t key; /* 0: there is none here */
     _Atomic uint64_t addr, len_bytes;               /* in the owner's address space */
-    _Atomic uint32_t access, peer;                  /* as in struct ct_net_region */
+    _Atomic uint32_t access, peer;                  /* what peers may do, and which of them */
 };
 
 /* The segment's first bytes. */
@@ -54,7 +64,7 @@ struct ct_shm_head {
 struct ct_shm_addr {
     uint64_t host;        /* hash of the boot id */
     uint64_t pid_space;   /* inode of the pid namespace */
-    uint64_t local_group; /* ct_net_env.local_group */
+    uint64_t local_group; /* as in struct ct_shm_owner */
     uint64_t head;        /* the segment in the owner's address space */
     uint64_t nonce[2];
     uint64_t len_bytes;
@@ -75,13 +85,23 @@ struct ct_shm_segment {
     char                file[128];
 };
 
+/* Who makes a segment. */
+struct ct_shm_owner {
+    const struct ct_log    *log;
+    const struct ct_config *cfg;
+    const char             *job;             /* for names */
+    uint32_t                id, incarnation; /* by which its peers know it */
+    uint32_t                local_index;     /* its place among the processes that share the host */
+    uint64_t                local_group;     /* equal in exactly these processes */
+};
+
 /* Makes the caller's own segment. Errors are logged. */
-int ct_shm_segment_create(const struct ct_net_env *env, uint32_t nrings, size_t ring_bytes,
+int ct_shm_segment_create(const struct ct_shm_owner *owner, uint32_t nrings, size_t ring_bytes,
                           struct ct_shm_segment *seg, struct ct_shm_addr *addr);
 
 /* Maps a peer's. Errors are logged but for one: CTRAN_ERR_PROC_FAILED, its owner is gone. Others
  * are ours (descriptors, memory), and say nothing of the peer. */
-int ct_shm_segment_attach(const struct ct_net_env *env, const struct ct_shm_addr *addr,
+int ct_shm_segment_attach(const struct ct_log *log, const struct ct_shm_addr *addr,
                           struct ct_shm_segment *seg);
 
 /* Unmaps; the owner also marks it closed and removes its file. */
@@ -97,8 +117,8 @@ bool ct_shm_owner_ended(const struct ct_shm_addr *own, const struct ct_shm_addr 
 
 /* Makes sure that writing to the range, which is nobody else's, cannot fault for lack of memory:
  * CTRAN_ERR_NO_MEM, logged, if it would. */
-int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_segment *seg,
-                           size_t at, size_t len_bytes);
+int ct_shm_segment_reserve(const struct ct_log *log, const struct ct_shm_segment *seg, size_t at,
+                           size_t len_bytes);
 
 /* No more reservations: gives the descriptor of a peer's segment back. */
 void ct_shm_segment_settle(struct ct_shm_segment *seg);
@@ -109,9 +129,9 @@ void                *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint3
 size_t               ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i);
 size_t               ct_shm_segment_place_bytes(const struct ct_shm_segment *seg);
 struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint32_t i);
-/* The pair whose long ring that is; the short one lies behind the offers. */
+/* The lane whose long ring that is; the short one lies behind the offers. */
 void ct_shm_segment_ring_pair(const struct ct_shm_segment *seg, uint32_t i,
-                              struct ct_ring_pair *pair);
+                              struct ct_ring_pair *lane);
 
 /* This host and pid namespace, as in the address. */
 uint64_t ct_shm_host(void);

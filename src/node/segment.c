@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Making, finding and mapping segments. */
-#define CT_FOLDER "net"
-#include "net/shm_segment.h"
+#define CT_FOLDER "node"
+#include "node/segment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node/node.h"
-#include "net/shm_share.h"
+#include "node/shmfile.h"
+#include "node/shmsize.h"
 
 enum { BACKING_AUTO, BACKING_MEMFD, BACKING_FILE }; /* CTRAN_SHM_BACKING's choices */
 
@@ -97,28 +97,29 @@ struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint
 }
 
 void ct_shm_segment_ring_pair(const struct ct_shm_segment *seg, uint32_t i,
-                              struct ct_ring_pair *pair)
+                              struct ct_ring_pair *lane)
 {
-    ct_ring_pair_view(pair, ct_shm_segment_ring(seg, i), seg->ring_bytes,
+    ct_ring_pair_view(lane, ct_shm_segment_ring(seg, i), seg->ring_bytes,
                       ct_shm_segment_offer(seg, i) + 1);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The file appears under its name only once it is locked, so that no sweep takes it. */
-static int make_file(const struct ct_net_env *env, const uint64_t nonce[2], char *path, size_t cap)
+static int make_file(const struct ct_shm_owner *owner, const uint64_t nonce[2], char *path,
+                     size_t cap)
 {
-    const char *dir = env->cfg->shm_dir;
-    int n = snprintf(path, cap, "%s/%s%s-%" PRIu32 "-%016" PRIx64, dir, CT_SHMFILE_PREFIX, env->job,
-                     env->id, nonce[0]);
+    const char *dir = owner->cfg->shm_dir;
+    int         n = snprintf(path, cap, "%s/%s%s-%" PRIu32 "-%016" PRIx64, dir, CT_SHMFILE_PREFIX,
+                             owner->job, owner->id, nonce[0]);
     if (n < 0 || (size_t)n >= cap) {
-        ct_error(env->log, "CTRAN_SHM_DIR=\"%s\" is too long: at most about 60 characters", dir);
+        ct_error(owner->log, "CTRAN_SHM_DIR=\"%s\" is too long: at most about 60 characters", dir);
         return -1;
     }
     ct_shmfile_sweep(dir);
     int fd = ct_shmfile_open(dir, LOCK_EX);
     if (fd < 0 || ct_shmfile_link(fd, path) != 0) {
-        ct_error(env->log,
+        ct_error(owner->log,
                  "cannot make a shared-memory file in \"%s\": %s; set CTRAN_SHM_DIR to "
                  "a tmpfs that you may write, or CTRAN_SHM_BACKING=memfd",
                  dir, strerror(errno));
@@ -130,20 +131,21 @@ static int make_file(const struct ct_net_env *env, const uint64_t nonce[2], char
     return fd;
 }
 
-static int make_fd(const struct ct_net_env *env, const uint64_t nonce[2], char *path, size_t cap)
+static int make_fd(const struct ct_shm_owner *owner, const uint64_t nonce[2], char *path,
+                   size_t cap)
 {
     path[0] = '\0';
-    if (env->cfg->shm_backing != BACKING_FILE) {
+    if (owner->cfg->shm_backing != BACKING_FILE) {
         int fd = memfd_create("ctran", MFD_CLOEXEC);
         if (fd >= 0) {
             return fd;
         }
-        if (env->cfg->shm_backing == BACKING_MEMFD) {
-            ct_error(env->log, "memfd_create: %s; set CTRAN_SHM_BACKING=file", strerror(errno));
+        if (owner->cfg->shm_backing == BACKING_MEMFD) {
+            ct_error(owner->log, "memfd_create: %s; set CTRAN_SHM_BACKING=file", strerror(errno));
             return -1;
         }
     }
-    return make_file(env, nonce, path, cap);
+    return make_file(owner, nonce, path, cap);
 }
 
 static const char *remedy(const struct ct_shm_segment *seg, int why)
@@ -153,37 +155,37 @@ static const char *remedy(const struct ct_shm_segment *seg, int why)
                                   : "lower CTRAN_SHM_RING_SIZE";
 }
 
-static int take_room(const struct ct_net_env *env, const struct ct_shm_segment *seg, size_t at,
+static int take_room(const struct ct_log *log, const struct ct_shm_segment *seg, size_t at,
                      size_t len_bytes)
 {
     if (ct_shmfile_reserve(seg->fd, at, len_bytes) == 0) {
         return CTRAN_SUCCESS;
     }
-    ct_error(env->log, "no room for %zu bytes of shared memory%s%s: %s; %s", len_bytes,
+    ct_error(log, "no room for %zu bytes of shared memory%s%s: %s; %s", len_bytes,
              seg->file[0] ? " in " : "", seg->file, strerror(errno), remedy(seg, errno));
     return CTRAN_ERR_NO_MEM;
 }
 
-int ct_shm_segment_reserve(const struct ct_net_env *env, const struct ct_shm_segment *seg,
-                           size_t at, size_t len_bytes)
+int ct_shm_segment_reserve(const struct ct_log *log, const struct ct_shm_segment *seg, size_t at,
+                           size_t len_bytes)
 {
     /* Without a descriptor it is the mapping of its owner, in this very process; a file has all its
      * room from the start. */
-    return seg->fd < 0 || seg->file[0] != '\0' ? CTRAN_SUCCESS : take_room(env, seg, at, len_bytes);
+    return seg->fd < 0 || seg->file[0] != '\0' ? CTRAN_SUCCESS : take_room(log, seg, at, len_bytes);
 }
 
 /* Gives a new segment its size, and room for what is used from now on. */
-static int take_size(const struct ct_net_env *env, const struct ct_shm_segment *seg)
+static int take_size(const struct ct_log *log, const struct ct_shm_segment *seg)
 {
     if (seg->file[0] != '\0') {
-        return take_room(env, seg, 0, seg->len_bytes);
+        return take_room(log, seg, 0, seg->len_bytes);
     }
     if (!ct_shmfile_may_be(seg->len_bytes) || ftruncate(seg->fd, (off_t)seg->len_bytes) != 0) {
-        ct_error(env->log, "cannot size %zu bytes of shared memory: %s; %s", seg->len_bytes,
+        ct_error(log, "cannot size %zu bytes of shared memory: %s; %s", seg->len_bytes,
                  strerror(errno), remedy(seg, errno));
         return CTRAN_ERR_NO_MEM;
     }
-    return take_room(env, seg, 0, ct_shm_segment_ring_at(seg, 0));
+    return take_room(log, seg, 0, ct_shm_segment_ring_at(seg, 0));
 }
 
 /* ---- create and attach ----------------------------------------------------------------------- */
@@ -199,62 +201,62 @@ static int map(struct ct_shm_segment *seg)
     return CTRAN_SUCCESS;
 }
 
-static void fill_head(const struct ct_net_env *env, const struct ct_shm_segment *seg,
+static void fill_head(const struct ct_shm_owner *owner, const struct ct_shm_segment *seg,
                       const uint64_t nonce[2], struct ct_shm_head *head)
 {
     head->nonce[0] = nonce[0];
     head->nonce[1] = nonce[1];
-    head->id = env->id;
-    head->incarnation = env->incarnation;
+    head->id = owner->id;
+    head->incarnation = owner->incarnation;
     head->nrings = seg->nrings;
     head->ring_bytes = (uint32_t)seg->ring_bytes;
     atomic_store_explicit(&head->state, CT_SHM_OPEN, memory_order_relaxed);
     head->magic = MAGIC;
 }
 
-static void fill_addr(const struct ct_net_env *env, const struct ct_shm_segment *seg,
+static void fill_addr(const struct ct_shm_owner *owner, const struct ct_shm_segment *seg,
                       struct ct_shm_addr *addr)
 {
     *addr = (struct ct_shm_addr){
         .host = ct_shm_host(),
         .pid_space = ct_shm_pid_space(),
-        .local_group = env->local_group,
+        .local_group = owner->local_group,
         .head = (uintptr_t)seg->head,
         .nonce = {seg->head->nonce[0], seg->head->nonce[1]},
         .len_bytes = seg->len_bytes,
-        .incarnation = env->incarnation,
+        .incarnation = owner->incarnation,
         .pid = getpid(),
         .fd = seg->fd,
-        .local_index = env->local_index,
+        .local_index = owner->local_index,
     };
     memcpy(addr->file, seg->file, sizeof addr->file);
 }
 
-int ct_shm_segment_create(const struct ct_net_env *env, uint32_t nrings, size_t ring_bytes,
+int ct_shm_segment_create(const struct ct_shm_owner *owner, uint32_t nrings, size_t ring_bytes,
                           struct ct_shm_segment *seg, struct ct_shm_addr *addr)
 {
     uint64_t nonce[2];
     *seg = (struct ct_shm_segment){.nrings = nrings, .ring_bytes = ring_bytes, .fd = -1};
     if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce) {
-        ct_error(env->log, "getrandom: %s", strerror(errno));
+        ct_error(owner->log, "getrandom: %s", strerror(errno));
         return CTRAN_ERR_SYSTEM;
     }
     seg->len_bytes = ct_shm_segment_ring_at(seg, nrings);
-    seg->fd = make_fd(env, nonce, seg->file, sizeof seg->file);
+    seg->fd = make_fd(owner, nonce, seg->file, sizeof seg->file);
     if (seg->fd < 0) {
         return CTRAN_ERR_SYSTEM;
     }
-    int rc = take_size(env, seg);
+    int rc = take_size(owner->log, seg);
     if (rc == CTRAN_SUCCESS && (rc = map(seg)) != CTRAN_SUCCESS) {
-        ct_error(env->log, "cannot map %zu bytes of shared memory: %s", seg->len_bytes,
+        ct_error(owner->log, "cannot map %zu bytes of shared memory: %s", seg->len_bytes,
                  strerror(errno));
     }
     if (rc != CTRAN_SUCCESS) {
         ct_shm_segment_close(seg, true);
         return rc;
     }
-    fill_head(env, seg, nonce, seg->head);
-    fill_addr(env, seg, addr);
+    fill_head(owner, seg, nonce, seg->head);
+    fill_addr(owner, seg, addr);
     return CTRAN_SUCCESS;
 }
 
@@ -286,7 +288,7 @@ static bool take_shape(struct ct_shm_segment *seg, const struct ct_shm_addr *add
 
 /* Maps the open segment: size before mapping, contents before use, since the path that led to it
  * may by now name something else. */
-static int map_peer(const struct ct_net_env *env, const struct ct_shm_addr *addr,
+static int map_peer(const struct ct_log *log, const struct ct_shm_addr *addr,
                     struct ct_shm_segment *seg)
 {
     struct stat st;
@@ -296,14 +298,14 @@ static int map_peer(const struct ct_net_env *env, const struct ct_shm_addr *addr
     }
     int rc = map(seg);
     if (rc != CTRAN_SUCCESS) {
-        ct_error(env->log, "cannot map %zu bytes of a peer's shared memory: %s", seg->len_bytes,
+        ct_error(log, "cannot map %zu bytes of a peer's shared memory: %s", seg->len_bytes,
                  strerror(errno));
         return rc;
     }
     return take_shape(seg, addr) ? CTRAN_SUCCESS : CTRAN_ERR_PROC_FAILED;
 }
 
-int ct_shm_segment_attach(const struct ct_net_env *env, const struct ct_shm_addr *addr,
+int ct_shm_segment_attach(const struct ct_log *log, const struct ct_shm_addr *addr,
                           struct ct_shm_segment *seg)
 {
     *seg = (struct ct_shm_segment){.fd = -1, .len_bytes = addr->len_bytes};
@@ -319,13 +321,13 @@ int ct_shm_segment_attach(const struct ct_net_env *env, const struct ct_shm_addr
         return CTRAN_ERR_PROC_FAILED;
     }
     if (seg->fd < 0) {
-        ct_error(env->log, "cannot open the shared memory of pid %d (%s): %s%s", addr->pid, path,
+        ct_error(log, "cannot open the shared memory of pid %d (%s): %s%s", addr->pid, path,
                  strerror(errno),
                  errno == EACCES || errno == EPERM ? "; set CTRAN_SHM_BACKING=file"
                                                    : "; raise the limit of open files (ulimit -n)");
         return CTRAN_ERR_SYSTEM;
     }
-    int rc = map_peer(env, addr, seg);
+    int rc = map_peer(log, addr, seg);
     if (rc != CTRAN_SUCCESS) {
         ct_shm_segment_close(seg, false);
         return rc;
