@@ -101,7 +101,7 @@ static void leave(struct ct_process *p)
     ct_blocked_close();
     ct_p2p_fini(p);
     ct_ep_fini(p);
-    ct_mem_lending_fini(p);
+    ct_expose_fini(p);
     ct_job_close(p);
     ct_policy_fini(p);
     ct_log_fini(&p->log);
@@ -146,7 +146,7 @@ static int init_floors(struct ct_process *p, floor_init *const floors[], size_t 
 static int join(struct ct_process *p)
 {
     static pthread_once_t    once = PTHREAD_ONCE_INIT;
-    static floor_init *const floors[] = {ct_job_open, start_log, ct_mem_lending_init, ct_ep_init,
+    static floor_init *const floors[] = {ct_job_open, start_log, ct_expose_init, ct_ep_init,
                                          ct_p2p_init};
     ct_stdfd_fill();
     ct_log_init(&p->log, CT_LOG_WARN, "ctran");

@@ -40,7 +40,7 @@ int ctran_alloc_mem(ctran_aint_t size, ctran_info_t info_handle, void *baseptr)
         return rc;
     }
     const size_t align = alignment_of(p, info);
-    void        *base = ct_mem_lent_get(p, (size_t)size, align);
+    void        *base = ct_expose_alloc(p, (size_t)size, align);
     /* No object is longer than PTRDIFF_MAX, with the byte that makes one of size 0. */
     if (base == NULL &&
         (size == PTRDIFF_MAX || posix_memalign(&base, align, (size_t)size + 1) != 0)) {
@@ -61,7 +61,7 @@ int ctran_free_mem(void *base)
         return ct_api_raise(ct_comm_self(p), CTRAN_ERR_BASE, call,
                             "%p is not what ctran_alloc_mem gave", base);
     }
-    if (base != NULL && !ct_mem_lent_put(p, base)) {
+    if (base != NULL && !ct_expose_free(p, base)) {
         free(base);
     }
     return CTRAN_SUCCESS;

@@ -42,7 +42,7 @@ struct ct_process {
     struct ct_policy *policy;        /* coll: which algorithms run */
     uint64_t          tuning_digest; /* of its table: the same on all ranks, as ep makes sure */
     struct ct_job    *job;           /* pmi: who and where this rank is */
-    struct ct_mem_lending *lending;  /* mem: what the program allocates for all of the host */
+    struct ct_expose *exposed;       /* mem: what the program allocates for all of the host */
     struct ct_ep_set *ep;            /* ep: endpoints and the transports below them */
     struct ct_p2p    *p2p;           /* p2p: matching */
     _Atomic uint32_t  ncomm_numbers; /* comm: numbers of communicators that were given ... */

@@ -93,20 +93,21 @@ static void note_loss(struct ct_coll *c, int rc)
 
 /* ---- at once --------------------------------------------------------------------------------- */
 
-/* More ranks than a shm_coll serves meet over the job's roll, unless an algorithm is asked for. */
-static bool meets_at_roll(const struct ct_coll *c)
+/* More ranks than a shm_coll serves meet by the shared allgather, unless an algorithm is asked
+ * for. */
+static bool meets_by_allgather(const struct ct_coll *c)
 {
     const struct ct_comm *comm = c->comm;
     return c->kind == CT_BARRIER && comm->run.n > CT_SHM_COLL_RANKS &&
            comm->p->cfg.coll_algorithm[0] == '\0' && comm->coll_algorithm == NULL &&
-           ct_comm_has_roll(comm);
+           ct_comm_has_shm_allgather(comm);
 }
 
 static int run_plan(struct ct_coll *c)
 {
     bool over_shm;
-    if (meets_at_roll(c)) {
-        return ct_roll_run(&c->comm->run, NULL, 0);
+    if (meets_by_allgather(c)) {
+        return ct_run_shm_allgather(&c->comm->run, NULL, 0);
     }
     int rc = choose(c, &over_shm);
     if (rc == CTRAN_SUCCESS) {

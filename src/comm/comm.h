@@ -102,10 +102,10 @@ static inline struct ct_group *ct_comm_peers(const struct ct_comm *comm)
     return comm->remote != NULL ? comm->remote : comm->group;
 }
 
-/* Whether ct_roll_run serves it: the world of a job on one host, since what a program does there it
- * does in the same order on all ranks. Where deaths are survived none is used, as no shm_coll
- * is. */
-bool ct_comm_has_roll(const struct ct_comm *comm);
+/* Whether ct_run_shm_allgather serves it: the world of a job on one host, since what a program does
+ * there it does in the same order on all ranks. Where deaths are survived none is used, as no
+ * shm_coll is. */
+bool ct_comm_has_shm_allgather(const struct ct_comm *comm);
 
 /* The endpoint of a rank among the peers; NULL when out of memory. */
 static inline struct ct_ep *ct_comm_ep(const struct ct_comm *comm, uint32_t rank)

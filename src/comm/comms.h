@@ -55,7 +55,7 @@ struct ct_comm *ct_comms_copy(struct ct_comm *comm);
 
 /* Collectives over comm's local group, outside of any selection. The root's bytes, to all. */
 int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes);
-/* All ranks' `len` bytes, in their order. *all is on the roll, valid until
+/* All ranks' `len` bytes, in their order. *all is on the ag, valid until
  * that is used again, or in *memory, which the caller frees, after an error, too. */
 int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
                     void **memory);

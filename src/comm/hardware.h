@@ -29,7 +29,8 @@ struct ct_hw_place {
     int16_t  at[CT_HW_KINDS], unused[3];
 };
 
-_Static_assert(sizeof(struct ct_hw_place) == 32, "no padding: it is sent; the roll takes it");
+_Static_assert(sizeof(struct ct_hw_place) == 32,
+               "no padding: it is sent; the shared allgather takes it");
 
 /* That of this process, by the CPUs that its first thread may run on now. Where the machine cannot
  * be read (logged) only the host is known. Local. */

@@ -191,7 +191,7 @@ static int learn_parts(struct dist *d)
         rc = all[r].ok ? CTRAN_SUCCESS : CTRAN_ERR_NO_MEM;
         d->nall += all[r].out;
     }
-    if (rc == CTRAN_SUCCESS && memory == NULL) { /* it is on the roll */
+    if (rc == CTRAN_SUCCESS && memory == NULL) { /* it is by the shared allgather */
         memory = malloc(bytes);
         if (memory != NULL) {
             memcpy(memory, all, bytes);

@@ -26,17 +26,19 @@ enum joins {
     UNABLE  /* it lacks memory: there is no new communicator for anybody */
 };
 
-bool ct_comm_has_roll(const struct ct_comm *comm)
+bool ct_comm_has_shm_allgather(const struct ct_comm *comm)
 {
     const struct ct_job *job = comm->p->job;
-    return comm == ct_comm_world(comm->p) && job->roll.memory != NULL &&
+    return comm == ct_comm_world(comm->p) && job->shm_allgather.memory != NULL &&
            comm->p->cfg.coll_shm > 0 && !job->events.on;
 }
 
-/* The job's roll, if it can carry so many bytes of each rank of comm; else NULL. */
-static const struct ct_roll *roll_for(const struct ct_comm *comm, size_t bytes)
+/* The job's ag, if it can carry so many bytes of each rank of comm; else NULL. */
+static const struct ct_shm_allgather *allgather_for(const struct ct_comm *comm, size_t bytes)
 {
-    return bytes <= CT_ROLL_ENTRY && ct_comm_has_roll(comm) ? &comm->p->job->roll : NULL;
+    return bytes <= CT_SHM_ALLGATHER_ENTRY && ct_comm_has_shm_allgather(comm)
+               ? &comm->p->job->shm_allgather
+               : NULL;
 }
 
 static int run(struct ct_comm *comm, uint32_t coll, const char *algo, uint32_t root, void *buf,
@@ -52,17 +54,17 @@ static int run(struct ct_comm *comm, uint32_t coll, const char *algo, uint32_t r
     return ct_run(&args);
 }
 
-/* ct_comms_gather into the caller's memory. Without any the rank still comes to the roll, where the
+/* ct_comms_gather into the caller's memory. Without any the rank still comes to the ag, where the
  * others wait for it. */
 static int gather_into(struct ct_comm *comm, const void *own, size_t len, void *all)
 {
-    const struct ct_roll *roll = roll_for(comm, len);
-    const size_t          bytes = comm->run.n * len;
-    int                   rc = CTRAN_SUCCESS;
-    if (roll != NULL) {
-        rc = ct_roll_run(&comm->run, own, len);
+    const struct ct_shm_allgather *ag = allgather_for(comm, len);
+    const size_t                   bytes = comm->run.n * len;
+    int                            rc = CTRAN_SUCCESS;
+    if (ag != NULL) {
+        rc = ct_run_shm_allgather(&comm->run, own, len);
         if (rc == CTRAN_SUCCESS && all != NULL) {
-            memcpy(all, ct_roll_entries(roll), bytes);
+            memcpy(all, ct_shm_allgather_entries(ag), bytes);
         }
     } else if (all == NULL) {
         ct_run_skip(&comm->run);
@@ -76,12 +78,12 @@ static int gather_into(struct ct_comm *comm, const void *own, size_t len, void *
 int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const void **all,
                     void **memory)
 {
-    const struct ct_roll *roll = roll_for(comm, len);
+    const struct ct_shm_allgather *ag = allgather_for(comm, len);
     *memory = NULL;
     *all = NULL;
-    if (roll != NULL) {
-        int rc = ct_roll_run(&comm->run, own, len);
-        *all = ct_roll_entries(roll);
+    if (ag != NULL) {
+        int rc = ct_run_shm_allgather(&comm->run, own, len);
+        *all = ct_shm_allgather_entries(ag);
         return rc;
     }
     *memory = malloc(comm->run.n * len);
@@ -91,13 +93,13 @@ int ct_comms_gather(struct ct_comm *comm, const void *own, size_t len, const voi
 
 int ct_comms_bcast(struct ct_comm *comm, uint32_t root, void *buf, size_t bytes)
 {
-    const struct ct_roll *roll = roll_for(comm, bytes);
-    if (roll == NULL) {
+    const struct ct_shm_allgather *ag = allgather_for(comm, bytes);
+    if (ag == NULL) {
         return run(comm, CT_BCAST, "knomial", root, buf, bytes);
     }
-    int rc = ct_roll_run(&comm->run, buf, bytes);
+    int rc = ct_run_shm_allgather(&comm->run, buf, bytes);
     if (rc == CTRAN_SUCCESS) {
-        memcpy(buf, (const char *)ct_roll_entries(roll) + root * bytes, bytes);
+        memcpy(buf, (const char *)ct_shm_allgather_entries(ag) + root * bytes, bytes);
     }
     return rc;
 }
@@ -326,24 +328,24 @@ static unsigned choices(const struct entry *all, size_t n)
 
 /* The entries of all, or the same error for them: a rank that knows them not does not know whether
  * the others go on to tell their places. They are in `memory` if they have to be, since it costs
- * more to copy them than to find one's group in them; else on the roll, until the next. */
+ * more to copy them than to find one's group in them; else on the ag, until the next. */
 static int gather_entries(struct ct_comm *comm, const struct entry *own, struct entry *memory,
                           const struct entry **all, unsigned *found)
 {
-    const size_t          n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
-    const struct ct_roll *roll = m == 0 ? roll_for(comm, sizeof *own) : NULL;
-    const struct entry    unable = {.joins = UNABLE};
-    const struct entry   *mine = memory != NULL ? own : &unable;
-    int                   rc;
-    if (roll != NULL) {
-        rc = ct_roll_run(&comm->run, mine, sizeof *mine);
+    const size_t                   n = comm->run.n, m = comm->remote != NULL ? comm->remote->n : 0;
+    const struct ct_shm_allgather *ag = m == 0 ? allgather_for(comm, sizeof *own) : NULL;
+    const struct entry             unable = {.joins = UNABLE};
+    const struct entry            *mine = memory != NULL ? own : &unable;
+    int                            rc;
+    if (ag != NULL) {
+        rc = ct_run_shm_allgather(&comm->run, mine, sizeof *mine);
     } else {
         rc = gather_both(comm, mine, &unable, sizeof *mine, (char *)memory);
     }
-    *all = roll != NULL ? ct_roll_entries(roll) : memory;
+    *all = ag != NULL ? ct_shm_allgather_entries(ag) : memory;
     *found = rc == CTRAN_SUCCESS ? choices(*all, n + m) : 0;
-    if (roll != NULL && (*found & 1u << PARTED) != 0 && memory != NULL) {
-        *all = memcpy(memory, *all, n * sizeof *memory); /* their places come over the roll, too */
+    if (ag != NULL && (*found & 1u << PARTED) != 0 && memory != NULL) {
+        *all = memcpy(memory, *all, n * sizeof *memory); /* their places come over the ag, too */
     }
     return (*found & 1u << UNABLE) != 0 ? CTRAN_ERR_NO_MEM : rc;
 }

@@ -205,7 +205,7 @@ void ct_request_let_go(struct ct_process *p, struct ct_request *req)
 static void turn(struct ct_process *p, struct ct_wait *pace, uint64_t spin_ns) CT_IN_DOMAIN
 {
     if (ct_ep_progress(p) > 0) {
-        ct_ep_learn_seat(p, pace);
+        ct_ep_learn_placement(p, pace);
         ct_wait_reset(pace);
         ct_ep_polls_reset(p->ep);
     } else {

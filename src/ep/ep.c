@@ -138,7 +138,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     set->wake = &set->own_wake;
     set->bell = -1;
     set->spin_ns = spin_ns(p);
-    p->job->seats.moves = p->cfg.migrate;
+    p->job->placement.moves = p->cfg.migrate;
     set->yield_ns = CT_WAIT_YIELD_NS;
     set->checked_ns = ct_clock_ns();
     ct_lock_init(&set->making, p->threaded);
@@ -158,7 +158,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         .local_index = job->local_index,
         .nlocal = job->nlocal,
         .local_group = job->local_group,
-        .seats = ct_ep_is_oversubscribed(p) ? &job->seats : NULL,
+        .placement = ct_ep_is_oversubscribed(p) ? &job->placement : NULL,
         .process = p,
         .arg = set,
         .peer = peer,

@@ -183,7 +183,7 @@ unsigned ct_ep_progress(struct ct_process *p) CT_IN_DOMAIN;
 void ct_ep_idle(struct ct_process *p, struct ct_wait *w, uint64_t spin_ns) CT_IN_DOMAIN;
 
 /* Gives the core away once. And whether that is the first thing to do for one who waits, since the
- * host has more ranks than cores: then job->seats tells whom it helps. */
+ * host has more ranks than cores: then job->placement tells whom it helps. */
 void ct_ep_make_room(struct ct_process *p);
 bool ct_ep_is_oversubscribed(const struct ct_process *p);
 /* Whether before each sleep all processes that have joined pass a barrier, this one among them (see

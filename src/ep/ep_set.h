@@ -147,8 +147,8 @@ static inline void ct_ep_polls_reset(struct ct_ep_set *set) CT_IN_DOMAIN
  * on another core is likely to end the wait. idle.c */
 bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w) CT_IN_DOMAIN;
 
-/* A turn of waiting has brought something: this process may take a seat elsewhere. traffic.c */
-void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;
+/* A turn of waiting has brought something: this process may move to another core. traffic.c */
+void ct_ep_learn_placement(struct ct_process *p, const struct ct_wait *pace) CT_IN_DOMAIN;
 
 /* Finds a transport that reaches ep and connects. On failure ep has failed. */
 int ct_ep_connect(struct ct_ep *ep) CT_IN_DOMAIN;

@@ -101,18 +101,18 @@ static void count_nap(struct ct_ep_set *set, uint64_t ns, uint64_t start_ns) CT_
     atomic_fetch_add_explicit(&set->naps.n, 1, memory_order_relaxed);
 }
 
-/* A seat is one thread's. */
-static void leave_seat(struct ct_process *p)
+/* A place is one thread's. */
+static void leave_core(struct ct_process *p)
 {
     if (!p->threaded) {
-        ct_seats_give(&p->job->seats);
+        ct_placement_give(&p->job->placement);
     }
 }
 
-static void take_seat(struct ct_process *p)
+static void take_core(struct ct_process *p)
 {
     if (!p->threaded) {
-        ct_seats_take(&p->job->seats);
+        ct_placement_take(&p->job->placement);
     }
 }
 
@@ -147,9 +147,9 @@ static void sleep_on(struct ct_process *p, struct ct_wait *w) CT_IN_DOMAIN
     } else {
         const uint64_t ns = nap_ns(set, watch, fds, nfds), start_ns = ct_clock_ns();
         ct_domain_leave(p);
-        leave_seat(p);
+        leave_core(p);
         sleep_now(set, watch, fds, nfds, ns);
-        take_seat(p);
+        take_core(p);
         ct_domain_enter(p);
         count_nap(set, ns, start_ns);
         /* Now, not after a thousand turns: a process that sleeps takes few. */
@@ -168,10 +168,10 @@ void ct_ep_make_room(struct ct_process *p)
         return;
     }
     if (ct_ep_is_oversubscribed(p) && ++p->ep->rooms % SOME == 0) {
-        ct_seats_choose(&p->job->seats);
-        ct_seats_spread(&p->job->seats);
+        ct_placement_choose(&p->job->placement);
+        ct_placement_spread(&p->job->placement);
     }
-    ct_seats_yield(&p->job->seats);
+    ct_placement_yield(&p->job->placement);
 }
 
 bool ct_ep_is_oversubscribed(const struct ct_process *p)
@@ -194,7 +194,8 @@ bool ct_ep_is_near(struct ct_ep_set *set, struct ct_wait *w)
     const struct ct_job *job = set->p->job;
     if (w->near < POLLS && w->near % LOOK == 0) {
         const struct ct_ep *ep = set->whom != NULL ? set->whom(set->whom_arg) : set->from;
-        if (ep == NULL || ct_seats_look(&job->seats, ct_job_seat(job, ep->id)) != CT_SEAT_RUNS) {
+        if (ep == NULL || ct_placement_look(&job->placement, ct_job_local_index(job, ep->id)) !=
+                              CT_PLACEMENT_RUNS) {
             w->near = POLLS;
         }
     }

@@ -68,7 +68,7 @@ void ct_domain_leave_poll(struct ct_process *p, bool brought)
     struct ct_ep_polls *polls = &p->ep->polls;
     bool                enough = false;
     if (brought) {
-        ct_ep_learn_seat(p, &polls->pace);
+        ct_ep_learn_placement(p, &polls->pace);
         ct_ep_polls_reset(p->ep);
     } else {
         enough = is_enough(p->ep);

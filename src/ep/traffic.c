@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What passes between this process and each other, where ranks share cores, and who had better sit
+ * What passes between this process and each other, where ranks share cores, and who had better run
  * beside whom for that (node/placement.h). Two that share a core pay a switch each time that one
  * has to wait for the other; two that do not pay for each byte, whose line has to come from core to
  * core. So what counts is how many bytes there are for each answer, be they one message or many,
- * and that is the same from whichever seats it is counted: no time is taken.
+ * and that is the same from whichever cores it is counted: no time is taken.
  *
  * Half round trips of pairs, two on each of two cores of a Xeon, us, pairs on one core and across:
  * 8 bytes 0.90 and 0.40, 1 KiB 0.98 and 0.84, 2 KiB 1.03 and 1.43, 4 KiB 1.12 and 2.0, 16 KiB 1.70
  * and 3.3. Rows of 64 messages of 64 bytes, which are 4 KiB an answer, 1146 and 649 MB/s.
  *
- * Who exchanges three quarters of its bytes with one other sits down beside that one where these
- * are many, and leaves it where they are few, or less than half of all; what is between changes
+ * Who exchanges three quarters of its bytes with one other moves beside that one where these are
+ * many, and leaves it where they are few, or less than half of all; what is between changes
  * nothing. So one that has two such partners, as in an exchange of borders, stays where it is: of
  * equal shares now one is the larger, now the other.
  *
@@ -70,29 +70,29 @@ void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes)
     if (is_due(&from->traffic)) {
         judge(&from->traffic, p->ep->traffic_bytes);
         if (from->traffic.much) {
-            ct_seats_join(&p->job->seats, ct_job_seat(p->job, from->id));
+            ct_placement_join(&p->job->placement, ct_job_local_index(p->job, from->id));
         }
     }
 }
 
-void ct_ep_learn_seat(struct ct_process *p, const struct ct_wait *pace)
+void ct_ep_learn_placement(struct ct_process *p, const struct ct_wait *pace)
 {
     struct ct_ep *from = p->ep->from;
     if (!ct_ep_is_oversubscribed(p) || from == NULL) {
         return;
     }
-    struct ct_seats *seats = &p->job->seats;
+    struct ct_placement *placement = &p->job->placement;
     if (CT_UNLIKELY(is_due(&from->traffic))) {
         judge(&from->traffic, p->ep->traffic_bytes);
         if (from->traffic.much) {
-            ct_seats_join(seats, ct_job_seat(p->job, from->id));
+            ct_placement_join(placement, ct_job_local_index(p->job, from->id));
         }
     }
     if (from->traffic.much) {
         return; /* no time lost in it counts, so it does not count either */
     }
-    ct_seats_count(seats);
+    ct_placement_count(placement);
     if (pace->polls > 0 && pace->yielding) {
-        ct_seats_learn(seats, ct_job_seat(p->job, from->id), pace->start_ns);
+        ct_placement_learn(placement, ct_job_local_index(p->job, from->id), pace->start_ns);
     }
 }

@@ -39,7 +39,6 @@ struct ct_net_link; /* a way to one peer; likewise */
 
 enum { CT_NET_MAX_HDR = 64 };
 
-
 enum ct_net_caps {
     CT_NET_GET = 1 << 0,
     CT_NET_PUT = 1 << 1,
@@ -59,18 +58,18 @@ struct ct_net_remote {
 
 /* Who the instance is and whom it reports to; borrowed until close. */
 struct ct_net_env {
-    const struct ct_log    *log;
-    const struct ct_config *cfg;
-    const char             *job;         /* id of the job, for names */
-    uint32_t                id;          /* this process's number in the job, and which */
-    uint32_t                incarnation; /* process it is that bears it */
-    uint32_t                size;        /* processes of the job */
-    uint32_t                local_index; /* its place among the nlocal processes of the job */
-    uint32_t                nlocal;      /* on this host */
-    uint64_t                local_group; /* equal on exactly these nlocal processes */
-    const struct ct_seats  *seats;       /* of them, where they share cores; else NULL */
-    struct ct_process      *process;     /* for mem; NULL: there is no memory but the host's */
-    void                   *arg;
+    const struct ct_log       *log;
+    const struct ct_config    *cfg;
+    const char                *job;         /* id of the job, for names */
+    uint32_t                   id;          /* this process's number in the job, and which */
+    uint32_t                   incarnation; /* process it is that bears it */
+    uint32_t                   size;        /* processes of the job */
+    uint32_t                   local_index; /* its place among the nlocal processes of the job */
+    uint32_t                   nlocal;      /* on this host */
+    uint64_t                   local_group; /* equal on exactly these nlocal processes */
+    const struct ct_placement *placement;   /* of them, where they share cores; else NULL */
+    struct ct_process         *process;     /* for mem; NULL: there is no memory but the host's */
+    void                      *arg;
 
     /* The endpoint layer's name for process `id` of that incarnation, to be given to the two
      * below. NULL: no such process, or out of memory. */
@@ -250,9 +249,9 @@ extern const struct ct_net_ops *const ct_net_table[];
 const struct ct_net_ops *ct_net_find(const char *name);
 
 /* For slots that a transport has no use for: each does nothing, or says that it cannot. */
-int  ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
-                   const struct ct_net_remote *from);
-bool ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area);
+int             ct_net_no_get(struct ct_net_link *link, const struct ct_area *area,
+                              const struct ct_net_remote *from);
+bool            ct_net_no_lent(struct ct_net_link *link, const struct ct_area *area);
 const void     *ct_net_no_view(struct ct_net_link *link, const struct ct_net_remote *of);
 int             ct_net_no_put(struct ct_net_link *link, struct ct_net_put *put);
 size_t          ct_net_no_offer(struct ct_net_link *link, const struct ct_area *area, void *note);

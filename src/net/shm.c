@@ -21,7 +21,7 @@
 enum {
     BARRIER_AUTO, /* CTRAN_SHM_MEMBARRIER */
     RECORDS_A_TURN = 16,
-    /* From here on lent memory is read. That were faster from 2 KiB on (of 4 KiB 2 times, of 8
+    /* From here on exposed memory is read. That were faster from 2 KiB on (of 4 KiB 2 times, of 8
      * KiB 3), but who sends has to wait for it, and shorter messages nobody expects to. */
     LENT_BYTES = 8 << 10,
     /* How long a process that was seen alive keeps its pid for sure, were it to end right then: the
@@ -40,12 +40,12 @@ static void send_bye(struct ct_shm_peer *peer)
     }
 }
 
-/* Lent memory is for those who can map it; without them the usual kind is as good. */
-static void show_lending(struct ct_shm *s, struct ct_mem_shelf *shelf)
+/* Exposed memory is for those who can map it; without them the usual kind is as good. */
+static void show_exposed(struct ct_shm *s, struct ct_expose_list *list)
 {
     if (s->env.process != NULL && s->env.nlocal > 1 &&
         s->env.cfg->shm_single_copy != CT_SHM_COPY_NEVER) {
-        ct_mem_lending_show(s->env.process, shelf);
+        ct_expose_show(s->env.process, list);
     }
 }
 
@@ -58,7 +58,7 @@ static void shm_close(struct ct_net *net)
         struct ct_shm_peer *peer = s->peers[i];
         if (peer != NULL) {
             send_bye(peer);
-            ct_mem_view_close(&peer->view);
+            ct_attach_close(&peer->view);
             ct_shm_segment_close(&peer->seg, false);
             if (peer->pidfd >= 0) {
                 close(peer->pidfd);
@@ -69,7 +69,7 @@ static void shm_close(struct ct_net *net)
             free(peer);
         }
     }
-    show_lending(s, NULL);
+    show_exposed(s, NULL);
     ct_shm_segment_close(&s->own, true);
     ct_nvl_fini(&s->nvl);
     free(s->peers);
@@ -117,7 +117,7 @@ static int shm_open_net(const struct ct_net_env *env, struct ct_net **net)
         s->net.caps |= CT_NET_GET;
         ct_shm_copy_allow();
     }
-    show_lending(s, &s->own.head->shelf);
+    show_exposed(s, &s->own.head->list);
     *net = &s->net;
     return CTRAN_SUCCESS;
 }
@@ -320,7 +320,7 @@ bool ct_shm_keeps_pid(const struct ct_shm *s, struct ct_shm_peer *peer)
 
 static void lose(struct ct_shm *s, struct ct_shm_peer *peer, int why)
 {
-    ct_mem_view_close(&peer->view);
+    ct_attach_close(&peer->view);
     if (!peer->lost) {
         peer->lost = true;
         s->env.failed(peer->cookie, why);
@@ -416,7 +416,7 @@ static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
 {
     struct ct_shm_peer  *peer = ct_shm_peer_of(link);
     const struct ct_shm *s = ct_shm_of(link->net);
-    return ct_mem_is_lent(s->env.process, area->base, area->len_bytes) &&
+    return ct_expose_has(s->env.process, area->base, area->len_bytes) &&
            (CT_LIKELY(
                 atomic_load_explicit(&ct_shm_segment_offer(&s->own, peer->addr.local_index)->blind,
                                      memory_order_relaxed) == 0) ||
@@ -426,7 +426,7 @@ static bool shm_lent(struct ct_net_link *link, const struct ct_area *area)
 static const void *shm_view(struct ct_net_link *link, const struct ct_net_remote *of)
 {
     struct ct_shm_peer *peer = ct_shm_peer_of(link);
-    return peer->lost ? NULL : ct_mem_view_find(&peer->view, of->addr, of->len_bytes);
+    return peer->lost ? NULL : ct_attach_find(&peer->view, of->addr, of->len_bytes);
 }
 
 static size_t shm_offer(struct ct_net_link *link, const struct ct_area *area, void *note)
@@ -565,7 +565,7 @@ static void shm_check_peers(struct ct_net *net)
     for (uint32_t i = 0; i < s->env.nlocal; i++) {
         struct ct_shm_peer *peer = s->peers[i];
         if (peer != NULL) {
-            ct_mem_view_sweep(&peer->view);
+            ct_attach_sweep(&peer->view);
         }
         if (peer == NULL || peer->lost || !is_gone(s, peer)) {
             continue;

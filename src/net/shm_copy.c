@@ -46,7 +46,7 @@ void ct_shm_copy_allow(void)
 
 bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *own,
                       const struct ct_shm_addr *peer, const struct ct_shm_segment *segment,
-                      struct ct_mem_view *view)
+                      struct ct_attach *view)
 {
     if (env->process == NULL || env->cfg->shm_single_copy == CT_SHM_COPY_NEVER ||
         peer->pid_space != own->pid_space || peer->pid == own->pid) {
@@ -54,8 +54,8 @@ bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *ow
     }
     _Atomic uint32_t *blind = &ct_shm_segment_offer(segment, env->local_index)->blind;
     atomic_store_explicit(blind, 0, memory_order_relaxed); /* may be of who had our place */
-    *view = (struct ct_mem_view){
-        .theirs = &segment->head->shelf, .blind = blind, .log = env->log, .pid = peer->pid};
+    *view = (struct ct_attach){
+        .theirs = &segment->head->list, .blind = blind, .log = env->log, .pid = peer->pid};
     return true;
 }
 
@@ -88,7 +88,7 @@ static void *as_own(const struct ct_shm_mate *mate, const struct ct_net_remote *
     if (mate->how == CT_SHM_COPY_DIRECT) {
         return (void *)(uintptr_t)at->addr;
     }
-    return mate->view != NULL ? ct_mem_view_find(mate->view, at->addr, at->len_bytes) : NULL;
+    return mate->view != NULL ? ct_attach_find(mate->view, at->addr, at->len_bytes) : NULL;
 }
 
 bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *what)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading and writing a peer's memory in one copy: plainly within one process and where it is
- * lent memory (mem/mem.h), else by process_vm_readv. */
+ * exposed memory (mem/mem.h), else by process_vm_readv. */
 #ifndef CT_NET_SHM_COPY_H
 #define CT_NET_SHM_COPY_H
 
@@ -16,11 +16,11 @@ void ct_shm_copy_allow(void);
 /* Tries it on the peer's segment, whose contents are known. */
 enum ct_shm_copy ct_shm_copy_probe(const struct ct_net_env *env, const struct ct_shm_addr *peer);
 
-/* The peer's lent memory, for those that can map it: not those of one process, which need no
+/* The peer's exposed memory, for those that can map it: not those of one process, which need no
  * mapping, nor one of another pid namespace. false: it is not seen. */
 bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *own,
                       const struct ct_shm_addr *peer, const struct ct_shm_segment *segment,
-                      struct ct_mem_view *view);
+                      struct ct_attach *view);
 
 /* The other process. */
 struct ct_shm_mate {
@@ -30,8 +30,8 @@ struct ct_shm_mate {
     /* Whether it was told of that memory of the caller's: see ct_net_env. NULL of one that is but
      * read. */
     int (*announced)(void *arg, const struct ct_net_remote *what);
-    void               *arg;  /* of both */
-    struct ct_mem_view *view; /* of its lent memory; NULL: none */
+    void             *arg;  /* of both */
+    struct ct_attach *view; /* of its exposed memory; NULL: none */
 };
 
 /* Whether its memory can be read and written, or some of it; and whether this can. */
@@ -41,8 +41,8 @@ static inline bool ct_shm_copies(const struct ct_shm_mate *mate)
 }
 bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *what);
 
-/* Whether a peer that could not map lent memory is to try again: it is asked about a message up to
- * three times. *asked begins as 0. */
+/* Whether a peer that could not map exposed memory is to try again: it is asked about a message up
+ * to three times. *asked begins as 0. */
 static inline bool ct_shm_tries_again(unsigned *asked)
 {
     enum { EVERY = 256, IN_A_ROW = 4 };

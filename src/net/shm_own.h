@@ -25,7 +25,7 @@ struct ct_shm_peer {
     struct ct_ring_pair   tx;  /* in the peer's segment */
     struct ct_ring_pair   rx;  /* in ours */
     struct ct_nvl_peer    nvl;
-    struct ct_mem_view    view;   /* of its lent memory */
+    struct ct_attach      view;   /* of its exposed memory */
     unsigned              unseen; /* asked about ours while it could not map that */
 };
 

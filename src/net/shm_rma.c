@@ -21,13 +21,13 @@ struct shm_wire_rkey {
 };
 
 struct shm_rkey {
-    struct ct_net_rkey    base;
-    struct ct_shm_region *entry; /* in the owner's segment */
-    uint64_t              key;
-    uint64_t              addr, len_bytes; /* of the region, at its owner */
-    uint32_t              access;
-    char                 *at; /* where it lies here; NULL: it is not mapped */
-    struct ct_mem_mapping mapping;
+    struct ct_net_rkey       base;
+    struct ct_shm_region    *entry; /* in the owner's segment */
+    uint64_t                 key;
+    uint64_t                 addr, len_bytes; /* of the region, at its owner */
+    uint32_t                 access;
+    char                    *at; /* where it lies here; NULL: it is not mapped */
+    struct ct_attach_mapping mapping;
 };
 
 enum { ALL_OPS = 1 << CT_NET_OP_GET | 1 << CT_NET_OP_PUT | 1 << CT_NET_OP_ATOMIC };
@@ -113,7 +113,7 @@ static bool find_way(const struct ct_shm_peer *peer, struct shm_rkey *k)
     if (peer->copy == CT_SHM_COPY_DIRECT) {
         k->at = (char *)(uintptr_t)k->addr;
     } else {
-        k->at = ct_mem_view_map(&peer->view, k->addr, k->len_bytes, &k->mapping);
+        k->at = ct_attach_map(&peer->view, k->addr, k->len_bytes, &k->mapping);
     }
     k->base.reach = k->at != NULL ? CT_NET_REACH_MAPPED : CT_NET_REACH_COPIED;
     k->base.ops = k->at != NULL ? ALL_OPS : COPY_OPS;
@@ -155,7 +155,7 @@ static int shm_rkey_open(struct ct_net_link *link, const void *bytes, size_t len
 static void shm_rkey_close(struct ct_net_rkey *rkey)
 {
     struct shm_rkey *k = rkey_of(rkey);
-    ct_mem_view_unmap(&k->mapping);
+    ct_attach_unmap(&k->mapping);
     free(k);
 }
 

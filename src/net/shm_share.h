@@ -34,15 +34,16 @@ int ct_shm_share_read(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32
 int ct_shm_share_help(struct ct_shm_offer *offer, _Atomic uint32_t *word, uint32_t place,
                       const struct ct_shm_mate *reader);
 
-/* Whether a read from the owner at that seat into that memory had better be done so: not where both
- * are on one core, which does no more at a time for being given back and forth. */
-static inline bool ct_shm_shares(const struct ct_net_env *env, uint32_t seat,
+/* Whether a read from the owner at that place into that memory had better be done so: not where
+ * both are on one core, which does no more at a time for being given back and forth. */
+static inline bool ct_shm_shares(const struct ct_net_env *env, uint32_t place,
                                  const struct ct_area *area, const struct ct_net_remote *from)
 {
     const size_t least = (size_t)env->cfg->shm_share;
     return least > 0 && !from->alone && from->len_bytes >= least && area->pieces == NULL &&
            area->len_bytes >= from->len_bytes &&
-           (CT_LIKELY(env->seats == NULL) || ct_seats_look(env->seats, seat) != CT_SEAT_BESIDE);
+           (CT_LIKELY(env->placement == NULL) ||
+            ct_placement_look(env->placement, place) != CT_PLACEMENT_BESIDE);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The peer's side of lent memory: mem.h says what that is. What has been mapped is found again
+ * The peer's side of exposed memory: mem.h says what that is. What has been mapped is found again
  * without a system call, by a look at the peer's list; what is not on it any more is let go of at
  * the next look. What cannot be mapped is tried again, ever less often. Called by shm, inside the
  * progress domain.
@@ -17,19 +17,19 @@
 #include "node/attach.h"
 
 /* A range that is mapped here. */
-struct ct_mem_seen {
+struct ct_attach_range {
     uint64_t place, addr, len_bytes;
     char    *at; /* NULL: none */
 };
 
 /* Here, from their address on; the range has it. */
-static char *inside(const struct ct_mem_seen *s, uint64_t addr, uint64_t len_bytes)
+static char *inside(const struct ct_attach_range *s, uint64_t addr, uint64_t len_bytes)
 {
     const uint64_t at = addr - s->addr;
     return s->at != NULL && at < s->len_bytes && len_bytes <= s->len_bytes - at ? s->at + at : NULL;
 }
 
-static void let_go(struct ct_mem_seen *s)
+static void let_go(struct ct_attach_range *s)
 {
     if (s->at != NULL) {
         (void)munmap(s->at, s->len_bytes); /* ours: cannot fail */
@@ -37,20 +37,20 @@ static void let_go(struct ct_mem_seen *s)
     }
 }
 
-static bool is_listed(const struct ct_mem_view *v, unsigned i)
+static bool is_listed(const struct ct_attach *v, unsigned i)
 {
     return atomic_load_explicit(&v->theirs->ranges[i].place, memory_order_acquire) ==
            v->ranges[i].place;
 }
 
-static void see_again(struct ct_mem_view *v)
+static void see_again(struct ct_attach *v)
 {
     v->vain = v->rest = 0;
     v->failed_at = 0;
     atomic_store_explicit(v->blind, 0, memory_order_relaxed);
 }
 
-void ct_mem_view_sweep(struct ct_mem_view *v)
+void ct_attach_sweep(struct ct_attach *v)
 {
     const uint32_t changes = v->theirs == NULL
                                  ? v->seen
@@ -58,7 +58,7 @@ void ct_mem_view_sweep(struct ct_mem_view *v)
     if (CT_LIKELY(changes == v->seen)) {
         return;
     }
-    for (unsigned i = 0; v->ranges != NULL && i < CT_MEM_RANGES; i++) {
+    for (unsigned i = 0; v->ranges != NULL && i < CT_EXPOSE_RANGES; i++) {
         if (v->ranges[i].at != NULL && !is_listed(v, i)) {
             let_go(&v->ranges[i]);
         }
@@ -71,21 +71,21 @@ void ct_mem_view_sweep(struct ct_mem_view *v)
     v->seen = changes;
 }
 
-void ct_mem_view_close(struct ct_mem_view *v)
+void ct_attach_close(struct ct_attach *v)
 {
-    for (unsigned i = 0; v->ranges != NULL && i < CT_MEM_RANGES; i++) {
+    for (unsigned i = 0; v->ranges != NULL && i < CT_EXPOSE_RANGES; i++) {
         let_go(&v->ranges[i]);
     }
     free(v->ranges);
-    *v = (struct ct_mem_view){.theirs = NULL};
+    *v = (struct ct_attach){.theirs = NULL};
 }
 
 /* ---- mapping --------------------------------------------------------------------------------- */
 
 /* The range at i as it stood at one moment; false: none did. */
-static bool read_range(const struct ct_mem_view *v, unsigned i, struct ct_mem_seen *s)
+static bool read_range(const struct ct_attach *v, unsigned i, struct ct_attach_range *s)
 {
-    struct ct_mem_range *r = &v->theirs->ranges[i];
+    struct ct_expose_range *r = &v->theirs->ranges[i];
     s->at = NULL;
     s->place = atomic_load_explicit(&r->place, memory_order_acquire);
     s->addr = atomic_load_explicit(&r->addr, memory_order_relaxed);
@@ -95,7 +95,7 @@ static bool read_range(const struct ct_mem_view *v, unsigned i, struct ct_mem_se
 }
 
 /* The peer's file; -1: it cannot be opened, or that is another one. */
-static int open_file(const struct ct_mem_view *v)
+static int open_file(const struct ct_attach *v)
 {
     char        path[64];
     struct stat st;
@@ -113,7 +113,7 @@ static int open_file(const struct ct_mem_view *v)
 }
 
 /* Whether the file has the range, and will: else an access to it were a signal. */
-static bool has_range(int fd, const struct ct_mem_seen *s)
+static bool has_range(int fd, const struct ct_attach_range *s)
 {
     struct stat    st;
     const int      seals = fcntl(fd, F_GET_SEALS);
@@ -129,14 +129,14 @@ static bool has_range(int fd, const struct ct_mem_seen *s)
 
 /* Until the next try it has to go in another way, and the peer knows that: unless it is gone, has
  * lost its file, or does not tell the truth about it. What is mapped stays. */
-static void fail(struct ct_mem_view *v, unsigned i, uint64_t place)
+static void fail(struct ct_attach *v, unsigned i, uint64_t place)
 {
     enum { MOST_REST = 256 };
     const bool theirs = errno == ENOENT || errno == ESRCH || errno == ESTALE || errno == ERANGE;
     if (!v->said) {
         v->said = true;
         ct_info(v->log,
-                "cannot map the lent memory of pid %d (%s): messages go as from private memory",
+                "cannot map the exposed memory of pid %d (%s): messages go as from private memory",
                 v->pid, strerror(errno));
     }
     if (!theirs) {
@@ -150,7 +150,7 @@ static void fail(struct ct_mem_view *v, unsigned i, uint64_t place)
 
 /* Whether it is too early to try again: that is after twice as many looks each time, or when there
  * is something else on the list. */
-static bool rests(struct ct_mem_view *v)
+static bool rests(struct ct_attach *v)
 {
     const uint32_t changes = atomic_load_explicit(&v->theirs->changes, memory_order_acquire);
     if (v->rest > 0 && changes == v->tried) {
@@ -162,7 +162,7 @@ static bool rests(struct ct_mem_view *v)
 }
 
 /* Core dumps have it from its owner, once. */
-static bool map_range(const struct ct_mem_view *v, struct ct_mem_seen *s)
+static bool map_range(const struct ct_attach *v, struct ct_attach_range *s)
 {
     const int fd = open_file(v);
     if (fd >= 0 && has_range(fd, s)) {
@@ -181,31 +181,31 @@ static bool map_range(const struct ct_mem_view *v, struct ct_mem_seen *s)
     return s->at != NULL;
 }
 
-/* The range of the list that has these bytes, as it stood at one moment; CT_MEM_RANGES: none. */
-static unsigned find_range(const struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes,
-                           struct ct_mem_seen *s)
+/* The range of the list that has these bytes, as it stood at one moment; CT_EXPOSE_RANGES: none. */
+static unsigned find_range(const struct ct_attach *v, uint64_t addr, uint64_t len_bytes,
+                           struct ct_attach_range *s)
 {
     unsigned i = 0;
-    while (i < CT_MEM_RANGES && (!read_range(v, i, s) || addr - s->addr >= s->len_bytes ||
-                                 len_bytes > s->len_bytes - (addr - s->addr))) {
+    while (i < CT_EXPOSE_RANGES && (!read_range(v, i, s) || addr - s->addr >= s->len_bytes ||
+                                    len_bytes > s->len_bytes - (addr - s->addr))) {
         i++;
     }
     return i;
 }
 
-void *ct_mem_view_map(const struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes,
-                      struct ct_mem_mapping *out)
+void *ct_attach_map(const struct ct_attach *v, uint64_t addr, uint64_t len_bytes,
+                    struct ct_attach_mapping *out)
 {
-    struct ct_mem_seen s;
-    if (v->theirs == NULL || find_range(v, addr, len_bytes, &s) == CT_MEM_RANGES ||
+    struct ct_attach_range s;
+    if (v->theirs == NULL || find_range(v, addr, len_bytes, &s) == CT_EXPOSE_RANGES ||
         !map_range(v, &s)) {
         return NULL;
     }
-    *out = (struct ct_mem_mapping){s.at, s.len_bytes};
+    *out = (struct ct_attach_mapping){s.at, s.len_bytes};
     return inside(&s, addr, len_bytes);
 }
 
-void ct_mem_view_unmap(struct ct_mem_mapping *mapping)
+void ct_attach_unmap(struct ct_attach_mapping *mapping)
 {
     if (mapping->at != NULL) {
         (void)munmap(mapping->at, mapping->len_bytes); /* ours: cannot fail */
@@ -214,15 +214,15 @@ void ct_mem_view_unmap(struct ct_mem_mapping *mapping)
 }
 
 /* One that is not mapped so far. */
-static void *find_new(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
+static void *find_new(struct ct_attach *v, uint64_t addr, uint64_t len_bytes)
 {
-    struct ct_mem_seen s;
-    const unsigned     i = find_range(v, addr, len_bytes, &s);
-    if (i == CT_MEM_RANGES || rests(v)) {
+    struct ct_attach_range s;
+    const unsigned         i = find_range(v, addr, len_bytes, &s);
+    if (i == CT_EXPOSE_RANGES || rests(v)) {
         return NULL;
     }
     if (v->ranges == NULL) {
-        v->ranges = calloc(CT_MEM_RANGES, sizeof *v->ranges);
+        v->ranges = calloc(CT_EXPOSE_RANGES, sizeof *v->ranges);
     }
     if (v->ranges == NULL || !map_range(v, &s)) {
         fail(v, i, s.place);
@@ -235,18 +235,18 @@ static void *find_new(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
     return inside(&s, addr, len_bytes);
 }
 
-void *ct_mem_view_find(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes)
+void *ct_attach_find(struct ct_attach *v, uint64_t addr, uint64_t len_bytes)
 {
     if (v->theirs == NULL || atomic_load_explicit(&v->theirs->changes, memory_order_acquire) == 0) {
         return NULL;
     }
-    ct_mem_view_sweep(v);
+    ct_attach_sweep(v);
     if (v->ranges != NULL) {
         void *at = inside(&v->ranges[v->last], addr, len_bytes);
         if (CT_LIKELY(at != NULL && is_listed(v, v->last))) {
             return at;
         }
-        for (unsigned i = 0; i < CT_MEM_RANGES; i++) {
+        for (unsigned i = 0; i < CT_EXPOSE_RANGES; i++) {
             at = inside(&v->ranges[i], addr, len_bytes);
             if (at != NULL && is_listed(v, i)) {
                 v->last = i;

@@ -1,90 +1,87 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that one process of a host exposes and others attach. */
-#ifndef CT_NODE_ATTACH_H
-#define CT_NODE_ATTACH_H
-
-#include "base/base.h"
-
-/* ---- lent memory ----------------------------------------------------------------------------- */
-
 /*
- * Memory of the host that the program allocates, and that this process lends to others of the host:
- * they map it, and copy from and to it as their own. All that a process lends lies in one file
- * without a name, each range in a place of it that no other range ever has; peers open the file
- * through /proc. The ranges stand on a list in memory that the peers share with it, its struct
- * ct_mem_shelf.
+ * Memory of the host that the program allocates, and that this process exposes to others of the
+ * host: they map it, and copy from and to it as their own. All that a process exposes lies in one
+ * file without a name, each range in a place of it that no other range ever has; peers open the
+ * file through /proc. The ranges stand on a list in memory that the peers share with it, its struct
+ * ct_expose_list.
  *
  * Invariant: what is on the list is mapped at its owner. A range leaves the list before its memory
  * goes, and its place in the file is empty from then on, whoever maps it still: so a mapping that
  * is used because its place is on the list is of that very range, never of another one that has the
  * same address. What others write there is checked before use; the file cannot shrink.
  */
-enum { CT_MEM_RANGES = 64 };
+#ifndef CT_NODE_ATTACH_H
+#define CT_NODE_ATTACH_H
 
-struct ct_mem_range {
+#include "base/base.h"
+
+enum { CT_EXPOSE_RANGES = 64 };
+
+struct ct_expose_range {
     _Atomic uint64_t place; /* in the file; 0: there is none here */
     _Atomic uint64_t addr, len_bytes;
 };
 
 /* Begins as zeros. */
-struct ct_mem_shelf {
-    _Atomic uint32_t    changes; /* of the list */
-    _Atomic uint64_t    device, inode;
-    _Atomic int32_t     fd; /* its file, in its descriptor table */
-    struct ct_mem_range ranges[CT_MEM_RANGES];
+struct ct_expose_list {
+    _Atomic uint32_t       changes; /* of the list */
+    _Atomic uint64_t       device, inode;
+    _Atomic int32_t        fd; /* its file, in its descriptor table */
+    struct ct_expose_range ranges[CT_EXPOSE_RANGES];
 };
 
 /* From the beginning of the job to its end: the memory is the program's in all cycles, and stays
  * after the end. */
-int  ct_mem_lending_init(struct ct_process *p);
-void ct_mem_lending_fini(struct ct_process *p);
+int  ct_expose_init(struct ct_process *p);
+void ct_expose_fini(struct ct_process *p);
 /* Where peers look from now on; NULL: nowhere any more, none is to be had. A process that nobody
- * has given such a place, or that has no lending, has no lent memory. */
-void ct_mem_lending_show(struct ct_process *p, struct ct_mem_shelf *shelf);
+ * has given such a place, or that has no struct ct_expose, exposes no memory. */
+void ct_expose_show(struct ct_process *p, struct ct_expose_list *list);
 
 /* len_bytes aligned to `align`, a power of two. NULL: the usual memory will do, since this is too
  * short (CTRAN_SHM_ALLOC) or nobody maps it, or, logged at level info, has to. Any thread. */
-void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align);
+void *ct_expose_alloc(struct ct_process *p, size_t len_bytes, size_t align);
 /* False: it is not from there. */
-bool ct_mem_lent_put(struct ct_process *p, void *ptr);
+bool ct_expose_free(struct ct_process *p, void *ptr);
 /* Whether all of it is, and peers can see that. */
-bool ct_mem_is_lent(const struct ct_process *p, const void *ptr, size_t len_bytes);
+bool ct_expose_has(const struct ct_process *p, const void *ptr, size_t len_bytes);
 
 /* ---- and that of a peer ---------------------------------------------------------------------- */
 
 /* One peer's, as this process has mapped it: at most its list. One thread at a time. */
-struct ct_mem_view {
-    struct ct_mem_shelf *theirs; /* NULL: there is nothing to be seen */
-    _Atomic uint32_t    *blind;  /* the peer looks here: 1: this process could not map it of late */
+struct ct_attach {
+    struct ct_expose_list *theirs; /* NULL: there is nothing to be seen */
+    _Atomic uint32_t    *blind; /* the peer looks here: 1: this process could not map it of late */
     const struct ct_log *log;
     int                  pid;
     uint32_t             seen, last; /* changes of the list; where something was found */
-    struct ct_mem_seen  *ranges;     /* CT_MEM_RANGES; NULL: none so far */
-    uint32_t             vain, rest; /* looks without a try, after the last failure; left of them */
-    uint32_t             tried;      /* changes of the list at the last try */
-    unsigned             failed;     /* the last that could not be mapped: where on the list, */
-    uint64_t             failed_at;  /* and its place; 0: none */
-    bool                 said;       /* that one has failed */
+    struct ct_attach_range *ranges;  /* CT_EXPOSE_RANGES; NULL: none so far */
+    uint32_t vain, rest;             /* looks without a try, after the last failure; left of them */
+    uint32_t tried;                  /* changes of the list at the last try */
+    unsigned failed;                 /* the last that could not be mapped: where on the list, */
+    uint64_t failed_at;              /* and its place; 0: none */
+    bool     said;                   /* that one has failed */
 };
 
-/* Where the peer's len_bytes at addr lie here; NULL: that is not lent memory, or, logged once at
+/* Where the peer's len_bytes at addr lie here; NULL: that is not exposed memory, or, logged once at
  * level info, it cannot be mapped, which is tried again now and then. */
-void *ct_mem_view_find(struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes);
+void *ct_attach_find(struct ct_attach *v, uint64_t addr, uint64_t len_bytes);
 
 /* A mapping of a peer's range that is the caller's own: it stays when the peer has freed the range,
  * or has ended. */
-struct ct_mem_mapping {
+struct ct_attach_mapping {
     void  *at; /* NULL: none */
     size_t len_bytes;
 };
 /* Maps the range that has the peer's len_bytes at addr, and returns where these lie here. NULL:
  * that is no memory of such a range, or cannot be mapped. */
-void *ct_mem_view_map(const struct ct_mem_view *v, uint64_t addr, uint64_t len_bytes,
-                      struct ct_mem_mapping *out);
-void  ct_mem_view_unmap(struct ct_mem_mapping *mapping);
+void *ct_attach_map(const struct ct_attach *v, uint64_t addr, uint64_t len_bytes,
+                    struct ct_attach_mapping *out);
+void  ct_attach_unmap(struct ct_attach_mapping *mapping);
 
 /* Lets go of what the peer has freed; of all. */
-void ct_mem_view_sweep(struct ct_mem_view *v);
-void ct_mem_view_close(struct ct_mem_view *v);
+void ct_attach_sweep(struct ct_attach *v);
+void ct_attach_close(struct ct_attach *v);
 
 #endif

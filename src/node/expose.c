@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The owner's side of lent memory: mem.h says what that is. One lock for the list, always on and
- * a leaf; whoever asks what is lent takes none.
+ * The owner's side of exposed memory: mem.h says what that is. One lock for the list, always on and
+ * a leaf; whoever asks what is exposed takes none.
  */
 #define CT_FOLDER "node"
 #include <errno.h>
@@ -16,40 +16,40 @@
 #include "node/attach.h"
 #include "node/shmfile.h"
 
-struct ct_mem_lending {
-    pthread_mutex_t                lock;
-    _Atomic(struct ct_mem_shelf *) shelf;
-    int                            fd;     /* -1: not made */
-    bool                           failed; /* it cannot be made */
-    uint64_t                       end;    /* of the file */
-    uint64_t                       device, inode;
-    _Atomic uint32_t               high; /* no range stands at this or behind it */
-    struct ct_mem_range            ranges[CT_MEM_RANGES];
+struct ct_expose {
+    pthread_mutex_t                  lock;
+    _Atomic(struct ct_expose_list *) list;
+    int                              fd;     /* -1: not made */
+    bool                             failed; /* it cannot be made */
+    uint64_t                         end;    /* of the file */
+    uint64_t                         device, inode;
+    _Atomic uint32_t                 high; /* no range stands at this or behind it */
+    struct ct_expose_range           ranges[CT_EXPOSE_RANGES];
 };
 
-int ct_mem_lending_init(struct ct_process *p)
+int ct_expose_init(struct ct_process *p)
 {
-    struct ct_mem_lending *c = calloc(1, sizeof *c);
+    struct ct_expose *c = calloc(1, sizeof *c);
     if (c == NULL) {
         ct_error(&p->log, "no memory for what is kept of memory (%zu bytes)", sizeof *c);
         return CTRAN_ERR_NO_MEM;
     }
     (void)pthread_mutex_init(&c->lock, NULL); /* cannot fail for a plain one */
     c->fd = -1;
-    p->lending = c;
+    p->exposed = c;
     return CTRAN_SUCCESS;
 }
 
-void ct_mem_lending_fini(struct ct_process *p)
+void ct_expose_fini(struct ct_process *p)
 {
-    struct ct_mem_lending *c = p->lending;
+    struct ct_expose *c = p->exposed;
     if (c != NULL) {
         if (c->fd >= 0) {
             (void)close(c->fd); /* mappings hold the file */
         }
         (void)pthread_mutex_destroy(&c->lock);
         free(c);
-        p->lending = NULL;
+        p->exposed = NULL;
     }
 }
 
@@ -61,7 +61,8 @@ static size_t page_bytes(void)
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /* Its place last: who reads that has read the rest of the same range, if it stands there still. */
-static void write_range(struct ct_mem_range *r, uint64_t place, uint64_t addr, uint64_t len_bytes)
+static void write_range(struct ct_expose_range *r, uint64_t place, uint64_t addr,
+                        uint64_t len_bytes)
 {
     atomic_store_explicit(&r->place, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
@@ -70,7 +71,7 @@ static void write_range(struct ct_mem_range *r, uint64_t place, uint64_t addr, u
     atomic_store_explicit(&r->place, place, memory_order_release);
 }
 
-static void copy_range(struct ct_mem_range *to, const struct ct_mem_range *from)
+static void copy_range(struct ct_expose_range *to, const struct ct_expose_range *from)
 {
     write_range(to, atomic_load_explicit(&from->place, memory_order_relaxed),
                 atomic_load_explicit(&from->addr, memory_order_relaxed),
@@ -78,40 +79,40 @@ static void copy_range(struct ct_mem_range *to, const struct ct_mem_range *from)
 }
 
 /* What has become of range i is shown. */
-static void show_range(struct ct_mem_lending *c, unsigned i)
+static void show_range(struct ct_expose *c, unsigned i)
 {
-    struct ct_mem_shelf *shelf = atomic_load_explicit(&c->shelf, memory_order_relaxed);
-    if (shelf != NULL) {
-        copy_range(&shelf->ranges[i], &c->ranges[i]);
-        atomic_fetch_add_explicit(&shelf->changes, 1, memory_order_seq_cst);
+    struct ct_expose_list *list = atomic_load_explicit(&c->list, memory_order_relaxed);
+    if (list != NULL) {
+        copy_range(&list->ranges[i], &c->ranges[i]);
+        atomic_fetch_add_explicit(&list->changes, 1, memory_order_seq_cst);
     }
 }
 
-static void show_file(const struct ct_mem_lending *c, struct ct_mem_shelf *shelf)
+static void show_file(const struct ct_expose *c, struct ct_expose_list *list)
 {
-    atomic_store_explicit(&shelf->fd, c->fd, memory_order_relaxed);
-    atomic_store_explicit(&shelf->device, c->device, memory_order_relaxed);
-    atomic_store_explicit(&shelf->inode, c->inode, memory_order_relaxed);
+    atomic_store_explicit(&list->fd, c->fd, memory_order_relaxed);
+    atomic_store_explicit(&list->device, c->device, memory_order_relaxed);
+    atomic_store_explicit(&list->inode, c->inode, memory_order_relaxed);
 }
 
-static bool is_there(const struct ct_mem_range *r)
+static bool is_there(const struct ct_expose_range *r)
 {
     return atomic_load_explicit(&r->place, memory_order_relaxed) != 0;
 }
 
-/* While nothing has ever been lent there are no changes, and peers need not look. */
-void ct_mem_lending_show(struct ct_process *p, struct ct_mem_shelf *shelf)
+/* While nothing has ever been exposed there are no changes, and peers need not look. */
+void ct_expose_show(struct ct_process *p, struct ct_expose_list *list)
 {
-    struct ct_mem_lending *c = p->lending;
+    struct ct_expose *c = p->exposed;
     if (c == NULL) {
         return;
     }
     pthread_mutex_lock(&c->lock);
-    atomic_store_explicit(&c->shelf, shelf, memory_order_release);
-    if (shelf != NULL) {
-        show_file(c, shelf);
-        for (unsigned i = 0; i < CT_MEM_RANGES; i++) {
-            if (is_there(&c->ranges[i]) || is_there(&shelf->ranges[i])) {
+    atomic_store_explicit(&c->list, list, memory_order_release);
+    if (list != NULL) {
+        show_file(c, list);
+        for (unsigned i = 0; i < CT_EXPOSE_RANGES; i++) {
+            if (is_there(&c->ranges[i]) || is_there(&list->ranges[i])) {
                 show_range(c, i);
             }
         }
@@ -119,21 +120,21 @@ void ct_mem_lending_show(struct ct_process *p, struct ct_mem_shelf *shelf)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* The place for one more; CT_MEM_RANGES: there is none. */
-static unsigned free_range(const struct ct_mem_lending *c)
+/* The place for one more; CT_EXPOSE_RANGES: there is none. */
+static unsigned free_range(const struct ct_expose *c)
 {
     unsigned i = 0;
-    while (i < CT_MEM_RANGES && is_there(&c->ranges[i])) {
+    while (i < CT_EXPOSE_RANGES && is_there(&c->ranges[i])) {
         i++;
     }
     return i;
 }
 
 /* The one that begins there. */
-static unsigned find_range(const struct ct_mem_lending *c, const void *ptr)
+static unsigned find_range(const struct ct_expose *c, const void *ptr)
 {
     unsigned i = 0;
-    while (i < CT_MEM_RANGES &&
+    while (i < CT_EXPOSE_RANGES &&
            (atomic_load_explicit(&c->ranges[i].place, memory_order_relaxed) == 0 ||
             atomic_load_explicit(&c->ranges[i].addr, memory_order_relaxed) != (uintptr_t)ptr)) {
         i++;
@@ -144,7 +145,7 @@ static unsigned find_range(const struct ct_mem_lending *c, const void *ptr)
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /* Once: why not is in errno. The first page stays empty: no range has place 0. */
-static bool make_file(struct ct_mem_lending *c)
+static bool make_file(struct ct_expose *c)
 {
     struct stat st;
     c->failed = true;
@@ -154,7 +155,7 @@ static bool make_file(struct ct_mem_lending *c)
         c->end = page_bytes();
         c->device = st.st_dev;
         c->inode = st.st_ino;
-        show_file(c, c->shelf);
+        show_file(c, c->list);
         return true;
     }
     const int why = errno;
@@ -167,7 +168,7 @@ static bool make_file(struct ct_mem_lending *c)
 }
 
 /* A program that closes descriptors which are not its own may have opened another file by now. */
-static bool is_ours(struct ct_mem_lending *c)
+static bool is_ours(struct ct_expose *c)
 {
     struct stat st;
     if (fstat(c->fd, &st) == 0 && st.st_dev == c->device && st.st_ino == c->inode) {
@@ -181,7 +182,7 @@ static bool is_ours(struct ct_mem_lending *c)
 
 /* Makes the file longer by len and returns where that begins, 0 if it cannot. Who may make none so
  * long would be sent a signal. */
-static uint64_t extend(struct ct_mem_lending *c, size_t len)
+static uint64_t extend(struct ct_expose *c, size_t len)
 {
     const uint64_t place = c->end;
     if (!is_ours(c)) {
@@ -218,7 +219,7 @@ static char *reserve(size_t len, size_t align)
 }
 
 /* The file's next len bytes, and where they are mapped; NULL: not, and why is in errno. */
-static void *map_next(struct ct_mem_lending *c, size_t len, size_t align, uint64_t *place)
+static void *map_next(struct ct_expose *c, size_t len, size_t align, uint64_t *place)
 {
     char *base = reserve(len, align);
     if (base == NULL) {
@@ -244,15 +245,15 @@ static void log_lack(struct ct_process *p, size_t len, enum lack lack, int why)
 {
     switch (lack) {
     case FULL:
-        ct_info(&p->log, "%zu bytes are private: there are %d ranges of lent memory already", len,
-                CT_MEM_RANGES);
+        ct_info(&p->log, "%zu bytes are private: there are %d ranges of exposed memory already",
+                len, CT_EXPOSE_RANGES);
         break;
     case NO_FILE:
-        ct_info(&p->log, "no lent memory (%s): ctran_alloc_mem gives private memory",
+        ct_info(&p->log, "no exposed memory (%s): ctran_alloc_mem gives private memory",
                 strerror(why));
         break;
     case NO_MEMORY:
-        ct_info(&p->log, "%zu bytes are private: no lent memory (%s)", len, strerror(why));
+        ct_info(&p->log, "%zu bytes are private: no exposed memory (%s)", len, strerror(why));
         break;
     case NOBODY:
     case SAID:
@@ -261,10 +262,10 @@ static void log_lack(struct ct_process *p, size_t len, enum lack lack, int why)
 }
 
 /* The lock is held. */
-static void *make_range(struct ct_mem_lending *c, size_t len, size_t align, enum lack *lack)
+static void *make_range(struct ct_expose *c, size_t len, size_t align, enum lack *lack)
 {
     const unsigned i = free_range(c);
-    if (i == CT_MEM_RANGES) {
+    if (i == CT_EXPOSE_RANGES) {
         *lack = FULL;
         return NULL;
     }
@@ -290,18 +291,18 @@ static void *make_range(struct ct_mem_lending *c, size_t len, size_t align, enum
     return at;
 }
 
-void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align)
+void *ct_expose_alloc(struct ct_process *p, size_t len_bytes, size_t align)
 {
-    struct ct_mem_lending *c = p->lending;
-    const size_t           least = (size_t)p->cfg.shm_alloc;
-    enum lack              lack = NOBODY;
-    void                  *at = NULL;
+    struct ct_expose *c = p->exposed;
+    const size_t      least = (size_t)p->cfg.shm_alloc;
+    enum lack         lack = NOBODY;
+    void             *at = NULL;
     if (c == NULL || least == 0 || len_bytes < least || len_bytes == 0 ||
         len_bytes > PTRDIFF_MAX - page_bytes() - align) {
         return NULL;
     }
     pthread_mutex_lock(&c->lock);
-    if (atomic_load_explicit(&c->shelf, memory_order_relaxed) != NULL) {
+    if (atomic_load_explicit(&c->list, memory_order_relaxed) != NULL) {
         at = make_range(c, ct_round_up(len_bytes, page_bytes()), align, &lack);
     }
     const int why = errno;
@@ -314,9 +315,9 @@ void *ct_mem_lent_get(struct ct_process *p, size_t len_bytes, size_t align)
 
 /* Off the list first; then the pages go, even if a peer still maps them: by the mapping, since the
  * descriptor may be another file's by now. */
-bool ct_mem_lent_put(struct ct_process *p, void *ptr)
+bool ct_expose_free(struct ct_process *p, void *ptr)
 {
-    struct ct_mem_lending *c = p->lending;
+    struct ct_expose *c = p->exposed;
     if (c == NULL || atomic_load_explicit(&c->high, memory_order_relaxed) == 0) {
         return false;
     }
@@ -324,7 +325,7 @@ bool ct_mem_lent_put(struct ct_process *p, void *ptr)
     const unsigned i = find_range(c, ptr);
     uint64_t       len = 0;
     int            why = 0;
-    if (i < CT_MEM_RANGES) {
+    if (i < CT_EXPOSE_RANGES) {
         len = atomic_load_explicit(&c->ranges[i].len_bytes, memory_order_relaxed);
         write_range(&c->ranges[i], 0, 0, 0);
         show_range(c, i);
@@ -333,21 +334,21 @@ bool ct_mem_lent_put(struct ct_process *p, void *ptr)
     }
     pthread_mutex_unlock(&c->lock);
     if (CT_UNLIKELY(why != 0)) {
-        ct_info(&p->log, "%" PRIu64 " bytes of lent memory stay taken: %s", len, strerror(why));
+        ct_info(&p->log, "%" PRIu64 " bytes of exposed memory stay taken: %s", len, strerror(why));
     }
-    return i < CT_MEM_RANGES;
+    return i < CT_EXPOSE_RANGES;
 }
 
-bool ct_mem_is_lent(const struct ct_process *p, const void *ptr, size_t len_bytes)
+bool ct_expose_has(const struct ct_process *p, const void *ptr, size_t len_bytes)
 {
-    const struct ct_mem_lending *c = p->lending;
+    const struct ct_expose *c = p->exposed;
     const uint32_t high = c != NULL ? atomic_load_explicit(&c->high, memory_order_acquire) : 0;
     for (uint32_t i = 0; i < high; i++) {
-        const struct ct_mem_range *r = &c->ranges[i];
+        const struct ct_expose_range *r = &c->ranges[i];
         const uint64_t at = (uintptr_t)ptr - atomic_load_explicit(&r->addr, memory_order_relaxed);
         const uint64_t len = atomic_load_explicit(&r->len_bytes, memory_order_relaxed);
         if (at < len && len_bytes <= len - at) {
-            return atomic_load_explicit(&c->shelf, memory_order_relaxed) != NULL;
+            return atomic_load_explicit(&c->list, memory_order_relaxed) != NULL;
         }
     }
     return false;

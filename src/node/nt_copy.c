@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies past the caches, and how large these are; see past.h. */
+/* Copies past the caches, and how large these are; see nt_copy.h. */
 #include "node/nt_copy.h"
 
 #include <stdint.h>
@@ -28,7 +28,7 @@ static void stream_lines(__m128i *dst, const __m128i *src, size_t lines)
     _mm_sfence(); /* such stores are in no order with others, as that of a flag */
 }
 
-void ct_past_copy(void *dst, const void *src, size_t len)
+void ct_nt_copy(void *dst, const void *src, size_t len)
 {
     char        *to = dst;
     const char  *from = src;
@@ -43,17 +43,17 @@ void ct_past_copy(void *dst, const void *src, size_t len)
 
 #else
 
-void ct_past_copy(void *dst, const void *src, size_t len)
+void ct_nt_copy(void *dst, const void *src, size_t len)
 {
     memcpy(dst, src, len);
 }
 
 #endif
 
-size_t ct_past_share_of(const char *size, const char *cpus)
+size_t ct_cache_share_of(const char *size, const char *cpus)
 {
     char        *unit;
-    const size_t number = strtoul(size, &unit, 10), most = (size_t)CT_PAST_MOST_SHARE;
+    const size_t number = strtoul(size, &unit, 10), most = (size_t)CT_CACHE_MOST_SHARE;
     const size_t bytes = *unit == 'K' ? number << 10 : *unit == 'M' ? number << 20 : number;
     size_t       sharing = 0;
     for (; *cpus != '\0'; cpus++) {
@@ -63,7 +63,7 @@ size_t ct_past_share_of(const char *size, const char *cpus)
     return sharing > 0 ? ct_min_size(bytes / sharing, most) : 0;
 }
 
-size_t ct_past_cache_share(void)
+size_t ct_cache_share(void)
 {
     static const char level[] = "/sys/devices/system/cpu/cpu0/cache/index3/";
     enum { MOST = 8192 };
@@ -74,7 +74,7 @@ size_t ct_past_cache_share(void)
     (void)strcat(strcpy(path, level), "shared_cpu_map");
     char *cpus = ct_textfile_read(path, MOST);
     if (size != NULL && cpus != NULL) {
-        share = ct_past_share_of(size, cpus);
+        share = ct_cache_share_of(size, cpus);
     }
     free(size);
     free(cpus);

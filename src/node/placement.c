@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* seats.h: giving a core away, and taking another. */
+/* placement.h: giving a core away, and taking another. */
 #include "node/placement.h"
 
 #include <pthread.h>
@@ -14,21 +14,21 @@ enum { ENOUGH = 64 }; /* waits that say something */
 #define TRIAL_NS      (20 * (uint64_t)CT_NS_PER_MS)
 #define LEAST_STAY_NS ((uint64_t)CT_NS_PER_MS)
 #define MOST_STAY_NS  (2000 * (uint64_t)CT_NS_PER_MS)
-/* Between looks for a seat beside another: each costs some system calls. */
+/* Between looks for a place beside another: each costs some system calls. */
 #define LOOK_NS      ((uint64_t)CT_NS_PER_MS / 16)
 #define MOST_LOOK_NS (64 * (uint64_t)CT_NS_PER_MS)
 /* One that takes longer is about something else, as a rule. */
 #define MOST_WAIT_NS ((uint64_t)CT_NS_PER_MS)
 
-void ct_seats_yield(struct ct_seats *s)
+void ct_placement_yield(struct ct_placement *s)
 {
-    ct_seats_give(s);
+    ct_placement_give(s);
     sched_yield();
-    ct_seats_take(s);
+    ct_placement_take(s);
 }
 
 /* Says where it runs now, or will at once. */
-static void say(struct ct_seats *s, int core)
+static void say(struct ct_placement *s, int core)
 {
     s->mine = core + 1;
     atomic_store_explicit(&s->all[s->me].core, s->mine, memory_order_relaxed);
@@ -37,7 +37,7 @@ static void say(struct ct_seats *s, int core)
 /* Goes there now, and may go anywhere later. No signal handler shall find it bound. Where what was
  * allowed is not any more, all that is shall be. It says so first: others of the core that it
  * leaves shall not go for the same reason. */
-static void move(struct ct_seats *s, int core, const cpu_set_t *allowed)
+static void move(struct ct_placement *s, int core, const cpu_set_t *allowed)
 {
     cpu_set_t one, any;
     sigset_t  all, before;
@@ -54,25 +54,25 @@ static void move(struct ct_seats *s, int core, const cpu_set_t *allowed)
             (void)sched_setaffinity(0, sizeof any, &any);
         }
     }
-    ct_seats_take(s);
+    ct_placement_take(s);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* It has reason to stay on this core. */
-static void settle(struct ct_seats *s)
+static void settle(struct ct_placement *s)
 {
     atomic_store_explicit(&s->all[s->me].settled, s->mine, memory_order_relaxed);
 }
 
 /* False: there is no choice. */
-static bool may_choose(const struct ct_seats *s, cpu_set_t *allowed)
+static bool may_choose(const struct ct_placement *s, cpu_set_t *allowed)
 {
     return s->all != NULL && s->moves && sched_getaffinity(0, sizeof *allowed, allowed) == 0 &&
            CPU_COUNT(allowed) > 1;
 }
 
 /* The core of `who`; -1: it has not said. */
-static int core_of(const struct ct_seats *s, uint32_t who)
+static int core_of(const struct ct_placement *s, uint32_t who)
 {
     const int64_t core = atomic_load_explicit(&s->all[who].core, memory_order_relaxed);
     const int64_t at = (core < 0 ? -core : core) - 1;
@@ -80,7 +80,7 @@ static int core_of(const struct ct_seats *s, uint32_t who)
 }
 
 /* Processes on each core. */
-static void count(const struct ct_seats *s, uint32_t on[CPU_SETSIZE])
+static void count(const struct ct_placement *s, uint32_t on[CPU_SETSIZE])
 {
     memset(on, 0, CPU_SETSIZE * sizeof *on);
     for (uint32_t i = 0; i < s->n; i++) {
@@ -104,7 +104,7 @@ static int emptiest(const uint32_t on[CPU_SETSIZE], int here, const cpu_set_t *a
     return best;
 }
 
-void ct_seats_choose(struct ct_seats *s)
+void ct_placement_choose(struct ct_placement *s)
 {
     cpu_set_t allowed;
     if (s->seated) {
@@ -124,7 +124,7 @@ void ct_seats_choose(struct ct_seats *s)
     }
 }
 
-int ct_seats_emptiest(const struct ct_seats *s, int here, const cpu_set_t *allowed)
+int ct_placement_emptiest(const struct ct_placement *s, int here, const cpu_set_t *allowed)
 {
     uint32_t on[CPU_SETSIZE];
     count(s, on);
@@ -133,12 +133,12 @@ int ct_seats_emptiest(const struct ct_seats *s, int here, const cpu_set_t *allow
 }
 
 /* What a wait takes here. One that polls is as good as nothing. */
-static uint64_t wait_ns(const struct ct_seats *s)
+static uint64_t wait_ns(const struct ct_placement *s)
 {
     return s->spell.lost_ns / ct_max_size(s->spell.waits, 1);
 }
 
-static void begin_spell(struct ct_seats *s, uint64_t now)
+static void begin_spell(struct ct_placement *s, uint64_t now)
 {
     s->spell.since_ns = now;
     s->spell.lost_ns = 0;
@@ -148,7 +148,7 @@ static void begin_spell(struct ct_seats *s, uint64_t now)
 
 /* The end of a trial. What else waits depend on makes no difference as large as this. It says
  * nothing of another core that the kernel has put this process on meanwhile. */
-static void judge(struct ct_seats *s, uint64_t now)
+static void judge(struct ct_placement *s, uint64_t now)
 {
     cpu_set_t  allowed;
     const bool worse = wait_ns(s) > 2 * s->wait_ns;
@@ -161,12 +161,12 @@ static void judge(struct ct_seats *s, uint64_t now)
     begin_spell(s, now);
 }
 
-/* Takes another seat, if there is one. */
-static void try_elsewhere(struct ct_seats *s, uint64_t now)
+/* Takes another core, if there is one. */
+static void try_elsewhere(struct ct_placement *s, uint64_t now)
 {
     cpu_set_t allowed;
     const int here = sched_getcpu();
-    int       core = may_choose(s, &allowed) ? ct_seats_emptiest(s, here, &allowed) : -1;
+    int       core = may_choose(s, &allowed) ? ct_placement_emptiest(s, here, &allowed) : -1;
     if (core >= 0) {
         s->on_trial = true;
         s->wait_ns = wait_ns(s);
@@ -178,13 +178,13 @@ static void try_elsewhere(struct ct_seats *s, uint64_t now)
     begin_spell(s, now);
 }
 
-void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
+void ct_placement_learn(struct ct_placement *s, uint32_t who, uint64_t start_ns)
 {
     if (s->all == NULL) {
         return;
     }
     const uint64_t now = ct_clock_ns(), here_ns = now - s->spell.since_ns;
-    const bool     beside = ct_seats_look(s, who) == CT_SEAT_BESIDE;
+    const bool     beside = ct_placement_look(s, who) == CT_PLACEMENT_BESIDE;
     s->spell.lost_ns += ct_min_size(now - start_ns, MOST_WAIT_NS);
     s->spell.switches = beside ? s->spell.switches + 1 : 0;
     if (s->on_trial) {
@@ -200,7 +200,7 @@ void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns)
 
 /* Nobody waits long any more for which it went to try another core. But it stays there for some
  * time: a program whose talk changes all the time shall not move all the time. */
-static void drop_trial(struct ct_seats *s, uint64_t now)
+static void drop_trial(struct ct_placement *s, uint64_t now)
 {
     if (s->on_trial && now - s->spell.since_ns >= LEAST_STAY_NS) {
         s->on_trial = false;
@@ -210,7 +210,7 @@ static void drop_trial(struct ct_seats *s, uint64_t now)
 
 /* Soon again once one of the two is elsewhere, since the kernel takes one of a pair to a core that
  * is idle for a moment; else after twice as long each time. */
-static bool is_time_to_join(struct ct_seats *s, int here, int there, uint64_t now)
+static bool is_time_to_join(struct ct_placement *s, int here, int there, uint64_t now)
 {
     const bool same = s->join.here == here + 1 && s->join.there == there + 1;
     if (s->on_trial || now - s->join.last_ns < (same ? s->join.stay_ns : LOOK_NS)) {
@@ -223,7 +223,7 @@ static bool is_time_to_join(struct ct_seats *s, int here, int there, uint64_t no
     return true;
 }
 
-static void sit_down(struct ct_seats *s, int core, const cpu_set_t *allowed, uint64_t now)
+static void move_beside(struct ct_placement *s, int core, const cpu_set_t *allowed, uint64_t now)
 {
     s->stay_ns /= 2;  /* it may go soon when there is no reason any more */
     s->join.here = 0; /* and should it be taken back there, it looks soon */
@@ -231,9 +231,9 @@ static void sit_down(struct ct_seats *s, int core, const cpu_set_t *allowed, uin
     begin_spell(s, now);
 }
 
-void ct_seats_join(struct ct_seats *s, uint32_t who)
+void ct_placement_join(struct ct_placement *s, uint32_t who)
 {
-    ct_seats_take(s); /* the kernel may have moved it */
+    ct_placement_take(s); /* the kernel may have moved it */
     const int here = sched_getcpu();
     const int there = s->all != NULL && who < s->n ? core_of(s, who) : -1;
     if (here < 0 || there < 0) {
@@ -247,7 +247,7 @@ void ct_seats_join(struct ct_seats *s, uint32_t who)
         uint32_t on[CPU_SETSIZE];
         count(s, on);
         if (on[here] > 1 && (on[there] < on[here] || (on[there] == on[here] && s->me < who))) {
-            sit_down(s, there, &allowed, now);
+            move_beside(s, there, &allowed, now);
         }
     }
     if (s->mine == there + 1) {
@@ -257,19 +257,19 @@ void ct_seats_join(struct ct_seats *s, uint32_t who)
 
 /* ---- room for all ---------------------------------------------------------------------------- */
 
-static bool is_on(const struct ct_seat *seat, int core)
+static bool is_on(const struct ct_placement_core *of, int core)
 {
-    const int32_t at = atomic_load_explicit(&seat->core, memory_order_relaxed);
+    const int32_t at = atomic_load_explicit(&of->core, memory_order_relaxed);
     return at == core + 1 || at == -(core + 1);
 }
 
-static bool has_settled(const struct ct_seat *seat, int core)
+static bool has_settled(const struct ct_placement_core *of, int core)
 {
-    return atomic_load_explicit(&seat->settled, memory_order_relaxed) == core + 1;
+    return atomic_load_explicit(&of->settled, memory_order_relaxed) == core + 1;
 }
 
 /* Processes of that core that stay there before this one does. */
-static uint32_t ahead_on(const struct ct_seats *s, int core)
+static uint32_t ahead_on(const struct ct_placement *s, int core)
 {
     const bool mine = has_settled(&s->all[s->me], core);
     uint32_t   n = 0;
@@ -280,7 +280,7 @@ static uint32_t ahead_on(const struct ct_seats *s, int core)
     return n;
 }
 
-void ct_seats_spread(struct ct_seats *s)
+void ct_placement_spread(struct ct_placement *s)
 {
     if (s->all == NULL || s->on_trial) {
         return;

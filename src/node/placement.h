@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Seats: on which core each process of a host runs, and whether it has given its core away, as each
- * says of itself in memory that they share. It is advice: one that the kernel has moved or stopped
- * is seen where it was until it speaks again.
+ * CPU placement: on which core each process of a host runs, and whether it has given its core away.
+ * Each process says so of itself in memory that all share. The placement is advice: a process that
+ * the kernel has moved or stopped is seen where it was until it speaks again.
  *
- * Where there are more processes than cores it pays to know. A process that waits for one which
- * runs elsewhere polls; it makes room at once for one that shares its core, or that has to wait for
- * a core itself. And two that share a core pay a switch for each answer, two that do not the way
- * between the cores for each byte: so with CTRAN_MIGRATE one of them takes a seat elsewhere,
- * or beside the other, as ep/traffic.c has counted. Nobody is bound by that, the kernel may move it
- * as before.
+ * Where there are more processes than cores this pays. A process that waits for one which runs on
+ * another core polls. It makes room at once for one that shares its core, or that has to wait for a
+ * core itself. Two that share a core pay a switch for each answer, and two that do not pay the way
+ * between the cores for each byte: so with CTRAN_MIGRATE one of them moves to another core, or
+ * beside the other, as ep/traffic.c has counted. Nobody is bound by that: the kernel may move the
+ * process as before.
  */
-#ifndef CT_BASE_SEATS_H
-#define CT_BASE_SEATS_H
+#ifndef CT_NODE_PLACEMENT_H
+#define CT_NODE_PLACEMENT_H
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@
 #include "base/util.h"
 
 /* In shared memory; it begins as zeros. */
-struct ct_seat {
+struct ct_placement_core {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic int32_t core; /* 1 + its number; negative: given away */
     /* 1 + the core that it has reason to stay on: a trial has found it no worse, or that one is
      * there with whom it exchanges much. */
@@ -31,13 +31,13 @@ struct ct_seat {
 };
 
 /* One process's view. */
-struct ct_seats {
-    struct ct_seat *all; /* of n processes; NULL: there is no such memory */
-    uint32_t        n, me;
-    int32_t         mine;   /* what stands in `all` for this process */
-    bool            moves;  /* CTRAN_MIGRATE: it may take another core by itself */
-    bool            seated; /* see ct_seats_choose */
-    uint32_t        fair;   /* processes for each core of the host */
+struct ct_placement {
+    struct ct_placement_core *all; /* of n processes; NULL: there is no such memory */
+    uint32_t                  n, me;
+    int32_t                   mine;   /* what stands in `all` for this process */
+    bool                      moves;  /* CTRAN_MIGRATE: it may take another core by itself */
+    bool                      seated; /* see ct_placement_choose */
+    uint32_t                  fair;   /* processes for each core of the host */
     struct {
         uint64_t since_ns;
         uint64_t lost_ns;  /* in waits for which it gave the core away */
@@ -58,15 +58,15 @@ struct ct_seats {
     } join;                        /* beside somebody */
 };
 
-enum ct_seat_sight {
-    CT_SEAT_UNKNOWN,
-    CT_SEAT_RUNS,   /* on another core */
-    CT_SEAT_BESIDE, /* it shares this one */
-    CT_SEAT_AWAY,   /* it waits for another core */
+enum ct_placement_sight {
+    CT_PLACEMENT_UNKNOWN,
+    CT_PLACEMENT_RUNS,   /* on another core */
+    CT_PLACEMENT_BESIDE, /* it shares this one */
+    CT_PLACEMENT_AWAY,   /* it waits for another core */
 };
 
 /* Says that this process runs, and where. Cheap while that stays the same. */
-static inline void ct_seats_take(struct ct_seats *s)
+static inline void ct_placement_take(struct ct_placement *s)
 {
     if (s->all != NULL) {
         const int32_t core = sched_getcpu() + 1;
@@ -78,7 +78,7 @@ static inline void ct_seats_take(struct ct_seats *s)
 }
 
 /* Says that it has given its core away, to sleep. */
-static inline void ct_seats_give(struct ct_seats *s)
+static inline void ct_placement_give(struct ct_placement *s)
 {
     if (s->all != NULL) {
         s->mine = -(sched_getcpu() + 1);
@@ -87,54 +87,54 @@ static inline void ct_seats_give(struct ct_seats *s)
 }
 
 /* Gives the core away once. */
-void ct_seats_yield(struct ct_seats *s);
+void ct_placement_yield(struct ct_placement *s);
 
 /* Where `who` is, as seen from the core that this process runs on. */
-static inline enum ct_seat_sight ct_seats_look(const struct ct_seats *s, uint32_t who)
+static inline enum ct_placement_sight ct_placement_look(const struct ct_placement *s, uint32_t who)
 {
     if (s->all == NULL || who >= s->n) {
-        return CT_SEAT_UNKNOWN;
+        return CT_PLACEMENT_UNKNOWN;
     }
     const int32_t theirs = atomic_load_explicit(&s->all[who].core, memory_order_relaxed);
     const int32_t core = sched_getcpu() + 1;
-    return theirs == 0                         ? CT_SEAT_UNKNOWN
-           : theirs == core || theirs == -core ? CT_SEAT_BESIDE
-           : theirs > 0                        ? CT_SEAT_RUNS
-                                               : CT_SEAT_AWAY;
+    return theirs == 0                         ? CT_PLACEMENT_UNKNOWN
+           : theirs == core || theirs == -core ? CT_PLACEMENT_BESIDE
+           : theirs > 0                        ? CT_PLACEMENT_RUNS
+                                               : CT_PLACEMENT_AWAY;
 }
 
 /* Whether `who` has given its core away, as a process does that waits in the library. */
-static inline bool ct_seats_has_given(const struct ct_seats *s, uint32_t who)
+static inline bool ct_placement_has_given(const struct ct_placement *s, uint32_t who)
 {
     return s->all != NULL && who < s->n &&
            atomic_load_explicit(&s->all[who].core, memory_order_relaxed) < 0;
 }
 
-/* The first seat, once: processes take the cores that they may use in turn, so that neighbours have
+/* The first core, once: processes take the cores that they may use in turn, so that neighbours have
  * different ones; where that brings more together than is fair, the one with the fewest. Whoever
  * may use but one core stays. (On kernels from 6.2 on a cpuset that is widened later is not
  * followed by one who has moved.) */
-void ct_seats_choose(struct ct_seats *s);
+void ct_placement_choose(struct ct_placement *s);
 
 /* From time to time, of those that a core has beyond what is fair the ones with the highest numbers
  * go where there are fewer than that; each does so ever less often, in case that the kernel has its
  * reasons. Who has settled stays before all who have not: else it would go back to the core that it
  * had left. Processes of a real-time class the kernel moves to where there are none, and leaves
  * them there. */
-void ct_seats_spread(struct ct_seats *s);
+void ct_placement_spread(struct ct_placement *s);
 
-/* Takes a seat beside `who`. Of two whose cores have equally many the one with the lower number
+/* Moves to the core of `who`. Of two whose cores have equally many the one with the lower number
  * moves, else the one that leaves more behind: so pairs that have to change places do, one after
  * the other. Who has a core for itself keeps it. Who has looked in vain looks ever less often while
  * both stay where they are. */
-void ct_seats_join(struct ct_seats *s, uint32_t who);
+void ct_placement_join(struct ct_placement *s, uint32_t who);
 
 /* The core among those allowed, other than `here`, that has the fewest processes; -1: each has more
  * than `here`. */
-int ct_seats_emptiest(const struct ct_seats *s, int here, const cpu_set_t *allowed);
+int ct_placement_emptiest(const struct ct_placement *s, int here, const cpu_set_t *allowed);
 
 /* A wait has ended. */
-static inline void ct_seats_count(struct ct_seats *s)
+static inline void ct_placement_count(struct ct_placement *s)
 {
     s->spell.waits++;
 }
@@ -143,6 +143,6 @@ static inline void ct_seats_count(struct ct_seats *s)
  * in a row by one that shares the core, the one of the two with the lower number takes the core
  * with the fewest processes, on trial: where waits take longer there it comes back. It stays for
  * some time, each time longer. */
-void ct_seats_learn(struct ct_seats *s, uint32_t who, uint64_t start_ns);
+void ct_placement_learn(struct ct_placement *s, uint32_t who, uint64_t start_ns);
 
 #endif

@@ -14,8 +14,8 @@
  *
  * The consumer trusts nothing: a header word is checked against the ring before use.
  */
-#ifndef CT_NET_SHM_RING_H
-#define CT_NET_SHM_RING_H
+#ifndef CT_NODE_RING_H
+#define CT_NODE_RING_H
 
 #include <stdatomic.h>
 

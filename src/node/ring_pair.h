@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A lane from one process to another: two rings that are one. The short one, which the nearest
+ * A pair from one process to another: two rings that are one. The short one, which the nearest
  * cache holds with room to spare, is used as long as the consumer keeps up; the long one has what
  * else there is, and all that is long itself. Through a ring of 256 KiB messages of 1 KiB come 1.5
  * to 2.2 times as slowly as through one of 8 KiB, since each line has been forgotten by the time
@@ -12,8 +12,8 @@
  * Invariant: the short ring always has room for a turn. Order is that of records and turns: the
  * consumer looks at one of the rings only.
  */
-#ifndef CT_NET_SHM_RING_PAIR_H
-#define CT_NET_SHM_RING_PAIR_H
+#ifndef CT_NODE_RING_PAIR_H
+#define CT_NODE_RING_PAIR_H
 
 #include "node/ring.h"
 

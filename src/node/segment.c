@@ -97,9 +97,9 @@ struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint
 }
 
 void ct_shm_segment_ring_pair(const struct ct_shm_segment *seg, uint32_t i,
-                              struct ct_ring_pair *lane)
+                              struct ct_ring_pair *pair)
 {
-    ct_ring_pair_view(lane, ct_shm_segment_ring(seg, i), seg->ring_bytes,
+    ct_ring_pair_view(pair, ct_shm_segment_ring(seg, i), seg->ring_bytes,
                       ct_shm_segment_offer(seg, i) + 1);
 }
 

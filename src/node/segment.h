@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank's segment: the shared memory that it makes and its peers of the same host map. It holds
- * the word on which the rank sleeps and, for each peer, one receive lane (ring_pair.h): a long
+ * the word on which the rank sleeps and, for each peer, one receive pair (ring_pair.h): a long
  * ring, offers of reads (net/shm_share.h) and a short ring. The long one names it all here.
  *
  * Held by a memfd, which vanishes with its last process and needs no /dev/shm, or by a file. Memory
- * of a lane in a memfd is taken only when a peer connects, so the segment may be much larger than
+ * of a pair in a memfd is taken only when a peer connects, so the segment may be much larger than
  * what is used. A file system may be full by then: a file takes all its room when it is made. A
  * file's owner keeps a lock on it; whoever makes a file removes those whose owner is gone.
  */
@@ -27,7 +27,7 @@ struct ct_shm_offer {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t claim;
     _Atomic uint64_t to, from, len_bytes, block_bytes; /* addresses as each process sees its own */
     _Atomic uint64_t token;                            /* see ct_net_remote */
-    /* No part of a read. 1: the peer could not map lent memory of late. */
+    /* No part of a read. 1: the peer could not map exposed memory of late. */
     _Atomic uint32_t blind;
     /* Of the owner: blocks over, and whether one of them failed. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t done;
@@ -54,10 +54,10 @@ struct ct_shm_head {
     CT_ALIGNED(CT_CACHE_LINE) struct ct_wake wake;
     /* Peers that have connected: a count that moves, and a bit for each ring. */
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t joins;
-    _Atomic uint32_t     offer; /* 1 + the place of a peer that wants help with a read, 0: none */
-    struct ct_mem_shelf  shelf; /* the owner's lent memory */
-    struct ct_shm_region regions[CT_SHM_REGIONS];
-    _Atomic uint64_t     joined[]; /* (nrings + 63) / 64 words */
+    _Atomic uint32_t      offer; /* 1 + the place of a peer that wants help with a read, 0: none */
+    struct ct_expose_list list;  /* the owner's exposed memory */
+    struct ct_shm_region  regions[CT_SHM_REGIONS];
+    _Atomic uint64_t      joined[]; /* (nrings + 63) / 64 words */
 };
 
 /* What peers are told. */
@@ -129,9 +129,9 @@ void                *ct_shm_segment_ring(const struct ct_shm_segment *seg, uint3
 size_t               ct_shm_segment_ring_at(const struct ct_shm_segment *seg, uint32_t i);
 size_t               ct_shm_segment_place_bytes(const struct ct_shm_segment *seg);
 struct ct_shm_offer *ct_shm_segment_offer(const struct ct_shm_segment *seg, uint32_t i);
-/* The lane whose long ring that is; the short one lies behind the offers. */
+/* The pair whose long ring that is; the short one lies behind the offers. */
 void ct_shm_segment_ring_pair(const struct ct_shm_segment *seg, uint32_t i,
-                              struct ct_ring_pair *lane);
+                              struct ct_ring_pair *pair);
 
 /* This host and pid namespace, as in the address. */
 uint64_t ct_shm_host(void);

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* roll.h: a head, a mark for each process, and two pages of entries. */
+/* shm_allgather.h: a head, a mark for each process, and two pages of entries. */
 #include "node/shm_allgather.h"
 
 #include <string.h>
 
 #include "base/util.h"
 
-struct ct_roll_memory {
+struct ct_shm_allgather_memory {
     CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t entries; /* put down since the start */
-    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t open;    /* rolls that are */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint64_t open;    /* allgathers that are */
     _Atomic uint32_t gate;                              /* the same; who sleeps sleeps here */
     _Atomic uint32_t sleepers;
-    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t marks[]; /* the last roll of each process */
+    CT_ALIGNED(CT_CACHE_LINE) _Atomic uint32_t marks[]; /* the last allgather of each process */
 };
 
 static size_t head_bytes(uint32_t n)
 {
-    return ct_round_up(sizeof(struct ct_roll_memory) + n * sizeof(uint32_t), CT_CACHE_LINE);
+    return ct_round_up(sizeof(struct ct_shm_allgather_memory) + n * sizeof(uint32_t),
+                       CT_CACHE_LINE);
 }
 
-size_t ct_roll_bytes(uint32_t n)
+size_t ct_shm_allgather_bytes(uint32_t n)
 {
-    return head_bytes(n) + 2 * (size_t)n * CT_ROLL_ENTRY;
+    return head_bytes(n) + 2 * (size_t)n * CT_SHM_ALLGATHER_ENTRY;
 }
 
-static char *page(const struct ct_roll *r)
+static char *page(const struct ct_shm_allgather *r)
 {
-    return (char *)r->memory + head_bytes(r->n) + r->k % 2 * r->n * CT_ROLL_ENTRY;
+    return (char *)r->memory + head_bytes(r->n) + r->k % 2 * r->n * CT_SHM_ALLGATHER_ENTRY;
 }
 
 /* Whoever helps may come late: what is open stays so. */
-static void open_page(struct ct_roll_memory *m, uint64_t k)
+static void open_page(struct ct_shm_allgather_memory *m, uint64_t k)
 {
     uint64_t before = k - 1;
     uint32_t shut = (uint32_t)before;
@@ -43,9 +44,9 @@ static void open_page(struct ct_roll_memory *m, uint64_t k)
     }
 }
 
-void ct_roll_put(struct ct_roll *r, const void *entry, size_t len_bytes)
+void ct_shm_allgather_put(struct ct_shm_allgather *r, const void *entry, size_t len_bytes)
 {
-    struct ct_roll_memory *m = r->memory;
+    struct ct_shm_allgather_memory *m = r->memory;
     r->k++;
     if (len_bytes > 0) {
         memcpy(page(r) + r->me * len_bytes, entry, len_bytes);
@@ -56,15 +57,15 @@ void ct_roll_put(struct ct_roll *r, const void *entry, size_t len_bytes)
     }
 }
 
-void ct_roll_help(const struct ct_roll *r)
+void ct_shm_allgather_help(const struct ct_shm_allgather *r)
 {
-    const struct ct_watch watch = ct_roll_watch(r);
-    if (!ct_watch_reached(&watch) && ct_roll_missing(r) == r->n) {
+    const struct ct_watch watch = ct_shm_allgather_watch(r);
+    if (!ct_watch_reached(&watch) && ct_shm_allgather_missing(r) == r->n) {
         open_page(r->memory, r->k);
     }
 }
 
-struct ct_watch ct_roll_watch(const struct ct_roll *r)
+struct ct_watch ct_shm_allgather_watch(const struct ct_shm_allgather *r)
 {
     return (struct ct_watch){.value = &r->memory->open,
                              .least = r->k,
@@ -73,7 +74,7 @@ struct ct_watch ct_roll_watch(const struct ct_roll *r)
                              .sleepers = &r->memory->sleepers};
 }
 
-uint32_t ct_roll_missing(const struct ct_roll *r)
+uint32_t ct_shm_allgather_missing(const struct ct_shm_allgather *r)
 {
     uint32_t i = 0;
     while (i < r->n &&
@@ -83,7 +84,7 @@ uint32_t ct_roll_missing(const struct ct_roll *r)
     return i;
 }
 
-const void *ct_roll_entries(const struct ct_roll *r)
+const void *ct_shm_allgather_entries(const struct ct_shm_allgather *r)
 {
     return page(r);
 }

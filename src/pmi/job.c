@@ -28,12 +28,12 @@ static void split_host(struct ct_job *job, uint32_t ranks)
     job->nlocal = n;
 }
 
-uint32_t ct_job_seat(const struct ct_job *job, uint32_t id)
+uint32_t ct_job_local_index(const struct ct_job *job, uint32_t id)
 {
     const uint32_t *const ranks = job->local_ranks;
     uint32_t              low = 0, n = job->nlocal;
-    if (job->seats.all == NULL || (id < n && ranks[id] == id)) {
-        return job->seats.all != NULL ? id : n; /* on one host each has its own number */
+    if (job->placement.all == NULL || (id < n && ranks[id] == id)) {
+        return job->placement.all != NULL ? id : n; /* on one host each has its own number */
     }
     while (low < n) {
         const uint32_t middle = low + (n - low) / 2;

@@ -96,15 +96,17 @@ struct ct_job {
     int                      universe;    /* processes that there is room for; -1: not known */
     _Atomic bool             met;         /* all processes have published their records */
     _Atomic bool             missed;      /* of several hosts, and they did not meet */
-    struct ct_roll       roll;  /* of all processes, where they share a host; else without memory */
-    struct ct_seats      seats; /* of the processes on this host; may be without memory */
+    struct ct_shm_allgather
+        shm_allgather; /* of all processes, where they share a host; else without memory */
+    struct ct_placement  placement; /* of the processes on this host; may be without memory */
     struct ct_job_events events;
     struct ct_log_once
         *once; /* for what all of this host would say; NULL: there is no such memory */
 };
 
-/* The place of a process in `seats`; nlocal: it has none, as on another host. */
-uint32_t ct_job_seat(const struct ct_job *job, uint32_t id);
+/* The place of a process among those of this host, as in `placement`; nlocal: it is on another
+ * host. */
+uint32_t ct_job_local_index(const struct ct_job *job, uint32_t id);
 
 /* Finds out how the process was started and joins; sets p->job. Errors are logged. */
 int ct_job_open(struct ct_process *p);

@@ -189,8 +189,8 @@ static int open_table(struct pmix *x)
     bool                 hosts = job->rank == 0 && is_node_job(job) && !x->told_where;
     int                  rc = ct_records_open(&x->table, job, job->tag);
     if (rc == CTRAN_SUCCESS) {
-        x->job.seats = (struct ct_seats){
-            .all = ct_records_seats(x->table),
+        x->job.placement = (struct ct_placement){
+            .all = ct_records_placement(x->table),
             .n = job->nlocal,
             .me = job->local_index,
             .fair = (uint32_t)ct_div_up(job->nlocal, ct_max_size(job->ncpus, 1)),
@@ -203,8 +203,8 @@ static int open_table(struct pmix *x)
         ct_records_heed(x->table, &x->job.events);
     }
     if (rc == CTRAN_SUCCESS && has_one_node(job)) {
-        x->job.roll =
-            (struct ct_roll){.memory = ct_records_roll(x->table), .n = job->size, .me = job->rank};
+        x->job.shm_allgather = (struct ct_shm_allgather){
+            .memory = ct_records_allgather(x->table), .n = job->size, .me = job->rank};
     }
     if (rc != CTRAN_SUCCESS || (!makes && !hosts)) {
         return rc;
@@ -489,8 +489,8 @@ static void pmix_close(struct ct_job *job)
     }
     close_store(x);
     if (x->table != NULL) {
-        x->job.roll.memory = NULL;
-        x->job.seats.all = NULL;
+        x->job.shm_allgather.memory = NULL;
+        x->job.placement.all = NULL;
         x->job.once = NULL;
         ct_records_close(x->table);
     }

@@ -222,10 +222,11 @@ static int map(struct ct_records *c)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-/* Behind the places there is the roll, then the seats. */
-static size_t seats_at(const struct ct_job *job)
+/* Behind the places there is the shared allgather, then the placement. */
+static size_t placement_at(const struct ct_job *job)
 {
-    return ct_round_up(head_bytes() + (size_t)job->size * PLACE_BYTES + ct_roll_bytes(job->nlocal),
+    return ct_round_up(head_bytes() + (size_t)job->size * PLACE_BYTES +
+                           ct_shm_allgather_bytes(job->nlocal),
                        CT_CACHE_LINE);
 }
 
@@ -237,7 +238,7 @@ int ct_records_open(struct ct_records **records, const struct ct_job *job, uint6
     }
     c->job = job;
     c->fd = -1;
-    c->len_bytes = seats_at(job) + job->nlocal * sizeof(struct ct_seat);
+    c->len_bytes = placement_at(job) + job->nlocal * sizeof(struct ct_placement_core);
     int n = snprintf(c->path, sizeof c->path, "%s/" CT_SHMFILE_PREFIX "%s-records-%016" PRIx64,
                      job->p->cfg.shm_dir, job->id, tag * 1099511628211u ^ job->local_group);
     int rc = CTRAN_ERR_CONFIG;
@@ -311,14 +312,14 @@ void ct_records_complete(struct ct_records *c, int status)
     open_gate(&c->head->all, status == CTRAN_SUCCESS ? THERE : FAILED);
 }
 
-void *ct_records_roll(const struct ct_records *c)
+void *ct_records_allgather(const struct ct_records *c)
 {
     return c->places + c->job->size;
 }
 
-struct ct_seat *ct_records_seats(const struct ct_records *c)
+struct ct_placement_core *ct_records_placement(const struct ct_records *c)
 {
-    return (struct ct_seat *)((char *)c->head + seats_at(c->job));
+    return (struct ct_placement_core *)((char *)c->head + placement_at(c->job));
 }
 
 struct ct_log_once *ct_records_log_once(const struct ct_records *c)

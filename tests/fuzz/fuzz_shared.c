@@ -186,8 +186,8 @@ static void ring(struct fuzz *f)
 
 enum { FILE_BYTES = 1 << 16, RANGES = 3 };
 
-static struct ct_mem_shelf shelf;
-static _Atomic uint32_t    blind;
+static struct ct_expose_list list;
+static _Atomic uint32_t      blind;
 
 /* The peer's file, as it makes it, or one without a seal. */
 static int lent_file(bool sealed)
@@ -196,7 +196,8 @@ static int lent_file(bool sealed)
     const int   fd = memfd_create("lent", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     FUZZ_CHECK(fd >= 0 && ftruncate(fd, FILE_BYTES) == 0 && fstat(fd, &st) == 0);
     FUZZ_CHECK(!sealed || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
-    shelf = (struct ct_mem_shelf){.changes = 1, .fd = fd, .device = st.st_dev, .inode = st.st_ino};
+    shelf =
+        (struct ct_expose_list){.changes = 1, .fd = fd, .device = st.st_dev, .inode = st.st_ino};
     return fd;
 }
 
@@ -218,7 +219,7 @@ static uint64_t near_page(struct fuzz *f)
 
 static void write_shelf(struct fuzz *f)
 {
-    struct ct_mem_range *r = &shelf.ranges[fuzz_below(f, RANGES)];
+    struct ct_expose_range *r = &shelf.ranges[fuzz_below(f, RANGES)];
     switch (fuzz_below(f, 5)) {
     case 0:
         r->place = near_page(f);
@@ -242,22 +243,22 @@ static void write_shelf(struct fuzz *f)
 /* All that is found can be read and written. */
 static void lent(struct fuzz *f)
 {
-    struct ct_mem_view view = {
+    struct ct_attach view = {
         .theirs = &shelf, .blind = &blind, .log = &process.log, .pid = getpid()};
     const int fd = lent_file(fuzz_below(f, 8) > 0);
     while (f->left > 0) {
         write_shelf(f);
         const uint64_t addr = near_page(f), len = near_page(f);
-        char          *at = ct_mem_view_find(&view, addr, len);
+        char          *at = ct_attach_find(&view, addr, len);
         if (at != NULL && len > 0) {
             FUZZ_CHECK(len < FILE_BYTES);
             at[0] = at[len - 1] = 1;
         }
         if (fuzz_below(f, 4) == 0) {
-            ct_mem_view_sweep(&view);
+            ct_attach_sweep(&view);
         }
     }
-    ct_mem_view_close(&view);
+    ct_attach_close(&view);
     close(fd);
 }
 
@@ -316,7 +317,7 @@ static void write_offer(struct fuzz *f, struct ct_shm_offer *o)
 /* The owner copies from what it has announced alone, to what its peer has lent alone. */
 static void offer(struct fuzz *f)
 {
-    struct ct_mem_view view = {
+    struct ct_attach view = {
         .theirs = &shelf, .blind = &blind, .log = &process.log, .pid = getpid()};
     struct ct_shm_mate  reader = {.gone = lives, .announced = was_announced, .view = &view};
     struct ct_shm_offer o = {.token = TOKEN};
@@ -330,7 +331,7 @@ static void offer(struct fuzz *f)
         write_offer(f, &o);
         (void)ct_shm_share_help(&o, &word, 0, &reader);
     }
-    ct_mem_view_close(&view);
+    ct_attach_close(&view);
     close(fd);
     free(sent);
 }

@@ -168,7 +168,7 @@ static void live(struct world *w, void (*body)(struct world *w))
                              .ncpus = ncpus > 0 ? (uint32_t)ncpus : 1,
                              .met = true};
     w->p.job = &w->job;
-    EQUAL(w, ct_mem_lending_init(&w->p), CTRAN_SUCCESS);
+    EQUAL(w, ct_expose_init(&w->p), CTRAN_SUCCESS);
     EQUAL(w, ct_ep_init(&w->p), CTRAN_SUCCESS);
     if (w->args->spoil != NULL) {
         spoil(w);
@@ -255,7 +255,7 @@ int world_wait(struct world *w, struct ct_net_comp *comp)
 
 void *world_alloc(struct world *w, size_t len_bytes)
 {
-    void *at = w->args->memory == WORLD_SHARED ? ct_mem_lent_get(&w->p, len_bytes, 64)
+    void *at = w->args->memory == WORLD_SHARED ? ct_expose_alloc(&w->p, len_bytes, 64)
                                                : calloc(1, len_bytes);
     CHECK(w, at != NULL);
     return at;

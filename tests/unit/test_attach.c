@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lent memory: what an owner puts on its shelf a peer sees, here through a mapping of its own in
- * the same process, and no longer than it is there; a shelf that anything may stand on; what is
- * done where there is no memory, no descriptor, no room on the shelf.
+ * Exposed memory: what an owner puts on its list a peer sees, here through a mapping of its own in
+ * the same process, and no longer than it is there; a list that anything may stand on; what is
+ * done where there is no memory, no descriptor, no room on the list.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,10 +18,10 @@
 enum { KIB = 1 << 10, MIB = 1 << 20, LEAST = 64 * KIB };
 
 struct stage {
-    struct ct_process   p;
-    struct ct_mem_shelf shelf;
-    _Atomic uint32_t    blind; /* the peer's */
-    struct ct_mem_view  view;
+    struct ct_process     p;
+    struct ct_expose_list list;
+    _Atomic uint32_t      blind; /* the peer's */
+    struct ct_attach      view;
 };
 
 static struct stage *make(void)
@@ -30,25 +30,25 @@ static struct stage *make(void)
     assert_non_null(s);
     unit_log_init(&s->p.log, CT_LOG_INFO);
     s->p.cfg.shm_alloc = LEAST;
-    assert_int_equal(ct_mem_lending_init(&s->p), CTRAN_SUCCESS);
-    ct_mem_lending_show(&s->p, &s->shelf);
-    s->view = (struct ct_mem_view){
-        .theirs = &s->shelf, .blind = &s->blind, .log = &s->p.log, .pid = getpid()};
+    assert_int_equal(ct_expose_init(&s->p), CTRAN_SUCCESS);
+    ct_expose_show(&s->p, &s->list);
+    s->view = (struct ct_attach){
+        .theirs = &s->list, .blind = &s->blind, .log = &s->p.log, .pid = getpid()};
     return s;
 }
 
 static void drop(struct stage *s)
 {
-    ct_mem_view_close(&s->view);
-    ct_mem_lending_show(&s->p, NULL);
-    ct_mem_lending_fini(&s->p);
+    ct_attach_close(&s->view);
+    ct_expose_show(&s->p, NULL);
+    ct_expose_fini(&s->p);
     ct_log_fini(&s->p.log);
     free(s);
 }
 
 static char *look(struct stage *s, const void *at, size_t len)
 {
-    return ct_mem_view_find(&s->view, (uintptr_t)at, len);
+    return ct_attach_find(&s->view, (uintptr_t)at, len);
 }
 
 /* Whether a page is mapped. */
@@ -65,12 +65,12 @@ static void test_seen(void **state)
     struct stage *s = make();
     const size_t  sizes[] = {LEAST, LEAST + 1, MIB, 5 * MIB + 77};
     for (size_t i = 0; i < CT_ARRAY_LEN(sizes); i++) {
-        char *at = ct_mem_lent_get(&s->p, sizes[i], 64);
+        char *at = ct_expose_alloc(&s->p, sizes[i], 64);
         assert_non_null(at);
-        assert_true(ct_mem_is_lent(&s->p, at, sizes[i]));
-        assert_true(ct_mem_is_lent(&s->p, at + 100, sizes[i] - 100));
-        assert_false(ct_mem_is_lent(&s->p, at + 4096, ct_round_up(sizes[i], 4096)));
-        assert_false(ct_mem_is_lent(&s->p, at - 1, 2));
+        assert_true(ct_expose_has(&s->p, at, sizes[i]));
+        assert_true(ct_expose_has(&s->p, at + 100, sizes[i] - 100));
+        assert_false(ct_expose_has(&s->p, at + 4096, ct_round_up(sizes[i], 4096)));
+        assert_false(ct_expose_has(&s->p, at - 1, 2));
         char *seen = look(s, at, sizes[i]);
         assert_non_null(seen);
         assert_ptr_not_equal(seen, at);
@@ -89,37 +89,37 @@ static void test_seen(void **state)
     drop(s);
 }
 
-/* What is too short, without end, or for nobody is private, and is not taken for lent. */
+/* What is too short, without end, or for nobody is private, and is not taken for exposed. */
 static void test_private(void **state)
 {
     (void)state;
     struct stage *s = make();
     char          mine[8];
-    assert_null(ct_mem_lent_get(&s->p, 0, 64));
-    assert_null(ct_mem_lent_get(&s->p, LEAST - 1, 64));
-    assert_null(ct_mem_lent_get(&s->p, PTRDIFF_MAX, 64));
-    assert_null(ct_mem_lent_get(&s->p, SIZE_MAX, 1 << 30));
-    assert_false(ct_mem_lent_put(&s->p, mine));
-    assert_false(ct_mem_is_lent(&s->p, mine, sizeof mine));
+    assert_null(ct_expose_alloc(&s->p, 0, 64));
+    assert_null(ct_expose_alloc(&s->p, LEAST - 1, 64));
+    assert_null(ct_expose_alloc(&s->p, PTRDIFF_MAX, 64));
+    assert_null(ct_expose_alloc(&s->p, SIZE_MAX, 1 << 30));
+    assert_false(ct_expose_free(&s->p, mine));
+    assert_false(ct_expose_has(&s->p, mine, sizeof mine));
     s->p.cfg.shm_alloc = 0;
-    assert_null(ct_mem_lent_get(&s->p, MIB, 64));
+    assert_null(ct_expose_alloc(&s->p, MIB, 64));
     s->p.cfg.shm_alloc = LEAST;
-    assert_int_equal(atomic_load(&s->shelf.changes), 0); /* so that nobody looks there */
-    char *at = ct_mem_lent_get(&s->p, MIB, 64);
+    assert_int_equal(atomic_load(&s->list.changes), 0); /* so that nobody looks there */
+    char *at = ct_expose_alloc(&s->p, MIB, 64);
     assert_non_null(at);
-    assert_int_equal(atomic_load(&s->shelf.changes), 1);
-    assert_false(ct_mem_lent_put(&s->p, at + 4096));
-    ct_mem_lending_show(&s->p, NULL);
-    assert_null(ct_mem_lent_get(&s->p, MIB, 64));
-    assert_false(ct_mem_is_lent(&s->p, at, MIB));
+    assert_int_equal(atomic_load(&s->list.changes), 1);
+    assert_false(ct_expose_free(&s->p, at + 4096));
+    ct_expose_show(&s->p, NULL);
+    assert_null(ct_expose_alloc(&s->p, MIB, 64));
+    assert_false(ct_expose_has(&s->p, at, MIB));
     at[5] = 5; /* it is memory all the same, and can be shown again */
-    ct_mem_lending_show(&s->p, &s->shelf);
+    ct_expose_show(&s->p, &s->list);
     assert_non_null(look(s, at, MIB));
     assert_int_equal(look(s, at, MIB)[5], 5);
-    ct_mem_lending_show(&s->p, NULL);
-    assert_true(ct_mem_lent_put(&s->p, at));
-    assert_false(ct_mem_lent_put(&s->p, at));
-    ct_mem_lending_show(&s->p, &s->shelf);
+    ct_expose_show(&s->p, NULL);
+    assert_true(ct_expose_free(&s->p, at));
+    assert_false(ct_expose_free(&s->p, at));
+    ct_expose_show(&s->p, &s->list);
     assert_null(look(s, at, MIB));
     drop(s);
 }
@@ -129,11 +129,11 @@ static void test_alignment(void **state)
     (void)state;
     struct stage *s = make();
     for (size_t align = 64; align <= 64 * MIB; align *= 2) {
-        char *at = ct_mem_lent_get(&s->p, LEAST, align);
+        char *at = ct_expose_alloc(&s->p, LEAST, align);
         assert_non_null(at);
         assert_int_equal((uintptr_t)at % align, 0);
         at[0] = at[LEAST - 1] = 1;
-        assert_true(ct_mem_lent_put(&s->p, at));
+        assert_true(ct_expose_free(&s->p, at));
     }
     drop(s);
 }
@@ -146,7 +146,7 @@ static void test_freed(void **state)
     unsigned      same = 0;
     char         *before = NULL;
     for (int i = 1; i < 100; i++) {
-        char *at = ct_mem_lent_get(&s->p, MIB, 64);
+        char *at = ct_expose_alloc(&s->p, MIB, 64);
         assert_non_null(at);
         same += at == before;
         before = at;
@@ -156,8 +156,8 @@ static void test_freed(void **state)
         assert_non_null(seen);
         assert_int_equal(seen[0], i);
         assert_int_equal(seen[MIB - 1], i);
-        assert_true(ct_mem_lent_put(&s->p, at));
-        assert_false(ct_mem_is_lent(&s->p, at, 1));
+        assert_true(ct_expose_free(&s->p, at));
+        assert_false(ct_expose_has(&s->p, at, 1));
         assert_int_equal(seen[0], 0); /* its pages are gone, the mapping is not */
         assert_null(look(s, at, 1));
         assert_false(is_mapped(seen));
@@ -171,40 +171,40 @@ static void test_swept(void **state)
 {
     (void)state;
     struct stage *s = make();
-    char         *kept = ct_mem_lent_get(&s->p, MIB, 64), *at = ct_mem_lent_get(&s->p, MIB, 64);
+    char         *kept = ct_expose_alloc(&s->p, MIB, 64), *at = ct_expose_alloc(&s->p, MIB, 64);
     char         *seen_kept = look(s, kept, 1), *seen = look(s, at, 1);
-    assert_true(ct_mem_lent_put(&s->p, at));
-    ct_mem_view_sweep(&s->view);
+    assert_true(ct_expose_free(&s->p, at));
+    ct_attach_sweep(&s->view);
     assert_false(is_mapped(seen));
     assert_true(is_mapped(seen_kept));
-    ct_mem_view_close(&s->view);
+    ct_attach_close(&s->view);
     assert_false(is_mapped(seen_kept));
     assert_null(look(s, kept, 1));
     drop(s);
 }
 
-/* The shelf is full: what comes next is private until something goes. All that is on it is seen. */
+/* The list is full: what comes next is private until something goes. All that is on it is seen. */
 static void test_full(void **state)
 {
     (void)state;
     struct stage *s = make();
-    char         *at[CT_MEM_RANGES];
-    for (int i = 0; i < CT_MEM_RANGES; i++) {
-        at[i] = ct_mem_lent_get(&s->p, LEAST, 64);
+    char         *at[CT_EXPOSE_RANGES];
+    for (int i = 0; i < CT_EXPOSE_RANGES; i++) {
+        at[i] = ct_expose_alloc(&s->p, LEAST, 64);
         assert_non_null(at[i]);
         memset(at[i], i, LEAST);
     }
-    assert_null(ct_mem_lent_get(&s->p, LEAST, 64));
+    assert_null(ct_expose_alloc(&s->p, LEAST, 64));
     unit_contains(unit_logged(&s->p.log), "are private");
-    for (int i = CT_MEM_RANGES - 1; i >= 0; i--) {
+    for (int i = CT_EXPOSE_RANGES - 1; i >= 0; i--) {
         assert_non_null(look(s, at[i], LEAST));
         assert_int_equal(look(s, at[i], LEAST)[LEAST - 1], i);
     }
-    assert_true(ct_mem_lent_put(&s->p, at[7]));
-    at[7] = ct_mem_lent_get(&s->p, 2 * LEAST, 64);
+    assert_true(ct_expose_free(&s->p, at[7]));
+    at[7] = ct_expose_alloc(&s->p, 2 * LEAST, 64);
     assert_non_null(at[7]);
     assert_non_null(look(s, at[7], 2 * LEAST));
-    assert_null(ct_mem_lent_get(&s->p, LEAST, 64));
+    assert_null(ct_expose_alloc(&s->p, LEAST, 64));
     drop(s);
 }
 
@@ -223,12 +223,12 @@ static void test_no_file(void **state)
     struct stage *s = make();
     struct rlimit before;
     limit(RLIMIT_NOFILE, 0, &before);
-    assert_null(ct_mem_lent_get(&s->p, MIB, 64));
-    assert_null(ct_mem_lent_get(&s->p, MIB, 64));
+    assert_null(ct_expose_alloc(&s->p, MIB, 64));
+    assert_null(ct_expose_alloc(&s->p, MIB, 64));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     const char *logged = unit_logged(&s->p.log);
-    unit_contains(logged, "no lent memory");
-    assert_null(strstr(strstr(logged, "no lent memory") + 1, "no lent memory"));
+    unit_contains(logged, "no exposed memory");
+    assert_null(strstr(strstr(logged, "no exposed memory") + 1, "no exposed memory"));
     drop(s);
 }
 
@@ -239,12 +239,12 @@ static void test_short_files(void **state)
     struct stage *s = make();
     struct rlimit before;
     limit(RLIMIT_FSIZE, MIB, &before);
-    assert_null(ct_mem_lent_get(&s->p, MIB, 64));
-    char *at = ct_mem_lent_get(&s->p, LEAST, 64);
+    assert_null(ct_expose_alloc(&s->p, MIB, 64));
+    char *at = ct_expose_alloc(&s->p, LEAST, 64);
     assert_non_null(at);
     at[LEAST - 1] = 1;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_non_null(ct_mem_lent_get(&s->p, MIB, 64));
+    assert_non_null(ct_expose_alloc(&s->p, MIB, 64));
     drop(s);
 }
 
@@ -253,8 +253,8 @@ static void test_no_addresses(void **state)
 {
     (void)state;
     struct stage *s = make();
-    assert_null(ct_mem_lent_get(&s->p, (size_t)1 << 60, 64));
-    char *at = ct_mem_lent_get(&s->p, LEAST, 64);
+    assert_null(ct_expose_alloc(&s->p, (size_t)1 << 60, 64));
+    char *at = ct_expose_alloc(&s->p, LEAST, 64);
     assert_non_null(at);
     assert_non_null(look(s, at, LEAST));
     drop(s);
@@ -265,14 +265,14 @@ static void test_blind(void **state)
     (void)state;
     struct stage *s = make();
     struct rlimit before;
-    char         *at = ct_mem_lent_get(&s->p, MIB, 64);
+    char         *at = ct_expose_alloc(&s->p, MIB, 64);
     limit(RLIMIT_NOFILE, 0, &before);
     for (int i = 0; i < 1000; i++) {
         assert_null(look(s, at, MIB));
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(atomic_load(&s->blind), 1);
-    assert_int_equal(unit_count(unit_logged(&s->p.log), "cannot map the lent memory of pid"), 1);
+    assert_int_equal(unit_count(unit_logged(&s->p.log), "cannot map the exposed memory of pid"), 1);
     int looks = 1;
     while (look(s, at, MIB) == NULL) {
         assert_true(++looks <= 300);
@@ -283,13 +283,13 @@ static void test_blind(void **state)
     drop(s);
 }
 
-/* What could be mapped stays in use meanwhile; what is lent anew is tried at once. */
+/* What could be mapped stays in use meanwhile; what is exposed anew is tried at once. */
 static void test_blind_for_a_while(void **state)
 {
     (void)state;
     struct stage *s = make();
     struct rlimit before;
-    char         *at[2] = {ct_mem_lent_get(&s->p, MIB, 64), ct_mem_lent_get(&s->p, MIB, 64)};
+    char         *at[2] = {ct_expose_alloc(&s->p, MIB, 64), ct_expose_alloc(&s->p, MIB, 64)};
     char         *seen = look(s, at[0], MIB);
     assert_non_null(seen);
     limit(RLIMIT_NOFILE, 0, &before);
@@ -298,8 +298,8 @@ static void test_blind_for_a_while(void **state)
         assert_ptr_equal(look(s, at[0], MIB), seen);
     }
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_true(ct_mem_lent_put(&s->p, at[1]));
-    at[1] = ct_mem_lent_get(&s->p, MIB, 64);
+    assert_true(ct_expose_free(&s->p, at[1]));
+    at[1] = ct_expose_alloc(&s->p, MIB, 64);
     assert_non_null(look(s, at[1], MIB));
     assert_int_equal(atomic_load(&s->blind), 0);
     drop(s);
@@ -313,7 +313,7 @@ static void test_blind_no_more(void **state)
     for (int seen = 0; seen < 2; seen++) {
         struct stage *s = make();
         struct rlimit before;
-        char         *at[2] = {ct_mem_lent_get(&s->p, MIB, 64), ct_mem_lent_get(&s->p, MIB, 64)};
+        char         *at[2] = {ct_expose_alloc(&s->p, MIB, 64), ct_expose_alloc(&s->p, MIB, 64)};
         if (seen) {
             assert_non_null(look(s, at[0], MIB));
         }
@@ -321,14 +321,14 @@ static void test_blind_no_more(void **state)
         assert_null(look(s, at[1], MIB));
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
         assert_int_equal(atomic_load(&s->blind), 1);
-        char *other = ct_mem_lent_get(&s->p, MIB, 64);
-        ct_mem_view_sweep(&s->view);
+        char *other = ct_expose_alloc(&s->p, MIB, 64);
+        ct_attach_sweep(&s->view);
         assert_int_equal(atomic_load(&s->blind), 1);
-        assert_true(ct_mem_lent_put(&s->p, other));
-        ct_mem_view_sweep(&s->view);
+        assert_true(ct_expose_free(&s->p, other));
+        ct_attach_sweep(&s->view);
         assert_int_equal(atomic_load(&s->blind), 1);
-        assert_true(ct_mem_lent_put(&s->p, at[1]));
-        ct_mem_view_sweep(&s->view);
+        assert_true(ct_expose_free(&s->p, at[1]));
+        ct_attach_sweep(&s->view);
         assert_int_equal(atomic_load(&s->blind), 0);
         assert_non_null(look(s, at[0], MIB));
         drop(s);
@@ -341,7 +341,7 @@ static void test_blind_for_one(void **state)
     (void)state;
     struct stage *hidden = make(), *s = make();
     struct rlimit before;
-    char *there = ct_mem_lent_get(&hidden->p, MIB, 64), *at = ct_mem_lent_get(&s->p, MIB, 64);
+    char *there = ct_expose_alloc(&hidden->p, MIB, 64), *at = ct_expose_alloc(&s->p, MIB, 64);
     limit(RLIMIT_NOFILE, 0, &before);
     assert_null(look(hidden, there, MIB));
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -374,7 +374,7 @@ static void test_dumps(void **state)
 {
     (void)state;
     struct stage *s = make();
-    char         *at = ct_mem_lent_get(&s->p, MIB, 64), *seen = look(s, at, MIB);
+    char         *at = ct_expose_alloc(&s->p, MIB, 64), *seen = look(s, at, MIB);
     assert_true(has_flag(at, " rd") && has_flag(seen, " rd"));
     assert_false(has_flag(at, " dd"));
     assert_true(has_flag(seen, " dd"));
@@ -384,54 +384,54 @@ static void test_dumps(void **state)
 /* ---- a peer that lies ------------------------------------------------------------------------ */
 
 /* The owner's entry 0 and its file, changed in one way; what is there must not be mapped, which
- * says nothing of what others have lent. */
+ * says nothing of what others have exposed. */
 static void lie(void (*change)(struct stage *s))
 {
     struct stage *s = make();
-    char         *at = ct_mem_lent_get(&s->p, MIB, 64);
+    char         *at = ct_expose_alloc(&s->p, MIB, 64);
     at[0] = 1;
     change(s);
     for (int i = 0; i < 1000; i++) {
         assert_null(look(s, at, 8));
     }
     assert_int_equal(atomic_load(&s->blind), 0);
-    assert_int_equal(unit_count(unit_logged(&s->p.log), "cannot map the lent memory of pid"), 1);
+    assert_int_equal(unit_count(unit_logged(&s->p.log), "cannot map the exposed memory of pid"), 1);
     drop(s);
 }
 
 static void beyond_end(struct stage *s)
 {
-    atomic_fetch_add(&s->shelf.ranges[0].place, MIB);
+    atomic_fetch_add(&s->list.ranges[0].place, MIB);
 }
 
 static void too_long(struct stage *s)
 {
-    atomic_store(&s->shelf.ranges[0].len_bytes, UINT64_MAX);
+    atomic_store(&s->list.ranges[0].len_bytes, UINT64_MAX);
 }
 
 static void longer(struct stage *s)
 {
-    atomic_fetch_add(&s->shelf.ranges[0].len_bytes, 4096);
+    atomic_fetch_add(&s->list.ranges[0].len_bytes, 4096);
 }
 
 static void askew(struct stage *s)
 {
-    atomic_fetch_sub(&s->shelf.ranges[0].place, 5);
+    atomic_fetch_sub(&s->list.ranges[0].place, 5);
 }
 
 static void far_out(struct stage *s)
 {
-    atomic_store(&s->shelf.ranges[0].place, UINT64_MAX - 4095);
+    atomic_store(&s->list.ranges[0].place, UINT64_MAX - 4095);
 }
 
 static void other_file(struct stage *s)
 {
-    atomic_fetch_add(&s->shelf.inode, 1);
+    atomic_fetch_add(&s->list.inode, 1);
 }
 
 static void no_file(struct stage *s)
 {
-    atomic_store(&s->shelf.fd, -1);
+    atomic_store(&s->list.fd, -1);
 }
 
 static void of_another(struct stage *s)
@@ -445,9 +445,9 @@ static void unsealed(struct stage *s)
     struct stat st;
     const int   fd = memfd_create("unsealed", MFD_CLOEXEC);
     assert_true(fd >= 0 && ftruncate(fd, 4 * MIB) == 0 && fstat(fd, &st) == 0);
-    atomic_store(&s->shelf.fd, fd);
-    atomic_store(&s->shelf.inode, st.st_ino);
-    atomic_store(&s->shelf.device, st.st_dev);
+    atomic_store(&s->list.fd, fd);
+    atomic_store(&s->list.inode, st.st_ino);
+    atomic_store(&s->list.device, st.st_dev);
 }
 
 static void a_pipe(struct stage *s)
@@ -456,9 +456,9 @@ static void a_pipe(struct stage *s)
     int         fds[2];
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(fstat(fds[0], &st), 0);
-    atomic_store(&s->shelf.fd, fds[0]);
-    atomic_store(&s->shelf.inode, st.st_ino);
-    atomic_store(&s->shelf.device, st.st_dev);
+    atomic_store(&s->list.fd, fds[0]);
+    atomic_store(&s->list.inode, st.st_ino);
+    atomic_store(&s->list.device, st.st_dev);
 }
 
 static void test_lies(void **state)
@@ -485,11 +485,11 @@ static void *come_and_go(void *arg)
 {
     struct race *r = arg;
     for (unsigned i = 0; i < TURNS; i++) {
-        char *at = ct_mem_lent_get(&r->s->p, LEAST, 64);
+        char *at = ct_expose_alloc(&r->s->p, LEAST, 64);
         assert_non_null(at);
         at[i % LEAST] = 1;
-        assert_true(ct_mem_is_lent(&r->s->p, at, LEAST));
-        assert_true(ct_mem_lent_put(&r->s->p, at));
+        assert_true(ct_expose_has(&r->s->p, at, LEAST));
+        assert_true(ct_expose_free(&r->s->p, at));
     }
     return NULL;
 }
@@ -501,7 +501,7 @@ static void test_race(void **state)
     enum { THREADS = 3 };
     struct race r = {.s = make()};
     pthread_t   threads[THREADS];
-    char       *stays = ct_mem_lent_get(&r.s->p, MIB, 64);
+    char       *stays = ct_expose_alloc(&r.s->p, MIB, 64);
     memset(stays, 7, MIB);
     for (int t = 0; t < THREADS; t++) {
         assert_int_equal(pthread_create(&threads[t], NULL, come_and_go, &r), 0);
@@ -514,8 +514,8 @@ static void test_race(void **state)
     for (int t = 0; t < THREADS; t++) {
         pthread_join(threads[t], NULL);
     }
-    for (unsigned i = 1; i < CT_MEM_RANGES; i++) {
-        assert_int_equal(atomic_load(&r.s->shelf.ranges[i].place), 0);
+    for (unsigned i = 1; i < CT_EXPOSE_RANGES; i++) {
+        assert_int_equal(atomic_load(&r.s->list.ranges[i].place), 0);
     }
     drop(r.s);
 }
@@ -535,10 +535,10 @@ static void test_owner_gone(void **state)
     s->p.cfg.shm_alloc = LEAST;
     const pid_t pid = fork();
     if (pid == 0) {
-        (void)ct_mem_lending_init(&s->p);
-        ct_mem_lending_show(&s->p, &s->shelf);
+        (void)ct_expose_init(&s->p);
+        ct_expose_show(&s->p, &s->list);
         for (int i = 0; i < 2; i++) {
-            at[i] = ct_mem_lent_get(&s->p, MIB, 64);
+            at[i] = ct_expose_alloc(&s->p, MIB, 64);
             memset(at[i], 5 + i, MIB);
         }
         (void)!write(fds[0][1], at, sizeof at);
@@ -546,7 +546,7 @@ static void test_owner_gone(void **state)
         _exit(0);
     }
     s->view =
-        (struct ct_mem_view){.theirs = &s->shelf, .blind = &s->blind, .log = &s->p.log, .pid = pid};
+        (struct ct_attach){.theirs = &s->list, .blind = &s->blind, .log = &s->p.log, .pid = pid};
     assert_int_equal(read(fds[0][0], at, sizeof at), sizeof at);
     char *seen = look(s, at[0], MIB);
     assert_non_null(seen);
@@ -556,7 +556,7 @@ static void test_owner_gone(void **state)
     assert_int_equal(seen[MIB - 1], 5);
     assert_null(look(s, at[1], MIB));
     assert_int_equal(atomic_load(&s->blind), 0); /* that says nothing of the others */
-    ct_mem_view_close(&s->view);
+    ct_attach_close(&s->view);
     ct_log_fini(&s->p.log);
     munmap(s, sizeof *s);
 }

@@ -19,7 +19,7 @@ static void test_every_place_and_length(void **state)
                 memset(to, 0, ROOM);
                 memset(want, 0, ROOM);
                 memcpy(want + MARGIN + at, from + of, len);
-                ct_past_copy(to + MARGIN + at, from + of, len);
+                ct_nt_copy(to + MARGIN + at, from + of, len);
                 assert_memory_equal(to, want, ROOM);
             }
         }
@@ -29,22 +29,22 @@ static void test_every_place_and_length(void **state)
 static void test_shares(void **state)
 {
     (void)state;
-    assert_int_equal(ct_past_share_of("32768K\n", "3\n"), 16 << 20);
-    assert_int_equal(ct_past_share_of("32768K\n", "00000000,0000ffff\n"), 2 << 20);
-    assert_int_equal(ct_past_share_of("6M\n", "f\n"), 3 << 19);
-    assert_int_equal(ct_past_share_of("4096", "8"), 4096);
-    assert_int_equal(ct_past_share_of("491520K\n", "3\n"), CT_PAST_MOST_SHARE);
-    assert_int_equal(ct_past_share_of("", "3"), 0);
-    assert_int_equal(ct_past_share_of("32768K", ""), 0);
+    assert_int_equal(ct_cache_share_of("32768K\n", "3\n"), 16 << 20);
+    assert_int_equal(ct_cache_share_of("32768K\n", "00000000,0000ffff\n"), 2 << 20);
+    assert_int_equal(ct_cache_share_of("6M\n", "f\n"), 3 << 19);
+    assert_int_equal(ct_cache_share_of("4096", "8"), 4096);
+    assert_int_equal(ct_cache_share_of("491520K\n", "3\n"), CT_CACHE_MOST_SHARE);
+    assert_int_equal(ct_cache_share_of("", "3"), 0);
+    assert_int_equal(ct_cache_share_of("32768K", ""), 0);
 }
 
 /* Whatever it is: no more than a cache may have. */
 static void test_this_host(void **state)
 {
     (void)state;
-    const size_t share = ct_past_cache_share();
-    assert_true(share <= (size_t)CT_PAST_MOST_SHARE);
-    assert_int_equal(share, ct_past_cache_share());
+    const size_t share = ct_cache_share();
+    assert_true(share <= (size_t)CT_CACHE_MOST_SHARE);
+    assert_int_equal(share, ct_cache_share());
 }
 
 int main(void)

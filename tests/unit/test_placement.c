@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Seats: what a process sees of the others, and when it takes another core. The others are words in
- * the memory that this test writes itself. Where it may use one core alone there is no other seat,
+ * the memory that this test writes itself. Where it may use one core alone there is no other one,
  * and that is what is tested. */
 #include <sched.h>
 #include <stdlib.h>
@@ -15,15 +15,15 @@ enum { N = 4, ME = 1, MANY = 10000, HERE_NS = 200000, SHORTER_NS = 100000, LONGE
 
 static cpu_set_t ours;
 
-static struct ct_seats view_new(void)
+static struct ct_placement view_new(void)
 {
-    struct ct_seat *all = aligned_alloc(CT_CACHE_LINE, N * sizeof *all);
+    struct ct_placement_core *all = aligned_alloc(CT_CACHE_LINE, N * sizeof *all);
     assert_non_null(all);
     memset(all, 0, N * sizeof *all);
-    return (struct ct_seats){.all = all, .n = N, .me = ME, .moves = true};
+    return (struct ct_placement){.all = all, .n = N, .me = ME, .moves = true};
 }
 
-static void put(struct ct_seats *s, uint32_t who, int32_t core)
+static void put(struct ct_placement *s, uint32_t who, int32_t core)
 {
     atomic_store_explicit(&s->all[who].core, core, memory_order_relaxed);
 }
@@ -55,37 +55,37 @@ static int unpin(void **state)
 static void test_given_away(void **state)
 {
     (void)state;
-    struct ct_seats s = view_new();
+    struct ct_placement s = view_new();
     put(&s, 0, 1);
     put(&s, 2, -1);
-    assert_false(ct_seats_has_given(&s, 0));
-    assert_true(ct_seats_has_given(&s, 2));
-    assert_false(ct_seats_has_given(&s, 3)); /* has said nothing yet */
-    assert_false(ct_seats_has_given(&s, N)); /* is on another host */
+    assert_false(ct_placement_has_given(&s, 0));
+    assert_true(ct_placement_has_given(&s, 2));
+    assert_false(ct_placement_has_given(&s, 3)); /* has said nothing yet */
+    assert_false(ct_placement_has_given(&s, N)); /* is on another host */
     free(s.all);
     s.all = NULL;
-    assert_false(ct_seats_has_given(&s, 2));
+    assert_false(ct_placement_has_given(&s, 2));
 }
 
 static void test_sight(void **state)
 {
     (void)state;
-    struct ct_seats s = view_new();
+    struct ct_placement s = view_new();
     pin(first_core(-1));
     const int32_t here = sched_getcpu() + 1;
-    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_UNKNOWN);
-    assert_int_equal(ct_seats_look(&s, N), CT_SEAT_UNKNOWN); /* of another host */
+    assert_int_equal(ct_placement_look(&s, 0), CT_PLACEMENT_UNKNOWN);
+    assert_int_equal(ct_placement_look(&s, N), CT_PLACEMENT_UNKNOWN); /* of another host */
     put(&s, 0, here);
-    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_BESIDE);
+    assert_int_equal(ct_placement_look(&s, 0), CT_PLACEMENT_BESIDE);
     put(&s, 0, -here);
-    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_BESIDE);
+    assert_int_equal(ct_placement_look(&s, 0), CT_PLACEMENT_BESIDE);
     put(&s, 0, here + 1);
-    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_RUNS);
+    assert_int_equal(ct_placement_look(&s, 0), CT_PLACEMENT_RUNS);
     put(&s, 0, -(here + 1));
-    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_AWAY);
-    ct_seats_take(&s);
+    assert_int_equal(ct_placement_look(&s, 0), CT_PLACEMENT_AWAY);
+    ct_placement_take(&s);
     assert_int_equal(atomic_load(&s.all[ME].core), here);
-    ct_seats_yield(&s);
+    ct_placement_yield(&s);
     assert_int_equal(atomic_load(&s.all[ME].core), here);
     free(s.all);
 }
@@ -94,29 +94,29 @@ static void test_sight(void **state)
 static void test_none(void **state)
 {
     (void)state;
-    struct ct_seats s = {.n = 0};
-    ct_seats_take(&s);
-    ct_seats_yield(&s);
-    ct_seats_choose(&s);
-    ct_seats_spread(&s);
-    ct_seats_learn(&s, 0, 0);
-    ct_seats_join(&s, 0);
-    assert_int_equal(ct_seats_look(&s, 0), CT_SEAT_UNKNOWN);
+    struct ct_placement s = {.n = 0};
+    ct_placement_take(&s);
+    ct_placement_yield(&s);
+    ct_placement_choose(&s);
+    ct_placement_spread(&s);
+    ct_placement_learn(&s, 0, 0);
+    ct_placement_join(&s, 0);
+    assert_int_equal(ct_placement_look(&s, 0), CT_PLACEMENT_UNKNOWN);
 }
 
-/* The first seat is that of its turn, and binds nobody. */
+/* The first core is that of its turn, and binds nobody. */
 static void test_choose(void **state)
 {
     (void)state;
     for (uint32_t me = 0; me < N; me++) {
-        struct ct_seats s = view_new();
-        int             turn = (int)me % CPU_COUNT(&ours), core = first_core(-1);
-        cpu_set_t       now;
+        struct ct_placement s = view_new();
+        int                 turn = (int)me % CPU_COUNT(&ours), core = first_core(-1);
+        cpu_set_t           now;
         s.me = me;
         while (turn-- > 0) {
             core = first_core(core);
         }
-        ct_seats_choose(&s);
+        ct_placement_choose(&s);
         assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
         assert_true(CPU_EQUAL(&now, &ours));
         if (CPU_COUNT(&ours) > 1) {
@@ -129,18 +129,18 @@ static void test_choose(void **state)
 }
 
 /* A wait of `ns` that `who` has ended, with the word of where that one is written anew. */
-static void wait_once(struct ct_seats *s, uint32_t who, uint64_t ns, bool beside)
+static void wait_once(struct ct_placement *s, uint32_t who, uint64_t ns, bool beside)
 {
     const int32_t here = sched_getcpu() + 1;
     if (who < s->n) {
         put(s, who, beside ? -here : -(here + CPU_SETSIZE / 2));
     }
-    ct_seats_count(s);
-    ct_seats_learn(s, who, ct_clock_ns() - ns);
+    ct_placement_count(s);
+    ct_placement_learn(s, who, ct_clock_ns() - ns);
 }
 
 /* Whether many waits put it on trial. */
-static bool is_tried(struct ct_seats *s, uint32_t who, bool beside)
+static bool is_tried(struct ct_placement *s, uint32_t who, bool beside)
 {
     for (unsigned i = 0; !s->on_trial && i < MANY; i++) {
         wait_once(s, who, HERE_NS, beside);
@@ -149,7 +149,7 @@ static bool is_tried(struct ct_seats *s, uint32_t who, bool beside)
 }
 
 /* Waits until the trial is over. */
-static void end_trial(struct ct_seats *s, uint32_t who, uint64_t ns)
+static void end_trial(struct ct_placement *s, uint32_t who, uint64_t ns)
 {
     while (s->on_trial) {
         wait_once(s, who, ns, false);
@@ -160,7 +160,7 @@ static void end_trial(struct ct_seats *s, uint32_t who, uint64_t ns)
  * back, where not it stays. */
 static void trial(uint64_t there_ns, bool returns)
 {
-    struct ct_seats s = view_new();
+    struct ct_placement s = view_new();
     if (CPU_COUNT(&ours) < 2) {
         assert_false(is_tried(&s, ME + 1, true));
         free(s.all);
@@ -181,24 +181,24 @@ static void trial(uint64_t there_ns, bool returns)
 static void test_clump(void **state)
 {
     (void)state;
-    struct ct_seats s = view_new();
+    struct ct_placement s = view_new();
     s.me = 0;
     s.fair = 1;
     put(&s, 1, first_core(-1) + 1);
-    ct_seats_choose(&s);
+    ct_placement_choose(&s);
     assert_int_equal(s.mine, CPU_COUNT(&ours) > 1 ? first_core(first_core(-1)) + 1 : 0);
     free(s.all);
 }
 
 /* Where it may look once more. */
-static void spread_now(struct ct_seats *s)
+static void spread_now(struct ct_placement *s)
 {
     s->spread.last_ns = s->spread.stay_ns = 0;
-    ct_seats_spread(s);
+    ct_placement_spread(s);
 }
 
 /* The same on the core that it last was seen on. */
-static void spread_from(struct ct_seats *s)
+static void spread_from(struct ct_placement *s)
 {
     pin(s->mine - 1);
     (void)unpin(NULL);
@@ -209,9 +209,9 @@ static void spread_from(struct ct_seats *s)
 static void test_spread(void **state)
 {
     (void)state;
-    cpu_set_t       now;
-    struct ct_seats s = view_new();
-    int             from = -1;
+    cpu_set_t           now;
+    struct ct_placement s = view_new();
+    int                 from = -1;
     s.fair = 1;
     for (unsigned i = 0; s.mine == 0 && i < MANY; i++) { /* the kernel may move it meanwhile */
         from = sched_getcpu();
@@ -228,7 +228,7 @@ static void test_spread(void **state)
 static void test_no_spread(void **state)
 {
     (void)state;
-    struct ct_seats s = view_new();
+    struct ct_placement s = view_new();
     s.fair = 1;
     spread_now(&s);
     s.on_trial = true;
@@ -254,7 +254,7 @@ static void test_no_spread(void **state)
 static void test_tried(void **state)
 {
     (void)state;
-    struct ct_seats s = view_new();
+    struct ct_placement s = view_new();
     s.fair = 1;
     if (CPU_COUNT(&ours) > 1) {
         assert_true(is_tried(&s, ME + 1, true));
@@ -275,7 +275,7 @@ static void test_tried(void **state)
     free(s.all);
 }
 
-static int32_t settled_of(const struct ct_seats *s)
+static int32_t settled_of(const struct ct_placement *s)
 {
     return atomic_load_explicit(&s->all[ME].settled, memory_order_relaxed);
 }
@@ -286,11 +286,11 @@ static void test_tried_in_vain(void **state)
 {
     (void)state;
     for (int moved = 0; moved < 2 && CPU_COUNT(&ours) > 1; moved++) {
-        struct ct_seats s = view_new();
+        struct ct_placement s = view_new();
         assert_true(is_tried(&s, ME + 1, true));
         const int before = s.before, there = s.there;
         pin(moved ? before : there);
-        ct_seats_take(&s);
+        ct_placement_take(&s);
         end_trial(&s, ME + 1, moved ? SHORTER_NS : LONGER_NS);
         assert_int_equal(s.mine, (moved ? before : there) + 1);
         assert_int_equal(settled_of(&s), 0);
@@ -299,9 +299,9 @@ static void test_tried_in_vain(void **state)
     }
 }
 
-/* Looks for a seat beside `who`, with everybody where `cores` says; whether it has taken it. Once
+/* Looks for a place beside `who`, with everybody where `cores` says; whether it has moved. Once
  * more while that is not as expected: the kernel may have moved it meanwhile. */
-static bool looks(struct ct_seats *s, uint32_t who, const int cores[N], bool expected)
+static bool looks(struct ct_placement *s, uint32_t who, const int cores[N], bool expected)
 {
     const int here = cores[ME];
     bool      joined = !expected;
@@ -313,18 +313,18 @@ static bool looks(struct ct_seats *s, uint32_t who, const int cores[N], bool exp
         (void)unpin(NULL);
         s->mine = here + 1;
         s->join.last_ns = 0;
-        ct_seats_join(s, who);
+        ct_placement_join(s, who);
         joined = expected ? s->mine == cores[who] + 1 : s->mine != here + 1;
     }
     return joined;
 }
 
-static bool joins(struct ct_seats *s, uint32_t who, const int cores[N])
+static bool joins(struct ct_placement *s, uint32_t who, const int cores[N])
 {
     return looks(s, who, cores, true);
 }
 
-static bool stays(struct ct_seats *s, uint32_t who, const int cores[N])
+static bool stays(struct ct_placement *s, uint32_t who, const int cores[N])
 {
     return !looks(s, who, cores, false);
 }
@@ -334,9 +334,9 @@ static bool stays(struct ct_seats *s, uint32_t who, const int cores[N])
 static void test_join(void **state)
 {
     (void)state;
-    struct ct_seats s = view_new();
-    const int       a = first_core(-1), b = first_core(a);
-    cpu_set_t       now;
+    struct ct_placement s = view_new();
+    const int           a = first_core(-1), b = first_core(a);
+    cpu_set_t           now;
     if (b >= 0) {
         s.on_trial = true; /* for a long time */
         assert_true(joins(&s, ME + 1, (int[N]){a, a, b, b}));
@@ -361,10 +361,10 @@ static void test_join(void **state)
 }
 
 /* Makes a look due; how long it lets that be then. */
-static uint64_t rest_of(struct ct_seats *s)
+static uint64_t rest_of(struct ct_placement *s)
 {
     s->join.last_ns = 0;
-    ct_seats_join(s, ME + 1);
+    ct_placement_join(s, ME + 1);
     assert_int_not_equal(s->join.last_ns, 0);
     return s->join.stay_ns;
 }
@@ -375,12 +375,12 @@ static void test_bound(void **state)
 {
     enum { LOOKS = 100 };
     (void)state;
-    struct ct_seats s = view_new();
-    const int       a = first_core(-1);
+    struct ct_placement s = view_new();
+    const int           a = first_core(-1);
     pin(a);
     put(&s, 0, a + 1);
     put(&s, ME + 1, a + 2);
-    ct_seats_take(&s);
+    ct_placement_take(&s);
     const uint64_t first = rest_of(&s);
     uint64_t       rest = first;
     for (unsigned i = 0; i < LOOKS; i++) {
@@ -388,7 +388,7 @@ static void test_bound(void **state)
         assert_true(next == 2 * rest || next >= 512 * first);
         rest = next;
         const uint64_t looked = s.join.last_ns;
-        ct_seats_join(&s, ME + 1); /* too early */
+        ct_placement_join(&s, ME + 1); /* too early */
         assert_int_equal(s.join.last_ns, looked);
     }
     put(&s, ME + 1, a + 3);
@@ -414,8 +414,8 @@ static void test_returns(void **state)
 static void test_emptiest(void **state)
 {
     (void)state;
-    struct ct_seats s = view_new();
-    cpu_set_t       allowed;
+    struct ct_placement s = view_new();
+    cpu_set_t           allowed;
     CPU_ZERO(&allowed);
     CPU_SET(3, &allowed);
     CPU_SET(5, &allowed);
@@ -423,22 +423,22 @@ static void test_emptiest(void **state)
     put(&s, ME, 3 + 1);
     put(&s, 0, 5 + 1);
     put(&s, 2, 9 + 1); /* not allowed, and empty or not no choice */
-    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 6);
+    assert_int_equal(ct_placement_emptiest(&s, 3, &allowed), 6);
     put(&s, 2, -(6 + 1));
-    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 5); /* one each: the first */
+    assert_int_equal(ct_placement_emptiest(&s, 3, &allowed), 5); /* one each: the first */
     put(&s, 3, 5 + 1);
-    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 6);
+    assert_int_equal(ct_placement_emptiest(&s, 3, &allowed), 6);
     put(&s, 0, -(6 + 1));
     put(&s, 3, 5 + 1);
     put(&s, 2, 5 + 1);
-    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 6);
+    assert_int_equal(ct_placement_emptiest(&s, 3, &allowed), 6);
     put(&s, 3, 6 + 1);
     put(&s, 2, -(5 + 1));
     put(&s, ME, 0);
-    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), -1); /* nobody is here */
-    put(&s, 2, INT32_MAX);                                    /* nonsense is nowhere */
+    assert_int_equal(ct_placement_emptiest(&s, 3, &allowed), -1); /* nobody is here */
+    put(&s, 2, INT32_MAX);                                        /* nonsense is nowhere */
     put(&s, 3, INT32_MIN);
-    assert_int_equal(ct_seats_emptiest(&s, 3, &allowed), 5);
+    assert_int_equal(ct_placement_emptiest(&s, 3, &allowed), 5);
     free(s.all);
 }
 

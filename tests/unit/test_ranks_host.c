@@ -31,7 +31,7 @@ static void play_dead(struct rank *r)
 
 static void run_on_roll(uint32_t n, bool threaded, void (*body)(struct rank *, void *))
 {
-    size_t bytes = ct_round_up(ct_roll_bytes(n), CT_CACHE_LINE);
+    size_t bytes = ct_round_up(ct_shm_allgather_bytes(n), CT_CACHE_LINE);
     void  *memory = aligned_alloc(CT_CACHE_LINE, bytes);
     assert_non_null(memory);
     memset(memory, 0, bytes);
@@ -41,8 +41,8 @@ static void run_on_roll(uint32_t n, bool threaded, void (*body)(struct rank *, v
 
 static void take_up(struct rank *r, void *memory)
 {
-    r->job.roll = (struct ct_roll){.memory = memory, .n = r->n, .me = r->me};
-    RANK_CHECK(r, ct_comm_has_roll(ct_comm_world(&r->p)));
+    r->job.shm_allgather = (struct ct_shm_allgather){.memory = memory, .n = r->n, .me = r->me};
+    RANK_CHECK(r, ct_comm_has_shm_allgather(ct_comm_world(&r->p)));
 }
 
 /* Groups by the rank's number, in descending order, again and again. */
@@ -60,7 +60,7 @@ static void splits(struct rank *r, void *memory)
         RANK_EQUAL(r, ct_coll_barrier_now(part), CTRAN_SUCCESS);
         ct_comm_release(part);
     }
-    RANK_EQUAL(r, r->job.roll.k, r->n);
+    RANK_EQUAL(r, r->job.shm_allgather.k, r->n);
 }
 
 static void test_splits(void **state)
@@ -78,14 +78,14 @@ static void lost(struct rank *r, void *memory)
     uint64_t entry = r->me;
     take_up(r, memory);
     struct ct_run_ctx *run = &ct_comm_world(&r->p)->run;
-    RANK_EQUAL(r, ct_roll_run(run, &entry, sizeof entry), CTRAN_SUCCESS);
+    RANK_EQUAL(r, ct_run_shm_allgather(run, &entry, sizeof entry), CTRAN_SUCCESS);
     if (r->me == 1) {
         play_dead(r);
     }
     ranks_sync(r);
     if (r->me != 1) {
-        RANK_EQUAL(r, ct_roll_run(run, &entry, sizeof entry), CTRAN_ERR_PROC_FAILED);
-        RANK_EQUAL(r, ct_roll_run(run, &entry, sizeof entry), CTRAN_ERR_PROC_FAILED);
+        RANK_EQUAL(r, ct_run_shm_allgather(run, &entry, sizeof entry), CTRAN_ERR_PROC_FAILED);
+        RANK_EQUAL(r, ct_run_shm_allgather(run, &entry, sizeof entry), CTRAN_ERR_PROC_FAILED);
     }
     ranks_sync(r);
 }
@@ -109,7 +109,7 @@ static void known_loss(struct rank *r, void *memory)
         RANK_EQUAL(r, ct_p2p_wait(&r->p, &req.base), CTRAN_ERR_PROC_FAILED);
     }
     if (r->me != 3) {
-        RANK_EQUAL(r, ct_roll_run(&world->run, NULL, 0), CTRAN_ERR_PROC_FAILED);
+        RANK_EQUAL(r, ct_run_shm_allgather(&world->run, NULL, 0), CTRAN_ERR_PROC_FAILED);
     }
     ranks_sync(r);
 }

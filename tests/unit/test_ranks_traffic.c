@@ -84,7 +84,7 @@ static bool is_much(struct rank *r, unsigned rounds, unsigned row, size_t len) C
         ct_ep_received(ep, 0);
     }
     r->p.ep->from = ep;
-    ct_ep_learn_seat(&r->p, &(struct ct_wait){0});
+    ct_ep_learn_placement(&r->p, &(struct ct_wait){0});
     return ep->traffic.much;
 }
 
@@ -123,7 +123,7 @@ static void two_partners(struct rank *r, void *arg) CT_UNCHECKED
         for (unsigned j = 0; j < 2; j++) {
             r->p.ep->from = ep[first ^ j];
             ct_ep_received(ep[first ^ j], len);
-            ct_ep_learn_seat(&r->p, &(struct ct_wait){0});
+            ct_ep_learn_placement(&r->p, &(struct ct_wait){0});
             RANK_CHECK(r, !ep[first ^ j]->traffic.much);
         }
     }

@@ -436,11 +436,11 @@ static bool shares(const struct ct_net_env *env, uint64_t bytes, bool owner_read
 static void test_shares(void **state)
 {
     enum { LEAST = 1 << 16 };
-    struct ct_config  cfg = {.shm_share = LEAST};
-    struct ct_seat    all[2] = {{.core = 0}};
-    struct ct_seats   seats = {.all = all, .n = 2, .me = 1};
-    struct ct_net_env env = {.cfg = &cfg};
-    cpu_set_t         before, one;
+    struct ct_config         cfg = {.shm_share = LEAST};
+    struct ct_placement_core all[2] = {{.core = 0}};
+    struct ct_placement      placement = {.all = all, .n = 2, .me = 1};
+    struct ct_net_env        env = {.cfg = &cfg};
+    cpu_set_t                before, one;
     (void)state;
     assert_true(shares(&env, LEAST, false));
     assert_false(shares(&env, LEAST - 1, false));
@@ -450,7 +450,7 @@ static void test_shares(void **state)
     CPU_ZERO(&one);
     CPU_SET((unsigned)here, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    env.seats = &seats;
+    env.placement = &placement;
     assert_true(shares(&env, LEAST, false)); /* nobody knows where it is */
     atomic_store(&all[0].core, here + 2);
     assert_true(shares(&env, LEAST, false));

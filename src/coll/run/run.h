@@ -156,11 +156,11 @@ void ct_shm_coll_close(struct ct_shm_coll *shm);
 int ct_shm_coll_run(struct ct_run_args *args);
 
 /*
- * The job's roll, for a context of all its ranks where they are on one host (job->roll): an
- * exchange of up to CT_ROLL_ENTRY bytes, the same number on all ranks. Its result is
- * ct_roll_entries. One thread at a time, and all ranks in the same order. roll.c
+ * The job's ag, for a context of all its ranks where they are on one host (job->shm_allgather): an
+ * exchange of up to CT_SHM_ALLGATHER_ENTRY bytes, the same number on all ranks. Its result is
+ * ct_shm_allgather_entries. One thread at a time, and all ranks in the same order. shm_allgather.c
  */
-int ct_roll_run(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes);
+int ct_run_shm_allgather(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes);
 
 /*
  * Memory that all ranks of a context share: one makes it, without a name, and the others find it by

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exchange of a few bytes over the job's roll (node/shm_allgather.h), for contexts of all its ranks. */
+/* The exchange of a few bytes over the job's shared allgather (node/shm_allgather.h), for contexts
+ * of all its ranks. */
 #define CT_FOLDER "run"
 #include "coll/run/run.h"
 #include "pmi/pmi.h"
 
-/* Whom the roll waits for: ranks of the context are processes of the job. Where that is nobody the
- * last one may have been lost right before it opened it. */
+/* Whom the shared allgather waits for: ranks of the context are processes of the job. Where that is
+ * nobody the last one may have been lost right before it opened it. */
 static struct ct_ep *missing(void *p_)
 {
     struct ct_process *p = p_;
-    const uint32_t     rank = ct_roll_missing(&p->job->roll);
+    const uint32_t     rank = ct_shm_allgather_missing(&p->job->shm_allgather);
     if (rank == p->job->size) {
-        ct_roll_help(&p->job->roll);
+        ct_shm_allgather_help(&p->job->shm_allgather);
     }
     return rank < p->job->size && rank != p->job->rank ? ct_ep_get(p, rank) : NULL;
 }
@@ -40,9 +41,9 @@ static void make_room(struct ct_process *p, const struct ct_watch *watch)
     if (p->job->nlocal > p->job->ncpus) {
         ct_watch_park(watch);
         if (!ct_watch_reached(watch)) {
-            ct_seats_give(&p->job->seats);
+            ct_placement_give(&p->job->placement);
             ct_watch_sleep(watch, NULL, NAP_NS);
-            ct_seats_take(&p->job->seats);
+            ct_placement_take(&p->job->placement);
         }
         ct_watch_leave(watch);
     }
@@ -80,17 +81,17 @@ static int await_beside(struct ct_run_ctx *ctx, const struct ct_watch *watch)
     return ct_watch_reached(watch) ? CTRAN_SUCCESS : rc;
 }
 
-int ct_roll_run(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes)
+int ct_run_shm_allgather(struct ct_run_ctx *ctx, const void *entry, size_t len_bytes)
 {
-    struct ct_roll *roll = &ctx->p->job->roll;
-    int             rc = roll->broken;
+    struct ct_shm_allgather *ag = &ctx->p->job->shm_allgather;
+    int                      rc = ag->broken;
     if (rc == CTRAN_SUCCESS) {
-        ct_roll_put(roll, entry, len_bytes);
-        const struct ct_watch watch = ct_roll_watch(roll);
+        ct_shm_allgather_put(ag, entry, len_bytes);
+        const struct ct_watch watch = ct_shm_allgather_watch(ag);
         if (!ct_watch_reached(&watch)) {
             rc = ctx->p->threaded ? await_beside(ctx, &watch) : await(ctx, &watch);
         }
     }
-    roll->broken = rc; /* out of step with the others from now on */
+    ag->broken = rc; /* out of step with the others from now on */
     return rc;
 }

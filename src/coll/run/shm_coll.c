@@ -66,7 +66,7 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_shm_coll *b)
     const size_t bytes = (size_t)ctx->p->cfg.coll_shm_bytes;
     int          rc = CTRAN_SUCCESS;
     b->bulk_tried = true;
-    b->cache_share = ct_past_cache_share();
+    b->cache_share = ct_cache_share();
     b->part_bytes = bytes / CT_SHM_COLL_PARTS / CT_CACHE_LINE * CT_CACHE_LINE;
     if (b->part_bytes > 0) {
         rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_SHM_COLL_PARTS,
@@ -184,23 +184,24 @@ void ct_shm_coll_break(struct ct_run_ctx *ctx, int error)
 }
 
 /* Where a rank is. */
-static enum ct_seat_sight look(struct ct_shm_coll *b, uint32_t rank)
+static enum ct_placement_sight look(struct ct_shm_coll *b, uint32_t rank)
 {
     const struct ct_job *job = b->ctx->p->job;
-    if (CT_UNLIKELY(b->seat[rank] == 0)) {
+    if (CT_UNLIKELY(b->local_index[rank] == 0)) {
         const struct ct_ep *ep = b->ctx->ep(b->ctx, rank);
-        b->seat[rank] = 1 + (ep != NULL ? ct_job_seat(job, ep->id) : job->nlocal);
+        b->local_index[rank] = 1 + (ep != NULL ? ct_job_local_index(job, ep->id) : job->nlocal);
     }
-    return ct_seats_look(&job->seats, b->seat[rank] - 1);
+    return ct_placement_look(&job->placement, b->local_index[rank] - 1);
 }
 
 static void look_around(struct ct_shm_coll *b, int here)
 {
     b->looked.beside = b->looked.elsewhere = 0;
     for (uint32_t r = 0; r < b->ctx->n; r++) {
-        const enum ct_seat_sight sight = r == b->ctx->me ? CT_SEAT_UNKNOWN : look(b, r);
-        b->looked.beside |= (uint64_t)(sight == CT_SEAT_BESIDE) << r;
-        b->looked.elsewhere |= (uint64_t)(sight == CT_SEAT_RUNS || sight == CT_SEAT_AWAY) << r;
+        const enum ct_placement_sight sight = r == b->ctx->me ? CT_PLACEMENT_UNKNOWN : look(b, r);
+        b->looked.beside |= (uint64_t)(sight == CT_PLACEMENT_BESIDE) << r;
+        b->looked.elsewhere |= (uint64_t)(sight == CT_PLACEMENT_RUNS || sight == CT_PLACEMENT_AWAY)
+                               << r;
     }
     b->looked.rooms = b->rooms;
     b->looked.here = here;
@@ -345,8 +346,8 @@ static bool is_worth_polling(struct ct_shm_coll *b, uint32_t rank)
     if (b->unread) {
         return false;
     }
-    const bool by_turns = b->ctx->p->job->seats.fair <= 2;
-    return by_turns ? is_elsewhere(b, rank) : look(b, rank) == CT_SEAT_RUNS;
+    const bool by_turns = b->ctx->p->job->placement.fair <= 2;
+    return by_turns ? is_elsewhere(b, rank) : look(b, rank) == CT_PLACEMENT_RUNS;
 }
 
 /* Where ranks share cores: one that runs is polled for, and room is made for one that does not,

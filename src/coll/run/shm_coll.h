@@ -127,7 +127,7 @@ struct ct_shm_coll {
     uint64_t read_k;    /* the last one whose exposed input this rank has begun to read */
     struct ct_p2p_req *exposed; /* rows of one for each other rank, or NULL */
     char              *stage;
-    uint32_t           seat[CT_SHM_COLL_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
+    uint32_t local_index[CT_SHM_COLL_RANKS]; /* of each rank, 1 more; 0: not asked for yet */
 };
 
 static inline struct ct_shm_coll_slot *ct_shm_coll_slot_of(const struct ct_shm_coll *b,

@@ -80,7 +80,7 @@ static int await_room(const struct operation *o, bool puts)
 static void post(struct ct_shm_coll *b)
 {
     b->unread = true;
-    ct_seats_take(&b->ctx->p->job->seats);
+    ct_placement_take(&b->ctx->p->job->placement);
     ct_shm_coll_set(b, &ct_shm_coll_slot_of(b, b->ctx->me)->flag, b->k);
 }
 
@@ -107,7 +107,7 @@ static void put(char *dst, const char *src, size_t len)
 static void copy_to(const struct operation *o, const struct ct_script_act *a)
 {
     if (CT_UNLIKELY(o->past) && a->dst.in == CT_RECV) {
-        ct_past_copy(at(o, a->dst), at(o, a->a), a->len);
+        ct_nt_copy(at(o, a->dst), at(o, a->a), a->len);
     } else {
         copy(at(o, a->dst), at(o, a->a), a->len);
     }
