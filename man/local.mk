@@ -4,6 +4,7 @@
 dist_man_MANS += \
 	man/ctran.7 \
 	man/ctran-algorithms.7 \
+	man/ctran-calibration.7 \
 	man/ctran-env.7 \
 	man/ctran-gpu.7 \
 	man/ctran-labels.7 \

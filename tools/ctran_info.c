@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctran_info - what this build of ctran is, what it finds on this machine, and what every
- * variable is set to, and by whom. Starts no job and changes nothing. The same facts come
- * as text or, with --json, for programs; --vars-mdoc writes the list that ctran-vars(7)
- * holds.
+ * variable is set to, and by whom. Starts no job; --calibrate alone changes something. The
+ * same facts come as text or, with --json, for programs; --vars-mdoc writes the list that
+ * ctran-vars(7) holds.
  */
 #include "config.h"
 
@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "coll/algo/algo.h"
 #include "net/net.h"
+#include "tools/calibration.h"
 #include "tools/choices.h"
 #include "tools/gpus.h"
 #include "tools/topology/pictures.h"
@@ -314,6 +315,8 @@ enum action {
     DO_COLL,
     DO_TUNING,
     DO_GPUS,
+    DO_CALIBRATION,
+    DO_CALIBRATE,
     DO_MDOC,
     DO_VERSION,
     DO_HELP,
@@ -346,7 +349,7 @@ static void print_usage(void)
         "                  [--cluster FILE|DESCRIPTION]\n"
         "       ctran_info --coll NAME|all --ranks N [--nodes N] [--size BYTES]\n"
         "                  [--root N] [--ordered] [--nonblocking] [--json]\n"
-        "       ctran_info --tuning | --gpus\n"
+        "       ctran_info --tuning | --gpus | --calibration | --calibrate\n"
         "Shows this build of ctran and what it finds on this machine.\n"
         "  --all        also every variable: value, origin, meaning, range, default\n"
         "  --json       the same for programs\n"
@@ -366,6 +369,8 @@ static void print_usage(void)
         "  --tuning     the table by which they are chosen; see ctran-tuning(7)\n"
         "  --gpus       the GPUs as the CUDA driver shows them: peers, what can be shared, "
         "streams\n"
+        "  --calibration  what this machine's memory and kernel cost, and who measured that when\n"
+        "  --calibrate  measures it now, and keeps it for all jobs\n"
         "  --vars-mdoc  the list of variables as ctran-vars(7) has it\n"
         "  --version    the version only\n"
         "  --help       print this\n",
@@ -435,6 +440,8 @@ static bool parse(int argc, char **argv, struct command *cmd)
         {"nonblocking", no_argument, NULL, OF_NONBLOCKING},
         {"tuning", no_argument, NULL, DO_TUNING},
         {"gpus", no_argument, NULL, DO_GPUS},
+        {"calibration", no_argument, NULL, DO_CALIBRATION},
+        {"calibrate", no_argument, NULL, DO_CALIBRATE},
         {"vars-mdoc", no_argument, NULL, DO_MDOC},
         {"version", no_argument, NULL, DO_VERSION},
         {"help", no_argument, NULL, DO_HELP},
@@ -485,6 +492,10 @@ static bool act(const struct command *cmd, const struct ct_config *cfg, const st
         return choices_table(cfg, log);
     case DO_GPUS:
         return gpus_show(cfg, log);
+    case DO_CALIBRATION:
+        return calibration_show(cfg, log);
+    case DO_CALIBRATE:
+        return calibration_measure(cfg, log);
     case DO_ALL:
     case DO_SUMMARY:
         print_build();
@@ -521,7 +532,8 @@ int main(int argc, char **argv)
     if (!parse(argc, argv, &cmd)) {
         cmd.action = DO_BAD;
     }
-    bool shows_values = cmd.action <= DO_TUNING;
+    bool shows_values = cmd.action <= DO_TUNING || cmd.action == DO_CALIBRATION ||
+                        cmd.action == DO_CALIBRATE;
 
     /* A bad value has been logged when load returns; what is good is shown all the same. */
     ct_log_init(&log, shows_values ? CT_LOG_WARN : CT_LOG_NONE, "ctran_info");

@@ -102,7 +102,11 @@ static void leave(struct ct_process *p)
     ct_p2p_fini(p);
     ct_ep_fini(p);
     ct_expose_fini(p);
+    const bool renews = p->job != NULL && p->job->renews_calibration;
     ct_job_close(p);
+    if (renews) {
+        ct_calibration_renew(&p->cfg, &p->log);
+    }
     ct_policy_fini(p);
     ct_log_fini(&p->log);
     ct_config_fini(&p->cfg);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * node - what follows from processes sharing a host: shared segments, rings and flags in them,
- * memory that one process exposes and others attach, more processes than cores, and what the
- * machine's memory costs. It holds memory and flags. It knows no ranks, no communicators and no
- * transport: who shares what with whom is decided above, and the collectives in shared memory
- * (coll/run) and the transport of one host (net/shm.c) stand on this folder.
+ * memory that one process exposes and others attach, more processes than cores (placement), and
+ * what the machine's memory and kernel cost (calibration). It holds memory and flags. It knows no
+ * ranks, no communicators and no transport: who shares what with whom is decided above. The
+ * collectives in shared memory (coll/run) and the transport of one host (net/shm.c) stand on this
+ * folder.
  *
  * It stands on base alone, so that the launcher, pmi and topo can use it, too.
  *
@@ -14,6 +15,8 @@
 #define CT_NODE_NODE_H
 
 #include "node/attach.h"
+#include "node/caches.h"
+#include "node/calibration.h"
 #include "node/nt_copy.h"
 #include "node/placement.h"
 #include "node/ring.h"

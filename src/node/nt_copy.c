@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies past the caches, and how large these are; see nt_copy.h. */
+/* Copies past the caches; see nt_copy.h. */
 #include "node/nt_copy.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #endif
 
-#include "base/textfile.h"
 #include "base/util.h"
 
 #if defined(__x86_64__)
@@ -49,34 +47,3 @@ void ct_nt_copy(void *dst, const void *src, size_t len)
 }
 
 #endif
-
-size_t ct_cache_share_of(const char *size, const char *cpus)
-{
-    char        *unit;
-    const size_t number = strtoul(size, &unit, 10), most = (size_t)CT_CACHE_MOST_SHARE;
-    const size_t bytes = *unit == 'K' ? number << 10 : *unit == 'M' ? number << 20 : number;
-    size_t       sharing = 0;
-    for (; *cpus != '\0'; cpus++) {
-        const char digit[] = {*cpus, '\0'};
-        sharing += (size_t)__builtin_popcountl(strtoul(digit, NULL, 16));
-    }
-    return sharing > 0 ? ct_min_size(bytes / sharing, most) : 0;
-}
-
-size_t ct_cache_share(void)
-{
-    static const char level[] = "/sys/devices/system/cpu/cpu0/cache/index3/";
-    enum { MOST = 8192 };
-    char   path[128];
-    size_t share = 0;
-    (void)strcat(strcpy(path, level), "size");
-    char *size = ct_textfile_read(path, MOST);
-    (void)strcat(strcpy(path, level), "shared_cpu_map");
-    char *cpus = ct_textfile_read(path, MOST);
-    if (size != NULL && cpus != NULL) {
-        share = ct_cache_share_of(size, cpus);
-    }
-    free(size);
-    free(cpus);
-    return share;
-}

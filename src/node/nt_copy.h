@@ -12,11 +12,4 @@
 /* As memcpy, which it is on processors other than x86-64. */
 void ct_nt_copy(void *dst, const void *src, size_t len);
 
-/* A processor's share of the largest cache that this host's have; 0: the kernel does not say. That
- * of a guest has all of the cache and few processors to share it: no more than this is believed. */
-enum { CT_CACHE_MOST_SHARE = 16 << 20 };
-size_t ct_cache_share(void);
-/* The same, of what the kernel says: "32768K", and who shares it, as "00000000,0000ffff". */
-size_t ct_cache_share_of(const char *size, const char *cpus);
-
 #endif

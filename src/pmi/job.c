@@ -116,6 +116,7 @@ int ct_job_open(struct ct_process *p)
     }
     struct ct_job *job = p->job;
     job->ncpus = online_cpus();
+    ct_calibration_guess(&job->calibration);
     if (p->cfg.node_ranks > 0) {
         split_host(job, (uint32_t)p->cfg.node_ranks);
     }

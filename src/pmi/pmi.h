@@ -98,8 +98,10 @@ struct ct_job {
     _Atomic bool             missed;      /* of several hosts, and they did not meet */
     struct ct_shm_allgather
         shm_allgather; /* of all processes, where they share a host; else without memory */
-    struct ct_placement  placement; /* of the processes on this host; may be without memory */
-    struct ct_job_events events;
+    struct ct_placement   placement; /* of the processes on this host; may be without memory */
+    struct ct_job_events  events;
+    struct ct_calibration calibration; /* alike in all processes of this host, from publish on */
+    bool                  renews_calibration; /* this process is to measure it when it has left */
     struct ct_log_once
         *once; /* for what all of this host would say; NULL: there is no such memory */
 };

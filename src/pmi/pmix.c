@@ -198,6 +198,9 @@ static int open_table(struct pmix *x)
     }
     if (rc == CTRAN_SUCCESS) {
         x->job.once = ct_records_log_once(x->table);
+        x->job.renews_calibration =
+            ct_calibration_share(ct_records_calibration(x->table), &job->p->cfg, &job->p->log,
+                                 CT_CALIBRATION_SHARE_MS, &x->job.calibration);
     }
     if (rc == CTRAN_SUCCESS && job->events.on) {
         ct_records_heed(x->table, &x->job.events);

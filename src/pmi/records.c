@@ -38,6 +38,7 @@ struct head {
     CT_ALIGNED(CT_CACHE_LINE) struct gate here; /* the records of this node's ranks are there */
     CT_ALIGNED(CT_CACHE_LINE) struct gate all;  /* those of all: opened with one of these */
     struct ct_log_once once;
+    CT_ALIGNED(CT_CACHE_LINE) struct ct_calibration_shared calibration;
 };
 
 enum { THERE = 1, FAILED };
@@ -320,6 +321,11 @@ void *ct_records_allgather(const struct ct_records *c)
 struct ct_placement_core *ct_records_placement(const struct ct_records *c)
 {
     return (struct ct_placement_core *)((char *)c->head + placement_at(c->job));
+}
+
+struct ct_calibration_shared *ct_records_calibration(const struct ct_records *c)
+{
+    return &c->head->calibration;
 }
 
 struct ct_log_once *ct_records_log_once(const struct ct_records *c)

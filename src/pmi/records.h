@@ -23,11 +23,12 @@ int ct_records_open(struct ct_records **records, const struct ct_job *job, uint6
 /* What is borrowed from it ends here. */
 void ct_records_close(struct ct_records *c);
 
-/* The memory of the shared allgather that the ranks of the node have, of their CPU placement and of
- * what one of them says for all, in the table. */
-void                     *ct_records_allgather(const struct ct_records *c);
-struct ct_placement_core *ct_records_placement(const struct ct_records *c);
-struct ct_log_once       *ct_records_log_once(const struct ct_records *c);
+/* The memory of the shared allgather that the ranks of the node have, of their CPU placement, of
+ * the calibration and of what one of them says for all, in the table. */
+void                         *ct_records_allgather(const struct ct_records *c);
+struct ct_placement_core     *ct_records_placement(const struct ct_records *c);
+struct ct_calibration_shared *ct_records_calibration(const struct ct_records *c);
+struct ct_log_once           *ct_records_log_once(const struct ct_records *c);
 
 /* From now on waits for all records, of the node or the job, also end with events that the job
  * cannot start: then they return CTRAN_ERR_PENDING, not logged. */

@@ -24,6 +24,7 @@ static int single_publish(struct ct_job *job, const void *record, size_t len_byt
     }
     memcpy(s->record, record, len_bytes);
     s->len_bytes = len_bytes;
+    job->renews_calibration = ct_calibration_load(&job->calibration, &job->p->cfg, &job->p->log);
     return CTRAN_SUCCESS;
 }
 

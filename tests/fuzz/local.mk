@@ -1,7 +1,8 @@
 # tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
 # the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
 # they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared rma hub kin published text topology labels machine tuning
+fuzz_names = wire store oob tcp open shared rma hub kin published text topology labels machine tuning \
+	calibration
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -26,6 +27,7 @@ fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c src/topo/
 fuzz_labels_parts = src/topo/label_file.c src/topo/label_pattern.c src/topo/label_slurm.c \
 	src/topo/labels.c src/topo/slurmlist.c
 fuzz_machine_parts = src/topo/machine.c src/topo/path.c src/topo/pci.c
+fuzz_calibration_parts = src/node/calibration.c
 fuzz_tuning_parts = src/base/textfile.c src/coll/pick.c src/coll/tuning.c
 
 dist_check_SCRIPTS += tests/fuzz/fuzz.test
@@ -86,6 +88,9 @@ tests/fuzz/fuzz_labels: tests/fuzz/o/tests/fuzz/fuzz_labels.o \
 	$(fuzz_link)
 tests/fuzz/fuzz_machine: tests/fuzz/o/tests/fuzz/fuzz_machine.o \
 		$(fuzz_machine_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+	$(fuzz_link)
+tests/fuzz/fuzz_calibration: tests/fuzz/o/tests/fuzz/fuzz_calibration.o \
+		$(fuzz_calibration_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_tuning: tests/fuzz/o/tests/fuzz/fuzz_tuning.o \
 		$(fuzz_tuning_parts:%.c=tests/fuzz/o/%.o) libctcore.la

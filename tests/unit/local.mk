@@ -6,6 +6,7 @@ unit_tests = \
 	tests/unit/test_area \
 	tests/unit/test_auth \
 	tests/unit/test_block \
+	tests/unit/test_calibration \
 	tests/unit/test_records \
 	tests/unit/test_cluster \
 	tests/unit/test_codes \
@@ -155,6 +156,9 @@ tests_unit_test_auth_LDADD = $(unit_ldadd)
 tests_unit_test_block_SOURCES = tests/unit/test_block.c tests/unit/unit.h
 tests_unit_test_block_CFLAGS = $(unit_cflags)
 tests_unit_test_block_LDADD = $(unit_ldadd)
+tests_unit_test_calibration_SOURCES = tests/unit/test_calibration.c tests/unit/unit.h
+tests_unit_test_calibration_CFLAGS = $(unit_cflags)
+tests_unit_test_calibration_LDADD = $(unit_ldadd)
 tests_unit_test_records_SOURCES = tests/unit/test_records.c tests/unit/unit.h
 tests_unit_test_records_CFLAGS = $(unit_cflags)
 tests_unit_test_records_LDADD = $(unit_ldadd) -lpthread

@@ -164,6 +164,7 @@ static void bring_up(struct rank *r)
         .ncpus = ncpus > 0 ? (uint32_t)ncpus : 1,
         .met = true,
     };
+    ct_calibration_guess(&r->job.calibration);
     r->p.job = &r->job;
     RANK_EQUAL(r, ct_policy_init(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_ep_init(&r->p), CTRAN_SUCCESS);

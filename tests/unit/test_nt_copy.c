@@ -42,9 +42,12 @@ static void test_shares(void **state)
 static void test_this_host(void **state)
 {
     (void)state;
-    const size_t share = ct_cache_share();
-    assert_true(share <= (size_t)CT_CACHE_MOST_SHARE);
-    assert_int_equal(share, ct_cache_share());
+    struct ct_caches once, again;
+    ct_caches_find(&once);
+    ct_caches_find(&again);
+    assert_true(once.share_bytes <= (size_t)CT_CACHE_MOST_SHARE);
+    assert_in_range(once.near_bytes, 1, once.private_bytes);
+    assert_memory_equal(&once, &again, sizeof once);
 }
 
 int main(void)

@@ -66,7 +66,7 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_shm_coll *b)
     const size_t bytes = (size_t)ctx->p->cfg.coll_shm_bytes;
     int          rc = CTRAN_SUCCESS;
     b->bulk_tried = true;
-    b->cache_share = ct_cache_share();
+    b->cache_share = ctx->p->job->calibration.caches.share_bytes;
     b->part_bytes = bytes / CT_SHM_COLL_PARTS / CT_CACHE_LINE * CT_CACHE_LINE;
     if (b->part_bytes > 0) {
         rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_SHM_COLL_PARTS,
