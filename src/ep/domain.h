@@ -43,6 +43,7 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "node/node.h"
 
 /* The name of the domain's lock, for clang. */
 extern struct ct_guard ct_domain;

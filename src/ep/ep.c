@@ -86,11 +86,20 @@ static void on_nudge(struct ct_ep *from, const void *hdr, size_t hdr_len, const 
 /* Busy polling pays only while every rank of the host has a core. */
 static uint64_t spin_ns(const struct ct_process *p)
 {
-    enum { DEFAULT_NS = 50000 };
+    enum { WAKES = 10 }; /* what it may cost in vain, beside what a sleep costs */
     if (p->cfg.spin >= 0) {
         return (uint64_t)p->cfg.spin * 1000;
     }
-    return p->job->nlocal <= p->job->ncpus ? DEFAULT_NS : 0;
+    return p->job->nlocal <= p->job->ncpus ? WAKES * ct_calibration_wake_ns(&p->job->calibration)
+                                           : 0;
+}
+
+/* By guesses until the address record is published, then by the host's calibration. */
+static void set_waits(struct ct_ep_set *set) CT_UNCHECKED
+{
+    const uint64_t wake_ns = ct_calibration_wake_ns(&set->p->job->calibration);
+    set->spin_ns = spin_ns(set->p);
+    set->yield_ns = ct_wait_yield_ns(wake_ns, 0, false, false);
 }
 
 static int open_net(struct ct_ep_set *set, const char *name)
@@ -137,9 +146,8 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
     set->p = p;
     set->wake = &set->own_wake;
     set->bell = -1;
-    set->spin_ns = spin_ns(p);
+    set_waits(set);
     p->job->placement.moves = p->cfg.migrate;
-    set->yield_ns = CT_WAIT_YIELD_NS;
     set->checked_ns = ct_clock_ns();
     ct_lock_init(&set->making, p->threaded);
     ct_lock_init(&set->domain.lock, p->threaded);
@@ -187,6 +195,7 @@ int ct_ep_init(struct ct_process *p) CT_UNCHECKED
         ct_ep_fini(p);
         return rc;
     }
+    set_waits(set);
     (void)ct_job_events_set_wake(&p->job->events, set->wake);
     return CTRAN_SUCCESS;
 }

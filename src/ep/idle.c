@@ -94,7 +94,8 @@ static void count_nap(struct ct_ep_set *set, uint64_t ns, uint64_t start_ns) CT_
     const bool roused =
         atomic_load_explicit(&set->wake->asleep, memory_order_relaxed) == CT_WAKE_AWAKE;
     if (!set->p->threaded) {
-        set->yield_ns = ct_wait_yield_ns(ct_clock_ns() - start_ns, roused, set->spin_ns > 0);
+        set->yield_ns = ct_wait_yield_ns(ct_calibration_wake_ns(&set->p->job->calibration),
+                                         ct_clock_ns() - start_ns, roused, set->spin_ns > 0);
     }
     set->naps.asked_ns += ns;
     set->naps.roused += roused;

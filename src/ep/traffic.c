@@ -6,10 +6,6 @@
  * core. So what counts is how many bytes there are for each answer, be they one message or many,
  * and that is the same from whichever cores it is counted: no time is taken.
  *
- * Half round trips of pairs, two on each of two cores of a Xeon, us, pairs on one core and across:
- * 8 bytes 0.90 and 0.40, 1 KiB 0.98 and 0.84, 2 KiB 1.03 and 1.43, 4 KiB 1.12 and 2.0, 16 KiB 1.70
- * and 3.3. Rows of 64 messages of 64 bytes, which are 4 KiB an answer, 1146 and 649 MB/s.
- *
  * Who exchanges three quarters of its bytes with one other moves beside that one where these are
  * many, and leaves it where they are few, or less than half of all; what is between changes
  * nothing. So one that has two such partners, as in an exchange of borders, stays where it is: of
@@ -21,8 +17,6 @@
 #include "ep/ep_set.h"
 
 enum {
-    LITTLE = 9 << 8, /* bytes for each answer, to and fro */
-    MUCH = 12 << 8,
     ANSWERS = 32,     /* that make a judgement, */
     BYTES = 256 << 10 /* or so many */
 };
@@ -51,12 +45,16 @@ static bool is_due(const struct ct_ep_traffic *traffic)
     return traffic->answers >= ANSWERS || traffic->bytes >= BYTES;
 }
 
-static void judge(struct ct_ep_traffic *traffic, uint64_t traffic_bytes)
+/* Many bytes for each answer, to and fro: it takes longer to fetch them from another core than to
+ * switch to and fro on one. Few are a quarter less. */
+static void judge(const struct ct_process *p, struct ct_ep_traffic *traffic)
 {
+    const uint64_t many = ct_calibration_switch_bytes(&p->job->calibration);
+    const uint64_t traffic_bytes = p->ep->traffic_bytes;
     const uint64_t each = traffic->bytes / ct_max_size(traffic->answers, 1);
     const uint64_t all = traffic_bytes - traffic->since;
     const bool is_main = traffic->much ? 2 * traffic->bytes > all : 4 * traffic->bytes >= 3 * all;
-    traffic->much = is_main && each > (traffic->much ? LITTLE : MUCH - 1);
+    traffic->much = is_main && (traffic->much ? each > many - many / 4 : each >= many);
     traffic->bytes = traffic->answers = 0;
     traffic->since = traffic_bytes;
 }
@@ -68,7 +66,7 @@ void ct_ep_read_beside(struct ct_ep *from, size_t len_bytes)
     from->traffic.answers++;
     add(from, len_bytes);
     if (is_due(&from->traffic)) {
-        judge(&from->traffic, p->ep->traffic_bytes);
+        judge(p, &from->traffic);
         if (from->traffic.much) {
             ct_placement_join(&p->job->placement, ct_job_local_index(p->job, from->id));
         }
@@ -83,7 +81,7 @@ void ct_ep_learn_placement(struct ct_process *p, const struct ct_wait *pace)
     }
     struct ct_placement *placement = &p->job->placement;
     if (CT_UNLIKELY(is_due(&from->traffic))) {
-        judge(&from->traffic, p->ep->traffic_bytes);
+        judge(p, &from->traffic);
         if (from->traffic.much) {
             ct_placement_join(placement, ct_job_local_index(p->job, from->id));
         }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "net/shm_own.h"
+#include "pmi/pmi.h"
 
 struct shm_mr {
     struct ct_net_mr base;
@@ -246,15 +247,21 @@ static void shm_flush(struct ct_net_link *link, struct ct_net_comp *comp)
     ct_net_comp_now(comp, peer->lost || peer->gone ? CTRAN_ERR_PROC_FAILED : CTRAN_SUCCESS);
 }
 
-/* Guesses, of a host of today: loads and stores between cores, and a system call. */
+/* By the host's calibration; by its guesses where there is no job. */
 static int shm_query(struct ct_net_link *link, enum ct_net_op op, enum ct_net_reach reach,
                      struct ct_net_cost *cost)
 {
-    (void)link;
+    const struct ct_process *p = ct_shm_of(link->net)->env.process;
+    struct ct_calibration    guess;
+    ct_calibration_guess(&guess);
+    const struct ct_calibration *c = p != NULL && p->job != NULL ? &p->job->calibration : &guess;
+    const uint64_t              *figure = c->figure;
     if (reach == CT_NET_REACH_MAPPED) {
-        *cost = (struct ct_net_cost){.lat_ns = 100, .bytes_per_us = 10000};
+        cost->lat_ns = (uint32_t)ct_calibration_line_ns(c);
+        cost->bytes_per_us = (uint32_t)figure[CT_FIGURE_copy_memory];
     } else if (reach == CT_NET_REACH_COPIED && op != CT_NET_OP_ATOMIC) {
-        *cost = (struct ct_net_cost){.lat_ns = 700, .bytes_per_us = 8000};
+        cost->lat_ns = (uint32_t)figure[CT_FIGURE_kernel_copy_ns];
+        cost->bytes_per_us = (uint32_t)figure[CT_FIGURE_kernel_copy_memory];
     } else {
         return CTRAN_ERR_UNSUPPORTED_OPERATION;
     }

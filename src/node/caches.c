@@ -22,7 +22,8 @@ size_t ct_cache_share_of(const char *size, const char *cpus)
     return sharing > 0 ? ct_min_size(bytes / sharing, most) : 0;
 }
 
-/* The text of a file of a cache of the first processor, which the caller frees; NULL: there is none. */
+/* The text of a file of a cache of the first processor, which the caller frees; NULL: there is
+ * none. */
 static char *read_of(unsigned index, const char *name)
 {
     enum { MOST = 8192 };

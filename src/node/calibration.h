@@ -73,6 +73,43 @@ struct ct_calibration {
     struct ct_caches           caches;
 };
 
+/* ---- what is derived from figures ------------------------------------------------------------ */
+
+/* What a sleep costs that ends at once, for the length of waits that come before it. A machine that
+ * was busy when it was measured says too much: no more than some guesses is believed. */
+static inline uint64_t ct_calibration_wake_ns(const struct ct_calibration *c)
+{
+    enum { LEAST_NS = 1000, MOST_NS = 20000 };
+    const uint64_t ns = c->figure[CT_FIGURE_wake_ns];
+    return ns < LEAST_NS ? LEAST_NS : ns > MOST_NS ? MOST_NS : ns;
+}
+
+/* A cache line between any two cores of the machine. */
+static inline uint64_t ct_calibration_line_ns(const struct ct_calibration *c)
+{
+    const bool remote = (c->measured >> CT_FIGURE_line_remote_ns & 1) != 0;
+    return c->figure[remote ? CT_FIGURE_line_remote_ns : CT_FIGURE_line_near_ns];
+}
+
+/* Polls with a pause in between that take as long as so many lines from core to core; bounded. */
+static inline uint32_t ct_calibration_polls(const struct ct_calibration *c, uint32_t lines)
+{
+    enum { LEAST = 16, MOST = 4096 };
+    const uint64_t n = lines * ct_calibration_line_ns(c) / c->figure[CT_FIGURE_pause_ns];
+    return n < LEAST ? LEAST : n > MOST ? MOST : (uint32_t)n;
+}
+
+/* Bytes that come from another core in the time of a switch between two processes of one core, a
+ * few lines being under way at a time. */
+static inline uint64_t ct_calibration_switch_bytes(const struct ct_calibration *c)
+{
+    enum { AT_A_TIME = 4 };
+    return (uint64_t)AT_A_TIME * CT_CACHE_LINE * c->figure[CT_FIGURE_switch_ns] /
+           ct_calibration_line_ns(c);
+}
+
+/* ---- making and keeping ---------------------------------------------------------------------- */
+
 enum { CT_CALIBRATION_KEY = 256, CT_CALIBRATION_TEXT = 4096 };
 
 /* The guesses: what serves until something better is known. */
@@ -101,14 +138,15 @@ int ct_calibration_read(struct ct_calibration *c, const char *path, const char *
 /* Writes the file, and the last folder of its path if need be. CTRAN_ERR_SYSTEM with errno. */
 int ct_calibration_write(const struct ct_calibration *c, const char *path, const char *key);
 
-/* Guesses, the caches of this machine, and what the user's file has. A file that is refused is told of at level info, one that
- * CTRAN_CALIBRATION names at level warn. Returns whether the figures are worth measuring: the file
- * is missing or refused, and may be written. */
+/* Guesses, the caches of this machine, and what the user's file has. A file that is refused is told
+ * of at level info, one that CTRAN_CALIBRATION names at level warn. Returns whether the figures are
+ * worth measuring: the file is missing or refused, and may be written. */
 bool ct_calibration_load(struct ct_calibration *c, const struct ct_config *cfg,
                          const struct ct_log *log);
 
-/* Measures all figures that this machine lets it measure, in some 30 ms, or some 100 beside
- * other programs. It starts and ends threads, and needs 32 MiB for a moment. What cannot be measured stays a guess. */
+/* Measures all figures that this machine lets it measure, in some 30 ms, or some 100 beside other
+ * programs. It starts and ends threads, and needs 32 MiB for a moment. What cannot be measured
+ * stays a guess. */
 void ct_calibration_measure(struct ct_calibration *c);
 /* Measures and writes the user's file. Errors are told of at level info: the next job tries. */
 void ct_calibration_renew(const struct ct_config *cfg, const struct ct_log *log);

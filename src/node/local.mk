@@ -2,11 +2,13 @@
 # the tools use both.
 libctbase_la_SOURCES += \
 	src/node/attach.c src/node/attach.h \
+	src/node/backoff.c src/node/backoff.h \
 	src/node/caches.c src/node/caches.h \
 	src/node/calibration.c src/node/calibration.h \
 	src/node/calibration_file.c \
 	src/node/calibration_measure.c \
 	src/node/expose.c \
+	src/node/flag.c src/node/flag.h \
 	src/node/node.h \
 	src/node/nt_copy.c src/node/nt_copy.h \
 	src/node/placement.c src/node/placement.h \

@@ -15,8 +15,10 @@
 #define CT_NODE_NODE_H
 
 #include "node/attach.h"
+#include "node/backoff.h"
 #include "node/caches.h"
 #include "node/calibration.h"
+#include "node/flag.h"
 #include "node/nt_copy.h"
 #include "node/placement.h"
 #include "node/ring.h"

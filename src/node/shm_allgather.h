@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "base/wait.h"
+#include "node/flag.h"
 
 enum { CT_SHM_ALLGATHER_ENTRY = 32 }; /* bytes of an entry, at most */
 

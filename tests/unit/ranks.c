@@ -165,6 +165,7 @@ static void bring_up(struct rank *r)
         .met = true,
     };
     ct_calibration_guess(&r->job.calibration);
+    r->job.calibration.caches.private_bytes = 2 << 20; /* lengths in tests go by that */
     r->p.job = &r->job;
     RANK_EQUAL(r, ct_policy_init(&r->p), CTRAN_SUCCESS);
     RANK_EQUAL(r, ct_ep_init(&r->p), CTRAN_SUCCESS);

@@ -374,7 +374,7 @@ static void past_caches(struct rank *r, void *arg)
     alltoall(r, MOST_COUNT);
     RANK_CHECK(r, ct_comm_world(&r->p)->run.shm->bulk.base != NULL);
     for (unsigned turn = 0; turn < 20; turn++) {
-        ct_comm_world(&r->p)->run.shm->cache_share = turn % 2;
+        ct_comm_world(&r->p)->run.shm->caches.share_bytes = turn % 2;
         alltoall(r, MOST_COUNT - turn);
     }
 }

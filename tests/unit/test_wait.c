@@ -8,6 +8,15 @@
 
 #include "unit.h"
 
+#include "node/node.h"
+
+enum {
+    WAKE_NS = 5000,
+    YIELD_NS = CT_WAIT_YIELD_WAKES * WAKE_NS,
+    PATIENT_NS = CT_WAIT_PATIENT_WAKES * WAKE_NS,
+    ALONE_NS = CT_WAIT_PATIENT_ALONE_WAKES * WAKE_NS
+};
+
 static uint32_t rounds = 10000; /* ten times as many where CT_SOAK is 1 */
 
 /* ---- wake-ups -------------------------------------------------------------------------------- */
@@ -135,7 +144,7 @@ static uint32_t ask(struct ct_wait *w, uint64_t spin_ns, enum ct_wait_advice unt
     enum ct_wait_advice last = CT_WAIT_POLL, now;
     uint32_t            n = 0;
     do {
-        now = ct_wait_next(w, spin_ns, CT_WAIT_YIELD_NS);
+        now = ct_wait_next(w, spin_ns, YIELD_NS);
         assert_true(now >= last);
         last = now;
         n++;
@@ -148,11 +157,11 @@ static void test_no_spin(void **state)
 {
     (void)state;
     struct ct_wait w = {0};
-    assert_int_equal(ct_wait_next(&w, 0, CT_WAIT_YIELD_NS), CT_WAIT_YIELD);
+    assert_int_equal(ct_wait_next(&w, 0, YIELD_NS), CT_WAIT_YIELD);
     ask(&w, 0, CT_WAIT_SLEEP);
-    assert_int_equal(ct_wait_next(&w, 0, CT_WAIT_YIELD_NS), CT_WAIT_SLEEP);
+    assert_int_equal(ct_wait_next(&w, 0, YIELD_NS), CT_WAIT_SLEEP);
     ct_wait_reset(&w);
-    assert_int_equal(ct_wait_next(&w, 0, CT_WAIT_YIELD_NS), CT_WAIT_YIELD);
+    assert_int_equal(ct_wait_next(&w, 0, YIELD_NS), CT_WAIT_YIELD);
 }
 
 /* While it spins, the clock is read once in 64 polls: the first 64 are polls whatever it says. */
@@ -162,7 +171,7 @@ static void test_spin(void **state)
     struct ct_wait w = {0};
     for (int turn = 0; turn < 3; turn++) {
         for (int i = 0; i < 64; i++) {
-            assert_int_equal(ct_wait_next(&w, 1, CT_WAIT_YIELD_NS), CT_WAIT_POLL);
+            assert_int_equal(ct_wait_next(&w, 1, YIELD_NS), CT_WAIT_POLL);
         }
         assert_true(ask(&w, 1, CT_WAIT_SLEEP) >= 64);
         ct_wait_reset(&w);
@@ -193,12 +202,12 @@ static void test_yield(void **state)
 static void test_patience(void **state)
 {
     (void)state;
-    assert_int_equal(ct_wait_yield_ns(1000, true, false), CT_WAIT_PATIENT_NS);
-    assert_int_equal(ct_wait_yield_ns(1000, false, false), CT_WAIT_YIELD_NS);
-    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_NS, true, false), CT_WAIT_YIELD_NS);
-    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_NS, true, true), CT_WAIT_PATIENT_ALONE_NS);
-    assert_int_equal(ct_wait_yield_ns(1000, false, true), CT_WAIT_YIELD_NS);
-    assert_int_equal(ct_wait_yield_ns(CT_WAIT_PATIENT_ALONE_NS, true, true), CT_WAIT_YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(WAKE_NS, 1000, true, false), PATIENT_NS);
+    assert_int_equal(ct_wait_yield_ns(WAKE_NS, 1000, false, false), YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(WAKE_NS, PATIENT_NS, true, false), YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(WAKE_NS, PATIENT_NS, true, true), ALONE_NS);
+    assert_int_equal(ct_wait_yield_ns(WAKE_NS, 1000, false, true), YIELD_NS);
+    assert_int_equal(ct_wait_yield_ns(WAKE_NS, ALONE_NS, true, true), YIELD_NS);
 }
 
 int main(void)

@@ -15,14 +15,22 @@ enum { LEAST_LONG = 2 << 10 };
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
+/* Lines from core to core that a rank polls for before it looks for messages: input and its flag
+ * are one or two, and their rank may have come a little later. */
+enum { LINES = 8 };
+
 static struct ct_shm_coll *shm_coll_new(const struct ct_run_ctx *ctx)
 {
     struct ct_shm_coll *b = malloc(sizeof *b);
     if (b == NULL) {
         return NULL;
     }
+    const struct ct_calibration *c = &ctx->p->job->calibration;
     *b = (struct ct_shm_coll){.ctx = ctx,
-                              .slot_bytes = ctx->n == 2 ? LEAST_LONG : CT_SHM_COLL_BYTES};
+                              .slot_bytes = ctx->n == 2 ? LEAST_LONG : CT_SHM_COLL_BYTES,
+                              .caches = c->caches,
+                              .poll_ns = ct_calibration_wake_ns(c),
+                              .polls = ct_calibration_polls(c, LINES)};
     if (!ct_script_reserve(&b->script, 4 * (size_t)ctx->n + 16)) {
         free(b);
         return NULL;
@@ -66,7 +74,6 @@ static int open_bulk(struct ct_run_ctx *ctx, struct ct_shm_coll *b)
     const size_t bytes = (size_t)ctx->p->cfg.coll_shm_bytes;
     int          rc = CTRAN_SUCCESS;
     b->bulk_tried = true;
-    b->cache_share = ctx->p->job->calibration.caches.share_bytes;
     b->part_bytes = bytes / CT_SHM_COLL_PARTS / CT_CACHE_LINE * CT_CACHE_LINE;
     if (b->part_bytes > 0) {
         rc = ct_common_open(ctx, ctx->n * b->part_bytes * CT_SHM_COLL_PARTS,
@@ -305,9 +312,9 @@ static const _Atomic uint64_t *done_of(const struct ct_shm_coll *b, uint32_t ran
 }
 
 /* Polls for a while, as something that another core is about to write deserves. */
-static bool appears(const _Atomic uint64_t *flag, uint64_t k)
+static bool appears(const struct ct_shm_coll *b, const _Atomic uint64_t *flag, uint64_t k)
 {
-    enum { POLL_NS = 5000, POLLS = 16 };
+    enum { POLLS = 16 }; /* between looks at the clock */
     uint64_t end = 0, now = 0;
     while (now <= end) {
         for (unsigned i = 0; i < POLLS; i++) {
@@ -316,7 +323,7 @@ static bool appears(const _Atomic uint64_t *flag, uint64_t k)
             }
         }
         now = ct_clock_ns();
-        end = end == 0 ? now + POLL_NS : end;
+        end = end == 0 ? now + b->poll_ns : end;
     }
     return false;
 }
@@ -357,7 +364,7 @@ static bool comes(struct ct_shm_coll *b, uint32_t rank, const _Atomic uint64_t *
     enum { TURNS = 4 };
     for (unsigned i = 0; i < TURNS && !ct_shm_coll_is_there(value, k); i++) {
         const bool polls = is_worth_polling(b, rank);
-        if (!polls || !appears(value, k)) {
+        if (!polls || !appears(b, value, k)) {
             b->looked.done = b->looked.done && !polls; /* it may have moved */
             make_room(b);
         }
@@ -376,18 +383,19 @@ static bool comes_to_all(struct ct_shm_coll *b, uint32_t rank, value_of *of, uin
             (void)comes(b, r, value, k);
         }
     }
-    return appears(of(b, rank), k);
+    return appears(b, of(b, rank), k);
 }
 
 /* For as long as a cache line takes from one core to another, and little more: to look for messages
  * in between would be to notice it late. Input of two lines is asked for as a whole, so that the
  * second comes with the first; of more, it would be asked for before it is written. */
-static bool arrives(const struct ct_shm_coll_slot *slot, uint64_t k, size_t len_bytes)
+static bool arrives(const struct ct_shm_coll *b, const struct ct_shm_coll_slot *slot,
+                    size_t len_bytes)
 {
-    enum { POLLS = 32, FIRST = CT_CACHE_LINE - offsetof(struct ct_shm_coll_slot, data) };
+    enum { FIRST = CT_CACHE_LINE - offsetof(struct ct_shm_coll_slot, data) };
     const bool two = len_bytes > FIRST && len_bytes <= FIRST + CT_CACHE_LINE;
-    for (unsigned i = 0; i < POLLS; i++) {
-        if (ct_shm_coll_is_there(&slot->flag, k)) {
+    for (unsigned i = 0; i < b->polls; i++) {
+        if (ct_shm_coll_is_there(&slot->flag, b->k)) {
             return true;
         }
         if (two) {
@@ -402,7 +410,7 @@ static bool arrives(const struct ct_shm_coll_slot *slot, uint64_t k, size_t len_
 static bool arrives_late(const struct ct_shm_coll *b, const _Atomic uint64_t *flag,
                          size_t len_bytes)
 {
-    return len_bytes > b->slot_bytes && appears(flag, b->k);
+    return len_bytes > b->slot_bytes && appears(b, flag, b->k);
 }
 
 int ct_shm_coll_await_input(struct ct_shm_coll *b, uint32_t rank, bool exchange, size_t len_bytes)
@@ -415,7 +423,7 @@ int ct_shm_coll_await_input(struct ct_shm_coll *b, uint32_t rank, bool exchange,
     const bool oversubscribed = ct_ep_is_oversubscribed(b->ctx->p);
     if (oversubscribed
             ? (exchange ? comes_to_all(b, rank, flag_of, b->k) : comes(b, rank, flag, b->k))
-            : arrives(slot, b->k, len_bytes) || arrives_late(b, flag, len_bytes)) {
+            : arrives(b, slot, len_bytes) || arrives_late(b, flag, len_bytes)) {
         return CTRAN_SUCCESS;
     }
     b->unread = false; /* a long wait makes room */

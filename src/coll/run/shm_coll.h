@@ -93,10 +93,12 @@ struct ct_shm_coll {
     struct ct_shm_coll_shared *shared; /* in `slots` */
     bool                       bulk_tried;
     size_t                     part_bytes;
-    size_t                     slot_bytes;  /* input that is in slots even where there are parts */
-    size_t                     cache_share; /* of a core; 0: not known */
-    bool                       barred;      /* all that may sleep bar, and so does this rank */
-    uint64_t                   k;           /* operations begun */
+    size_t                     slot_bytes; /* input that is in slots even where there are parts */
+    struct ct_caches           caches;     /* of a core, alike on all ranks */
+    uint64_t                   poll_ns;    /* for what another core is about to write */
+    uint32_t                   polls;      /* while some lines come from another core */
+    bool                       barred;     /* all that may sleep bar, and so does this rank */
+    uint64_t                   k;          /* operations begun */
     uint64_t                   driven; /* the last one after which this rank looked for messages */
     uint32_t                   rooms;  /* how often this rank has given its core away */
     struct {

@@ -53,15 +53,16 @@ static size_t vector_bytes(const struct ct_run_args *args)
     return elems * l->elem_bytes;
 }
 
-/* Long sums had better be put in: one rank copies to the cache what the other adds up. Measured:
- * reduce of 512K 33 us exposed, 42 put in, 1M 109 and 93; allreduce 1M 110 and 144, 16M 3120 and
- * 2826.
- */
-static bool is_too_long(const struct ct_run_args *args)
+/* Whether a vector gains by one copy less. A sum is made of what both ranks have written, and so
+ * gains only if it takes a good part of a core's own cache; one that is some times larger had
+ * better be put in, since one rank copies to the cache what the other adds up. A sum for one root
+ * never gains: it is too long where it were long enough. */
+static bool gains(const struct ct_shm_coll *b, const struct ct_run_args *args)
 {
-    enum { ONE = 512 << 10, EACH = 8 << 20 };
-    const size_t most = (args->algo->colls & CT_REDUCE) != 0 ? ONE : EACH;
-    return args->op.op != NULL && vector_bytes(args) > most;
+    const size_t bytes = vector_bytes(args), own = b->caches.private_bytes;
+    return args->op.op == NULL
+               ? bytes > own / 32
+               : (args->algo->colls & CT_REDUCE) == 0 && bytes > own / 4 && bytes <= 4 * own;
 }
 
 /* Two ranks expose one operation after the other, more of them one at a time. */
@@ -129,10 +130,10 @@ static bool rests(struct ct_shm_coll *b, bool blind)
 bool ct_shm_coll_all_expose(struct ct_shm_coll *b, const struct ct_run_args *args,
                             struct ct_shm_coll_poll *poll)
 {
-    enum { LONG = 64 << 10 };
+    const size_t least = b->caches.private_bytes / 32;
     const int    how = b->ctx->p->cfg.coll_attach;
     const size_t bytes = args->layout.count * args->layout.elem_bytes, block = bytes / b->ctx->n;
-    const bool   is_long = block >= LONG || bytes - block > b->part_bytes;
+    const bool   is_long = block >= least || bytes - block > b->part_bytes;
     *poll = (struct ct_shm_coll_poll){
         .asked = b->ctx->n > 2 && args->algo->colls == CT_ALLTOALL && bytes > CT_SHM_COLL_BYTES &&
                  (how == CT_ATTACH_ALWAYS || (how == CT_ATTACH_AUTO && is_long))};
@@ -149,18 +150,10 @@ void ct_shm_coll_conclude(struct ct_shm_coll *b, const struct ct_shm_coll_poll *
     b->refused = poll->nblind > 0;
 }
 
-/* A sum is made of what both ranks have written, so only long vectors gain by one copy less. */
-static bool is_long_enough(const struct ct_run_args *args)
-{
-    enum { SUM = 512 << 10, OTHER = 64 << 10 };
-    return vector_bytes(args) > (args->op.op != NULL ? SUM : OTHER);
-}
-
 bool ct_shm_coll_exposes(struct ct_shm_coll *b, const struct ct_run_args *args)
 {
     const int  how = b->ctx->p->cfg.coll_attach;
-    const bool pays =
-        is_long_enough(args) && !is_too_long(args) && !ct_ep_is_oversubscribed(b->ctx->p);
+    const bool pays = gains(b, args) && !ct_ep_is_oversubscribed(b->ctx->p);
     if (b->ctx->n != 2 || how == CT_ATTACH_NEVER || args->layout.elem_bytes > STAGE ||
         overwrites(args) || (how == CT_ATTACH_AUTO && !pays)) {
         return false;
@@ -203,8 +196,8 @@ void ct_shm_coll_expose(struct ct_shm_coll *b, const char *from, size_t at, size
 /* What is short is read before this rank would have found out that nobody sends it anything. */
 static void poll_for(const struct ct_shm_coll *b, const _Atomic uint64_t *done)
 {
-    enum { POLLS = 256 };
-    for (unsigned i = 0; i < POLLS && !ct_shm_coll_is_there(done, b->exposed_k); i++) {
+    enum { TIMES = 8 }; /* as long as for short input: it is that many lines and more */
+    for (unsigned i = 0; i < TIMES * b->polls && !ct_shm_coll_is_there(done, b->exposed_k); i++) {
         ct_line_pause();
     }
 }

@@ -333,20 +333,19 @@ static size_t skipped(const struct operation *o, size_t bytes, size_t blocks)
 }
 
 /* Of a part, what is made use of. Where a few ranks put in what one of them adds up, the parts of
- * all shall stay in its cache: 4 times 64 KiB of 4 ranks do. Measured, 4 ranks on 2 cores with
- * 2 MiB each, all inputs added up by the root, us, whole parts (256 KiB) and 64 KiB of them: reduce
- * of 256K 60 and 50, 1M 440 and 237, 16M 6400 and 4990; with 128 KiB bcast of 256K 38 and 30, of 4M
- * 580 and 608; allreduce of 256K 65 and 79 with 64 KiB; 8 ranks, reduce of 4M, 2750 and 3780 with
- * 128 KiB. */
+ * all are to stay in half of its own cache; what one of them sends to all may take as much again.
+ */
 static size_t room_of(const struct operation *o, size_t bytes)
 {
-    enum { FEW = 4, SUM = 64 << 10, COPY = 128 << 10, SHORT = 512 << 10 };
+    enum { FEW = 4, LEAST = 4096 };
     const struct ct_shm_coll *b = o->shm;
     const bool                few = b->ctx->n > 2 && b->ctx->n <= FEW;
     const uint32_t            colls = o->args->algo->colls;
-    return few && colls == CT_REDUCE                    ? ct_min_size(b->part_bytes, SUM)
-           : few && colls == CT_BCAST && bytes <= SHORT ? ct_min_size(b->part_bytes, COPY)
-                                                        : b->part_bytes;
+    const size_t              own = b->caches.private_bytes;
+    const size_t              sum = ct_max_size(own / (2 * CT_SHM_COLL_PARTS * FEW), LEAST);
+    return few && colls == CT_REDUCE                      ? ct_min_size(b->part_bytes, sum)
+           : few && colls == CT_BCAST && bytes <= own / 4 ? ct_min_size(b->part_bytes, 2 * sum)
+                                                          : b->part_bytes;
 }
 
 /* How much a rank puts in decides where, and in how many chunks; all ranks know it alike. */
@@ -387,8 +386,8 @@ static bool is_beyond_caches(const struct operation *o)
     const size_t              cpus = args->ctx->p->job->ncpus;
     const size_t              sharers = ct_div_up(args->ctx->n, ct_max_size(cpus, 1));
     const size_t              bytes = args->layout.count * args->layout.elem_bytes;
-    return o->bulk && args->algo->colls == CT_ALLTOALL && b->cache_share > 0 &&
-           2 * bytes / TIMES * sharers > b->cache_share;
+    return o->bulk && args->algo->colls == CT_ALLTOALL && b->caches.share_bytes > 0 &&
+           2 * bytes / TIMES * sharers > b->caches.share_bytes;
 }
 
 /* Room for the blocks of scratch that are written, one behind the other. */
