@@ -59,27 +59,20 @@ bool ct_shm_copy_view(const struct ct_net_env *env, const struct ct_shm_addr *ow
     return true;
 }
 
-/* Reads all of it; a short read is an error, since both ends agreed on the length. */
-static int read_blocks(int pid, struct iovec *to, unsigned nto, struct iovec *from, unsigned nfrom,
-                       size_t len_bytes)
+/* Copies all between `own` and the peer's memory by the kernel; a short copy is an error, since both
+ * ends agreed on the length: CTRAN_ERR_BUFFER. CTRAN_ERR_PROC_FAILED: there is no such process. */
+static int kernel_copy(int pid, const struct iovec *own, unsigned n, uint64_t addr,
+                       size_t len_bytes, bool is_put)
 {
-    ssize_t n;
+    const struct iovec theirs = {(void *)(uintptr_t)addr, len_bytes};
+    ssize_t            done;
     do {
-        n = process_vm_readv(pid, to, nto, from, nfrom, 0);
-    } while (n < 0 && errno == EINTR);
-    if (n == (ssize_t)len_bytes) {
-        return CTRAN_SUCCESS;
-    }
-    if (n < 0 && errno == ESRCH) {
-        return CTRAN_ERR_PROC_FAILED;
-    }
-    return CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
-static int read_exact(int pid, struct iovec *to, unsigned nto, uint64_t addr, size_t len_bytes)
-{
-    struct iovec from = {(void *)(uintptr_t)addr, len_bytes};
-    return read_blocks(pid, to, nto, &from, 1, len_bytes);
+        done = is_put ? process_vm_writev(pid, own, n, &theirs, 1, 0)
+                      : process_vm_readv(pid, own, n, &theirs, 1, 0);
+    } while (done < 0 && errno == EINTR);
+    return done == (ssize_t)len_bytes   ? CTRAN_SUCCESS
+           : done < 0 && errno == ESRCH ? CTRAN_ERR_PROC_FAILED
+                                        : CTRAN_ERR_BUFFER;
 }
 
 /* The mate's memory as the caller's own; NULL: it is not. */
@@ -96,44 +89,58 @@ bool ct_shm_reaches(const struct ct_shm_mate *mate, const struct ct_net_remote *
     return mate->how != CT_SHM_COPY_OFF || as_own(mate, what) != NULL;
 }
 
-/* Where the kernel would be slow (base/block.h), through memory of our own that lies as the source
- * does. */
-static int read_by_stage(int pid, char *to, uint64_t addr, size_t len_bytes)
+/* Through memory of our own that lies as the source of a read does, or as the destination of a
+ * write. Apart from its caller, which needs no such stack. */
+static __attribute__((noinline)) int copy_by_stage(int pid, char *own, uint64_t addr,
+                                                   size_t len_bytes, bool is_put)
 {
     CT_ALIGNED(CT_BLOCK_PAGE) char stage[STAGE + CT_BLOCK_PAGE];
-    char                          *own = stage + addr % CT_BLOCK_PAGE;
+    char                          *between = stage + addr % CT_BLOCK_PAGE;
     int                            rc = CTRAN_SUCCESS;
     for (size_t at = 0, n; at < len_bytes && rc == CTRAN_SUCCESS; at += n) {
         n = ct_min_size(STAGE, len_bytes - at);
-        rc = read_exact(pid, &(struct iovec){own, n}, 1, addr + at, n);
-        if (rc == CTRAN_SUCCESS) {
-            ct_block_copy(to + at, own, n);
+        if (is_put) {
+            ct_block_copy(between, own + at, n);
+        }
+        rc = kernel_copy(pid, &(struct iovec){between, n}, 1, addr + at, n, is_put);
+        if (rc == CTRAN_SUCCESS && !is_put) {
+            ct_block_copy(own + at, between, n);
         }
     }
     return rc;
 }
 
-static int read_all(int pid, const struct ct_area *area, const struct ct_net_remote *from)
+/* One block. The kernel would be slow where addresses lag (base/block.h). */
+static int copy_block(int pid, char *own, uint64_t addr, size_t len_bytes, bool is_put)
+{
+    const uintptr_t to = is_put ? addr : (uintptr_t)own, from = is_put ? (uintptr_t)own : addr;
+    return CT_UNLIKELY(ct_block_lags(to, from, len_bytes))
+               ? copy_by_stage(pid, own, addr, len_bytes, is_put)
+               : kernel_copy(pid, &(struct iovec){own, len_bytes}, 1, addr, len_bytes, is_put);
+}
+
+int ct_shm_copy_part(int pid, const struct ct_area *area, size_t pos, size_t len_bytes,
+                     uint64_t addr, bool is_put)
 {
     enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
-    size_t pos = 0;
-    while (pos < from->len_bytes) {
-        struct iovec to[PIECES];
-        unsigned     nto;
-        size_t       at = pos;
-        size_t       most = ct_min_size(from->len_bytes - pos, MOST);
-        size_t       bytes = ct_area_next(area, &pos, most, to, PIECES, &nto);
-        if (bytes == 0) {
-            break; /* the receive buffer is full: truncation is the caller's business */
-        }
-        int rc = nto == 1 && ct_block_lags((uintptr_t)to->iov_base, from->addr + at, bytes)
-                     ? read_by_stage(pid, to->iov_base, from->addr + at, bytes)
-                     : read_exact(pid, to, nto, from->addr + at, bytes);
-        if (rc != CTRAN_SUCCESS) {
-            return rc;
-        }
+    int rc = CTRAN_SUCCESS;
+    for (size_t done = 0, bytes; done < len_bytes && rc == CTRAN_SUCCESS; done += bytes) {
+        struct iovec own[PIECES];
+        unsigned     n;
+        const size_t most = ct_min_size(len_bytes - done, MOST);
+        bytes = ct_area_next(area, &pos, most, own, PIECES, &n);
+        rc = bytes == 0 ? CTRAN_ERR_BUFFER
+             : n == 1   ? copy_block(pid, own->iov_base, addr + done, bytes, is_put)
+                        : kernel_copy(pid, own, n, addr + done, bytes, is_put);
     }
-    return CTRAN_SUCCESS;
+    return rc;
+}
+
+/* A peer that the kernel refuses is asked for messages. What does not fit into the area is the
+ * caller's business: the message is truncated. */
+static int in_pieces(int rc)
+{
+    return rc == CTRAN_ERR_BUFFER ? CTRAN_ERR_UNSUPPORTED_OPERATION : rc;
 }
 
 int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
@@ -145,33 +152,10 @@ int ct_shm_copy(const struct ct_shm_mate *mate, const struct ct_area *area,
         ct_area_scatter(area, &pos, own, from->len_bytes);
         return CTRAN_SUCCESS;
     }
-    return mate->how == CT_SHM_COPY_CMA ? read_all(mate->pid, area, from)
-                                        : CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
-static int write_exact(int pid, const void *from, uint64_t addr, size_t len_bytes)
-{
-    struct iovec mine = {(void *)from, len_bytes};
-    struct iovec theirs = {(void *)(uintptr_t)addr, len_bytes};
-    ssize_t      n;
-    do {
-        n = process_vm_writev(pid, &mine, 1, &theirs, 1, 0);
-    } while (n < 0 && errno == EINTR);
-    return n == (ssize_t)len_bytes ? CTRAN_SUCCESS : CTRAN_ERR_UNSUPPORTED_OPERATION;
-}
-
-/* As read_by_stage, where the stage lies as the destination does. */
-static int write_by_stage(int pid, const char *from, uint64_t addr, size_t len_bytes)
-{
-    CT_ALIGNED(CT_BLOCK_PAGE) char stage[STAGE + CT_BLOCK_PAGE];
-    char                          *own = stage + addr % CT_BLOCK_PAGE;
-    int                            rc = CTRAN_SUCCESS;
-    for (size_t at = 0, n; at < len_bytes && rc == CTRAN_SUCCESS; at += n) {
-        n = ct_min_size(STAGE, len_bytes - at);
-        ct_block_copy(own, from + at, n);
-        rc = write_exact(pid, own, addr + at, n);
-    }
-    return rc;
+    const size_t len = ct_min_size(from->len_bytes, area->len_bytes);
+    return mate->how == CT_SHM_COPY_CMA
+               ? in_pieces(ct_shm_copy_part(mate->pid, area, 0, len, from->addr, false))
+               : CTRAN_ERR_UNSUPPORTED_OPERATION;
 }
 
 int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct_net_remote *to)
@@ -181,40 +165,7 @@ int ct_shm_put(const struct ct_shm_mate *mate, const void *from, const struct ct
         ct_block_copy(own, from, to->len_bytes);
         return CTRAN_SUCCESS;
     }
-    if (mate->how != CT_SHM_COPY_CMA) {
-        return CTRAN_ERR_UNSUPPORTED_OPERATION;
-    }
-    return ct_block_lags(to->addr, (uintptr_t)from, to->len_bytes)
-               ? write_by_stage(mate->pid, from, to->addr, to->len_bytes)
-               : write_exact(mate->pid, from, to->addr, to->len_bytes);
-}
-
-static ssize_t move_blocks(int pid, const struct iovec *own, unsigned n, uint64_t addr,
-                           size_t len_bytes, bool is_put)
-{
-    struct iovec theirs = {(void *)(uintptr_t)addr, len_bytes};
-    ssize_t      done;
-    do {
-        done = is_put ? process_vm_writev(pid, own, n, &theirs, 1, 0)
-                      : process_vm_readv(pid, own, n, &theirs, 1, 0);
-    } while (done < 0 && errno == EINTR);
-    return done;
-}
-
-int ct_shm_copy_part(int pid, const struct ct_area *area, size_t pos, size_t len_bytes,
-                     uint64_t addr, bool is_put)
-{
-    enum { MOST = 1 << 30 }; /* the kernel caps one call at 2 GiB */
-    errno = 0;               /* a short copy sets none */
-    for (size_t done = 0; done < len_bytes;) {
-        struct iovec own[PIECES];
-        unsigned     n;
-        size_t       most = ct_min_size(len_bytes - done, MOST);
-        size_t       bytes = ct_area_next(area, &pos, most, own, PIECES, &n);
-        if (bytes == 0 || move_blocks(pid, own, n, addr + done, bytes, is_put) != (ssize_t)bytes) {
-            return bytes > 0 && errno == ESRCH ? CTRAN_ERR_PROC_FAILED : CTRAN_ERR_BUFFER;
-        }
-        done += bytes;
-    }
-    return CTRAN_SUCCESS;
+    return mate->how == CT_SHM_COPY_CMA ? in_pieces(copy_block(mate->pid, (char *)(uintptr_t)from,
+                                                               to->addr, to->len_bytes, true))
+                                        : CTRAN_ERR_UNSUPPORTED_OPERATION;
 }

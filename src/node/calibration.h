@@ -84,6 +84,14 @@ static inline uint64_t ct_calibration_wake_ns(const struct ct_calibration *c)
     return ns < LEAST_NS ? LEAST_NS : ns > MOST_NS ? MOST_NS : ns;
 }
 
+/* What giving a core away and getting it back costs at least, by the same rule. */
+static inline uint64_t ct_calibration_switch_ns(const struct ct_calibration *c)
+{
+    enum { LEAST_NS = 200, MOST_NS = 3000 };
+    const uint64_t ns = c->figure[CT_FIGURE_switch_ns];
+    return ns < LEAST_NS ? LEAST_NS : ns > MOST_NS ? MOST_NS : ns;
+}
+
 /* A cache line between any two cores of the machine. */
 static inline uint64_t ct_calibration_line_ns(const struct ct_calibration *c)
 {
@@ -104,7 +112,7 @@ static inline uint32_t ct_calibration_polls(const struct ct_calibration *c, uint
 static inline uint64_t ct_calibration_switch_bytes(const struct ct_calibration *c)
 {
     enum { AT_A_TIME = 4 };
-    return (uint64_t)AT_A_TIME * CT_CACHE_LINE * c->figure[CT_FIGURE_switch_ns] /
+    return (uint64_t)AT_A_TIME * CT_CACHE_LINE * ct_calibration_switch_ns(c) /
            ct_calibration_line_ns(c);
 }
 

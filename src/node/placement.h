@@ -103,13 +103,6 @@ static inline enum ct_placement_sight ct_placement_look(const struct ct_placemen
                                                : CT_PLACEMENT_AWAY;
 }
 
-/* Whether `who` has given its core away, as a process does that waits in the library. */
-static inline bool ct_placement_has_given(const struct ct_placement *s, uint32_t who)
-{
-    return s->all != NULL && who < s->n &&
-           atomic_load_explicit(&s->all[who].core, memory_order_relaxed) < 0;
-}
-
 /* The first core, once: processes take the cores that they may use in turn, so that neighbours have
  * different ones; where that brings more together than is fair, the one with the fewest. Whoever
  * may use but one core stays. (On kernels from 6.2 on a cpuset that is widened later is not

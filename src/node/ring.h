@@ -103,13 +103,6 @@ static inline uint64_t ct_ring_to_end(const struct ct_ring *r)
     return r->ncells - (r->pos & (r->ncells - 1));
 }
 
-/* Whether all of it has been written once, so that its memory is there: pages come when they are
- * first touched. */
-static inline bool ct_ring_went_round(const struct ct_ring *r)
-{
-    return r->pos >= r->ncells;
-}
-
 /* Whether `cells` more, and the cleared word behind them, fit into what is known to be free. */
 static inline bool ct_ring_fits(const struct ct_ring *r, uint64_t cells)
 {

@@ -35,11 +35,7 @@ uint64_t ct_shm_host(void)
     if (n <= 0 && gethostname(id, sizeof id - 1) != 0) {
         return 0;
     }
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (const char *c = id; *c != '\0'; c++) {
-        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
-    }
-    return hash;
+    return ct_fnv1a(CT_FNV1A_START, id, strlen(id));
 }
 
 uint64_t ct_shm_pid_space(void)

@@ -52,21 +52,6 @@ static int unpin(void **state)
     return sched_setaffinity(0, sizeof ours, &ours);
 }
 
-static void test_given_away(void **state)
-{
-    (void)state;
-    struct ct_placement s = view_new();
-    put(&s, 0, 1);
-    put(&s, 2, -1);
-    assert_false(ct_placement_has_given(&s, 0));
-    assert_true(ct_placement_has_given(&s, 2));
-    assert_false(ct_placement_has_given(&s, 3)); /* has said nothing yet */
-    assert_false(ct_placement_has_given(&s, N)); /* is on another host */
-    free(s.all);
-    s.all = NULL;
-    assert_false(ct_placement_has_given(&s, 2));
-}
-
 static void test_sight(void **state)
 {
     (void)state;
@@ -445,7 +430,6 @@ static void test_emptiest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_away),
         cmocka_unit_test_teardown(test_sight, unpin),
         cmocka_unit_test_teardown(test_none, unpin),
         cmocka_unit_test_teardown(test_choose, unpin),

@@ -212,7 +212,6 @@ static void test_starved(void **state)
     }
     assert_int_equal(in, 1024 / CT_RING_CELL - 1); /* the cleared word behind takes a cell */
     assert_int_equal(atomic_load(&p.tx.ctl->starved), 1);
-    assert_false(ct_ring_went_round(&p.tx));
     while (ct_ring_peek(&p.rx, &rec) == 1) {
         bool room_before = ct_ring_reserve(&p.tx, 8, LEN) != NULL;
         bool now = ct_ring_release(&p.rx, &rec);
@@ -225,7 +224,6 @@ static void test_starved(void **state)
     assert_int_equal(told, 1);
     assert_int_equal(atomic_load(&p.tx.ctl->starved), 0);
     ct_ring_publish(&p.tx, 3, 8, LEN);
-    assert_true(ct_ring_went_round(&p.tx));
     free(p.mem);
 }
 

@@ -19,6 +19,9 @@ enum { LEAST_LONG = 2 << 10 };
  * are one or two, and their rank may have come a little later. */
 enum { LINES = 8 };
 
+/* Polling in vain may cost as much as so many switches before the core is given away. */
+enum { SWITCHES = 7 };
+
 static struct ct_shm_coll *shm_coll_new(const struct ct_run_ctx *ctx)
 {
     struct ct_shm_coll *b = malloc(sizeof *b);
@@ -29,7 +32,7 @@ static struct ct_shm_coll *shm_coll_new(const struct ct_run_ctx *ctx)
     *b = (struct ct_shm_coll){.ctx = ctx,
                               .slot_bytes = ctx->n == 2 ? LEAST_LONG : CT_SHM_COLL_BYTES,
                               .caches = c->caches,
-                              .poll_ns = ct_calibration_wake_ns(c),
+                              .poll_ns = SWITCHES * ct_calibration_switch_ns(c),
                               .polls = ct_calibration_polls(c, LINES)};
     if (!ct_script_reserve(&b->script, 4 * (size_t)ctx->n + 16)) {
         free(b);
