@@ -2,14 +2,14 @@
 /*
  * ctrand - the node daemon of ctranrun: acts on what the head asks, reports what happens, decides
  * nothing. Started by ctranrun or a relay with its stream there as descriptor 3; --job is there for
- * ps. Started by an agent, with --relay, this program is a relay and something else (relay.h).
- * With --plan it tells what would be started, and is no daemon (plan.h).
+ * ps. Started by an agent, with --relay, this program is a relay and something else (tree/relay.h).
+ * With --plan it tells what would be started, and is no daemon (place/plan.h).
  *
  * It is a subreaper: every process that a rank starts stays its descendant, and it leaves only
  * when none is left. If the head vanishes it kills them all, removes its directory and goes.
  */
 #include "config.h"
-#include "ctrand.h"
+#include "launcher/daemon/daemon.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher.h"
-#include "plan.h"
-#include "pty.h"
-#include "relay.h"
+#include "launcher/launcher.h"
+#include "launcher/place/place.h"
+#include "launcher/io/io.h"
+#include "launcher/tree/tree.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */
 

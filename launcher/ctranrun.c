@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctranrun - starts the ranks of a job. From the command line to a job description; the rest is
- * head.c. Everything that can be wrong with the request is found here, before a process starts.
+ * head/run.c. Everything that can be wrong with the request is found here, before a process starts.
  */
 #include "config.h"
 #include <limits.h>
@@ -11,17 +11,15 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "head.h"
-#include "jobdesc.h"
-#include "launcher.h"
-#include "layout.h"
-#include "options.h"
-#include "plan.h"
-#include "program.h"
-#include "ranklist.h"
-#include "session.h"
-#include "strlist.h"
-#include "terminal.h"
+#include "launcher/head/head.h"
+#include "launcher/job/job.h"
+#include "launcher/launcher.h"
+#include "launcher/hosts/hosts.h"
+#include "launcher/cli/cli.h"
+#include "launcher/place/place.h"
+#include "launcher/proc/proc.h"
+#include "launcher/io/io.h"
+#include "launcher/status/status.h"
 
 /* The debugger's file takes the place of its name. */
 static int find_debugger(struct ct_jobdesc *d)
@@ -85,7 +83,7 @@ static bool add_launcher_env(struct ct_options *o)
 static bool name_job(struct ct_jobdesc *d)
 {
     char job[16];
-    ct_session_job_id(job, sizeof job);
+    ct_job_make_id(job, sizeof job);
     d->job = strdup(job);
     return d->job != NULL;
 }
@@ -108,22 +106,47 @@ static int run(struct ct_options *o, const char *daemon)
                                               .tag_output = o->tag_output});
 }
 
+/* A job is to be started: everything about the request is checked first. */
+static int check_and_run(struct ct_options *o)
+{
+    char daemon[PATH_MAX];
+    if (!ct_layout_nodes(o) || !ct_options_check(o)) {
+        return CT_EXIT_USAGE;
+    }
+    int status = ct_program_find_all(&o->desc);
+    status = status == 0 ? find_debugger(&o->desc) : status;
+    if (status == 0) {
+        status = ct_program_find_daemon(daemon, sizeof daemon);
+    }
+    return status == 0 ? run(o, daemon) : status;
+}
+
+static int act(struct ct_options *o)
+{
+    switch (o->action) {
+    case CT_ACTION_HELP:
+        ct_options_print_help();
+        return 0;
+    case CT_ACTION_VERSION:
+        printf("ctranrun %s\n", PACKAGE_VERSION);
+        return 0;
+    case CT_ACTION_COMPLETION:
+        ct_completion_print(o->word);
+        return 0;
+    case CT_ACTION_STATUS:
+        return ct_statuscmd_run(o->word);
+    case CT_ACTION_STORE_DUMP:
+        return ct_storecmd_run(o->word);
+    default:
+        return check_and_run(o);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct ct_options o;
-    char              daemon[PATH_MAX];
     ct_stdfd_fill();
-    int status = ct_options_parse(&o, argc, argv);
-    if (status < 0) {
-        status = ct_program_find_all(&o.desc);
-        status = status == 0 ? find_debugger(&o.desc) : status;
-        if (status == 0) {
-            status = ct_program_find_daemon(daemon, sizeof daemon);
-        }
-        if (status == 0) {
-            status = run(&o, daemon);
-        }
-    }
+    int status = ct_options_parse(&o, argc, argv) ? act(&o) : CT_EXIT_USAGE;
     ct_options_fini(&o);
     return status;
 }

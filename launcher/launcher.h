@@ -6,48 +6,31 @@
  * print, hands its standard input to rank 0, catches signals, chooses the exit status and says
  * what went wrong. The node daemon (ctrand) acts: it hosts the PMIx server, starts the ranks of
  * its node, gathers their output, reaps and kills them. Between the two runs one byte stream with
- * framed messages (proto.h) and nothing else: no shared memory, no shared files.
+ * framed messages (msg/msg.h) and nothing else: no shared memory, no shared files.
  *
- * With more nodes than one the processes form a tree (tree.h). On each other machine an agent
+ * With more nodes than one the processes form a tree (tree/tree.h). On each other machine an agent
  * starts a relay, which is to its daemon what the head is to the one of its own machine, and starts
  * relays further on; all streams are those of agents. Head and relays share the hub, which passes
  * on, merges and combines. Ranks are started when the daemons of all nodes are ready.
  *
- *     ctranrun.c     main of the head        ctrand.c        main of the daemon
- *     options.c      the command line        ctrand_start.c  starting its part of the job
- *     foreign.c      other launchers' words   plan.c          places of ranks, --dry-run
- *     program.c      finding the program     ctrand_end.c    ending it
- *     plan_exec.c    --dry-run               execwhy.c       why a program cannot be run
- *     head.c         the job seen from here  pmixsrv.c       the PMIx server
- *     head_report.c  facts into words        pmixinfo.c      what it tells its clients
- *     head_end.c     ending it               procs.c         the ranks: start, reap, signal
- *     head_nodes.c   the nodes, and news     pmixfar.c       what servers ask of each other
- *     layout.c       from hosts to nodes     pmixnews.c      news, for its clients
- *     hosts.c        lists of hosts          pmixdata.c      publish and lookup, for them
- *     published.c    what ranks publish      relay.c         a process between two levels
- *     hostorder.c    close ones together     pmixquery.c     answers to their queries
- *     spawned.c      jobs that ranks start   pmixspawn.c     asking for them
- *     kin.c          and what they share     pmixkin.c       for the ranks of each
- *     kin_meet.c     meetings of their ranks  pmixask.c       what all three ask
- *     kin_get.c      questions about others'   pmixevent.c     events of ranks
- *     output.c       streams to our stdout   rankio.c        the ranks' pipes, cut into lines
- *     input.c        our stdin, to a rank    place.c         cores for ranks
- *     ownfd.c        both without blocking   rankin.c        the input for ranks
- *     statuscmd.c    --status asks            statussrv.c     and is answered
- *     storecmd.c     --store-dump likewise    nodestore.c     a server of the job's store
- *     statusask.c    how both ask            blockfile.c     in which calls ranks wait
- *                                             ranktable.c     what all ranks do
- *                                             corelock.c     which cores are held
- *                                             pmixguard.c    the PMIx server's port
- *                                             pmixlib.c      libpmix started
- *     terminal.c     for a debugger          pty.c           and the rank's side of it
- *     completion.c   for shells              nodelimits.c    what the node allows
- *                                             gpus.c          GPUs for ranks
- *                                             gpuread.c       and what they are chosen from
- *                                             outdir.c        files of the ranks' output
- *           both: proto.c, jobdesc.c, ranklist.c, strlist.c, session.c, reaper.c, tree.c, daemon.c,
- *                 hub.c, hub_child.c, hub_events.c, hub_fence.c, kin_unpack.c, merge.c; deaths.c
- *                 decides where there is one
+ * The folders, from the ground up. A folder uses those above it in this list, by the header that
+ * bears its name; tests/house/check_floors.py holds the #include lines against that.
+ *
+ *     msg      messages and connections
+ *     job      the description of a job, lists of ranks and of strings
+ *     proc     processes of a machine: finding files, starting ranks, killing what is left
+ *     io       standard input and output
+ *     place    CPUs and GPUs for ranks, --dry-run
+ *     status   the state of all ranks, --status, --store-dump
+ *     tree     the tree of processes that messages go through
+ *     family   jobs that ranks spawn, and what jobs of one family share
+ *     pmix     the PMIx server of a node
+ *     cli      the command line
+ *     hosts    from hosts to the nodes of a job
+ *     head     the job as ctranrun sees it
+ *     daemon   the node daemon
+ *
+ * ctranrun.c is the main function of the head: cli, hosts, head. ctrand.c is that of the daemon.
  *
  * How a job ends. The daemon reports each rank's exit; the head judges it, prints the first failure
  * and answers END: SIGTERM, a short grace, SIGKILL for whatever descends from the daemon. With

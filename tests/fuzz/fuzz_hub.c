@@ -9,9 +9,9 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "launcher/hub_child.c"
-#include "launcher/spawned_place.h"
-#include "launcher/strlist.h"
+#include "launcher/tree/hub_child.c"
+#include "launcher/family/spawned_place.h"
+#include "launcher/job/strlist.h"
 
 enum { NODES = 6, RANKS = 8, MINE = 2, HEAD = 16, BODY = 300 };
 

@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include "launcher/kin_root.h"
+#include "launcher/family/kin_root.h"
 
 enum { JOBS = 3, NODES = 2, RANKS = 3, MOST = 256 };
 

@@ -8,7 +8,7 @@
 #include <event2/event.h>
 
 #include "launcher/launcher.h"
-#include "launcher/published.h"
+#include "launcher/family/published.h"
 
 enum { NODES = 3, RANKS = 6, MOST = 256, JOBS = 2 };
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/auth.h"
-#include "launcher/hosts.h"
-#include "launcher/ranklist.h"
+#include "launcher/hosts/list.h"
+#include "launcher/job/ranklist.h"
 #include "topo/slurmlist.h"
 
 static void check_hosts(struct ct_hosts *h, bool good, const char *why)

@@ -1,8 +1,8 @@
-# tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
-# the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
-# they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared rma hub kin published text topology labels machine tuning \
-	calibration
+# tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c
+# with the files that it is about, all built by clang with the sanitizers, whatever builds the rest;
+# what they call besides comes from libctcore as it is.
+fuzz_names = wire store oob tcp open shared rma hub kin published text topology labels machine \
+	tuning calibration
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -13,17 +13,20 @@ fuzz_shared_parts = src/ep/record.c src/net/shm_copy.c src/node/ring.c src/net/s
 	src/net/shm_share.c \
 	src/net/tcp.c src/net/tcp_addr.c src/pmi/wire/loop.c
 fuzz_rma_parts = src/ep/region.c src/ep/rkey.c src/ep/rma.c src/ep/rma_am.c src/net/rma.c
-fuzz_hub_parts = launcher/daemon.c launcher/hub.c launcher/hub_events.c launcher/hub_fence.c \
-	launcher/jobdesc.c launcher/merge.c launcher/proto.c launcher/ranklist.c launcher/spawned_place.c \
-	launcher/strlist.c launcher/tree.c
-fuzz_kin_parts = launcher/jobdesc.c launcher/kin_get.c launcher/kin_meet.c launcher/kin_unpack.c \
-	launcher/proto.c launcher/published.c launcher/published_store.c launcher/ranklist.c \
-	launcher/strlist.c
-fuzz_published_parts = launcher/jobdesc.c launcher/proto.c launcher/published.c \
-	launcher/published_store.c launcher/ranklist.c launcher/strlist.c
+fuzz_hub_parts = launcher/tree/launch.c launcher/tree/hub.c launcher/tree/hub_events.c \
+	launcher/tree/hub_fence.c launcher/job/jobdesc.c launcher/io/merge.c launcher/msg/conn.c \
+	launcher/msg/pack.c launcher/job/ranklist.c launcher/family/spawned_place.c \
+	launcher/job/strlist.c launcher/tree/span.c
+fuzz_kin_parts = launcher/job/jobdesc.c launcher/family/kin_get.c launcher/family/kin_meet.c \
+	launcher/family/kin_unpack.c launcher/msg/conn.c launcher/msg/pack.c \
+	launcher/family/published.c launcher/family/published_store.c launcher/job/ranklist.c \
+	launcher/job/strlist.c
+fuzz_published_parts = launcher/job/jobdesc.c launcher/msg/conn.c launcher/msg/pack.c \
+	launcher/family/published.c launcher/family/published_store.c launcher/job/ranklist.c \
+	launcher/job/strlist.c
 fuzz_topology_parts = src/topo/cluster.c src/topo/describe.c src/topo/find.c src/topo/gpu_map.c \
 	src/topo/rail.c src/topo/rail_map.c src/topo/rail_serve.c src/topo/text.c
-fuzz_text_parts = src/base/auth.c launcher/hosts.c launcher/ranklist.c src/topo/slurmlist.c
+fuzz_text_parts = src/base/auth.c launcher/hosts/list.c launcher/job/ranklist.c src/topo/slurmlist.c
 fuzz_labels_parts = src/topo/label_file.c src/topo/label_pattern.c src/topo/label_slurm.c \
 	src/topo/labels.c src/topo/slurmlist.c
 fuzz_machine_parts = src/topo/machine.c src/topo/path.c src/topo/pci.c
@@ -37,7 +40,7 @@ EXTRA_DIST += tests/fuzz/fuzz.h $(fuzz_names:%=tests/fuzz/fuzz_%.c)
 if HAVE_FUZZER
 fuzz_flags = -std=gnu11 -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=undefined
-fuzz_cppflags = $(DEFS) $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher -I$(srcdir)/tests/fuzz \
+fuzz_cppflags = $(DEFS) $(AM_CPPFLAGS) -I$(top_srcdir) -I$(srcdir)/tests/fuzz \
 	$(EVENT_CFLAGS) $(SODIUM_CFLAGS) -DHASH_NONFATAL_OOM=1
 fuzz_libs = .libs/libctcore.a $(EVENT_LIBS) $(SODIUM_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS) -lpthread -lm
 fuzz_objects = $(sort $(foreach n,$(fuzz_names),tests/fuzz/fuzz_$(n).c $(fuzz_$(n)_parts)))

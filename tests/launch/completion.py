@@ -17,7 +17,7 @@ options = re.findall(r"(?<=[ ,])--?[a-z][a-z-]*(?=[, \n])",
 check(len(options) > 15, f"--help has the options {options}")
 for shell, name in FILES.items():
     made = expect(["--completion", shell], 0, err="")[1]
-    path = f"{SRC}/launcher/completion/{name}"
+    path = f"{SRC}/launcher/cli/completion/{name}"
     with open(path) as f:
         check(f.read() == made, f"{path} is old; run: make update-completion")
     for opt in options:
@@ -28,7 +28,7 @@ for shell, name in FILES.items():
 
 
 def bash_completes(words):
-    script = (f'source {SRC}/launcher/completion/bash/ctranrun\nCOMP_WORDS=("$@")\n'
+    script = (f'source {SRC}/launcher/cli/completion/bash/ctranrun\nCOMP_WORDS=("$@")\n'
               'COMP_CWORD=$(($# - 1))\n_ctranrun\nprintf "%s\\n" "${COMPREPLY[@]}"\n')
     return subprocess.run(["bash", "--norc", "-c", script, "bash", *words], capture_output=True,
                           text=True, timeout=300, cwd=tempfile.gettempdir())
@@ -54,14 +54,14 @@ else:
     print("completion: no bash to try it with")
 for shell, args in (("zsh", ["-n"]), ("fish", ["--no-execute"])):
     if shutil.which(shell):
-        got = subprocess.run([shell, *args, f"{SRC}/launcher/completion/{FILES[shell]}"],
+        got = subprocess.run([shell, *args, f"{SRC}/launcher/cli/completion/{FILES[shell]}"],
                              capture_output=True, text=True, timeout=300)
         check((got.returncode, got.stderr) == (0, ""), f"{shell} reads its file: {got}")
     else:
         print(f"completion: no {shell} to try it with")
 if shutil.which("fish"):
     got = subprocess.run(["fish", "--no-config", "-c",
-                          f"source {SRC}/launcher/completion/{FILES['fish']}; "
+                          f"source {SRC}/launcher/cli/completion/{FILES['fish']}; "
                           "complete -C 'ctranrun --bind-to c'"], capture_output=True, text=True)
     check(got.stdout.split("\t")[0] == "core", f"fish completes --bind-to c as {got.stdout!r}")
 print("completion: for three shells")

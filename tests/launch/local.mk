@@ -47,17 +47,17 @@ tests_launch_immortal_SOURCES = tests/launch/immortal.c
 # The launcher once more, with less patience, for the tests of what it does when that is over: its
 # files that ask for what launcher.h makes of CT_PATIENCE.
 check_PROGRAMS += tests/launch/impatient/ctranrun tests/launch/impatient/ctrand
-tests_launch_impatient_ctranrun_SOURCES = launcher/ctranrun.c launcher/head_end.c \
-	launcher/hub_events.c
+tests_launch_impatient_ctranrun_SOURCES = launcher/ctranrun.c launcher/head/end.c \
+	launcher/tree/hub_events.c
 tests_launch_impatient_ctranrun_CPPFLAGS = $(ctranrun_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctranrun_LDADD = $(ctranrun_LDADD)
-tests_launch_impatient_ctrand_SOURCES = launcher/ctrand.c launcher/ctrand_end.c \
-	launcher/hub_events.c launcher/relay.c
+tests_launch_impatient_ctrand_SOURCES = launcher/ctrand.c launcher/daemon/end.c \
+	launcher/tree/hub_events.c launcher/tree/relay.c
 tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 
-# A plugin of hwloc that notes what is done with it; hwloc.py copies it under the names of real ones.
-# Not by libtool, which makes no shared object in a build without shared libraries.
+# A plugin of hwloc that notes what is done with it; hwloc.py copies it under the names of real
+# ones. Not by libtool, which makes no shared object in a build without shared libraries.
 EXTRA_DIST += tests/launch/hwloc_note.c
 CLEANFILES += tests/launch/hwloc_note.so
 tests/launch/hwloc_note.so: tests/launch/hwloc_note.c

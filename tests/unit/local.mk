@@ -115,12 +115,12 @@ tests_unit_test_error_CFLAGS = $(unit_cflags)
 tests_unit_test_error_LDADD = $(unit_ldadd)
 # The launcher's parts, which are in no library.
 tests_unit_test_blocked_SOURCES = tests/unit/test_blocked.c tests/unit/unit.h
-tests_unit_test_blocked_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+tests_unit_test_blocked_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
 tests_unit_test_blocked_CFLAGS = $(unit_cflags)
 tests_unit_test_blocked_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_hosts_SOURCES = tests/unit/test_hosts.c tests/unit/unit.h
-tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+tests_unit_test_hosts_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
 tests_unit_test_hosts_CFLAGS = $(unit_cflags)
 tests_unit_test_hosts_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
@@ -128,22 +128,22 @@ tests_unit_test_nt_copy_SOURCES = tests/unit/test_nt_copy.c tests/unit/unit.h
 tests_unit_test_nt_copy_CFLAGS = $(unit_cflags)
 tests_unit_test_nt_copy_LDADD = $(unit_ldadd)
 tests_unit_test_place_SOURCES = tests/unit/test_place.c tests/unit/unit.h
-tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
 tests_unit_test_place_CFLAGS = $(unit_cflags)
 tests_unit_test_place_LDADD = libctlaunch.la $(unit_ldadd)
 tests_unit_test_hub_SOURCES = tests/unit/test_hub.c tests/unit/unit.h
-tests_unit_test_hub_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+tests_unit_test_hub_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
 tests_unit_test_hub_CFLAGS = $(unit_cflags)
 tests_unit_test_hub_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_proto_SOURCES = tests/unit/test_proto.c tests/unit/unit.h
-tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
 tests_unit_test_proto_CFLAGS = $(unit_cflags)
 tests_unit_test_proto_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_published_SOURCES = tests/unit/test_published.c tests/unit/unit.h
-tests_unit_test_published_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) -I$(top_srcdir)/launcher \
+tests_unit_test_published_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
 tests_unit_test_published_CFLAGS = $(unit_cflags)
 tests_unit_test_published_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)

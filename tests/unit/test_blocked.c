@@ -5,7 +5,7 @@
 
 #include <sys/wait.h>
 
-#include "launcher/blockfile.h"
+#include "launcher/status/blockfile.h"
 
 static char dir[] = "/tmp/ctran-test-blocked-XXXXXX", path[64];
 static int  fd = -1;

@@ -5,8 +5,8 @@
 
 #include <arpa/inet.h>
 
-#include "launcher/hosts.h"
-#include "launcher/tree.h"
+#include "launcher/hosts/list.h"
+#include "launcher/tree/span.h"
 #include "topo/slurmlist.h"
 
 static void expect_hosts(const struct ct_hosts *h, const char *want)

@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "launcher/hub_child.c"
-#include "launcher/hub_events.c"
+#include "launcher/tree/hub_child.c"
+#include "launcher/tree/hub_events.c"
 
 enum {
     NODES = 3,

@@ -3,9 +3,9 @@
  * CUDA_VISIBLE_DEVICES and CTRAN_GPU_MAP say, and what is refused with which words. */
 #include "unit.h"
 
-#include "launcher/gpus.h"
+#include "launcher/place/gpus.h"
 #include "launcher/launcher.h"
-#include "launcher/strlist.h"
+#include "launcher/job/strlist.h"
 
 /* n GPUs over two NUMA nodes of 8 CPUs, each with a NIC under the same bridge; all on NVSwitches,
  * or, if `pairs`, GPU i and i + 2 of a node with NVLinks between them. */

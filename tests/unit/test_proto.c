@@ -5,8 +5,8 @@
 
 #include <sys/socket.h>
 
-#include "launcher/merge.h"
-#include "launcher/proto.h"
+#include "launcher/io/merge.h"
+#include "launcher/msg/msg.h"
 
 struct end {
     struct event_base *base;

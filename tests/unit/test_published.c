@@ -6,7 +6,7 @@
 #include <event2/event.h>
 
 #include "launcher/launcher.h"
-#include "launcher/published.h"
+#include "launcher/family/published.h"
 
 enum { VALUE = 3 << 20 };
 

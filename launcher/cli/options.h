@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of ctranrun. */
+#ifndef CT_LAUNCHER_CLI_OPTIONS_H
+#define CT_LAUNCHER_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "launcher/job/job.h"
+
+enum ct_action {
+    CT_ACTION_RUN,
+    CT_ACTION_HELP,
+    CT_ACTION_VERSION,
+    CT_ACTION_STATUS,
+    CT_ACTION_STORE_DUMP,
+    CT_ACTION_COMPLETION
+};
+
+enum ct_host_order { CT_ORDER_DEFAULT, CT_ORDER_GIVEN, CT_ORDER_TOPOLOGY };
+
+struct ct_options {
+    enum ct_action     action;
+    const char        *word; /* of STATUS, STORE_DUMP: a job or NULL; of COMPLETION: a shell */
+    struct ct_jobdesc  desc; /* its job, ways and the programs' files are still to be filled in */
+    char              *set;  /* --set: one NAME=VALUE a line; NULL for none */
+    uint64_t           timeout_ms;           /* 0 for none */
+    const char        *host_list, *hostfile; /* NULL: not given */
+    uint32_t           ppn, fan_out;         /* 0: not given */
+    uint64_t           launch_timeout_ms;
+    uint32_t           local; /* the node that is this machine, CT_NO_NODE for none */
+    enum ct_host_order host_order;
+    bool               from_slurm;  /* the hosts are those of an allocation */
+    bool               ranks_given; /* by -n */
+    bool               tag_output;
+    bool               stdin_given;
+    bool               dry_run; /* tell the plan of the job and start nothing */
+};
+
+/* A reader takes the option as it was written, and its value; it returns false after a message.
+ * Options of one program go to the last of o->desc.apps. */
+typedef bool (*ct_option_take_fn)(struct ct_options *o, const char *opt, const char *value);
+
+struct ct_option_row {
+    const char       *names[3];
+    const char       *value; /* NULL: takes none; "a|b|c": one of these; "[X]": may be missing */
+    ct_option_take_fn take;
+    const char       *help;
+};
+
+/* All options. */
+const struct ct_option_row *ct_options_rows(size_t *n);
+
+/* Reads the command line. A program's options end at its name, and the program at ":". Returns
+ * false after one line on standard error. ct_options_fini is due in any case. */
+bool ct_options_parse(struct ct_options *o, int argc, char **argv);
+
+/* Checks what only the whole command line tells, once the nodes of the job are known
+ * (hosts/layout.h). Returns false after one line on standard error. */
+bool ct_options_check(struct ct_options *o);
+
+/* Prints the text of --help to standard output. */
+void ct_options_print_help(void);
+
+void ct_options_fini(struct ct_options *o);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The readers of the options' values, of the type ct_option_take_fn; see options.h. */
+#ifndef CT_LAUNCHER_CLI_OPTIONS_TAKE_H
+#define CT_LAUNCHER_CLI_OPTIONS_TAKE_H
+
+#include "base/base.h"
+#include "launcher/cli/options.h"
+
+bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_hosts(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_hostfile(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_ppn(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_topology(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_host_order(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_agent(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_launch_timeout(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_env(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_env_all(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_set(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_initial_errhandler(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_map(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_bind(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_oversubscribe(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_report(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_tag(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_debugger(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_dry_run(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_recovery(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_verbose(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_status(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_store_dump(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_completion(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_version(struct ct_options *o, const char *opt, const char *value);
+bool ct_take_help(struct ct_options *o, const char *opt, const char *value);
+
+/* Whether the library takes all variables in the environment and in files, which the ranks read,
+ * too: no rank is started only to refuse one. If not, a line for each has been written. */
+bool ct_take_environment(void);
+
+/* Writes one line to standard error. Returns false. */
+bool ct_take_complain(const char *fmt, ...) CT_PRINTF(1, 2);
+
+#endif

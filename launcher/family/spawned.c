@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs in a job; see spawned.h. Used by head/run.c and head/end.c. */
+#include "config.h"
+#include "launcher/family/spawned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher/head/state.h"
+#include "launcher/launcher.h"
+#include "launcher/job/job.h"
+#include "launcher/proc/proc.h"
+#include "launcher/family/spawned_place.h"
+#include "launcher/job/job.h"
+
+enum { CONTROL, OUT, ERR, STREAMS, CONTROL_FD = 3, KIN_FD };
+
+struct job;
+
+/* One of the pipes from its head. */
+struct stream {
+    struct job      *job;
+    uint32_t         which;
+    int              fd; /* -1: closed */
+    struct event    *readable;
+    struct evbuffer *line; /* what has no end yet */
+};
+
+struct job {
+    struct ct_list      node;
+    struct ct_spawned  *s;
+    uint32_t            asker, number, rank; /* who asked */
+    uint32_t            index;               /* among those of this job, from 1 */
+    pid_t               pid;                 /* 0: reaped */
+    bool                started;
+    bool               *known;    /* by node of ours: it knows the job */
+    bool                answered; /* that it is started */
+    bool                asked;    /* to end */
+    bool                over;     /* the process has ended */
+    int                 wait_status;
+    char               *id, *nspace;
+    struct ct_kin_link *kin; /* to its head */
+    struct stream       streams[STREAMS];
+};
+
+struct ct_spawned {
+    struct ct_head *h;
+    struct ct_list  jobs;
+    struct ct_list  lost; /* their heads were killed: nobody has seen them out */
+    uint32_t        n, last;
+};
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void answer(struct ct_spawned *s, uint32_t asker, uint32_t number,
+                   enum ct_spawn_status status, const char *nspace)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, asker);
+    ct_pack_u32(body, number);
+    ct_pack_u32(body, status);
+    ct_pack_text(body, nspace);
+    ct_hub_send_down(&s->h->hub, CT_MSG_SPAWN_ANSWER, body);
+}
+
+/* ---- the end of one -------------------------------------------------------------------------- */
+
+static void close_stream(struct stream *st)
+{
+    if (st->readable != NULL) {
+        event_free(st->readable);
+        st->readable = NULL;
+    }
+    if (st->fd >= 0) {
+        close(st->fd);
+        st->fd = -1;
+    }
+}
+
+/* It is no longer one of those that run. */
+static void leave(struct job *j)
+{
+    for (int i = 0; i < STREAMS; i++) {
+        close_stream(&j->streams[i]);
+        if (j->streams[i].line != NULL) {
+            evbuffer_free(j->streams[i].line);
+            j->streams[i].line = NULL;
+        }
+    }
+    ct_kin_remove(j->kin);
+    j->kin = NULL;
+    ct_list_remove(&j->node);
+    j->s->n--;
+}
+
+static void free_names(struct job *j)
+{
+    free(j->id);
+    free(j->nspace);
+    free(j->known);
+    free(j);
+}
+
+static void free_job(struct job *j)
+{
+    leave(j);
+    free_names(j);
+}
+
+static int exit_status(const struct job *j)
+{
+    return WIFEXITED(j->wait_status) ? WEXITSTATUS(j->wait_status)
+                                     : CT_EXIT_SIGNAL + WTERMSIG(j->wait_status);
+}
+
+/* Its failure is this job's, with a word. */
+static void judge(struct job *j)
+{
+    struct ct_head *h = j->s->h;
+    int             status = exit_status(j);
+    if (status == 0) {
+        return;
+    }
+    if (h->args->desc->recovery && !h->failed) {
+        ct_head_say(h, "job %s, which rank %u spawned, failed with status %d; this one goes on",
+                    j->id, j->rank, status);
+        h->left_status = h->left_status != 0 ? h->left_status : status;
+        if (h->done) {
+            (void)ct_head_fail(h, h->left_status);
+        }
+    } else if (ct_head_fail(h, status)) {
+        ct_head_say(h, "job %s, which rank %u spawned, failed with status %d; this one is ended",
+                    j->id, j->rank, status);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    }
+}
+
+static void answer_failure(struct job *j)
+{
+    int                  status = exit_status(j);
+    enum ct_spawn_status why = status == CT_EXIT_NOT_FOUND     ? CT_SPAWN_NOT_FOUND
+                               : status == CT_EXIT_CANNOT_EXEC ? CT_SPAWN_CANNOT_EXEC
+                                                               : CT_SPAWN_FAILED;
+    answer(j->s, j->asker, j->number, why, "");
+}
+
+static void finish_if_over(struct job *j)
+{
+    struct ct_spawned *s = j->s;
+    if (!j->over || j->streams[OUT].fd >= 0 || j->streams[ERR].fd >= 0) {
+        return;
+    }
+    if (j->started) {
+        if (!j->answered) {
+            answer(s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
+        }
+        judge(j);
+    } else {
+        answer_failure(j);
+    }
+    if (WIFEXITED(j->wait_status)) {
+        free_job(j);
+    } else {
+        leave(j);
+        ct_list_append(&s->lost, &j->node);
+    }
+    ct_head_leave_if_over(s->h);
+}
+
+/* ---- what comes from its head ---------------------------------------------------------------- */
+
+/* Lines with their ends; a long one in pieces, and the last as it is. */
+static void pass_on(struct stream *st, bool all)
+{
+    struct ct_head     *h = st->job->s->h;
+    size_t              len = evbuffer_get_length(st->line), take = len;
+    struct evbuffer_ptr at = {.pos = -1}, next;
+    uint32_t            channel = st->which == OUT ? CT_CHAN_OUT : CT_CHAN_ERR;
+    if (!all && len < CT_LINE_MAX) {
+        next = evbuffer_search(st->line, "\n", 1, NULL);
+        while (next.pos >= 0) {
+            at = next;
+            struct evbuffer_ptr from = next;
+            evbuffer_ptr_set(st->line, &from, 1, EVBUFFER_PTR_ADD);
+            next = evbuffer_search(st->line, "\n", 1, &from);
+        }
+        take = (size_t)(at.pos + 1);
+    }
+    if (take > 0) {
+        ct_output_pass(h->out, channel, 2 * st->job->index + channel,
+                       evbuffer_pullup(st->line, (ssize_t)take), take);
+        evbuffer_drain(st->line, take);
+    }
+}
+
+/* Takes a bit, if what was there before is written. */
+static void read_some(struct stream *st)
+{
+    if (!ct_output_is_idle(st->job->s->h->out)) {
+        event_del(st->readable); /* until it is */
+        return;
+    }
+    int  n = evbuffer_read(st->line, st->fd, 16 << 10);
+    bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
+    bool ended = later ? st->job->over : n <= 0; /* somebody else may hold the pipe, silent */
+    pass_on(st, ended);
+    if (ended) {
+        close_stream(st);
+    } else if (n > 0 && st->job->over) { /* until there is no more: no end of it may ever come */
+        event_active(st->readable, EV_READ, 0);
+    }
+}
+
+static void on_output(int fd, short what, void *arg)
+{
+    struct stream *st = arg;
+    (void)fd;
+    (void)what;
+    read_some(st);
+    finish_if_over(st->job);
+}
+
+void ct_spawned_resume(struct ct_spawned *s)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        for (int i = OUT; i <= ERR; i++) {
+            if (j->streams[i].readable != NULL) {
+                event_add(j->streams[i].readable, NULL);
+                read_some(&j->streams[i]);
+            }
+        }
+        finish_if_over(j);
+    }
+}
+
+/* A node whose ranks have all ended has nobody who could name it, and its daemon may be gone. */
+static bool is_known_everywhere(const struct job *j)
+{
+    const struct ct_head    *h = j->s->h;
+    const struct ct_jobdesc *d = h->args->desc;
+    for (uint32_t i = 0; i < d->nnodes; i++) {
+        if (!j->known[i] && h->nodes[i].ended < d->nodes[i].ranks) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Its spawner hears of it when all nodes have: its name goes round among their ranks then. */
+static void answer_if_known(struct job *j)
+{
+    if (j->started && !j->answered && is_known_everywhere(j)) {
+        j->answered = true;
+        answer(j->s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
+    }
+}
+
+void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in)
+{
+    uint32_t    node = ct_unpack_u32(in);
+    const char *nspace = ct_unpack_text(in);
+    in->bad |= node >= s->h->args->desc->nnodes;
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        if (!in->bad && strcmp(j->nspace, nspace) == 0) {
+            j->known[node] = true;
+            answer_if_known(j);
+        }
+    }
+}
+
+void ct_spawned_rank_ended(struct ct_spawned *s)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        answer_if_known(CT_LIST_ENTRY(l, struct job, node));
+    }
+}
+
+/* A byte: all its ranks are started. The end: the process ends. */
+static void on_control(int fd, short what, void *arg)
+{
+    struct stream *st = arg;
+    struct job    *j = st->job;
+    char           byte;
+    (void)what;
+    ssize_t n = read(fd, &byte, 1);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return;
+    }
+    if (n == 1) {
+        j->started = true;
+        answer_if_known(j);
+        return;
+    }
+    if (j->pid > 0 && waitpid(j->pid, &j->wait_status, 0) != j->pid) {
+        j->wait_status = SIGKILL; /* somebody has reaped it who does not tell */
+    }
+    j->pid = 0;
+    j->over = true;
+    close_stream(st);
+    for (int i = OUT; i <= ERR; i++) {
+        if (j->streams[i].readable != NULL) { /* the end of the pipe may have come before */
+            event_add(j->streams[i].readable, NULL);
+            event_active(j->streams[i].readable, EV_READ, 0);
+        }
+    }
+    finish_if_over(j);
+}
+
+/* ---- its process ----------------------------------------------------------------------------- */
+
+/* Ours are its parent's: it keeps three pipes and a stream, and no handler. The numbers that these
+ * get may be those that they have. */
+static void leave_parent(struct ct_head *h, const int ends[STREAMS], int kin, pid_t parent)
+{
+    ct_head_end_fini(h);
+    if (h->resized != NULL) {
+        event_free(h->resized);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(CT_EXIT_INTERNAL);
+    }
+    setpgid(0, 0); /* the terminal's signals come from our parent, once */
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(ends[OUT], STDOUT_FILENO) < 0 ||
+        dup2(ends[ERR], STDERR_FILENO) < 0) {
+        _exit(CT_EXIT_INTERNAL);
+    }
+    int control = fcntl(ends[CONTROL], F_DUPFD_CLOEXEC, KIN_FD + 1);
+    kin = fcntl(kin, F_DUPFD_CLOEXEC, KIN_FD + 1);
+    if (dup3(control, CONTROL_FD, O_CLOEXEC) < 0 || dup3(kin, KIN_FD, O_CLOEXEC) < 0) {
+        _exit(CT_EXIT_INTERNAL);
+    }
+    closefrom(KIN_FD + 1);
+}
+
+/* The description of this job, which is now ours alone, becomes that of the new one. */
+static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
+{
+    struct ct_jobdesc  *d = h->args->desc;
+    struct ct_head_args args = *h->args;
+    char                setting[64], *dir = NULL;
+    struct evbuffer    *family = evbuffer_new();
+    ct_kin_family(h->kin, j->nspace, family);
+    d->kin_len = evbuffer_get_length(family);
+    d->kin = evbuffer_pullup(family, -1); /* for as long as this process lives */
+    d->parent_nspace = d->nspace;
+    d->parent_rank = j->rank;
+    d->job = j->id;
+    d->nspace = j->nspace;
+    d->apps = place->apps;
+    d->napps = place->napps;
+    d->nodes = place->nodes;
+    d->nnodes = place->nnodes;
+    d->rank_env = d->debugger = NULL;
+    d->debug_ranks = strdup("0");
+    d->debug_terminal = d->tell_ranks = d->ranks_in_turn = false;
+    d->stdin_to = CT_STDIN_NONE;
+    if (d->output_dir[0] != '\0') {
+        d->output_dir = asprintf(&dir, "%s/spawned.%u", d->output_dir, j->index) >= 0 ? dir : NULL;
+    }
+    snprintf(setting, sizeof setting, CT_ENV_JOB "=%s", d->job);
+    if (d->debug_ranks == NULL || d->output_dir == NULL || !ct_strlist_set(&d->env, setting) ||
+        !ct_jobdesc_map(d)) {
+        fprintf(stderr, "ctranrun: job %s: out of memory\n", j->id);
+        return CT_EXIT_INTERNAL;
+    }
+    int status = ct_program_find_all(d);
+    args.local = place->local;
+    args.timeout_ms = 0; /* our parent's time counts */
+    args.tag_number = j->index;
+    args.depth++;
+    args.control_fd = CONTROL_FD;
+    args.kin_fd = KIN_FD;
+    return status != 0 ? status : ct_head_run(&args);
+}
+
+static void close_pipes(int pipes[STREAMS][2], int end)
+{
+    for (int i = 0; i < STREAMS; i++) {
+        if (pipes[i][end] >= 0) {
+            close(pipes[i][end]);
+            pipes[i][end] = -1;
+        }
+    }
+}
+
+static bool open_stream(struct job *j, uint32_t which, int fd)
+{
+    struct stream *st = &j->streams[which];
+    st->job = j;
+    st->which = which;
+    st->fd = fd;
+    st->line = evbuffer_new();
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    st->readable = event_new(j->s->h->base, fd, EV_READ | EV_PERSIST,
+                             which == CONTROL ? on_control : on_output, st);
+    return st->line != NULL && st->readable != NULL && event_add(st->readable, NULL) == 0;
+}
+
+/* Starts the process. Returns false with errno set. */
+static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *place)
+{
+    int  pipes[STREAMS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, kin[2] = {-1, -1};
+    bool ok = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, kin) == 0,
+         one = ct_output_is_one_sink(s->h->out);
+    for (int i = 0; i < STREAMS && ok; i++) {
+        ok = (one && i == ERR) || pipe2(pipes[i], O_CLOEXEC) == 0;
+    }
+    if (ok) { /* before it is there, whoever may hear of it */
+        j->kin = ct_kin_add(s->h->kin, j->nspace, place, kin[0]);
+        kin[0] = -1;
+        ok = j->kin != NULL;
+    }
+    pid_t    parent = getpid();
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* none shall find our handlers in the child */
+    j->pid = ok ? fork() : -1;
+    if (j->pid == 0) {
+        int ends[STREAMS] = {pipes[CONTROL][1], pipes[OUT][1], pipes[one ? OUT : ERR][1]};
+        leave_parent(s->h, ends, kin[1], parent);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        _exit(run(s->h, j, place));
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close_pipes(pipes, 1);
+    for (int i = 0; i < 2; i++) {
+        if (kin[i] >= 0) {
+            close(kin[i]);
+        }
+    }
+    for (int i = 0; i < STREAMS && j->pid > 0; i++) {
+        if (pipes[i][0] >= 0 && ok) {
+            ok = open_stream(j, (uint32_t)i, pipes[i][0]);
+            pipes[i][0] = -1; /* the stream's, also if it has failed */
+        }
+    }
+    close_pipes(pipes, 0);
+    if (!ok && j->pid > 0) {
+        kill(j->pid, SIGKILL);
+        (void)waitpid(j->pid, NULL, 0);
+    }
+    return ok && j->pid > 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static struct job *make_job(struct ct_spawned *s, uint32_t asker, uint32_t number, uint32_t rank)
+{
+    char        id[16];
+    struct job *j = calloc(1, sizeof *j);
+    if (j == NULL) {
+        return NULL;
+    }
+    ct_job_make_id(id, sizeof id);
+    *j = (struct job){.s = s,
+                      .asker = asker,
+                      .number = number,
+                      .rank = rank,
+                      .index = ++s->last,
+                      .known = calloc(s->h->args->desc->nnodes, sizeof *j->known),
+                      .id = strdup(id),
+                      .nspace = ct_job_make_name(id)};
+    for (int i = 0; i < STREAMS; i++) {
+        j->streams[i].fd = -1;
+    }
+    ct_list_append(&s->jobs, &j->node);
+    s->n++;
+    if (j->known == NULL || j->id == NULL || j->nspace == NULL) {
+        free_job(j);
+        return NULL;
+    }
+    return j;
+}
+
+void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in)
+{
+    const struct ct_head_args *args = s->h->args;
+    struct ct_spawned_place    place;
+    uint32_t                   asker = ct_unpack_u32(in), number = ct_unpack_u32(in);
+    uint32_t                   rank = ct_unpack_u32(in);
+    in->bad |= asker >= args->desc->nnodes || rank >= ct_jobdesc_ranks(args->desc);
+    if (in->bad) {
+        return;
+    }
+    bool fits = ct_spawned_place_read(&place, args->desc, args->local, in);
+    if (!in->bad && (s->n >= CT_SPAWN_MAX || args->depth >= CT_SPAWN_DEPTH_MAX)) {
+        answer(s, asker, number, CT_SPAWN_TOO_MANY, "");
+    } else if (!in->bad && (!fits || s->h->failed)) {
+        answer(s, asker, number, fits ? CT_SPAWN_FAILED : CT_SPAWN_NO_PLACE, "");
+    } else if (!in->bad) {
+        struct job *j = make_job(s, asker, number, rank);
+        if (j == NULL || !start(s, j, &place)) {
+            ct_head_say(s->h, "cannot spawn a job for rank %u: %s", rank, strerror(errno));
+            answer(s, asker, number, CT_SPAWN_FAILED, "");
+            if (j != NULL) {
+                free_job(j);
+            }
+        }
+    }
+    ct_spawned_place_fini(&place);
+}
+
+void ct_spawned_signal(struct ct_spawned *s, int signo)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        /* A head that has just begun would end by these two. */
+        const bool early = !j->started && (signo == SIGUSR1 || signo == SIGUSR2);
+        if (j->pid > 0 && !early) {
+            (void)kill(j->pid, signo);
+        }
+    }
+}
+
+void ct_spawned_end(struct ct_spawned *s, int signo)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        if (j->pid > 0 && !j->asked) {
+            (void)kill(j->pid, signo);
+        }
+        j->asked = true;
+    }
+}
+
+void ct_spawned_reaped(struct ct_spawned *s, pid_t pid, int wait_status)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        struct job *j = CT_LIST_ENTRY(l, struct job, node);
+        if (j->pid == pid) {
+            j->pid = 0;
+            j->wait_status = wait_status;
+        }
+    }
+}
+
+bool ct_spawned_has_lost(const struct ct_spawned *s)
+{
+    return !ct_list_empty(&s->jobs) || !ct_list_empty(&s->lost);
+}
+
+void ct_spawned_remove_files(struct ct_spawned *s)
+{
+    CT_LIST_FOR (l, &s->jobs) {
+        ct_session_remove(CT_LIST_ENTRY(l, struct job, node)->id, 0);
+    }
+    CT_LIST_FOR (l, &s->lost) {
+        ct_session_remove(CT_LIST_ENTRY(l, struct job, node)->id, 0);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+bool ct_spawned_is_over(const struct ct_spawned *s)
+{
+    return ct_list_empty(&s->jobs);
+}
+
+struct ct_spawned *ct_spawned_create(struct ct_head *h)
+{
+    struct ct_spawned *s = calloc(1, sizeof *s);
+    if (s != NULL) {
+        s->h = h;
+        ct_list_init(&s->jobs);
+        ct_list_init(&s->lost);
+    }
+    return s;
+}
+
+/* Those that are left have been killed with all that is below us, or cannot be. */
+void ct_spawned_destroy(struct ct_spawned *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    CT_LIST_FOR (l, &s->jobs) {
+        free_job(CT_LIST_ENTRY(l, struct job, node));
+    }
+    CT_LIST_FOR (l, &s->lost) {
+        free_names(CT_LIST_ENTRY(l, struct job, node));
+    }
+    free(s);
+}

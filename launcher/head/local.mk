@@ -1,0 +1,8 @@
+# launcher/head: see head.h.
+launcher_sources += \
+	launcher/head/end.c \
+	launcher/head/head.h \
+	launcher/head/nodes.c \
+	launcher/head/report.c \
+	launcher/head/run.c launcher/head/run.h \
+	launcher/head/state.h

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the daemon reports, turned into an exit status and into words. The first failure decides
+ * both; of later ones -v tells. Used by run.c.
+ */
+#include "config.h"
+#include "launcher/head/state.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher/launcher.h"
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+void ct_head_say(struct ct_head *h, const char *fmt, ...)
+{
+    char    line[4096];
+    va_list ap;
+    int     len = snprintf(line, sizeof line, "ctranrun: job %s: ", h->job);
+    va_start(ap, fmt);
+    int more = vsnprintf(line + len, sizeof line - (size_t)len - 1, fmt, ap);
+    va_end(ap);
+    size_t total = ct_min_size((size_t)len + (size_t)(more > 0 ? more : 0), sizeof line - 2);
+    for (size_t i = 0; i < total; i++) {
+        line[i] = line[i] == '\n' ? ' ' : line[i]; /* a rank's message may hold anything */
+    }
+    line[total] = '\n';
+    line[total + 1] = '\0';
+    ct_output_say(h->out, line);
+}
+
+/* ---- what the daemon reports ----------------------------------------------------------------- */
+
+/* A rank's end as a failure: the words for it, and its status; 0 when it is none. */
+static int judge_exit(int wait_status, uint32_t phase, char *words, size_t cap)
+{
+    bool inside = phase == CT_PHASE_CONNECTED;
+    words[0] = '\0';
+    if (WIFSIGNALED(wait_status)) {
+        int signo = WTERMSIG(wait_status);
+        snprintf(words, cap, "was killed by signal %d (%s)", signo, strsignal(signo));
+        return CT_EXIT_SIGNAL + signo;
+    }
+    int code = WEXITSTATUS(wait_status);
+    if (code != 0 || inside) {
+        snprintf(words, cap, "exited with status %d%s", code,
+                 inside ? " without ctran_finalize" : "");
+    }
+    return code != 0 ? code : inside ? 1 : 0;
+}
+
+/* The job outlives the rank. One that was killed, or that ended in the midst of the others, is
+ * lost; one that had left, or never came, has just failed. */
+static void outlive(struct ct_head *h, bool lost, int status, const char *line)
+{
+    int *first = lost ? &h->lost_status : &h->left_status;
+    bool is_first = *first == 0;
+    h->nlost += lost;
+    *first = is_first ? status : *first;
+    if (lost) {
+        ct_head_say(h, "%s; the job goes on without it", line);
+    } else if (is_first || h->args->desc->verbose) {
+        ct_head_say(h, "%s", line);
+    }
+}
+
+void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in)
+{
+    char     words[256], line[1024];
+    uint32_t rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
+    int      wait_status = (int)ct_unpack_u32(in);
+    uint32_t phase = ct_unpack_u32(in);
+    int      status = judge_exit(wait_status, phase, words, sizeof words);
+    if (!in->bad) {
+        ct_head_note_end(
+            h, rank,
+            &(struct ct_rank_state){
+                .pid = pid, .wait_status = (uint32_t)wait_status, .phase = phase, .ended = true});
+    }
+    if (status == 0 || in->bad) {
+        return;
+    }
+    snprintf(line, sizeof line, "rank %u (pid %u on host %s) %s", rank, pid, ct_head_host(h, rank),
+             words);
+    if (h->args->desc->recovery && !h->failed) {
+        outlive(h, WIFSIGNALED(wait_status) || phase == CT_PHASE_CONNECTED, status, line);
+    } else if (ct_head_fail(h, status)) {
+        ct_head_say(h, "%s", line);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    } else if (h->args->desc->verbose) {
+        ct_head_say(h, "then %s", line);
+    }
+}
+
+void ct_head_take_done(struct ct_head *h)
+{
+    bool none_left = h->nlost == ct_jobdesc_ranks(h->args->desc);
+    int  status = h->left_status != 0 ? h->left_status : none_left ? h->lost_status : 0;
+    h->done = true;
+    if (status != 0) {
+        (void)ct_head_fail(h, status); /* a status that was decided before stands */
+    }
+}
+
+void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t    rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
+    int         status = (int)ct_unpack_u32(in);
+    const char *msg = ct_unpack_text(in);
+    /* An exit status has eight bits, and a failure must not come out as success by their loss. */
+    int code = (status & 0xff) == 0 && status != 0 ? 1 : status & 0xff;
+    if (!in->bad && ct_head_fail(h, code)) {
+        ct_head_say(h, "rank %u (pid %u on host %s) aborted the job with status %d%s%s", rank, pid,
+                    ct_head_host(h, rank), status, *msg ? ": " : "", msg);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    }
+}
+
+/* Tells of ranks in order, as far as all before them have been started. */
+static void tell_started(struct ct_head *h)
+{
+    uint32_t n = ct_jobdesc_ranks(h->args->desc);
+    while (h->ntold < n && h->started[h->ntold] != NULL) {
+        ct_head_say(h, "%s", h->started[h->ntold]);
+        free(h->started[h->ntold]);
+        h->started[h->ntold++] = NULL;
+    }
+}
+
+void ct_head_take_started(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t    rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
+    const char *place = ct_unpack_text(in);
+    if (in->bad || rank >= ct_jobdesc_ranks(h->args->desc) || h->started == NULL) {
+        in->bad = true;
+        return;
+    }
+    if (rank >= h->ntold && h->started[rank] == NULL &&
+        asprintf(&h->started[rank], "rank %u is pid %u on host %s, %s", rank, pid,
+                 ct_head_host(h, rank), place) < 0) {
+        h->started[rank] = strdup("");
+    }
+    tell_started(h);
+}
+
+void ct_head_tell_rest(struct ct_head *h)
+{
+    for (uint32_t n = ct_jobdesc_ranks(h->args->desc); h->started != NULL && h->ntold < n;) {
+        tell_started(h);
+        h->ntold += h->ntold < n; /* one that was not started */
+    }
+}
+
+void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t node = ct_unpack_u32(in);
+    uint64_t server = ct_unpack_u64(in), ranks = ct_unpack_u64(in);
+    in->bad |= node >= h->args->desc->nnodes;
+    h->server_us = server > h->server_us ? server : h->server_us;
+    h->ranks_us = ranks > h->ranks_us ? ranks : h->ranks_us;
+    h->nrunning++;
+    if (h->nrunning == h->args->desc->nnodes && h->args->tag_number > 0) {
+        ssize_t n = write(h->args->control_fd, "+", 1);
+        (void)n; /* without a parent we are killed */
+    }
+    if (h->nrunning == h->args->desc->nnodes && h->args->desc->verbose) {
+        ct_head_say(h,
+                    "%u ranks started %.1f ms after ctranrun: PMIx server %.1f ms, ranks %.1f ms",
+                    ct_jobdesc_ranks(h->args->desc), (double)(ct_clock_ns() - h->t0) / 1e6,
+                    (double)h->server_us / 1e3, (double)h->ranks_us / 1e3);
+        ct_head_say(h, "a debugger attaches to a rank on its host with: gdb -p PID");
+    }
+}
+
+/* One line for the eyes, while the start takes long and no rank has printed anything. */
+void ct_head_take_progress(struct ct_head *h, struct ct_unpack *in)
+{
+    uint32_t node = ct_unpack_u32(in), started = 0, ready = 0;
+    uint32_t n = ct_jobdesc_ranks(h->args->desc);
+    char     line[128] = "";
+    in->bad |= node >= h->args->desc->nnodes;
+    if (!in->bad) {
+        h->nodes[node].started = ct_unpack_u32(in);
+        h->nodes[node].connected = ct_unpack_u32(in);
+    }
+    for (uint32_t i = 0; i < h->args->desc->nnodes; i++) {
+        started += h->nodes[i].started;
+        ready += h->nodes[i].connected;
+    }
+    if (in->bad || ct_clock_ns() - h->t0 < CT_PROGRESS_AFTER_MS * CT_NS_PER_MS) {
+        return;
+    }
+    if (started < n) {
+        snprintf(line, sizeof line, "ctranrun: %u of %u ranks are started", started, n);
+    } else if (ready > 0 && ready < n) {
+        snprintf(line, sizeof line, "ctranrun: %u of %u ranks are ready", ready, n);
+    }
+    ct_output_progress(h->out, line);
+}
+
+void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in)
+{
+    const char *prefix = ct_head_prefix(h, in);
+    int         status = (int)ct_unpack_u32(in);
+    const char *why = ct_unpack_text(in);
+    if (ct_head_fail(h, status)) {
+        ct_head_say(h, "%s%s", prefix, why);
+    }
+    ct_head_ask_to_end(h, 0);
+    ct_head_watch_daemon(h);
+}
+
+void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in)
+{
+    const char *prefix = ct_head_prefix(h, in);
+    const char *why = ct_unpack_text(in);
+    if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        ct_head_say(h, "%s%s", prefix, why);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    }
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A terminal for a rank that is debugged: the daemon has the one end, the rank the other. */
+#ifndef CT_LAUNCHER_IO_PTY_H
+#define CT_LAUNCHER_IO_PTY_H
+
+#include <stdint.h>
+
+/* Makes a terminal: *ours, nonblocking, and *theirs, both close-on-exec. 0 or an errno. */
+int ct_pty_open(int *ours, int *theirs);
+
+void ct_pty_set_size(int ours, uint32_t rows, uint32_t columns);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The guard of the PMIx server's port: libpmix gets to see only connections of the job's own
+ * processes.
+ *
+ * The port is open to every user of the machine. libpmix 4 reads the first message of a connection
+ * on the thread that serves all clients, and waits for that message without a limit: one silent
+ * stranger stops the server. So ctrand defines accept(2) itself, which libpmix calls for its
+ * listening socket. This accept() never blocks, keeps each new connection back until the
+ * connection's first bytes hold the job's secret name (the namespace: 128 random bits), and only
+ * then hands it to libpmix. The bytes are looked at and left in the socket. Strangers' connections
+ * are closed when they have sent something else, when they end, or when there are too many.
+ *
+ * Everything in ctrand that accepts connections otherwise uses accept4(2).
+ */
+#ifndef CT_LAUNCHER_PMIX_GUARD_H
+#define CT_LAUNCHER_PMIX_GUARD_H
+
+#include <stdbool.h>
+
+/* Guards the port that libpmix opens next, for clients that know `secret` (copied). To be called
+ * once, before PMIx_server_init. The guard lives until the process ends. Returns false when out of
+ * memory, descriptors or threads. */
+bool ct_pmixguard_start(const char *secret);
+
+#endif

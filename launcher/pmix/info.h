@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the PMIx server tells its clients about the job, its nodes and its ranks. */
+#ifndef CT_LAUNCHER_PMIX_INFO_H
+#define CT_LAUNCHER_PMIX_INFO_H
+
+#include <pmix_common.h>
+
+#include "launcher/job/job.h"
+
+/* Registers the job under the name `nspace`. Blocks until libpmix has it. */
+pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *d,
+                                   const char *tmpdir);
+
+/* The same for another job, which has no rank here: of `d` ranks, sizes of programs, and hosts are
+ * read. */
+pmix_status_t ct_pmixinfo_register_far(const char *nspace, const struct ct_jobdesc *d);
+
+#endif

@@ -1,0 +1,17 @@
+# launcher/pmix: see pmix.h.
+launcher_sources += \
+	launcher/pmix/ask.c launcher/pmix/ask.h \
+	launcher/pmix/event.c launcher/pmix/event.h \
+	launcher/pmix/fail.c launcher/pmix/fail.h \
+	launcher/pmix/far.c launcher/pmix/far.h \
+	launcher/pmix/guard.c launcher/pmix/guard.h \
+	launcher/pmix/info.c launcher/pmix/info.h \
+	launcher/pmix/kin.c launcher/pmix/kin.h \
+	launcher/pmix/lib.c launcher/pmix/lib.h \
+	launcher/pmix/news.c launcher/pmix/news.h \
+	launcher/pmix/pmix.h \
+	launcher/pmix/publish.c launcher/pmix/publish.h \
+	launcher/pmix/query.c launcher/pmix/query.h \
+	launcher/pmix/server.c launcher/pmix/server.h \
+	launcher/pmix/shift.c launcher/pmix/shift.h \
+	launcher/pmix/spawn.c launcher/pmix/spawn.h

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PMIx_Publish, _Lookup and _Unpublish of this node's ranks, put into the words of
+ * family/published.h for the head, which keeps what they publish. The three functions are entries
+ * of libpmix's table and run on its thread; so does what turns values into bytes. Sending and
+ * answering happen on the daemon's main thread. What cannot be is refused here at once: a range or
+ * a directive that is not offered, more than a message holds, more requests of a rank than
+ * CT_DATA_ASKED_MAX.
+ */
+#ifndef CT_LAUNCHER_PMIX_PUBLISH_H
+#define CT_LAUNCHER_PMIX_PUBLISH_H
+
+#include <pmix_server.h>
+
+#include "launcher/job/job.h"
+#include "launcher/msg/msg.h"
+
+/* Has fn called on the main thread. PMIX_SUCCESS, or it will not be. */
+typedef pmix_status_t (*ct_pmixdata_post_fn)(void (*fn)(void *arg), void *arg);
+
+/* Once in a process, before libpmix listens. `desc`, `conn` and the names are borrowed for as long
+ * as it lives. Returns false when out of memory. */
+bool ct_pmixdata_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                      ct_pmixdata_post_fn post);
+
+pmix_status_t ct_pmixdata_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                                  pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmixdata_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                 size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmixdata_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                    size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
+
+/* CT_MSG_DATA_ANSWER. */
+void ct_pmixdata_take(struct ct_unpack *in);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ctranrun --status: asks the daemons of this user's jobs on this machine, and prints a table. */
+#ifndef CT_LAUNCHER_STATUS_COMMAND_H
+#define CT_LAUNCHER_STATUS_COMMAND_H
+
+/* Prints all jobs, or with `job` its ranks. Returns ctranrun's status: 0, or CT_EXIT_INTERNAL after
+ * one line on standard error where there is no such job or its daemon does not answer. */
+int ct_statuscmd_run(const char *job);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages through a process of the tree; see hub.h. Used by head/run.c and relay.c. */
+#include "config.h"
+#include "launcher/tree/hub.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/auth.h"
+#include "launcher/launcher.h"
+
+struct ct_hub_child *ct_hub_way(struct ct_hub *h, uint32_t node)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        if (ct_span_has(h->children[i].span, node)) {
+            return &h->children[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- standard input -------------------------------------------------------------------------- */
+
+/* Asks above for what all who read have asked for; tells when nobody reads any more. */
+static void ask_for_input(struct ct_hub *h)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        const struct ct_hub_child *c = &h->children[i];
+        least = c->reads && c->in_credit < least ? c->in_credit : least;
+    }
+    if (least == UINT64_MAX && !h->in_closed) {
+        h->in_closed = true;
+        h->ops->up(h->arg, CT_MSG_STDIN_CLOSED, NULL, 0);
+    } else if (least != UINT64_MAX && least > h->in_credit) {
+        struct evbuffer *body = evbuffer_new();
+        ct_pack_u32(body, CT_CHAN_STDIN);
+        ct_pack_u32(body, (uint32_t)(least - h->in_credit));
+        h->in_credit = least;
+        h->ops->up(h->arg, CT_MSG_CREDIT, evbuffer_pullup(body, -1), evbuffer_get_length(body));
+        evbuffer_free(body);
+    }
+}
+
+static void stop_reading(struct ct_hub_child *c)
+{
+    if (c->reads) {
+        c->reads = false;
+        ask_for_input(c->hub);
+    }
+}
+
+/* ---- messages from below --------------------------------------------------------------------- */
+
+static void take_credit(struct ct_hub_child *c, struct ct_unpack *in)
+{
+    in->bad = ct_unpack_u32(in) != CT_CHAN_STDIN;
+    c->in_credit += ct_unpack_u32(in);
+    if (!in->bad && c->reads) {
+        ask_for_input(c->hub);
+    }
+}
+
+/* From node to node: down, where it is behind us, or else up. */
+static void pass_on(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
+{
+    struct ct_unpack     look = *in;
+    struct ct_hub_child *c = ct_hub_way(h, ct_unpack_u32(&look));
+    if (c == NULL) {
+        h->ops->up(h->arg, type, in->at, in->left);
+    } else if (c->joined && !c->gone) {
+        ct_conn_send_bytes(c->conn, type, in->at, in->left);
+    }
+}
+
+void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack *in)
+{
+    struct ct_hub *h = c->hub;
+    if (!c->joined && type != CT_MSG_HELLO) {
+        in->bad = true;
+        return;
+    }
+    switch (type) {
+    case CT_MSG_HELLO:
+        ct_hub_child_take_hello(c, in);
+        break;
+    case CT_MSG_OUT:
+        in->bad = !ct_merge_add(h->merge, c->index, in);
+        break;
+    case CT_MSG_CREDIT:
+        take_credit(c, in);
+        break;
+    case CT_MSG_STDIN_CLOSED:
+        stop_reading(c);
+        break;
+    case CT_MSG_FENCE:
+        ct_hub_fence(c, in);
+        break;
+    case CT_MSG_MODEX_ASK:
+    case CT_MSG_MODEX_DATA:
+    case CT_MSG_RANKS:
+        pass_on(h, type, in);
+        break;
+    case CT_MSG_EVENT_TAKEN:
+        ct_hub_events_taken(c, in);
+        break;
+    case CT_MSG_DONE:
+        ct_hub_child_done(c);
+        break;
+    case CT_MSG_REFUSED:
+        c->done |= !c->far; /* it has left no process; a relay has more to do */
+        h->ops->up(h->arg, type, in->at, in->left);
+        break;
+    default:
+        h->ops->up(h->arg, type, in->at, in->left);
+    }
+}
+
+/* Called once for each child. */
+void ct_hub_child_gone(struct ct_hub_child *c, const char *why)
+{
+    struct ct_hub *h = c->hub;
+    c->gone = true;
+    h->ngone++;
+    ct_merge_close(h->merge, c->index);
+    ct_hub_events_leave(c);
+    stop_reading(c);
+    if (!c->done) {
+        h->ops->lost(h->arg, c->span.first, c->far, why);
+    }
+    if (h->ngone == h->nchildren) {
+        h->ops->over(h->arg);
+    }
+}
+
+/* ---- messages from above --------------------------------------------------------------------- */
+
+static void take_end(struct ct_hub *h, struct ct_unpack *in)
+{
+    uint32_t grace_ms = ct_unpack_u32(in);
+    if (!in->bad) {
+        ct_hub_end(h, grace_ms);
+    }
+}
+
+static void pass_input(struct ct_hub *h, const struct ct_unpack *in)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (c->joined && !c->gone && c->reads) {
+            ct_conn_send_bytes(c->conn, CT_MSG_STDIN, in->at, in->left);
+        }
+    }
+}
+
+/* What it neither has asked for nor may miss: a child to which too much of that has been said since
+ * it was through with it, and for which as much waits, is lost. */
+static void say(struct ct_hub_child *c, enum ct_msg_type type, const struct ct_unpack *in)
+{
+    const size_t pending = ct_conn_pending(c->conn);
+    if (ct_conn_written(c->conn) >= c->said_until) {
+        c->said_bytes = 0;
+    }
+    if (ct_min_size(c->said_bytes, pending) > CT_SAID_BEHIND_MAX) {
+        ct_hub_child_give_up(c);
+        return;
+    }
+    ct_conn_send_bytes(c->conn, type, in->at, in->left);
+    c->said_bytes += ct_conn_pending(c->conn) - pending;
+    c->said_until = ct_conn_written(c->conn) + ct_conn_pending(c->conn);
+}
+
+static void say_all(struct ct_hub *h, enum ct_msg_type type, const struct ct_unpack *in)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (c->joined && !c->gone && !c->given_up) {
+            say(c, type, in);
+        }
+    }
+}
+
+void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
+{
+    uint32_t channel;
+    switch (type) {
+    case CT_MSG_STDIN:
+        pass_input(h, in);
+        break;
+    case CT_MSG_START:
+    case CT_MSG_SIGNAL:
+    case CT_MSG_SIZE:
+    case CT_MSG_NEWS:
+    case CT_MSG_OUT_CLOSE:
+    case CT_MSG_KIN_JOB:
+    case CT_MSG_KIN_GONE:
+    case CT_MSG_RANKS_ASK:
+        say_all(h, type, in);
+        break;
+    case CT_MSG_EVENT:
+        ct_hub_events_pass(h, in);
+        break;
+    case CT_MSG_END:
+        take_end(h, in);
+        break;
+    case CT_MSG_CREDIT:
+        channel = ct_unpack_u32(in);
+        ct_merge_credit(h->merge, channel, ct_unpack_u32(in));
+        break;
+    case CT_MSG_FENCE_DONE:
+        ct_hub_fence_done(h, in);
+        break;
+    case CT_MSG_MODEX_ASK:
+    case CT_MSG_MODEX_DATA:
+    case CT_MSG_DATA_ANSWER:
+    case CT_MSG_STORES:
+    case CT_MSG_SPAWN_ANSWER:
+    case CT_MSG_EVENT_PASSED:
+    case CT_MSG_KIN_MET:
+    case CT_MSG_KIN_FETCH:
+    case CT_MSG_KIN_DATA:
+    case CT_MSG_RANKS:
+        pass_on(h, type, in);
+        break;
+    default:
+        in->bad = true;
+    }
+}
+
+void ct_hub_send_down(struct ct_hub *h, enum ct_msg_type type, struct evbuffer *body)
+{
+    struct ct_unpack in = ct_unpack_of(body);
+    ct_hub_down(h, type, &in);
+    evbuffer_free(body);
+}
+
+void ct_hub_down_u32(struct ct_hub *h, enum ct_msg_type type, uint32_t v)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, v);
+    ct_hub_send_down(h, type, body);
+}
+
+void ct_hub_end(struct ct_hub *h, uint32_t grace_ms)
+{
+    h->ending = true;
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (c->joined && !c->gone) {
+            ct_conn_send_u32(c->conn, CT_MSG_END, grace_ms);
+        } else {
+            ct_hub_child_stop(c);
+        }
+    }
+}
+
+void ct_hub_flush(struct ct_hub *h, int timeout_ms)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        if (h->children[i].conn != NULL) {
+            ct_conn_flush(h->children[i].conn, timeout_ms);
+        }
+    }
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+size_t ct_hub_pids(const struct ct_hub *h, bool far_only, pid_t *out)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        const struct ct_hub_child *c = &h->children[i];
+        if (c->pid > 0 && !c->reaped && (c->far || !far_only)) {
+            out[n++] = c->pid;
+        }
+    }
+    return n;
+}
+
+void ct_hub_reaped(struct ct_hub *h, pid_t pid, int wait_status)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (c->pid == pid && !c->reaped) {
+            c->reaped = true;
+            c->wait_status = wait_status;
+        }
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void on_forward(void *arg, const uint8_t *payload, size_t len)
+{
+    struct ct_hub *h = arg;
+    h->ops->up(h->arg, CT_MSG_OUT, payload, len);
+}
+
+static void on_credit(void *arg, uint32_t source, uint32_t channel, uint32_t len)
+{
+    struct ct_hub *h = arg;
+    if (!h->children[source].gone) {
+        ct_conn_send_credit(h->children[source].conn, channel, len);
+    }
+}
+
+static bool pack(struct ct_hub *h)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_jobdesc_pack(h->desc, body);
+    h->packed_len = evbuffer_get_length(body);
+    h->packed = malloc(h->packed_len);
+    bool ok =
+        h->packed != NULL && evbuffer_remove(body, h->packed, h->packed_len) == (int)h->packed_len;
+    evbuffer_free(body);
+    return ok;
+}
+
+/* The daemon of our own node comes first: it has work to do while others are still reached. */
+static bool make_children(struct ct_hub *h, const struct ct_span *parts, uint32_t n)
+{
+    bool own = h->mine != CT_NO_NODE;
+    h->nchildren = n + own;
+    h->children = calloc((size_t)h->nchildren + 1, sizeof *h->children);
+    bool ok = h->children != NULL;
+    if (ok && own) {
+        ok = ct_hub_child_init(&h->children[0], h, 0, (struct ct_span){h->mine, 1}, false);
+    }
+    for (uint32_t i = 0; ok && i < n; i++) {
+        ok = ct_hub_child_init(&h->children[own + i], h, own + i, parts[i], true);
+    }
+    return ok;
+}
+
+bool ct_hub_init(struct ct_hub *h, struct event_base *base, const struct ct_jobdesc *desc,
+                 struct ct_span span, uint32_t mine, size_t credit_bytes,
+                 const struct ct_hub_ops *ops, void *arg)
+{
+    static const struct ct_merge_ops merge_ops = {on_forward, on_credit};
+    struct ct_span                  *parts = calloc((size_t)desc->fan_out + 1, sizeof *parts);
+    *h = (struct ct_hub){
+        .base = base, .desc = desc, .span = span, .mine = mine, .ops = ops, .arg = arg};
+    ct_list_init(&h->fences);
+    bool ok = ct_hub_events_init(h) && parts != NULL && pack(h) &&
+              make_children(h, parts, ct_tree_split(span, mine, desc->fan_out, parts));
+    free(parts);
+    if (ok) {
+        h->merge = ct_merge_create(base, h->nchildren, credit_bytes, &merge_ops, h);
+    }
+    return ok && h->merge != NULL;
+}
+
+void ct_hub_start(struct ct_hub *h, const char *daemon)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        ct_hub_child_start(&h->children[i], daemon);
+    }
+}
+
+void ct_hub_fini(struct ct_hub *h)
+{
+    for (uint32_t i = 0; h->children != NULL && i < h->nchildren; i++) {
+        ct_hub_child_fini(&h->children[i]);
+    }
+    ct_hub_events_fini(h);
+    ct_hub_fences_fini(h);
+    ct_merge_destroy(h->merge);
+    free(h->children);
+    if (h->packed != NULL) {
+        ct_auth_wipe(h->packed, h->packed_len); /* the job's key is in it */
+    }
+    free(h->packed);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A child in the tree: its start, its first word, what its agent says on standard error, and if it
+ * is lost, why, in one line. Part of the hub; see hub.h.
+ */
+#include "config.h"
+#include "launcher/tree/hub.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher/tree/launch.h"
+#include "launcher/launcher.h"
+
+static const char *host_of(const struct ct_hub_child *c)
+{
+    return c->hub->desc->nodes[c->span.first].host;
+}
+
+/* ---- what the agent says --------------------------------------------------------------------- */
+
+/* Keeps the end of it. Returns false when nothing can be read just now. */
+static bool read_errors(struct ct_hub_child *c)
+{
+    char    text[512];
+    size_t  have = strlen(c->said);
+    ssize_t n = c->err_fd >= 0 ? read(c->err_fd, text, sizeof text) : 0;
+    if (n <= 0) {
+        if (n == 0 && c->errors != NULL) {
+            event_del(c->errors);
+        }
+        return false;
+    }
+    size_t keep = ct_min_size(have, sizeof c->said - 1 - (size_t)n);
+    memmove(c->said, c->said + have - keep, keep);
+    memcpy(c->said + keep, text, (size_t)n);
+    c->said[keep + (size_t)n] = '\0';
+    for (size_t i = 0; i < keep + (size_t)n; i++) {
+        c->said[i] = c->said[i] == '\0' || c->said[i] == '\r' ? ' ' : c->said[i];
+    }
+    return true;
+}
+
+static void on_errors(int fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    read_errors(arg);
+}
+
+/* The last lines of it in one, with ": " before them if there is anything. */
+static void describe_said(struct ct_hub_child *c, char *out, size_t cap)
+{
+    while (read_errors(c)) {
+    }
+    size_t len = strlen(c->said);
+    while (len > 0 && strchr(" \n", c->said[len - 1]) != NULL) {
+        c->said[--len] = '\0';
+    }
+    snprintf(out, cap, "%s%s", len > 0 ? ": " : "", c->said);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* The agent, and what it has started here: it leads a session of its own. */
+static void kill_agent(const struct ct_hub_child *c)
+{
+    (void)kill(-c->pid, SIGKILL);
+}
+
+/* From now on it has a while to end. */
+static void give_time(struct ct_hub_child *c)
+{
+    if (c->reap_by_ns == 0) {
+        c->reap_by_ns = ct_clock_ns() + (uint64_t)CT_AGENT_LIMIT_MS * CT_NS_PER_MS;
+    }
+}
+
+/* An agent that has its time still, and uses it. */
+static bool is_ending(struct ct_hub_child *c)
+{
+    siginfo_t info = {.si_pid = 0};
+    return c->far && !c->stranger && ct_clock_ns() < c->reap_by_ns &&
+           waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+}
+
+/* A daemon without its stream is of no use; an agent ends by itself when its host has said
+ * good-bye, and then its status tells how that went. Returns false while it is to be waited for:
+ * the others' streams must not wait with it. */
+static bool reap(struct ct_hub_child *c)
+{
+    if (c->pid <= 0 || c->reaped) {
+        return true;
+    }
+    give_time(c);
+    if (is_ending(c)) {
+        return false;
+    }
+    if (c->far) {
+        kill_agent(c); /* before its number can be another's */
+    } else if (!c->done) {
+        (void)kill(c->pid, SIGKILL);
+    }
+    (void)waitpid(c->pid, &c->wait_status, 0);
+    c->reaped = true;
+    return true;
+}
+
+static void describe_far(struct ct_hub_child *c, char *out, size_t cap)
+{
+    char said[sizeof c->said + 2], how[128];
+    int  code = WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) : -1;
+    describe_said(c, said, sizeof said);
+    if (code < 0) {
+        snprintf(how, sizeof how, "was killed by signal %d", WTERMSIG(c->wait_status));
+    } else {
+        snprintf(how, sizeof how, "ended with status %d", code);
+    }
+    if (c->stranger) {
+        snprintf(out, cap, "host %s: %s", host_of(c), c->why);
+    } else if (c->joined) {
+        snprintf(out, cap,
+                 "host %s: " CT_DAEMON_NAME " was lost (%s; its agent %s%s); its ranks "
+                 "are killed",
+                 host_of(c), c->why, how, said);
+    } else if (code == CT_EXIT_NOT_FOUND || code == CT_EXIT_CANNOT_EXEC) {
+        snprintf(out, cap,
+                 "host %s: " CT_DAEMON_NAME " cannot be started there%s; install the "
+                 "same ctran on every host, with %s in the same place",
+                 host_of(c), said, c->hub->desc->daemon);
+    } else {
+        snprintf(out, cap,
+                 "host %s cannot be reached: its agent (%s) %s before " CT_DAEMON_NAME
+                 " was there%s",
+                 host_of(c), c->hub->desc->agent[0], how, said);
+    }
+}
+
+/* A signal for all of us may have ended the daemon and still be on its way to our loop, so this is
+ * called one turn of it later; signals come first in a turn. */
+static void on_lost(evutil_socket_t fd, short what, void *arg)
+{
+    static const struct timeval soon = {0, 2000};
+    struct ct_hub_child        *c = arg;
+    char                        line[2048] = "";
+    (void)fd;
+    (void)what;
+    if (!reap(c)) {
+        evtimer_add(c->lost, &soon);
+        return;
+    }
+    ct_conn_destroy(c->conn);
+    c->conn = NULL;
+    if (!c->done && c->far) {
+        describe_far(c, line, sizeof line);
+    } else if (!c->done) {
+        const char *how = WIFSIGNALED(c->wait_status) && WTERMSIG(c->wait_status) != 0 &&
+                                  !c->stranger && !c->given_up
+                              ? strsignal(WTERMSIG(c->wait_status))
+                              : c->why;
+        snprintf(line, sizeof line,
+                 CT_DAEMON_NAME " (pid %d on host %s) was lost (%s); its ranks are killed",
+                 (int)c->pid, host_of(c), how);
+    }
+    for (char *at = line; *at != '\0'; at++) {
+        *at = *at == '\n' ? ' ' : *at;
+    }
+    ct_hub_child_gone(c, line);
+}
+
+/* Nothing follows but the end of the stream, which an agent that stays might keep open. */
+void ct_hub_child_done(struct ct_hub_child *c)
+{
+    static const struct timeval limit = {CT_AGENT_LIMIT_MS / 1000, CT_AGENT_LIMIT_MS % 1000 * 1000};
+    c->done = true;
+    if (c->far) {
+        give_time(c);
+        evtimer_add(c->lost, &limit);
+    }
+}
+
+static void on_gone(void *arg, const char *why)
+{
+    static const struct timeval at_once = {0, 0};
+    struct ct_hub_child        *c = arg;
+    if (!c->stranger && !c->given_up) {
+        c->stranger = !c->joined && c->far && !ct_conn_has_ended(c->conn);
+        snprintf(c->why, sizeof c->why, "%s%s%s",
+                 c->stranger ? "what came from there is not from a " CT_DAEMON_NAME
+                               " of this version: "
+                             : "",
+                 why,
+                 c->stranger ? "; is ctran the same there, and does no start-up file of a shell "
+                               "print anything?"
+                             : "");
+    }
+    evtimer_add(c->lost, &at_once);
+}
+
+void ct_hub_leave_far(struct ct_hub *h)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        if (h->children[i].far) {
+            ct_conn_destroy(h->children[i].conn);
+            h->children[i].conn = NULL;
+            give_time(&h->children[i]); /* all have the same */
+        }
+    }
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        while (h->children[i].far && !reap(&h->children[i])) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        }
+    }
+}
+
+void ct_hub_child_stop(struct ct_hub_child *c)
+{
+    static const struct timeval at_once = {0, 0};
+    if (c->pid > 0 && !c->reaped && !c->gone) {
+        if (c->far) {
+            kill_agent(c);
+        } else {
+            (void)kill(c->pid, SIGKILL);
+        }
+        evtimer_add(c->lost, &at_once); /* who is behind the agent sees the stream end */
+    }
+}
+
+void ct_hub_child_give_up(struct ct_hub_child *c)
+{
+    static const struct timeval at_once = {0, 0};
+    snprintf(c->why, sizeof c->why,
+             "it takes nothing of what it is sent, and more than %d MiB wait for it",
+             CT_SAID_BEHIND_MAX >> 20);
+    c->given_up = true;
+    ct_hub_child_stop(c);
+    evtimer_add(c->lost, &at_once);
+}
+
+/* ---- the start ------------------------------------------------------------------------------- */
+
+static void send_job(struct ct_hub_child *c)
+{
+    struct ct_hub   *h = c->hub;
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, c->span.first);
+    ct_pack_u32(body, c->span.n);
+    evbuffer_add(body, h->packed, h->packed_len);
+    ct_conn_send(c->conn, CT_MSG_JOB, body);
+    evbuffer_free(body);
+}
+
+void ct_hub_child_take_hello(struct ct_hub_child *c, struct ct_unpack *in)
+{
+    const char *build = ct_unpack_text(in);
+    if (in->bad || c->joined || strcmp(build, PACKAGE_VERSION) != 0) {
+        c->stranger = true;
+        snprintf(c->why, sizeof c->why,
+                 CT_DAEMON_NAME " there is of version %.64s, this is ctranrun %s; install the same "
+                                "on every host",
+                 in->bad ? "unknown" : build, PACKAGE_VERSION);
+        in->bad = true;
+        return;
+    }
+    if (c->hub->ending) {
+        return; /* it is being stopped */
+    }
+    c->joined = true;
+    ct_hub_events_join(c);
+    send_job(c);
+    c->hub->ops->joined(c->hub->arg, c->span.first, c->far);
+}
+
+static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+{
+    ct_hub_take(arg, type, in);
+}
+
+static bool connect_child(struct ct_hub_child *c, int fd)
+{
+    c->conn = ct_conn_create(c->hub->base, fd, fd, on_msg, on_gone, c);
+    if (c->conn != NULL && c->err_fd >= 0) {
+        c->errors = event_new(c->hub->base, c->err_fd, EV_READ | EV_PERSIST, on_errors, c);
+        return c->errors != NULL && event_add(c->errors, NULL) == 0;
+    }
+    return c->conn != NULL;
+}
+
+void ct_hub_child_start(struct ct_hub_child *c, const char *daemon)
+{
+    const struct ct_jobdesc *d = c->hub->desc;
+    int                      fd;
+    c->pid = c->far ? ct_daemon_start_far(d, host_of(c), &fd, &c->err_fd)
+                    : ct_daemon_start(daemon, d->job, &fd);
+    if (c->pid > 0 && connect_child(c, fd)) {
+        return;
+    }
+    static const struct timeval at_once = {0, 0};
+    c->stranger = true;
+    snprintf(c->why, sizeof c->why, "cannot start %s: %s", c->far ? d->agent[0] : daemon,
+             strerror(errno));
+    evtimer_add(c->lost, &at_once);
+}
+
+/* Whether a rank behind the child gets the standard input. */
+static bool has_reader(const struct ct_hub_child *c)
+{
+    const struct ct_jobdesc *d = c->hub->desc;
+    return d->stdin_to == CT_STDIN_ALL ||
+           (d->stdin_to >= 0 && ct_span_has(c->span, d->ranks.node_of[d->stdin_to]));
+}
+
+bool ct_hub_child_init(struct ct_hub_child *c, struct ct_hub *h, uint32_t index,
+                       struct ct_span span, bool far)
+{
+    *c = (struct ct_hub_child){.hub = h, .index = index, .span = span, .far = far, .err_fd = -1};
+    c->reads = has_reader(c);
+    c->lost = evtimer_new(h->base, on_lost, c);
+    return c->lost != NULL;
+}
+
+void ct_hub_child_fini(struct ct_hub_child *c)
+{
+    if (c->errors != NULL) {
+        event_free(c->errors);
+    }
+    if (c->err_fd >= 0) {
+        close(c->err_fd);
+    }
+    ct_conn_destroy(c->conn);
+    if (c->lost != NULL) {
+        event_free(c->lost);
+    }
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events on their way down (pmix/event.h), to all children but the node that tells them. Ranks tell
+ * as much as they like, and children take it as fast as they can.
+ *
+ * An event is kept once for all children, each of which is given the next one when it has taken
+ * what it was given. So a slow child costs no memory of its own; and how far it is tells the head,
+ * by EVENT_TAKEN from hub to hub, which tells the source only then to send more (head/nodes.c). A
+ * relay has taken an event when its own children have. One that stands still is not waited for:
+ * what is kept for it is bounded, and of what goes beyond it misses the oldest.
+ *
+ * Standing still is seen by looking from time to time: at what has been written to a stream, and
+ * for word from a relay, which gives some while it waits for others. Looks are counted, not time,
+ * so that nobody stands still since this process did.
+ *
+ * Invariant of each child: first <= taken <= fed <= last. Part of the hub; see hub.h.
+ */
+#include "config.h"
+#include "launcher/tree/hub.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher/launcher.h"
+
+struct ct_hub_event {
+    uint32_t from;
+    size_t   len;
+    uint8_t  body[];
+};
+
+static size_t cost_of(size_t len)
+{
+    return sizeof(struct ct_hub_event) + sizeof(struct ct_hub_event *) + len;
+}
+
+static struct ct_hub_event *at(const struct ct_hub_events *l, uint64_t number)
+{
+    return l->ring[number & (l->cap - 1)];
+}
+
+/* The node that tells it has it. */
+static bool skips(const struct ct_hub_child *c, const struct ct_hub_event *e)
+{
+    return c->span.n == 1 && c->span.first == e->from;
+}
+
+static bool is_there(const struct ct_hub_child *c)
+{
+    return c->joined && !c->gone;
+}
+
+/* ---- warnings -------------------------------------------------------------------------------- */
+
+static void warn(struct ct_hub_child *c, const char *text)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, c->span.first);
+    ct_pack_text(body, text);
+    c->hub->ops->up(c->hub->arg, CT_MSG_WARNING, evbuffer_pullup(body, -1),
+                    evbuffer_get_length(body));
+    evbuffer_free(body);
+}
+
+static const char *behind(const struct ct_hub_child *c, char out[48])
+{
+    out[0] = '\0';
+    if (c->span.n > 1) {
+        snprintf(out, 48, " and those of %u hosts behind it", c->span.n - 1);
+    }
+    return out;
+}
+
+static void note_missed(struct ct_hub_child *c)
+{
+    char more[48], text[256];
+    if (c->events.missed++ == 0) {
+        snprintf(text, sizeof text,
+                 "it does not keep up with what it is sent; %d MiB of events wait for it, and its "
+                 "ranks%s miss others; is " CT_DAEMON_NAME " stopped there, or the host too busy?",
+                 CT_EVENTS_BEHIND_MAX >> 20, behind(c, more));
+        warn(c, text);
+    }
+}
+
+static void caught_up(struct ct_hub_child *c)
+{
+    char more[48], text[256];
+    c->events.still = false;
+    if (c->events.missed > 0) {
+        snprintf(text, sizeof text, "it keeps up again; its ranks%s have missed %" PRIu64 " events",
+                 behind(c, more), c->events.missed);
+        c->events.missed = 0;
+        warn(c, text);
+    }
+}
+
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+static void drop_first(struct ct_hub *h)
+{
+    struct ct_hub_events *l = &h->events;
+    struct ct_hub_event  *e = at(l, l->first);
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (is_there(c) && c->events.fed == l->first && !skips(c, e)) {
+            note_missed(c);
+        }
+        c->events.fed = c->events.fed > l->first ? c->events.fed : l->first + 1;
+        c->events.taken = c->events.taken > l->first ? c->events.taken : l->first + 1;
+    }
+    l->bytes -= cost_of(e->len);
+    l->first++;
+    free(e);
+}
+
+static bool make_room(struct ct_hub_events *l)
+{
+    if (l->last - l->first < l->cap) {
+        return true;
+    }
+    const size_t          cap = l->cap > 0 ? 2 * l->cap : 64;
+    struct ct_hub_event **ring = malloc(cap * sizeof *ring);
+    for (uint64_t n = l->first; ring != NULL && n < l->last; n++) {
+        ring[n & (cap - 1)] = at(l, n);
+    }
+    if (ring != NULL) {
+        free(l->ring);
+        l->ring = ring;
+        l->cap = cap;
+    }
+    return ring != NULL;
+}
+
+static bool keep(struct ct_hub *h, uint32_t from, const struct ct_unpack *in)
+{
+    struct ct_hub_events *l = &h->events;
+    while (l->first < l->last && l->bytes + cost_of(in->left) > CT_EVENTS_BEHIND_MAX) {
+        drop_first(h);
+    }
+    struct ct_hub_event *e = make_room(l) ? malloc(sizeof *e + in->left) : NULL;
+    if (e == NULL) {
+        return false;
+    }
+    e->from = from;
+    e->len = in->left;
+    memcpy(e->body, in->at, in->left);
+    l->ring[l->last++ & (l->cap - 1)] = e;
+    l->bytes += cost_of(e->len);
+    return true;
+}
+
+/* ---- how far children are -------------------------------------------------------------------- */
+
+static void tell_taken(struct ct_hub *h, uint32_t n)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, n);
+    h->ops->up(h->arg, CT_MSG_EVENT_TAKEN, evbuffer_pullup(body, -1), evbuffer_get_length(body));
+    evbuffer_free(body);
+}
+
+/* Tells above what those who are waited for have taken, and forgets what all have. */
+static void settle(struct ct_hub *h)
+{
+    static const struct timeval look = {CT_EVENTS_LOOK_MS / 1000, CT_EVENTS_LOOK_MS % 1000 * 1000};
+    struct ct_hub_events       *l = &h->events;
+    uint64_t                    all = l->last, waited = l->last;
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        const struct ct_hub_child *c = &h->children[i];
+        if (is_there(c)) {
+            all = c->events.taken < all ? c->events.taken : all;
+            waited = !c->events.still && c->events.taken < waited ? c->events.taken : waited;
+        }
+    }
+    while (l->first < all) {
+        drop_first(h);
+    }
+    if (waited < l->last && !evtimer_pending(l->look, NULL)) {
+        evtimer_add(l->look, &look);
+    }
+    if (waited > l->told) {
+        const uint32_t n = (uint32_t)(waited - l->told);
+        l->told = waited;
+        tell_taken(h, n);
+    }
+}
+
+/* It has taken all that it was given. */
+static void has_taken(struct ct_hub_child *c)
+{
+    c->events.taken = c->events.fed;
+    if (c->events.taken == c->hub->events.last) {
+        caught_up(c);
+    }
+}
+
+static void on_drained(void *arg);
+
+/* Gives it what is next, as long as little waits for it. */
+static void feed(struct ct_hub_child *c)
+{
+    struct ct_hub_events *l = &c->hub->events;
+    while (c->events.fed < l->last && ct_conn_pending(c->conn) < CT_EVENTS_AHEAD) {
+        const struct ct_hub_event *e = at(l, c->events.fed++);
+        if (!skips(c, e)) {
+            c->events.owed += c->far;
+            ct_conn_send_bytes(c->conn, CT_MSG_EVENT, e->body, e->len);
+        }
+    }
+    if (c->far && c->events.owed == 0) {
+        has_taken(c);
+    }
+    if (c->events.fed < l->last || (!c->far && c->events.taken < c->events.fed)) {
+        ct_conn_when_sent(c->conn, on_drained);
+    }
+}
+
+/* All that was sent is written out: a daemon takes it then, a relay says so. */
+static void on_drained(void *arg)
+{
+    struct ct_hub_child *c = arg;
+    if (is_there(c)) {
+        if (!c->far) {
+            has_taken(c);
+        }
+        feed(c);
+        settle(c->hub);
+    }
+}
+
+void ct_hub_events_taken(struct ct_hub_child *c, struct ct_unpack *in)
+{
+    uint32_t n = ct_unpack_u32(in);
+    in->bad |= !c->far || n > c->events.owed;
+    if (in->bad) {
+        return;
+    }
+    c->events.looks = 0;
+    c->events.owed -= n;
+    while (n > 0 && c->events.taken < c->events.fed) {
+        n -= !skips(c, at(&c->hub->events, c->events.taken));
+        c->events.taken++;
+    }
+    feed(c);
+    settle(c->hub);
+}
+
+/* ---- who stands still ------------------------------------------------------------------------ */
+
+static void look_at(struct ct_hub_child *c)
+{
+    const uint64_t written = ct_conn_written(c->conn);
+    c->events.looks = written == c->events.written ? c->events.looks + 1 : 0;
+    c->events.written = written;
+    c->events.still |= c->events.looks >= CT_EVENTS_LOOKS;
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+    struct ct_hub *h = arg;
+    (void)fd;
+    (void)what;
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        struct ct_hub_child *c = &h->children[i];
+        if (is_there(c) && c->events.taken < h->events.last) {
+            look_at(c);
+        } else {
+            c->events.looks = 0;
+        }
+    }
+    tell_taken(h, 0); /* we do not stand still */
+    settle(h);
+}
+
+/* ---- for the hub ----------------------------------------------------------------------------- */
+
+void ct_hub_events_pass(struct ct_hub *h, struct ct_unpack *in)
+{
+    struct ct_unpack all = *in;
+    const uint32_t   from = ct_unpack_u32(in);
+    if (in->bad) {
+        return;
+    }
+    if (!keep(h, from, &all)) {
+        for (uint32_t i = 0; i < h->nchildren; i++) {
+            h->children[i].events.missed += is_there(&h->children[i]);
+        }
+        tell_taken(h, 1); /* there is no memory: as if they had */
+        return;
+    }
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        if (is_there(&h->children[i])) {
+            feed(&h->children[i]);
+        }
+    }
+    settle(h);
+}
+
+void ct_hub_events_join(struct ct_hub_child *c)
+{
+    c->events.fed = c->events.taken = c->hub->events.last;
+}
+
+void ct_hub_events_leave(struct ct_hub_child *c)
+{
+    c->events.fed = c->events.taken = c->hub->events.last;
+    settle(c->hub);
+}
+
+bool ct_hub_events_init(struct ct_hub *h)
+{
+    h->events.look = evtimer_new(h->base, on_look, h);
+    return h->events.look != NULL;
+}
+
+void ct_hub_events_fini(struct ct_hub *h)
+{
+    struct ct_hub_events *l = &h->events;
+    for (; l->first < l->last; l->first++) {
+        free(at(l, l->first));
+    }
+    free(l->ring);
+    if (l->look != NULL) {
+        event_free(l->look);
+    }
+}

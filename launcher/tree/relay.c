@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The process between two levels of the tree; see relay.h. Used by ctrand.c. */
+#include "config.h"
+#include "launcher/tree/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "launcher/tree/hub.h"
+#include "launcher/launcher.h"
+#include "launcher/proc/proc.h"
+
+struct relay {
+    const char        *job;
+    struct event_base *base;
+    struct ct_conn    *parent;
+    struct ct_jobdesc  desc;
+    struct ct_hub      hub;
+    bool               have_job, leaving;
+    bool               missed; /* a child was lost: the head has to say what becomes of the rest */
+};
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void on_reaped(void *arg, pid_t pid, int wait_status)
+{
+    struct relay *r = arg;
+    if (r->have_job) {
+        ct_hub_reaped(&r->hub, pid, wait_status);
+    }
+}
+
+/* Kills what is below us, but for agents whose hosts are still to be ended in order. */
+static void clear_up(struct relay *r, bool spare_agents)
+{
+    pid_t  none[1] = {0}, *spared = none;
+    size_t n = 0;
+    pid_t  daemon = r->have_job ? r->hub.children[0].pid : 0;
+    if (r->have_job && spare_agents) {
+        spared = calloc((size_t)r->hub.nchildren + 1, sizeof *spared);
+        n = spared != NULL ? ct_hub_pids(&r->hub, true, spared) : 0;
+    }
+    ct_reaper_kill_all(spared, n, on_reaped, r, CT_KILL_LIMIT_MS);
+    if (spared != none) {
+        free(spared);
+    }
+    if (daemon > 0) {
+        ct_session_remove(r->job, daemon);
+    }
+}
+
+/* Nobody above us is left: each process behind us clears up on its host when its stream ends. */
+static _Noreturn void vanish(struct relay *r, int status)
+{
+    if (r->have_job) {
+        clear_up(r, true);
+        ct_hub_leave_far(&r->hub);
+    }
+    clear_up(r, false);
+    _exit(status);
+}
+
+static void on_sent(void *arg)
+{
+    (void)arg;
+    _exit(0);
+}
+
+/* Says good-bye when all below has, and all output has gone up. */
+static void leave_if_over(struct relay *r)
+{
+    const struct ct_hub *h = &r->hub;
+    if (r->leaving || h->ngone < h->nchildren || (r->missed && !h->ending) ||
+        !ct_merge_is_empty(h->merge)) {
+        return;
+    }
+    r->leaving = true;
+    ct_conn_send(r->parent, CT_MSG_DONE, NULL);
+    ct_conn_when_sent(r->parent, on_sent);
+}
+
+/* ---- the hub's words ------------------------------------------------------------------------- */
+
+static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
+{
+    struct relay *r = arg;
+    ct_conn_send_bytes(r->parent, type, data, len);
+}
+
+static void on_joined(void *arg, uint32_t node, bool far)
+{
+    struct relay *r = arg;
+    if (far) {
+        ct_conn_send_u32(r->parent, CT_MSG_JOINED, node);
+    }
+}
+
+static void on_lost(void *arg, uint32_t node, bool far, const char *why)
+{
+    struct relay *r = arg;
+    r->missed = true;
+    if (!far) {
+        clear_up(r, true);
+    }
+    ct_conn_send_text(r->parent, CT_MSG_LOST, node, why);
+}
+
+static void on_over(void *arg)
+{
+    leave_if_over(arg);
+}
+
+/* ---- the parent's words ---------------------------------------------------------------------- */
+
+static void refuse(struct relay *r, const char *why)
+{
+    enum { FLUSH_LIMIT_MS = 5000 };
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_u32(body, r->desc.me);
+    ct_pack_u32(body, CT_EXIT_INTERNAL);
+    ct_pack_text(body, why);
+    ct_conn_send(r->parent, CT_MSG_REFUSED, body);
+    ct_conn_flush(r->parent, FLUSH_LIMIT_MS);
+    vanish(r, CT_EXIT_INTERNAL);
+}
+
+/* Whether every program has a directory of its own. */
+static bool have_wdirs(const struct ct_jobdesc *d)
+{
+    for (uint32_t i = 0; i < d->napps; i++) {
+        if (d->apps[i].wdir[0] != '/') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The daemon is to find what one beside ctranrun would. */
+static void enter(struct relay *r)
+{
+    char why[PATH_MAX + 128];
+    for (char **s = r->desc.forward; s != NULL && *s != NULL; s++) {
+        size_t len = strcspn(*s, "=");
+        char  *name = strndup(*s, len);
+        if (name != NULL && len > 0) {
+            setenv(name, *s + len + 1, 1);
+        }
+        free(name);
+    }
+    if (r->desc.cwd[0] != '\0' && chdir(r->desc.cwd) != 0 && !have_wdirs(&r->desc)) {
+        snprintf(why, sizeof why,
+                 "cannot enter the working directory %s: %s; give one that is there with --wdir",
+                 r->desc.cwd, strerror(errno));
+        refuse(r, why);
+    }
+}
+
+static void take_job(struct relay *r, struct ct_unpack *in)
+{
+    static const struct ct_hub_ops ops = {on_up, on_joined, on_lost, on_over};
+    char                           self[PATH_MAX];
+    ssize_t                        len = readlink("/proc/self/exe", self, sizeof self - 1);
+    ct_jobdesc_unpack(&r->desc, in);
+    if (in->bad) {
+        return;
+    }
+    enter(r);
+    self[len > 0 ? len : 0] = '\0';
+    struct ct_span span = {r->desc.me, r->desc.span};
+    if (!ct_hub_init(&r->hub, r->base, &r->desc, span, r->desc.me, CT_OUT_WINDOW, &ops, r)) {
+        refuse(r, "cannot prepare the way to other nodes: out of memory");
+    }
+    r->have_job = true;
+    ct_hub_start(&r->hub, self);
+}
+
+static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+{
+    struct relay *r = arg;
+    if (type == CT_MSG_JOB && !r->have_job) {
+        take_job(r, in);
+    } else if (!r->have_job) {
+        in->bad = true;
+    } else {
+        ct_hub_down(&r->hub, type, in);
+        leave_if_over(r);
+    }
+}
+
+static void on_gone(void *arg, const char *why)
+{
+    (void)why; /* nobody is left to be told */
+    vanish(arg, CT_EXIT_INTERNAL);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Our standard input and output are the stream, and nobody else's who is started from here. */
+static bool take_stream(int fds[2])
+{
+    for (int i = 0; i < 2; i++) {
+        fds[i] = fcntl(i, F_DUPFD_CLOEXEC, CT_DAEMON_FD);
+        int null = open("/dev/null", O_RDWR);
+        if (fds[i] < 0 || null < 0 || dup2(null, i) < 0) {
+            return false;
+        }
+        close(null);
+    }
+    return fcntl(STDERR_FILENO, F_GETFD) >= 0 || open("/dev/null", O_RDWR) == STDERR_FILENO;
+}
+
+int ct_relay_run(const char *job)
+{
+    static struct relay r;
+    int                 fds[2];
+    r.job = job;
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (take_stream(fds)) {
+        r.base = event_base_new();
+    }
+    if (r.base != NULL) {
+        r.parent = ct_conn_create(r.base, fds[0], fds[1], on_msg, on_gone, &r);
+    }
+    if (r.parent == NULL) {
+        fprintf(stderr, CT_DAEMON_NAME ": cannot start: out of memory or descriptors\n");
+        return CT_EXIT_INTERNAL;
+    }
+    ct_conn_send_hello(r.parent);
+    event_base_dispatch(r.base);
+    vanish(&r, CT_EXIT_INTERNAL);
+}
