@@ -79,11 +79,11 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_MODEX_DATA:
     case CT_MSG_DATA_ANSWER:
     case CT_MSG_SPAWN_ANSWER:
-    case CT_MSG_KIN_JOB:
-    case CT_MSG_KIN_GONE:
-    case CT_MSG_KIN_MET:
-    case CT_MSG_KIN_FETCH:
-    case CT_MSG_KIN_DATA:
+    case CT_MSG_FAMILY_JOB:
+    case CT_MSG_FAMILY_GONE:
+    case CT_MSG_FAMILY_MET:
+    case CT_MSG_FAMILY_FETCH:
+    case CT_MSG_FAMILY_DATA:
     case CT_MSG_NEWS:
     case CT_MSG_EVENT:
     case CT_MSG_EVENT_PASSED:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ranks publish; see published.h. Used by kin.c, at the root of a family of jobs. */
+/* What ranks publish; see published.h. Used by jobs.c, at the root of a family of jobs. */
 #include "config.h"
 #include "launcher/family/published.h"
 

@@ -2,7 +2,7 @@
 /*
  * What the ranks of a job, and of the jobs that it has spawned, publish for each other by name
  * (PMIx_Publish, PMIx_Lookup, PMIx_Unpublish; PMIx 4.1, sec. 7.3 to 7.5). The head of the first job
- * has all of it (kin.h), so that a name is one thing for all of them; daemons ask by
+ * has all of it (jobs.h), so that a name is one thing for all of them; daemons ask by
  * CT_MSG_DATA_ASK, and each request gets one CT_MSG_DATA_ANSWER:
  *
  *     u32 node that asks, u32 its number for the request, u32 rank, u32 enum ct_data_op, u32 range,

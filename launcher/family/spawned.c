@@ -22,7 +22,7 @@
 #include "launcher/family/spawned_place.h"
 #include "launcher/job/job.h"
 
-enum { CONTROL, OUT, ERR, STREAMS, CONTROL_FD = 3, KIN_FD };
+enum { CONTROL, OUT, ERR, STREAMS, CONTROL_FD = 3, FAMILY_FD };
 
 struct job;
 
@@ -36,20 +36,20 @@ struct stream {
 };
 
 struct job {
-    struct ct_list      node;
-    struct ct_spawned  *s;
-    uint32_t            asker, number, rank; /* who asked */
-    uint32_t            index;               /* among those of this job, from 1 */
-    pid_t               pid;                 /* 0: reaped */
-    bool                started;
-    bool               *known;    /* by node of ours: it knows the job */
-    bool                answered; /* that it is started */
-    bool                asked;    /* to end */
-    bool                over;     /* the process has ended */
-    int                 wait_status;
-    char               *id, *nspace;
-    struct ct_kin_link *kin; /* to its head */
-    struct stream       streams[STREAMS];
+    struct ct_list         node;
+    struct ct_spawned     *s;
+    uint32_t               asker, number, rank; /* who asked */
+    uint32_t               index;               /* among those of this job, from 1 */
+    pid_t                  pid;                 /* 0: reaped */
+    bool                   started;
+    bool                  *known;    /* by node of ours: it knows the job */
+    bool                   answered; /* that it is started */
+    bool                   asked;    /* to end */
+    bool                   over;     /* the process has ended */
+    int                    wait_status;
+    char                  *id, *nspace;
+    struct ct_family_link *link; /* to its head */
+    struct stream          streams[STREAMS];
 };
 
 struct ct_spawned {
@@ -96,8 +96,8 @@ static void leave(struct job *j)
             j->streams[i].line = NULL;
         }
     }
-    ct_kin_remove(j->kin);
-    j->kin = NULL;
+    ct_family_remove(j->link);
+    j->link = NULL;
     ct_list_remove(&j->node);
     j->s->n--;
 }
@@ -322,7 +322,7 @@ static void on_control(int fd, short what, void *arg)
 
 /* Ours are its parent's: it keeps three pipes and a stream, and no handler. The numbers that these
  * get may be those that they have. */
-static void leave_parent(struct ct_head *h, const int ends[STREAMS], int kin, pid_t parent)
+static void leave_parent(struct ct_head *h, const int ends[STREAMS], int link, pid_t parent)
 {
     ct_head_end_fini(h);
     if (h->resized != NULL) {
@@ -338,12 +338,12 @@ static void leave_parent(struct ct_head *h, const int ends[STREAMS], int kin, pi
         dup2(ends[ERR], STDERR_FILENO) < 0) {
         _exit(CT_EXIT_INTERNAL);
     }
-    int control = fcntl(ends[CONTROL], F_DUPFD_CLOEXEC, KIN_FD + 1);
-    kin = fcntl(kin, F_DUPFD_CLOEXEC, KIN_FD + 1);
-    if (dup3(control, CONTROL_FD, O_CLOEXEC) < 0 || dup3(kin, KIN_FD, O_CLOEXEC) < 0) {
+    int control = fcntl(ends[CONTROL], F_DUPFD_CLOEXEC, FAMILY_FD + 1);
+    link = fcntl(link, F_DUPFD_CLOEXEC, FAMILY_FD + 1);
+    if (dup3(control, CONTROL_FD, O_CLOEXEC) < 0 || dup3(link, FAMILY_FD, O_CLOEXEC) < 0) {
         _exit(CT_EXIT_INTERNAL);
     }
-    closefrom(KIN_FD + 1);
+    closefrom(FAMILY_FD + 1);
 }
 
 /* The description of this job, which is now ours alone, becomes that of the new one. */
@@ -353,9 +353,9 @@ static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
     struct ct_head_args args = *h->args;
     char                setting[64], *dir = NULL;
     struct evbuffer    *family = evbuffer_new();
-    ct_kin_family(h->kin, j->nspace, family);
-    d->kin_len = evbuffer_get_length(family);
-    d->kin = evbuffer_pullup(family, -1); /* for as long as this process lives */
+    ct_family_pack(h->family, j->nspace, family);
+    d->family_len = evbuffer_get_length(family);
+    d->family = evbuffer_pullup(family, -1); /* for as long as this process lives */
     d->parent_nspace = d->nspace;
     d->parent_rank = j->rank;
     d->job = j->id;
@@ -383,7 +383,7 @@ static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
     args.tag_number = j->index;
     args.depth++;
     args.control_fd = CONTROL_FD;
-    args.kin_fd = KIN_FD;
+    args.family_fd = FAMILY_FD;
     return status != 0 ? status : ct_head_run(&args);
 }
 
@@ -413,16 +413,16 @@ static bool open_stream(struct job *j, uint32_t which, int fd)
 /* Starts the process. Returns false with errno set. */
 static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *place)
 {
-    int  pipes[STREAMS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, kin[2] = {-1, -1};
-    bool ok = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, kin) == 0,
+    int  pipes[STREAMS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, link[2] = {-1, -1};
+    bool ok = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) == 0,
          one = ct_output_is_one_sink(s->h->out);
     for (int i = 0; i < STREAMS && ok; i++) {
         ok = (one && i == ERR) || pipe2(pipes[i], O_CLOEXEC) == 0;
     }
     if (ok) { /* before it is there, whoever may hear of it */
-        j->kin = ct_kin_add(s->h->kin, j->nspace, place, kin[0]);
-        kin[0] = -1;
-        ok = j->kin != NULL;
+        j->link = ct_family_add(s->h->family, j->nspace, place, link[0]);
+        link[0] = -1;
+        ok = j->link != NULL;
     }
     pid_t    parent = getpid();
     sigset_t all, before;
@@ -431,15 +431,15 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
     j->pid = ok ? fork() : -1;
     if (j->pid == 0) {
         int ends[STREAMS] = {pipes[CONTROL][1], pipes[OUT][1], pipes[one ? OUT : ERR][1]};
-        leave_parent(s->h, ends, kin[1], parent);
+        leave_parent(s->h, ends, link[1], parent);
         sigprocmask(SIG_SETMASK, &before, NULL);
         _exit(run(s->h, j, place));
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close_pipes(pipes, 1);
     for (int i = 0; i < 2; i++) {
-        if (kin[i] >= 0) {
-            close(kin[i]);
+        if (link[i] >= 0) {
+            close(link[i]);
         }
     }
     for (int i = 0; i < STREAMS && j->pid > 0; i++) {

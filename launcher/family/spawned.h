@@ -47,7 +47,7 @@ void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in);
 /* There is room for more output. */
 void ct_spawned_resume(struct ct_spawned *s);
 
-/* CT_MSG_KIN_KNOWN: a node of this job knows another one. */
+/* CT_MSG_FAMILY_KNOWN: a node of this job knows another one. */
 void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in);
 
 /* A rank of this job has ended: a node without ranks is waited for no longer. */

@@ -103,7 +103,7 @@ void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
         event_del(h->launch);
         event_del(h->slow);
         h->running = true;
-        ct_kin_ready(h->kin);
+        ct_family_ready(h->family);
         if (d->nnodes > 1) {
             start_nodes(h);
         }
@@ -278,7 +278,7 @@ void ct_head_note_end(struct ct_head *h, uint32_t rank, const struct ct_rank_sta
     if (d->nnodes > 1) {
         ct_recovery_ended(&h->recovery, rank, (enum ct_rank_phase)end->phase);
     }
-    ct_kin_ended(h->kin, rank);
+    ct_family_ended(h->family, rank);
     ct_spawned_rank_ended(h->spawned);
 }
 
@@ -384,13 +384,13 @@ bool ct_head_nodes_init(struct ct_head *h)
     h->nodes = calloc(d->nnodes, sizeof *h->nodes);
     h->launch = evtimer_new(h->base, on_launch_limit, h);
     h->slow = evtimer_new(h->base, on_slow, h);
-    h->kin = ct_kin_create(h, h->args->tag_number > 0 ? h->args->kin_fd : -1);
+    h->family = ct_family_create(h, h->args->tag_number > 0 ? h->args->family_fd : -1);
     h->ended = calloc(ct_jobdesc_ranks(d), sizeof *h->ended);
     h->untold = evbuffer_new();
     h->ahead = evbuffer_new();
     h->started = d->tell_ranks ? calloc(ct_jobdesc_ranks(d), sizeof *h->started) : NULL;
     if ((d->tell_ranks && h->started == NULL) || h->nodes == NULL || h->launch == NULL ||
-        h->slow == NULL || h->ended == NULL || h->kin == NULL || h->untold == NULL ||
+        h->slow == NULL || h->ended == NULL || h->family == NULL || h->untold == NULL ||
         h->ahead == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
@@ -411,7 +411,7 @@ void ct_head_nodes_fini(struct ct_head *h)
         event_free(h->slow);
     }
     ct_recovery_fini(&h->recovery);
-    ct_kin_destroy(h->kin);
+    ct_family_destroy(h->family);
     for (uint32_t i = 0; h->nodes != NULL && i < h->args->desc->nnodes; i++) {
         free(h->nodes[i].store);
     }

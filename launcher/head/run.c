@@ -79,16 +79,16 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
         break;
     case CT_MSG_DATA_ASK:
     case CT_MSG_DATA_TAKEN:
-    case CT_MSG_KIN_MEET:
-    case CT_MSG_KIN_GIVE_UP:
-    case CT_MSG_KIN_GET:
-    case CT_MSG_KIN_FOUND:
-        ct_kin_take(h->kin, type, in);
+    case CT_MSG_FAMILY_MEET:
+    case CT_MSG_FAMILY_GIVE_UP:
+    case CT_MSG_FAMILY_GET:
+    case CT_MSG_FAMILY_FOUND:
+        ct_family_take(h->family, type, in);
         break;
     case CT_MSG_SPAWN:
         ct_spawned_take(h->spawned, in);
         break;
-    case CT_MSG_KIN_KNOWN:
+    case CT_MSG_FAMILY_KNOWN:
         ct_spawned_known(h->spawned, in);
         break;
     case CT_MSG_EVENT:

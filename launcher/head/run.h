@@ -19,7 +19,7 @@ struct ct_head_args {
     uint32_t tag_number; /* which of them; 0: it is none */
     uint32_t depth;      /* how many are around it */
     int      control_fd; /* its parent hears here that all ranks are started */
-    int      kin_fd;     /* the stream to its parent; family/kin.h */
+    int      family_fd;  /* the stream to its parent; family/jobs.h */
 };
 
 /* Runs the job to its end; no process and no file of it is left. Returns ctranrun's status. */

@@ -38,7 +38,7 @@ struct ct_head {
     struct evbuffer           *untold; /* events that their nodes have not heard to be passed on */
     struct evbuffer           *ahead;  /* sizes of those that they have, and not all children */
     size_t                     ahead_bytes;
-    struct ct_kin             *kin;
+    struct ct_family          *family;
     struct ct_spawned         *spawned;
     char                     **started; /* by rank: words of its start that wait for their turn */
     uint32_t                   ntold;   /* ranks whose start has been told */

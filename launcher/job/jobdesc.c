@@ -215,7 +215,7 @@ void ct_jobdesc_pack(const struct ct_jobdesc *d, struct evbuffer *out)
     ct_pack_text(out, d->nspace);
     ct_pack_text(out, d->parent_nspace != NULL ? d->parent_nspace : "");
     ct_pack_u32(out, d->parent_rank);
-    ct_pack_bytes(out, d->kin, d->kin_len);
+    ct_pack_bytes(out, d->family, d->family_len);
     ct_pack_u32(out, d->map);
     ct_pack_u32(out, d->pe);
     ct_pack_u32(out, d->bind);
@@ -347,13 +347,13 @@ static void unpack_ways(struct ct_jobdesc *d, struct ct_unpack *in)
     d->nspace = unpack_copy(in);
     d->parent_nspace = unpack_copy(in);
     d->parent_rank = ct_unpack_u32(in);
-    const void *kin = ct_unpack_bytes(in, &d->kin_len);
-    d->kin = malloc(d->kin_len + 1);
-    if (d->kin == NULL) {
+    const void *family = ct_unpack_bytes(in, &d->family_len);
+    d->family = malloc(d->family_len + 1);
+    if (d->family == NULL) {
         in->bad = true;
         return;
     }
-    memcpy(d->kin, kin, d->kin_len);
+    memcpy(d->family, family, d->family_len);
     if (d->fan_out == 0 || d->fan_out > CT_MAX_FAN_OUT) {
         in->bad = true;
     }
@@ -446,10 +446,10 @@ void ct_jobdesc_fini(struct ct_jobdesc *d)
     free(d->store);
     wipe_text(d->nspace);
     wipe_text(d->parent_nspace);
-    if (d->kin != NULL) {
-        ct_auth_wipe(d->kin, d->kin_len); /* names are secrets */
+    if (d->family != NULL) {
+        ct_auth_wipe(d->family, d->family_len); /* names are secrets */
     }
-    free(d->kin);
+    free(d->family);
     free(d->job);
     free(d->output_dir);
     *d = (struct ct_jobdesc){0};

@@ -95,8 +95,9 @@ struct ct_jobdesc {
 
     char    *parent_nspace; /* of the rank that spawned the job; "" for none */
     uint32_t parent_rank;
-    uint8_t *kin; /* other jobs of its family, each as in family/kin.h with its name before it */
-    size_t   kin_len;
+    uint8_t
+          *family; /* other jobs of its family, each as in family/jobs.h with its name before it */
+    size_t family_len;
 
     enum ct_map  map;
     uint32_t     pe; /* processing elements a rank; 0: not given */

@@ -40,16 +40,16 @@ static size_t limit_of(uint32_t type)
     case CT_MSG_FENCE:
     case CT_MSG_FENCE_DONE:
     case CT_MSG_MODEX_DATA:
-    case CT_MSG_KIN:
-    case CT_MSG_KIN_JOB:
-    case CT_MSG_KIN_FOUND:
-    case CT_MSG_KIN_DATA:
-    case CT_MSG_KIN_MET:
+    case CT_MSG_FAMILY:
+    case CT_MSG_FAMILY_JOB:
+    case CT_MSG_FAMILY_FOUND:
+    case CT_MSG_FAMILY_DATA:
+    case CT_MSG_FAMILY_MET:
         return 1u << 30; /* what all ranks of a job have put: for 65536 of them 16 KiB each */
     case CT_MSG_SPAWN:
     case CT_MSG_DATA_ASK:
     case CT_MSG_DATA_ANSWER:
-    case CT_MSG_KIN_MEET:
+    case CT_MSG_FAMILY_MEET:
         return CT_DATA_MESSAGE_MAX;
     case CT_MSG_EVENT:
         return CT_EVENT_MAX + 20;

@@ -35,26 +35,26 @@ enum ct_msg_type {
     CT_MSG_SPAWN,        /* a rank wants to start another job; family/spawned.h */
     CT_MSG_DATA_ASK,     /* what a rank publishes, looks up or unpublishes; family/published.h */
     CT_MSG_DATA_TAKEN,   /* u32 rank, u32 bytes of answers to its lookups that it has been given */
-    CT_MSG_KIN_MEET,     /* ranks of several jobs meet; family/kin_root.h, as the next four */
-    CT_MSG_KIN_GIVE_UP,  /* they wait for the others no longer */
-    CT_MSG_KIN_GET,      /* a rank asks about one of another job */
-    CT_MSG_KIN_FOUND,    /* what a rank has put that was asked about by KIN_FETCH */
-    CT_MSG_KIN_KNOWN,    /* u32 node, text name: it knows another job of the family, from KIN_JOB */
-    CT_MSG_KIN_BORN,     /* between heads: another job of the family; family/kin.c */
-    CT_MSG_KIN_ENDED,    /* u32 rank: of the sender's job */
+    CT_MSG_FAMILY_MEET,  /* ranks of several jobs meet; family/root.h, as the next four */
+    CT_MSG_FAMILY_GIVE_UP, /* they wait for the others no longer */
+    CT_MSG_FAMILY_GET,     /* a rank asks about one of another job */
+    CT_MSG_FAMILY_FOUND,   /* what a rank has put that was asked about by FAMILY_FETCH */
+    CT_MSG_FAMILY_KNOWN, /* u32 node, text name: the node knows the job of a FAMILY_JOB */
+    CT_MSG_FAMILY_BORN,  /* between heads: another job of the family; family/jobs.c */
+    CT_MSG_FAMILY_ENDED, /* u32 rank: of the sender's job */
     CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
 
     /* down */
     CT_MSG_JOB,   /* u32 node, u32 nodes from there on that are the receiver's; job/jobdesc.h */
     CT_MSG_START, /* text where the store's first server is (""): all nodes are ready */
     CT_MSG_FENCE_DONE, /* as FENCE: everybody's bytes */
-    CT_MSG_NEWS,    /* u32 enum ct_tidings, u32 rank: for the ranks of a job that outlives deaths */
-    CT_MSG_KIN_JOB, /* another job of the family, as in family/kin.h with its name before it */
-    CT_MSG_STDIN,   /* bytes; none: end of file */
-    CT_MSG_SIGNAL,  /* u32 number: for the ranks' process groups */
-    CT_MSG_SIZE,    /* u32 rows, u32 columns: of the terminal */
-    CT_MSG_END,     /* u32 grace in ms, 0: SIGKILL at once */
-    CT_MSG_OUT_CLOSE, /* u32 channel: nobody reads it any more, close the ranks' pipes */
+    CT_MSG_NEWS, /* u32 enum ct_tidings, u32 rank: for the ranks of a job that outlives deaths */
+    CT_MSG_FAMILY_JOB, /* another job of the family, as in family/jobs.h with its name before it */
+    CT_MSG_STDIN,      /* bytes; none: end of file */
+    CT_MSG_SIGNAL,     /* u32 number: for the ranks' process groups */
+    CT_MSG_SIZE,       /* u32 rows, u32 columns: of the terminal */
+    CT_MSG_END,        /* u32 grace in ms, 0: SIGKILL at once */
+    CT_MSG_OUT_CLOSE,  /* u32 channel: nobody reads it any more, close the ranks' pipes */
 
     /* between ctranrun --status and a daemon, which answers and ends with DONE */
     CT_MSG_STATUS_ASK,  /* u32: with its ranks */
@@ -82,17 +82,17 @@ enum ct_msg_type {
     CT_MSG_SPAWN_ANSWER, /* from the head: u32 to node, u32 request, u32 enum ct_spawn_status, text
                             its name for PMIx */
     CT_MSG_EVENT_PASSED, /* from the head: u32 to node, u32 number: it may send that much more */
-    CT_MSG_KIN_MET,      /* from the head: u32 to node, ...; family/kin_root.h, as the next two */
-    CT_MSG_KIN_FETCH,    /* likewise */
-    CT_MSG_KIN_DATA,     /* likewise */
+    CT_MSG_FAMILY_MET,   /* from the head: u32 to node, ...; family/root.h, as the next two */
+    CT_MSG_FAMILY_FETCH, /* likewise */
+    CT_MSG_FAMILY_DATA,  /* likewise */
     CT_MSG_RANKS_ASK, /* by way of the head to all: u32 from node, u32 request: what do they do? */
     CT_MSG_RANKS,     /* u32 to node, u32 request, u32 from node, its ranks; status/ranktable.h */
 
     /* both ways */
-    CT_MSG_KIN,      /* between heads of jobs of a family; family/kin.h */
-    CT_MSG_KIN_GONE, /* text name: a job of the family is over, and daemons forget it */
-    CT_MSG_CREDIT,   /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
-    CT_MSG_EVENT,    /* a rank tells all others something; pmix/event.h */
+    CT_MSG_FAMILY,      /* between heads of jobs of a family; family/jobs.h */
+    CT_MSG_FAMILY_GONE, /* text name: a job of the family is over, and daemons forget it */
+    CT_MSG_CREDIT,      /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
+    CT_MSG_EVENT,       /* a rank tells all others something; pmix/event.h */
 
     /* up, from relays */
     CT_MSG_EVENT_TAKEN, /* u32 EVENTs that all who are waited for behind it have taken, since the

@@ -152,12 +152,12 @@ void ct_pmixfar_take_data(struct ct_pmixfar *f, struct ct_unpack *in)
 void ct_pmixfar_answer(struct ct_pmixfar *f, const struct ct_pmixfar_found *found)
 {
     struct evbuffer *body = evbuffer_new();
-    if (!found->kin) {
+    if (!found->other_job) {
         ct_pack_u32(body, found->node);
     }
     ct_pack_u32(body, found->request);
     ct_pack_u32(body, found->status);
     evbuffer_add(body, found->data, found->len);
-    ct_conn_send(f->conn, found->kin ? CT_MSG_KIN_FOUND : CT_MSG_MODEX_DATA, body);
+    ct_conn_send(f->conn, found->other_job ? CT_MSG_FAMILY_FOUND : CT_MSG_MODEX_DATA, body);
     evbuffer_free(body);
 }

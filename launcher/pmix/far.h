@@ -23,7 +23,7 @@ struct ct_pmixfar {
 
 /* An answer of libpmix about a rank of ours, on the main thread. Owns its data. */
 struct ct_pmixfar_found {
-    bool     kin;           /* a rank of another job has asked, by way of the head */
+    bool     other_job;     /* a rank of another job has asked, by way of the head */
     uint32_t node, request; /* else who asked; its, or the head's, number for it */
     uint32_t status;        /* 0: success */
     char    *data;

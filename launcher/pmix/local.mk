@@ -6,7 +6,7 @@ launcher_sources += \
 	launcher/pmix/far.c launcher/pmix/far.h \
 	launcher/pmix/guard.c launcher/pmix/guard.h \
 	launcher/pmix/info.c launcher/pmix/info.h \
-	launcher/pmix/kin.c launcher/pmix/kin.h \
+	launcher/pmix/family.c launcher/pmix/family.h \
 	launcher/pmix/lib.c launcher/pmix/lib.h \
 	launcher/pmix/news.c launcher/pmix/news.h \
 	launcher/pmix/pmix.h \

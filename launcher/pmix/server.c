@@ -25,7 +25,7 @@
 #include "launcher/pmix/far.h"
 #include "launcher/pmix/guard.h"
 #include "launcher/pmix/info.h"
-#include "launcher/pmix/kin.h"
+#include "launcher/pmix/family.h"
 #include "launcher/pmix/lib.h"
 #include "launcher/pmix/news.h"
 #include "launcher/pmix/query.h"
@@ -45,7 +45,7 @@ struct request {
     size_t            len;
     uint32_t         *ranks; /* fence: who takes part, in order; none: all */
     uint32_t          nranks;
-    bool              kin;           /* found: for another job */
+    bool              other_job;     /* found: for another job */
     uint32_t          asker, number; /* found: the node that asked, and the number for it */
     void (*call)(void *arg);         /* call: of another file, with cbdata */
     pmix_op_cbfunc_t    op_done;
@@ -228,8 +228,8 @@ static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    return ct_pmixkin_is_far(procs, nprocs) || ct_pmixkin_has_limit(info, ninfo)
-               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_CONNECT, info, ninfo, done, cbdata)
+    return ct_pmixfamily_is_far(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
+               ? ct_pmixfamily_meet(procs, nprocs, CT_FAMILY_CONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 1, done, cbdata);
 }
 
@@ -237,8 +237,8 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
                                    void *cbdata)
 {
-    return ct_pmixkin_is_far(procs, nprocs) || ct_pmixkin_has_limit(info, ninfo)
-               ? ct_pmixkin_meet(procs, nprocs, CT_KIN_DISCONNECT, info, ninfo, done, cbdata)
+    return ct_pmixfamily_is_far(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
+               ? ct_pmixfamily_meet(procs, nprocs, CT_FAMILY_DISCONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 2, done, cbdata);
 }
 
@@ -246,8 +246,8 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
                                      size_t ninfo, pmix_modex_cbfunc_t done, void *cbdata)
 {
     (void)info, (void)ninfo;
-    if (ct_pmixkin_is_far(proc, 1)) {
-        return ct_pmixkin_get(proc, done, cbdata);
+    if (ct_pmixfamily_is_far(proc, 1)) {
+        return ct_pmixfamily_get(proc, done, cbdata);
     }
     return enqueue(&(struct request){
         .kind = REQ_DMODEX, .rank = proc->rank, .modex_done = done, .cbdata = cbdata});
@@ -338,7 +338,7 @@ static void complete_direct_modex(struct ct_pmixsrv *s, struct request *r)
 
 static void answer_direct_modex(struct ct_pmixsrv *s, struct request *r)
 {
-    ct_pmixfar_answer(&s->far, &(struct ct_pmixfar_found){.kin = r->kin,
+    ct_pmixfar_answer(&s->far, &(struct ct_pmixfar_found){.other_job = r->other_job,
                                                           .node = r->asker,
                                                           .request = r->number,
                                                           .status = (uint32_t)r->status,
@@ -427,7 +427,7 @@ static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
 }
 
 /* It answers when the rank has committed. */
-static void look_up(struct ct_pmixsrv *s, bool kin, struct ct_unpack *in)
+static void look_up(struct ct_pmixsrv *s, bool other_job, struct ct_unpack *in)
 {
     struct request *r = calloc(1, sizeof *r);
     pmix_proc_t     proc;
@@ -437,8 +437,8 @@ static void look_up(struct ct_pmixsrv *s, bool kin, struct ct_unpack *in)
         return;
     }
     r->kind = REQ_FOUND;
-    r->kin = kin;
-    r->asker = kin ? 0 : ct_unpack_u32(in);
+    r->other_job = other_job;
+    r->asker = other_job ? 0 : ct_unpack_u32(in);
     r->number = ct_unpack_u32(in);
     PMIX_LOAD_PROCID(&proc, s->nspace, ct_unpack_u32(in));
     if (in->bad) {
@@ -476,20 +476,20 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
         ct_pmixfar_take_fence(&s->far, in);
         break;
     case CT_MSG_MODEX_ASK:
-    case CT_MSG_KIN_FETCH:
-        look_up(s, type == CT_MSG_KIN_FETCH, in);
+    case CT_MSG_FAMILY_FETCH:
+        look_up(s, type == CT_MSG_FAMILY_FETCH, in);
         break;
-    case CT_MSG_KIN_JOB:
-        ct_pmixkin_take_job(in);
+    case CT_MSG_FAMILY_JOB:
+        ct_pmixfamily_take_job(in);
         break;
-    case CT_MSG_KIN_GONE:
-        ct_pmixkin_take_gone(in);
+    case CT_MSG_FAMILY_GONE:
+        ct_pmixfamily_take_gone(in);
         break;
-    case CT_MSG_KIN_MET:
-        ct_pmixkin_take_met(in);
+    case CT_MSG_FAMILY_MET:
+        ct_pmixfamily_take_met(in);
         break;
-    case CT_MSG_KIN_DATA:
-        ct_pmixkin_take_data(in);
+    case CT_MSG_FAMILY_DATA:
+        ct_pmixfamily_take_data(in);
         break;
     case CT_MSG_MODEX_DATA:
         ct_pmixfar_take_data(&s->far, in);
@@ -595,7 +595,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     ct_pmixquery_init(d, table, s->nspace, post);
     ct_pmixspawn_init(d, conn, s->nspace, post);
     ct_pmixevent_init(d, conn, s->nspace, post);
-    ct_pmixkin_init(base, d, conn, s->nspace, post);
+    ct_pmixfamily_init(base, d, conn, s->nspace, post);
     bool ok =
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&
@@ -617,7 +617,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     if (is_ok(rc)) {
         step = "register the ranks with the PMIx server";
         rc = register_clients(s);
-        rc = is_ok(rc) && !ct_pmixkin_take_all(d->kin, d->kin_len) ? PMIX_ERR_NOMEM : rc;
+        rc = is_ok(rc) && !ct_pmixfamily_take_all(d->family, d->family_len) ? PMIX_ERR_NOMEM : rc;
     }
     if (!is_ok(rc)) {
         ct_pmixfail_explain(step, rc, why, cap);

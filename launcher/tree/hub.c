@@ -196,8 +196,8 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_SIZE:
     case CT_MSG_NEWS:
     case CT_MSG_OUT_CLOSE:
-    case CT_MSG_KIN_JOB:
-    case CT_MSG_KIN_GONE:
+    case CT_MSG_FAMILY_JOB:
+    case CT_MSG_FAMILY_GONE:
     case CT_MSG_RANKS_ASK:
         say_all(h, type, in);
         break;
@@ -220,9 +220,9 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_STORES:
     case CT_MSG_SPAWN_ANSWER:
     case CT_MSG_EVENT_PASSED:
-    case CT_MSG_KIN_MET:
-    case CT_MSG_KIN_FETCH:
-    case CT_MSG_KIN_DATA:
+    case CT_MSG_FAMILY_MET:
+    case CT_MSG_FAMILY_FETCH:
+    case CT_MSG_FAMILY_DATA:
     case CT_MSG_RANKS:
         pass_on(h, type, in);
         break;

@@ -1,7 +1,7 @@
 # tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c
 # with the files that it is about, all built by clang with the sanitizers, whatever builds the rest;
 # what they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared rma hub kin published text topology labels machine \
+fuzz_names = wire store oob tcp open shared rma hub family published text topology labels machine \
 	tuning calibration
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
@@ -17,8 +17,8 @@ fuzz_hub_parts = launcher/tree/launch.c launcher/tree/hub.c launcher/tree/hub_ev
 	launcher/tree/hub_fence.c launcher/job/jobdesc.c launcher/io/merge.c launcher/msg/conn.c \
 	launcher/msg/pack.c launcher/job/ranklist.c launcher/family/spawned_place.c \
 	launcher/job/strlist.c launcher/tree/span.c
-fuzz_kin_parts = launcher/job/jobdesc.c launcher/family/kin_get.c launcher/family/kin_meet.c \
-	launcher/family/kin_unpack.c launcher/msg/conn.c launcher/msg/pack.c \
+fuzz_family_parts = launcher/job/jobdesc.c launcher/family/root_get.c launcher/family/root_meet.c \
+	launcher/family/job_unpack.c launcher/msg/conn.c launcher/msg/pack.c \
 	launcher/family/published.c launcher/family/published_store.c launcher/job/ranklist.c \
 	launcher/job/strlist.c
 fuzz_published_parts = launcher/job/jobdesc.c launcher/msg/conn.c launcher/msg/pack.c \
@@ -74,8 +74,8 @@ tests/fuzz/fuzz_rma: tests/fuzz/o/tests/fuzz/fuzz_rma.o \
 tests/fuzz/fuzz_hub: tests/fuzz/o/tests/fuzz/fuzz_hub.o \
 		$(fuzz_hub_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
-tests/fuzz/fuzz_kin: tests/fuzz/o/tests/fuzz/fuzz_kin.o \
-		$(fuzz_kin_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+tests/fuzz/fuzz_family: tests/fuzz/o/tests/fuzz/fuzz_family.o \
+		$(fuzz_family_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_published: tests/fuzz/o/tests/fuzz/fuzz_published.o \
 		$(fuzz_published_parts:%.c=tests/fuzz/o/%.o) libctcore.la

@@ -32,7 +32,7 @@ os.mkfifo(f"{DIR.name}/go")
 with open(f"{DIR.name}/text", "w") as f:
     f.write("no program\n")
 NODES = ["--launch-agent", AGENT, "--fan-out", 2, "-H", "a:2,b:1,c:3"]
-KIN_FD = 4  # of the head of a spawned job: its stream to the one above
+FAMILY_FD = 4  # of the head of a spawned job: its stream to the one above
 SYS_PIDFD_GETFD = 438
 HERE = socket.gethostname()
 PLACES = [(["-n", 2], {5: [HERE] * 5})]
@@ -168,7 +168,7 @@ for place, where in PLACES:
     with Job(*place, "-x", "STAY=1", SPAWNER, "parent", 1, "-", "sleep", 1000) as job:
         check(job.proc.stdout.readline() == b"SUCCESS\n", "children run")
         heads = [p for p in job.processes() if "ctranrun" in cmdline(p) and p != job.proc.pid]
-        if put_in(heads[0], KIN_FD, b"no word of the protocol"):
+        if put_in(heads[0], FAMILY_FD, b"no word of the protocol"):
             status, out, err = job.finish()
             check(status == 1 and b"cannot go on with the job that a rank has spawned: no message"
                   in err, f"a head without sense: {status} {err}")

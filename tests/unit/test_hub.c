@@ -389,7 +389,7 @@ static void test_said(void **state)
     enum { STEP = 1 << 20, STEPS = (CT_SAID_BEHIND_MAX >> 20) + 2 };
     struct world *w = *state;
     for (int i = 0; i < 3 * STEPS; i++) {
-        say_to_all(w, CT_MSG_KIN_JOB, STEP);
+        say_to_all(w, CT_MSG_FAMILY_JOB, STEP);
         for (uint32_t who = 0; who < NODES; who++) {
             while (ct_conn_pending(w->hub.children[who].conn) > STEP / 2) {
                 discard(w, who);
@@ -398,7 +398,7 @@ static void test_said(void **state)
     }
     for (int i = 0; i < STEPS; i++) {
         assert_true(i > STEPS - 3 || !w->hub.children[OWN].given_up);
-        say_to_all(w, CT_MSG_KIN_JOB, STEP);
+        say_to_all(w, CT_MSG_FAMILY_JOB, STEP);
         while (discard(w, FAR) || discard(w, TELLER)) {
         }
     }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks of several jobs that meet; see kin_root.h. A meeting is known by who takes part in what,
+ * Ranks of several jobs that meet; see root.h. A meeting is known by who takes part in what,
  * as each daemon says it with the same bytes: there is one at a time of each, since who is in it
- * comes to the next only afterwards. Used by kin.c.
+ * comes to the next only afterwards. Used by jobs.c.
  */
 #include "config.h"
-#include "launcher/family/kin_root.h"
+#include "launcher/family/root.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* A node of a job, whose ranks come together. */
 struct party {
-    const struct ct_kin_member *member;
+    const struct ct_family_job *member;
     uint32_t                    node, number;
     bool                        arrived;
 };
@@ -35,24 +35,24 @@ static void free_meeting(struct meeting *m)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void tell(struct ct_kin *k, const struct ct_kin_member *to, uint32_t node, uint32_t number,
-                 enum ct_kin_status status)
+static void tell(struct ct_family *fam, const struct ct_family_job *to, uint32_t node,
+                 uint32_t number, enum ct_family_status status)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, node);
     ct_pack_u32(body, number);
     ct_pack_u32(body, status);
-    ct_kin_send(k, to, CT_MSG_KIN_MET, body);
+    ct_family_send(fam, to, CT_MSG_FAMILY_MET, body);
     evbuffer_free(body);
 }
 
 /* It is over for all who have come. */
-static void finish(struct ct_kin *k, struct meeting *m, enum ct_kin_status status)
+static void finish(struct ct_family *fam, struct meeting *m, enum ct_family_status status)
 {
     for (uint32_t i = 0; i < m->n; i++) {
         const struct party *p = &m->parties[i];
         if (p->arrived) {
-            tell(k, p->member, p->node, p->number, status);
+            tell(fam, p->member, p->node, p->number, status);
         }
     }
     free_meeting(m);
@@ -79,7 +79,7 @@ static struct ct_unpack ranks_of(const struct meeting *m)
     return in;
 }
 
-static struct party *find_party(struct meeting *m, const struct ct_kin_member *member,
+static struct party *find_party(struct meeting *m, const struct ct_family_job *member,
                                 uint32_t node)
 {
     for (uint32_t i = 0; i < m->n; i++) {
@@ -90,7 +90,7 @@ static struct party *find_party(struct meeting *m, const struct ct_kin_member *m
     return NULL;
 }
 
-static bool add_party(struct meeting *m, const struct ct_kin_member *member, uint32_t node)
+static bool add_party(struct meeting *m, const struct ct_family_job *member, uint32_t node)
 {
     if (find_party(m, member, node) != NULL) {
         return true;
@@ -105,59 +105,60 @@ static bool add_party(struct meeting *m, const struct ct_kin_member *member, uin
 }
 
 /* Whether one of these has ended already. */
-static bool is_dead(const struct ct_kin_member *m, uint32_t rank)
+static bool is_dead(const struct ct_family_job *m, uint32_t rank)
 {
-    bool dead = rank != CT_KIN_ALL && ct_kin_has_ended(m, rank);
-    for (uint32_t i = 0; rank == CT_KIN_ALL && i < ct_jobdesc_ranks(m->desc); i++) {
-        dead |= ct_kin_has_ended(m, i);
+    bool dead = rank != CT_FAMILY_ALL && ct_family_has_ended(m, rank);
+    for (uint32_t i = 0; rank == CT_FAMILY_ALL && i < ct_jobdesc_ranks(m->desc); i++) {
+        dead |= ct_family_has_ended(m, i);
     }
     return dead;
 }
 
-static enum ct_kin_status add_rank(struct meeting *m, const struct ct_kin_member *member,
-                                   uint32_t rank)
+static enum ct_family_status add_rank(struct meeting *m, const struct ct_family_job *member,
+                                      uint32_t rank)
 {
-    if (member == NULL || (rank != CT_KIN_ALL && rank >= ct_jobdesc_ranks(member->desc))) {
-        return CT_KIN_NOT_FOUND;
+    if (member == NULL || (rank != CT_FAMILY_ALL && rank >= ct_jobdesc_ranks(member->desc))) {
+        return CT_FAMILY_NOT_FOUND;
     }
-    bool ok = rank == CT_KIN_ALL || add_party(m, member, member->desc->ranks.node_of[rank]);
-    for (uint32_t i = 0; ok && rank == CT_KIN_ALL && i < member->desc->nnodes; i++) {
+    bool ok = rank == CT_FAMILY_ALL || add_party(m, member, member->desc->ranks.node_of[rank]);
+    for (uint32_t i = 0; ok && rank == CT_FAMILY_ALL && i < member->desc->nnodes; i++) {
         ok = member->desc->nodes[i].ranks == 0 || add_party(m, member, i);
     }
-    return !ok ? CT_KIN_NO_MEMORY : is_dead(member, rank) ? CT_KIN_LOST : CT_KIN_OK;
+    return !ok ? CT_FAMILY_NO_MEMORY : is_dead(member, rank) ? CT_FAMILY_LOST : CT_FAMILY_OK;
 }
 
 /* Makes it, or tells why it cannot be. */
-static enum ct_kin_status begin(struct ct_kin *k, const struct ct_unpack *key, struct meeting **out)
+static enum ct_family_status begin(struct ct_family *fam, const struct ct_unpack *key,
+                                   struct meeting **out)
 {
     struct meeting *m = calloc(1, sizeof *m);
     uint8_t        *copy = malloc(key->left);
     if (m == NULL || copy == NULL) {
         free(m);
         free(copy);
-        return CT_KIN_NO_MEMORY;
+        return CT_FAMILY_NO_MEMORY;
     }
     memcpy(copy, key->at, key->left);
     *m = (struct meeting){.key = copy, .key_len = key->left};
-    ct_list_append(&k->meetings, &m->node);
-    struct ct_unpack   in = ranks_of(m);
-    const char        *nspace;
-    uint32_t           rank;
-    enum ct_kin_status status = CT_KIN_OK;
-    while (status == CT_KIN_OK && next_rank(&in, &nspace, &rank)) {
-        status = add_rank(m, ct_kin_find(k, nspace), rank);
+    ct_list_append(&fam->meetings, &m->node);
+    struct ct_unpack      in = ranks_of(m);
+    const char           *nspace;
+    uint32_t              rank;
+    enum ct_family_status status = CT_FAMILY_OK;
+    while (status == CT_FAMILY_OK && next_rank(&in, &nspace, &rank)) {
+        status = add_rank(m, ct_family_find(fam, nspace), rank);
     }
-    if (status != CT_KIN_OK) {
+    if (status != CT_FAMILY_OK) {
         free_meeting(m);
         return status;
     }
     *out = m;
-    return CT_KIN_OK;
+    return CT_FAMILY_OK;
 }
 
-static struct meeting *find(const struct ct_kin *k, const struct ct_unpack *key)
+static struct meeting *find(const struct ct_family *fam, const struct ct_unpack *key)
 {
-    for (struct ct_list *l = k->meetings.next; l != &k->meetings; l = l->next) {
+    for (struct ct_list *l = fam->meetings.next; l != &fam->meetings; l = l->next) {
         struct meeting *m = CT_LIST_ENTRY(l, struct meeting, node);
         if (m->key_len == key->left && memcmp(m->key, key->at, key->left) == 0) {
             return m;
@@ -174,27 +175,27 @@ static bool is_key(struct ct_unpack in)
     while (next_rank(&in, &nspace, &rank)) {
         found++;
     }
-    return !in.bad && kind < CT_KIN_KINDS && found == n && n > 0;
+    return !in.bad && kind < CT_FAMILY_KINDS && found == n && n > 0;
 }
 
 /* ---- what is told of it ---------------------------------------------------------------------- */
 
-void ct_kin_meet(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *in)
+void ct_family_meet(struct ct_family *fam, struct ct_family_job *from, struct ct_unpack *in)
 {
     uint32_t node = ct_unpack_u32(in), number = ct_unpack_u32(in);
     in->bad |= node >= from->desc->nnodes || !is_key(*in);
     if (in->bad) {
         return;
     }
-    struct meeting    *m = find(k, in);
-    enum ct_kin_status status = m != NULL ? CT_KIN_OK : begin(k, in, &m);
-    struct party      *p = status == CT_KIN_OK ? find_party(m, from, node) : NULL;
-    if (status != CT_KIN_OK) {
-        tell(k, from, node, number, status);
+    struct meeting       *m = find(fam, in);
+    enum ct_family_status status = m != NULL ? CT_FAMILY_OK : begin(fam, in, &m);
+    struct party         *p = status == CT_FAMILY_OK ? find_party(m, from, node) : NULL;
+    if (status != CT_FAMILY_OK) {
+        tell(fam, from, node, number, status);
         return;
     }
     if (p == NULL || p->arrived) { /* whoever asks takes no part, or has come */
-        tell(k, from, node, number, CT_KIN_NOT_FOUND);
+        tell(fam, from, node, number, CT_FAMILY_NOT_FOUND);
         if (m->arrived == 0) {
             free_meeting(m);
         }
@@ -203,14 +204,15 @@ void ct_kin_meet(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack 
     p->arrived = true;
     p->number = number;
     if (++m->arrived == m->n) {
-        finish(k, m, CT_KIN_OK);
+        finish(fam, m, CT_FAMILY_OK);
     }
 }
 
-void ct_kin_meet_give_up(struct ct_kin *k, const struct ct_kin_member *from, struct ct_unpack *in)
+void ct_family_meet_give_up(struct ct_family *fam, const struct ct_family_job *from,
+                            struct ct_unpack *in)
 {
     uint32_t node = ct_unpack_u32(in), number = ct_unpack_u32(in);
-    CT_LIST_FOR (l, &k->meetings) {
+    CT_LIST_FOR (l, &fam->meetings) {
         struct meeting *m = CT_LIST_ENTRY(l, struct meeting, node);
         struct party   *p = in->bad ? NULL : find_party(m, from, node);
         if (p != NULL && p->arrived && p->number == number) {
@@ -223,46 +225,46 @@ void ct_kin_meet_give_up(struct ct_kin *k, const struct ct_kin_member *from, str
 }
 
 /* Whether the rank is one of those who are still to come. */
-static bool is_missing(struct meeting *m, const struct ct_kin_member *member, uint32_t rank)
+static bool is_missing(struct meeting *m, const struct ct_family_job *member, uint32_t rank)
 {
     struct ct_unpack in = ranks_of(m);
     const char      *nspace;
     uint32_t         named;
     bool             part = false;
     while (next_rank(&in, &nspace, &named)) {
-        part |= (named == rank || named == CT_KIN_ALL) && strcmp(nspace, member->nspace) == 0;
+        part |= (named == rank || named == CT_FAMILY_ALL) && strcmp(nspace, member->nspace) == 0;
     }
     const struct party *p = part ? find_party(m, member, member->desc->ranks.node_of[rank]) : NULL;
     return p != NULL && !p->arrived;
 }
 
-void ct_kin_meet_ended(struct ct_kin *k, const struct ct_kin_member *m, uint32_t rank)
+void ct_family_meet_ended(struct ct_family *fam, const struct ct_family_job *m, uint32_t rank)
 {
-    CT_LIST_FOR (l, &k->meetings) {
+    CT_LIST_FOR (l, &fam->meetings) {
         struct meeting *meeting = CT_LIST_ENTRY(l, struct meeting, node);
         if (is_missing(meeting, m, rank)) {
-            finish(k, meeting, CT_KIN_LOST);
+            finish(fam, meeting, CT_FAMILY_LOST);
         }
     }
 }
 
-void ct_kin_meet_gone(struct ct_kin *k, const struct ct_kin_member *m)
+void ct_family_meet_gone(struct ct_family *fam, const struct ct_family_job *m)
 {
-    CT_LIST_FOR (l, &k->meetings) {
+    CT_LIST_FOR (l, &fam->meetings) {
         struct meeting *meeting = CT_LIST_ENTRY(l, struct meeting, node);
         bool            part = false;
         for (uint32_t i = 0; i < meeting->n; i++) {
             part |= meeting->parties[i].member == m;
         }
         if (part) {
-            finish(k, meeting, CT_KIN_LOST);
+            finish(fam, meeting, CT_FAMILY_LOST);
         }
     }
 }
 
-void ct_kin_meet_fini(struct ct_kin *k)
+void ct_family_meet_fini(struct ct_family *fam)
 {
-    CT_LIST_FOR (l, &k->meetings) {
+    CT_LIST_FOR (l, &fam->meetings) {
         free_meeting(CT_LIST_ENTRY(l, struct meeting, node));
     }
 }

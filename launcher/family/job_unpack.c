@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job of the family in a message; see kin.h. Used by kin.c and, in the daemon, pmix/kin.c. */
+/* A job of the family in a message; see jobs.h. Used by jobs.c and, in the daemon,
+ * pmix/family.c. */
 #include "config.h"
-#include "launcher/family/kin.h"
+#include "launcher/family/jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "launcher/launcher.h"
 
-bool ct_kin_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
+bool ct_family_job_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
 {
     uint64_t ranks = 0, placed = 0;
     *d = (struct ct_jobdesc){0};

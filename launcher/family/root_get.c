@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks ask about ranks of other jobs (PMIx_Get); see kin_root.h. The root passes it on and
- * keeps who has asked, so that there is an answer also when whom it is about ends. Used by kin.c.
+ * What ranks ask about ranks of other jobs (PMIx_Get); see root.h. The root passes it on and
+ * keeps who has asked, so that there is an answer also when whom it is about ends. Used by jobs.c.
  */
 #include "config.h"
-#include "launcher/family/kin_root.h"
+#include "launcher/family/root.h"
 
 #include <stdlib.h>
 
 struct get {
     struct ct_list              node;
-    const struct ct_kin_member *from, *about;
+    const struct ct_family_job *from, *about;
     uint32_t                    from_node, from_number, number, rank;
 };
 
-static void answer(struct ct_kin *k, const struct get *g, enum ct_kin_status status,
+static void answer(struct ct_family *fam, const struct get *g, enum ct_family_status status,
                    const void *data, size_t len)
 {
     struct evbuffer *body = evbuffer_new();
@@ -22,7 +22,7 @@ static void answer(struct ct_kin *k, const struct get *g, enum ct_kin_status sta
     ct_pack_u32(body, g->from_number);
     ct_pack_u32(body, status);
     evbuffer_add(body, data, len);
-    ct_kin_send(k, g->from, CT_MSG_KIN_DATA, body);
+    ct_family_send(fam, g->from, CT_MSG_FAMILY_DATA, body);
     evbuffer_free(body);
 }
 
@@ -32,74 +32,74 @@ static void free_get(struct get *g)
     free(g);
 }
 
-static void pass_on(struct ct_kin *k, const struct get *g)
+static void pass_on(struct ct_family *fam, const struct get *g)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, g->about->desc->ranks.node_of[g->rank]);
     ct_pack_u32(body, g->number);
     ct_pack_u32(body, g->rank);
-    ct_kin_send(k, g->about, CT_MSG_KIN_FETCH, body);
+    ct_family_send(fam, g->about, CT_MSG_FAMILY_FETCH, body);
     evbuffer_free(body);
 }
 
-void ct_kin_get(struct ct_kin *k, struct ct_kin_member *from, struct ct_unpack *in)
+void ct_family_get(struct ct_family *fam, struct ct_family_job *from, struct ct_unpack *in)
 {
     struct get g = {.from = from, .from_node = ct_unpack_u32(in)};
     g.from_number = ct_unpack_u32(in);
-    g.about = ct_kin_find(k, ct_unpack_text(in));
+    g.about = ct_family_find(fam, ct_unpack_text(in));
     g.rank = ct_unpack_u32(in);
     in->bad |= g.from_node >= from->desc->nnodes;
     if (in->bad) {
         return;
     }
-    if (g.about != NULL && g.rank == CT_KIN_ALL) {
-        answer(k, &g, CT_KIN_OK, NULL, 0);
+    if (g.about != NULL && g.rank == CT_FAMILY_ALL) {
+        answer(fam, &g, CT_FAMILY_OK, NULL, 0);
         return;
     }
     bool exists = g.about != NULL && g.rank < ct_jobdesc_ranks(g.about->desc) &&
-                  !ct_kin_has_ended(g.about, g.rank);
+                  !ct_family_has_ended(g.about, g.rank);
     struct get *kept = exists ? malloc(sizeof *kept) : NULL;
     if (kept == NULL) {
-        answer(k, &g, exists ? CT_KIN_NO_MEMORY : CT_KIN_NOT_FOUND, NULL, 0);
+        answer(fam, &g, exists ? CT_FAMILY_NO_MEMORY : CT_FAMILY_NOT_FOUND, NULL, 0);
         return;
     }
     *kept = g;
-    kept->number = ++k->last_get;
-    ct_list_append(&k->gets, &kept->node);
-    pass_on(k, kept);
+    kept->number = ++fam->last_get;
+    ct_list_append(&fam->gets, &kept->node);
+    pass_on(fam, kept);
 }
 
 /* One that nobody waits for any more is no fault. Only the job that was asked can answer. */
-void ct_kin_found(struct ct_kin *k, const struct ct_kin_member *from, struct ct_unpack *in)
+void ct_family_found(struct ct_family *fam, const struct ct_family_job *from, struct ct_unpack *in)
 {
     uint32_t number = ct_unpack_u32(in), status = ct_unpack_u32(in);
-    CT_LIST_FOR (l, &k->gets) {
+    CT_LIST_FOR (l, &fam->gets) {
         struct get *g = CT_LIST_ENTRY(l, struct get, node);
         if (g->number == number && g->about == from && !in->bad) {
-            answer(k, g, status == 0 ? CT_KIN_OK : CT_KIN_NOT_FOUND, in->at, in->left);
+            answer(fam, g, status == 0 ? CT_FAMILY_OK : CT_FAMILY_NOT_FOUND, in->at, in->left);
             free_get(g);
             return;
         }
     }
 }
 
-void ct_kin_get_ended(struct ct_kin *k, const struct ct_kin_member *m, uint32_t rank)
+void ct_family_get_ended(struct ct_family *fam, const struct ct_family_job *m, uint32_t rank)
 {
-    CT_LIST_FOR (l, &k->gets) {
+    CT_LIST_FOR (l, &fam->gets) {
         struct get *g = CT_LIST_ENTRY(l, struct get, node);
         if (g->about == m && g->rank == rank) {
-            answer(k, g, CT_KIN_NOT_FOUND, NULL, 0);
+            answer(fam, g, CT_FAMILY_NOT_FOUND, NULL, 0);
             free_get(g);
         }
     }
 }
 
-void ct_kin_get_gone(struct ct_kin *k, const struct ct_kin_member *m)
+void ct_family_get_gone(struct ct_family *fam, const struct ct_family_job *m)
 {
-    CT_LIST_FOR (l, &k->gets) {
+    CT_LIST_FOR (l, &fam->gets) {
         struct get *g = CT_LIST_ENTRY(l, struct get, node);
         if (g->from != m && g->about == m) {
-            answer(k, g, CT_KIN_NOT_FOUND, NULL, 0);
+            answer(fam, g, CT_FAMILY_NOT_FOUND, NULL, 0);
         }
         if (g->from == m || g->about == m) {
             free_get(g);
@@ -107,9 +107,9 @@ void ct_kin_get_gone(struct ct_kin *k, const struct ct_kin_member *m)
     }
 }
 
-void ct_kin_get_fini(struct ct_kin *k)
+void ct_family_get_fini(struct ct_family *fam)
 {
-    CT_LIST_FOR (l, &k->gets) {
+    CT_LIST_FOR (l, &fam->gets) {
         free_get(CT_LIST_ENTRY(l, struct get, node));
     }
 }

@@ -6,27 +6,28 @@
  */
 #include "fuzz.h"
 
-#include "launcher/family/kin_root.h"
+#include "launcher/family/root.h"
 
 enum { JOBS = 3, NODES = 2, RANKS = 3, MOST = 256 };
 
 static const char *const names[JOBS + 1] = {"a", "b", "c", "no job"};
 
 struct state {
-    struct ct_kin               k;
-    struct ct_kin_member        jobs[JOBS];
+    struct ct_family            fam;
+    struct ct_family_job        jobs[JOBS];
     uint32_t                    sent, fetched;
-    const struct ct_kin_member *fetched_of;
+    const struct ct_family_job *fetched_of;
     uint8_t                     from[MOST], open[MOST]; /* by number: 1 asked, 2 answered */
     uint32_t                    node[MOST];
     enum ct_msg_type            type[MOST];
 };
 
-/* ---- what kin.c is to the root --------------------------------------------------------------- */
+/* ---- what jobs.c is to the root
+ * --------------------------------------------------------------- */
 
-struct ct_kin_member *ct_kin_find(const struct ct_kin *k, const char *nspace)
+struct ct_family_job *ct_family_find(const struct ct_family *fam, const char *nspace)
 {
-    struct state *s = (struct state *)(uintptr_t)k;
+    struct state *s = (struct state *)(uintptr_t)fam;
     for (int i = 0; i < JOBS; i++) {
         if (!s->jobs[i].gone && strcmp(names[i], nspace) == 0) {
             return &s->jobs[i];
@@ -35,23 +36,23 @@ struct ct_kin_member *ct_kin_find(const struct ct_kin *k, const char *nspace)
     return NULL;
 }
 
-void ct_kin_send(struct ct_kin *k, const struct ct_kin_member *to, enum ct_msg_type type,
-                 struct evbuffer *body)
+void ct_family_send(struct ct_family *fam, const struct ct_family_job *to, enum ct_msg_type type,
+                    struct evbuffer *body)
 {
-    struct state    *s = (struct state *)k;
+    struct state    *s = (struct state *)fam;
     struct ct_unpack in = {.at = evbuffer_pullup(body, -1), .left = evbuffer_get_length(body)};
     uint32_t         node = ct_unpack_u32(&in), number = ct_unpack_u32(&in);
     uint32_t         last = ct_unpack_u32(&in);
     FUZZ_CHECK(!in.bad && node < NODES);
-    if (type == CT_MSG_KIN_FETCH) {
+    if (type == CT_MSG_FAMILY_FETCH) {
         FUZZ_CHECK(!to->gone && last < RANKS && to->desc->ranks.node_of[last] == node);
         s->fetched = number;
         s->fetched_of = to;
         return;
     }
-    FUZZ_CHECK(type == CT_MSG_KIN_MET ? s->type[number] == CT_MSG_KIN_MEET
-                                      : s->type[number] == CT_MSG_KIN_GET);
-    FUZZ_CHECK(last <= CT_KIN_NO_MEMORY && number < s->sent && s->open[number] == 1);
+    FUZZ_CHECK(type == CT_MSG_FAMILY_MET ? s->type[number] == CT_MSG_FAMILY_MEET
+                                         : s->type[number] == CT_MSG_FAMILY_GET);
+    FUZZ_CHECK(last <= CT_FAMILY_NO_MEMORY && number < s->sent && s->open[number] == 1);
     FUZZ_CHECK(&s->jobs[s->from[number]] == to);
     s->open[number] = 2;
 }
@@ -68,13 +69,13 @@ static void on_answer(void *arg, const char *nspace, struct ct_unpack *message)
 static uint32_t any_rank(struct fuzz *f)
 {
     uint32_t r = fuzz_below(f, RANKS + 2);
-    return r > RANKS ? CT_KIN_ALL : r;
+    return r > RANKS ? CT_FAMILY_ALL : r;
 }
 
 static void add_meeting(struct fuzz *f, struct evbuffer *body)
 {
     uint32_t n = fuzz_below(f, 4);
-    ct_pack_u32(body, fuzz_below(f, CT_KIN_KINDS + 1));
+    ct_pack_u32(body, fuzz_below(f, CT_FAMILY_KINDS + 1));
     ct_pack_u32(body, fuzz_below(f, 16) == 15 ? n + 1 : n);
     for (uint32_t i = 0; i < n; i++) {
         ct_pack_text(body, names[fuzz_below(f, 8) % (JOBS + 1)]);
@@ -89,7 +90,7 @@ static void ask(struct fuzz *f, struct state *s, enum ct_msg_type type)
     uint32_t         node = fuzz_below(f, NODES + 1);
     ct_pack_u32(body, node);
     ct_pack_u32(body, number);
-    if (type == CT_MSG_KIN_MEET) {
+    if (type == CT_MSG_FAMILY_MEET) {
         add_meeting(f, body);
     } else {
         ct_pack_text(body, names[fuzz_below(f, JOBS + 1)]);
@@ -103,10 +104,10 @@ static void ask(struct fuzz *f, struct state *s, enum ct_msg_type type)
         s->from[number] = (uint8_t)from;
         s->type[number] = type;
         s->node[number] = node;
-        if (type == CT_MSG_KIN_MEET) {
-            ct_kin_meet(&s->k, &s->jobs[from], &in);
+        if (type == CT_MSG_FAMILY_MEET) {
+            ct_family_meet(&s->fam, &s->jobs[from], &in);
         } else {
-            ct_kin_get(&s->k, &s->jobs[from], &in);
+            ct_family_get(&s->fam, &s->jobs[from], &in);
         }
         FUZZ_CHECK(!in.bad || s->open[number] == 1);
         s->open[number] = in.bad ? 2 : s->open[number];
@@ -116,23 +117,23 @@ static void ask(struct fuzz *f, struct state *s, enum ct_msg_type type)
 
 static void end_rank(struct state *s, uint32_t job, uint32_t rank)
 {
-    struct ct_kin_member *m = &s->jobs[job];
-    if (!m->gone && !ct_kin_has_ended(m, rank)) {
-        ct_published_ended(s->k.published, m->published, rank);
-        ct_kin_meet_ended(&s->k, m, rank);
-        ct_kin_get_ended(&s->k, m, rank);
+    struct ct_family_job *m = &s->jobs[job];
+    if (!m->gone && !ct_family_has_ended(m, rank)) {
+        ct_published_ended(s->fam.published, m->published, rank);
+        ct_family_meet_ended(&s->fam, m, rank);
+        ct_family_get_ended(&s->fam, m, rank);
     }
 }
 
 /* What it has asked itself needs no answer any more. */
 static void bury(struct state *s, uint32_t job)
 {
-    struct ct_kin_member *m = &s->jobs[job];
+    struct ct_family_job *m = &s->jobs[job];
     if (m->gone) {
         return;
     }
-    ct_kin_meet_gone(&s->k, m);
-    ct_kin_get_gone(&s->k, m);
+    ct_family_meet_gone(&s->fam, m);
+    ct_family_get_gone(&s->fam, m);
     m->gone = true;
     for (uint32_t i = 0; i < s->sent; i++) {
         s->open[i] = s->from[i] == job ? 2 : s->open[i];
@@ -145,7 +146,7 @@ static void found(struct fuzz *f, struct state *s)
                                   (uint8_t)fuzz_below(f, 2)};
     struct ct_unpack in = {.at = bytes, .left = fuzz_below(f, 13)};
     uint32_t         job = fuzz_below(f, 2 * JOBS); /* another's word counts for nothing */
-    ct_kin_found(&s->k, job < JOBS ? &s->jobs[job] : s->fetched_of, &in);
+    ct_family_found(&s->fam, job < JOBS ? &s->jobs[job] : s->fetched_of, &in);
 }
 
 /* Who no longer waits is not answered. */
@@ -154,12 +155,13 @@ static void give_up(struct fuzz *f, struct state *s)
     uint32_t         number = fuzz_below(f, s->sent + 1);
     uint8_t          bytes[8] = {0};
     struct ct_unpack in = {.at = bytes, .left = fuzz_below(f, 16) == 15 ? 5 : 8};
-    if (number == s->sent || s->type[number] != CT_MSG_KIN_MEET || s->jobs[s->from[number]].gone) {
+    if (number == s->sent || s->type[number] != CT_MSG_FAMILY_MEET ||
+        s->jobs[s->from[number]].gone) {
         return;
     }
     bytes[0] = (uint8_t)s->node[number];
     bytes[4] = (uint8_t)number;
-    ct_kin_meet_give_up(&s->k, &s->jobs[s->from[number]], &in);
+    ct_family_meet_give_up(&s->fam, &s->jobs[s->from[number]], &in);
     s->open[number] = in.bad ? s->open[number] : 2;
 }
 
@@ -171,7 +173,7 @@ static void describe(struct fuzz *f)
     size_t            len;
     uint8_t          *bytes = fuzz_bytes(f, fuzz_below(f, 64), &len);
     struct ct_unpack  in = {.at = bytes, .left = len};
-    bool              ok = ct_kin_unpack(&d, &in);
+    bool              ok = ct_family_job_unpack(&d, &in);
     FUZZ_CHECK(!ok || ct_jobdesc_ranks(&d) > 0);
     ct_jobdesc_fini(&d);
     free(bytes);
@@ -188,14 +190,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         d = (struct ct_jobdesc){.apps = &app, .napps = 1, .nodes = nodes, .nnodes = NODES};
         FUZZ_CHECK(ct_jobdesc_map(&d));
     }
-    ct_list_init(&s.k.meetings);
-    ct_list_init(&s.k.gets);
-    s.k.published = ct_published_create(NULL, on_answer, &s);
+    ct_list_init(&s.fam.meetings);
+    ct_list_init(&s.fam.gets);
+    s.fam.published = ct_published_create(NULL, on_answer, &s);
     for (uint32_t i = 0; i < JOBS; i++) {
         s.jobs[i] =
-            (struct ct_kin_member){.nspace = (char *)(uintptr_t)names[i],
+            (struct ct_family_job){.nspace = (char *)(uintptr_t)names[i],
                                    .desc = &d,
-                                   .published = ct_published_add(s.k.published, names[i], &d)};
+                                   .published = ct_published_add(s.fam.published, names[i], &d)};
     }
     describe(&f);
     while (f.left > 0 && s.sent < MOST) {
@@ -209,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else if (what < 9) {
             give_up(&f, &s);
         } else {
-            ask(&f, &s, what < 24 ? CT_MSG_KIN_MEET : CT_MSG_KIN_GET);
+            ask(&f, &s, what < 24 ? CT_MSG_FAMILY_MEET : CT_MSG_FAMILY_GET);
         }
     }
     for (uint32_t i = 0; size % 2 == 0 && i < JOBS * RANKS; i++) { /* else the family ends first */
@@ -218,8 +220,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; size % 2 == 0 && i < s.sent; i++) {
         FUZZ_CHECK(s.open[i] == 2);
     }
-    ct_kin_meet_fini(&s.k);
-    ct_kin_get_fini(&s.k);
-    ct_published_destroy(s.k.published);
+    ct_family_meet_fini(&s.fam);
+    ct_family_get_fini(&s.fam);
+    ct_published_destroy(s.fam.published);
     return 0;
 }

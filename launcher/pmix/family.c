@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks of other jobs, for this node's; see kin.h. Used by server.c. */
+/* Ranks of other jobs, for this node's; see family.h. Used by server.c. */
 #include "config.h"
-#include "launcher/pmix/kin.h"
+#include "launcher/pmix/family.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static struct {
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
     const char              *nspace;
-    ct_pmixkin_post_fn       post;
+    ct_pmixfamily_post_fn    post;
     struct ct_pmixasks       asks;        /* main thread */
     _Atomic size_t           asked_bytes; /* by what is not answered */
     pthread_mutex_t          lock;
@@ -56,8 +56,8 @@ static struct {
     size_t                   nknown;
 } the = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void ct_pmixkin_init(struct event_base *base, const struct ct_jobdesc *desc, struct ct_conn *conn,
-                     const char *nspace, ct_pmixkin_post_fn post)
+void ct_pmixfamily_init(struct event_base *base, const struct ct_jobdesc *desc,
+                        struct ct_conn *conn, const char *nspace, ct_pmixfamily_post_fn post)
 {
     the.base = base;
     the.desc = desc;
@@ -69,7 +69,7 @@ void ct_pmixkin_init(struct event_base *base, const struct ct_jobdesc *desc, str
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
-bool ct_pmixkin_is_far(const pmix_proc_t *procs, size_t n)
+bool ct_pmixfamily_is_far(const pmix_proc_t *procs, size_t n)
 {
     bool far = false;
     for (size_t i = 0; i < n; i++) {
@@ -178,7 +178,7 @@ static void on_give_up(int fd, short what, void *arg)
     ct_list_remove(&a->on.node);
     ct_pack_u32(message, the.desc->me);
     ct_pack_u32(message, a->on.number);
-    ct_conn_send(the.conn, CT_MSG_KIN_GIVE_UP, message);
+    ct_conn_send(the.conn, CT_MSG_FAMILY_GIVE_UP, message);
     evbuffer_free(message);
     answer_meeting(a, PMIX_ERR_TIMEOUT);
 }
@@ -228,7 +228,7 @@ static pmix_status_t end(struct ask *a)
     if (fits) {
         a->bytes = sizeof *a + len;
         size_t before = atomic_fetch_add_explicit(&the.asked_bytes, a->bytes, memory_order_relaxed);
-        fits = before + a->bytes <= CT_KIN_ASKED_MAX;
+        fits = before + a->bytes <= CT_FAMILY_ASKED_MAX;
     }
     pmix_status_t rc = fits ? the.post(send_ask, a) : PMIX_ERR_OUT_OF_RESOURCE;
     if (rc != PMIX_SUCCESS) {
@@ -242,7 +242,7 @@ static void add_proc(struct evbuffer *body, const pmix_proc_t *proc)
     char nspace[PMIX_MAX_NSLEN + 1];
     snprintf(nspace, sizeof nspace, "%.*s", PMIX_MAX_NSLEN, proc->nspace);
     ct_pack_text(body, nspace);
-    ct_pack_u32(body, proc->rank == PMIX_RANK_WILDCARD ? CT_KIN_ALL : proc->rank);
+    ct_pack_u32(body, proc->rank == PMIX_RANK_WILDCARD ? CT_FAMILY_ALL : proc->rank);
 }
 
 static int by_name(const void *a, const void *b)
@@ -263,22 +263,22 @@ static const pmix_info_t *find_limit(const pmix_info_t *info, size_t n)
 }
 
 /* 0 stands for none. */
-bool ct_pmixkin_has_limit(const pmix_info_t *info, size_t n)
+bool ct_pmixfamily_has_limit(const pmix_info_t *info, size_t n)
 {
     const pmix_info_t *limit = find_limit(info, n);
     return limit != NULL && limit->value.data.uint32 != 0; /* as libpmix takes it */
 }
 
-pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_kind kind,
-                              const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
-                              void *cbdata)
+pmix_status_t ct_pmixfamily_meet(const pmix_proc_t *procs, size_t n, enum ct_family_kind kind,
+                                 const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
+                                 void *cbdata)
 {
     const pmix_info_t *limit = find_limit(info, ninfo);
     int32_t            limit_s = limit != NULL ? (int32_t)limit->value.data.uint32 : 0;
     if (limit_s < 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    struct ask  *a = make_ask(CT_MSG_KIN_MEET, cbdata);
+    struct ask  *a = make_ask(CT_MSG_FAMILY_MEET, cbdata);
     pmix_proc_t *sorted = calloc(n + 1, sizeof *sorted);
     if (a == NULL || sorted == NULL) {
         free(sorted);
@@ -288,7 +288,7 @@ pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_ki
         return PMIX_ERR_NOMEM;
     }
     a->met = done;
-    a->connect = kind == CT_KIN_CONNECT;
+    a->connect = kind == CT_FAMILY_CONNECT;
     a->end_ns = limit_s > 0 ? ct_clock_ns() + (uint64_t)limit_s * 1000 * CT_NS_PER_MS : 0;
     memcpy(sorted, procs, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_name);
@@ -301,13 +301,13 @@ pmix_status_t ct_pmixkin_meet(const pmix_proc_t *procs, size_t n, enum ct_kin_ki
     return end(a);
 }
 
-pmix_status_t ct_pmixkin_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
+pmix_status_t ct_pmixfamily_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
 {
     struct known *about = begin_question(proc->nspace);
     if (about == NULL) { /* nor may an answer come later: see struct known */
         return PMIX_ERR_NOT_FOUND;
     }
-    struct ask *a = make_ask(CT_MSG_KIN_GET, cbdata);
+    struct ask *a = make_ask(CT_MSG_FAMILY_GET, cbdata);
     if (a == NULL) {
         end_question(about);
         return PMIX_ERR_NOMEM;
@@ -326,7 +326,7 @@ static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
     uint32_t           number;
     struct ct_pmixask *on = ct_pmixask_take(&the.asks, type, in, &number);
     if (on == NULL) {
-        in->bad |= type != CT_MSG_KIN_MEET || number > the.asks.last_number;
+        in->bad |= type != CT_MSG_FAMILY_MEET || number > the.asks.last_number;
         return NULL;
     }
     return CT_CONTAINER_OF(on, struct ask, on);
@@ -335,26 +335,26 @@ static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
 static pmix_status_t in_their_words(uint32_t status)
 {
     static const pmix_status_t words[] = {
-        [CT_KIN_OK] = PMIX_SUCCESS,
-        [CT_KIN_NOT_FOUND] = PMIX_ERR_NOT_FOUND,
-        [CT_KIN_LOST] = PMIX_ERR_PROC_TERM_WO_SYNC,
-        [CT_KIN_NO_MEMORY] = PMIX_ERR_NOMEM,
+        [CT_FAMILY_OK] = PMIX_SUCCESS,
+        [CT_FAMILY_NOT_FOUND] = PMIX_ERR_NOT_FOUND,
+        [CT_FAMILY_LOST] = PMIX_ERR_PROC_TERM_WO_SYNC,
+        [CT_FAMILY_NO_MEMORY] = PMIX_ERR_NOMEM,
     };
     return status < CT_ARRAY_LEN(words) ? words[status] : PMIX_ERROR;
 }
 
-void ct_pmixkin_take_met(struct ct_unpack *in)
+void ct_pmixfamily_take_met(struct ct_unpack *in)
 {
-    struct ask *a = take_ask(CT_MSG_KIN_MEET, in);
+    struct ask *a = take_ask(CT_MSG_FAMILY_MEET, in);
     if (a == NULL) {
         return;
     }
     answer_meeting(a, in_their_words(ct_unpack_u32(in)));
 }
 
-void ct_pmixkin_take_data(struct ct_unpack *in)
+void ct_pmixfamily_take_data(struct ct_unpack *in)
 {
-    struct ask *a = take_ask(CT_MSG_KIN_GET, in);
+    struct ask *a = take_ask(CT_MSG_FAMILY_GET, in);
     if (a == NULL) {
         return;
     }
@@ -404,13 +404,13 @@ static void take_one(struct ct_unpack *in, const char **nspace)
 {
     struct ct_jobdesc d;
     *nspace = ct_unpack_text(in);
-    if (ct_kin_unpack(&d, in)) {
+    if (ct_family_job_unpack(&d, in)) {
         in->bad = make_known(*nspace, &d) != PMIX_SUCCESS; /* the node fails, not just a call */
     }
     ct_jobdesc_fini(&d);
 }
 
-bool ct_pmixkin_take_all(const void *jobs, size_t len_bytes)
+bool ct_pmixfamily_take_all(const void *jobs, size_t len_bytes)
 {
     struct ct_unpack in = {.at = jobs, .left = len_bytes};
     const char      *nspace;
@@ -420,7 +420,7 @@ bool ct_pmixkin_take_all(const void *jobs, size_t len_bytes)
     return !in.bad;
 }
 
-void ct_pmixkin_take_job(struct ct_unpack *in)
+void ct_pmixfamily_take_job(struct ct_unpack *in)
 {
     const char      *nspace;
     struct evbuffer *body = evbuffer_new();
@@ -428,14 +428,14 @@ void ct_pmixkin_take_job(struct ct_unpack *in)
     if (!in->bad) {
         ct_pack_u32(body, the.desc->me);
         ct_pack_text(body, nspace);
-        ct_conn_send(the.conn, CT_MSG_KIN_KNOWN, body);
+        ct_conn_send(the.conn, CT_MSG_FAMILY_KNOWN, body);
     }
     evbuffer_free(body);
 }
 
 /* Ranks that ask for it from now on get what the root would say, that there is no such job: at once
  * (PMIx_Get), or from the root (PMIx_Connect). One that this node never heard of is no fault. */
-void ct_pmixkin_take_gone(struct ct_unpack *in)
+void ct_pmixfamily_take_gone(struct ct_unpack *in)
 {
     const char *name = ct_unpack_text(in);
     if (in->bad) {
