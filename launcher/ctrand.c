@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ctrand - the node daemon of ctranrun: acts on what the head asks, reports what happens, decides
- * nothing. Started by ctranrun or a relay with its stream there as descriptor 3; --job is there for
- * ps. Started by an agent, with --relay, this program is a relay and something else (tree/relay.h).
- * With --plan it tells what would be started, and is no daemon (place/plan.h).
+ * nothing. ctranrun or a router process starts it, with its stream to that process as descriptor 3;
+ * --job is for readers of ps. An agent starts this program with --router: then it is a router
+ * process and no daemon (tree/router_process.h). With --plan it tells what would be started, and is
+ * no daemon (place/plan.h).
  *
  * It is a subreaper: every process that a rank starts stays its descendant, and it leaves only
  * when none is left. If the head vanishes it kills them all, removes its directory and goes.
@@ -142,8 +143,8 @@ static bool set_up(struct ct_daemon *d)
 int main(int argc, char **argv)
 {
     static struct ct_daemon d;
-    if (argc == 4 && strcmp(argv[1], "--relay") == 0 && strcmp(argv[2], "--job") == 0) {
-        return ct_relay_run(argv[3]);
+    if (argc == 4 && strcmp(argv[1], "--router") == 0 && strcmp(argv[2], "--job") == 0) {
+        return ct_router_run(argv[3]);
     }
     if (argc == 3 && strcmp(argv[1], "--plan") == 0) {
         return ct_plan_run(argv[2]);

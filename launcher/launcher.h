@@ -8,10 +8,11 @@
  * its node, gathers their output, reaps and kills them. Between the two runs one byte stream with
  * framed messages (msg/msg.h) and nothing else: no shared memory, no shared files.
  *
- * With more nodes than one the processes form a tree (tree/tree.h). On each other machine an agent
- * starts a relay, which is to its daemon what the head is to the one of its own machine, and starts
- * relays further on; all streams are those of agents. Head and relays share the hub, which passes
- * on, merges and combines. Ranks are started when the daemons of all nodes are ready.
+ * A job of several nodes has a tree of processes (tree/tree.h). An agent (ssh, srun) starts a
+ * router process on each other machine. A router process is to the daemon of its machine what the
+ * head is to the daemon of its own: it starts the daemon, passes messages on, merges output, and
+ * starts the router processes below it. All streams between machines are those of agents. Ranks are
+ * started when the daemons of all nodes are ready.
  *
  * The folders, from the ground up. A folder uses those above it in this list, by the header that
  * bears its name; tests/house/check_floors.py holds the #include lines against that.

@@ -43,14 +43,14 @@ struct ct_daemon {
     bool                 undone; /* the end is not what the head asked for: leave without DONE */
 };
 
-/* ---- start.c -------------------------------------------------------------------------- */
+/* ---- start.c --------------------------------------------------------------------------------- */
 
 /* Prepares what d->desc describes, or refuses: then the head is told why, and the process ends. The
  * ranks of a job with more nodes are started when all are ready. */
 void ct_daemon_start_job(struct ct_daemon *d);
 void ct_daemon_start_ranks(struct ct_daemon *d);
 
-/* ---- end.c ---------------------------------------------------------------------------- */
+/* ---- end.c ----------------------------------------------------------------------------------- */
 
 /* Makes the timers and catches signals. Returns false when out of memory. */
 bool ct_daemon_end_init(struct ct_daemon *d);

@@ -58,7 +58,7 @@ static void send_down(struct ct_family *fam, const struct ct_family_job *to, enu
                       struct ct_unpack *message)
 {
     if (to->link == NULL) {
-        ct_hub_down(&fam->h->hub, type, message);
+        ct_router_down(&fam->h->router, type, message);
     } else {
         send_to_head(to->link->conn, to->nspace, "", type, message->at, message->left);
     }
@@ -138,7 +138,7 @@ static void announce(struct ct_family *fam, const char *first, const struct ct_f
     ct_family_job_pack(body, born->nspace, born->desc);
     struct ct_unpack in = ct_unpack_of(body);
     if (strcmp(first, own_name(fam)) == 0) {
-        ct_hub_down(&fam->h->hub, CT_MSG_FAMILY_JOB, &in);
+        ct_router_down(&fam->h->router, CT_MSG_FAMILY_JOB, &in);
     }
     for (struct ct_list *l = fam->members.next; is_root(fam) && l != &fam->members; l = l->next) {
         struct ct_family_job *m = CT_LIST_ENTRY(l, struct ct_family_job, node);
@@ -266,7 +266,7 @@ static void take_announced(struct ct_family *fam, struct ct_unpack *job)
         }
     }
     if (!job->bad) {
-        ct_hub_down(&fam->h->hub, CT_MSG_FAMILY_JOB, &copy);
+        ct_router_down(&fam->h->router, CT_MSG_FAMILY_JOB, &copy);
     }
 }
 
@@ -275,7 +275,7 @@ static void tell_over(struct ct_family *fam, const char *nspace)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_text(body, nspace);
-    ct_hub_send_down(&fam->h->hub, CT_MSG_FAMILY_GONE, body);
+    ct_router_send_down(&fam->h->router, CT_MSG_FAMILY_GONE, body);
 }
 
 /* The root lets all others hear it. */
@@ -327,7 +327,7 @@ void ct_family_ready(struct ct_family *fam)
             tell_over(fam, name_of(e));
             forget(fam, e);
         } else if (!e->from_start) {
-            ct_hub_down(&fam->h->hub, CT_MSG_FAMILY_JOB, &in);
+            ct_router_down(&fam->h->router, CT_MSG_FAMILY_JOB, &in);
         }
     }
 }
@@ -484,7 +484,7 @@ static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
     } else if (strcmp(to, own_name(fam)) == 0 && type == CT_MSG_FAMILY_GONE) {
         take_over(fam, in);
     } else if (strcmp(to, own_name(fam)) == 0) {
-        ct_hub_down(&fam->h->hub, type, in);
+        ct_router_down(&fam->h->router, type, in);
     } else if (m != NULL) {
         ct_conn_send_bytes(m->link->conn, CT_MSG_FAMILY, all.at, all.left);
     }

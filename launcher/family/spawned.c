@@ -69,7 +69,7 @@ static void answer(struct ct_spawned *s, uint32_t asker, uint32_t number,
     ct_pack_u32(body, number);
     ct_pack_u32(body, status);
     ct_pack_text(body, nspace);
-    ct_hub_send_down(&s->h->hub, CT_MSG_SPAWN_ANSWER, body);
+    ct_router_send_down(&s->h->router, CT_MSG_SPAWN_ANSWER, body);
 }
 
 /* ---- the end of one -------------------------------------------------------------------------- */

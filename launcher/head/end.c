@@ -19,7 +19,7 @@
 
 void ct_head_ask_to_end(struct ct_head *h, uint32_t grace_ms)
 {
-    ct_hub_end(&h->hub, h->running ? grace_ms : 0);
+    ct_router_end(&h->router, h->running ? grace_ms : 0);
     if (grace_ms > 0) {
         ct_spawned_end(h->spawned, SIGTERM);
     } else {
@@ -57,16 +57,16 @@ void ct_head_watch_daemon(struct ct_head *h)
 static void on_reaped(void *arg, pid_t pid, int wait_status)
 {
     struct ct_head *h = arg;
-    ct_hub_reaped(&h->hub, pid, wait_status);
+    ct_router_reaped(&h->router, pid, wait_status);
     ct_spawned_reaped(h->spawned, pid, wait_status);
 }
 
 void ct_head_clear_up(struct ct_head *h, bool spare_agents)
 {
     size_t n = h->nspared;
-    pid_t  daemon = h->hub.mine != CT_NO_NODE ? h->hub.children[0].pid : 0;
+    pid_t  daemon = h->router.mine != CT_NO_NODE ? h->router.children[0].pid : 0;
     if (spare_agents) {
-        n += ct_hub_pids(&h->hub, true, h->spared + n); /* there is room for them */
+        n += ct_router_pids(&h->router, true, h->spared + n); /* there is room for them */
     }
     if (!ct_reaper_kill_all(h->spared, n, on_reaped, h, CT_KILL_LIMIT_MS)) {
         char own[256] = "";
@@ -88,7 +88,7 @@ static void escalate(struct ct_head *h)
 {
     h->force++;
     if (h->force == 1) {
-        ct_hub_end(&h->hub, 0);
+        ct_router_end(&h->router, 0);
         ct_spawned_signal(h->spawned, SIGTERM);
         if (h->hurry) {
             escalate_later(h);
@@ -138,7 +138,7 @@ static void on_timeout(int fd, short what, void *arg)
 static void forward(struct ct_head *h, int signo)
 {
     if (h->running) {
-        ct_hub_down_u32(&h->hub, CT_MSG_SIGNAL, (uint32_t)signo);
+        ct_router_down_u32(&h->router, CT_MSG_SIGNAL, (uint32_t)signo);
     }
 }
 
@@ -182,7 +182,7 @@ static void on_stop_signal(int signo, short what, void *arg)
     (void)what;
     forward(h, signo);
     ct_spawned_signal(h->spawned, signo);
-    ct_hub_flush(&h->hub, 100);
+    ct_router_flush(&h->router, 100);
     ct_terminal_restore(&h->terminal);
     raise(SIGSTOP);
     if (h->args->desc->debug_terminal) {

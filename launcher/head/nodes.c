@@ -72,13 +72,13 @@ static void start_nodes(struct ct_head *h)
         ct_pack_u32(stores, first);
         ct_pack_u32(stores, servers);
         evbuffer_add_buffer(stores, places);
-        ct_hub_send_down(&h->hub, CT_MSG_STORES, stores);
+        ct_router_send_down(&h->router, CT_MSG_STORES, stores);
     } else {
         evbuffer_free(stores);
     }
     evbuffer_free(places);
     ct_pack_text(start, servers > 0 ? h->nodes[first].store : "");
-    ct_hub_send_down(&h->hub, CT_MSG_START, start);
+    ct_router_send_down(&h->router, CT_MSG_START, start);
 }
 
 void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
@@ -115,7 +115,7 @@ static bool is_missing(const struct ct_head *h, uint32_t node, bool reached)
 {
     const struct ct_jobdesc *d = h->args->desc;
     struct ct_span           all = {0, d->nnodes};
-    uint32_t                 parent = ct_tree_parent(all, h->hub.mine, d->fan_out, node);
+    uint32_t                 parent = ct_tree_parent(all, h->router.mine, d->fan_out, node);
     return reached ? h->nodes[node].joined && !h->nodes[node].ready
                    : !h->nodes[node].joined && (parent == CT_NO_NODE || h->nodes[parent].joined);
 }
@@ -229,7 +229,7 @@ void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why)
     }
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
         ct_head_say(h, "%s", why);
-    } else if (h->args->desc->verbose && !h->hub.ending) {
+    } else if (h->args->desc->verbose && !h->router.ending) {
         ct_head_say(h, "then %s", why);
     }
     ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
@@ -244,7 +244,7 @@ static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, news);
     ct_pack_u32(body, rank);
-    ct_hub_send_down(&h->hub, CT_MSG_NEWS, body);
+    ct_router_send_down(&h->router, CT_MSG_NEWS, body);
 }
 
 /* Everybody's contribution has come: it goes back with the verdict whether somebody is missing. */
@@ -262,7 +262,7 @@ void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in)
     ct_pack_u32(body, ct_recovery_fence(&h->recovery) ? 0 : 1);
     evbuffer_add(body, in->at + status_at + 4, in->left - status_at - 4);
     struct ct_unpack all = ct_unpack_of(body);
-    ct_hub_fence_done(&h->hub, &all);
+    ct_router_fence_done(&h->router, &all);
     in->bad = all.bad;
     evbuffer_free(body);
 }
@@ -296,7 +296,7 @@ static void answer_for(struct ct_head *h, uint32_t asker, uint32_t number, uint3
     }
     if (all != NULL) {
         ct_ranktable_pack(body, asker, number, node, all, n);
-        ct_hub_send_down(&h->hub, CT_MSG_RANKS, body);
+        ct_router_send_down(&h->router, CT_MSG_RANKS, body);
     } else {
         evbuffer_free(body);
     }
@@ -313,7 +313,7 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
         }
     }
     if (!in->bad) {
-        ct_hub_down(&h->hub, CT_MSG_RANKS_ASK, &all);
+        ct_router_down(&h->router, CT_MSG_RANKS_ASK, &all);
     }
 }
 
@@ -328,7 +328,7 @@ static void pass_next(struct ct_head *h, struct untold *e)
     evbuffer_remove(h->untold, e, sizeof *e);
     ct_pack_u32(body, e->node);
     ct_pack_u32(body, e->number);
-    ct_hub_send_down(&h->hub, CT_MSG_EVENT_PASSED, body);
+    ct_router_send_down(&h->router, CT_MSG_EVENT_PASSED, body);
 }
 
 static void pass_ahead(struct ct_head *h)
@@ -351,7 +351,7 @@ void ct_head_take_event(struct ct_head *h, struct ct_unpack *in)
     e.number = ct_unpack_u32(in);
     if (!in->bad) {
         evbuffer_add(h->untold, &e, sizeof e);
-        ct_hub_down(&h->hub, CT_MSG_EVENT, &all);
+        ct_router_down(&h->router, CT_MSG_EVENT, &all);
         pass_ahead(h);
     }
 }

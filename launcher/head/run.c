@@ -24,7 +24,7 @@
 void ct_head_leave_if_over(struct ct_head *h)
 {
     if (h->gone && ct_spawned_is_over(h->spawned) && ct_output_is_idle(h->out) &&
-        ct_merge_is_empty(h->hub.merge)) {
+        ct_merge_is_empty(h->router.merge)) {
         event_base_loopbreak(h->base);
     }
 }
@@ -175,7 +175,7 @@ static void on_over(void *arg)
 static void on_written(void *arg, uint32_t channel, size_t len_bytes)
 {
     struct ct_head *h = arg;
-    ct_merge_credit(h->hub.merge, channel, (uint32_t)len_bytes);
+    ct_merge_credit(h->router.merge, channel, (uint32_t)len_bytes);
 }
 
 /* A reader that has gone is the ranks' affair: their writes fail. A full disk is not: what they
@@ -183,7 +183,7 @@ static void on_written(void *arg, uint32_t channel, size_t len_bytes)
 static void on_broken(void *arg, uint32_t channel, int err)
 {
     struct ct_head *h = arg;
-    ct_hub_down_u32(&h->hub, CT_MSG_OUT_CLOSE, channel);
+    ct_router_down_u32(&h->router, CT_MSG_OUT_CLOSE, channel);
     if (err != 0 && ct_head_fail(h, CT_EXIT_INTERNAL)) {
         ct_head_say(h, "cannot write standard %s: %s", channel == CT_CHAN_OUT ? "output" : "error",
                     strerror(err));
@@ -211,7 +211,7 @@ static void on_resized(int signo, short what, void *arg)
     ct_terminal_size(&rows, &columns);
     ct_pack_u32(body, rows);
     ct_pack_u32(body, columns);
-    ct_hub_send_down(&h->hub, CT_MSG_SIZE, body);
+    ct_router_send_down(&h->router, CT_MSG_SIZE, body);
 }
 
 static bool share_terminal(struct ct_head *h)
@@ -231,7 +231,7 @@ static void on_input(void *arg, const uint8_t *data, size_t len_bytes)
     if (len_bytes > 0 && data[len_bytes - 1] == '\n') {
         ct_output_typed(h->out);
     }
-    ct_hub_down(&h->hub, CT_MSG_STDIN, &in);
+    ct_router_down(&h->router, CT_MSG_STDIN, &in);
 }
 
 /* A rank that took the part before the error for all of the input would give a wrong result. */
@@ -267,7 +267,7 @@ static struct event_base *make_base(void)
 static bool set_up(struct ct_head *h)
 {
     static const struct ct_output_ops ops = {on_written, on_broken, on_output_idle};
-    static const struct ct_hub_ops    hub_ops = {on_up, on_joined, on_lost, on_over};
+    static const struct ct_router_ops router_ops = {on_up, on_joined, on_lost, on_over};
     struct ct_jobdesc                *d = h->args->desc;
     h->base = make_base();
     if (h->base == NULL) {
@@ -285,14 +285,14 @@ static bool set_up(struct ct_head *h)
     }
     d->one_sink = ct_output_is_one_sink(h->out);
     d->progress = !d->verbose && isatty(STDERR_FILENO);
-    if (!ct_hub_init(&h->hub, h->base, d, (struct ct_span){0, d->nnodes}, h->args->local,
-                     CT_OUT_AHEAD, &hub_ops, h)) {
+    if (!ct_router_init(&h->router, h->base, d, (struct ct_span){0, d->nnodes}, h->args->local,
+                        CT_OUT_AHEAD, &router_ops, h)) {
         return false;
     }
-    pid_t *room = realloc(h->spared, (h->nspared + h->hub.nchildren + 1) * sizeof *room);
+    pid_t *room = realloc(h->spared, (h->nspared + h->router.nchildren + 1) * sizeof *room);
     h->spared = room != NULL ? room : h->spared;
     if (room != NULL) {
-        ct_hub_start(&h->hub, h->args->daemon);
+        ct_router_start(&h->router, h->args->daemon);
     }
     return room != NULL;
 }
@@ -306,7 +306,7 @@ static void tear_down(struct ct_head *h)
     }
     ct_head_end_fini(h);
     ct_head_nodes_fini(h);
-    ct_hub_fini(&h->hub);
+    ct_router_fini(&h->router);
     ct_output_destroy(h->out);
     ct_input_destroy(h->in);
     event_base_free(h->base);

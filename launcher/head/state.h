@@ -31,7 +31,7 @@ struct ct_head {
     const struct ct_head_args *args;
     const char                *job;
     struct event_base         *base;
-    struct ct_hub              hub;
+    struct ct_router           router;
     struct ct_head_node       *nodes;
     struct ct_rank_state      *ended;    /* by rank: how it did */
     struct ct_recovery         recovery; /* used where there are more nodes than one */
@@ -64,12 +64,12 @@ struct ct_head {
     bool                       done, gone; /* the daemon has finished; its stream has ended */
 };
 
-/* ---- run.c ---------------------------------------------------------------------------------- */
+/* ---- run.c ----------------------------------------------------------------------------------- */
 
 /* Ends the loop when there is nothing left to wait for. */
 void ct_head_leave_if_over(struct ct_head *h);
 
-/* ---- nodes.c: the nodes ----------------------------------------------------------------- */
+/* ---- nodes.c: the nodes ---------------------------------------------------------------------- */
 
 bool ct_head_nodes_init(struct ct_head *h);
 void ct_head_nodes_fini(struct ct_head *h);
@@ -95,7 +95,7 @@ void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in);
 
-/* ---- report.c: words and facts ---------------------------------------------------------- */
+/* ---- report.c: words and facts --------------------------------------------------------------- */
 
 /* Writes one line to standard error, with the job's id before it. */
 void ct_head_say(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
@@ -114,7 +114,7 @@ void ct_head_take_done(struct ct_head *h);
 void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in);
 
-/* ---- end.c: the end --------------------------------------------------------------------- */
+/* ---- end.c: the end -------------------------------------------------------------------------- */
 
 /* Decides the status once. Returns false when it is decided already. */
 bool ct_head_fail(struct ct_head *h, int status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Merging output; see merge.h. Used by tree/hub.c. */
+/* Merging output; see merge.h. Used by tree/router.c. */
 #include "config.h"
 #include "launcher/io/merge.h"
 

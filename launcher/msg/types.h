@@ -39,10 +39,10 @@ enum ct_msg_type {
     CT_MSG_FAMILY_GIVE_UP, /* they wait for the others no longer */
     CT_MSG_FAMILY_GET,     /* a rank asks about one of another job */
     CT_MSG_FAMILY_FOUND,   /* what a rank has put that was asked about by FAMILY_FETCH */
-    CT_MSG_FAMILY_KNOWN, /* u32 node, text name: the node knows the job of a FAMILY_JOB */
-    CT_MSG_FAMILY_BORN,  /* between heads: another job of the family; family/jobs.c */
-    CT_MSG_FAMILY_ENDED, /* u32 rank: of the sender's job */
-    CT_MSG_DONE,         /* no process of the job is left there; all output is sent */
+    CT_MSG_FAMILY_KNOWN,   /* u32 node, text name: the node knows the job of a FAMILY_JOB */
+    CT_MSG_FAMILY_BORN,    /* between heads: another job of the family; family/jobs.c */
+    CT_MSG_FAMILY_ENDED,   /* u32 rank: of the sender's job */
+    CT_MSG_DONE,           /* no process of the job is left there; all output is sent */
 
     /* down */
     CT_MSG_JOB,   /* u32 node, u32 nodes from there on that are the receiver's; job/jobdesc.h */
@@ -94,9 +94,9 @@ enum ct_msg_type {
     CT_MSG_CREDIT,      /* u32 channel (CT_CHAN_STDIN: up), u32 bytes */
     CT_MSG_EVENT,       /* a rank tells all others something; pmix/event.h */
 
-    /* up, from relays */
+    /* up, from routers */
     CT_MSG_EVENT_TAKEN, /* u32 EVENTs that all who are waited for behind it have taken, since the
-                           last one; tree/hub_events.c */
+                           last one; tree/router_events.c */
     CT_MSG_TYPES
 };
 

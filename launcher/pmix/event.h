@@ -8,12 +8,12 @@
  *     EVENT, up and down: u32 node, u32 number, u32 rank that tells it, u32 status, u32 range, and
  *                what libpmix wrote down: how many pmix_info_t, and these
  *     EVENT_PASSED, down: u32 node, u32 number: it has been passed on
- *     EVENT_TAKEN, up: u32 how many the children of a relay have taken
+ *     EVENT_TAKEN, up: u32 how many the children of a router have taken
  *
  * Ranks cannot be made to tell less. So events wait at their source while some process of the tree
  * has not taken what came before, up to a bound, beyond which they go to nobody but the ranks of
  * that node, which a warning tells. A node that takes nothing for some seconds is not waited for;
- * it misses events in the end (tree/hub_events.c), which a warning tells, too.
+ * it misses events in the end (tree/router_events.c), which a warning tells, too.
  *
  * The entry runs on libpmix's thread, all else on the daemon's main one. Used by server.c.
  */

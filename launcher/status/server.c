@@ -30,7 +30,7 @@ struct ct_statussrv {
     const struct ct_jobdesc *desc;
     const struct ct_procs   *procs;
     struct ct_ranktable     *table;
-    bool                     is_beside_head; /* our parent is ctranrun, and no relay */
+    bool                     is_beside_head; /* our parent is ctranrun, and no router */
     uint64_t                 t0;
     struct client            clients[MOST_CLIENTS];
 };
@@ -237,8 +237,8 @@ static void on_readable(int listener, short what, void *arg)
     }
 }
 
-/* A relay is this program, too. */
-static bool is_parent_relay(void)
+/* A router is this program, too. */
+static bool is_parent_router(void)
 {
     char        parent[64];
     struct stat a, b;
@@ -261,7 +261,7 @@ struct ct_statussrv *ct_statussrv_create(struct event_base *base, const struct c
                                .desc = d,
                                .procs = procs,
                                .table = table,
-                               .is_beside_head = !is_parent_relay(),
+                               .is_beside_head = !is_parent_router(),
                                .t0 = ct_clock_ns()};
     s->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, s);
     s->rested = evtimer_new(base, on_rested, s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Daemons and agents as processes; see launch.h. Used by hub_child.c. */
+/* Daemons and agents as processes; see launch.h. Used by router_child.c. */
 #include "config.h"
 #include "launcher/tree/launch.h"
 
@@ -120,15 +120,15 @@ static void quote(const char *file, char *out, size_t cap)
 static char **agent_command(const struct ct_jobdesc *d, const char *host)
 {
     char   file[4 * PATH_MAX];
-    char  *relay[] = {file, (char *)(uintptr_t) "--relay", (char *)(uintptr_t) "--job", d->job,
-                      NULL};
+    char  *router[] = {file, (char *)(uintptr_t) "--router", (char *)(uintptr_t) "--job", d->job,
+                       NULL};
     char **list = ct_strlist_copy(d->agent, ct_strlist_count(d->agent));
     if (d->agent_shell) {
         quote(d->daemon, file, sizeof file);
     } else {
         snprintf(file, sizeof file, "%s", d->daemon);
     }
-    if (list == NULL || !ct_strlist_add(&list, host) || !ct_strlist_add_all(&list, relay)) {
+    if (list == NULL || !ct_strlist_add(&list, host) || !ct_strlist_add_all(&list, router)) {
         ct_strlist_free(list);
         return NULL;
     }

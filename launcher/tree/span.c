@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tree's shape; see span.h. Used by hub.c and head/nodes.c. */
+/* The tree's shape; see span.h. Used by router.c and head/nodes.c. */
 #include "config.h"
 #include "launcher/tree/span.h"
 

@@ -22,8 +22,7 @@ struct state {
     enum ct_msg_type            type[MOST];
 };
 
-/* ---- what jobs.c is to the root
- * --------------------------------------------------------------- */
+/* ---- what jobs.c is to the root -------------------------------------------------------------- */
 
 struct ct_family_job *ct_family_find(const struct ct_family *fam, const char *nspace)
 {

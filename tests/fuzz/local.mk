@@ -1,8 +1,9 @@
 # tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c
 # with the files that it is about, all built by clang with the sanitizers, whatever builds the rest;
 # what they call besides comes from libctcore as it is.
-fuzz_names = wire store oob tcp open shared rma hub family published text topology labels machine \
-	tuning calibration
+fuzz_names = wire store oob tcp open shared rma router family published text topology labels \
+	machine tuning \
+	calibration
 fuzz_wire_parts = src/base/auth.c src/pmi/wire/loop.c
 fuzz_store_parts = src/pmi/store/proto.c src/pmi/store/table.c src/pmi/wire/loop.c
 fuzz_oob_parts = src/pmi/oob/gather.c src/pmi/oob/peers.c src/pmi/wire/conn.c src/pmi/wire/loop.c
@@ -13,10 +14,10 @@ fuzz_shared_parts = src/ep/record.c src/net/shm_copy.c src/node/ring.c src/net/s
 	src/net/shm_share.c \
 	src/net/tcp.c src/net/tcp_addr.c src/pmi/wire/loop.c
 fuzz_rma_parts = src/ep/region.c src/ep/rkey.c src/ep/rma.c src/ep/rma_am.c src/net/rma.c
-fuzz_hub_parts = launcher/tree/launch.c launcher/tree/hub.c launcher/tree/hub_events.c \
-	launcher/tree/hub_fence.c launcher/job/jobdesc.c launcher/io/merge.c launcher/msg/conn.c \
-	launcher/msg/pack.c launcher/job/ranklist.c launcher/family/spawned_place.c \
-	launcher/job/strlist.c launcher/tree/span.c
+fuzz_router_parts = launcher/tree/launch.c launcher/tree/router.c launcher/tree/router_events.c \
+	launcher/tree/router_fence.c launcher/job/jobdesc.c launcher/io/merge.c \
+	launcher/msg/conn.c launcher/msg/pack.c launcher/job/ranklist.c \
+	launcher/family/spawned_place.c launcher/job/strlist.c launcher/tree/span.c
 fuzz_family_parts = launcher/job/jobdesc.c launcher/family/root_get.c launcher/family/root_meet.c \
 	launcher/family/job_unpack.c launcher/msg/conn.c launcher/msg/pack.c \
 	launcher/family/published.c launcher/family/published_store.c launcher/job/ranklist.c \
@@ -71,8 +72,8 @@ tests/fuzz/fuzz_shared: tests/fuzz/o/tests/fuzz/fuzz_shared.o \
 tests/fuzz/fuzz_rma: tests/fuzz/o/tests/fuzz/fuzz_rma.o \
 		$(fuzz_rma_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
-tests/fuzz/fuzz_hub: tests/fuzz/o/tests/fuzz/fuzz_hub.o \
-		$(fuzz_hub_parts:%.c=tests/fuzz/o/%.o) libctcore.la
+tests/fuzz/fuzz_router: tests/fuzz/o/tests/fuzz/fuzz_router.o \
+		$(fuzz_router_parts:%.c=tests/fuzz/o/%.o) libctcore.la
 	$(fuzz_link)
 tests/fuzz/fuzz_family: tests/fuzz/o/tests/fuzz/fuzz_family.o \
 		$(fuzz_family_parts:%.c=tests/fuzz/o/%.o) libctcore.la

@@ -192,8 +192,8 @@ with tempfile.TemporaryDirectory() as tmp:
             check(got[0] == 0 and got[2] == "", f"--status {name}: {got}")
             pids = {int(line.split()[1]) for line in got[1].split("\n") if " sleeping" in line}
             check(pids <= set(job.processes()), f"the pids in {got}")
-            # A daemon that is stopped is named, and so are those behind a relay that is.
-            for part, missing in (("ctrand --job", "b"), ("--relay", None)):
+            # A daemon that is stopped is named, and so are those behind a router that is.
+            for part, missing in (("ctrand --job", "b"), ("--router", None)):
                 for pid in [p for p in job.processes() if part in cmdline(p)]:
                     os.kill(pid, signal.SIGSTOP)
                     got = status(job, name)

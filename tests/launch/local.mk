@@ -48,11 +48,11 @@ tests_launch_immortal_SOURCES = tests/launch/immortal.c
 # files that ask for what launcher.h makes of CT_PATIENCE.
 check_PROGRAMS += tests/launch/impatient/ctranrun tests/launch/impatient/ctrand
 tests_launch_impatient_ctranrun_SOURCES = launcher/ctranrun.c launcher/head/end.c \
-	launcher/tree/hub_events.c
+	launcher/tree/router_events.c
 tests_launch_impatient_ctranrun_CPPFLAGS = $(ctranrun_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctranrun_LDADD = $(ctranrun_LDADD)
 tests_launch_impatient_ctrand_SOURCES = launcher/ctrand.c launcher/daemon/end.c \
-	launcher/tree/hub_events.c launcher/tree/relay.c
+	launcher/tree/router_events.c launcher/tree/router_process.c
 tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 

@@ -101,7 +101,7 @@ with Job(*on("a,b", "--stdin", "all", "sh", "-c", "echo $CTRAN_JOB_KEY; read x")
     key = keys.pop()
     check(not keys and re.fullmatch("[0-9a-f]{64}", key), f"the job's key: {key} {keys}")
     lines = [cmdline(p) for p in job.processes()]
-    check(sum("--relay" in line for line in lines) >= 2, f"relays: {lines}")
+    check(sum("--router" in line for line in lines) >= 2, f"routers: {lines}")
     check(not any(key in line for line in lines), f"the key is on a command line: {lines}")
     check(job.finish(b"\n")[0] == 0, "a job with a key")
 
@@ -192,7 +192,7 @@ def among(job, part):
     return [p for p in job.processes() if part in cmdline(p) and "sh " not in cmdline(p)]
 
 
-for part, words in (("--relay", r"host n\d: ctrand was lost \([^\n]*\); its ranks are killed"),
+for part, words in (("--router", r"host n\d: ctrand was lost \([^\n]*\); its ranks are killed"),
                     ("ctrand --job", r"ctrand \(pid \d+ on host n\d\) was lost \(Killed\); its "
                      "ranks are killed")):
     for which in (0, -1):
@@ -200,7 +200,7 @@ for part, words in (("--relay", r"host n\d: ctrand was lost \([^\n]*\); its rank
             for _ in range(7):
                 check(job.proc.stdout.readline() == b"ready\n", "ranks are ready")
             found = [p for p in among(job, part)
-                     if part == "--relay" or "--relay" not in cmdline(p)]
+                     if part == "--router" or "--router" not in cmdline(p)]
             check(len(found) == 7, f"{part}: {[cmdline(p) for p in found]}")
             os.kill(sorted(found)[which], signal.SIGKILL)
             status, out, err = job.finish()
@@ -212,7 +212,7 @@ for when in ("ctrand", "ready"):
         if when == "ready":
             job.proc.stdout.readline()
         else:
-            until(lambda: among(job, "--relay"), "a relay runs")
+            until(lambda: among(job, "--router"), "a router runs")
         job.proc.kill()
         job.proc.wait()
         job.check_clean(wait=True)

@@ -60,7 +60,7 @@ def put_in(pid, fd, data):
 
 def is_daemon(pid):
     words = cmdline(pid).split(" ")
-    return os.path.basename(words[0]).endswith("ctrand") and "--relay" not in words
+    return os.path.basename(words[0]).endswith("ctrand") and "--router" not in words
 
 
 for place, where in PLACES:

@@ -41,7 +41,7 @@ unit_tests = \
 	tests/unit/test_op_user \
 	tests/unit/test_nt_copy \
 	tests/unit/test_place \
-	tests/unit/test_hub \
+	tests/unit/test_router \
 	tests/unit/test_proto \
 	tests/unit/test_rail \
 	tests/unit/test_rail_map \
@@ -132,11 +132,11 @@ tests_unit_test_place_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
 tests_unit_test_place_CFLAGS = $(unit_cflags)
 tests_unit_test_place_LDADD = libctlaunch.la $(unit_ldadd)
-tests_unit_test_hub_SOURCES = tests/unit/test_hub.c tests/unit/unit.h
-tests_unit_test_hub_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
+tests_unit_test_router_SOURCES = tests/unit/test_router.c tests/unit/unit.h
+tests_unit_test_router_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
-tests_unit_test_hub_CFLAGS = $(unit_cflags)
-tests_unit_test_hub_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
+tests_unit_test_router_CFLAGS = $(unit_cflags)
+tests_unit_test_router_LDADD = libctlaunch.la $(unit_ldadd) $(EVENT_LIBS)
 tests_unit_test_proto_SOURCES = tests/unit/test_proto.c tests/unit/unit.h
 tests_unit_test_proto_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir) \
 	$(EVENT_CFLAGS)
@@ -172,7 +172,8 @@ tests_unit_test_kernels_SOURCES = tests/unit/test_kernels.c tests/unit/kernels.h
 tests_unit_test_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_unit_test_kernels_CFLAGS = $(unit_cflags)
 tests_unit_test_kernels_LDADD = $(unit_ldadd)
-tests_unit_test_kernels_edges_SOURCES = tests/unit/test_kernels_edges.c tests/unit/kernels.h tests/unit/unit.h
+tests_unit_test_kernels_edges_SOURCES = tests/unit/test_kernels_edges.c tests/unit/kernels.h \
+	tests/unit/unit.h
 tests_unit_test_kernels_edges_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_unit_test_kernels_edges_CFLAGS = $(unit_cflags)
 tests_unit_test_kernels_edges_LDADD = $(unit_ldadd)

@@ -5,18 +5,18 @@
  *
  * An event is kept once for all children, each of which is given the next one when it has taken
  * what it was given. So a slow child costs no memory of its own; and how far it is tells the head,
- * by EVENT_TAKEN from hub to hub, which tells the source only then to send more (head/nodes.c). A
- * relay has taken an event when its own children have. One that stands still is not waited for:
- * what is kept for it is bounded, and of what goes beyond it misses the oldest.
+ * by EVENT_TAKEN from router to router, which tells the source only then to send more
+ * (head/nodes.c). A router has taken an event when its own children have. One that stands still is
+ * not waited for: what is kept for it is bounded, and of what goes beyond it misses the oldest.
  *
  * Standing still is seen by looking from time to time: at what has been written to a stream, and
- * for word from a relay, which gives some while it waits for others. Looks are counted, not time,
+ * for word from a router, which gives some while it waits for others. Looks are counted, not time,
  * so that nobody stands still since this process did.
  *
- * Invariant of each child: first <= taken <= fed <= last. Part of the hub; see hub.h.
+ * Invariant of each child: first <= taken <= fed <= last. Part of the router; see router.h.
  */
 #include "config.h"
-#include "launcher/tree/hub.h"
+#include "launcher/tree/router.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 
 #include "launcher/launcher.h"
 
-struct ct_hub_event {
+struct ct_router_event {
     uint32_t from;
     size_t   len;
     uint8_t  body[];
@@ -33,38 +33,38 @@ struct ct_hub_event {
 
 static size_t cost_of(size_t len)
 {
-    return sizeof(struct ct_hub_event) + sizeof(struct ct_hub_event *) + len;
+    return sizeof(struct ct_router_event) + sizeof(struct ct_router_event *) + len;
 }
 
-static struct ct_hub_event *at(const struct ct_hub_events *l, uint64_t number)
+static struct ct_router_event *at(const struct ct_router_events *l, uint64_t number)
 {
     return l->ring[number & (l->cap - 1)];
 }
 
 /* The node that tells it has it. */
-static bool skips(const struct ct_hub_child *c, const struct ct_hub_event *e)
+static bool skips(const struct ct_router_child *c, const struct ct_router_event *e)
 {
     return c->span.n == 1 && c->span.first == e->from;
 }
 
-static bool is_there(const struct ct_hub_child *c)
+static bool is_there(const struct ct_router_child *c)
 {
     return c->joined && !c->gone;
 }
 
 /* ---- warnings -------------------------------------------------------------------------------- */
 
-static void warn(struct ct_hub_child *c, const char *text)
+static void warn(struct ct_router_child *c, const char *text)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, c->span.first);
     ct_pack_text(body, text);
-    c->hub->ops->up(c->hub->arg, CT_MSG_WARNING, evbuffer_pullup(body, -1),
-                    evbuffer_get_length(body));
+    c->router->ops->up(c->router->arg, CT_MSG_WARNING, evbuffer_pullup(body, -1),
+                       evbuffer_get_length(body));
     evbuffer_free(body);
 }
 
-static const char *behind(const struct ct_hub_child *c, char out[48])
+static const char *behind(const struct ct_router_child *c, char out[48])
 {
     out[0] = '\0';
     if (c->span.n > 1) {
@@ -73,7 +73,7 @@ static const char *behind(const struct ct_hub_child *c, char out[48])
     return out;
 }
 
-static void note_missed(struct ct_hub_child *c)
+static void note_missed(struct ct_router_child *c)
 {
     char more[48], text[256];
     if (c->events.missed++ == 0) {
@@ -85,7 +85,7 @@ static void note_missed(struct ct_hub_child *c)
     }
 }
 
-static void caught_up(struct ct_hub_child *c)
+static void caught_up(struct ct_router_child *c)
 {
     char more[48], text[256];
     c->events.still = false;
@@ -99,12 +99,12 @@ static void caught_up(struct ct_hub_child *c)
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-static void drop_first(struct ct_hub *h)
+static void drop_first(struct ct_router *h)
 {
-    struct ct_hub_events *l = &h->events;
-    struct ct_hub_event  *e = at(l, l->first);
+    struct ct_router_events *l = &h->events;
+    struct ct_router_event  *e = at(l, l->first);
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        struct ct_hub_child *c = &h->children[i];
+        struct ct_router_child *c = &h->children[i];
         if (is_there(c) && c->events.fed == l->first && !skips(c, e)) {
             note_missed(c);
         }
@@ -116,13 +116,13 @@ static void drop_first(struct ct_hub *h)
     free(e);
 }
 
-static bool make_room(struct ct_hub_events *l)
+static bool make_room(struct ct_router_events *l)
 {
     if (l->last - l->first < l->cap) {
         return true;
     }
-    const size_t          cap = l->cap > 0 ? 2 * l->cap : 64;
-    struct ct_hub_event **ring = malloc(cap * sizeof *ring);
+    const size_t             cap = l->cap > 0 ? 2 * l->cap : 64;
+    struct ct_router_event **ring = malloc(cap * sizeof *ring);
     for (uint64_t n = l->first; ring != NULL && n < l->last; n++) {
         ring[n & (cap - 1)] = at(l, n);
     }
@@ -134,13 +134,13 @@ static bool make_room(struct ct_hub_events *l)
     return ring != NULL;
 }
 
-static bool keep(struct ct_hub *h, uint32_t from, const struct ct_unpack *in)
+static bool keep(struct ct_router *h, uint32_t from, const struct ct_unpack *in)
 {
-    struct ct_hub_events *l = &h->events;
+    struct ct_router_events *l = &h->events;
     while (l->first < l->last && l->bytes + cost_of(in->left) > CT_EVENTS_BEHIND_MAX) {
         drop_first(h);
     }
-    struct ct_hub_event *e = make_room(l) ? malloc(sizeof *e + in->left) : NULL;
+    struct ct_router_event *e = make_room(l) ? malloc(sizeof *e + in->left) : NULL;
     if (e == NULL) {
         return false;
     }
@@ -154,7 +154,7 @@ static bool keep(struct ct_hub *h, uint32_t from, const struct ct_unpack *in)
 
 /* ---- how far children are -------------------------------------------------------------------- */
 
-static void tell_taken(struct ct_hub *h, uint32_t n)
+static void tell_taken(struct ct_router *h, uint32_t n)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, n);
@@ -163,13 +163,13 @@ static void tell_taken(struct ct_hub *h, uint32_t n)
 }
 
 /* Tells above what those who are waited for have taken, and forgets what all have. */
-static void settle(struct ct_hub *h)
+static void settle(struct ct_router *h)
 {
     static const struct timeval look = {CT_EVENTS_LOOK_MS / 1000, CT_EVENTS_LOOK_MS % 1000 * 1000};
-    struct ct_hub_events       *l = &h->events;
+    struct ct_router_events    *l = &h->events;
     uint64_t                    all = l->last, waited = l->last;
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        const struct ct_hub_child *c = &h->children[i];
+        const struct ct_router_child *c = &h->children[i];
         if (is_there(c)) {
             all = c->events.taken < all ? c->events.taken : all;
             waited = !c->events.still && c->events.taken < waited ? c->events.taken : waited;
@@ -189,10 +189,10 @@ static void settle(struct ct_hub *h)
 }
 
 /* It has taken all that it was given. */
-static void has_taken(struct ct_hub_child *c)
+static void has_taken(struct ct_router_child *c)
 {
     c->events.taken = c->events.fed;
-    if (c->events.taken == c->hub->events.last) {
+    if (c->events.taken == c->router->events.last) {
         caught_up(c);
     }
 }
@@ -200,11 +200,11 @@ static void has_taken(struct ct_hub_child *c)
 static void on_drained(void *arg);
 
 /* Gives it what is next, as long as little waits for it. */
-static void feed(struct ct_hub_child *c)
+static void feed(struct ct_router_child *c)
 {
-    struct ct_hub_events *l = &c->hub->events;
+    struct ct_router_events *l = &c->router->events;
     while (c->events.fed < l->last && ct_conn_pending(c->conn) < CT_EVENTS_AHEAD) {
-        const struct ct_hub_event *e = at(l, c->events.fed++);
+        const struct ct_router_event *e = at(l, c->events.fed++);
         if (!skips(c, e)) {
             c->events.owed += c->far;
             ct_conn_send_bytes(c->conn, CT_MSG_EVENT, e->body, e->len);
@@ -218,20 +218,20 @@ static void feed(struct ct_hub_child *c)
     }
 }
 
-/* All that was sent is written out: a daemon takes it then, a relay says so. */
+/* All that was sent is written out: a daemon takes it then, a router says so. */
 static void on_drained(void *arg)
 {
-    struct ct_hub_child *c = arg;
+    struct ct_router_child *c = arg;
     if (is_there(c)) {
         if (!c->far) {
             has_taken(c);
         }
         feed(c);
-        settle(c->hub);
+        settle(c->router);
     }
 }
 
-void ct_hub_events_taken(struct ct_hub_child *c, struct ct_unpack *in)
+void ct_router_events_taken(struct ct_router_child *c, struct ct_unpack *in)
 {
     uint32_t n = ct_unpack_u32(in);
     in->bad |= !c->far || n > c->events.owed;
@@ -241,16 +241,16 @@ void ct_hub_events_taken(struct ct_hub_child *c, struct ct_unpack *in)
     c->events.looks = 0;
     c->events.owed -= n;
     while (n > 0 && c->events.taken < c->events.fed) {
-        n -= !skips(c, at(&c->hub->events, c->events.taken));
+        n -= !skips(c, at(&c->router->events, c->events.taken));
         c->events.taken++;
     }
     feed(c);
-    settle(c->hub);
+    settle(c->router);
 }
 
 /* ---- who stands still ------------------------------------------------------------------------ */
 
-static void look_at(struct ct_hub_child *c)
+static void look_at(struct ct_router_child *c)
 {
     const uint64_t written = ct_conn_written(c->conn);
     c->events.looks = written == c->events.written ? c->events.looks + 1 : 0;
@@ -260,11 +260,11 @@ static void look_at(struct ct_hub_child *c)
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
-    struct ct_hub *h = arg;
+    struct ct_router *h = arg;
     (void)fd;
     (void)what;
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        struct ct_hub_child *c = &h->children[i];
+        struct ct_router_child *c = &h->children[i];
         if (is_there(c) && c->events.taken < h->events.last) {
             look_at(c);
         } else {
@@ -275,9 +275,9 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     settle(h);
 }
 
-/* ---- for the hub ----------------------------------------------------------------------------- */
+/* ---- for the router -------------------------------------------------------------------------- */
 
-void ct_hub_events_pass(struct ct_hub *h, struct ct_unpack *in)
+void ct_router_events_pass(struct ct_router *h, struct ct_unpack *in)
 {
     struct ct_unpack all = *in;
     const uint32_t   from = ct_unpack_u32(in);
@@ -299,26 +299,26 @@ void ct_hub_events_pass(struct ct_hub *h, struct ct_unpack *in)
     settle(h);
 }
 
-void ct_hub_events_join(struct ct_hub_child *c)
+void ct_router_events_join(struct ct_router_child *c)
 {
-    c->events.fed = c->events.taken = c->hub->events.last;
+    c->events.fed = c->events.taken = c->router->events.last;
 }
 
-void ct_hub_events_leave(struct ct_hub_child *c)
+void ct_router_events_leave(struct ct_router_child *c)
 {
-    c->events.fed = c->events.taken = c->hub->events.last;
-    settle(c->hub);
+    c->events.fed = c->events.taken = c->router->events.last;
+    settle(c->router);
 }
 
-bool ct_hub_events_init(struct ct_hub *h)
+bool ct_router_events_init(struct ct_router *h)
 {
     h->events.look = evtimer_new(h->base, on_look, h);
     return h->events.look != NULL;
 }
 
-void ct_hub_events_fini(struct ct_hub *h)
+void ct_router_events_fini(struct ct_router *h)
 {
-    struct ct_hub_events *l = &h->events;
+    struct ct_router_events *l = &h->events;
     for (; l->first < l->last; l->first++) {
         free(at(l, l->first));
     }

@@ -8,7 +8,7 @@
  * outlives deaths all fences go to the head, which alone knows whether somebody is missing.
  */
 #include "config.h"
-#include "launcher/tree/hub.h"
+#include "launcher/tree/router.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void free_fence(struct fence *f)
 }
 
 /* Who has to come, by the list of ranks. */
-static bool find_members(struct ct_hub *h, struct fence *f)
+static bool find_members(struct ct_router *h, struct fence *f)
 {
     struct ct_unpack in = {.at = f->ranks, .left = f->ranks_len};
     uint32_t         n = ct_unpack_u32(&in), inside = 0;
@@ -47,7 +47,7 @@ static bool find_members(struct ct_hub *h, struct fence *f)
         if (rank >= ct_jobdesc_ranks(h->desc)) {
             return false;
         }
-        struct ct_hub_child *c = ct_hub_way(h, h->desc->ranks.node_of[rank]);
+        struct ct_router_child *c = ct_router_way(h, h->desc->ranks.node_of[rank]);
         if (c != NULL) {
             f->wanted[c->index] = true;
             inside++;
@@ -61,7 +61,7 @@ static bool find_members(struct ct_hub *h, struct fence *f)
     return true;
 }
 
-static struct fence *find(struct ct_hub *h, const uint8_t *ranks, size_t len)
+static struct fence *find(struct ct_router *h, const uint8_t *ranks, size_t len)
 {
     for (struct ct_list *l = h->fences.next; l != &h->fences; l = l->next) {
         struct fence *f = CT_LIST_ENTRY(l, struct fence, node);
@@ -72,7 +72,7 @@ static struct fence *find(struct ct_hub *h, const uint8_t *ranks, size_t len)
     return NULL;
 }
 
-static struct fence *begin(struct ct_hub *h, const uint8_t *ranks, size_t len)
+static struct fence *begin(struct ct_router *h, const uint8_t *ranks, size_t len)
 {
     struct fence *f = calloc(1, sizeof *f);
     if (f == NULL) {
@@ -111,7 +111,7 @@ static const uint8_t *take_ranks(struct ct_unpack *in, size_t *len)
 }
 
 /* All of ours have come. Returns false when out of memory. */
-static bool complete(struct ct_hub *h, struct fence *f)
+static bool complete(struct ct_router *h, struct fence *f)
 {
     struct evbuffer *body = evbuffer_new();
     size_t           len = f->ranks_len + 4 + evbuffer_get_length(f->data);
@@ -124,7 +124,7 @@ static bool complete(struct ct_hub *h, struct fence *f)
     }
     struct ct_unpack in = {.at = bytes, .left = len};
     if (bytes != NULL && f->here && !h->desc->recovery) {
-        ct_hub_fence_done(h, &in);
+        ct_router_fence_done(h, &in);
     } else if (bytes != NULL) {
         h->ops->up(h->arg, CT_MSG_FENCE, bytes, len);
     }
@@ -134,13 +134,13 @@ static bool complete(struct ct_hub *h, struct fence *f)
     return bytes != NULL;
 }
 
-void ct_hub_fence(struct ct_hub_child *c, struct ct_unpack *in)
+void ct_router_fence(struct ct_router_child *c, struct ct_unpack *in)
 {
-    struct ct_hub *h = c->hub;
-    size_t         len = 0;
-    const uint8_t *ranks = take_ranks(in, &len);
-    uint32_t       status = ct_unpack_u32(in);
-    struct fence  *f = in->bad ? NULL : find(h, ranks, len);
+    struct ct_router *h = c->router;
+    size_t            len = 0;
+    const uint8_t    *ranks = take_ranks(in, &len);
+    uint32_t          status = ct_unpack_u32(in);
+    struct fence     *f = in->bad ? NULL : find(h, ranks, len);
     f = f != NULL || in->bad ? f : begin(h, ranks, len);
     if (f == NULL || f->missing == 0 || !f->wanted[c->index]) {
         in->bad = true;
@@ -154,7 +154,7 @@ void ct_hub_fence(struct ct_hub_child *c, struct ct_unpack *in)
     }
 }
 
-void ct_hub_fence_done(struct ct_hub *h, struct ct_unpack *in)
+void ct_router_fence_done(struct ct_router *h, struct ct_unpack *in)
 {
     const uint8_t *all = in->at;
     size_t         all_len = in->left, len = 0;
@@ -172,7 +172,7 @@ void ct_hub_fence_done(struct ct_hub *h, struct ct_unpack *in)
     free_fence(f);
 }
 
-void ct_hub_fences_fini(struct ct_hub *h)
+void ct_router_fences_fini(struct ct_router *h)
 {
     while (!ct_list_empty(&h->fences)) {
         free_fence(CT_LIST_ENTRY(h->fences.next, struct fence, node));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process between two levels of the tree; see relay.h. Used by ctrand.c. */
+/* The process between two levels of the tree; see router_process.h. Used by ctrand.c. */
 #include "config.h"
-#include "launcher/tree/relay.h"
+#include "launcher/tree/router_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,16 +14,16 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/tree/hub.h"
+#include "launcher/tree/router.h"
 #include "launcher/launcher.h"
 #include "launcher/proc/proc.h"
 
-struct relay {
+struct process {
     const char        *job;
     struct event_base *base;
     struct ct_conn    *parent;
     struct ct_jobdesc  desc;
-    struct ct_hub      hub;
+    struct ct_router   router;
     bool               have_job, leaving;
     bool               missed; /* a child was lost: the head has to say what becomes of the rest */
 };
@@ -32,21 +32,21 @@ struct relay {
 
 static void on_reaped(void *arg, pid_t pid, int wait_status)
 {
-    struct relay *r = arg;
+    struct process *r = arg;
     if (r->have_job) {
-        ct_hub_reaped(&r->hub, pid, wait_status);
+        ct_router_reaped(&r->router, pid, wait_status);
     }
 }
 
 /* Kills what is below us, but for agents whose hosts are still to be ended in order. */
-static void clear_up(struct relay *r, bool spare_agents)
+static void clear_up(struct process *r, bool spare_agents)
 {
     pid_t  none[1] = {0}, *spared = none;
     size_t n = 0;
-    pid_t  daemon = r->have_job ? r->hub.children[0].pid : 0;
+    pid_t  daemon = r->have_job ? r->router.children[0].pid : 0;
     if (r->have_job && spare_agents) {
-        spared = calloc((size_t)r->hub.nchildren + 1, sizeof *spared);
-        n = spared != NULL ? ct_hub_pids(&r->hub, true, spared) : 0;
+        spared = calloc((size_t)r->router.nchildren + 1, sizeof *spared);
+        n = spared != NULL ? ct_router_pids(&r->router, true, spared) : 0;
     }
     ct_reaper_kill_all(spared, n, on_reaped, r, CT_KILL_LIMIT_MS);
     if (spared != none) {
@@ -58,11 +58,11 @@ static void clear_up(struct relay *r, bool spare_agents)
 }
 
 /* Nobody above us is left: each process behind us clears up on its host when its stream ends. */
-static _Noreturn void vanish(struct relay *r, int status)
+static _Noreturn void vanish(struct process *r, int status)
 {
     if (r->have_job) {
         clear_up(r, true);
-        ct_hub_leave_far(&r->hub);
+        ct_router_leave_far(&r->router);
     }
     clear_up(r, false);
     _exit(status);
@@ -75,9 +75,9 @@ static void on_sent(void *arg)
 }
 
 /* Says good-bye when all below has, and all output has gone up. */
-static void leave_if_over(struct relay *r)
+static void leave_if_over(struct process *r)
 {
-    const struct ct_hub *h = &r->hub;
+    const struct ct_router *h = &r->router;
     if (r->leaving || h->ngone < h->nchildren || (r->missed && !h->ending) ||
         !ct_merge_is_empty(h->merge)) {
         return;
@@ -87,17 +87,17 @@ static void leave_if_over(struct relay *r)
     ct_conn_when_sent(r->parent, on_sent);
 }
 
-/* ---- the hub's words ------------------------------------------------------------------------- */
+/* ---- the router's words ---------------------------------------------------------------------- */
 
 static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
 {
-    struct relay *r = arg;
+    struct process *r = arg;
     ct_conn_send_bytes(r->parent, type, data, len);
 }
 
 static void on_joined(void *arg, uint32_t node, bool far)
 {
-    struct relay *r = arg;
+    struct process *r = arg;
     if (far) {
         ct_conn_send_u32(r->parent, CT_MSG_JOINED, node);
     }
@@ -105,7 +105,7 @@ static void on_joined(void *arg, uint32_t node, bool far)
 
 static void on_lost(void *arg, uint32_t node, bool far, const char *why)
 {
-    struct relay *r = arg;
+    struct process *r = arg;
     r->missed = true;
     if (!far) {
         clear_up(r, true);
@@ -120,7 +120,7 @@ static void on_over(void *arg)
 
 /* ---- the parent's words ---------------------------------------------------------------------- */
 
-static void refuse(struct relay *r, const char *why)
+static void refuse(struct process *r, const char *why)
 {
     enum { FLUSH_LIMIT_MS = 5000 };
     struct evbuffer *body = evbuffer_new();
@@ -144,7 +144,7 @@ static bool have_wdirs(const struct ct_jobdesc *d)
 }
 
 /* The daemon is to find what one beside ctranrun would. */
-static void enter(struct relay *r)
+static void enter(struct process *r)
 {
     char why[PATH_MAX + 128];
     for (char **s = r->desc.forward; s != NULL && *s != NULL; s++) {
@@ -163,11 +163,11 @@ static void enter(struct relay *r)
     }
 }
 
-static void take_job(struct relay *r, struct ct_unpack *in)
+static void take_job(struct process *r, struct ct_unpack *in)
 {
-    static const struct ct_hub_ops ops = {on_up, on_joined, on_lost, on_over};
-    char                           self[PATH_MAX];
-    ssize_t                        len = readlink("/proc/self/exe", self, sizeof self - 1);
+    static const struct ct_router_ops ops = {on_up, on_joined, on_lost, on_over};
+    char                              self[PATH_MAX];
+    ssize_t                           len = readlink("/proc/self/exe", self, sizeof self - 1);
     ct_jobdesc_unpack(&r->desc, in);
     if (in->bad) {
         return;
@@ -175,22 +175,22 @@ static void take_job(struct relay *r, struct ct_unpack *in)
     enter(r);
     self[len > 0 ? len : 0] = '\0';
     struct ct_span span = {r->desc.me, r->desc.span};
-    if (!ct_hub_init(&r->hub, r->base, &r->desc, span, r->desc.me, CT_OUT_WINDOW, &ops, r)) {
+    if (!ct_router_init(&r->router, r->base, &r->desc, span, r->desc.me, CT_OUT_WINDOW, &ops, r)) {
         refuse(r, "cannot prepare the way to other nodes: out of memory");
     }
     r->have_job = true;
-    ct_hub_start(&r->hub, self);
+    ct_router_start(&r->router, self);
 }
 
 static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
-    struct relay *r = arg;
+    struct process *r = arg;
     if (type == CT_MSG_JOB && !r->have_job) {
         take_job(r, in);
     } else if (!r->have_job) {
         in->bad = true;
     } else {
-        ct_hub_down(&r->hub, type, in);
+        ct_router_down(&r->router, type, in);
         leave_if_over(r);
     }
 }
@@ -217,10 +217,10 @@ static bool take_stream(int fds[2])
     return fcntl(STDERR_FILENO, F_GETFD) >= 0 || open("/dev/null", O_RDWR) == STDERR_FILENO;
 }
 
-int ct_relay_run(const char *job)
+int ct_router_run(const char *job)
 {
-    static struct relay r;
-    int                 fds[2];
+    static struct process r;
+    int                   fds[2];
     r.job = job;
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages through a process of the tree; see hub.h. Used by head/run.c and relay.c. */
+/* Messages through a process of the tree; see router.h. Used by head/run.c and router_process.c. */
 #include "config.h"
-#include "launcher/tree/hub.h"
+#include "launcher/tree/router.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "base/auth.h"
 #include "launcher/launcher.h"
 
-struct ct_hub_child *ct_hub_way(struct ct_hub *h, uint32_t node)
+struct ct_router_child *ct_router_way(struct ct_router *h, uint32_t node)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
         if (ct_span_has(h->children[i].span, node)) {
@@ -26,11 +26,11 @@ struct ct_hub_child *ct_hub_way(struct ct_hub *h, uint32_t node)
 /* ---- standard input -------------------------------------------------------------------------- */
 
 /* Asks above for what all who read have asked for; tells when nobody reads any more. */
-static void ask_for_input(struct ct_hub *h)
+static void ask_for_input(struct ct_router *h)
 {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        const struct ct_hub_child *c = &h->children[i];
+        const struct ct_router_child *c = &h->children[i];
         least = c->reads && c->in_credit < least ? c->in_credit : least;
     }
     if (least == UINT64_MAX && !h->in_closed) {
@@ -46,30 +46,30 @@ static void ask_for_input(struct ct_hub *h)
     }
 }
 
-static void stop_reading(struct ct_hub_child *c)
+static void stop_reading(struct ct_router_child *c)
 {
     if (c->reads) {
         c->reads = false;
-        ask_for_input(c->hub);
+        ask_for_input(c->router);
     }
 }
 
 /* ---- messages from below --------------------------------------------------------------------- */
 
-static void take_credit(struct ct_hub_child *c, struct ct_unpack *in)
+static void take_credit(struct ct_router_child *c, struct ct_unpack *in)
 {
     in->bad = ct_unpack_u32(in) != CT_CHAN_STDIN;
     c->in_credit += ct_unpack_u32(in);
     if (!in->bad && c->reads) {
-        ask_for_input(c->hub);
+        ask_for_input(c->router);
     }
 }
 
 /* From node to node: down, where it is behind us, or else up. */
-static void pass_on(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
+static void pass_on(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in)
 {
-    struct ct_unpack     look = *in;
-    struct ct_hub_child *c = ct_hub_way(h, ct_unpack_u32(&look));
+    struct ct_unpack        look = *in;
+    struct ct_router_child *c = ct_router_way(h, ct_unpack_u32(&look));
     if (c == NULL) {
         h->ops->up(h->arg, type, in->at, in->left);
     } else if (c->joined && !c->gone) {
@@ -77,16 +77,16 @@ static void pass_on(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *i
     }
 }
 
-void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack *in)
+void ct_router_take(struct ct_router_child *c, enum ct_msg_type type, struct ct_unpack *in)
 {
-    struct ct_hub *h = c->hub;
+    struct ct_router *h = c->router;
     if (!c->joined && type != CT_MSG_HELLO) {
         in->bad = true;
         return;
     }
     switch (type) {
     case CT_MSG_HELLO:
-        ct_hub_child_take_hello(c, in);
+        ct_router_child_take_hello(c, in);
         break;
     case CT_MSG_OUT:
         in->bad = !ct_merge_add(h->merge, c->index, in);
@@ -98,7 +98,7 @@ void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack
         stop_reading(c);
         break;
     case CT_MSG_FENCE:
-        ct_hub_fence(c, in);
+        ct_router_fence(c, in);
         break;
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
@@ -106,13 +106,13 @@ void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack
         pass_on(h, type, in);
         break;
     case CT_MSG_EVENT_TAKEN:
-        ct_hub_events_taken(c, in);
+        ct_router_events_taken(c, in);
         break;
     case CT_MSG_DONE:
-        ct_hub_child_done(c);
+        ct_router_child_done(c);
         break;
     case CT_MSG_REFUSED:
-        c->done |= !c->far; /* it has left no process; a relay has more to do */
+        c->done |= !c->far; /* it has left no process; a router has more to do */
         h->ops->up(h->arg, type, in->at, in->left);
         break;
     default:
@@ -121,13 +121,13 @@ void ct_hub_take(struct ct_hub_child *c, enum ct_msg_type type, struct ct_unpack
 }
 
 /* Called once for each child. */
-void ct_hub_child_gone(struct ct_hub_child *c, const char *why)
+void ct_router_child_gone(struct ct_router_child *c, const char *why)
 {
-    struct ct_hub *h = c->hub;
+    struct ct_router *h = c->router;
     c->gone = true;
     h->ngone++;
     ct_merge_close(h->merge, c->index);
-    ct_hub_events_leave(c);
+    ct_router_events_leave(c);
     stop_reading(c);
     if (!c->done) {
         h->ops->lost(h->arg, c->span.first, c->far, why);
@@ -139,18 +139,18 @@ void ct_hub_child_gone(struct ct_hub_child *c, const char *why)
 
 /* ---- messages from above --------------------------------------------------------------------- */
 
-static void take_end(struct ct_hub *h, struct ct_unpack *in)
+static void take_end(struct ct_router *h, struct ct_unpack *in)
 {
     uint32_t grace_ms = ct_unpack_u32(in);
     if (!in->bad) {
-        ct_hub_end(h, grace_ms);
+        ct_router_end(h, grace_ms);
     }
 }
 
-static void pass_input(struct ct_hub *h, const struct ct_unpack *in)
+static void pass_input(struct ct_router *h, const struct ct_unpack *in)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        struct ct_hub_child *c = &h->children[i];
+        struct ct_router_child *c = &h->children[i];
         if (c->joined && !c->gone && c->reads) {
             ct_conn_send_bytes(c->conn, CT_MSG_STDIN, in->at, in->left);
         }
@@ -159,14 +159,14 @@ static void pass_input(struct ct_hub *h, const struct ct_unpack *in)
 
 /* What it neither has asked for nor may miss: a child to which too much of that has been said since
  * it was through with it, and for which as much waits, is lost. */
-static void say(struct ct_hub_child *c, enum ct_msg_type type, const struct ct_unpack *in)
+static void say(struct ct_router_child *c, enum ct_msg_type type, const struct ct_unpack *in)
 {
     const size_t pending = ct_conn_pending(c->conn);
     if (ct_conn_written(c->conn) >= c->said_until) {
         c->said_bytes = 0;
     }
     if (ct_min_size(c->said_bytes, pending) > CT_SAID_BEHIND_MAX) {
-        ct_hub_child_give_up(c);
+        ct_router_child_give_up(c);
         return;
     }
     ct_conn_send_bytes(c->conn, type, in->at, in->left);
@@ -174,17 +174,17 @@ static void say(struct ct_hub_child *c, enum ct_msg_type type, const struct ct_u
     c->said_until = ct_conn_written(c->conn) + ct_conn_pending(c->conn);
 }
 
-static void say_all(struct ct_hub *h, enum ct_msg_type type, const struct ct_unpack *in)
+static void say_all(struct ct_router *h, enum ct_msg_type type, const struct ct_unpack *in)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        struct ct_hub_child *c = &h->children[i];
+        struct ct_router_child *c = &h->children[i];
         if (c->joined && !c->gone && !c->given_up) {
             say(c, type, in);
         }
     }
 }
 
-void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
+void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in)
 {
     uint32_t channel;
     switch (type) {
@@ -202,7 +202,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
         say_all(h, type, in);
         break;
     case CT_MSG_EVENT:
-        ct_hub_events_pass(h, in);
+        ct_router_events_pass(h, in);
         break;
     case CT_MSG_END:
         take_end(h, in);
@@ -212,7 +212,7 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
         ct_merge_credit(h->merge, channel, ct_unpack_u32(in));
         break;
     case CT_MSG_FENCE_DONE:
-        ct_hub_fence_done(h, in);
+        ct_router_fence_done(h, in);
         break;
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
@@ -231,34 +231,34 @@ void ct_hub_down(struct ct_hub *h, enum ct_msg_type type, struct ct_unpack *in)
     }
 }
 
-void ct_hub_send_down(struct ct_hub *h, enum ct_msg_type type, struct evbuffer *body)
+void ct_router_send_down(struct ct_router *h, enum ct_msg_type type, struct evbuffer *body)
 {
     struct ct_unpack in = ct_unpack_of(body);
-    ct_hub_down(h, type, &in);
+    ct_router_down(h, type, &in);
     evbuffer_free(body);
 }
 
-void ct_hub_down_u32(struct ct_hub *h, enum ct_msg_type type, uint32_t v)
+void ct_router_down_u32(struct ct_router *h, enum ct_msg_type type, uint32_t v)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, v);
-    ct_hub_send_down(h, type, body);
+    ct_router_send_down(h, type, body);
 }
 
-void ct_hub_end(struct ct_hub *h, uint32_t grace_ms)
+void ct_router_end(struct ct_router *h, uint32_t grace_ms)
 {
     h->ending = true;
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        struct ct_hub_child *c = &h->children[i];
+        struct ct_router_child *c = &h->children[i];
         if (c->joined && !c->gone) {
             ct_conn_send_u32(c->conn, CT_MSG_END, grace_ms);
         } else {
-            ct_hub_child_stop(c);
+            ct_router_child_stop(c);
         }
     }
 }
 
-void ct_hub_flush(struct ct_hub *h, int timeout_ms)
+void ct_router_flush(struct ct_router *h, int timeout_ms)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
         if (h->children[i].conn != NULL) {
@@ -269,11 +269,11 @@ void ct_hub_flush(struct ct_hub *h, int timeout_ms)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-size_t ct_hub_pids(const struct ct_hub *h, bool far_only, pid_t *out)
+size_t ct_router_pids(const struct ct_router *h, bool far_only, pid_t *out)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        const struct ct_hub_child *c = &h->children[i];
+        const struct ct_router_child *c = &h->children[i];
         if (c->pid > 0 && !c->reaped && (c->far || !far_only)) {
             out[n++] = c->pid;
         }
@@ -281,10 +281,10 @@ size_t ct_hub_pids(const struct ct_hub *h, bool far_only, pid_t *out)
     return n;
 }
 
-void ct_hub_reaped(struct ct_hub *h, pid_t pid, int wait_status)
+void ct_router_reaped(struct ct_router *h, pid_t pid, int wait_status)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        struct ct_hub_child *c = &h->children[i];
+        struct ct_router_child *c = &h->children[i];
         if (c->pid == pid && !c->reaped) {
             c->reaped = true;
             c->wait_status = wait_status;
@@ -296,19 +296,19 @@ void ct_hub_reaped(struct ct_hub *h, pid_t pid, int wait_status)
 
 static void on_forward(void *arg, const uint8_t *payload, size_t len)
 {
-    struct ct_hub *h = arg;
+    struct ct_router *h = arg;
     h->ops->up(h->arg, CT_MSG_OUT, payload, len);
 }
 
 static void on_credit(void *arg, uint32_t source, uint32_t channel, uint32_t len)
 {
-    struct ct_hub *h = arg;
+    struct ct_router *h = arg;
     if (!h->children[source].gone) {
         ct_conn_send_credit(h->children[source].conn, channel, len);
     }
 }
 
-static bool pack(struct ct_hub *h)
+static bool pack(struct ct_router *h)
 {
     struct evbuffer *body = evbuffer_new();
     ct_jobdesc_pack(h->desc, body);
@@ -321,31 +321,31 @@ static bool pack(struct ct_hub *h)
 }
 
 /* The daemon of our own node comes first: it has work to do while others are still reached. */
-static bool make_children(struct ct_hub *h, const struct ct_span *parts, uint32_t n)
+static bool make_children(struct ct_router *h, const struct ct_span *parts, uint32_t n)
 {
     bool own = h->mine != CT_NO_NODE;
     h->nchildren = n + own;
     h->children = calloc((size_t)h->nchildren + 1, sizeof *h->children);
     bool ok = h->children != NULL;
     if (ok && own) {
-        ok = ct_hub_child_init(&h->children[0], h, 0, (struct ct_span){h->mine, 1}, false);
+        ok = ct_router_child_init(&h->children[0], h, 0, (struct ct_span){h->mine, 1}, false);
     }
     for (uint32_t i = 0; ok && i < n; i++) {
-        ok = ct_hub_child_init(&h->children[own + i], h, own + i, parts[i], true);
+        ok = ct_router_child_init(&h->children[own + i], h, own + i, parts[i], true);
     }
     return ok;
 }
 
-bool ct_hub_init(struct ct_hub *h, struct event_base *base, const struct ct_jobdesc *desc,
-                 struct ct_span span, uint32_t mine, size_t credit_bytes,
-                 const struct ct_hub_ops *ops, void *arg)
+bool ct_router_init(struct ct_router *h, struct event_base *base, const struct ct_jobdesc *desc,
+                    struct ct_span span, uint32_t mine, size_t credit_bytes,
+                    const struct ct_router_ops *ops, void *arg)
 {
     static const struct ct_merge_ops merge_ops = {on_forward, on_credit};
     struct ct_span                  *parts = calloc((size_t)desc->fan_out + 1, sizeof *parts);
-    *h = (struct ct_hub){
+    *h = (struct ct_router){
         .base = base, .desc = desc, .span = span, .mine = mine, .ops = ops, .arg = arg};
     ct_list_init(&h->fences);
-    bool ok = ct_hub_events_init(h) && parts != NULL && pack(h) &&
+    bool ok = ct_router_events_init(h) && parts != NULL && pack(h) &&
               make_children(h, parts, ct_tree_split(span, mine, desc->fan_out, parts));
     free(parts);
     if (ok) {
@@ -354,20 +354,20 @@ bool ct_hub_init(struct ct_hub *h, struct event_base *base, const struct ct_jobd
     return ok && h->merge != NULL;
 }
 
-void ct_hub_start(struct ct_hub *h, const char *daemon)
+void ct_router_start(struct ct_router *h, const char *daemon)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        ct_hub_child_start(&h->children[i], daemon);
+        ct_router_child_start(&h->children[i], daemon);
     }
 }
 
-void ct_hub_fini(struct ct_hub *h)
+void ct_router_fini(struct ct_router *h)
 {
     for (uint32_t i = 0; h->children != NULL && i < h->nchildren; i++) {
-        ct_hub_child_fini(&h->children[i]);
+        ct_router_child_fini(&h->children[i]);
     }
-    ct_hub_events_fini(h);
-    ct_hub_fences_fini(h);
+    ct_router_events_fini(h);
+    ct_router_fences_fini(h);
     ct_merge_destroy(h->merge);
     free(h->children);
     if (h->packed != NULL) {

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "launcher/tree/hub_child.c"
+#include "launcher/tree/router_child.c"
 #include "launcher/family/spawned_place.h"
 #include "launcher/job/strlist.h"
 
@@ -32,7 +32,7 @@ static void on_joined(void *arg, uint32_t node, bool far)
     FUZZ_CHECK(node < NODES);
 }
 
-static void on_hub_lost(void *arg, uint32_t node, bool far, const char *why)
+static void on_router_lost(void *arg, uint32_t node, bool far, const char *why)
 {
     (void)arg, (void)far;
     FUZZ_CHECK(node < NODES);
@@ -44,7 +44,7 @@ static void on_over(void *arg)
     FUZZ_CHECK(++*(int *)arg == 1);
 }
 
-static const struct ct_hub_ops hub_ops = {on_up, on_joined, on_hub_lost, on_over};
+static const struct ct_router_ops router_ops = {on_up, on_joined, on_router_lost, on_over};
 
 /* ---- a job ----------------------------------------------------------------------------------- */
 
@@ -186,7 +186,7 @@ static size_t payload(struct fuzz *f, uint8_t *out)
     return at + len;
 }
 
-static void from_child(struct ct_hub_child *c, int fd, struct fuzz *f)
+static void from_child(struct ct_router_child *c, int fd, struct fuzz *f)
 {
     static const char version[] = PACKAGE_VERSION;
     uint8_t           message[HEAD + BODY + 32] = {0};
@@ -209,7 +209,7 @@ static void from_child(struct ct_hub_child *c, int fd, struct fuzz *f)
     (void)!send(fd, message, HEAD + len + 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void from_above(struct ct_hub *h, struct fuzz *f)
+static void from_above(struct ct_router *h, struct fuzz *f)
 {
     uint8_t          bytes[BODY];
     uint32_t         type = 1 + fuzz_below(f, CT_MSG_TYPES);
@@ -218,10 +218,10 @@ static void from_above(struct ct_hub *h, struct fuzz *f)
     if (type == CT_MSG_END && fuzz_below(f, 8) != 0) {
         return;
     }
-    ct_hub_down(h, type, &in);
+    ct_router_down(h, type, &in);
 }
 
-static void play(struct ct_hub *h, int *fds, struct fuzz *f)
+static void play(struct ct_router *h, int *fds, struct fuzz *f)
 {
     while (f->left > 0) {
         uint8_t what = (uint8_t)fuzz_number(f, 1);
@@ -248,9 +248,9 @@ static void play(struct ct_hub *h, int *fds, struct fuzz *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fuzz   f = {data, size};
-    struct ct_hub h;
-    int           over = 0, fds[NODES], pair[2];
+    struct fuzz      f = {data, size};
+    struct ct_router h;
+    int              over = 0, fds[NODES], pair[2];
     if (base == NULL) {
         base = event_base_new();
         (void)signal(SIGPIPE, SIG_IGN); /* as all processes of the launcher do */
@@ -266,7 +266,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     struct ct_span span =
         (choice & 1) != 0 ? (struct ct_span){0, NODES} : (struct ct_span){MINE, 4};
-    FUZZ_CHECK(ct_hub_init(&h, base, make_desc(choice == 2), span, MINE, 200, &hub_ops, &over));
+    FUZZ_CHECK(
+        ct_router_init(&h, base, make_desc(choice == 2), span, MINE, 200, &router_ops, &over));
     for (uint32_t i = 0; i < h.nchildren; i++) {
         FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
         FUZZ_CHECK(connect_child(&h.children[i], pair[0]));
@@ -279,7 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     (void)event_base_loop(base, EVLOOP_NONBLOCK);
-    ct_hub_fini(&h);
+    ct_router_fini(&h);
     (void)event_base_loop(base, EVLOOP_NONBLOCK); /* libevent closes what was given back */
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A child in the tree: its start, its first word, what its agent says on standard error, and if it
- * is lost, why, in one line. Part of the hub; see hub.h.
+ * is lost, why, in one line. Part of the router; see router.h.
  */
 #include "config.h"
-#include "launcher/tree/hub.h"
+#include "launcher/tree/router.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,15 +17,15 @@
 #include "launcher/tree/launch.h"
 #include "launcher/launcher.h"
 
-static const char *host_of(const struct ct_hub_child *c)
+static const char *host_of(const struct ct_router_child *c)
 {
-    return c->hub->desc->nodes[c->span.first].host;
+    return c->router->desc->nodes[c->span.first].host;
 }
 
 /* ---- what the agent says --------------------------------------------------------------------- */
 
 /* Keeps the end of it. Returns false when nothing can be read just now. */
-static bool read_errors(struct ct_hub_child *c)
+static bool read_errors(struct ct_router_child *c)
 {
     char    text[512];
     size_t  have = strlen(c->said);
@@ -54,7 +54,7 @@ static void on_errors(int fd, short what, void *arg)
 }
 
 /* The last lines of it in one, with ": " before them if there is anything. */
-static void describe_said(struct ct_hub_child *c, char *out, size_t cap)
+static void describe_said(struct ct_router_child *c, char *out, size_t cap)
 {
     while (read_errors(c)) {
     }
@@ -68,13 +68,13 @@ static void describe_said(struct ct_hub_child *c, char *out, size_t cap)
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* The agent, and what it has started here: it leads a session of its own. */
-static void kill_agent(const struct ct_hub_child *c)
+static void kill_agent(const struct ct_router_child *c)
 {
     (void)kill(-c->pid, SIGKILL);
 }
 
 /* From now on it has a while to end. */
-static void give_time(struct ct_hub_child *c)
+static void give_time(struct ct_router_child *c)
 {
     if (c->reap_by_ns == 0) {
         c->reap_by_ns = ct_clock_ns() + (uint64_t)CT_AGENT_LIMIT_MS * CT_NS_PER_MS;
@@ -82,7 +82,7 @@ static void give_time(struct ct_hub_child *c)
 }
 
 /* An agent that has its time still, and uses it. */
-static bool is_ending(struct ct_hub_child *c)
+static bool is_ending(struct ct_router_child *c)
 {
     siginfo_t info = {.si_pid = 0};
     return c->far && !c->stranger && ct_clock_ns() < c->reap_by_ns &&
@@ -92,7 +92,7 @@ static bool is_ending(struct ct_hub_child *c)
 /* A daemon without its stream is of no use; an agent ends by itself when its host has said
  * good-bye, and then its status tells how that went. Returns false while it is to be waited for:
  * the others' streams must not wait with it. */
-static bool reap(struct ct_hub_child *c)
+static bool reap(struct ct_router_child *c)
 {
     if (c->pid <= 0 || c->reaped) {
         return true;
@@ -111,7 +111,7 @@ static bool reap(struct ct_hub_child *c)
     return true;
 }
 
-static void describe_far(struct ct_hub_child *c, char *out, size_t cap)
+static void describe_far(struct ct_router_child *c, char *out, size_t cap)
 {
     char said[sizeof c->said + 2], how[128];
     int  code = WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) : -1;
@@ -132,12 +132,12 @@ static void describe_far(struct ct_hub_child *c, char *out, size_t cap)
         snprintf(out, cap,
                  "host %s: " CT_DAEMON_NAME " cannot be started there%s; install the "
                  "same ctran on every host, with %s in the same place",
-                 host_of(c), said, c->hub->desc->daemon);
+                 host_of(c), said, c->router->desc->daemon);
     } else {
         snprintf(out, cap,
                  "host %s cannot be reached: its agent (%s) %s before " CT_DAEMON_NAME
                  " was there%s",
-                 host_of(c), c->hub->desc->agent[0], how, said);
+                 host_of(c), c->router->desc->agent[0], how, said);
     }
 }
 
@@ -146,7 +146,7 @@ static void describe_far(struct ct_hub_child *c, char *out, size_t cap)
 static void on_lost(evutil_socket_t fd, short what, void *arg)
 {
     static const struct timeval soon = {0, 2000};
-    struct ct_hub_child        *c = arg;
+    struct ct_router_child     *c = arg;
     char                        line[2048] = "";
     (void)fd;
     (void)what;
@@ -170,11 +170,11 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
     for (char *at = line; *at != '\0'; at++) {
         *at = *at == '\n' ? ' ' : *at;
     }
-    ct_hub_child_gone(c, line);
+    ct_router_child_gone(c, line);
 }
 
 /* Nothing follows but the end of the stream, which an agent that stays might keep open. */
-void ct_hub_child_done(struct ct_hub_child *c)
+void ct_router_child_done(struct ct_router_child *c)
 {
     static const struct timeval limit = {CT_AGENT_LIMIT_MS / 1000, CT_AGENT_LIMIT_MS % 1000 * 1000};
     c->done = true;
@@ -187,7 +187,7 @@ void ct_hub_child_done(struct ct_hub_child *c)
 static void on_gone(void *arg, const char *why)
 {
     static const struct timeval at_once = {0, 0};
-    struct ct_hub_child        *c = arg;
+    struct ct_router_child     *c = arg;
     if (!c->stranger && !c->given_up) {
         c->stranger = !c->joined && c->far && !ct_conn_has_ended(c->conn);
         snprintf(c->why, sizeof c->why, "%s%s%s",
@@ -202,7 +202,7 @@ static void on_gone(void *arg, const char *why)
     evtimer_add(c->lost, &at_once);
 }
 
-void ct_hub_leave_far(struct ct_hub *h)
+void ct_router_leave_far(struct ct_router *h)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
         if (h->children[i].far) {
@@ -218,7 +218,7 @@ void ct_hub_leave_far(struct ct_hub *h)
     }
 }
 
-void ct_hub_child_stop(struct ct_hub_child *c)
+void ct_router_child_stop(struct ct_router_child *c)
 {
     static const struct timeval at_once = {0, 0};
     if (c->pid > 0 && !c->reaped && !c->gone) {
@@ -231,23 +231,23 @@ void ct_hub_child_stop(struct ct_hub_child *c)
     }
 }
 
-void ct_hub_child_give_up(struct ct_hub_child *c)
+void ct_router_child_give_up(struct ct_router_child *c)
 {
     static const struct timeval at_once = {0, 0};
     snprintf(c->why, sizeof c->why,
              "it takes nothing of what it is sent, and more than %d MiB wait for it",
              CT_SAID_BEHIND_MAX >> 20);
     c->given_up = true;
-    ct_hub_child_stop(c);
+    ct_router_child_stop(c);
     evtimer_add(c->lost, &at_once);
 }
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-static void send_job(struct ct_hub_child *c)
+static void send_job(struct ct_router_child *c)
 {
-    struct ct_hub   *h = c->hub;
-    struct evbuffer *body = evbuffer_new();
+    struct ct_router *h = c->router;
+    struct evbuffer  *body = evbuffer_new();
     ct_pack_u32(body, c->span.first);
     ct_pack_u32(body, c->span.n);
     evbuffer_add(body, h->packed, h->packed_len);
@@ -255,7 +255,7 @@ static void send_job(struct ct_hub_child *c)
     evbuffer_free(body);
 }
 
-void ct_hub_child_take_hello(struct ct_hub_child *c, struct ct_unpack *in)
+void ct_router_child_take_hello(struct ct_router_child *c, struct ct_unpack *in)
 {
     const char *build = ct_unpack_text(in);
     if (in->bad || c->joined || strcmp(build, PACKAGE_VERSION) != 0) {
@@ -267,33 +267,33 @@ void ct_hub_child_take_hello(struct ct_hub_child *c, struct ct_unpack *in)
         in->bad = true;
         return;
     }
-    if (c->hub->ending) {
+    if (c->router->ending) {
         return; /* it is being stopped */
     }
     c->joined = true;
-    ct_hub_events_join(c);
+    ct_router_events_join(c);
     send_job(c);
-    c->hub->ops->joined(c->hub->arg, c->span.first, c->far);
+    c->router->ops->joined(c->router->arg, c->span.first, c->far);
 }
 
 static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
-    ct_hub_take(arg, type, in);
+    ct_router_take(arg, type, in);
 }
 
-static bool connect_child(struct ct_hub_child *c, int fd)
+static bool connect_child(struct ct_router_child *c, int fd)
 {
-    c->conn = ct_conn_create(c->hub->base, fd, fd, on_msg, on_gone, c);
+    c->conn = ct_conn_create(c->router->base, fd, fd, on_msg, on_gone, c);
     if (c->conn != NULL && c->err_fd >= 0) {
-        c->errors = event_new(c->hub->base, c->err_fd, EV_READ | EV_PERSIST, on_errors, c);
+        c->errors = event_new(c->router->base, c->err_fd, EV_READ | EV_PERSIST, on_errors, c);
         return c->errors != NULL && event_add(c->errors, NULL) == 0;
     }
     return c->conn != NULL;
 }
 
-void ct_hub_child_start(struct ct_hub_child *c, const char *daemon)
+void ct_router_child_start(struct ct_router_child *c, const char *daemon)
 {
-    const struct ct_jobdesc *d = c->hub->desc;
+    const struct ct_jobdesc *d = c->router->desc;
     int                      fd;
     c->pid = c->far ? ct_daemon_start_far(d, host_of(c), &fd, &c->err_fd)
                     : ct_daemon_start(daemon, d->job, &fd);
@@ -308,23 +308,24 @@ void ct_hub_child_start(struct ct_hub_child *c, const char *daemon)
 }
 
 /* Whether a rank behind the child gets the standard input. */
-static bool has_reader(const struct ct_hub_child *c)
+static bool has_reader(const struct ct_router_child *c)
 {
-    const struct ct_jobdesc *d = c->hub->desc;
+    const struct ct_jobdesc *d = c->router->desc;
     return d->stdin_to == CT_STDIN_ALL ||
            (d->stdin_to >= 0 && ct_span_has(c->span, d->ranks.node_of[d->stdin_to]));
 }
 
-bool ct_hub_child_init(struct ct_hub_child *c, struct ct_hub *h, uint32_t index,
-                       struct ct_span span, bool far)
+bool ct_router_child_init(struct ct_router_child *c, struct ct_router *h, uint32_t index,
+                          struct ct_span span, bool far)
 {
-    *c = (struct ct_hub_child){.hub = h, .index = index, .span = span, .far = far, .err_fd = -1};
+    *c = (struct ct_router_child){
+        .router = h, .index = index, .span = span, .far = far, .err_fd = -1};
     c->reads = has_reader(c);
     c->lost = evtimer_new(h->base, on_lost, c);
     return c->lost != NULL;
 }
 
-void ct_hub_child_fini(struct ct_hub_child *c)
+void ct_router_child_fini(struct ct_router_child *c)
 {
     if (c->errors != NULL) {
         event_free(c->errors);

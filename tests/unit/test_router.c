@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hub and children that are slow: what waits for whom, who is waited for, and what is told of
- * that. The children are the other ends of sockets, which this test reads as fast as it likes; it
- * also says when the hub looks at them. Files of the hub are included, to give it such children.
+ * The router and children that are slow: what waits for whom, who is waited for, and what is told
+ * of that. The children are the other ends of sockets, which this test reads as fast as it likes;
+ * it also says when the router looks at them. Files of the router are included, to give it such
+ * children.
  */
 #include "unit.h"
 
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "launcher/tree/hub_child.c"
-#include "launcher/tree/hub_events.c"
+#include "launcher/tree/router_child.c"
+#include "launcher/tree/router_events.c"
 
 enum {
     NODES = 3,
-    OWN = 0,   /* a daemon; the others are relays, */
+    OWN = 0,   /* a daemon; the others are routers, */
     FAR = 1,   /* of one node each, */
     TELLER = 2 /* of which this one tells the events */
 };
@@ -30,9 +31,9 @@ struct peer {
 
 struct world {
     struct event_base *base;
-    struct ct_hub      hub;
+    struct ct_router   router;
     struct peer        peers[NODES];
-    uint32_t           told, taken; /* events: given to the hub, and of those told to be taken */
+    uint32_t           told, taken; /* events: given to the router, and of those told to be taken */
     unsigned           warnings, lost;
     char               said[512];
 };
@@ -161,7 +162,7 @@ static void read_all(struct world *w, uint32_t who)
 
 static void look(struct world *w)
 {
-    on_look(-1, 0, &w->hub);
+    on_look(-1, 0, &w->router);
     turn(w);
 }
 
@@ -190,19 +191,19 @@ static struct ct_jobdesc *make_desc(void)
 
 static int begin(void **state)
 {
-    static const struct ct_hub_ops ops = {on_up, on_joined, on_child_lost, on_over};
-    struct world                  *w = calloc(1, sizeof *w);
-    const struct ct_span           span = {0, NODES};
+    static const struct ct_router_ops ops = {on_up, on_joined, on_child_lost, on_over};
+    struct world                     *w = calloc(1, sizeof *w);
+    const struct ct_span              span = {0, NODES};
     assert_non_null(w);
     w->base = event_base_new();
-    assert_true(ct_hub_init(&w->hub, w->base, make_desc(), span, OWN, 200, &ops, w));
-    assert_int_equal(w->hub.nchildren, NODES);
+    assert_true(ct_router_init(&w->router, w->base, make_desc(), span, OWN, 200, &ops, w));
+    assert_int_equal(w->router.nchildren, NODES);
     for (uint32_t i = 0; i < NODES; i++) {
         int              pair[2];
         struct evbuffer *hello = evbuffer_new();
-        assert_int_equal(w->hub.children[i].span.first, i);
+        assert_int_equal(w->router.children[i].span.first, i);
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-        assert_true(connect_child(&w->hub.children[i], pair[0]));
+        assert_true(connect_child(&w->router.children[i], pair[0]));
         w->peers[i] = (struct peer){.fd = pair[1], .in = malloc(HEAD + EVENT + 1 + SOME)};
         assert_non_null(w->peers[i].in);
         ct_pack_text(hello, PACKAGE_VERSION);
@@ -223,7 +224,7 @@ static int end(void **state)
         free(w->peers[i].in);
     }
     turn(w);
-    ct_hub_fini(&w->hub);
+    ct_router_fini(&w->router);
     turn(w);
     event_base_free(w->base);
     free(w);
@@ -236,17 +237,18 @@ static void tell_event(struct world *w)
     struct ct_unpack in = {.at = body, .left = sizeof body};
     put32(body, TELLER);
     put32(body + 4, ++w->told);
-    ct_hub_down(&w->hub, CT_MSG_EVENT, &in);
+    ct_router_down(&w->router, CT_MSG_EVENT, &in);
     assert_false(in.bad);
-    assert_in_range(w->hub.events.bytes, 0, CT_EVENTS_BEHIND_MAX);
+    assert_in_range(w->router.events.bytes, 0, CT_EVENTS_BEHIND_MAX);
     for (uint32_t i = 0; i < NODES; i++) {
-        assert_in_range(ct_conn_pending(w->hub.children[i].conn), 0, CT_EVENTS_AHEAD + 2 * EVENT);
+        assert_in_range(ct_conn_pending(w->router.children[i].conn), 0,
+                        CT_EVENTS_AHEAD + 2 * EVENT);
     }
     turn(w);
 }
 
-/* The relay takes what has come at once. */
-static void relay_takes(struct world *w)
+/* The router takes what has come at once. */
+static void router_takes(struct world *w)
 {
     const uint32_t before = w->peers[FAR].got;
     read_all(w, FAR);
@@ -265,19 +267,19 @@ static void test_slow(void **state)
     while (w->peers[OWN].got < MANY) {
         while (w->told < MANY && w->told - w->taken < WINDOW) {
             tell_event(w);
-            relay_takes(w);
+            router_takes(w);
         }
         (void)read_some(w, OWN, SOME);
-        relay_takes(w);
+        router_takes(w);
         look(w);
-        assert_false(w->hub.children[OWN].events.still);
+        assert_false(w->router.children[OWN].events.still);
         assert_int_equal(w->peers[OWN].last, w->peers[OWN].got);
     }
     assert_int_equal(w->peers[FAR].got, MANY);
     assert_int_equal(w->peers[TELLER].got, 0);
     assert_int_equal(w->taken, MANY);
     assert_int_equal(w->warnings, 0);
-    assert_int_equal(w->hub.events.bytes, 0);
+    assert_int_equal(w->router.events.bytes, 0);
 }
 
 /* One that takes nothing holds nobody up for long, costs no more than it may, and misses the rest.
@@ -287,7 +289,7 @@ static void test_still(void **state)
     struct world *w = *state;
     while (w->told < WINDOW) {
         tell_event(w);
-        relay_takes(w);
+        router_takes(w);
     }
     const uint32_t taken = w->taken;
     assert_in_range(taken, 0, WINDOW / 2);
@@ -299,13 +301,13 @@ static void test_still(void **state)
     assert_int_equal(w->taken, WINDOW);
     while (w->told < MANY) {
         tell_event(w);
-        relay_takes(w);
+        router_takes(w);
         assert_int_equal(w->taken, w->told);
     }
     assert_int_equal(w->peers[FAR].got, MANY);
     assert_int_equal(w->warnings, 1);
     assert_non_null(strstr(w->said, "it does not keep up with what it is sent; 32 MiB of events"));
-    assert_true(w->hub.children[OWN].events.still);
+    assert_true(w->router.children[OWN].events.still);
     read_all(w, OWN);
     assert_int_equal(w->peers[OWN].last, MANY);
     assert_in_range(w->peers[OWN].got, CT_EVENTS_BEHIND_MAX / (EVENT + 100), MANY - 1);
@@ -314,22 +316,22 @@ static void test_still(void **state)
                    MANY - w->peers[OWN].got);
     assert_string_equal(w->said, wanted);
     assert_int_equal(w->warnings, 2);
-    assert_false(w->hub.children[OWN].events.still);
+    assert_false(w->router.children[OWN].events.still);
     while (w->told - w->taken < SOME / 1000) { /* until its socket is full */
         tell_event(w);
-        relay_takes(w);
+        router_takes(w);
     }
     read_all(w, OWN);
     assert_int_equal(w->taken, w->told);
     assert_int_equal(w->warnings, 2);
 }
 
-/* A relay that waits for others says so, and is waited for; one that says nothing is not, although
+/* A router that waits for others says so, and is waited for; one that says nothing is not, although
  * its stream has taken all; and one that says more than is true is none. */
-static void test_relay(void **state)
+static void test_slow_router(void **state)
 {
-    struct world        *w = *state;
-    struct ct_hub_child *c = &w->hub.children[FAR];
+    struct world           *w = *state;
+    struct ct_router_child *c = &w->router.children[FAR];
     tell_event(w);
     tell_event(w);
     read_all(w, OWN);
@@ -358,7 +360,7 @@ static void test_gone(void **state)
 {
     struct world *w = *state;
     tell_event(w);
-    relay_takes(w);
+    router_takes(w);
     tell_event(w);
     read_all(w, OWN);
     assert_int_equal(w->taken, 1);
@@ -376,7 +378,7 @@ static void say_to_all(struct world *w, enum ct_msg_type type, size_t len)
     uint8_t         *body = calloc(1, len);
     struct ct_unpack in = {.at = body, .left = len};
     assert_non_null(body);
-    ct_hub_down(&w->hub, type, &in);
+    ct_router_down(&w->router, type, &in);
     assert_false(in.bad);
     free(body);
     turn(w);
@@ -391,24 +393,24 @@ static void test_said(void **state)
     for (int i = 0; i < 3 * STEPS; i++) {
         say_to_all(w, CT_MSG_FAMILY_JOB, STEP);
         for (uint32_t who = 0; who < NODES; who++) {
-            while (ct_conn_pending(w->hub.children[who].conn) > STEP / 2) {
+            while (ct_conn_pending(w->router.children[who].conn) > STEP / 2) {
                 discard(w, who);
             }
         }
     }
     for (int i = 0; i < STEPS; i++) {
-        assert_true(i > STEPS - 3 || !w->hub.children[OWN].given_up);
+        assert_true(i > STEPS - 3 || !w->router.children[OWN].given_up);
         say_to_all(w, CT_MSG_FAMILY_JOB, STEP);
         while (discard(w, FAR) || discard(w, TELLER)) {
         }
     }
-    assert_true(w->hub.children[OWN].given_up);
+    assert_true(w->router.children[OWN].given_up);
     while (w->lost == 0) {
         assert_int_not_equal(event_base_loop(w->base, EVLOOP_ONCE), -1);
     }
     assert_non_null(strstr(w->said, "on host a) was lost (it takes nothing of what it is sent, and "
                                     "more than 64 MiB wait for it); its ranks are killed"));
-    assert_false(w->hub.children[FAR].given_up || w->hub.children[TELLER].given_up);
+    assert_false(w->router.children[FAR].given_up || w->router.children[TELLER].given_up);
 }
 
 int main(void)
@@ -416,7 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_slow, begin, end),
         cmocka_unit_test_setup_teardown(test_still, begin, end),
-        cmocka_unit_test_setup_teardown(test_relay, begin, end),
+        cmocka_unit_test_setup_teardown(test_slow_router, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
         cmocka_unit_test_setup_teardown(test_said, begin, end),
     };
