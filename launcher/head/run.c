@@ -143,16 +143,16 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     }
 }
 
-static void on_joined(void *arg, uint32_t node, bool far)
+static void on_joined(void *arg, uint32_t node, bool remote)
 {
-    (void)far;
+    (void)remote;
     ct_head_joined(arg, node);
 }
 
-static void on_lost(void *arg, uint32_t node, bool far, const char *why)
+static void on_lost(void *arg, uint32_t node, bool remote, const char *why)
 {
     struct ct_head *h = arg;
-    if (!far) {
+    if (!remote) {
         ct_head_clear_up(h, true);
     }
     ct_head_take_lost(h, node, why);

@@ -69,13 +69,13 @@ void ct_pmixfamily_init(struct event_base *base, const struct ct_jobdesc *desc,
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
-bool ct_pmixfamily_is_far(const pmix_proc_t *procs, size_t n)
+bool ct_pmixfamily_has_other_job(const pmix_proc_t *procs, size_t n)
 {
-    bool far = false;
+    bool other = false;
     for (size_t i = 0; i < n; i++) {
-        far |= !PMIX_CHECK_NSPACE(procs[i].nspace, the.nspace);
+        other |= !PMIX_CHECK_NSPACE(procs[i].nspace, the.nspace);
     }
-    return far;
+    return other;
 }
 
 /* Under lock; NULL: there is none, or it is gone. */
@@ -386,7 +386,7 @@ static pmix_status_t make_known(const char *nspace, const struct ct_jobdesc *d)
     struct known *k = calloc(1, sizeof *k);
     char         *name = strdup(nspace);
     pmix_status_t rc = more != NULL && k != NULL && name != NULL
-                           ? ct_pmixinfo_register_far(nspace, d)
+                           ? ct_pmixinfo_register_other_job(nspace, d)
                            : PMIX_ERR_NOMEM;
     if (rc != PMIX_SUCCESS) {
         free(name);

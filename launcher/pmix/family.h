@@ -26,7 +26,7 @@ void ct_pmixfamily_init(struct event_base *base, const struct ct_jobdesc *desc,
                         struct ct_conn *conn, const char *nspace, ct_pmixfamily_post_fn post);
 
 /* Whether one of these is of another job. */
-bool ct_pmixfamily_is_far(const pmix_proc_t *procs, size_t n);
+bool ct_pmixfamily_has_other_job(const pmix_proc_t *procs, size_t n);
 
 /* Whether PMIX_TIMEOUT is among these. */
 bool ct_pmixfamily_has_limit(const pmix_info_t *info, size_t n);

@@ -231,7 +231,7 @@ pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *
     return register_job(nspace, d, tmpdir);
 }
 
-pmix_status_t ct_pmixinfo_register_far(const char *nspace, const struct ct_jobdesc *d)
+pmix_status_t ct_pmixinfo_register_other_job(const char *nspace, const struct ct_jobdesc *d)
 {
     pmix_status_t rc = register_job(nspace, d, NULL);
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;

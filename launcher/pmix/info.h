@@ -13,6 +13,6 @@ pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *
 
 /* The same for another job, which has no rank here: of `d` ranks, sizes of programs, and hosts are
  * read. */
-pmix_status_t ct_pmixinfo_register_far(const char *nspace, const struct ct_jobdesc *d);
+pmix_status_t ct_pmixinfo_register_other_job(const char *nspace, const struct ct_jobdesc *d);
 
 #endif

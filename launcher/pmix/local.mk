@@ -3,7 +3,7 @@ launcher_sources += \
 	launcher/pmix/ask.c launcher/pmix/ask.h \
 	launcher/pmix/event.c launcher/pmix/event.h \
 	launcher/pmix/fail.c launcher/pmix/fail.h \
-	launcher/pmix/far.c launcher/pmix/far.h \
+	launcher/pmix/remote.c launcher/pmix/remote.h \
 	launcher/pmix/guard.c launcher/pmix/guard.h \
 	launcher/pmix/info.c launcher/pmix/info.h \
 	launcher/pmix/family.c launcher/pmix/family.h \

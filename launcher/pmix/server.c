@@ -22,7 +22,7 @@
 #include "launcher/pmix/publish.h"
 #include "launcher/pmix/event.h"
 #include "launcher/pmix/fail.h"
-#include "launcher/pmix/far.h"
+#include "launcher/pmix/remote.h"
 #include "launcher/pmix/guard.h"
 #include "launcher/pmix/info.h"
 #include "launcher/pmix/family.h"
@@ -63,7 +63,7 @@ struct ct_pmixsrv {
     int                      wake_fd;
     struct event            *wake;
     struct ct_recovery       recovery; /* used where there is no other node */
-    struct ct_pmixfar        far;
+    struct ct_pmixremote     remote;
     struct ct_conn          *conn;
     ct_pmixsrv_abort_fn      on_abort;
     void                    *arg;
@@ -228,7 +228,7 @@ static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    return ct_pmixfamily_is_far(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
+    return ct_pmixfamily_has_other_job(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
                ? ct_pmixfamily_meet(procs, nprocs, CT_FAMILY_CONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 1, done, cbdata);
 }
@@ -237,7 +237,7 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
                                    void *cbdata)
 {
-    return ct_pmixfamily_is_far(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
+    return ct_pmixfamily_has_other_job(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
                ? ct_pmixfamily_meet(procs, nprocs, CT_FAMILY_DISCONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 2, done, cbdata);
 }
@@ -246,7 +246,7 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
                                      size_t ninfo, pmix_modex_cbfunc_t done, void *cbdata)
 {
     (void)info, (void)ninfo;
-    if (ct_pmixfamily_is_far(proc, 1)) {
+    if (ct_pmixfamily_has_other_job(proc, 1)) {
         return ct_pmixfamily_get(proc, done, cbdata);
     }
     return enqueue(&(struct request){
@@ -277,14 +277,14 @@ static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_pro
 static void complete_fence(struct ct_pmixsrv *s, struct request *r)
 {
     bool alone = s->desc->nnodes == 1;
-    if (alone || ct_pmixfar_is_here(&s->far, r->ranks, r->nranks)) {
+    if (alone || ct_pmixremote_is_here(&s->remote, r->ranks, r->nranks)) {
         bool          ok = !alone || ct_recovery_fence(&s->recovery);
         pmix_status_t status = ok ? PMIX_SUCCESS : CT_PMIX_NO_START;
         r->modex_done(status, r->data, r->len, r->cbdata, free, r->data);
         return;
     }
-    if (!ct_pmixfar_fence(&s->far, r->ranks, r->nranks, r->data, r->len, r->modex_done,
-                          r->cbdata)) {
+    if (!ct_pmixremote_fence(&s->remote, r->ranks, r->nranks, r->data, r->len, r->modex_done,
+                             r->cbdata)) {
         r->modex_done(PMIX_ERR_NOMEM, NULL, 0, r->cbdata, NULL, NULL);
     }
     free(r->data);
@@ -311,7 +311,7 @@ static void on_met(pmix_status_t status, const char *data, size_t len, void *cbd
 
 static void complete_meeting(struct ct_pmixsrv *s, struct request *r)
 {
-    if (ct_pmixfar_is_here(&s->far, r->ranks, r->nranks)) {
+    if (ct_pmixremote_is_here(&s->remote, r->ranks, r->nranks)) {
         r->op_done(PMIX_SUCCESS, r->cbdata);
         return;
     }
@@ -319,7 +319,7 @@ static void complete_meeting(struct ct_pmixsrv *s, struct request *r)
     if (m != NULL) {
         *m = (struct meeting){r->op_done, r->cbdata};
     }
-    if (m == NULL || !ct_pmixfar_fence(&s->far, r->ranks, r->nranks, "", 0, on_met, m)) {
+    if (m == NULL || !ct_pmixremote_fence(&s->remote, r->ranks, r->nranks, "", 0, on_met, m)) {
         free(m);
         r->op_done(PMIX_ERR_NOMEM, r->cbdata);
     }
@@ -331,19 +331,19 @@ static void complete_direct_modex(struct ct_pmixsrv *s, struct request *r)
 {
     bool elsewhere =
         r->rank < ct_jobdesc_ranks(s->desc) && s->desc->ranks.node_of[r->rank] != s->desc->me;
-    if (!elsewhere || !ct_pmixfar_ask(&s->far, r->rank, r->modex_done, r->cbdata)) {
+    if (!elsewhere || !ct_pmixremote_ask(&s->remote, r->rank, r->modex_done, r->cbdata)) {
         r->modex_done(PMIX_ERR_NOT_FOUND, NULL, 0, r->cbdata, NULL, NULL);
     }
 }
 
 static void answer_direct_modex(struct ct_pmixsrv *s, struct request *r)
 {
-    ct_pmixfar_answer(&s->far, &(struct ct_pmixfar_found){.other_job = r->other_job,
-                                                          .node = r->asker,
-                                                          .request = r->number,
-                                                          .status = (uint32_t)r->status,
-                                                          .data = r->data,
-                                                          .len = r->len});
+    ct_pmixremote_answer(&s->remote, &(struct ct_pmixremote_found){.other_job = r->other_job,
+                                                                   .node = r->asker,
+                                                                   .request = r->number,
+                                                                   .status = (uint32_t)r->status,
+                                                                   .data = r->data,
+                                                                   .len = r->len});
     free(r->data);
 }
 
@@ -473,7 +473,7 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
 {
     switch (type) {
     case CT_MSG_FENCE_DONE:
-        ct_pmixfar_take_fence(&s->far, in);
+        ct_pmixremote_take_fence(&s->remote, in);
         break;
     case CT_MSG_MODEX_ASK:
     case CT_MSG_FAMILY_FETCH:
@@ -492,7 +492,7 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
         ct_pmixfamily_take_data(in);
         break;
     case CT_MSG_MODEX_DATA:
-        ct_pmixfar_take_data(&s->far, in);
+        ct_pmixremote_take_data(&s->remote, in);
         break;
     case CT_MSG_DATA_ANSWER:
         ct_pmixdata_take(in);
@@ -591,7 +591,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     the_server = s;
 
     const char *step = "start the PMIx server";
-    ct_pmixfar_init(&s->far, d, conn);
+    ct_pmixremote_init(&s->remote, d, conn);
     ct_pmixquery_init(d, table, s->nspace, post);
     ct_pmixspawn_init(d, conn, s->nspace, post);
     ct_pmixevent_init(d, conn, s->nspace, post);

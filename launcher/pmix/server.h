@@ -5,7 +5,7 @@
  * connect and disconnect, those with ranks of other jobs too (family.h), publish and lookup
  * (publish.h), queries (query.h), spawn (spawn.h), events (event.h) and abort, and to a job that
  * outlives deaths news of them (job/recovery.h); anything else is answered "not supported". Servers
- * of one job know the same of it; what they ask of each other goes through the tree (far.h).
+ * of one job know the same of it; what they ask of each other goes through the tree (remote.h).
  *
  * libpmix calls back on a thread of its own. Only a rank's phase is noted there (an atomic in
  * struct ct_proc, so that a client which connects while others are still being started is

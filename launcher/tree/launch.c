@@ -144,7 +144,7 @@ static void close_all(const int *fds, size_t n)
     }
 }
 
-pid_t ct_daemon_start_far(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd)
+pid_t ct_daemon_start_remote(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd)
 {
     int    fds[4] = {-1, -1, -1, -1}; /* the stream's ends, then those of standard error */
     pid_t  pid = -1;

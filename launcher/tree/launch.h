@@ -20,6 +20,6 @@ pid_t ct_daemon_start(const char *daemon, const char *job, int *fd);
 /* Starts the job's agent for a host, out of the terminal's reach as well: nobody is asked for a
  * password. Returns the agent's pid, with the stream in *fd and its standard error, nonblocking, in
  * *err_fd, or -1 with errno set. */
-pid_t ct_daemon_start_far(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd);
+pid_t ct_daemon_start_remote(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd);
 
 #endif

@@ -112,7 +112,7 @@ void ct_router_take(struct ct_router_child *c, enum ct_msg_type type, struct ct_
         ct_router_child_done(c);
         break;
     case CT_MSG_REFUSED:
-        c->done |= !c->far; /* it has left no process; a router has more to do */
+        c->done |= !c->remote; /* it has left no process; a router has more to do */
         h->ops->up(h->arg, type, in->at, in->left);
         break;
     default:
@@ -130,7 +130,7 @@ void ct_router_child_gone(struct ct_router_child *c, const char *why)
     ct_router_events_leave(c);
     stop_reading(c);
     if (!c->done) {
-        h->ops->lost(h->arg, c->span.first, c->far, why);
+        h->ops->lost(h->arg, c->span.first, c->remote, why);
     }
     if (h->ngone == h->nchildren) {
         h->ops->over(h->arg);
@@ -269,12 +269,12 @@ void ct_router_flush(struct ct_router *h, int timeout_ms)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-size_t ct_router_pids(const struct ct_router *h, bool far_only, pid_t *out)
+size_t ct_router_pids(const struct ct_router *h, bool remote_only, pid_t *out)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < h->nchildren; i++) {
         const struct ct_router_child *c = &h->children[i];
-        if (c->pid > 0 && !c->reaped && (c->far || !far_only)) {
+        if (c->pid > 0 && !c->reaped && (c->remote || !remote_only)) {
             out[n++] = c->pid;
         }
     }

@@ -33,9 +33,9 @@ struct ct_router_ops {
     /* A message for above. The payload is gone after the return. */
     void (*up)(void *arg, enum ct_msg_type type, const void *data, size_t len_bytes);
     /* A child has said its first word. Not called for one of another version, which is lost. */
-    void (*joined)(void *arg, uint32_t node, bool far);
+    void (*joined)(void *arg, uint32_t node, bool remote);
     /* A child is gone that has not said DONE; one line. Its ranks' children may have come to us. */
-    void (*lost)(void *arg, uint32_t node, bool far, const char *why);
+    void (*lost)(void *arg, uint32_t node, bool remote, const char *why);
     /* No child is left. */
     void (*over)(void *arg);
 };
@@ -44,23 +44,23 @@ struct ct_router_child {
     struct ct_router *router;
     struct ct_span    span; /* the nodes behind it, itself the first */
     uint32_t          index;
-    bool              far; /* the child is an agent and speaks for a router; else it is a daemon */
-    pid_t             pid;
-    bool              reaped;
-    int               wait_status; /* once it is reaped */
-    uint64_t          reap_by_ns;  /* an agent that is ending is killed then; 0: not yet awaited */
-    struct ct_conn   *conn;
-    struct event     *lost, *errors;
-    int               err_fd;           /* the agent's standard error, -1 for none */
-    char              said[1024];       /* the end of what came from there */
-    char              why[512];         /* how the stream ended */
-    bool              joined, stranger; /* it is no daemon of ours */
-    bool              done, gone;       /* it has finished; nothing follows */
-    bool              given_up;         /* it is ended for what waits for it */
-    size_t            said_bytes;       /* to it as to all, since it last was through with that: */
-    uint64_t          said_until;       /* where that ends in its stream */
-    bool              reads;            /* some rank there gets input */
-    uint64_t          in_credit;        /* bytes of input it has asked for */
+    bool            remote; /* the child is an agent and speaks for a router; else it is a daemon */
+    pid_t           pid;
+    bool            reaped;
+    int             wait_status; /* once it is reaped */
+    uint64_t        reap_by_ns;  /* an agent that is ending is killed then; 0: not yet awaited */
+    struct ct_conn *conn;
+    struct event   *lost, *errors;
+    int             err_fd;           /* the agent's standard error, -1 for none */
+    char            said[1024];       /* the end of what came from there */
+    char            why[512];         /* how the stream ended */
+    bool            joined, stranger; /* it is no daemon of ours */
+    bool            done, gone;       /* it has finished; nothing follows */
+    bool            given_up;         /* it is ended for what waits for it */
+    size_t          said_bytes;       /* to it as to all, since it last was through with that: */
+    uint64_t        said_until;       /* where that ends in its stream */
+    bool            reads;            /* some rank there gets input */
+    uint64_t        in_credit;        /* bytes of input it has asked for */
     struct {
         uint64_t fed, taken; /* of those that are kept, it has been given, and has taken */
         uint32_t owed;       /* that a router was given and has not said to have been taken */
@@ -122,11 +122,11 @@ void ct_router_flush(struct ct_router *h, int timeout_ms);
 
 /* The children that are to be left alone while everything below us is killed: all, or all but the
  * daemon of this node. Returns how many; out has room for h->nchildren. */
-size_t ct_router_pids(const struct ct_router *h, bool far_only, pid_t *out);
+size_t ct_router_pids(const struct ct_router *h, bool remote_only, pid_t *out);
 
 /* Ends the streams to other machines and waits for the agents to end, for a while. For the moment
  * before this process goes. */
-void ct_router_leave_far(struct ct_router *h);
+void ct_router_leave_remote(struct ct_router *h);
 
 /* Somebody has reaped a process, perhaps a child. */
 void ct_router_reaped(struct ct_router *h, pid_t pid, int wait_status);
@@ -135,7 +135,7 @@ void ct_router_reaped(struct ct_router *h, pid_t pid, int wait_status);
 
 /* router_child.c: a child from its start to its loss. */
 bool ct_router_child_init(struct ct_router_child *c, struct ct_router *h, uint32_t index,
-                          struct ct_span span, bool far);
+                          struct ct_span span, bool remote);
 void ct_router_child_start(struct ct_router_child *c, const char *daemon);
 void ct_router_child_fini(struct ct_router_child *c);
 void ct_router_child_stop(struct ct_router_child *c);

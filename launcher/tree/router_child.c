@@ -85,7 +85,7 @@ static void give_time(struct ct_router_child *c)
 static bool is_ending(struct ct_router_child *c)
 {
     siginfo_t info = {.si_pid = 0};
-    return c->far && !c->stranger && ct_clock_ns() < c->reap_by_ns &&
+    return c->remote && !c->stranger && ct_clock_ns() < c->reap_by_ns &&
            waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
 }
 
@@ -101,7 +101,7 @@ static bool reap(struct ct_router_child *c)
     if (is_ending(c)) {
         return false;
     }
-    if (c->far) {
+    if (c->remote) {
         kill_agent(c); /* before its number can be another's */
     } else if (!c->done) {
         (void)kill(c->pid, SIGKILL);
@@ -111,7 +111,7 @@ static bool reap(struct ct_router_child *c)
     return true;
 }
 
-static void describe_far(struct ct_router_child *c, char *out, size_t cap)
+static void describe_remote(struct ct_router_child *c, char *out, size_t cap)
 {
     char said[sizeof c->said + 2], how[128];
     int  code = WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) : -1;
@@ -156,8 +156,8 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
     }
     ct_conn_destroy(c->conn);
     c->conn = NULL;
-    if (!c->done && c->far) {
-        describe_far(c, line, sizeof line);
+    if (!c->done && c->remote) {
+        describe_remote(c, line, sizeof line);
     } else if (!c->done) {
         const char *how = WIFSIGNALED(c->wait_status) && WTERMSIG(c->wait_status) != 0 &&
                                   !c->stranger && !c->given_up
@@ -178,7 +178,7 @@ void ct_router_child_done(struct ct_router_child *c)
 {
     static const struct timeval limit = {CT_AGENT_LIMIT_MS / 1000, CT_AGENT_LIMIT_MS % 1000 * 1000};
     c->done = true;
-    if (c->far) {
+    if (c->remote) {
         give_time(c);
         evtimer_add(c->lost, &limit);
     }
@@ -189,7 +189,7 @@ static void on_gone(void *arg, const char *why)
     static const struct timeval at_once = {0, 0};
     struct ct_router_child     *c = arg;
     if (!c->stranger && !c->given_up) {
-        c->stranger = !c->joined && c->far && !ct_conn_has_ended(c->conn);
+        c->stranger = !c->joined && c->remote && !ct_conn_has_ended(c->conn);
         snprintf(c->why, sizeof c->why, "%s%s%s",
                  c->stranger ? "what came from there is not from a " CT_DAEMON_NAME
                                " of this version: "
@@ -202,17 +202,17 @@ static void on_gone(void *arg, const char *why)
     evtimer_add(c->lost, &at_once);
 }
 
-void ct_router_leave_far(struct ct_router *h)
+void ct_router_leave_remote(struct ct_router *h)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        if (h->children[i].far) {
+        if (h->children[i].remote) {
             ct_conn_destroy(h->children[i].conn);
             h->children[i].conn = NULL;
             give_time(&h->children[i]); /* all have the same */
         }
     }
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        while (h->children[i].far && !reap(&h->children[i])) {
+        while (h->children[i].remote && !reap(&h->children[i])) {
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
     }
@@ -222,7 +222,7 @@ void ct_router_child_stop(struct ct_router_child *c)
 {
     static const struct timeval at_once = {0, 0};
     if (c->pid > 0 && !c->reaped && !c->gone) {
-        if (c->far) {
+        if (c->remote) {
             kill_agent(c);
         } else {
             (void)kill(c->pid, SIGKILL);
@@ -273,7 +273,7 @@ void ct_router_child_take_hello(struct ct_router_child *c, struct ct_unpack *in)
     c->joined = true;
     ct_router_events_join(c);
     send_job(c);
-    c->router->ops->joined(c->router->arg, c->span.first, c->far);
+    c->router->ops->joined(c->router->arg, c->span.first, c->remote);
 }
 
 static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
@@ -295,14 +295,14 @@ void ct_router_child_start(struct ct_router_child *c, const char *daemon)
 {
     const struct ct_jobdesc *d = c->router->desc;
     int                      fd;
-    c->pid = c->far ? ct_daemon_start_far(d, host_of(c), &fd, &c->err_fd)
-                    : ct_daemon_start(daemon, d->job, &fd);
+    c->pid = c->remote ? ct_daemon_start_remote(d, host_of(c), &fd, &c->err_fd)
+                       : ct_daemon_start(daemon, d->job, &fd);
     if (c->pid > 0 && connect_child(c, fd)) {
         return;
     }
     static const struct timeval at_once = {0, 0};
     c->stranger = true;
-    snprintf(c->why, sizeof c->why, "cannot start %s: %s", c->far ? d->agent[0] : daemon,
+    snprintf(c->why, sizeof c->why, "cannot start %s: %s", c->remote ? d->agent[0] : daemon,
              strerror(errno));
     evtimer_add(c->lost, &at_once);
 }
@@ -316,10 +316,10 @@ static bool has_reader(const struct ct_router_child *c)
 }
 
 bool ct_router_child_init(struct ct_router_child *c, struct ct_router *h, uint32_t index,
-                          struct ct_span span, bool far)
+                          struct ct_span span, bool remote)
 {
     *c = (struct ct_router_child){
-        .router = h, .index = index, .span = span, .far = far, .err_fd = -1};
+        .router = h, .index = index, .span = span, .remote = remote, .err_fd = -1};
     c->reads = has_reader(c);
     c->lost = evtimer_new(h->base, on_lost, c);
     return c->lost != NULL;

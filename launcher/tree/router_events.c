@@ -206,14 +206,14 @@ static void feed(struct ct_router_child *c)
     while (c->events.fed < l->last && ct_conn_pending(c->conn) < CT_EVENTS_AHEAD) {
         const struct ct_router_event *e = at(l, c->events.fed++);
         if (!skips(c, e)) {
-            c->events.owed += c->far;
+            c->events.owed += c->remote;
             ct_conn_send_bytes(c->conn, CT_MSG_EVENT, e->body, e->len);
         }
     }
-    if (c->far && c->events.owed == 0) {
+    if (c->remote && c->events.owed == 0) {
         has_taken(c);
     }
-    if (c->events.fed < l->last || (!c->far && c->events.taken < c->events.fed)) {
+    if (c->events.fed < l->last || (!c->remote && c->events.taken < c->events.fed)) {
         ct_conn_when_sent(c->conn, on_drained);
     }
 }
@@ -223,7 +223,7 @@ static void on_drained(void *arg)
 {
     struct ct_router_child *c = arg;
     if (is_there(c)) {
-        if (!c->far) {
+        if (!c->remote) {
             has_taken(c);
         }
         feed(c);
@@ -234,7 +234,7 @@ static void on_drained(void *arg)
 void ct_router_events_taken(struct ct_router_child *c, struct ct_unpack *in)
 {
     uint32_t n = ct_unpack_u32(in);
-    in->bad |= !c->far || n > c->events.owed;
+    in->bad |= !c->remote || n > c->events.owed;
     if (in->bad) {
         return;
     }

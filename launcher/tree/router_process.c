@@ -62,7 +62,7 @@ static _Noreturn void vanish(struct process *r, int status)
 {
     if (r->have_job) {
         clear_up(r, true);
-        ct_router_leave_far(&r->router);
+        ct_router_leave_remote(&r->router);
     }
     clear_up(r, false);
     _exit(status);
@@ -95,19 +95,19 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     ct_conn_send_bytes(r->parent, type, data, len);
 }
 
-static void on_joined(void *arg, uint32_t node, bool far)
+static void on_joined(void *arg, uint32_t node, bool remote)
 {
     struct process *r = arg;
-    if (far) {
+    if (remote) {
         ct_conn_send_u32(r->parent, CT_MSG_JOINED, node);
     }
 }
 
-static void on_lost(void *arg, uint32_t node, bool far, const char *why)
+static void on_lost(void *arg, uint32_t node, bool remote, const char *why)
 {
     struct process *r = arg;
     r->missed = true;
-    if (!far) {
+    if (!remote) {
         clear_up(r, true);
     }
     ct_conn_send_text(r->parent, CT_MSG_LOST, node, why);

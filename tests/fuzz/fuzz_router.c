@@ -26,15 +26,15 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     fuzz_touch(data, len);
 }
 
-static void on_joined(void *arg, uint32_t node, bool far)
+static void on_joined(void *arg, uint32_t node, bool remote)
 {
-    (void)arg, (void)far;
+    (void)arg, (void)remote;
     FUZZ_CHECK(node < NODES);
 }
 
-static void on_router_lost(void *arg, uint32_t node, bool far, const char *why)
+static void on_router_lost(void *arg, uint32_t node, bool remote, const char *why)
 {
-    (void)arg, (void)far;
+    (void)arg, (void)remote;
     FUZZ_CHECK(node < NODES);
     fuzz_touch(why, strlen(why));
 }

@@ -1,6 +1,6 @@
-# tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c
-# with the files that it is about, all built by clang with the sanitizers, whatever builds the rest;
-# what they call besides comes from libctcore as it is.
+# tests/fuzz: what reads bytes of others, under libFuzzer. Each harness is tests/fuzz/fuzz_NAME.c with
+# the files that it is about, all built by clang with the sanitizers, whatever builds the rest; what
+# they call besides comes from libctcore as it is.
 fuzz_names = wire store oob tcp open shared rma router family published text topology labels \
 	machine tuning \
 	calibration

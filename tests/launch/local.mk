@@ -56,8 +56,8 @@ tests_launch_impatient_ctrand_SOURCES = launcher/ctrand.c launcher/daemon/end.c 
 tests_launch_impatient_ctrand_CPPFLAGS = $(ctrand_CPPFLAGS) -DCT_PATIENCE=8
 tests_launch_impatient_ctrand_LDADD = $(ctrand_LDADD)
 
-# A plugin of hwloc that notes what is done with it; hwloc.py copies it under the names of real
-# ones. Not by libtool, which makes no shared object in a build without shared libraries.
+# A plugin of hwloc that notes what is done with it; hwloc.py copies it under the names of real ones.
+# Not by libtool, which makes no shared object in a build without shared libraries.
 EXTRA_DIST += tests/launch/hwloc_note.c
 CLEANFILES += tests/launch/hwloc_note.so
 tests/launch/hwloc_note.so: tests/launch/hwloc_note.c

@@ -172,8 +172,7 @@ tests_unit_test_kernels_SOURCES = tests/unit/test_kernels.c tests/unit/kernels.h
 tests_unit_test_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_unit_test_kernels_CFLAGS = $(unit_cflags)
 tests_unit_test_kernels_LDADD = $(unit_ldadd)
-tests_unit_test_kernels_edges_SOURCES = tests/unit/test_kernels_edges.c tests/unit/kernels.h \
-	tests/unit/unit.h
+tests_unit_test_kernels_edges_SOURCES = tests/unit/test_kernels_edges.c tests/unit/kernels.h tests/unit/unit.h
 tests_unit_test_kernels_edges_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
 tests_unit_test_kernels_edges_CFLAGS = $(unit_cflags)
 tests_unit_test_kernels_edges_LDADD = $(unit_ldadd)

@@ -55,15 +55,15 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     assert_false(in.bad);
 }
 
-static void on_joined(void *arg, uint32_t node, bool far)
+static void on_joined(void *arg, uint32_t node, bool remote)
 {
-    (void)arg, (void)node, (void)far;
+    (void)arg, (void)node, (void)remote;
 }
 
-static void on_child_lost(void *arg, uint32_t node, bool far, const char *why)
+static void on_child_lost(void *arg, uint32_t node, bool remote, const char *why)
 {
     struct world *w = arg;
-    (void)node, (void)far;
+    (void)node, (void)remote;
     (void)snprintf(w->said, sizeof w->said, "%s", why);
     w->lost++;
 }

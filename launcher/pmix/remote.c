@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between PMIx servers; see far.h. Used by server.c. */
+/* Between PMIx servers; see remote.h. Used by server.c. */
 #include "config.h"
-#include "launcher/pmix/far.h"
+#include "launcher/pmix/remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +24,16 @@ struct question {
     void               *cbdata;
 };
 
-void ct_pmixfar_init(struct ct_pmixfar *f, const struct ct_jobdesc *d, struct ct_conn *conn)
+void ct_pmixremote_init(struct ct_pmixremote *f, const struct ct_jobdesc *d, struct ct_conn *conn)
 {
-    *f = (struct ct_pmixfar){.desc = d, .conn = conn};
+    *f = (struct ct_pmixremote){.desc = d, .conn = conn};
     ct_list_init(&f->fences);
     ct_list_init(&f->asked);
 }
 
 /* ---- fences ---------------------------------------------------------------------------------- */
 
-bool ct_pmixfar_is_here(const struct ct_pmixfar *f, const uint32_t *ranks, uint32_t n)
+bool ct_pmixremote_is_here(const struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (f->desc->ranks.node_of[ranks[i]] != f->desc->me) {
@@ -43,8 +43,8 @@ bool ct_pmixfar_is_here(const struct ct_pmixfar *f, const uint32_t *ranks, uint3
     return n > 0 || f->desc->nnodes == 1;
 }
 
-bool ct_pmixfar_fence(struct ct_pmixfar *f, const uint32_t *ranks, uint32_t n, const char *data,
-                      size_t len_bytes, pmix_modex_cbfunc_t done, void *cbdata)
+bool ct_pmixremote_fence(struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n,
+                         const char *data, size_t len_bytes, pmix_modex_cbfunc_t done, void *cbdata)
 {
     struct fence    *fence = malloc(sizeof *fence + n * sizeof *ranks);
     struct evbuffer *body = evbuffer_new();
@@ -65,7 +65,7 @@ bool ct_pmixfar_fence(struct ct_pmixfar *f, const uint32_t *ranks, uint32_t n, c
     return true;
 }
 
-static struct fence *find_fence(struct ct_pmixfar *f, const uint32_t *ranks, uint32_t n)
+static struct fence *find_fence(struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n)
 {
     for (struct ct_list *l = f->fences.next; l != &f->fences; l = l->next) {
         struct fence *fence = CT_LIST_ENTRY(l, struct fence, node);
@@ -90,7 +90,7 @@ static void hand_over(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t stat
     done(status, copy, copy != NULL ? in->left : 0, cbdata, free, copy);
 }
 
-void ct_pmixfar_take_fence(struct ct_pmixfar *f, struct ct_unpack *in)
+void ct_pmixremote_take_fence(struct ct_pmixremote *f, struct ct_unpack *in)
 {
     uint32_t  n = ct_unpack_u32(in);
     uint32_t *ranks = n <= in->left / 4 ? calloc((size_t)n + 1, sizeof *ranks) : NULL;
@@ -115,7 +115,8 @@ void ct_pmixfar_take_fence(struct ct_pmixfar *f, struct ct_unpack *in)
 
 /* ---- direct modex ---------------------------------------------------------------------------- */
 
-bool ct_pmixfar_ask(struct ct_pmixfar *f, uint32_t rank, pmix_modex_cbfunc_t done, void *cbdata)
+bool ct_pmixremote_ask(struct ct_pmixremote *f, uint32_t rank, pmix_modex_cbfunc_t done,
+                       void *cbdata)
 {
     struct question *q = malloc(sizeof *q);
     struct evbuffer *body = evbuffer_new();
@@ -133,7 +134,7 @@ bool ct_pmixfar_ask(struct ct_pmixfar *f, uint32_t rank, pmix_modex_cbfunc_t don
     return true;
 }
 
-void ct_pmixfar_take_data(struct ct_pmixfar *f, struct ct_unpack *in)
+void ct_pmixremote_take_data(struct ct_pmixremote *f, struct ct_unpack *in)
 {
     (void)ct_unpack_u32(in); /* that is us */
     uint32_t request = ct_unpack_u32(in), status = ct_unpack_u32(in);
@@ -149,7 +150,7 @@ void ct_pmixfar_take_data(struct ct_pmixfar *f, struct ct_unpack *in)
     in->bad = true;
 }
 
-void ct_pmixfar_answer(struct ct_pmixfar *f, const struct ct_pmixfar_found *found)
+void ct_pmixremote_answer(struct ct_pmixremote *f, const struct ct_pmixremote_found *found)
 {
     struct evbuffer *body = evbuffer_new();
     if (!found->other_job) {
