@@ -85,7 +85,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_FAMILY_MET:
     case CT_MSG_FAMILY_FETCH:
     case CT_MSG_FAMILY_DATA:
-    case CT_MSG_NEWS:
+    case CT_MSG_JOB_EVENT:
     case CT_MSG_EVENT:
     case CT_MSG_EVENT_PASSED:
         ct_pmixsrv_take(d->pmix, type, in);

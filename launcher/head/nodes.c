@@ -3,7 +3,7 @@
  * The nodes of the job as the head sees them: who has been reached, who is ready, who is lost. When
  * all are ready the ranks are started; when that takes long, those that are missing are named, and
  * when it takes too long, the job ends. Where there are more nodes than one the head also decides
- * on news of deaths (job/recovery.h). Used by run.c.
+ * on the events about deaths (job/recovery.h). Used by run.c.
  */
 #include "config.h"
 #include "launcher/head/state.h"
@@ -238,13 +238,13 @@ void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why)
 
 /* ---- jobs that outlive deaths ---------------------------------------------------------------- */
 
-static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
+static void on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
 {
     struct ct_head  *h = arg;
     struct evbuffer *body = evbuffer_new();
-    ct_pack_u32(body, news);
+    ct_pack_u32(body, event);
     ct_pack_u32(body, rank);
-    ct_router_send_down(&h->router, CT_MSG_NEWS, body);
+    ct_router_send_down(&h->router, CT_MSG_JOB_EVENT, body);
 }
 
 /* Everybody's contribution has come: it goes back with the verdict whether somebody is missing. */
@@ -376,7 +376,7 @@ void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in)
 
 bool ct_head_nodes_init(struct ct_head *h)
 {
-    static const struct ct_recovery_ops ops = {on_news, NULL};
+    static const struct ct_recovery_ops ops = {on_job_event, NULL};
     const struct ct_jobdesc            *d = h->args->desc;
     const struct timeval                limit = time_of(h->args->launch_timeout_ms);
     const struct timeval                first =

@@ -32,7 +32,7 @@ static void let_leave(struct ct_recovery *r)
     }
     if (wanted) {
         r->told_leave++;
-        r->ops->tell(r->arg, CT_NEWS_MAY_LEAVE, UINT32_MAX);
+        r->ops->tell(r->arg, CT_JOB_EVENT_MAY_LEAVE, UINT32_MAX);
     }
 }
 
@@ -40,7 +40,7 @@ void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, enum ct_rank_phase 
 {
     if (!r->on && phase == CT_PHASE_PLAIN && !r->cannot_meet) {
         r->cannot_meet = true;
-        r->ops->tell(r->arg, CT_NEWS_NO_START, rank);
+        r->ops->tell(r->arg, CT_JOB_EVENT_NO_START, rank);
     }
     if (!r->on || rank >= r->nranks) {
         return;
@@ -48,7 +48,7 @@ void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, enum ct_rank_phase 
     r->ended[rank] = true;
     if (phase != CT_PHASE_FINALIZED) {
         r->cannot_meet |= !r->met;
-        r->ops->tell(r->arg, r->met ? CT_NEWS_ENDED : CT_NEWS_NO_START, rank);
+        r->ops->tell(r->arg, r->met ? CT_JOB_EVENT_ENDED : CT_JOB_EVENT_NO_START, rank);
     }
     let_leave(r); /* one that left without a word, as sessions do, keeps nobody either */
 }

@@ -21,7 +21,7 @@
 
 struct ct_recovery_ops {
     /* Tells all ranks; `rank` is the one it is about. */
-    void (*tell)(void *arg, enum ct_tidings news, uint32_t rank);
+    void (*tell)(void *arg, enum ct_job_event event, uint32_t rank);
     /* Whether a rank that lives has left already. NULL: that is not known. */
     bool (*has_left)(void *arg, uint32_t rank);
 };

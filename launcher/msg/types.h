@@ -48,7 +48,7 @@ enum ct_msg_type {
     CT_MSG_JOB,   /* u32 node, u32 nodes from there on that are the receiver's; job/jobdesc.h */
     CT_MSG_START, /* text where the store's first server is (""): all nodes are ready */
     CT_MSG_FENCE_DONE, /* as FENCE: everybody's bytes */
-    CT_MSG_NEWS, /* u32 enum ct_tidings, u32 rank: for the ranks of a job that outlives deaths */
+    CT_MSG_JOB_EVENT, /* u32 enum ct_job_event, u32 rank: for the ranks of a job that outlives deaths */
     CT_MSG_FAMILY_JOB, /* another job of the family, as in family/jobs.h with its name before it */
     CT_MSG_STDIN,      /* bytes; none: end of file */
     CT_MSG_SIGNAL,     /* u32 number: for the ranks' process groups */
@@ -113,6 +113,11 @@ static inline uint32_t ct_source_of(uint32_t rank, bool is_stderr)
 enum ct_rank_phase { CT_PHASE_PLAIN, CT_PHASE_CONNECTED, CT_PHASE_FINALIZED };
 
 /* What ranks are told when their job outlives deaths; job/recovery.h. */
-enum ct_tidings { CT_NEWS_ENDED, CT_NEWS_NO_START, CT_NEWS_MAY_LEAVE, CT_NEWS_KINDS };
+enum ct_job_event {
+    CT_JOB_EVENT_ENDED,
+    CT_JOB_EVENT_NO_START,
+    CT_JOB_EVENT_MAY_LEAVE,
+    CT_JOB_EVENT_KINDS
+};
 
 #endif

@@ -8,7 +8,7 @@ launcher_sources += \
 	launcher/pmix/info.c launcher/pmix/info.h \
 	launcher/pmix/family.c launcher/pmix/family.h \
 	launcher/pmix/lib.c launcher/pmix/lib.h \
-	launcher/pmix/news.c launcher/pmix/news.h \
+	launcher/pmix/job_event.c launcher/pmix/job_event.h \
 	launcher/pmix/pmix.h \
 	launcher/pmix/publish.c launcher/pmix/publish.h \
 	launcher/pmix/query.c launcher/pmix/query.h \

@@ -27,7 +27,7 @@
 #include "launcher/pmix/info.h"
 #include "launcher/pmix/family.h"
 #include "launcher/pmix/lib.h"
-#include "launcher/pmix/news.h"
+#include "launcher/pmix/job_event.h"
 #include "launcher/pmix/query.h"
 #include "launcher/pmix/spawn.h"
 #include "launcher/job/job.h"
@@ -450,22 +450,22 @@ static void look_up(struct ct_pmixsrv *s, bool other_job, struct ct_unpack *in)
     }
 }
 
-static void on_news(void *arg, enum ct_tidings news, uint32_t rank)
+static void on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
 {
     struct ct_pmixsrv *s = arg;
     if (s->desc->recovery) {
-        ct_pmixnews_tell(s->nspace, news, rank);
+        ct_pmixjobevent_tell(s->nspace, event, rank);
     } else {
-        ct_pmixnews_write(s->tmpdir, rank);
+        ct_pmixjobevent_write(s->tmpdir, rank);
     }
 }
 
-static void take_news(struct ct_pmixsrv *s, struct ct_unpack *in)
+static void take_job_event(struct ct_pmixsrv *s, struct ct_unpack *in)
 {
-    uint32_t news = ct_unpack_u32(in), rank = ct_unpack_u32(in);
-    in->bad |= news >= CT_NEWS_KINDS;
+    uint32_t event = ct_unpack_u32(in), rank = ct_unpack_u32(in);
+    in->bad |= event >= CT_JOB_EVENT_KINDS;
     if (!in->bad) {
-        on_news(s, (enum ct_tidings)news, rank);
+        on_job_event(s, (enum ct_job_event)event, rank);
     }
 }
 
@@ -507,7 +507,7 @@ void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpa
         ct_pmixevent_passed(in);
         break;
     default:
-        take_news(s, in);
+        take_job_event(s, in);
     }
 }
 
@@ -571,7 +571,7 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
                                      struct ct_conn *conn, ct_pmixsrv_abort_fn abort_fn, void *arg,
                                      char *why, size_t cap)
 {
-    static const struct ct_recovery_ops recovery_ops = {on_news, has_left};
+    static const struct ct_recovery_ops recovery_ops = {on_job_event, has_left};
     struct ct_pmixsrv                  *s = calloc(1, sizeof *s);
     if (s == NULL) {
         snprintf(why, cap, "cannot start the PMIx server: out of memory");

@@ -4,8 +4,9 @@
  * offers put, commit, get, fence with and without data, of all ranks and of some, direct modex,
  * connect and disconnect, those with ranks of other jobs too (family.h), publish and lookup
  * (publish.h), queries (query.h), spawn (spawn.h), events (event.h) and abort, and to a job that
- * outlives deaths news of them (job/recovery.h); anything else is answered "not supported". Servers
- * of one job know the same of it; what they ask of each other goes through the tree (remote.h).
+ * outlives deaths events about them (job/recovery.h); anything else is answered "not supported".
+ * Servers of one job know the same of it; what they ask of each other goes through the tree
+ * (remote.h).
  *
  * libpmix calls back on a thread of its own. Only a rank's phase is noted there (an atomic in
  * struct ct_proc, so that a client which connects while others are still being started is
@@ -50,8 +51,8 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env);
  * its abort is known by then. */
 void ct_pmixsrv_drain(struct ct_pmixsrv *s);
 
-/* A message for the server: CT_MSG_FENCE_DONE, _MODEX_ASK, _MODEX_DATA,
- * _DATA_ANSWER, _SPAWN_ANSWER, _NEWS, _EVENT, _FAMILY_JOB, _FAMILY_GONE, _FAMILY_MET, _FAMILY_DATA,
+/* A message for the server: CT_MSG_FENCE_DONE, _MODEX_ASK, _MODEX_DATA, _DATA_ANSWER,
+ * _SPAWN_ANSWER, _JOB_EVENT, _EVENT, _FAMILY_JOB, _FAMILY_GONE, _FAMILY_MET, _FAMILY_DATA,
  * _FAMILY_FETCH. */
 void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in);
 

@@ -194,7 +194,7 @@ void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack
     case CT_MSG_START:
     case CT_MSG_SIGNAL:
     case CT_MSG_SIZE:
-    case CT_MSG_NEWS:
+    case CT_MSG_JOB_EVENT:
     case CT_MSG_OUT_CLOSE:
     case CT_MSG_FAMILY_JOB:
     case CT_MSG_FAMILY_GONE:

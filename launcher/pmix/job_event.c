@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* News as events; see news.h. Used by server.c. */
+/* Events of the job as events of PMIx; see job_event.h. Used by server.c. */
 #include "config.h"
-#include "launcher/pmix/news.h"
+#include "launcher/pmix/job_event.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,28 +18,28 @@
 /* libpmix keeps an event for those who have yet to ask for it, and sends each what comes in the
  * order in which it came, fences' answers included; but not to its source. It forgets that of an
  * event that was kept, so whom it is about is said once more. */
-void ct_pmixnews_tell(const char *nspace, enum ct_tidings news, uint32_t rank)
+void ct_pmixjobevent_tell(const char *nspace, enum ct_job_event event, uint32_t rank)
 {
-    static const pmix_status_t events[CT_NEWS_KINDS] = {
-        [CT_NEWS_ENDED] = CT_PMIX_ENDED,
-        [CT_NEWS_NO_START] = CT_PMIX_NO_START,
-        [CT_NEWS_MAY_LEAVE] = CT_PMIX_MAY_LEAVE,
+    static const pmix_status_t codes[CT_JOB_EVENT_KINDS] = {
+        [CT_JOB_EVENT_ENDED] = CT_PMIX_ENDED,
+        [CT_JOB_EVENT_NO_START] = CT_PMIX_NO_START,
+        [CT_JOB_EVENT_MAY_LEAVE] = CT_PMIX_MAY_LEAVE,
     };
     pmix_proc_t proc;
     pmix_info_t info[2];
     bool        yes = true;
-    pmix_rank_t about = news == CT_NEWS_MAY_LEAVE ? PMIX_RANK_UNDEF : rank;
+    pmix_rank_t about = event == CT_JOB_EVENT_MAY_LEAVE ? PMIX_RANK_UNDEF : rank;
     PMIX_LOAD_PROCID(&proc, nspace, about);
     PMIX_INFO_LOAD(&info[0], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     PMIX_INFO_LOAD(&info[1], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
-    (void)PMIx_Notify_event(events[news], &proc, PMIX_RANGE_LOCAL, info, CT_ARRAY_LEN(info), NULL,
+    (void)PMIx_Notify_event(codes[event], &proc, PMIX_RANGE_LOCAL, info, CT_ARRAY_LEN(info), NULL,
                             NULL);
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
 }
 
 /* Nobody listens in such a job: ranks that wait for others look at the file from time to time. */
-void ct_pmixnews_write(const char *tmpdir, uint32_t rank)
+void ct_pmixjobevent_write(const char *tmpdir, uint32_t rank)
 {
     char path[PATH_MAX];
     int  n = snprintf(path, sizeof path, "%s/" CT_ENDED_FILE, tmpdir);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of the job (job/recovery.h) for the ranks of this node, as PMIx events of pmi/pmi.h. */
+#ifndef CT_LAUNCHER_PMIX_JOB_EVENT_H
+#define CT_LAUNCHER_PMIX_JOB_EVENT_H
+
+#include <stdint.h>
+
+#include "launcher/msg/msg.h"
+
+/* Tells the clients of a job that outlives deaths. */
+void ct_pmixjobevent_tell(const char *nspace, enum ct_job_event event, uint32_t rank);
+
+/* Writes for the ranks of other jobs, once, which rank has ended before it joined. */
+void ct_pmixjobevent_write(const char *tmpdir, uint32_t rank);
+
+#endif
