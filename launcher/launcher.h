@@ -125,12 +125,12 @@ enum {
     CT_EVENTS_BEHIND_MAX = 32 << 20, /* that a process of the tree keeps for its children: these two
                                           with what their memory costs besides */
     CT_EVENTS_AHEAD = 128 << 10,     /* that it has given to a child's stream, or one more */
-    CT_SAID_BEHIND_MAX = 64 << 20,   /* of what a child may not miss and has not asked for: such
+    CT_BROADCAST_BEHIND_MAX = 64 << 20, /* of what a child may not miss and has not asked for: such
                                         messages are short, but for CT_FAMILY_ANNOUNCED_MAX */
-    CT_SPAWN_MAX = 64,               /* jobs that ranks have spawned, at a time */
-    CT_SPAWN_DEPTH_MAX = 4,          /* one in another */
-    CT_SPAWN_APPS_MAX = 64,          /* programs of one */
-    CT_FAMILY_ASKED_MAX = 64 << 20,  /* bytes of a node's questions to other jobs, unanswered */
+    CT_SPAWN_MAX = 64,                  /* jobs that ranks have spawned, at a time */
+    CT_SPAWN_DEPTH_MAX = 4,             /* one in another */
+    CT_SPAWN_APPS_MAX = 64,             /* programs of one */
+    CT_FAMILY_ASKED_MAX = 64 << 20,     /* bytes of a node's questions to other jobs, unanswered */
     CT_FAMILY_ANNOUNCED_MAX = 16 << 20, /* bytes of other jobs' descriptions that a head keeps */
     CT_DATA_UNDER_WAY_MAX = 8 << 20, /* bytes of one rank's requests that are not answered yet; of
                                         answers that it does not have yet */

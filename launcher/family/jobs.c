@@ -496,7 +496,7 @@ static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
 static void end_senseless(struct ct_head *h, const char *who, const char *why, uint32_t grace_ms)
 {
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
-        ct_head_say(h, "cannot go on with the job %s: %s; this one is ended", who, why);
+        ct_head_message(h, "cannot go on with the job %s: %s; this one is ended", who, why);
     }
     ct_head_ask_to_end(h, grace_ms);
     ct_head_watch_daemon(h);

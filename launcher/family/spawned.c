@@ -131,15 +131,16 @@ static void judge(struct job *j)
         return;
     }
     if (h->args->desc->recovery && !h->failed) {
-        ct_head_say(h, "job %s, which rank %u spawned, failed with status %d; this one goes on",
-                    j->id, j->rank, status);
+        ct_head_message(h, "job %s, which rank %u spawned, failed with status %d; this one goes on",
+                        j->id, j->rank, status);
         h->left_status = h->left_status != 0 ? h->left_status : status;
         if (h->done) {
             (void)ct_head_fail(h, h->left_status);
         }
     } else if (ct_head_fail(h, status)) {
-        ct_head_say(h, "job %s, which rank %u spawned, failed with status %d; this one is ended",
-                    j->id, j->rank, status);
+        ct_head_message(h,
+                        "job %s, which rank %u spawned, failed with status %d; this one is ended",
+                        j->id, j->rank, status);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }
@@ -504,7 +505,7 @@ void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in)
     } else if (!in->bad) {
         struct job *j = make_job(s, asker, number, rank);
         if (j == NULL || !start(s, j, &place)) {
-            ct_head_say(s->h, "cannot spawn a job for rank %u: %s", rank, strerror(errno));
+            ct_head_message(s->h, "cannot spawn a job for rank %u: %s", rank, strerror(errno));
             answer(s, asker, number, CT_SPAWN_FAILED, "");
             if (j != NULL) {
                 free_job(j);

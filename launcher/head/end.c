@@ -71,7 +71,7 @@ void ct_head_clear_up(struct ct_head *h, bool spare_agents)
     if (!ct_reaper_kill_all(h->spared, n, on_reaped, h, CT_KILL_LIMIT_MS)) {
         char own[256] = "";
         gethostname(own, sizeof own - 1);
-        ct_head_say(h, "some processes could not be killed on host %s", own);
+        ct_head_message(h, "some processes could not be killed on host %s", own);
     }
     if (daemon > 0) {
         ct_session_remove(h->job, daemon);
@@ -123,8 +123,8 @@ static void on_timeout(int fd, short what, void *arg)
         return;
     }
     if (ct_head_fail(h, CT_EXIT_TIMEOUT)) {
-        ct_head_say(h, "still running after %g s (--timeout); it is ended",
-                    (double)h->args->timeout_ms / 1000.0);
+        ct_head_message(h, "still running after %g s (--timeout); it is ended",
+                        (double)h->args->timeout_ms / 1000.0);
     }
     ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
     if (!h->hurry) {
@@ -156,7 +156,7 @@ static void on_ending_signal(int signo, short what, void *arg)
     }
     h->signalled = true;
     if (ct_head_fail(h, CT_EXIT_SIGNAL + signo) && (ours || h->args->desc->verbose)) {
-        ct_head_say(h, "signal %d (%s): the ranks are ended", signo, strsignal(signo));
+        ct_head_message(h, "signal %d (%s): the ranks are ended", signo, strsignal(signo));
     }
     if (h->running) {
         forward(h, signo);

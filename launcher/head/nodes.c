@@ -94,10 +94,10 @@ void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
     h->nodes[node].store = *store != '\0' ? strdup(store) : NULL;
     h->nready++;
     if (d->verbose && (d->nnodes == 1 || strcmp(name, d->nodes[node].host) == 0)) {
-        ct_head_say(h, CT_DAEMON_NAME " runs as pid %u on host %s", pid, name);
+        ct_head_message(h, CT_DAEMON_NAME " runs as pid %u on host %s", pid, name);
     } else if (d->verbose) {
-        ct_head_say(h, CT_DAEMON_NAME " runs as pid %u on host %s, which calls itself %s", pid,
-                    d->nodes[node].host, name);
+        ct_head_message(h, CT_DAEMON_NAME " runs as pid %u on host %s, which calls itself %s", pid,
+                        d->nodes[node].host, name);
     }
     if (h->nready == d->nnodes && !h->failed) {
         event_del(h->launch);
@@ -148,15 +148,16 @@ static struct timeval time_of(uint64_t ms)
 }
 
 /* Names the hosts for which the start waits. */
-static void say_missing(struct ct_head *h)
+static void report_missing(struct ct_head *h)
 {
     char silent[1024], slow[1024];
     list_missing(h, false, silent, sizeof silent);
     list_missing(h, true, slow, sizeof slow);
-    ct_head_say(h, "%u of %u hosts are ready%s%s%s%s; waiting for at most %g s (--launch-timeout)",
-                h->nready, h->args->desc->nnodes, silent[0] != '\0' ? ", no word yet from " : "",
-                silent, slow[0] != '\0' ? ", reached but not ready: " : "", slow,
-                (double)h->args->launch_timeout_ms / 1000.0);
+    ct_head_message(
+        h, "%u of %u hosts are ready%s%s%s%s; waiting for at most %g s (--launch-timeout)",
+        h->nready, h->args->desc->nnodes, silent[0] != '\0' ? ", no word yet from " : "", silent,
+        slow[0] != '\0' ? ", reached but not ready: " : "", slow,
+        (double)h->args->launch_timeout_ms / 1000.0);
 }
 
 static void show_missing(struct ct_head *h)
@@ -187,7 +188,7 @@ static void on_slow(int fd, short what, void *arg)
         return;
     }
     if (ct_clock_ns() - h->t0 >= slow_ms(h) * CT_NS_PER_MS) {
-        say_missing(h);
+        report_missing(h);
         return;
     }
     if (h->args->desc->progress) {
@@ -209,12 +210,12 @@ static void on_launch_limit(int fd, short what, void *arg)
         return;
     }
     if (silent[0] != '\0') {
-        ct_head_say(h,
-                    "no word from %s within %g s (--launch-timeout); are these hosts up, and "
-                    "does \"%s HOST true\" work?",
-                    silent, seconds, h->args->desc->agent[0]);
+        ct_head_message(h,
+                        "no word from %s within %g s (--launch-timeout); are these hosts up, and "
+                        "does \"%s HOST true\" work?",
+                        silent, seconds, h->args->desc->agent[0]);
     } else {
-        ct_head_say(h, "not ready within %g s (--launch-timeout): %s", seconds, slow);
+        ct_head_message(h, "not ready within %g s (--launch-timeout): %s", seconds, slow);
     }
     ct_head_ask_to_end(h, 0);
     ct_head_watch_daemon(h);
@@ -228,9 +229,9 @@ void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why)
         return;
     }
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
-        ct_head_say(h, "%s", why);
+        ct_head_message(h, "%s", why);
     } else if (h->args->desc->verbose && !h->router.ending) {
-        ct_head_say(h, "then %s", why);
+        ct_head_message(h, "then %s", why);
     }
     ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
     ct_head_watch_daemon(h);

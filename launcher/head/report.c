@@ -19,7 +19,7 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-void ct_head_say(struct ct_head *h, const char *fmt, ...)
+void ct_head_message(struct ct_head *h, const char *fmt, ...)
 {
     char    line[4096];
     va_list ap;
@@ -33,7 +33,7 @@ void ct_head_say(struct ct_head *h, const char *fmt, ...)
     }
     line[total] = '\n';
     line[total + 1] = '\0';
-    ct_output_say(h->out, line);
+    ct_output_message(h->out, line);
 }
 
 /* ---- what the daemon reports ----------------------------------------------------------------- */
@@ -65,9 +65,9 @@ static void outlive(struct ct_head *h, bool lost, int status, const char *line)
     h->nlost += lost;
     *first = is_first ? status : *first;
     if (lost) {
-        ct_head_say(h, "%s; the job goes on without it", line);
+        ct_head_message(h, "%s; the job goes on without it", line);
     } else if (is_first || h->args->desc->verbose) {
-        ct_head_say(h, "%s", line);
+        ct_head_message(h, "%s", line);
     }
 }
 
@@ -92,11 +92,11 @@ void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in)
     if (h->args->desc->recovery && !h->failed) {
         outlive(h, WIFSIGNALED(wait_status) || phase == CT_PHASE_CONNECTED, status, line);
     } else if (ct_head_fail(h, status)) {
-        ct_head_say(h, "%s", line);
+        ct_head_message(h, "%s", line);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     } else if (h->args->desc->verbose) {
-        ct_head_say(h, "then %s", line);
+        ct_head_message(h, "then %s", line);
     }
 }
 
@@ -118,8 +118,8 @@ void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in)
     /* An exit status has eight bits, and a failure must not come out as success by their loss. */
     int code = (status & 0xff) == 0 && status != 0 ? 1 : status & 0xff;
     if (!in->bad && ct_head_fail(h, code)) {
-        ct_head_say(h, "rank %u (pid %u on host %s) aborted the job with status %d%s%s", rank, pid,
-                    ct_head_host(h, rank), status, *msg ? ": " : "", msg);
+        ct_head_message(h, "rank %u (pid %u on host %s) aborted the job with status %d%s%s", rank,
+                        pid, ct_head_host(h, rank), status, *msg ? ": " : "", msg);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }
@@ -130,7 +130,7 @@ static void tell_started(struct ct_head *h)
 {
     uint32_t n = ct_jobdesc_ranks(h->args->desc);
     while (h->ntold < n && h->started[h->ntold] != NULL) {
-        ct_head_say(h, "%s", h->started[h->ntold]);
+        ct_head_message(h, "%s", h->started[h->ntold]);
         free(h->started[h->ntold]);
         h->started[h->ntold++] = NULL;
     }
@@ -173,11 +173,11 @@ void ct_head_take_running(struct ct_head *h, struct ct_unpack *in)
         (void)n; /* without a parent we are killed */
     }
     if (h->nrunning == h->args->desc->nnodes && h->args->desc->verbose) {
-        ct_head_say(h,
-                    "%u ranks started %.1f ms after ctranrun: PMIx server %.1f ms, ranks %.1f ms",
-                    ct_jobdesc_ranks(h->args->desc), (double)(ct_clock_ns() - h->t0) / 1e6,
-                    (double)h->server_us / 1e3, (double)h->ranks_us / 1e3);
-        ct_head_say(h, "a debugger attaches to a rank on its host with: gdb -p PID");
+        ct_head_message(
+            h, "%u ranks started %.1f ms after ctranrun: PMIx server %.1f ms, ranks %.1f ms",
+            ct_jobdesc_ranks(h->args->desc), (double)(ct_clock_ns() - h->t0) / 1e6,
+            (double)h->server_us / 1e3, (double)h->ranks_us / 1e3);
+        ct_head_message(h, "a debugger attaches to a rank on its host with: gdb -p PID");
     }
 }
 
@@ -213,7 +213,7 @@ void ct_head_take_refused(struct ct_head *h, struct ct_unpack *in)
     int         status = (int)ct_unpack_u32(in);
     const char *why = ct_unpack_text(in);
     if (ct_head_fail(h, status)) {
-        ct_head_say(h, "%s%s", prefix, why);
+        ct_head_message(h, "%s%s", prefix, why);
     }
     ct_head_ask_to_end(h, 0);
     ct_head_watch_daemon(h);
@@ -224,7 +224,7 @@ void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in)
     const char *prefix = ct_head_prefix(h, in);
     const char *why = ct_unpack_text(in);
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
-        ct_head_say(h, "%s%s", prefix, why);
+        ct_head_message(h, "%s%s", prefix, why);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }

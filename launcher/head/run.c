@@ -50,7 +50,7 @@ static void take_lost(struct ct_head *h, struct ct_unpack *in)
 static void take_warning(struct ct_head *h, struct ct_unpack *in)
 {
     const char *prefix = ct_head_prefix(h, in);
-    ct_head_say(h, "%s%s", prefix, ct_unpack_text(in));
+    ct_head_message(h, "%s%s", prefix, ct_unpack_text(in));
 }
 
 /* What a daemon tells about a node or a rank, or asks for. */
@@ -138,7 +138,8 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
         in->bad = true;
     }
     if (in->bad && ct_head_fail(h, CT_EXIT_INTERNAL)) {
-        ct_head_say(h, "a daemon's message of type %u and length %zu makes no sense", type, len);
+        ct_head_message(h, "a daemon's message of type %u and length %zu makes no sense", type,
+                        len);
         ct_head_ask_to_end(h, 0);
     }
 }
@@ -185,8 +186,8 @@ static void on_broken(void *arg, uint32_t channel, int err)
     struct ct_head *h = arg;
     ct_router_down_u32(&h->router, CT_MSG_OUT_CLOSE, channel);
     if (err != 0 && ct_head_fail(h, CT_EXIT_INTERNAL)) {
-        ct_head_say(h, "cannot write standard %s: %s", channel == CT_CHAN_OUT ? "output" : "error",
-                    strerror(err));
+        ct_head_message(h, "cannot write standard %s: %s",
+                        channel == CT_CHAN_OUT ? "output" : "error", strerror(err));
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }
@@ -239,10 +240,10 @@ static void on_input_broken(void *arg, int err)
 {
     struct ct_head *h = arg;
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
-        ct_head_say(h,
-                    "cannot read standard input: %s; redirect it from a file or a pipe, or say "
-                    "--stdin none",
-                    strerror(err));
+        ct_head_message(h,
+                        "cannot read standard input: %s; redirect it from a file or a pipe, or say "
+                        "--stdin none",
+                        strerror(err));
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }

@@ -98,7 +98,7 @@ void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in);
 /* ---- report.c: words and facts --------------------------------------------------------------- */
 
 /* Writes one line to standard error, with the job's id before it. */
-void ct_head_say(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
+void ct_head_message(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
 
 /* The daemon's messages, one each. */
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in);

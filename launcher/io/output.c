@@ -190,7 +190,7 @@ static struct sink *error_sink(struct ct_output *o)
     return &o->sinks[o->one_sink ? CT_CHAN_OUT : CT_CHAN_ERR];
 }
 
-void ct_output_say(struct ct_output *o, const char *line)
+void ct_output_message(struct ct_output *o, const char *line)
 {
     add_own(error_sink(o), line);
 }

@@ -44,7 +44,7 @@ void ct_output_pass(struct ct_output *o, uint32_t channel, uint32_t source, cons
                     size_t len_bytes);
 
 /* Lines of ctranrun's own, newline included, to standard error; to standard output. */
-void ct_output_say(struct ct_output *o, const char *line);
+void ct_output_message(struct ct_output *o, const char *line);
 void ct_output_print(struct ct_output *o, const char *lines);
 
 /* Shows a line on the terminal that standard error is, in the place of the last such line; with ""

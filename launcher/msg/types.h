@@ -48,7 +48,7 @@ enum ct_msg_type {
     CT_MSG_JOB,   /* u32 node, u32 nodes from there on that are the receiver's; job/jobdesc.h */
     CT_MSG_START, /* text where the store's first server is (""): all nodes are ready */
     CT_MSG_FENCE_DONE, /* as FENCE: everybody's bytes */
-    CT_MSG_JOB_EVENT, /* u32 enum ct_job_event, u32 rank: for the ranks of a job that outlives deaths */
+    CT_MSG_JOB_EVENT, /* u32 enum ct_job_event, u32 rank: to ranks of a job that outlives deaths */
     CT_MSG_FAMILY_JOB, /* another job of the family, as in family/jobs.h with its name before it */
     CT_MSG_STDIN,      /* bytes; none: end of file */
     CT_MSG_SIGNAL,     /* u32 number: for the ranks' process groups */

@@ -66,7 +66,7 @@ static bool print_rank(const struct ct_jobdesc *d, uint32_t rank, const char *pl
     return ok;
 }
 
-static void say(const struct ct_jobdesc *d, const char *text)
+static void plan_warn(const struct ct_jobdesc *d, const char *text)
 {
     bool named = d->nnodes > 1;
     fprintf(stderr, "ctranrun: job %s: %s%s%s%s\n", d->job, named ? "host " : "",
@@ -79,15 +79,15 @@ static int plan_here(const struct ct_jobdesc *d, struct ct_places *places, struc
     char why[PATH_MAX + 1024] = "";
     int  status = ct_limits_check(d, why, sizeof why);
     if (status == 0 && why[0] != '\0') {
-        say(d, why);
+        plan_warn(d, why);
     }
     if (status == 0) {
         status = ct_plan_places(places, gpus, d, why, sizeof why);
     }
     if (status != 0) {
-        say(d, why);
+        plan_warn(d, why);
     } else if (places->warning[0] != '\0') {
-        say(d, places->warning);
+        plan_warn(d, places->warning);
     }
     return status;
 }
@@ -106,7 +106,7 @@ static int print_plan(const struct ct_jobdesc *d, bool here)
         ok = print_rank(d, r, place);
     }
     if (!ok) {
-        say(d, "cannot make the plan of the job: out of memory");
+        plan_warn(d, "cannot make the plan of the job: out of memory");
     } else if (fflush(stdout) != 0) {
         fprintf(stderr, "ctranrun: job %s: cannot write standard output: %s\n", d->job,
                 strerror(errno));

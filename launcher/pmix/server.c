@@ -637,13 +637,13 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env)
  * name, and whatever libpmix is busy with. */
 static void read_phase(struct ct_pmixsrv *s, uint32_t local_rank)
 {
-    char path[PATH_MAX], rank[16], said[sizeof CT_ONLY_LEFT] = "";
+    char path[PATH_MAX], rank[16], content[sizeof CT_ONLY_LEFT] = "";
     snprintf(rank, sizeof rank, "%" PRIu32, s->procs->ranks[local_rank]);
     int n = snprintf(path, sizeof path, "%s/" CT_ONLY_FILE, s->tmpdir, s->nspace, rank);
     int fd = n < (int)sizeof path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd >= 0) {
-        ssize_t len = read(fd, said, sizeof said - 1);
-        bool    left = len > 0 && strcmp(said, CT_ONLY_LEFT) == 0;
+        ssize_t len = read(fd, content, sizeof content - 1);
+        bool    left = len > 0 && strcmp(content, CT_ONLY_LEFT) == 0;
         atomic_store_explicit(&s->procs->all[local_rank].phase,
                               left ? CT_PHASE_FINALIZED : CT_PHASE_CONNECTED, memory_order_release);
         close(fd);

@@ -159,27 +159,28 @@ static void pass_input(struct ct_router *h, const struct ct_unpack *in)
 
 /* What it neither has asked for nor may miss: a child to which too much of that has been said since
  * it was through with it, and for which as much waits, is lost. */
-static void say(struct ct_router_child *c, enum ct_msg_type type, const struct ct_unpack *in)
+static void broadcast_to(struct ct_router_child *c, enum ct_msg_type type,
+                         const struct ct_unpack *in)
 {
     const size_t pending = ct_conn_pending(c->conn);
-    if (ct_conn_written(c->conn) >= c->said_until) {
-        c->said_bytes = 0;
+    if (ct_conn_written(c->conn) >= c->broadcast_end) {
+        c->broadcast_bytes = 0;
     }
-    if (ct_min_size(c->said_bytes, pending) > CT_SAID_BEHIND_MAX) {
+    if (ct_min_size(c->broadcast_bytes, pending) > CT_BROADCAST_BEHIND_MAX) {
         ct_router_child_give_up(c);
         return;
     }
     ct_conn_send_bytes(c->conn, type, in->at, in->left);
-    c->said_bytes += ct_conn_pending(c->conn) - pending;
-    c->said_until = ct_conn_written(c->conn) + ct_conn_pending(c->conn);
+    c->broadcast_bytes += ct_conn_pending(c->conn) - pending;
+    c->broadcast_end = ct_conn_written(c->conn) + ct_conn_pending(c->conn);
 }
 
-static void say_all(struct ct_router *h, enum ct_msg_type type, const struct ct_unpack *in)
+static void broadcast(struct ct_router *h, enum ct_msg_type type, const struct ct_unpack *in)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
         struct ct_router_child *c = &h->children[i];
         if (c->joined && !c->gone && !c->given_up) {
-            say(c, type, in);
+            broadcast_to(c, type, in);
         }
     }
 }
@@ -199,7 +200,7 @@ void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack
     case CT_MSG_FAMILY_JOB:
     case CT_MSG_FAMILY_GONE:
     case CT_MSG_RANKS_ASK:
-        say_all(h, type, in);
+        broadcast(h, type, in);
         break;
     case CT_MSG_EVENT:
         ct_router_events_pass(h, in);

@@ -52,13 +52,13 @@ struct ct_router_child {
     struct ct_conn *conn;
     struct event   *lost, *errors;
     int             err_fd;           /* the agent's standard error, -1 for none */
-    char            said[1024];       /* the end of what came from there */
+    char            agent_text[1024]; /* the end of what came from there */
     char            why[512];         /* how the stream ended */
     bool            joined, stranger; /* it is no daemon of ours */
     bool            done, gone;       /* it has finished; nothing follows */
     bool            given_up;         /* it is ended for what waits for it */
-    size_t          said_bytes;       /* to it as to all, since it last was through with that: */
-    uint64_t        said_until;       /* where that ends in its stream */
+    size_t          broadcast_bytes;  /* to it as to all, since it last was through with that: */
+    uint64_t        broadcast_end;    /* where that ends in its stream */
     bool            reads;            /* some rank there gets input */
     uint64_t        in_credit;        /* bytes of input it has asked for */
     struct {

@@ -28,7 +28,7 @@ static const char *host_of(const struct ct_router_child *c)
 static bool read_errors(struct ct_router_child *c)
 {
     char    text[512];
-    size_t  have = strlen(c->said);
+    size_t  have = strlen(c->agent_text);
     ssize_t n = c->err_fd >= 0 ? read(c->err_fd, text, sizeof text) : 0;
     if (n <= 0) {
         if (n == 0 && c->errors != NULL) {
@@ -36,12 +36,13 @@ static bool read_errors(struct ct_router_child *c)
         }
         return false;
     }
-    size_t keep = ct_min_size(have, sizeof c->said - 1 - (size_t)n);
-    memmove(c->said, c->said + have - keep, keep);
-    memcpy(c->said + keep, text, (size_t)n);
-    c->said[keep + (size_t)n] = '\0';
+    size_t keep = ct_min_size(have, sizeof c->agent_text - 1 - (size_t)n);
+    memmove(c->agent_text, c->agent_text + have - keep, keep);
+    memcpy(c->agent_text + keep, text, (size_t)n);
+    c->agent_text[keep + (size_t)n] = '\0';
     for (size_t i = 0; i < keep + (size_t)n; i++) {
-        c->said[i] = c->said[i] == '\0' || c->said[i] == '\r' ? ' ' : c->said[i];
+        c->agent_text[i] =
+            c->agent_text[i] == '\0' || c->agent_text[i] == '\r' ? ' ' : c->agent_text[i];
     }
     return true;
 }
@@ -54,15 +55,15 @@ static void on_errors(int fd, short what, void *arg)
 }
 
 /* The last lines of it in one, with ": " before them if there is anything. */
-static void describe_said(struct ct_router_child *c, char *out, size_t cap)
+static void describe_agent_text(struct ct_router_child *c, char *out, size_t cap)
 {
     while (read_errors(c)) {
     }
-    size_t len = strlen(c->said);
-    while (len > 0 && strchr(" \n", c->said[len - 1]) != NULL) {
-        c->said[--len] = '\0';
+    size_t len = strlen(c->agent_text);
+    while (len > 0 && strchr(" \n", c->agent_text[len - 1]) != NULL) {
+        c->agent_text[--len] = '\0';
     }
-    snprintf(out, cap, "%s%s", len > 0 ? ": " : "", c->said);
+    snprintf(out, cap, "%s%s", len > 0 ? ": " : "", c->agent_text);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -113,9 +114,9 @@ static bool reap(struct ct_router_child *c)
 
 static void describe_remote(struct ct_router_child *c, char *out, size_t cap)
 {
-    char said[sizeof c->said + 2], how[128];
+    char text[sizeof c->agent_text + 2], how[128];
     int  code = WIFEXITED(c->wait_status) ? WEXITSTATUS(c->wait_status) : -1;
-    describe_said(c, said, sizeof said);
+    describe_agent_text(c, text, sizeof text);
     if (code < 0) {
         snprintf(how, sizeof how, "was killed by signal %d", WTERMSIG(c->wait_status));
     } else {
@@ -127,17 +128,17 @@ static void describe_remote(struct ct_router_child *c, char *out, size_t cap)
         snprintf(out, cap,
                  "host %s: " CT_DAEMON_NAME " was lost (%s; its agent %s%s); its ranks "
                  "are killed",
-                 host_of(c), c->why, how, said);
+                 host_of(c), c->why, how, text);
     } else if (code == CT_EXIT_NOT_FOUND || code == CT_EXIT_CANNOT_EXEC) {
         snprintf(out, cap,
                  "host %s: " CT_DAEMON_NAME " cannot be started there%s; install the "
                  "same ctran on every host, with %s in the same place",
-                 host_of(c), said, c->router->desc->daemon);
+                 host_of(c), text, c->router->desc->daemon);
     } else {
         snprintf(out, cap,
                  "host %s cannot be reached: its agent (%s) %s before " CT_DAEMON_NAME
                  " was there%s",
-                 host_of(c), c->router->desc->agent[0], how, said);
+                 host_of(c), c->router->desc->agent[0], how, text);
     }
 }
 
@@ -236,7 +237,7 @@ void ct_router_child_give_up(struct ct_router_child *c)
     static const struct timeval at_once = {0, 0};
     snprintf(c->why, sizeof c->why,
              "it takes nothing of what it is sent, and more than %d MiB wait for it",
-             CT_SAID_BEHIND_MAX >> 20);
+             CT_BROADCAST_BEHIND_MAX >> 20);
     c->given_up = true;
     ct_router_child_stop(c);
     evtimer_add(c->lost, &at_once);

@@ -35,7 +35,7 @@ struct world {
     struct peer        peers[NODES];
     uint32_t           told, taken; /* events: given to the router, and of those told to be taken */
     unsigned           warnings, lost;
-    char               said[512];
+    char               text[512];
 };
 
 /* ---- what is above --------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
         assert_in_range(w->taken, 0, w->told);
     } else if (type == CT_MSG_WARNING) {
         (void)ct_unpack_u32(&in);
-        (void)snprintf(w->said, sizeof w->said, "%s", ct_unpack_text(&in));
+        (void)snprintf(w->text, sizeof w->text, "%s", ct_unpack_text(&in));
         w->warnings++;
     }
     assert_false(in.bad);
@@ -64,7 +64,7 @@ static void on_child_lost(void *arg, uint32_t node, bool remote, const char *why
 {
     struct world *w = arg;
     (void)node, (void)remote;
-    (void)snprintf(w->said, sizeof w->said, "%s", why);
+    (void)snprintf(w->text, sizeof w->text, "%s", why);
     w->lost++;
 }
 
@@ -92,7 +92,7 @@ static uint32_t get32(const uint8_t *in)
     return in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
 }
 
-static void say(struct world *w, uint32_t who, enum ct_msg_type type, struct evbuffer *body)
+static void send_as(struct world *w, uint32_t who, enum ct_msg_type type, struct evbuffer *body)
 {
     uint8_t head[HEAD];
     put32(head, CT_PROTO_MAGIC);
@@ -108,11 +108,11 @@ static void say(struct world *w, uint32_t who, enum ct_msg_type type, struct evb
     turn(w);
 }
 
-static void say_taken(struct world *w, uint32_t who, uint32_t n)
+static void send_taken(struct world *w, uint32_t who, uint32_t n)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, n);
-    say(w, who, CT_MSG_EVENT_TAKEN, body);
+    send_as(w, who, CT_MSG_EVENT_TAKEN, body);
 }
 
 /* One message that has come, if all of it has. */
@@ -209,7 +209,7 @@ static int begin(void **state)
         ct_pack_text(hello, PACKAGE_VERSION);
         ct_pack_u32(hello, 1);
         ct_pack_text(hello, "host");
-        say(w, i, CT_MSG_HELLO, hello);
+        send_as(w, i, CT_MSG_HELLO, hello);
         read_all(w, i);
     }
     *state = w;
@@ -253,7 +253,7 @@ static void router_takes(struct world *w)
     const uint32_t before = w->peers[FAR].got;
     read_all(w, FAR);
     if (w->peers[FAR].got > before) {
-        say_taken(w, FAR, w->peers[FAR].got - before);
+        send_taken(w, FAR, w->peers[FAR].got - before);
     }
 }
 
@@ -306,7 +306,7 @@ static void test_still(void **state)
     }
     assert_int_equal(w->peers[FAR].got, MANY);
     assert_int_equal(w->warnings, 1);
-    assert_non_null(strstr(w->said, "it does not keep up with what it is sent; 32 MiB of events"));
+    assert_non_null(strstr(w->text, "it does not keep up with what it is sent; 32 MiB of events"));
     assert_true(w->router.children[OWN].events.still);
     read_all(w, OWN);
     assert_int_equal(w->peers[OWN].last, MANY);
@@ -314,7 +314,7 @@ static void test_still(void **state)
     char wanted[128];
     (void)snprintf(wanted, sizeof wanted, "it keeps up again; its ranks have missed %u events",
                    MANY - w->peers[OWN].got);
-    assert_string_equal(w->said, wanted);
+    assert_string_equal(w->text, wanted);
     assert_int_equal(w->warnings, 2);
     assert_false(w->router.children[OWN].events.still);
     while (w->told - w->taken < SOME / 1000) { /* until its socket is full */
@@ -338,20 +338,20 @@ static void test_slow_router(void **state)
     read_all(w, FAR);
     for (int i = 0; i < 3 * CT_EVENTS_LOOKS; i++) {
         look(w);
-        say_taken(w, FAR, 0);
+        send_taken(w, FAR, 0);
     }
     assert_int_equal(w->taken, 0);
-    say_taken(w, FAR, 1);
+    send_taken(w, FAR, 1);
     assert_int_equal(w->taken, 1);
     for (int i = 0; i <= CT_EVENTS_LOOKS; i++) {
         look(w);
     }
     assert_true(c->events.still);
     assert_int_equal(w->taken, 2);
-    say_taken(w, FAR, 1);
+    send_taken(w, FAR, 1);
     assert_false(c->events.still);
     assert_int_equal(w->warnings, 0);
-    say_taken(w, FAR, 1);
+    send_taken(w, FAR, 1);
     assert_non_null(strstr(c->why, "makes no sense"));
 }
 
@@ -373,7 +373,7 @@ static void test_gone(void **state)
 
 /* ---- what may not be missed ------------------------------------------------------------------ */
 
-static void say_to_all(struct world *w, enum ct_msg_type type, size_t len)
+static void broadcast(struct world *w, enum ct_msg_type type, size_t len)
 {
     uint8_t         *body = calloc(1, len);
     struct ct_unpack in = {.at = body, .left = len};
@@ -386,12 +386,12 @@ static void say_to_all(struct world *w, enum ct_msg_type type, size_t len)
 
 /* A child that takes nothing of it is lost in the end; those that are never through with it, but
  * take it, are not. */
-static void test_said(void **state)
+static void test_broadcast(void **state)
 {
-    enum { STEP = 1 << 20, STEPS = (CT_SAID_BEHIND_MAX >> 20) + 2 };
+    enum { STEP = 1 << 20, STEPS = (CT_BROADCAST_BEHIND_MAX >> 20) + 2 };
     struct world *w = *state;
     for (int i = 0; i < 3 * STEPS; i++) {
-        say_to_all(w, CT_MSG_FAMILY_JOB, STEP);
+        broadcast(w, CT_MSG_FAMILY_JOB, STEP);
         for (uint32_t who = 0; who < NODES; who++) {
             while (ct_conn_pending(w->router.children[who].conn) > STEP / 2) {
                 discard(w, who);
@@ -400,7 +400,7 @@ static void test_said(void **state)
     }
     for (int i = 0; i < STEPS; i++) {
         assert_true(i > STEPS - 3 || !w->router.children[OWN].given_up);
-        say_to_all(w, CT_MSG_FAMILY_JOB, STEP);
+        broadcast(w, CT_MSG_FAMILY_JOB, STEP);
         while (discard(w, FAR) || discard(w, TELLER)) {
         }
     }
@@ -408,7 +408,7 @@ static void test_said(void **state)
     while (w->lost == 0) {
         assert_int_not_equal(event_base_loop(w->base, EVLOOP_ONCE), -1);
     }
-    assert_non_null(strstr(w->said, "on host a) was lost (it takes nothing of what it is sent, and "
+    assert_non_null(strstr(w->text, "on host a) was lost (it takes nothing of what it is sent, and "
                                     "more than 64 MiB wait for it); its ranks are killed"));
     assert_false(w->router.children[FAR].given_up || w->router.children[TELLER].given_up);
 }
@@ -420,7 +420,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_still, begin, end),
         cmocka_unit_test_setup_teardown(test_slow_router, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
-        cmocka_unit_test_setup_teardown(test_said, begin, end),
+        cmocka_unit_test_setup_teardown(test_broadcast, begin, end),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as all processes of the launcher do */
     return cmocka_run_group_tests(tests, NULL, NULL);
