@@ -88,7 +88,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     case CT_MSG_JOB_EVENT:
     case CT_MSG_EVENT:
     case CT_MSG_EVENT_PASSED:
-        ct_pmixsrv_take(d->pmix, type, in);
+        ct_pmix_server_take(d->pmix, type, in);
         break;
     case CT_MSG_RANKS_ASK:
         ct_ranktable_take_ask(&d->table, in);

@@ -134,9 +134,9 @@ static int act(struct ct_options *o)
         ct_completion_print(o->word);
         return 0;
     case CT_ACTION_STATUS:
-        return ct_statuscmd_run(o->word);
+        return ct_status_run(o->word);
     case CT_ACTION_STORE_DUMP:
-        return ct_storecmd_run(o->word);
+        return ct_store_dump_run(o->word);
     default:
         return check_and_run(o);
     }

@@ -75,8 +75,9 @@ enum {
     CT_MAX_RANKS = 65536,
     CT_MAX_FAN_OUT = 1024,
     CT_MAX_GPUS_A_RANK = 256,
-    CT_FAN_OUT = 32,          /* children of a process in the tree */
-    CT_PMIX_SHARED_FROM = 48, /* ranks of a node get the job's data from shared memory; pmixsrv.c */
+    CT_FAN_OUT = 32, /* children of a process in the tree */
+    CT_PMIX_SHARED_FROM =
+        48, /* ranks of a node get the job's data from shared memory; pmix/lib.c */
 
     CT_TERM_GRACE_MS = 150,    /* from SIGTERM to SIGKILL when the job is ended */
     CT_SIGNAL_GRACE_MS = 2000, /* from a forwarded SIGINT, SIGTERM or SIGHUP to SIGKILL; and then

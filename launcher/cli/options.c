@@ -155,9 +155,9 @@ static bool is_unknown(const char *arg, const char *name)
             ct_nearest_try(&near, rows[i].names[k]);
         }
     }
-    return ct_take_complain("unknown option %s%s%s; ctranrun --help lists the options", arg,
-                            near.name != NULL ? "; did you mean " : "",
-                            near.name != NULL ? near.name : "");
+    return ct_options_complain("unknown option %s%s%s; ctranrun --help lists the options", arg,
+                               near.name != NULL ? "; did you mean " : "",
+                               near.name != NULL ? near.name : "");
 }
 
 /* The value of an option: `given` after its "=", or the next `n` words, with "=" between them.
@@ -185,17 +185,17 @@ static bool take_foreign(struct ct_options *o, const struct ct_foreign *f, const
 {
     char *made;
     if (f->advice != NULL) {
-        return ct_take_complain("%s is no option of ctranrun: %s", name, f->advice);
+        return ct_options_complain("%s is no option of ctranrun: %s", name, f->advice);
     }
     const struct ct_option_row *row = f->ours != NULL ? find_row(f->ours, strlen(f->ours)) : NULL;
     const char                 *value = take_value(given, f->values, argc, argv, at, &made);
     bool all_ranks = f->values == 2 && row != NULL && row->take == ct_take_rank_env;
     bool ok = true;
     if (f->values > 0 && value == NULL) {
-        ok = ct_take_complain("%s needs %s after it", name,
-                              f->values == 2 ? "NAME and VALUE" : row->value);
+        ok = ct_options_complain("%s needs %s after it", name,
+                                 f->values == 2 ? "NAME and VALUE" : row->value);
     } else if (f->values == 0 && given != NULL) {
-        ok = ct_take_complain("%s takes no value, \"%s\" was given", name, given);
+        ok = ct_options_complain("%s takes no value, \"%s\" was given", name, given);
     } else if (row != NULL) {
         ok = all_ranks ? ct_take_env_all(o, name, value) : row->take(o, name, value);
     }
@@ -218,11 +218,11 @@ static bool take_option(struct ct_options *o, int argc, char **argv, int *at)
         return f != NULL ? take_foreign(o, f, name, value, argc, argv, at) : is_unknown(arg, name);
     }
     if (value != NULL && row->value == NULL) {
-        return ct_take_complain("%s takes no value, \"%s\" was given", name, value);
+        return ct_options_complain("%s takes no value, \"%s\" was given", name, value);
     }
     value = take_value(value, row->value != NULL ? 1 : 0, argc, argv, at, &made);
     if (row->value != NULL && value == NULL && row->value[0] != '[') {
-        return ct_take_complain("%s needs a value: %s %s", name, name, row->value);
+        return ct_options_complain("%s needs a value: %s %s", name, name, row->value);
     }
     return row->take(o, name, value);
 }
@@ -232,11 +232,11 @@ static bool begin_app(struct ct_options *o)
     struct ct_jobdesc *d = &o->desc;
     struct ct_app     *more = realloc(d->apps, (d->napps + 1) * sizeof *more);
     if (more == NULL) {
-        return ct_take_complain("out of memory");
+        return ct_options_complain("out of memory");
     }
     d->apps = more;
     d->apps[d->napps] = (struct ct_app){.ranks = 1, .wdir = strdup("")};
-    return d->apps[d->napps++].wdir != NULL || ct_take_complain("out of memory");
+    return d->apps[d->napps++].wdir != NULL || ct_options_complain("out of memory");
 }
 
 /* Takes one program with its options, up to the end or past a ":". */
@@ -256,14 +256,14 @@ static bool take_app(struct ct_options *o, int argc, char **argv, int *at)
         (*at)++;
     }
     if (*at == begin) {
-        return ct_take_complain("no program was given%s; usage: ctranrun [OPTION]... PROGRAM "
-                                "[ARGUMENT]...",
-                                begin < argc        ? " before \":\""
-                                : o->desc.napps > 1 ? " after \":\""
-                                                    : "");
+        return ct_options_complain("no program was given%s; usage: ctranrun [OPTION]... PROGRAM "
+                                   "[ARGUMENT]...",
+                                   begin < argc        ? " before \":\""
+                                   : o->desc.napps > 1 ? " after \":\""
+                                                       : "");
     }
     o->desc.apps[o->desc.napps - 1].argv = ct_strlist_copy(argv + begin, (size_t)(*at - begin));
-    return o->desc.apps[o->desc.napps - 1].argv != NULL || ct_take_complain("out of memory");
+    return o->desc.apps[o->desc.napps - 1].argv != NULL || ct_options_complain("out of memory");
 }
 
 /* Makes the directory and those above it. Returns false with errno set. */
@@ -318,9 +318,9 @@ static bool check_gpus(const struct ct_jobdesc *d)
         found = gives_gpus(strchr(*s, ':') + 1) ? strchr(*s, ':') + 1 : found;
     }
     return found == NULL ||
-           ct_take_complain("-x or --env-rank sets %.*s, which --map-by gpu and --gpus-per-rank "
-                            "set or go by; set it in the environment of ctranrun",
-                            (int)strcspn(found, "="), found);
+           ct_options_complain("-x or --env-rank sets %.*s, which --map-by gpu and --gpus-per-rank "
+                               "set or go by; set it in the environment of ctranrun",
+                               (int)strcspn(found, "="), found);
 }
 
 bool ct_options_check(struct ct_options *o)
@@ -328,27 +328,28 @@ bool ct_options_check(struct ct_options *o)
     uint32_t highest, n = ct_jobdesc_ranks(&o->desc);
     for (char **s = o->desc.rank_env; s != NULL && *s != NULL; s++) {
         if (ct_ranklist_is_valid(*s, &highest) && highest >= n) {
-            return ct_take_complain("--env-rank \"%s\": there is no rank %u, only 0 to %u", *s,
-                                    highest, n - 1);
+            return ct_options_complain("--env-rank \"%s\": there is no rank %u, only 0 to %u", *s,
+                                       highest, n - 1);
         }
     }
     if (ct_ranklist_is_valid(o->desc.debug_ranks, &highest) && highest >= n) {
-        return ct_take_complain("--debug-ranks %s: there is no rank %u, only 0 to %u",
-                                o->desc.debug_ranks, highest, n - 1);
+        return ct_options_complain("--debug-ranks %s: there is no rank %u, only 0 to %u",
+                                   o->desc.debug_ranks, highest, n - 1);
     }
     if (o->desc.debugger != NULL && !o->stdin_given) {
         o->desc.stdin_to = (int32_t)ct_ranklist_first(o->desc.debug_ranks);
     }
     if (o->desc.stdin_to >= 0 && (uint32_t)o->desc.stdin_to >= n) {
-        return ct_take_complain("--stdin %d: there is no such rank, only 0 to %u", o->desc.stdin_to,
-                                n - 1);
+        return ct_options_complain("--stdin %d: there is no such rank, only 0 to %u",
+                                   o->desc.stdin_to, n - 1);
     }
     if (*o->desc.output_dir != '\0' && !o->dry_run && !make_dirs(o->desc.output_dir)) {
-        return ct_take_complain("--output-dir \"%s\": %s; give a directory that can be made and "
-                                "written",
-                                o->desc.output_dir, strerror(errno));
+        return ct_options_complain("--output-dir \"%s\": %s; give a directory that can be made and "
+                                   "written",
+                                   o->desc.output_dir, strerror(errno));
     }
-    return ct_take_environment() && (!ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc));
+    return ct_options_check_environment() &&
+           (!ct_jobdesc_wants_gpus(&o->desc) || check_gpus(&o->desc));
 }
 
 bool ct_options_parse(struct ct_options *o, int argc, char **argv)
@@ -361,9 +362,9 @@ bool ct_options_parse(struct ct_options *o, int argc, char **argv)
         ok = take_app(o, argc, argv, &at);
     } while (ok && o->action == CT_ACTION_RUN && at++ < argc);
     if (ok && at < argc && (o->action == CT_ACTION_STATUS || o->action == CT_ACTION_STORE_DUMP)) {
-        ok =
-            ct_take_complain("%s takes one job at most, \"%s\" was given",
-                             o->action == CT_ACTION_STATUS ? "--status" : "--store-dump", argv[at]);
+        ok = ct_options_complain("%s takes one job at most, \"%s\" was given",
+                                 o->action == CT_ACTION_STATUS ? "--status" : "--store-dump",
+                                 argv[at]);
     }
     return ok;
 }

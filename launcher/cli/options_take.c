@@ -19,7 +19,7 @@
 #include "launcher/launcher.h"
 #include "launcher/job/job.h"
 
-bool ct_take_complain(const char *fmt, ...)
+bool ct_options_complain(const char *fmt, ...)
 {
     char    line[2048];
     va_list ap;
@@ -35,7 +35,7 @@ bool ct_take_complain(const char *fmt, ...)
 
 static bool no_memory(void)
 {
-    return ct_take_complain("out of memory");
+    return ct_options_complain("out of memory");
 }
 
 static struct ct_app *this_app(struct ct_options *o)
@@ -70,8 +70,8 @@ bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
     if (!read_number(value, CT_MAX_RANKS, &n)) {
-        return ct_take_complain("%s \"%s\": expected a number of ranks from 1 to %d, as in -n 4",
-                                opt, value, CT_MAX_RANKS);
+        return ct_options_complain("%s \"%s\": expected a number of ranks from 1 to %d, as in -n 4",
+                                   opt, value, CT_MAX_RANKS);
     }
     this_app(o)->ranks = (uint32_t)n;
     o->ranks_given = true;
@@ -108,13 +108,14 @@ bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
     const char *eq = strchr(value, '=');
     char       *setting = NULL;
     if (*value == '\0' || eq == value) {
-        return ct_take_complain("%s \"%s\": expected NAME or NAME=VALUE", opt, value);
+        return ct_options_complain("%s \"%s\": expected NAME or NAME=VALUE", opt, value);
     }
     const char *now = eq == NULL ? getenv(value) : "";
     if (now == NULL) {
-        return ct_take_complain("%s %s: there is no such variable in the environment; set it, or "
-                                "give a value: %s %s=VALUE",
-                                opt, value, opt, value);
+        return ct_options_complain(
+            "%s %s: there is no such variable in the environment; set it, or "
+            "give a value: %s %s=VALUE",
+            opt, value, opt, value);
     }
     if (asprintf(&setting, "%s%s%s", value, eq == NULL ? "=" : "", now) < 0) {
         return no_memory();
@@ -129,7 +130,7 @@ bool ct_take_env(struct ct_options *o, const char *opt, const char *value)
 bool ct_take_env_all(struct ct_options *o, const char *opt, const char *value)
 {
     if (value[0] == '=') {
-        return ct_take_complain("%s \"%s\": expected NAME and VALUE", opt, value);
+        return ct_options_complain("%s \"%s\": expected NAME and VALUE", opt, value);
     }
     return ct_strlist_set(&o->desc.env, value) || no_memory();
 }
@@ -140,9 +141,9 @@ bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
     const char *colon = strchr(value, ':');
     const char *eq = colon != NULL ? strchr(colon, '=') : NULL;
     if (eq == NULL || eq == colon + 1 || !ct_ranklist_is_valid(value, &highest)) {
-        return ct_take_complain("%s \"%s\": expected RANKS:NAME=VALUE, as in %s 0,2-5:A=1 or "
-                                "%s all:FILE=log.%%r",
-                                opt, value, opt, opt);
+        return ct_options_complain("%s \"%s\": expected RANKS:NAME=VALUE, as in %s 0,2-5:A=1 or "
+                                   "%s all:FILE=log.%%r",
+                                   opt, value, opt, opt);
     }
     const bool final = strchr(eq, '%') == NULL; /* else it is another value for each rank */
     return (!final || check_variable(colon + 1)) &&
@@ -161,12 +162,12 @@ bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value)
 {
     struct stat st;
     if (stat(value, &st) != 0) {
-        return ct_take_complain("%s \"%s\": %s; give a directory that exists", opt, value,
-                                strerror(errno));
+        return ct_options_complain("%s \"%s\": %s; give a directory that exists", opt, value,
+                                   strerror(errno));
     }
     if (!S_ISDIR(st.st_mode)) {
-        return ct_take_complain("%s \"%s\": not a directory; give a directory that exists", opt,
-                                value);
+        return ct_options_complain("%s \"%s\": not a directory; give a directory that exists", opt,
+                                   value);
     }
     return replace(&this_app(o)->wdir, value);
 }
@@ -176,9 +177,9 @@ bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
     const char *eq = strchr(value, '=');
     char       *all;
     if (eq == NULL || eq == value || strchr(value, '\n') != NULL) {
-        return ct_take_complain("%s \"%s\": expected NAME=VALUE on one line, as in %s "
-                                "EAGER_LIMIT=64K",
-                                opt, value, opt);
+        return ct_options_complain("%s \"%s\": expected NAME=VALUE on one line, as in %s "
+                                   "EAGER_LIMIT=64K",
+                                   opt, value, opt);
     }
     char *name = ct_config_full_name(value, (size_t)(eq - value));
     if (name == NULL) {
@@ -206,12 +207,12 @@ bool ct_take_initial_errhandler(struct ct_options *o, const char *opt, const cha
             return ct_take_set(o, opt, words[i + 1]);
         }
     }
-    return ct_take_complain("%s \"%s\": expected fatal, abort or return, or MPI's "
-                            "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
-                            opt, value);
+    return ct_options_complain("%s \"%s\": expected fatal, abort or return, or MPI's "
+                               "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+                               opt, value);
 }
 
-bool ct_take_environment(void)
+bool ct_options_check_environment(void)
 {
     struct ct_log    log;
     struct ct_config cfg;
@@ -226,8 +227,8 @@ static bool take_seconds(uint64_t *out_ms, const char *opt, const char *value)
     char  *end;
     double seconds = strtod(value, &end);
     if (end == value || *end != '\0' || !isfinite(seconds) || seconds < 0.001 || seconds > 1e8) {
-        return ct_take_complain("%s \"%s\": expected a number of seconds above 0, as in %s 60", opt,
-                                value, opt);
+        return ct_options_complain("%s \"%s\": expected a number of seconds above 0, as in %s 60",
+                                   opt, value, opt);
     }
     *out_ms = (uint64_t)(seconds * 1000.0);
     return true;
@@ -243,7 +244,7 @@ bool ct_take_timeout(struct ct_options *o, const char *opt, const char *value)
 bool ct_take_hosts(struct ct_options *o, const char *opt, const char *value)
 {
     if (*value == '\0') {
-        return ct_take_complain("%s: expected hosts, as in %s a:4,b:4", opt, opt);
+        return ct_options_complain("%s: expected hosts, as in %s a:4,b:4", opt, opt);
     }
     o->host_list = value;
     return true;
@@ -260,8 +261,8 @@ bool ct_take_ppn(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
     if (!read_number(value, CT_MAX_RANKS, &n)) {
-        return ct_take_complain("%s \"%s\": expected a number of ranks from 1 to %d", opt, value,
-                                CT_MAX_RANKS);
+        return ct_options_complain("%s \"%s\": expected a number of ranks from 1 to %d", opt, value,
+                                   CT_MAX_RANKS);
     }
     o->ppn = (uint32_t)n;
     return true;
@@ -272,7 +273,7 @@ bool ct_take_topology(struct ct_options *o, const char *opt, const char *value)
 {
     char path[PATH_MAX], *setting;
     if (realpath(value, path) == NULL) {
-        return ct_take_complain("%s \"%s\": %s", opt, value, strerror(errno));
+        return ct_options_complain("%s \"%s\": %s", opt, value, strerror(errno));
     }
     bool ok = asprintf(&setting, "TOPOLOGY_FILE=%s", path) >= 0;
     if (!ok) {
@@ -288,7 +289,7 @@ bool ct_take_host_order(struct ct_options *o, const char *opt, const char *value
     static const char *const orders[] = {"given", "topology", NULL};
     int                      order = find_word(value, strlen(value), orders);
     if (order < 0) {
-        return ct_take_complain("%s \"%s\": expected given or topology", opt, value);
+        return ct_options_complain("%s \"%s\": expected given or topology", opt, value);
     }
     o->host_order = (enum ct_host_order)(CT_ORDER_GIVEN + order);
     return true;
@@ -298,8 +299,8 @@ bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
     if (!read_number(value, CT_MAX_FAN_OUT, &n)) {
-        return ct_take_complain("%s \"%s\": expected a number of daemons from 1 to %d", opt, value,
-                                CT_MAX_FAN_OUT);
+        return ct_options_complain("%s \"%s\": expected a number of daemons from 1 to %d", opt,
+                                   value, CT_MAX_FAN_OUT);
     }
     o->fan_out = (uint32_t)n;
     return true;
@@ -350,8 +351,8 @@ static bool take_words(char ***out, const char *opt, const char *value, const ch
         return no_memory();
     }
     return (whole && *out != NULL) ||
-           ct_take_complain("%s \"%s\": expected a command%s, as in %s \"%s\"", opt, value,
-                            whole ? "" : " whose quotes end", opt, example);
+           ct_options_complain("%s \"%s\": expected a command%s, as in %s \"%s\"", opt, value,
+                               whole ? "" : " whose quotes end", opt, example);
 }
 
 bool ct_take_debugger(struct ct_options *o, const char *opt, const char *value)
@@ -368,8 +369,8 @@ bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *valu
 {
     uint32_t highest;
     if (strchr(value, ':') != NULL || !ct_ranklist_is_valid(value, &highest)) {
-        return ct_take_complain("%s \"%s\": expected ranks, as in %s 0,2-5, or all", opt, value,
-                                opt);
+        return ct_options_complain("%s \"%s\": expected ranks, as in %s 0,2-5, or all", opt, value,
+                                   opt);
     }
     return replace(&o->desc.debug_ranks, value);
 }
@@ -403,9 +404,10 @@ static bool take_ppr(struct ct_options *o, const char *opt, const char *value)
     char   n[16] = "";
     size_t len = strcspn(value + 4, ":");
     if (strcmp(value + 4 + len, ":node") != 0 || len >= sizeof n) {
-        return ct_take_complain("%s \"%s\": of ppr only ppr:N:node is known, which is --ppn N; for "
-                                "parts of a host say --ppn N with %s package, numa or l3cache",
-                                opt, value, opt);
+        return ct_options_complain(
+            "%s \"%s\": of ppr only ppr:N:node is known, which is --ppn N; for "
+            "parts of a host say --ppn N with %s package, numa or l3cache",
+            opt, value, opt);
     }
     snprintf(n, sizeof n, "%.*s", (int)len, value + 4);
     return ct_take_ppn(o, opt, n);
@@ -422,7 +424,7 @@ bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
         return take_ppr(o, opt, value);
     }
     if (unit < 0 || !take_modifiers(o, value + len, &pe)) {
-        return ct_take_complain(
+        return ct_options_complain(
             "%s \"%s\": expected slot, node, core, numa, package, l3cache, hwthread or gpu, and "
             ":pe=N after it if ranks are to have more than one, as in %s core:pe=2",
             opt, value, opt);
@@ -437,8 +439,8 @@ bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
     if (!read_number(value, CT_MAX_GPUS_A_RANK, &n)) {
-        return ct_take_complain("%s \"%s\": expected a number of GPUs from 1 to %d", opt, value,
-                                CT_MAX_GPUS_A_RANK);
+        return ct_options_complain("%s \"%s\": expected a number of GPUs from 1 to %d", opt, value,
+                                   CT_MAX_GPUS_A_RANK);
     }
     o->desc.gpus = (uint32_t)n;
     return true;
@@ -452,7 +454,7 @@ bool ct_take_bind(struct ct_options *o, const char *opt, const char *value)
     bool                     overload = strcmp(value + len, ":overload-allowed") == 0;
     int                      unit = find_word(value, len, units);
     if (unit < 0 || (value[len] != '\0' && !overload)) {
-        return ct_take_complain(
+        return ct_options_complain(
             "%s \"%s\": expected none, core, numa, package, l3cache or hwthread", opt, value);
     }
     o->desc.bind =
@@ -474,7 +476,7 @@ bool ct_take_stdin(struct ct_options *o, const char *opt, const char *value)
         rank = CT_STDIN_ALL;
     } else if (!isdigit((unsigned char)*value) || errno != 0 || *end != '\0' ||
                rank >= CT_MAX_RANKS) {
-        return ct_take_complain("%s \"%s\": expected a rank, all or none", opt, value);
+        return ct_options_complain("%s \"%s\": expected a rank, all or none", opt, value);
     }
     o->desc.stdin_to = (int32_t)rank;
     o->stdin_given = true;
@@ -489,12 +491,12 @@ bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value
     o->desc.output_hidden = len >= tail && strcmp(value + len - tail, hidden) == 0;
     len -= o->desc.output_hidden ? tail : 0;
     if (len == 0 || (value[0] != '/' && getcwd(here, sizeof here) == NULL)) {
-        return ct_take_complain("%s \"%s\": expected a directory", opt, value);
+        return ct_options_complain("%s \"%s\": expected a directory", opt, value);
     }
     int n = snprintf(path, sizeof path, "%s%s%.*s", value[0] == '/' ? "" : here,
                      value[0] == '/' ? "" : "/", (int)len, value);
     if ((size_t)n >= sizeof path) {
-        return ct_take_complain("%s \"%s\": %s", opt, value, strerror(ENAMETOOLONG));
+        return ct_options_complain("%s \"%s\": %s", opt, value, strerror(ENAMETOOLONG));
     }
     return replace(&o->desc.output_dir, path);
 }
@@ -505,9 +507,10 @@ static bool take_job(struct ct_options *o, const char *opt, const char *value,
                      enum ct_action action)
 {
     if (value != NULL && (*value == '\0' || strspn(value, "0123456789abcdef") != strlen(value))) {
-        return ct_take_complain("%s \"%s\": expected the id of a job, hexadecimal digits as in %s "
-                                "4f2a91",
-                                opt, value, opt);
+        return ct_options_complain(
+            "%s \"%s\": expected the id of a job, hexadecimal digits as in %s "
+            "4f2a91",
+            opt, value, opt);
     }
     o->action = action;
     o->word = value;
@@ -528,7 +531,7 @@ bool ct_take_completion(struct ct_options *o, const char *opt, const char *value
 {
     static const char *const shells[] = {"bash", "zsh", "fish", NULL};
     if (find_word(value, strlen(value), shells) < 0) {
-        return ct_take_complain("%s \"%s\": expected bash, zsh or fish", opt, value);
+        return ct_options_complain("%s \"%s\": expected bash, zsh or fish", opt, value);
     }
     o->action = CT_ACTION_COMPLETION;
     o->word = value;

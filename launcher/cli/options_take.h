@@ -43,9 +43,9 @@ bool ct_take_help(struct ct_options *o, const char *opt, const char *value);
 
 /* Whether the library takes all variables in the environment and in files, which the ranks read,
  * too: no rank is started only to refuse one. If not, a line for each has been written. */
-bool ct_take_environment(void);
+bool ct_options_check_environment(void);
 
 /* Writes one line to standard error. Returns false. */
-bool ct_take_complain(const char *fmt, ...) CT_PRINTF(1, 2);
+bool ct_options_complain(const char *fmt, ...) CT_PRINTF(1, 2);
 
 #endif

@@ -140,7 +140,7 @@ static void note_exit(void *arg, uint32_t local_rank)
 {
     struct ct_daemon *d = arg;
     d->untold[d->nuntold++] = local_rank;
-    ct_pmixsrv_ended(d->pmix, local_rank); /* the other ranks come first */
+    ct_pmix_server_ended(d->pmix, local_rank); /* the other ranks come first */
 }
 
 static void on_killed(void *arg, pid_t pid, int wait_status)
@@ -198,7 +198,7 @@ void ct_daemon_look_at_children(struct ct_daemon *d)
         return;
     }
     /* A rank that aborted or finalized has been answered before it could exit. */
-    ct_pmixsrv_drain(d->pmix);
+    ct_pmix_server_drain(d->pmix);
     bool children = ct_procs_reap(&d->procs, note_exit, d);
     report_ends(d);
     if (d->procs.ended == d->procs.n) {

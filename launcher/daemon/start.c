@@ -88,7 +88,7 @@ static char **make_env(struct ct_daemon *d, uint32_t local_rank)
     ct_strlist_free(more);
     ok = ok && set_secrets(d, &env);
     if (!ok || !ct_gpus_env(&d->gpus, local_rank, &env) ||
-        ct_pmixsrv_env(d->pmix, local_rank, &env) != 0) {
+        ct_pmix_server_env(d->pmix, local_rank, &env) != 0) {
         refuse(d, CT_EXIT_INTERNAL, "cannot make the environment of a rank: out of memory");
     }
     return env;
@@ -293,13 +293,13 @@ static void start_server(struct ct_daemon *d)
     if (!ct_ranktable_init(&d->table, d->base, j, &d->procs, d->conn)) {
         refuse(d, CT_EXIT_INTERNAL, "cannot prepare the table of ranks: out of memory");
     }
-    if (ct_statussrv_create(d->base, &d->session, j, &d->procs, &d->table) == NULL) {
+    if (ct_status_server_create(d->base, &d->session, j, &d->procs, &d->table) == NULL) {
         snprintf(why, sizeof why, "warning: ctranrun --status will not find this job: %s",
                  strerror(errno));
         send_text(d, CT_MSG_WARNING, why);
     }
-    d->pmix = ct_pmixsrv_create(d->base, j, &d->procs, &d->table, d->places.topology,
-                                d->session.path, d->conn, on_abort, d, why, sizeof why);
+    d->pmix = ct_pmix_server_create(d->base, j, &d->procs, &d->table, d->places.topology,
+                                    d->session.path, d->conn, on_abort, d, why, sizeof why);
     if (d->pmix == NULL) {
         refuse(d, CT_EXIT_INTERNAL, why);
     }

@@ -25,22 +25,22 @@ struct ct_daemon {
     struct ct_procs     procs;
     struct ct_ranktable table;
     char *blocked; /* the file of waiting ranks (status/blockfile.h); NULL: there is none */
-    struct ct_places     places;
-    struct ct_gpus       gpus;
-    struct ct_rankio    *io;
-    struct ct_rankin    *in;
-    int                  terminal; /* our end of a debugged rank's, -1 for none */
-    struct ct_pmixsrv   *pmix;
-    struct ct_nodestore *store; /* NULL: this node has no server of it */
-    struct event        *child, *deaths, *end[3], *grace, *look_again, *progress;
-    uint32_t             connected, progress_ms; /* as last told; how long until the next time */
-    uint64_t             server_ns;              /* what the preparations took */
-    uint32_t            *untold; /* local ranks whose end is not reported yet, in order of death */
-    uint32_t             nuntold, looks;
-    bool                 have_job, started, ending, finishing;
-    bool                 told; /* a failure was reported: the head knows whom to blame */
-    bool                 end_signalled;
-    bool                 undone; /* the end is not what the head asked for: leave without DONE */
+    struct ct_places       places;
+    struct ct_gpus         gpus;
+    struct ct_rankio      *io;
+    struct ct_rankin      *in;
+    int                    terminal; /* our end of a debugged rank's, -1 for none */
+    struct ct_pmix_server *pmix;
+    struct ct_nodestore   *store; /* NULL: this node has no server of it */
+    struct event          *child, *deaths, *end[3], *grace, *look_again, *progress;
+    uint32_t               connected, progress_ms; /* as last told; how long until the next time */
+    uint64_t               server_ns;              /* what the preparations took */
+    uint32_t *untold; /* local ranks whose end is not reported yet, in order of death */
+    uint32_t  nuntold, looks;
+    bool      have_job, started, ending, finishing;
+    bool      told; /* a failure was reported: the head knows whom to blame */
+    bool      end_signalled;
+    bool      undone; /* the end is not what the head asked for: leave without DONE */
 };
 
 /* ---- start.c --------------------------------------------------------------------------------- */

@@ -27,13 +27,13 @@ static bool find_hosts(const struct ct_options *o, struct ct_hosts *h)
     char why[2048];
     if (o->host_list != NULL) {
         return ct_hosts_add_list(h, o->host_list, why, sizeof why) ||
-               ct_take_complain("-H: %s", why);
+               ct_options_complain("-H: %s", why);
     }
     if (o->hostfile != NULL) {
         return ct_hosts_add_file(h, o->hostfile, why, sizeof why) ||
-               ct_take_complain("--hostfile: %s", why);
+               ct_options_complain("--hostfile: %s", why);
     }
-    return ct_hosts_add_slurm(h, why, sizeof why) || ct_take_complain("%s", why);
+    return ct_hosts_add_slurm(h, why, sizeof why) || ct_options_complain("%s", why);
 }
 
 /* No hosts: all ranks are on this machine. */
@@ -43,12 +43,12 @@ static bool all_here(struct ct_options *o)
     gethostname(own, sizeof own - 1);
     o->desc.nodes = calloc(1, sizeof *o->desc.nodes);
     if (o->desc.nodes == NULL) {
-        return ct_take_complain("out of memory");
+        return ct_options_complain("out of memory");
     }
     if (o->ppn > 0 && o->ranks_given && ct_jobdesc_ranks(&o->desc) > o->ppn) {
-        return ct_take_complain("%u ranks do not fit on this machine with --ppn %u; name hosts "
-                                "with -H",
-                                ct_jobdesc_ranks(&o->desc), o->ppn);
+        return ct_options_complain("%u ranks do not fit on this machine with --ppn %u; name hosts "
+                                   "with -H",
+                                   ct_jobdesc_ranks(&o->desc), o->ppn);
     }
     if (o->ppn > 0 && !o->ranks_given) {
         o->desc.apps[0].ranks = o->ppn;
@@ -56,7 +56,7 @@ static bool all_here(struct ct_options *o)
     o->desc.nodes[0] = (struct ct_node){.host = strdup(own), .ranks = ct_jobdesc_ranks(&o->desc)};
     o->desc.nnodes = 1;
     o->local = 0;
-    return o->desc.nodes[0].host != NULL || ct_take_complain("out of memory");
+    return o->desc.nodes[0].host != NULL || ct_options_complain("out of memory");
 }
 
 /* Without -n the job fills its hosts. */
@@ -66,9 +66,10 @@ static bool choose_ranks(struct ct_options *o, const struct ct_hosts *h)
     o->desc.slots = (uint32_t)(all < INT32_MAX ? all : INT32_MAX);
     if (!o->ranks_given && o->desc.napps == 1) {
         if (all > CT_MAX_RANKS) {
-            return ct_take_complain("the hosts take %" PRIu64 " ranks, at most %d can be started; "
-                                    "say how many with -n",
-                                    all, CT_MAX_RANKS);
+            return ct_options_complain("the hosts take %" PRIu64
+                                       " ranks, at most %d can be started; "
+                                       "say how many with -n",
+                                       all, CT_MAX_RANKS);
         }
         o->desc.apps[0].ranks = (uint32_t)all;
     }
@@ -104,9 +105,9 @@ static bool place(struct ct_options *o, const struct ct_hosts *h)
     bool      ok = counts != NULL && choose_ranks(o, h);
     if (ok &&
         !ct_hosts_place(h, ct_jobdesc_ranks(&o->desc), o->ppn, in_turn, counts, why, sizeof why)) {
-        ok = ct_take_complain("%s", why);
+        ok = ct_options_complain("%s", why);
     } else if (ok && !make_nodes(o, h, counts)) {
-        ok = ct_take_complain("out of memory");
+        ok = ct_options_complain("out of memory");
     }
     o->desc.ranks_in_turn = in_turn;
     free(counts);
@@ -117,22 +118,23 @@ bool ct_layout_nodes(struct ct_options *o)
 {
     struct ct_hosts h = {0};
     o->local = CT_NO_NODE;
-    bool ok = find_hosts(o, &h) && ct_hostorder_apply(o, &h);
+    bool ok = find_hosts(o, &h) && ct_hosts_order(o, &h);
     o->from_slurm = ok && h.n > 0 && h.soft;
     h.over = o->desc.oversubscribe;
     if (ok && ct_jobdesc_ranks(&o->desc) <= CT_MAX_RANKS) {
         ok = h.n == 0 ? all_here(o) : place(o, &h);
     } else if (ok) {
-        ok = ct_take_complain("the programs have %u ranks together, at most %d can be started",
-                              ct_jobdesc_ranks(&o->desc), CT_MAX_RANKS);
+        ok = ct_options_complain("the programs have %u ranks together, at most %d can be started",
+                                 ct_jobdesc_ranks(&o->desc), CT_MAX_RANKS);
     }
     ct_hosts_fini(&h);
     if (ok && o->desc.nnodes > 1 && !CT_HAVE_SODIUM) {
-        return ct_take_complain("jobs of several hosts are refused: this ctran was built without "
-                                "libsodium, by which their processes prove that they belong to "
-                                "the job; install it (Debian: libsodium-dev) and build anew");
+        return ct_options_complain(
+            "jobs of several hosts are refused: this ctran was built without "
+            "libsodium, by which their processes prove that they belong to "
+            "the job; install it (Debian: libsodium-dev) and build anew");
     }
-    return ok && (ct_jobdesc_map(&o->desc) || ct_take_complain("out of memory"));
+    return ok && (ct_jobdesc_map(&o->desc) || ct_options_complain("out of memory"));
 }
 
 /* ---- the ways there -------------------------------------------------------------------------- */

@@ -140,10 +140,10 @@ static bool put_in_order(const struct ct_options *o, struct ct_hosts *h, const c
     free(sorted);
     free(order);
     free(locations);
-    return ok || ct_take_complain("out of memory");
+    return ok || ct_options_complain("out of memory");
 }
 
-bool ct_hostorder_apply(const struct ct_options *o, struct ct_hosts *h)
+bool ct_hosts_order(const struct ct_options *o, struct ct_hosts *h)
 {
     char              path[PATH_MAX], why[512];
     struct ct_labels *labels = NULL;
@@ -154,12 +154,13 @@ bool ct_hostorder_apply(const struct ct_options *o, struct ct_hosts *h)
     find_file(o, path, sizeof path);
     if (path[0] == '\0') {
         return o->host_order == CT_ORDER_DEFAULT ||
-               ct_take_complain("--host-order topology: nothing says where the hosts stand; give a "
-                                "file with --topology or CTRAN_TOPOLOGY_FILE, see ctran-labels(7)");
+               ct_options_complain(
+                   "--host-order topology: nothing says where the hosts stand; give a "
+                   "file with --topology or CTRAN_TOPOLOGY_FILE, see ctran-labels(7)");
     }
     int  rc = ct_labels_read(&labels, path, why, sizeof why);
     bool ok = rc == CTRAN_SUCCESS ? put_in_order(o, h, path, labels)
-                                  : ct_take_complain("the topology file %s", why);
+                                  : ct_options_complain("the topology file %s", why);
     ct_labels_free(labels);
     return ok;
 }

@@ -13,6 +13,6 @@
 
 /* Puts the hosts in order, if that is asked for, and tells so where ranks are told of. Returns
  * false after one line on standard error. */
-bool ct_hostorder_apply(const struct ct_options *o, struct ct_hosts *h);
+bool ct_hosts_order(const struct ct_options *o, struct ct_hosts *h);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "launcher/msg/msg.h"
 
-/* What ranks are spread over in turn, and what each is held to; place/cpus.h. */
+/* What ranks are spread over in turn, and what each is held to; place/places.h. */
 enum ct_map {
     CT_MAP_DEFAULT,
     CT_MAP_SLOT,

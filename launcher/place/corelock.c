@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks for cores; see corelock.h. Used by cpus.c. */
+/* Locks for cores; see corelock.h. Used by places.c. */
 #include "config.h"
 #include "launcher/place/corelock.h"
 

@@ -13,7 +13,7 @@
  * CTRAN_GPU_MAP, where it is set, says the (first) GPU of each rank.
  *
  * The choice is a function of the machine and the words of the user, so that it is tried on
- * machines that nobody has. Used by daemon/start.c and cpus.c; one thread.
+ * machines that nobody has. Used by daemon/start.c and places.c; one thread.
  */
 #ifndef CT_LAUNCHER_PLACE_GPUS_H
 #define CT_LAUNCHER_PLACE_GPUS_H

@@ -1,8 +1,8 @@
 # launcher/place: see place.h.
 launcher_sources += \
 	launcher/place/corelock.c launcher/place/corelock.h \
-	launcher/place/cpus.c launcher/place/cpus.h \
-	launcher/place/cpus_report.c \
+	launcher/place/places.c launcher/place/places.h \
+	launcher/place/places_report.c \
 	launcher/place/gpuread.c launcher/place/gpuread.h \
 	launcher/place/gpus.c launcher/place/gpus.h \
 	launcher/place/limits.c launcher/place/limits.h \

@@ -13,7 +13,7 @@
 
 #include "launcher/place/gpus.h"
 #include "launcher/job/job.h"
-#include "launcher/place/cpus.h"
+#include "launcher/place/places.h"
 
 /* Finds CPUs for the ranks of this node (d->me), and GPUs if the job asks for them. Returns 0, or
  * an exit status with a line in `why`. Both ..._fini are due in any case. */

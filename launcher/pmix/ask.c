@@ -3,14 +3,14 @@
 #include "config.h"
 #include "launcher/pmix/ask.h"
 
-void ct_pmixasks_init(struct ct_pmixasks *line, struct ct_conn *conn, uint32_t me)
+void ct_pmix_asks_init(struct ct_pmix_asks *line, struct ct_conn *conn, uint32_t me)
 {
     line->conn = conn;
     line->me = me;
     ct_list_init(&line->pending);
 }
 
-void ct_pmixask_send(struct ct_pmixasks *line, struct ct_pmixask *ask)
+void ct_pmix_ask_send(struct ct_pmix_asks *line, struct ct_pmix_ask *ask)
 {
     struct evbuffer *message = evbuffer_new();
     ask->number = ++line->last_number;
@@ -24,8 +24,8 @@ void ct_pmixask_send(struct ct_pmixasks *line, struct ct_pmixask *ask)
     evbuffer_free(message);
 }
 
-struct ct_pmixask *ct_pmixask_take(struct ct_pmixasks *line, enum ct_msg_type type,
-                                   struct ct_unpack *in, uint32_t *number)
+struct ct_pmix_ask *ct_pmix_ask_take(struct ct_pmix_asks *line, enum ct_msg_type type,
+                                     struct ct_unpack *in, uint32_t *number)
 {
     (void)ct_unpack_u32(in); /* that is us */
     const uint32_t n = ct_unpack_u32(in);
@@ -33,7 +33,7 @@ struct ct_pmixask *ct_pmixask_take(struct ct_pmixasks *line, enum ct_msg_type ty
         *number = n;
     }
     CT_LIST_FOR (l, &line->pending) {
-        struct ct_pmixask *ask = CT_LIST_ENTRY(l, struct ct_pmixask, node);
+        struct ct_pmix_ask *ask = CT_LIST_ENTRY(l, struct ct_pmix_ask, node);
         if (ask->number == n && ask->type == type && !in->bad) {
             ct_list_remove(&ask->node);
             return ask;
@@ -42,7 +42,7 @@ struct ct_pmixask *ct_pmixask_take(struct ct_pmixasks *line, enum ct_msg_type ty
     return NULL;
 }
 
-void ct_pmixask_fini(struct ct_pmixask *ask)
+void ct_pmix_ask_fini(struct ct_pmix_ask *ask)
 {
     if (ask->body != NULL) {
         evbuffer_free(ask->body);

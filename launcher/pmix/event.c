@@ -10,7 +10,6 @@
 
 #include "base/base.h"
 #include "launcher/launcher.h"
-#include "launcher/pmix/ask.h"
 
 /* What libpmix puts among the words of an event for itself; no header of it tells. */
 static const char INTERNAL[] = "pmix.srvr.internal.notify";
@@ -18,8 +17,8 @@ static const char INTERNAL[] = "pmix.srvr.internal.notify";
 /* One on its way to the head and back; on.node is that of the line of those that wait for room on
  * that way, first. */
 struct ask {
-    struct ct_pmixask on;
-    size_t            bytes; /* that it counts for */
+    struct ct_pmix_ask on;
+    size_t             bytes; /* that it counts for */
 };
 
 /* libpmix's callbacks take no argument of ours. */
@@ -27,17 +26,17 @@ static struct {
     const struct ct_jobdesc *desc;
     const char              *nspace;
     struct ct_conn          *conn;
-    ct_pmixevent_post_fn     post;
+    ct_pmix_post_fn          post;
     bool                     warned; /* libpmix's thread */
-    struct ct_pmixasks       asks;   /* main thread, as the next three */
+    struct ct_pmix_asks      asks;   /* main thread, as the next three */
     struct ct_list           waiting;
     size_t                   sent_bytes; /* of those that are on their way */
     size_t                   window;     /* which is not to be more, but for a single one */
     _Atomic size_t           under_way;  /* bytes of all */
 } the;
 
-void ct_pmixevent_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                       ct_pmixevent_post_fn post)
+void ct_pmix_event_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                        ct_pmix_post_fn post)
 {
     the.desc = desc;
     the.nspace = nspace;
@@ -45,7 +44,7 @@ void ct_pmixevent_init(const struct ct_jobdesc *desc, struct ct_conn *conn, cons
     the.post = post;
     the.window = CT_EVENTS_WINDOW / desc->nnodes;
     ct_list_init(&the.waiting);
-    ct_pmixasks_init(&the.asks, conn, desc->me);
+    ct_pmix_asks_init(&the.asks, conn, desc->me);
 }
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
@@ -53,7 +52,7 @@ void ct_pmixevent_init(const struct ct_jobdesc *desc, struct ct_conn *conn, cons
 static void free_ask(struct ask *a)
 {
     (void)atomic_fetch_sub_explicit(&the.under_way, a->bytes, memory_order_relaxed);
-    ct_pmixask_fini(&a->on);
+    ct_pmix_ask_fini(&a->on);
     free(a);
 }
 
@@ -66,7 +65,7 @@ static void send_waiting(void)
         }
         ct_list_remove(&a->on.node);
         the.sent_bytes += a->bytes;
-        ct_pmixask_send(&the.asks, &a->on);
+        ct_pmix_ask_send(&the.asks, &a->on);
     }
 }
 
@@ -159,9 +158,9 @@ static void warn(pmix_rank_t rank, pmix_status_t why)
 
 /* libpmix 4.2.2 answers the rank before the host does, keeps errors to itself, and is spoilt by a
  * call of `done` afterwards. So this succeeds in any case. */
-pmix_status_t ct_pmixevent_notify(pmix_status_t code, const pmix_proc_t *source,
-                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
-                                  pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t ct_pmix_event_notify(pmix_status_t code, const pmix_proc_t *source,
+                                   pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                                   pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)done, (void)cbdata;
     if (the.desc->nnodes == 1 || range == PMIX_RANGE_LOCAL || range == PMIX_RANGE_PROC_LOCAL ||
@@ -240,16 +239,16 @@ static void tell(struct ct_unpack *in)
     }
 }
 
-void ct_pmixevent_take(struct ct_unpack *in)
+void ct_pmix_event_take(struct ct_unpack *in)
 {
     (void)ct_unpack_u32(in);
     (void)ct_unpack_u32(in); /* its number there */
     tell(in);
 }
 
-void ct_pmixevent_passed(struct ct_unpack *in)
+void ct_pmix_event_passed(struct ct_unpack *in)
 {
-    struct ct_pmixask *on = ct_pmixask_take(&the.asks, CT_MSG_EVENT, in, NULL);
+    struct ct_pmix_ask *on = ct_pmix_ask_take(&the.asks, CT_MSG_EVENT, in, NULL);
     if (on == NULL) {
         in->bad = true;
         return;

@@ -23,24 +23,22 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
+#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 
-/* Has fn called on the main thread. PMIX_SUCCESS, or it will not be. */
-typedef pmix_status_t (*ct_pmixevent_post_fn)(void (*fn)(void *arg), void *arg);
-
 /* Once in a process, before libpmix listens. All is borrowed for as long as it lives. */
-void ct_pmixevent_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                       ct_pmixevent_post_fn post);
+void ct_pmix_event_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                        ct_pmix_post_fn post);
 
 /* The server module's notify_event. An event of more than CT_EVENT_MAX bytes, or one too many that
  * is not passed on yet, stays on this node, which a warning tells. */
-pmix_status_t ct_pmixevent_notify(pmix_status_t code, const pmix_proc_t *source,
-                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
-                                  pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmix_event_notify(pmix_status_t code, const pmix_proc_t *source,
+                                   pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                                   pmix_op_cbfunc_t done, void *cbdata);
 
 /* CT_MSG_EVENT: another node's. CT_MSG_EVENT_PASSED: our own is on its way. */
-void ct_pmixevent_take(struct ct_unpack *in);
-void ct_pmixevent_passed(struct ct_unpack *in);
+void ct_pmix_event_take(struct ct_unpack *in);
+void ct_pmix_event_passed(struct ct_unpack *in);
 
 #endif

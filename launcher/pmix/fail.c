@@ -16,7 +16,7 @@ static bool loopback_is_down(void)
     return ct_ifaddr_list("127.0.0.0/8", true, list) == 0;
 }
 
-void ct_pmixfail_explain(const char *step, pmix_status_t rc, char *why, size_t cap)
+void ct_pmix_fail_explain(const char *step, pmix_status_t rc, char *why, size_t cap)
 {
     snprintf(why, cap, "cannot %s: %s%s", step, PMIx_Error_string(rc),
              loopback_is_down() ? "; the loopback interface has no address 127.0.0.1 or is down: "

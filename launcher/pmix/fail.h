@@ -8,6 +8,6 @@
 
 /* One line into `why`: that `step` ("start the PMIx server") failed with rc, and what to do if the
  * cause is known. */
-void ct_pmixfail_explain(const char *step, pmix_status_t rc, char *why, size_t cap);
+void ct_pmix_fail_explain(const char *step, pmix_status_t rc, char *why, size_t cap);
 
 #endif

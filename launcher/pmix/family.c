@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 #include "launcher/launcher.h"
-#include "launcher/pmix/ask.h"
 #include "launcher/pmix/info.h"
 #include "launcher/pmix/shift.h"
 
@@ -30,7 +29,7 @@ struct known {
 
 /* A meeting or a question on its way to the head and back. */
 struct ask {
-    struct ct_pmixask   on;
+    struct ct_pmix_ask  on;
     pmix_op_cbfunc_t    met;
     pmix_modex_cbfunc_t found;
     void               *cbdata;
@@ -48,28 +47,28 @@ static struct {
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
     const char              *nspace;
-    ct_pmixfamily_post_fn    post;
-    struct ct_pmixasks       asks;        /* main thread */
+    ct_pmix_post_fn          post;
+    struct ct_pmix_asks      asks;        /* main thread */
     _Atomic size_t           asked_bytes; /* by what is not answered */
     pthread_mutex_t          lock;
     struct known           **known; /* under lock, with what they are */
     size_t                   nknown;
 } the = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void ct_pmixfamily_init(struct event_base *base, const struct ct_jobdesc *desc,
-                        struct ct_conn *conn, const char *nspace, ct_pmixfamily_post_fn post)
+void ct_pmix_family_init(struct event_base *base, const struct ct_jobdesc *desc,
+                         struct ct_conn *conn, const char *nspace, ct_pmix_post_fn post)
 {
     the.base = base;
     the.desc = desc;
     the.conn = conn;
     the.nspace = nspace;
     the.post = post;
-    ct_pmixasks_init(&the.asks, conn, desc->me);
+    ct_pmix_asks_init(&the.asks, conn, desc->me);
 }
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
-bool ct_pmixfamily_has_other_job(const pmix_proc_t *procs, size_t n)
+bool ct_pmix_family_has_other_job(const pmix_proc_t *procs, size_t n)
 {
     bool other = false;
     for (size_t i = 0; i < n; i++) {
@@ -136,7 +135,7 @@ static void free_ask(struct ask *a)
     if (a->give_up != NULL) {
         event_free(a->give_up);
     }
-    ct_pmixask_fini(&a->on);
+    ct_pmix_ask_fini(&a->on);
     free(a);
 }
 
@@ -166,7 +165,7 @@ static void answer_meeting(struct ask *a, pmix_status_t status)
         a->give_up = NULL;
     }
     a->status = status;
-    ct_pmixshift(answer_in_time, a);
+    ct_pmix_shift(answer_in_time, a);
 }
 
 static void on_give_up(int fd, short what, void *arg)
@@ -203,7 +202,7 @@ static void send_ask(void *arg)
         answer_meeting(a, PMIX_ERR_NOMEM);
         return;
     }
-    ct_pmixask_send(&the.asks, &a->on);
+    ct_pmix_ask_send(&the.asks, &a->on);
 }
 
 static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
@@ -263,15 +262,15 @@ static const pmix_info_t *find_limit(const pmix_info_t *info, size_t n)
 }
 
 /* 0 stands for none. */
-bool ct_pmixfamily_has_limit(const pmix_info_t *info, size_t n)
+bool ct_pmix_family_has_limit(const pmix_info_t *info, size_t n)
 {
     const pmix_info_t *limit = find_limit(info, n);
     return limit != NULL && limit->value.data.uint32 != 0; /* as libpmix takes it */
 }
 
-pmix_status_t ct_pmixfamily_meet(const pmix_proc_t *procs, size_t n, enum ct_family_kind kind,
-                                 const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
-                                 void *cbdata)
+pmix_status_t ct_pmix_family_meet(const pmix_proc_t *procs, size_t n, enum ct_family_kind kind,
+                                  const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
+                                  void *cbdata)
 {
     const pmix_info_t *limit = find_limit(info, ninfo);
     int32_t            limit_s = limit != NULL ? (int32_t)limit->value.data.uint32 : 0;
@@ -301,7 +300,7 @@ pmix_status_t ct_pmixfamily_meet(const pmix_proc_t *procs, size_t n, enum ct_fam
     return end(a);
 }
 
-pmix_status_t ct_pmixfamily_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
+pmix_status_t ct_pmix_family_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
 {
     struct known *about = begin_question(proc->nspace);
     if (about == NULL) { /* nor may an answer come later: see struct known */
@@ -323,8 +322,8 @@ pmix_status_t ct_pmixfamily_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t don
 /* NULL also, with nothing bad, where it was given up. */
 static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
 {
-    uint32_t           number;
-    struct ct_pmixask *on = ct_pmixask_take(&the.asks, type, in, &number);
+    uint32_t            number;
+    struct ct_pmix_ask *on = ct_pmix_ask_take(&the.asks, type, in, &number);
     if (on == NULL) {
         in->bad |= type != CT_MSG_FAMILY_MEET || number > the.asks.last_number;
         return NULL;
@@ -343,7 +342,7 @@ static pmix_status_t in_their_words(uint32_t status)
     return status < CT_ARRAY_LEN(words) ? words[status] : PMIX_ERROR;
 }
 
-void ct_pmixfamily_take_met(struct ct_unpack *in)
+void ct_pmix_family_take_met(struct ct_unpack *in)
 {
     struct ask *a = take_ask(CT_MSG_FAMILY_MEET, in);
     if (a == NULL) {
@@ -352,7 +351,7 @@ void ct_pmixfamily_take_met(struct ct_unpack *in)
     answer_meeting(a, in_their_words(ct_unpack_u32(in)));
 }
 
-void ct_pmixfamily_take_data(struct ct_unpack *in)
+void ct_pmix_family_take_data(struct ct_unpack *in)
 {
     struct ask *a = take_ask(CT_MSG_FAMILY_GET, in);
     if (a == NULL) {
@@ -386,7 +385,7 @@ static pmix_status_t make_known(const char *nspace, const struct ct_jobdesc *d)
     struct known *k = calloc(1, sizeof *k);
     char         *name = strdup(nspace);
     pmix_status_t rc = more != NULL && k != NULL && name != NULL
-                           ? ct_pmixinfo_register_other_job(nspace, d)
+                           ? ct_pmix_info_register_other_job(nspace, d)
                            : PMIX_ERR_NOMEM;
     if (rc != PMIX_SUCCESS) {
         free(name);
@@ -410,7 +409,7 @@ static void take_one(struct ct_unpack *in, const char **nspace)
     ct_jobdesc_fini(&d);
 }
 
-bool ct_pmixfamily_take_all(const void *jobs, size_t len_bytes)
+bool ct_pmix_family_take_all(const void *jobs, size_t len_bytes)
 {
     struct ct_unpack in = {.at = jobs, .left = len_bytes};
     const char      *nspace;
@@ -420,7 +419,7 @@ bool ct_pmixfamily_take_all(const void *jobs, size_t len_bytes)
     return !in.bad;
 }
 
-void ct_pmixfamily_take_job(struct ct_unpack *in)
+void ct_pmix_family_take_job(struct ct_unpack *in)
 {
     const char      *nspace;
     struct evbuffer *body = evbuffer_new();
@@ -435,7 +434,7 @@ void ct_pmixfamily_take_job(struct ct_unpack *in)
 
 /* Ranks that ask for it from now on get what the root would say, that there is no such job: at once
  * (PMIx_Get), or from the root (PMIx_Connect). One that this node never heard of is no fault. */
-void ct_pmixfamily_take_gone(struct ct_unpack *in)
+void ct_pmix_family_take_gone(struct ct_unpack *in)
 {
     const char *name = ct_unpack_text(in);
     if (in->bad) {

@@ -14,39 +14,37 @@
 #include <pmix_server.h>
 #include <stdbool.h>
 
+#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
 #include "launcher/family/family.h"
 #include "launcher/msg/msg.h"
 
-/* Has fn called on the main thread. PMIX_SUCCESS, or it will not be. */
-typedef pmix_status_t (*ct_pmixfamily_post_fn)(void (*fn)(void *arg), void *arg);
-
 /* Once in a process, before libpmix listens. All is borrowed for as long as it lives. */
-void ct_pmixfamily_init(struct event_base *base, const struct ct_jobdesc *desc,
-                        struct ct_conn *conn, const char *nspace, ct_pmixfamily_post_fn post);
+void ct_pmix_family_init(struct event_base *base, const struct ct_jobdesc *desc,
+                         struct ct_conn *conn, const char *nspace, ct_pmix_post_fn post);
 
 /* Whether one of these is of another job. */
-bool ct_pmixfamily_has_other_job(const pmix_proc_t *procs, size_t n);
+bool ct_pmix_family_has_other_job(const pmix_proc_t *procs, size_t n);
 
 /* Whether PMIX_TIMEOUT is among these. */
-bool ct_pmixfamily_has_limit(const pmix_info_t *info, size_t n);
+bool ct_pmix_family_has_limit(const pmix_info_t *info, size_t n);
 
 /* Local ranks have come to a meeting, with ranks of other jobs or for a limited time: PMIX_TIMEOUT
  * is heeded. */
-pmix_status_t ct_pmixfamily_meet(const pmix_proc_t *procs, size_t n, enum ct_family_kind kind,
-                                 const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
-                                 void *cbdata);
+pmix_status_t ct_pmix_family_meet(const pmix_proc_t *procs, size_t n, enum ct_family_kind kind,
+                                  const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t done,
+                                  void *cbdata);
 
 /* What has a rank of another job put? */
-pmix_status_t ct_pmixfamily_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmix_family_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata);
 
 /* Makes the jobs of a description (family) known to libpmix. False when that cannot be. */
-bool ct_pmixfamily_take_all(const void *jobs, size_t len_bytes);
+bool ct_pmix_family_take_all(const void *jobs, size_t len_bytes);
 
 /* CT_MSG_FAMILY_JOB, CT_MSG_FAMILY_GONE, CT_MSG_FAMILY_MET, CT_MSG_FAMILY_DATA. */
-void ct_pmixfamily_take_job(struct ct_unpack *in);
-void ct_pmixfamily_take_gone(struct ct_unpack *in);
-void ct_pmixfamily_take_met(struct ct_unpack *in);
-void ct_pmixfamily_take_data(struct ct_unpack *in);
+void ct_pmix_family_take_job(struct ct_unpack *in);
+void ct_pmix_family_take_gone(struct ct_unpack *in);
+void ct_pmix_family_take_met(struct ct_unpack *in);
+void ct_pmix_family_take_data(struct ct_unpack *in);
 
 #endif

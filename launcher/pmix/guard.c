@@ -310,7 +310,7 @@ static bool start_thread(struct guard *g)
     return ok;
 }
 
-bool ct_pmixguard_start(const char *secret)
+bool ct_pmix_guard_start(const char *secret)
 {
     struct guard *g = calloc(1, sizeof *g);
     if (g == NULL) {

@@ -21,6 +21,6 @@
 /* Guards the port that libpmix opens next, for clients that know `secret` (copied). To be called
  * once, before PMIx_server_init. The guard lives until the process ends. Returns false when out of
  * memory, descriptors or threads. */
-bool ct_pmixguard_start(const char *secret);
+bool ct_pmix_guard_start(const char *secret);
 
 #endif

@@ -225,13 +225,13 @@ static pmix_status_t register_job(const char *nspace, const struct ct_jobdesc *d
     return rc;
 }
 
-pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *d,
-                                   const char *tmpdir)
+pmix_status_t ct_pmix_info_register(const char *nspace, const struct ct_jobdesc *d,
+                                    const char *tmpdir)
 {
     return register_job(nspace, d, tmpdir);
 }
 
-pmix_status_t ct_pmixinfo_register_other_job(const char *nspace, const struct ct_jobdesc *d)
+pmix_status_t ct_pmix_info_register_other_job(const char *nspace, const struct ct_jobdesc *d)
 {
     pmix_status_t rc = register_job(nspace, d, NULL);
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;

@@ -8,11 +8,11 @@
 #include "launcher/job/job.h"
 
 /* Registers the job under the name `nspace`. Blocks until libpmix has it. */
-pmix_status_t ct_pmixinfo_register(const char *nspace, const struct ct_jobdesc *d,
-                                   const char *tmpdir);
+pmix_status_t ct_pmix_info_register(const char *nspace, const struct ct_jobdesc *d,
+                                    const char *tmpdir);
 
 /* The same for another job, which has no rank here: of `d` ranks, sizes of programs, and hosts are
  * read. */
-pmix_status_t ct_pmixinfo_register_other_job(const char *nspace, const struct ct_jobdesc *d);
+pmix_status_t ct_pmix_info_register_other_job(const char *nspace, const struct ct_jobdesc *d);
 
 #endif

@@ -18,7 +18,7 @@
 /* libpmix keeps an event for those who have yet to ask for it, and sends each what comes in the
  * order in which it came, fences' answers included; but not to its source. It forgets that of an
  * event that was kept, so whom it is about is said once more. */
-void ct_pmixjobevent_tell(const char *nspace, enum ct_job_event event, uint32_t rank)
+void ct_pmix_job_event_tell(const char *nspace, enum ct_job_event event, uint32_t rank)
 {
     static const pmix_status_t codes[CT_JOB_EVENT_KINDS] = {
         [CT_JOB_EVENT_ENDED] = CT_PMIX_ENDED,
@@ -39,7 +39,7 @@ void ct_pmixjobevent_tell(const char *nspace, enum ct_job_event event, uint32_t 
 }
 
 /* Nobody listens in such a job: ranks that wait for others look at the file from time to time. */
-void ct_pmixjobevent_write(const char *tmpdir, uint32_t rank)
+void ct_pmix_job_event_write(const char *tmpdir, uint32_t rank)
 {
     char path[PATH_MAX];
     int  n = snprintf(path, sizeof path, "%s/" CT_ENDED_FILE, tmpdir);

@@ -8,9 +8,9 @@
 #include "launcher/msg/msg.h"
 
 /* Tells the clients of a job that outlives deaths. */
-void ct_pmixjobevent_tell(const char *nspace, enum ct_job_event event, uint32_t rank);
+void ct_pmix_job_event_tell(const char *nspace, enum ct_job_event event, uint32_t rank);
 
 /* Writes for the ranks of other jobs, once, which rank has ended before it joined. */
-void ct_pmixjobevent_write(const char *tmpdir, uint32_t rank);
+void ct_pmix_job_event_write(const char *tmpdir, uint32_t rank);
 
 #endif

@@ -44,7 +44,7 @@ static void divert_words(bool verbose, const char *tmpdir)
     }
 }
 
-pmix_status_t ct_pmixlib_start(pmix_server_module_t *module, const struct ct_pmixlib_start *start)
+pmix_status_t ct_pmix_lib_start(pmix_server_module_t *module, const struct ct_pmix_lib_start *start)
 {
     static pmix_topology_t machine; /* libpmix keeps the address */
     pmix_info_t            info[6];

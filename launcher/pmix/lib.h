@@ -11,7 +11,7 @@
 
 #include "launcher/job/job.h"
 
-struct ct_pmixlib_start {
+struct ct_pmix_lib_start {
     const struct ct_jobdesc *desc;
     uint32_t                 nlocal;   /* ranks of this node */
     const char              *name;     /* the server's own namespace */
@@ -21,6 +21,7 @@ struct ct_pmixlib_start {
 
 /* Starts the server; the environment is changed meanwhile, and as it was afterwards. Once in a
  * process. `module` and `topology` have to live until the process ends. */
-pmix_status_t ct_pmixlib_start(pmix_server_module_t *module, const struct ct_pmixlib_start *start);
+pmix_status_t ct_pmix_lib_start(pmix_server_module_t           *module,
+                                const struct ct_pmix_lib_start *start);
 
 #endif

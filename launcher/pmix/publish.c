@@ -11,14 +11,13 @@
 
 #include "base/base.h"
 #include "launcher/launcher.h"
-#include "launcher/pmix/ask.h"
 #include "launcher/pmix/shift.h"
 #include "launcher/family/family.h"
 
 /* A request on its way: from libpmix's thread to the main one, to the head and back, and to
  * libpmix's thread again. */
 struct ask {
-    struct ct_pmixask    on; /* its body begins with the rank */
+    struct ct_pmix_ask   on; /* its body begins with the rank */
     uint32_t             rank;
     size_t               len; /* of the body */
     pmix_op_cbfunc_t     op_done;
@@ -42,20 +41,20 @@ static struct {
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
     const char              *nspace;
-    ct_pmixdata_post_fn      post;
+    ct_pmix_post_fn          post;
     struct load             *loads; /* by local rank */
-    struct ct_pmixasks       asks;  /* main thread */
+    struct ct_pmix_asks      asks;  /* main thread */
 } the;
 
-bool ct_pmixdata_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                      ct_pmixdata_post_fn post)
+bool ct_pmix_publish_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                          ct_pmix_post_fn post)
 {
     the.desc = desc;
     the.conn = conn;
     the.nspace = nspace;
     the.post = post;
     the.loads = calloc(desc->nodes[desc->me].ranks, sizeof *the.loads);
-    ct_pmixasks_init(&the.asks, conn, desc->me);
+    ct_pmix_asks_init(&the.asks, conn, desc->me);
     return the.loads != NULL;
 }
 
@@ -197,7 +196,7 @@ static bool is_ours(const pmix_proc_t *proc)
 
 static void free_ask(struct ask *a)
 {
-    ct_pmixask_fini(&a->on);
+    ct_pmix_ask_fini(&a->on);
     if (a->values != NULL) {
         PMIX_PDATA_FREE(a->values, a->nvalues);
     }
@@ -218,7 +217,7 @@ static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t
         return PMIX_ERR_NOMEM;
     }
     a->rank = proc->rank;
-    a->on = (struct ct_pmixask){.type = CT_MSG_DATA_ASK, .body = evbuffer_new()};
+    a->on = (struct ct_pmix_ask){.type = CT_MSG_DATA_ASK, .body = evbuffer_new()};
     if (a->on.body == NULL) {
         free_ask(a);
         return PMIX_ERR_NOMEM;
@@ -232,7 +231,7 @@ static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t
 
 static void send_ask(void *arg)
 {
-    ct_pmixask_send(&the.asks, &((struct ask *)arg)->on);
+    ct_pmix_ask_send(&the.asks, &((struct ask *)arg)->on);
 }
 
 /* Hands it to the main thread, or lets it be. */
@@ -296,8 +295,8 @@ static pmix_status_t add_value(struct evbuffer *body, const pmix_value_t *value)
     return rc;
 }
 
-pmix_status_t ct_pmixdata_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
-                                  pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t ct_pmix_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                              pmix_op_cbfunc_t done, void *cbdata)
 {
     struct directives d = {.range = CT_RANGE_SESSION, .persist = CT_PERSIST_APP};
     struct ask       *a;
@@ -326,8 +325,8 @@ pmix_status_t ct_pmixdata_publish(const pmix_proc_t *proc, const pmix_info_t inf
     return end(a, rc);
 }
 
-pmix_status_t ct_pmixdata_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
-                                 size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata)
+pmix_status_t ct_pmix_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                             size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata)
 {
     struct directives d = {.range = CT_RANGE_SESSION};
     struct ask       *a;
@@ -346,8 +345,8 @@ pmix_status_t ct_pmixdata_lookup(const pmix_proc_t *proc, char **keys, const pmi
     return end(a, add_keys(a->on.body, keys));
 }
 
-pmix_status_t ct_pmixdata_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
-                                    size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
+pmix_status_t ct_pmix_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
     struct directives d = {.range = CT_RANGE_ANY};
     struct ask       *a;
@@ -458,10 +457,10 @@ static void answer_lookup(pmix_status_t shifted, void *arg)
     free_ask(a);
 }
 
-void ct_pmixdata_take(struct ct_unpack *in)
+void ct_pmix_publish_take(struct ct_unpack *in)
 {
-    struct ct_pmixask *on = ct_pmixask_take(&the.asks, CT_MSG_DATA_ASK, in, NULL);
-    uint32_t           status = ct_unpack_u32(in);
+    struct ct_pmix_ask *on = ct_pmix_ask_take(&the.asks, CT_MSG_DATA_ASK, in, NULL);
+    uint32_t            status = ct_unpack_u32(in);
     if (on == NULL || in->bad) {
         in->bad = true;
         return;
@@ -472,7 +471,7 @@ void ct_pmixdata_take(struct ct_unpack *in)
         a->taken = len > CT_DATA_SMALL ? (uint32_t)len : 0;
         a->status = in_their_words(status);
         take_values(a, in);
-        ct_pmixshift(answer_lookup, a);
+        ct_pmix_shift(answer_lookup, a);
         return;
     }
     take_load(a);

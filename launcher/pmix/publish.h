@@ -12,25 +12,23 @@
 
 #include <pmix_server.h>
 
+#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 
-/* Has fn called on the main thread. PMIX_SUCCESS, or it will not be. */
-typedef pmix_status_t (*ct_pmixdata_post_fn)(void (*fn)(void *arg), void *arg);
-
 /* Once in a process, before libpmix listens. `desc`, `conn` and the names are borrowed for as long
  * as it lives. Returns false when out of memory. */
-bool ct_pmixdata_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                      ct_pmixdata_post_fn post);
+bool ct_pmix_publish_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                          ct_pmix_post_fn post);
 
-pmix_status_t ct_pmixdata_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
-                                  pmix_op_cbfunc_t done, void *cbdata);
-pmix_status_t ct_pmixdata_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
-                                 size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata);
-pmix_status_t ct_pmixdata_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
-                                    size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmix_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
+                              pmix_op_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmix_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                             size_t ninfo, pmix_lookup_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmix_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
+                                size_t ninfo, pmix_op_cbfunc_t done, void *cbdata);
 
 /* CT_MSG_DATA_ANSWER. */
-void ct_pmixdata_take(struct ct_unpack *in);
+void ct_pmix_publish_take(struct ct_unpack *in);
 
 #endif

@@ -39,12 +39,12 @@ static struct {
     const struct ct_jobdesc *desc;
     struct ct_ranktable     *table;
     const char              *nspace;
-    ct_pmixquery_post_fn     post;
+    ct_pmix_post_fn          post;
     _Atomic uint32_t         asked; /* questions that are not answered */
 } the;
 
-void ct_pmixquery_init(const struct ct_jobdesc *desc, struct ct_ranktable *table,
-                       const char *nspace, ct_pmixquery_post_fn post)
+void ct_pmix_query_init(const struct ct_jobdesc *desc, struct ct_ranktable *table,
+                        const char *nspace, ct_pmix_post_fn post)
 {
     the.desc = desc;
     the.table = table;
@@ -174,7 +174,7 @@ static bool put_qualifiers(pmix_info_t *out, const char *key, const struct ct_ra
 static bool put_spawn(pmix_info_t *out, const char *key, const struct ct_ranktable *t)
 {
     (void)t;
-    return put_text(out, key, CT_PMIXSPAWN_SUPPORTED);
+    return put_text(out, key, CT_PMIX_SPAWN_SUPPORTED);
 }
 
 static const struct key {
@@ -311,7 +311,7 @@ static void on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
 {
     struct question *q = CT_CONTAINER_OF(ask, struct question, ask);
     q->answer = t->ranks != NULL ? make_answer(q, t) : NULL;
-    ct_pmixshift(answer, q);
+    ct_pmix_shift(answer, q);
 }
 
 /* On the main thread. */
@@ -324,7 +324,7 @@ static void ask(void *arg)
     }
     if (needs == NOTHING) {
         q->answer = make_answer(q, NULL);
-        ct_pmixshift(answer, q);
+        ct_pmix_shift(answer, q);
     } else if (needs == THIS_NODE) {
         ct_ranktable_ask_here(the.table, &q->ask);
     } else {
@@ -343,8 +343,8 @@ static uint32_t most_asked(const struct question *q)
     return n < LEAST_ASKED ? LEAST_ASKED : n > MOST_ASKED ? MOST_ASKED : n;
 }
 
-pmix_status_t ct_pmixquery(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
-                           pmix_info_cbfunc_t done, void *cbdata)
+pmix_status_t ct_pmix_query(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
+                            pmix_info_cbfunc_t done, void *cbdata)
 {
     struct question *q = calloc(1, sizeof *q);
     pmix_status_t    rc = q != NULL ? PMIX_SUCCESS : PMIX_ERR_NOMEM;

@@ -15,18 +15,16 @@
 
 #include <pmix_server.h>
 
+#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
 #include "launcher/status/status.h"
 
-/* Has fn called on the main thread. PMIX_SUCCESS, or it will not be. */
-typedef pmix_status_t (*ct_pmixquery_post_fn)(void (*fn)(void *arg), void *arg);
-
 /* Once in a process, before libpmix listens. All is borrowed for as long as it lives. */
-void ct_pmixquery_init(const struct ct_jobdesc *desc, struct ct_ranktable *table,
-                       const char *nspace, ct_pmixquery_post_fn post);
+void ct_pmix_query_init(const struct ct_jobdesc *desc, struct ct_ranktable *table,
+                        const char *nspace, ct_pmix_post_fn post);
 
 /* libpmix's entry, on its thread. */
-pmix_status_t ct_pmixquery(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
-                           pmix_info_cbfunc_t done, void *cbdata);
+pmix_status_t ct_pmix_query(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
+                            pmix_info_cbfunc_t done, void *cbdata);
 
 #endif

@@ -24,16 +24,16 @@ struct question {
     void               *cbdata;
 };
 
-void ct_pmixremote_init(struct ct_pmixremote *f, const struct ct_jobdesc *d, struct ct_conn *conn)
+void ct_pmix_remote_init(struct ct_pmix_remote *f, const struct ct_jobdesc *d, struct ct_conn *conn)
 {
-    *f = (struct ct_pmixremote){.desc = d, .conn = conn};
+    *f = (struct ct_pmix_remote){.desc = d, .conn = conn};
     ct_list_init(&f->fences);
     ct_list_init(&f->asked);
 }
 
 /* ---- fences ---------------------------------------------------------------------------------- */
 
-bool ct_pmixremote_is_here(const struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n)
+bool ct_pmix_remote_is_here(const struct ct_pmix_remote *f, const uint32_t *ranks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (f->desc->ranks.node_of[ranks[i]] != f->desc->me) {
@@ -43,8 +43,9 @@ bool ct_pmixremote_is_here(const struct ct_pmixremote *f, const uint32_t *ranks,
     return n > 0 || f->desc->nnodes == 1;
 }
 
-bool ct_pmixremote_fence(struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n,
-                         const char *data, size_t len_bytes, pmix_modex_cbfunc_t done, void *cbdata)
+bool ct_pmix_remote_fence(struct ct_pmix_remote *f, const uint32_t *ranks, uint32_t n,
+                          const char *data, size_t len_bytes, pmix_modex_cbfunc_t done,
+                          void *cbdata)
 {
     struct fence    *fence = malloc(sizeof *fence + n * sizeof *ranks);
     struct evbuffer *body = evbuffer_new();
@@ -65,7 +66,7 @@ bool ct_pmixremote_fence(struct ct_pmixremote *f, const uint32_t *ranks, uint32_
     return true;
 }
 
-static struct fence *find_fence(struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n)
+static struct fence *find_fence(struct ct_pmix_remote *f, const uint32_t *ranks, uint32_t n)
 {
     for (struct ct_list *l = f->fences.next; l != &f->fences; l = l->next) {
         struct fence *fence = CT_LIST_ENTRY(l, struct fence, node);
@@ -90,7 +91,7 @@ static void hand_over(pmix_modex_cbfunc_t done, void *cbdata, pmix_status_t stat
     done(status, copy, copy != NULL ? in->left : 0, cbdata, free, copy);
 }
 
-void ct_pmixremote_take_fence(struct ct_pmixremote *f, struct ct_unpack *in)
+void ct_pmix_remote_take_fence(struct ct_pmix_remote *f, struct ct_unpack *in)
 {
     uint32_t  n = ct_unpack_u32(in);
     uint32_t *ranks = n <= in->left / 4 ? calloc((size_t)n + 1, sizeof *ranks) : NULL;
@@ -115,8 +116,8 @@ void ct_pmixremote_take_fence(struct ct_pmixremote *f, struct ct_unpack *in)
 
 /* ---- direct modex ---------------------------------------------------------------------------- */
 
-bool ct_pmixremote_ask(struct ct_pmixremote *f, uint32_t rank, pmix_modex_cbfunc_t done,
-                       void *cbdata)
+bool ct_pmix_remote_ask(struct ct_pmix_remote *f, uint32_t rank, pmix_modex_cbfunc_t done,
+                        void *cbdata)
 {
     struct question *q = malloc(sizeof *q);
     struct evbuffer *body = evbuffer_new();
@@ -134,7 +135,7 @@ bool ct_pmixremote_ask(struct ct_pmixremote *f, uint32_t rank, pmix_modex_cbfunc
     return true;
 }
 
-void ct_pmixremote_take_data(struct ct_pmixremote *f, struct ct_unpack *in)
+void ct_pmix_remote_take_data(struct ct_pmix_remote *f, struct ct_unpack *in)
 {
     (void)ct_unpack_u32(in); /* that is us */
     uint32_t request = ct_unpack_u32(in), status = ct_unpack_u32(in);
@@ -150,7 +151,7 @@ void ct_pmixremote_take_data(struct ct_pmixremote *f, struct ct_unpack *in)
     in->bad = true;
 }
 
-void ct_pmixremote_answer(struct ct_pmixremote *f, const struct ct_pmixremote_found *found)
+void ct_pmix_remote_answer(struct ct_pmix_remote *f, const struct ct_pmix_remote_found *found)
 {
     struct evbuffer *body = evbuffer_new();
     if (!found->other_job) {

@@ -14,7 +14,7 @@
 #include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 
-struct ct_pmixremote {
+struct ct_pmix_remote {
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
     struct ct_list           fences, asked; /* of this node's ranks, not answered yet */
@@ -22,7 +22,7 @@ struct ct_pmixremote {
 };
 
 /* An answer of libpmix about a rank of ours, on the main thread. Owns its data. */
-struct ct_pmixremote_found {
+struct ct_pmix_remote_found {
     bool     other_job;     /* a rank of another job has asked, by way of the head */
     uint32_t node, request; /* else who asked; its, or the head's, number for it */
     uint32_t status;        /* 0: success */
@@ -30,23 +30,24 @@ struct ct_pmixremote_found {
     size_t   len;
 };
 
-void ct_pmixremote_init(struct ct_pmixremote *f, const struct ct_jobdesc *d, struct ct_conn *conn);
+void ct_pmix_remote_init(struct ct_pmix_remote *f, const struct ct_jobdesc *d,
+                         struct ct_conn *conn);
 
 /* Whether all of these take part from this node. A list of none is every rank. */
-bool ct_pmixremote_is_here(const struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n);
+bool ct_pmix_remote_is_here(const struct ct_pmix_remote *f, const uint32_t *ranks, uint32_t n);
 
 /* This node's contribution to the fence of these ranks; `done` is called with everybody's. */
-bool ct_pmixremote_fence(struct ct_pmixremote *f, const uint32_t *ranks, uint32_t n,
-                         const char *data, size_t len_bytes, pmix_modex_cbfunc_t done,
-                         void *cbdata);
-void ct_pmixremote_take_fence(struct ct_pmixremote *f, struct ct_unpack *in);
+bool ct_pmix_remote_fence(struct ct_pmix_remote *f, const uint32_t *ranks, uint32_t n,
+                          const char *data, size_t len_bytes, pmix_modex_cbfunc_t done,
+                          void *cbdata);
+void ct_pmix_remote_take_fence(struct ct_pmix_remote *f, struct ct_unpack *in);
 
 /* What has the rank, which is not of this node, put? */
-bool ct_pmixremote_ask(struct ct_pmixremote *f, uint32_t rank, pmix_modex_cbfunc_t done,
-                       void *cbdata);
-void ct_pmixremote_take_data(struct ct_pmixremote *f, struct ct_unpack *in);
+bool ct_pmix_remote_ask(struct ct_pmix_remote *f, uint32_t rank, pmix_modex_cbfunc_t done,
+                        void *cbdata);
+void ct_pmix_remote_take_data(struct ct_pmix_remote *f, struct ct_unpack *in);
 
 /* Answers a request of another node, or of another job. */
-void ct_pmixremote_answer(struct ct_pmixremote *f, const struct ct_pmixremote_found *found);
+void ct_pmix_remote_answer(struct ct_pmix_remote *f, const struct ct_pmix_remote_found *found);
 
 #endif

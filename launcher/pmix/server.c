@@ -53,7 +53,7 @@ struct request {
     void               *cbdata;
 };
 
-struct ct_pmixsrv {
+struct ct_pmix_server {
     const struct ct_jobdesc *desc;
     struct ct_procs         *procs;
     const char              *tmpdir;
@@ -63,14 +63,14 @@ struct ct_pmixsrv {
     int                      wake_fd;
     struct event            *wake;
     struct ct_recovery       recovery; /* used where there is no other node */
-    struct ct_pmixremote     remote;
+    struct ct_pmix_remote    remote;
     struct ct_conn          *conn;
-    ct_pmixsrv_abort_fn      on_abort;
+    ct_pmix_server_abort_fn  on_abort;
     void                    *arg;
 };
 
 /* libpmix's callbacks take no argument of ours. Set once, before PMIx_server_init. */
-static struct ct_pmixsrv *the_server;
+static struct ct_pmix_server *the_server;
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
@@ -228,8 +228,8 @@ static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t done, void *cbdata)
 {
-    return ct_pmixfamily_has_other_job(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
-               ? ct_pmixfamily_meet(procs, nprocs, CT_FAMILY_CONNECT, info, ninfo, done, cbdata)
+    return ct_pmix_family_has_other_job(procs, nprocs) || ct_pmix_family_has_limit(info, ninfo)
+               ? ct_pmix_family_meet(procs, nprocs, CT_FAMILY_CONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 1, done, cbdata);
 }
 
@@ -237,8 +237,8 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t done,
                                    void *cbdata)
 {
-    return ct_pmixfamily_has_other_job(procs, nprocs) || ct_pmixfamily_has_limit(info, ninfo)
-               ? ct_pmixfamily_meet(procs, nprocs, CT_FAMILY_DISCONNECT, info, ninfo, done, cbdata)
+    return ct_pmix_family_has_other_job(procs, nprocs) || ct_pmix_family_has_limit(info, ninfo)
+               ? ct_pmix_family_meet(procs, nprocs, CT_FAMILY_DISCONNECT, info, ninfo, done, cbdata)
                : meet(procs, nprocs, 2, done, cbdata);
 }
 
@@ -246,8 +246,8 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
                                      size_t ninfo, pmix_modex_cbfunc_t done, void *cbdata)
 {
     (void)info, (void)ninfo;
-    if (ct_pmixfamily_has_other_job(proc, 1)) {
-        return ct_pmixfamily_get(proc, done, cbdata);
+    if (ct_pmix_family_has_other_job(proc, 1)) {
+        return ct_pmix_family_get(proc, done, cbdata);
     }
     return enqueue(&(struct request){
         .kind = REQ_DMODEX, .rank = proc->rank, .modex_done = done, .cbdata = cbdata});
@@ -274,17 +274,17 @@ static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_pro
 
 /* All local participants have come to a fence. Where there are no others, their contributions go
  * straight back. */
-static void complete_fence(struct ct_pmixsrv *s, struct request *r)
+static void complete_fence(struct ct_pmix_server *s, struct request *r)
 {
     bool alone = s->desc->nnodes == 1;
-    if (alone || ct_pmixremote_is_here(&s->remote, r->ranks, r->nranks)) {
+    if (alone || ct_pmix_remote_is_here(&s->remote, r->ranks, r->nranks)) {
         bool          ok = !alone || ct_recovery_fence(&s->recovery);
         pmix_status_t status = ok ? PMIX_SUCCESS : CT_PMIX_NO_START;
         r->modex_done(status, r->data, r->len, r->cbdata, free, r->data);
         return;
     }
-    if (!ct_pmixremote_fence(&s->remote, r->ranks, r->nranks, r->data, r->len, r->modex_done,
-                             r->cbdata)) {
+    if (!ct_pmix_remote_fence(&s->remote, r->ranks, r->nranks, r->data, r->len, r->modex_done,
+                              r->cbdata)) {
         r->modex_done(PMIX_ERR_NOMEM, NULL, 0, r->cbdata, NULL, NULL);
     }
     free(r->data);
@@ -309,9 +309,9 @@ static void on_met(pmix_status_t status, const char *data, size_t len, void *cbd
     free(m);
 }
 
-static void complete_meeting(struct ct_pmixsrv *s, struct request *r)
+static void complete_meeting(struct ct_pmix_server *s, struct request *r)
 {
-    if (ct_pmixremote_is_here(&s->remote, r->ranks, r->nranks)) {
+    if (ct_pmix_remote_is_here(&s->remote, r->ranks, r->nranks)) {
         r->op_done(PMIX_SUCCESS, r->cbdata);
         return;
     }
@@ -319,7 +319,7 @@ static void complete_meeting(struct ct_pmixsrv *s, struct request *r)
     if (m != NULL) {
         *m = (struct meeting){r->op_done, r->cbdata};
     }
-    if (m == NULL || !ct_pmixremote_fence(&s->remote, r->ranks, r->nranks, "", 0, on_met, m)) {
+    if (m == NULL || !ct_pmix_remote_fence(&s->remote, r->ranks, r->nranks, "", 0, on_met, m)) {
         free(m);
         r->op_done(PMIX_ERR_NOMEM, r->cbdata);
     }
@@ -327,27 +327,27 @@ static void complete_meeting(struct ct_pmixsrv *s, struct request *r)
 
 /* libpmix answers gets of data of local ranks alone, waiting for their commit. It asks here for
  * those that it does not host. */
-static void complete_direct_modex(struct ct_pmixsrv *s, struct request *r)
+static void complete_direct_modex(struct ct_pmix_server *s, struct request *r)
 {
     bool elsewhere =
         r->rank < ct_jobdesc_ranks(s->desc) && s->desc->ranks.node_of[r->rank] != s->desc->me;
-    if (!elsewhere || !ct_pmixremote_ask(&s->remote, r->rank, r->modex_done, r->cbdata)) {
+    if (!elsewhere || !ct_pmix_remote_ask(&s->remote, r->rank, r->modex_done, r->cbdata)) {
         r->modex_done(PMIX_ERR_NOT_FOUND, NULL, 0, r->cbdata, NULL, NULL);
     }
 }
 
-static void answer_direct_modex(struct ct_pmixsrv *s, struct request *r)
+static void answer_direct_modex(struct ct_pmix_server *s, struct request *r)
 {
-    ct_pmixremote_answer(&s->remote, &(struct ct_pmixremote_found){.other_job = r->other_job,
-                                                                   .node = r->asker,
-                                                                   .request = r->number,
-                                                                   .status = (uint32_t)r->status,
-                                                                   .data = r->data,
-                                                                   .len = r->len});
+    ct_pmix_remote_answer(&s->remote, &(struct ct_pmix_remote_found){.other_job = r->other_job,
+                                                                     .node = r->asker,
+                                                                     .request = r->number,
+                                                                     .status = (uint32_t)r->status,
+                                                                     .data = r->data,
+                                                                     .len = r->len});
     free(r->data);
 }
 
-static void want_leave(struct ct_pmixsrv *s, uint32_t rank)
+static void want_leave(struct ct_pmix_server *s, uint32_t rank)
 {
     if (s->desc->nnodes == 1) {
         ct_recovery_wants_leave(&s->recovery, rank);
@@ -356,7 +356,7 @@ static void want_leave(struct ct_pmixsrv *s, uint32_t rank)
     }
 }
 
-static void handle(struct ct_pmixsrv *s, struct request *r)
+static void handle(struct ct_pmix_server *s, struct request *r)
 {
     switch (r->kind) {
     case REQ_ABORT:
@@ -387,7 +387,7 @@ static void handle(struct ct_pmixsrv *s, struct request *r)
     free(r);
 }
 
-void ct_pmixsrv_drain(struct ct_pmixsrv *s)
+void ct_pmix_server_drain(struct ct_pmix_server *s)
 {
     while (true) {
         pthread_mutex_lock(&s->lock);
@@ -405,8 +405,8 @@ static void on_wake(int fd, short what, void *arg)
     uint64_t count;
     (void)what;
     ssize_t n = read(fd, &count, sizeof count);
-    (void)n; /* empty when ct_pmixsrv_drain has been here first: the queue tells */
-    ct_pmixsrv_drain(arg);
+    (void)n; /* empty when ct_pmix_server_drain has been here first: the queue tells */
+    ct_pmix_server_drain(arg);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -427,7 +427,7 @@ static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
 }
 
 /* It answers when the rank has committed. */
-static void look_up(struct ct_pmixsrv *s, bool other_job, struct ct_unpack *in)
+static void look_up(struct ct_pmix_server *s, bool other_job, struct ct_unpack *in)
 {
     struct request *r = calloc(1, sizeof *r);
     pmix_proc_t     proc;
@@ -452,15 +452,15 @@ static void look_up(struct ct_pmixsrv *s, bool other_job, struct ct_unpack *in)
 
 static void on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
 {
-    struct ct_pmixsrv *s = arg;
+    struct ct_pmix_server *s = arg;
     if (s->desc->recovery) {
-        ct_pmixjobevent_tell(s->nspace, event, rank);
+        ct_pmix_job_event_tell(s->nspace, event, rank);
     } else {
-        ct_pmixjobevent_write(s->tmpdir, rank);
+        ct_pmix_job_event_write(s->tmpdir, rank);
     }
 }
 
-static void take_job_event(struct ct_pmixsrv *s, struct ct_unpack *in)
+static void take_job_event(struct ct_pmix_server *s, struct ct_unpack *in)
 {
     uint32_t event = ct_unpack_u32(in), rank = ct_unpack_u32(in);
     in->bad |= event >= CT_JOB_EVENT_KINDS;
@@ -469,42 +469,42 @@ static void take_job_event(struct ct_pmixsrv *s, struct ct_unpack *in)
     }
 }
 
-void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in)
+void ct_pmix_server_take(struct ct_pmix_server *s, enum ct_msg_type type, struct ct_unpack *in)
 {
     switch (type) {
     case CT_MSG_FENCE_DONE:
-        ct_pmixremote_take_fence(&s->remote, in);
+        ct_pmix_remote_take_fence(&s->remote, in);
         break;
     case CT_MSG_MODEX_ASK:
     case CT_MSG_FAMILY_FETCH:
         look_up(s, type == CT_MSG_FAMILY_FETCH, in);
         break;
     case CT_MSG_FAMILY_JOB:
-        ct_pmixfamily_take_job(in);
+        ct_pmix_family_take_job(in);
         break;
     case CT_MSG_FAMILY_GONE:
-        ct_pmixfamily_take_gone(in);
+        ct_pmix_family_take_gone(in);
         break;
     case CT_MSG_FAMILY_MET:
-        ct_pmixfamily_take_met(in);
+        ct_pmix_family_take_met(in);
         break;
     case CT_MSG_FAMILY_DATA:
-        ct_pmixfamily_take_data(in);
+        ct_pmix_family_take_data(in);
         break;
     case CT_MSG_MODEX_DATA:
-        ct_pmixremote_take_data(&s->remote, in);
+        ct_pmix_remote_take_data(&s->remote, in);
         break;
     case CT_MSG_DATA_ANSWER:
-        ct_pmixdata_take(in);
+        ct_pmix_publish_take(in);
         break;
     case CT_MSG_SPAWN_ANSWER:
-        ct_pmixspawn_take(in);
+        ct_pmix_spawn_take(in);
         break;
     case CT_MSG_EVENT:
-        ct_pmixevent_take(in);
+        ct_pmix_event_take(in);
         break;
     case CT_MSG_EVENT_PASSED:
-        ct_pmixevent_passed(in);
+        ct_pmix_event_passed(in);
         break;
     default:
         take_job_event(s, in);
@@ -522,19 +522,19 @@ static pmix_server_module_t module = {
     .job_control = on_job_control,
     .connect = on_connect,
     .disconnect = on_disconnect,
-    .query = ct_pmixquery,
-    .spawn = ct_pmixspawn,
-    .publish = ct_pmixdata_publish,
-    .lookup = ct_pmixdata_lookup,
-    .unpublish = ct_pmixdata_unpublish,
-    .notify_event = ct_pmixevent_notify,
+    .query = ct_pmix_query,
+    .spawn = ct_pmix_spawn,
+    .publish = ct_pmix_publish,
+    .lookup = ct_pmix_lookup,
+    .unpublish = ct_pmix_unpublish,
+    .notify_event = ct_pmix_event_notify,
 };
 
 /* The server listens on a port that every user of the machine can reach, and libpmix believes the
  * user id that a client claims. So the namespace is the password: 128 random bits, which only the
  * ranks' environments tell, and no command line and no file that others can see. The head makes it
  * for all nodes. Who does not send it is kept away from libpmix (guard.h). */
-static bool make_names(struct ct_pmixsrv *s)
+static bool make_names(struct ct_pmix_server *s)
 {
     int n = snprintf(s->nspace, sizeof s->nspace, "%s", s->desc->nspace);
     int m = snprintf(s->name, sizeof s->name, "%s-" CT_DAEMON_NAME, s->desc->nspace);
@@ -546,7 +546,7 @@ static bool is_ok(pmix_status_t rc)
     return rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED;
 }
 
-static pmix_status_t register_clients(struct ct_pmixsrv *s)
+static pmix_status_t register_clients(struct ct_pmix_server *s)
 {
     pmix_status_t rc = PMIX_SUCCESS;
     pmix_proc_t   proc;
@@ -560,30 +560,30 @@ static pmix_status_t register_clients(struct ct_pmixsrv *s)
 /* Asked about ranks of this node alone: it has all. */
 static bool has_left(void *arg, uint32_t rank)
 {
-    const struct ct_pmixsrv *s = arg;
-    const struct ct_proc    *proc = &s->procs->all[s->desc->ranks.local_of[rank]];
+    const struct ct_pmix_server *s = arg;
+    const struct ct_proc        *proc = &s->procs->all[s->desc->ranks.local_of[rank]];
     return atomic_load_explicit(&proc->phase, memory_order_acquire) == CT_PHASE_FINALIZED;
 }
 
-struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
-                                     struct ct_procs *procs, struct ct_ranktable *table,
-                                     hwloc_topology_t topology, const char *tmpdir,
-                                     struct ct_conn *conn, ct_pmixsrv_abort_fn abort_fn, void *arg,
-                                     char *why, size_t cap)
+struct ct_pmix_server *ct_pmix_server_create(struct event_base *base, const struct ct_jobdesc *d,
+                                             struct ct_procs *procs, struct ct_ranktable *table,
+                                             hwloc_topology_t topology, const char *tmpdir,
+                                             struct ct_conn *conn, ct_pmix_server_abort_fn abort_fn,
+                                             void *arg, char *why, size_t cap)
 {
     static const struct ct_recovery_ops recovery_ops = {on_job_event, has_left};
-    struct ct_pmixsrv                  *s = calloc(1, sizeof *s);
+    struct ct_pmix_server              *s = calloc(1, sizeof *s);
     if (s == NULL) {
         snprintf(why, cap, "cannot start the PMIx server: out of memory");
         return NULL;
     }
-    *s = (struct ct_pmixsrv){.desc = d,
-                             .procs = procs,
-                             .tmpdir = tmpdir,
-                             .conn = conn,
-                             .on_abort = abort_fn,
-                             .arg = arg,
-                             .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    *s = (struct ct_pmix_server){.desc = d,
+                                 .procs = procs,
+                                 .tmpdir = tmpdir,
+                                 .conn = conn,
+                                 .on_abort = abort_fn,
+                                 .arg = arg,
+                                 .wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     pthread_mutex_init(&s->lock, NULL);
     ct_list_init(&s->queue);
     s->wake = event_new(base, s->wake_fd, EV_READ | EV_PERSIST, on_wake, s);
@@ -591,42 +591,42 @@ struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jo
     the_server = s;
 
     const char *step = "start the PMIx server";
-    ct_pmixremote_init(&s->remote, d, conn);
-    ct_pmixquery_init(d, table, s->nspace, post);
-    ct_pmixspawn_init(d, conn, s->nspace, post);
-    ct_pmixevent_init(d, conn, s->nspace, post);
-    ct_pmixfamily_init(base, d, conn, s->nspace, post);
+    ct_pmix_remote_init(&s->remote, d, conn);
+    ct_pmix_query_init(d, table, s->nspace, post);
+    ct_pmix_spawn_init(d, conn, s->nspace, post);
+    ct_pmix_event_init(d, conn, s->nspace, post);
+    ct_pmix_family_init(base, d, conn, s->nspace, post);
     bool ok =
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&
-        ct_pmixdata_init(d, conn, s->nspace, post);
+        ct_pmix_publish_init(d, conn, s->nspace, post);
     pmix_status_t rc = PMIX_ERROR;
-    if (ok && !ct_pmixguard_start(s->nspace)) {
+    if (ok && !ct_pmix_guard_start(s->nspace)) {
         step = "guard the PMIx server's port (limits: ulimit -n and -u, memory)";
     } else if (ok) {
-        rc = ct_pmixlib_start(&module, &(struct ct_pmixlib_start){.desc = d,
-                                                                  .nlocal = procs->n,
-                                                                  .name = s->name,
-                                                                  .tmpdir = tmpdir,
-                                                                  .topology = topology});
+        rc = ct_pmix_lib_start(&module, &(struct ct_pmix_lib_start){.desc = d,
+                                                                    .nlocal = procs->n,
+                                                                    .name = s->name,
+                                                                    .tmpdir = tmpdir,
+                                                                    .topology = topology});
     }
     if (is_ok(rc)) {
         step = "describe the job to the PMIx server";
-        rc = ct_pmixinfo_register(s->nspace, d, tmpdir);
+        rc = ct_pmix_info_register(s->nspace, d, tmpdir);
     }
     if (is_ok(rc)) {
         step = "register the ranks with the PMIx server";
         rc = register_clients(s);
-        rc = is_ok(rc) && !ct_pmixfamily_take_all(d->family, d->family_len) ? PMIX_ERR_NOMEM : rc;
+        rc = is_ok(rc) && !ct_pmix_family_take_all(d->family, d->family_len) ? PMIX_ERR_NOMEM : rc;
     }
     if (!is_ok(rc)) {
-        ct_pmixfail_explain(step, rc, why, cap);
+        ct_pmix_fail_explain(step, rc, why, cap);
         return NULL; /* the process ends; libpmix may still use s */
     }
     return s;
 }
 
-int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env)
+int ct_pmix_server_env(struct ct_pmix_server *s, uint32_t local_rank, char ***env)
 {
     pmix_proc_t proc;
     PMIX_LOAD_PROCID(&proc, s->nspace, s->procs->ranks[local_rank]);
@@ -635,7 +635,7 @@ int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env)
 
 /* What a rank that used ctran has left in its file is true, whoever else spoke to libpmix in its
  * name, and whatever libpmix is busy with. */
-static void read_phase(struct ct_pmixsrv *s, uint32_t local_rank)
+static void read_phase(struct ct_pmix_server *s, uint32_t local_rank)
 {
     char path[PATH_MAX], rank[16], content[sizeof CT_ONLY_LEFT] = "";
     snprintf(rank, sizeof rank, "%" PRIu32, s->procs->ranks[local_rank]);
@@ -650,11 +650,11 @@ static void read_phase(struct ct_pmixsrv *s, uint32_t local_rank)
     }
 }
 
-void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank)
+void ct_pmix_server_ended(struct ct_pmix_server *s, uint32_t local_rank)
 {
     uint32_t rank = s->procs->ranks[local_rank];
     read_phase(s, local_rank);
-    ct_pmixsrv_drain(s); /* whatever it still asked for came first */
+    ct_pmix_server_drain(s); /* whatever it still asked for came first */
     if (s->desc->nnodes == 1) {
         ct_recovery_ended(&s->recovery, rank,
                           (enum ct_rank_phase)atomic_load_explicit(&s->procs->all[local_rank].phase,

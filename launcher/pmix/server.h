@@ -26,10 +26,10 @@
 #include "launcher/msg/msg.h"
 #include "launcher/status/status.h"
 
-struct ct_pmixsrv;
+struct ct_pmix_server;
 
 /* A rank asked for the job's end with a status and a message ("" for none). */
-typedef void (*ct_pmixsrv_abort_fn)(void *arg, uint32_t rank, int status, const char *msg);
+typedef void (*ct_pmix_server_abort_fn)(void *arg, uint32_t rank, int status, const char *msg);
 
 /* Starts the server with its files in `tmpdir` and makes the job known to it. `topology` (may be
  * NULL) is the machine's: libpmix would else look for it anew, with all devices, which takes longer
@@ -37,27 +37,27 @@ typedef void (*ct_pmixsrv_abort_fn)(void *arg, uint32_t rank, int status, const 
  * time in a process, since libpmix has one. NULL, with one line in `why`, on failure. The server
  * lives until the process ends, and `d`, `procs`, `table`, `topology` and `tmpdir` must too:
  * libpmix's thread may call at any time. */
-struct ct_pmixsrv *ct_pmixsrv_create(struct event_base *base, const struct ct_jobdesc *d,
-                                     struct ct_procs *procs, struct ct_ranktable *table,
-                                     hwloc_topology_t topology, const char *tmpdir,
-                                     struct ct_conn *conn, ct_pmixsrv_abort_fn on_abort, void *arg,
-                                     char *why, size_t cap);
+struct ct_pmix_server *ct_pmix_server_create(struct event_base *base, const struct ct_jobdesc *d,
+                                             struct ct_procs *procs, struct ct_ranktable *table,
+                                             hwloc_topology_t topology, const char *tmpdir,
+                                             struct ct_conn *conn, ct_pmix_server_abort_fn on_abort,
+                                             void *arg, char *why, size_t cap);
 
 /* Adds to *env (malloc'd, NULL at the end) what a local rank needs to find the server. Returns 0
  * or -1. */
-int ct_pmixsrv_env(struct ct_pmixsrv *s, uint32_t local_rank, char ***env);
+int ct_pmix_server_env(struct ct_pmix_server *s, uint32_t local_rank, char ***env);
 
 /* Handles the requests that have arrived up to now. Called before a rank's exit is judged, so that
  * its abort is known by then. */
-void ct_pmixsrv_drain(struct ct_pmixsrv *s);
+void ct_pmix_server_drain(struct ct_pmix_server *s);
 
 /* A message for the server: CT_MSG_FENCE_DONE, _MODEX_ASK, _MODEX_DATA, _DATA_ANSWER,
  * _SPAWN_ANSWER, _JOB_EVENT, _EVENT, _FAMILY_JOB, _FAMILY_GONE, _FAMILY_MET, _FAMILY_DATA,
  * _FAMILY_FETCH. */
-void ct_pmixsrv_take(struct ct_pmixsrv *s, enum ct_msg_type type, struct ct_unpack *in);
+void ct_pmix_server_take(struct ct_pmix_server *s, enum ct_msg_type type, struct ct_unpack *in);
 
 /* A local rank has ended, as procs says; its phase is final now. Where the job outlives that, the
  * others are told. */
-void ct_pmixsrv_ended(struct ct_pmixsrv *s, uint32_t local_rank);
+void ct_pmix_server_ended(struct ct_pmix_server *s, uint32_t local_rank);
 
 #endif

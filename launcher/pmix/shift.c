@@ -5,7 +5,7 @@
 
 /* libpmix has no function for just this. To take back no resources is nothing but a call that goes
  * over to its thread and comes back from there. */
-void ct_pmixshift(pmix_op_cbfunc_t fn, void *arg)
+void ct_pmix_shift(pmix_op_cbfunc_t fn, void *arg)
 {
     pmix_status_t rc = PMIx_server_deregister_resources(NULL, 0, fn, arg);
     if (rc != PMIX_SUCCESS) {

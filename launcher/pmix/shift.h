@@ -12,6 +12,6 @@
 
 /* Calls fn(status, arg) once, later and on libpmix's thread; if libpmix cannot take it, at once and
  * here. The status says nothing about what is answered. */
-void ct_pmixshift(pmix_op_cbfunc_t fn, void *arg);
+void ct_pmix_shift(pmix_op_cbfunc_t fn, void *arg);
 
 #endif

@@ -12,14 +12,13 @@
 
 #include "base/base.h"
 #include "launcher/launcher.h"
-#include "launcher/pmix/ask.h"
 #include "launcher/pmix/shift.h"
 #include "launcher/family/family.h"
 
 enum { MOST_WORDS = 16384 }; /* of an app: arguments or settings */
 
 struct ask {
-    struct ct_pmixask   on;
+    struct ct_pmix_ask  on;
     pmix_spawn_cbfunc_t done;
     void               *cbdata;
     pmix_status_t       status; /* the answer */
@@ -31,19 +30,19 @@ static struct {
     const struct ct_jobdesc *desc;
     struct ct_conn          *conn;
     const char              *nspace;
-    ct_pmixspawn_post_fn     post;
-    struct ct_pmixasks       asks;  /* main thread */
+    ct_pmix_post_fn          post;
+    struct ct_pmix_asks      asks;  /* main thread */
     _Atomic uint32_t         asked; /* requests that are not answered */
 } the;
 
-void ct_pmixspawn_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                       ct_pmixspawn_post_fn post)
+void ct_pmix_spawn_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                        ct_pmix_post_fn post)
 {
     the.desc = desc;
     the.conn = conn;
     the.nspace = nspace;
     the.post = post;
-    ct_pmixasks_init(&the.asks, conn, desc->me);
+    ct_pmix_asks_init(&the.asks, conn, desc->me);
 }
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
@@ -161,18 +160,18 @@ static pmix_status_t add_apps(struct evbuffer *body, const struct place *job,
 
 static void free_ask(struct ask *a)
 {
-    ct_pmixask_fini(&a->on);
+    ct_pmix_ask_fini(&a->on);
     free(a);
 }
 
 static void send_ask(void *arg)
 {
-    ct_pmixask_send(&the.asks, &((struct ask *)arg)->on);
+    ct_pmix_ask_send(&the.asks, &((struct ask *)arg)->on);
 }
 
-pmix_status_t ct_pmixspawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
-                           const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
-                           void *cbdata)
+pmix_status_t ct_pmix_spawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
+                            const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
+                            void *cbdata)
 {
     struct place  job = {0};
     pmix_status_t rc = read_infos(job_info, ninfo, &job);
@@ -235,11 +234,11 @@ static void answer(pmix_status_t shifted, void *arg)
     free_ask(a);
 }
 
-void ct_pmixspawn_take(struct ct_unpack *in)
+void ct_pmix_spawn_take(struct ct_unpack *in)
 {
-    struct ct_pmixask *on = ct_pmixask_take(&the.asks, CT_MSG_SPAWN, in, NULL);
-    uint32_t           status = ct_unpack_u32(in);
-    const char        *nspace = ct_unpack_text(in);
+    struct ct_pmix_ask *on = ct_pmix_ask_take(&the.asks, CT_MSG_SPAWN, in, NULL);
+    uint32_t            status = ct_unpack_u32(in);
+    const char         *nspace = ct_unpack_text(in);
     if (on == NULL || in->bad) {
         in->bad = true;
         return;
@@ -247,5 +246,5 @@ void ct_pmixspawn_take(struct ct_unpack *in)
     struct ask *a = CT_CONTAINER_OF(on, struct ask, on);
     a->status = in_their_words(status);
     snprintf(a->nspace, sizeof a->nspace, "%s", nspace);
-    ct_pmixshift(answer, a);
+    ct_pmix_shift(answer, a);
 }

@@ -10,24 +10,22 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
+#include "launcher/pmix/ask.h"
 #include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 
 /* What may be said of a job to be spawned, with ',' between. */
-#define CT_PMIXSPAWN_SUPPORTED PMIX_HOST "," PMIX_PPR "," PMIX_WDIR
-
-/* Has fn called on the main thread. PMIX_SUCCESS, or it will not be. */
-typedef pmix_status_t (*ct_pmixspawn_post_fn)(void (*fn)(void *arg), void *arg);
+#define CT_PMIX_SPAWN_SUPPORTED PMIX_HOST "," PMIX_PPR "," PMIX_WDIR
 
 /* Once in a process, before libpmix listens. All is borrowed for as long as it lives. */
-void ct_pmixspawn_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
-                       ct_pmixspawn_post_fn post);
+void ct_pmix_spawn_init(const struct ct_jobdesc *desc, struct ct_conn *conn, const char *nspace,
+                        ct_pmix_post_fn post);
 
-pmix_status_t ct_pmixspawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
-                           const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
-                           void *cbdata);
+pmix_status_t ct_pmix_spawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
+                            const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
+                            void *cbdata);
 
 /* CT_MSG_SPAWN_ANSWER. */
-void ct_pmixspawn_take(struct ct_unpack *in);
+void ct_pmix_spawn_take(struct ct_unpack *in);
 
 #endif

@@ -34,8 +34,8 @@ static void on_gone(void *arg, const char *why)
     event_base_loopbreak(a->base);
 }
 
-enum ct_statusask ct_statusask(int dir_fd, enum ct_msg_type question, uint32_t v, ct_conn_msg_fn fn,
-                               void *arg)
+enum ct_status_ask ct_status_ask(int dir_fd, enum ct_msg_type question, uint32_t v,
+                                 ct_conn_msg_fn fn, void *arg)
 {
     static const struct timeval limit = {CT_STATUS_LIMIT_MS / 1000,
                                          CT_STATUS_LIMIT_MS % 1000 * 1000};
@@ -54,5 +54,5 @@ enum ct_statusask ct_statusask(int dir_fd, enum ct_msg_type question, uint32_t v
     if (a.base != NULL) {
         event_base_free(a.base);
     }
-    return fd < 0 ? CT_STATUSASK_GONE : a.answered ? CT_STATUSASK_ANSWERED : CT_STATUSASK_SILENT;
+    return fd < 0 ? CT_STATUS_ASK_GONE : a.answered ? CT_STATUS_ASK_ANSWERED : CT_STATUS_ASK_SILENT;
 }

@@ -6,12 +6,12 @@
 
 #include "launcher/msg/msg.h"
 
-enum ct_statusask { CT_STATUSASK_ANSWERED, CT_STATUSASK_SILENT, CT_STATUSASK_GONE };
+enum ct_status_ask { CT_STATUS_ASK_ANSWERED, CT_STATUS_ASK_SILENT, CT_STATUS_ASK_GONE };
 
 /* Sends a question that is one number, hands the messages of the answer to fn, and returns when it
  * is complete; or silent, where that takes too long or it answers something else; or gone, where
  * there is nobody to be asked. */
-enum ct_statusask ct_statusask(int dir_fd, enum ct_msg_type question, uint32_t v, ct_conn_msg_fn fn,
-                               void *arg);
+enum ct_status_ask ct_status_ask(int dir_fd, enum ct_msg_type question, uint32_t v,
+                                 ct_conn_msg_fn fn, void *arg);
 
 #endif

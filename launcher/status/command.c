@@ -182,24 +182,24 @@ static void on_session(void *arg, const char *job, int dir_fd)
     if (q->job != NULL && (q->told || strcmp(job, q->job) != 0)) {
         return;
     }
-    switch (ct_statusask(dir_fd, CT_MSG_STATUS_ASK, q->job != NULL, on_msg, q)) {
-    case CT_STATUSASK_ANSWERED:
+    switch (ct_status_ask(dir_fd, CT_MSG_STATUS_ASK, q->job != NULL, on_msg, q)) {
+    case CT_STATUS_ASK_ANSWERED:
         q->found = true;
         q->told = q->job != NULL;
         break;
-    case CT_STATUSASK_SILENT:
+    case CT_STATUS_ASK_SILENT:
         q->found = q->silent = true;
         fflush(stdout);
         fprintf(stderr,
                 "ctranrun: the daemon of job %s does not answer; it ends just now, or is stopped\n",
                 job);
         break;
-    case CT_STATUSASK_GONE:
+    case CT_STATUS_ASK_GONE:
         break;
     }
 }
 
-int ct_statuscmd_run(const char *job)
+int ct_status_run(const char *job)
 {
     struct query q = {.job = job};
     signal(SIGPIPE, SIG_IGN);

@@ -5,6 +5,6 @@
 
 /* Prints all jobs, or with `job` its ranks. Returns ctranrun's status: 0, or CT_EXIT_INTERNAL after
  * one line on standard error where there is no such job or its daemon does not answer. */
-int ct_statuscmd_run(const char *job);
+int ct_status_run(const char *job);
 
 #endif

@@ -17,14 +17,14 @@
 enum { MOST_CLIENTS = 8, REST_MS = 50 };
 
 struct client {
-    struct ct_statussrv    *s;
-    struct ct_conn         *conn; /* NULL: the place is free */
-    struct event           *end;  /* its time, or the moment to let it go */
-    struct ct_ranktable_ask ask;
-    bool                    asked;
+    struct ct_status_server *s;
+    struct ct_conn          *conn; /* NULL: the place is free */
+    struct event            *end;  /* its time, or the moment to let it go */
+    struct ct_ranktable_ask  ask;
+    bool                     asked;
 };
 
-struct ct_statussrv {
+struct ct_status_server {
     struct event_base       *base;
     struct event            *readable, *rested;
     const struct ct_jobdesc *desc;
@@ -40,8 +40,8 @@ struct ct_statussrv {
 /* Of the job's ranks, all or those of this node. */
 static void send_job(struct client *c, uint32_t ranks, uint32_t running)
 {
-    const struct ct_statussrv *s = c->s;
-    struct evbuffer           *body = evbuffer_new();
+    const struct ct_status_server *s = c->s;
+    struct evbuffer               *body = evbuffer_new();
     ct_pack_text(body, s->desc->job);
     ct_pack_text(body, s->desc->nodes[s->desc->me].host);
     ct_pack_u32(body, s->desc->nnodes);
@@ -183,7 +183,7 @@ static bool is_welcome(int fd)
            (who.uid == getuid() || who.uid == 0);
 }
 
-static bool serve(struct ct_statussrv *s, struct client *c, int fd)
+static bool serve(struct ct_status_server *s, struct client *c, int fd)
 {
     static const struct timeval limit = {CT_STATUS_LIMIT_MS / 1000,
                                          CT_STATUS_LIMIT_MS % 1000 * 1000};
@@ -205,12 +205,12 @@ static void on_rested(int fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    event_add(((struct ct_statussrv *)arg)->readable, NULL);
+    event_add(((struct ct_status_server *)arg)->readable, NULL);
 }
 
 /* Without descriptors the caller stays in line, and the socket readable: the loop would do nothing
  * but ask. */
-static void rest_if_short(struct ct_statussrv *s)
+static void rest_if_short(struct ct_status_server *s)
 {
     static const struct timeval rest = {0, REST_MS * 1000};
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -221,8 +221,8 @@ static void rest_if_short(struct ct_statussrv *s)
 
 static void on_readable(int listener, short what, void *arg)
 {
-    struct ct_statussrv *s = arg;
-    struct client       *c = s->clients;
+    struct ct_status_server *s = arg;
+    struct client           *c = s->clients;
     (void)what;
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
@@ -247,22 +247,24 @@ static bool is_parent_router(void)
            a.st_ino == b.st_ino;
 }
 
-struct ct_statussrv *ct_statussrv_create(struct event_base *base, const struct ct_session *session,
-                                         const struct ct_jobdesc *d, const struct ct_procs *procs,
-                                         struct ct_ranktable *table)
+struct ct_status_server *ct_status_server_create(struct event_base       *base,
+                                                 const struct ct_session *session,
+                                                 const struct ct_jobdesc *d,
+                                                 const struct ct_procs   *procs,
+                                                 struct ct_ranktable     *table)
 {
-    struct ct_statussrv *s = calloc(1, sizeof *s);
-    int                  fd = s != NULL ? ct_session_listen(session->lock_fd) : -1;
+    struct ct_status_server *s = calloc(1, sizeof *s);
+    int                      fd = s != NULL ? ct_session_listen(session->lock_fd) : -1;
     if (fd < 0) {
         free(s);
         return NULL;
     }
-    *s = (struct ct_statussrv){.base = base,
-                               .desc = d,
-                               .procs = procs,
-                               .table = table,
-                               .is_beside_head = !is_parent_router(),
-                               .t0 = ct_clock_ns()};
+    *s = (struct ct_status_server){.base = base,
+                                   .desc = d,
+                                   .procs = procs,
+                                   .table = table,
+                                   .is_beside_head = !is_parent_router(),
+                                   .t0 = ct_clock_ns()};
     s->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, s);
     s->rested = evtimer_new(base, on_rested, s);
     if (s->readable == NULL || s->rested == NULL || event_add(s->readable, NULL) != 0) {

@@ -14,12 +14,14 @@
 #include "launcher/proc/proc.h"
 #include "launcher/status/ranktable.h"
 
-struct ct_statussrv;
+struct ct_status_server;
 
 /* NULL, with errno set, where there can be no such socket: the job does not need it. `d`,
  * `procs` and `table` must live as long as this. */
-struct ct_statussrv *ct_statussrv_create(struct event_base *base, const struct ct_session *session,
-                                         const struct ct_jobdesc *d, const struct ct_procs *procs,
-                                         struct ct_ranktable *table);
+struct ct_status_server *ct_status_server_create(struct event_base       *base,
+                                                 const struct ct_session *session,
+                                                 const struct ct_jobdesc *d,
+                                                 const struct ct_procs   *procs,
+                                                 struct ct_ranktable     *table);
 
 #endif

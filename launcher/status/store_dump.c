@@ -158,12 +158,12 @@ static int show_store(struct dump *d)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-static void show_job(struct dump *d, const char *job, enum ct_statusask answer)
+static void show_job(struct dump *d, const char *job, enum ct_status_ask answer)
 {
     int rc = CTRAN_ERR_OTHER;
     printf("# job %s\n", job);
     (void)fflush(stdout);
-    if (answer != CT_STATUSASK_ANSWERED) {
+    if (answer != CT_STATUS_ASK_ANSWERED) {
         fprintf(stderr,
                 "ctranrun: the daemon of job %s does not answer; it ends just now, or is stopped\n",
                 job);
@@ -202,8 +202,8 @@ static void on_session(void *arg, const char *job, int dir_fd)
     d->first.naddrs = 0;
     ct_strlist_free(d->hosts);
     d->hosts = NULL;
-    enum ct_statusask answer = ct_statusask(dir_fd, CT_MSG_STORE_ASK, 0, on_msg, d);
-    if (answer != CT_STATUSASK_GONE) {
+    enum ct_status_ask answer = ct_status_ask(dir_fd, CT_MSG_STORE_ASK, 0, on_msg, d);
+    if (answer != CT_STATUS_ASK_GONE) {
         d->found = true;
         (void)ct_strlist_add(&d->told, job);
         show_job(d, job, answer);
@@ -211,7 +211,7 @@ static void on_session(void *arg, const char *job, int dir_fd)
     ct_auth_wipe(&d->key, sizeof d->key);
 }
 
-int ct_storecmd_run(const char *job)
+int ct_store_dump_run(const char *job)
 {
     struct dump d = {.job = job};
     signal(SIGPIPE, SIG_IGN);

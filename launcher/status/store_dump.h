@@ -5,6 +5,6 @@
 
 /* Prints it of a job of this user that runs on this machine; NULL: of each. Returns ctranrun's
  * status. */
-int ct_storecmd_run(const char *job);
+int ct_store_dump_run(const char *job);
 
 #endif

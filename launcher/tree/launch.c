@@ -74,7 +74,7 @@ static int spawn(const char *file, char **argv, char **env, const struct streams
     return err;
 }
 
-pid_t ct_daemon_start(const char *daemon, const char *job, int *fd)
+pid_t ct_launch_daemon(const char *daemon, const char *job, int *fd)
 {
     int    pair[2];
     pid_t  pid;
@@ -144,7 +144,7 @@ static void close_all(const int *fds, size_t n)
     }
 }
 
-pid_t ct_daemon_start_remote(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd)
+pid_t ct_launch_agent(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd)
 {
     int    fds[4] = {-1, -1, -1, -1}; /* the stream's ends, then those of standard error */
     pid_t  pid = -1;

@@ -15,11 +15,11 @@
 
 /* Starts the file `daemon` for the job in a session of its own, out of the terminal's reach.
  * Returns its pid, with the stream to it in *fd, or -1 with errno set. */
-pid_t ct_daemon_start(const char *daemon, const char *job, int *fd);
+pid_t ct_launch_daemon(const char *daemon, const char *job, int *fd);
 
 /* Starts the job's agent for a host, out of the terminal's reach as well: nobody is asked for a
  * password. Returns the agent's pid, with the stream in *fd and its standard error, nonblocking, in
  * *err_fd, or -1 with errno set. */
-pid_t ct_daemon_start_remote(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd);
+pid_t ct_launch_agent(const struct ct_jobdesc *d, const char *host, int *fd, int *err_fd);
 
 #endif

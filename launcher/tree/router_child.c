@@ -296,8 +296,8 @@ void ct_router_child_start(struct ct_router_child *c, const char *daemon)
 {
     const struct ct_jobdesc *d = c->router->desc;
     int                      fd;
-    c->pid = c->remote ? ct_daemon_start_remote(d, host_of(c), &fd, &c->err_fd)
-                       : ct_daemon_start(daemon, d->job, &fd);
+    c->pid = c->remote ? ct_launch_agent(d, host_of(c), &fd, &c->err_fd)
+                       : ct_launch_daemon(daemon, d->job, &fd);
     if (c->pid > 0 && connect_child(c, fd)) {
         return;
     }

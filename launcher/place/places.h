@@ -18,8 +18,8 @@
  * other users say they hold are given out last (corelock.h). A daemon holds its ranks' cores as
  * long as it runs. A job with an order of its own takes what it is told to.
  */
-#ifndef CT_LAUNCHER_PLACE_CPUS_H
-#define CT_LAUNCHER_PLACE_CPUS_H
+#ifndef CT_LAUNCHER_PLACE_PLACES_H
+#define CT_LAUNCHER_PLACE_PLACES_H
 
 #include <hwloc.h>
 #include <sched.h>

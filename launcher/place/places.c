@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places by hwloc; see cpus.h. Used by daemon/start.c. */
+/* Places by hwloc; see places.h. Used by daemon/start.c. */
 #include "config.h"
-#include "launcher/place/cpus.h"
+#include "launcher/place/places.h"
 
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>

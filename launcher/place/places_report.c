@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The place of a rank in words, with the system's own numbers; see cpus.h. Used by plan.c. */
+/* The place of a rank in words, with the system's own numbers; see places.h. Used by plan.c. */
 #include "config.h"
-#include "launcher/place/cpus.h"
+#include "launcher/place/places.h"
 
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
