@@ -263,7 +263,7 @@ void ct_head_take_fence(struct ct_head *h, struct ct_unpack *in)
     ct_pack_u32(body, ct_recovery_fence(&h->recovery) ? 0 : 1);
     evbuffer_add(body, in->at + status_at + 4, in->left - status_at - 4);
     struct ct_unpack all = ct_unpack_of(body);
-    ct_router_fence_done(&h->router, &all);
+    ct_router_down(&h->router, CT_MSG_FENCE_DONE, &all);
     in->bad = all.bad;
     evbuffer_free(body);
 }

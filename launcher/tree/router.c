@@ -9,19 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/auth.h"
 #include "launcher/launcher.h"
-
-struct ct_router_child *ct_router_way(struct ct_router *h, uint32_t node)
-{
-    for (uint32_t i = 0; i < h->nchildren; i++) {
-        if (ct_span_has(h->children[i].span, node)) {
-            return &h->children[i];
-        }
-    }
-    return NULL;
-}
+#include "launcher/tree/router_child.h"
+#include "launcher/tree/router_events.h"
+#include "launcher/tree/router_fence.h"
 
 /* ---- standard input -------------------------------------------------------------------------- */
 
@@ -69,7 +63,7 @@ static void take_credit(struct ct_router_child *c, struct ct_unpack *in)
 static void pass_on(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct ct_unpack        look = *in;
-    struct ct_router_child *c = ct_router_way(h, ct_unpack_u32(&look));
+    struct ct_router_child *c = ct_router_child_of(h, ct_unpack_u32(&look));
     if (c == NULL) {
         h->ops->up(h->arg, type, in->at, in->left);
     } else if (c->joined && !c->gone) {
@@ -77,7 +71,7 @@ static void pass_on(struct ct_router *h, enum ct_msg_type type, struct ct_unpack
     }
 }
 
-void ct_router_take(struct ct_router_child *c, enum ct_msg_type type, struct ct_unpack *in)
+static void router_take(struct ct_router_child *c, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct ct_router *h = c->router;
     if (!c->joined && type != CT_MSG_HELLO) {
@@ -120,8 +114,7 @@ void ct_router_take(struct ct_router_child *c, enum ct_msg_type type, struct ct_
     }
 }
 
-/* Called once for each child. */
-void ct_router_child_gone(struct ct_router_child *c, const char *why)
+static void router_child_gone(struct ct_router_child *c, const char *why)
 {
     struct ct_router *h = c->router;
     c->gone = true;
@@ -341,10 +334,16 @@ bool ct_router_init(struct ct_router *h, struct event_base *base, const struct c
                     struct ct_span span, uint32_t mine, size_t credit_bytes,
                     const struct ct_router_ops *ops, void *arg)
 {
-    static const struct ct_merge_ops merge_ops = {on_forward, on_credit};
-    struct ct_span                  *parts = calloc((size_t)desc->fan_out + 1, sizeof *parts);
-    *h = (struct ct_router){
-        .base = base, .desc = desc, .span = span, .mine = mine, .ops = ops, .arg = arg};
+    static const struct ct_merge_ops        merge_ops = {on_forward, on_credit};
+    static const struct ct_router_child_ops child_ops = {router_take, router_child_gone};
+    struct ct_span *parts = calloc((size_t)desc->fan_out + 1, sizeof *parts);
+    *h = (struct ct_router){.base = base,
+                            .desc = desc,
+                            .span = span,
+                            .mine = mine,
+                            .child_ops = &child_ops,
+                            .ops = ops,
+                            .arg = arg};
     ct_list_init(&h->fences);
     bool ok = ct_router_events_init(h) && parts != NULL && pack(h) &&
               make_children(h, parts, ct_tree_split(span, mine, desc->fan_out, parts));
@@ -353,6 +352,20 @@ bool ct_router_init(struct ct_router *h, struct event_base *base, const struct c
         h->merge = ct_merge_create(base, h->nchildren, credit_bytes, &merge_ops, h);
     }
     return ok && h->merge != NULL;
+}
+
+void ct_router_leave_remote(struct ct_router *h)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        if (h->children[i].remote) {
+            ct_router_child_close(&h->children[i]); /* all agents get the same time */
+        }
+    }
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        while (h->children[i].remote && !ct_router_child_reap(&h->children[i])) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        }
+    }
 }
 
 void ct_router_start(struct ct_router *h, const char *daemon)

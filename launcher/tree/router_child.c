@@ -4,18 +4,28 @@
  * is lost, why, in one line. Part of the router; see router.h.
  */
 #include "config.h"
-#include "launcher/tree/router.h"
+#include "launcher/tree/router_child.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launcher/tree/launch.h"
 #include "launcher/launcher.h"
+#include "launcher/tree/router_events.h"
+
+struct ct_router_child *ct_router_child_of(struct ct_router *h, uint32_t node)
+{
+    for (uint32_t i = 0; i < h->nchildren; i++) {
+        if (ct_span_has(h->children[i].span, node)) {
+            return &h->children[i];
+        }
+    }
+    return NULL;
+}
 
 static const char *host_of(const struct ct_router_child *c)
 {
@@ -93,7 +103,7 @@ static bool is_ending(struct ct_router_child *c)
 /* A daemon without its stream is of no use; an agent ends by itself when its host has said
  * good-bye, and then its status tells how that went. Returns false while it is to be waited for:
  * the others' streams must not wait with it. */
-static bool reap(struct ct_router_child *c)
+bool ct_router_child_reap(struct ct_router_child *c)
 {
     if (c->pid <= 0 || c->reaped) {
         return true;
@@ -151,7 +161,7 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
     char                        line[2048] = "";
     (void)fd;
     (void)what;
-    if (!reap(c)) {
+    if (!ct_router_child_reap(c)) {
         evtimer_add(c->lost, &soon);
         return;
     }
@@ -171,7 +181,7 @@ static void on_lost(evutil_socket_t fd, short what, void *arg)
     for (char *at = line; *at != '\0'; at++) {
         *at = *at == '\n' ? ' ' : *at;
     }
-    ct_router_child_gone(c, line);
+    c->router->child_ops->gone(c, line);
 }
 
 /* Nothing follows but the end of the stream, which an agent that stays might keep open. */
@@ -203,20 +213,11 @@ static void on_gone(void *arg, const char *why)
     evtimer_add(c->lost, &at_once);
 }
 
-void ct_router_leave_remote(struct ct_router *h)
+void ct_router_child_close(struct ct_router_child *c)
 {
-    for (uint32_t i = 0; i < h->nchildren; i++) {
-        if (h->children[i].remote) {
-            ct_conn_destroy(h->children[i].conn);
-            h->children[i].conn = NULL;
-            give_time(&h->children[i]); /* all have the same */
-        }
-    }
-    for (uint32_t i = 0; i < h->nchildren; i++) {
-        while (h->children[i].remote && !reap(&h->children[i])) {
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        }
-    }
+    ct_conn_destroy(c->conn);
+    c->conn = NULL;
+    give_time(c);
 }
 
 void ct_router_child_stop(struct ct_router_child *c)
@@ -279,7 +280,8 @@ void ct_router_child_take_hello(struct ct_router_child *c, struct ct_unpack *in)
 
 static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
-    ct_router_take(arg, type, in);
+    struct ct_router_child *c = arg;
+    c->router->child_ops->message(c, type, in);
 }
 
 static bool connect_child(struct ct_router_child *c, int fd)

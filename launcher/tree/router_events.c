@@ -16,7 +16,7 @@
  * Invariant of each child: first <= taken <= fed <= last. Part of the router; see router.h.
  */
 #include "config.h"
-#include "launcher/tree/router.h"
+#include "launcher/tree/router_events.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,12 +8,13 @@
  * outlives deaths all fences go to the head, which alone knows whether somebody is missing.
  */
 #include "config.h"
-#include "launcher/tree/router.h"
+#include "launcher/tree/router_fence.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "launcher/launcher.h"
+#include "launcher/tree/router_child.h"
 
 struct fence {
     struct ct_list   node;
@@ -47,7 +48,7 @@ static bool find_members(struct ct_router *h, struct fence *f)
         if (rank >= ct_jobdesc_ranks(h->desc)) {
             return false;
         }
-        struct ct_router_child *c = ct_router_way(h, h->desc->ranks.node_of[rank]);
+        struct ct_router_child *c = ct_router_child_of(h, h->desc->ranks.node_of[rank]);
         if (c != NULL) {
             f->wanted[c->index] = true;
             inside++;

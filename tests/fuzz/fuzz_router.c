@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "launcher/tree/router.h"
 #include "launcher/tree/router_child.c"
 #include "launcher/family/spawned_place.h"
 #include "launcher/job/strlist.h"

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "launcher/tree/router.h"
 #include "launcher/tree/router_child.c"
 #include "launcher/tree/router_events.c"
 
