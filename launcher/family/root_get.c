@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks ask about ranks of other jobs (PMIx_Get); see root.h. The root passes it on and
- * keeps who has asked, so that there is an answer also when whom it is about ends. Used by jobs.c.
+ * What ranks ask about ranks of other jobs (PMIx_Get); see root_get.h. The root passes it on and
+ * keeps who has asked, so that there is an answer also when whom it is about ends. Used by root.c.
  */
 #include "config.h"
-#include "launcher/family/root.h"
+#include "launcher/family/root_get.h"
 
 #include <stdlib.h>
+
+#include "launcher/family/members.h"
 
 struct get {
     struct ct_list              node;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks of several jobs that meet; see root.h. A meeting is known by who takes part in what,
+ * Ranks of several jobs that meet; see root_meet.h. A meeting is known by who takes part in what,
  * as each daemon says it with the same bytes: there is one at a time of each, since who is in it
- * comes to the next only afterwards. Used by jobs.c.
+ * comes to the next only afterwards. Used by root.c.
  */
 #include "config.h"
-#include "launcher/family/root.h"
+#include "launcher/family/root_meet.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "launcher/family/members.h"
 
 /* A node of a job, whose ranks come together. */
 struct party {

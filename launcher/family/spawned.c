@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "launcher/head/state.h"
+#include "launcher/family/jobs.h"
+#include "launcher/io/io.h"
+#include "launcher/tree/tree.h"
 #include "launcher/launcher.h"
 #include "launcher/job/job.h"
 #include "launcher/proc/proc.h"
@@ -53,10 +55,12 @@ struct job {
 };
 
 struct ct_spawned {
-    struct ct_head *h;
-    struct ct_list  jobs;
-    struct ct_list  lost; /* their heads were killed: nobody has seen them out */
-    uint32_t        n, last;
+    struct ct_spawned_args       with;
+    const struct ct_spawned_ops *ops;
+    void                        *arg;
+    struct ct_list               jobs;
+    struct ct_list               lost; /* jobs whose heads were killed: processes may be left */
+    uint32_t                     n, last;
 };
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -69,7 +73,7 @@ static void answer(struct ct_spawned *s, uint32_t asker, uint32_t number,
     ct_pack_u32(body, number);
     ct_pack_u32(body, status);
     ct_pack_text(body, nspace);
-    ct_router_send_down(&s->h->router, CT_MSG_SPAWN_ANSWER, body);
+    ct_router_send_down(s->with.router, CT_MSG_SPAWN_ANSWER, body);
 }
 
 /* ---- the end of one -------------------------------------------------------------------------- */
@@ -122,30 +126,6 @@ static int exit_status(const struct job *j)
                                      : CT_EXIT_SIGNAL + WTERMSIG(j->wait_status);
 }
 
-/* Its failure is this job's, with a word. */
-static void judge(struct job *j)
-{
-    struct ct_head *h = j->s->h;
-    int             status = exit_status(j);
-    if (status == 0) {
-        return;
-    }
-    if (h->args->desc->recovery && !h->failed) {
-        ct_head_message(h, "job %s, which rank %u spawned, failed with status %d; this one goes on",
-                        j->id, j->rank, status);
-        h->left_status = h->left_status != 0 ? h->left_status : status;
-        if (h->done) {
-            (void)ct_head_fail(h, h->left_status);
-        }
-    } else if (ct_head_fail(h, status)) {
-        ct_head_message(h,
-                        "job %s, which rank %u spawned, failed with status %d; this one is ended",
-                        j->id, j->rank, status);
-        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
-        ct_head_watch_daemon(h);
-    }
-}
-
 static void answer_failure(struct job *j)
 {
     int                  status = exit_status(j);
@@ -165,7 +145,9 @@ static void finish_if_over(struct job *j)
         if (!j->answered) {
             answer(s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
         }
-        judge(j);
+        if (exit_status(j) != 0) {
+            s->ops->failed(s->arg, j->id, j->rank, exit_status(j));
+        }
     } else {
         answer_failure(j);
     }
@@ -175,7 +157,7 @@ static void finish_if_over(struct job *j)
         leave(j);
         ct_list_append(&s->lost, &j->node);
     }
-    ct_head_leave_if_over(s->h);
+    s->ops->over(s->arg);
 }
 
 /* ---- what comes from its head ---------------------------------------------------------------- */
@@ -183,7 +165,7 @@ static void finish_if_over(struct job *j)
 /* Lines with their ends; a long one in pieces, and the last as it is. */
 static void pass_on(struct stream *st, bool all)
 {
-    struct ct_head     *h = st->job->s->h;
+    struct ct_output   *output = st->job->s->with.output;
     size_t              len = evbuffer_get_length(st->line), take = len;
     struct evbuffer_ptr at = {.pos = -1}, next;
     uint32_t            channel = st->which == OUT ? CT_CHAN_OUT : CT_CHAN_ERR;
@@ -198,7 +180,7 @@ static void pass_on(struct stream *st, bool all)
         take = (size_t)(at.pos + 1);
     }
     if (take > 0) {
-        ct_output_pass(h->out, channel, 2 * st->job->index + channel,
+        ct_output_pass(output, channel, 2 * st->job->index + channel,
                        evbuffer_pullup(st->line, (ssize_t)take), take);
         evbuffer_drain(st->line, take);
     }
@@ -207,7 +189,7 @@ static void pass_on(struct stream *st, bool all)
 /* Takes a bit, if what was there before is written. */
 static void read_some(struct stream *st)
 {
-    if (!ct_output_is_idle(st->job->s->h->out)) {
+    if (!ct_output_is_idle(st->job->s->with.output)) {
         event_del(st->readable); /* until it is */
         return;
     }
@@ -248,10 +230,9 @@ void ct_spawned_resume(struct ct_spawned *s)
 /* A node whose ranks have all ended has nobody who could name it, and its daemon may be gone. */
 static bool is_known_everywhere(const struct job *j)
 {
-    const struct ct_head    *h = j->s->h;
-    const struct ct_jobdesc *d = h->args->desc;
-    for (uint32_t i = 0; i < d->nnodes; i++) {
-        if (!j->known[i] && h->nodes[i].ended < d->nodes[i].ranks) {
+    const struct ct_spawned *s = j->s;
+    for (uint32_t i = 0; i < s->with.desc->nnodes; i++) {
+        if (!j->known[i] && !s->ops->node_has_ended(s->arg, i)) {
             return false;
         }
     }
@@ -271,7 +252,7 @@ void ct_spawned_known(struct ct_spawned *s, struct ct_unpack *in)
 {
     uint32_t    node = ct_unpack_u32(in);
     const char *nspace = ct_unpack_text(in);
-    in->bad |= node >= s->h->args->desc->nnodes;
+    in->bad |= node >= s->with.desc->nnodes;
     CT_LIST_FOR (l, &s->jobs) {
         struct job *j = CT_LIST_ENTRY(l, struct job, node);
         if (!in->bad && strcmp(j->nspace, nspace) == 0) {
@@ -323,12 +304,9 @@ static void on_control(int fd, short what, void *arg)
 
 /* Ours are its parent's: it keeps three pipes and a stream, and no handler. The numbers that these
  * get may be those that they have. */
-static void leave_parent(struct ct_head *h, const int ends[STREAMS], int link, pid_t parent)
+static void leave_parent(struct ct_spawned *s, const int ends[STREAMS], int link, pid_t parent)
 {
-    ct_head_end_fini(h);
-    if (h->resized != NULL) {
-        event_free(h->resized);
-    }
+    s->ops->forked(s->arg);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(CT_EXIT_INTERNAL);
@@ -348,13 +326,12 @@ static void leave_parent(struct ct_head *h, const int ends[STREAMS], int link, p
 }
 
 /* The description of this job, which is now ours alone, becomes that of the new one. */
-static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
+static bool become(struct ct_spawned *s, const struct job *j, const struct ct_spawned_place *place)
 {
-    struct ct_jobdesc  *d = h->args->desc;
-    struct ct_head_args args = *h->args;
-    char                setting[64], *dir = NULL;
-    struct evbuffer    *family = evbuffer_new();
-    ct_family_pack(h->family, j->nspace, family);
+    struct ct_jobdesc *d = s->with.desc;
+    char               setting[64], *dir = NULL;
+    struct evbuffer   *family = evbuffer_new();
+    ct_family_pack(s->with.family, j->nspace, family);
     d->family_len = evbuffer_get_length(family);
     d->family = evbuffer_pullup(family, -1); /* for as long as this process lives */
     d->parent_nspace = d->nspace;
@@ -373,19 +350,23 @@ static int run(struct ct_head *h, struct job *j, struct ct_spawned_place *place)
         d->output_dir = asprintf(&dir, "%s/spawned.%u", d->output_dir, j->index) >= 0 ? dir : NULL;
     }
     snprintf(setting, sizeof setting, CT_ENV_JOB "=%s", d->job);
-    if (d->debug_ranks == NULL || d->output_dir == NULL || !ct_strlist_set(&d->env, setting) ||
-        !ct_jobdesc_map(d)) {
+    return d->debug_ranks != NULL && d->output_dir != NULL && ct_strlist_set(&d->env, setting) &&
+           ct_jobdesc_map(d);
+}
+
+/* Returns the exit status of the new job. */
+static int run(struct ct_spawned *s, const struct job *j, const struct ct_spawned_place *place)
+{
+    const struct ct_spawned_run run = {.number = j->index,
+                                       .local = place->local,
+                                       .control_fd = CONTROL_FD,
+                                       .family_fd = FAMILY_FD};
+    if (!become(s, j, place)) {
         fprintf(stderr, "ctranrun: job %s: out of memory\n", j->id);
         return CT_EXIT_INTERNAL;
     }
-    int status = ct_program_find_all(d);
-    args.local = place->local;
-    args.timeout_ms = 0; /* our parent's time counts */
-    args.tag_number = j->index;
-    args.depth++;
-    args.control_fd = CONTROL_FD;
-    args.family_fd = FAMILY_FD;
-    return status != 0 ? status : ct_head_run(&args);
+    int status = ct_program_find_all(s->with.desc);
+    return status != 0 ? status : s->ops->run(s->arg, &run);
 }
 
 static void close_pipes(int pipes[STREAMS][2], int end)
@@ -406,7 +387,7 @@ static bool open_stream(struct job *j, uint32_t which, int fd)
     st->fd = fd;
     st->line = evbuffer_new();
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    st->readable = event_new(j->s->h->base, fd, EV_READ | EV_PERSIST,
+    st->readable = event_new(j->s->with.base, fd, EV_READ | EV_PERSIST,
                              which == CONTROL ? on_control : on_output, st);
     return st->line != NULL && st->readable != NULL && event_add(st->readable, NULL) == 0;
 }
@@ -416,12 +397,12 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
 {
     int  pipes[STREAMS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, link[2] = {-1, -1};
     bool ok = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) == 0,
-         one = ct_output_is_one_sink(s->h->out);
+         one = ct_output_is_one_sink(s->with.output);
     for (int i = 0; i < STREAMS && ok; i++) {
         ok = (one && i == ERR) || pipe2(pipes[i], O_CLOEXEC) == 0;
     }
     if (ok) { /* before it is there, whoever may hear of it */
-        j->link = ct_family_add(s->h->family, j->nspace, place, link[0]);
+        j->link = ct_family_add(s->with.family, j->nspace, place, link[0]);
         link[0] = -1;
         ok = j->link != NULL;
     }
@@ -432,9 +413,9 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
     j->pid = ok ? fork() : -1;
     if (j->pid == 0) {
         int ends[STREAMS] = {pipes[CONTROL][1], pipes[OUT][1], pipes[one ? OUT : ERR][1]};
-        leave_parent(s->h, ends, link[1], parent);
+        leave_parent(s, ends, link[1], parent);
         sigprocmask(SIG_SETMASK, &before, NULL);
-        _exit(run(s->h, j, place));
+        _exit(run(s, j, place));
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close_pipes(pipes, 1);
@@ -472,7 +453,7 @@ static struct job *make_job(struct ct_spawned *s, uint32_t asker, uint32_t numbe
                       .number = number,
                       .rank = rank,
                       .index = ++s->last,
-                      .known = calloc(s->h->args->desc->nnodes, sizeof *j->known),
+                      .known = calloc(s->with.desc->nnodes, sizeof *j->known),
                       .id = strdup(id),
                       .nspace = ct_job_make_name(id)};
     for (int i = 0; i < STREAMS; i++) {
@@ -489,23 +470,23 @@ static struct job *make_job(struct ct_spawned *s, uint32_t asker, uint32_t numbe
 
 void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in)
 {
-    const struct ct_head_args *args = s->h->args;
-    struct ct_spawned_place    place;
-    uint32_t                   asker = ct_unpack_u32(in), number = ct_unpack_u32(in);
-    uint32_t                   rank = ct_unpack_u32(in);
-    in->bad |= asker >= args->desc->nnodes || rank >= ct_jobdesc_ranks(args->desc);
+    const struct ct_jobdesc *d = s->with.desc;
+    struct ct_spawned_place  place;
+    uint32_t                 asker = ct_unpack_u32(in), number = ct_unpack_u32(in);
+    uint32_t                 rank = ct_unpack_u32(in);
+    in->bad |= asker >= d->nnodes || rank >= ct_jobdesc_ranks(d);
     if (in->bad) {
         return;
     }
-    bool fits = ct_spawned_place_read(&place, args->desc, args->local, in);
-    if (!in->bad && (s->n >= CT_SPAWN_MAX || args->depth >= CT_SPAWN_DEPTH_MAX)) {
+    bool fits = ct_spawned_place_read(&place, d, s->with.local, in);
+    if (!in->bad && (s->n >= CT_SPAWN_MAX || s->with.depth >= CT_SPAWN_DEPTH_MAX)) {
         answer(s, asker, number, CT_SPAWN_TOO_MANY, "");
-    } else if (!in->bad && (!fits || s->h->failed)) {
+    } else if (!in->bad && (!fits || !s->ops->may_spawn(s->arg))) {
         answer(s, asker, number, fits ? CT_SPAWN_FAILED : CT_SPAWN_NO_PLACE, "");
     } else if (!in->bad) {
         struct job *j = make_job(s, asker, number, rank);
         if (j == NULL || !start(s, j, &place)) {
-            ct_head_message(s->h, "cannot spawn a job for rank %u: %s", rank, strerror(errno));
+            s->ops->cannot(s->arg, rank, errno);
             answer(s, asker, number, CT_SPAWN_FAILED, "");
             if (j != NULL) {
                 free_job(j);
@@ -571,11 +552,12 @@ bool ct_spawned_is_over(const struct ct_spawned *s)
     return ct_list_empty(&s->jobs);
 }
 
-struct ct_spawned *ct_spawned_create(struct ct_head *h)
+struct ct_spawned *ct_spawned_create(const struct ct_spawned_args *args,
+                                     const struct ct_spawned_ops *ops, void *arg)
 {
     struct ct_spawned *s = calloc(1, sizeof *s);
     if (s != NULL) {
-        s->h = h;
+        *s = (struct ct_spawned){.with = *args, .ops = ops, .arg = arg};
         ct_list_init(&s->jobs);
         ct_list_init(&s->lost);
     }

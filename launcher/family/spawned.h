@@ -19,10 +19,12 @@
 #ifndef CT_LAUNCHER_FAMILY_SPAWNED_H
 #define CT_LAUNCHER_FAMILY_SPAWNED_H
 
+#include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "launcher/job/job.h"
 #include "launcher/msg/msg.h"
 
 enum ct_spawn_status {
@@ -34,11 +36,53 @@ enum ct_spawn_status {
     CT_SPAWN_FAILED,
 };
 
-struct ct_head;
+struct ct_family;
+struct ct_output;
+struct ct_router;
 struct ct_spawned;
 
-/* NULL when out of memory. Before the end, what ct_spawned_has_lost has to be killed. */
-struct ct_spawned *ct_spawned_create(struct ct_head *h);
+/* What the process of a spawned job runs with. */
+struct ct_spawned_run {
+    uint32_t number;     /* which of this job's spawned jobs, from 1 */
+    uint32_t local;      /* the node that is this machine, CT_NO_NODE for none */
+    int      control_fd; /* a byte written here tells the parent that all ranks are started */
+    int      family_fd;  /* the stream to the parent (jobs.h) */
+};
+
+/* What spawned jobs report to the head of this job, and what they need of it. */
+struct ct_spawned_ops {
+    /* Whether ranks may spawn jobs: this job has not failed. */
+    bool (*may_spawn)(void *arg);
+    /* Whether all ranks of a node of this job have ended. */
+    bool (*node_has_ended)(void *arg, uint32_t node);
+    /* A job could not be started for the rank, for the reason that errno value `err` gives. */
+    void (*cannot)(void *arg, uint32_t rank, int err);
+    /* The job `id`, which the rank has spawned, has failed with the exit status. */
+    void (*failed)(void *arg, const char *id, uint32_t rank, int status);
+    /* A job is over. */
+    void (*over)(void *arg);
+    /* In the process of a new job: gives up the timers and handlers of the parent. */
+    void (*forked)(void *arg);
+    /* In the process of a new job: runs the job, whose description is `desc` of ct_spawned_args by
+     * now. Returns its exit status. */
+    int (*run)(void *arg, const struct ct_spawned_run *run);
+};
+
+/* What spawned jobs work with; all borrowed. */
+struct ct_spawned_args {
+    struct event_base *base;
+    struct ct_jobdesc *desc; /* this job; in the process of a spawned job changed into that job */
+    struct ct_family  *family;
+    struct ct_router  *router; /* to the daemons of this job; used from the first message on */
+    struct ct_output  *output;
+    uint32_t           local; /* the node that is this machine, CT_NO_NODE for none */
+    uint32_t           depth; /* how many jobs are around this one */
+};
+
+/* Returns NULL when out of memory. Before the head ends, processes that ct_spawned_has_lost reports
+ * must be killed. */
+struct ct_spawned *ct_spawned_create(const struct ct_spawned_args *args,
+                                     const struct ct_spawned_ops *ops, void *arg);
 void               ct_spawned_destroy(struct ct_spawned *s);
 
 /* CT_MSG_SPAWN. */

@@ -14,31 +14,6 @@
 
 #include "launcher/launcher.h"
 
-const char *ct_head_host(const struct ct_head *h, uint32_t rank)
-{
-    const struct ct_jobdesc *d = h->args->desc;
-    return rank < ct_jobdesc_ranks(d) ? d->nodes[d->ranks.node_of[rank]].host : "(none)";
-}
-
-/* The node of a message, which must exist. */
-static uint32_t take_node(struct ct_head *h, struct ct_unpack *in)
-{
-    uint32_t node = ct_unpack_u32(in);
-    in->bad |= node >= h->args->desc->nnodes;
-    return in->bad ? 0 : node;
-}
-
-/* "host b: " where there is more than one; the words of a node follow. */
-const char *ct_head_prefix(struct ct_head *h, struct ct_unpack *in)
-{
-    uint32_t node = take_node(h, in);
-    h->prefix[0] = '\0';
-    if (h->args->desc->nnodes > 1) {
-        snprintf(h->prefix, sizeof h->prefix, "host %s: ", h->args->desc->nodes[node].host);
-    }
-    return h->prefix;
-}
-
 /* ---- the start ------------------------------------------------------------------------------- */
 
 void ct_head_joined(struct ct_head *h, uint32_t node)
@@ -49,7 +24,7 @@ void ct_head_joined(struct ct_head *h, uint32_t node)
 
 void ct_head_take_joined(struct ct_head *h, struct ct_unpack *in)
 {
-    uint32_t node = take_node(h, in);
+    uint32_t node = ct_head_take_node(h, in);
     if (!in->bad) {
         h->nodes[node].joined = true;
     }
@@ -84,7 +59,7 @@ static void start_nodes(struct ct_head *h)
 void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
 {
     const struct ct_jobdesc *d = h->args->desc;
-    uint32_t                 node = take_node(h, in), pid = ct_unpack_u32(in);
+    uint32_t                 node = ct_head_take_node(h, in), pid = ct_unpack_u32(in);
     const char              *name = ct_unpack_text(in), *store = ct_unpack_text(in);
     if (in->bad || h->nodes[node].ready) {
         in->bad = true;
@@ -307,7 +282,7 @@ static void answer_for(struct ct_head *h, uint32_t asker, uint32_t number, uint3
 void ct_head_take_ranks_ask(struct ct_head *h, struct ct_unpack *in)
 {
     struct ct_unpack all = *in;
-    uint32_t         asker = take_node(h, in), number = ct_unpack_u32(in);
+    uint32_t         asker = ct_head_take_node(h, in), number = ct_unpack_u32(in);
     for (uint32_t i = 0; !in->bad && i < h->args->desc->nnodes; i++) {
         if (h->nodes[i].ended == h->args->desc->nodes[i].ranks) {
             answer_for(h, asker, number, i);
@@ -348,7 +323,7 @@ static void pass_ahead(struct ct_head *h)
 void ct_head_take_event(struct ct_head *h, struct ct_unpack *in)
 {
     struct ct_unpack all = *in;
-    struct untold    e = {.node = take_node(h, in), .bytes = (uint32_t)all.left};
+    struct untold    e = {.node = ct_head_take_node(h, in), .bytes = (uint32_t)all.left};
     e.number = ct_unpack_u32(in);
     if (!in->bad) {
         evbuffer_add(h->untold, &e, sizeof e);
@@ -385,14 +360,12 @@ bool ct_head_nodes_init(struct ct_head *h)
     h->nodes = calloc(d->nnodes, sizeof *h->nodes);
     h->launch = evtimer_new(h->base, on_launch_limit, h);
     h->slow = evtimer_new(h->base, on_slow, h);
-    h->family = ct_family_create(h, h->args->tag_number > 0 ? h->args->family_fd : -1);
     h->ended = calloc(ct_jobdesc_ranks(d), sizeof *h->ended);
     h->untold = evbuffer_new();
     h->ahead = evbuffer_new();
     h->started = d->tell_ranks ? calloc(ct_jobdesc_ranks(d), sizeof *h->started) : NULL;
     if ((d->tell_ranks && h->started == NULL) || h->nodes == NULL || h->launch == NULL ||
-        h->slow == NULL || h->ended == NULL || h->family == NULL || h->untold == NULL ||
-        h->ahead == NULL ||
+        h->slow == NULL || h->ended == NULL || h->untold == NULL || h->ahead == NULL ||
         ct_recovery_init(&h->recovery, d->recovery, ct_jobdesc_ranks(d), &ops, h) != 0) {
         return false;
     }
@@ -412,7 +385,6 @@ void ct_head_nodes_fini(struct ct_head *h)
         event_free(h->slow);
     }
     ct_recovery_fini(&h->recovery);
-    ct_family_destroy(h->family);
     for (uint32_t i = 0; h->nodes != NULL && i < h->args->desc->nnodes; i++) {
         free(h->nodes[i].store);
     }

@@ -7,7 +7,6 @@
 #include "launcher/head/state.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,25 +15,6 @@
 
 #include "base/base.h"
 #include "launcher/launcher.h"
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-void ct_head_message(struct ct_head *h, const char *fmt, ...)
-{
-    char    line[4096];
-    va_list ap;
-    int     len = snprintf(line, sizeof line, "ctranrun: job %s: ", h->job);
-    va_start(ap, fmt);
-    int more = vsnprintf(line + len, sizeof line - (size_t)len - 1, fmt, ap);
-    va_end(ap);
-    size_t total = ct_min_size((size_t)len + (size_t)(more > 0 ? more : 0), sizeof line - 2);
-    for (size_t i = 0; i < total; i++) {
-        line[i] = line[i] == '\n' ? ' ' : line[i]; /* a rank's message may hold anything */
-    }
-    line[total] = '\n';
-    line[total + 1] = '\0';
-    ct_output_message(h->out, line);
-}
 
 /* ---- what the daemon reports ----------------------------------------------------------------- */
 
@@ -225,6 +205,24 @@ void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in)
     const char *why = ct_unpack_text(in);
     if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
         ct_head_message(h, "%s%s", prefix, why);
+        ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
+        ct_head_watch_daemon(h);
+    }
+}
+
+void ct_head_take_job_failed(struct ct_head *h, const char *id, uint32_t rank, int status)
+{
+    if (h->args->desc->recovery && !h->failed) {
+        ct_head_message(h, "job %s, which rank %u spawned, failed with status %d; this one goes on",
+                        id, rank, status);
+        h->left_status = h->left_status != 0 ? h->left_status : status;
+        if (h->done) {
+            (void)ct_head_fail(h, h->left_status);
+        }
+    } else if (ct_head_fail(h, status)) {
+        ct_head_message(h,
+                        "job %s, which rank %u spawned, failed with status %d; this one is ended",
+                        id, rank, status);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);
         ct_head_watch_daemon(h);
     }

@@ -21,7 +21,8 @@
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-void ct_head_leave_if_over(struct ct_head *h)
+/* Ends the loop if there is nothing left to wait for. */
+static void leave_if_over(struct ct_head *h)
 {
     if (h->gone && ct_spawned_is_over(h->spawned) && ct_output_is_idle(h->out) &&
         ct_merge_is_empty(h->router.merge)) {
@@ -168,7 +169,7 @@ static void on_over(void *arg)
     ct_output_progress(h->out, "");
     ct_input_stop(h->in);
     h->gone = true;
-    ct_head_leave_if_over(h);
+    leave_if_over(h);
 }
 
 /* ---- output and input ------------------------------------------------------------------------ */
@@ -197,7 +198,7 @@ static void on_output_idle(void *arg)
 {
     struct ct_head *h = arg;
     ct_spawned_resume(h->spawned);
-    ct_head_leave_if_over(h);
+    leave_if_over(h);
 }
 
 /* ---- our terminal ---------------------------------------------------------------------------- */
@@ -249,6 +250,98 @@ static void on_input_broken(void *arg, int err)
     }
 }
 
+/* ---- spawned jobs and the family ------------------------------------------------------------- */
+
+static void on_family_broken(void *arg, const char *line, uint32_t grace_ms)
+{
+    struct ct_head *h = arg;
+    if (ct_head_fail(h, CT_EXIT_INTERNAL)) {
+        ct_head_message(h, "%s", line);
+    }
+    ct_head_ask_to_end(h, grace_ms);
+    ct_head_watch_daemon(h);
+}
+
+static bool on_may_spawn(void *arg)
+{
+    return !((struct ct_head *)arg)->failed;
+}
+
+static bool on_node_has_ended(void *arg, uint32_t node)
+{
+    const struct ct_head *h = arg;
+    return h->nodes[node].ended >= h->args->desc->nodes[node].ranks;
+}
+
+static void on_cannot_spawn(void *arg, uint32_t rank, int err)
+{
+    ct_head_message(arg, "cannot spawn a job for rank %u: %s", rank, strerror(err));
+}
+
+static void on_job_failed(void *arg, const char *id, uint32_t rank, int status)
+{
+    ct_head_take_job_failed(arg, id, rank, status);
+}
+
+static void on_job_over(void *arg)
+{
+    leave_if_over(arg);
+}
+
+static void on_forked(void *arg)
+{
+    struct ct_head *h = arg;
+    ct_head_end_fini(h);
+    if (h->resized != NULL) {
+        event_free(h->resized);
+    }
+}
+
+static int on_run_job(void *arg, const struct ct_spawned_run *run)
+{
+    const struct ct_head *h = arg;
+    struct ct_head_args   args = *h->args;
+    args.local = run->local;
+    args.timeout_ms = 0; /* the time limit of the parent counts */
+    args.tag_number = run->number;
+    args.depth++;
+    args.control_fd = run->control_fd;
+    args.family_fd = run->family_fd;
+    return ct_head_run(&args);
+}
+
+static bool create_family(struct ct_head *h)
+{
+    static const struct ct_family_ops  family_ops = {on_family_broken};
+    static const struct ct_spawned_ops spawned_ops = {
+        .may_spawn = on_may_spawn,
+        .node_has_ended = on_node_has_ended,
+        .cannot = on_cannot_spawn,
+        .failed = on_job_failed,
+        .over = on_job_over,
+        .forked = on_forked,
+        .run = on_run_job,
+    };
+    const struct ct_head_args *args = h->args;
+    h->family = ct_family_create(
+        &(struct ct_family_args){.base = h->base,
+                                 .desc = args->desc,
+                                 .router = &h->router,
+                                 .up_fd = args->tag_number > 0 ? args->family_fd : -1},
+        &family_ops, h);
+    if (h->family != NULL) {
+        h->spawned = ct_spawned_create(&(struct ct_spawned_args){.base = h->base,
+                                                                 .desc = args->desc,
+                                                                 .family = h->family,
+                                                                 .router = &h->router,
+                                                                 .output = h->out,
+                                                                 .local = args->local,
+                                                                 .depth = args->depth},
+                                       &spawned_ops, h);
+    }
+    return h->spawned != NULL;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* poll instead of epoll: it takes regular files and /dev/null as well, and we have few
@@ -274,14 +367,10 @@ static bool set_up(struct ct_head *h)
     if (h->base == NULL) {
         return false;
     }
-    h->spawned = ct_spawned_create(h);
-    if (h->spawned == NULL) {
-        return false;
-    }
     h->out = ct_output_create(h->base, h->args->tag_output, h->args->tag_number, &ops, h);
     h->in = ct_input_create(h->base, on_input, on_input_broken, h);
-    if (h->out == NULL || h->in == NULL || !ct_head_end_init(h) || !ct_head_nodes_init(h) ||
-        !share_terminal(h)) {
+    if (h->out == NULL || h->in == NULL || !create_family(h) || !ct_head_end_init(h) ||
+        !ct_head_nodes_init(h) || !share_terminal(h)) {
         return false;
     }
     d->one_sink = ct_output_is_one_sink(h->out);
@@ -307,6 +396,7 @@ static void tear_down(struct ct_head *h)
     }
     ct_head_end_fini(h);
     ct_head_nodes_fini(h);
+    ct_family_destroy(h->family);
     ct_router_fini(&h->router);
     ct_output_destroy(h->out);
     ct_input_destroy(h->in);

@@ -64,19 +64,25 @@ struct ct_head {
     bool                       done, gone; /* the daemon has finished; its stream has ended */
 };
 
-/* ---- run.c ----------------------------------------------------------------------------------- */
+/* ---- message.c: words ------------------------------------------------------------------------ */
 
-/* Ends the loop when there is nothing left to wait for. */
-void ct_head_leave_if_over(struct ct_head *h);
+/* Writes one line to standard error, with the job's id before it. */
+void ct_head_message(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
+
+/* The host of a rank. */
+const char *ct_head_host(const struct ct_head *h, uint32_t rank);
+
+/* Reads the number of a node. Sets in->bad if the job has no such node. */
+uint32_t ct_head_take_node(struct ct_head *h, struct ct_unpack *in);
+
+/* Reads the number of a node. Returns "host HOST: ", or "" in a job of one node. Valid until the
+ * next call. */
+const char *ct_head_prefix(struct ct_head *h, struct ct_unpack *in);
 
 /* ---- nodes.c: the nodes ---------------------------------------------------------------------- */
 
 bool ct_head_nodes_init(struct ct_head *h);
 void ct_head_nodes_fini(struct ct_head *h);
-
-/* The host of a rank; the words before those of the node that a message names. */
-const char *ct_head_host(const struct ct_head *h, uint32_t rank);
-const char *ct_head_prefix(struct ct_head *h, struct ct_unpack *in);
 
 /* A child of ours has come, another one somewhere; a node is ready, or lost. */
 void ct_head_joined(struct ct_head *h, uint32_t node);
@@ -97,9 +103,6 @@ void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in);
 
 /* ---- report.c: words and facts --------------------------------------------------------------- */
 
-/* Writes one line to standard error, with the job's id before it. */
-void ct_head_message(struct ct_head *h, const char *fmt, ...) CT_PRINTF(2, 3);
-
 /* The daemon's messages, one each. */
 void ct_head_take_started(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_running(struct ct_head *h, struct ct_unpack *in);
@@ -113,6 +116,9 @@ void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_done(struct ct_head *h);
 void ct_head_take_abort(struct ct_head *h, struct ct_unpack *in);
 void ct_head_take_not_kept(struct ct_head *h, struct ct_unpack *in);
+
+/* A job that a rank has spawned has failed. */
+void ct_head_take_job_failed(struct ct_head *h, const char *id, uint32_t rank, int status);
 
 /* ---- end.c: the end -------------------------------------------------------------------------- */
 

@@ -6,7 +6,9 @@
  */
 #include "fuzz.h"
 
-#include "launcher/family/root.h"
+#include "launcher/family/members.h"
+#include "launcher/family/root_get.h"
+#include "launcher/family/root_meet.h"
 
 enum { JOBS = 3, NODES = 2, RANKS = 3, MOST = 256 };
 
@@ -22,7 +24,7 @@ struct state {
     enum ct_msg_type            type[MOST];
 };
 
-/* ---- what jobs.c is to the root -------------------------------------------------------------- */
+/* ---- what members.c is to the root ----------------------------------------------------------- */
 
 struct ct_family_job *ct_family_find(const struct ct_family *fam, const char *nspace)
 {

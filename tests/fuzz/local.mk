@@ -19,7 +19,7 @@ fuzz_router_parts = launcher/tree/launch.c launcher/tree/router.c launcher/tree/
 	launcher/msg/conn.c launcher/msg/pack.c launcher/job/ranklist.c \
 	launcher/family/spawned_place.c launcher/job/strlist.c launcher/tree/span.c
 fuzz_family_parts = launcher/job/jobdesc.c launcher/family/root_get.c launcher/family/root_meet.c \
-	launcher/family/job_unpack.c launcher/msg/conn.c launcher/msg/pack.c \
+	launcher/family/messages.c launcher/msg/conn.c launcher/msg/pack.c \
 	launcher/family/published.c launcher/family/published_store.c launcher/job/ranklist.c \
 	launcher/job/strlist.c
 fuzz_published_parts = launcher/job/jobdesc.c launcher/msg/conn.c launcher/msg/pack.c \

@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job of the family in a message; see jobs.h. Used by jobs.c and, in the daemon,
+/* A job of the family in a message; see messages.h. Used by heads, and by daemons in
  * pmix/family.c. */
 #include "config.h"
-#include "launcher/family/jobs.h"
+#include "launcher/family/messages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "launcher/launcher.h"
+
+void ct_family_job_pack(struct evbuffer *body, const char *nspace, const struct ct_jobdesc *d)
+{
+    ct_pack_text(body, nspace);
+    ct_pack_u32(body, d->napps);
+    for (uint32_t i = 0; i < d->napps; i++) {
+        ct_pack_u32(body, d->apps[i].ranks);
+    }
+    ct_pack_u32(body, d->ranks_in_turn);
+    ct_pack_u32(body, d->nnodes);
+    for (uint32_t i = 0; i < d->nnodes; i++) {
+        ct_pack_text(body, d->nodes[i].host);
+        ct_pack_u32(body, d->nodes[i].ranks);
+    }
+}
 
 bool ct_family_job_unpack(struct ct_jobdesc *d, struct ct_unpack *in)
 {

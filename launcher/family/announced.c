@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Announcements of jobs; see announced.h. Used by jobs.c and root.c. */
+#include "config.h"
+#include "launcher/family/announced.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher/family/members.h"
+#include "launcher/launcher.h"
+
+/* Jobs that are there beside those below: the jobs known from the start, which this one was told of
+ * as it began, and those that were announced from above since, as they came. Daemons that were not
+ * there yet are to know these before their ranks start, and so are jobs spawned later. */
+struct announced {
+    struct ct_list node;
+    bool           from_start;
+    bool           over; /* a daemon may learn of the job after it learns that the job is over */
+    size_t         len_bytes;
+    uint8_t        job[]; /* as in FAMILY_JOB */
+};
+
+static void forget(struct ct_family *fam, struct announced *e)
+{
+    ct_list_remove(&e->node);
+    fam->announced_bytes -= e->from_start ? 0 : e->len_bytes;
+    free(e);
+}
+
+static bool is_announced(const struct ct_family *fam, const struct ct_unpack *job)
+{
+    for (struct ct_list *l = fam->announced.next; l != &fam->announced; l = l->next) {
+        const struct announced *e = CT_LIST_ENTRY(l, struct announced, node);
+        if (e->len_bytes == job->left && memcmp(e->job, job->at, job->left) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_of(const struct announced *e)
+{
+    struct ct_unpack in = {.at = e->job, .left = e->len_bytes};
+    return ct_unpack_text(&in);
+}
+
+static struct announced *find_announced(const struct ct_family *fam, const char *nspace)
+{
+    for (struct ct_list *l = fam->announced.next; l != &fam->announced; l = l->next) {
+        struct announced *e = CT_LIST_ENTRY(l, struct announced, node);
+        if (!e->over && strcmp(name_of(e), nspace) == 0) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* The oldest that counts; NULL: there is none. */
+static struct announced *oldest(const struct ct_family *fam)
+{
+    for (struct ct_list *l = fam->announced.next; l != &fam->announced; l = l->next) {
+        struct announced *e = CT_LIST_ENTRY(l, struct announced, node);
+        if (!e->from_start) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* Where there are too many the oldest go, but for the jobs known from the start. False when out of
+ * memory. */
+static bool keep_announced(struct ct_family *fam, const void *job, size_t len_bytes,
+                           bool from_start)
+{
+    struct announced *e = malloc(sizeof *e + len_bytes), *old;
+    if (e == NULL) {
+        return false;
+    }
+    e->from_start = from_start;
+    e->over = false;
+    e->len_bytes = len_bytes;
+    memcpy(e->job, job, len_bytes);
+    ct_list_append(&fam->announced, &e->node);
+    fam->announced_bytes += from_start ? 0 : len_bytes;
+    while (fam->announced_bytes > CT_FAMILY_ANNOUNCED_MAX && (old = oldest(fam)) != e) {
+        forget(fam, old);
+    }
+    return true;
+}
+
+/* The jobs of this one's description. */
+bool ct_announced_init(struct ct_family *fam)
+{
+    const struct ct_jobdesc *own = fam->own;
+    struct ct_unpack         in = {.at = own->family, .left = own->family_len};
+    while (in.left > 0) {
+        const uint8_t    *job = in.at;
+        struct ct_jobdesc d;
+        (void)ct_unpack_text(&in);
+        bool ok = ct_family_job_unpack(&d, &in);
+        ct_jobdesc_fini(&d);
+        if (!ok || !keep_announced(fam, job, (size_t)(in.at - job), true)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Another job, announced from above. It goes on to the jobs below, too: one that was not known
+ * above yet when this was sent may have begun before it came. */
+void ct_announced_take(struct ct_family *fam, struct ct_unpack *job)
+{
+    struct ct_unpack look = *job, copy = *job;
+    const char      *nspace = ct_unpack_text(&look);
+    if (look.bad || is_announced(fam, job)) {
+        job->bad = look.bad;
+        return;
+    }
+    job->bad = !keep_announced(fam, job->at, job->left, false);
+    for (struct ct_list *l = fam->members.next; !job->bad && l != &fam->members; l = l->next) {
+        struct ct_family_job *m = CT_LIST_ENTRY(l, struct ct_family_job, node);
+        struct ct_unpack      below = *job;
+        if (strcmp(m->nspace, nspace) != 0) {
+            ct_family_pass(fam, m, CT_MSG_FAMILY_JOB, &below);
+        }
+    }
+    if (!job->bad) {
+        ct_router_down(fam->router, CT_MSG_FAMILY_JOB, &copy);
+    }
+}
+
+/* Our daemons hear that a job is over: no rank can ask for it with success any more. */
+void ct_announced_over_to_daemons(struct ct_family *fam, const char *nspace)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_text(body, nspace);
+    ct_router_send_down(fam->router, CT_MSG_FAMILY_GONE, body);
+}
+
+/* The root lets all others hear it. */
+void ct_announced_over_to_all(struct ct_family *fam, const struct ct_family_job *gone)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_pack_text(body, gone->nspace);
+    for (struct ct_list *l = fam->members.next; l != &fam->members; l = l->next) {
+        const struct ct_family_job *m = CT_LIST_ENTRY(l, struct ct_family_job, node);
+        if (m->link != NULL) {
+            ct_family_send(fam, m, CT_MSG_FAMILY_GONE, body);
+        }
+    }
+    evbuffer_free(body);
+    ct_announced_over_to_daemons(fam, gone->nspace);
+}
+
+/* A job elsewhere is over. It goes on to the jobs below, as in ct_announced_take: so what is not
+ * known here has gone on before. */
+void ct_announced_take_over(struct ct_family *fam, struct ct_unpack *in)
+{
+    struct ct_unpack all = *in;
+    const char      *nspace = ct_unpack_text(in);
+    if (in->bad) {
+        return;
+    }
+    ct_announced_over_to_daemons(fam, nspace);
+    struct announced *e = find_announced(fam, nspace);
+    if (e == NULL) {
+        return;
+    }
+    for (struct ct_list *l = fam->members.next; l != &fam->members; l = l->next) {
+        struct ct_unpack below = all;
+        ct_family_pass(fam, CT_LIST_ENTRY(l, struct ct_family_job, node), CT_MSG_FAMILY_GONE,
+                       &below);
+    }
+    e->over = true;
+    if (fam->ready || !e->from_start) {
+        forget(fam, e);
+    }
+}
+
+/* Our daemons hear of it, and the root lets those of all others hear. `first` is the job that has
+ * spawned it: its head does that itself, earlier. */
+void ct_announced_new(struct ct_family *fam, const char *first, const struct ct_family_job *born)
+{
+    struct evbuffer *body = evbuffer_new();
+    ct_family_job_pack(body, born->nspace, born->desc);
+    struct ct_unpack in = ct_unpack_of(body);
+    if (strcmp(first, ct_family_own_name(fam)) == 0) {
+        ct_router_down(fam->router, CT_MSG_FAMILY_JOB, &in);
+    }
+    for (struct ct_list *l = fam->members.next; ct_family_is_root(fam) && l != &fam->members;
+         l = l->next) {
+        struct ct_family_job *m = CT_LIST_ENTRY(l, struct ct_family_job, node);
+        if (m != born && !m->gone && strcmp(m->nspace, first) != 0) {
+            struct ct_unpack copy = in;
+            ct_family_pass(fam, m, CT_MSG_FAMILY_JOB, &copy);
+        }
+    }
+    evbuffer_free(body);
+}
+
+void ct_announced_ready(struct ct_family *fam)
+{
+    fam->ready = true;
+    CT_LIST_FOR (l, &fam->announced) {
+        struct announced *e = CT_LIST_ENTRY(l, struct announced, node);
+        struct ct_unpack  in = {.at = e->job, .left = e->len_bytes};
+        if (e->over) {
+            ct_announced_over_to_daemons(fam, name_of(e));
+            forget(fam, e);
+        } else if (!e->from_start) {
+            ct_router_down(fam->router, CT_MSG_FAMILY_JOB, &in);
+        }
+    }
+}
+
+void ct_announced_pack(const struct ct_family *fam, struct evbuffer *body)
+{
+    for (struct ct_list *l = fam->announced.next; l != &fam->announced; l = l->next) {
+        const struct announced *e = CT_LIST_ENTRY(l, struct announced, node);
+        evbuffer_add(body, e->job, e->over ? 0 : e->len_bytes);
+    }
+}
+
+void ct_announced_fini(struct ct_family *fam)
+{
+    CT_LIST_FOR (l, &fam->announced) {
+        forget(fam, CT_LIST_ENTRY(l, struct announced, node));
+    }
+}
