@@ -6,7 +6,9 @@ usage: check_floors.py ROOT
 
 A file under src/ includes its own folder, the face of folders on lower floors, ctran.h, generated
 headers and system headers; coll/algo nothing but itself and headers of the C standard; launcher/
-and tools/ any face. Prints each violation; exit status 1 if there is one. Called by floors.test.
+and tools/ any face. A file in a folder of launcher/ includes its own folder, launcher.h, and the
+face of folders before its own in LAUNCHER; and no files of launcher/ call each other in a circle.
+Prints each violation; exit status 1 if there is one. Called by floors.test.
 """
 import re
 import sys
@@ -46,6 +48,11 @@ ALLOWED = {
     ("gpu/kernels/port.cuh", "emu/cuda/device.cuh"),
 }
 OUTSIDE = ["launcher", "tools"]
+# The folders of the launcher, from the ground up; launcher/launcher.h explains them.
+LAUNCHER = ["msg", "job", "proc", "io", "place", "status", "tree", "family", "pmix", "cli", "hosts",
+            "head", "daemon"]
+# A function with external linkage; its line is no declaration.
+DEFINITION = re.compile(r"^(?!static|#)\w[^;={}\n]*?\b(ct_\w+)\((?![^;{]*;)", flags=re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
@@ -90,6 +97,85 @@ def fault(owner, quote, target):
     return None
 
 
+def launcher_fault(owner, target):
+    """Why a file of the launcher's folder `owner` ("" for its top) may not include `target`."""
+    parts = target.split("/")[1:]
+    folder = parts[0] if len(parts) > 1 else ""
+    if folder in ("", owner):
+        return None
+    if folder not in LAUNCHER:
+        return "names no folder of the launcher"
+    if parts[1:] != [f"{folder}.h"]:
+        return f"not the face of {folder}"
+    if owner and LAUNCHER.index(folder) > LAUNCHER.index(owner):
+        return f"{folder} is not below {owner}"
+    return None
+
+
+def check_launcher(root, path):
+    """The #include lines of a file of launcher/, as check() does for the house."""
+    parts = path.relative_to(root / "launcher").parts
+    owner = parts[0] if len(parts) > 1 else ""
+    if owner and owner not in LAUNCHER:
+        return [f"{path.relative_to(root)}: its folder is not in LAUNCHER of check_floors.py"]
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match and match.group(2).startswith("launcher/"):
+            why = launcher_fault(owner, match.group(2))
+            if why:
+                found.append(f"{path.relative_to(root)}:{number}: {match.group(2)}: {why}")
+    return found
+
+
+def without_comments(text):
+    """The text of a C file without comments and without what stands between quotes."""
+    return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', " ", text, flags=re.S)
+
+
+def calls_of(sources):
+    """For each file the files whose functions it names. x.c and x.h are one file."""
+    texts = {}
+    for path in sources:
+        texts.setdefault(path.with_suffix(""), []).append(path)
+    owner = {}
+    for path in sources:
+        if path.suffix == ".c":
+            text = without_comments(path.read_text(encoding="utf-8"))
+            owner.update({name: path.with_suffix("") for name in DEFINITION.findall(text)})
+    calls = {}
+    for stem, paths in texts.items():
+        words = set()
+        for path in paths:
+            if path.suffix == ".c":
+                words |= set(re.findall(r"\bct_\w+", without_comments(
+                    path.read_text(encoding="utf-8"))))
+        calls[stem] = {owner[w] for w in words if w in owner and owner[w] != stem}
+    return calls
+
+
+def circles(calls):
+    """The sets of files that reach each other by calls, each with more than one file."""
+    def reach(start):
+        seen, todo = set(), [start]
+        while todo:
+            for other in calls.get(todo.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return seen
+
+    reached = {stem: reach(stem) for stem in calls}
+    found = {frozenset([s] + [o for o in reached[s] if s in reached[o]]) for s in calls}
+    return [sorted(c) for c in found if len(c) > 1]
+
+
+def check_circles(root):
+    sources = sorted((root / "launcher").rglob("*.[ch]"))
+    return ["launcher: files call each other in a circle: " +
+            ", ".join(str(s.relative_to(root)) for s in c) for c in circles(calls_of(sources))]
+
+
 def check(root, path, owner):
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -119,6 +205,9 @@ def main(root):
         for path in sorted((root / folder).rglob("*.[ch]")):
             files += 1
             found += check(root, path, None)
+            if folder == "launcher":
+                found += check_launcher(root, path)
+    found += check_circles(root)
     print("\n".join(found + [f"{files} files, {len(found)} violations"]))
     return 1 if found or not files else 0
 
