@@ -27,7 +27,7 @@
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void take_job(struct ct_daemon *d, struct ct_unpack *in)
+static void ctrand_take_job(struct ct_daemon *d, struct ct_unpack *in)
 {
     if (d->have_job) {
         in->bad = true;
@@ -56,7 +56,7 @@ static void take_signal(struct ct_daemon *d, uint32_t signo)
     ct_procs_signal(&d->procs, signo == SIGTSTP ? SIGSTOP : (int)signo);
 }
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void ctrand_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct ct_daemon *d = arg;
     uint32_t          a;
@@ -66,7 +66,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     }
     switch (type) {
     case CT_MSG_JOB:
-        take_job(d, in);
+        ctrand_take_job(d, in);
         break;
     case CT_MSG_START:
         take_start(d, in);
@@ -124,19 +124,19 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     }
 }
 
-static void on_gone(void *arg, const char *why)
+static void ctrand_on_gone(void *arg, const char *why)
 {
     (void)why; /* nobody is left to be told */
     ct_daemon_vanish(arg, CT_EXIT_INTERNAL);
 }
 
-static bool set_up(struct ct_daemon *d)
+static bool ctrand_set_up(struct ct_daemon *d)
 {
     d->base = event_base_new();
     if (d->base == NULL) {
         return false;
     }
-    d->conn = ct_conn_create(d->base, CT_DAEMON_FD, CT_DAEMON_FD, on_msg, on_gone, d);
+    d->conn = ct_conn_create(d->base, CT_DAEMON_FD, CT_DAEMON_FD, ctrand_on_msg, ctrand_on_gone, d);
     return d->conn != NULL && ct_daemon_end_init(d);
 }
 
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     fcntl(CT_DAEMON_FD, F_SETFD, FD_CLOEXEC);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!set_up(&d)) {
+    if (!ctrand_set_up(&d)) {
         fprintf(stderr, CT_DAEMON_NAME ": cannot start: out of memory or descriptors\n");
         return CT_EXIT_INTERNAL;
     }

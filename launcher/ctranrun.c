@@ -88,7 +88,7 @@ static bool name_job(struct ct_jobdesc *d)
     return d->job != NULL;
 }
 
-static int run(struct ct_options *o, const char *daemon)
+static int ctranrun_run(struct ct_options *o, const char *daemon)
 {
     if (!name_job(&o->desc) || !add_launcher_env(o) || !ct_layout_ways(o, daemon)) {
         fprintf(stderr, "ctranrun: out of memory\n");
@@ -118,10 +118,10 @@ static int check_and_run(struct ct_options *o)
     if (status == 0) {
         status = ct_program_find_daemon(daemon, sizeof daemon);
     }
-    return status == 0 ? run(o, daemon) : status;
+    return status == 0 ? ctranrun_run(o, daemon) : status;
 }
 
-static int act(struct ct_options *o)
+static int ctranrun_do_action(struct ct_options *o)
 {
     switch (o->action) {
     case CT_ACTION_HELP:
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 {
     struct ct_options o;
     ct_stdfd_fill();
-    int status = ct_options_parse(&o, argc, argv) ? act(&o) : CT_EXIT_USAGE;
+    int status = ct_options_parse(&o, argc, argv) ? ctranrun_do_action(&o) : CT_EXIT_USAGE;
     ct_options_fini(&o);
     return status;
 }

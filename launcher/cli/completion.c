@@ -37,7 +37,7 @@ static bool may_miss(const struct ct_option_row *row)
     return row->value != NULL && row->value[0] == '[';
 }
 
-static size_t count_names(const struct ct_option_row *row)
+static size_t completion_count_names(const struct ct_option_row *row)
 {
     size_t n = 0;
     while (n < sizeof row->names / sizeof *row->names && row->names[n] != NULL) {
@@ -48,7 +48,7 @@ static size_t count_names(const struct ct_option_row *row)
 
 static void print_names(const struct ct_option_row *row, const char *between)
 {
-    for (size_t k = 0; k < count_names(row); k++) {
+    for (size_t k = 0; k < completion_count_names(row); k++) {
         printf("%s%s", k > 0 ? between : "", row->names[k]);
     }
 }
@@ -154,7 +154,7 @@ static void print_zsh_row(const struct ct_option_row *row)
     char choices[256];
     list_choices(row, choices, sizeof choices);
     printf("    ");
-    if (count_names(row) > 1) {
+    if (completion_count_names(row) > 1) {
         printf("'(");
         print_names(row, " ");
         printf(")'{");
@@ -217,7 +217,7 @@ static void print_fish(const struct ct_option_row *rows, size_t n)
         const struct ct_option_row *row = &rows[i];
         list_choices(row, choices, sizeof choices);
         printf("complete -c ctranrun");
-        for (size_t k = 0; k < count_names(row); k++) {
+        for (size_t k = 0; k < completion_count_names(row); k++) {
             print_fish_name(row->names[k]);
         }
         if (choices[0] != '\0') {

@@ -162,8 +162,8 @@ static bool is_unknown(const char *arg, const char *name)
 
 /* The value of an option: `given` after its "=", or the next `n` words, with "=" between them.
  * Moves on. NULL: there are too few; *end, to be freed, holds it where it is put together. */
-static const char *take_value(const char *given, unsigned n, int argc, char **argv, int *at,
-                              char **end)
+static const char *options_take_value(const char *given, unsigned n, int argc, char **argv, int *at,
+                                      char **end)
 {
     *end = NULL;
     if (given != NULL || n == 0) {
@@ -188,7 +188,7 @@ static bool take_foreign(struct ct_options *o, const struct ct_foreign *f, const
         return ct_options_complain("%s is no option of ctranrun: %s", name, f->advice);
     }
     const struct ct_option_row *row = f->ours != NULL ? find_row(f->ours, strlen(f->ours)) : NULL;
-    const char                 *value = take_value(given, f->values, argc, argv, at, &made);
+    const char                 *value = options_take_value(given, f->values, argc, argv, at, &made);
     bool all_ranks = f->values == 2 && row != NULL && row->take == ct_take_rank_env;
     bool ok = true;
     if (f->values > 0 && value == NULL) {
@@ -220,7 +220,7 @@ static bool take_option(struct ct_options *o, int argc, char **argv, int *at)
     if (value != NULL && row->value == NULL) {
         return ct_options_complain("%s takes no value, \"%s\" was given", name, value);
     }
-    value = take_value(value, row->value != NULL ? 1 : 0, argc, argv, at, &made);
+    value = options_take_value(value, row->value != NULL ? 1 : 0, argc, argv, at, &made);
     if (row->value != NULL && value == NULL && row->value[0] != '[') {
         return ct_options_complain("%s needs a value: %s %s", name, name, row->value);
     }

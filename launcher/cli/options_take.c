@@ -44,7 +44,7 @@ static struct ct_app *this_app(struct ct_options *o)
 }
 
 /* A whole number from 1 to most. */
-static bool read_number(const char *text, long most, long *out)
+static bool option_read_number(const char *text, long most, long *out)
 {
     char *end;
     errno = 0;
@@ -69,7 +69,7 @@ static int find_word(const char *word, size_t len, const char *const *words)
 bool ct_take_ranks(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
-    if (!read_number(value, CT_MAX_RANKS, &n)) {
+    if (!option_read_number(value, CT_MAX_RANKS, &n)) {
         return ct_options_complain("%s \"%s\": expected a number of ranks from 1 to %d, as in -n 4",
                                    opt, value, CT_MAX_RANKS);
     }
@@ -151,7 +151,7 @@ bool ct_take_rank_env(struct ct_options *o, const char *opt, const char *value)
 }
 
 /* Puts a copy of the text in the place of what was there. */
-static bool replace(char **text, const char *with)
+static bool option_replace(char **text, const char *with)
 {
     free(*text);
     *text = strdup(with);
@@ -169,7 +169,7 @@ bool ct_take_wdir(struct ct_options *o, const char *opt, const char *value)
         return ct_options_complain("%s \"%s\": not a directory; give a directory that exists", opt,
                                    value);
     }
-    return replace(&this_app(o)->wdir, value);
+    return option_replace(&this_app(o)->wdir, value);
 }
 
 bool ct_take_set(struct ct_options *o, const char *opt, const char *value)
@@ -260,7 +260,7 @@ bool ct_take_hostfile(struct ct_options *o, const char *opt, const char *value)
 bool ct_take_ppn(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
-    if (!read_number(value, CT_MAX_RANKS, &n)) {
+    if (!option_read_number(value, CT_MAX_RANKS, &n)) {
         return ct_options_complain("%s \"%s\": expected a number of ranks from 1 to %d", opt, value,
                                    CT_MAX_RANKS);
     }
@@ -298,7 +298,7 @@ bool ct_take_host_order(struct ct_options *o, const char *opt, const char *value
 bool ct_take_fan_out(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
-    if (!read_number(value, CT_MAX_FAN_OUT, &n)) {
+    if (!option_read_number(value, CT_MAX_FAN_OUT, &n)) {
         return ct_options_complain("%s \"%s\": expected a number of daemons from 1 to %d", opt,
                                    value, CT_MAX_FAN_OUT);
     }
@@ -372,7 +372,7 @@ bool ct_take_debug_ranks(struct ct_options *o, const char *opt, const char *valu
         return ct_options_complain("%s \"%s\": expected ranks, as in %s 0,2-5, or all", opt, value,
                                    opt);
     }
-    return replace(&o->desc.debug_ranks, value);
+    return option_replace(&o->desc.debug_ranks, value);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -387,7 +387,7 @@ static bool take_modifiers(struct ct_options *o, const char *at, long *pe)
             o->desc.oversubscribe = true;
         } else if (strncasecmp(at, "pe=", 3) == 0 && len - 3 < sizeof number) {
             snprintf(number, sizeof number, "%.*s", (int)len - 3, at + 3);
-            if (!read_number(number, CT_MAX_RANKS, pe)) {
+            if (!option_read_number(number, CT_MAX_RANKS, pe)) {
                 return false;
             }
         } else {
@@ -438,7 +438,7 @@ bool ct_take_map(struct ct_options *o, const char *opt, const char *value)
 bool ct_take_gpus(struct ct_options *o, const char *opt, const char *value)
 {
     long n;
-    if (!read_number(value, CT_MAX_GPUS_A_RANK, &n)) {
+    if (!option_read_number(value, CT_MAX_GPUS_A_RANK, &n)) {
         return ct_options_complain("%s \"%s\": expected a number of GPUs from 1 to %d", opt, value,
                                    CT_MAX_GPUS_A_RANK);
     }
@@ -498,13 +498,13 @@ bool ct_take_output_dir(struct ct_options *o, const char *opt, const char *value
     if ((size_t)n >= sizeof path) {
         return ct_options_complain("%s \"%s\": %s", opt, value, strerror(ENAMETOOLONG));
     }
-    return replace(&o->desc.output_dir, path);
+    return option_replace(&o->desc.output_dir, path);
 }
 
 /* ---- other things to do than start a job ----------------------------------------------------- */
 
-static bool take_job(struct ct_options *o, const char *opt, const char *value,
-                     enum ct_action action)
+static bool option_take_job(struct ct_options *o, const char *opt, const char *value,
+                            enum ct_action action)
 {
     if (value != NULL && (*value == '\0' || strspn(value, "0123456789abcdef") != strlen(value))) {
         return ct_options_complain(
@@ -519,12 +519,12 @@ static bool take_job(struct ct_options *o, const char *opt, const char *value,
 
 bool ct_take_status(struct ct_options *o, const char *opt, const char *value)
 {
-    return take_job(o, opt, value, CT_ACTION_STATUS);
+    return option_take_job(o, opt, value, CT_ACTION_STATUS);
 }
 
 bool ct_take_store_dump(struct ct_options *o, const char *opt, const char *value)
 {
-    return take_job(o, opt, value, CT_ACTION_STORE_DUMP);
+    return option_take_job(o, opt, value, CT_ACTION_STORE_DUMP);
 }
 
 bool ct_take_completion(struct ct_options *o, const char *opt, const char *value)

@@ -34,7 +34,7 @@ void ct_daemon_vanish(struct ct_daemon *d, int status)
     _exit(status);
 }
 
-static void on_sent(void *arg)
+static void daemon_on_sent(void *arg)
 {
     (void)arg;
     _exit(0);
@@ -50,7 +50,7 @@ void ct_daemon_on_drained(void *arg)
     if (!d->undone) {
         ct_conn_send(d->conn, CT_MSG_DONE, NULL);
     }
-    ct_conn_when_sent(d->conn, on_sent);
+    ct_conn_when_sent(d->conn, daemon_on_sent);
 }
 
 static void send_exit(struct ct_daemon *d, uint32_t local_rank)
@@ -90,7 +90,7 @@ static bool has_failed(const struct ct_daemon *d, uint32_t local_rank)
 }
 
 /* Whether the first failure is a mere exit while another rank is dying. */
-static bool is_culprit_unsure(const struct ct_daemon *d)
+static bool is_first_failure_unsure(const struct ct_daemon *d)
 {
     bool failed = false;
     for (uint32_t i = 0; i < d->nuntold; i++) {
@@ -112,7 +112,7 @@ static void report_ends(struct ct_daemon *d)
 {
     enum { MOST_LOOKS = 100 };
     static const struct timeval soon = {0, 2000};
-    if (!d->finishing && !d->desc.recovery && d->looks < MOST_LOOKS && is_culprit_unsure(d)) {
+    if (!d->finishing && !d->desc.recovery && d->looks < MOST_LOOKS && is_first_failure_unsure(d)) {
         d->looks++;
         event_add(d->look_again, &soon);
         return;
@@ -150,7 +150,7 @@ static void on_killed(void *arg, pid_t pid, int wait_status)
 }
 
 /* No process is left: what the pipes still hold is the rest of the output. */
-static void finish(struct ct_daemon *d)
+static void daemon_finish(struct ct_daemon *d)
 {
     if (!d->finishing) {
         d->finishing = true;
@@ -168,7 +168,7 @@ static void kill_now(struct ct_daemon *d)
     } else if (!d->finishing) {
         /* Processes that cannot be killed come to the head when we leave, and it tells of them. */
         d->undone |= !ct_reaper_kill_all(NULL, 0, on_killed, d, CT_KILL_LIMIT_MS);
-        finish(d);
+        daemon_finish(d);
     }
 }
 
@@ -205,7 +205,7 @@ void ct_daemon_look_at_children(struct ct_daemon *d)
         if (children) {
             ct_daemon_begin_end(d, CT_TERM_GRACE_MS);
         } else {
-            finish(d);
+            daemon_finish(d);
         }
     }
 }

@@ -126,7 +126,7 @@ void ct_nodestore_alone(struct ct_nodestore *s)
     (void)set_places(s, &place, 1);
 }
 
-static void *serve(void *arg)
+static void *nodestore_serve(void *arg)
 {
     struct ct_nodestore *s = arg;
     (void)event_base_dispatch(s->loop.base); /* for ever: it always listens */
@@ -143,7 +143,7 @@ int ct_nodestore_start(struct ct_nodestore *s)
     }
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&thread, NULL, serve, s);
+    int err = pthread_create(&thread, NULL, nodestore_serve, s);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err == 0) {
         (void)pthread_detach(thread);

@@ -33,7 +33,7 @@ static void send_text(struct ct_daemon *d, enum ct_msg_type type, const char *te
     ct_conn_send_text(d->conn, type, d->desc.me, text);
 }
 
-static void refuse(struct ct_daemon *d, int status, const char *why)
+static void daemon_refuse(struct ct_daemon *d, int status, const char *why)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, d->desc.me);
@@ -44,7 +44,7 @@ static void refuse(struct ct_daemon *d, int status, const char *why)
     ct_daemon_vanish(d, status);
 }
 
-static void on_abort(void *arg, uint32_t rank, int status, const char *msg)
+static void daemon_on_abort(void *arg, uint32_t rank, int status, const char *msg)
 {
     struct ct_daemon *d = arg;
     uint32_t          local = d->desc.ranks.local_of[rank];
@@ -89,7 +89,7 @@ static char **make_env(struct ct_daemon *d, uint32_t local_rank)
     ok = ok && set_secrets(d, &env);
     if (!ok || !ct_gpus_env(&d->gpus, local_rank, &env) ||
         ct_pmix_server_env(d->pmix, local_rank, &env) != 0) {
-        refuse(d, CT_EXIT_INTERNAL, "cannot make the environment of a rank: out of memory");
+        daemon_refuse(d, CT_EXIT_INTERNAL, "cannot make the environment of a rank: out of memory");
     }
     return env;
 }
@@ -136,7 +136,7 @@ static void open_stdio(struct ct_daemon *d, uint32_t local_rank, int fds[3])
         err = ct_rankio_open(d->io, local_rank, fds + 1, why, sizeof why);
     }
     if (err != 0) {
-        refuse(d, CT_EXIT_INTERNAL, why);
+        daemon_refuse(d, CT_EXIT_INTERNAL, why);
     }
 }
 
@@ -153,7 +153,7 @@ static void start_rank(struct ct_daemon *d, uint32_t local_rank)
                                   .terminal = ct_jobdesc_has_terminal(&d->desc, rank)};
     char                 why[PATH_MAX + 1280];
     if (start.argv == NULL) {
-        refuse(d, CT_EXIT_INTERNAL, "cannot make the command of a rank: out of memory");
+        daemon_refuse(d, CT_EXIT_INTERNAL, "cannot make the command of a rank: out of memory");
     }
     if (ct_jobdesc_is_debugged(&d->desc, rank)) {
         start.path = d->desc.debugger[0];
@@ -161,7 +161,7 @@ static void start_rank(struct ct_daemon *d, uint32_t local_rank)
     open_stdio(d, local_rank, start.fds);
     int status = ct_procs_start(&d->procs, local_rank, &start, why, sizeof why);
     if (status != 0) {
-        refuse(d, status, why);
+        daemon_refuse(d, status, why);
     }
     for (int i = 0; i < 3; i++) {
         close(start.fds[i]);
@@ -243,7 +243,7 @@ static void prepare_ranks(struct ct_daemon *d)
         send_text(d, CT_MSG_WARNING, d->places.warning);
     }
     if (status != 0) {
-        refuse(d, status, why);
+        daemon_refuse(d, status, why);
     }
     if (ct_places_warning(&d->places) != NULL) {
         snprintf(why, sizeof why, "warning: %s", ct_places_warning(&d->places));
@@ -251,7 +251,7 @@ static void prepare_ranks(struct ct_daemon *d)
     }
     d->untold = calloc(n, sizeof *d->untold);
     if (d->untold == NULL) {
-        refuse(d, CT_EXIT_INTERNAL, "cannot prepare the ranks: out of memory");
+        daemon_refuse(d, CT_EXIT_INTERNAL, "cannot prepare the ranks: out of memory");
     }
 }
 
@@ -280,18 +280,18 @@ static void start_server(struct ct_daemon *d)
                  "cannot make the session directory %s: %s; set TMPDIR to a "
                  "directory that can be written",
                  d->session.path, strerror(err));
-        refuse(d, CT_EXIT_INTERNAL, why);
+        daemon_refuse(d, CT_EXIT_INTERNAL, why);
     }
     open_blockfile(d);
     d->io = ct_rankio_create(d->base, d->conn, j, ct_daemon_on_drained, d);
     d->in = ct_rankin_create(d->base, d->conn, j);
     if (d->io == NULL || d->in == NULL) {
-        refuse(d, CT_EXIT_INTERNAL,
-               "cannot prepare the ranks' streams: out of memory or "
-               "descriptors");
+        daemon_refuse(d, CT_EXIT_INTERNAL,
+                      "cannot prepare the ranks' streams: out of memory or "
+                      "descriptors");
     }
     if (!ct_ranktable_init(&d->table, d->base, j, &d->procs, d->conn)) {
-        refuse(d, CT_EXIT_INTERNAL, "cannot prepare the table of ranks: out of memory");
+        daemon_refuse(d, CT_EXIT_INTERNAL, "cannot prepare the table of ranks: out of memory");
     }
     if (ct_status_server_create(d->base, &d->session, j, &d->procs, &d->table) == NULL) {
         snprintf(why, sizeof why, "warning: ctranrun --status will not find this job: %s",
@@ -299,9 +299,9 @@ static void start_server(struct ct_daemon *d)
         send_text(d, CT_MSG_WARNING, why);
     }
     d->pmix = ct_pmix_server_create(d->base, j, &d->procs, &d->table, d->places.topology,
-                                    d->session.path, d->conn, on_abort, d, why, sizeof why);
+                                    d->session.path, d->conn, daemon_on_abort, d, why, sizeof why);
     if (d->pmix == NULL) {
-        refuse(d, CT_EXIT_INTERNAL, why);
+        daemon_refuse(d, CT_EXIT_INTERNAL, why);
     }
 }
 
@@ -353,7 +353,7 @@ void ct_daemon_start_ranks(struct ct_daemon *d)
     }
     uint64_t t1 = ct_clock_ns(), told = t1;
     if (ct_nodestore_start(d->store) != 0) {
-        refuse(d, CT_EXIT_INTERNAL, "cannot make a thread for the store");
+        daemon_refuse(d, CT_EXIT_INTERNAL, "cannot make a thread for the store");
     }
     d->progress = evtimer_new(d->base, on_progress, d);
     for (uint32_t i = 0; i < d->procs.n; i++) {

@@ -20,7 +20,7 @@ struct announced {
     uint8_t        job[]; /* as in FAMILY_JOB */
 };
 
-static void forget(struct ct_family *fam, struct announced *e)
+static void announced_forget(struct ct_family *fam, struct announced *e)
 {
     ct_list_remove(&e->node);
     fam->announced_bytes -= e->from_start ? 0 : e->len_bytes;
@@ -56,7 +56,7 @@ static struct announced *find_announced(const struct ct_family *fam, const char 
 }
 
 /* The oldest that counts; NULL: there is none. */
-static struct announced *oldest(const struct ct_family *fam)
+static struct announced *announced_oldest(const struct ct_family *fam)
 {
     for (struct ct_list *l = fam->announced.next; l != &fam->announced; l = l->next) {
         struct announced *e = CT_LIST_ENTRY(l, struct announced, node);
@@ -82,8 +82,8 @@ static bool keep_announced(struct ct_family *fam, const void *job, size_t len_by
     memcpy(e->job, job, len_bytes);
     ct_list_append(&fam->announced, &e->node);
     fam->announced_bytes += from_start ? 0 : len_bytes;
-    while (fam->announced_bytes > CT_FAMILY_ANNOUNCED_MAX && (old = oldest(fam)) != e) {
-        forget(fam, old);
+    while (fam->announced_bytes > CT_FAMILY_ANNOUNCED_MAX && (old = announced_oldest(fam)) != e) {
+        announced_forget(fam, old);
     }
     return true;
 }
@@ -173,7 +173,7 @@ void ct_announced_take_over(struct ct_family *fam, struct ct_unpack *in)
     }
     e->over = true;
     if (fam->ready || !e->from_start) {
-        forget(fam, e);
+        announced_forget(fam, e);
     }
 }
 
@@ -206,7 +206,7 @@ void ct_announced_ready(struct ct_family *fam)
         struct ct_unpack  in = {.at = e->job, .left = e->len_bytes};
         if (e->over) {
             ct_announced_over_to_daemons(fam, name_of(e));
-            forget(fam, e);
+            announced_forget(fam, e);
         } else if (!e->from_start) {
             ct_router_down(fam->router, CT_MSG_FAMILY_JOB, &in);
         }
@@ -224,6 +224,6 @@ void ct_announced_pack(const struct ct_family *fam, struct evbuffer *body)
 void ct_announced_fini(struct ct_family *fam)
 {
     CT_LIST_FOR (l, &fam->announced) {
-        forget(fam, CT_LIST_ENTRY(l, struct announced, node));
+        announced_forget(fam, CT_LIST_ENTRY(l, struct announced, node));
     }
 }

@@ -33,8 +33,8 @@ void ct_family_pack(const struct ct_family *fam, const char *except, struct evbu
     }
 }
 
-static struct ct_family_job *take_born(struct ct_family *fam, struct ct_family_link *link,
-                                       const char *first, struct ct_unpack *in)
+static struct ct_family_job *family_job_new(struct ct_family *fam, struct ct_family_link *link,
+                                            const char *first, struct ct_unpack *in)
 {
     struct ct_jobdesc d;
     const char       *nspace = ct_unpack_text(in);
@@ -51,7 +51,7 @@ static struct ct_family_job *take_born(struct ct_family *fam, struct ct_family_l
     return m;
 }
 
-static void bury(struct ct_family *fam, struct ct_family_job *m)
+static void family_job_over(struct ct_family *fam, struct ct_family_job *m)
 {
     m->gone = true;
     if (!ct_family_is_root(fam)) {
@@ -70,7 +70,7 @@ static void bury(struct ct_family *fam, struct ct_family_job *m)
 /* ---- messages from other heads --------------------------------------------------------------- */
 
 /* From below: jobs that come and go are noted on the way, all else is the root's. */
-static void on_below(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
+static void family_on_message_from_below(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
 {
     struct ct_family_link *link = arg;
     struct ct_family      *fam = link->fam;
@@ -83,12 +83,12 @@ static void on_below(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
         return;
     }
     if (type == CT_MSG_FAMILY_BORN) {
-        in->bad = take_born(fam, link, from->nspace, in) == NULL;
+        in->bad = family_job_new(fam, link, from->nspace, in) == NULL;
     } else if (type == CT_MSG_FAMILY_GONE) {
         struct ct_family_job *m = ct_family_find(fam, ct_unpack_text(in));
         in->bad |= m == NULL || m->link != link; /* each tells of jobs below it alone */
         if (!in->bad && ct_family_is_root(fam)) {
-            bury(fam, m);
+            family_job_over(fam, m);
         } else if (!in->bad) {
             ct_family_job_free(m); /* the word goes on */
         }
@@ -101,7 +101,7 @@ static void on_below(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
 }
 
 /* From above: for us, or for a job below. */
-static void on_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
+static void family_on_message_from_above(void *arg, enum ct_msg_type outer, struct ct_unpack *in)
 {
     struct ct_family *fam = arg;
     struct ct_unpack  all = *in;
@@ -178,7 +178,8 @@ struct ct_family_link *ct_family_add(struct ct_family *fam, const char *nspace,
     struct evbuffer       *body = evbuffer_new();
     if (link != NULL && body != NULL) {
         link->fam = fam;
-        link->conn = ct_conn_create(fam->base, fd, fd, on_below, on_below_gone, link);
+        link->conn =
+            ct_conn_create(fam->base, fd, fd, family_on_message_from_below, on_below_gone, link);
     }
     if (link == NULL || link->conn == NULL) {
         close(fd);
@@ -195,7 +196,7 @@ struct ct_family_link *ct_family_add(struct ct_family *fam, const char *nspace,
         ct_family_send_to_head(fam->up, "", ct_family_own_name(fam), CT_MSG_FAMILY_BORN, in.at,
                                in.left);
     }
-    struct ct_family_job *m = take_born(fam, link, ct_family_own_name(fam), &in);
+    struct ct_family_job *m = family_job_new(fam, link, ct_family_own_name(fam), &in);
     evbuffer_free(body);
     if (m == NULL) {
         ct_family_remove(link);
@@ -212,7 +213,7 @@ void ct_family_remove(struct ct_family_link *link)
     CT_LIST_FOR (l, &link->fam->members) {
         struct ct_family_job *m = CT_LIST_ENTRY(l, struct ct_family_job, node);
         if (m->link == link && !m->gone) {
-            bury(link->fam, m);
+            family_job_over(link->fam, m);
         }
     }
     ct_conn_destroy(link->conn);
@@ -237,7 +238,8 @@ struct ct_family *ct_family_create(const struct ct_family_args *args,
     ct_list_init(&fam->gets);
     bool ok = false;
     if (args->up_fd >= 0) {
-        fam->up = ct_conn_create(fam->base, args->up_fd, args->up_fd, on_above, on_above_gone, fam);
+        fam->up = ct_conn_create(fam->base, args->up_fd, args->up_fd, family_on_message_from_above,
+                                 on_above_gone, fam);
         ok = fam->up != NULL && ct_announced_init(fam);
     } else {
         ok = ct_root_init(fam) &&

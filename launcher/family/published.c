@@ -112,7 +112,7 @@ static bool must_wait(const struct waiter *w, size_t len)
 }
 
 /* With what is there, or why there is not enough; the lookup is over, or held. */
-static void finish(struct waiter *w, enum ct_data_status missing)
+static void published_finish(struct waiter *w, enum ct_data_status missing)
 {
     struct ct_published *p = w->p;
     struct evbuffer     *values = evbuffer_new();
@@ -151,10 +151,10 @@ static void finish(struct waiter *w, enum ct_data_status missing)
     free_waiter(w);
 }
 
-static void on_timeout(int fd, short what, void *arg)
+static void published_on_timeout(int fd, short what, void *arg)
 {
     (void)fd, (void)what;
-    finish(arg, CT_DATA_TIMEOUT);
+    published_finish(arg, CT_DATA_TIMEOUT);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static enum ct_data_status check_publish(struct ct_published *p, const struct re
 }
 
 /* Answers those who have waited for this and now have enough. */
-static void serve(struct ct_published *p, const char *key)
+static void published_serve(struct ct_published *p, const char *key)
 {
     struct ct_pub_slot *s = ct_pub_slot_find(p, key);
     while (s != NULL) { /* an answer changes the lists, and may take the key itself */
@@ -220,7 +220,7 @@ static void serve(struct ct_published *p, const char *key)
         if (ready == NULL) {
             return;
         }
-        finish(ready, CT_DATA_NOT_FOUND);
+        published_finish(ready, CT_DATA_NOT_FOUND);
         s = ct_pub_slot_find(p, key);
     }
 }
@@ -237,7 +237,7 @@ static void drop_entries(struct ct_published *p, struct ct_pub_rank *who,
 }
 
 /* A rank has ended: what was there for its life goes, and for that of its program with the last. */
-static void end_lives(struct ct_published *p, struct ct_pub_rank *who)
+static void published_drop_of_rank(struct ct_published *p, struct ct_pub_rank *who)
 {
     struct ct_pub_job       *job = who->job;
     const struct ct_jobdesc *d = job->desc;
@@ -249,7 +249,7 @@ static void end_lives(struct ct_published *p, struct ct_pub_rank *who)
     }
 }
 
-static void publish(struct ct_published *p, struct request *r, struct ct_unpack *in)
+static void published_publish(struct ct_published *p, struct request *r, struct ct_unpack *in)
 {
     uint32_t persist = ct_unpack_u32(in);
     r->n = take_count(in, true);
@@ -282,11 +282,11 @@ static void publish(struct ct_published *p, struct request *r, struct ct_unpack 
     ct_list_splice(&r->who->entries, &done);
     answer_plain(p, r, status);
     for (uint32_t i = 0; i < r->n && status == CT_DATA_OK; i++) {
-        serve(p, ct_unpack_text(&keys));
+        published_serve(p, ct_unpack_text(&keys));
         (void)ct_unpack_bytes(&keys, &len);
     }
     if (ct_pub_has_ended(r->who)) { /* it asked before that */
-        end_lives(p, r->who);
+        published_drop_of_rank(p, r->who);
     }
     in->left = 0;
 }
@@ -327,7 +327,7 @@ static bool is_alone(const struct ct_published *p)
     return p->nended + 1 >= p->nranks;
 }
 
-static void look_up(struct ct_published *p, struct request *r, struct ct_unpack *in)
+static void published_look_up(struct ct_published *p, struct request *r, struct ct_unpack *in)
 {
     uint32_t wanted = ct_unpack_u32(in), limit_ms = ct_unpack_u32(in);
     r->n = take_count(in, false);
@@ -345,21 +345,21 @@ static void look_up(struct ct_published *p, struct request *r, struct ct_unpack 
     }
     w->wanted = wanted < w->n ? wanted : w->n;
     if (count_found(w) >= w->wanted || is_alone(p) || ct_pub_has_ended(r->who)) {
-        finish(w, CT_DATA_NOT_FOUND);
+        published_finish(w, CT_DATA_NOT_FOUND);
         return;
     }
     ct_list_append(&r->who->waiters, &w->of_rank);
     if (limit_ms > 0) {
         struct timeval limit = {limit_ms / 1000, limit_ms % 1000 * 1000};
-        w->timeout = evtimer_new(p->base, on_timeout, w);
+        w->timeout = evtimer_new(p->base, published_on_timeout, w);
         if (w->timeout == NULL || event_add(w->timeout, &limit) != 0) {
-            finish(w, CT_DATA_FULL);
+            published_finish(w, CT_DATA_FULL);
         }
     }
 }
 
 /* What a rank has published under a key, or under all with NULL. Returns how many values. */
-static uint32_t withdraw(struct ct_published *p, const struct request *r, const char *key)
+static uint32_t published_withdraw(struct ct_published *p, const struct request *r, const char *key)
 {
     struct ct_pub_slot *s = key != NULL ? ct_pub_slot_find(p, key) : NULL;
     struct ct_list     *list = s != NULL ? &s->entries : &r->who->entries, *next;
@@ -380,7 +380,7 @@ static uint32_t withdraw(struct ct_published *p, const struct request *r, const 
     return n;
 }
 
-static void unpublish(struct ct_published *p, struct request *r, struct ct_unpack *in)
+static void published_unpublish(struct ct_published *p, struct request *r, struct ct_unpack *in)
 {
     uint32_t found = 0;
     r->n = take_count(in, false);
@@ -388,10 +388,10 @@ static void unpublish(struct ct_published *p, struct request *r, struct ct_unpac
         return;
     }
     if (r->n == 0) {
-        (void)withdraw(p, r, NULL);
+        (void)published_withdraw(p, r, NULL);
     }
     for (uint32_t i = 0; i < r->n; i++) {
-        found += withdraw(p, r, ct_unpack_text(in)) > 0;
+        found += published_withdraw(p, r, ct_unpack_text(in)) > 0;
     }
     answer_plain(p, r,
                  found == r->n ? CT_DATA_OK
@@ -415,11 +415,11 @@ void ct_published_take(struct ct_published *p, struct ct_pub_job *job, struct ct
     if (r.who == NULL) {
         send_answer(p, &nobody, r.asker, r.number, CT_DATA_FULL, 0, NULL);
     } else if (op == CT_DATA_PUBLISH) {
-        publish(p, &r, in);
+        published_publish(p, &r, in);
     } else if (op == CT_DATA_LOOKUP) {
-        look_up(p, &r, in);
+        published_look_up(p, &r, in);
     } else if (op == CT_DATA_UNPUBLISH) {
-        unpublish(p, &r, in);
+        published_unpublish(p, &r, in);
     } else {
         in->bad = true;
     }
@@ -444,7 +444,7 @@ void ct_published_taken(struct ct_published *p, struct ct_pub_job *job, struct c
         ct_list_remove(&w->of_rank);
         ct_list_append(&who->waiters, &w->of_rank);
         if (w->held && (count_found(w) >= w->wanted || is_alone(p))) {
-            finish(w, CT_DATA_NOT_FOUND);
+            published_finish(w, CT_DATA_NOT_FOUND);
         } else {
             w->held = false;
         }
@@ -459,7 +459,7 @@ static void end_waits(struct ct_pub_rank *who)
     ct_list_init(&all);
     ct_list_splice(&all, &who->waiters);
     CT_LIST_FOR (l, &all) { /* those that are held go back */
-        finish(CT_LIST_ENTRY(l, struct waiter, of_rank), CT_DATA_NOT_FOUND);
+        published_finish(CT_LIST_ENTRY(l, struct waiter, of_rank), CT_DATA_NOT_FOUND);
     }
 }
 
@@ -481,7 +481,7 @@ void ct_published_ended(struct ct_published *p, struct ct_pub_job *job, uint32_t
     job->app_left[ct_jobdesc_app_of(job->desc, rank)]--;
     if (job->ranks != NULL) {
         end_waits(&job->ranks[rank]);
-        end_lives(p, &job->ranks[rank]);
+        published_drop_of_rank(p, &job->ranks[rank]);
     }
     for (uint32_t i = 0; is_alone(p) && i < p->njobs; i++) {
         end_all_waits(p->jobs[i]);

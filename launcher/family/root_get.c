@@ -16,8 +16,8 @@ struct get {
     uint32_t                    from_node, from_number, number, rank;
 };
 
-static void answer(struct ct_family *fam, const struct get *g, enum ct_family_status status,
-                   const void *data, size_t len)
+static void question_answer(struct ct_family *fam, const struct get *g,
+                            enum ct_family_status status, const void *data, size_t len)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, g->from_node);
@@ -34,7 +34,7 @@ static void free_get(struct get *g)
     free(g);
 }
 
-static void pass_on(struct ct_family *fam, const struct get *g)
+static void question_pass_on(struct ct_family *fam, const struct get *g)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, g->about->desc->ranks.node_of[g->rank]);
@@ -55,20 +55,20 @@ void ct_family_get(struct ct_family *fam, struct ct_family_job *from, struct ct_
         return;
     }
     if (g.about != NULL && g.rank == CT_FAMILY_ALL) {
-        answer(fam, &g, CT_FAMILY_OK, NULL, 0);
+        question_answer(fam, &g, CT_FAMILY_OK, NULL, 0);
         return;
     }
     bool exists = g.about != NULL && g.rank < ct_jobdesc_ranks(g.about->desc) &&
                   !ct_family_has_ended(g.about, g.rank);
     struct get *kept = exists ? malloc(sizeof *kept) : NULL;
     if (kept == NULL) {
-        answer(fam, &g, exists ? CT_FAMILY_NO_MEMORY : CT_FAMILY_NOT_FOUND, NULL, 0);
+        question_answer(fam, &g, exists ? CT_FAMILY_NO_MEMORY : CT_FAMILY_NOT_FOUND, NULL, 0);
         return;
     }
     *kept = g;
     kept->number = ++fam->last_get;
     ct_list_append(&fam->gets, &kept->node);
-    pass_on(fam, kept);
+    question_pass_on(fam, kept);
 }
 
 /* One that nobody waits for any more is no fault. Only the job that was asked can answer. */
@@ -78,7 +78,8 @@ void ct_family_found(struct ct_family *fam, const struct ct_family_job *from, st
     CT_LIST_FOR (l, &fam->gets) {
         struct get *g = CT_LIST_ENTRY(l, struct get, node);
         if (g->number == number && g->about == from && !in->bad) {
-            answer(fam, g, status == 0 ? CT_FAMILY_OK : CT_FAMILY_NOT_FOUND, in->at, in->left);
+            question_answer(fam, g, status == 0 ? CT_FAMILY_OK : CT_FAMILY_NOT_FOUND, in->at,
+                            in->left);
             free_get(g);
             return;
         }
@@ -90,7 +91,7 @@ void ct_family_get_ended(struct ct_family *fam, const struct ct_family_job *m, u
     CT_LIST_FOR (l, &fam->gets) {
         struct get *g = CT_LIST_ENTRY(l, struct get, node);
         if (g->about == m && g->rank == rank) {
-            answer(fam, g, CT_FAMILY_NOT_FOUND, NULL, 0);
+            question_answer(fam, g, CT_FAMILY_NOT_FOUND, NULL, 0);
             free_get(g);
         }
     }
@@ -101,7 +102,7 @@ void ct_family_get_gone(struct ct_family *fam, const struct ct_family_job *m)
     CT_LIST_FOR (l, &fam->gets) {
         struct get *g = CT_LIST_ENTRY(l, struct get, node);
         if (g->from != m && g->about == m) {
-            answer(fam, g, CT_FAMILY_NOT_FOUND, NULL, 0);
+            question_answer(fam, g, CT_FAMILY_NOT_FOUND, NULL, 0);
         }
         if (g->from == m || g->about == m) {
             free_get(g);

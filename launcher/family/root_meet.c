@@ -37,8 +37,8 @@ static void free_meeting(struct meeting *m)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void tell(struct ct_family *fam, const struct ct_family_job *to, uint32_t node,
-                 uint32_t number, enum ct_family_status status)
+static void meeting_tell(struct ct_family *fam, const struct ct_family_job *to, uint32_t node,
+                         uint32_t number, enum ct_family_status status)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, node);
@@ -49,12 +49,12 @@ static void tell(struct ct_family *fam, const struct ct_family_job *to, uint32_t
 }
 
 /* It is over for all who have come. */
-static void finish(struct ct_family *fam, struct meeting *m, enum ct_family_status status)
+static void meeting_finish(struct ct_family *fam, struct meeting *m, enum ct_family_status status)
 {
     for (uint32_t i = 0; i < m->n; i++) {
         const struct party *p = &m->parties[i];
         if (p->arrived) {
-            tell(fam, p->member, p->node, p->number, status);
+            meeting_tell(fam, p->member, p->node, p->number, status);
         }
     }
     free_meeting(m);
@@ -116,8 +116,8 @@ static bool is_dead(const struct ct_family_job *m, uint32_t rank)
     return dead;
 }
 
-static enum ct_family_status add_rank(struct meeting *m, const struct ct_family_job *member,
-                                      uint32_t rank)
+static enum ct_family_status meeting_add_rank(struct meeting *m, const struct ct_family_job *member,
+                                              uint32_t rank)
 {
     if (member == NULL || (rank != CT_FAMILY_ALL && rank >= ct_jobdesc_ranks(member->desc))) {
         return CT_FAMILY_NOT_FOUND;
@@ -130,8 +130,8 @@ static enum ct_family_status add_rank(struct meeting *m, const struct ct_family_
 }
 
 /* Makes it, or tells why it cannot be. */
-static enum ct_family_status begin(struct ct_family *fam, const struct ct_unpack *key,
-                                   struct meeting **out)
+static enum ct_family_status meeting_begin(struct ct_family *fam, const struct ct_unpack *key,
+                                           struct meeting **out)
 {
     struct meeting *m = calloc(1, sizeof *m);
     uint8_t        *copy = malloc(key->left);
@@ -148,7 +148,7 @@ static enum ct_family_status begin(struct ct_family *fam, const struct ct_unpack
     uint32_t              rank;
     enum ct_family_status status = CT_FAMILY_OK;
     while (status == CT_FAMILY_OK && next_rank(&in, &nspace, &rank)) {
-        status = add_rank(m, ct_family_find(fam, nspace), rank);
+        status = meeting_add_rank(m, ct_family_find(fam, nspace), rank);
     }
     if (status != CT_FAMILY_OK) {
         free_meeting(m);
@@ -158,7 +158,7 @@ static enum ct_family_status begin(struct ct_family *fam, const struct ct_unpack
     return CT_FAMILY_OK;
 }
 
-static struct meeting *find(const struct ct_family *fam, const struct ct_unpack *key)
+static struct meeting *meeting_find(const struct ct_family *fam, const struct ct_unpack *key)
 {
     for (struct ct_list *l = fam->meetings.next; l != &fam->meetings; l = l->next) {
         struct meeting *m = CT_LIST_ENTRY(l, struct meeting, node);
@@ -189,15 +189,15 @@ void ct_family_meet(struct ct_family *fam, struct ct_family_job *from, struct ct
     if (in->bad) {
         return;
     }
-    struct meeting       *m = find(fam, in);
-    enum ct_family_status status = m != NULL ? CT_FAMILY_OK : begin(fam, in, &m);
+    struct meeting       *m = meeting_find(fam, in);
+    enum ct_family_status status = m != NULL ? CT_FAMILY_OK : meeting_begin(fam, in, &m);
     struct party         *p = status == CT_FAMILY_OK ? find_party(m, from, node) : NULL;
     if (status != CT_FAMILY_OK) {
-        tell(fam, from, node, number, status);
+        meeting_tell(fam, from, node, number, status);
         return;
     }
     if (p == NULL || p->arrived) { /* whoever asks takes no part, or has come */
-        tell(fam, from, node, number, CT_FAMILY_NOT_FOUND);
+        meeting_tell(fam, from, node, number, CT_FAMILY_NOT_FOUND);
         if (m->arrived == 0) {
             free_meeting(m);
         }
@@ -206,7 +206,7 @@ void ct_family_meet(struct ct_family *fam, struct ct_family_job *from, struct ct
     p->arrived = true;
     p->number = number;
     if (++m->arrived == m->n) {
-        finish(fam, m, CT_FAMILY_OK);
+        meeting_finish(fam, m, CT_FAMILY_OK);
     }
 }
 
@@ -227,7 +227,7 @@ void ct_family_meet_give_up(struct ct_family *fam, const struct ct_family_job *f
 }
 
 /* Whether the rank is one of those who are still to come. */
-static bool is_missing(struct meeting *m, const struct ct_family_job *member, uint32_t rank)
+static bool meeting_is_missing(struct meeting *m, const struct ct_family_job *member, uint32_t rank)
 {
     struct ct_unpack in = ranks_of(m);
     const char      *nspace;
@@ -244,8 +244,8 @@ void ct_family_meet_ended(struct ct_family *fam, const struct ct_family_job *m, 
 {
     CT_LIST_FOR (l, &fam->meetings) {
         struct meeting *meeting = CT_LIST_ENTRY(l, struct meeting, node);
-        if (is_missing(meeting, m, rank)) {
-            finish(fam, meeting, CT_FAMILY_LOST);
+        if (meeting_is_missing(meeting, m, rank)) {
+            meeting_finish(fam, meeting, CT_FAMILY_LOST);
         }
     }
 }
@@ -259,7 +259,7 @@ void ct_family_meet_gone(struct ct_family *fam, const struct ct_family_job *m)
             part |= meeting->parties[i].member == m;
         }
         if (part) {
-            finish(fam, meeting, CT_FAMILY_LOST);
+            meeting_finish(fam, meeting, CT_FAMILY_LOST);
         }
     }
 }

@@ -65,8 +65,8 @@ struct ct_spawned {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void answer(struct ct_spawned *s, uint32_t asker, uint32_t number,
-                   enum ct_spawn_status status, const char *nspace)
+static void spawned_answer(struct ct_spawned *s, uint32_t asker, uint32_t number,
+                           enum ct_spawn_status status, const char *nspace)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, asker);
@@ -91,7 +91,7 @@ static void close_stream(struct stream *st)
 }
 
 /* It is no longer one of those that run. */
-static void leave(struct job *j)
+static void spawned_stop_running(struct job *j)
 {
     for (int i = 0; i < STREAMS; i++) {
         close_stream(&j->streams[i]);
@@ -116,7 +116,7 @@ static void free_names(struct job *j)
 
 static void free_job(struct job *j)
 {
-    leave(j);
+    spawned_stop_running(j);
     free_names(j);
 }
 
@@ -132,7 +132,7 @@ static void answer_failure(struct job *j)
     enum ct_spawn_status why = status == CT_EXIT_NOT_FOUND     ? CT_SPAWN_NOT_FOUND
                                : status == CT_EXIT_CANNOT_EXEC ? CT_SPAWN_CANNOT_EXEC
                                                                : CT_SPAWN_FAILED;
-    answer(j->s, j->asker, j->number, why, "");
+    spawned_answer(j->s, j->asker, j->number, why, "");
 }
 
 static void finish_if_over(struct job *j)
@@ -143,7 +143,7 @@ static void finish_if_over(struct job *j)
     }
     if (j->started) {
         if (!j->answered) {
-            answer(s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
+            spawned_answer(s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
         }
         if (exit_status(j) != 0) {
             s->ops->failed(s->arg, j->id, j->rank, exit_status(j));
@@ -154,7 +154,7 @@ static void finish_if_over(struct job *j)
     if (WIFEXITED(j->wait_status)) {
         free_job(j);
     } else {
-        leave(j);
+        spawned_stop_running(j);
         ct_list_append(&s->lost, &j->node);
     }
     s->ops->over(s->arg);
@@ -163,7 +163,7 @@ static void finish_if_over(struct job *j)
 /* ---- what comes from its head ---------------------------------------------------------------- */
 
 /* Lines with their ends; a long one in pieces, and the last as it is. */
-static void pass_on(struct stream *st, bool all)
+static void spawned_pass_on(struct stream *st, bool all)
 {
     struct ct_output   *output = st->job->s->with.output;
     size_t              len = evbuffer_get_length(st->line), take = len;
@@ -187,7 +187,7 @@ static void pass_on(struct stream *st, bool all)
 }
 
 /* Takes a bit, if what was there before is written. */
-static void read_some(struct stream *st)
+static void spawned_read_some(struct stream *st)
 {
     if (!ct_output_is_idle(st->job->s->with.output)) {
         event_del(st->readable); /* until it is */
@@ -196,7 +196,7 @@ static void read_some(struct stream *st)
     int  n = evbuffer_read(st->line, st->fd, 16 << 10);
     bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
     bool ended = later ? st->job->over : n <= 0; /* somebody else may hold the pipe, silent */
-    pass_on(st, ended);
+    spawned_pass_on(st, ended);
     if (ended) {
         close_stream(st);
     } else if (n > 0 && st->job->over) { /* until there is no more: no end of it may ever come */
@@ -209,7 +209,7 @@ static void on_output(int fd, short what, void *arg)
     struct stream *st = arg;
     (void)fd;
     (void)what;
-    read_some(st);
+    spawned_read_some(st);
     finish_if_over(st->job);
 }
 
@@ -220,7 +220,7 @@ void ct_spawned_resume(struct ct_spawned *s)
         for (int i = OUT; i <= ERR; i++) {
             if (j->streams[i].readable != NULL) {
                 event_add(j->streams[i].readable, NULL);
-                read_some(&j->streams[i]);
+                spawned_read_some(&j->streams[i]);
             }
         }
         finish_if_over(j);
@@ -244,7 +244,7 @@ static void answer_if_known(struct job *j)
 {
     if (j->started && !j->answered && is_known_everywhere(j)) {
         j->answered = true;
-        answer(j->s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
+        spawned_answer(j->s, j->asker, j->number, CT_SPAWN_OK, j->nspace);
     }
 }
 
@@ -326,7 +326,8 @@ static void leave_parent(struct ct_spawned *s, const int ends[STREAMS], int link
 }
 
 /* The description of this job, which is now ours alone, becomes that of the new one. */
-static bool become(struct ct_spawned *s, const struct job *j, const struct ct_spawned_place *place)
+static bool spawned_become_job(struct ct_spawned *s, const struct job *j,
+                               const struct ct_spawned_place *place)
 {
     struct ct_jobdesc *d = s->with.desc;
     char               setting[64], *dir = NULL;
@@ -355,13 +356,14 @@ static bool become(struct ct_spawned *s, const struct job *j, const struct ct_sp
 }
 
 /* Returns the exit status of the new job. */
-static int run(struct ct_spawned *s, const struct job *j, const struct ct_spawned_place *place)
+static int spawned_run(struct ct_spawned *s, const struct job *j,
+                       const struct ct_spawned_place *place)
 {
     const struct ct_spawned_run run = {.number = j->index,
                                        .local = place->local,
                                        .control_fd = CONTROL_FD,
                                        .family_fd = FAMILY_FD};
-    if (!become(s, j, place)) {
+    if (!spawned_become_job(s, j, place)) {
         fprintf(stderr, "ctranrun: job %s: out of memory\n", j->id);
         return CT_EXIT_INTERNAL;
     }
@@ -379,7 +381,7 @@ static void close_pipes(int pipes[STREAMS][2], int end)
     }
 }
 
-static bool open_stream(struct job *j, uint32_t which, int fd)
+static bool spawned_open_stream(struct job *j, uint32_t which, int fd)
 {
     struct stream *st = &j->streams[which];
     st->job = j;
@@ -393,7 +395,7 @@ static bool open_stream(struct job *j, uint32_t which, int fd)
 }
 
 /* Starts the process. Returns false with errno set. */
-static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *place)
+static bool spawned_start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *place)
 {
     int  pipes[STREAMS][2] = {{-1, -1}, {-1, -1}, {-1, -1}}, link[2] = {-1, -1};
     bool ok = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) == 0,
@@ -415,7 +417,7 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
         int ends[STREAMS] = {pipes[CONTROL][1], pipes[OUT][1], pipes[one ? OUT : ERR][1]};
         leave_parent(s, ends, link[1], parent);
         sigprocmask(SIG_SETMASK, &before, NULL);
-        _exit(run(s, j, place));
+        _exit(spawned_run(s, j, place));
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close_pipes(pipes, 1);
@@ -426,7 +428,7 @@ static bool start(struct ct_spawned *s, struct job *j, struct ct_spawned_place *
     }
     for (int i = 0; i < STREAMS && j->pid > 0; i++) {
         if (pipes[i][0] >= 0 && ok) {
-            ok = open_stream(j, (uint32_t)i, pipes[i][0]);
+            ok = spawned_open_stream(j, (uint32_t)i, pipes[i][0]);
             pipes[i][0] = -1; /* the stream's, also if it has failed */
         }
     }
@@ -480,14 +482,14 @@ void ct_spawned_take(struct ct_spawned *s, struct ct_unpack *in)
     }
     bool fits = ct_spawned_place_read(&place, d, s->with.local, in);
     if (!in->bad && (s->n >= CT_SPAWN_MAX || s->with.depth >= CT_SPAWN_DEPTH_MAX)) {
-        answer(s, asker, number, CT_SPAWN_TOO_MANY, "");
+        spawned_answer(s, asker, number, CT_SPAWN_TOO_MANY, "");
     } else if (!in->bad && (!fits || !s->ops->may_spawn(s->arg))) {
-        answer(s, asker, number, fits ? CT_SPAWN_FAILED : CT_SPAWN_NO_PLACE, "");
+        spawned_answer(s, asker, number, fits ? CT_SPAWN_FAILED : CT_SPAWN_NO_PLACE, "");
     } else if (!in->bad) {
         struct job *j = make_job(s, asker, number, rank);
-        if (j == NULL || !start(s, j, &place)) {
+        if (j == NULL || !spawned_start(s, j, &place)) {
             s->ops->cannot(s->arg, rank, errno);
-            answer(s, asker, number, CT_SPAWN_FAILED, "");
+            spawned_answer(s, asker, number, CT_SPAWN_FAILED, "");
             if (j != NULL) {
                 free_job(j);
             }

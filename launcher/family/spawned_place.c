@@ -24,7 +24,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-static uint32_t count_names(const char *list)
+static uint32_t spawned_place_count_names(const char *list)
 {
     uint32_t n = *list != '\0';
     for (; *list != '\0'; list++) {
@@ -43,21 +43,21 @@ static uint64_t count_ranks(const struct ct_spawned_place *p)
 }
 
 /* So many of the ranks that are left go to a node, with so many nodes to come. */
-static uint32_t share(uint64_t left, uint32_t nodes, uint32_t ppn)
+static uint32_t spawned_place_share(uint64_t left, uint32_t nodes, uint32_t ppn)
 {
     uint64_t even = (left + nodes - 1) / nodes;
     return (uint32_t)(ppn == 0 ? even : left < ppn ? left : ppn);
 }
 
-static bool place(struct ct_spawned_place *p, const struct ct_jobdesc *d, uint32_t local,
-                  const char *hosts, uint32_t ppn)
+static bool spawned_place_place(struct ct_spawned_place *p, const struct ct_jobdesc *d,
+                                uint32_t local, const char *hosts, uint32_t ppn)
 {
     uint64_t left = count_ranks(p);
     uint32_t nodes = 0;
     for (uint32_t i = 0; i < d->nnodes; i++) {
         nodes += *hosts == '\0' || is_listed(hosts, d->nodes[i].host);
     }
-    if (nodes == 0 || (*hosts != '\0' && nodes < count_names(hosts)) ||
+    if (nodes == 0 || (*hosts != '\0' && nodes < spawned_place_count_names(hosts)) ||
         (ppn > 0 && left > (uint64_t)ppn * nodes)) {
         return false;
     }
@@ -67,7 +67,7 @@ static bool place(struct ct_spawned_place *p, const struct ct_jobdesc *d, uint32
             continue;
         }
         struct ct_node node = {.host = strdup(d->nodes[i].host),
-                               .ranks = share(left, nodes--, ppn)};
+                               .ranks = spawned_place_share(left, nodes--, ppn)};
         p->local = i == local ? p->nnodes : p->local;
         p->nodes[p->nnodes++] = node;
         left -= node.ranks;
@@ -109,7 +109,8 @@ bool ct_spawned_place_read(struct ct_spawned_place *p, const struct ct_jobdesc *
     for (; p->napps < n && !in->bad && ok; p->napps++) {
         ok = read_app(&p->apps[p->napps], in);
     }
-    return !in->bad && ok && count_ranks(p) <= CT_MAX_RANKS && place(p, desc, local, hosts, ppn);
+    return !in->bad && ok && count_ranks(p) <= CT_MAX_RANKS &&
+           spawned_place_place(p, desc, local, hosts, ppn);
 }
 
 void ct_spawned_place_fini(struct ct_spawned_place *p)

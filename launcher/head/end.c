@@ -54,7 +54,7 @@ void ct_head_watch_daemon(struct ct_head *h)
     }
 }
 
-static void on_reaped(void *arg, pid_t pid, int wait_status)
+static void head_on_reaped(void *arg, pid_t pid, int wait_status)
 {
     struct ct_head *h = arg;
     ct_router_reaped(&h->router, pid, wait_status);
@@ -68,7 +68,7 @@ void ct_head_clear_up(struct ct_head *h, bool spare_agents)
     if (spare_agents) {
         n += ct_router_pids(&h->router, true, h->spared + n); /* there is room for them */
     }
-    if (!ct_reaper_kill_all(h->spared, n, on_reaped, h, CT_KILL_LIMIT_MS)) {
+    if (!ct_reaper_kill_all(h->spared, n, head_on_reaped, h, CT_KILL_LIMIT_MS)) {
         char own[256] = "";
         gethostname(own, sizeof own - 1);
         ct_head_message(h, "some processes could not be killed on host %s", own);
@@ -84,7 +84,7 @@ void ct_head_clear_up(struct ct_head *h, bool spare_agents)
 
 /* One step further: kill; then stop waiting for the daemon and for the readers of our output. The
  * heads of spawned jobs kill in their turn: they are killed only when we leave. */
-static void escalate(struct ct_head *h)
+static void head_escalate(struct ct_head *h)
 {
     h->force++;
     if (h->force == 1) {
@@ -110,11 +110,11 @@ static void on_escalate(int fd, short what, void *arg)
     if (!h->hurry && (done || !ct_output_is_idle(h->out))) {
         ct_head_watch_daemon(h); /* it is the reader that takes its time */
     } else {
-        escalate(h);
+        head_escalate(h);
     }
 }
 
-static void on_timeout(int fd, short what, void *arg)
+static void head_on_timeout(int fd, short what, void *arg)
 {
     struct ct_head *h = arg;
     (void)fd;
@@ -135,7 +135,7 @@ static void on_timeout(int fd, short what, void *arg)
 /* ---- signals --------------------------------------------------------------------------------- */
 
 /* Before there is a job there is nobody to get a signal. */
-static void forward(struct ct_head *h, int signo)
+static void head_forward(struct ct_head *h, int signo)
 {
     if (h->running) {
         ct_router_down_u32(&h->router, CT_MSG_SIGNAL, (uint32_t)signo);
@@ -150,7 +150,7 @@ static void on_ending_signal(int signo, short what, void *arg)
     if (h->signalled) {
         if (ours || h->force == 0) { /* our parent's hurry is the same as what we have begun */
             event_del(h->escalate);
-            escalate(h);
+            head_escalate(h);
         }
         return;
     }
@@ -159,7 +159,7 @@ static void on_ending_signal(int signo, short what, void *arg)
         ct_head_message(h, "signal %d (%s): the ranks are ended", signo, strsignal(signo));
     }
     if (h->running) {
-        forward(h, signo);
+        head_forward(h, signo);
         ct_spawned_end(h->spawned, signo);
     } else {
         ct_head_ask_to_end(h, 0);
@@ -171,7 +171,7 @@ static void on_user_signal(int signo, short what, void *arg)
 {
     struct ct_head *h = arg;
     (void)what;
-    forward(h, signo);
+    head_forward(h, signo);
     ct_spawned_signal(h->spawned, signo);
 }
 
@@ -180,7 +180,7 @@ static void on_stop_signal(int signo, short what, void *arg)
 {
     struct ct_head *h = arg;
     (void)what;
-    forward(h, signo);
+    head_forward(h, signo);
     ct_spawned_signal(h->spawned, signo);
     ct_router_flush(&h->router, 100);
     ct_terminal_restore(&h->terminal);
@@ -215,7 +215,7 @@ bool ct_head_end_init(struct ct_head *h)
 {
     uint64_t       limit_ms = h->args->timeout_ms;
     struct timeval limit = {(time_t)(limit_ms / 1000), (suseconds_t)(limit_ms % 1000 * 1000)};
-    h->timeout = evtimer_new(h->base, on_timeout, h);
+    h->timeout = evtimer_new(h->base, head_on_timeout, h);
     h->escalate = evtimer_new(h->base, on_escalate, h);
     if (h->timeout == NULL || h->escalate == NULL) {
         return false;

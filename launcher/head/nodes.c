@@ -86,7 +86,7 @@ void ct_head_take_ready(struct ct_head *h, struct ct_unpack *in)
 }
 
 /* Those that keep the others from going on: not ready although their parent is there. */
-static bool is_missing(const struct ct_head *h, uint32_t node, bool reached)
+static bool head_is_missing(const struct ct_head *h, uint32_t node, bool reached)
 {
     const struct ct_jobdesc *d = h->args->desc;
     struct ct_span           all = {0, d->nnodes};
@@ -104,7 +104,7 @@ static void list_missing(const struct ct_head *h, bool reached, char *out, size_
     out[0] = '\0';
     for (uint32_t i = 0; i < h->args->desc->nnodes; i++) {
         const char *host = h->args->desc->nodes[i].host;
-        if (!is_missing(h, i, reached)) {
+        if (!head_is_missing(h, i, reached)) {
             continue;
         }
         total++;
@@ -135,7 +135,7 @@ static void report_missing(struct ct_head *h)
         (double)h->args->launch_timeout_ms / 1000.0);
 }
 
-static void show_missing(struct ct_head *h)
+static void head_show_missing(struct ct_head *h)
 {
     char names[56], line[128];
     list_missing(h, false, names, sizeof names);
@@ -167,7 +167,7 @@ static void on_slow(int fd, short what, void *arg)
         return;
     }
     if (h->args->desc->progress) {
-        show_missing(h);
+        head_show_missing(h);
     }
     event_add(h->slow, &again);
 }
@@ -214,7 +214,7 @@ void ct_head_take_lost(struct ct_head *h, uint32_t node, const char *why)
 
 /* ---- jobs that outlive deaths ---------------------------------------------------------------- */
 
-static void on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
+static void head_on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
 {
     struct ct_head  *h = arg;
     struct evbuffer *body = evbuffer_new();
@@ -352,7 +352,7 @@ void ct_head_take_events_taken(struct ct_head *h, struct ct_unpack *in)
 
 bool ct_head_nodes_init(struct ct_head *h)
 {
-    static const struct ct_recovery_ops ops = {on_job_event, NULL};
+    static const struct ct_recovery_ops ops = {head_on_job_event, NULL};
     const struct ct_jobdesc            *d = h->args->desc;
     const struct timeval                limit = time_of(h->args->launch_timeout_ms);
     const struct timeval                first =

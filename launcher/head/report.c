@@ -38,7 +38,7 @@ static int judge_exit(int wait_status, uint32_t phase, char *words, size_t cap)
 
 /* The job outlives the rank. One that was killed, or that ended in the midst of the others, is
  * lost; one that had left, or never came, has just failed. */
-static void outlive(struct ct_head *h, bool lost, int status, const char *line)
+static void head_go_on_without(struct ct_head *h, bool lost, int status, const char *line)
 {
     int *first = lost ? &h->lost_status : &h->left_status;
     bool is_first = *first == 0;
@@ -70,7 +70,8 @@ void ct_head_take_exit(struct ct_head *h, struct ct_unpack *in)
     snprintf(line, sizeof line, "rank %u (pid %u on host %s) %s", rank, pid, ct_head_host(h, rank),
              words);
     if (h->args->desc->recovery && !h->failed) {
-        outlive(h, WIFSIGNALED(wait_status) || phase == CT_PHASE_CONNECTED, status, line);
+        head_go_on_without(h, WIFSIGNALED(wait_status) || phase == CT_PHASE_CONNECTED, status,
+                           line);
     } else if (ct_head_fail(h, status)) {
         ct_head_message(h, "%s", line);
         ct_head_ask_to_end(h, CT_TERM_GRACE_MS);

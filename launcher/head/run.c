@@ -22,7 +22,7 @@
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* Ends the loop if there is nothing left to wait for. */
-static void leave_if_over(struct ct_head *h)
+static void head_leave_if_over(struct ct_head *h)
 {
     if (h->gone && ct_spawned_is_over(h->spawned) && ct_output_is_idle(h->out) &&
         ct_merge_is_empty(h->router.merge)) {
@@ -55,7 +55,7 @@ static void take_warning(struct ct_head *h, struct ct_unpack *in)
 }
 
 /* What a daemon tells about a node or a rank, or asks for. */
-static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
+static void head_on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
 {
     struct ct_head  *h = arg;
     struct ct_unpack body = {.at = data, .left = len}, *in = &body;
@@ -145,13 +145,13 @@ static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len
     }
 }
 
-static void on_joined(void *arg, uint32_t node, bool remote)
+static void head_on_joined(void *arg, uint32_t node, bool remote)
 {
     (void)remote;
     ct_head_joined(arg, node);
 }
 
-static void on_lost(void *arg, uint32_t node, bool remote, const char *why)
+static void head_on_lost(void *arg, uint32_t node, bool remote, const char *why)
 {
     struct ct_head *h = arg;
     if (!remote) {
@@ -161,7 +161,7 @@ static void on_lost(void *arg, uint32_t node, bool remote, const char *why)
 }
 
 /* No daemon is left. */
-static void on_over(void *arg)
+static void head_on_over(void *arg)
 {
     struct ct_head *h = arg;
     ct_head_tell_rest(h);
@@ -169,7 +169,7 @@ static void on_over(void *arg)
     ct_output_progress(h->out, "");
     ct_input_stop(h->in);
     h->gone = true;
-    leave_if_over(h);
+    head_leave_if_over(h);
 }
 
 /* ---- output and input ------------------------------------------------------------------------ */
@@ -198,7 +198,7 @@ static void on_output_idle(void *arg)
 {
     struct ct_head *h = arg;
     ct_spawned_resume(h->spawned);
-    leave_if_over(h);
+    head_leave_if_over(h);
 }
 
 /* ---- our terminal ---------------------------------------------------------------------------- */
@@ -285,7 +285,7 @@ static void on_job_failed(void *arg, const char *id, uint32_t rank, int status)
 
 static void on_job_over(void *arg)
 {
-    leave_if_over(arg);
+    head_leave_if_over(arg);
 }
 
 static void on_forked(void *arg)
@@ -358,10 +358,11 @@ static struct event_base *make_base(void)
     return base;
 }
 
-static bool set_up(struct ct_head *h)
+static bool head_set_up(struct ct_head *h)
 {
     static const struct ct_output_ops ops = {on_written, on_broken, on_output_idle};
-    static const struct ct_router_ops router_ops = {on_up, on_joined, on_lost, on_over};
+    static const struct ct_router_ops router_ops = {head_on_up, head_on_joined, head_on_lost,
+                                                    head_on_over};
     struct ct_jobdesc                *d = h->args->desc;
     h->base = make_base();
     if (h->base == NULL) {
@@ -410,7 +411,7 @@ int ct_head_run(const struct ct_head_args *args)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGTTIN, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!ct_reaper_children(&h.spared, &h.nspared) || !set_up(&h)) {
+    if (!ct_reaper_children(&h.spared, &h.nspared) || !head_set_up(&h)) {
         ct_terminal_restore(&h.terminal);
         fprintf(stderr, "ctranrun: cannot start: %s\n", strerror(errno));
         return CT_EXIT_INTERNAL;

@@ -97,7 +97,7 @@ static bool make_nodes(struct ct_options *o, const struct ct_hosts *h, const uin
     return d->nodes != NULL;
 }
 
-static bool place(struct ct_options *o, const struct ct_hosts *h)
+static bool layout_place(struct ct_options *o, const struct ct_hosts *h)
 {
     char      why[512];
     bool      in_turn = o->desc.map == CT_MAP_NODE;
@@ -122,7 +122,7 @@ bool ct_layout_nodes(struct ct_options *o)
     o->from_slurm = ok && h.n > 0 && h.soft;
     h.over = o->desc.oversubscribe;
     if (ok && ct_jobdesc_ranks(&o->desc) <= CT_MAX_RANKS) {
-        ok = h.n == 0 ? all_here(o) : place(o, &h);
+        ok = h.n == 0 ? all_here(o) : layout_place(o, &h);
     } else if (ok) {
         ok = ct_options_complain("the programs have %u ranks together, at most %d can be started",
                                  ct_jobdesc_ranks(&o->desc), CT_MAX_RANKS);
@@ -193,7 +193,7 @@ static bool choose_environment(struct ct_jobdesc *d, bool from_slurm)
     return true;
 }
 
-static bool add_words(char ***list, const char *const *words)
+static bool layout_add_words(char ***list, const char *const *words)
 {
     for (; *words != NULL; words++) {
         if (!ct_strlist_add(list, *words)) {
@@ -209,7 +209,7 @@ static bool use_ssh(struct ct_jobdesc *d)
     static const char *const words[] = {
         "ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15", NULL};
     d->agent_shell = true;
-    return add_words(&d->agent, words);
+    return layout_add_words(&d->agent, words);
 }
 
 /* A step of its own for each daemon, beside whatever else runs in the allocation: it takes nothing
@@ -224,7 +224,7 @@ static bool use_srun(struct ct_jobdesc *d)
     snprintf(job, sizeof job, "--jobid=%.32s", getenv("SLURM_JOB_ID"));
     d->agent_shell = false;
     return ct_strlist_add(&d->agent, "srun") && ct_strlist_add(&d->agent, job) &&
-           add_words(&d->agent, words);
+           layout_add_words(&d->agent, words);
 }
 
 static bool make_secrets(struct ct_jobdesc *d)

@@ -85,7 +85,7 @@ bool ct_hosts_is_here(const char *name)
 
 /* A name goes to an agent as an argument, so it must not look like an option, nor hold anything
  * that a shell or a list would take for its own. */
-static bool is_name(const char *text, size_t len)
+static bool hosts_is_name(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         if (!isalnum((unsigned char)text[i]) && strchr("._-@:", text[i]) == NULL) {
@@ -173,7 +173,7 @@ static bool split_host(const char *text, size_t len, const char **name, size_t *
         *name_len = (size_t)(end - text);
     }
     size_t rest = len - (size_t)(end - text);
-    return is_name(*name, *name_len) &&
+    return hosts_is_name(*name, *name_len) &&
            (rest == 0 || (end[0] == ':' && read_slots(end + 1, rest - 1, slots)));
 }
 
@@ -214,7 +214,7 @@ struct setting_name {
 
 /* The name that the line at `at` begins with, and in *value the text after its "=". Blanks may
  * stand on both sides of that. NULL: it begins with none. */
-static const struct setting_name *find_setting(const char *at, const char **value)
+static const struct setting_name *hosts_find_setting(const char *at, const char **value)
 {
     static const struct setting_name names[] = {
         {"slots", SLOTS, NULL},
@@ -251,7 +251,7 @@ static const char *take_settings(const char *at, uint32_t *slots, uint32_t *max_
 {
     while (*(at += strspn(at, BLANKS)) != '\0') {
         const char                *value = NULL;
-        const struct setting_name *s = find_setting(at, &value);
+        const struct setting_name *s = hosts_find_setting(at, &value);
         if (s != NULL && s->what == FOREIGN) {
             return s->ours;
         }
@@ -333,7 +333,7 @@ bool ct_hosts_add_slurm(struct ct_hosts *h, char *why, size_t cap)
     bool   ok = names != NULL;
     for (uint32_t i = 0; ok && names[i] != NULL; i++) {
         uint32_t n = tasks != NULL ? ct_slurmlist_tasks(tasks, i) : 1;
-        ok = n > 0 && n <= CT_MAX_RANKS && is_name(names[i], strlen(names[i])) &&
+        ok = n > 0 && n <= CT_MAX_RANKS && hosts_is_name(names[i], strlen(names[i])) &&
              add_host(h, names[i], strlen(names[i]), n, n);
     }
     ct_slurmlist_free(names);
@@ -358,7 +358,8 @@ static uint32_t room_of(const struct ct_host *host, enum limit limit)
 }
 
 /* One rank to each host in turn that has room, until all are given out. */
-static uint64_t deal(const struct ct_hosts *h, uint64_t left, enum limit limit, uint32_t *counts)
+static uint64_t hosts_give_in_turn(const struct ct_hosts *h, uint64_t left, enum limit limit,
+                                   uint32_t *counts)
 {
     bool gave = true;
     while (left > 0 && gave) {
@@ -374,7 +375,7 @@ static uint64_t deal(const struct ct_hosts *h, uint64_t left, enum limit limit, 
     return left;
 }
 
-static uint64_t fill(const struct ct_hosts *h, uint64_t left, uint32_t *counts)
+static uint64_t hosts_fill_slots(const struct ct_hosts *h, uint64_t left, uint32_t *counts)
 {
     for (uint32_t i = 0; i < h->n; i++) {
         counts[i] = left < h->all[i].slots ? (uint32_t)left : h->all[i].slots;
@@ -405,9 +406,10 @@ bool ct_hosts_place(const struct ct_hosts *h, uint32_t n, uint32_t ppn, bool in_
     if (ppn > 0) {
         left = place_ppn(h, left, ppn, counts);
     } else {
-        left = in_turn ? deal(h, left, TO_SLOTS, counts) : fill(h, left, counts);
-        left = deal(h, left, TO_MAX_SLOTS, counts);
-        left = h->over ? deal(h, left, TO_ANY, counts) : left;
+        left = in_turn ? hosts_give_in_turn(h, left, TO_SLOTS, counts)
+                       : hosts_fill_slots(h, left, counts);
+        left = hosts_give_in_turn(h, left, TO_MAX_SLOTS, counts);
+        left = h->over ? hosts_give_in_turn(h, left, TO_ANY, counts) : left;
     }
     if (left > 0 && ppn > 0) {
         snprintf(why, cap, "%u ranks do not fit on %u host%s with --ppn %u; raise it or add hosts",

@@ -42,7 +42,7 @@ static void find_file(const struct ct_options *o, char *path, size_t cap)
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* "data centre paris, zone z1, rack r1", or what is known of it. */
-static void describe(const struct ct_label *l, char *out, size_t cap)
+static void host_order_describe(const struct ct_label *l, char *out, size_t cap)
 {
     const char *const kinds[] = {"data centre", "zone", "rack", "NVLink domain"};
     const char *const names[] = {l->dc, l->zone, l->rack, l->nvlink};
@@ -67,9 +67,9 @@ static bool is_elsewhere(const struct ct_location *locations, uint32_t a, uint32
 }
 
 /* The new order, a line for each rack and domain, and what it is good for. */
-static void tell(const struct ct_options *o, const struct ct_hosts *h, const char *path,
-                 const struct ct_labels *labels, const struct ct_location *locations,
-                 const uint32_t *order)
+static void host_order_tell(const struct ct_options *o, const struct ct_hosts *h, const char *path,
+                            const struct ct_labels *labels, const struct ct_location *locations,
+                            const uint32_t *order)
 {
     static const struct {
         enum ct_distance within;
@@ -93,7 +93,7 @@ static void tell(const struct ct_options *o, const struct ct_hosts *h, const cha
         if (i == 0 || is_elsewhere(locations, order[i - 1], order[i])) {
             struct ct_label label = ct_labels_of(labels, h->all[order[i]].name);
             char            where[5 * CT_LABEL_LEN];
-            describe(&label, where, sizeof where);
+            host_order_describe(&label, where, sizeof where);
             fprintf(out, "\n    %s:", where);
         }
         fprintf(out, " %s", h->all[order[i]].name);
@@ -129,7 +129,7 @@ static bool put_in_order(const struct ct_options *o, struct ct_hosts *h, const c
               find_locations(h, labels, locations) == CTRAN_SUCCESS &&
               ct_order_hosts(locations, h->n, order) == CTRAN_SUCCESS;
     if (ok && (o->desc.tell_ranks || o->dry_run)) {
-        tell(o, h, path, labels, locations, order);
+        host_order_tell(o, h, path, labels, locations, order);
     }
     for (uint32_t i = 0; ok && i < h->n; i++) {
         sorted[i] = h->all[order[i]];

@@ -61,7 +61,7 @@ static bool is_write_only(int fd)
     return flags >= 0 && (flags & O_ACCMODE) == O_WRONLY;
 }
 
-static void on_readable(int fd, short what, void *arg)
+static void input_on_readable(int fd, short what, void *arg)
 {
     struct ct_input *in = arg;
     uint8_t          buf[16 << 10];
@@ -95,7 +95,7 @@ struct ct_input *ct_input_create(struct event_base *base, ct_input_fn fn, ct_inp
     }
     *in = (struct ct_input){
         .fn = fn, .broken = broken, .arg = arg, .own = ct_ownfd_open(STDIN_FILENO, O_RDONLY)};
-    in->readable = event_new(base, in->own.fd, EV_READ, on_readable, in);
+    in->readable = event_new(base, in->own.fd, EV_READ, input_on_readable, in);
     in->again = evtimer_new(base, on_again, in);
     return in;
 }

@@ -50,7 +50,7 @@ static bool is_waiting(const struct channel *c)
 }
 
 /* The owner's time runs while others wait; without credit it is the reader that is slow. */
-static void watch_owner(struct channel *c)
+static void merge_watch_owner(struct channel *c)
 {
     static const struct timeval idle = {CT_LINE_IDLE_MS / 1000, CT_LINE_IDLE_MS % 1000 * 1000};
     if (c->owner != NO_OWNER && is_waiting(c)) {
@@ -61,7 +61,7 @@ static void watch_owner(struct channel *c)
 }
 
 /* Passes a payload on; its source has the channel as long as the line goes on. */
-static void forward(struct channel *c, uint32_t source, const uint8_t *payload, size_t len)
+static void merge_forward(struct channel *c, uint32_t source, const uint8_t *payload, size_t len)
 {
     struct ct_unpack in = {.at = payload, .left = len};
     (void)ct_unpack_u32(&in);
@@ -81,12 +81,12 @@ static void forward_first(struct channel *c, uint32_t source)
     evbuffer_remove(q->payloads, &len, sizeof len);
     const uint8_t *payload = evbuffer_pullup(q->payloads, (ssize_t)len);
     q->bytes -= len - HEAD_BYTES;
-    forward(c, source, payload, len);
+    merge_forward(c, source, payload, len);
     evbuffer_drain(q->payloads, len);
 }
 
 /* The source whose turn it is: the owner, or the next in turn that has something. */
-static uint32_t choose(struct channel *c)
+static uint32_t merge_choose(struct channel *c)
 {
     uint32_t n = c->m->nsources;
     for (uint32_t i = 0; i < n; i++) {
@@ -99,21 +99,21 @@ static uint32_t choose(struct channel *c)
     return NO_OWNER;
 }
 
-static void run(struct channel *c)
+static void merge_run(struct channel *c)
 {
     if (c->running) {
         return;
     }
     c->running = true;
     while (c->credit > 0) {
-        uint32_t source = choose(c);
+        uint32_t source = merge_choose(c);
         if (source == NO_OWNER) {
             break;
         }
         forward_first(c, source);
     }
     c->running = false;
-    watch_owner(c);
+    merge_watch_owner(c);
 }
 
 static void on_idle(int fd, short what, void *arg)
@@ -124,7 +124,7 @@ static void on_idle(int fd, short what, void *arg)
     if (c->credit > 0) {
         c->owner = NO_OWNER;
     }
-    run(c);
+    merge_run(c);
 }
 
 bool ct_merge_add(struct ct_merge *m, uint32_t source, struct ct_unpack *in)
@@ -143,9 +143,9 @@ bool ct_merge_add(struct ct_merge *m, uint32_t source, struct ct_unpack *in)
     if (c->credit > 0 && (c->owner == NO_OWNER || c->owner == source) &&
         evbuffer_get_length(q->payloads) == 0) {
         c->running = true;
-        forward(c, source, payload, len);
+        merge_forward(c, source, payload, len);
         c->running = false;
-        run(c);
+        merge_run(c);
         return true;
     }
     uint32_t len32 = (uint32_t)len;
@@ -153,7 +153,7 @@ bool ct_merge_add(struct ct_merge *m, uint32_t source, struct ct_unpack *in)
     evbuffer_add(q->payloads, payload, len);
     q->bytes += len - HEAD_BYTES;
     if (!event_pending(c->idle, EV_TIMEOUT, NULL)) {
-        watch_owner(c);
+        merge_watch_owner(c);
     }
     return true;
 }
@@ -162,7 +162,7 @@ void ct_merge_credit(struct ct_merge *m, uint32_t channel, uint32_t len_bytes)
 {
     if (channel < CT_ARRAY_LEN(m->chans)) {
         m->chans[channel].credit += len_bytes;
-        run(&m->chans[channel]);
+        merge_run(&m->chans[channel]);
     }
 }
 
@@ -173,7 +173,7 @@ void ct_merge_close(struct ct_merge *m, uint32_t source)
         c->queues[source].gone = true;
         if (c->owner == source && evbuffer_get_length(c->queues[source].payloads) == 0) {
             c->owner = NO_OWNER;
-            run(c);
+            merge_run(c);
         }
     }
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int digits(uint32_t n)
+static int outdir_digits(uint32_t n)
 {
     int count = 1;
     while (n >= 10) {
@@ -39,7 +39,7 @@ int ct_outdir_open(const char *dir, uint32_t rank, uint32_t job_ranks, bool is_s
                    size_t cap)
 {
     char path[PATH_MAX + 32];
-    int  len = snprintf(path, sizeof path, "%s/rank.%0*u", dir, digits(job_ranks - 1), rank);
+    int  len = snprintf(path, sizeof path, "%s/rank.%0*u", dir, outdir_digits(job_ranks - 1), rank);
     int  fd = -1;
     int  made = mkdir(path, 0777);
     if (made != 0 && errno == ENOENT) {

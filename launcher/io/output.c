@@ -67,7 +67,7 @@ static void give_back(struct sink *s)
     }
 }
 
-static void drop(struct sink *s)
+static void output_drop(struct sink *s)
 {
     event_del(s->writable);
     s->broken = true;
@@ -86,7 +86,7 @@ static ssize_t write_some(struct sink *s)
 }
 
 /* Writes while there is room, a bounded number of times, since a file always has room. */
-static void on_writable(int fd, short what, void *arg)
+static void output_on_writable(int fd, short what, void *arg)
 {
     struct sink  *s = arg;
     struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -98,7 +98,7 @@ static void on_writable(int fd, short what, void *arg)
         ssize_t n = write_some(s);
         if (n < 0 && errno != EAGAIN && errno != EINTR) {
             int err = errno == EPIPE || errno == ECONNRESET ? 0 : errno;
-            drop(s);
+            output_drop(s);
             s->o->ops->broken(s->o->arg, s->channel, err);
         } else if (n < 0) {
             return;
@@ -111,7 +111,7 @@ static void on_writable(int fd, short what, void *arg)
 }
 
 /* Starts a line where one is due. */
-static void begin(struct sink *s, uint32_t source)
+static void output_begin(struct sink *s, uint32_t source)
 {
     if (s->mid_line && s->last != source) {
         evbuffer_add(s->pending, "\n", 1);
@@ -127,7 +127,7 @@ static void begin(struct sink *s, uint32_t source)
 
 static const char ERASE[] = "\r\033[K";
 
-static void erase(struct sink *s)
+static void output_erase(struct sink *s)
 {
     if (s->showing) {
         evbuffer_add(s->pending, ERASE, sizeof ERASE - 1);
@@ -138,12 +138,12 @@ static void erase(struct sink *s)
 
 static void add_lines(struct sink *s, uint32_t source, const uint8_t *data, size_t len)
 {
-    erase(s);
+    output_erase(s);
     s->used = true;
     while (len > 0) {
         const uint8_t *end = s->o->tag ? memchr(data, '\n', len) : NULL;
         size_t         part = end != NULL ? (size_t)(end - data) + 1 : len;
-        begin(s, source);
+        output_begin(s, source);
         evbuffer_add(s->pending, data, part);
         s->mid_line = data[part - 1] != '\n';
         data += part;
@@ -201,7 +201,7 @@ void ct_output_progress(struct ct_output *o, const char *line)
     if (s->broken || s->used || (s->showing && strcmp(s->shown, line) == 0)) {
         return;
     }
-    erase(s);
+    output_erase(s);
     if (*line != '\0') {
         snprintf(s->shown, sizeof s->shown, "%s", line);
         evbuffer_add(s->pending, s->shown, strlen(s->shown));
@@ -244,7 +244,7 @@ bool ct_output_is_idle(const struct ct_output *o)
 void ct_output_give_up(struct ct_output *o)
 {
     for (int i = 0; i < 2; i++) {
-        drop(&o->sinks[i]);
+        output_drop(&o->sinks[i]);
         give_back(&o->sinks[i]);
     }
 }
@@ -268,7 +268,7 @@ struct ct_output *ct_output_create(struct event_base *base, bool tag, uint32_t j
                            .last = NO_SOURCE,
                            .own = ct_ownfd_open(i == 0 ? STDOUT_FILENO : STDERR_FILENO, O_WRONLY)};
         s->pending = evbuffer_new();
-        s->writable = event_new(base, s->own.fd, EV_WRITE | EV_PERSIST, on_writable, s);
+        s->writable = event_new(base, s->own.fd, EV_WRITE | EV_PERSIST, output_on_writable, s);
         if (s->pending == NULL || s->writable == NULL) {
             return NULL; /* the program ends */
         }

@@ -80,7 +80,7 @@ static void write_input(struct reader *r)
     }
 }
 
-static void on_writable(int fd, short what, void *arg)
+static void rankin_on_writable(int fd, short what, void *arg)
 {
     struct reader *r = arg;
     (void)fd;
@@ -110,7 +110,7 @@ void ct_rankin_attach(struct ct_rankin *in, int fd)
 {
     struct reader *r = &in->readers[in->nreaders];
     *r = (struct reader){.in = in, .fd = fd, .pending = evbuffer_new()};
-    r->writable = event_new(in->base, fd, EV_WRITE, on_writable, r);
+    r->writable = event_new(in->base, fd, EV_WRITE, rankin_on_writable, r);
     in->open++;
     if (in->nreaders++ == 0) {
         ct_conn_send_credit(in->conn, CT_CHAN_STDIN, CT_IN_WINDOW);

@@ -79,7 +79,7 @@ static bool may_send(const struct source *s)
     return s->chan->credit > 0 && (s->chan->owner == NULL || s->chan->owner == s);
 }
 
-static void disown(struct channel *chan)
+static void rankio_disown(struct channel *chan)
 {
     chan->owner = NULL;
     event_del(chan->idle);
@@ -87,7 +87,7 @@ static void disown(struct channel *chan)
 }
 
 /* The owner's line is cut. Those who merge what comes from here have to know. */
-static void release(struct channel *chan)
+static void rankio_release(struct channel *chan)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, chan->id);
@@ -95,11 +95,11 @@ static void release(struct channel *chan)
     ct_pack_u32(body, false);
     ct_conn_send(chan->io->conn, CT_MSG_OUT, body);
     evbuffer_free(body);
-    disown(chan);
+    rankio_disown(chan);
 }
 
 /* The owner's time starts anew; it runs only while others wait. */
-static void watch_owner(struct channel *chan)
+static void rankio_watch_owner(struct channel *chan)
 {
     static const struct timeval idle = {CT_LINE_IDLE_MS / 1000, CT_LINE_IDLE_MS % 1000 * 1000};
     if (chan->owner != NULL && !ct_list_empty(&chan->waiting)) {
@@ -114,10 +114,10 @@ static void on_owner_idle(int fd, short what, void *arg)
     (void)what;
     /* Without credit it is the head's reader who is slow, not the owner. */
     if (chan->credit <= 0) {
-        watch_owner(chan);
+        rankio_watch_owner(chan);
         return;
     }
-    release(chan);
+    rankio_release(chan);
 }
 
 static void close_source(struct source *s)
@@ -139,7 +139,7 @@ static void close_source(struct source *s)
     evbuffer_free(s->line);
     s->line = NULL;
     if (chan->owner == s) {
-        release(chan);
+        rankio_release(chan);
     }
     if (--io->open == 0 && io->finishing) {
         io->on_drained(io->arg);
@@ -175,7 +175,7 @@ static void on_silent(int fd, short what, void *arg)
 }
 
 /* What cannot be kept is lost, so the job must not end well; the first such word is enough. */
-static void keep(struct source *s, const uint8_t *data, size_t len)
+static void rankio_keep(struct source *s, const uint8_t *data, size_t len)
 {
     struct ct_rankio *io = s->io;
     int               err = s->file >= 0 && io->keeping ? ct_outdir_write(s->file, data, len) : 0;
@@ -189,7 +189,7 @@ static void keep(struct source *s, const uint8_t *data, size_t len)
 }
 
 /* Takes in what was read and sends what is whole. */
-static void take_in(struct source *s, const uint8_t *data, size_t len)
+static void rankio_take_in(struct source *s, const uint8_t *data, size_t len)
 {
     const uint8_t *last = memrchr(data, '\n', len);
     size_t         held = evbuffer_get_length(s->line);
@@ -198,23 +198,23 @@ static void take_in(struct source *s, const uint8_t *data, size_t len)
     if (s->at_once) {
         whole = held + len;
     } else if (s->chan->owner == s && last != NULL) {
-        disown(s->chan); /* the rest of the line says so itself */
+        rankio_disown(s->chan); /* the rest of the line says so itself */
     } else if (s->chan->owner == s || held + len - whole > CT_LINE_MAX) {
         whole = held + len;
         s->chan->owner = s;
     }
     send_bytes(s, s->line, whole);
-    watch_owner(s->chan);
+    rankio_watch_owner(s->chan);
     watch_prompt(s);
 }
 
 /* Reads once. Returns false when there is nothing more just now, or the source is closed. */
-static bool read_some(struct source *s)
+static bool rankio_read_some(struct source *s)
 {
     ssize_t n = read(s->fd, s->io->scratch, CT_LINE_MAX);
     if (n > 0) {
-        keep(s, s->io->scratch, (size_t)n);
-        take_in(s, s->io->scratch, (size_t)n);
+        rankio_keep(s, s->io->scratch, (size_t)n);
+        rankio_take_in(s, s->io->scratch, (size_t)n);
         return true;
     }
     if (n < 0 && errno == EINTR) {
@@ -227,41 +227,41 @@ static bool read_some(struct source *s)
     return false;
 }
 
-static void park(struct source *s)
+static void rankio_wait_for_credit(struct source *s)
 {
     event_del(s->readable);
     ct_list_remove(&s->waiting);
     ct_list_append(&s->chan->waiting, &s->waiting);
     if (!event_pending(s->chan->idle, EV_TIMEOUT, NULL)) {
-        watch_owner(s->chan);
+        rankio_watch_owner(s->chan);
     }
 }
 
-static void on_readable(int fd, short what, void *arg)
+static void rankio_on_readable(int fd, short what, void *arg)
 {
     struct source *s = arg;
     (void)fd;
     (void)what;
     if (may_send(s)) {
-        read_some(s);
+        rankio_read_some(s);
     } else {
-        park(s);
+        rankio_wait_for_credit(s);
     }
 }
 
 /* Lets a source that waited go on. Once all ranks are gone nothing announces the rest of a pipe
  * that a stranger still holds open, so it is read here until it is empty. */
-static void resume(struct source *s)
+static void rankio_resume(struct source *s)
 {
     event_add(s->readable, NULL);
     if (!s->io->finishing) {
-        read_some(s);
+        rankio_read_some(s);
         return;
     }
-    while (s->readable != NULL && may_send(s) && read_some(s)) {
+    while (s->readable != NULL && may_send(s) && rankio_read_some(s)) {
     }
     if (s->readable != NULL) {
-        park(s);
+        rankio_wait_for_credit(s);
     }
 }
 
@@ -279,7 +279,7 @@ static void on_go(int fd, short what, void *arg)
     for (struct ct_list *node; (node = ct_list_pop(&turn)) != NULL;) {
         struct source *s = CT_LIST_ENTRY(node, struct source, waiting);
         if (may_send(s)) {
-            resume(s);
+            rankio_resume(s);
         } else {
             ct_list_append(&chan->waiting, &s->waiting);
         }
@@ -299,7 +299,7 @@ static void watch_source(struct ct_rankio *io, uint32_t local_rank, bool is_stde
     s->id = ct_source_of(io->ranks[local_rank], is_stderr && !s->at_once);
     s->chan = &io->chans[io->desc->one_sink ? CT_CHAN_OUT : is_stderr];
     s->line = evbuffer_new();
-    s->readable = event_new(io->base, fd, EV_READ | EV_PERSIST, on_readable, s);
+    s->readable = event_new(io->base, fd, EV_READ | EV_PERSIST, rankio_on_readable, s);
     s->silent = !s->at_once && ct_jobdesc_gets_input(io->desc, io->ranks[local_rank])
                     ? evtimer_new(io->base, on_silent, s)
                     : NULL;
@@ -329,8 +329,8 @@ void ct_rankio_attach(struct ct_rankio *io, uint32_t local_rank, int fd)
     watch_source(io, local_rank, false, -1, fd);
 }
 
-static int open_stream(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int *child,
-                       char *why, size_t cap)
+static int rankio_open_stream(struct ct_rankio *io, uint32_t local_rank, bool is_stderr, int *child,
+                              char *why, size_t cap)
 {
     const struct ct_jobdesc *d = io->desc;
     uint32_t                 rank = io->ranks[local_rank];
@@ -355,9 +355,9 @@ static int open_stream(struct ct_rankio *io, uint32_t local_rank, bool is_stderr
 int ct_rankio_open(struct ct_rankio *io, uint32_t local_rank, int fds[2], char *why, size_t cap)
 {
     fds[0] = fds[1] = -1;
-    int err = open_stream(io, local_rank, false, &fds[0], why, cap);
+    int err = rankio_open_stream(io, local_rank, false, &fds[0], why, cap);
     if (err == 0) {
-        err = open_stream(io, local_rank, true, &fds[1], why, cap);
+        err = rankio_open_stream(io, local_rank, true, &fds[1], why, cap);
     }
     if (err != 0 && fds[0] >= 0) {
         close(fds[0]);
@@ -369,7 +369,7 @@ void ct_rankio_pull(struct ct_rankio *io, uint32_t local_rank)
 {
     for (uint32_t i = 2 * local_rank; i < 2 * local_rank + 2; i++) {
         struct source *s = &io->sources[i];
-        while (s->readable != NULL && may_send(s) && read_some(s)) {
+        while (s->readable != NULL && may_send(s) && rankio_read_some(s)) {
         }
     }
 }
@@ -383,7 +383,7 @@ void ct_rankio_finish(struct ct_rankio *io)
     }
     for (uint32_t i = 0; i < 2 * io->nranks; i++) {
         if (io->sources[i].readable != NULL) {
-            park(&io->sources[i]);
+            rankio_wait_for_credit(&io->sources[i]);
         }
     }
     event_active(io->chans[0].go, 0, 0);

@@ -13,7 +13,7 @@ bool ct_terminal_is_ours(void)
 }
 
 /* Who sets a terminal from its background is stopped by SIGTTOU, unless that is blocked. */
-static bool set(const struct termios *settings)
+static bool terminal_set(const struct termios *settings)
 {
     sigset_t stop, before;
     sigemptyset(&stop);
@@ -32,13 +32,13 @@ void ct_terminal_pass_keys(struct ct_terminal *t)
     struct termios raw = t->before;
     cfmakeraw(&raw);
     raw.c_oflag = t->before.c_oflag;
-    t->raw = set(&raw);
+    t->raw = terminal_set(&raw);
 }
 
 void ct_terminal_restore(struct ct_terminal *t)
 {
     if (t->raw) {
-        (void)set(&t->before); /* the terminal may be gone */
+        (void)terminal_set(&t->before); /* the terminal may be gone */
         t->raw = false;
     }
 }

@@ -74,7 +74,7 @@ uint32_t ct_jobdesc_app_of(const struct ct_jobdesc *d, uint32_t rank)
 }
 
 /* The text with %r, %l, %n and %% replaced. The caller frees it. */
-static char *expand(const struct ct_jobdesc *d, const char *text, uint32_t rank)
+static char *jobdesc_expand_rank_env(const struct ct_jobdesc *d, const char *text, uint32_t rank)
 {
     char  *out = NULL;
     size_t len = 0;
@@ -136,7 +136,7 @@ char **ct_jobdesc_env(const struct ct_jobdesc *d, uint32_t rank)
               set_all(&env, d->apps[ct_jobdesc_app_of(d, rank)].env);
     for (char **s = d->rank_env; ok && s != NULL && *s != NULL; s++) {
         if (ct_ranklist_has(*s, rank)) {
-            char *setting = expand(d, strchr(*s, ':') + 1, rank);
+            char *setting = jobdesc_expand_rank_env(d, strchr(*s, ':') + 1, rank);
             ok = setting != NULL && ct_strlist_set(&env, setting);
             free(setting);
         }

@@ -20,7 +20,7 @@ void ct_recovery_fini(struct ct_recovery *r)
     free(r->ended);
 }
 
-static void let_leave(struct ct_recovery *r)
+static void recovery_let_leave(struct ct_recovery *r)
 {
     bool wanted = false;
     for (uint32_t i = 0; i < r->nranks; i++) {
@@ -50,7 +50,7 @@ void ct_recovery_ended(struct ct_recovery *r, uint32_t rank, enum ct_rank_phase 
         r->cannot_meet |= !r->met;
         r->ops->tell(r->arg, r->met ? CT_JOB_EVENT_ENDED : CT_JOB_EVENT_NO_START, rank);
     }
-    let_leave(r); /* one that left without a word, as sessions do, keeps nobody either */
+    recovery_let_leave(r); /* one that left without a word, as sessions do, keeps nobody either */
 }
 
 bool ct_recovery_fence(struct ct_recovery *r)
@@ -63,6 +63,6 @@ void ct_recovery_wants_leave(struct ct_recovery *r, uint32_t rank)
 {
     if (r->on && rank < r->nranks) {
         r->wants[rank]++;
-        let_leave(r);
+        recovery_let_leave(r);
     }
 }

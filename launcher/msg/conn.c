@@ -63,7 +63,7 @@ static size_t limit_of(uint32_t type)
     }
 }
 
-static void lose(struct ct_conn *c, const char *why)
+static void conn_lose(struct ct_conn *c, const char *why)
 {
     if (!c->gone) {
         c->gone = true;
@@ -73,10 +73,10 @@ static void lose(struct ct_conn *c, const char *why)
     }
 }
 
-static void reject(struct ct_conn *c, const char *why)
+static void conn_reject(struct ct_conn *c, const char *why)
 {
     c->senseless = !c->gone;
-    lose(c, why);
+    conn_lose(c, why);
 }
 
 /* Something else than ours speaks: what it says, as far as it is text, tells who. */
@@ -89,11 +89,11 @@ static void reject_stranger(struct ct_conn *c, struct evbuffer *in)
         *at = isprint((unsigned char)*at) ? *at : ' ';
     }
     snprintf(why, sizeof why, "no message, but \"%s\"", text);
-    reject(c, why);
+    conn_reject(c, why);
 }
 
 /* Delivers the first message. Returns false when it is not all there, or is no message. */
-static bool deliver(struct ct_conn *c, struct evbuffer *in)
+static bool conn_deliver(struct ct_conn *c, struct evbuffer *in)
 {
     const uint8_t *head = evbuffer_pullup(in, HEAD_BYTES);
     if (head == NULL) {
@@ -107,7 +107,7 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
         snprintf(why, sizeof why,
                  "it speaks version %u of the launcher's protocol, and this is version %d", version,
                  CT_PROTO_VERSION);
-        reject(c, why);
+        conn_reject(c, why);
         return false;
     }
     if (magic != CT_PROTO_MAGIC) {
@@ -116,7 +116,7 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
     }
     if (len > limit_of(type) || limit_of(type) == 0) {
         snprintf(why, sizeof why, "no message (type %u, length %u)", type, len);
-        reject(c, why);
+        conn_reject(c, why);
         return false;
     }
     if (evbuffer_get_length(in) < HEAD_BYTES + (size_t)len + 1) {
@@ -132,14 +132,14 @@ static bool deliver(struct ct_conn *c, struct evbuffer *in)
     evbuffer_drain(in, HEAD_BYTES + (size_t)len + 1);
     if (body.bad) {
         snprintf(why, sizeof why, "a message of type %u and length %u makes no sense", type, len);
-        reject(c, why);
+        conn_reject(c, why);
     }
     return !c->gone;
 }
 
 static void on_read(struct bufferevent *bev, void *arg)
 {
-    while (deliver(arg, bufferevent_get_input(bev))) {
+    while (conn_deliver(arg, bufferevent_get_input(bev))) {
     }
 }
 
@@ -165,7 +165,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
         return;
     }
     ((struct ct_conn *)arg)->ended = (what & BEV_EVENT_EOF) != 0;
-    lose(arg, what & BEV_EVENT_EOF ? "the stream ended" : strerror(errno));
+    conn_lose(arg, what & BEV_EVENT_EOF ? "the stream ended" : strerror(errno));
 }
 
 static struct bufferevent *open_end(struct event_base *base, int fd, struct ct_conn *c)

@@ -54,7 +54,7 @@ struct ct_unpack ct_unpack_of(struct evbuffer *body)
 }
 
 /* The next `len` bytes, NULL when there are not as many. */
-static const uint8_t *take(struct ct_unpack *in, size_t len)
+static const uint8_t *payload_take(struct ct_unpack *in, size_t len)
 {
     if (in->bad || in->left < len) {
         in->bad = true;
@@ -68,20 +68,20 @@ static const uint8_t *take(struct ct_unpack *in, size_t len)
 
 uint32_t ct_unpack_u32(struct ct_unpack *in)
 {
-    const uint8_t *at = take(in, 4);
+    const uint8_t *at = payload_take(in, 4);
     return at != NULL ? (uint32_t)get_le(at, 4) : 0;
 }
 
 uint64_t ct_unpack_u64(struct ct_unpack *in)
 {
-    const uint8_t *at = take(in, 8);
+    const uint8_t *at = payload_take(in, 8);
     return at != NULL ? get_le(at, 8) : 0;
 }
 
 const char *ct_unpack_text(struct ct_unpack *in)
 {
     size_t      len = ct_unpack_u32(in);
-    const char *at = (const char *)take(in, len + 1);
+    const char *at = (const char *)payload_take(in, len + 1);
     if (at == NULL || at[len] != '\0' || strlen(at) != len) {
         in->bad = true;
         return "";
@@ -92,7 +92,7 @@ const char *ct_unpack_text(struct ct_unpack *in)
 const void *ct_unpack_bytes(struct ct_unpack *in, size_t *len_bytes)
 {
     size_t         len = ct_unpack_u32(in);
-    const uint8_t *at = take(in, len);
+    const uint8_t *at = payload_take(in, len);
     *len_bytes = at != NULL ? len : 0;
     return at != NULL ? (const void *)at : "";
 }

@@ -47,7 +47,7 @@ static unsigned list_others(const char *dir_name, struct file files[OTHERS_MAX])
     return n;
 }
 
-static bool is_one_of(const struct file *f, const struct file *files, unsigned n)
+static bool corelock_is_one_of(const struct file *f, const struct file *files, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         if (files[i].major == f->major && files[i].minor == f->minor &&
@@ -65,7 +65,7 @@ static void read_lock(struct ct_corelock *c, const char *line, const struct file
     unsigned    first, last;
     if (sscanf(line, "%*s OFDLCK %*s WRITE %*s %x:%x:%ju %u %u", &f.major, &f.minor, &f.inode,
                &first, &last) == 5 &&
-        is_one_of(&f, files, n)) {
+        corelock_is_one_of(&f, files, n)) {
         for (unsigned cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++) {
             CPU_SET(cpu, &c->others);
         }

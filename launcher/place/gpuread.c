@@ -20,8 +20,8 @@ static int read_machine(struct ct_machine *m, const struct ct_config *cfg, const
     return rc == CTRAN_SUCCESS ? 0 : rc == CTRAN_ERR_ARG ? CT_EXIT_USAGE : CT_EXIT_INTERNAL;
 }
 
-static int choose(struct ct_gpus *g, const struct ct_config *cfg, const struct ct_log *log,
-                  const struct ct_gpu_order *order, char *why, size_t cap)
+static int gpuread_choose(struct ct_gpus *g, const struct ct_config *cfg, const struct ct_log *log,
+                          const struct ct_gpu_order *order, char *why, size_t cap)
 {
     struct ct_machine *m = calloc(1, sizeof *m);
     if (m == NULL) {
@@ -53,7 +53,7 @@ int ct_gpus_read(struct ct_gpus *g, const struct ct_jobdesc *d, uint32_t n, cons
                                      .nic_map = cfg.nic_map,
                                      .sets = sets};
         log.level = (enum ct_log_level)cfg.log;
-        status = choose(g, &cfg, &log, &order, why, cap);
+        status = gpuread_choose(g, &cfg, &log, &order, why, cap);
     } else {
         snprintf(why, cap, "cannot choose the ranks' GPUs: a CTRAN_ variable has a bad value");
     }

@@ -53,7 +53,7 @@ static bool knows_uuids(const struct ct_machine *m)
 /* ---- units ----------------------------------------------------------------------------------- */
 
 /* Whether a list names it twice: the same GPU, or the same slice. */
-static bool is_there(const struct ct_gpus *g, const struct ct_gpu_unit *u)
+static bool gpus_is_there(const struct ct_gpus *g, const struct ct_gpu_unit *u)
 {
     bool slice = strncmp(u->word, "MIG-", 4) == 0, found = false;
     for (uint32_t i = 0; i < g->nunits; i++) {
@@ -72,7 +72,7 @@ static bool add_unit(struct ct_gpus *g, int gpu, const char *word, size_t len)
         return false;
     }
     memcpy(u.word, word, len);
-    if (is_there(g, &u)) {
+    if (gpus_is_there(g, &u)) {
         g->nunits = 0;
         return false;
     }
@@ -220,7 +220,7 @@ static int choose_next(const struct ct_gpus *g, const uint16_t *mine, uint32_t n
     return best;
 }
 
-static void take(struct ct_gpus *g, uint32_t rank, uint32_t k, uint32_t unit)
+static void gpus_take(struct ct_gpus *g, uint32_t rank, uint32_t k, uint32_t unit)
 {
     g->of[rank * g->each + k] = (uint16_t)unit;
     g->units[unit].users++;
@@ -266,7 +266,7 @@ static int take_mapped(struct ct_gpus *g, const struct ct_gpu_order *o, uint32_t
                  o->map, rank, o->host, gpu, o->own);
         return CT_EXIT_USAGE;
     } else {
-        take(g, rank, 0, (uint32_t)unit);
+        gpus_take(g, rank, 0, (uint32_t)unit);
     }
     return unit < 0 ? CT_EXIT_USAGE : 0;
 }
@@ -284,13 +284,13 @@ static bool give_own(struct ct_gpus *g, const struct ct_gpu_order *o)
             if (unit < 0) {
                 return false;
             }
-            take(g, r, k, (uint32_t)unit);
+            gpus_take(g, r, k, (uint32_t)unit);
         }
     }
     return true;
 }
 
-static int give(struct ct_gpus *g, const struct ct_gpu_order *o, char *why, size_t cap)
+static int gpus_give(struct ct_gpus *g, const struct ct_gpu_order *o, char *why, size_t cap)
 {
     bool mapped = o->map[0] != '\0';
     for (uint32_t r = 0; mapped && r < g->nranks; r++) {
@@ -300,7 +300,7 @@ static int give(struct ct_gpus *g, const struct ct_gpu_order *o, char *why, size
         }
     }
     for (uint32_t r = 0; !mapped && o->own == 0 && r < g->nranks; r++) {
-        take(g, r, 0, r % g->nunits);
+        gpus_take(g, r, 0, r % g->nunits);
     }
     if (o->own > 0 && !give_own(g, o)) {
         snprintf(why, cap,
@@ -357,7 +357,7 @@ int ct_gpus_init(struct ct_gpus *g, struct ct_machine *machine, const struct ct_
         snprintf(why, cap, "cannot choose the ranks' GPUs: out of memory");
         return CT_EXIT_INTERNAL;
     }
-    return give(g, o, why, cap);
+    return gpus_give(g, o, why, cap);
 }
 
 void ct_gpus_fini(struct ct_gpus *g)

@@ -82,8 +82,8 @@ struct room {
     char     raise[96];
 };
 
-static void narrow(struct room *r, uint64_t most, uint64_t now, const char *what,
-                   const char *raise_what)
+static void limits_narrow(struct room *r, uint64_t most, uint64_t now, const char *what,
+                          const char *raise_what)
 {
     uint64_t left = most > now ? most - now : 0;
     if (left < r->left) {
@@ -95,7 +95,7 @@ static void narrow(struct room *r, uint64_t most, uint64_t now, const char *what
 }
 
 /* The number in a file. Returns false where it has none, as with "max". */
-static bool read_number(const char *path, uint64_t *out)
+static bool limits_read_number(const char *path, uint64_t *out)
 {
     FILE *f = fopen(path, "re");
     bool  ok = f != NULL && fscanf(f, "%" SCNu64, out) == 1;
@@ -143,33 +143,33 @@ static void look_at_system(struct room *r, uint64_t need)
 {
     struct rlimit lim;
     uint64_t      most, all = count_all_tasks();
-    if (read_number("/proc/sys/kernel/pid_max", &most)) {
-        narrow(r, most, all, "the system's kernel.pid_max", "it with sysctl");
+    if (limits_read_number("/proc/sys/kernel/pid_max", &most)) {
+        limits_narrow(r, most, all, "the system's kernel.pid_max", "it with sysctl");
     }
-    if (read_number("/proc/sys/kernel/threads-max", &most)) {
-        narrow(r, most, all, "the system's kernel.threads-max", "it with sysctl");
+    if (limits_read_number("/proc/sys/kernel/threads-max", &most)) {
+        limits_narrow(r, most, all, "the system's kernel.threads-max", "it with sysctl");
     }
     /* The superuser is not held to this one. */
     if (getuid() != 0 && getrlimit(RLIMIT_NPROC, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY &&
         all + need > lim.rlim_cur) {
-        narrow(r, lim.rlim_cur, count_our_tasks(), "the user's limit of processes",
-               "it (ulimit -u, or nproc in limits.conf)");
+        limits_narrow(r, lim.rlim_cur, count_our_tasks(), "the user's limit of processes",
+                      "it (ulimit -u, or nproc in limits.conf)");
     }
 }
 
 /* Looks at a control group and all above it. `path` is cut short on the way. */
-static void look_up(struct room *r, const char *mount, char *path)
+static void limits_look_up(struct room *r, const char *mount, char *path)
 {
     while (true) {
         char     file[PATH_MAX], what[PATH_MAX + 64];
         uint64_t most, now;
         snprintf(file, sizeof file, "%.1000s%.2000s/pids.max", mount, path);
-        bool limited = read_number(file, &most);
+        bool limited = limits_read_number(file, &most);
         snprintf(file, sizeof file, "%.1000s%.2000s/pids.current", mount, path);
-        if (limited && read_number(file, &now)) {
+        if (limited && limits_read_number(file, &now)) {
             snprintf(what, sizeof what, "pids.max of control group %s", *path != '\0' ? path : "/");
-            narrow(r, most, now, what,
-                   "it (systemd: TasksMax; containers: --pids-limit; Slurm: its cgroup)");
+            limits_narrow(r, most, now, what,
+                          "it (systemd: TasksMax; containers: --pids-limit; Slurm: its cgroup)");
         }
         char *slash = strrchr(path, '/');
         if (slash == NULL) {
@@ -193,9 +193,9 @@ static void look_at_groups(struct room *r)
         }
         *second = '\0';
         if (strcmp(first + 1, "pids") == 0) {
-            look_up(r, "/sys/fs/cgroup/pids", second + 1);
+            limits_look_up(r, "/sys/fs/cgroup/pids", second + 1);
         } else if (first[1] == '\0') {
-            look_up(r, "/sys/fs/cgroup", second + 1);
+            limits_look_up(r, "/sys/fs/cgroup", second + 1);
         }
     }
     if (f != NULL) {

@@ -64,7 +64,7 @@ static bool init_without_plugins(hwloc_topology_t *t)
 
 /* Cores, packages and NUMA nodes are all we ask for, and L3 caches if the order names them; other
  * caches and devices cost time. */
-static bool load(hwloc_topology_t *t, const struct ct_jobdesc *d)
+static bool places_load(hwloc_topology_t *t, const struct ct_jobdesc *d)
 {
     if (!init_without_plugins(t)) {
         return false;
@@ -89,7 +89,7 @@ static bool load(hwloc_topology_t *t, const struct ct_jobdesc *d)
 static int try_load(void *arg)
 {
     hwloc_topology_t t;
-    if (!load(&t, arg)) {
+    if (!places_load(&t, arg)) {
         return -1;
     }
     hwloc_topology_destroy(t);
@@ -302,8 +302,8 @@ static void hold_used(struct ct_places *p, const struct machine *m, uint32_t n)
 /* ---- places ---------------------------------------------------------------------------------- */
 
 /* What the unit of binding makes of a rank's elements. */
-static void widen(const struct machine *m, enum ct_bind bind, hwloc_obj_t element,
-                  hwloc_bitmap_t out)
+static void places_widen(const struct machine *m, enum ct_bind bind, hwloc_obj_t element,
+                         hwloc_bitmap_t out)
 {
     hwloc_obj_t      o;
     hwloc_obj_type_t type;
@@ -340,8 +340,8 @@ static enum ct_bind bind_unit(const struct ct_jobdesc *d)
                                       : CT_BIND_CORE;
 }
 
-static void place(struct ct_places *p, const struct machine *m, const struct ct_jobdesc *d,
-                  uint32_t rank)
+static void places_place(struct ct_places *p, const struct machine *m, const struct ct_jobdesc *d,
+                         uint32_t rank)
 {
     uint32_t             pe = d->pe > 0 ? d->pe : 1;
     const struct turn   *turn = &m->turns[rank];
@@ -353,7 +353,7 @@ static void place(struct ct_places *p, const struct machine *m, const struct ct_
         end = (uint32_t)((turn->number + (uint64_t)1) * dom->n / dom->ranks);
     }
     for (uint32_t i = first; i < end; i++) {
-        widen(m, bind_unit(d), dom->elements[i], set);
+        places_widen(m, bind_unit(d), dom->elements[i], set);
     }
     hwloc_cpuset_to_glibc_sched_affinity(m->topology, set, &p->sets[rank], sizeof *p->sets);
     hwloc_bitmap_free(set);
@@ -469,7 +469,7 @@ static int find_places(struct ct_places *p, struct machine *m, const struct ct_j
         note_overload(p, m, d, n);
     }
     for (uint32_t i = 0; status == 0 && i < n; i++) {
-        place(p, m, d, i);
+        places_place(p, m, d, i);
     }
     if (status == 0 && !is_free_choice(d) && !bind_type(bind_unit(d), &wide) &&
         hwloc_topology_is_thissystem(m->topology)) {
@@ -490,7 +490,7 @@ int ct_places_init(struct ct_places *p, const struct ct_jobdesc *d, uint32_t n,
                  getenv("HWLOC_XMLFILE"));
         return CT_EXIT_USAGE;
     }
-    if (!load(&p->topology, d)) {
+    if (!places_load(&p->topology, d)) {
         p->topology = NULL;
         snprintf(p->why, sizeof p->why, "hwloc cannot tell what this machine is like");
         return 0;

@@ -43,7 +43,7 @@ void ct_plan_describe(const struct ct_places *places, const struct ct_gpus *gpus
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 /* A rank, its host, its place and its command, and under it what is added to its environment. */
-static bool print_rank(const struct ct_jobdesc *d, uint32_t rank, const char *place)
+static bool plan_print_rank(const struct ct_jobdesc *d, uint32_t rank, const char *place)
 {
     const struct ct_app *app = &d->apps[ct_jobdesc_app_of(d, rank)];
     char               **env = ct_jobdesc_env(d, rank), **command = ct_jobdesc_command(d, rank);
@@ -103,7 +103,7 @@ static int print_plan(const struct ct_jobdesc *d, bool here)
         if (here && d->ranks.node_of[r] == d->me) {
             ct_plan_describe(&places, &gpus, d->ranks.local_of[r], place, sizeof place);
         }
-        ok = print_rank(d, r, place);
+        ok = plan_print_rank(d, r, place);
     }
     if (!ok) {
         plan_warn(d, "cannot make the plan of the job: out of memory");

@@ -9,7 +9,7 @@
 #include "launcher/launcher.h"
 
 /* The value of a name in a list of settings, NULL where it is not there. */
-static const char *find_setting(char *const *list, const char *name)
+static const char *rankconfig_find_setting(char *const *list, const char *name)
 {
     size_t len = strlen(name);
     for (; list != NULL && *list != NULL; list++) {
@@ -33,9 +33,9 @@ static void take_set(struct ct_config *cfg, const struct ct_log *log, const char
 
 static void take_list(struct ct_config *cfg, const struct ct_log *log, char *const *list)
 {
-    const char *set = find_setting(list, CT_ENV_SET);
+    const char *set = rankconfig_find_setting(list, CT_ENV_SET);
     for (int i = 0; i < CT_VAR_COUNT; i++) {
-        const char *name = ct_config_vars()[i].name, *value = find_setting(list, name);
+        const char *name = ct_config_vars()[i].name, *value = rankconfig_find_setting(list, name);
         if (value != NULL && cfg->origin[i] != CT_ORIGIN_SET) {
             (void)ct_config_set(cfg, log, name, value, CT_ORIGIN_ENV);
         }

@@ -49,7 +49,7 @@ void ct_pmix_event_init(const struct ct_jobdesc *desc, struct ct_conn *conn, con
 
 /* ---- on libpmix's thread --------------------------------------------------------------------- */
 
-static void free_ask(struct ask *a)
+static void pmix_event_free_ask(struct ask *a)
 {
     (void)atomic_fetch_sub_explicit(&the.under_way, a->bytes, memory_order_relaxed);
     ct_pmix_ask_fini(&a->on);
@@ -69,19 +69,20 @@ static void send_waiting(void)
     }
 }
 
-static void send_ask(void *arg)
+static void pmix_event_send_ask(void *arg)
 {
     ct_list_append(&the.waiting, &((struct ask *)arg)->on.node);
     send_waiting();
 }
 
-static bool is_ours(const pmix_proc_t *proc)
+static bool pmix_event_is_ours(const pmix_proc_t *proc)
 {
     return PMIX_CHECK_NSPACE(proc->nspace, the.nspace) && proc->rank < ct_jobdesc_ranks(the.desc) &&
            the.desc->ranks.node_of[proc->rank] == the.desc->me;
 }
 
-static pmix_status_t pack(pmix_data_buffer_t *b, const void *what, size_t n, pmix_data_type_t type)
+static pmix_status_t pmix_event_pack(pmix_data_buffer_t *b, const void *what, size_t n,
+                                     pmix_data_type_t type)
 {
     return PMIx_Data_pack(NULL, b, (void *)(uintptr_t)what, (int32_t)n, type);
 }
@@ -95,10 +96,10 @@ static pmix_status_t add_info(struct evbuffer *body, const pmix_info_t *info, si
         n += !PMIX_CHECK_KEY(&info[i], INTERNAL);
     }
     PMIX_DATA_BUFFER_CONSTRUCT(&b);
-    pmix_status_t rc = pack(&b, &n, 1, PMIX_SIZE);
+    pmix_status_t rc = pmix_event_pack(&b, &n, 1, PMIX_SIZE);
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
         if (!PMIX_CHECK_KEY(&info[i], INTERNAL)) {
-            rc = pack(&b, &info[i], 1, PMIX_INFO);
+            rc = pmix_event_pack(&b, &info[i], 1, PMIX_INFO);
         }
         rc = rc == PMIX_SUCCESS && b.bytes_used > CT_EVENT_MAX ? PMIX_ERR_OUT_OF_RESOURCE : rc;
     }
@@ -123,12 +124,12 @@ static pmix_status_t write_down(struct ask *a, pmix_status_t code, pmix_rank_t r
 }
 
 /* Hands it to the main thread, unless there are too many: a rank need not wait for the answer. */
-static pmix_status_t pass_on(struct ask *a)
+static pmix_status_t pmix_event_pass_on(struct ask *a)
 {
     a->bytes = sizeof *a + evbuffer_get_length(a->on.body);
     size_t before = atomic_fetch_add_explicit(&the.under_way, a->bytes, memory_order_relaxed);
     bool   fits = before + a->bytes <= CT_EVENTS_UNDER_WAY_MAX;
-    return fits ? the.post(send_ask, a) : PMIX_ERR_OUT_OF_RESOURCE;
+    return fits ? the.post(pmix_event_send_ask, a) : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 static void send_warning(void *arg)
@@ -139,7 +140,7 @@ static void send_warning(void *arg)
 }
 
 /* Once: who tells too much may go on doing so. */
-static void warn(pmix_rank_t rank, pmix_status_t why)
+static void pmix_event_warn(pmix_rank_t rank, pmix_status_t why)
 {
     char *text;
     if (the.warned ||
@@ -164,7 +165,7 @@ pmix_status_t ct_pmix_event_notify(pmix_status_t code, const pmix_proc_t *source
 {
     (void)done, (void)cbdata;
     if (the.desc->nnodes == 1 || range == PMIX_RANGE_LOCAL || range == PMIX_RANGE_PROC_LOCAL ||
-        range == PMIX_RANGE_RM || !is_ours(source)) {
+        range == PMIX_RANGE_RM || !pmix_event_is_ours(source)) {
         return PMIX_OPERATION_SUCCEEDED; /* libpmix has told all who may know */
     }
     struct ask   *a = calloc(1, sizeof *a);
@@ -172,12 +173,12 @@ pmix_status_t ct_pmix_event_notify(pmix_status_t code, const pmix_proc_t *source
     if (rc == PMIX_SUCCESS) {
         *a = (struct ask){.on = {.type = CT_MSG_EVENT, .body = evbuffer_new()}};
         rc = write_down(a, code, source->rank, range, info, ninfo);
-        rc = rc == PMIX_SUCCESS ? pass_on(a) : rc;
+        rc = rc == PMIX_SUCCESS ? pmix_event_pass_on(a) : rc;
     }
     if (rc != PMIX_SUCCESS) {
-        warn(source->rank, rc);
+        pmix_event_warn(source->rank, rc);
         if (a != NULL) {
-            free_ask(a);
+            pmix_event_free_ask(a);
         }
     }
     return PMIX_OPERATION_SUCCEEDED;
@@ -219,7 +220,7 @@ static pmix_status_t read_info(const struct ct_unpack *in, pmix_info_t **info, s
 }
 
 /* What cannot be read is lost, not the job: a rank has told it. */
-static void tell(struct ct_unpack *in)
+static void pmix_event_tell(struct ct_unpack *in)
 {
     pmix_proc_t  source;
     pmix_info_t *info = NULL;
@@ -243,7 +244,7 @@ void ct_pmix_event_take(struct ct_unpack *in)
 {
     (void)ct_unpack_u32(in);
     (void)ct_unpack_u32(in); /* its number there */
-    tell(in);
+    pmix_event_tell(in);
 }
 
 void ct_pmix_event_passed(struct ct_unpack *in)
@@ -255,6 +256,6 @@ void ct_pmix_event_passed(struct ct_unpack *in)
     }
     struct ask *a = CT_CONTAINER_OF(on, struct ask, on);
     the.sent_bytes -= a->bytes;
-    free_ask(a);
+    pmix_event_free_ask(a);
     send_waiting();
 }

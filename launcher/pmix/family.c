@@ -126,7 +126,7 @@ static void end_question(struct known *k)
     }
 }
 
-static void free_ask(struct ask *a)
+static void pmix_family_free_ask(struct ask *a)
 {
     (void)atomic_fetch_sub_explicit(&the.asked_bytes, a->bytes, memory_order_relaxed);
     if (a->about != NULL) {
@@ -150,14 +150,14 @@ static void answer_in_time(pmix_status_t shifted, void *arg)
     if (!a->connect || ct_clock_ns() + leave_alone_ns < a->end_ns) {
         a->met(a->status, a->cbdata);
     }
-    free_ask(a);
+    pmix_family_free_ask(a);
 }
 
 static void answer_meeting(struct ask *a, pmix_status_t status)
 {
     if (a->end_ns == 0) {
         a->met(status, a->cbdata);
-        free_ask(a);
+        pmix_family_free_ask(a);
         return;
     }
     if (a->give_up != NULL) {
@@ -195,7 +195,7 @@ static bool limit_time(struct ask *a)
                0;
 }
 
-static void send_ask(void *arg)
+static void pmix_family_send_ask(void *arg)
 {
     struct ask *a = arg;
     if (a->end_ns != 0 && !limit_time(a)) {
@@ -212,7 +212,7 @@ static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
         *a = (struct ask){.on = {.type = type, .body = evbuffer_new()}, .cbdata = cbdata};
     }
     if (a != NULL && a->on.body == NULL) {
-        free_ask(a);
+        pmix_family_free_ask(a);
         a = NULL;
     }
     return a;
@@ -220,7 +220,7 @@ static struct ask *make_ask(enum ct_msg_type type, void *cbdata)
 
 /* Hands it to the main thread, unless there are too many: libpmix does not tell whose it is, so
  * that all ranks of the node share the room for them. */
-static pmix_status_t end(struct ask *a)
+static pmix_status_t pmix_family_end(struct ask *a)
 {
     size_t len = evbuffer_get_length(a->on.body);
     bool   fits = len <= CT_DATA_MESSAGE_MAX - 64;
@@ -229,14 +229,14 @@ static pmix_status_t end(struct ask *a)
         size_t before = atomic_fetch_add_explicit(&the.asked_bytes, a->bytes, memory_order_relaxed);
         fits = before + a->bytes <= CT_FAMILY_ASKED_MAX;
     }
-    pmix_status_t rc = fits ? the.post(send_ask, a) : PMIX_ERR_OUT_OF_RESOURCE;
+    pmix_status_t rc = fits ? the.post(pmix_family_send_ask, a) : PMIX_ERR_OUT_OF_RESOURCE;
     if (rc != PMIX_SUCCESS) {
-        free_ask(a);
+        pmix_family_free_ask(a);
     }
     return rc;
 }
 
-static void add_proc(struct evbuffer *body, const pmix_proc_t *proc)
+static void pmix_family_add_proc(struct evbuffer *body, const pmix_proc_t *proc)
 {
     char nspace[PMIX_MAX_NSLEN + 1];
     snprintf(nspace, sizeof nspace, "%.*s", PMIX_MAX_NSLEN, proc->nspace);
@@ -282,7 +282,7 @@ pmix_status_t ct_pmix_family_meet(const pmix_proc_t *procs, size_t n, enum ct_fa
     if (a == NULL || sorted == NULL) {
         free(sorted);
         if (a != NULL) {
-            free_ask(a);
+            pmix_family_free_ask(a);
         }
         return PMIX_ERR_NOMEM;
     }
@@ -294,10 +294,10 @@ pmix_status_t ct_pmix_family_meet(const pmix_proc_t *procs, size_t n, enum ct_fa
     ct_pack_u32(a->on.body, kind);
     ct_pack_u32(a->on.body, (uint32_t)n);
     for (size_t i = 0; i < n; i++) {
-        add_proc(a->on.body, &sorted[i]);
+        pmix_family_add_proc(a->on.body, &sorted[i]);
     }
     free(sorted);
-    return end(a);
+    return pmix_family_end(a);
 }
 
 pmix_status_t ct_pmix_family_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t done, void *cbdata)
@@ -313,8 +313,8 @@ pmix_status_t ct_pmix_family_get(const pmix_proc_t *proc, pmix_modex_cbfunc_t do
     }
     a->found = done;
     a->about = about;
-    add_proc(a->on.body, proc);
-    return end(a);
+    pmix_family_add_proc(a->on.body, proc);
+    return pmix_family_end(a);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -331,7 +331,7 @@ static struct ask *take_ask(enum ct_msg_type type, struct ct_unpack *in)
     return CT_CONTAINER_OF(on, struct ask, on);
 }
 
-static pmix_status_t in_their_words(uint32_t status)
+static pmix_status_t pmix_family_in_their_words(uint32_t status)
 {
     static const pmix_status_t words[] = {
         [CT_FAMILY_OK] = PMIX_SUCCESS,
@@ -348,7 +348,7 @@ void ct_pmix_family_take_met(struct ct_unpack *in)
     if (a == NULL) {
         return;
     }
-    answer_meeting(a, in_their_words(ct_unpack_u32(in)));
+    answer_meeting(a, pmix_family_in_their_words(ct_unpack_u32(in)));
 }
 
 void ct_pmix_family_take_data(struct ct_unpack *in)
@@ -357,7 +357,7 @@ void ct_pmix_family_take_data(struct ct_unpack *in)
     if (a == NULL) {
         return;
     }
-    pmix_status_t rc = in_their_words(ct_unpack_u32(in));
+    pmix_status_t rc = pmix_family_in_their_words(ct_unpack_u32(in));
     char         *copy = rc == PMIX_SUCCESS && in->left > 0 ? malloc(in->left) : NULL;
     if (copy != NULL) {
         memcpy(copy, in->at, in->left);
@@ -365,7 +365,7 @@ void ct_pmix_family_take_data(struct ct_unpack *in)
         rc = PMIX_ERR_NOMEM;
     }
     a->found(rc, copy, copy != NULL ? in->left : 0, a->cbdata, free, copy);
-    free_ask(a);
+    pmix_family_free_ask(a);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

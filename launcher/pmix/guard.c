@@ -65,7 +65,7 @@ static struct guard *the_guard;
 
 enum verdict { VERDICT_LATER, VERDICT_OURS, VERDICT_STRANGER };
 
-static enum verdict judge(const struct guard *g, int fd)
+static enum verdict guard_judge_bytes(const struct guard *g, int fd)
 {
     char    look[LOOK_BYTES];
     ssize_t n = recv(fd, look, sizeof look, MSG_PEEK | MSG_DONTWAIT);
@@ -80,7 +80,7 @@ static enum verdict judge(const struct guard *g, int fd)
 
 /* ---- what is watched, and what is ready; all under the lock ---------------------------------- */
 
-static void forget(struct guard *g, unsigned i)
+static void guard_forget(struct guard *g, unsigned i)
 {
     g->nwatched--;
     memmove(&g->watched[i], &g->watched[i + 1], (g->nwatched - i) * sizeof g->watched[0]);
@@ -90,7 +90,7 @@ static bool forget_fd(struct guard *g, int fd)
 {
     for (unsigned i = 0; i < g->nwatched; i++) {
         if (g->watched[i].fd == fd) {
-            forget(g, i);
+            guard_forget(g, i);
             return true;
         }
     }
@@ -105,11 +105,11 @@ static bool close_oldest(struct guard *g)
         return false;
     }
     close(g->watched[0].fd); /* this takes it out of the epoll set as well */
-    forget(g, 0);
+    guard_forget(g, 0);
     return true;
 }
 
-static bool watch(struct guard *g, int fd)
+static bool guard_watch(struct guard *g, int fd)
 {
     /* Edge triggered: bytes that were looked at stay in the socket. */
     struct epoll_event ev = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.fd = fd};
@@ -149,7 +149,7 @@ static int take_ready(struct guard *g)
 /* ---- the guard's thread ---------------------------------------------------------------------- */
 
 /* Connects to the port and hangs up: libpmix calls accept(). */
-static bool ring(const struct sockaddr_storage *port, socklen_t len)
+static bool guard_wake(const struct sockaddr_storage *port, socklen_t len)
 {
     struct timeval limit = {.tv_sec = RING_LIMIT_S};
     int            fd = socket(port->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -163,7 +163,7 @@ static bool ring(const struct sockaddr_storage *port, socklen_t len)
 }
 
 /* Returns whether some are still owed: the port's queue may be full for a moment. */
-static bool ring_all(struct guard *g)
+static bool guard_wake_all(struct guard *g)
 {
     pthread_mutex_lock(&g->lock);
     struct sockaddr_storage port = g->port;
@@ -171,7 +171,7 @@ static bool ring_all(struct guard *g)
     unsigned                owed = g->rings;
     pthread_mutex_unlock(&g->lock);
     unsigned done = 0;
-    while (done < owed && ring(&port, len)) {
+    while (done < owed && guard_wake(&port, len)) {
         done++;
     }
     pthread_mutex_lock(&g->lock);
@@ -182,10 +182,10 @@ static bool ring_all(struct guard *g)
 }
 
 /* The lock is held while it looks, since accept() may close the oldest connection. */
-static void look_at(struct guard *g, int fd)
+static void guard_look_at(struct guard *g, int fd)
 {
     pthread_mutex_lock(&g->lock);
-    enum verdict v = judge(g, fd);
+    enum verdict v = guard_judge_bytes(g, fd);
     if (v != VERDICT_LATER && forget_fd(g, fd)) {
         (void)epoll_ctl(g->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
         if (v == VERDICT_OURS && make_ready(g, fd)) {
@@ -205,9 +205,9 @@ static void *guard_thread(void *arg)
     while (true) {
         int n = epoll_wait(g->epoll_fd, ev, CT_ARRAY_LEN(ev), owed ? RING_AGAIN_MS : -1);
         for (int i = 0; i < n; i++) {
-            look_at(g, ev[i].data.fd);
+            guard_look_at(g, ev[i].data.fd);
         }
-        owed = ring_all(g);
+        owed = guard_wake_all(g);
     }
     return NULL;
 }
@@ -224,7 +224,7 @@ static void learn_port(struct guard *g, int listener)
 
 /* Takes in one connection. Returns whether it can go to libpmix at once; *fd is -1 where it cannot.
  * Under the lock. */
-static void take_in(struct guard *g, int listener, int *fd)
+static void guard_take_in(struct guard *g, int listener, int *fd)
 {
     bool full = g->nwatched == g->most && !close_oldest(g);
     *fd = full ? -1 : accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -239,8 +239,8 @@ static void take_in(struct guard *g, int listener, int *fd)
     if (*fd < 0) {
         return;
     }
-    enum verdict v = judge(g, *fd);
-    if (v == VERDICT_STRANGER || (v == VERDICT_LATER && !watch(g, *fd))) {
+    enum verdict v = guard_judge_bytes(g, *fd);
+    if (v == VERDICT_STRANGER || (v == VERDICT_LATER && !guard_watch(g, *fd))) {
         close(*fd);
     }
     *fd = v == VERDICT_OURS ? *fd : -1;
@@ -259,7 +259,7 @@ static int accept_guarded(struct guard *g, int listener)
     int fd;
     pthread_mutex_lock(&g->lock);
     learn_port(g, listener);
-    take_in(g, listener, &fd);
+    guard_take_in(g, listener, &fd);
     if (fd < 0) {
         fd = take_ready(g);
     }

@@ -24,7 +24,8 @@ static bool infos_init(struct infos *l, size_t cap)
     return l->all != NULL;
 }
 
-static void add(struct infos *l, const char *key, const void *value, pmix_data_type_t type)
+static void pmix_info_add(struct infos *l, const char *key, const void *value,
+                          pmix_data_type_t type)
 {
     if (l->n < l->cap) {
         PMIX_INFO_LOAD(&l->all[l->n], key, value, type);
@@ -34,16 +35,16 @@ static void add(struct infos *l, const char *key, const void *value, pmix_data_t
 
 static void add_u32(struct infos *l, const char *key, uint32_t v)
 {
-    add(l, key, &v, PMIX_UINT32);
+    pmix_info_add(l, key, &v, PMIX_UINT32);
 }
 
-static void add_rank(struct infos *l, const char *key, pmix_rank_t v)
+static void pmix_info_add_rank(struct infos *l, const char *key, pmix_rank_t v)
 {
-    add(l, key, &v, PMIX_PROC_RANK);
+    pmix_info_add(l, key, &v, PMIX_PROC_RANK);
 }
 
 /* "4,5,6,7": the ranks of a node. The caller frees it. */
-static char *list_ranks(const struct ct_jobdesc *d, uint32_t node)
+static char *pmix_info_list_ranks(const struct ct_jobdesc *d, uint32_t node)
 {
     uint32_t n = d->nodes[node].ranks;
     size_t   cap = 7 * (size_t)n + 1, len = 0; /* ranks have at most five digits */
@@ -64,7 +65,7 @@ static bool list_nodes(const struct ct_jobdesc *d, char **hosts, char **ranks)
         return false;
     }
     for (uint32_t i = 0; i < d->nnodes; i++) {
-        char *list = list_ranks(d, i);
+        char *list = pmix_info_list_ranks(d, i);
         fprintf(h, "%s%s", i > 0 ? "," : "", d->nodes[i].host);
         fprintf(r, "%s%s", i > 0 ? ";" : "", list != NULL ? list : "");
         free(list);
@@ -80,9 +81,9 @@ static bool add_maps(struct infos *l, const struct ct_jobdesc *d)
               PMIx_generate_regex(hosts, &node_map) == PMIX_SUCCESS &&
               PMIx_generate_ppn(ranks, &proc_map) == PMIX_SUCCESS;
     if (ok) {
-        add(l, PMIX_NODE_MAP, node_map, PMIX_REGEX);
-        add(l, PMIX_PROC_MAP, proc_map, PMIX_REGEX);
-        add(l, PMIX_NODE_LIST, hosts, PMIX_STRING);
+        pmix_info_add(l, PMIX_NODE_MAP, node_map, PMIX_REGEX);
+        pmix_info_add(l, PMIX_PROC_MAP, proc_map, PMIX_REGEX);
+        pmix_info_add(l, PMIX_NODE_LIST, hosts, PMIX_STRING);
     }
     free(hosts);
     free(ranks);
@@ -101,7 +102,7 @@ static void add_parent(struct infos *l, const struct ct_jobdesc *d)
 {
     pmix_proc_t parent;
     PMIX_LOAD_PROCID(&parent, d->parent_nspace, d->parent_rank);
-    add(l, PMIX_PARENT_ID, &parent, PMIX_PROC);
+    pmix_info_add(l, PMIX_PARENT_ID, &parent, PMIX_PROC);
 }
 
 static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc *d,
@@ -109,43 +110,44 @@ static void add_job(struct infos *l, const char *nspace, const struct ct_jobdesc
 {
     uint32_t n = ct_jobdesc_ranks(d);
     bool     yes = true;
-    add(l, PMIX_JOBID, nspace, PMIX_STRING);
+    pmix_info_add(l, PMIX_JOBID, nspace, PMIX_STRING);
     add_u32(l, PMIX_JOB_SIZE, n);
     add_u32(l, PMIX_UNIV_SIZE, (uint32_t)ct_max_size(n, d->slots));
     add_u32(l, PMIX_MAX_PROCS, n);
     add_u32(l, PMIX_JOB_NUM_APPS, d->napps);
     add_u32(l, PMIX_NUM_NODES, d->nnodes);
     if (tmpdir != NULL) {
-        add(l, PMIX_TMPDIR, tmpdir, PMIX_STRING);
-        add(l, PMIX_NSDIR, tmpdir, PMIX_STRING);
-        add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
+        pmix_info_add(l, PMIX_TMPDIR, tmpdir, PMIX_STRING);
+        pmix_info_add(l, PMIX_NSDIR, tmpdir, PMIX_STRING);
+        pmix_info_add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
     }
     if (has_parent(d)) {
         add_parent(l, d);
-        add(l, PMIX_SPAWNED, &yes, PMIX_BOOL);
+        pmix_info_add(l, PMIX_SPAWNED, &yes, PMIX_BOOL);
     }
     if (d->recovery) {
-        add(l, PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL);
+        pmix_info_add(l, PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL);
     }
 }
 
 /* What holds for the node of this daemon. */
 static void add_this_node(struct infos *l, const struct ct_jobdesc *d)
 {
-    char *peers = list_ranks(d, d->me);
-    add(l, PMIX_HOSTNAME, d->nodes[d->me].host, PMIX_STRING);
+    char *peers = pmix_info_list_ranks(d, d->me);
+    pmix_info_add(l, PMIX_HOSTNAME, d->nodes[d->me].host, PMIX_STRING);
     add_u32(l, PMIX_NODEID, d->me);
     add_u32(l, PMIX_LOCAL_SIZE, d->nodes[d->me].ranks);
     add_u32(l, PMIX_NODE_SIZE, d->nodes[d->me].ranks);
-    add_rank(l, PMIX_LOCALLDR, ct_jobdesc_rank(d, d->me, 0));
+    pmix_info_add_rank(l, PMIX_LOCALLDR, ct_jobdesc_rank(d, d->me, 0));
     if (peers != NULL) {
-        add(l, PMIX_LOCAL_PEERS, peers, PMIX_STRING);
+        pmix_info_add(l, PMIX_LOCAL_PEERS, peers, PMIX_STRING);
     }
     free(peers);
 }
 
 /* One rank's data, as an array in one attribute. */
-static bool add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node, uint32_t local)
+static bool pmix_info_add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node,
+                               uint32_t local)
 {
     struct infos p;
     uint32_t     rank = ct_jobdesc_rank(d, node, local);
@@ -154,28 +156,28 @@ static bool add_proc(struct infos *l, const struct ct_jobdesc *d, uint32_t node,
     if (!infos_init(&p, 12)) {
         return false;
     }
-    add_rank(&p, PMIX_RANK, rank);
-    add_rank(&p, PMIX_GLOBAL_RANK, rank);
-    add_rank(&p, PMIX_APP_RANK, rank - app_first);
-    add_rank(&p, PMIX_APPLDR, app_first);
+    pmix_info_add_rank(&p, PMIX_RANK, rank);
+    pmix_info_add_rank(&p, PMIX_GLOBAL_RANK, rank);
+    pmix_info_add_rank(&p, PMIX_APP_RANK, rank - app_first);
+    pmix_info_add_rank(&p, PMIX_APPLDR, app_first);
     add_u32(&p, PMIX_APP_SIZE, d->apps[app].ranks);
-    add(&p, PMIX_LOCAL_RANK, &local16, PMIX_UINT16);
-    add(&p, PMIX_NODE_RANK, &local16, PMIX_UINT16);
+    pmix_info_add(&p, PMIX_LOCAL_RANK, &local16, PMIX_UINT16);
+    pmix_info_add(&p, PMIX_NODE_RANK, &local16, PMIX_UINT16);
     add_u32(&p, PMIX_NODEID, node);
-    add(&p, PMIX_HOSTNAME, d->nodes[node].host, PMIX_STRING);
+    pmix_info_add(&p, PMIX_HOSTNAME, d->nodes[node].host, PMIX_STRING);
     add_u32(&p, PMIX_APPNUM, app);
     add_u32(&p, PMIX_REINCARNATION, 0);
     if (has_parent(d)) {
         add_parent(&p, d);
     }
     pmix_data_array_t array = {.type = PMIX_INFO, .size = p.n, .array = p.all};
-    add(l, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
+    pmix_info_add(l, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(p.all, p.cap);
     return true;
 }
 
 /* What holds for one program, as an array in one attribute. */
-static bool add_app(struct infos *l, const struct ct_jobdesc *d, uint32_t app)
+static bool pmix_info_add_app(struct infos *l, const struct ct_jobdesc *d, uint32_t app)
 {
     const struct ct_app *a = &d->apps[app];
     struct infos         p;
@@ -184,13 +186,13 @@ static bool add_app(struct infos *l, const struct ct_jobdesc *d, uint32_t app)
     }
     add_u32(&p, PMIX_APPNUM, app);
     add_u32(&p, PMIX_APP_SIZE, a->ranks);
-    add_rank(&p, PMIX_APPLDR, ct_jobdesc_app_first(d, app));
+    pmix_info_add_rank(&p, PMIX_APPLDR, ct_jobdesc_app_first(d, app));
     if (a->argv != NULL) {
-        add(&p, PMIX_APP_ARGV, a->argv[0], PMIX_STRING);
-        add(&p, PMIX_WDIR, a->wdir, PMIX_STRING);
+        pmix_info_add(&p, PMIX_APP_ARGV, a->argv[0], PMIX_STRING);
+        pmix_info_add(&p, PMIX_WDIR, a->wdir, PMIX_STRING);
     }
     pmix_data_array_t array = {.type = PMIX_INFO, .size = p.n, .array = p.all};
-    add(l, PMIX_APP_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+    pmix_info_add(l, PMIX_APP_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(p.all, p.cap);
     return true;
 }
@@ -209,11 +211,11 @@ static pmix_status_t register_job(const char *nspace, const struct ct_jobdesc *d
         ok = add_maps(&l, d);
     }
     for (uint32_t app = 0; ok && app < d->napps; app++) {
-        ok = add_app(&l, d, app);
+        ok = pmix_info_add_app(&l, d, app);
     }
     for (uint32_t node = 0; ok && node < d->nnodes; node++) {
         for (uint32_t i = 0; ok && i < d->nodes[node].ranks; i++) {
-            ok = add_proc(&l, d, node, i);
+            ok = pmix_info_add_proc(&l, d, node, i);
         }
     }
     pmix_status_t rc = PMIX_ERR_NOMEM;

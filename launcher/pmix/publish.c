@@ -109,7 +109,7 @@ static pmix_status_t read_persistence(const pmix_info_t *info, uint32_t *persist
 }
 
 /* A whole number that is none too many, whatever its type. */
-static pmix_status_t read_number(const pmix_info_t *info, int64_t most, uint32_t *out)
+static pmix_status_t pmix_publish_read_number(const pmix_info_t *info, int64_t most, uint32_t *out)
 {
     pmix_status_t rc = PMIX_SUCCESS;
     int64_t       n = -1;
@@ -128,7 +128,7 @@ static pmix_status_t read_number(const pmix_info_t *info, int64_t most, uint32_t
 static pmix_status_t read_wait(const pmix_info_t *info, struct directives *d)
 {
     d->waits = info->value.type != PMIX_BOOL || info->value.data.flag;
-    return read_number(info, CT_DATA_KEYS_MAX, &d->wait);
+    return pmix_publish_read_number(info, CT_DATA_KEYS_MAX, &d->wait);
 }
 
 /* Names that begin like the standard's own are no data. */
@@ -152,7 +152,7 @@ static pmix_status_t read_directives(const pmix_info_t *info, size_t n, struct d
         } else if (PMIX_CHECK_KEY(&info[i], PMIX_WAIT)) {
             rc = read_wait(&info[i], d);
         } else if (PMIX_CHECK_KEY(&info[i], PMIX_TIMEOUT)) {
-            rc = read_number(&info[i], MOST_SECONDS, &seconds);
+            rc = pmix_publish_read_number(&info[i], MOST_SECONDS, &seconds);
             d->timeout_ms = seconds * 1000;
         } else if (is_directive(&info[i]) && PMIX_INFO_IS_REQUIRED(&info[i])) {
             rc = PMIX_ERR_NOT_SUPPORTED;
@@ -188,13 +188,13 @@ static void take_load(const struct ask *a)
     (void)atomic_fetch_sub_explicit(&load_of(a->rank)->bytes, a->len, memory_order_relaxed);
 }
 
-static bool is_ours(const pmix_proc_t *proc)
+static bool pmix_publish_is_ours(const pmix_proc_t *proc)
 {
     return PMIX_CHECK_NSPACE(proc->nspace, the.nspace) && proc->rank < ct_jobdesc_ranks(the.desc) &&
            the.desc->ranks.node_of[proc->rank] == the.desc->me;
 }
 
-static void free_ask(struct ask *a)
+static void pmix_publish_free_ask(struct ask *a)
 {
     ct_pmix_ask_fini(&a->on);
     if (a->values != NULL) {
@@ -203,10 +203,10 @@ static void free_ask(struct ask *a)
     free(a);
 }
 
-static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t range,
-                           struct ask **out)
+static pmix_status_t pmix_publish_begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t range,
+                                        struct ask **out)
 {
-    if (!is_ours(proc)) {
+    if (!pmix_publish_is_ours(proc)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
     if (is_too_much(proc->rank, 0)) {
@@ -219,7 +219,7 @@ static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t
     a->rank = proc->rank;
     a->on = (struct ct_pmix_ask){.type = CT_MSG_DATA_ASK, .body = evbuffer_new()};
     if (a->on.body == NULL) {
-        free_ask(a);
+        pmix_publish_free_ask(a);
         return PMIX_ERR_NOMEM;
     }
     ct_pack_u32(a->on.body, a->rank);
@@ -229,13 +229,13 @@ static pmix_status_t begin(const pmix_proc_t *proc, enum ct_data_op op, uint32_t
     return PMIX_SUCCESS;
 }
 
-static void send_ask(void *arg)
+static void pmix_publish_send_ask(void *arg)
 {
     ct_pmix_ask_send(&the.asks, &((struct ask *)arg)->on);
 }
 
 /* Hands it to the main thread, or lets it be. */
-static pmix_status_t end(struct ask *a, pmix_status_t rc)
+static pmix_status_t pmix_publish_end(struct ask *a, pmix_status_t rc)
 {
     a->len = evbuffer_get_length(a->on.body);
     if (rc == PMIX_SUCCESS && (a->len > CT_DATA_MESSAGE_MAX - 64 || is_too_much(a->rank, a->len))) {
@@ -243,13 +243,13 @@ static pmix_status_t end(struct ask *a, pmix_status_t rc)
     }
     if (rc == PMIX_SUCCESS) {
         add_load(a);
-        rc = the.post(send_ask, a);
+        rc = the.post(pmix_publish_send_ask, a);
         if (rc == PMIX_SUCCESS) {
             return rc;
         }
         take_load(a);
     }
-    free_ask(a);
+    pmix_publish_free_ask(a);
     return rc;
 }
 
@@ -308,7 +308,7 @@ pmix_status_t ct_pmix_publish(const pmix_proc_t *proc, const pmix_info_t info[],
     if (rc == PMIX_SUCCESS && (n == 0 || n > CT_DATA_KEYS_MAX)) {
         rc = n == 0 ? PMIX_ERR_BAD_PARAM : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    rc = rc == PMIX_SUCCESS ? begin(proc, CT_DATA_PUBLISH, d.range, &a) : rc;
+    rc = rc == PMIX_SUCCESS ? pmix_publish_begin(proc, CT_DATA_PUBLISH, d.range, &a) : rc;
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -322,7 +322,7 @@ pmix_status_t ct_pmix_publish(const pmix_proc_t *proc, const pmix_info_t info[],
             rc = rc == PMIX_SUCCESS ? add_value(a->on.body, &info[i].value) : rc;
         }
     }
-    return end(a, rc);
+    return pmix_publish_end(a, rc);
 }
 
 pmix_status_t ct_pmix_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
@@ -334,7 +334,7 @@ pmix_status_t ct_pmix_lookup(const pmix_proc_t *proc, char **keys, const pmix_in
     if (rc == PMIX_SUCCESS && (keys == NULL || keys[0] == NULL)) {
         rc = PMIX_ERR_BAD_PARAM;
     }
-    rc = rc == PMIX_SUCCESS ? begin(proc, CT_DATA_LOOKUP, d.range, &a) : rc;
+    rc = rc == PMIX_SUCCESS ? pmix_publish_begin(proc, CT_DATA_LOOKUP, d.range, &a) : rc;
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -342,7 +342,7 @@ pmix_status_t ct_pmix_lookup(const pmix_proc_t *proc, char **keys, const pmix_in
     a->cbdata = cbdata;
     ct_pack_u32(a->on.body, d.waits && d.wait == 0 ? UINT32_MAX : d.wait); /* 0: for all */
     ct_pack_u32(a->on.body, d.timeout_ms);
-    return end(a, add_keys(a->on.body, keys));
+    return pmix_publish_end(a, add_keys(a->on.body, keys));
 }
 
 pmix_status_t ct_pmix_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
@@ -351,18 +351,18 @@ pmix_status_t ct_pmix_unpublish(const pmix_proc_t *proc, char **keys, const pmix
     struct directives d = {.range = CT_RANGE_ANY};
     struct ask       *a;
     pmix_status_t     rc = read_directives(info, ninfo, &d);
-    rc = rc == PMIX_SUCCESS ? begin(proc, CT_DATA_UNPUBLISH, d.range, &a) : rc;
+    rc = rc == PMIX_SUCCESS ? pmix_publish_begin(proc, CT_DATA_UNPUBLISH, d.range, &a) : rc;
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     a->op_done = done;
     a->cbdata = cbdata;
-    return end(a, add_keys(a->on.body, keys));
+    return pmix_publish_end(a, add_keys(a->on.body, keys));
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static pmix_status_t in_their_words(uint32_t status)
+static pmix_status_t pmix_publish_in_their_words(uint32_t status)
 {
     static const pmix_status_t words[] = {
         [CT_DATA_OK] = PMIX_SUCCESS,
@@ -396,7 +396,7 @@ static pmix_status_t read_value(const void *bytes, size_t len, pmix_value_t *out
     return rc;
 }
 
-static pmix_status_t take_value(struct ct_unpack *in, pmix_pdata_t *out)
+static pmix_status_t pmix_publish_take_value(struct ct_unpack *in, pmix_pdata_t *out)
 {
     size_t      len;
     const char *key = ct_unpack_text(in); /* the macros read their arguments twice */
@@ -421,7 +421,7 @@ static void take_values(struct ask *a, struct ct_unpack *in)
                        : n > 0 && a->values == NULL ? PMIX_ERR_NOMEM
                                                     : PMIX_SUCCESS;
     for (uint32_t i = 0; i < n && rc == PMIX_SUCCESS; i++) {
-        rc = take_value(in, &a->values[i]);
+        rc = pmix_publish_take_value(in, &a->values[i]);
     }
     a->status = rc != PMIX_SUCCESS ? rc : a->status;
 }
@@ -454,7 +454,7 @@ static void answer_lookup(pmix_status_t shifted, void *arg)
         (void)atomic_fetch_add_explicit(&load->taken, a->taken, memory_order_relaxed);
         (void)the.post(send_taken, load); /* without memory, with the next */
     }
-    free_ask(a);
+    pmix_publish_free_ask(a);
 }
 
 void ct_pmix_publish_take(struct ct_unpack *in)
@@ -469,12 +469,12 @@ void ct_pmix_publish_take(struct ct_unpack *in)
     if (a->lookup_done != NULL) {
         size_t len = in->left > 4 ? in->left - 4 : 0; /* after the number of values */
         a->taken = len > CT_DATA_SMALL ? (uint32_t)len : 0;
-        a->status = in_their_words(status);
+        a->status = pmix_publish_in_their_words(status);
         take_values(a, in);
         ct_pmix_shift(answer_lookup, a);
         return;
     }
     take_load(a);
-    a->op_done(in_their_words(status), a->cbdata);
-    free_ask(a);
+    a->op_done(pmix_publish_in_their_words(status), a->cbdata);
+    pmix_publish_free_ask(a);
 }

@@ -54,7 +54,7 @@ void ct_pmix_query_init(const struct ct_jobdesc *desc, struct ct_ranktable *tabl
 
 /* ---- what is known about ranks --------------------------------------------------------------- */
 
-static pmix_proc_state_t state_of(const struct ct_rank_state *r, bool known)
+static pmix_proc_state_t pmix_query_state_of(const struct ct_rank_state *r, bool known)
 {
     if (!known) {
         return PMIX_PROC_STATE_UNDEF;
@@ -84,7 +84,7 @@ static bool fill_proc(pmix_proc_info_t *p, uint32_t rank, const struct ct_rankta
     p->exit_code = !r->ended                     ? 0
                    : WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
                                                  : WEXITSTATUS(r->wait_status);
-    p->state = state_of(r, t->answered[node]);
+    p->state = pmix_query_state_of(r, t->answered[node]);
     return p->hostname != NULL && p->executable_name != NULL;
 }
 
@@ -126,7 +126,7 @@ static bool put_status(pmix_info_t *out, const char *key, const struct ct_rankta
     for (uint32_t i = 0; i < ct_jobdesc_ranks(the.desc) && status == PMIX_SUCCESS; i++) {
         const struct ct_rank_state *r = &t->ranks[i];
         bool                        known = t->answered[the.desc->ranks.node_of[i]];
-        pmix_proc_state_t           state = state_of(r, known);
+        pmix_proc_state_t           state = pmix_query_state_of(r, known);
         status = !known                                    ? PMIX_ERR_UNREACH
                  : state == PMIX_PROC_STATE_ABORTED_BY_SIG ? PMIX_ERR_JOB_ABORTED_BY_SIG
                  : state == PMIX_PROC_STATE_TERM_WO_SYNC   ? PMIX_ERR_JOB_TERM_WO_SYNC
@@ -292,7 +292,7 @@ static struct answer *make_answer(const struct question *q, const struct ct_rank
 }
 
 /* On libpmix's thread. */
-static void answer(pmix_status_t shifted, void *arg)
+static void pmix_query_answer(pmix_status_t shifted, void *arg)
 {
     struct question *q = arg;
     struct answer   *a = q->answer;
@@ -307,15 +307,15 @@ static void answer(pmix_status_t shifted, void *arg)
     free(q);
 }
 
-static void on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
+static void pmix_query_on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
 {
     struct question *q = CT_CONTAINER_OF(ask, struct question, ask);
     q->answer = t->ranks != NULL ? make_answer(q, t) : NULL;
-    ct_pmix_shift(answer, q);
+    ct_pmix_shift(pmix_query_answer, q);
 }
 
 /* On the main thread. */
-static void ask(void *arg)
+static void pmix_query_ask(void *arg)
 {
     struct question *q = arg;
     int              needs = NOTHING;
@@ -324,7 +324,7 @@ static void ask(void *arg)
     }
     if (needs == NOTHING) {
         q->answer = make_answer(q, NULL);
-        ct_pmix_shift(answer, q);
+        ct_pmix_shift(pmix_query_answer, q);
     } else if (needs == THIS_NODE) {
         ct_ranktable_ask_here(the.table, &q->ask);
     } else {
@@ -360,11 +360,11 @@ pmix_status_t ct_pmix_query(pmix_proc_t *proc, pmix_query_t *queries, size_t nqu
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc == PMIX_SUCCESS) {
-        q->ask.done = on_table;
+        q->ask.done = pmix_query_on_table;
         q->done = done;
         q->cbdata = cbdata;
         (void)atomic_fetch_add_explicit(&the.asked, 1, memory_order_relaxed);
-        rc = the.post(ask, q);
+        rc = the.post(pmix_query_ask, q);
         if (rc == PMIX_SUCCESS) {
             return rc;
         }

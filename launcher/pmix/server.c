@@ -86,7 +86,7 @@ static void enqueue_whole(struct request *r)
 }
 
 /* Its text and ranks are taken over, also when there is no memory for it. */
-static pmix_status_t enqueue(const struct request *r)
+static pmix_status_t pmix_server_enqueue(const struct request *r)
 {
     struct request *copy = malloc(sizeof *copy);
     if (copy == NULL) {
@@ -99,9 +99,9 @@ static pmix_status_t enqueue(const struct request *r)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t post(void (*fn)(void *arg), void *arg)
+static pmix_status_t pmix_server_post(void (*fn)(void *arg), void *arg)
 {
-    return enqueue(&(struct request){.kind = REQ_CALL, .call = fn, .cbdata = arg});
+    return pmix_server_enqueue(&(struct request){.kind = REQ_CALL, .call = fn, .cbdata = arg});
 }
 
 static pmix_status_t set_phase(void *server_object, int phase)
@@ -129,18 +129,18 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *server_object,
     return set_phase(server_object, CT_PHASE_FINALIZED);
 }
 
-static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int status,
-                              const char msg[], pmix_proc_t procs[], size_t nprocs,
-                              pmix_op_cbfunc_t done, void *cbdata)
+static pmix_status_t pmix_server_on_abort(const pmix_proc_t *proc, void *server_object, int status,
+                                          const char msg[], pmix_proc_t procs[], size_t nprocs,
+                                          pmix_op_cbfunc_t done, void *cbdata)
 {
     (void)server_object;
     (void)procs, (void)nprocs; /* a part of the job cannot go on without the rest: all are ended */
-    return enqueue(&(struct request){.kind = REQ_ABORT,
-                                     .rank = proc->rank,
-                                     .status = status,
-                                     .text = strdup(msg != NULL ? msg : ""),
-                                     .op_done = done,
-                                     .cbdata = cbdata});
+    return pmix_server_enqueue(&(struct request){.kind = REQ_ABORT,
+                                                 .rank = proc->rank,
+                                                 .status = status,
+                                                 .text = strdup(msg != NULL ? msg : ""),
+                                                 .op_done = done,
+                                                 .cbdata = cbdata});
 }
 
 static int by_number(const void *a, const void *b)
@@ -150,7 +150,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Those who take part, in an order that all servers find alike; none: every rank. */
-static pmix_status_t list_ranks(const pmix_proc_t *procs, size_t n, struct request *r)
+static pmix_status_t pmix_server_list_ranks(const pmix_proc_t *procs, size_t n, struct request *r)
 {
     for (size_t i = 0; i < n; i++) {
         if (!PMIX_CHECK_NSPACE(procs[i].nspace, the_server->nspace)) {
@@ -198,17 +198,17 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
         .kind = REQ_FENCE, .data = data, .len = ndata, .modex_done = done, .cbdata = cbdata};
     (void)info;
     (void)ninfo;
-    pmix_status_t rc = list_ranks(procs, nprocs, &r);
-    return rc == PMIX_SUCCESS ? enqueue(&r) : rc;
+    pmix_status_t rc = pmix_server_list_ranks(procs, nprocs, &r);
+    return rc == PMIX_SUCCESS ? pmix_server_enqueue(&r) : rc;
 }
 
 /* Processes that connect or disconnect do nothing but meet: whether they are of one job for its end
  * is known anyway. To tell that from fences of the same ranks the first of them is named again. */
-static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again,
-                          pmix_op_cbfunc_t done, void *cbdata)
+static pmix_status_t pmix_server_meet(const pmix_proc_t procs[], size_t nprocs, size_t again,
+                                      pmix_op_cbfunc_t done, void *cbdata)
 {
     struct request r = {.kind = REQ_MEET, .op_done = done, .cbdata = cbdata};
-    pmix_status_t  rc = list_ranks(procs, nprocs, &r);
+    pmix_status_t  rc = pmix_server_list_ranks(procs, nprocs, &r);
     if (rc == PMIX_SUCCESS && r.nranks == 0) {
         rc = list_all(&r);
     }
@@ -222,7 +222,7 @@ static pmix_status_t meet(const pmix_proc_t procs[], size_t nprocs, size_t again
     for (size_t i = 0; i < again; i++) {
         r.ranks[r.nranks++] = r.ranks[0];
     }
-    return enqueue(&r);
+    return pmix_server_enqueue(&r);
 }
 
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
@@ -230,7 +230,7 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const 
 {
     return ct_pmix_family_has_other_job(procs, nprocs) || ct_pmix_family_has_limit(info, ninfo)
                ? ct_pmix_family_meet(procs, nprocs, CT_FAMILY_CONNECT, info, ninfo, done, cbdata)
-               : meet(procs, nprocs, 1, done, cbdata);
+               : pmix_server_meet(procs, nprocs, 1, done, cbdata);
 }
 
 static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
@@ -239,7 +239,7 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
 {
     return ct_pmix_family_has_other_job(procs, nprocs) || ct_pmix_family_has_limit(info, ninfo)
                ? ct_pmix_family_meet(procs, nprocs, CT_FAMILY_DISCONNECT, info, ninfo, done, cbdata)
-               : meet(procs, nprocs, 2, done, cbdata);
+               : pmix_server_meet(procs, nprocs, 2, done, cbdata);
 }
 
 static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
@@ -249,7 +249,7 @@ static pmix_status_t on_direct_modex(const pmix_proc_t *proc, const pmix_info_t 
     if (ct_pmix_family_has_other_job(proc, 1)) {
         return ct_pmix_family_get(proc, done, cbdata);
     }
-    return enqueue(&(struct request){
+    return pmix_server_enqueue(&(struct request){
         .kind = REQ_DMODEX, .rank = proc->rank, .modex_done = done, .cbdata = cbdata});
 }
 
@@ -266,7 +266,8 @@ static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_pro
         !PMIX_CHECK_KEY(&directives[0], CT_PMIX_WANT_LEAVE)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    pmix_status_t rc = enqueue(&(struct request){.kind = REQ_LEAVE, .rank = requestor->rank});
+    pmix_status_t rc =
+        pmix_server_enqueue(&(struct request){.kind = REQ_LEAVE, .rank = requestor->rank});
     return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
 
@@ -356,7 +357,7 @@ static void want_leave(struct ct_pmix_server *s, uint32_t rank)
     }
 }
 
-static void handle(struct ct_pmix_server *s, struct request *r)
+static void pmix_server_handle(struct ct_pmix_server *s, struct request *r)
 {
     switch (r->kind) {
     case REQ_ABORT:
@@ -396,7 +397,7 @@ void ct_pmix_server_drain(struct ct_pmix_server *s)
         if (node == NULL) {
             return;
         }
-        handle(s, CT_LIST_ENTRY(node, struct request, node));
+        pmix_server_handle(s, CT_LIST_ENTRY(node, struct request, node));
     }
 }
 
@@ -427,7 +428,7 @@ static void on_found(pmix_status_t status, char *data, size_t len, void *cbdata)
 }
 
 /* It answers when the rank has committed. */
-static void look_up(struct ct_pmix_server *s, bool other_job, struct ct_unpack *in)
+static void pmix_server_look_up(struct ct_pmix_server *s, bool other_job, struct ct_unpack *in)
 {
     struct request *r = calloc(1, sizeof *r);
     pmix_proc_t     proc;
@@ -450,7 +451,7 @@ static void look_up(struct ct_pmix_server *s, bool other_job, struct ct_unpack *
     }
 }
 
-static void on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
+static void pmix_server_on_job_event(void *arg, enum ct_job_event event, uint32_t rank)
 {
     struct ct_pmix_server *s = arg;
     if (s->desc->recovery) {
@@ -465,7 +466,7 @@ static void take_job_event(struct ct_pmix_server *s, struct ct_unpack *in)
     uint32_t event = ct_unpack_u32(in), rank = ct_unpack_u32(in);
     in->bad |= event >= CT_JOB_EVENT_KINDS;
     if (!in->bad) {
-        on_job_event(s, (enum ct_job_event)event, rank);
+        pmix_server_on_job_event(s, (enum ct_job_event)event, rank);
     }
 }
 
@@ -477,7 +478,7 @@ void ct_pmix_server_take(struct ct_pmix_server *s, enum ct_msg_type type, struct
         break;
     case CT_MSG_MODEX_ASK:
     case CT_MSG_FAMILY_FETCH:
-        look_up(s, type == CT_MSG_FAMILY_FETCH, in);
+        pmix_server_look_up(s, type == CT_MSG_FAMILY_FETCH, in);
         break;
     case CT_MSG_FAMILY_JOB:
         ct_pmix_family_take_job(in);
@@ -516,7 +517,7 @@ void ct_pmix_server_take(struct ct_pmix_server *s, enum ct_msg_type type, struct
 static pmix_server_module_t module = {
     .client_connected2 = on_connected,
     .client_finalized = on_finalized,
-    .abort = on_abort,
+    .abort = pmix_server_on_abort,
     .fence_nb = on_fence,
     .direct_modex = on_direct_modex,
     .job_control = on_job_control,
@@ -571,7 +572,7 @@ struct ct_pmix_server *ct_pmix_server_create(struct event_base *base, const stru
                                              struct ct_conn *conn, ct_pmix_server_abort_fn abort_fn,
                                              void *arg, char *why, size_t cap)
 {
-    static const struct ct_recovery_ops recovery_ops = {on_job_event, has_left};
+    static const struct ct_recovery_ops recovery_ops = {pmix_server_on_job_event, has_left};
     struct ct_pmix_server              *s = calloc(1, sizeof *s);
     if (s == NULL) {
         snprintf(why, cap, "cannot start the PMIx server: out of memory");
@@ -592,14 +593,14 @@ struct ct_pmix_server *ct_pmix_server_create(struct event_base *base, const stru
 
     const char *step = "start the PMIx server";
     ct_pmix_remote_init(&s->remote, d, conn);
-    ct_pmix_query_init(d, table, s->nspace, post);
-    ct_pmix_spawn_init(d, conn, s->nspace, post);
-    ct_pmix_event_init(d, conn, s->nspace, post);
-    ct_pmix_family_init(base, d, conn, s->nspace, post);
+    ct_pmix_query_init(d, table, s->nspace, pmix_server_post);
+    ct_pmix_spawn_init(d, conn, s->nspace, pmix_server_post);
+    ct_pmix_event_init(d, conn, s->nspace, pmix_server_post);
+    ct_pmix_family_init(base, d, conn, s->nspace, pmix_server_post);
     bool ok =
         make_names(s) &&
         ct_recovery_init(&s->recovery, d->recovery, ct_jobdesc_ranks(d), &recovery_ops, s) == 0 &&
-        ct_pmix_publish_init(d, conn, s->nspace, post);
+        ct_pmix_publish_init(d, conn, s->nspace, pmix_server_post);
     pmix_status_t rc = PMIX_ERROR;
     if (ok && !ct_pmix_guard_start(s->nspace)) {
         step = "guard the PMIx server's port (limits: ulimit -n and -u, memory)";

@@ -87,7 +87,7 @@ static pmix_status_t read_infos(const pmix_info_t *info, size_t n, struct place 
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t add_words(struct evbuffer *body, char **words, const char *instead)
+static pmix_status_t pmix_spawn_add_words(struct evbuffer *body, char **words, const char *instead)
 {
     uint32_t n = 0;
     while (words != NULL && words[n] != NULL) {
@@ -105,7 +105,8 @@ static pmix_status_t add_words(struct evbuffer *body, char **words, const char *
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t add_app(struct evbuffer *body, const pmix_app_t *app, const struct place *p)
+static pmix_status_t pmix_spawn_add_app(struct evbuffer *body, const pmix_app_t *app,
+                                        const struct place *p)
 {
     const char *wdir = app->cwd != NULL ? app->cwd : p->wdir;
     if (app->cmd == NULL || app->cmd[0] == '\0') {
@@ -122,8 +123,8 @@ static pmix_status_t add_app(struct evbuffer *body, const pmix_app_t *app, const
     ct_pack_u32(body, (uint32_t)app->maxprocs);
     ct_pack_text(body, app->cmd);
     ct_pack_text(body, wdir != NULL ? wdir : "");
-    pmix_status_t rc = add_words(body, app->argv, app->cmd);
-    return rc == PMIX_SUCCESS ? add_words(body, app->env, NULL) : rc;
+    pmix_status_t rc = pmix_spawn_add_words(body, app->argv, app->cmd);
+    return rc == PMIX_SUCCESS ? pmix_spawn_add_words(body, app->env, NULL) : rc;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -153,18 +154,18 @@ static pmix_status_t add_apps(struct evbuffer *body, const struct place *job,
     for (size_t i = 0; i < napps && rc == PMIX_SUCCESS; i++) {
         struct place own = *job;
         (void)read_infos(apps[i].info, apps[i].ninfo, &own);
-        rc = add_app(body, &apps[i], &own);
+        rc = pmix_spawn_add_app(body, &apps[i], &own);
     }
     return rc;
 }
 
-static void free_ask(struct ask *a)
+static void pmix_spawn_free_ask(struct ask *a)
 {
     ct_pmix_ask_fini(&a->on);
     free(a);
 }
 
-static void send_ask(void *arg)
+static void pmix_spawn_send_ask(void *arg)
 {
     ct_pmix_ask_send(&the.asks, &((struct ask *)arg)->on);
 }
@@ -199,19 +200,19 @@ pmix_status_t ct_pmix_spawn(const pmix_proc_t *proc, const pmix_info_t job_info[
     }
     if (rc == PMIX_SUCCESS) {
         (void)atomic_fetch_add_explicit(&the.asked, 1, memory_order_relaxed);
-        rc = the.post(send_ask, a);
+        rc = the.post(pmix_spawn_send_ask, a);
         if (rc == PMIX_SUCCESS) {
             return rc;
         }
         (void)atomic_fetch_sub_explicit(&the.asked, 1, memory_order_relaxed);
     }
-    free_ask(a);
+    pmix_spawn_free_ask(a);
     return rc;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static pmix_status_t in_their_words(uint32_t status)
+static pmix_status_t pmix_spawn_in_their_words(uint32_t status)
 {
     static const pmix_status_t words[] = {
         [CT_SPAWN_OK] = PMIX_SUCCESS,
@@ -225,13 +226,13 @@ static pmix_status_t in_their_words(uint32_t status)
 }
 
 /* On libpmix's thread. */
-static void answer(pmix_status_t shifted, void *arg)
+static void pmix_spawn_answer(pmix_status_t shifted, void *arg)
 {
     struct ask *a = arg;
     (void)shifted;
     a->done(a->status, a->status == PMIX_SUCCESS ? a->nspace : NULL, a->cbdata);
     (void)atomic_fetch_sub_explicit(&the.asked, 1, memory_order_relaxed);
-    free_ask(a);
+    pmix_spawn_free_ask(a);
 }
 
 void ct_pmix_spawn_take(struct ct_unpack *in)
@@ -244,7 +245,7 @@ void ct_pmix_spawn_take(struct ct_unpack *in)
         return;
     }
     struct ask *a = CT_CONTAINER_OF(on, struct ask, on);
-    a->status = in_their_words(status);
+    a->status = pmix_spawn_in_their_words(status);
     snprintf(a->nspace, sizeof a->nspace, "%s", nspace);
-    ct_pmix_shift(answer, a);
+    ct_pmix_shift(pmix_spawn_answer, a);
 }

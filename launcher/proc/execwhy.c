@@ -171,7 +171,7 @@ static bool explain_script(const struct head *h, const char *path, int err, char
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool explain(const struct head *h, const char *path, int err, char *out, size_t cap)
+static bool execwhy_explain(const struct head *h, const char *path, int err, char *out, size_t cap)
 {
     if (is_elf(h)) {
         return explain_elf(h, err, out, cap);
@@ -193,7 +193,7 @@ void ct_execwhy(const char *path, int err, char *out, size_t cap)
 {
     struct head h;
     bool        known = (err == ENOENT || err == ENOEXEC || err == EACCES) && read_head(&h, path) &&
-                 explain(&h, path, err, out, cap);
+                 execwhy_explain(&h, path, err, out, cap);
     if (!known) {
         snprintf(out, cap, "%s", strerror(err));
     }

@@ -125,7 +125,7 @@ static pid_t start_child(struct child *c)
     return pid;
 }
 
-static void watch(struct ct_procs *p, uint32_t local_rank)
+static void procs_watch(struct ct_procs *p, uint32_t local_rank)
 {
     struct ct_proc    *r = &p->all[local_rank];
     struct epoll_event ev = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = local_rank};
@@ -166,7 +166,7 @@ int ct_procs_start(struct ct_procs *p, uint32_t local_rank, const struct ct_proc
     }
     p->all[local_rank].pid = pid;
     p->started++;
-    watch(p, local_rank);
+    procs_watch(p, local_rank);
     return 0;
 }
 

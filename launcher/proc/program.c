@@ -15,7 +15,7 @@
 #include "launcher/launcher.h"
 
 /* 0 when the file can be executed, ENOENT when it is not there, another errno otherwise. */
-static int judge(const char *file)
+static int program_judge(const char *file)
 {
     struct stat st;
     if (stat(file, &st) != 0) {
@@ -28,7 +28,7 @@ static int judge(const char *file)
     return access(file, X_OK) == 0 ? 0 : errno;
 }
 
-static int report(const char *file, int err)
+static int program_report(const char *file, int err)
 {
     if (err == ENOENT) {
         fprintf(stderr, "ctranrun: %s: there is no such file; check the program's path\n", file);
@@ -42,7 +42,7 @@ static int report(const char *file, int err)
 }
 
 /* dir/name, in wdir if that is relative. Returns false when it is too long. */
-static bool join(char *out, size_t cap, const char *wdir, const char *dir, const char *name)
+static bool program_join(char *out, size_t cap, const char *wdir, const char *dir, const char *name)
 {
     const char *base = dir[0] == '/' || wdir[0] == '\0' ? "" : wdir;
     int n = snprintf(out, cap, "%s%s%s%s%s", base, *base ? "/" : "", dir, *dir ? "/" : "", name);
@@ -58,7 +58,8 @@ static int find_in_path(const char *name, const char *path, const char *wdir, ch
         size_t len = strcspn(at, ":");
         snprintf(dir, sizeof dir, "%.*s", (int)len, len > 0 ? at : ".");
         at = at[len] == ':' ? at + len + 1 : NULL;
-        int err = join(out, cap, wdir, len > 0 ? dir : ".", name) ? judge(out) : ENOENT;
+        int err =
+            program_join(out, cap, wdir, len > 0 ? dir : ".", name) ? program_judge(out) : ENOENT;
         if (err == 0) {
             return 0;
         }
@@ -68,7 +69,7 @@ static int find_in_path(const char *name, const char *path, const char *wdir, ch
         }
     }
     if (denied_err != 0) {
-        return report(denied, denied_err);
+        return program_report(denied, denied_err);
     }
     fprintf(stderr, "ctranrun: %s: not found in PATH (%s); give the program's path\n", name, path);
     return CT_EXIT_NOT_FOUND;
@@ -83,11 +84,11 @@ static int make_absolute(char *file, size_t cap)
         return 0;
     }
     if (getcwd(here, sizeof here) == NULL) {
-        return report(file, errno);
+        return program_report(file, errno);
     }
     int n = snprintf(whole, sizeof whole, "%s/%s", here, file);
     if ((size_t)n >= cap) {
-        return report(file, ENAMETOOLONG);
+        return program_report(file, ENAMETOOLONG);
     }
     memcpy(file, whole, (size_t)n + 1);
     return 0;
@@ -99,8 +100,9 @@ int ct_program_find(const char *name, const char *path, const char *wdir, char *
     if (strchr(name, '/') == NULL) {
         status = find_in_path(name, path, wdir, out, cap);
     } else {
-        int err = join(out, cap, name[0] == '/' ? "" : wdir, "", name) ? judge(out) : ENAMETOOLONG;
-        status = err == 0 ? 0 : report(name, err);
+        int err = program_join(out, cap, name[0] == '/' ? "" : wdir, "", name) ? program_judge(out)
+                                                                               : ENAMETOOLONG;
+        status = err == 0 ? 0 : program_report(name, err);
     }
     return status == 0 ? make_absolute(out, cap) : status;
 }
@@ -117,12 +119,12 @@ int ct_program_find_daemon(char *out, size_t cap)
     }
     for (size_t i = 0; slash != NULL && i < CT_ARRAY_LEN(places); i++) {
         int n = snprintf(out, cap, "%s%s" CT_DAEMON_NAME, self, places[i]);
-        if (n > 0 && (size_t)n < cap && judge(out) == 0) {
+        if (n > 0 && (size_t)n < cap && program_judge(out) == 0) {
             return 0;
         }
     }
     snprintf(out, cap, "%s/" CT_DAEMON_NAME, CT_LIBEXECDIR);
-    if (judge(out) == 0) {
+    if (program_judge(out) == 0) {
         return 0;
     }
     fprintf(stderr,

@@ -77,7 +77,7 @@ bool ct_reaper_is_dying(pid_t pid)
     return !read_stat(pid, &s) || s.state == 'Z' || (s.flags & PF_EXITING) != 0;
 }
 
-static bool append(struct picture *p, const struct seen *s)
+static bool reaper_append(struct picture *p, const struct seen *s)
 {
     if (p->n == p->cap) {
         size_t       cap = p->cap ? 2 * p->cap : 1024;
@@ -99,7 +99,7 @@ static int by_pid(const void *a, const void *b)
 }
 
 /* All processes, ordered by pid. */
-static void take_picture(struct picture *p)
+static void reaper_read_all_processes(struct picture *p)
 {
     *p = (struct picture){0};
     DIR *dir = opendir("/proc");
@@ -109,7 +109,7 @@ static void take_picture(struct picture *p)
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         struct seen s;
         if (isdigit((unsigned char)e->d_name[0]) && read_stat((pid_t)atol(e->d_name), &s) &&
-            !append(p, &s)) {
+            !reaper_append(p, &s)) {
             break;
         }
     }
@@ -119,7 +119,7 @@ static void take_picture(struct picture *p)
     }
 }
 
-static bool is_one_of(pid_t pid, const pid_t *list, size_t n)
+static bool reaper_is_one_of(pid_t pid, const pid_t *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (list[i] == pid) {
@@ -138,7 +138,7 @@ static void mark_below(struct picture *p, const pid_t *spare, size_t nspare)
         changed = false;
         for (size_t i = 0; i < p->n; i++) {
             struct seen *s = &p->all[i], key = {.pid = s->parent};
-            if (s->below || is_one_of(s->pid, spare, nspare)) {
+            if (s->below || reaper_is_one_of(s->pid, spare, nspare)) {
                 continue;
             }
             struct seen *parent = p->n > 0 ? bsearch(&key, p->all, p->n, sizeof key, by_pid) : NULL;
@@ -160,7 +160,7 @@ bool ct_reaper_children(pid_t **out, size_t *n)
     }
     struct picture p;
     pid_t          self = getpid();
-    take_picture(&p);
+    reaper_read_all_processes(&p);
     *out = calloc(p.n + 1, sizeof **out);
     for (size_t i = 0; *out != NULL && i < p.n; i++) {
         if (p.all[i].parent == self) {
@@ -175,7 +175,7 @@ size_t ct_reaper_signal(int signo, const pid_t *spare, size_t nspare)
 {
     struct picture p;
     size_t         live = 0;
-    take_picture(&p);
+    reaper_read_all_processes(&p);
     mark_below(&p, spare, nspare);
     for (size_t i = 0; i < p.n; i++) {
         if (p.all[i].below && p.all[i].state != 'Z') {
@@ -208,7 +208,7 @@ void ct_reaper_usage(struct ct_usage *use, size_t n)
     struct picture p;
     uint64_t       tick_ms = 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
     uint64_t       page = (uint64_t)sysconf(_SC_PAGESIZE);
-    take_picture(&p);
+    reaper_read_all_processes(&p);
     mark_below(&p, NULL, 0);
     for (size_t k = 0; k < p.n; k++) {
         const struct seen *s = &p.all[k];

@@ -36,7 +36,7 @@ static int open_dir(int at, const char *name)
 
 /* Empties the directory `fd` and closes it. It goes by descriptors, so nobody can lead it astray
  * by renaming; what cannot go now is swept at a later start. */
-static void empty(int fd, unsigned depth)
+static void session_empty(int fd, unsigned depth)
 {
     enum { MOST_LEVELS = 16 };
     DIR *dir = fdopendir(fd);
@@ -51,7 +51,7 @@ static void empty(int fd, unsigned depth)
         }
         int below = depth < MOST_LEVELS ? open_dir(fd, e->d_name) : -1;
         if (below >= 0) {
-            empty(below, depth + 1);
+            session_empty(below, depth + 1);
             (void)unlinkat(fd, e->d_name, AT_REMOVEDIR);
         }
     }
@@ -59,7 +59,7 @@ static void empty(int fd, unsigned depth)
 }
 
 /* Anybody can make a directory of any name in /tmp: ours are this user's and nobody else's. */
-static bool is_ours(int fd)
+static bool session_is_ours(int fd)
 {
     struct stat st;
     return fstat(fd, &st) == 0 && st.st_uid == getuid() && (st.st_mode & 077) == 0;
@@ -92,7 +92,7 @@ static bool is_stale(int fd, const struct name *n)
 
 /* Goes through this user's directories: removes that of `job` and `pid`, or with NULL those of the
  * dead. */
-static void sweep(const char *job, pid_t pid)
+static void session_sweep(const char *job, pid_t pid)
 {
     DIR *dir = opendir(ct_session_base());
     if (dir == NULL) {
@@ -105,9 +105,9 @@ static void sweep(const char *job, pid_t pid)
             continue;
         }
         int fd = open_dir(dirfd(dir), e->d_name);
-        if (fd >= 0 && is_ours(fd) && (job != NULL || is_stale(fd, &n))) {
+        if (fd >= 0 && session_is_ours(fd) && (job != NULL || is_stale(fd, &n))) {
             const int lock = dup(fd); /* held until the name is gone, too */
-            empty(fd, 0);
+            session_empty(fd, 0);
             (void)unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
             if (lock >= 0) {
                 close(lock);
@@ -140,8 +140,8 @@ static int make_and_lock(struct ct_session *s)
         }
         errno = EBUSY; /* where it is another's, or gone again */
         s->lock_fd = open_dir(AT_FDCWD, s->path);
-        if (s->lock_fd >= 0 && is_ours(s->lock_fd) && flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0 &&
-            is_still_there(s->lock_fd, s->path)) {
+        if (s->lock_fd >= 0 && session_is_ours(s->lock_fd) &&
+            flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0 && is_still_there(s->lock_fd, s->path)) {
             return 0;
         }
         error = errno;
@@ -156,7 +156,7 @@ static int make_and_lock(struct ct_session *s)
 
 int ct_session_create(struct ct_session *s, const char *job)
 {
-    sweep(NULL, 0);
+    session_sweep(NULL, 0);
     snprintf(s->path, sizeof s->path, "%s/" CT_SESSION_PREFIX "-%u-%s-%ld-%llu", ct_session_base(),
              (unsigned)getuid(), job, (long)getpid(),
              (unsigned long long)ct_reaper_start_time(getpid()));
@@ -197,7 +197,7 @@ static void remove_shm(const char *job)
 
 void ct_session_remove(const char *job, pid_t pid)
 {
-    sweep(pid > 0 ? job : NULL, pid);
+    session_sweep(pid > 0 ? job : NULL, pid);
     remove_shm(job);
 }
 
@@ -243,7 +243,7 @@ void ct_session_each(ct_session_fn fn, void *arg)
     for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
         struct name n;
         int         fd = read_name(&n, e->d_name) ? open_dir(dirfd(dir), e->d_name) : -1;
-        if (fd >= 0 && is_ours(fd) && !is_stale(fd, &n)) {
+        if (fd >= 0 && session_is_ours(fd) && !is_stale(fd, &n)) {
             fn(arg, n.job, fd);
         }
         if (fd >= 0) {

@@ -16,7 +16,7 @@ struct asked {
     bool               answered;
 };
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void status_ask_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct asked *a = arg;
     if (type == CT_MSG_DONE) {
@@ -27,7 +27,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     }
 }
 
-static void on_gone(void *arg, const char *why)
+static void status_ask_on_gone(void *arg, const char *why)
 {
     struct asked *a = arg;
     (void)why; /* the job has ended, or does not want us */
@@ -43,7 +43,7 @@ enum ct_status_ask ct_status_ask(int dir_fd, enum ct_msg_type question, uint32_t
     int                         fd = a.base != NULL ? ct_session_connect(dir_fd) : -1;
     struct ct_conn             *conn = NULL;
     if (fd >= 0) {
-        conn = ct_conn_create(a.base, fd, fd, on_msg, on_gone, &a);
+        conn = ct_conn_create(a.base, fd, fd, status_ask_on_msg, status_ask_on_gone, &a);
     }
     if (conn != NULL) {
         ct_conn_send_u32(conn, question, v);

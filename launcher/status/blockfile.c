@@ -27,7 +27,7 @@ int ct_blockfile_create(const char *session, uint32_t n, char *path, size_t cap)
 }
 
 /* Names of calls have no other letters, so that nothing else reaches a terminal. */
-static bool is_name(const char *text)
+static bool blockfile_is_name(const char *text)
 {
     size_t len = strnlen(text, CT_BLOCKED_NAME);
     return len < CT_BLOCKED_NAME && strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789") == len;
@@ -58,7 +58,7 @@ void ct_blockfile_read(int fd, uint32_t local_rank, uint64_t now_ns, struct ct_b
 {
     struct ct_blocked_slot s;
     *out = (struct ct_blocked_call){.call = ""};
-    if (fd < 0 || !read_whole(fd, local_rank, &s) || s.owner == 0 || !is_name(s.call)) {
+    if (fd < 0 || !read_whole(fd, local_rank, &s) || s.owner == 0 || !blockfile_is_name(s.call)) {
         return;
     }
     memcpy(out->call, s.call, sizeof out->call);
@@ -83,7 +83,7 @@ void ct_blocked_call_unpack(struct ct_unpack *in, struct ct_blocked_call *c)
     *c = (struct ct_blocked_call){.comm = ct_unpack_u64(in), .since_ms = ct_unpack_u64(in)};
     c->peer = (int32_t)ct_unpack_u32(in);
     c->tag = (int32_t)ct_unpack_u32(in);
-    in->bad |= !is_name(call);
+    in->bad |= !blockfile_is_name(call);
     if (!in->bad) {
         snprintf(c->call, sizeof c->call, "%s", call);
     }

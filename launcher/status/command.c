@@ -119,7 +119,7 @@ static void print_job(struct query *q, struct ct_unpack *in)
            "PROGRAM");
 }
 
-static void print_rank(struct query *q, struct ct_unpack *in)
+static void status_command_print_rank(struct query *q, struct ct_unpack *in)
 {
     static const char *const phases[] = {"-", "connected", "finalized"};
     uint32_t                 rank = ct_unpack_u32(in), pid = ct_unpack_u32(in);
@@ -158,7 +158,7 @@ static void print_missing(struct query *q, struct ct_unpack *in)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void status_command_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct query *q = arg;
     switch (type) {
@@ -166,7 +166,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
         print_job(q, in);
         break;
     case CT_MSG_STATUS_RANK:
-        print_rank(q, in);
+        status_command_print_rank(q, in);
         break;
     case CT_MSG_STATUS_MISSING:
         print_missing(q, in);
@@ -176,13 +176,13 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     }
 }
 
-static void on_session(void *arg, const char *job, int dir_fd)
+static void status_command_on_session(void *arg, const char *job, int dir_fd)
 {
     struct query *q = arg;
     if (q->job != NULL && (q->told || strcmp(job, q->job) != 0)) {
         return;
     }
-    switch (ct_status_ask(dir_fd, CT_MSG_STATUS_ASK, q->job != NULL, on_msg, q)) {
+    switch (ct_status_ask(dir_fd, CT_MSG_STATUS_ASK, q->job != NULL, status_command_on_msg, q)) {
     case CT_STATUS_ASK_ANSWERED:
         q->found = true;
         q->told = q->job != NULL;
@@ -206,7 +206,7 @@ int ct_status_run(const char *job)
     if (job == NULL) {
         printf("%-8s %7s %6s %8s %9s  %s\n", "JOB", "PID", "RANKS", "RUNNING", "TIME", "PROGRAM");
     }
-    ct_session_each(on_session, &q);
+    ct_session_each(status_command_on_session, &q);
     if (job != NULL && !q.found) {
         fprintf(stderr,
                 "ctranrun: there is no job %s of yours on this machine (looked in %s, as TMPDIR "

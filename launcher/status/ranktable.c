@@ -11,7 +11,7 @@
 /* ---- this node ------------------------------------------------------------------------------- */
 
 /* The ranks of this node, in order. NULL when out of memory; the caller frees it. */
-static struct ct_rank_state *look(const struct ct_procs *p)
+static struct ct_rank_state *ranktable_look(const struct ct_procs *p)
 {
     struct ct_rank_state *all = calloc((size_t)p->n + 1, sizeof *all);
     struct ct_usage      *use = calloc((size_t)p->n + 1, sizeof *use);
@@ -45,7 +45,7 @@ static struct ct_rank_state *look(const struct ct_procs *p)
 
 /* ---- the end of a gathering ------------------------------------------------------------------ */
 
-static void finish(struct ct_ranktable *t)
+static void ranktable_finish(struct ct_ranktable *t)
 {
     struct ct_list asks;
     ct_list_init(&asks);
@@ -66,7 +66,7 @@ static void on_limit(int fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    finish(arg);
+    ranktable_finish(arg);
 }
 
 static void note_node(struct ct_ranktable *t, uint32_t node, const struct ct_rank_state *states)
@@ -80,9 +80,9 @@ static void note_node(struct ct_ranktable *t, uint32_t node, const struct ct_ran
 }
 
 /* Makes room and looks at our own ranks. Returns false when out of memory. */
-static bool begin(struct ct_ranktable *t)
+static bool ranktable_begin(struct ct_ranktable *t)
 {
-    struct ct_rank_state *here = look(t->procs);
+    struct ct_rank_state *here = ranktable_look(t->procs);
     t->ranks = calloc(ct_jobdesc_ranks(t->desc), sizeof *t->ranks);
     t->answered = calloc(t->desc->nnodes, sizeof *t->answered);
     bool ok = here != NULL && t->ranks != NULL && t->answered != NULL;
@@ -116,12 +116,12 @@ void ct_ranktable_ask(struct ct_ranktable *t, struct ct_ranktable_ask *ask)
     if (t->ranks != NULL) {
         return; /* it is under way */
     }
-    if (begin(t) && t->missing > 0) {
+    if (ranktable_begin(t) && t->missing > 0) {
         t->number++;
         event_add(t->limit, &limit);
         ask_others(t);
     } else {
-        finish(t);
+        ranktable_finish(t);
     }
 }
 
@@ -129,7 +129,7 @@ void ct_ranktable_ask_here(struct ct_ranktable *t, struct ct_ranktable_ask *ask)
 {
     struct ct_ranktable here = {.desc = t->desc, .procs = t->procs};
     ct_list_init(&ask->node);
-    (void)begin(&here);
+    (void)ranktable_begin(&here);
     ask->done(ask, &here);
     free(here.ranks);
     free(here.answered);
@@ -164,7 +164,7 @@ void ct_ranktable_take_ask(struct ct_ranktable *t, struct ct_unpack *in)
 {
     uint32_t asker = ct_unpack_u32(in), number = ct_unpack_u32(in);
     in->bad |= asker >= t->desc->nnodes;
-    struct ct_rank_state *all = in->bad || asker == t->desc->me ? NULL : look(t->procs);
+    struct ct_rank_state *all = in->bad || asker == t->desc->me ? NULL : ranktable_look(t->procs);
     if (all == NULL) {
         return; /* we have our own; without memory the asker does without us */
     }
@@ -200,7 +200,7 @@ void ct_ranktable_take(struct ct_ranktable *t, struct ct_unpack *in)
     }
     free(all);
     if (t->missing == 0) {
-        finish(t);
+        ranktable_finish(t);
     }
 }
 

@@ -38,7 +38,7 @@ struct ct_status_server {
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* Of the job's ranks, all or those of this node. */
-static void send_job(struct client *c, uint32_t ranks, uint32_t running)
+static void status_server_send_job(struct client *c, uint32_t ranks, uint32_t running)
 {
     const struct ct_status_server *s = c->s;
     struct evbuffer               *body = evbuffer_new();
@@ -94,7 +94,7 @@ static void send_end(struct client *c)
     ct_conn_when_sent(c->conn, let_go);
 }
 
-static void on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
+static void status_server_on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
 {
     struct client           *c = CT_CONTAINER_OF(ask, struct client, ask);
     const struct ct_jobdesc *d = c->s->desc;
@@ -106,7 +106,7 @@ static void on_table(struct ct_ranktable_ask *ask, const struct ct_ranktable *t)
     for (uint32_t i = 0; i < n; i++) {
         running += t->ranks[i].pid != 0 && !t->ranks[i].ended;
     }
-    send_job(c, n, running);
+    status_server_send_job(c, n, running);
     for (uint32_t i = 0; i < n; i++) {
         if (t->answered[d->ranks.node_of[i]]) {
             send_rank(c, i, &t->ranks[i]);
@@ -133,7 +133,7 @@ static void on_end(int fd, short what, void *arg)
     c->conn = NULL;
 }
 
-static void on_gone(void *arg, const char *why)
+static void status_server_on_gone(void *arg, const char *why)
 {
     (void)why; /* it has what it wanted, or not */
     let_go(arg);
@@ -156,7 +156,7 @@ static void send_store(struct client *c)
     send_end(c);
 }
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void status_server_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct client *c = arg;
     uint32_t       with_ranks = ct_unpack_u32(in);
@@ -170,7 +170,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
     } else if (with_ranks != 0) {
         ct_ranktable_ask(c->s->table, &c->ask);
     } else {
-        send_job(c, c->s->procs->n, c->s->procs->started - c->s->procs->ended);
+        status_server_send_job(c, c->s->procs->n, c->s->procs->started - c->s->procs->ended);
         send_end(c);
     }
 }
@@ -183,16 +183,17 @@ static bool is_welcome(int fd)
            (who.uid == getuid() || who.uid == 0);
 }
 
-static bool serve(struct ct_status_server *s, struct client *c, int fd)
+static bool status_server_serve(struct ct_status_server *s, struct client *c, int fd)
 {
     static const struct timeval limit = {CT_STATUS_LIMIT_MS / 1000,
                                          CT_STATUS_LIMIT_MS % 1000 * 1000};
-    *c = (struct client){.s = s, .end = evtimer_new(s->base, on_end, c), .ask.done = on_table};
+    *c = (struct client){
+        .s = s, .end = evtimer_new(s->base, on_end, c), .ask.done = status_server_on_table};
     ct_list_init(&c->ask.node);
     if (c->end == NULL) {
         return false;
     }
-    c->conn = ct_conn_create(s->base, fd, fd, on_msg, on_gone, c);
+    c->conn = ct_conn_create(s->base, fd, fd, status_server_on_msg, status_server_on_gone, c);
     if (c->conn == NULL) {
         event_free(c->end);
         return false;
@@ -219,7 +220,7 @@ static void rest_if_short(struct ct_status_server *s)
     }
 }
 
-static void on_readable(int listener, short what, void *arg)
+static void status_server_on_readable(int listener, short what, void *arg)
 {
     struct ct_status_server *s = arg;
     struct client           *c = s->clients;
@@ -232,7 +233,7 @@ static void on_readable(int listener, short what, void *arg)
     while (c < s->clients + MOST_CLIENTS && c->conn != NULL) {
         c++;
     }
-    if (c == s->clients + MOST_CLIENTS || !is_welcome(fd) || !serve(s, c, fd)) {
+    if (c == s->clients + MOST_CLIENTS || !is_welcome(fd) || !status_server_serve(s, c, fd)) {
         close(fd);
     }
 }
@@ -265,7 +266,7 @@ struct ct_status_server *ct_status_server_create(struct event_base       *base,
                                    .table = table,
                                    .is_beside_head = !is_parent_router(),
                                    .t0 = ct_clock_ns()};
-    s->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, s);
+    s->readable = event_new(base, fd, EV_READ | EV_PERSIST, status_server_on_readable, s);
     s->rested = evtimer_new(base, on_rested, s);
     if (s->readable == NULL || s->rested == NULL || event_add(s->readable, NULL) != 0) {
         if (s->readable != NULL) {

@@ -36,7 +36,7 @@ struct dump {
 
 /* ---- a daemon's answer ----------------------------------------------------------------------- */
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void store_dump_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct dump *d = arg;
     if (type != CT_MSG_STORE_WHERE) {
@@ -67,7 +67,7 @@ static int world_of(const char *text, const char *host)
 
 /* The hosts whose ranks have not all come: for any world as long as no host has, later for the last
  * one that a host has come for. */
-static int show_missing(const struct dump *d, struct ct_store *store)
+static int store_dump_show_missing(const struct dump *d, struct ct_store *store)
 {
     char  *text = NULL;
     size_t len = 0;
@@ -126,7 +126,7 @@ static int show_all(struct dump *d, struct ct_store *store)
         rc = n > 0 ? ct_store_extend(store, places, n) : CTRAN_ERR_OTHER;
     }
     if (rc == CTRAN_SUCCESS) {
-        rc = show_missing(d, store);
+        rc = store_dump_show_missing(d, store);
     }
     for (uint32_t i = 0; i < n; i++) { /* one that does not answer keeps nobody from the others */
         int one = show_server(store, i, &places[i]);
@@ -192,7 +192,7 @@ static bool is_told(const struct dump *d, const char *job)
     return false;
 }
 
-static void on_session(void *arg, const char *job, int dir_fd)
+static void store_dump_on_session(void *arg, const char *job, int dir_fd)
 {
     struct dump *d = arg;
     if ((d->job != NULL && strcmp(job, d->job) != 0) || is_told(d, job)) {
@@ -202,7 +202,7 @@ static void on_session(void *arg, const char *job, int dir_fd)
     d->first.naddrs = 0;
     ct_strlist_free(d->hosts);
     d->hosts = NULL;
-    enum ct_status_ask answer = ct_status_ask(dir_fd, CT_MSG_STORE_ASK, 0, on_msg, d);
+    enum ct_status_ask answer = ct_status_ask(dir_fd, CT_MSG_STORE_ASK, 0, store_dump_on_msg, d);
     if (answer != CT_STATUS_ASK_GONE) {
         d->found = true;
         (void)ct_strlist_add(&d->told, job);
@@ -215,7 +215,7 @@ int ct_store_dump_run(const char *job)
 {
     struct dump d = {.job = job};
     signal(SIGPIPE, SIG_IGN);
-    ct_session_each(on_session, &d);
+    ct_session_each(store_dump_on_session, &d);
     if (job != NULL && !d.found) {
         fprintf(stderr,
                 "ctranrun: there is no job %s of yours on this machine (looked in %s, as TMPDIR "

@@ -42,7 +42,8 @@ struct streams {
     int in, out, err, daemon;
 };
 
-static int spawn(const char *file, char **argv, char **env, const struct streams *s, pid_t *pid)
+static int launch_process(const char *file, char **argv, char **env, const struct streams *s,
+                          pid_t *pid)
 {
     posix_spawn_file_actions_t acts;
     posix_spawnattr_t          attr;
@@ -85,7 +86,7 @@ pid_t ct_launch_daemon(const char *daemon, const char *job, int *fd)
         free(env);
         return -1;
     }
-    int err = spawn(daemon, argv, env, &(struct streams){-1, -1, -1, pair[1]}, &pid);
+    int err = launch_process(daemon, argv, env, &(struct streams){-1, -1, -1, pair[1]}, &pid);
     free(env);
     close(pair[1]);
     if (err != 0) {
@@ -100,7 +101,7 @@ pid_t ct_launch_daemon(const char *daemon, const char *job, int *fd)
 /* ---- on other machines ----------------------------------------------------------------------- */
 
 /* The file in quotes where a shell would not take it for one word. */
-static void quote(const char *file, char *out, size_t cap)
+static void launch_quote(const char *file, char *out, size_t cap)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
@@ -124,7 +125,7 @@ static char **agent_command(const struct ct_jobdesc *d, const char *host)
                        NULL};
     char **list = ct_strlist_copy(d->agent, ct_strlist_count(d->agent));
     if (d->agent_shell) {
-        quote(d->daemon, file, sizeof file);
+        launch_quote(d->daemon, file, sizeof file);
     } else {
         snprintf(file, sizeof file, "%s", d->daemon);
     }
@@ -156,7 +157,8 @@ pid_t ct_launch_agent(const struct ct_jobdesc *d, const char *host, int *fd, int
     }
     if (err == 0) {
         fcntl(fds[2], F_SETFL, O_NONBLOCK);
-        err = spawn(argv[0], argv, env, &(struct streams){fds[1], fds[1], fds[3], -1}, &pid);
+        err =
+            launch_process(argv[0], argv, env, &(struct streams){fds[1], fds[1], fds[3], -1}, &pid);
     }
     ct_strlist_free(argv);
     free(env);

@@ -60,7 +60,7 @@ static void take_credit(struct ct_router_child *c, struct ct_unpack *in)
 }
 
 /* From node to node: down, where it is behind us, or else up. */
-static void pass_on(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in)
+static void router_pass_on(struct ct_router *h, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct ct_unpack        look = *in;
     struct ct_router_child *c = ct_router_child_of(h, ct_unpack_u32(&look));
@@ -97,7 +97,7 @@ static void router_take(struct ct_router_child *c, enum ct_msg_type type, struct
     case CT_MSG_MODEX_ASK:
     case CT_MSG_MODEX_DATA:
     case CT_MSG_RANKS:
-        pass_on(h, type, in);
+        router_pass_on(h, type, in);
         break;
     case CT_MSG_EVENT_TAKEN:
         ct_router_events_taken(c, in);
@@ -168,7 +168,7 @@ static void broadcast_to(struct ct_router_child *c, enum ct_msg_type type,
     c->broadcast_end = ct_conn_written(c->conn) + ct_conn_pending(c->conn);
 }
 
-static void broadcast(struct ct_router *h, enum ct_msg_type type, const struct ct_unpack *in)
+static void router_broadcast(struct ct_router *h, enum ct_msg_type type, const struct ct_unpack *in)
 {
     for (uint32_t i = 0; i < h->nchildren; i++) {
         struct ct_router_child *c = &h->children[i];
@@ -193,7 +193,7 @@ void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack
     case CT_MSG_FAMILY_JOB:
     case CT_MSG_FAMILY_GONE:
     case CT_MSG_RANKS_ASK:
-        broadcast(h, type, in);
+        router_broadcast(h, type, in);
         break;
     case CT_MSG_EVENT:
         ct_router_events_pass(h, in);
@@ -218,7 +218,7 @@ void ct_router_down(struct ct_router *h, enum ct_msg_type type, struct ct_unpack
     case CT_MSG_FAMILY_FETCH:
     case CT_MSG_FAMILY_DATA:
     case CT_MSG_RANKS:
-        pass_on(h, type, in);
+        router_pass_on(h, type, in);
         break;
     default:
         in->bad = true;
@@ -302,7 +302,7 @@ static void on_credit(void *arg, uint32_t source, uint32_t channel, uint32_t len
     }
 }
 
-static bool pack(struct ct_router *h)
+static bool router_pack(struct ct_router *h)
 {
     struct evbuffer *body = evbuffer_new();
     ct_jobdesc_pack(h->desc, body);
@@ -345,7 +345,7 @@ bool ct_router_init(struct ct_router *h, struct event_base *base, const struct c
                             .ops = ops,
                             .arg = arg};
     ct_list_init(&h->fences);
-    bool ok = ct_router_events_init(h) && parts != NULL && pack(h) &&
+    bool ok = ct_router_events_init(h) && parts != NULL && router_pack(h) &&
               make_children(h, parts, ct_tree_split(span, mine, desc->fan_out, parts));
     free(parts);
     if (ok) {

@@ -85,7 +85,7 @@ static void kill_agent(const struct ct_router_child *c)
 }
 
 /* From now on it has a while to end. */
-static void give_time(struct ct_router_child *c)
+static void router_child_limit_end(struct ct_router_child *c)
 {
     if (c->reap_by_ns == 0) {
         c->reap_by_ns = ct_clock_ns() + (uint64_t)CT_AGENT_LIMIT_MS * CT_NS_PER_MS;
@@ -108,7 +108,7 @@ bool ct_router_child_reap(struct ct_router_child *c)
     if (c->pid <= 0 || c->reaped) {
         return true;
     }
-    give_time(c);
+    router_child_limit_end(c);
     if (is_ending(c)) {
         return false;
     }
@@ -154,7 +154,7 @@ static void describe_remote(struct ct_router_child *c, char *out, size_t cap)
 
 /* A signal for all of us may have ended the daemon and still be on its way to our loop, so this is
  * called one turn of it later; signals come first in a turn. */
-static void on_lost(evutil_socket_t fd, short what, void *arg)
+static void router_child_on_lost(evutil_socket_t fd, short what, void *arg)
 {
     static const struct timeval soon = {0, 2000};
     struct ct_router_child     *c = arg;
@@ -190,12 +190,12 @@ void ct_router_child_done(struct ct_router_child *c)
     static const struct timeval limit = {CT_AGENT_LIMIT_MS / 1000, CT_AGENT_LIMIT_MS % 1000 * 1000};
     c->done = true;
     if (c->remote) {
-        give_time(c);
+        router_child_limit_end(c);
         evtimer_add(c->lost, &limit);
     }
 }
 
-static void on_gone(void *arg, const char *why)
+static void router_child_on_gone(void *arg, const char *why)
 {
     static const struct timeval at_once = {0, 0};
     struct ct_router_child     *c = arg;
@@ -217,7 +217,7 @@ void ct_router_child_close(struct ct_router_child *c)
 {
     ct_conn_destroy(c->conn);
     c->conn = NULL;
-    give_time(c);
+    router_child_limit_end(c);
 }
 
 void ct_router_child_stop(struct ct_router_child *c)
@@ -246,7 +246,7 @@ void ct_router_child_give_up(struct ct_router_child *c)
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-static void send_job(struct ct_router_child *c)
+static void router_child_send_job(struct ct_router_child *c)
 {
     struct ct_router *h = c->router;
     struct evbuffer  *body = evbuffer_new();
@@ -274,11 +274,11 @@ void ct_router_child_take_hello(struct ct_router_child *c, struct ct_unpack *in)
     }
     c->joined = true;
     ct_router_events_join(c);
-    send_job(c);
+    router_child_send_job(c);
     c->router->ops->joined(c->router->arg, c->span.first, c->remote);
 }
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void router_child_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct ct_router_child *c = arg;
     c->router->child_ops->message(c, type, in);
@@ -286,7 +286,7 @@ static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 
 static bool connect_child(struct ct_router_child *c, int fd)
 {
-    c->conn = ct_conn_create(c->router->base, fd, fd, on_msg, on_gone, c);
+    c->conn = ct_conn_create(c->router->base, fd, fd, router_child_on_msg, router_child_on_gone, c);
     if (c->conn != NULL && c->err_fd >= 0) {
         c->errors = event_new(c->router->base, c->err_fd, EV_READ | EV_PERSIST, on_errors, c);
         return c->errors != NULL && event_add(c->errors, NULL) == 0;
@@ -324,7 +324,7 @@ bool ct_router_child_init(struct ct_router_child *c, struct ct_router *h, uint32
     *c = (struct ct_router_child){
         .router = h, .index = index, .span = span, .remote = remote, .err_fd = -1};
     c->reads = has_reader(c);
-    c->lost = evtimer_new(h->base, on_lost, c);
+    c->lost = evtimer_new(h->base, router_child_on_lost, c);
     return c->lost != NULL;
 }
 

@@ -36,25 +36,26 @@ static size_t cost_of(size_t len)
     return sizeof(struct ct_router_event) + sizeof(struct ct_router_event *) + len;
 }
 
-static struct ct_router_event *at(const struct ct_router_events *l, uint64_t number)
+static struct ct_router_event *router_event_at(const struct ct_router_events *l, uint64_t number)
 {
     return l->ring[number & (l->cap - 1)];
 }
 
 /* The node that tells it has it. */
-static bool skips(const struct ct_router_child *c, const struct ct_router_event *e)
+static bool router_events_is_source(const struct ct_router_child *c,
+                                    const struct ct_router_event *e)
 {
     return c->span.n == 1 && c->span.first == e->from;
 }
 
-static bool is_there(const struct ct_router_child *c)
+static bool router_events_is_there(const struct ct_router_child *c)
 {
     return c->joined && !c->gone;
 }
 
 /* ---- warnings -------------------------------------------------------------------------------- */
 
-static void warn(struct ct_router_child *c, const char *text)
+static void router_events_warn(struct ct_router_child *c, const char *text)
 {
     struct evbuffer *body = evbuffer_new();
     ct_pack_u32(body, c->span.first);
@@ -64,7 +65,7 @@ static void warn(struct ct_router_child *c, const char *text)
     evbuffer_free(body);
 }
 
-static const char *behind(const struct ct_router_child *c, char out[48])
+static const char *router_events_describe_behind(const struct ct_router_child *c, char out[48])
 {
     out[0] = '\0';
     if (c->span.n > 1) {
@@ -80,20 +81,20 @@ static void note_missed(struct ct_router_child *c)
         snprintf(text, sizeof text,
                  "it does not keep up with what it is sent; %d MiB of events wait for it, and its "
                  "ranks%s miss others; is " CT_DAEMON_NAME " stopped there, or the host too busy?",
-                 CT_EVENTS_BEHIND_MAX >> 20, behind(c, more));
-        warn(c, text);
+                 CT_EVENTS_BEHIND_MAX >> 20, router_events_describe_behind(c, more));
+        router_events_warn(c, text);
     }
 }
 
-static void caught_up(struct ct_router_child *c)
+static void router_events_note_caught_up(struct ct_router_child *c)
 {
     char more[48], text[256];
     c->events.still = false;
     if (c->events.missed > 0) {
         snprintf(text, sizeof text, "it keeps up again; its ranks%s have missed %" PRIu64 " events",
-                 behind(c, more), c->events.missed);
+                 router_events_describe_behind(c, more), c->events.missed);
         c->events.missed = 0;
-        warn(c, text);
+        router_events_warn(c, text);
     }
 }
 
@@ -102,10 +103,11 @@ static void caught_up(struct ct_router_child *c)
 static void drop_first(struct ct_router *h)
 {
     struct ct_router_events *l = &h->events;
-    struct ct_router_event  *e = at(l, l->first);
+    struct ct_router_event  *e = router_event_at(l, l->first);
     for (uint32_t i = 0; i < h->nchildren; i++) {
         struct ct_router_child *c = &h->children[i];
-        if (is_there(c) && c->events.fed == l->first && !skips(c, e)) {
+        if (router_events_is_there(c) && c->events.fed == l->first &&
+            !router_events_is_source(c, e)) {
             note_missed(c);
         }
         c->events.fed = c->events.fed > l->first ? c->events.fed : l->first + 1;
@@ -124,7 +126,7 @@ static bool make_room(struct ct_router_events *l)
     const size_t             cap = l->cap > 0 ? 2 * l->cap : 64;
     struct ct_router_event **ring = malloc(cap * sizeof *ring);
     for (uint64_t n = l->first; ring != NULL && n < l->last; n++) {
-        ring[n & (cap - 1)] = at(l, n);
+        ring[n & (cap - 1)] = router_event_at(l, n);
     }
     if (ring != NULL) {
         free(l->ring);
@@ -134,7 +136,7 @@ static bool make_room(struct ct_router_events *l)
     return ring != NULL;
 }
 
-static bool keep(struct ct_router *h, uint32_t from, const struct ct_unpack *in)
+static bool router_events_keep(struct ct_router *h, uint32_t from, const struct ct_unpack *in)
 {
     struct ct_router_events *l = &h->events;
     while (l->first < l->last && l->bytes + cost_of(in->left) > CT_EVENTS_BEHIND_MAX) {
@@ -163,14 +165,14 @@ static void tell_taken(struct ct_router *h, uint32_t n)
 }
 
 /* Tells above what those who are waited for have taken, and forgets what all have. */
-static void settle(struct ct_router *h)
+static void router_events_report_taken(struct ct_router *h)
 {
     static const struct timeval look = {CT_EVENTS_LOOK_MS / 1000, CT_EVENTS_LOOK_MS % 1000 * 1000};
     struct ct_router_events    *l = &h->events;
     uint64_t                    all = l->last, waited = l->last;
     for (uint32_t i = 0; i < h->nchildren; i++) {
         const struct ct_router_child *c = &h->children[i];
-        if (is_there(c)) {
+        if (router_events_is_there(c)) {
             all = c->events.taken < all ? c->events.taken : all;
             waited = !c->events.still && c->events.taken < waited ? c->events.taken : waited;
         }
@@ -189,29 +191,29 @@ static void settle(struct ct_router *h)
 }
 
 /* It has taken all that it was given. */
-static void has_taken(struct ct_router_child *c)
+static void router_events_note_taken_all(struct ct_router_child *c)
 {
     c->events.taken = c->events.fed;
     if (c->events.taken == c->router->events.last) {
-        caught_up(c);
+        router_events_note_caught_up(c);
     }
 }
 
 static void on_drained(void *arg);
 
 /* Gives it what is next, as long as little waits for it. */
-static void feed(struct ct_router_child *c)
+static void router_events_send_next(struct ct_router_child *c)
 {
     struct ct_router_events *l = &c->router->events;
     while (c->events.fed < l->last && ct_conn_pending(c->conn) < CT_EVENTS_AHEAD) {
-        const struct ct_router_event *e = at(l, c->events.fed++);
-        if (!skips(c, e)) {
+        const struct ct_router_event *e = router_event_at(l, c->events.fed++);
+        if (!router_events_is_source(c, e)) {
             c->events.owed += c->remote;
             ct_conn_send_bytes(c->conn, CT_MSG_EVENT, e->body, e->len);
         }
     }
     if (c->remote && c->events.owed == 0) {
-        has_taken(c);
+        router_events_note_taken_all(c);
     }
     if (c->events.fed < l->last || (!c->remote && c->events.taken < c->events.fed)) {
         ct_conn_when_sent(c->conn, on_drained);
@@ -222,12 +224,12 @@ static void feed(struct ct_router_child *c)
 static void on_drained(void *arg)
 {
     struct ct_router_child *c = arg;
-    if (is_there(c)) {
+    if (router_events_is_there(c)) {
         if (!c->remote) {
-            has_taken(c);
+            router_events_note_taken_all(c);
         }
-        feed(c);
-        settle(c->router);
+        router_events_send_next(c);
+        router_events_report_taken(c->router);
     }
 }
 
@@ -241,16 +243,16 @@ void ct_router_events_taken(struct ct_router_child *c, struct ct_unpack *in)
     c->events.looks = 0;
     c->events.owed -= n;
     while (n > 0 && c->events.taken < c->events.fed) {
-        n -= !skips(c, at(&c->router->events, c->events.taken));
+        n -= !router_events_is_source(c, router_event_at(&c->router->events, c->events.taken));
         c->events.taken++;
     }
-    feed(c);
-    settle(c->router);
+    router_events_send_next(c);
+    router_events_report_taken(c->router);
 }
 
 /* ---- who stands still ------------------------------------------------------------------------ */
 
-static void look_at(struct ct_router_child *c)
+static void router_events_look_at(struct ct_router_child *c)
 {
     const uint64_t written = ct_conn_written(c->conn);
     c->events.looks = written == c->events.written ? c->events.looks + 1 : 0;
@@ -265,14 +267,14 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
     (void)what;
     for (uint32_t i = 0; i < h->nchildren; i++) {
         struct ct_router_child *c = &h->children[i];
-        if (is_there(c) && c->events.taken < h->events.last) {
-            look_at(c);
+        if (router_events_is_there(c) && c->events.taken < h->events.last) {
+            router_events_look_at(c);
         } else {
             c->events.looks = 0;
         }
     }
     tell_taken(h, 0); /* we do not stand still */
-    settle(h);
+    router_events_report_taken(h);
 }
 
 /* ---- for the router -------------------------------------------------------------------------- */
@@ -284,19 +286,19 @@ void ct_router_events_pass(struct ct_router *h, struct ct_unpack *in)
     if (in->bad) {
         return;
     }
-    if (!keep(h, from, &all)) {
+    if (!router_events_keep(h, from, &all)) {
         for (uint32_t i = 0; i < h->nchildren; i++) {
-            h->children[i].events.missed += is_there(&h->children[i]);
+            h->children[i].events.missed += router_events_is_there(&h->children[i]);
         }
         tell_taken(h, 1); /* there is no memory: as if they had */
         return;
     }
     for (uint32_t i = 0; i < h->nchildren; i++) {
-        if (is_there(&h->children[i])) {
-            feed(&h->children[i]);
+        if (router_events_is_there(&h->children[i])) {
+            router_events_send_next(&h->children[i]);
         }
     }
-    settle(h);
+    router_events_report_taken(h);
 }
 
 void ct_router_events_join(struct ct_router_child *c)
@@ -307,7 +309,7 @@ void ct_router_events_join(struct ct_router_child *c)
 void ct_router_events_leave(struct ct_router_child *c)
 {
     c->events.fed = c->events.taken = c->router->events.last;
-    settle(c->router);
+    router_events_report_taken(c->router);
 }
 
 bool ct_router_events_init(struct ct_router *h)
@@ -320,7 +322,7 @@ void ct_router_events_fini(struct ct_router *h)
 {
     struct ct_router_events *l = &h->events;
     for (; l->first < l->last; l->first++) {
-        free(at(l, l->first));
+        free(router_event_at(l, l->first));
     }
     free(l->ring);
     if (l->look != NULL) {

@@ -62,7 +62,7 @@ static bool find_members(struct ct_router *h, struct fence *f)
     return true;
 }
 
-static struct fence *find(struct ct_router *h, const uint8_t *ranks, size_t len)
+static struct fence *fence_find(struct ct_router *h, const uint8_t *ranks, size_t len)
 {
     for (struct ct_list *l = h->fences.next; l != &h->fences; l = l->next) {
         struct fence *f = CT_LIST_ENTRY(l, struct fence, node);
@@ -73,7 +73,7 @@ static struct fence *find(struct ct_router *h, const uint8_t *ranks, size_t len)
     return NULL;
 }
 
-static struct fence *begin(struct ct_router *h, const uint8_t *ranks, size_t len)
+static struct fence *fence_begin(struct ct_router *h, const uint8_t *ranks, size_t len)
 {
     struct fence *f = calloc(1, sizeof *f);
     if (f == NULL) {
@@ -112,7 +112,7 @@ static const uint8_t *take_ranks(struct ct_unpack *in, size_t *len)
 }
 
 /* All of ours have come. Returns false when out of memory. */
-static bool complete(struct ct_router *h, struct fence *f)
+static bool fence_complete(struct ct_router *h, struct fence *f)
 {
     struct evbuffer *body = evbuffer_new();
     size_t           len = f->ranks_len + 4 + evbuffer_get_length(f->data);
@@ -141,8 +141,8 @@ void ct_router_fence(struct ct_router_child *c, struct ct_unpack *in)
     size_t            len = 0;
     const uint8_t    *ranks = take_ranks(in, &len);
     uint32_t          status = ct_unpack_u32(in);
-    struct fence     *f = in->bad ? NULL : find(h, ranks, len);
-    f = f != NULL || in->bad ? f : begin(h, ranks, len);
+    struct fence     *f = in->bad ? NULL : fence_find(h, ranks, len);
+    f = f != NULL || in->bad ? f : fence_begin(h, ranks, len);
     if (f == NULL || f->missing == 0 || !f->wanted[c->index]) {
         in->bad = true;
         return;
@@ -151,7 +151,7 @@ void ct_router_fence(struct ct_router_child *c, struct ct_unpack *in)
     /* Without memory the child is lost, with a reason, rather than the fence, without one. */
     in->bad = evbuffer_add(f->data, in->at, in->left) != 0;
     if (--f->missing == 0 && !in->bad) {
-        in->bad = !complete(h, f);
+        in->bad = !fence_complete(h, f);
     }
 }
 
@@ -160,7 +160,7 @@ void ct_router_fence_done(struct ct_router *h, struct ct_unpack *in)
     const uint8_t *all = in->at;
     size_t         all_len = in->left, len = 0;
     const uint8_t *ranks = take_ranks(in, &len);
-    struct fence  *f = in->bad ? NULL : find(h, ranks, len);
+    struct fence  *f = in->bad ? NULL : fence_find(h, ranks, len);
     if (f == NULL) {
         in->bad = true;
         return;

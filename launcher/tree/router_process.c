@@ -30,7 +30,7 @@ struct process {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void on_reaped(void *arg, pid_t pid, int wait_status)
+static void router_process_on_reaped(void *arg, pid_t pid, int wait_status)
 {
     struct process *r = arg;
     if (r->have_job) {
@@ -48,7 +48,7 @@ static void clear_up(struct process *r, bool spare_agents)
         spared = calloc((size_t)r->router.nchildren + 1, sizeof *spared);
         n = spared != NULL ? ct_router_pids(&r->router, true, spared) : 0;
     }
-    ct_reaper_kill_all(spared, n, on_reaped, r, CT_KILL_LIMIT_MS);
+    ct_reaper_kill_all(spared, n, router_process_on_reaped, r, CT_KILL_LIMIT_MS);
     if (spared != none) {
         free(spared);
     }
@@ -58,7 +58,7 @@ static void clear_up(struct process *r, bool spare_agents)
 }
 
 /* Nobody above us is left: each process behind us clears up on its host when its stream ends. */
-static _Noreturn void vanish(struct process *r, int status)
+static _Noreturn void router_process_vanish(struct process *r, int status)
 {
     if (r->have_job) {
         clear_up(r, true);
@@ -68,14 +68,14 @@ static _Noreturn void vanish(struct process *r, int status)
     _exit(status);
 }
 
-static void on_sent(void *arg)
+static void router_process_on_sent(void *arg)
 {
     (void)arg;
     _exit(0);
 }
 
 /* Says good-bye when all below has, and all output has gone up. */
-static void leave_if_over(struct process *r)
+static void router_process_leave_if_over(struct process *r)
 {
     const struct ct_router *h = &r->router;
     if (r->leaving || h->ngone < h->nchildren || (r->missed && !h->ending) ||
@@ -84,18 +84,18 @@ static void leave_if_over(struct process *r)
     }
     r->leaving = true;
     ct_conn_send(r->parent, CT_MSG_DONE, NULL);
-    ct_conn_when_sent(r->parent, on_sent);
+    ct_conn_when_sent(r->parent, router_process_on_sent);
 }
 
 /* ---- the router's words ---------------------------------------------------------------------- */
 
-static void on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
+static void router_process_on_up(void *arg, enum ct_msg_type type, const void *data, size_t len)
 {
     struct process *r = arg;
     ct_conn_send_bytes(r->parent, type, data, len);
 }
 
-static void on_joined(void *arg, uint32_t node, bool remote)
+static void router_process_on_joined(void *arg, uint32_t node, bool remote)
 {
     struct process *r = arg;
     if (remote) {
@@ -103,7 +103,7 @@ static void on_joined(void *arg, uint32_t node, bool remote)
     }
 }
 
-static void on_lost(void *arg, uint32_t node, bool remote, const char *why)
+static void router_process_on_lost(void *arg, uint32_t node, bool remote, const char *why)
 {
     struct process *r = arg;
     r->missed = true;
@@ -113,14 +113,14 @@ static void on_lost(void *arg, uint32_t node, bool remote, const char *why)
     ct_conn_send_text(r->parent, CT_MSG_LOST, node, why);
 }
 
-static void on_over(void *arg)
+static void router_process_on_over(void *arg)
 {
-    leave_if_over(arg);
+    router_process_leave_if_over(arg);
 }
 
 /* ---- the parent's words ---------------------------------------------------------------------- */
 
-static void refuse(struct process *r, const char *why)
+static void router_process_refuse(struct process *r, const char *why)
 {
     enum { FLUSH_LIMIT_MS = 5000 };
     struct evbuffer *body = evbuffer_new();
@@ -129,7 +129,7 @@ static void refuse(struct process *r, const char *why)
     ct_pack_text(body, why);
     ct_conn_send(r->parent, CT_MSG_REFUSED, body);
     ct_conn_flush(r->parent, FLUSH_LIMIT_MS);
-    vanish(r, CT_EXIT_INTERNAL);
+    router_process_vanish(r, CT_EXIT_INTERNAL);
 }
 
 /* Whether every program has a directory of its own. */
@@ -144,7 +144,7 @@ static bool have_wdirs(const struct ct_jobdesc *d)
 }
 
 /* The daemon is to find what one beside ctranrun would. */
-static void enter(struct process *r)
+static void router_process_enter_dir(struct process *r)
 {
     char why[PATH_MAX + 128];
     for (char **s = r->desc.forward; s != NULL && *s != NULL; s++) {
@@ -159,46 +159,47 @@ static void enter(struct process *r)
         snprintf(why, sizeof why,
                  "cannot enter the working directory %s: %s; give one that is there with --wdir",
                  r->desc.cwd, strerror(errno));
-        refuse(r, why);
+        router_process_refuse(r, why);
     }
 }
 
-static void take_job(struct process *r, struct ct_unpack *in)
+static void router_process_take_job(struct process *r, struct ct_unpack *in)
 {
-    static const struct ct_router_ops ops = {on_up, on_joined, on_lost, on_over};
+    static const struct ct_router_ops ops = {router_process_on_up, router_process_on_joined,
+                                             router_process_on_lost, router_process_on_over};
     char                              self[PATH_MAX];
     ssize_t                           len = readlink("/proc/self/exe", self, sizeof self - 1);
     ct_jobdesc_unpack(&r->desc, in);
     if (in->bad) {
         return;
     }
-    enter(r);
+    router_process_enter_dir(r);
     self[len > 0 ? len : 0] = '\0';
     struct ct_span span = {r->desc.me, r->desc.span};
     if (!ct_router_init(&r->router, r->base, &r->desc, span, r->desc.me, CT_OUT_WINDOW, &ops, r)) {
-        refuse(r, "cannot prepare the way to other nodes: out of memory");
+        router_process_refuse(r, "cannot prepare the way to other nodes: out of memory");
     }
     r->have_job = true;
     ct_router_start(&r->router, self);
 }
 
-static void on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
+static void router_process_on_msg(void *arg, enum ct_msg_type type, struct ct_unpack *in)
 {
     struct process *r = arg;
     if (type == CT_MSG_JOB && !r->have_job) {
-        take_job(r, in);
+        router_process_take_job(r, in);
     } else if (!r->have_job) {
         in->bad = true;
     } else {
         ct_router_down(&r->router, type, in);
-        leave_if_over(r);
+        router_process_leave_if_over(r);
     }
 }
 
-static void on_gone(void *arg, const char *why)
+static void router_process_on_gone(void *arg, const char *why)
 {
     (void)why; /* nobody is left to be told */
-    vanish(arg, CT_EXIT_INTERNAL);
+    router_process_vanish(arg, CT_EXIT_INTERNAL);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -228,7 +229,8 @@ int ct_router_run(const char *job)
         r.base = event_base_new();
     }
     if (r.base != NULL) {
-        r.parent = ct_conn_create(r.base, fds[0], fds[1], on_msg, on_gone, &r);
+        r.parent = ct_conn_create(r.base, fds[0], fds[1], router_process_on_msg,
+                                  router_process_on_gone, &r);
     }
     if (r.parent == NULL) {
         fprintf(stderr, CT_DAEMON_NAME ": cannot start: out of memory or descriptors\n");
@@ -236,5 +238,5 @@ int ct_router_run(const char *job)
     }
     ct_conn_send_hello(r.parent);
     event_base_dispatch(r.base);
-    vanish(&r, CT_EXIT_INTERNAL);
+    router_process_vanish(&r, CT_EXIT_INTERNAL);
 }

@@ -8,7 +8,8 @@ A file under src/ includes its own folder, the face of folders on lower floors, 
 headers and system headers; coll/algo nothing but itself and headers of the C standard; launcher/
 and tools/ any face. A file in a folder of launcher/ includes its own folder, launcher.h, and the
 face of folders before its own in LAUNCHER; and no files of launcher/ call each other in a circle.
-Prints each violation; exit status 1 if there is one. Called by floors.test.
+Static functions there have a name of more than one word that no other file uses. Prints each
+violation; exit status 1 if there is one. Called by floors.test.
 """
 import re
 import sys
@@ -53,6 +54,7 @@ LAUNCHER = ["msg", "job", "proc", "io", "place", "status", "tree", "family", "pm
             "head", "daemon"]
 # A function with external linkage; its line is no declaration.
 DEFINITION = re.compile(r"^(?!static|#)\w[^;={}\n]*?\b(ct_\w+)\((?![^;{]*;)", flags=re.M)
+STATIC = re.compile(r"^(?:_Noreturn )?static [^;={}\n(]*?\b(\w+)\(", flags=re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
@@ -170,8 +172,19 @@ def circles(calls):
     return [sorted(c) for c in found if len(c) > 1]
 
 
-def check_circles(root):
-    sources = sorted((root / "launcher").rglob("*.[ch]"))
+def check_statics(root, sources):
+    """A debugger shows the name of a static function alone: the name tells where it belongs."""
+    files = {}
+    for path in sources:
+        for name in STATIC.findall(without_comments(path.read_text(encoding="utf-8"))):
+            files.setdefault(name, set()).add(path.relative_to(root).as_posix())
+    for name, paths in sorted(files.items()):
+        if "_" not in name or len(paths) > 1:
+            why = "one word" if "_" not in name else "the name of two functions"
+            yield f"{', '.join(sorted(paths))}: static {name}(): {why}; put the object before it"
+
+
+def check_circles(root, sources):
     return ["launcher: files call each other in a circle: " +
             ", ".join(str(s.relative_to(root)) for s in c) for c in circles(calls_of(sources))]
 
@@ -207,7 +220,9 @@ def main(root):
             found += check(root, path, None)
             if folder == "launcher":
                 found += check_launcher(root, path)
-    found += check_circles(root)
+    sources = sorted((root / "launcher").rglob("*.[ch]"))
+    found += check_circles(root, sources)
+    found += check_statics(root, [p for p in sources if p.suffix == ".c"])
     print("\n".join(found + [f"{files} files, {len(found)} violations"]))
     return 1 if found or not files else 0
 
